@@ -1,0 +1,116 @@
+/**
+ * Everything that is measured, side by side in one run: `npm run bench`.
+ *
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined process memory
+ *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
+ *
+ * Prints the ratios and writes them to bench/results.json, whose tables the README shows (between its bench markers).
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { cpus, totalmem } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { compareInProcess, type ProcessRow } from "./in-process.ts";
+import { compareMemory, type MemoryRow } from "./memory.ts";
+import { compareServers, type Row } from "./redis-benchmark.ts";
+import { median, run, startServer } from "./servers.ts";
+
+interface Results {
+  machine?: string;
+  plain?: Row[];
+  pipelined?: Row[];
+  process?: ProcessRow[];
+  memory?: MemoryRow[];
+}
+
+const PARTS = ["plain", "pipelined", "process", "memory"] as const;
+type Part = (typeof PARTS)[number];
+
+const { values: flags } = parseArgs({
+  options: { only: { type: "string" }, quick: { type: "boolean", default: false } },
+});
+const parts = (flags.only?.split(",") ?? [...PARTS]) as Part[];
+const unknown = parts.filter((part) => !PARTS.includes(part));
+if (unknown.length > 0) {
+  console.error(`no such part: ${unknown.join(", ")} (there are ${PARTS.join(", ")})`);
+  process.exit(1);
+}
+
+const round = (value: number) => Math.round(value).toLocaleString("en-US").replaceAll(",", " ");
+
+function serverTable(title: string, rows: readonly Row[]): string {
+  const lines = rows.map(
+    ({ test, ours, redis, ratio }) => `| ${test} | ${round(ours)} | ${round(redis)} | ${ratio.toFixed(2)} |`,
+  );
+  const middle = median(rows.map((row) => row.ratio)).toFixed(2);
+  return [
+    `**${title}**: median ratio ${middle}`,
+    "",
+    "| test | cinnabar, requests/s | redis, requests/s | ratio |",
+    "| --- | ---: | ---: | ---: |",
+    ...lines,
+  ].join("\n");
+}
+
+function processTable(rows: readonly ProcessRow[]): string {
+  const ours = rows[0]!;
+  return [
+    "**In process, one awaited call after the other**",
+    "",
+    "| store | SET/s | GET/s | ours is faster by |",
+    "| --- | ---: | ---: | ---: |",
+    ...rows.map(
+      ({ what, set, get }) =>
+        `| ${what} | ${round(set)} | ${round(get)} | ${(ours.set / set).toFixed(1)} × / ${(ours.get / get).toFixed(1)} × |`,
+    ),
+  ].join("\n");
+}
+
+function memoryTable(rows: readonly MemoryRow[]): string {
+  return [
+    "**Memory, growth of the resident set per key**",
+    "",
+    "| key | cinnabar, bytes | redis, bytes | ratio |",
+    "| --- | ---: | ---: | ---: |",
+    ...rows.map(
+      ({ what, ours, redis, ratio }) => `| ${what} | ${round(ours)} | ${round(redis)} | ${ratio.toFixed(2)} |`,
+    ),
+  ].join("\n");
+}
+
+async function compareOverTcp(pipeline: number, requests: number): Promise<Row[]> {
+  const ours = await startServer("cinnabar");
+  const redis = await startServer("redis");
+  const rounds = flags.quick ? 1 : 5;
+  const rows = compareServers(ours, redis, { pipeline, requests: flags.quick ? requests / 10 : requests, rounds });
+  await ours.stop();
+  await redis.stop();
+  return rows;
+}
+
+const file = join(import.meta.dirname, "results.json");
+const results: Results = JSON.parse(readFileSync(file, "utf8"));
+results.machine = `${cpus().length} cores (${cpus()[0]!.model}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, ${run("redis-server", ["--version"]).split(" ").slice(0, 3).join(" ")}`;
+if (parts.includes("plain")) results.plain = await compareOverTcp(1, 100_000);
+if (parts.includes("pipelined")) results.pipelined = await compareOverTcp(16, 1_000_000);
+if (parts.includes("process")) results.process = await compareInProcess(flags.quick ? 1 : 5);
+if (parts.includes("memory")) results.memory = await compareMemory(flags.quick ? 0.05 : 1);
+
+const tables = [
+  `Measured on ${results.machine}; both sides in one run, rounds in turn, medians.`,
+  results.plain && serverTable("redis-benchmark, 50 clients, no pipelining", results.plain),
+  results.pipelined && serverTable("redis-benchmark, 50 clients, pipeline of 16", results.pipelined),
+  results.process && processTable(results.process),
+  results.memory && memoryTable(results.memory),
+].filter((table) => table !== undefined);
+const text = tables.join("\n\n");
+console.log(text);
+if (!flags.quick) {
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
+  const readme = join(import.meta.dirname, "../README.md");
+  const marked = /(<!-- bench -->\n)[\s\S]*?(\n<!-- \/bench -->)/;
+  writeFileSync(
+    readme,
+    readFileSync(readme, "utf8").replace(marked, (_all, a, b) => `${a}\n${text}\n${b}`),
+  );
+}

@@ -1,0 +1,132 @@
+/** Who may import whom, what no source may contain, and whether the documents name files that exist. */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { builtinModules } from "node:module";
+import { dirname, join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+const ROOT = dirname(fileURLToPath(import.meta.url));
+
+function filesBelow(folder: string, ending: RegExp): string[] {
+  const path = join(ROOT, folder);
+  if (!existsSync(path)) return [];
+  return readdirSync(path, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && ending.test(entry.name))
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)))
+    .filter((file) => !file.includes("node_modules") && !/(^|\/)dist\//.test(file))
+    .sort();
+}
+
+const isTest = (file: string): boolean => file.endsWith(".test.ts");
+const sources = (folder: string): string[] => filesBelow(folder, /\.ts$/).filter((file) => !isTest(file));
+const read = (file: string): string => readFileSync(join(ROOT, file), "utf8");
+
+/** A source without its comments and the text of its strings, so that only code is looked at. */
+function codeOf(file: string): string {
+  const tokens = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'/g;
+  return read(file).replace(tokens, (token) => (token.startsWith("/") ? "" : '""'));
+}
+
+const IMPORT = /\b(?:from|import)\s*\(?\s*["']([^"']+)["']|^import\s+["']([^"']+)["']/gm;
+
+/** What a file imports: packages by name, files by their path from the root. */
+function importsOf(file: string): string[] {
+  const withoutComments = read(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/[^\n]*/gm, "");
+  return [...withoutComments.matchAll(IMPORT)].map((match) => {
+    const target = match[1] ?? match[2]!;
+    return target.startsWith(".") ? relative(ROOT, resolve(ROOT, dirname(file), target)) : target;
+  });
+}
+
+const isBuiltin = (name: string): boolean => name.startsWith("node:") || builtinModules.includes(name);
+
+/** Every import of the files that breaks the rule, as `file imports what`. */
+function offences(files: readonly string[], forbidden: (target: string, file: string) => boolean): string[] {
+  return files.flatMap((file) =>
+    importsOf(file)
+      .filter((target) => forbidden(target, file))
+      .map((target) => `${file} imports ${target}`),
+  );
+}
+
+const isPackage = (target: string, name: string): boolean => target === name || target.startsWith(`${name}/`);
+
+describe("imports", () => {
+  test("are found at all", () => {
+    expect(importsOf("boundaries.test.ts")).toContain("node:fs");
+    expect(sources("engine/src").length).toBeGreaterThan(10);
+  });
+
+  test("of the engine: only Node's own modules and itself", () => {
+    const outside = (target: string): boolean => !isBuiltin(target) && !target.startsWith("engine/src/");
+    expect(offences(sources("engine/src"), outside)).toEqual([]);
+  });
+
+  test("of the toolkit: never the console, and the engine only to open it", () => {
+    const wrong = (target: string, file: string): boolean => {
+      if (isPackage(target, "@cinnabar/console") || target.startsWith("console/") || target.startsWith("engine/"))
+        return true;
+      return isPackage(target, "@cinnabar/engine") && !/^toolkit\/src\/connection\/embedded[^/]*\.ts$/.test(file);
+    };
+    expect(offences(sources("toolkit/src"), wrong)).toEqual([]);
+  });
+
+  test("of the console: the others by their names only", () => {
+    const wrong = (target: string): boolean => target.startsWith("engine/") || target.startsWith("toolkit/");
+    expect(offences(sources("console"), wrong)).toEqual([]);
+  });
+});
+
+/** Inside the engine: the folder on the left may not know what stands on the right. */
+const LAYERS: Record<string, readonly string[]> = {
+  "engine/src/types/": ["commands/", "net/", "resp/", "engine.ts", "db.ts", "client.ts"],
+  "engine/src/commands/": ["net/", "resp/"],
+  "engine/src/resp/": ["commands/", "net/"],
+};
+
+describe("inside the engine", () => {
+  test.each(Object.entries(LAYERS))("%s knows nothing of %j", (folder, unknown) => {
+    const forbidden = (target: string): boolean => unknown.some((name) => target.startsWith(`engine/src/${name}`));
+    expect(offences(sources(folder), forbidden)).toEqual([]);
+  });
+});
+
+describe("no source contains", () => {
+  const timed = [...sources("engine/src"), ...sources("toolkit/src")].filter((file) => !/(^|\/)clock\.ts$/.test(file));
+  const everywhere = ["engine", "toolkit", "console", "bench"].flatMap((folder) => filesBelow(folder, /\.ts$/));
+  const containing = (files: readonly string[], what: RegExp): string[] =>
+    files.filter((file) => what.test(codeOf(file)));
+
+  test("time or chance outside clock.ts", () => {
+    expect(containing(timed, /\bDate\.now\b|\bMath\.random\b|\bperformance\.now\b|\bnew Date\(\s*\)/)).toEqual([]);
+  });
+
+  test("default exports", () => {
+    expect(containing(everywhere, /^\s*export\s+default\b/m)).toEqual([]);
+  });
+
+  test("exports of everything", () => {
+    expect(containing(everywhere, /^\s*export\s+\*/m)).toEqual([]);
+  });
+
+  test("enums", () => {
+    expect(containing(everywhere, /^\s*(export\s+)?(declare\s+)?(const\s+)?enum\s+\w/m)).toEqual([]);
+  });
+});
+
+describe("documents", () => {
+  const documents = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].filter((file) => existsSync(join(ROOT, file)));
+  const members = ["", "engine", "engine/src", "toolkit", "toolkit/src", "console", "console/src"];
+  const PATH = /`([\w@.-]+(?:\/[\w@.<>*-]+)+\.(?:ts|js|json|md|redis|sh))`/g;
+
+  test("name only files that exist", () => {
+    const absent: string[] = [];
+    for (const document of documents) {
+      for (const [, path] of read(document).matchAll(PATH)) {
+        if (/[<>*]/.test(path!) || members.some((member) => existsSync(join(ROOT, member, path!)))) continue;
+        absent.push(`${document} names ${path}`);
+      }
+    }
+    expect(absent).toEqual([]);
+  });
+});

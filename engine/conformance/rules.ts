@@ -1,0 +1,106 @@
+/** When two answers count as equal: exactly, unless the line or the command says otherwise. */
+import { type Answer, aggregate } from "./answer.ts";
+
+export type Rule =
+  | { readonly kind: "exact" | "type" | "error" | "any" }
+  /** Arrays, sets and maps at every depth as multisets; `pairs` keeps the elements of an array together in twos. */
+  | { readonly kind: "sorted"; readonly pairs: boolean }
+  /** Times, idle times and figures of memory layout (XINFO) do not count. */
+  | { readonly kind: "blur" }
+  /** Numbers, wherever they stand, within `by`. */
+  | { readonly kind: "approx"; readonly by: number };
+
+export const EXACT: Rule = { kind: "exact" };
+export const SORTED: Rule = { kind: "sorted", pairs: false };
+export const SORTED_PAIRS: Rule = { kind: "sorted", pairs: true };
+export const TYPE: Rule = { kind: "type" };
+export const ANY: Rule = { kind: "any" };
+export const BLUR: Rule = { kind: "blur" };
+
+export function same(a: Answer, b: Answer, rule: Rule): boolean {
+  switch (rule.kind) {
+    case "exact":
+      return equal(a, b);
+    case "any":
+      return true;
+    case "sorted":
+      return equal(sorted(a, rule.pairs), sorted(b, rule.pairs));
+    case "type":
+      return alike(a, b);
+    case "error":
+      return isError(a) && isError(b) ? firstWord(a.text) === firstWord(b.text) : equal(a, b);
+    case "blur":
+      return equal(blurred(a), blurred(b));
+    case "approx":
+      return near(a, b, rule.by);
+  }
+}
+
+function equal(a: Answer, b: Answer): boolean {
+  if (a.tag !== b.tag || a.text !== b.text || a.items.length !== b.items.length) return false;
+  for (let i = 0; i < a.items.length; i++) if (!equal(a.items[i]!, b.items[i]!)) return false;
+  return true;
+}
+
+const isError = (answer: Answer): boolean => answer.tag === "-" || answer.tag === "!";
+const firstWord = (text: string): string => text.split(" ", 1)[0]!;
+
+/** The same kinds at every depth; texts do not count, except those of errors. */
+function alike(a: Answer, b: Answer): boolean {
+  if (a.tag !== b.tag || a.items.length !== b.items.length) return false;
+  if (isError(a)) return a.text === b.text;
+  for (let i = 0; i < a.items.length; i++) if (!alike(a.items[i]!, b.items[i]!)) return false;
+  return true;
+}
+
+function near(a: Answer, b: Answer, by: number): boolean {
+  if (a.tag !== b.tag || a.items.length !== b.items.length) return false;
+  if (a.text !== b.text) {
+    const distance = Math.abs(Number(a.text) - Number(b.text));
+    if (isError(a) || a.text === "" || b.text === "" || !(distance <= by)) return false;
+    // A key without expiry (-1) or no key at all (-2) is never near a time.
+    if (Number(a.text) < 0 !== Number(b.text) < 0) return false;
+  }
+  for (let i = 0; i < a.items.length; i++) if (!near(a.items[i]!, b.items[i]!, by)) return false;
+  return true;
+}
+
+function sorted(answer: Answer, pairs: boolean): Answer {
+  if (answer.items.length === 0) return answer;
+  const items = answer.items.map((item) => sorted(item, pairs));
+  const step = answer.tag === "%" || (pairs && items.length % 2 === 0) ? 2 : 1;
+  const groups: { text: string; items: Answer[] }[] = [];
+  for (let i = 0; i < items.length; i += step) {
+    const group = items.slice(i, i + step);
+    groups.push({ text: group.map(flatten).join("\0"), items: group });
+  }
+  groups.sort((x, y) => (x.text < y.text ? -1 : x.text > y.text ? 1 : 0));
+  return aggregate(
+    answer.tag,
+    groups.flatMap((group) => group.items),
+  );
+}
+
+/** Any order will do, as long as it is the same for equal answers. */
+function flatten(answer: Answer): string {
+  return answer.items.length === 0
+    ? `${answer.tag}${answer.text.length}:${answer.text}`
+    : `${answer.tag}(${answer.items.map(flatten).join(",")})`;
+}
+
+const BLURRED = new Set(["seen-time", "active-time", "idle", "inactive", "radix-tree-keys", "radix-tree-nodes"]);
+
+/** Blanks milliseconds since 1970 of this age, and the values behind names that depend on time or on memory layout. */
+function blurred(answer: Answer): Answer {
+  if (answer.tag === ":") {
+    const number = Number(answer.text);
+    return number > 1.6e12 && number < 3e12 ? { ...answer, text: "time" } : answer;
+  }
+  if (answer.items.length === 0) return answer;
+  const items = answer.items.map((item, i) => {
+    const before = answer.items[i - 1];
+    const named = before !== undefined && before.tag === "$" && BLURRED.has(before.text);
+    return named && item.tag === ":" ? { ...item, text: "blurred" } : blurred(item);
+  });
+  return aggregate(answer.tag, items);
+}

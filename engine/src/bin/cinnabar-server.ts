@@ -1,0 +1,104 @@
+/**
+ * cinnabar-server: the store on its own, started as redis-server is.
+ *
+ *   cinnabar-server [FILE] [--directive value ...]
+ */
+import { ConfigFileError, parseServerArguments } from "../config/file.ts";
+import { EmbeddedEngine } from "../embedded.ts";
+import type { Address } from "../net/server.ts";
+import { REDIS_VERSION, VERSION } from "../version.ts";
+
+const HELP = `cinnabar-server ${VERSION}: a store with the data types, commands and protocol of Redis ${REDIS_VERSION}
+
+Usage:
+  cinnabar-server [FILE] [--directive value ...]
+  cinnabar-server - (reads the configuration from standard input)
+
+FILE is a redis.conf. Any of its directives may be given as a flag:
+  cinnabar-server --port 7777 --maxmemory 100mb --maxmemory-policy allkeys-lru
+  cinnabar-server /etc/redis.conf --loglevel verbose
+
+Listens on 127.0.0.1:6379 unless told otherwise.
+
+  -h, --help       this text
+  -v, --version    the version
+`;
+
+const log = (level: "*" | "#", text: string) => {
+  const now = new Date();
+  process.stdout.write(`${process.pid}:M ${now.toISOString().replace("T", " ").slice(0, 23)} ${level} ${text}\n`);
+};
+
+function fail(text: string): never {
+  process.stderr.write(`${text}\n`);
+  process.exit(1);
+}
+
+/** A bind address as Node takes it; a leading dash means that it may be missing on this machine. */
+function bindAddress(word: string): { host: string; optional: boolean } {
+  const optional = word.startsWith("-");
+  const address = optional ? word.slice(1) : word;
+  return { host: address === "*" ? "0.0.0.0" : address === "::*" ? "::" : address, optional };
+}
+
+async function listenTcp(engine: EmbeddedEngine): Promise<Address[]> {
+  const { values } = engine.core.config;
+  const addresses: Address[] = [];
+  if (values.port === 0) return addresses;
+  for (const word of values.bind) {
+    const { host, optional } = bindAddress(word);
+    try {
+      addresses.push(await engine.listen({ host, port: values.port, backlog: values["tcp-backlog"] }));
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException;
+      if (optional && (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT")) continue;
+      if (code !== "EADDRINUSE") fail(`Could not listen on ${host}:${values.port}: ${message}`);
+      fail(`Could not listen on ${host}:${values.port}: the port is taken. Choose another with --port.`);
+    }
+  }
+  return addresses;
+}
+
+async function start(argv: string[]): Promise<void> {
+  const { file, directives } = parseServerArguments(argv);
+  const engine = await EmbeddedEngine.open({ config: directives });
+  const { core } = engine;
+  const { values } = core.config;
+  if (file !== undefined) core.config.file = file;
+  process.title = `cinnabar-server ${values.bind[0] ?? "*"}:${values.port}`;
+
+  let stopping = false;
+  const stop = async (why: string) => {
+    if (stopping) return;
+    stopping = true;
+    log("#", why);
+    await engine.close();
+    log("#", "Bye.");
+    process.exitCode = 0;
+  };
+  process.on("SIGTERM", () => stop("Received SIGTERM, shutting down"));
+  process.on("SIGINT", () => stop("Received SIGINT, shutting down"));
+  core.onShutdown = () => void stop("User requested shutdown");
+
+  const addresses = await listenTcp(engine);
+  for (const { host, port } of addresses) log("*", `Listening on ${host}:${port}`);
+  if (values.unixsocket !== "") {
+    await engine.listen({ path: values.unixsocket, mode: values.unixsocketperm });
+    log("*", `Listening on ${values.unixsocket}`);
+  }
+  if (addresses.length === 0 && values.unixsocket === "")
+    fail("Nothing to listen on: port is 0 and no unixsocket is set.");
+  log("*", `cinnabar-server ${VERSION} (Redis ${REDIS_VERSION}), pid ${process.pid}`);
+  log("*", "Ready to accept connections");
+}
+
+const argv = process.argv.slice(2);
+if (argv.some((word) => word === "-h" || word === "--help")) process.stdout.write(HELP);
+else if (argv.some((word) => word === "-v" || word === "--version")) {
+  process.stdout.write(`cinnabar-server v=${VERSION} redis=${REDIS_VERSION} node=${process.versions.node}\n`);
+} else {
+  start(argv).catch((error: unknown) => {
+    if (error instanceof ConfigFileError) fail(error.message);
+    throw error;
+  });
+}

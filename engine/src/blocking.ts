@@ -1,0 +1,154 @@
+/**
+ * Clients that wait for a key.
+ *
+ * A handler that finds nothing to give calls `client.block` with the keys, a timeout and `serve`. The door (db.ts) reports
+ * every change to a key that somebody waits for; once the running command (or transaction, or script) is over, `serveReady`
+ * asks the waiting clients in the order in which they came, key by key, whether they can be served now. Serving one may make
+ * other keys ready (BLMOVE), so this goes on until nothing is.
+ *
+ * `serve` decides by itself whether the key suits it: wrong type, empty, gone. So the door need not know what is waited for.
+ */
+import type { Client } from "./client.ts";
+import type { Db } from "./db.ts";
+import type { Engine } from "./engine.ts";
+import { ReplyError } from "./errors.ts";
+import { BLOCKED, type Reply } from "./reply.ts";
+
+export interface BlockRequest {
+  readonly keys: readonly string[];
+  /** 0 means for ever. */
+  readonly timeoutMs: number;
+  /** The reply when the time is over, or where the client may not block. */
+  readonly nothing: Reply;
+  /** The reply now that this key may have changed, or undefined to go on waiting. May throw a ReplyError. */
+  readonly serve: (key: string) => Reply | undefined;
+}
+
+interface Waiter {
+  readonly db: Db;
+  readonly deadline: number;
+}
+
+export class Blocking {
+  readonly #engine: Engine;
+  readonly #waiters = new Map<Client, Waiter>();
+  #ready: { db: Db; key: string }[] = [];
+  #timer: NodeJS.Timeout | null = null;
+  #timerAt = Number.POSITIVE_INFINITY;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** How many clients wait. */
+  get size(): number {
+    return this.#waiters.size;
+  }
+
+  block(client: Client, request: BlockRequest): Reply {
+    const { db } = client;
+    client.blocked = request;
+    const deadline = request.timeoutMs === 0 ? Number.POSITIVE_INFINITY : this.#engine.clock.now() + request.timeoutMs;
+    this.#waiters.set(client, { db, deadline });
+    for (const key of request.keys) {
+      const clients = db.waiting.get(key);
+      if (clients === undefined) db.waiting.set(key, new Set([client]));
+      else clients.add(client);
+    }
+    this.#arm(deadline);
+    return BLOCKED;
+  }
+
+  /** From the door: a key is not what it was. */
+  keyChanged(db: Db, key: string): void {
+    if (db.waiting.has(key)) this.#ready.push({ db, key });
+  }
+
+  /** Looks again at every key that somebody waits for in these databases (SWAPDB). */
+  lookAgain(...databases: Db[]): void {
+    for (const db of databases) for (const key of db.waiting.keys()) this.#ready.push({ db, key });
+  }
+
+  get hasReady(): boolean {
+    return this.#ready.length > 0;
+  }
+
+  /** Serves whoever can be served, after a command is over. */
+  serveReady(): void {
+    while (this.#ready.length > 0) {
+      const ready = this.#ready;
+      this.#ready = [];
+      const seen = new Map<Db, Set<string>>();
+      for (const { db, key } of ready) {
+        const keys = seen.get(db) ?? new Set();
+        if (keys.has(key)) continue;
+        seen.set(db, keys.add(key));
+        const clients = db.waiting.get(key);
+        if (clients !== undefined) for (const client of [...clients]) this.#serve(client, key);
+      }
+    }
+  }
+
+  #serve(client: Client, key: string): void {
+    const request = client.blocked;
+    if (request === null) return;
+    const reply = this.#engine.runFor(client, () => {
+      try {
+        return request.serve(key);
+      } catch (error) {
+        if (error instanceof ReplyError) return error;
+        throw error;
+      }
+    });
+    if (reply !== undefined) this.release(client, reply);
+  }
+
+  /** Ends a client's wait with this reply. */
+  release(client: Client, reply: Reply): void {
+    this.forget(client);
+    client.transport.send(client.filterReply(reply));
+  }
+
+  /** Ends a client's wait without a reply (it is gone). */
+  forget(client: Client): void {
+    const waiter = this.#waiters.get(client);
+    const request = client.blocked;
+    if (waiter === undefined || request === null) return;
+    this.#waiters.delete(client);
+    client.blocked = null;
+    for (const key of request.keys) {
+      const clients = waiter.db.waiting.get(key);
+      if (clients === undefined) continue;
+      clients.delete(client);
+      if (clients.size === 0) waiter.db.waiting.delete(key);
+    }
+  }
+
+  /** Answers those whose time is over. */
+  expire(): void {
+    const now = this.#engine.clock.now();
+    let next = Number.POSITIVE_INFINITY;
+    for (const [client, { deadline }] of this.#waiters) {
+      if (deadline <= now) this.release(client, client.blocked!.nothing);
+      else if (deadline < next) next = deadline;
+    }
+    this.#arm(next);
+  }
+
+  #arm(deadline: number): void {
+    if (deadline >= this.#timerAt) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timerAt = deadline;
+    const wait = Math.min(Math.max(1, deadline - this.#engine.clock.now()), 0x7fffffff);
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#timerAt = Number.POSITIVE_INFINITY;
+      this.expire();
+    }, wait);
+  }
+
+  close(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+}

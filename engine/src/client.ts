@@ -1,0 +1,123 @@
+/**
+ * One client: what it has selected, watched, queued, subscribed to. The same for a socket, an embedder and a script; they
+ * differ in the transport, which takes replies that come later and messages that nobody asked for.
+ */
+import type { BlockRequest } from "./blocking.ts";
+import type { Command } from "./command-table.ts";
+import type { Db } from "./db.ts";
+import type { Engine } from "./engine.ts";
+import { NO_REPLY, type Reply } from "./reply.ts";
+import type { ClientTracking } from "./tracking.ts";
+
+/** How a client is reached. */
+export interface Transport {
+  /** The reply of a command that was blocked. */
+  send(reply: Reply): void;
+  /** A message outside the request–reply order. */
+  push(message: Reply): void;
+  /** Ends the connection; `afterReplies` lets what is queued go out first. */
+  close(afterReplies: boolean): void;
+  /** What is queued for the client and not yet taken, in bytes. */
+  readonly outputBytes: number;
+  /** What was received from the client and not yet run, in bytes. */
+  readonly inputBytes: number;
+  /** `127.0.0.1:50000`; for an embedder a name. */
+  readonly address: string;
+  readonly localAddress: string;
+  /** The socket's descriptor, -1 where there is none. */
+  readonly fd: number;
+}
+
+export interface QueuedCommand {
+  readonly command: Command;
+  readonly argv: readonly string[];
+}
+
+export interface WatchedKey {
+  readonly db: Db;
+  readonly key: string;
+  /** Whether it existed when it was watched: a key that expires meanwhile counts as changed, one that was gone does not. */
+  readonly existed: boolean;
+}
+
+export type ReplyMode = "on" | "off" | "skip" | "skip-next";
+
+export class Client {
+  readonly engine: Engine;
+  readonly id: number;
+  readonly transport: Transport;
+  readonly createdAt: number;
+  db: Db;
+  protocol: 2 | 3 = 2;
+  name = "";
+  libName = "";
+  libVersion = "";
+  user = "default";
+  authenticated: boolean;
+  lastActiveAt: number;
+  lastCommand: Command | null = null;
+  replyMode: ReplyMode = "on";
+  noEvict = false;
+  closed = false;
+  monitoring = false;
+  /** Runs inside EXEC or a script just now: must not block. */
+  inTransaction = false;
+
+  /** Commands since MULTI; null outside. */
+  multi: QueuedCommand[] | null = null;
+  /** A command was refused while queueing: EXEC will abort. */
+  multiAborted = false;
+  watched: WatchedKey[] = [];
+  /** A watched key was changed. */
+  watchBroken = false;
+
+  blocked: BlockRequest | null = null;
+
+  readonly channels = new Set<string>();
+  readonly patterns = new Set<string>();
+  readonly shardChannels = new Set<string>();
+  tracking: ClientTracking | null = null;
+
+  /** The running command as MONITOR and the slow log show it; null: as it came. For words that are secret. */
+  shownArgv: readonly string[] | null = null;
+
+  /** What goes to the file and the replicas instead of the running command; null: the command itself. */
+  propagation: string[][] | null = null;
+
+  constructor(engine: Engine, id: number, transport: Transport) {
+    this.engine = engine;
+    this.id = id;
+    this.transport = transport;
+    this.db = engine.databases[0]!;
+    this.createdAt = engine.clock.now();
+    this.lastActiveAt = this.createdAt;
+    this.authenticated = !engine.passwordRequired;
+  }
+
+  get subscriptions(): number {
+    return this.channels.size + this.patterns.size + this.shardChannels.size;
+  }
+
+  /** Parks the client on these keys, or answers `nothing` where it may not block. See blocking.ts. */
+  block(request: BlockRequest): Reply {
+    return this.inTransaction ? request.nothing : this.engine.blocking.block(this, request);
+  }
+
+  /** Replaces what the file and the replicas see of the running command. With no argument: they see nothing. */
+  propagateAs(...commands: string[][]): void {
+    this.propagation = commands;
+  }
+
+  /** A message outside the request–reply order. */
+  push(message: Reply): void {
+    if (!this.closed) this.transport.push(message);
+  }
+
+  /** What of a reply is to be sent, by CLIENT REPLY; moves `skip` on. */
+  filterReply(reply: Reply): Reply {
+    if (this.replyMode === "on") return reply;
+    if (this.replyMode === "skip-next") this.replyMode = "skip";
+    else if (this.replyMode === "skip") this.replyMode = "on";
+    return NO_REPLY;
+  }
+}

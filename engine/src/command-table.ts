@@ -1,0 +1,128 @@
+/**
+ * The command table: rows joined with what is derived from them once, and looked up by name.
+ */
+import type { Flag, Group, GroupName, Handler, Row } from "./command.ts";
+
+/** Flags as bits, for the checks that every call passes. */
+export const WRITE = 1;
+export const DENYOOM = 2;
+export const NO_AUTH = 4;
+export const NO_MULTI = 8;
+export const READONLY = 16;
+export const SKIP_MONITOR = 32;
+export const SKIP_SLOWLOG = 64;
+export const ALLOW_BUSY = 128;
+export const NOSCRIPT = 256;
+export const MAY_REPLICATE = 512;
+export const ADMIN = 2048;
+export const FAST = 4096;
+/** May be called while subscribed in RESP2. */
+export const WHILE_SUBSCRIBED = 1024;
+
+const BITS: Partial<Record<Flag, number>> = {
+  write: WRITE,
+  denyoom: DENYOOM,
+  no_auth: NO_AUTH,
+  no_multi: NO_MULTI,
+  readonly: READONLY,
+  skip_monitor: SKIP_MONITOR,
+  skip_slowlog: SKIP_SLOWLOG,
+  allow_busy: ALLOW_BUSY,
+  noscript: NOSCRIPT,
+  may_replicate: MAY_REPLICATE,
+  admin: ADMIN,
+  fast: FAST,
+};
+
+const ALLOWED_WHILE_SUBSCRIBED = new Set([
+  "subscribe",
+  "unsubscribe",
+  "psubscribe",
+  "punsubscribe",
+  "ssubscribe",
+  "sunsubscribe",
+  "ping",
+  "quit",
+  "reset",
+]);
+
+/** Commands that EXEC, DISCARD and their like must run at once although a transaction is open. */
+const RUN_INSIDE_MULTI = new Set(["exec", "discard", "multi", "watch", "quit", "reset"]);
+
+export class Command {
+  readonly row: Row;
+  readonly group: GroupName;
+  /** `get`, or `config|get` for a subcommand. */
+  readonly name: string;
+  readonly parent: Command | null;
+  readonly arity: number;
+  readonly flags: number;
+  readonly run: Handler | undefined;
+  readonly subcommands: ReadonlyMap<string, Command> | null;
+  /** Where its own arguments begin in argv. */
+  readonly firstArgument: number;
+  readonly runsInsideMulti: boolean;
+  /** A number of its own, for statistics kept in arrays. */
+  readonly index: number;
+
+  constructor(row: Row, group: GroupName, parent: Command | null, nextIndex: () => number) {
+    this.row = row;
+    this.group = group;
+    this.parent = parent;
+    this.name = parent === null ? row.name : `${parent.name}|${row.name}`;
+    this.arity = row.arity;
+    this.index = nextIndex();
+    this.run = row.run;
+    this.firstArgument = parent === null ? 1 : 2;
+    this.runsInsideMulti = RUN_INSIDE_MULTI.has(row.name) && parent === null;
+    let flags = ALLOWED_WHILE_SUBSCRIBED.has(this.name) ? WHILE_SUBSCRIBED : 0;
+    for (const flag of row.flags) flags |= BITS[flag] ?? 0;
+    this.flags = flags;
+    this.subcommands =
+      row.subcommands === undefined
+        ? null
+        : new Map(row.subcommands.map((sub) => [sub.name, new Command(sub, group, this, nextIndex)]));
+  }
+
+  /** Whether this many words, the name included, are right for it. */
+  accepts(words: number): boolean {
+    return this.arity > 0 ? words === this.arity : words >= -this.arity;
+  }
+}
+
+export class CommandTable {
+  /** Top-level commands by lower-case name. */
+  readonly commands: ReadonlyMap<string, Command>;
+  /** How many commands and subcommands there are: the size for statistics kept in arrays. */
+  readonly count: number;
+  readonly #lookup = new Map<string, Command>();
+
+  constructor(groups: readonly Group[]) {
+    let count = 0;
+    const commands = new Map<string, Command>();
+    for (const { name, rows } of groups) {
+      for (const row of rows) {
+        if (commands.has(row.name)) throw new Error(`command ${row.name} is listed twice`);
+        commands.set(row.name, new Command(row, name, null, () => count++));
+      }
+    }
+    this.commands = commands;
+    this.count = count;
+    for (const [name, command] of commands) {
+      this.#lookup.set(name, command);
+      this.#lookup.set(name.toUpperCase(), command);
+    }
+  }
+
+  /** The top-level command of this name, in any case. */
+  get(name: string): Command | undefined {
+    return this.#lookup.get(name) ?? this.#lookup.get(name.toLowerCase());
+  }
+
+  /** The command that these words call: a subcommand where the container has one of that name. */
+  find(argv: readonly string[]): Command | undefined {
+    const command = this.get(argv[0]!);
+    if (command === undefined || command.subcommands === null || argv.length < 2) return command;
+    return command.subcommands.get(argv[1]!.toLowerCase()) ?? command;
+  }
+}

@@ -1,0 +1,104 @@
+/** CONFIG: reading and changing directives at run time. The directives themselves are in ../config/. */
+import type { Client } from "../client.ts";
+import type { Row } from "../command.ts";
+import { DIRECTIVES, NAMES } from "../config/directives.ts";
+import { rewriteConfigFile } from "../config/rewrite.ts";
+import { configNotWritten, configRefused, NO_CONFIG_FILE, SYNTAX, unknownDirective } from "../errors.ts";
+import { MapReply, OK } from "../reply.ts";
+import { helpRow } from "./help.ts";
+import { isAllowed } from "./permission.ts";
+
+const ADMIN = ["admin", "noscript", "loading", "stale"] as const;
+
+/** CONFIG SET with passwords blanked, for the slow log. */
+function withoutSecrets(argv: readonly string[]): string[] {
+  return argv.map((word, i) => {
+    if (i < 3 || i % 2 === 0) return word;
+    const name = NAMES.get(argv[i - 1]!.toLowerCase());
+    return name !== undefined && DIRECTIVES[name].secret ? "(redacted)" : word;
+  });
+}
+
+function rewrite({ engine }: Client) {
+  const { file } = engine.config;
+  if (file === "") throw NO_CONFIG_FILE;
+  try {
+    rewriteConfigFile(file, engine.config);
+  } catch (error) {
+    throw configNotWritten(error instanceof Error ? error.message : String(error));
+  }
+  return OK;
+}
+
+export const config: Row = {
+  name: "config",
+  arity: -2,
+  flags: [],
+  since: "2.0.0",
+  summary: "Reads and changes the configuration.",
+  syntax: "",
+  complexity: "depends on the subcommand",
+  subcommands: [
+    {
+      name: "get",
+      arity: -3,
+      flags: ADMIN,
+      since: "2.0.0",
+      summary: "Shows the directives that match patterns.",
+      syntax: "parameter [parameter ...]",
+      complexity: "O(N) with N patterns",
+      run: ({ engine }, args) => new MapReply(engine.config.get(args.rest())),
+    },
+    helpRow("config", "5.0.0", [
+      ["GET <pattern> [<pattern> ...]", "The directives that match, with their values."],
+      ["SET <directive> <value> [<directive> <value> ...]", "Changes directives, all of them or none."],
+      ["RESETSTAT", "Starts the statistics of INFO anew."],
+      ["REWRITE", "Writes the current values into the configuration file."],
+    ]),
+    {
+      name: "resetstat",
+      arity: 2,
+      flags: ADMIN,
+      since: "2.0.0",
+      summary: "Starts the statistics of INFO anew.",
+      syntax: "",
+      complexity: "O(1)",
+      run({ engine }) {
+        engine.stats.reset();
+        return OK;
+      },
+    },
+    {
+      name: "rewrite",
+      arity: 2,
+      flags: ADMIN,
+      since: "2.8.0",
+      summary: "Writes the current values into the configuration file, keeping its comments.",
+      syntax: "",
+      complexity: "O(N) with N directives",
+      run: rewrite,
+    },
+    {
+      name: "set",
+      arity: -4,
+      flags: ADMIN,
+      tips: ["request_policy:all_nodes", "response_policy:all_succeeded"],
+      since: "2.0.0",
+      summary: "Changes directives, all of them or none.",
+      syntax: "parameter value [parameter value ...]",
+      complexity: "O(N) with N directives",
+      run(client, args) {
+        const { engine } = client;
+        client.shownArgv = withoutSecrets(args.argv);
+        const words = args.rest();
+        if (words.length % 2 !== 0) throw SYNTAX;
+        const pairs: [string, string][] = [];
+        for (let i = 0; i < words.length; i += 2) pairs.push([words[i]!, words[i + 1]!]);
+        const allowed = () => isAllowed(client, engine.config.values["enable-protected-configs"]);
+        const refusal = engine.config.set(pairs, allowed);
+        if (refusal === undefined) return OK;
+        throw refusal.text === null ? unknownDirective(refusal.name) : configRefused(refusal.name, refusal.text);
+      },
+    },
+  ],
+};

@@ -1,0 +1,39 @@
+/** The command table: every group, once. */
+import type { Group } from "../command.ts";
+import { bitmaps } from "./bitmaps.ts";
+import { command } from "./command.ts";
+import { connection } from "./connection.ts";
+import { geo } from "./geo.ts";
+import { hashes } from "./hashes.ts";
+import { hyperloglog } from "./hyperloglog.ts";
+import { keys } from "./keys.ts";
+import { lists } from "./lists.ts";
+import { monitor } from "./monitor.ts";
+import { pubsub } from "./pubsub.ts";
+import { server } from "./server.ts";
+import { sets } from "./sets.ts";
+import { sorting } from "./sort.ts";
+import { sortedSets } from "./sorted-sets.ts";
+import { streams } from "./streams.ts";
+import { strings } from "./strings.ts";
+import { transactions } from "./transactions.ts";
+
+export const groups: readonly Group[] = [
+  bitmaps,
+  geo,
+  hashes,
+  hyperloglog,
+  keys,
+  lists,
+  server,
+  sets,
+  streams,
+  sortedSets,
+  sorting,
+  strings,
+  transactions,
+  command,
+  connection,
+  monitor,
+  pubsub,
+];

@@ -1,0 +1,25 @@
+/** How HRANDFIELD, SRANDMEMBER and ZRANDMEMBER read their count and the word behind it. */
+import type { Args } from "../args.ts";
+import { COUNT_OUT_OF_BOUNDS, SYNTAX, VALUE_OUT_OF_RANGE } from "../errors.ts";
+import { INT64_MAX, INT64_MIN } from "../numbers.ts";
+
+export interface RandomCount {
+  /** Positive: so many different ones. Negative: so many draws, each from all. */
+  readonly count: number;
+  /** Whether values or scores are wanted beside them. */
+  readonly withBeside: boolean;
+}
+
+/** The count, then perhaps `token` (in lower case: `withvalues`, `withscores`), then the end. */
+export function randomCount(args: Args, token?: string): RandomCount {
+  const count = args.int64();
+  if (count === INT64_MIN) throw COUNT_OUT_OF_BOUNDS;
+  const withBeside = token !== undefined && args.more;
+  if (withBeside && (args.left > 1 || !args.accept(token))) throw SYNTAX;
+  args.end();
+  // With something beside each one the reply is twice as long, and that must be countable too.
+  if (withBeside && typeof count === "bigint" && (count > INT64_MAX / 2n || count < -INT64_MAX / 2n)) {
+    throw VALUE_OUT_OF_RANGE;
+  }
+  return { count: Number(count), withBeside };
+}

@@ -1,0 +1,182 @@
+/** The server group: what concerns whole databases, the process and the people who run it. */
+import type { Args } from "../args.ts";
+import type { Client } from "../client.ts";
+import { group } from "../command.ts";
+import type { Db } from "../db.ts";
+import {
+  BAD_DB_INDEX,
+  BAD_FIRST_DB,
+  BAD_SECOND_DB,
+  NO_SHUTDOWN,
+  type ReplyError,
+  SHUTDOWN_FAILED,
+  SYNTAX,
+} from "../errors.ts";
+import { infoText } from "../info.ts";
+import { NO_REPLY, OK, type Reply, Verbatim } from "../reply.ts";
+import { REDIS_VERSION, VERSION } from "../version.ts";
+import { config } from "./config.ts";
+import { debug } from "./debug.ts";
+import { latency } from "./latency.ts";
+import { memory } from "./memory.ts";
+import { slowlog } from "./slowlog.ts";
+
+/** ASYNC and SYNC make no difference here: what is let go of is collected in the background anyway. */
+function flush(client: Client, args: Args, databases: readonly Db[]): Reply {
+  if (args.more && !args.accept("async") && !args.accept("sync")) throw SYNTAX;
+  args.end();
+  for (const db of databases) client.engine.dirty += db.clear();
+  // Passed on even if there was nothing to remove: a replica or a file may still have something.
+  client.propagateAs([...args.argv]);
+  return OK;
+}
+
+function dbIndex(args: Args, error: ReplyError): number {
+  return args.intBetween(-2147483648, 2147483647, error);
+}
+
+function swapdb({ engine }: Client, args: Args): Reply {
+  const first = dbIndex(args, BAD_FIRST_DB);
+  const second = dbIndex(args, BAD_SECOND_DB);
+  const a = engine.databases[first];
+  const b = engine.databases[second];
+  if (a === undefined || b === undefined) throw BAD_DB_INDEX;
+  if (a !== b) a.swap(b);
+  engine.dirty++;
+  return OK;
+}
+
+function shutdown({ engine }: Client, args: Args): Reply {
+  const wanted = new Set<string>();
+  while (args.more) {
+    const option = args.option();
+    if (!["save", "nosave", "now", "force", "abort"].includes(option)) throw SYNTAX;
+    wanted.add(option);
+  }
+  if ((wanted.has("abort") && wanted.size > 1) || (wanted.has("save") && wanted.has("nosave"))) throw SYNTAX;
+  // A shutdown here is over before the next command is read, so there is never one to call off.
+  if (wanted.has("abort")) throw NO_SHUTDOWN;
+  if (engine.onShutdown === null) throw SHUTDOWN_FAILED;
+  const save = wanted.has("save") ? true : wanted.has("nosave") ? false : undefined;
+  engine.onShutdown({ save, now: wanted.has("now"), force: wanted.has("force") });
+  return NO_REPLY;
+}
+
+/** A crystal of cinnabar, different every day, and who we are. */
+function lolwut({ engine }: Client, args: Args): Reply {
+  if (args.accept("version") && args.more) args.int();
+  const day = Math.floor(engine.now / 86_400_000);
+  const shades = " .:-=+*#%@";
+  const lines: string[] = [];
+  for (let y = -8; y <= 8; y++) {
+    let line = "";
+    for (let x = -16; x <= 16; x++) {
+      const edge = 1 - (Math.abs(x) / 16 + Math.abs(y) / 8);
+      const facet = Math.abs(Math.sin(x * 0.35 + day) * Math.cos(y * 0.6 - day * 0.7));
+      line += edge < 0 ? " " : shades[Math.min(9, 1 + Math.floor(facet * 8 + edge))];
+    }
+    lines.push(line.trimEnd());
+  }
+  return new Verbatim(`${lines.join("\n")}\nCinnabar ${VERSION}, Redis ver. ${REDIS_VERSION}\n`);
+}
+
+export const server = group("server", [
+  config,
+  {
+    name: "dbsize",
+    arity: 1,
+    flags: ["readonly", "fast"],
+    categories: ["keyspace"],
+    tips: ["request_policy:all_shards", "response_policy:agg_sum"],
+    since: "1.0.0",
+    summary: "Counts the keys of the database.",
+    syntax: "",
+    complexity: "O(1)",
+    run: ({ db }) => db.size,
+  },
+  debug,
+  {
+    name: "flushall",
+    arity: -1,
+    flags: ["write"],
+    categories: ["keyspace", "dangerous"],
+    tips: ["request_policy:all_shards", "response_policy:all_succeeded"],
+    since: "1.0.0",
+    summary: "Removes all keys from all databases.",
+    syntax: "[ASYNC | SYNC]",
+    complexity: "O(N) with N keys",
+    run: (client, args) => flush(client, args, client.engine.databases),
+  },
+  {
+    name: "flushdb",
+    arity: -1,
+    flags: ["write"],
+    categories: ["keyspace", "dangerous"],
+    tips: ["request_policy:all_shards", "response_policy:all_succeeded"],
+    since: "1.0.0",
+    summary: "Removes all keys from the database.",
+    syntax: "[ASYNC | SYNC]",
+    complexity: "O(N) with N keys",
+    run: (client, args) => flush(client, args, [client.db]),
+  },
+  {
+    name: "info",
+    arity: -1,
+    flags: ["loading", "stale"],
+    categories: ["dangerous"],
+    tips: ["nondeterministic_output", "request_policy:all_shards", "response_policy:special"],
+    since: "1.0.0",
+    summary: "Shows figures about the server, section by section.",
+    syntax: "[section [section ...]]",
+    complexity: "O(1)",
+    run: ({ engine }, args) => new Verbatim(infoText(engine, args.rest())),
+  },
+  latency,
+  {
+    name: "lolwut",
+    arity: -1,
+    flags: ["readonly", "fast"],
+    since: "5.0.0",
+    summary: "Draws something and tells the version.",
+    syntax: "[VERSION version]",
+    complexity: "O(1)",
+    run: lolwut,
+  },
+  memory,
+  {
+    name: "shutdown",
+    arity: -1,
+    flags: ["admin", "noscript", "loading", "stale", "no_multi", "allow_busy"],
+    since: "1.0.0",
+    summary: "Stops the server.",
+    syntax: "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
+    complexity: "O(N) with N keys when saving, otherwise O(1)",
+    run: shutdown,
+  },
+  slowlog,
+  {
+    name: "swapdb",
+    arity: 3,
+    flags: ["write", "fast"],
+    categories: ["keyspace", "dangerous"],
+    since: "4.0.0",
+    summary: "Exchanges two databases.",
+    syntax: "index1 index2",
+    complexity: "O(N) with N clients that watch or wait for keys in them",
+    run: swapdb,
+  },
+  {
+    name: "time",
+    arity: 1,
+    flags: ["loading", "stale", "fast"],
+    tips: ["nondeterministic_output"],
+    since: "2.6.0",
+    summary: "Tells the server's time: seconds, and microseconds within the second.",
+    syntax: "",
+    complexity: "O(1)",
+    run({ engine }) {
+      const micros = engine.clock.nowMicros();
+      return [String(Math.floor(micros / 1_000_000)), String(micros % 1_000_000)];
+    },
+  },
+]);

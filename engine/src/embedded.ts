@@ -1,0 +1,79 @@
+/**
+ * The store in your own process: `Engine.open()`, as index.ts names it.
+ *
+ *   const engine = await Engine.open();
+ *   const client = engine.connect();
+ *   await client.call("SET", "greeting", "hello");
+ *   const { port } = await engine.listen({ port: 6379 });    // and any Redis client can join
+ *   await engine.close();
+ */
+import type { Clock } from "./clock.ts";
+import { Engine } from "./engine.ts";
+import { LocalClient, type LocalClientOptions } from "./local-client.ts";
+import { type LocalStream, openStream } from "./net/local-stream.ts";
+import { type Address, type ListenOptions, NetServer } from "./net/server.ts";
+
+export interface OpenOptions {
+  /** Directives of redis.conf by name: `{ maxmemory: "100mb", "maxmemory-policy": "allkeys-lru" }`. */
+  readonly config?: Readonly<Record<string, string>>;
+  /** Where time and chance come from; the system's by default. */
+  readonly clock?: Clock;
+}
+
+export class EmbeddedEngine {
+  /** The store itself; its parts are not part of the public interface. */
+  readonly core: Engine;
+  readonly #net: NetServer;
+  readonly #clients = new Set<LocalClient>();
+  readonly #streams = new Set<LocalStream>();
+  #closed: Promise<void> | null = null;
+
+  private constructor(core: Engine) {
+    this.core = core;
+    this.#net = new NetServer(core);
+  }
+
+  static async open(options: OpenOptions = {}): Promise<EmbeddedEngine> {
+    return new EmbeddedEngine(
+      new Engine({
+        ...(options.config === undefined ? {} : { config: options.config }),
+        ...(options.clock === undefined ? {} : { clock: options.clock }),
+      }),
+    );
+  }
+
+  /** A client of its own, with its own database, transaction and subscriptions. */
+  connect(options: LocalClientOptions = {}): LocalClient {
+    if (this.#closed !== null) throw new Error("the engine is closed");
+    const client = new LocalClient(this.core, options, () => this.#clients.delete(client));
+    this.#clients.add(client);
+    return client;
+  }
+
+  /** A stream that speaks RESP with the store, for clients that expect a socket (see ioredis.ts). */
+  stream(): LocalStream {
+    if (this.#closed !== null) throw new Error("the engine is closed");
+    const stream = openStream(this.core, this.#net.flusher);
+    this.#streams.add(stream);
+    stream.once("close", () => this.#streams.delete(stream));
+    return stream;
+  }
+
+  /** Opens the store to Redis clients on a port or a unix socket. May be called more than once. */
+  listen(options: ListenOptions = {}): Promise<Address> {
+    return this.#net.listen(options);
+  }
+
+  /** Ends all clients and stops listening. Safe to call twice. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    for (const client of this.#clients) client.close();
+    for (const stream of this.#streams) stream.destroy();
+    await this.#net.close();
+    this.core.stop();
+  }
+}

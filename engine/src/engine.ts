@@ -1,0 +1,433 @@
+/**
+ * The store: databases, clients, and one way in for every command.
+ *
+ * `execute` is that way. A socket, an embedder, EXEC and a script all end in it or in `call` below it. It runs to the end
+ * before anything else happens; only then are clients that wait for a key served and effects handed on.
+ */
+
+import { Args } from "./args.ts";
+import { Blocking } from "./blocking.ts";
+import { Client, type Transport } from "./client.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import {
+  ADMIN,
+  type Command,
+  CommandTable,
+  DENYOOM,
+  FAST,
+  MAY_REPLICATE,
+  NO_AUTH,
+  NO_MULTI,
+  READONLY,
+  SKIP_MONITOR,
+  SKIP_SLOWLOG,
+  WHILE_SUBSCRIBED,
+  WRITE,
+} from "./command-table.ts";
+import { groups } from "./commands/index.ts";
+import { Config } from "./config.ts";
+import { Db } from "./db.ts";
+import type { Table } from "./dict.ts";
+import {
+  execAborted,
+  internalError,
+  NOAUTH,
+  notAllowedInMulti,
+  notInSubscribedMode,
+  OOM,
+  REPLICA_KEYSPACE,
+  ReplyError,
+  unknownCommand,
+  unknownSubcommand,
+  wrongArity,
+} from "./errors.ts";
+import { Eviction } from "./eviction.ts";
+import { ActiveExpiry } from "./expiry.ts";
+import { LatencyMonitor } from "./latency.ts";
+import { Monitor } from "./monitor.ts";
+import { type EventClass, notifyEvent } from "./notify.ts";
+import { Pause } from "./pause.ts";
+import { PubSub } from "./pubsub.ts";
+import { BLOCKED, POSTPONED, QUEUED, Replies, type Reply } from "./reply.ts";
+import { SlowLog } from "./slow-log.ts";
+import { Stats } from "./stats.ts";
+import { Tracking } from "./tracking.ts";
+import type { Limits, Value } from "./types/value.ts";
+
+export interface EngineOptions {
+  /** Directives of redis.conf by name. */
+  readonly config?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+}
+
+/** What SHUTDOWN was asked for; without `save` it depends on whether save points are configured. */
+export interface ShutdownRequest {
+  readonly save: boolean | undefined;
+  readonly now: boolean;
+  readonly force: boolean;
+}
+
+/** A write as the append-only file and the replicas see it. */
+export interface Effect {
+  readonly db: number;
+  readonly argv: readonly string[];
+}
+
+const table = new CommandTable(groups);
+
+/** V8's longest string is 24 bytes short of 512 MB. */
+const MAX_STRING_BYTES = 536_870_888;
+
+/** How often housekeeping runs. */
+const TICK_MS = 100;
+
+export class Engine {
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly commands = table;
+  readonly databases: Db[];
+  readonly clients = new Map<number, Client>();
+  readonly stats = new Stats(table.count);
+  readonly blocking: Blocking;
+  readonly pubsub: PubSub;
+  readonly tracking: Tracking;
+  readonly monitor: Monitor;
+  readonly pause: Pause;
+  readonly slowLog: SlowLog;
+  readonly latency: LatencyMonitor;
+  readonly eviction: Eviction;
+  readonly expiry: ActiveExpiry;
+  readonly startedAt: number;
+  /** Milliseconds since 1970, fixed while a command, transaction or script runs. */
+  now: number;
+  /** Changes since the start. */
+  dirty = 0;
+  /** The client whose command is running. */
+  current: Client | null = null;
+  /** Set while a password is configured; clients begin unauthenticated. */
+  passwordRequired = false;
+  /** notify-keyspace-events as bits; 0 means that nothing is published. */
+  notifyFlags = 0;
+  /** Stops the process that this engine serves; null where SHUTDOWN has nothing to stop (in process). */
+  onShutdown: ((request: ShutdownRequest) => void) | null = null;
+  /** Where messages for whoever runs this go; nowhere unless somebody sets it. */
+  log: (level: "debug" | "verbose" | "notice" | "warning", message: string) => void = () => {};
+  /** DEBUG PAUSE-CRON. */
+  cronPaused = false;
+  /** DEBUG SET-DISABLE-DENY-SCRIPTS. */
+  allowDeniedInScripts = false;
+  /** Names this run, for INFO: 40 hexadecimal digits. */
+  readonly runId: string;
+  /** Listeners to effects: the append-only file, replicas, tests. */
+  readonly effectListeners = new Set<(effects: readonly Effect[]) => void>();
+
+  /** Told of faults inside handlers; prints them unless replaced. */
+  onError: (error: unknown, command: string) => void = (error, command) => {
+    console.error(`cinnabar: fault in ${command}:`, error);
+  };
+
+  #nextClientId = 1;
+  /** The client whose command is running at the outermost level, while `tell` may have to wait for its reply. */
+  #executing: Client | null = null;
+  #messages: Reply[] = [];
+  #depth = 0;
+  #effects: Effect[] = [];
+  #tick: NodeJS.Timeout;
+
+  constructor(options: EngineOptions = {}) {
+    this.clock = options.clock ?? systemClock;
+    this.now = this.clock.now();
+    this.startedAt = this.now;
+    this.runId = Array.from({ length: 40 }, () => Math.floor(this.clock.random() * 16).toString(16)).join("");
+    this.config = new Config(options.config ?? {});
+    this.databases = Array.from({ length: this.config.values.databases }, (_, i) => new Db(this, i));
+    this.blocking = new Blocking(this);
+    this.pubsub = new PubSub();
+    this.tracking = new Tracking(this);
+    this.monitor = new Monitor(this);
+    this.pause = new Pause(this);
+    this.slowLog = new SlowLog(this);
+    this.latency = new LatencyMonitor(this);
+    this.eviction = new Eviction(this);
+    this.expiry = new ActiveExpiry(this);
+    this.config.attach(this);
+    this.#tick = setInterval(() => this.tick(), TICK_MS);
+    this.#tick.unref();
+  }
+
+  get limits(): Limits {
+    return this.config.limits;
+  }
+
+  // ---------------------------------------------------------------------------------------------- clients
+
+  addClient(transport: Transport): Client {
+    const client = new Client(this, this.#nextClientId++, transport);
+    this.clients.set(client.id, client);
+    this.stats.connections++;
+    return client;
+  }
+
+  /** Lets go of everything that a client held. Its transport is closed by whoever calls this. */
+  removeClient(client: Client): void {
+    if (client.closed) return;
+    client.closed = true;
+    this.clients.delete(client.id);
+    this.blocking.forget(client);
+    this.unwatch(client);
+    this.pubsub.unsubscribeAll(client);
+    this.tracking.disable(client);
+    this.monitor.remove(client);
+    this.pause.forget(client);
+  }
+
+  // ---------------------------------------------------------------------------------------------- commands
+
+  /** Renews `now`: once per batch of commands, as nothing expires while they run. */
+  renewClock(): void {
+    if (this.#depth === 0) this.now = this.clock.now();
+  }
+
+  /** Runs one command of a client, or queues it in the client's transaction, or refuses it. */
+  execute(client: Client, argv: readonly string[]): Reply {
+    let command = this.commands.get(argv[0]!);
+    if (command === undefined) return this.#refuse(client, null, unknownCommand(argv));
+    if (command.subcommands !== null && argv.length > 1) {
+      const sub = command.subcommands.get(argv[1]!.toLowerCase());
+      if (sub !== undefined) command = sub;
+      else return this.#refuse(client, command, unknownSubcommand(argv[1]!, command.name));
+    }
+    client.lastCommand = command;
+    if (!command.accepts(argv.length)) return this.#refuse(client, command, wrongArity(command.name));
+    const refusal = this.#refusal(client, command);
+    if (refusal !== null) return this.#refuse(client, command, refusal);
+    if (this.pause.active && this.#depth === 0 && this.pause.blocks(client, command)) return POSTPONED;
+    if (client.multi !== null && !command.runsInsideMulti) {
+      client.multi.push({ command, argv });
+      return QUEUED;
+    }
+    if (this.#depth > 0) return this.call(client, command, argv);
+    if (this.tracking.active || this.monitor.active) this.#executing = client;
+    const reply = this.call(client, command, argv);
+    this.#settle();
+    return this.#executing === null ? reply : this.#withMessages(client, reply);
+  }
+
+  /** A reply with the messages behind it that the command itself has caused for its client. */
+  #withMessages(client: Client, reply: Reply): Reply {
+    this.#executing = null;
+    if (this.#messages.length === 0) return reply;
+    const messages = this.#messages;
+    this.#messages = [];
+    if (reply !== BLOCKED && client.replyMode === "on") return new Replies([reply, ...messages]);
+    for (const message of messages) client.push(message);
+    return reply;
+  }
+
+  /** Sends a message that must not come between a client's own command and its reply. */
+  tell(client: Client, message: Reply): void {
+    if (client === this.#executing) this.#messages.push(message);
+    else client.push(message);
+  }
+
+  /** The reasons not to run a command that depend on the client's and the server's state. */
+  #refusal(client: Client, command: Command): ReplyError | null {
+    const { flags } = command;
+    if (!client.authenticated && (flags & NO_AUTH) === 0) return NOAUTH;
+    if (client.multi !== null && (flags & NO_MULTI) !== 0) return notAllowedInMulti(command.name);
+    if (this.eviction.limit > 0 && !this.eviction.makeRoom() && this.#needsRoom(client, command)) return OOM;
+    if (client.protocol === 2 && (flags & WHILE_SUBSCRIBED) === 0 && client.subscriptions > 0) {
+      return notInSubscribedMode(command.name);
+    }
+    if (client.monitoring && (flags & (WRITE | READONLY | MAY_REPLICATE)) !== 0) return REPLICA_KEYSPACE;
+    return null;
+  }
+
+  /** EXEC needs room when anything in its queue does. */
+  #needsRoom(client: Client, command: Command): boolean {
+    if ((command.flags & DENYOOM) !== 0) return true;
+    return command.name === "exec" && (client.multi?.some((queued) => queued.command.flags & DENYOOM) ?? false);
+  }
+
+  #refuse(client: Client, command: Command | null, reason: ReplyError): ReplyError {
+    let error = reason;
+    if (client.multi !== null) client.multiAborted = true;
+    if (command?.name === "exec") {
+      this.discard(client);
+      error = execAborted(error);
+    }
+    if (command !== null) this.stats.of(command.index).rejected++;
+    this.stats.countError(error.code);
+    return error;
+  }
+
+  /**
+   * Runs a command's handler: for execute, and for EXEC and scripts, which have made the checks themselves. Counts it, logs
+   * it when slow, and hands on its effects.
+   */
+  call(client: Client, command: Command, argv: readonly string[]): Reply {
+    const stats = this.stats.of(command.index);
+    const outer = this.current;
+    const db = client.db.index;
+    const dirty = this.dirty;
+    const started = this.clock.monotonic();
+    this.current = client;
+    this.#depth++;
+    client.propagation = null;
+    let reply: Reply;
+    try {
+      reply = command.run!(client, new Args(argv, command.firstArgument));
+    } catch (error) {
+      reply = error instanceof ReplyError ? error : this.#internalError(command, error);
+    } finally {
+      this.#depth--;
+      this.current = outer;
+    }
+    const microseconds = (this.clock.monotonic() - started) * 1000;
+    stats.calls++;
+    stats.microseconds += microseconds;
+    this.stats.commands++;
+    if (this.latency.tracking) this.latency.record(stats, microseconds);
+    if (reply instanceof ReplyError) {
+      stats.failed++;
+      this.stats.countError(reply.code);
+    }
+    if (this.slowLog.threshold >= 0 && microseconds >= this.slowLog.threshold && (command.flags & SKIP_SLOWLOG) === 0) {
+      this.slowLog.add(client, client.shownArgv ?? argv, microseconds);
+    }
+    if (this.monitor.active && (command.flags & (SKIP_MONITOR | ADMIN)) === 0) {
+      this.monitor.feed(client, client.shownArgv ?? argv);
+    }
+    client.shownArgv = null;
+    if (this.latency.threshold > 0) {
+      this.latency.add((command.flags & FAST) === 0 ? "command" : "fast-command", microseconds / 1000);
+    }
+    if (this.effectListeners.size > 0 && !command.runsInsideMulti) this.#collect(client, db, argv, dirty);
+    if (client.tracking !== null) this.tracking.afterCommand(client, command, argv);
+    return reply;
+  }
+
+  /** A fault of ours, or a value too large for V8: the caller gets an error, everybody else goes on. */
+  #internalError(command: Command, error: unknown): ReplyError {
+    this.onError(error, command.name);
+    return internalError(command.name);
+  }
+
+  /** Runs part of a command on behalf of a client that was blocked in it. */
+  runFor<T>(client: Client, run: () => T): T {
+    const outer = this.current;
+    const dirty = this.dirty;
+    this.current = client;
+    this.#depth++;
+    client.propagation = [];
+    try {
+      return run();
+    } finally {
+      this.#depth--;
+      this.current = outer;
+      if (this.effectListeners.size > 0) this.#collect(client, client.db.index, [], dirty);
+    }
+  }
+
+  /** What has to wait until a command is over. */
+  #settle(): void {
+    if (this.#effects.length > 0) this.#handOn();
+    if (this.blocking.hasReady) {
+      this.blocking.serveReady();
+      if (this.#effects.length > 0) this.#handOn();
+    }
+    if (this.tracking.hasPending) this.tracking.flush();
+  }
+
+  // ---------------------------------------------------------------------------------------------- effects
+
+  #collect(client: Client, db: number, argv: readonly string[], dirtyBefore: number): void {
+    const { propagation } = client;
+    if (propagation !== null) for (const effect of propagation) this.#effects.push({ db, argv: effect });
+    else if (this.dirty !== dirtyBefore) this.#effects.push({ db, argv });
+    client.propagation = null;
+  }
+
+  /** Adds an effect that no command stands for: an expired or evicted key. */
+  propagate(db: number, argv: readonly string[]): void {
+    if (this.effectListeners.size > 0) this.#effects.push({ db, argv });
+  }
+
+  /** Hands on what one command, transaction or script did, together. */
+  #handOn(): void {
+    const effects = this.#effects;
+    this.#effects = [];
+    for (const listener of this.effectListeners) listener(effects);
+  }
+
+  // ---------------------------------------------------------------------------------------------- transactions
+
+  /** Leaves a client's transaction and its watched keys. */
+  discard(client: Client): void {
+    client.multi = null;
+    client.multiAborted = false;
+    this.unwatch(client);
+  }
+
+  unwatch(client: Client): void {
+    for (const { db, key } of client.watched) {
+      const clients = db.watchers.get(key);
+      if (clients === undefined) continue;
+      clients.delete(client);
+      if (clients.size === 0) db.watchers.delete(key);
+    }
+    client.watched = [];
+    client.watchBroken = false;
+  }
+
+  // ---------------------------------------------------------------------------------------------- keys
+
+  /** Renews a key's access stamp. */
+  touch(keys: Table<Value>, place: number): void {
+    if (this.eviction.lfu) this.eviction.touchFrequency(keys.stamps!, place);
+    else keys.stamps![place] = this.eviction.clock;
+  }
+
+  stampNew(keys: Table<Value>, place: number): void {
+    keys.stamps![place] = this.eviction.newStamp;
+  }
+
+  /** The longest string that a command may make. */
+  get maxStringBytes(): number {
+    return Math.min(this.config.values["proto-max-bulk-len"], MAX_STRING_BYTES);
+  }
+
+  /** What keys and values take, about. */
+  get dataBytes(): number {
+    let bytes = 0;
+    for (const db of this.databases) bytes += db.sizeBytes;
+    return bytes;
+  }
+
+  notify(db: Db, eventClass: EventClass, event: string, key: string): void {
+    notifyEvent(this.notifyFlags, eventClass, event, key, db.index, (channel, message) =>
+      this.pubsub.publish(channel, message),
+    );
+  }
+
+  // ---------------------------------------------------------------------------------------------- housekeeping
+
+  /** Housekeeping, ten times a second; tests with a clock of their own call it themselves. */
+  tick(): void {
+    if (this.cronPaused) return;
+    this.renewClock();
+    this.eviction.renewClock();
+    this.stats.sample(this.clock.monotonic(), this.eviction.usedBytes);
+    this.pause.check();
+    if (!this.pause.active) this.expiry.cycle();
+    this.blocking.expire();
+    this.#settle();
+  }
+
+  /** Stops the timers. Sockets and files are closed by their owners before. */
+  stop(): void {
+    clearInterval(this.#tick);
+    this.blocking.close();
+    this.pause.close();
+  }
+}

@@ -1,0 +1,327 @@
+/**
+ * Every text that a client can see when something is wrong, once.
+ *
+ * A ReplyError is a value, not a JavaScript Error: it is thrown by handlers, carried inside EXEC's reply and written by
+ * the encoder, and none of these wants a stack trace. The in-process API turns it into a real Error at its border.
+ * Texts that never vary are constants; texts with a part that varies are functions.
+ */
+
+export class ReplyError {
+  /** The whole text after the dash, code first: `WRONGTYPE Operation against …`. */
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** The first word, as clients match on it and INFO errorstats counts it. */
+  get code(): string {
+    const end = this.text.indexOf(" ");
+    return end < 0 ? this.text : this.text.slice(0, end);
+  }
+}
+
+const err = (text: string) => new ReplyError(text);
+
+/** Bytes that come from a client must not end the line that quotes them. */
+const oneLine = (text: string) => text.replace(/[\r\n]/g, " ");
+
+/** A text that quotes words as C prints them: each up to its first NUL, none of them ending the line. */
+function line(texts: TemplateStringsArray, ...words: string[]): string {
+  return oneLine(texts.reduce((text, part, i) => text + words[i - 1]!.split("\0", 1)[0] + part));
+}
+
+// Types and numbers
+export const WRONGTYPE = err("WRONGTYPE Operation against a key holding the wrong kind of value");
+export const NOT_AN_INTEGER = err("ERR value is not an integer or out of range");
+export const NOT_A_FLOAT = err("ERR value is not a valid float");
+export const NOT_POSITIVE = err("ERR value is out of range, must be positive");
+export const OUT_OF_RANGE = err("ERR index out of range");
+export const INCR_OVERFLOW = err("ERR increment or decrement would overflow");
+export const INCR_NAN = err("ERR increment would produce NaN or Infinity");
+export const DECR_OVERFLOW = err("ERR decrement would overflow");
+export const OFFSET_OUT_OF_RANGE = err("ERR offset is out of range");
+export const STRING_TOO_LONG = err("ERR string exceeds maximum allowed size (proto-max-bulk-len)");
+
+// Calls
+export const SYNTAX = err("ERR syntax error");
+export const NO_SUCH_KEY = err("ERR no such key");
+export const SAME_OBJECT = err("ERR source and destination objects are the same");
+export const BAD_DB_INDEX = err("ERR DB index is out of range");
+export const INVALID_CURSOR = err("ERR invalid cursor");
+export const wrongArity = (name: string) => err(`ERR wrong number of arguments for '${name}' command`);
+export const invalidExpire = (name: string) => err(`ERR invalid expire time in '${name}' command`);
+export const unknownSubcommand = (name: string, container: string) =>
+  err(line`ERR unknown subcommand '${name.slice(0, 128)}'. Try ${container.toUpperCase()} HELP.`);
+
+export function unknownCommand(argv: readonly string[]): ReplyError {
+  let args = "";
+  for (let i = 1; i < argv.length && args.length < 128; i++) args += line`'${argv[i]!.slice(0, 128 - args.length)}' `;
+  return err(line`ERR unknown command '${argv[0]!.slice(0, 128)}', with args beginning with: ${args}`);
+}
+
+// Keys and expiry
+export const EXPIRE_NX_AND_OTHERS = err("ERR NX and XX, GT or LT options at the same time are not compatible");
+export const EXPIRE_GT_AND_LT = err("ERR GT and LT options at the same time are not compatible");
+export const unsupportedOption = (word: string) => err(line`ERR Unsupported option ${word}`);
+export const FREQUENCY_NOT_TRACKED = err(
+  "ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.",
+);
+export const IDLE_TIME_NOT_TRACKED = err(
+  "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.",
+);
+
+/** Not Redis's: a handler failed in a way that it should not. */
+export const internalError = (name: string) => err(`ERR internal error in '${name}'`);
+
+// Timeouts
+export const TIMEOUT_NOT_FLOAT = err("ERR timeout is not a float or out of range");
+export const TIMEOUT_NEGATIVE = err("ERR timeout is negative");
+export const TIMEOUT_NOT_INTEGER = err("ERR timeout is not an integer or out of range");
+
+// Hashes and sets
+export const HASH_VALUE_NOT_AN_INTEGER = err("ERR hash value is not an integer");
+export const HASH_VALUE_NOT_A_FLOAT = err("ERR hash value is not a float");
+export const NAN_OR_INFINITY = err("ERR value is NaN or Infinity");
+export const VALUE_OUT_OF_RANGE = err("ERR value is out of range");
+export const COUNT_OUT_OF_BOUNDS = err(
+  "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
+);
+export const NUMKEYS_NOT_POSITIVE = err("ERR numkeys should be greater than 0");
+export const NUMKEYS_TOO_LARGE = err("ERR Number of keys can't be greater than number of args");
+export const LIMIT_NEGATIVE = err("ERR LIMIT can't be negative");
+
+// Lists and SORT
+export const LPOS_RANK_ZERO = err(
+  "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list",
+);
+export const LPOS_COUNT_NEGATIVE = err("ERR COUNT can't be negative");
+export const LPOS_MAXLEN_NEGATIVE = err("ERR MAXLEN can't be negative");
+export const SORT_NOT_NUMERIC = err("ERR One or more scores can't be converted into double");
+
+// Sorted sets
+export const COUNT_NOT_POSITIVE = err("ERR count should be greater than 0");
+export const SCORE_NAN = err("ERR resulting score is not a number (NaN)");
+export const ZADD_XX_NX = err("ERR XX and NX options at the same time are not compatible");
+export const ZADD_GT_LT_NX = err("ERR GT, LT, and/or NX options at the same time are not compatible");
+export const ZADD_INCR_PAIR = err("ERR INCR option supports a single increment-element pair");
+export const RANGE_NOT_FLOAT = err("ERR min or max is not a float");
+export const RANGE_NOT_LEX = err("ERR min or max not valid string range item");
+export const LIMIT_NEEDS_BY = err(
+  "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX",
+);
+export const WITHSCORES_BYLEX = err("ERR syntax error, WITHSCORES not supported in combination with BYLEX");
+export const WEIGHT_NOT_FLOAT = err("ERR weight value is not a float");
+export const inputKeyNeeded = (name: string) => err(`ERR at least 1 input key is needed for '${name}' command`);
+
+// Geo
+export const UNKNOWN_UNIT = err("ERR unsupported unit provided. please use M, KM, FT, MI");
+export const RADIUS_NOT_NUMERIC = err("ERR need numeric radius");
+export const RADIUS_NEGATIVE = err("ERR radius cannot be negative");
+export const WIDTH_NOT_NUMERIC = err("ERR need numeric width");
+export const HEIGHT_NOT_NUMERIC = err("ERR need numeric height");
+export const BOX_NEGATIVE = err("ERR height or width cannot be negative");
+export const GEO_COUNT_NOT_POSITIVE = err("ERR COUNT must be > 0");
+export const GEO_ANY_WITHOUT_COUNT = err("ERR the ANY argument requires COUNT argument");
+export const GEO_NO_MEMBER = err("ERR could not decode requested zset member");
+export const invalidPosition = (longitude: string, latitude: string) =>
+  err(`ERR invalid longitude,latitude pair ${longitude},${latitude}`);
+export const geoStoreConflict = (what: string) =>
+  err(`ERR ${what} is not compatible with WITHDIST, WITHHASH and WITHCOORD options`);
+export const geoOriginMissing = (command: string) =>
+  err(`ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for ${command}`);
+export const geoShapeMissing = (command: string) =>
+  err(`ERR exactly one of BYRADIUS and BYBOX can be specified for ${command}`);
+
+// Transactions
+export const NESTED_MULTI = err("ERR MULTI calls can not be nested");
+export const EXEC_WITHOUT_MULTI = err("ERR EXEC without MULTI");
+export const DISCARD_WITHOUT_MULTI = err("ERR DISCARD without MULTI");
+export const WATCH_INSIDE_MULTI = err("ERR WATCH inside MULTI is not allowed");
+export const EXECABORT = err("EXECABORT Transaction discarded because of previous errors.");
+/** EXEC itself was refused. */
+export const execAborted = (reason: ReplyError) =>
+  err(`EXECABORT Transaction discarded because of: ${reason.text.replace(/^ERR /, "")}`);
+export const notAllowedInMulti = (_name: string) => err("ERR Command not allowed inside a transaction");
+
+// Connection state
+export const NOAUTH = err("NOAUTH Authentication required.");
+export const OOM = err("OOM command not allowed when used memory > 'maxmemory'.");
+export const REPLICA_KEYSPACE = err("ERR Replica can't interact with the keyspace");
+export const UNBLOCKED = err("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+export const notInSubscribedMode = (name: string) =>
+  err(
+    `ERR Can't execute '${name}': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context`,
+  );
+
+// Refused connections
+export const MAX_CLIENTS_REACHED = err("ERR max number of clients reached");
+export const PROTECTED_MODE = err(
+  "DENIED This server is in protected mode because no password is set: it answers only clients on the same machine. To let others in, set a password with 'requirepass', or turn protection off with 'CONFIG SET protected-mode no' from this machine if nobody else can reach the port.",
+);
+
+// Who a client is
+export const WRONGPASS = err("WRONGPASS invalid username-password pair or user is disabled.");
+export const AUTH_WITHOUT_PASSWORD = err(
+  "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?",
+);
+export const NOAUTH_HELLO = err(
+  "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time",
+);
+export const NO_SUCH_PROTOCOL = err("NOPROTO unsupported protocol version");
+export const BAD_PROTOCOL_NUMBER = err("ERR Protocol version is not an integer or out of range");
+export const helloSyntax = (option: string) => err(line`ERR Syntax error in HELLO option '${option}'`);
+export const INT_OUT_OF_RANGE = err("ERR value is out of range, value must between -2147483648 and 2147483647");
+
+// CLIENT
+export const BAD_CLIENT_NAME = err("ERR Client names cannot contain spaces, newlines or special characters.");
+export const badClientAttribute = (name: string) =>
+  err(`ERR ${name} cannot contain spaces, newlines or special characters.`);
+export const unknownClientOption = (name: string) => err(line`ERR Unrecognized option '${name}'`);
+export const BAD_CLIENT_ID = err("ERR Invalid client ID");
+export const CLIENT_ID_NOT_POSITIVE = err("ERR client-id should be greater than 0");
+export const NO_SUCH_CLIENT = err("ERR No such client");
+export const unknownClientType = (name: string) => err(line`ERR Unknown client type '${name}'`);
+export const noSuchUser = (name: string) => err(line`ERR No such user '${name}'`);
+export const BAD_PAUSE_MODE = err("ERR CLIENT PAUSE mode must be WRITE or ALL");
+export const BAD_UNBLOCK_REASON = err("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR");
+export const MONITOR_MAY_NOT_BLOCK = err("ERR MONITOR isn't allowed for DENY BLOCKING client");
+
+// Client-side caching
+export const REDIRECT_TO_NOBODY = err("ERR The client ID you want redirect to does not exist");
+export const REDIRECT_TWICE = err("ERR A client can only redirect to a single other client");
+export const PREFIX_WITHOUT_BCAST = err("ERR PREFIX option requires BCAST mode to be enabled");
+export const BCAST_SWITCH = err(
+  "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a different mode.",
+);
+export const BCAST_WITH_OPT = err("ERR OPTIN and OPTOUT are not compatible with BCAST");
+export const OPTIN_AND_OPTOUT = err("ERR You can't specify both OPTIN mode and OPTOUT mode");
+export const OPT_SWITCH = err(
+  "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode.",
+);
+const overlap = (prefix: string, what: string, other: string) =>
+  err(line`ERR Prefix '${prefix}' overlaps with ${what} '${other}'. Prefixes for a single client must not overlap.`);
+export const overlapsExisting = (prefix: string, other: string) => overlap(prefix, "an existing prefix", other);
+export const overlapsGiven = (prefix: string, other: string) => overlap(prefix, "another provided prefix", other);
+export const CACHING_WITHOUT_TRACKING = err(
+  "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled",
+);
+export const CACHING_YES_WITHOUT_OPTIN = err(
+  "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode.",
+);
+export const CACHING_NO_WITHOUT_OPTOUT = err(
+  "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode.",
+);
+
+// COMMAND
+export const NO_KEY_ARGUMENTS = err("ERR The command has no key arguments");
+export const BAD_ARGUMENT_COUNT = err("ERR Invalid number of arguments specified for command");
+export const BAD_COMMAND = err("ERR Invalid command specified");
+export const BAD_ARGUMENTS = err("ERR Invalid arguments specified for command");
+
+// Protocol: each of these closes the connection after it is sent
+export const protocolError = (what: string) => err(`ERR Protocol error: ${what}`);
+
+// Bitmaps
+export const BAD_BIT_OFFSET = err("ERR bit offset is not an integer or out of range");
+export const BAD_BIT = err("ERR bit is not an integer or out of range");
+export const BAD_BITPOS_BIT = err("ERR The bit argument must be 1 or 0.");
+export const BITOP_NOT_KEYS = err("ERR BITOP NOT must be called with a single source key.");
+export const BAD_OVERFLOW_TYPE = err("ERR Invalid OVERFLOW type specified");
+export const BAD_BITFIELD_TYPE = err(
+  "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is.",
+);
+export const BITFIELD_RO_WRITES = err("ERR BITFIELD_RO only supports the GET subcommand");
+
+// HyperLogLog
+export const NOT_A_HLL = err("WRONGTYPE Key is not a valid HyperLogLog string value.");
+export const CORRUPT_HLL = err("INVALIDOBJ Corrupted HLL object detected");
+export const PFDEBUG_NO_KEY = err("ERR The specified key does not exist");
+export const HLL_NOT_SPARSE = err("ERR HLL encoding is not sparse");
+export const unknownPfdebug = (name: string) => err(line`ERR Unknown PFDEBUG subcommand '${name}'`);
+
+// LCS
+export const LCS_WRONG_TYPE = err("ERR The specified keys must contain string values");
+export const LCS_LEN_AND_IDX = err("ERR If you want both the length and indexes, please just use IDX.");
+export const LCS_TOO_LONG = err("ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len");
+
+// Streams
+export const BAD_STREAM_ID = err("ERR Invalid stream ID specified as stream command argument");
+export const BAD_INTERVAL_START = err("ERR invalid start ID for the interval");
+export const BAD_INTERVAL_END = err("ERR invalid end ID for the interval");
+export const XADD_ZERO_ID = err("ERR The ID specified in XADD must be greater than 0-0");
+export const XADD_SMALL_ID = err("ERR The ID specified in XADD is equal or smaller than the target stream top item");
+export const XADD_TOO_LARGE = err("ERR Elements are too large to be stored");
+export const STREAM_EXHAUSTED = err("ERR The stream has exhausted the last possible ID, unable to add more items");
+export const TRIM_TWICE = err("ERR syntax error, MAXLEN and MINID options at the same time are not compatible");
+export const TRIM_MAXLEN_NEGATIVE = err("ERR The MAXLEN argument must be >= 0.");
+export const TRIM_LIMIT_NEGATIVE = err("ERR The LIMIT argument must be >= 0.");
+export const TRIM_LIMIT_ALONE = err("ERR syntax error, LIMIT cannot be used without specifying a trimming strategy");
+export const TRIM_LIMIT_EXACT = err("ERR syntax error, LIMIT cannot be used without the special ~ option");
+export const XTRIM_NO_STRATEGY = err("ERR syntax error, XTRIM must be called with a trimming strategy");
+export const XSETID_NEGATIVE_ADDED = err("ERR entries_added must be positive");
+export const XSETID_BELOW_GIVEN_DELETED = err(
+  "ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id",
+);
+export const XSETID_BELOW_TOP = err("ERR The ID specified in XSETID is smaller than the target stream top item");
+export const XSETID_FEW_ADDED = err(
+  "ERR The entries_added specified in XSETID is smaller than the target stream length",
+);
+export const XREAD_UNBALANCED = err(
+  "ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.",
+);
+export const XREAD_GROUP = err("ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.");
+export const XREAD_NOACK = err("ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.");
+export const XREAD_NEW_ID = err(
+  "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option.",
+);
+export const XREADGROUP_NO_GROUP = err("ERR Missing GROUP option for XREADGROUP");
+export const XREADGROUP_LAST_ID = err(
+  "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set.",
+);
+export const STREAM_GONE = err("UNBLOCKED the stream key no longer exists");
+export const GROUP_GONE = err("NOGROUP the consumer group this client was blocked on no longer exists");
+export const BUSYGROUP = err("BUSYGROUP Consumer Group name already exists");
+export const XGROUP_NO_KEY = err(
+  "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically.",
+);
+export const BAD_ENTRIESREAD = err("ERR value for ENTRIESREAD must be positive or -1");
+export const CLAIM_COUNT_NOT_POSITIVE = err("ERR COUNT must be > 0");
+export const CLAIM_COUNT_TOO_HIGH = err("ERR Insufficient memory, failed allocating transient memory, COUNT too high.");
+export const noGroupOf = (key: string, group: string) =>
+  err(line`NOGROUP No such consumer group '${group}' for key name '${key}'`);
+export const noKeyOrGroup = (key: string, group: string, where = "") =>
+  err(line`NOGROUP No such key '${key}' or consumer group '${group}'${where}`);
+export const badMinIdle = (name: string) => err(`ERR Invalid min-idle-time argument for ${name}`);
+export const badClaimOption = (option: string) => err(`ERR Invalid ${option} option argument for XCLAIM`);
+export const unknownClaimOption = (word: string) => err(line`ERR Unrecognized XCLAIM option '${word}'`);
+export const subcommandSyntax = (name: string, container: string) =>
+  err(line`ERR unknown subcommand or wrong number of arguments for '${name.slice(0, 128)}'. Try ${container} HELP.`);
+
+// Server
+export const NO_CONFIG_FILE = err("ERR The server is running without a config file");
+export const SLOWLOG_COUNT = err("ERR count should be greater than or equal to -1");
+export const NO_SHUTDOWN = err("ERR No shutdown in progress.");
+export const SHUTDOWN_FAILED = err("ERR Errors trying to SHUTDOWN. Check logs.");
+export const BAD_FIRST_DB = err("ERR invalid first DB index");
+export const BAD_SECOND_DB = err("ERR invalid second DB index");
+export const HTSTATS_RANGE = err("ERR Out of range database");
+export const NOT_A_LISTPACK = err("ERR Not a listpack encoded object.");
+export const NOT_A_HASH_TABLE = err("ERR The value stored at the specified key is not represented using an hash table");
+export const NOT_AN_SDS = err("ERR Not an sds encoded string.");
+export const RESP2_UNSUPPORTED = err("ERR RESP2 is not supported by this command");
+export const BAD_PACKED_THRESHOLD = err("ERR argument must be a memory value bigger than 1 and smaller than 4gb");
+export const BAD_PROTOCOL_TYPE = err(
+  "ERR Wrong protocol type name. Please use one of the following: string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false",
+);
+export const DEBUG_NOT_ALLOWED = err(
+  'ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.',
+);
+export const unknownDirective = (name: string) =>
+  err(line`ERR Unknown option or number of arguments for CONFIG SET - '${name}'`);
+export const configRefused = (name: string, why: string) =>
+  err(line`ERR CONFIG SET failed (possibly related to argument '${name}') - ${why}`);
+export const configNotWritten = (why: string) => err(line`ERR Rewriting config file: ${why}`);
+export const noLatencySamples = (event: string) => err(line`ERR No samples available for event '${event}'`);
+/** DEBUG ERROR: a text of the caller's choice. */
+export const chosenError = (text: string) => err(oneLine(text));

@@ -1,0 +1,307 @@
+/**
+ * A client inside the process: calls the engine directly, with no encoding and no socket.
+ *
+ * Commands run to the end inside `call`, so a promise is already settled when it is returned; only blocking commands, and
+ * what is called behind them, settle later. Calls of one client are answered in order.
+ */
+import type { Client, Transport } from "./client.ts";
+import { WRITE } from "./command-table.ts";
+import type { Engine } from "./engine.ts";
+import { ReplyError } from "./errors.ts";
+import { formatDouble } from "./numbers.ts";
+import {
+  BigNumber,
+  BLOCKED,
+  Double,
+  MapReply,
+  NIL_ARRAY,
+  NO_REPLY,
+  POSTPONED,
+  Push,
+  Replies,
+  type Reply,
+  SetReply,
+  Status,
+  Verbatim,
+  WithAttributes,
+} from "./reply.ts";
+import { type Input, toBuffer, toText, toWord } from "./words.ts";
+
+/** An error that the store answered. `code` is its first word: `WRONGTYPE`, `ERR`, `NOSCRIPT` … */
+export class CommandError extends Error {
+  override readonly name = "CommandError";
+  readonly code: string;
+
+  constructor(error: ReplyError) {
+    super(toText(error.text));
+    this.code = error.code;
+  }
+}
+
+export interface LocalClientOptions {
+  /** Strings in replies as Buffers rather than as UTF-8 text. */
+  readonly buffers?: boolean;
+  /**
+   * 2 (the default): replies as RESP2 has them, maps flat and doubles as text, like most Redis libraries. 3: maps as Map,
+   * sets as Set, doubles as numbers, booleans as booleans.
+   */
+  readonly protocol?: 2 | 3;
+  /** The database to start in. */
+  readonly db?: number;
+}
+
+/** What a call is answered with. */
+export type ReplyValue =
+  | string
+  | Buffer
+  | number
+  | bigint
+  | boolean
+  | null
+  | CommandError
+  | ReplyValue[]
+  | Map<ReplyValue, ReplyValue>
+  | Set<ReplyValue>;
+
+/** A message that nobody asked for: `["message", channel, text]`, `["invalidate", keys]` … */
+export type PushListener = (message: ReplyValue[]) => void;
+
+interface Waiting {
+  readonly resolve: (value: ReplyValue) => void;
+  readonly reject: (error: Error) => void;
+  readonly buffers: boolean;
+}
+
+interface Queued extends Waiting {
+  readonly argv: string[];
+}
+
+export class LocalClient implements Transport {
+  readonly address = "local:0";
+  readonly localAddress = "local:0";
+  readonly fd = -1;
+  readonly outputBytes = 0;
+  readonly inputBytes = 0;
+  readonly #engine: Engine;
+  readonly #client: Client;
+  readonly #buffers: boolean;
+  readonly #onClose: () => void;
+  readonly #listeners = new Set<PushListener>();
+  /** The call that a blocked command will answer. */
+  #waiting: Waiting | null = null;
+  /** Calls behind it. */
+  #queue: Queued[] = [];
+
+  constructor(engine: Engine, options: LocalClientOptions, onClose: () => void) {
+    this.#engine = engine;
+    this.#buffers = options.buffers ?? false;
+    this.#onClose = onClose;
+    this.#client = engine.addClient(this);
+    this.#client.authenticated = true;
+    this.#client.protocol = options.protocol ?? 2;
+    const db = engine.databases[options.db ?? 0];
+    if (db === undefined) throw new RangeError(`there is no database ${options.db}`);
+    this.#client.db = db;
+  }
+
+  /** As CLIENT ID has it. */
+  get id(): number {
+    return this.#client.id;
+  }
+
+  /** Runs a command; rejects with a CommandError where the store answers with one. */
+  call(...words: Input[]): Promise<ReplyValue> {
+    return this.#call(words, this.#buffers);
+  }
+
+  /** The same with every string of the reply as a Buffer. */
+  callBuffer(...words: Input[]): Promise<ReplyValue> {
+    return this.#call(words, true);
+  }
+
+  /**
+   * Runs a command at once and returns its reply, or throws a CommandError. Not for commands that block, and not while one
+   * of this client's calls is blocked.
+   */
+  callSync(...words: Input[]): ReplyValue {
+    const argv = this.#words(words);
+    if (this.#waiting !== null) throw new Error("a call of this client is blocked");
+    this.#client.inTransaction = true;
+    try {
+      const value = decode(this.#execute(argv), this.#client.protocol, this.#buffers);
+      if (value instanceof CommandError) throw value;
+      return value;
+    } finally {
+      this.#client.inTransaction = false;
+    }
+  }
+
+  /** Runs commands one behind the other; errors stand among the replies. */
+  pipeline(commands: readonly (readonly Input[])[]): Promise<ReplyValue[]> {
+    return Promise.all(commands.map((words) => this.#call([...words], this.#buffers).catch(toValue)));
+  }
+
+  /**
+   * Runs commands as one step (MULTI … EXEC). Null when a key that this client WATCHes has changed; rejects when a command
+   * could not be queued, in which case none has run.
+   */
+  async transaction(commands: readonly (readonly Input[])[]): Promise<ReplyValue[] | null> {
+    const calls = [["MULTI"], ...commands].map((words) => this.#call([...words], this.#buffers).catch(toValue));
+    const reply = await this.call("EXEC").catch(toValue);
+    const failed = (await Promise.all(calls)).find((value) => value instanceof CommandError);
+    if (failed !== undefined) throw failed;
+    if (reply instanceof CommandError) throw reply;
+    return reply as ReplyValue[] | null;
+  }
+
+  /** Calls back for every message of this client's subscriptions, and for invalidations. Returns what ends it. */
+  onPush(listener: PushListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Subscribes to a channel; returns what ends the subscription. Use a client of its own for it. */
+  async subscribe(
+    channel: Input,
+    listener: (message: string | Buffer, channel: string) => void,
+  ): Promise<() => Promise<void>> {
+    const wanted = toWord(channel, true);
+    const stop = this.onPush(([kind, from, message]) => {
+      if (String(kind) === "message" && toWord(from as Input, false) === wanted) {
+        listener(message as string | Buffer, String(from));
+      }
+    });
+    await this.call("SUBSCRIBE", channel);
+    return async () => {
+      stop();
+      await this.call("UNSUBSCRIBE", channel);
+    };
+  }
+
+  close(): void {
+    if (this.#client.closed) return;
+    this.#engine.removeClient(this.#client);
+    const gone = new Error("the client is closed");
+    for (const waiting of [this.#waiting, ...this.#queue]) waiting?.reject(gone);
+    this.#waiting = null;
+    this.#queue = [];
+    this.#onClose();
+  }
+
+  // ---------------------------------------------------------------------------------------------- calls
+
+  #words(inputs: Input[]): string[] {
+    const name = inputs[0];
+    if (name === undefined) throw new TypeError("a command needs a name");
+    const command = this.#engine.commands.get(typeof name === "string" ? name : toWord(name, false));
+    // Keys that WATCH, SUBSCRIBE and blocking reads keep are kept too: everything but plain reads and unknown names.
+    const kept = command !== undefined && ((command.flags & WRITE) !== 0 || !command.row.flags.includes("readonly"));
+    const argv = new Array<string>(inputs.length);
+    for (let i = 0; i < inputs.length; i++) argv[i] = toWord(inputs[i]!, kept);
+    return argv;
+  }
+
+  #call(inputs: Input[], buffers: boolean): Promise<ReplyValue> {
+    if (this.#client.closed) return Promise.reject(new Error("the client is closed"));
+    const argv = this.#words(inputs);
+    if (this.#waiting !== null) {
+      return new Promise((resolve, reject) => this.#queue.push({ argv, resolve, reject, buffers }));
+    }
+    const reply = this.#execute(argv);
+    if (typeof reply === "string") return Promise.resolve(buffers ? toBuffer(reply) : toText(reply));
+    if (reply === BLOCKED || reply === POSTPONED) return this.#wait(reply, argv, buffers);
+    const value = decode(reply, this.#client.protocol, buffers);
+    return value instanceof CommandError ? Promise.reject(value) : Promise.resolve(value);
+  }
+
+  #execute(argv: string[]): Reply {
+    this.#engine.renewClock();
+    this.#client.lastActiveAt = this.#engine.now;
+    return this.#engine.execute(this.#client, argv);
+  }
+
+  #wait(reply: Reply, argv: string[], buffers: boolean): Promise<ReplyValue> {
+    return new Promise((resolve, reject) => {
+      this.#waiting = { resolve, reject, buffers };
+      if (reply === POSTPONED) this.#engine.pause.whenResumed(this.#client, () => this.#retry(argv));
+    });
+  }
+
+  #retry(argv: string[]): void {
+    const reply = this.#execute(argv);
+    if (reply === POSTPONED) this.#engine.pause.whenResumed(this.#client, () => this.#retry(argv));
+    else if (reply !== BLOCKED) this.send(reply);
+  }
+
+  /** The reply of a blocked command: answers its call, then runs those behind it. */
+  send(reply: Reply): void {
+    const waiting = this.#waiting;
+    this.#waiting = null;
+    if (waiting !== null) settle(waiting, decode(reply, this.#client.protocol, waiting.buffers));
+    if (this.#queue.length > 0) queueMicrotask(() => this.#runQueue());
+  }
+
+  #runQueue(): void {
+    while (this.#waiting === null && this.#queue.length > 0) {
+      const { argv, ...waiting } = this.#queue.shift()!;
+      const reply = this.#execute(argv);
+      if (reply === BLOCKED || reply === POSTPONED) {
+        this.#waiting = waiting;
+        if (reply === POSTPONED) this.#engine.pause.whenResumed(this.#client, () => this.#retry(argv));
+      } else settle(waiting, decode(reply, this.#client.protocol, waiting.buffers));
+    }
+  }
+
+  push(message: Reply): void {
+    if (this.#listeners.size === 0) return;
+    const items = message instanceof Push ? message.items : [message];
+    const values = items.map((item) => decode(item, this.#client.protocol, this.#buffers));
+    // Not inside the command that caused the message: a listener may call the engine.
+    queueMicrotask(() => {
+      for (const listener of this.#listeners) listener(values);
+    });
+  }
+}
+
+function toValue(error: Error): ReplyValue {
+  if (error instanceof CommandError) return error;
+  throw error;
+}
+
+function settle(waiting: Waiting, value: ReplyValue): void {
+  if (value instanceof CommandError) waiting.reject(value);
+  else waiting.resolve(value);
+}
+
+/** A reply as JavaScript values. */
+function decode(reply: Reply, protocol: 2 | 3, buffers: boolean): ReplyValue {
+  const each = (item: Reply) => decode(item, protocol, buffers);
+  if (typeof reply === "string") return buffers ? toBuffer(reply) : toText(reply);
+  if (typeof reply === "number" || typeof reply === "bigint" || reply === null) return reply;
+  if (Array.isArray(reply)) return reply.map(each);
+  if (reply instanceof Status) return toText(reply.text);
+  if (reply instanceof ReplyError) return new CommandError(reply);
+  if (typeof reply === "boolean") return protocol === 3 ? reply : Number(reply);
+  if (reply instanceof Double) return protocol === 3 ? reply.value : each(formatDouble(reply.value));
+  if (reply instanceof MapReply) return protocol === 3 ? toMap(reply, each) : reply.flat.map(each);
+  if (reply instanceof SetReply) return protocol === 3 ? new Set(reply.items.map(each)) : reply.items.map(each);
+  if (reply instanceof Push) return reply.items.map(each);
+  if (reply instanceof Replies) return decodeSeveral(reply, each);
+  if (reply instanceof Verbatim) return each(reply.text);
+  if (reply instanceof BigNumber) return protocol === 3 ? BigInt(reply.digits) : each(reply.digits);
+  if (reply instanceof WithAttributes) return each(reply.reply);
+  if (reply === NIL_ARRAY || reply === NO_REPLY) return null;
+  throw new TypeError("a handler returned something that is no reply");
+}
+
+/** SUBSCRIBE a b answers once for each channel; an embedder's one call is answered with the last. */
+function decodeSeveral(reply: Replies, each: (item: Reply) => ReplyValue): ReplyValue {
+  const last = reply.items.at(-1);
+  return last === undefined ? null : each(last);
+}
+
+function toMap(reply: MapReply, each: (item: Reply) => ReplyValue): Map<ReplyValue, ReplyValue> {
+  const map = new Map<ReplyValue, ReplyValue>();
+  for (let i = 0; i < reply.flat.length; i += 2) map.set(each(reply.flat[i]!), each(reply.flat[i + 1]!));
+  return map;
+}

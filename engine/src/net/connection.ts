@@ -1,0 +1,227 @@
+/**
+ * One client over a stream of bytes: a TCP or unix socket, or one end of a pair inside the process.
+ *
+ * A chunk that arrives is parsed and run to its end, and the replies gather in an Output. They are not written at once: the
+ * flusher writes for all connections that were readable in one turn of the event loop after that turn, because waking the
+ * peers is what costs most.
+ *
+ * A client that does not read: its replies pile up here until client-output-buffer-limit ends it, as in Redis; and past
+ * PAUSE_READING nothing more is read from it, so that it cannot make the pile grow by asking on.
+ */
+import type { Duplex } from "node:stream";
+import type { Client, Transport } from "../client.ts";
+import type { Engine } from "../engine.ts";
+import { ReplyError } from "../errors.ts";
+import { BLOCKED, POSTPONED, type Reply } from "../reply.ts";
+import { encode } from "../resp/encode.ts";
+import { Output } from "../resp/output.ts";
+import { RequestParser } from "../resp/parser.ts";
+import type { Flusher } from "./flusher.ts";
+
+const PAUSE_READING = 64 * 1024 * 1024;
+
+export interface Peer {
+  readonly address: string;
+  readonly localAddress: string;
+  readonly fd: number;
+}
+
+export class Connection implements Transport {
+  readonly client: Client;
+  readonly address: string;
+  readonly localAddress: string;
+  readonly fd: number;
+  readonly #engine: Engine;
+  readonly #stream: Duplex;
+  readonly #flusher: Flusher;
+  readonly #parser: RequestParser;
+  readonly #output = new Output();
+  /** A command that CLIENT PAUSE has put off. */
+  #postponed: string[] | null = null;
+  #running = false;
+  #ended = false;
+  #softLimitSince = 0;
+
+  constructor(engine: Engine, stream: Duplex, flusher: Flusher, peer: Peer) {
+    this.#engine = engine;
+    this.#stream = stream;
+    this.#flusher = flusher;
+    this.address = peer.address;
+    this.localAddress = peer.localAddress;
+    this.fd = peer.fd;
+    this.#parser = new RequestParser({ maxWordBytes: engine.maxStringBytes, unauthenticated: false });
+    this.client = engine.addClient(this);
+    stream.on("data", (chunk: Buffer) => this.#received(chunk));
+    stream.on("end", () => this.close(true));
+    stream.on("drain", () => stream.isPaused() && stream.resume());
+    stream.on("error", () => stream.destroy());
+    stream.on("close", () => this.#gone());
+  }
+
+  get outputBytes(): number {
+    return this.#output.length + this.#stream.writableLength;
+  }
+
+  get inputBytes(): number {
+    return this.#parser.pendingBytes;
+  }
+
+  // ---------------------------------------------------------------------------------------------- in
+
+  #received(chunk: Buffer): void {
+    if (this.#ended) return;
+    this.#engine.stats.netInput += chunk.length;
+    this.#parser.feed(chunk);
+    if (this.client.blocked === null && this.#postponed === null) this.#run();
+    if (this.#parser.pendingBytes > this.#engine.config.values["client-query-buffer-limit"]) this.close(false);
+  }
+
+  /** Runs what has arrived, as far as it is complete. */
+  #run(): void {
+    const { client } = this;
+    const parser = this.#parser;
+    const engine = this.#engine;
+    this.#running = true;
+    engine.renewClock();
+    client.lastActiveAt = engine.now;
+    if (parser.limits.unauthenticated === client.authenticated) parser.limits.unauthenticated = !client.authenticated;
+    while (!this.#ended) {
+      const argv = parser.next();
+      if (argv === undefined) break;
+      if (argv instanceof ReplyError) {
+        this.#reply(argv);
+        this.close(true);
+        break;
+      }
+      if (!this.#execute(argv)) break;
+    }
+    this.#running = false;
+    if (this.#output.length > 0) this.#flusher.add(this);
+  }
+
+  /** False when nothing more may run for now. */
+  #execute(argv: string[]): boolean {
+    const { client } = this;
+    if (isHttp(argv[0]!)) {
+      this.close(false);
+      return false;
+    }
+    const reply = this.#engine.execute(client, argv);
+    if (reply === BLOCKED) return false;
+    if (reply === POSTPONED) {
+      this.#postponed = argv;
+      this.#engine.pause.whenResumed(client, () => this.#retry());
+      return false;
+    }
+    this.#reply(client.replyMode === "on" ? reply : client.filterReply(reply));
+    return true;
+  }
+
+  #retry(): void {
+    const argv = this.#postponed;
+    this.#postponed = null;
+    if (argv === null || this.#ended) return;
+    this.#engine.renewClock();
+    if (this.#execute(argv)) this.#run();
+    if (this.#output.length > 0) this.#flusher.add(this);
+  }
+
+  // ---------------------------------------------------------------------------------------------- out
+
+  #reply(reply: Reply): void {
+    encode(reply, this.client.protocol, this.#output);
+  }
+
+  send(reply: Reply): void {
+    if (this.#ended) return;
+    this.#reply(reply);
+    this.#flusher.add(this);
+    // What the client sent while it was blocked comes next, but not inside the command that unblocked it.
+    if (!this.#running) queueMicrotask(() => this.#goOn());
+  }
+
+  #goOn(): void {
+    if (!this.#ended && this.client.blocked === null && this.#postponed === null) this.#run();
+  }
+
+  push(message: Reply): void {
+    if (this.#ended) return;
+    this.#reply(message);
+    this.#flusher.add(this);
+    if (this.#output.length > 1 << 20) this.checkLimits();
+  }
+
+  /** Writes what has gathered. The flusher's. */
+  flush(): void {
+    const stream = this.#stream;
+    if (stream.destroyed) return;
+    const text = this.#output.takeText();
+    if (text === null) {
+      stream.cork();
+      for (const part of this.#output.takeParts()) {
+        this.#engine.stats.netOutput += part.length;
+        if (typeof part === "string") stream.write(part, "latin1");
+        else stream.write(part);
+      }
+      stream.uncork();
+    } else if (text !== "") {
+      this.#engine.stats.netOutput += text.length;
+      stream.write(text, "latin1");
+    }
+    if (stream.writableLength > 0) this.checkLimits();
+    if (this.#ended) stream.end();
+  }
+
+  /** Ends a client whose replies pile up past its class's limit, and stops reading from one that is on the way there. */
+  checkLimits(): void {
+    const pending = this.outputBytes;
+    if (pending > PAUSE_READING) this.#stream.pause();
+    const limits = this.#engine.config.values["client-output-buffer-limit"];
+    const { hard, soft, softSeconds } = this.client.subscriptions > 0 ? limits.pubsub : limits.normal;
+    if (hard > 0 && pending > hard) {
+      this.#engine.stats.outputLimitDisconnections++;
+      this.close(false);
+      return;
+    }
+    const { now } = this.#engine;
+    if (soft === 0 || pending <= soft) this.#softLimitSince = 0;
+    else if (this.#softLimitSince === 0) this.#softLimitSince = now;
+    else if (now - this.#softLimitSince > softSeconds * 1000) {
+      this.#engine.stats.outputLimitDisconnections++;
+      this.close(false);
+    }
+  }
+
+  close(afterReplies: boolean): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    if (!afterReplies) {
+      this.#stream.destroy();
+      this.#gone();
+      return;
+    }
+    this.#engine.removeClient(this.client);
+    this.#flusher.add(this);
+  }
+
+  /** Ends the connection as soon as the peer has taken what was written, or at once if it does not read. */
+  destroySoon(): void {
+    const stream = this.#stream;
+    if (stream.writableLength === 0) stream.destroy();
+    else setTimeout(() => stream.destroy(), 100).unref();
+  }
+
+  #gone(): void {
+    this.#ended = true;
+    this.#engine.removeClient(this.client);
+    this.#flusher.forget(this);
+  }
+}
+
+/** A browser or a web attack speaks HTTP to us: there is nothing to answer. */
+function isHttp(word: string): boolean {
+  const length = word.length;
+  if (length !== 4 && length !== 5) return false;
+  const lower = word.toLowerCase();
+  return lower === "post" || lower === "host:";
+}

@@ -1,0 +1,153 @@
+/**
+ * Sockets: listening, accepting, and the limits that concern connections as such.
+ *
+ * Loopback unless told otherwise. A server that is reachable from other machines and has no password answers them with an
+ * error only (protected mode), as Redis does.
+ */
+import { chmodSync, rmSync } from "node:fs";
+import { createServer, type Server, type Socket } from "node:net";
+import type { Engine } from "../engine.ts";
+import { MAX_CLIENTS_REACHED, PROTECTED_MODE, type ReplyError } from "../errors.ts";
+import { Connection } from "./connection.ts";
+import { Flusher } from "./flusher.ts";
+
+export interface ListenOptions {
+  /** 0 takes any free port. */
+  readonly port?: number;
+  /** Default 127.0.0.1. */
+  readonly host?: string;
+  /** A unix socket instead of a port. */
+  readonly path?: string;
+  /** Permissions of the unix socket. */
+  readonly mode?: number;
+  readonly backlog?: number;
+}
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly path: string | null;
+}
+
+const HOUSEKEEPING_MS = 1000;
+
+export class NetServer {
+  readonly #engine: Engine;
+  readonly #flusher = new Flusher();
+  readonly #servers = new Map<Server, string | null>();
+  readonly #connections = new Set<Connection>();
+  #housekeeping: NodeJS.Timeout | null = null;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  get flusher(): Flusher {
+    return this.#flusher;
+  }
+
+  listen(options: ListenOptions): Promise<Address> {
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
+    const path = options.path ?? null;
+    if (path !== null) rmSync(path, { force: true });
+    return new Promise((resolve, reject) => {
+      server.once("error", reject);
+      const where = path === null ? { host: options.host ?? "127.0.0.1", port: options.port ?? 6379 } : { path };
+      server.listen({ ...where, backlog: options.backlog ?? 511 }, () => {
+        server.off("error", reject);
+        if (path !== null && options.mode !== undefined && options.mode !== 0) chmodSync(path, options.mode);
+        this.#servers.set(server, path);
+        this.#housekeeping ??= setInterval(() => this.#checkConnections(), HOUSEKEEPING_MS).unref();
+        const address = server.address();
+        if (address === null || typeof address === "string") resolve({ host: "", port: 0, path });
+        else resolve({ host: address.address, port: address.port, path: null });
+      });
+    });
+  }
+
+  #accept(socket: Socket): void {
+    const engine = this.#engine;
+    const { maxclients } = engine.config.values;
+    const refusal =
+      engine.clients.size >= maxclients ? MAX_CLIENTS_REACHED : this.#isProtected(socket) ? PROTECTED_MODE : null;
+    if (refusal !== null) {
+      refuse(socket, refusal);
+      engine.stats.rejectedConnections++;
+      return;
+    }
+    const keepAlive = engine.config.values["tcp-keepalive"];
+    if (keepAlive > 0) socket.setKeepAlive(true, keepAlive * 1000);
+    const local = isUnix(socket);
+    const connection = new Connection(engine, socket, this.#flusher, {
+      address: local ? "unix:0" : joinAddress(socket.remoteAddress, socket.remotePort),
+      localAddress: local ? "unix:0" : joinAddress(socket.localAddress, socket.localPort),
+      fd: descriptorOf(socket),
+    });
+    this.#connections.add(connection);
+    socket.once("close", () => this.#connections.delete(connection));
+  }
+
+  /** Whether a connection comes from elsewhere although nobody has set a password or an address to listen on. */
+  #isProtected(socket: Socket): boolean {
+    const { values } = this.#engine.config;
+    if (!values["protected-mode"] || this.#engine.passwordRequired || isUnix(socket)) return false;
+    return !isLoopback(socket.remoteAddress ?? "");
+  }
+
+  /** Ends idle clients and those over a soft output limit; bounds what all clients hold together. */
+  #checkConnections(): void {
+    const { values } = this.#engine.config;
+    const idleMs = values.timeout * 1000;
+    const now = this.#engine.clock.now();
+    for (const connection of this.#connections) {
+      const { client } = connection;
+      if (connection.outputBytes > 0) connection.checkLimits();
+      if (idleMs === 0 || client.blocked !== null || client.subscriptions > 0 || client.monitoring) continue;
+      if (now - client.lastActiveAt > idleMs) connection.close(false);
+    }
+  }
+
+  /** Stops listening, writes what is ready, and ends all connections. */
+  async close(): Promise<void> {
+    if (this.#housekeeping !== null) clearInterval(this.#housekeeping);
+    this.#housekeeping = null;
+    this.#flusher.flush();
+    const closing = [...this.#servers].map(
+      ([server, path]) =>
+        new Promise<void>((resolve) => {
+          server.close(() => {
+            if (path !== null) rmSync(path, { force: true });
+            resolve();
+          });
+        }),
+    );
+    for (const connection of this.#connections) connection.close(connection.outputBytes > 0);
+    this.#flusher.flush();
+    for (const connection of this.#connections) connection.destroySoon();
+    await Promise.all(closing);
+    this.#servers.clear();
+  }
+}
+
+function refuse(socket: Socket, error: ReplyError): void {
+  socket.on("error", () => socket.destroy());
+  socket.end(`-${error.text}\r\n`);
+  socket.resume();
+}
+
+const isUnix = (socket: Socket) => socket.remoteAddress === undefined && socket.localPort === undefined;
+
+function joinAddress(address: string | undefined, port: number | undefined): string {
+  const host = address?.startsWith("::ffff:") ? address.slice(7) : (address ?? "?");
+  return host.includes(":") ? `[${host}]:${port ?? 0}` : `${host}:${port ?? 0}`;
+}
+
+function isLoopback(address: string): boolean {
+  return address === "::1" || address.startsWith("127.") || address.startsWith("::ffff:127.");
+}
+
+/** The socket's descriptor, for CLIENT LIST; Node does not show it everywhere. */
+function descriptorOf(socket: Socket): number {
+  const handle = (socket as unknown as { _handle?: { fd?: number } })._handle;
+  return handle?.fd ?? -1;
+}

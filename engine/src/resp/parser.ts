@@ -1,0 +1,229 @@
+/**
+ * Bytes to commands: RESP arrays of bulk strings, and inline commands as a person types them.
+ *
+ * Bytes come in chunks of any size. What is complete is taken out word by word; the rest of a command stays until the next
+ * chunk. Nothing is reserved because a client said how much is coming: an array grows as its words arrive, and a large word
+ * is gathered in a buffer that doubles up to its length.
+ *
+ * Limits and what breaks them are Redis's: see `limits` and the error texts, which were asked of a real server.
+ */
+import { protocolError, type ReplyError } from "../errors.ts";
+import { splitWords } from "./split-words.ts";
+
+const CR = 13;
+const LF = 10;
+const STAR = 0x2a;
+const DOLLAR = 0x24;
+const MINUS = 0x2d;
+
+/** An inline command, and each line that announces a count or a length. */
+const MAX_LINE = 64 * 1024;
+const MAX_WORDS = 2147483647;
+/** From this length on a word is gathered in a buffer of its own. */
+const LARGE = 32 * 1024;
+/** V8's longest string is 24 bytes short of 512 MB. */
+export const MAX_WORD = 536_870_888;
+
+export interface ParserLimits {
+  /** proto-max-bulk-len. */
+  maxWordBytes: number;
+  /** Before AUTH: at most 10 words of at most 16 KB. */
+  unauthenticated: boolean;
+}
+
+const EMPTY = Buffer.alloc(0);
+
+/** Returned by `#length` for a line that is not complete yet. */
+const INCOMPLETE = Number.POSITIVE_INFINITY;
+const INVALID = Number.NaN;
+
+export class RequestParser {
+  readonly limits: ParserLimits;
+  #buffer: Buffer = EMPTY;
+  #at = 0;
+  /** Words still to come in the command that is being read; 0 between commands. */
+  #missing = 0;
+  #words: string[] = [];
+  /** Length of the word that is being read; -1 while its line is. */
+  #wordLength = -1;
+  /** A large word that is being gathered. */
+  #large: Buffer | null = null;
+  #largeFilled = 0;
+  #failed = false;
+
+  constructor(limits: ParserLimits) {
+    this.limits = limits;
+  }
+
+  /** Bytes that were fed and not yet taken. */
+  get pendingBytes(): number {
+    return this.#buffer.length - this.#at + this.#largeFilled;
+  }
+
+  feed(chunk: Buffer): void {
+    if (this.#large !== null) chunk = this.#gather(chunk);
+    if (this.#at === this.#buffer.length) this.#buffer = chunk;
+    else this.#buffer = Buffer.concat([this.#buffer.subarray(this.#at), chunk]);
+    this.#at = 0;
+  }
+
+  /** Moves bytes of a large word from a chunk; returns the rest of the chunk. */
+  #gather(chunk: Buffer): Buffer {
+    const need = this.#wordLength - this.#largeFilled;
+    const take = Math.min(need, chunk.length);
+    const filled = this.#largeFilled + take;
+    if (filled > this.#large!.length) {
+      const grown = Buffer.allocUnsafe(Math.min(this.#wordLength, Math.max(filled, this.#large!.length * 2)));
+      this.#large!.copy(grown, 0, 0, this.#largeFilled);
+      this.#large = grown;
+    }
+    chunk.copy(this.#large!, this.#largeFilled, 0, take);
+    this.#largeFilled = filled;
+    return take === chunk.length ? EMPTY : chunk.subarray(take);
+  }
+
+  /**
+   * The next complete command, undefined when more bytes are needed, or the error after which the connection must be
+   * closed. Empty commands are passed over.
+   */
+  next(): string[] | undefined | ReplyError {
+    if (this.#failed) return undefined;
+    for (;;) {
+      if (this.#missing === 0) {
+        const started = this.#start();
+        if (started !== null) return started;
+      }
+      const words = this.#readWords();
+      if (words !== null) return words;
+    }
+  }
+
+  /** Reads the line that starts a command; null when an array has been started. */
+  #start(): string[] | undefined | ReplyError | null {
+    for (;;) {
+      if (this.#at >= this.#buffer.length) return undefined;
+      if (this.#buffer[this.#at] !== STAR) {
+        const inline = this.#inline();
+        if (inline === null) continue;
+        return inline;
+      }
+      const count = this.#length(this.#at + 1);
+      if (count === INCOMPLETE) {
+        return this.#lineTooLong() ? this.#fail("too big mbulk count string") : undefined;
+      }
+      if (Number.isNaN(count) || count > MAX_WORDS) return this.#fail("invalid multibulk length");
+      if (count > 10 && this.limits.unauthenticated) return this.#fail("unauthenticated multibulk length");
+      if (count <= 0) continue;
+      this.#missing = count;
+      this.#words = [];
+      this.#wordLength = -1;
+      return null;
+    }
+  }
+
+  /** Reads words until the command is complete; undefined for more bytes. Never null in practice: see next. */
+  #readWords(): string[] | undefined | ReplyError | null {
+    const words = this.#words;
+    while (this.#missing > 0) {
+      if (this.#wordLength < 0) {
+        const failure = this.#wordLine();
+        if (failure !== null) return failure;
+      }
+      const length = this.#wordLength;
+      if (this.#large !== null) {
+        // The two bytes behind a word are passed over unread, as Redis does.
+        if (this.#largeFilled < length || this.#buffer.length - this.#at < 2) return undefined;
+        words.push(this.#large.latin1Slice(0, length));
+        this.#large = null;
+        this.#largeFilled = 0;
+        this.#at += 2;
+      } else {
+        const end = this.#at + length;
+        if (end + 2 > this.#buffer.length) {
+          if (length >= LARGE) this.#startLarge();
+          else return undefined;
+          continue;
+        }
+        words.push(this.#buffer.latin1Slice(this.#at, end));
+        this.#at = end + 2;
+      }
+      this.#wordLength = -1;
+      this.#missing--;
+    }
+    return words;
+  }
+
+  #startLarge(): void {
+    const rest = this.#buffer.subarray(this.#at);
+    this.#large = Buffer.allocUnsafe(Math.min(this.#wordLength, Math.max(rest.length, LARGE) * 2));
+    this.#largeFilled = 0;
+    this.#buffer = this.#gather(rest);
+    this.#at = 0;
+  }
+
+  /** Reads `$<length>`; null when it is there. */
+  #wordLine(): undefined | ReplyError | null {
+    if (this.#at >= this.#buffer.length) return undefined;
+    const sign = this.#buffer[this.#at]!;
+    const length = this.#length(this.#at + 1, sign === DOLLAR);
+    if (length === INCOMPLETE) {
+      return this.#lineTooLong() ? this.#fail("too big bulk count string") : undefined;
+    }
+    if (sign !== DOLLAR) return this.#fail(`expected '$', got '${String.fromCharCode(sign)}'`);
+    if (Number.isNaN(length) || length < 0 || length > this.limits.maxWordBytes || length > MAX_WORD) {
+      return this.#fail("invalid bulk length");
+    }
+    if (length > 16384 && this.limits.unauthenticated) return this.#fail("unauthenticated bulk length");
+    this.#wordLength = length;
+    return null;
+  }
+
+  /** The number in the line from `start`; moves behind the line's CR LF. */
+  #length(start: number, move = true): number {
+    const buffer = this.#buffer;
+    const end = buffer.length;
+    let i = start;
+    let value = 0;
+    let digits = 0;
+    const negative = buffer[i] === MINUS;
+    if (negative) i++;
+    for (; i < end; i++) {
+      const digit = buffer[i]! - 0x30;
+      if (digit < 0 || digit > 9) break;
+      value = value * 10 + digit;
+      digits++;
+    }
+    if (i < end && buffer[i] === CR && digits > 0 && digits < 16 && !(digits > 1 && buffer[i - digits] === 0x30)) {
+      if (i + 1 >= end) return INCOMPLETE;
+      if (move) this.#at = i + 2;
+      return negative ? -value : value;
+    }
+    const cr = buffer.indexOf(CR, i);
+    if (cr < 0 || cr + 1 >= end) return INCOMPLETE;
+    if (move) this.#at = cr + 2;
+    return INVALID;
+  }
+
+  #lineTooLong(): boolean {
+    return this.#buffer.length - this.#at > MAX_LINE;
+  }
+
+  /** One line of words; null when it was empty. */
+  #inline(): string[] | undefined | ReplyError | null {
+    const newline = this.#buffer.indexOf(LF, this.#at);
+    if (newline < 0) return this.#lineTooLong() ? this.#fail("too big inline request") : undefined;
+    const end = newline > this.#at && this.#buffer[newline - 1] === CR ? newline - 1 : newline;
+    const text = this.#buffer.latin1Slice(this.#at, end);
+    this.#at = newline + 1;
+    const words = splitWords(text);
+    if (words === undefined) return this.#fail("unbalanced quotes in request");
+    return words.length === 0 ? null : words;
+  }
+
+  #fail(what: string): ReplyError {
+    this.#failed = true;
+    this.#buffer = EMPTY;
+    this.#at = 0;
+    return protocolError(what);
+  }
+}

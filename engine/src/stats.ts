@@ -1,0 +1,113 @@
+/** What INFO stats and commandstats report, counted as it happens. */
+import type { Histogram } from "./latency.ts";
+
+/** How many ticks the rates are averaged over. */
+const RATE_SAMPLES = 16;
+
+/** A counter's growth per second over the last ticks. */
+class Rate {
+  readonly #perSecond: number[] = [];
+  #last = 0;
+  #lastMs = 0;
+
+  sample(count: number, nowMs: number): void {
+    const elapsed = nowMs - this.#lastMs;
+    if (this.#lastMs > 0 && elapsed > 0) {
+      this.#perSecond.push((Math.max(0, count - this.#last) * 1000) / elapsed);
+      if (this.#perSecond.length > RATE_SAMPLES) this.#perSecond.shift();
+    }
+    this.#last = count;
+    this.#lastMs = nowMs;
+  }
+
+  get value(): number {
+    const { length } = this.#perSecond;
+    return length === 0 ? 0 : this.#perSecond.reduce((sum, rate) => sum + rate, 0) / length;
+  }
+
+  reset(): void {
+    this.#perSecond.length = 0;
+    this.#last = 0;
+  }
+}
+
+export interface CommandStats {
+  calls: number;
+  microseconds: number;
+  rejected: number;
+  failed: number;
+  /** How long calls took; made by the first call that is measured. */
+  histogram: Histogram | null;
+}
+
+export class Stats {
+  keyspaceHits = 0;
+  keyspaceMisses = 0;
+  expiredKeys = 0;
+  expiredStale = 0;
+  expireCyclesCut = 0;
+  evictedKeys = 0;
+  connections = 0;
+  rejectedConnections = 0;
+  /** Clients ended because their replies piled up past client-output-buffer-limit. */
+  outputLimitDisconnections = 0;
+  commands = 0;
+  /** Batches of bytes taken from and given to sockets. */
+  reads = 0;
+  writes = 0;
+  netInput = 0;
+  netOutput = 0;
+  errorReplies = 0;
+  /** The most that the data and waiting replies have taken. */
+  peakBytes = 0;
+  readonly opsPerSecond = new Rate();
+  readonly inputPerSecond = new Rate();
+  readonly outputPerSecond = new Rate();
+  /** Per command, by Command.index; made when it is first called. */
+  readonly perCommand: (CommandStats | undefined)[];
+  /** Error replies by their first word. */
+  readonly errors = new Map<string, number>();
+
+  constructor(commands: number) {
+    this.perCommand = new Array(commands).fill(undefined);
+  }
+
+  of(index: number): CommandStats {
+    let stats = this.perCommand[index];
+    if (stats === undefined) {
+      stats = { calls: 0, microseconds: 0, rejected: 0, failed: 0, histogram: null };
+      this.perCommand[index] = stats;
+    }
+    return stats;
+  }
+
+  countError(code: string): void {
+    this.errorReplies++;
+    this.errors.set(code, (this.errors.get(code) ?? 0) + 1);
+  }
+
+  /** Called by every tick: what INFO shows as instantaneous, and the peak. */
+  sample(nowMs: number, usedBytes: number): void {
+    this.opsPerSecond.sample(this.commands, nowMs);
+    this.inputPerSecond.sample(this.netInput, nowMs);
+    this.outputPerSecond.sample(this.netOutput, nowMs);
+    if (usedBytes > this.peakBytes) this.peakBytes = usedBytes;
+  }
+
+  /** CONFIG RESETSTAT. */
+  reset(): void {
+    this.keyspaceHits = this.keyspaceMisses = 0;
+    this.expiredKeys = this.expiredStale = this.expireCyclesCut = this.evictedKeys = 0;
+    this.connections = this.rejectedConnections = this.outputLimitDisconnections = 0;
+    this.commands = this.errorReplies = 0;
+    this.netInput = this.netOutput = this.reads = this.writes = 0;
+    for (const rate of [this.opsPerSecond, this.inputPerSecond, this.outputPerSecond]) rate.reset();
+    // In place: the command that asks for this is itself still to be counted.
+    for (const command of this.perCommand) {
+      if (command === undefined) continue;
+      command.calls = command.microseconds = command.rejected = command.failed = 0;
+      command.histogram = null;
+    }
+    this.errors.clear();
+  }
+}

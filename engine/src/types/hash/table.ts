@@ -1,0 +1,64 @@
+/** A large hash: a Dict from fields to values that also knows what its strings take. */
+import { Dict, hashWord } from "../../dict.ts";
+import { own, skip, wordAt } from "../packed.ts";
+import { stringBytes } from "../value.ts";
+
+/** The object itself and the Dict around its tables. */
+const FIXED_BYTES = 120;
+
+const pairBytes = (field: string, value: string) => stringBytes(field.length) + stringBytes(value.length);
+
+export class HashTable {
+  readonly dict = new Dict<string>();
+  #stringBytes = 0;
+
+  /** From a packed hash. */
+  static unpack(packed: string): HashTable {
+    const table = new HashTable();
+    for (let at = 0; at < packed.length; ) {
+      const value = skip(packed, at);
+      table.set(own(wordAt(packed, at)), own(wordAt(packed, value)));
+      at = skip(packed, value);
+    }
+    return table;
+  }
+
+  get sizeBytes(): number {
+    return FIXED_BYTES + this.dict.sizeBytes + this.#stringBytes;
+  }
+
+  /** Sets a field; true if it is new. */
+  set(field: string, value: string): boolean {
+    const hash = hashWord(field);
+    const table = this.dict.tableOf(hash);
+    const place = table.find(field, hash);
+    if (place < 0) {
+      this.dict.addNew(field, hash, value);
+      this.#stringBytes += pairBytes(field, value);
+      return true;
+    }
+    const values = table.values!;
+    this.#stringBytes += stringBytes(value.length) - stringBytes(values[place]!.length);
+    values[place] = value;
+    return false;
+  }
+
+  delete(field: string): boolean {
+    const hash = hashWord(field);
+    const table = this.dict.tableOf(hash);
+    const place = table.find(field, hash);
+    if (place < 0) return false;
+    this.#stringBytes -= pairBytes(field, table.values![place]!);
+    this.dict.deleteAt(table, place);
+    return true;
+  }
+
+  clone(): HashTable {
+    const copy = new HashTable();
+    this.dict.forEach((field, value, place, table) => {
+      copy.dict.addNew(field, table.hashes[place]!, value);
+    });
+    copy.#stringBytes = this.#stringBytes;
+    return copy;
+  }
+}

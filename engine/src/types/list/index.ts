@@ -1,0 +1,264 @@
+/**
+ * A list. Small, it is one packed string (packed-run.ts); past SMALL_MAX it is a chain of chunks (chunked.ts), and it
+ * becomes one string again below SMALL_AGAIN. Redis 7.0 calls every list `quicklist`.
+ *
+ * Words that are pushed are kept as they are, so they must share memory with nothing (types/packed.ts, `own`). Words that
+ * come out may share memory with the list: right for replies, to be owned before they are kept.
+ */
+import { entry, entryLength, own, seek, skip, splice, wordAt } from "../packed.ts";
+import { type Collection, stringBytes } from "../value.ts";
+import { Chunked } from "./chunked.ts";
+import { glue, packedLength, packSlice, pushBack, pushFront, readInto } from "./packed-run.ts";
+
+const SMALL_MAX = 2048;
+const SMALL_AGAIN = 1024;
+
+/** What the objects of each form take besides the words. */
+const SMALL_BYTES = 48;
+const LONG_BYTES = 240;
+const CHUNK_BYTES = 80;
+const OPEN_WORD_BYTES = 24;
+
+export class ListValue implements Collection {
+  static readonly typeName = "list";
+
+  #form: string | Chunked = "";
+  /** Words in a small list; a long one counts its own. */
+  #count = 0;
+
+  get type(): "list" {
+    return "list";
+  }
+
+  get encoding(): string {
+    return "quicklist";
+  }
+
+  get size(): number {
+    const form = this.#form;
+    return typeof form === "string" ? this.#count : form.size;
+  }
+
+  get sizeBytes(): number {
+    const form = this.#form;
+    if (typeof form === "string") return SMALL_BYTES + stringBytes(form.length);
+    return LONG_BYTES + form.bytes + form.chunks * CHUNK_BYTES + form.openWords * OPEN_WORD_BYTES;
+  }
+
+  clone(): ListValue {
+    const copy = new ListValue();
+    const form = this.#form;
+    copy.#form = typeof form === "string" ? form : form.clone();
+    copy.#count = this.#count;
+    return copy;
+  }
+
+  pushHead(word: string): void {
+    const form = this.#form;
+    if (typeof form !== "string") form.pushHead(word);
+    else if (form.length + entryLength(word.length) > SMALL_MAX) this.#widen().pushHead(word);
+    else {
+      this.#form = pushFront(form, word);
+      this.#count++;
+    }
+  }
+
+  pushTail(word: string): void {
+    const form = this.#form;
+    if (typeof form !== "string") form.pushTail(word);
+    else if (form.length + entryLength(word.length) > SMALL_MAX) this.#widen().pushTail(word);
+    else {
+      this.#form = pushBack(form, word);
+      this.#count++;
+    }
+  }
+
+  /** Pushes `words[from]` and all behind it, one after the other; returns how many. */
+  pushAll(words: readonly string[], from: number, atHead: boolean): number {
+    const count = words.length - from;
+    const form = this.#form;
+    if (count === 1) {
+      if (atHead) this.pushHead(words[from]!);
+      else this.pushTail(words[from]!);
+    } else if (typeof form === "string" && form.length + packedLength(words, from) <= SMALL_MAX) {
+      const run = packSlice(words, from, words.length, atHead);
+      this.#form = atHead ? glue(run, form) : glue(form, run);
+      this.#count += count;
+    } else {
+      const long = this.#widen();
+      for (let i = from; i < words.length; i++) {
+        if (atHead) long.pushHead(words[i]!);
+        else long.pushTail(words[i]!);
+      }
+    }
+    return count;
+  }
+
+  popHead(): string | undefined {
+    const form = this.#form;
+    if (typeof form !== "string") {
+      const word = form.popHead();
+      if (form.bytes <= SMALL_AGAIN) this.#narrow(form);
+      return word;
+    }
+    if (form === "") return undefined;
+    const word = wordAt(form, 0);
+    this.#form = own(form.substring(skip(form, 0)));
+    this.#count--;
+    return word;
+  }
+
+  popTail(): string | undefined {
+    const form = this.#form;
+    if (typeof form !== "string") {
+      const word = form.popTail();
+      if (form.bytes <= SMALL_AGAIN) this.#narrow(form);
+      return word;
+    }
+    if (form === "") return undefined;
+    const at = seek(form, this.#count - 1);
+    const word = wordAt(form, at);
+    this.#form = own(form.substring(0, at));
+    this.#count--;
+    return word;
+  }
+
+  /** Pops up to `count` words, in the order in which they come off. */
+  popAll(count: number, atHead: boolean): string[] {
+    const form = this.#form;
+    const taken = Math.min(count, this.size);
+    if (typeof form === "string") {
+      const words = this.#rangeOf(form, atHead ? 0 : this.#count - taken, taken);
+      if (!atHead) words.reverse();
+      if (atHead) this.trim(taken, this.#count - 1);
+      else this.trim(0, this.#count - 1 - taken);
+      return words;
+    }
+    const words = new Array<string>(taken);
+    for (let i = 0; i < taken; i++) words[i] = (atHead ? form.popHead() : form.popTail())!;
+    if (form.bytes <= SMALL_AGAIN) this.#narrow(form);
+    return words;
+  }
+
+  /** The word at an index; negative ones count from the tail. */
+  at(index: number): string | undefined {
+    const size = this.size;
+    const i = index < 0 ? size + index : index;
+    if (i < 0 || i >= size) return undefined;
+    const form = this.#form;
+    return typeof form === "string" ? wordAt(form, seek(form, i)) : form.at(i);
+  }
+
+  /** Replaces the word at an index; false where there is none. */
+  set(index: number, word: string): boolean {
+    const size = this.size;
+    const i = index < 0 ? size + index : index;
+    if (i < 0 || i >= size) return false;
+    const form = this.#form;
+    if (typeof form === "string") {
+      const at = seek(form, i);
+      const end = skip(form, at);
+      if (form.length - (end - at) + entryLength(word.length) <= SMALL_MAX) {
+        this.#form = splice(form, at, end, entry(word));
+        return true;
+      }
+    }
+    const long = this.#widen();
+    long.set(i, word);
+    if (long.bytes <= SMALL_AGAIN) this.#narrow(long);
+    return true;
+  }
+
+  /** The words from `start` to `stop`, both within the list and inclusive; none if they cross. */
+  range(start: number, stop: number): string[] {
+    const count = stop - start + 1;
+    if (count <= 0) return [];
+    const form = this.#form;
+    return typeof form === "string" ? this.#rangeOf(form, start, count) : form.range(start, count);
+  }
+
+  /** Keeps the words from `start` to `stop`, both within the list and inclusive; none if they cross. */
+  trim(start: number, stop: number): void {
+    const size = this.size;
+    const count = stop - start + 1;
+    if (count <= 0) {
+      this.#form = "";
+      this.#count = 0;
+      return;
+    }
+    if (count === size) return;
+    const form = this.#form;
+    if (typeof form === "string") {
+      const from = seek(form, start);
+      const to = stop === size - 1 ? form.length : from + seek(form.substring(from), count);
+      this.#form = own(form.substring(from, to));
+      this.#count = count;
+      return;
+    }
+    form.dropTail(size - 1 - stop);
+    form.dropHead(start);
+    if (form.bytes <= SMALL_AGAIN) this.#narrow(form);
+  }
+
+  /** Puts a word before or behind the first that is `pivot`; false if there is none. */
+  insert(pivot: string, word: string, behind: boolean): boolean {
+    const long = this.#long();
+    const done = long.insert(pivot, word, behind);
+    if (done) this.#settle(long);
+    return done;
+  }
+
+  /** Removes up to `limit` occurrences of a word, from the head or from the tail; returns how many. */
+  remove(word: string, limit: number, fromTail: boolean): number {
+    const long = this.#long();
+    const removed = long.remove(word, limit, fromTail);
+    if (removed > 0) this.#settle(long);
+    return removed;
+  }
+
+  /**
+   * Where the word stands, looking at no more than `scan` words from one end: up to `limit` indexes, after `spare` that are
+   * passed over.
+   */
+  positions(word: string, fromTail: boolean, spare: number, limit: number, scan: number): number[] {
+    return this.#long().positions(word, fromTail, spare, limit, scan);
+  }
+
+  /** Every word, head first. */
+  [Symbol.iterator](): IterableIterator<string> {
+    const form = this.#form;
+    return typeof form === "string" ? this.#rangeOf(form, 0, this.#count).values() : form.words();
+  }
+
+  #rangeOf(run: string, start: number, count: number): string[] {
+    const words = new Array<string>(count);
+    readInto(run, start, count, words, 0);
+    return words;
+  }
+
+  /** The list as a chain, for work that the small form leaves to it; #settle takes a changed one back. */
+  #long(): Chunked {
+    const form = this.#form;
+    return typeof form === "string" ? Chunked.of(form, this.#count) : form;
+  }
+
+  /** Takes a chain that has changed: as it is if it is long, as one string if it is small. */
+  #settle(long: Chunked): void {
+    const limit = typeof this.#form === "string" ? SMALL_MAX : SMALL_AGAIN;
+    if (long.bytes <= limit) this.#narrow(long);
+    else this.#form = long;
+  }
+
+  #widen(): Chunked {
+    const form = this.#form;
+    if (typeof form !== "string") return form;
+    const long = Chunked.of(form, this.#count);
+    this.#form = long;
+    return long;
+  }
+
+  #narrow(long: Chunked): void {
+    this.#form = long.pack();
+    this.#count = long.size;
+  }
+}

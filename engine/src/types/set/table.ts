@@ -1,0 +1,39 @@
+/** A large set: a Dict of words without values that also knows what its strings take. */
+import { Dict, hashWord } from "../../dict.ts";
+import { stringBytes } from "../value.ts";
+
+/** The object itself and the Dict around its tables. */
+const FIXED_BYTES = 120;
+
+export class SetTable {
+  readonly dict = new Dict({ values: "none" });
+  #stringBytes = 0;
+
+  get sizeBytes(): number {
+    return FIXED_BYTES + this.dict.sizeBytes + this.#stringBytes;
+  }
+
+  /** Adds a word that must share memory with nothing; false if it is there already. */
+  add(word: string): boolean {
+    const hash = hashWord(word);
+    if (this.dict.tableOf(hash).find(word, hash) >= 0) return false;
+    this.dict.addNew(word, hash, undefined);
+    this.#stringBytes += stringBytes(word.length);
+    return true;
+  }
+
+  delete(word: string): boolean {
+    if (!this.dict.delete(word)) return false;
+    this.#stringBytes -= stringBytes(word.length);
+    return true;
+  }
+
+  clone(): SetTable {
+    const copy = new SetTable();
+    this.dict.forEach((word, _value, place, table) => {
+      copy.dict.addNew(word, table.hashes[place]!, undefined);
+    });
+    copy.#stringBytes = this.#stringBytes;
+    return copy;
+  }
+}

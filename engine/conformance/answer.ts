@@ -28,6 +28,8 @@ export type Tag =
   | "blocked"
   /** The server closed the connection. */
   | "closed"
+  /** Waited for an answer that the client is not owed: the transcript is wrong. */
+  | "nothing owed"
   /** No answer in the time allowed. */
   | "timeout"
   /** Bytes that are not RESP. */
@@ -48,6 +50,7 @@ export const aggregate = (tag: Tag, items: readonly Answer[]): Answer => ({ tag,
 
 export const BLOCKED = scalar("blocked");
 export const CLOSED = scalar("closed");
+export const NOTHING_OWED = scalar("nothing owed");
 export const TIMEOUT = scalar("timeout");
 
 export class ProtocolError extends Error {}

@@ -5,7 +5,7 @@
  *   blur        times, idle times and figures of memory layout do not count
  *   scan        followed to the cursor's end
  *   block       may block: asked by clients 3 and 4 only
- *   quiet       only while nobody is blocked: whom it would wake first is left to chance
+ *   quiet       only outside MULTI, and while nobody is blocked: whom it would wake first is left to chance
  *   reset       leaves the key to chance: it is deleted right after
  *   sort        SORT trusts C's errno, which an earlier command may have left set: a number is read right before
  *   expire      the key's time is up a moment later
@@ -201,8 +201,8 @@ export const COMMANDS: readonly string[] = [
   "3 TYPE <key>",
   "2 TOUCH <key>+",
   "4 OBJECT ENCODING <key>",
-  "1 OBJECT REFCOUNT <key>",
-  "1 OBJECT IDLETIME <key> => approx 10",
+  "1 OBJECT REFCOUNT <key> => quiet",
+  "1 OBJECT IDLETIME <key> => type",
   "1 OBJECT FREQ <key>",
   "1 MEMORY USAGE <key> [SAMPLES <small>] => type",
   "4 EXPIRE <key> <secs> [NX|XX|GT|LT]",

@@ -48,6 +48,7 @@ describe.skipIf(missing !== undefined)("INFO", () => {
     wires = await Promise.all(targets.map((target) => target.connect()));
     for (const wire of wires) {
       await wire.pipeline([
+        ["CONFIG", "RESETSTAT"],
         ["SET", "a", "1"],
         ["SET", "b", "2", "EX", "1000"],
         ["GET", "a"],

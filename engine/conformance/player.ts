@@ -6,7 +6,7 @@
  * pings answered one after the other, the server has been through its event loop and has handled everything sent before;
  * an answer that is not there by then is not coming yet. The third ping is for servers that gather their writes.
  */
-import { type Answer, aggregate, BLOCKED } from "./answer.ts";
+import { type Answer, aggregate, BLOCKED, NOTHING_OWED } from "./answer.ts";
 import type { Target } from "./target.ts";
 import type { Line, Scene } from "./transcript.ts";
 import { BARRIER, type Wire } from "./wire.ts";
@@ -97,6 +97,7 @@ export class Player {
         client.owed++;
         return this.#whatCame(client);
       case "wait":
+        if (client.owed === 0 && client.wire.arrived === 0) return NOTHING_OWED;
         client.owed = Math.max(0, client.owed - 1);
         return (await client.wire.receive(1, ANSWER_MS))[0]!;
       case "pushes":

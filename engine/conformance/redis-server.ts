@@ -5,7 +5,7 @@
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
-import { createServer } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -48,14 +48,24 @@ cd / && rm -rf -- "$FOLDER"
 exit $code
 `;
 
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+let tried = 0;
+
+/**
+ * A port that nobody listens on, below those that the system hands out by itself: between our look and the server's start,
+ * another test that asks the system for any port cannot be given this one.
+ */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = 20_000 + ((process.pid * 37 + tried++ * 101) % 12_000);
+    if (await canListen(port)) return port;
+  }
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
 }
 
@@ -93,24 +103,55 @@ function launch(port: number, args: readonly string[]): Promise<RealServer | str
       return exited;
     },
   };
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => void server.stop().then(() => resolve(`not ready in 20 s\n${log}`)), 20_000);
-    const listen = (chunk: Buffer) => {
-      log = (log + chunk.toString()).slice(-20_000);
-      if (!log.includes("Ready to accept connections")) return;
-      clearTimeout(timer);
-      resolve(server);
-    };
-    child.stdout.on("data", listen);
-    child.stderr.on("data", listen);
-    child.stdin.on("error", () => {});
-    void exited.then(() => {
-      clearTimeout(timer);
-      child.stdin.end();
-      resolve(log);
-    });
+  const listen = (chunk: Buffer) => {
+    log = (log + chunk.toString()).slice(-20_000);
+  };
+  child.stdout.on("data", listen);
+  child.stderr.on("data", listen);
+  child.stdin.on("error", () => {});
+  const gone = exited.then(() => child.stdin.end());
+  return Promise.race([
+    gone.then(() => log),
+    untilReady(port, gone, () => log).then((ready) => (ready ? server : log)),
+  ]).then(async (outcome) => {
+    if (typeof outcome === "string") await server.stop();
     // Neither the child nor its pipes keep a finished test run alive.
     child.unref();
-    for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as unknown as { unref?(): void }).unref?.();
+    for (const pipe of [child.stdin, child.stdout, child.stderr]) (pipe as unknown as { unref?(): void }).unref?.();
+    return outcome;
+  });
+}
+
+/**
+ * The log says when the server is ready. Where it is told to be quiet, an answer on the port does, if the server is still
+ * there a while later: it might be another's port, and ours about to give up.
+ */
+async function untilReady(port: number, gone: Promise<unknown>, log: () => string): Promise<boolean> {
+  let stopped = false;
+  void gone.then(() => {
+    stopped = true;
+  });
+  let answered = 0;
+  for (let attempt = 0; attempt < 1000 && !stopped; attempt++) {
+    if (log().includes("Ready to accept connections")) return true;
+    if (attempt > 20 && (await answers(port))) answered++;
+    if (answered > 20) return !stopped;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return false;
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port });
+    const finish = (yes: boolean): void => {
+      socket.destroy();
+      resolve(yes);
+    };
+    socket.setTimeout(1000, () => finish(false));
+    socket.once("connect", () => socket.write("PING\r\n"));
+    socket.once("data", () => finish(true));
+    socket.once("close", () => finish(false));
+    socket.once("error", () => finish(false));
   });
 }

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { print } from "./print.ts";
 import { describeDifference, replay } from "./replays.ts";
 import { engineTarget, realTarget } from "./target.ts";
+import { TranscriptError } from "./transcript.ts";
 
 const options = process.argv.slice(2).filter((word) => word.startsWith("--"));
 const files = process.argv.slice(2).filter((word) => !word.startsWith("--"));
@@ -32,6 +33,10 @@ try {
           console.log(`${file}:${played.line.number}  ${played.line.source}\n    ${print(played.real, "    ")}`);
         }
       });
+    } catch (error) {
+      if (!(error instanceof TranscriptError)) throw error;
+      parted++;
+      console.log(`✗ ${file}:${error.line}  ${error.message}`);
     } finally {
       await ours.close();
     }

@@ -88,7 +88,8 @@ function parseDirectives(comment: string): Options {
       case "type":
       case "error":
       case "any":
-        rule = { kind: words[i] as "type" | "error" | "any" };
+      case "blur":
+        rule = { kind: words[i] as "type" | "error" | "any" | "blur" };
         break;
       case "approx":
         if (!/^\d+(\.\d+)?$/.test(next)) return none;

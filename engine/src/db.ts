@@ -252,6 +252,7 @@ export class Db {
     const changes = change(value);
     this.#valueBytes += value.sizeBytes - before;
     if (changes === 0) return 0;
+    if (value.type === "stream") this.#wake(key);
     this.#announce(key, TYPE_EVENT[value.type], typeof event === "string" ? event : event(), changes);
     if (value.size === 0 && value.type !== "stream") {
       this.#remove(key);
@@ -303,6 +304,7 @@ export class Db {
     this.#table.values![this.#place] = value;
     this.engine.touch(this.#table, this.#place);
     if (!keepTtl && this.expires.size > 0) this.expires.delete(key);
+    if (typeof old === "object" && typeOf(old) === "stream") this.#wake(key);
   }
 
   /** After a #find that found nothing. */
@@ -310,6 +312,7 @@ export class Db {
     const place = this.keyspace.addNew(key, hash, value);
     this.engine.stampNew(this.keyspace.tableOf(hash), place);
     this.#valueBytes += keyBytes(key) + sizeOf(value);
+    this.#wake(key);
   }
 
   /** Takes a key out without a word to anybody. */
@@ -322,6 +325,7 @@ export class Db {
     this.#valueBytes -= keyBytes(key) + sizeOf(value);
     this.keyspace.deleteAt(table, place);
     if (this.expires.size > 0) this.expires.delete(key);
+    this.#wake(key);
     return value;
   }
 
@@ -427,11 +431,18 @@ export class Db {
     if (event !== undefined && engine.notifyFlags !== 0) engine.notify(this, eventClass, event, key);
   }
 
-  /** Tells watchers, waiters and caches that a key is not what it was. */
+  /** Tells watchers and caches that a key is not what it was. */
   signal(key: string, by: Client | null = this.engine.current): void {
     if (this.watchers.size > 0) this.#touchWatchers(key);
-    if (this.waiting.size > 0) this.engine.blocking.keyChanged(this, key);
     if (this.engine.tracking.active) this.engine.tracking.keyChanged(key, by);
+  }
+
+  /**
+   * Has those who wait for a key look at it again. Not on every change: as in Redis, only when the key is new or gone, or is
+   * or was a stream. A list that takes the place of something else without being new wakes nobody.
+   */
+  #wake(key: string): void {
+    if (this.waiting.size > 0) this.engine.blocking.keyChanged(this, key);
   }
 
   #touchWatchers(key: string): void {

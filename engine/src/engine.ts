@@ -48,7 +48,7 @@ import { Monitor } from "./monitor.ts";
 import { type EventClass, notifyEvent } from "./notify.ts";
 import { Pause } from "./pause.ts";
 import { PubSub } from "./pubsub.ts";
-import { BLOCKED, POSTPONED, QUEUED, Replies, type Reply } from "./reply.ts";
+import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
 import { SlowLog } from "./slow-log.ts";
 import { Stats } from "./stats.ts";
 import { Tracking } from "./tracking.ts";
@@ -219,7 +219,7 @@ export class Engine {
     if (this.#messages.length === 0) return reply;
     const messages = this.#messages;
     this.#messages = [];
-    if (reply !== BLOCKED && client.replyMode === "on") return new Replies([reply, ...messages]);
+    if (reply !== BLOCKED && client.replyMode === "on") return new WithMessages(reply, messages);
     for (const message of messages) client.push(message);
     return reply;
   }

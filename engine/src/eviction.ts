@@ -136,10 +136,15 @@ export class Eviction {
       return true;
     }
     if (this.#never) return false;
-    const { clock } = this.#engine;
+    const { clock, latency } = this.#engine;
     const started = clock.monotonic();
     if (this.exceededSince === 0) this.exceededSince = started;
-    const budget = this.#budgetMs();
+    const madeRoom = this.#removeSome(started + this.#budgetMs());
+    latency.add("eviction-cycle", clock.monotonic() - started);
+    return madeRoom;
+  }
+
+  #removeSome(until: number): boolean {
     for (let removed = 1; ; removed++) {
       const victim = this.#random ? this.#anyKey() : this.#bestKey();
       if (victim === undefined) return false;
@@ -148,7 +153,7 @@ export class Eviction {
         this.#endExcess();
         return true;
       }
-      if (removed % 16 === 0 && clock.monotonic() - started > budget) {
+      if (removed % 16 === 0 && this.#engine.clock.monotonic() > until) {
         this.#goOnLater();
         return true;
       }

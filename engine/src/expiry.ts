@@ -46,7 +46,7 @@ export class ActiveExpiry {
   cycle(): void {
     this.visits = 0;
     if (!this.enabled) return;
-    const { databases, clock, config, stats } = this.#engine;
+    const { databases, clock, config, latency, stats } = this.#engine;
     const effort = config.values["active-expire-effort"] - 1;
     const started = clock.monotonic();
     const until = started + (TICK_MS * (SHARE_PERCENT + 2 * effort)) / 100;
@@ -63,7 +63,9 @@ export class ActiveExpiry {
       if (!cut) this.#nextDb = at + 1;
     }
     if (cut) stats.expireCyclesCut++;
-    this.totalMs += clock.monotonic() - started;
+    const elapsed = clock.monotonic() - started;
+    this.totalMs += elapsed;
+    latency.add("expire-cycle", elapsed);
     const stale = this.visits === 0 ? 0 : (expired / this.visits) * 100;
     stats.expiredStale = stale * 0.05 + stats.expiredStale * 0.95;
   }

@@ -58,7 +58,7 @@ const server: Section = (engine) => {
     ["redis_version", REDIS_VERSION],
     ["redis_git_sha1", "00000000"],
     ["redis_git_dirty", 0],
-    ["redis_build_id", "0000000000000000"],
+    ["redis_build_id", `cinnabar-${VERSION}`],
     ["redis_mode", "standalone"],
     ["os", `${type()} ${release()} ${process.arch === "x64" ? "x86_64" : process.arch}`],
     ["arch_bits", 64],
@@ -100,7 +100,7 @@ const clients: Section = (engine) => {
     ["maxclients", engine.config.values.maxclients],
     ["client_recent_max_input_buffer", input],
     ["client_recent_max_output_buffer", output],
-    ["blocked_clients", engine.blocking.size],
+    ["blocked_clients", engine.blocking.size + engine.pause.size],
     ["tracking_clients", engine.tracking.clientCount],
     ["clients_in_timeout_table", timeouts],
   ];

@@ -24,6 +24,7 @@ import {
   Status,
   Verbatim,
   WithAttributes,
+  WithMessages,
 } from "./reply.ts";
 import { type Input, toBuffer, toText, toWord } from "./words.ts";
 
@@ -217,7 +218,10 @@ export class LocalClient implements Transport {
   #execute(argv: string[]): Reply {
     this.#engine.renewClock();
     this.#client.lastActiveAt = this.#engine.now;
-    return this.#engine.execute(this.#client, argv);
+    const reply = this.#engine.execute(this.#client, argv);
+    if (!(reply instanceof WithMessages)) return reply;
+    for (const message of reply.messages) this.push(message);
+    return reply.reply;
   }
 
   #wait(reply: Reply, argv: string[], buffers: boolean): Promise<ReplyValue> {

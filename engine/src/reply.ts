@@ -106,6 +106,16 @@ export class Replies {
   }
 }
 
+/** A reply and the messages that its own command has caused for the client: they come right behind it. */
+export class WithMessages {
+  readonly reply: Reply;
+  readonly messages: readonly Reply[];
+  constructor(reply: Reply, messages: readonly Reply[]) {
+    this.reply = reply;
+    this.messages = messages;
+  }
+}
+
 class Marker {
   readonly what: string;
   constructor(what: string) {
@@ -138,6 +148,7 @@ export type Reply =
   | BigNumber
   | WithAttributes
   | Replies
+  | WithMessages
   | ReplyError
   | Marker;
 

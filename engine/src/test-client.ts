@@ -1,7 +1,7 @@
 /** A client for tests of the engine's inside: it keeps what it is sent, in order, as the values that handlers returned. */
 import type { Client, Transport } from "./client.ts";
 import type { Engine } from "./engine.ts";
-import { BLOCKED, NO_REPLY, POSTPONED, Replies, type Reply } from "./reply.ts";
+import { BLOCKED, NO_REPLY, POSTPONED, Replies, type Reply, WithMessages } from "./reply.ts";
 
 export class TestClient implements Transport {
   readonly address: string;
@@ -45,6 +45,7 @@ export class TestClient implements Transport {
 
   send(reply: Reply): void {
     if (reply instanceof Replies) this.#sent.push(...reply.items);
+    else if (reply instanceof WithMessages) this.#sent.push(reply.reply, ...reply.messages);
     else if (reply !== NO_REPLY) this.#sent.push(reply);
   }
 

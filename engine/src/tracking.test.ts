@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ManualClock } from "./clock.ts";
 import { Engine } from "./engine.ts";
+import { LocalClient } from "./local-client.ts";
 import { OK, Push, type Reply } from "./reply.ts";
 import { TestClient } from "./test-client.ts";
 
@@ -142,4 +143,15 @@ describe("BCAST", () => {
     await settled();
     expect(told(reader)).toEqual([]);
   });
+});
+
+test("a client inside the process gets the reply from the call and the message from its listener", async () => {
+  const local = new LocalClient(engine, { protocol: 3 }, () => {});
+  const messages: unknown[] = [];
+  local.onPush((message) => messages.push(message));
+  await local.call("CLIENT", "TRACKING", "on");
+  await local.call("GET", "a");
+  expect(await local.call("SET", "a", "1")).toBe("OK");
+  await settled();
+  expect(messages).toEqual([["invalidate", ["a"]]]);
 });

@@ -3,6 +3,8 @@
  *
  *   cinnabar-server [FILE] [--directive value ...]
  */
+import { appendFileSync } from "node:fs";
+import { systemClock } from "../clock.ts";
 import { ConfigFileError, parseServerArguments } from "../config/file.ts";
 import { EmbeddedEngine } from "../embedded.ts";
 import type { Address } from "../net/server.ts";
@@ -24,10 +26,21 @@ Listens on 127.0.0.1:6379 unless told otherwise.
   -v, --version    the version
 `;
 
-const log = (level: "*" | "#", text: string) => {
-  const now = new Date();
-  process.stdout.write(`${process.pid}:M ${now.toISOString().replace("T", " ").slice(0, 23)} ${level} ${text}\n`);
-};
+/** Redis's signs for the levels of its log. */
+const SIGNS = { debug: ".", verbose: "-", notice: "*", warning: "#" } as const;
+type Level = keyof typeof SIGNS;
+const LEVELS = Object.keys(SIGNS) as Level[];
+
+/** Writes log lines of at least this level to standard output or a file. */
+function logger(least: Level, file: string): (level: Level, text: string) => void {
+  return (level, text) => {
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
+    const time = new Date(systemClock.now()).toISOString().replace("T", " ").slice(0, 23);
+    const line = `${process.pid}:M ${time} ${SIGNS[level]} ${text}\n`;
+    if (file === "") process.stdout.write(line);
+    else appendFileSync(file, line);
+  };
+}
 
 function fail(text: string): never {
   process.stderr.write(`${text}\n`);
@@ -65,15 +78,17 @@ async function start(argv: string[]): Promise<void> {
   const { core } = engine;
   const { values } = core.config;
   if (file !== undefined) core.config.file = file;
+  const log = logger(values.loglevel, values.logfile);
+  core.log = log;
   process.title = `cinnabar-server ${values.bind[0] ?? "*"}:${values.port}`;
 
   let stopping = false;
   const stop = async (why: string) => {
     if (stopping) return;
     stopping = true;
-    log("#", why);
+    log("warning", why);
     await engine.close();
-    log("#", "Bye.");
+    log("warning", "Bye.");
     process.exitCode = 0;
   };
   process.on("SIGTERM", () => stop("Received SIGTERM, shutting down"));
@@ -81,15 +96,15 @@ async function start(argv: string[]): Promise<void> {
   core.onShutdown = () => void stop("User requested shutdown");
 
   const addresses = await listenTcp(engine);
-  for (const { host, port } of addresses) log("*", `Listening on ${host}:${port}`);
+  for (const { host, port } of addresses) log("notice", `Listening on ${host}:${port}`);
   if (values.unixsocket !== "") {
     await engine.listen({ path: values.unixsocket, mode: values.unixsocketperm });
-    log("*", `Listening on ${values.unixsocket}`);
+    log("notice", `Listening on ${values.unixsocket}`);
   }
   if (addresses.length === 0 && values.unixsocket === "")
     fail("Nothing to listen on: port is 0 and no unixsocket is set.");
-  log("*", `cinnabar-server ${VERSION} (Redis ${REDIS_VERSION}), pid ${process.pid}`);
-  log("*", "Ready to accept connections");
+  log("notice", `cinnabar-server ${VERSION} (Redis ${REDIS_VERSION}), pid ${process.pid}`);
+  log("notice", "Ready to accept connections");
 }
 
 const argv = process.argv.slice(2);

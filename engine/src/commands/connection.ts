@@ -15,10 +15,8 @@ import {
   wrongArity,
 } from "../errors.ts";
 import { MapReply, OK, PONG, type Reply, Status } from "../reply.ts";
+import { REDIS_VERSION } from "../version.ts";
 import { client } from "./client.ts";
-
-/** What HELLO and INFO say we are. */
-export const REDIS_VERSION = "7.0.15";
 
 const RESET = new Status("RESET");
 const REDACTED = "(redacted)";

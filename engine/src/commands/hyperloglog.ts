@@ -166,7 +166,7 @@ export const hyperloglog = group("hyperloglog", [
   {
     name: "pfcount",
     arity: -2,
-    flags: ["readonly"],
+    flags: ["readonly", "may_replicate"],
     keys: [
       {
         ...keysFrom(["RW", "access"]),

@@ -100,7 +100,7 @@ function copy(client: Client, args: Args): Reply {
 /** A random key; keys that turn out to be past their time go on the way. */
 function randomkey({ db, engine }: Client): Reply {
   for (;;) {
-    const name = db.keyspace.randomKey(engine.clock.random);
+    const name = db.keyspace.randomKey(() => engine.clock.random());
     if (name === undefined) return null;
     if (db.exists(name)) return name;
   }

@@ -213,11 +213,20 @@ function select(client: Client, value: Sortable, options: Options): string[] {
   return sorted(client.db, elementsOf(value), options, from, to);
 }
 
+/** Redis sorts no sorted set in its packed form, and OBJECT ENCODING shows it afterwards. */
+function widen(db: Db, name: string): void {
+  db.amend(name, ZsetValue, "", (zset) => {
+    zset.widen();
+    return 0;
+  });
+}
+
 function sort(client: Client, args: Args, mayStore: boolean): Reply {
   const { db } = client;
   const name = args.next();
   const options = readOptions(args, mayStore);
   const value = sortable(db.read(name));
+  if (value instanceof ZsetValue) widen(db, name);
   const elements = value === undefined ? [] : select(client, value, options);
   const { gets, store } = options;
   const result: (string | null)[] =

@@ -5,7 +5,6 @@
 import type { Args } from "../args.ts";
 import type { Client } from "../client.ts";
 import { group, key, READ_KEY, type Row } from "../command.ts";
-import { formatDouble } from "../numbers.ts";
 import { Double, EMPTY, type Reply } from "../reply.ts";
 import { sampleIndexes } from "../types/sample.ts";
 import { ZsetValue } from "../types/zset/index.ts";
@@ -185,7 +184,7 @@ const members: readonly Row[] = [
     complexity: "O(1) for each call, O(N) for the whole walk",
     run: (client, args) =>
       scanCollection(client, args, ZsetValue, (zset, cursor, count, emit) =>
-        zset.scan(cursor, count, (member, score) => emit(member, formatDouble(score))),
+        zset.scan(cursor, count, (member, score) => emit(member, zset.printScore(score))),
       ),
   },
 ];

@@ -3,23 +3,12 @@ import type { Args } from "../args.ts";
 import type { Client } from "../client.ts";
 import { key, type Row } from "../command.ts";
 import { NO_SUCH_KEY, noGroupOf, subcommandSyntax } from "../errors.ts";
-import { MapReply, type Reply, Status } from "../reply.ts";
+import { MapReply, type Reply } from "../reply.ts";
 import { type Consumer, formatId, type Group, type StreamCursor, StreamValue, UNKNOWN } from "../types/stream/index.ts";
 import { radixNodes } from "../types/stream/radix-nodes.ts";
+import { helpRow } from "./help.ts";
 import { readInt } from "./stream-args.ts";
 import { readEntries } from "./stream-read.ts";
-
-const HELP = [
-  "XINFO <subcommand> [<arg> ...]. Subcommands:",
-  "CONSUMERS <key> <group>",
-  "    List the consumers of a group.",
-  "GROUPS <key>",
-  "    List the groups of a stream.",
-  "STREAM <key> [FULL [COUNT <count>]]",
-  "    Describe a stream; with FULL, its entries, groups and consumers too.",
-  "HELP",
-  "    Show this text.",
-].map((line) => new Status(line));
 
 /** How many entries FULL shows of each list when nobody says otherwise. */
 const FULL_COUNT = 10;
@@ -211,16 +200,11 @@ export const infoRows: readonly Row[] = [
         complexity: "O(C) for C consumers",
         run: describeConsumers,
       },
-      {
-        name: "help",
-        arity: 2,
-        flags: ["loading", "stale"],
-        since: "5.0.0",
-        summary: "Explains the subcommands of XINFO.",
-        syntax: "",
-        complexity: "O(1)",
-        run: () => HELP,
-      },
+      helpRow("xinfo", "5.0.0", [
+        ["CONSUMERS <key> <group>", "List the consumers of a group."],
+        ["GROUPS <key>", "List the groups of a stream."],
+        ["STREAM <key> [FULL [COUNT <count>]]", "Describe a stream; with FULL, its entries, groups and consumers too."],
+      ]),
     ],
   },
 ];

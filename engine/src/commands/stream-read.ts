@@ -164,7 +164,9 @@ function xread(client: Client, args: Args): Reply {
       const stream = client.db.peek(name);
       const at = keys.indexOf(name);
       const id = ids[at]!;
-      if (!(stream instanceof StreamValue) || stream.arrival === known[at] || stream.lastId <= id) return undefined;
+      if (!(stream instanceof StreamValue) || stream.arrival === known[at]) return undefined;
+      known[at] = stream.arrival;
+      if (stream.lastId <= id) return undefined;
       return streamsReply(client, [name, entriesBehind(stream, id, count || COUNT_AFTER_WAIT)]);
     },
   });
@@ -305,17 +307,20 @@ function xreadgroup(client: Client, args: Args): Reply {
     keys,
     timeoutMs: options.blockMs,
     nothing: NIL_ARRAY,
-    serve: (name) => serveGroup(client, name, known[keys.indexOf(name)]!, options),
+    serve: (name) => serveGroup(client, name, options, known),
   });
 }
 
 /** The reply for a client that waits in a group, now that a key has changed. */
-function serveGroup(client: Client, name: string, known: number, options: ReadOptions): Reply | undefined {
+function serveGroup(client: Client, name: string, options: ReadOptions, known: number[]): Reply | undefined {
   const stream = client.db.peek(name);
   if (!(stream instanceof StreamValue)) throw STREAM_GONE;
   const group = stream.groups.get(options.group!);
   if (group === undefined) throw GROUP_GONE;
-  if (stream.arrival === known || stream.lastId <= group.lastId) return undefined;
+  const at = options.keys.indexOf(name);
+  if (stream.arrival === known[at]) return undefined;
+  known[at] = stream.arrival;
+  if (stream.lastId <= group.lastId) return undefined;
   const effects: string[][] | null = client.engine.effectListeners.size > 0 ? [] : null;
   let entries: Reply[] = [];
   client.db.tend(name, StreamValue, () => {

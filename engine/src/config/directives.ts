@@ -253,7 +253,7 @@ export const DIRECTIVES = {
   "cluster-require-full-coverage": bool(true),
   "cluster-allow-reads-when-down": bool(false),
   "cluster-allow-pubsubshard-when-down": bool(true),
-  "cluster-link-sendbuf-limit": memory(0),
+  "cluster-link-sendbuf-limit": memory(0, { max: 2 ** 64 }),
 };
 
 export type DirectiveName = keyof typeof DIRECTIVES;

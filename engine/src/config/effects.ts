@@ -69,5 +69,7 @@ export const EFFECTS: Partial<Record<DirectiveName, Effect>> = {
   },
   requirepass(engine, values) {
     engine.passwordRequired = values.requirepass !== "";
+    // Without a password nobody is locked out, also not those who came while there was one.
+    if (!engine.passwordRequired) for (const client of engine.clients.values()) client.authenticated = true;
   },
 };

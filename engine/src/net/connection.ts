@@ -71,6 +71,7 @@ export class Connection implements Transport {
   #received(chunk: Buffer): void {
     if (this.#ended) return;
     this.#engine.stats.netInput += chunk.length;
+    this.#engine.stats.reads++;
     this.#parser.feed(chunk);
     if (this.client.blocked === null && this.#postponed === null) this.#run();
     if (this.#parser.pendingBytes > this.#engine.config.values["client-query-buffer-limit"]) this.close(false);
@@ -165,6 +166,7 @@ export class Connection implements Transport {
       }
       stream.uncork();
     } else if (text !== "") {
+      this.#engine.stats.writes++;
       this.#engine.stats.netOutput += text.length;
       stream.write(text, "latin1");
     }

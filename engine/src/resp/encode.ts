@@ -14,6 +14,7 @@ import {
   Status,
   Verbatim,
   WithAttributes,
+  WithMessages,
 } from "../reply.ts";
 import { Output } from "./output.ts";
 
@@ -94,7 +95,10 @@ function encodeRare(reply: Reply, protocol: Protocol, out: Output): void {
   } else if (reply instanceof SetReply) addAll(two ? "*" : "~", reply.items, protocol, out);
   else if (reply instanceof Push) addPush(reply, protocol, out);
   else if (reply instanceof Replies) for (const item of reply.items) encode(item, protocol, out);
-  else if (typeof reply === "bigint") out.add(`:${reply}\r\n`);
+  else if (reply instanceof WithMessages) {
+    encode(reply.reply, protocol, out);
+    for (const message of reply.messages) encode(message, protocol, out);
+  } else if (typeof reply === "bigint") out.add(`:${reply}\r\n`);
   else if (typeof reply === "boolean") out.add(two ? (reply ? ":1\r\n" : ":0\r\n") : reply ? "#t\r\n" : "#f\r\n");
   else if (reply === NIL_ARRAY) out.add(two ? "*-1\r\n" : "_\r\n");
   else if (reply instanceof Verbatim) {

@@ -359,10 +359,12 @@ export class StreamValue implements Collection {
     this.#blocks.push(block);
     this.#ledger.bytes += block.sizeBytes + 8;
     this.#size += block.live;
+    this.arrive();
   }
 
   clone(): StreamValue {
     const copy = new StreamValue();
+    copy.arrive();
     copy.lastId = this.lastId;
     copy.firstId = this.firstId;
     copy.maxDeletedId = this.maxDeletedId;

@@ -5,6 +5,7 @@
  * decides when to widen, which goes one way, and nobody else asks which it is. Ranges by score and by word are turned into
  * intervals of ranks first, and read, counted or removed by rank.
  */
+import { formatDouble } from "../../numbers.ts";
 import type { Collection, Limits } from "../value.ts";
 import { stringBytes } from "../value.ts";
 import { IndexedEntries } from "./indexed-entries.ts";
@@ -118,6 +119,11 @@ export class ZsetValue implements Collection {
     return ADDED;
   }
 
+  /** Leaves the packed form whatever the limits say, as SORT does. */
+  widen(): void {
+    if (typeof this.#entries === "string") this.#widen();
+  }
+
   #widen(): IndexedEntries {
     const { members, scores } = this.#list();
     const wide = IndexedEntries.fromSorted(members, scores);
@@ -192,6 +198,12 @@ export class ZsetValue implements Collection {
     else entries.deleteRanks(from, to);
     this.#size -= to - from;
     return to - from;
+  }
+
+  /** A score as ZSCAN prints it: the packed form shows whole numbers in full. */
+  printScore(score: number): string {
+    const whole = typeof this.#entries === "string" && Number.isInteger(score) && Math.abs(score) <= 2 ** 62;
+    return whole ? String(BigInt(score)) : formatDouble(score);
   }
 
   /** One step of ZSCAN: a small set is visited as a whole. */

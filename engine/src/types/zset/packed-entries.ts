@@ -95,28 +95,24 @@ function next(packed: string, at: number): number {
   return score + SCORE_CHARS[packed.charCodeAt(score)]!;
 }
 
+/** Whether the chars before `end` are this word. From the end, where the members of a set differ most often. */
+function endsAt(packed: string, end: number, word: string): boolean {
+  for (let i = word.length - 1, at = end - 1; i >= 0; i--, at--) {
+    if (packed.charCodeAt(at) !== word.charCodeAt(i)) return false;
+  }
+  return true;
+}
+
 /** Where a member's entry begins, -1 if it is not there. */
 export function find(packed: string, member: string): number {
   const length = packed.length;
   const wanted = member.length;
-  const initial = wanted > 0 ? member.charCodeAt(0) : 0;
   for (let at = 0; at < length; ) {
     const first = packed.charCodeAt(at);
-    if (first <= 252) {
-      if (
-        first === wanted &&
-        (wanted === 0 || (packed.charCodeAt(at + 1) === initial && packed.startsWith(member, at + 1)))
-      ) {
-        return at;
-      }
-      at += 1 + first;
-    } else {
-      const start = wordStart(packed, at);
-      const end = skip(packed, at);
-      if (end - start === wanted && packed.startsWith(member, start)) return at;
-      at = end;
-    }
-    at += SCORE_CHARS[packed.charCodeAt(at)]!;
+    const start = first <= 252 ? at + 1 : wordStart(packed, at);
+    const end = first <= 252 ? start + first : skip(packed, at);
+    if (end - start === wanted && endsAt(packed, end, member)) return at;
+    at = end + SCORE_CHARS[packed.charCodeAt(end)]!;
   }
   return -1;
 }

@@ -63,14 +63,28 @@ function countOf(node: TreeNode): number {
   return sum;
 }
 
-/** Puts an item into an array of at most MOST; shifting by hand is quicker than splice at this size. */
-function insertAt<T>(array: T[], place: number, item: T): void {
+// Shifting by hand is quicker than splice at this size. One function for numbers and one for the rest, though they read the
+// same: code that has seen both kinds of array makes V8 turn arrays of numbers into arrays of boxed numbers, three times the
+// memory.
+
+function insertNumber(array: number[], place: number, item: number): void {
   array.push(item);
   for (let i = array.length - 1; i > place; i--) array[i] = array[i - 1]!;
   array[place] = item;
 }
 
-function removeAt<T>(array: T[], place: number): void {
+function insertItem<T extends string | object>(array: T[], place: number, item: T): void {
+  array.push(item);
+  for (let i = array.length - 1; i > place; i--) array[i] = array[i - 1]!;
+  array[place] = item;
+}
+
+function removeNumber(array: number[], place: number): void {
+  for (let i = place + 1; i < array.length; i++) array[i - 1] = array[i]!;
+  array.pop();
+}
+
+function removeItem(array: string[], place: number): void {
   for (let i = place + 1; i < array.length; i++) array[i - 1] = array[i]!;
   array.pop();
 }
@@ -173,8 +187,8 @@ export class ScoreTree {
     if (node instanceof Leaf) {
       const place = placeIn(node, score, member);
       if (node.members.length < MOST) {
-        insertAt(node.scores, place, score);
-        insertAt(node.members, place, member);
+        insertNumber(node.scores, place, score);
+        insertItem(node.members, place, member);
         return null;
       }
       return splitLeaf(node, place, score, member);
@@ -187,10 +201,10 @@ export class ScoreTree {
     const added = countOf(right);
     node.counts[at]! -= added;
     const lows = lowOf(right);
-    insertAt(node.children, at + 1, right);
-    insertAt(node.counts, at + 1, added);
-    insertAt(node.lowScores, at + 1, lows.score);
-    insertAt(node.lowMembers, at + 1, lows.member);
+    insertItem(node.children, at + 1, right);
+    insertNumber(node.counts, at + 1, added);
+    insertNumber(node.lowScores, at + 1, lows.score);
+    insertItem(node.lowMembers, at + 1, lows.member);
     return node.children.length <= MOST ? null : splitInner(node, at + 1);
   }
 
@@ -206,8 +220,8 @@ export class ScoreTree {
     if (node instanceof Leaf) {
       const place = placeIn(node, score, member);
       if (node.members[place] !== member) return false;
-      removeAt(node.scores, place);
-      removeAt(node.members, place);
+      removeNumber(node.scores, place);
+      removeItem(node.members, place);
       return true;
     }
     const at = childFor(node, score, member);
@@ -327,8 +341,8 @@ function splitLeaf(leaf: Leaf, place: number, score: number, member: string): Le
   leaf.members = leaf.members.slice(0, half);
   const target = place <= half ? leaf : right;
   const at = place <= half ? place : place - half;
-  insertAt(target.scores, at, score);
-  insertAt(target.members, at, member);
+  insertNumber(target.scores, at, score);
+  insertItem(target.members, at, member);
   return right;
 }
 

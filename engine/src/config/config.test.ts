@@ -1,0 +1,147 @@
+/** Configuration without a real server: reading, changing, refusing, rewriting. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { Config, ConfigError } from "../config.ts";
+import { Engine } from "../engine.ts";
+import { REDIS_VERSION, VERSION } from "../version.ts";
+import { ConfigFileError, parseConfigText, parseServerArguments } from "./file.ts";
+import { BadValue } from "./kinds.ts";
+import { rewriteConfigFile, rewrittenConfig } from "./rewrite.ts";
+
+const folder = mkdtempSync(join(tmpdir(), "cinnabar-config-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const file = (name: string, text: string): string => {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+};
+
+test("our version is the package's", () => {
+  const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  expect(VERSION).toBe(version);
+});
+
+describe("reading", () => {
+  test("comments, case, quotes and repeated lines", () => {
+    const text = `# comment
+      MaxMemory 10mb
+      requirepass "with \\"quotes\\" and \\x41"
+      save 900 1
+      save 300 10
+      client-output-buffer-limit normal 1 2 3
+      client-output-buffer-limit replica 4 5 6
+      slave-priority 7`;
+    expect(parseConfigText(text)).toEqual({
+      maxmemory: "10mb",
+      requirepass: 'with "quotes" and A',
+      save: "900 1 300 10",
+      "client-output-buffer-limit": "normal 1 2 3 replica 4 5 6",
+      "replica-priority": "7",
+    });
+  });
+
+  test("an empty save line forgets the lines before it", () => {
+    expect(parseConfigText('save 900 1\nsave ""')).toEqual({ save: "" });
+    expect(parseConfigText('save ""\nsave 900 1')).toEqual({ save: "900 1" });
+  });
+
+  test("include reads another file at that point, wildcards several", () => {
+    file("a.inc", "maxmemory 1\ndatabases 3");
+    file("b.inc", "maxmemory 2");
+    const main = file("main.conf", `maxmemory 0\ninclude ${folder}/*.inc\nhz 20`);
+    expect(parseServerArguments([main])).toEqual({
+      file: main,
+      directives: { maxmemory: "2", databases: "3", hz: "20" },
+    });
+    expect(() => parseConfigText(`include ${folder}/none.conf`)).toThrow(ConfigFileError);
+    expect(parseConfigText(`include ${folder}/none*.conf`)).toEqual({});
+  });
+
+  test("flags come behind the file, standard input between", () => {
+    const main = file("flags.conf", "port 1\nhz 20\n");
+    const read = (...argv: string[]) => parseServerArguments(argv, () => "timeout 5\nport 2\n").directives;
+    expect(read(main, "--port", "7777", "--save", "", "--appendonly", "yes")).toEqual({
+      port: "7777",
+      hz: "20",
+      save: "",
+      appendonly: "yes",
+    });
+    expect(read("-", "--hz", "30")).toEqual({ timeout: "5", port: "2", hz: "30" });
+    expect(read(main, "--hz", "30", "-")).toEqual({ timeout: "5", port: "2", hz: "30" });
+    expect(read("--save", "900", "1", "--port 5")).toEqual({ save: "900 1", port: "5" });
+    expect(parseServerArguments([])).toEqual({ file: undefined, directives: {} });
+  });
+
+  test("a wrong line is named with its number", () => {
+    const wrong = () => parseConfigText("port 1\n# two\nmaxmemory x");
+    expect(wrong).toThrow(
+      `*** FATAL CONFIG FILE ERROR (Redis ${REDIS_VERSION}) ***\nReading the configuration file, at line 3\n>>> 'maxmemory x'\nargument must be a memory value`,
+    );
+  });
+
+  test("what would silently weaken a server is refused", () => {
+    expect(() => parseConfigText('rename-command CONFIG ""')).toThrow(ConfigFileError);
+    expect(() => parseConfigText("user alice on")).toThrow(ConfigFileError);
+  });
+
+  test("an embedder's options are checked too", () => {
+    expect(() => new Config({ nosuch: "1" })).toThrow(ConfigError);
+    expect(() => new Config({ hz: "x" })).toThrow("hz: argument couldn't be parsed into an integer");
+    expect(new Config({ "hash-max-ziplist-entries": "7" }).limits.hashMaxListpackEntries).toBe(7);
+    expect(() => new Engine({ config: { activedefrag: "yes" } })).toThrow(ConfigError);
+  });
+});
+
+describe("changing", () => {
+  const privileged = () => true;
+
+  test("a listener may refuse, and then nothing has changed", () => {
+    const config = new Config();
+    const seen: number[] = [];
+    config.onChange(["port"], () => {
+      seen.push(config.values.port);
+      if (config.values.port === 80) throw new BadValue("Unable to listen on this port. Check server logs.");
+    });
+    expect(config.set([["port", "7000"]], privileged)).toBeUndefined();
+    const both: [string, string][] = [
+      ["hz", "50"],
+      ["port", "80"],
+    ];
+    expect(config.set(both, privileged)).toEqual({
+      name: "port",
+      text: "Unable to listen on this port. Check server logs.",
+    });
+    expect(config.values).toMatchObject({ port: 7000, hz: 10 });
+    expect(seen).toEqual([7000, 80]);
+  });
+
+  test("protected ones need permission", () => {
+    const config = new Config();
+    const before = config.values.dir;
+    expect(config.set([["dir", folder]], () => false)).toEqual({ name: "dir", text: "can't set protected config" });
+    expect(config.values.dir).toBe(before);
+    expect(config.set([["dir", folder]], privileged)).toBeUndefined();
+    expect(config.values.dir).toBe(folder);
+    expect(config.set([["dir", join(folder, "none")]], privileged)?.text).toBe("No such file or directory");
+  });
+});
+
+describe("rewriting", () => {
+  test("keeps comments and order, replaces in place, adds at the end", () => {
+    const old = '# mine\nport 7000\n\n\n# memory\nmaxmemory 1mb\nsave 900 1\nsave 300 10\nbroken "line\n';
+    const config = new Config({ ...parseConfigText("port 7000\nmaxmemory 1mb\nsave 900 1"), hz: "20" });
+    expect(rewrittenConfig(old, config)).toBe(
+      '# mine\nport 7000\n\n# memory\nmaxmemory 1mb\nsave 900 1\n\n# ??? broken "line\n\n# Generated by CONFIG REWRITE\nhz 20\n',
+    );
+  });
+
+  test("replaces the file in one step, and makes it where there is none", () => {
+    const path = join(folder, "new.conf");
+    rewriteConfigFile(path, new Config({ port: "7001", save: "" }));
+    expect(readFileSync(path, "utf8")).toContain("port 7001\n");
+    expect(parseServerArguments([path]).directives).toMatchObject({ port: "7001", save: "" });
+  });
+});

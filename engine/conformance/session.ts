@@ -126,11 +126,7 @@ export class Session {
 
   async #segment(units: readonly Unit[], party: Party, start: number): Promise<Mismatch | undefined> {
     const { client } = units[0]!;
-    const commands: { command: Command; unit: number }[] = [];
-    for (const [i, unit] of units.entries()) {
-      for (const command of unit.commands) commands.push({ command, unit: start + i });
-    }
-    let batch: typeof commands = [];
+    let batch: { command: Command; unit: number }[] = [];
     const flush = async (): Promise<Mismatch | undefined> => {
       const sent = batch;
       batch = [];
@@ -143,15 +139,23 @@ export class Session {
       }
       return undefined;
     };
-    for (const entry of commands) {
-      const { command } = entry;
-      if (command.mode === "plain" && command.pauseMs === undefined) {
-        batch.push(entry);
-        continue;
+    for (const [i, { commands }] of units.entries()) {
+      // The generator does not know that a blocked client has missed its EXEC.
+      if (commands.some(outsideMulti)) {
+        const found = await flush();
+        if (found !== undefined) return found;
+        if (party.queued !== undefined) continue;
       }
-      const found = (await flush()) ?? (await this.#special(client, party, command, entry.unit));
-      if (found !== undefined) return found;
-      if (party.pending !== undefined) return undefined;
+      for (const command of commands) {
+        const unit = start + i;
+        if (command.mode === "plain" && command.pauseMs === undefined) {
+          batch.push({ command, unit });
+          continue;
+        }
+        const found = (await flush()) ?? (await this.#special(client, party, command, unit));
+        if (found !== undefined) return found;
+        if (party.pending !== undefined) return undefined;
+      }
     }
     return flush();
   }
@@ -247,6 +251,9 @@ export class Session {
     return { unit: this.#at, client: 9, words, real, ours, inState: true };
   }
 }
+
+const outsideMulti = ({ mode, pauseMs }: Command): boolean =>
+  mode === "scan" || mode === "quiet" || pauseMs !== undefined;
 
 const prefix = (client: number): string => (client === 1 ? "" : `@${client} `);
 

@@ -11,7 +11,7 @@
 import type { Client } from "./client.ts";
 import type { Db } from "./db.ts";
 import type { Engine } from "./engine.ts";
-import { ReplyError } from "./errors.ts";
+import { internalError, ReplyError } from "./errors.ts";
 import { BLOCKED, type Reply } from "./reply.ts";
 
 export interface BlockRequest {
@@ -97,7 +97,9 @@ export class Blocking {
         return request.serve(key);
       } catch (error) {
         if (error instanceof ReplyError) return error;
-        throw error;
+        const name = client.lastCommand?.name ?? "";
+        this.#engine.onError(error, name);
+        return internalError(name);
       }
     });
     if (reply !== undefined) this.release(client, reply);
@@ -115,6 +117,8 @@ export class Blocking {
     const request = client.blocked;
     if (waiter === undefined || request === null) return;
     this.#waiters.delete(client);
+    // A timer that nobody waits for any more would keep the process alive.
+    if (this.#waiters.size === 0) this.close();
     client.blocked = null;
     for (const key of request.keys) {
       const clients = waiter.db.waiting.get(key);
@@ -150,5 +154,6 @@ export class Blocking {
   close(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    this.#timerAt = Number.POSITIVE_INFINITY;
   }
 }

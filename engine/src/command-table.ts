@@ -62,6 +62,10 @@ export class Command {
   /** Where its own arguments begin in argv. */
   readonly firstArgument: number;
   readonly runsInsideMulti: boolean;
+  /** Whether words of a call may outlive it, in the data or in a list of keys that somebody watches or waits for. */
+  readonly keepsWords: boolean;
+  readonly #brief: boolean;
+  readonly #leastWords: number;
   /** A number of its own, for statistics kept in arrays. */
   readonly index: number;
 
@@ -78,10 +82,18 @@ export class Command {
     let flags = ALLOWED_WHILE_SUBSCRIBED.has(this.name) ? WHILE_SUBSCRIBED : 0;
     for (const flag of row.flags) flags |= BITS[flag] ?? 0;
     this.flags = flags;
+    this.keepsWords = !row.flags.includes("readonly") || row.flags.includes("blocking");
+    this.#brief = (flags & FAST) !== 0 || this.name === "set";
+    this.#leastWords = Math.abs(row.arity);
     this.subcommands =
       row.subcommands === undefined
         ? null
         : new Map(row.subcommands.map((sub) => [sub.name, new Command(sub, group, this, nextIndex)]));
+  }
+
+  /** Whether a call of this many words takes a microsecond or so, whatever the data: Redis's fast ones without lists or counts. */
+  isBrief(words: number): boolean {
+    return this.#brief && words === this.#leastWords;
   }
 
   /** Whether this many words, the name included, are right for it. */

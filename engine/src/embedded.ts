@@ -6,6 +6,10 @@
  *   await client.call("SET", "greeting", "hello");
  *   const { port } = await engine.listen({ port: 6379 });    // and any Redis client can join
  *   await engine.close();
+ *
+ * An engine does not keep the process alive: its timers are unref'd, so a program that never calls `close` ends when it has
+ * nothing else to do. Two things do hold it, as one would expect: `listen`, and a blocking call with a timeout, which will
+ * be answered.
  */
 import type { Clock } from "./clock.ts";
 import { Engine } from "./engine.ts";
@@ -60,7 +64,8 @@ export class EmbeddedEngine {
   }
 
   /** Opens the store to Redis clients on a port or a unix socket. May be called more than once. */
-  listen(options: ListenOptions = {}): Promise<Address> {
+  async listen(options: ListenOptions = {}): Promise<Address> {
+    if (this.#closed !== null) throw new Error("the engine is closed");
     return this.#net.listen(options);
   }
 

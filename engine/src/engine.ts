@@ -50,7 +50,7 @@ import { Pause } from "./pause.ts";
 import { PubSub } from "./pubsub.ts";
 import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
 import { SlowLog } from "./slow-log.ts";
-import { Stats } from "./stats.ts";
+import { type CommandStats, Stats } from "./stats.ts";
 import { Tracking } from "./tracking.ts";
 import type { Limits, Value } from "./types/value.ts";
 
@@ -78,6 +78,14 @@ const table = new CommandTable(groups);
 /** V8's longest string is 24 bytes short of 512 MB. */
 const MAX_STRING_BYTES = 536_870_888;
 
+/**
+ * Reading the clock twice costs as much as a GET. So of commands that take a microsecond or so whatever the data is, one
+ * call in sixteen is timed and stands for the others; the rest are timed always. Where the slow log or the latency monitor
+ * asks for shorter durations than this, everything is.
+ */
+const BRIEF_MICROSECONDS = 1000;
+const TIMED_MASK = 15;
+
 /** How often housekeeping runs. */
 const TICK_MS = 100;
 
@@ -98,8 +106,6 @@ export class Engine {
   readonly eviction: Eviction;
   readonly expiry: ActiveExpiry;
   readonly startedAt: number;
-  /** Milliseconds since 1970, fixed while a command, transaction or script runs. */
-  now: number;
   /** Changes since the start. */
   dirty = 0;
   /** The client whose command is running. */
@@ -126,6 +132,9 @@ export class Engine {
     console.error(`cinnabar: fault in ${command}:`, error);
   };
 
+  /** When housekeeping last ran: the time to a tenth of a second, for nothing. */
+  tickedAt: number;
+  #now = 0;
   #nextClientId = 1;
   /** The client whose command is running at the outermost level, while `tell` may have to wait for its reply. */
   #executing: Client | null = null;
@@ -136,8 +145,8 @@ export class Engine {
 
   constructor(options: EngineOptions = {}) {
     this.clock = options.clock ?? systemClock;
-    this.now = this.clock.now();
     this.startedAt = this.now;
+    this.tickedAt = this.now;
     this.runId = Array.from({ length: 40 }, () => Math.floor(this.clock.random() * 16).toString(16)).join("");
     this.config = new Config(options.config ?? {});
     this.databases = Array.from({ length: this.config.values.databases }, (_, i) => new Db(this, i));
@@ -183,9 +192,15 @@ export class Engine {
 
   // ---------------------------------------------------------------------------------------------- commands
 
-  /** Renews `now`: once per batch of commands, as nothing expires while they run. */
+  /** Milliseconds since 1970, fixed while a command, transaction or script runs. Read when it is first asked for. */
+  get now(): number {
+    if (this.#now === 0) this.#now = this.clock.now();
+    return this.#now;
+  }
+
+  /** Lets time go on: before every batch of commands, as nothing expires while they run. */
   renewClock(): void {
-    if (this.#depth === 0) this.now = this.clock.now();
+    if (this.#depth === 0) this.#now = 0;
   }
 
   /** Runs one command of a client, or queues it in the client's transaction, or refuses it. */
@@ -270,7 +285,8 @@ export class Engine {
     const outer = this.current;
     const db = client.db.index;
     const dirty = this.dirty;
-    const started = this.clock.monotonic();
+    const timed = !command.isBrief(argv.length) || (stats.calls & TIMED_MASK) === 0 || this.#timesAll;
+    const started = timed ? this.clock.monotonic() : 0;
     this.current = client;
     this.#depth++;
     client.propagation = null;
@@ -283,28 +299,37 @@ export class Engine {
       this.#depth--;
       this.current = outer;
     }
-    const microseconds = (this.clock.monotonic() - started) * 1000;
     stats.calls++;
-    stats.microseconds += microseconds;
     this.stats.commands++;
-    if (this.latency.tracking) this.latency.record(stats, microseconds);
+    if (timed) this.#took((this.clock.monotonic() - started) * 1000, stats, client, command, argv);
     if (reply instanceof ReplyError) {
       stats.failed++;
       this.stats.countError(reply.code);
-    }
-    if (this.slowLog.threshold >= 0 && microseconds >= this.slowLog.threshold && (command.flags & SKIP_SLOWLOG) === 0) {
-      this.slowLog.add(client, client.shownArgv ?? argv, microseconds);
     }
     if (this.monitor.active && (command.flags & (SKIP_MONITOR | ADMIN)) === 0) {
       this.monitor.feed(client, client.shownArgv ?? argv);
     }
     client.shownArgv = null;
-    if (this.latency.threshold > 0) {
-      this.latency.add((command.flags & FAST) === 0 ? "command" : "fast-command", microseconds / 1000);
-    }
     if (this.effectListeners.size > 0 && !command.runsInsideMulti) this.#collect(client, db, argv, dirty);
     if (client.tracking !== null) this.tracking.afterCommand(client, command, argv);
     return reply;
+  }
+
+  /** Whether somebody wants to know of durations so short that brief commands matter. */
+  get #timesAll(): boolean {
+    const { threshold } = this.slowLog;
+    return (threshold >= 0 && threshold < BRIEF_MICROSECONDS) || this.latency.threshold > 0;
+  }
+
+  #took(microseconds: number, stats: CommandStats, client: Client, command: Command, argv: readonly string[]): void {
+    stats.took(microseconds, this.latency.tracking);
+    const { threshold } = this.slowLog;
+    if (threshold >= 0 && microseconds >= threshold && (command.flags & SKIP_SLOWLOG) === 0) {
+      this.slowLog.add(client, client.shownArgv ?? argv, microseconds);
+    }
+    if (this.latency.threshold > 0) {
+      this.latency.add((command.flags & FAST) === 0 ? "command" : "fast-command", microseconds / 1000);
+    }
   }
 
   /** A fault of ours, or a value too large for V8: the caller gets an error, everybody else goes on. */

@@ -135,6 +135,12 @@ export function decodePosition(score: number): Position {
   };
 }
 
+/** As C on x86-64 turns a double into 64 bits, out of range too. */
+function toUint64(value: number): bigint {
+  if (value >= 2 ** 64) return 0n;
+  return value < -(2 ** 63) ? 1n << 63n : BigInt.asUintN(64, BigInt(Math.trunc(value)));
+}
+
 function cellOfScore(score: number): { column: number; row: number } {
   if (score >= 0 && score < HALF * HALF) {
     const high = Math.floor(score / HALF);
@@ -145,7 +151,7 @@ function cellOfScore(score: number): { column: number; row: number } {
     };
   }
   // Not a position, or the eastern edge: all 64 bits count.
-  const bits = Number.isFinite(score) ? BigInt.asUintN(64, BigInt(Math.trunc(score))) : 1n << 63n;
+  const bits = toUint64(score);
   const low = Number(bits & 0xffffffffn);
   const high = Number(bits >> 32n);
   return {
@@ -174,15 +180,18 @@ function latitudeDistance(from: number, to: number): number {
   return EARTH_RADIUS_METERS * Math.abs(radians(to) - radians(from));
 }
 
+/** The functions that `distance` needs: Math itself, or exact-math.ts where the last digit counts. */
+type Trigonometry = Pick<Math, "sin" | "cos" | "asin">;
+
 /** Metres between two positions along the surface of a sphere. */
-export function distance(from: Position, to: Position): number {
+export function distance(from: Position, to: Position, math: Trigonometry = Math): number {
   const lat1 = radians(from.latitude);
   const lat2 = radians(to.latitude);
-  const v = Math.sin((radians(to.longitude) - radians(from.longitude)) / 2);
+  const v = math.sin((radians(to.longitude) - radians(from.longitude)) / 2);
   if (v === 0) return latitudeDistance(from.latitude, to.latitude);
-  const u = Math.sin((lat2 - lat1) / 2);
-  const a = u * u + Math.cos(lat1) * Math.cos(lat2) * v * v;
-  return 2 * EARTH_RADIUS_METERS * Math.asin(Math.sqrt(a));
+  const u = math.sin((lat2 - lat1) / 2);
+  const a = u * u + math.cos(lat1) * math.cos(lat2) * v * v;
+  return 2 * EARTH_RADIUS_METERS * math.asin(Math.sqrt(a));
 }
 
 /** The distance from a shape's centre if the position lies within the shape; otherwise undefined. */

@@ -306,7 +306,9 @@ const errorstats: Section = (engine) =>
 const latencystats: Section = (engine) => {
   const wanted = engine.config.values["latency-tracking-info-percentiles"];
   return allCommands(engine).flatMap((command): Field[] => {
-    const histogram = engine.stats.perCommand[command.index]?.histogram;
+    const stats = engine.stats.perCommand[command.index];
+    stats?.settle(engine.latency.tracking);
+    const histogram = stats?.histogram;
     if (!engine.latency.tracking || histogram === undefined || histogram === null) return [];
     const shares = wanted.map((share) => `p${shortPercent(share)}=${histogram.percentile(share).toFixed(3)}`);
     return [[`latency_percentiles_usec_${command.name}`, shares.join(",")]];

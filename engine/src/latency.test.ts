@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "./clock.ts";
 import { Engine } from "./engine.ts";
-import { Histogram } from "./latency.ts";
+import { Histogram } from "./histogram.ts";
 
 test("percentiles are at most one in 128 too high", () => {
   const histogram = new Histogram();

@@ -3,7 +3,6 @@
  * histogram per command of every call (LATENCY HISTOGRAM, INFO latencystats).
  */
 import type { Engine } from "./engine.ts";
-import type { CommandStats } from "./stats.ts";
 
 /** How many spikes of an event are kept. */
 const HISTORY = 160;
@@ -52,12 +51,6 @@ export class LatencyMonitor {
     if (event.samples.length > HISTORY) event.samples.shift();
   }
 
-  /** Counts one call of a command. */
-  record(stats: CommandStats, microseconds: number): void {
-    if (stats.histogram === null) stats.histogram = new Histogram();
-    stats.histogram.record(microseconds);
-  }
-
   /** Forgets these events, or all; says how many there were. */
   reset(names: readonly string[]): number {
     if (names.length > 0) return names.filter((name) => this.events.delete(name)).length;
@@ -65,56 +58,4 @@ export class LatencyMonitor {
     this.events.clear();
     return size;
   }
-}
-
-/** Up to 256 ns one bucket a nanosecond, then 128 buckets for each doubling, up to a second and a bit. */
-const BUCKETS = 3072;
-const LONGEST_NS = 1_000_000_000;
-
-/** Durations by logarithm, at most 1 % off: two additions and a shift a call. */
-export class Histogram {
-  readonly #counts = new Uint32Array(BUCKETS);
-  total = 0;
-
-  record(microseconds: number): void {
-    const ns = Math.min(Math.max(1, Math.round(microseconds * 1000)), LONGEST_NS);
-    this.#counts[bucketOf(ns)]!++;
-    this.total++;
-  }
-
-  /** The duration in microseconds that this share of the calls did not exceed. */
-  percentile(percent: number): number {
-    const wanted = Math.max(1, Math.floor((percent / 100) * this.total + 0.5));
-    let seen = 0;
-    for (let bucket = 0; bucket < BUCKETS; bucket++) {
-      seen += this.#counts[bucket]!;
-      if (seen >= wanted) return highest(bucket) / 1000;
-    }
-    return 0;
-  }
-
-  /** Bounds in microseconds that double, each with how many calls took no longer; only those where that number grows. */
-  doublings(): { readonly microseconds: number; readonly calls: number }[] {
-    const steps: { microseconds: number; calls: number }[] = [];
-    let calls = 0;
-    let bucket = 0;
-    for (let bound = 1024; calls < this.total && bucket < BUCKETS; bound *= 2) {
-      const before = calls;
-      const last = Math.min(bucketOf(bound), BUCKETS - 1);
-      while (bucket <= last) calls += this.#counts[bucket++]!;
-      if (calls > before) steps.push({ microseconds: Math.floor(highest(last) / 1000), calls });
-    }
-    return steps;
-  }
-}
-
-function bucketOf(ns: number): number {
-  const shift = Math.max(0, 24 - Math.clz32(ns));
-  return (shift << 7) + (ns >>> shift);
-}
-
-/** The highest duration, in nanoseconds, that falls into a bucket. */
-function highest(bucket: number): number {
-  const shift = bucket < 256 ? 0 : (bucket >> 7) - 1;
-  return (bucket - (shift << 7) + 1) * 2 ** shift - 1;
 }

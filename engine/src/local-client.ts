@@ -5,10 +5,8 @@
  * what is called behind them, settle later. Calls of one client are answered in order.
  */
 import type { Client, Transport } from "./client.ts";
-import { WRITE } from "./command-table.ts";
 import type { Engine } from "./engine.ts";
 import { ReplyError } from "./errors.ts";
-import { formatDouble } from "./numbers.ts";
 import {
   BigNumber,
   BLOCKED,
@@ -16,6 +14,7 @@ import {
   MapReply,
   NIL_ARRAY,
   NO_REPLY,
+  OK,
   POSTPONED,
   Push,
   Replies,
@@ -88,20 +87,23 @@ export class LocalClient implements Transport {
   readonly #buffers: boolean;
   readonly #onClose: () => void;
   readonly #listeners = new Set<PushListener>();
+  /** How many of `subscribe` listen to a channel. */
+  readonly #subscribers = new Map<string, number>();
   /** The call that a blocked command will answer. */
   #waiting: Waiting | null = null;
   /** Calls behind it. */
   #queue: Queued[] = [];
+  #closed = false;
 
   constructor(engine: Engine, options: LocalClientOptions, onClose: () => void) {
     this.#engine = engine;
     this.#buffers = options.buffers ?? false;
     this.#onClose = onClose;
+    const db = engine.databases[options.db ?? 0];
+    if (db === undefined) throw new RangeError(`there is no database ${options.db}`);
     this.#client = engine.addClient(this);
     this.#client.authenticated = true;
     this.#client.protocol = options.protocol ?? 2;
-    const db = engine.databases[options.db ?? 0];
-    if (db === undefined) throw new RangeError(`there is no database ${options.db}`);
     this.#client.db = db;
   }
 
@@ -125,11 +127,15 @@ export class LocalClient implements Transport {
    * of this client's calls is blocked.
    */
   callSync(...words: Input[]): ReplyValue {
+    if (this.#client.closed) throw new Error("the client is closed");
     const argv = this.#words(words);
+    this.#runQueue();
     if (this.#waiting !== null) throw new Error("a call of this client is blocked");
     this.#client.inTransaction = true;
     try {
-      const value = decode(this.#execute(argv), this.#client.protocol, this.#buffers);
+      const reply = this.#execute(argv);
+      if (reply === POSTPONED) throw new Error("the engine is paused (CLIENT PAUSE)");
+      const value = decode(reply, this.#client.protocol, this.#buffers);
       if (value instanceof CommandError) throw value;
       return value;
     } finally {
@@ -139,7 +145,7 @@ export class LocalClient implements Transport {
 
   /** Runs commands one behind the other; errors stand among the replies. */
   pipeline(commands: readonly (readonly Input[])[]): Promise<ReplyValue[]> {
-    return Promise.all(commands.map((words) => this.#call([...words], this.#buffers).catch(toValue)));
+    return this.#callAll(commands);
   }
 
   /**
@@ -147,12 +153,9 @@ export class LocalClient implements Transport {
    * could not be queued, in which case none has run.
    */
   async transaction(commands: readonly (readonly Input[])[]): Promise<ReplyValue[] | null> {
-    const calls = [["MULTI"], ...commands].map((words) => this.#call([...words], this.#buffers).catch(toValue));
-    const reply = await this.call("EXEC").catch(toValue);
-    const failed = (await Promise.all(calls)).find((value) => value instanceof CommandError);
-    if (failed !== undefined) throw failed;
-    if (reply instanceof CommandError) throw reply;
-    return reply as ReplyValue[] | null;
+    const replies = await this.#callAll([["MULTI"], ...commands, ["EXEC"]]);
+    for (const reply of replies) if (reply instanceof CommandError) throw reply;
+    return replies.at(-1) as ReplyValue[] | null;
   }
 
   /** Calls back for every message of this client's subscriptions, and for invalidations. Returns what ends it. */
@@ -167,20 +170,36 @@ export class LocalClient implements Transport {
     listener: (message: string | Buffer, channel: string) => void,
   ): Promise<() => Promise<void>> {
     const wanted = toWord(channel, true);
+    const subscribers = this.#subscribers;
     const stop = this.onPush(([kind, from, message]) => {
       if (String(kind) === "message" && toWord(from as Input, false) === wanted) {
         listener(message as string | Buffer, String(from));
       }
     });
-    await this.call("SUBSCRIBE", channel);
-    return async () => {
+    subscribers.set(wanted, (subscribers.get(wanted) ?? 0) + 1);
+    let listening = true;
+    const end = async () => {
+      if (!listening) return;
+      listening = false;
       stop();
-      await this.call("UNSUBSCRIBE", channel);
+      const others = subscribers.get(wanted)! - 1;
+      subscribers.set(wanted, others);
+      if (others > 0) return;
+      subscribers.delete(wanted);
+      if (!this.#client.closed) await this.call("UNSUBSCRIBE", channel);
     };
+    try {
+      await this.call("SUBSCRIBE", channel);
+    } catch (error) {
+      await end();
+      throw error;
+    }
+    return end;
   }
 
   close(): void {
-    if (this.#client.closed) return;
+    if (this.#closed) return;
+    this.#closed = true;
     this.#engine.removeClient(this.#client);
     const gone = new Error("the client is closed");
     for (const waiting of [this.#waiting, ...this.#queue]) waiting?.reject(gone);
@@ -191,25 +210,39 @@ export class LocalClient implements Transport {
 
   // ---------------------------------------------------------------------------------------------- calls
 
+  /** Turns a call's own array into words, in place. */
   #words(inputs: Input[]): string[] {
     const name = inputs[0];
     if (name === undefined) throw new TypeError("a command needs a name");
     const command = this.#engine.commands.get(typeof name === "string" ? name : toWord(name, false));
-    // Keys that WATCH, SUBSCRIBE and blocking reads keep are kept too: everything but plain reads and unknown names.
-    const kept = command !== undefined && ((command.flags & WRITE) !== 0 || !command.row.flags.includes("readonly"));
-    const argv = new Array<string>(inputs.length);
-    for (let i = 0; i < inputs.length; i++) argv[i] = toWord(inputs[i]!, kept);
-    return argv;
+    const kept = command === undefined || command.keepsWords;
+    for (let i = 0; i < inputs.length; i++) inputs[i] = toWord(inputs[i]!, kept);
+    return inputs as string[];
   }
 
   #call(inputs: Input[], buffers: boolean): Promise<ReplyValue> {
+    try {
+      return this.#run(this.#words(inputs), buffers);
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  /** Calls one behind the other; errors that the store answers stand among the replies. Bad words: nothing is called. */
+  async #callAll(commands: readonly (readonly Input[])[]): Promise<ReplyValue[]> {
+    const all = commands.map((words) => this.#words([...words]));
+    return Promise.all(all.map((argv) => this.#run(argv, this.#buffers).catch(toValue)));
+  }
+
+  #run(argv: string[], buffers: boolean): Promise<ReplyValue> {
     if (this.#client.closed) return Promise.reject(new Error("the client is closed"));
-    const argv = this.#words(inputs);
-    if (this.#waiting !== null) {
+    // Also when the wait is just over and those behind it have not run yet: calls are answered in order.
+    if (this.#waiting !== null || this.#queue.length > 0) {
       return new Promise((resolve, reject) => this.#queue.push({ argv, resolve, reject, buffers }));
     }
     const reply = this.#execute(argv);
     if (typeof reply === "string") return Promise.resolve(buffers ? toBuffer(reply) : toText(reply));
+    if (reply === OK) return OK_PROMISE;
     if (reply === BLOCKED || reply === POSTPONED) return this.#wait(reply, argv, buffers);
     const value = decode(reply, this.#client.protocol, buffers);
     return value instanceof CommandError ? Promise.reject(value) : Promise.resolve(value);
@@ -217,7 +250,7 @@ export class LocalClient implements Transport {
 
   #execute(argv: string[]): Reply {
     this.#engine.renewClock();
-    this.#client.lastActiveAt = this.#engine.now;
+    this.#client.lastActiveAt = this.#engine.tickedAt;
     const reply = this.#engine.execute(this.#client, argv);
     if (!(reply instanceof WithMessages)) return reply;
     for (const message of reply.messages) this.push(message);
@@ -246,14 +279,17 @@ export class LocalClient implements Transport {
   }
 
   #runQueue(): void {
-    while (this.#waiting === null && this.#queue.length > 0) {
-      const { argv, ...waiting } = this.#queue.shift()!;
+    const queue = this.#queue;
+    let done = 0;
+    while (this.#waiting === null && done < queue.length && !this.#client.closed) {
+      const { argv, ...waiting } = queue[done++]!;
       const reply = this.#execute(argv);
       if (reply === BLOCKED || reply === POSTPONED) {
         this.#waiting = waiting;
         if (reply === POSTPONED) this.#engine.pause.whenResumed(this.#client, () => this.#retry(argv));
       } else settle(waiting, decode(reply, this.#client.protocol, waiting.buffers));
     }
+    queue.splice(0, done);
   }
 
   push(message: Reply): void {
@@ -266,6 +302,9 @@ export class LocalClient implements Transport {
     });
   }
 }
+
+/** Most writes are answered with it. */
+const OK_PROMISE: Promise<ReplyValue> = Promise.resolve("OK");
 
 function toValue(error: Error): ReplyValue {
   if (error instanceof CommandError) return error;
@@ -286,7 +325,7 @@ function decode(reply: Reply, protocol: 2 | 3, buffers: boolean): ReplyValue {
   if (reply instanceof Status) return toText(reply.text);
   if (reply instanceof ReplyError) return new CommandError(reply);
   if (typeof reply === "boolean") return protocol === 3 ? reply : Number(reply);
-  if (reply instanceof Double) return protocol === 3 ? reply.value : each(formatDouble(reply.value));
+  if (reply instanceof Double) return protocol === 3 ? reply.value : each(reply.text);
   if (reply instanceof MapReply) return protocol === 3 ? toMap(reply, each) : reply.flat.map(each);
   if (reply instanceof SetReply) return protocol === 3 ? new Set(reply.items.map(each)) : reply.items.map(each);
   if (reply instanceof Push) return reply.items.map(each);

@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { formatDouble, formatG, isSpace, narrow, parseFloat64, parseFloatLoosely, parseInt64 } from "./numbers.ts";
+import {
+  formatDouble,
+  formatFixed,
+  formatG,
+  isSpace,
+  narrow,
+  parseFloat64,
+  parseFloatLoosely,
+  parseInt64,
+} from "./numbers.ts";
 
 describe("parseInt64", () => {
   it.each([
@@ -185,5 +194,19 @@ describe("formatG", () => {
     [100, 6, "100"],
   ])("prints %d with %i digits as %s", (value, precision, text) => {
     expect(formatG(value, precision)).toBe(text);
+  });
+});
+
+describe("formatFixed", () => {
+  it.each([
+    [2 ** -18, 17, "0.00000381469726562"],
+    [3 * 2 ** -18, 17, "0.00001144409179688"],
+    [0.03125, 4, "0.0312"],
+    [166274.15156960033, 4, "166274.1516"],
+    [-1e30, 6, "-1000000000000000019884624838656.000000"],
+    [200, 6, "200.000000"],
+    [Number.POSITIVE_INFINITY, 6, "inf"],
+  ])("prints %d with %i digits behind the point as %s", (value, digits, text) => {
+    expect(formatFixed(value, digits)).toBe(text);
   });
 });

@@ -1,5 +1,5 @@
 /** What INFO stats and commandstats report, counted as it happens. */
-import type { Histogram } from "./latency.ts";
+import { Histogram } from "./histogram.ts";
 
 /** How many ticks the rates are averaged over. */
 const RATE_SAMPLES = 16;
@@ -31,13 +31,44 @@ class Rate {
   }
 }
 
-export interface CommandStats {
-  calls: number;
-  microseconds: number;
-  rejected: number;
-  failed: number;
+/**
+ * One command's calls. Not every call is timed (engine.ts): a call that is stands for the untimed ones before it, and
+ * `settle` lets the last one stand for those after it, so that sums and histograms cover every call when they are read.
+ */
+export class CommandStats {
+  calls = 0;
+  rejected = 0;
+  failed = 0;
   /** How long calls took; made by the first call that is measured. */
-  histogram: Histogram | null;
+  histogram: Histogram | null = null;
+  #microseconds = 0;
+  #last = 0;
+  /** Calls that the sum and the histogram cover. */
+  #covered = 0;
+
+  /** The last call took this long. */
+  took(microseconds: number, withHistogram: boolean): void {
+    const calls = this.calls - this.#covered;
+    this.#covered = this.calls;
+    this.#last = microseconds;
+    this.#microseconds += microseconds * calls;
+    if (!withHistogram) return;
+    this.histogram ??= new Histogram();
+    this.histogram.record(microseconds, calls);
+  }
+
+  settle(withHistogram: boolean): void {
+    if (this.#covered < this.calls) this.took(this.#last, withHistogram);
+  }
+
+  get microseconds(): number {
+    return this.#microseconds + this.#last * (this.calls - this.#covered);
+  }
+
+  reset(): void {
+    this.calls = this.rejected = this.failed = this.#microseconds = this.#last = this.#covered = 0;
+    this.histogram = null;
+  }
 }
 
 export class Stats {
@@ -75,7 +106,7 @@ export class Stats {
   of(index: number): CommandStats {
     let stats = this.perCommand[index];
     if (stats === undefined) {
-      stats = { calls: 0, microseconds: 0, rejected: 0, failed: 0, histogram: null };
+      stats = new CommandStats();
       this.perCommand[index] = stats;
     }
     return stats;
@@ -103,11 +134,7 @@ export class Stats {
     this.netInput = this.netOutput = this.reads = this.writes = 0;
     for (const rate of [this.opsPerSecond, this.inputPerSecond, this.outputPerSecond]) rate.reset();
     // In place: the command that asks for this is itself still to be counted.
-    for (const command of this.perCommand) {
-      if (command === undefined) continue;
-      command.calls = command.microseconds = command.rejected = command.failed = 0;
-      command.histogram = null;
-    }
+    for (const command of this.perCommand) command?.reset();
     this.errors.clear();
   }
 }

@@ -18,6 +18,7 @@ import { type Command, READONLY } from "./command-table.ts";
 import type { Engine } from "./engine.ts";
 import { keysOf } from "./key-extraction.ts";
 import { Push } from "./reply.ts";
+import { own } from "./types/packed.ts";
 
 export const INVALIDATE_CHANNEL = "__redis__:invalidate";
 
@@ -136,7 +137,7 @@ export class Tracking {
 
   #addReader(key: string, id: number): void {
     const readers = this.#table.get(key);
-    if (readers === undefined) this.#table.set(key, id);
+    if (readers === undefined) this.#table.set(own(key), id);
     else if (typeof readers === "number") {
       if (readers === id) return;
       this.#table.set(key, new Set([readers, id]));

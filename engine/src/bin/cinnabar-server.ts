@@ -98,7 +98,9 @@ async function start(argv: string[]): Promise<void> {
   const addresses = await listenTcp(engine);
   for (const { host, port } of addresses) log("notice", `Listening on ${host}:${port}`);
   if (values.unixsocket !== "") {
-    await engine.listen({ path: values.unixsocket, mode: values.unixsocketperm });
+    await engine.listen({ path: values.unixsocket, mode: values.unixsocketperm }).catch((error: Error) => {
+      fail(`Could not listen on ${values.unixsocket}: ${error.message}`);
+    });
     log("notice", `Listening on ${values.unixsocket}`);
   }
   if (addresses.length === 0 && values.unixsocket === "")
@@ -108,8 +110,8 @@ async function start(argv: string[]): Promise<void> {
 }
 
 const argv = process.argv.slice(2);
-if (argv.some((word) => word === "-h" || word === "--help")) process.stdout.write(HELP);
-else if (argv.some((word) => word === "-v" || word === "--version")) {
+if (argv[0] === "-h" || argv[0] === "--help") process.stdout.write(HELP);
+else if (argv[0] === "-v" || argv[0] === "--version") {
   process.stdout.write(`cinnabar-server v=${VERSION} redis=${REDIS_VERSION} node=${process.versions.node}\n`);
 } else {
   start(argv).catch((error: unknown) => {

@@ -20,9 +20,11 @@ import {
   UNKNOWN_UNIT,
   WIDTH_NOT_NUMERIC,
 } from "../errors.ts";
+import { exactMath } from "../exact-math.ts";
 import {
   cellsCovering,
   decodePosition,
+  distance,
   distanceWithin,
   isValidPosition,
   type Position,
@@ -31,6 +33,7 @@ import {
 import { formatFixed } from "../numbers.ts";
 import { Coordinate, EMPTY, type Reply } from "../reply.ts";
 import { ZsetValue } from "../types/zset/index.ts";
+import { partialSort } from "./partial-sort.ts";
 
 const METERS: Readonly<Record<string, number>> = { m: 1, km: 1000, ft: 0.3048, mi: 1609.34 };
 
@@ -205,9 +208,13 @@ function search(zset: ZsetValue, shape: Shape, most: number): Found[] {
   return found;
 }
 
-function sort(found: Found[], order: Query["order"]): void {
-  if (order === "asc") found.sort((a, b) => a.meters - b.meters);
-  else if (order === "desc") found.sort((a, b) => b.meters - a.meters);
+/** Nearest or farthest first; all of them, or only as many as are wanted, in the way that Redis leaves equal ones. */
+function sort(found: Found[], order: Query["order"], wanted: number): void {
+  if (order === "none") return;
+  const sign = order === "asc" ? 1 : -1;
+  const compare = (a: Found, b: Found) => sign * (a.meters - b.meters);
+  if (wanted === 0 || wanted >= found.length) found.sort(compare);
+  else partialSort(found, compare, 0, wanted);
 }
 
 function answer(query: Query, found: readonly Found[], unit: number): Reply {
@@ -242,10 +249,12 @@ export function geoSearch(client: Client, args: Args, form: SearchForm): Reply {
   if (query.count > 0 && query.order === "none" && !query.any) query.order = "asc";
   const shape: Shape = { ...query.extent!, center: query.center! };
   let found = search(zset, shape, query.any ? query.count : Number.POSITIVE_INFINITY);
-  sort(found, query.order);
+  sort(found, query.order, query.count);
   if (query.count > 0) found = found.slice(0, query.count);
   if (query.target === undefined) return answer(query, found, shape.unit);
-  const scores = found.map(({ score, meters }) => (query.storesDistance ? meters / shape.unit : score));
+  const scores = found.map(({ score, position }) =>
+    query.storesDistance ? distance(shape.center, position, exactMath) / shape.unit : score,
+  );
   return store(
     client,
     query.target,

@@ -13,7 +13,7 @@ import { CH, NX, putScores, XX } from "./zadd.ts";
 /** GEOADD is ZADD with scores made from positions, and is propagated as such. */
 function add(client: Client, args: Args): Reply {
   const name = args.next();
-  const propagated = ["ZADD", name];
+  const propagated = ["zadd", name];
   let flags = 0;
   for (;;) {
     const word = args.peek();
@@ -32,8 +32,9 @@ function add(client: Client, args: Args): Reply {
     members.push(args.next());
     propagated.push(formatDouble(score), members.at(-1)!);
   }
+  const { dirty } = client.engine;
   const reply = putScores(client, name, scores, members, flags);
-  client.propagateAs(propagated);
+  if (client.engine.dirty !== dirty) client.propagateAs(propagated);
   return reply;
 }
 

@@ -65,7 +65,9 @@ function doctor({ engine }: Client): Reply {
 }
 
 function histogramOf(engine: Client["engine"], command: Command): Reply[] {
-  const histogram = engine.stats.perCommand[command.index]?.histogram;
+  const stats = engine.stats.perCommand[command.index];
+  stats?.settle(engine.latency.tracking);
+  const histogram = stats?.histogram;
   if (histogram === undefined || histogram === null || histogram.total === 0) return [];
   const steps = histogram.doublings().flatMap(({ microseconds, calls }) => [microseconds, calls]);
   return [command.name, new MapReply(["calls", histogram.total, "histogram_usec", new MapReply(steps)])];

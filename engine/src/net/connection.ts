@@ -6,7 +6,8 @@
  * peers is what costs most.
  *
  * A client that does not read: its replies pile up here until client-output-buffer-limit ends it, as in Redis; and past
- * PAUSE_READING nothing more is read from it, so that it cannot make the pile grow by asking on.
+ * PAUSE_READING nothing more is run for it or read from it until it has taken them all, so that it cannot make the pile
+ * grow by asking on.
  */
 import type { Duplex } from "node:stream";
 import type { Client, Transport } from "../client.ts";
@@ -19,6 +20,8 @@ import { RequestParser } from "../resp/parser.ts";
 import type { Flusher } from "./flusher.ts";
 
 const PAUSE_READING = 64 * 1024 * 1024;
+/** How long a connection that is over may take to hand over its last replies without getting on. */
+const LINGER_MS = 60_000;
 
 export interface Peer {
   readonly address: string;
@@ -38,9 +41,13 @@ export class Connection implements Transport {
   readonly #output = new Output();
   /** A command that CLIENT PAUSE has put off. */
   #postponed: string[] | null = null;
-  #running = false;
+  /** Nothing more runs until what is pending has been taken. */
+  #stalled = false;
   #ended = false;
   #softLimitSince = 0;
+  /** What was pending, and when, at the last time that a connection that is over got on. */
+  #leftBytes = -1;
+  #leftAt = 0;
 
   constructor(engine: Engine, stream: Duplex, flusher: Flusher, peer: Peer) {
     this.#engine = engine;
@@ -49,11 +56,15 @@ export class Connection implements Transport {
     this.address = peer.address;
     this.localAddress = peer.localAddress;
     this.fd = peer.fd;
-    this.#parser = new RequestParser({ maxWordBytes: engine.maxStringBytes, unauthenticated: false });
+    this.#parser = new RequestParser({
+      maxWordBytes: engine.maxStringBytes,
+      unauthenticated: false,
+      keepsWords: (name) => engine.commands.get(name)?.keepsWords ?? true,
+    });
     this.client = engine.addClient(this);
     stream.on("data", (chunk: Buffer) => this.#received(chunk));
     stream.on("end", () => this.close(true));
-    stream.on("drain", () => stream.isPaused() && stream.resume());
+    stream.on("drain", () => this.#drained());
     stream.on("error", () => stream.destroy());
     stream.on("close", () => this.#gone());
   }
@@ -73,31 +84,59 @@ export class Connection implements Transport {
     this.#engine.stats.netInput += chunk.length;
     this.#engine.stats.reads++;
     this.#parser.feed(chunk);
-    if (this.client.blocked === null && this.#postponed === null) this.#run();
+    this.#goOn();
     if (this.#parser.pendingBytes > this.#engine.config.values["client-query-buffer-limit"]) this.close(false);
+  }
+
+  #goOn(): void {
+    if (!this.#ended && !this.#stalled && this.client.blocked === null && this.#postponed === null) this.#run();
   }
 
   /** Runs what has arrived, as far as it is complete. */
   #run(): void {
     const { client } = this;
     const parser = this.#parser;
+    const { limits } = parser;
     const engine = this.#engine;
-    this.#running = true;
     engine.renewClock();
     client.lastActiveAt = engine.now;
-    if (parser.limits.unauthenticated === client.authenticated) parser.limits.unauthenticated = !client.authenticated;
-    while (!this.#ended) {
-      const argv = parser.next();
-      if (argv === undefined) break;
-      if (argv instanceof ReplyError) {
-        this.#reply(argv);
-        this.close(true);
-        break;
+    limits.maxWordBytes = engine.maxStringBytes;
+    limits.unauthenticated = !client.authenticated;
+    try {
+      while (!this.#ended) {
+        const argv = parser.next();
+        if (argv === undefined) break;
+        if (argv instanceof ReplyError) {
+          this.#reply(argv);
+          this.close(true);
+          break;
+        }
+        if (!this.#execute(argv)) break;
+        if (limits.unauthenticated) limits.unauthenticated = !client.authenticated;
+        if (this.#output.length > PAUSE_READING) {
+          this.#stall();
+          break;
+        }
       }
-      if (!this.#execute(argv)) break;
+    } catch (error) {
+      // A fault of ours outside a handler: this connection cannot be trusted any more, the others go on.
+      engine.onError(error, client.lastCommand?.name ?? "a connection");
+      this.close(false);
     }
-    this.#running = false;
     if (this.#output.length > 0) this.#flusher.add(this);
+  }
+
+  #stall(): void {
+    this.#stalled = true;
+    this.#stream.pause();
+  }
+
+  /** The peer has taken everything that was written. */
+  #drained(): void {
+    if (!this.#stalled) return;
+    this.#stalled = false;
+    this.#goOn();
+    if (!this.#stalled) this.#stream.resume();
   }
 
   /** False when nothing more may run for now. */
@@ -138,11 +177,7 @@ export class Connection implements Transport {
     this.#reply(reply);
     this.#flusher.add(this);
     // What the client sent while it was blocked comes next, but not inside the command that unblocked it.
-    if (!this.#running) queueMicrotask(() => this.#goOn());
-  }
-
-  #goOn(): void {
-    if (!this.#ended && this.client.blocked === null && this.#postponed === null) this.#run();
+    queueMicrotask(() => this.#goOn());
   }
 
   push(message: Reply): void {
@@ -171,13 +206,18 @@ export class Connection implements Transport {
       stream.write(text, "latin1");
     }
     if (stream.writableLength > 0) this.checkLimits();
-    if (this.#ended) stream.end();
+    // Both directions end: a peer that goes on sending after its last reply is not listened to.
+    if (this.#ended) stream.end(() => stream.destroy());
   }
 
   /** Ends a client whose replies pile up past its class's limit, and stops reading from one that is on the way there. */
   checkLimits(): void {
     const pending = this.outputBytes;
-    if (pending > PAUSE_READING) this.#stream.pause();
+    if (this.#ended) {
+      this.#checkLeaving(pending);
+      return;
+    }
+    if (pending > PAUSE_READING) this.#stall();
     const limits = this.#engine.config.values["client-output-buffer-limit"];
     const { hard, soft, softSeconds } = this.client.subscriptions > 0 ? limits.pubsub : limits.normal;
     if (hard > 0 && pending > hard) {
@@ -192,6 +232,15 @@ export class Connection implements Transport {
       this.#engine.stats.outputLimitDisconnections++;
       this.close(false);
     }
+  }
+
+  /** A peer that does not take the last replies of a connection that is over must not hold it for ever. */
+  #checkLeaving(pending: number): void {
+    const now = this.#engine.clock.now();
+    if (pending !== this.#leftBytes) {
+      this.#leftBytes = pending;
+      this.#leftAt = now;
+    } else if (now - this.#leftAt > LINGER_MS) this.#stream.destroy();
   }
 
   close(afterReplies: boolean): void {

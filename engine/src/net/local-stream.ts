@@ -58,8 +58,12 @@ export class LocalStream extends Duplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     const peer = this.#peer;
+    const waiting = this.#waiting;
     this.#peer = null;
-    if (peer !== null && !peer.destroyed) peer.destroy();
+    this.#waiting = null;
+    waiting?.();
+    // One that has said its last word leaves the other to read it; anything else is a connection cut.
+    if (peer !== null && !peer.destroyed && !this.writableFinished) peer.destroy();
     done(error);
   }
 }

@@ -55,6 +55,8 @@ export class NetServer {
       const where = path === null ? { host: options.host ?? "127.0.0.1", port: options.port ?? 6379 } : { path };
       server.listen({ ...where, backlog: options.backlog ?? 511 }, () => {
         server.off("error", reject);
+        // Out of descriptors, say: whoever could not be accepted is turned away, the others stay.
+        server.on("error", (error) => this.#engine.log("warning", `Could not accept a connection: ${error.message}`));
         if (path !== null && options.mode !== undefined && options.mode !== 0) chmodSync(path, options.mode);
         this.#servers.set(server, path);
         this.#housekeeping ??= setInterval(() => this.#checkConnections(), HOUSEKEEPING_MS).unref();
@@ -131,7 +133,8 @@ export class NetServer {
 
 function refuse(socket: Socket, error: ReplyError): void {
   socket.on("error", () => socket.destroy());
-  socket.end(`-${error.text}\r\n`);
+  // Nobody need stay to be refused: what the peer does with it is not waited for.
+  socket.end(`-${error.text}\r\n`, () => socket.destroy());
   socket.resume();
 }
 

@@ -43,9 +43,39 @@ function addBulk(word: string, out: Output): void {
   }
 }
 
+/** Arrays from this length on are tried as arrays of short words. */
+const MANY = 8;
+const SHORT = 64;
+const scratch = Buffer.allocUnsafeSlow(64 * 1024);
+
+/**
+ * An array of many short words, put together byte by byte: half the time of joining strings. Returns how many of the items
+ * it has written, from the first on; it stops at the first that is no short word, or when its memory is full.
+ */
+function addShortWords(items: readonly Reply[], out: Output): number {
+  let at = 0;
+  let done = 0;
+  for (; done < items.length; done++) {
+    const word = items[done];
+    if (typeof word !== "string" || word.length > SHORT || at > scratch.length - SHORT - 8) break;
+    const { length } = word;
+    scratch[at++] = 0x24;
+    if (length > 9) scratch[at++] = 0x30 + ((length / 10) | 0);
+    scratch[at++] = 0x30 + (length % 10);
+    scratch[at++] = 13;
+    scratch[at++] = 10;
+    for (let i = 0; i < length; i++) scratch[at++] = word.charCodeAt(i);
+    scratch[at++] = 13;
+    scratch[at++] = 10;
+  }
+  if (done > 0) out.add(scratch.latin1Slice(0, at));
+  return done;
+}
+
 function addAll(sign: string, items: readonly Reply[], protocol: Protocol, out: Output): void {
   out.add(head(sign, items.length));
-  for (let i = 0; i < items.length; i++) encode(items[i]!, protocol, out);
+  let i = items.length >= MANY ? addShortWords(items, out) : 0;
+  for (; i < items.length; i++) encode(items[i]!, protocol, out);
 }
 
 /** Errors and simple strings are one line: line breaks from user data become spaces. */

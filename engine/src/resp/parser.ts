@@ -24,11 +24,18 @@ const LARGE = 32 * 1024;
 /** V8's longest string is 24 bytes short of 512 MB. */
 export const MAX_WORD = 536_870_888;
 
+/** Up to this length a chunk is decoded as a whole, and words are cut out of the text. */
+const DECODED_WHOLE = 16 * 1024;
+/** From this length on, V8 makes a part of a string a slice that keeps the whole alive. */
+const SLICED = 13;
+
 export interface ParserLimits {
   /** proto-max-bulk-len. */
   maxWordBytes: number;
   /** Before AUTH: at most 10 words of at most 16 KB. */
   unauthenticated: boolean;
+  /** Whether a command of this name may keep its words; those of others need not be strings of their own. */
+  readonly keepsWords?: (name: string) => boolean;
 }
 
 const EMPTY = Buffer.alloc(0);
@@ -40,6 +47,12 @@ const INVALID = Number.NaN;
 export class RequestParser {
   readonly limits: ParserLimits;
   #buffer: Buffer = EMPTY;
+  /** The buffer as text, once a word has been cut out of it; null for large buffers and before. */
+  #text: string | null = null;
+  /** Whether the command that is being read may keep its words. */
+  #keeps = true;
+  /** Our own memory that `#buffer` is the front of, with room behind it; null where it is a chunk as it came. */
+  #store: Buffer | null = null;
   #at = 0;
   /** Words still to come in the command that is being read; 0 between commands. */
   #missing = 0;
@@ -61,9 +74,31 @@ export class RequestParser {
   }
 
   feed(chunk: Buffer): void {
+    this.#text = null;
     if (this.#large !== null) chunk = this.#gather(chunk);
-    if (this.#at === this.#buffer.length) this.#buffer = chunk;
-    else this.#buffer = Buffer.concat([this.#buffer.subarray(this.#at), chunk]);
+    const rest = this.#buffer.length - this.#at;
+    if (rest > chunk.length) {
+      this.#append(chunk);
+      return;
+    }
+    this.#buffer = rest === 0 ? chunk : Buffer.concat([this.#buffer.subarray(this.#at), chunk]);
+    this.#store = null;
+    this.#at = 0;
+  }
+
+  /** Puts a chunk behind more than its own length: into memory that doubles, so that many small ones do not copy it all. */
+  #append(chunk: Buffer): void {
+    const used = this.#buffer.length;
+    if (this.#store !== null && used + chunk.length <= this.#store.length) {
+      chunk.copy(this.#store, used);
+      this.#buffer = this.#store.subarray(0, used + chunk.length);
+      return;
+    }
+    const rest = used - this.#at;
+    this.#store = Buffer.allocUnsafeSlow((rest + chunk.length) * 2);
+    this.#buffer.copy(this.#store, 0, this.#at);
+    chunk.copy(this.#store, rest);
+    this.#buffer = this.#store.subarray(0, rest + chunk.length);
     this.#at = 0;
   }
 
@@ -116,6 +151,7 @@ export class RequestParser {
       if (count <= 0) continue;
       this.#missing = count;
       this.#words = [];
+      this.#keeps = true;
       this.#wordLength = -1;
       return null;
     }
@@ -144,13 +180,27 @@ export class RequestParser {
           else return undefined;
           continue;
         }
-        words.push(this.#buffer.latin1Slice(this.#at, end));
+        words.push(this.#cut(this.#at, end));
         this.#at = end + 2;
       }
+      if (words.length === 1) this.#keeps = this.limits.keepsWords === undefined || this.limits.keepsWords(words[0]!);
       this.#wordLength = -1;
       this.#missing--;
     }
     return words;
+  }
+
+  /**
+   * A word. Calling into Node for each costs more than the rest of the parsing, so small buffers are decoded once and words
+   * are parts of that text, as long as they are copies anyway or need not last.
+   */
+  #cut(start: number, end: number): string {
+    if (end - start >= SLICED && this.#keeps) return this.#buffer.latin1Slice(start, end);
+    if (this.#text === null) {
+      if (this.#buffer.length > DECODED_WHOLE) return this.#buffer.latin1Slice(start, end);
+      this.#text = this.#buffer.latin1Slice();
+    }
+    return this.#text.substring(start, end);
   }
 
   #startLarge(): void {
@@ -158,6 +208,7 @@ export class RequestParser {
     this.#large = Buffer.allocUnsafe(Math.min(this.#wordLength, Math.max(rest.length, LARGE) * 2));
     this.#largeFilled = 0;
     this.#buffer = this.#gather(rest);
+    this.#text = null;
     this.#at = 0;
   }
 
@@ -165,7 +216,7 @@ export class RequestParser {
   #wordLine(): undefined | ReplyError | null {
     if (this.#at >= this.#buffer.length) return undefined;
     const sign = this.#buffer[this.#at]!;
-    const length = this.#length(this.#at + 1, sign === DOLLAR);
+    const length = sign === DOLLAR ? this.#length(this.#at + 1) : this.#length(this.#at, false);
     if (length === INCOMPLETE) {
       return this.#lineTooLong() ? this.#fail("too big bulk count string") : undefined;
     }
@@ -196,6 +247,7 @@ export class RequestParser {
     if (i < end && buffer[i] === CR && digits > 0 && digits < 16 && !(digits > 1 && buffer[i - digits] === 0x30)) {
       if (i + 1 >= end) return INCOMPLETE;
       if (move) this.#at = i + 2;
+      if (negative && value === 0) return INVALID;
       return negative ? -value : value;
     }
     const cr = buffer.indexOf(CR, i);

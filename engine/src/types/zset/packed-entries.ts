@@ -122,21 +122,21 @@ export function scoreOf(packed: string, at: number): number {
   return scoreAt(packed, skip(packed, at));
 }
 
-/** Where an entry with this score and member belongs: before the first that is greater, the one at `ignore` aside. */
-function placeFor(packed: string, score: number, member: string, ignore: number): number {
-  let at = 0;
-  while (at < packed.length) {
+/** Where an entry with this score and member belongs, from an offset on: before the first that is greater, or at `until`. */
+function placeFor(packed: string, score: number, member: string, from: number, until: number): number {
+  let at = from;
+  while (at < until) {
     const behind = skip(packed, at);
     const other = scoreAt(packed, behind);
-    if ((other > score || (other === score && wordAt(packed, at) > member)) && at !== ignore) return at;
+    if (other > score || (other === score && wordAt(packed, at) > member)) return at;
     at = behind + SCORE_CHARS[packed.charCodeAt(behind)]!;
   }
-  return at;
+  return until;
 }
 
 /** With a member that is not in it yet. */
 export function insert(packed: string, member: string, score: number): string {
-  const at = placeFor(packed, score, member, -1);
+  const at = placeFor(packed, score, member, 0, packed.length);
   return splice(packed, at, at, entry(member) + encodeScore(score));
 }
 
@@ -144,13 +144,14 @@ export function insert(packed: string, member: string, score: number): string {
 export function rescore(packed: string, at: number, member: string, score: number): string {
   const behind = skip(packed, at);
   const end = behind + SCORE_CHARS[packed.charCodeAt(behind)]!;
-  const place = placeFor(packed, score, member, at);
-  if (place === at || place === end) return splice(packed, behind, end, encodeScore(score));
+  const rises = score > scoreAt(packed, behind);
+  const place = rises ? placeFor(packed, score, member, end, packed.length) : placeFor(packed, score, member, 0, at);
+  if (place === (rises ? end : at)) return splice(packed, behind, end, encodeScore(score));
   const moved = packed.substring(at, behind) + encodeScore(score);
   return own(
-    place < at
-      ? packed.substring(0, place) + moved + packed.substring(place, at) + packed.substring(end)
-      : packed.substring(0, at) + packed.substring(end, place) + moved + packed.substring(place),
+    rises
+      ? packed.substring(0, at) + packed.substring(end, place) + moved + packed.substring(place)
+      : packed.substring(0, place) + moved + packed.substring(place, at) + packed.substring(end),
   );
 }
 

@@ -1,11 +1,11 @@
 /**
  * The order of a large sorted set: a counted B+ tree over (score, member).
  *
- * Redis uses a skip list for this, a node with a dozen pointers per member; as JavaScript objects that costs over a hundred
- * bytes a member, and every step of a search is a cache miss. Here a leaf holds up to 64 members in two plain arrays (V8
- * keeps arrays of numbers unboxed), which costs about 22 bytes a member, and a search is a few binary searches. Inner nodes
- * count what is below each child, so ranks cost what searches cost; a range by score or by word becomes a range of ranks,
- * and everything else is done on ranks.
+ * Redis uses a skip list for this, with a node for every member; as JavaScript objects with arrays of links such nodes would
+ * take several times the memory of what they hold, and every step of a search would be a cache miss. Here a leaf holds up to
+ * 64 members in two plain arrays (V8 keeps arrays of numbers unboxed), which takes 15 to 27 bytes a member, and a search is
+ * a few binary searches. Inner nodes count what is below each child, so ranks cost what searches cost; a range by score or
+ * by word becomes a range of ranks, and everything else is done on ranks.
  *
  * Invariants:
  * - entries are in order of score, then of the member's bytes, across and within leaves;

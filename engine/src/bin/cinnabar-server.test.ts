@@ -1,0 +1,210 @@
+/** The server as a program: how it starts, what it says when it cannot, and how it ends. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { connect, createServer, type Server, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+
+const program = fileURLToPath(new URL("./cinnabar-server.ts", import.meta.url));
+
+class Program {
+  output = "";
+  errors = "";
+  readonly child: ChildProcess;
+  readonly exited: Promise<{ code: number | null; signal: string | null }>;
+
+  constructor(args: readonly string[], input = "") {
+    const flags = ["--conditions=source", "--import", "tsx", program];
+    this.child = spawn(process.execPath, [...flags, ...args], { stdio: ["pipe", "pipe", "pipe"] });
+    this.child.stdout!.on("data", (chunk: Buffer) => (this.output += chunk));
+    this.child.stderr!.on("data", (chunk: Buffer) => (this.errors += chunk));
+    this.child.stdin!.end(input);
+    this.exited = new Promise((resolve) => this.child.on("close", (code, signal) => resolve({ code, signal })));
+  }
+
+  /** Waits until it says this, and returns what it has said. */
+  async says(text: string): Promise<string> {
+    const heard = new Promise<void>((resolve) => {
+      const look = () => this.output.includes(text) && resolve();
+      this.child.stdout!.on("data", look);
+      look();
+    });
+    const early = this.exited.then(({ code }) => {
+      if (!this.output.includes(text)) throw new Error(`ended with ${code}: ${this.output}${this.errors}`);
+    });
+    await Promise.race([heard, early]);
+    return this.output;
+  }
+
+  async ready(): Promise<{ port: number }> {
+    const output = await this.says("Ready to accept connections");
+    return { port: Number(/Listening on [^ \n]*:(\d+)/.exec(output)?.[1] ?? 0) };
+  }
+}
+
+let folder: string;
+const programs: Program[] = [];
+
+function start(args: readonly string[], input?: string): Program {
+  const one = new Program(args, input);
+  programs.push(one);
+  return one;
+}
+
+/** A port that is free just now. */
+async function freePort(): Promise<number> {
+  const server = await listen();
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+function listen(): Promise<Server> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, "127.0.0.1", () => resolve(server));
+  });
+}
+
+/** Sends lines and takes the answer once it is as long as this, or the connection is over. */
+function ask(where: number | string, lines: string, ends: RegExp): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket: Socket = typeof where === "number" ? connect(where, "127.0.0.1") : connect(where);
+    let answer = "";
+    socket.on("data", (chunk) => {
+      answer += chunk;
+      if (ends.test(answer)) socket.end();
+    });
+    socket.on("close", () => resolve(answer));
+    socket.on("error", reject);
+    socket.write(lines);
+  });
+}
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "cinnabar-server-"));
+});
+
+afterEach(async () => {
+  for (const { child, exited } of programs.splice(0)) {
+    if (child.exitCode === null) child.kill("SIGKILL");
+    await exited;
+  }
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe("starting", () => {
+  it("takes a configuration file, and flags that count more", async () => {
+    const file = join(folder, "test.conf");
+    const [port, socket] = [await freePort(), join(folder, "test.sock")];
+    writeFileSync(
+      file,
+      `# a comment\nport 1\nmaxmemory 50mb\nrequirepass "pass word"\nunixsocket ${socket}\nunixsocketperm 700\n`,
+    );
+    const server = start([file, "--port", String(port), "--maxmemory-policy", "allkeys-lru"]);
+    expect(await server.ready()).toEqual({ port });
+    expect(server.output).toContain(`Listening on 127.0.0.1:${port}`);
+    expect(server.output).toContain(`Listening on ${socket}`);
+    const answer = await ask(
+      socket,
+      'PING\r\nAUTH "pass word"\r\nCONFIG GET maxmemory*\r\nINFO server\r\n',
+      /config_file:.*\r\n/,
+    );
+    expect(answer).toMatch(/^-NOAUTH .*\r\n\+OK\r\n/);
+    expect(answer).toContain("52428800");
+    expect(answer).toContain("allkeys-lru");
+    expect(answer).toContain(`config_file:${file}`);
+    expect(statSync(socket).mode & 0o777).toBe(0o700);
+    server.child.kill("SIGTERM");
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+    expect(server.output).toContain("Received SIGTERM");
+    expect(server.errors).toBe("");
+    expect(existsSync(socket)).toBe(false);
+  });
+
+  it("takes a configuration from standard input", async () => {
+    const port = await freePort();
+    const server = start(["-"], `port ${port}\n`);
+    expect(await server.ready()).toEqual({ port });
+    server.child.kill("SIGINT");
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+    expect(server.output).toContain("Received SIGINT");
+  });
+
+  it("listens on a unix socket only, where the port is 0", async () => {
+    const socket = join(folder, "only.sock");
+    const server = start(["--port", "0", "--unixsocket", socket, "--logfile", join(folder, "log")]);
+    while (!existsSync(join(folder, "log")) || !readFileSync(join(folder, "log"), "utf8").includes("Ready to accept")) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(await ask(socket, "PING\r\n", /PONG\r\n/)).toBe("+PONG\r\n");
+    expect(server.output).toBe("");
+    server.child.kill("SIGTERM");
+    expect((await server.exited).code).toBe(0);
+    expect(existsSync(socket)).toBe(false);
+  });
+});
+
+describe("not starting", () => {
+  it("says in a line that the port is taken", async () => {
+    const taken = await listen();
+    const { port } = taken.address() as { port: number };
+    const server = start(["--port", String(port)]);
+    expect((await server.exited).code).toBe(1);
+    expect(server.errors).toMatch(new RegExp(`^[^\\n]*127\\.0\\.0\\.1:${port}[^\\n]*taken[^\\n]*\\n$`));
+    expect(server.output).not.toContain("Ready");
+    await new Promise((resolve) => taken.close(resolve));
+  });
+
+  it.each([
+    [["--nonsense", "1"], ">>> 'nonsense \"1\"'\nBad directive or wrong number of arguments"],
+    [["--port", "many"], ">>> 'port \"many\"'\nargument couldn't be parsed into an integer"],
+    [["/nowhere/at/all.conf"], "Fatal error, can't open config file '/nowhere/at/all.conf': No such file or directory"],
+    [["--port", "0"], "Nothing to listen on"],
+    [["--port", "0", "--unixsocket", "/nowhere/at/all.sock"], "Could not listen on /nowhere/at/all.sock"],
+    [["--bind", "203.0.113.1", "--port", "1"], "Could not listen on 203.0.113.1:1"],
+  ])("says what is wrong with %j", async (args, message) => {
+    const server = start(args);
+    expect((await server.exited).code).toBe(1);
+    expect(server.errors).toContain(message);
+    expect(server.errors).not.toMatch(/^\s+at /m);
+  });
+});
+
+describe("being asked", () => {
+  it("prints help and its version", async () => {
+    const [help, version] = [start(["--help"]), start(["-v"])];
+    expect((await help.exited).code).toBe(0);
+    expect(help.output).toMatch(/^cinnabar-server .*\n\nUsage:\n/);
+    expect((await version.exited).code).toBe(0);
+    expect(version.output).toMatch(/^cinnabar-server v=\S+ redis=7\.0\.15 node=\S+\n$/);
+  });
+});
+
+describe("ending", () => {
+  it("by SHUTDOWN, with clients connected, blocked, and silent", async () => {
+    const server = start(["--port", String(await freePort())]);
+    const { port } = await server.ready();
+    const idle = ["", "BLPOP l 0\r\n", "SUBSCRIBE c\r\n", "*2\r\n$4\r\nECHO\r\n$100\r\nhalf"].map((lines) => {
+      const socket = connect(port, "127.0.0.1");
+      socket.on("error", () => {});
+      socket.resume();
+      socket.write(lines);
+      return new Promise((resolve) => socket.on("close", resolve));
+    });
+    expect(await ask(port, "SET k v\r\nSHUTDOWN NOSAVE\r\n", /never/)).toBe("+OK\r\n");
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+    expect(server.output).toContain("User requested shutdown");
+    await Promise.all(idle);
+  });
+
+  it("sends what was ready when it was told to end", async () => {
+    const server = start(["--port", String(await freePort())]);
+    const { port } = await server.ready();
+    const answer = ask(port, `${"PING\r\n".repeat(1000)}SHUTDOWN NOSAVE\r\n`, /never/);
+    expect(await answer).toBe("+PONG\r\n".repeat(1000));
+    expect((await server.exited).code).toBe(0);
+  });
+});

@@ -1,0 +1,152 @@
+/**
+ * One Lua state: its globals, its budget, and what native functions need to raise errors and to call back.
+ *
+ * Native functions use the methods here (`call`, `index`, `lessThan` …) and never the functions of operators.ts, which are
+ * for generated code: Lua leaves the position out of an error that an operation raises inside a native function, and the
+ * difference is told by who is on the stack.
+ */
+import type { Coroutine } from "./coroutine.ts";
+import { callable, equals, index, lessThan, metamethod, setIndex } from "./operators.ts";
+import { LuaTable } from "./table.ts";
+import { currentLevels, levelsOf, prefixOf } from "./trace.ts";
+import { first, LuaAbort, LuaError, type LuaValue, type Results, toDisplay } from "./value.ts";
+
+/** Back edges and calls between two ticks. */
+export const FUEL = 20_000;
+
+export class Runtime {
+  /** Counted down by loops and calls; below zero `tick` is called. */
+  fuel: number;
+  /** What happens at a tick: looks at the clock, and ends the script by throwing a LuaAbort. */
+  onTick: (() => void) | undefined;
+  readonly globals: LuaTable;
+  /** The metatable of all strings, once the string library is there. */
+  stringMetatable: LuaTable | undefined;
+  /** The coroutine that runs, if one does. */
+  running: Coroutine | undefined;
+
+  constructor() {
+    this.fuel = FUEL;
+    this.onTick = undefined;
+    this.globals = new LuaTable();
+    this.stringMetatable = undefined;
+    this.running = undefined;
+  }
+
+  /** Called by generated code when the fuel is used up. */
+  tick(): void {
+    this.fuel = FUEL;
+    this.onTick?.();
+  }
+
+  /**
+   * An error to be thrown by a native function, with the position of whoever called it (level 1), of that one's caller
+   * (level 2) …, or with none (level 0). What luaL_error does.
+   */
+  error(message: string, level = 1): LuaError {
+    if (level <= 0) return new LuaError(message);
+    const levels = currentLevels(16 + level * 8);
+    return new LuaError(prefixOf(levels[level - 1]) + message);
+  }
+
+  /**
+   * `bad argument #1 to 'rep' (number expected, got nil)`. The function is named as the script named it where it called it;
+   * a method's own argument is not counted. `functionName` is for callers that have no place in a script.
+   */
+  argumentError(argument: number, functionName: string, text: string): LuaError {
+    const [level] = currentLevels(16);
+    let name: string = functionName;
+    let number = argument;
+    if (level === "native") name = "?";
+    else if (typeof level === "object") {
+      name = level.site.name ?? "?";
+      if (level.site.method && --number === 0) {
+        return new LuaError(`${prefixOf(level)}calling '${name}' on bad self (${text})`);
+      }
+    }
+    return new LuaError(`${prefixOf(level)}bad argument #${number} to '${name}' (${text})`);
+  }
+
+  /** Calls any value that can be called. */
+  call(f: LuaValue, args: LuaValue[]): Results {
+    return fromNative(f, args);
+  }
+
+  index(object: LuaValue, key: LuaValue): LuaValue {
+    return marked.index(this, object, key);
+  }
+
+  setIndex(object: LuaValue, key: LuaValue, value: LuaValue): void {
+    marked.setIndex(this, object, key, value);
+  }
+
+  lessThan(a: LuaValue, b: LuaValue): boolean {
+    return marked.lessThan(a, b);
+  }
+
+  equals(a: LuaValue, b: LuaValue): boolean {
+    return marked.equals(a, b);
+  }
+
+  /** A value's metatable; those of strings share one. */
+  metatableOf(value: LuaValue): LuaTable | undefined {
+    if (value instanceof LuaTable) return value.metatable ?? undefined;
+    return typeof value === "string" ? this.stringMetatable : undefined;
+  }
+
+  /** What `tostring` gives. */
+  tostring(value: LuaValue): string {
+    if (value instanceof LuaTable && value.metatable !== null) {
+      const method = metamethod(value, "__tostring");
+      if (method !== undefined) {
+        const text = first(fromNative(method, [value]));
+        if (typeof text === "string") return text;
+        if (typeof text === "number") return toDisplay(text);
+        throw this.error("'tostring' must return a string to 'print'");
+      }
+    }
+    return toDisplay(value);
+  }
+
+  /**
+   * What a `pcall` gets for something thrown: the error's value. JavaScript's own errors that a script can cause become
+   * Lua's; everything else, an abort first of all, goes on.
+   */
+  caught(thrown: unknown): LuaValue {
+    return this.asError(thrown).value;
+  }
+
+  asError(thrown: unknown): LuaError {
+    if (thrown instanceof LuaError) return thrown;
+    if (thrown instanceof RangeError) {
+      const overflow = thrown.message.includes("call stack");
+      const error = new LuaError(overflow ? `${prefixOf(levelsOf(thrown)[0])}stack overflow` : "not enough memory");
+      const level = levelsOf(thrown).find((one) => typeof one === "object");
+      if (typeof level === "object") error.place = { source: level.chunk.source, line: level.site.line };
+      return error;
+    }
+    if (thrown instanceof LuaAbort) throw thrown;
+    throw thrown;
+  }
+}
+
+/** Marks a native function that calls back as a level of the Lua stack: see trace.ts. */
+function fromNative(f: LuaValue, args: LuaValue[]): Results {
+  return typeof f === "function" ? f(...args) : callable(f, undefined)(...args);
+}
+
+/** Operators as native functions use them: the name marks the native function here, too. */
+const marked = {
+  index: function fromNative(rt: Runtime, object: LuaValue, key: LuaValue): LuaValue {
+    return index(rt, object, key);
+  },
+  setIndex: function fromNative(rt: Runtime, object: LuaValue, key: LuaValue, value: LuaValue): void {
+    setIndex(rt, object, key, value);
+  },
+  lessThan: function fromNative(a: LuaValue, b: LuaValue): boolean {
+    return lessThan(a, b);
+  },
+  equals: function fromNative(a: LuaValue, b: LuaValue): boolean {
+    return equals(a, b);
+  },
+};

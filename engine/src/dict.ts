@@ -30,13 +30,61 @@ let seed = randomBytes(4).readUInt32LE();
 /** Fixes the hash seed: only for tests that want the same order every time, before the first Dict is made. */
 export function seedHashes(value: number): void {
   seed = value >>> 0;
+  recentHash = 0;
 }
 
-/** A word's hash: 1 to 2^32 − 1, seeded per process so that nobody can choose colliding keys from outside. */
+// A command's key is hashed where it is read (resp/word-cache.ts) and looked up soon after, maybe twice.
+let recentWord = "";
+let recentHash = 0;
+
+/** Lets the next look-ups of this very word go without hashing it. */
+export function rememberHash(word: string, hash: number): void {
+  recentWord = word;
+  recentHash = hash;
+}
+
+/**
+ * A word's hash: 1 to 2^32 − 1, seeded per process so that nobody can choose colliding keys from outside. Four chars a
+ * step, because each step has to wait for the one before.
+ */
 export function hashWord(word: string): number {
-  let h = seed ^ word.length;
-  for (let i = 0; i < word.length; i++) h = Math.imul(h ^ word.charCodeAt(i), 0x9e3779b1) ^ (h >>> 15);
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
+  if (word === recentWord && recentHash !== 0) return recentHash;
+  const { length } = word;
+  const fours = length & ~3;
+  let h = seed ^ length;
+  let i = 0;
+  for (; i < fours; i += 4) {
+    h = step(
+      h,
+      word.charCodeAt(i) |
+        (word.charCodeAt(i + 1) << 8) |
+        (word.charCodeAt(i + 2) << 16) |
+        (word.charCodeAt(i + 3) << 24),
+    );
+  }
+  for (; i < length; i++) h = step(h, word.charCodeAt(i));
+  return finish(h);
+}
+
+/** The hash that the word with these bytes has. */
+export function hashBytes(bytes: Uint8Array, start: number, end: number): number {
+  const fours = start + ((end - start) & ~3);
+  let h = seed ^ (end - start);
+  let i = start;
+  for (; i < fours; i += 4) {
+    h = step(h, bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16) | (bytes[i + 3]! << 24));
+  }
+  for (; i < end; i++) h = step(h, bytes[i]!);
+  return finish(h);
+}
+
+function step(hash: number, chars: number): number {
+  const h = Math.imul(hash ^ chars, 0x9e3779b1);
+  return h ^ (h >>> 15);
+}
+
+function finish(mixed: number): number {
+  let h = Math.imul(mixed ^ (mixed >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
   h = (h ^ (h >>> 16)) >>> 0;
   return h === 0 ? 1 : h;

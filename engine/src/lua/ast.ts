@@ -61,7 +61,16 @@ export type Statement =
   | { kind: "while"; condition: Expression; block: Block }
   | { kind: "repeat"; block: Block; condition: Expression }
   | { kind: "if"; clauses: { condition: Expression; block: Block }[]; otherwise: Block | undefined }
-  | { kind: "range"; local: Local; start: Expression; limit: Expression; step: Expression | undefined; block: Block; line: number; doLine: number }
+  | {
+      kind: "range";
+      local: Local;
+      start: Expression;
+      limit: Expression;
+      step: Expression | undefined;
+      block: Block;
+      line: number;
+      doLine: number;
+    }
   | { kind: "each"; locals: Local[]; values: Expression[]; block: Block; line: number }
   | { kind: "function"; local: Local; body: FunctionBody }
   | { kind: "return"; values: Expression[]; line: number }

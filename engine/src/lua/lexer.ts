@@ -19,7 +19,9 @@ export interface Token {
 }
 
 const RESERVED = new Set(
-  "and break do else elseif end false for function if in local nil not or repeat return then true until while".split(" "),
+  "and break do else elseif end false for function if in local nil not or repeat return then true until while".split(
+    " ",
+  ),
 );
 
 const ESCAPES: Record<string, string> = { a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };

@@ -12,6 +12,8 @@ export class Local {
   readonly owner: FunctionScope;
   /** Unique in the chunk: the generated name is made of it. */
   readonly id: number;
+  /** Mentioned after its declaration. */
+  used = false;
   /** Used by a function inside its own. */
   captured = false;
   /** Assigned to after its declaration. */
@@ -30,7 +32,7 @@ export class Local {
 
 export class FunctionScope {
   readonly parent: FunctionScope | undefined;
-  readonly vararg: boolean;
+  vararg: boolean;
   readonly line: number;
   /** The locals in sight, innermost last. */
   readonly active: Local[] = [];

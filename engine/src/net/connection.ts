@@ -56,13 +56,10 @@ export class Connection implements Transport {
     this.address = peer.address;
     this.localAddress = peer.localAddress;
     this.fd = peer.fd;
-    this.#parser = new RequestParser({
-      maxWordBytes: engine.maxStringBytes,
-      unauthenticated: false,
-      keepsWords: (name) => engine.commands.get(name)?.keepsWords ?? true,
-    });
+    this.#parser = new RequestParser({ maxWordBytes: engine.maxStringBytes, unauthenticated: false });
     this.client = engine.addClient(this);
     stream.on("data", (chunk: Buffer) => this.#received(chunk));
+    takeChunks(stream, (chunk) => this.#received(chunk));
     stream.on("end", () => this.close(true));
     stream.on("drain", () => this.#drained());
     stream.on("error", () => stream.destroy());
@@ -102,6 +99,7 @@ export class Connection implements Transport {
     client.lastActiveAt = engine.now;
     limits.maxWordBytes = engine.maxStringBytes;
     limits.unauthenticated = !client.authenticated;
+    this.#output.hold();
     try {
       while (!this.#ended) {
         const argv = parser.next();
@@ -122,6 +120,8 @@ export class Connection implements Transport {
       // A fault of ours outside a handler: this connection cannot be trusted any more, the others go on.
       engine.onError(error, client.lastCommand?.name ?? "a connection");
       this.close(false);
+    } finally {
+      this.#output.release();
     }
     if (this.#output.length > 0) this.#flusher.add(this);
   }
@@ -267,6 +267,21 @@ export class Connection implements Transport {
     this.#engine.removeClient(this.client);
     this.#flusher.forget(this);
   }
+}
+
+/**
+ * Lets a flowing stream hand its chunks straight to us. On its own it would emit each as an event and then plan the next
+ * read, which for a socket that reads by itself is a tenth of the work of a small batch. Chunks that come while the stream
+ * is paused, or behind others, take the usual way; and if a stream does not use `push`, they all do.
+ */
+function takeChunks(stream: Duplex, take: (chunk: Buffer) => void): void {
+  const push = stream.push;
+  stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
+    if (chunk === null || !stream.readableFlowing || stream.readableLength > 0)
+      return push.call(stream, chunk, encoding);
+    take(chunk as Buffer);
+    return true;
+  };
 }
 
 /** A browser or a web attack speaks HTTP to us: there is nothing to answer. */

@@ -9,6 +9,7 @@
  */
 import { protocolError, type ReplyError } from "../errors.ts";
 import { splitWords } from "./split-words.ts";
+import { cachedWord } from "./word-cache.ts";
 
 const CR = 13;
 const LF = 10;
@@ -24,18 +25,11 @@ const LARGE = 32 * 1024;
 /** V8's longest string is 24 bytes short of 512 MB. */
 export const MAX_WORD = 536_870_888;
 
-/** Up to this length a chunk is decoded as a whole, and words are cut out of the text. */
-const DECODED_WHOLE = 16 * 1024;
-/** From this length on, V8 makes a part of a string a slice that keeps the whole alive. */
-const SLICED = 13;
-
 export interface ParserLimits {
   /** proto-max-bulk-len. */
   maxWordBytes: number;
   /** Before AUTH: at most 10 words of at most 16 KB. */
   unauthenticated: boolean;
-  /** Whether a command of this name may keep its words; those of others need not be strings of their own. */
-  readonly keepsWords?: (name: string) => boolean;
 }
 
 const EMPTY = Buffer.alloc(0);
@@ -47,10 +41,6 @@ const INVALID = Number.NaN;
 export class RequestParser {
   readonly limits: ParserLimits;
   #buffer: Buffer = EMPTY;
-  /** The buffer as text, once a word has been cut out of it; null for large buffers and before. */
-  #text: string | null = null;
-  /** Whether the command that is being read may keep its words. */
-  #keeps = true;
   /** Our own memory that `#buffer` is the front of, with room behind it; null where it is a chunk as it came. */
   #store: Buffer | null = null;
   #at = 0;
@@ -74,7 +64,6 @@ export class RequestParser {
   }
 
   feed(chunk: Buffer): void {
-    this.#text = null;
     if (this.#large !== null) chunk = this.#gather(chunk);
     const rest = this.#buffer.length - this.#at;
     if (rest > chunk.length) {
@@ -123,6 +112,10 @@ export class RequestParser {
    */
   next(): string[] | undefined | ReplyError {
     if (this.#failed) return undefined;
+    if (this.#missing === 0) {
+      const whole = this.#whole();
+      if (whole !== null) return whole;
+    }
     for (;;) {
       if (this.#missing === 0) {
         const started = this.#start();
@@ -131,6 +124,39 @@ export class RequestParser {
       const words = this.#readWords();
       if (words !== null) return words;
     }
+  }
+
+  /**
+   * The usual command in one go: up to nine words of up to 99 bytes, all of it there. Null for everything else, with
+   * nothing taken, and for the rest of the class to read or refuse.
+   */
+  #whole(): string[] | null {
+    const buffer = this.#buffer;
+    const end = buffer.length;
+    let at = this.#at;
+    if (at + 4 > end || buffer[at] !== STAR || buffer[at + 2] !== CR) return null;
+    const count = buffer[at + 1]! - 0x30;
+    if (count < 1 || count > 9) return null;
+    at += 4;
+    const words: string[] = [];
+    for (let i = 0; i < count; i++) {
+      if (at + 5 > end || buffer[at] !== DOLLAR) return null;
+      let length = buffer[at + 1]! - 0x30;
+      if (length < 0 || length > 9) return null;
+      if (buffer[at + 2] === CR) at += 4;
+      else {
+        const digit = buffer[at + 2]! - 0x30;
+        if (digit < 0 || digit > 9 || length === 0 || buffer[at + 3] !== CR) return null;
+        length = length * 10 + digit;
+        at += 5;
+      }
+      const stop = at + length;
+      if (stop + 2 > end) return null;
+      words.push(cachedWord(buffer, at, stop, i === 1));
+      at = stop + 2;
+    }
+    this.#at = at;
+    return words;
   }
 
   /** Reads the line that starts a command; null when an array has been started. */
@@ -151,7 +177,6 @@ export class RequestParser {
       if (count <= 0) continue;
       this.#missing = count;
       this.#words = [];
-      this.#keeps = true;
       this.#wordLength = -1;
       return null;
     }
@@ -180,27 +205,13 @@ export class RequestParser {
           else return undefined;
           continue;
         }
-        words.push(this.#cut(this.#at, end));
+        words.push(cachedWord(this.#buffer, this.#at, end, words.length === 1));
         this.#at = end + 2;
       }
-      if (words.length === 1) this.#keeps = this.limits.keepsWords === undefined || this.limits.keepsWords(words[0]!);
       this.#wordLength = -1;
       this.#missing--;
     }
     return words;
-  }
-
-  /**
-   * A word. Calling into Node for each costs more than the rest of the parsing, so small buffers are decoded once and words
-   * are parts of that text, as long as they are copies anyway or need not last.
-   */
-  #cut(start: number, end: number): string {
-    if (end - start >= SLICED && this.#keeps) return this.#buffer.latin1Slice(start, end);
-    if (this.#text === null) {
-      if (this.#buffer.length > DECODED_WHOLE) return this.#buffer.latin1Slice(start, end);
-      this.#text = this.#buffer.latin1Slice();
-    }
-    return this.#text.substring(start, end);
   }
 
   #startLarge(): void {
@@ -208,7 +219,6 @@ export class RequestParser {
     this.#large = Buffer.allocUnsafe(Math.min(this.#wordLength, Math.max(rest.length, LARGE) * 2));
     this.#largeFilled = 0;
     this.#buffer = this.#gather(rest);
-    this.#text = null;
     this.#at = 0;
   }
 

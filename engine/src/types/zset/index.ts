@@ -72,6 +72,17 @@ export class ZsetValue implements Collection {
     return copy;
   }
 
+  /** Takes on the wide encoding. Adding does it past the limits; SORT does it to whatever it sorts, as in Redis. */
+  widen(): IndexedEntries {
+    let entries = this.#entries;
+    if (typeof entries === "string") {
+      const { members, scores } = listOf(this);
+      entries = IndexedEntries.fromSorted(members, scores);
+      this.#entries = entries;
+    }
+    return entries;
+  }
+
   // ---------------------------------------------------------------------------------------------- members
 
   score(member: string): number | undefined {
@@ -100,9 +111,7 @@ export class ZsetValue implements Collection {
         this.#size++;
         return ADDED;
       }
-      const { members, scores } = listOf(this);
-      entries = IndexedEntries.fromSorted(members, scores);
-      this.#entries = entries;
+      entries = this.widen();
     }
     const old = entries.set(member, score);
     if (old !== undefined) return old === score ? UNCHANGED : UPDATED;

@@ -1,0 +1,136 @@
+/**
+ * What emitting needs to know: of the chunk (constants, places, options) and of the function at hand (temporaries).
+ */
+import type { Expression, FunctionBody } from "../ast.ts";
+import type { Runtime } from "../runtime.ts";
+import type { Local } from "../scope.ts";
+import { LuaTable } from "../table.ts";
+import type { LuaValue } from "../value.ts";
+import { Sites } from "./layout.ts";
+
+/** What is known of an expression's value before it is computed. */
+export type Type = "any" | "nil" | "boolean" | "number" | "string" | "table" | "function";
+
+/** A JavaScript expression. `simple`: costs nothing and may be repeated. */
+export interface Code {
+  text: string;
+  type: Type;
+  simple: boolean;
+}
+
+export interface ChunkOptions {
+  /** KEYS and ARGV are parameters of the chunk. */
+  script: boolean;
+  /** Functions may be run by coroutines. */
+  resumable: boolean;
+  /** Globals that must be looked up at each use, though they do not change for the script. */
+  dynamic?: ReadonlySet<string> | undefined;
+}
+
+/** A global table's entries that are constants for the script. */
+const NOT_CONSTANT = new Set(["KEYS", "ARGV"]);
+
+export class ChunkEmitter {
+  readonly rt: Runtime;
+  readonly options: ChunkOptions;
+  readonly sites = new Sites();
+  /** Values of the host that the code refers to as K0, K1 … */
+  readonly constants: LuaValue[] = [];
+  readonly #numbers = new Map<LuaValue, number>();
+
+  constructor(rt: Runtime, options: ChunkOptions) {
+    this.rt = rt;
+    this.options = options;
+  }
+
+  constant(value: LuaValue): string {
+    let number = this.#numbers.get(value);
+    if (number === undefined) {
+      number = this.constants.push(value) - 1;
+      this.#numbers.set(value, number);
+    }
+    return `K${number}`;
+  }
+
+  /** The value of a global, or of a field of one, that no script can change; undefined if there is none such. */
+  known(expression: Expression): LuaValue {
+    if (expression.kind === "single") return this.known(expression.operand);
+    if (expression.kind === "global") {
+      const { globals } = this.rt;
+      const { name } = expression;
+      if (!globals.readonly || NOT_CONSTANT.has(name) || this.options.dynamic?.has(name)) return undefined;
+      return globals.getStr(name);
+    }
+    if (expression.kind === "index" && expression.key.kind === "string") {
+      const table = this.known(expression.object);
+      if (table instanceof LuaTable && table.readonly) return table.getStr(expression.key.value);
+    }
+    return undefined;
+  }
+}
+
+export class FunctionEmitter {
+  readonly chunk: ChunkEmitter;
+  readonly body: FunctionBody;
+  /** Emitted as a generator: calls may suspend. */
+  readonly suspends: boolean;
+  #inUse = 0;
+  #most = 0;
+  #names = 0;
+  /** Lua keeps one constant for 0 and -0 in each function: whichever came first. */
+  zero: number | undefined = undefined;
+
+  constructor(chunk: ChunkEmitter, body: FunctionBody, suspends: boolean) {
+    this.chunk = chunk;
+    this.body = body;
+    this.suspends = suspends;
+  }
+
+  /** A variable of the function for use within one expression; given back by releasing a mark taken before. */
+  temporary(): string {
+    const name = `t${this.#inUse++}`;
+    if (this.#inUse > this.#most) this.#most = this.#inUse;
+    return name;
+  }
+
+  mark(): number {
+    return this.#inUse;
+  }
+
+  release(mark: number): void {
+    this.#inUse = mark;
+  }
+
+  /** A name for a variable that the emitted code declares itself. */
+  fresh(letter: string): string {
+    return `${letter}${this.#names++}_`;
+  }
+
+  declarations(): string {
+    if (this.#most === 0) return "";
+    return `let ${Array.from({ length: this.#most }, (_, i) => `t${i}`).join(", ")};`;
+  }
+}
+
+export const nameOf = (local: Local) => `L${local.id}`;
+
+/** A string as a JavaScript literal. Nothing but printable ASCII, and nothing that could end a script element. */
+export function quote(text: string): string {
+  let out = '"';
+  let from = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c >= 0x20 && c < 0x7f && c !== 0x22 && c !== 0x5c && c !== 0x3c) continue;
+    out += `${text.slice(from, i)}\\x${c.toString(16).padStart(2, "0")}`;
+    from = i + 1;
+  }
+  return `${out}${text.slice(from)}"`;
+}
+
+export function numberLiteral(value: number): string {
+  if (Number.isNaN(value)) return "(0/0)";
+  if (value === Infinity) return "(1/0)";
+  if (value === -Infinity) return "(-1/0)";
+  if (Object.is(value, -0)) return "(-0)";
+  return value < 0 ? `(${value})` : String(value);
+}

@@ -1,0 +1,617 @@
+/**
+ * Lua 5.1's grammar, by recursive descent in the order in which the reference reads, so that errors are its own: same text,
+ * same line, same token.
+ */
+import type { BinaryOp, Block, Call, Expression, FunctionBody, Statement, TableItem, Target } from "./ast.ts";
+import { Lexer, type Token, type TokenKind } from "./lexer.ts";
+import { FunctionScope, Local, MAX_LOCALS, MAX_UPVALUES } from "./scope.ts";
+import type { LuaError } from "./value.ts";
+
+/** Nesting of statements and expressions. Lua allows 200 C calls, of which a few are spent before the parser starts. */
+const MAX_LEVELS = 196;
+
+/** Registers that one function may use; arguments and values of a list take one each. */
+const MAX_REGISTERS = 250;
+
+/** Left and right binding power. */
+const PRIORITY: Record<string, readonly [number, number]> = {
+  "+": [6, 6],
+  "-": [6, 6],
+  "*": [7, 7],
+  "/": [7, 7],
+  "%": [7, 7],
+  "^": [10, 9],
+  "..": [5, 4],
+  "~=": [3, 3],
+  "==": [3, 3],
+  "<": [3, 3],
+  "<=": [3, 3],
+  ">": [3, 3],
+  ">=": [3, 3],
+  and: [2, 2],
+  or: [1, 1],
+};
+const UNARY_PRIORITY = 8;
+
+const BLOCK_ENDS = new Set<TokenKind>(["else", "elseif", "end", "until", "<eof>"]);
+
+export interface ParsedChunk {
+  main: FunctionBody;
+  /** All variables that the chunk declares. */
+  locals: Local[];
+}
+
+export function parse(source: string, chunkName: string): ParsedChunk {
+  return new Parser(source, chunkName).chunk();
+}
+
+class Parser {
+  readonly #lexer: Lexer;
+  #token: Token;
+  #ahead: Token | undefined;
+  /** The line of the token before the current one. */
+  #lastLine = 1;
+  #scope: FunctionScope;
+  #levels = 0;
+  /** Loops around the current statement, within its function. */
+  #loops = 0;
+  readonly #locals: Local[] = [];
+
+  constructor(source: string, chunkName: string) {
+    this.#lexer = new Lexer(source, chunkName);
+    this.#scope = new FunctionScope(undefined, true, 0);
+    this.#token = this.#lexer.next();
+  }
+
+  chunk(): ParsedChunk {
+    const scope = this.#scope;
+    const block = this.#block();
+    this.#check("<eof>");
+    const endLine = this.#lexer.line;
+    return { main: { scope, parameters: [], vararg: true, block, line: 0, endLine }, locals: this.#locals };
+  }
+
+  // Tokens
+
+  #next(): void {
+    this.#lastLine = this.#token.line;
+    this.#token = this.#ahead ?? this.#lexer.next();
+    this.#ahead = undefined;
+  }
+
+  #error(message: string): LuaError {
+    return this.#lexer.error(message, this.#token.text);
+  }
+
+  #accept(kind: TokenKind): boolean {
+    if (this.#token.kind !== kind) return false;
+    this.#next();
+    return true;
+  }
+
+  #check(kind: TokenKind): void {
+    if (this.#token.kind !== kind) throw this.#error(`'${kind}' expected`);
+  }
+
+  #expect(kind: TokenKind): void {
+    this.#check(kind);
+    this.#next();
+  }
+
+  /** The end of something that another token opened. */
+  #close(kind: TokenKind, opener: string, line: number): void {
+    if (this.#token.kind === kind) {
+      this.#next();
+      return;
+    }
+    if (line === this.#lexer.line) throw this.#error(`'${kind}' expected`);
+    throw this.#error(`'${kind}' expected (to close '${opener}' at line ${line})`);
+  }
+
+  #name(): string {
+    if (this.#token.kind !== "<name>") throw this.#error("'<name>' expected");
+    const { value } = this.#token;
+    this.#next();
+    return value as string;
+  }
+
+  #enter(): void {
+    if (++this.#levels > MAX_LEVELS) throw this.#lexer.error("chunk has too many syntax levels");
+  }
+
+  #leave(): void {
+    this.#levels--;
+  }
+
+  // Names
+
+  #declare(name: string, pending = 0): Local {
+    if (this.#scope.active.length + pending + 1 > MAX_LOCALS) throw this.#limit(this.#scope, MAX_LOCALS, "local variables");
+    const local = new Local(name, this.#scope, this.#locals.length);
+    this.#locals.push(local);
+    return local;
+  }
+
+  #limit(scope: FunctionScope, limit: number, what: string): LuaError {
+    const where = scope.line === 0 ? "main function" : `function at line ${scope.line}`;
+    return this.#lexer.error(`${where} has more than ${limit} ${what}`);
+  }
+
+  #hidden(count: number): void {
+    for (let i = 0; i < count; i++) this.#scope.active.push(this.#declare("(for)"));
+  }
+
+  #variable(name: string): Target {
+    const line = this.#lastLine;
+    let scope: FunctionScope | undefined = this.#scope;
+    while (scope !== undefined) {
+      const local = scope.find(name);
+      if (local !== undefined) {
+        const up = scope !== this.#scope;
+        local.used = true;
+        if (up) this.#capture(local);
+        return { kind: "local", local, up };
+      }
+      scope = scope.parent;
+    }
+    return { kind: "global", name, line };
+  }
+
+  /** Every function between a use and the declaration holds the variable as an upvalue. */
+  #capture(local: Local): void {
+    local.captured = true;
+    const between: FunctionScope[] = [];
+    for (let scope = this.#scope; scope !== local.owner; scope = scope.parent!) between.push(scope);
+    for (const scope of between.reverse()) {
+      if (scope.upvalues.has(local)) continue;
+      if (scope.upvalues.size >= MAX_UPVALUES) throw this.#limit(scope, MAX_UPVALUES, "upvalues");
+      scope.upvalues.add(local);
+    }
+  }
+
+  // Statements
+
+  /** Statements up to what ends a block; the names declared in it go out of sight. */
+  #block(): Block {
+    const outer = this.#scope.active.length;
+    const block = this.#statements();
+    this.#scope.active.length = outer;
+    return block;
+  }
+
+  #statements(): Block {
+    const block: Block = [];
+    let last = false;
+    this.#enter();
+    while (!last && !BLOCK_ENDS.has(this.#token.kind)) {
+      last = this.#token.kind === "return" || this.#token.kind === "break";
+      block.push(this.#statement());
+      this.#accept(";");
+    }
+    this.#leave();
+    return block;
+  }
+
+  #statement(): Statement {
+    const line = this.#lexer.line;
+    switch (this.#token.kind) {
+      case "if":
+        return this.#if(line);
+      case "while":
+        return this.#while(line);
+      case "do": {
+        this.#next();
+        const block = this.#block();
+        this.#close("end", "do", line);
+        return { kind: "do", block };
+      }
+      case "for":
+        return this.#for(line);
+      case "repeat":
+        return this.#repeat(line);
+      case "function":
+        return this.#functionStatement(line);
+      case "local":
+        this.#next();
+        return this.#accept("function") ? this.#localFunction() : this.#local();
+      case "return":
+        return this.#return();
+      case "break":
+        this.#next();
+        if (this.#loops === 0) throw this.#error("no loop to break");
+        return { kind: "break" };
+      default:
+        return this.#expressionStatement();
+    }
+  }
+
+  #loopBlock(): Block {
+    this.#loops++;
+    const block = this.#block();
+    this.#loops--;
+    return block;
+  }
+
+  #if(line: number): Statement {
+    const clauses: { condition: Expression; block: Block }[] = [];
+    do {
+      this.#next();
+      const condition = this.#expression();
+      this.#expect("then");
+      clauses.push({ condition, block: this.#block() });
+    } while (this.#token.kind === "elseif");
+    const otherwise = this.#accept("else") ? this.#block() : undefined;
+    this.#close("end", "if", line);
+    return { kind: "if", clauses, otherwise };
+  }
+
+  #while(line: number): Statement {
+    this.#next();
+    const condition = this.#expression();
+    this.#expect("do");
+    const block = this.#loopBlock();
+    this.#close("end", "while", line);
+    return { kind: "while", condition, block };
+  }
+
+  #repeat(line: number): Statement {
+    this.#next();
+    const outer = this.#scope.active.length;
+    this.#loops++;
+    const block = this.#statements();
+    this.#loops--;
+    this.#close("until", "repeat", line);
+    const condition = this.#expression();
+    this.#scope.active.length = outer;
+    return { kind: "repeat", block, condition };
+  }
+
+  #for(line: number): Statement {
+    this.#next();
+    const name = this.#name();
+    const outer = this.#scope.active.length;
+    let statement: Statement;
+    if (this.#token.kind === "=") statement = this.#range(name, line);
+    else if (this.#token.kind === "," || this.#token.kind === "in") statement = this.#each(name);
+    else throw this.#error("'=' or 'in' expected");
+    this.#close("end", "for", line);
+    this.#scope.active.length = outer;
+    return statement;
+  }
+
+  #range(name: string, line: number): Statement {
+    this.#next();
+    this.#hidden(3);
+    const local = this.#declare(name);
+    const hidden = this.#scope.active.splice(-3);
+    const start = this.#expression();
+    this.#expect(",");
+    const limit = this.#expression();
+    const step = this.#accept(",") ? this.#expression() : undefined;
+    const doLine = this.#lexer.line;
+    this.#expect("do");
+    local.stored.push({ kind: "number", value: 1 });
+    this.#scope.active.push(...hidden, local);
+    const block = this.#loopBlock();
+    return { kind: "range", local, start, limit, step, block, line, doLine };
+  }
+
+  #each(name: string): Statement {
+    this.#hidden(3);
+    const locals = [this.#declare(name)];
+    while (this.#accept(",")) locals.push(this.#declare(this.#name(), locals.length));
+    const hidden = this.#scope.active.splice(-3);
+    this.#expect("in");
+    const eachLine = this.#lexer.line;
+    const values = this.#list();
+    this.#expect("do");
+    for (const local of locals) local.stored.push(undefined);
+    this.#scope.active.push(...hidden, ...locals);
+    const block = this.#loopBlock();
+    return { kind: "each", locals, values, block, line: eachLine };
+  }
+
+  #functionStatement(line: number): Statement {
+    this.#next();
+    let target: Target = this.#variable(this.#name());
+    let method = false;
+    while (this.#token.kind === "." || this.#token.kind === ":") {
+      method = this.#token.kind === ":";
+      this.#next();
+      const key: Expression = { kind: "string", value: this.#name() };
+      target = { kind: "index", object: target, key, line: this.#lastLine };
+      if (method) break;
+    }
+    const body = this.#body(method, line);
+    const value: Expression = { kind: "function", body };
+    if (target.kind === "local") {
+      target.local.assigned = true;
+      target.local.stored.push(undefined);
+    }
+    return { kind: "assign", targets: [target], values: [value], line };
+  }
+
+  #localFunction(): Statement {
+    const name = this.#name();
+    const local = this.#declare(name);
+    this.#scope.active.push(local);
+    const body = this.#body(false, this.#lexer.line);
+    local.stored.push({ kind: "function", body });
+    return { kind: "function", local, body };
+  }
+
+  #local(): Statement {
+    const locals: Local[] = [];
+    do locals.push(this.#declare(this.#name(), locals.length));
+    while (this.#accept(","));
+    const values = this.#accept("=") ? this.#list() : [];
+    locals.forEach((local, i) => {
+      const open = isOpen(values.at(-1)) && i >= values.length - 1;
+      local.stored.push(open ? undefined : (values[i] ?? { kind: "nil" }));
+    });
+    this.#scope.active.push(...locals);
+    return { kind: "local", locals, values, line: this.#lastLine };
+  }
+
+  #return(): Statement {
+    this.#next();
+    const none = BLOCK_ENDS.has(this.#token.kind) || this.#token.kind === ";";
+    const values = none ? [] : this.#list();
+    return { kind: "return", values, line: this.#lastLine };
+  }
+
+  #expressionStatement(): Statement {
+    const expression = this.#suffixed();
+    if (expression.kind === "call") return { kind: "call", call: expression };
+    return this.#assignment(expression);
+  }
+
+  #assignment(firstTarget: Expression): Statement {
+    const targets: Target[] = [];
+    let target = firstTarget;
+    for (;;) {
+      if (target.kind !== "local" && target.kind !== "global" && target.kind !== "index") throw this.#error("syntax error");
+      targets.push(target);
+      if (!this.#accept(",")) break;
+      target = this.#suffixed();
+      if (targets.length + this.#levels > 200) throw this.#limit(this.#scope, 200 - this.#levels, "variables in assignment");
+    }
+    this.#expect("=");
+    const values = this.#list();
+    targets.forEach((one, i) => {
+      if (one.kind !== "local") return;
+      one.local.assigned = true;
+      const open = isOpen(values.at(-1)) && i >= values.length - 1;
+      one.local.stored.push(open ? undefined : (values[i] ?? { kind: "nil" }));
+    });
+    return { kind: "assign", targets, values, line: this.#lastLine };
+  }
+
+  // Expressions
+
+  #list(): Expression[] {
+    const values = [this.#expression()];
+    while (this.#accept(",")) {
+      values.push(this.#expression());
+      if (this.#scope.active.length + values.length > MAX_REGISTERS) {
+        throw this.#error("function or expression too complex");
+      }
+    }
+    return values;
+  }
+
+  #expression(limit = 0): Expression {
+    this.#enter();
+    let left: Expression;
+    const unary = this.#token.kind;
+    if (unary === "not" || unary === "-" || unary === "#") {
+      this.#next();
+      const operand = this.#expression(UNARY_PRIORITY);
+      left = fold({ kind: "unary", op: unary, operand, line: this.#lastLine });
+    } else left = this.#simple();
+    let priority = PRIORITY[this.#token.kind];
+    while (priority !== undefined && priority[0] > limit) {
+      const op = this.#token.kind;
+      this.#next();
+      const right = this.#expression(priority[1]);
+      if (op === "and" || op === "or") left = { kind: "logic", op, left, right };
+      else left = fold({ kind: "binary", op: op as BinaryOp, left, right, line: this.#lastLine });
+      priority = PRIORITY[this.#token.kind];
+    }
+    this.#leave();
+    return left;
+  }
+
+  #simple(): Expression {
+    const { kind, value } = this.#token;
+    switch (kind) {
+      case "<number>":
+        this.#next();
+        return { kind: "number", value: value as number };
+      case "<string>":
+        this.#next();
+        return { kind: "string", value: value as string };
+      case "nil":
+      case "true":
+      case "false":
+        this.#next();
+        return { kind };
+      case "...":
+        if (!this.#scope.vararg) throw this.#error("cannot use '...' outside a vararg function");
+        this.#scope.usesVararg = true;
+        this.#next();
+        return { kind: "vararg" };
+      case "{":
+        return this.#table();
+      case "function":
+        this.#next();
+        return { kind: "function", body: this.#body(false, this.#lastLine) };
+      default:
+        return this.#suffixed();
+    }
+  }
+
+  #suffixed(): Expression {
+    let expression = this.#prefix();
+    for (;;) {
+      switch (this.#token.kind) {
+        case ".": {
+          this.#next();
+          const key: Expression = { kind: "string", value: this.#name() };
+          expression = { kind: "index", object: expression, key, line: this.#lastLine };
+          break;
+        }
+        case "[": {
+          this.#next();
+          const key = this.#expression();
+          this.#expect("]");
+          expression = { kind: "index", object: expression, key, line: this.#lastLine };
+          break;
+        }
+        case ":": {
+          this.#next();
+          const method = this.#name();
+          expression = this.#call(expression, method);
+          break;
+        }
+        case "(":
+        case "{":
+        case "<string>":
+          expression = this.#call(expression, undefined);
+          break;
+        default:
+          return expression;
+      }
+    }
+  }
+
+  #prefix(): Expression {
+    if (this.#token.kind === "<name>") return this.#variable(this.#name());
+    if (this.#token.kind !== "(") throw this.#error("unexpected symbol");
+    const line = this.#lexer.line;
+    this.#next();
+    const operand = this.#expression();
+    this.#close(")", "(", line);
+    // Parentheses make anything a value, to which nothing can be assigned.
+    return isOpen(operand) || isTarget(operand) ? { kind: "single", operand } : operand;
+  }
+
+  #call(callee: Expression, method: string | undefined): Call {
+    const line = this.#lexer.line;
+    let args: Expression[] = [];
+    switch (this.#token.kind) {
+      case "(":
+        if (line !== this.#lastLine) throw this.#error("ambiguous syntax (function call x new statement)");
+        this.#next();
+        if (this.#token.kind !== ")") args = this.#list();
+        this.#close(")", "(", line);
+        break;
+      case "{":
+        args = [this.#table()];
+        break;
+      case "<string>":
+        args = [{ kind: "string", value: this.#token.value as string }];
+        this.#next();
+        break;
+      default:
+        throw this.#error("function arguments expected");
+    }
+    return { kind: "call", callee, method, args, line };
+  }
+
+  #table(): Expression {
+    const line = this.#lexer.line;
+    const items: TableItem[] = [];
+    this.#expect("{");
+    while (this.#token.kind !== "}") {
+      items.push(this.#item());
+      if (!this.#accept(",") && !this.#accept(";")) break;
+    }
+    this.#close("}", "{", line);
+    return { kind: "table", items };
+  }
+
+  #item(): TableItem {
+    if (this.#token.kind === "<name>") {
+      this.#ahead = this.#lexer.next();
+      if (this.#ahead.kind === "=") {
+        const key: Expression = { kind: "string", value: this.#name() };
+        this.#next();
+        return { key, value: this.#expression(), line: this.#lastLine };
+      }
+    } else if (this.#token.kind === "[") {
+      this.#next();
+      const key = this.#expression();
+      this.#expect("]");
+      this.#expect("=");
+      return { key, value: this.#expression(), line: this.#lastLine };
+    }
+    return { key: undefined, value: this.#expression(), line: this.#lastLine };
+  }
+
+  /** Parameters and block of a function, after its name. */
+  #body(method: boolean, line: number): FunctionBody {
+    const outer = this.#scope;
+    const loops = this.#loops;
+    this.#loops = 0;
+    const parameters: Local[] = [];
+    let vararg = false;
+    this.#expect("(");
+    const scope = new FunctionScope(outer, false, line);
+    this.#scope = scope;
+    if (method) parameters.push(this.#declare("self"));
+    if (this.#token.kind !== ")") {
+      do {
+        if (this.#accept("...")) vararg = true;
+        else if (this.#token.kind === "<name>") parameters.push(this.#declare(this.#name(), parameters.length));
+        else throw this.#error("<name> or '...' expected");
+      } while (!vararg && this.#accept(","));
+    }
+    for (const parameter of parameters) parameter.stored.push(undefined);
+    scope.active.push(...parameters);
+    if (vararg) this.#takeVararg(scope);
+    this.#expect(")");
+    const block = this.#block();
+    const endLine = this.#lexer.line;
+    this.#close("end", "function", line);
+    this.#scope = outer;
+    this.#loops = loops;
+    return { scope, parameters, vararg, block, line, endLine };
+  }
+
+  /** A function that takes `...` has a local named `arg`, too. */
+  #takeVararg(scope: FunctionScope): void {
+    scope.vararg = true;
+    scope.arg = this.#declare("arg");
+    scope.arg.stored.push(undefined);
+    scope.active.push(scope.arg);
+  }
+}
+
+/** Whether an expression may stand for any number of values at the end of a list. */
+export function isOpen(expression: Expression | undefined): boolean {
+  return expression?.kind === "call" || expression?.kind === "vararg";
+}
+
+function isTarget(expression: Expression): boolean {
+  return expression.kind === "local" || expression.kind === "global" || expression.kind === "index";
+}
+
+/** Arithmetic on two literals is done here, as in Lua, but for what would give NaN or divide by zero. */
+function fold(expression: Extract<Expression, { kind: "unary" | "binary" }>): Expression {
+  if (expression.kind === "unary") {
+    if (expression.op !== "-" || expression.operand.kind !== "number") return expression;
+    return { kind: "number", value: -expression.operand.value };
+  }
+  const { left, right, op } = expression;
+  if (left.kind !== "number" || right.kind !== "number") return expression;
+  const a = left.value;
+  const b = right.value;
+  let value = NaN;
+  if (op === "+") value = a + b;
+  else if (op === "-") value = a - b;
+  else if (op === "*") value = a * b;
+  else if (op === "/" && b !== 0) value = a / b;
+  else if (op === "%" && b !== 0) value = a - Math.floor(a / b) * b;
+  return Number.isNaN(value) ? expression : { kind: "number", value };
+}

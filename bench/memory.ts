@@ -21,23 +21,23 @@ const KINDS: { what: string; keys: number; command: (i: number) => Command }[] =
   { what: "string, an integer", keys: 1_000_000, command: (i) => ["SET", key(i), String(i)] },
   {
     what: "hash, 10 fields of 32 bytes",
-    keys: 200_000,
+    keys: 1_000_000,
     command: (i) => ["HSET", key(i), ...ten((j) => [`field-${j}`, word(i + j, 32)])],
   },
   {
     what: "list, 10 words of 32 bytes",
-    keys: 200_000,
+    keys: 1_000_000,
     command: (i) => ["RPUSH", key(i), ...ten((j) => [word(i + j, 32)])],
   },
   {
     what: "set, 10 words of 16 bytes",
-    keys: 200_000,
+    keys: 1_000_000,
     command: (i) => ["SADD", key(i), ...ten((j) => [word(i * 10 + j, 16)])],
   },
-  { what: "set, 10 integers", keys: 200_000, command: (i) => ["SADD", key(i), ...ten((j) => [String(i * 10 + j)])] },
+  { what: "set, 10 integers", keys: 1_000_000, command: (i) => ["SADD", key(i), ...ten((j) => [String(i * 10 + j)])] },
   {
     what: "sorted set, 10 members of 16 bytes",
-    keys: 200_000,
+    keys: 1_000_000,
     command: (i) => ["ZADD", key(i), ...ten((j) => [String(i + j * 1.5), word(i * 10 + j, 16)])],
   },
 ];
@@ -83,20 +83,28 @@ function call(port: number, command: Command): Promise<void> {
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Loads a part of the keys, asks for memory to be given back, and tells the resident set. */
+async function settledBytes(
+  server: BenchServer,
+  from: number,
+  to: number,
+  command: (i: number) => Command,
+): Promise<number> {
+  await load(server.port, to - from, (i) => command(from + i));
+  for (let round = 0; round < 2; round++) {
+    await call(server.port, ["MEMORY", "PURGE"]);
+    await pause(500);
+  }
+  return server.rssBytes();
+}
+
+/** The growth between a quarter and five quarters of the keys: what a process takes once is not what a key costs. */
 async function bytesPerKey(name: BenchServer["name"], kind: (typeof KINDS)[number], scale: number): Promise<number> {
   const server = await startServer(name);
   const keys = Math.round(kind.keys * scale);
-  // The first keys warm the server up: compiled code and buffers are not what a key costs.
-  await load(server.port, 20_000, (i) => kind.command(i + 10_000_000));
-  await call(server.port, ["FLUSHALL"]);
-  await call(server.port, ["MEMORY", "PURGE"]);
-  await pause(300);
-  const before = server.rssBytes();
-  await load(server.port, keys, kind.command);
-  await call(server.port, ["MEMORY", "PURGE"]);
-  await pause(1000);
-  await call(server.port, ["MEMORY", "PURGE"]);
-  const after = server.rssBytes();
+  const first = Math.round(keys / 4);
+  const before = await settledBytes(server, 0, first, kind.command);
+  const after = await settledBytes(server, first, first + keys, kind.command);
   await server.stop();
   return (after - before) / keys;
 }

@@ -46,7 +46,8 @@ export async function startServer(name: BenchServer["name"], flags: string[] = [
     [...args, "--port", String(port), "--dir", dir, "--save", "", "--bind", "127.0.0.1", ...flags],
     { stdio: ["ignore", "ignore", "inherit"] },
   );
-  process.once("exit", () => child.kill("SIGKILL"));
+  const killed = () => child.kill("SIGKILL");
+  process.once("exit", killed);
   for (let tries = 0; !(await answers(port)); tries++) {
     if (tries > 100 || child.exitCode !== null) throw new Error(`${name} did not start`);
     await new Promise((resolve) => setTimeout(resolve, 100));
@@ -59,6 +60,7 @@ export async function startServer(name: BenchServer["name"], flags: string[] = [
     stop: () =>
       new Promise((resolve) => {
         child.once("exit", () => {
+          process.off("exit", killed);
           rmSync(dir, { recursive: true, force: true });
           resolve();
         });

@@ -201,7 +201,6 @@ export const COMMANDS: readonly string[] = [
   "3 TYPE <key>",
   "2 TOUCH <key>+",
   "4 OBJECT ENCODING <key>",
-  "1 OBJECT REFCOUNT <key> => quiet",
   "1 OBJECT IDLETIME <key> => type",
   "1 OBJECT FREQ <key>",
   "1 MEMORY USAGE <key> [SAMPLES <small>] => type",

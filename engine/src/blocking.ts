@@ -14,7 +14,11 @@ import type { Engine } from "./engine.ts";
 import { internalError, ReplyError } from "./errors.ts";
 import { BLOCKED, type Reply } from "./reply.ts";
 
+/** What a client can wait for. */
+export type AwaitedType = "list" | "zset" | "stream";
+
 export interface BlockRequest {
+  readonly type: AwaitedType;
   readonly keys: readonly string[];
   /** 0 means for ever. */
   readonly timeoutMs: number;
@@ -33,6 +37,8 @@ export class Blocking {
   readonly #engine: Engine;
   readonly #waiters = new Map<Client, Waiter>();
   #ready: { db: Db; key: string }[] = [];
+  /** How many wait for each type: a key of a type that nobody waits for wakes nobody. */
+  readonly #count: Record<AwaitedType, number> = { list: 0, zset: 0, stream: 0 };
   #timer: NodeJS.Timeout | null = null;
   #timerAt = Number.POSITIVE_INFINITY;
 
@@ -50,6 +56,7 @@ export class Blocking {
     client.blocked = request;
     const deadline = request.timeoutMs === 0 ? Number.POSITIVE_INFINITY : this.#engine.clock.now() + request.timeoutMs;
     this.#waiters.set(client, { db, deadline });
+    this.#count[request.type]++;
     for (const key of request.keys) {
       const clients = db.waiting.get(key);
       if (clients === undefined) db.waiting.set(key, new Set([client]));
@@ -59,9 +66,9 @@ export class Blocking {
     return BLOCKED;
   }
 
-  /** From the door: a key is not what it was. */
-  keyChanged(db: Db, key: string): void {
-    if (db.waiting.has(key)) this.#ready.push({ db, key });
+  /** From the door: a key of this type has come, gone or grown. */
+  keyChanged(db: Db, key: string, type: AwaitedType): void {
+    if (this.#count[type] > 0 && db.waiting.has(key)) this.#ready.push({ db, key });
   }
 
   /** Looks again at every key that somebody waits for in these databases (SWAPDB). */

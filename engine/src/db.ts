@@ -252,7 +252,7 @@ export class Db {
     const changes = change(value);
     this.#valueBytes += value.sizeBytes - before;
     if (changes === 0) return 0;
-    if (value.type === "stream") this.#wake(key);
+    if (value.type === "stream" && this.waiting.size > 0) this.#wake(key, "stream");
     this.#announce(key, TYPE_EVENT[value.type], typeof event === "string" ? event : event(), changes);
     if (value.size === 0 && value.type !== "stream") {
       this.#remove(key);
@@ -304,7 +304,7 @@ export class Db {
     this.#table.values![this.#place] = value;
     this.engine.touch(this.#table, this.#place);
     if (!keepTtl && this.expires.size > 0) this.expires.delete(key);
-    if (typeof old === "object" && typeOf(old) === "stream") this.#wake(key);
+    if (this.waiting.size > 0) this.#wakeStreamReaders(key, old);
   }
 
   /** After a #find that found nothing. */
@@ -312,7 +312,19 @@ export class Db {
     const place = this.keyspace.addNew(key, hash, value);
     this.engine.stampNew(this.keyspace.tableOf(hash), place);
     this.#valueBytes += keyBytes(key) + sizeOf(value);
-    this.#wake(key);
+    if (this.waiting.size > 0) this.#wake(key, typeOf(value));
+  }
+
+  /** Adds a key as a file has it, unannounced; false if there is one already. Without a stamp it counts as used now. */
+  load(key: string, value: Value, deadline: number | undefined, stamp: number | undefined): boolean {
+    const hash = hashWord(key);
+    if (this.keyspace.tableOf(hash).find(key, hash) >= 0) return false;
+    const place = this.keyspace.addNew(key, hash, value);
+    this.keyspace.tableOf(hash).stamps![place] = stamp ?? this.engine.eviction.newStamp;
+    this.#valueBytes += keyBytes(key) + sizeOf(value);
+    if (deadline !== undefined) this.expires.set(key, deadline);
+    if (this.waiting.size > 0) this.#wake(key, typeOf(value));
+    return true;
   }
 
   /** Takes a key out without a word to anybody. */
@@ -325,7 +337,7 @@ export class Db {
     this.#valueBytes -= keyBytes(key) + sizeOf(value);
     this.keyspace.deleteAt(table, place);
     if (this.expires.size > 0) this.expires.delete(key);
-    this.#wake(key);
+    if (this.waiting.size > 0) this.#wakeStreamReaders(key, value);
     return value;
   }
 
@@ -374,7 +386,7 @@ export class Db {
   clear(): number {
     const removed = this.size;
     for (const key of this.watchers.keys()) if (this.exists(key)) this.#touchWatchers(key);
-    for (const key of this.waiting.keys()) if (this.exists(key)) this.engine.blocking.keyChanged(this, key);
+    for (const key of this.waiting.keys()) this.#wakeStreamReaders(key, this.#find(key));
     if (this.engine.tracking.active) this.engine.tracking.databaseCleared();
     this.keyspace.clear();
     this.expires.clear();
@@ -438,11 +450,16 @@ export class Db {
   }
 
   /**
-   * Has those who wait for a key look at it again. Not on every change: as in Redis, only when the key is new or gone, or is
-   * or was a stream. A list that takes the place of something else without being new wakes nobody.
+   * Has those who wait for a key look at it again. Not on every change: as in Redis, only when the key is new, or is or was
+   * a stream. A list that takes the place of something else without being new wakes nobody.
    */
-  #wake(key: string): void {
-    if (this.waiting.size > 0) this.engine.blocking.keyChanged(this, key);
+  #wake(key: string, type: TypeName): void {
+    if (type === "list" || type === "zset" || type === "stream") this.engine.blocking.keyChanged(this, key, type);
+  }
+
+  /** A value is about to go: readers of a group must hear of it if it is a stream. */
+  #wakeStreamReaders(key: string, value: Value | undefined): void {
+    if (value !== undefined && typeOf(value) === "stream") this.#wake(key, "stream");
   }
 
   #touchWatchers(key: string): void {

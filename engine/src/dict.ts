@@ -7,7 +7,7 @@
  * - A table is open addressing with linear probing over parallel arrays: 32-bit hashes, keys, values. A probe reads the
  *   hashes only; strings are compared when the whole hash is equal. Growing moves hashes along and never touches a string.
  * - **The place of an entry follows the order of its hash**: home = hash × capacity / 2^32. That holds for every capacity,
- *   so a capacity need not be a power of two (it grows by 1.5, which wastes less), and "everything with a hash below h" is
+ *   so a capacity need not be a power of two (it grows by 1.3, which wastes less), and "everything with a hash below h" is
  *   the same set of entries before and after a table has grown. A SCAN cursor is therefore just a hash: what stays in the
  *   table during a whole scan is returned exactly once, whatever comes, goes or grows meanwhile.
  * - Past SPLIT_AT entries there are 256 tables, chosen by the hash's top byte, which keeps that order; so one table's
@@ -20,7 +20,8 @@ import { randomBytes } from "node:crypto";
 
 const SPLIT_AT = 32_768;
 const SEGMENTS = 256;
-const MAX_LOAD = 0.8;
+const MAX_LOAD = 0.85;
+const GROWTH = 1.3;
 const MIN_LOAD = 0.15;
 const SMALLEST = 8;
 const SLACK = 16;
@@ -153,7 +154,7 @@ export class Table<V> {
 
   /** Puts a key that is not there yet; returns its place. */
   add(key: string, hash: number, value: V | undefined): number {
-    if (this.used >= this.capacity * MAX_LOAD) this.#resize(Math.ceil(this.capacity * 1.5));
+    if (this.used >= this.capacity * MAX_LOAD) this.#resize(Math.ceil(this.capacity * GROWTH));
     for (;;) {
       const hashes = this.hashes;
       let i = this.home(hash);
@@ -168,7 +169,7 @@ export class Table<V> {
       // A crowd at the end is thinned by growing, unless the table is empty enough already: then it shares one hash.
       const crowded = this.used > this.capacity * MIN_LOAD * 2;
       if (!crowded) this.#slack *= 2;
-      this.#resize(crowded ? Math.ceil(this.capacity * 1.5) : this.capacity);
+      this.#resize(crowded ? Math.ceil(this.capacity * GROWTH) : this.capacity);
     }
   }
 

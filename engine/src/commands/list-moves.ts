@@ -64,6 +64,7 @@ function moveOrWait(client: Client, step: Move, timeoutMs: number, effect: strin
   if (client.inTransaction) return null;
   const { source } = step;
   return client.block({
+    type: "list",
     keys: [source],
     timeoutMs,
     nothing: NIL_ARRAY,
@@ -95,6 +96,7 @@ function giveOrWait(client: Client, keys: readonly string[], timeoutMs: number, 
   return (
     giveFirst(client, keys, give) ??
     client.block({
+      type: "list",
       keys,
       timeoutMs,
       nothing: NIL_ARRAY,

@@ -1,8 +1,10 @@
 /** MEMORY: what keys take and where memory goes. The figures are the engine's own accounts, not an allocator's. */
+
 import type { Client } from "../client.ts";
 import { key, type Row } from "../command.ts";
 import { sizeOfKey } from "../db.ts";
 import { SYNTAX } from "../errors.ts";
+import { collectGarbage } from "../garbage.ts";
 import { memoryFigures } from "../info.ts";
 import { Double, MapReply, OK, type Reply, Verbatim } from "../reply.ts";
 import { helpRow } from "./help.ts";
@@ -154,7 +156,7 @@ export const memory: Row = {
       syntax: "",
       complexity: "O(N) with the size of the heap",
       run() {
-        (globalThis as { gc?: () => void }).gc?.();
+        collectGarbage();
         return OK;
       },
     },

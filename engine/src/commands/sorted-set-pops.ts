@@ -60,6 +60,7 @@ function giveOrWait(client: Client, keys: readonly string[], timeoutMs: number, 
   const { db } = client;
   for (const name of keys) if (db.peekAs(name, ZsetValue) !== undefined) return give(name);
   return client.block({
+    type: "zset",
     keys,
     timeoutMs,
     nothing: NIL_ARRAY,

@@ -110,7 +110,7 @@ function destroy(client: Client, args: Args): Reply {
   db.notify("xgroup-destroy", name, "t");
   // Whoever waits in the group must hear that it is gone, though the stream is what it was.
   stream.arrive();
-  client.engine.blocking.keyChanged(db, name);
+  client.engine.blocking.keyChanged(db, name, "stream");
   return 1;
 }
 

@@ -157,6 +157,7 @@ function xread(client: Client, args: Args): Reply {
   if (options.blockMs === undefined) return NIL_ARRAY;
   const known = arrivalsOf(client, keys);
   return client.block({
+    type: "stream",
     keys,
     timeoutMs: options.blockMs,
     nothing: NIL_ARRAY,
@@ -304,6 +305,7 @@ function xreadgroup(client: Client, args: Args): Reply {
   if (options.blockMs === undefined) return NIL_ARRAY;
   const known = arrivalsOf(client, keys);
   return client.block({
+    type: "stream",
     keys,
     timeoutMs: options.blockMs,
     nothing: NIL_ARRAY,

@@ -5,10 +5,11 @@
  * the position of the Lua code that runs the operator; called by a native function (through the runtime's methods) they get
  * none, as in Lua.
  */
+import { bound } from "./coroutine.ts";
 import { numberToString, stringToNumber } from "./number.ts";
 import type { Runtime } from "./runtime.ts";
 import { hashString, LuaTable } from "./table.ts";
-import { currentLevels, prefixOf } from "./trace.ts";
+import { levelAt, prefixOf } from "./trace.ts";
 import { first, LuaError, type LuaFunction, type LuaValue, typeName } from "./value.ts";
 
 type What = string | undefined;
@@ -18,7 +19,9 @@ const MAX_CHAIN = 100;
 
 /** An error of an operation, with the position of the Lua code that runs, if that is what runs. */
 export function operationError(message: string): LuaError {
-  return new LuaError(prefixOf(currentLevels(16)[0]) + message);
+  const error = new LuaError(message);
+  error.value = prefixOf(levelAt(error, 0)) + message;
+  return error;
 }
 
 function typeError(operation: string, value: LuaValue, what: What): LuaError {
@@ -61,7 +64,7 @@ export function metamethod(value: LuaValue, event: Event): LuaValue {
 export function callable(f: LuaValue, what: What): LuaFunction {
   if (typeof f === "function") return f;
   const method = metamethod(f, "__call");
-  if (typeof method === "function") return (...args) => method(f, ...args);
+  if (typeof method === "function") return bound(method, f);
   return () => {
     throw typeError("call", f, what);
   };
@@ -97,6 +100,21 @@ export function indexField(rt: Runtime, object: LuaValue, key: string, hash: num
   if (object instanceof LuaTable) {
     const value = object.getHashed(key, hash);
     if (value !== undefined || object.metatable === null) return value;
+  }
+  return inheritedField(rt, object, key, hash, what);
+}
+
+/** A field that the object itself has not: along a chain of tables, the hash still serves. */
+function inheritedField(rt: Runtime, object: LuaValue, key: string, hash: number, what: What): LuaValue {
+  let target = object;
+  for (let i = 0; i < MAX_CHAIN && target instanceof LuaTable && target.metatable !== null; i++) {
+    const method = target.metatable.getHashed("__index", events.__index);
+    if (method === undefined) return undefined;
+    if (typeof method === "function") return first(method(target, key));
+    if (!(method instanceof LuaTable)) break;
+    target = method;
+    const value = target.getHashed(key, hash);
+    if (value !== undefined || target.metatable === null) return value;
   }
   return index(rt, object, key, what);
 }

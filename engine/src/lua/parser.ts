@@ -126,7 +126,8 @@ class Parser {
   // Names
 
   #declare(name: string, pending = 0): Local {
-    if (this.#scope.active.length + pending + 1 > MAX_LOCALS) throw this.#limit(this.#scope, MAX_LOCALS, "local variables");
+    if (this.#scope.active.length + pending + 1 > MAX_LOCALS)
+      throw this.#limit(this.#scope, MAX_LOCALS, "local variables");
     const local = new Local(name, this.#scope, this.#locals.length);
     this.#locals.push(local);
     return local;
@@ -370,11 +371,13 @@ class Parser {
     const targets: Target[] = [];
     let target = firstTarget;
     for (;;) {
-      if (target.kind !== "local" && target.kind !== "global" && target.kind !== "index") throw this.#error("syntax error");
+      if (target.kind !== "local" && target.kind !== "global" && target.kind !== "index")
+        throw this.#error("syntax error");
       targets.push(target);
       if (!this.#accept(",")) break;
       target = this.#suffixed();
-      if (targets.length + this.#levels > 200) throw this.#limit(this.#scope, 200 - this.#levels, "variables in assignment");
+      if (targets.length + this.#levels > 200)
+        throw this.#limit(this.#scope, 200 - this.#levels, "variables in assignment");
     }
     this.#expect("=");
     const values = this.#list();
@@ -407,14 +410,14 @@ class Parser {
     if (unary === "not" || unary === "-" || unary === "#") {
       this.#next();
       const operand = this.#expression(UNARY_PRIORITY);
-      left = fold({ kind: "unary", op: unary, operand, line: this.#lastLine });
+      left = fold({ kind: "unary", op: unary as "-" | "not" | "#", operand, line: this.#lastLine });
     } else left = this.#simple();
     let priority = PRIORITY[this.#token.kind];
     while (priority !== undefined && priority[0] > limit) {
       const op = this.#token.kind;
       this.#next();
       const right = this.#expression(priority[1]);
-      if (op === "and" || op === "or") left = { kind: "logic", op, left, right };
+      if (op === "and" || op === "or") left = { kind: "logic", op: op as "and" | "or", left, right };
       else left = fold({ kind: "binary", op: op as BinaryOp, left, right, line: this.#lastLine });
       priority = PRIORITY[this.#token.kind];
     }
@@ -435,7 +438,7 @@ class Parser {
       case "true":
       case "false":
         this.#next();
-        return { kind };
+        return { kind: kind as "nil" | "true" | "false" };
       case "...":
         if (!this.#scope.vararg) throw this.#error("cannot use '...' outside a vararg function");
         this.#scope.usesVararg = true;

@@ -8,20 +8,22 @@
 import type { Coroutine } from "./coroutine.ts";
 import { callable, equals, index, lessThan, metamethod, setIndex } from "./operators.ts";
 import { LuaTable } from "./table.ts";
-import { currentLevels, levelsOf, prefixOf } from "./trace.ts";
+import { levelAt, levelsOf, prefixOf } from "./trace.ts";
 import { first, LuaAbort, LuaError, type LuaValue, type Results, toDisplay } from "./value.ts";
 
-/** Back edges and calls between two ticks. */
-export const FUEL = 20_000;
+/** Calls between two ticks; a loop makes one each 8192 rounds, too. */
+export const FUEL = 8192;
 
 export class Runtime {
-  /** Counted down by loops and calls; below zero `tick` is called. */
+  /** Counted down by calls; below zero `tick` is called. */
   fuel: number;
   /** What happens at a tick: looks at the clock, and ends the script by throwing a LuaAbort. */
   onTick: (() => void) | undefined;
   readonly globals: LuaTable;
   /** The metatable of all strings, once the string library is there. */
   stringMetatable: LuaTable | undefined;
+  /** `pairs` and `ipairs`, which the compiler makes into plain loops. */
+  readonly walkers: Map<LuaValue, "pairs" | "ipairs">;
   /** The coroutine that runs, if one does. */
   running: Coroutine | undefined;
 
@@ -30,11 +32,12 @@ export class Runtime {
     this.onTick = undefined;
     this.globals = new LuaTable();
     this.stringMetatable = undefined;
+    this.walkers = new Map();
     this.running = undefined;
   }
 
-  /** Called by generated code when the fuel is used up. */
-  tick(): void {
+  /** Called by generated code now and then, whatever it does. */
+  tick(_chunk?: unknown): void {
     this.fuel = FUEL;
     this.onTick?.();
   }
@@ -44,9 +47,9 @@ export class Runtime {
    * (level 2) …, or with none (level 0). What luaL_error does.
    */
   error(message: string, level = 1): LuaError {
-    if (level <= 0) return new LuaError(message);
-    const levels = currentLevels(16 + level * 8);
-    return new LuaError(prefixOf(levels[level - 1]) + message);
+    const error = new LuaError(message);
+    if (level > 0) error.value = prefixOf(levelAt(error, level - 1)) + message;
+    return error;
   }
 
   /**
@@ -54,17 +57,18 @@ export class Runtime {
    * a method's own argument is not counted. `functionName` is for callers that have no place in a script.
    */
   argumentError(argument: number, functionName: string, text: string): LuaError {
-    const [level] = currentLevels(16);
+    const error = new LuaError(text);
+    const level = levelAt(error, 0);
     let name: string = functionName;
     let number = argument;
     if (level === "native") name = "?";
     else if (typeof level === "object") {
       name = level.site.name ?? "?";
-      if (level.site.method && --number === 0) {
-        return new LuaError(`${prefixOf(level)}calling '${name}' on bad self (${text})`);
-      }
+      if (level.site.method) number--;
     }
-    return new LuaError(`${prefixOf(level)}bad argument #${number} to '${name}' (${text})`);
+    const bad = number === 0 ? `calling '${name}' on bad self` : `bad argument #${number} to '${name}'`;
+    error.value = `${prefixOf(level)}${bad} (${text})`;
+    return error;
   }
 
   /** Calls any value that can be called. */
@@ -94,18 +98,18 @@ export class Runtime {
     return typeof value === "string" ? this.stringMetatable : undefined;
   }
 
-  /** What `tostring` gives. */
-  tostring(value: LuaValue): string {
+  /** What `tostring` gives: nearly always a string, but a __tostring may say anything. */
+  display(value: LuaValue): LuaValue {
     if (value instanceof LuaTable && value.metatable !== null) {
       const method = metamethod(value, "__tostring");
-      if (method !== undefined) {
-        const text = first(fromNative(method, [value]));
-        if (typeof text === "string") return text;
-        if (typeof text === "number") return toDisplay(text);
-        throw this.error("'tostring' must return a string to 'print'");
-      }
+      if (method !== undefined) return first(fromNative(method, [value]));
     }
     return toDisplay(value);
+  }
+
+  /** The same where it must be text. */
+  tostring(value: LuaValue): string {
+    return toDisplay(this.display(value));
   }
 
   /**

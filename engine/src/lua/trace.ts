@@ -6,7 +6,7 @@
  * Lua counts a native function that calls back as a level; those go through a function named `fromNative`, and are told by
  * that name.
  */
-import type { LuaError } from "./value.ts";
+import { FRAMES, type LuaError } from "./value.ts";
 
 /** What one line of generated code stands for. */
 export interface Site {
@@ -49,9 +49,13 @@ export function registerChunk(chunk: Chunk): string {
 
 /** The Lua levels on an error's stack, from where it was raised. A native function that raised it is not among them. */
 export function levelsOf(error: { stack?: unknown }): Level[] {
+  return levelsOfFrames(framesOf(error));
+}
+
+function levelsOfFrames(frames: NodeJS.CallSite[]): Level[] {
   const levels: Level[] = [];
   let aboveIsLua = false;
-  for (const frame of framesOf(error)) {
+  for (const frame of frames) {
     const file = frame.getFileName();
     if (file?.startsWith(PREFIX)) {
       const chunk = chunks.get(file)?.deref();
@@ -78,14 +82,24 @@ function framesOf(error: { stack?: unknown }): NodeJS.CallSite[] {
   }
 }
 
-/** The levels of the caller's own stack. */
-export function currentLevels(frames: number): Level[] {
-  const here: { stack?: unknown } = {};
-  const limit = Error.stackTraceLimit;
-  Error.stackTraceLimit = frames;
-  Error.captureStackTrace(here, currentLevels);
-  Error.stackTraceLimit = limit;
-  return levelsOf(here);
+/** How far to look when an error's own frames do not reach: natives that recurse may have put many on top. */
+const FURTHER = 2000;
+
+/** A level of the stack on which an error has just been made; asked while that stack still stands. */
+export function levelAt(error: LuaError, level: number): Level | undefined {
+  const frames = framesOf(error);
+  let levels = levelsOfFrames(frames);
+  if (levels.length <= level && frames.length >= FRAMES) {
+    const here: { stack?: unknown } = {};
+    const limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = FURTHER;
+    Error.captureStackTrace(here, levelAt);
+    Error.stackTraceLimit = limit;
+    levels = levelsOf(here);
+  }
+  const place = levels.find((one) => typeof one === "object");
+  if (typeof place === "object") error.place = { source: place.chunk.source, line: place.site.line };
+  return levels[level];
 }
 
 /** `user_script:3: ` for a place in a script, nothing for other levels. */

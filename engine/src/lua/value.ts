@@ -29,25 +29,26 @@ export class LightUserdata {
 }
 Object.defineProperty(LightUserdata.prototype, "luaType", { value: "userdata" });
 
-/** How many frames an error remembers: enough to pass over helpers and reach the levels that `error` is asked for. */
-const FRAMES = 32;
+/** How many frames an error remembers: enough to pass over helpers in all usual cases; trace.ts looks further in others. */
+export const FRAMES = 10;
 
 /**
  * A Lua error on its way up: any value. Not a JavaScript Error, since it says nothing to JavaScript. It remembers the
  * JavaScript stack it was raised on, from which the runtime reads the script's line if somebody asks.
  */
 export class LuaError {
-  readonly value: LuaValue;
+  /** Changed only by whoever makes the error, to put the position before its text. */
+  value: LuaValue;
   /** Set by captureStackTrace; read by trace.ts only. */
   declare readonly stack: unknown;
   /** What was known about the place where it was raised; filled in on the first question. */
   place: { source: string; line: number } | undefined;
 
-  constructor(value: LuaValue, frames = FRAMES) {
+  constructor(value: LuaValue) {
     this.value = value;
     this.place = undefined;
     const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = frames;
+    Error.stackTraceLimit = FRAMES;
     Error.captureStackTrace(this, LuaError);
     Error.stackTraceLimit = limit;
   }

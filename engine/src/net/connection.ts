@@ -9,6 +9,7 @@
  * PAUSE_READING nothing more is run for it or read from it until it has taken them all, so that it cannot make the pile
  * grow by asking on.
  */
+import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Client, Transport } from "../client.ts";
 import type { Engine } from "../engine.ts";
@@ -59,7 +60,7 @@ export class Connection implements Transport {
     this.#parser = new RequestParser({ maxWordBytes: engine.maxStringBytes, unauthenticated: false });
     this.client = engine.addClient(this);
     stream.on("data", (chunk: Buffer) => this.#received(chunk));
-    takeChunks(stream, (chunk) => this.#received(chunk));
+    if (stream instanceof Socket) takeChunks(stream, (chunk) => this.#received(chunk));
     stream.on("end", () => this.close(true));
     stream.on("drain", () => this.#drained());
     stream.on("error", () => stream.destroy());
@@ -100,6 +101,7 @@ export class Connection implements Transport {
     limits.maxWordBytes = engine.maxStringBytes;
     limits.unauthenticated = !client.authenticated;
     this.#output.hold();
+    const room = PAUSE_READING - this.#stream.writableLength;
     try {
       while (!this.#ended) {
         const argv = parser.next();
@@ -111,7 +113,7 @@ export class Connection implements Transport {
         }
         if (!this.#execute(argv)) break;
         if (limits.unauthenticated) limits.unauthenticated = !client.authenticated;
-        if (this.#output.length > PAUSE_READING) {
+        if (this.#output.length > room) {
           this.#stall();
           break;
         }

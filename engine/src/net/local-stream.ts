@@ -14,8 +14,9 @@ export class LocalStream extends Duplex {
   /** Like a connected socket, for libraries that ask. */
   readonly connecting = false;
 
+  /** The first behaves like a client's socket, which ends when it is ended; the second like a server's, which need not. */
   static pair(): [LocalStream, LocalStream] {
-    const a = new LocalStream();
+    const a = new LocalStream({ allowHalfOpen: false });
     const b = new LocalStream();
     a.#peer = b;
     b.#peer = a;

@@ -43,6 +43,11 @@ export class ChunkEmitter {
     this.options = options;
   }
 
+  /** The functions that make a loop over a table, by which of them it is. */
+  get walkers(): ReadonlyMap<LuaValue, "pairs" | "ipairs"> {
+    return this.rt.walkers;
+  }
+
   constant(value: LuaValue): string {
     let number = this.#numbers.get(value);
     if (number === undefined) {
@@ -77,6 +82,8 @@ export class FunctionEmitter {
   #inUse = 0;
   #most = 0;
   #names = 0;
+  /** Set when a call of the function by itself, in a tail position, became a jump to its start. */
+  jumpsToStart = false;
   /** Lua keeps one constant for 0 and -0 in each function: whichever came first. */
   zero: number | undefined = undefined;
 

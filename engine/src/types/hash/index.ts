@@ -23,6 +23,14 @@ export class HashValue implements Collection {
   #store: string | HashTable = "";
   #size = 0;
 
+  /** From fields and values in turn in a packed string that nothing shares: distinct fields, all within the limits. */
+  static fromPacked(packed: string, size: number): HashValue {
+    const made = new HashValue();
+    made.#store = packed;
+    made.#size = size;
+    return made;
+  }
+
   get type(): "hash" {
     return "hash";
   }
@@ -82,15 +90,25 @@ export class HashValue implements Collection {
     }
   }
 
+  /** The packed string of a small hash, for the files. */
+  get packed(): string | undefined {
+    return typeof this.#store === "string" ? this.#store : undefined;
+  }
+
+  /** Becomes a table now, before many fields are set. */
+  widen(): void {
+    if (typeof this.#store === "string") this.#store = HashTable.unpack(this.#store);
+  }
+
   /** Sets a field; true if it is new. */
   set(field: string, value: string, limits: Limits): boolean {
     const store = this.#store;
-    if (typeof store !== "string") return this.#setInTable(store, field, value);
+    if (typeof store !== "string") return this.setInTable(store, field, value);
     const longest = limits.hashMaxListpackValue;
     if (field.length > longest || value.length > longest || store.length > LONGEST_PACKED) {
       const table = HashTable.unpack(store);
       this.#store = table;
-      return this.#setInTable(table, field, value);
+      return this.setInTable(table, field, value);
     }
     const at = findField(store, field);
     this.#store = at >= 0 ? replaceValue(store, at, value) : addField(store, field, value);
@@ -99,7 +117,7 @@ export class HashValue implements Collection {
     return at < 0;
   }
 
-  #setInTable(table: HashTable, field: string, value: string): boolean {
+  private setInTable(table: HashTable, field: string, value: string): boolean {
     const isNew = table.set(field, value);
     if (isNew) this.#size++;
     return isNew;

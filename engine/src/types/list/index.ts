@@ -14,7 +14,7 @@ const SMALL_MAX = 2048;
 const SMALL_AGAIN = 1024;
 
 /** What the objects of each form take besides the words. */
-const SMALL_BYTES = 48;
+const SMALL_BYTES = 40;
 const LONG_BYTES = 240;
 const CHUNK_BYTES = 80;
 const OPEN_WORD_BYTES = 24;
@@ -25,6 +25,14 @@ export class ListValue implements Collection {
   #form: string | Chunked = "";
   /** Words in a small list; a long one counts its own. */
   #count = 0;
+
+  /** From the words of a small list in a packed string that nothing shares. */
+  static fromPacked(packed: string, count: number): ListValue {
+    const made = new ListValue();
+    made.#form = packed;
+    made.#count = count;
+    return made;
+  }
 
   get type(): "list" {
     return "list";
@@ -56,7 +64,7 @@ export class ListValue implements Collection {
   pushHead(word: string): void {
     const form = this.#form;
     if (typeof form !== "string") form.pushHead(word);
-    else if (form.length + entryLength(word.length) > SMALL_MAX) this.#widen().pushHead(word);
+    else if (form.length + entryLength(word.length) > SMALL_MAX) this.widen().pushHead(word);
     else {
       this.#form = pushFront(form, word);
       this.#count++;
@@ -66,7 +74,7 @@ export class ListValue implements Collection {
   pushTail(word: string): void {
     const form = this.#form;
     if (typeof form !== "string") form.pushTail(word);
-    else if (form.length + entryLength(word.length) > SMALL_MAX) this.#widen().pushTail(word);
+    else if (form.length + entryLength(word.length) > SMALL_MAX) this.widen().pushTail(word);
     else {
       this.#form = pushBack(form, word);
       this.#count++;
@@ -85,7 +93,7 @@ export class ListValue implements Collection {
       this.#form = atHead ? glue(run, form) : glue(form, run);
       this.#count += count;
     } else {
-      const long = this.#widen();
+      const long = this.widen();
       for (let i = from; i < words.length; i++) {
         if (atHead) long.pushHead(words[i]!);
         else long.pushTail(words[i]!);
@@ -98,7 +106,7 @@ export class ListValue implements Collection {
     const form = this.#form;
     if (typeof form !== "string") {
       const word = form.popHead();
-      if (form.bytes <= SMALL_AGAIN) this.#narrow(form);
+      if (form.bytes <= SMALL_AGAIN) this.narrow(form);
       return word;
     }
     if (form === "") return undefined;
@@ -112,7 +120,7 @@ export class ListValue implements Collection {
     const form = this.#form;
     if (typeof form !== "string") {
       const word = form.popTail();
-      if (form.bytes <= SMALL_AGAIN) this.#narrow(form);
+      if (form.bytes <= SMALL_AGAIN) this.narrow(form);
       return word;
     }
     if (form === "") return undefined;
@@ -128,7 +136,7 @@ export class ListValue implements Collection {
     const form = this.#form;
     const taken = Math.min(count, this.size);
     if (typeof form === "string") {
-      const words = this.#rangeOf(form, atHead ? 0 : this.#count - taken, taken);
+      const words = this.rangeOfRun(form, atHead ? 0 : this.#count - taken, taken);
       if (!atHead) words.reverse();
       if (atHead) this.trim(taken, this.#count - 1);
       else this.trim(0, this.#count - 1 - taken);
@@ -136,7 +144,7 @@ export class ListValue implements Collection {
     }
     const words = new Array<string>(taken);
     for (let i = 0; i < taken; i++) words[i] = (atHead ? form.popHead() : form.popTail())!;
-    if (form.bytes <= SMALL_AGAIN) this.#narrow(form);
+    if (form.bytes <= SMALL_AGAIN) this.narrow(form);
     return words;
   }
 
@@ -163,9 +171,9 @@ export class ListValue implements Collection {
         return true;
       }
     }
-    const long = this.#widen();
+    const long = this.widen();
     long.set(i, word);
-    if (long.bytes <= SMALL_AGAIN) this.#narrow(long);
+    if (long.bytes <= SMALL_AGAIN) this.narrow(long);
     return true;
   }
 
@@ -174,7 +182,7 @@ export class ListValue implements Collection {
     const count = stop - start + 1;
     if (count <= 0) return [];
     const form = this.#form;
-    return typeof form === "string" ? this.#rangeOf(form, start, count) : form.range(start, count);
+    return typeof form === "string" ? this.rangeOfRun(form, start, count) : form.range(start, count);
   }
 
   /** Keeps the words from `start` to `stop`, both within the list and inclusive; none if they cross. */
@@ -197,22 +205,22 @@ export class ListValue implements Collection {
     }
     form.dropTail(size - 1 - stop);
     form.dropHead(start);
-    if (form.bytes <= SMALL_AGAIN) this.#narrow(form);
+    if (form.bytes <= SMALL_AGAIN) this.narrow(form);
   }
 
   /** Puts a word before or behind the first that is `pivot`; false if there is none. */
   insert(pivot: string, word: string, behind: boolean): boolean {
-    const long = this.#long();
+    const long = this.long();
     const done = long.insert(pivot, word, behind);
-    if (done) this.#settle(long);
+    if (done) this.settle(long);
     return done;
   }
 
   /** Removes up to `limit` occurrences of a word, from the head or from the tail; returns how many. */
   remove(word: string, limit: number, fromTail: boolean): number {
-    const long = this.#long();
+    const long = this.long();
     const removed = long.remove(word, limit, fromTail);
-    if (removed > 0) this.#settle(long);
+    if (removed > 0) this.settle(long);
     return removed;
   }
 
@@ -221,35 +229,35 @@ export class ListValue implements Collection {
    * passed over.
    */
   positions(word: string, fromTail: boolean, spare: number, limit: number, scan: number): number[] {
-    return this.#long().positions(word, fromTail, spare, limit, scan);
+    return this.long().positions(word, fromTail, spare, limit, scan);
   }
 
   /** Every word, head first. */
   [Symbol.iterator](): IterableIterator<string> {
     const form = this.#form;
-    return typeof form === "string" ? this.#rangeOf(form, 0, this.#count).values() : form.words();
+    return typeof form === "string" ? this.rangeOfRun(form, 0, this.#count).values() : form.words();
   }
 
-  #rangeOf(run: string, start: number, count: number): string[] {
+  private rangeOfRun(run: string, start: number, count: number): string[] {
     const words = new Array<string>(count);
     readInto(run, start, count, words, 0);
     return words;
   }
 
   /** The list as a chain, for work that the small form leaves to it; #settle takes a changed one back. */
-  #long(): Chunked {
+  private long(): Chunked {
     const form = this.#form;
     return typeof form === "string" ? Chunked.of(form, this.#count) : form;
   }
 
   /** Takes a chain that has changed: as it is if it is long, as one string if it is small. */
-  #settle(long: Chunked): void {
+  private settle(long: Chunked): void {
     const limit = typeof this.#form === "string" ? SMALL_MAX : SMALL_AGAIN;
-    if (long.bytes <= limit) this.#narrow(long);
+    if (long.bytes <= limit) this.narrow(long);
     else this.#form = long;
   }
 
-  #widen(): Chunked {
+  private widen(): Chunked {
     const form = this.#form;
     if (typeof form !== "string") return form;
     const long = Chunked.of(form, this.#count);
@@ -257,7 +265,7 @@ export class ListValue implements Collection {
     return long;
   }
 
-  #narrow(long: Chunked): void {
+  private narrow(long: Chunked): void {
     this.#form = long.pack();
     this.#count = long.size;
   }

@@ -18,8 +18,8 @@ import { stringBytes } from "../value.ts";
 import { findInt, type Int, insertInt, intAt, removeInt, rewiden, widthOf } from "./intset.ts";
 import { SetTable } from "./table.ts";
 
-/** This object: its header and three fields. */
-const OBJECT_BYTES = 48;
+/** This object: its header and two fields. Methods are not `#private`, which would take a field more. */
+const OBJECT_BYTES = 40;
 
 const MOST_PACKED_WORDS = 32;
 const MOST_PACKED_CHARS = 2048;
@@ -32,23 +32,53 @@ const TABLE = 0;
 const PACKED = 1;
 const NARROWEST = 2;
 
+/** Where the size begins in a set's shape, and one element there. */
+const FORM_BITS = 4;
+const ONE = 1 << FORM_BITS;
+
 export class SetValue implements Collection {
   static readonly typeName = "set";
 
   #store: string | SetTable = "";
-  #size = 0;
-  #form = NARROWEST;
+  /** Size and form in one number: a field less in every small set. */
+  #shape = NARROWEST;
+
+  /** From distinct words, not all of them integers, in a packed string that nothing shares. */
+  static fromPacked(packed: string, size: number): SetValue {
+    const made = new SetValue();
+    const small = size <= MOST_PACKED_WORDS && packed.length <= MOST_PACKED_CHARS;
+    made.#store = small ? packed : tableOf(unpack(packed));
+    made.#shape = size * ONE + (small ? PACKED : TABLE);
+    return made;
+  }
+
+  /** From integers as intset.ts has them. */
+  static fromInts(text: string, width: 2 | 4 | 8, size: number, limits: Limits): SetValue {
+    const made = new SetValue();
+    made.#store = text;
+    made.#shape = size * ONE + width;
+    if (size > limits.setMaxIntsetEntries) made.leaveInts();
+    return made;
+  }
 
   get type(): "set" {
     return "set";
   }
 
   get size(): number {
-    return this.#size;
+    return this.#shape >> FORM_BITS;
+  }
+
+  private get form(): number {
+    return this.#shape & (ONE - 1);
+  }
+
+  private set form(form: number) {
+    this.#shape = (this.#shape & -ONE) | form;
   }
 
   get encoding(): "intset" | "hashtable" {
-    return this.#form >= NARROWEST ? "intset" : "hashtable";
+    return this.form >= NARROWEST ? "intset" : "hashtable";
   }
 
   get sizeBytes(): number {
@@ -59,87 +89,98 @@ export class SetValue implements Collection {
   clone(): SetValue {
     const copy = new SetValue();
     copy.#store = typeof this.#store === "string" ? this.#store : this.#store.clone();
-    copy.#size = this.#size;
-    copy.#form = this.#form;
+    copy.#shape = this.#shape;
     return copy;
   }
 
   /** Whether a number is in an intset, and where (as findInt says). */
-  #indexOf(value: Int): number {
-    return widthOf(value) > this.#form ? -1 : findInt(this.#store as string, this.#form, value);
+  private indexOfInt(value: Int): number {
+    return widthOf(value) > this.form ? -1 : findInt(this.#store as string, this.form, value);
   }
 
   has(word: string): boolean {
     const store = this.#store;
     if (typeof store !== "string") return store.dict.has(word);
-    if (this.#form === PACKED) return find(store, word) >= 0;
+    if (this.form === PACKED) return find(store, word) >= 0;
     const value = parseInt64(word);
-    return value !== undefined && this.#indexOf(value) >= 0;
+    return value !== undefined && this.indexOfInt(value) >= 0;
   }
 
   /** Adds a word that shares memory with nothing; false if it is there already. */
   add(word: string, limits: Limits): boolean {
-    return this.#add(word, limits, false);
+    return this.addWord(word, limits, false);
   }
 
   /** Adds a word that came out of another set. */
   addFrom(source: SetValue, word: string, limits: Limits): boolean {
-    return this.#add(word, limits, source.#form === PACKED);
+    return this.addWord(word, limits, source.form === PACKED);
   }
 
-  #add(word: string, limits: Limits, shared: boolean): boolean {
-    if (this.#form >= NARROWEST) {
+  private addWord(word: string, limits: Limits, shared: boolean): boolean {
+    if (this.form >= NARROWEST) {
       const value = parseInt64(word);
-      if (value !== undefined) return this.#addInt(value, limits);
-      this.#leaveInts();
+      if (value !== undefined) return this.addInt(value, limits);
+      this.leaveInts();
     }
-    return this.#form === PACKED ? this.#addPacked(word, shared) : this.#addToTable(word, shared);
+    return this.form === PACKED ? this.addPacked(word, shared) : this.addToTable(word, shared);
   }
 
-  #addInt(value: Int, limits: Limits): boolean {
+  private addInt(value: Int, limits: Limits): boolean {
     const width = widthOf(value);
     let text = this.#store as string;
-    if (width > this.#form) {
-      text = rewiden(text, this.#form, width);
-      this.#form = width;
+    if (width > this.form) {
+      text = rewiden(text, this.form, width);
+      this.form = width;
     }
-    const index = findInt(text, this.#form, value);
+    const index = findInt(text, this.form, value);
     if (index >= 0) return false;
-    this.#store = insertInt(text, this.#form, -1 - index, value);
-    this.#size++;
+    this.#store = insertInt(text, this.form, -1 - index, value);
+    this.#shape += ONE;
     // Redis counts entries in 30 bits here, whatever the configuration says.
-    if (this.#size > Math.min(limits.setMaxIntsetEntries, 1 << 30)) this.#leaveInts();
+    if (this.size > Math.min(limits.setMaxIntsetEntries, 1 << 30)) this.leaveInts();
     return true;
   }
 
-  #addPacked(word: string, shared: boolean): boolean {
+  private addPacked(word: string, shared: boolean): boolean {
     const packed = this.#store as string;
     if (find(packed, word) >= 0) return false;
-    if (this.#size >= MOST_PACKED_WORDS || packed.length + word.length >= MOST_PACKED_CHARS) {
+    if (this.size >= MOST_PACKED_WORDS || packed.length + word.length >= MOST_PACKED_CHARS) {
       this.#store = tableOf(unpack(packed));
-      this.#form = TABLE;
-      return this.#addToTable(word, shared);
+      this.form = TABLE;
+      return this.addToTable(word, shared);
     }
     this.#store = append(packed, entry(word));
-    this.#size++;
+    this.#shape += ONE;
     return true;
   }
 
-  #addToTable(word: string, shared: boolean): boolean {
+  private addToTable(word: string, shared: boolean): boolean {
     const isNew = (this.#store as SetTable).add(shared ? flat(word) : word);
-    if (isNew) this.#size++;
+    if (isNew) this.#shape += ONE;
     return isNew;
   }
 
+  /** The numbers of an intset as intset.ts has them, and their width; for the files. */
+  get ints(): { readonly text: string; readonly width: number } | undefined {
+    return this.form >= NARROWEST ? { text: this.#store as string, width: this.form } : undefined;
+  }
+
+  /** Becomes a table now, before many words are added. */
+  widen(): void {
+    if (this.form === TABLE) return;
+    this.#store = tableOf(this.members());
+    this.form = TABLE;
+  }
+
   /** From integers to words. */
-  #leaveInts(): void {
+  private leaveInts(): void {
     const words = this.members();
     if (words.length < MOST_PACKED_WORDS) {
       this.#store = pack(words);
-      this.#form = PACKED;
+      this.form = PACKED;
     } else {
       this.#store = tableOf(words);
-      this.#form = TABLE;
+      this.form = TABLE;
     }
   }
 
@@ -147,29 +188,28 @@ export class SetValue implements Collection {
     const store = this.#store;
     if (typeof store !== "string") {
       if (!store.delete(word)) return false;
-    } else if (this.#form === PACKED) {
+    } else if (this.form === PACKED) {
       const at = find(store, word);
       if (at < 0) return false;
       this.#store = splice(store, at, skip(store, at), "");
     } else {
       const value = parseInt64(word);
-      const index = value === undefined ? -1 : this.#indexOf(value);
+      const index = value === undefined ? -1 : this.indexOfInt(value);
       if (index < 0) return false;
-      this.#store = removeInt(store, this.#form, index);
+      this.#store = removeInt(store, this.form, index);
     }
-    this.#size--;
+    this.#shape -= ONE;
     return true;
   }
 
   clear(): void {
     this.#store = "";
-    this.#size = 0;
-    this.#form = NARROWEST;
+    this.#shape = NARROWEST;
   }
 
   members(): string[] {
     const store = this.#store;
-    if (this.#form === PACKED) return unpack(store as string);
+    if (this.form === PACKED) return unpack(store as string);
     const words: string[] = [];
     this.forEach((word) => {
       words.push(word);
@@ -179,16 +219,16 @@ export class SetValue implements Collection {
 
   /** Every word, for loops that may stop early; the set must not change meanwhile. */
   words(): Iterable<string> {
-    return this.#form === TABLE ? (this.#store as SetTable).dict.keys() : this.members();
+    return this.form === TABLE ? (this.#store as SetTable).dict.keys() : this.members();
   }
 
   /** Calls back for every word; the set must not change meanwhile. */
   forEach(visit: (word: string) => void): void {
     const store = this.#store;
     if (typeof store !== "string") store.dict.forEach(visit);
-    else if (this.#form === PACKED) {
+    else if (this.form === PACKED) {
       for (let at = 0; at < store.length; at = skip(store, at)) visit(wordAt(store, at));
-    } else for (let i = 0; i < this.#size; i++) visit(String(intAt(store, this.#form, i)));
+    } else for (let i = 0; i < this.size; i++) visit(String(intAt(store, this.form, i)));
   }
 
   /** Visits about `count` words from a cursor on; returns the next cursor, 0 at the end. A small set is one page. */
@@ -203,8 +243,8 @@ export class SetValue implements Collection {
   random(random: () => number): string {
     const store = this.#store;
     if (typeof store !== "string") return store.dict.randomKey(random)!;
-    const index = Math.floor(random() * this.#size);
-    return this.#form === PACKED ? wordAt(store, seek(store, index)) : String(intAt(store, this.#form, index));
+    const index = Math.floor(random() * this.size);
+    return this.form === PACKED ? wordAt(store, seek(store, index)) : String(intAt(store, this.form, index));
   }
 
   /** Takes a word out that is chosen evenly. The set must not be empty. */
@@ -213,18 +253,19 @@ export class SetValue implements Collection {
     if (typeof store !== "string") {
       const word = store.dict.randomKey(random)!;
       store.delete(word);
-      this.#size--;
+      this.#shape -= ONE;
       return word;
     }
-    const index = Math.floor(random() * this.#size--);
-    if (this.#form === PACKED) {
+    const index = Math.floor(random() * this.size);
+    this.#shape -= ONE;
+    if (this.form === PACKED) {
       const at = seek(store, index);
       const word = wordAt(store, at);
       this.#store = splice(store, at, skip(store, at), "");
       return word;
     }
-    this.#store = removeInt(store, this.#form, index);
-    return String(intAt(store, this.#form, index));
+    this.#store = removeInt(store, this.form, index);
+    return String(intAt(store, this.form, index));
   }
 
   /**
@@ -232,7 +273,7 @@ export class SetValue implements Collection {
    * put in a new set, as Redis does it; so integers become an intset again, and OBJECT ENCODING shows it.
    */
   popSome(count: number, random: () => number, limits: Limits): string[] {
-    const left = this.#size - count;
+    const left = this.size - count;
     if (left > 0 && left * 5 > count) {
       const popped: string[] = [];
       for (let i = 0; i < count; i++) popped.push(this.pop(random));
@@ -242,7 +283,7 @@ export class SetValue implements Collection {
     this.clear();
     if (left <= 0) return words;
     const stays = sampleIndexes(words.length, left, random);
-    for (const index of stays) this.#add(words[index]!, limits, true);
+    for (const index of stays) this.addWord(words[index]!, limits, true);
     const staying = new Set(stays);
     return words.filter((_word, index) => !staying.has(index));
   }
@@ -250,8 +291,8 @@ export class SetValue implements Collection {
   /** `count` words chosen evenly, none of them twice; all of them when there are fewer. */
   sample(count: number, random: () => number): string[] {
     const store = this.#store;
-    if (count >= this.#size) return this.members();
-    if (typeof store === "string" || count * 3 > this.#size) {
+    if (count >= this.size) return this.members();
+    if (typeof store === "string" || count * 3 > this.size) {
       const words = this.members();
       return sampleIndexes(words.length, count, random).map((index) => words[index]!);
     }

@@ -1,0 +1,170 @@
+/**
+ * Lua source to JavaScript functions.
+ *
+ * The generated text is one function that takes everything it may refer to and returns the chunk's main function. No name
+ * of the script occurs in it: variables are numbered, strings are escaped to printable ASCII, and what it can reach is the
+ * list of helpers below, the constants that the compiler chose, and Math.
+ */
+import { compileFunction } from "node:vm";
+import { isSteps, resumable, start } from "../coroutine.ts";
+import { numberToString } from "../number.ts";
+import {
+  arithmetic,
+  callable,
+  concat,
+  equals,
+  forNumber,
+  index,
+  indexElement,
+  indexField,
+  length,
+  lessEqual,
+  lessThan,
+  negate,
+  power,
+  setElement,
+  setField,
+  setIndex,
+} from "../operators.ts";
+import { parse } from "../parser.ts";
+import type { Runtime } from "../runtime.ts";
+import { LuaTable } from "../table.ts";
+import { type Chunk, registerChunk, shortName } from "../trace.ts";
+import { all, EMPTY, first, LuaError, type LuaFunction, type LuaValue, pack, type Results } from "../value.ts";
+import { ChunkEmitter, type ChunkOptions } from "./emitter.ts";
+import { emitFunction } from "./functions.ts";
+import { inferNumbers } from "./inference.ts";
+
+/** A script, ready to run any number of times. */
+export interface Compiled {
+  run(keys: LuaTable, argv: LuaTable): Results;
+}
+
+/** What may lead to coroutines, or to reading KEYS and ARGV by other ways than their names. */
+const REFLECTIVE = /\b(?:coroutine|_G|load|loadstring)\b/;
+
+/** Compiles a script that sees KEYS and ARGV. `chunkName` is Lua's: "@user_script". Throws Lua's error for bad syntax. */
+export function compileScript(rt: Runtime, source: string, chunkName: string): Compiled {
+  const reflective = REFLECTIVE.test(source);
+  const main = compile(rt, source, chunkName, { script: true, resumable: reflective });
+  if (!reflective) return { run: main as Compiled["run"] };
+  const { globals } = rt;
+  return {
+    run(keys, argv) {
+      const { readonly } = globals;
+      globals.readonly = false;
+      globals.setStr("KEYS", keys);
+      globals.setStr("ARGV", argv);
+      globals.readonly = readonly;
+      return main(keys, argv);
+    },
+  };
+}
+
+/** Compiles a chunk whose only arguments are `...`: what loadstring makes, and a library of functions. */
+export function compileChunk(
+  rt: Runtime,
+  source: string,
+  chunkName: string,
+  options: { dynamic?: ReadonlySet<string> } = {},
+): LuaFunction {
+  return compile(rt, source, chunkName, { script: false, resumable: true, dynamic: options.dynamic });
+}
+
+function compile(rt: Runtime, source: string, chunkName: string, options: ChunkOptions): LuaFunction {
+  const { text, chunk, constants } = translate(rt, source, chunkName, options);
+  const names = constants.map((_, i) => `K${i}`);
+  const filename = registerChunk(chunk);
+  const code = `"use strict";${PREAMBLE}${names.length > 0 ? `const [${names}] = constants;` : ""}return ${text};`;
+  let factory: (...args: unknown[]) => LuaFunction;
+  try {
+    factory = compileFunction(code, ["rt", "G", "helpers", "constants", "chunk"], { filename }) as typeof factory;
+  } catch (error) {
+    // Nested deeper than V8's own parser goes.
+    if (error instanceof RangeError || error instanceof SyntaxError) throw tooComplex(chunkName);
+    throw error;
+  }
+  return factory(rt, rt.globals, helpers, constants, chunk);
+}
+
+/** The generated code of a chunk; also for those who want to look at it. */
+export function translate(
+  rt: Runtime,
+  source: string,
+  chunkName: string,
+  options: ChunkOptions,
+): { text: string; chunk: Chunk; constants: LuaValue[] } {
+  try {
+    const { main, locals } = parse(source, chunkName);
+    inferNumbers(locals);
+    const emitter = new ChunkEmitter(rt, options);
+    const raw = emitFunction(emitter, main, options.script ? ["KEYS", "ARGV"] : []);
+    const { text, sites } = emitter.sites.lay(raw, main.endLine);
+    return { text, chunk: { source: chunkName, shortName: shortName(chunkName), sites }, constants: emitter.constants };
+  } catch (error) {
+    if (error instanceof RangeError) throw tooComplex(chunkName);
+    throw error;
+  }
+}
+
+function tooComplex(chunkName: string): LuaError {
+  return new LuaError(`${shortName(chunkName)}:1: function or expression too complex near '<eof>'`);
+}
+
+/** a .. b .. c, from the right. */
+function concatAll(values: LuaValue[], names: (string | undefined)[]): LuaValue {
+  let result = values.at(-1);
+  let name = names.at(-1);
+  for (let i = values.length - 2; i >= 0; i--) {
+    result = concat(values[i], result, names[i], name);
+    name = undefined;
+  }
+  return result;
+}
+
+/** A constructor with elements only. */
+function list(elements: number, fields: number, values: LuaValue[]): LuaTable {
+  const table = new LuaTable(elements, fields);
+  table.append(0, values);
+  return table;
+}
+
+/** The table `arg` of a function with `...` that does not use it. */
+function argTable(values: LuaValue[]): LuaTable {
+  const table = new LuaTable(values.length, 1);
+  table.append(0, values);
+  table.setStr("n", values.length);
+  return table;
+}
+
+const helpers = {
+  EMPTY,
+  LuaTable,
+  all,
+  argTable,
+  arithmetic,
+  callable,
+  concatAll,
+  equals,
+  first,
+  forNumber,
+  index,
+  indexElement,
+  indexField,
+  isSteps,
+  length,
+  lessEqual,
+  lessThan,
+  list,
+  negate,
+  numberToString,
+  pack,
+  power,
+  resumable,
+  setElement,
+  setField,
+  setIndex,
+  start,
+};
+
+const PREAMBLE = `const {${Object.keys(helpers).join(",")}} = helpers;`;

@@ -1,0 +1,85 @@
+/** Streams, written. See stream-reader.ts for what is in them. */
+import type { Group, Id } from "../../types/stream/index.ts";
+import { type Block, type Half, MIN_ID, msOf, type StreamValue, seqOf } from "../../types/stream/index.ts";
+import type { ListpackWriter } from "./listpack-writer.ts";
+import type { Output } from "./output.ts";
+
+const DELETED = 1;
+const SAME_FIELDS = 2;
+
+export function writeStream(stream: StreamValue, listpack: ListpackWriter, output: Output): void {
+  output.count(stream.blockCount);
+  for (let i = 0; i < stream.blockCount; i++) {
+    const block = stream.block(i)!;
+    output.count(block.first.length);
+    output.text(block.first);
+    writeNode(block, listpack);
+    const length = listpack.finish();
+    output.blob(listpack.bytes, 0, length);
+  }
+  output.count(stream.size);
+  writeId(stream.lastId, output);
+  writeId(stream.firstId, output);
+  writeId(stream.maxDeletedId, output);
+  output.length64(stream.entriesAdded);
+  output.count(stream.groups.size);
+  for (const group of stream.sortedGroups()) writeGroup(group, output);
+}
+
+function writeId(id: Id, output: Output): void {
+  output.length64(msOf(id));
+  output.length64(seqOf(id));
+}
+
+/** The difference of two unsigned 64-bit numbers as a signed one. */
+function difference(to: Half, from: Half): number | bigint {
+  if (typeof to === "number" && typeof from === "number") return to - from;
+  return BigInt.asIntN(64, BigInt(to) - BigInt(from));
+}
+
+function writeNode(block: Block, listpack: ListpackWriter): void {
+  const { fields } = block;
+  const ms = msOf(block.first);
+  const seq = seqOf(block.first);
+  listpack.begin();
+  listpack.integer(block.live);
+  listpack.integer(block.deleted);
+  listpack.integer(fields.length);
+  for (const field of fields) listpack.word(field);
+  listpack.integer(0);
+  for (const { id, words, deleted } of block.all()) {
+    const same = hasFields(words, fields);
+    const count = words.length / 2;
+    listpack.integer((deleted ? DELETED : 0) | (same ? SAME_FIELDS : 0));
+    listpack.integer(difference(msOf(id), ms));
+    listpack.integer(difference(seqOf(id), seq));
+    if (!same) listpack.integer(count);
+    for (let i = 0; i < words.length; i++) if (!same || i % 2 === 1) listpack.word(words[i]!);
+    listpack.integer(same ? count + 3 : 2 * count + 4);
+  }
+}
+
+function hasFields(words: readonly string[], fields: readonly string[]): boolean {
+  if (words.length !== 2 * fields.length) return false;
+  for (let i = 0; i < fields.length; i++) if (words[2 * i] !== fields[i]) return false;
+  return true;
+}
+
+function writeGroup(group: Group, output: Output): void {
+  output.word(group.name);
+  writeId(group.lastId, output);
+  output.length64(group.entriesRead);
+  output.count(group.pending.size);
+  for (const { id, timeMs, count } of group.pending.from(MIN_ID)) {
+    output.text(id);
+    output.time(timeMs);
+    output.length64(count);
+  }
+  output.count(group.consumers.size);
+  for (const { name, seenMs, pending } of group.sortedConsumers()) {
+    output.word(name);
+    output.time(seenMs);
+    output.count(pending.size);
+    for (const { id } of pending.from(MIN_ID)) output.text(id);
+  }
+}

@@ -1,0 +1,194 @@
+/**
+ * Writes the value of a key as Redis 7.0 does: of the several forms that each type has, the one that goes with the encoding
+ * that OBJECT ENCODING reports. Where the order of elements is determined, the bytes are Redis's own.
+ */
+import { isCollection } from "../../db.ts";
+import { formatDouble } from "../../numbers.ts";
+import { Bytes } from "../../types/bytes.ts";
+import type { HashValue } from "../../types/hash/index.ts";
+import type { ListValue } from "../../types/list/index.ts";
+import type { SetValue } from "../../types/set/index.ts";
+import { wordSize } from "../../types/stream/listpack-size.ts";
+import type { StringValue, Value } from "../../types/value.ts";
+import type { ZsetValue } from "../../types/zset/index.ts";
+import { INTSET_HEADER, swapped } from "./intset.ts";
+import { ListpackWriter } from "./listpack-writer.ts";
+import type { Output } from "./output.ts";
+import { writeStream } from "./stream-writer.ts";
+import { NODE_PACKED, RDB } from "./types.ts";
+
+/** The one listpack that is being written. */
+const listpack = new ListpackWriter();
+
+/** The type under which a value is written. */
+export function typeForFile(value: Value): number {
+  if (!isCollection(value)) return RDB.STRING;
+  switch (value.type) {
+    case "list":
+      return RDB.LIST_QUICKLIST_2;
+    case "set":
+      return value.encoding === "intset" ? RDB.SET_INTSET : RDB.SET;
+    case "zset":
+      return value.encoding === "listpack" ? RDB.ZSET_LISTPACK : RDB.ZSET_2;
+    case "hash":
+      return value.encoding === "listpack" ? RDB.HASH_LISTPACK : RDB.HASH;
+    default:
+      return RDB.STREAM_LISTPACKS_2;
+  }
+}
+
+/** Writes a value's body; its type and key stand before it. */
+export function writeValue(value: Value, listMaxListpackSize: number, output: Output): void {
+  if (!isCollection(value)) {
+    writeString(value, output);
+    return;
+  }
+  switch (value.type) {
+    case "list":
+      return writeList(value, listMaxListpackSize, output);
+    case "set":
+      return writeSet(value, output);
+    case "zset":
+      return writeZset(value, output);
+    case "hash":
+      return writeHash(value, output);
+    default:
+      return writeStream(value, listpack, output);
+  }
+}
+
+function writeString(value: StringValue, output: Output): void {
+  if (typeof value === "string") output.word(value);
+  else if (!(value instanceof Bytes)) output.integer(value);
+  else if (value.length < 32) output.word(value.text());
+  else output.blob(value.raw, 0, value.length);
+}
+
+function writeListpack(output: Output): void {
+  const length = listpack.finish();
+  output.blob(listpack.bytes, 0, length);
+}
+
+function writeHash(hash: HashValue, output: Output): void {
+  if (hash.encoding === "listpack") {
+    listpack.begin();
+    hash.forEach((field, value) => {
+      listpack.word(field);
+      listpack.word(value);
+    });
+    writeListpack(output);
+    return;
+  }
+  output.count(hash.size);
+  hash.forEach((field, value) => {
+    output.word(field);
+    output.word(value);
+  });
+}
+
+function writeSet(set: SetValue, output: Output): void {
+  const { ints } = set;
+  if (ints === undefined) {
+    output.count(set.size);
+    set.forEach((word) => output.word(word));
+    return;
+  }
+  const { text, width } = ints;
+  const blob = Buffer.allocUnsafe(INTSET_HEADER + text.length);
+  blob.latin1Write(text, INTSET_HEADER, text.length);
+  swapped(blob, INTSET_HEADER, blob.length, width).copy(blob, INTSET_HEADER);
+  blob.writeUInt32LE(width, 0);
+  blob.writeUInt32LE(set.size, 4);
+  output.blob(blob, 0, blob.length);
+}
+
+/** Whole numbers up to here are integers in a listpack; beyond they are text. */
+const LARGEST_WHOLE = 2 ** 62;
+
+function writeZset(zset: ZsetValue, output: Output): void {
+  if (zset.encoding !== "listpack") {
+    output.count(zset.size);
+    zset.visit(0, zset.size, true, (member, score) => {
+      output.word(member);
+      output.double(score);
+    });
+    return;
+  }
+  listpack.begin();
+  zset.visit(0, zset.size, false, (member, score) => {
+    listpack.word(member);
+    if (!Number.isInteger(score) || Math.abs(score) > LARGEST_WHOLE) listpack.word(formatDouble(score));
+    else listpack.integer(Number.isSafeInteger(score) ? score : BigInt(score));
+  });
+  writeListpack(output);
+}
+
+// ---------------------------------------------------------------------------------------------- lists
+
+/** The largest nodes in bytes for list-max-listpack-size -1 to -5. */
+const NODE_BYTES = [4096, 8192, 16384, 32768, 65536];
+/** No node is larger than this when words are counted instead, unless it holds one word. */
+const COUNTED_NODE_BYTES = 8192;
+/** What Redis reckons an entry to take beside its word. */
+const ESTIMATED_OVERHEAD = 8;
+
+/** Whether Redis would push a word into a node that has these many words and bytes already. */
+function hasRoom(count: number, bytes: number, length: number, fill: number): boolean {
+  const estimate = bytes + length + ESTIMATED_OVERHEAD;
+  if (fill < 0) return estimate <= NODE_BYTES[Math.min(-fill, NODE_BYTES.length) - 1]!;
+  return estimate <= COUNTED_NODE_BYTES && count < fill;
+}
+
+/**
+ * A list's nodes, cut as a sequence of RPUSHes would have: that is how most lists came about, and any cut is as good to
+ * load. How many there are must be written first; a list of one node shows that by fitting, others are walked twice.
+ */
+function writeList(list: ListValue, fill: number, output: Output): void {
+  listpack.begin();
+  let fits = true;
+  for (const word of list) {
+    if (listpack.count > 0 && !hasRoom(listpack.count, listpack.length, word.length, fill)) {
+      fits = false;
+      break;
+    }
+    listpack.word(word);
+  }
+  if (fits) {
+    output.count(1);
+    output.count(NODE_PACKED);
+    writeListpack(output);
+    return;
+  }
+  const nodes = cutNodes(list, fill);
+  output.count(nodes.length);
+  let node = 0;
+  listpack.begin();
+  for (const word of list) {
+    listpack.word(word);
+    if (listpack.count < nodes[node]!) continue;
+    output.count(NODE_PACKED);
+    writeListpack(output);
+    listpack.begin();
+    node++;
+  }
+}
+
+/** How many words each node has. */
+function cutNodes(list: ListValue, fill: number): number[] {
+  const nodes: number[] = [];
+  let count = 0;
+  let bytes = EMPTY_NODE;
+  for (const word of list) {
+    if (count > 0 && !hasRoom(count, bytes, word.length, fill)) {
+      nodes.push(count);
+      count = 0;
+      bytes = EMPTY_NODE;
+    }
+    count++;
+    bytes += wordSize(word);
+  }
+  nodes.push(count);
+  return nodes;
+}
+
+const EMPTY_NODE = 7;

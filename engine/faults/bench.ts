@@ -1,4 +1,6 @@
 /** What the fault suites share: an engine to be ill-treated, somebody who goes on meanwhile, and figures to print. */
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Engine, type OpenOptions } from "../src/index.ts";
 import { Peer } from "../src/test-peer.ts";
 
@@ -67,9 +69,12 @@ export class Bystander {
   }
 }
 
-/** Memory of this process in MB, after collecting garbage where that is allowed. */
+setFlagsFromString("--expose-gc");
+const collectGarbage = runInNewContext("gc") as () => void;
+
+/** What this process keeps in memory, in MB, garbage not counted. */
 export function memoryMb(): number {
-  (globalThis as { gc?: () => void }).gc?.();
+  collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
   return (heapUsed + external) / MB;
 }

@@ -13,10 +13,11 @@ async function deafPeer(lines: string): Promise<{ peer: Peer; pending: () => num
   const { clients } = bench.engine.core;
   const peer = bench.peer(false);
   peer.socket.pause();
-  await peer.send(`CLIENT SETNAME deaf\r\n${lines}`);
+  await peer.send("CLIENT SETNAME deaf\r\n");
   const find = () => [...clients.values()].find((client) => client.name === "deaf");
   expect(await eventually(() => find() !== undefined)).toBe(true);
   const client = find()!;
+  await peer.send(lines);
   return { peer, pending: () => client.transport.outputBytes, alive: () => clients.has(client.id) };
 }
 
@@ -125,6 +126,7 @@ describe("a subscriber that does not read", () => {
   it("in one command's burst is cut off too", async () => {
     bench = await openBench({ "client-output-buffer-limit": "pubsub 1mb 0 0" });
     const { alive } = await deafPeer("SUBSCRIBE news\r\n");
+    expect(await eventually(() => bench.engine.core.pubsub.channels.size === 1)).toBe(true);
     const publisher = bench.engine.connect();
     await publisher.transaction(Array.from({ length: 1000 }, () => ["PUBLISH", "news", "m".repeat(10_000)]));
     expect(alive()).toBe(false);
@@ -134,6 +136,7 @@ describe("a subscriber that does not read", () => {
   it("and monitors is bounded like a client", async () => {
     bench = await openBench({ "client-output-buffer-limit": "normal 1mb 0 0" });
     const { alive } = await deafPeer("MONITOR\r\n");
+    expect(await eventually(() => bench.engine.core.monitor.active)).toBe(true);
     const client = bench.engine.connect();
     for (let i = 0; alive() && i < 5000; i++) {
       await client.call("SET", "k", "v".repeat(10_000));

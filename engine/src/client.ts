@@ -60,6 +60,8 @@ export class Client {
   noEvict = false;
   closed = false;
   monitoring = false;
+  /** The client whose script this one runs commands for. */
+  behalfOf: Client | null = null;
   /** Runs inside EXEC or a script just now: must not block. */
   inTransaction = false;
 

@@ -23,6 +23,8 @@ const SEGMENTS = 256;
 const MAX_LOAD = 0.85;
 const GROWTH = 1.3;
 const MIN_LOAD = 0.15;
+/** How full a table is when what room was reserved for has come. */
+const RESERVED_LOAD = 0.7;
 const SMALLEST = 8;
 const SLACK = 16;
 
@@ -194,6 +196,12 @@ export class Table<V> {
     }
   }
 
+  /** Makes room for so many entries at once. */
+  reserve(count: number): void {
+    const capacity = Math.ceil(count / RESERVED_LOAD);
+    if (capacity > this.capacity) this.#resize(capacity);
+  }
+
   #resize(capacity: number): void {
     const { hashes, keys, values, stamps } = this;
     for (this.#allocate(capacity); !this.#refill(hashes, keys, values, stamps); this.#allocate(capacity))
@@ -320,6 +328,19 @@ export class Dict<V = undefined> {
     this.#size++;
     if (table.capacity !== capacity) this.#account();
     return place;
+  }
+
+  /**
+   * Makes room for so many entries that are about to come. Not only to spare the growing: entries that come in the order of
+   * their hashes, as they do from another dict, would crowd together at the front of a table that is too small for them.
+   */
+  reserve(count: number): void {
+    if (count >= SPLIT_AT && this.#tables.length === 1) this.#split();
+    const each = count / this.#tables.length;
+    // Hashes spread as dice do: hardly a table gets more than this.
+    const most = this.#tables.length === 1 ? count : Math.ceil(each + 3 * Math.sqrt(each));
+    for (const table of this.#tables) table.reserve(most);
+    this.#account();
   }
 
   delete(key: string): boolean {

@@ -11,6 +11,7 @@ import { Client, type Transport } from "./client.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import {
   ADMIN,
+  ALLOW_BUSY,
   type Command,
   CommandTable,
   DENYOOM,
@@ -29,6 +30,8 @@ import { Config } from "./config.ts";
 import { Db } from "./db.ts";
 import type { Table } from "./dict.ts";
 import {
+  BUSY_FUNCTION,
+  BUSY_SCRIPT,
   execAborted,
   internalError,
   NOAUTH,
@@ -49,6 +52,7 @@ import { type EventClass, notifyEvent } from "./notify.ts";
 import { Pause } from "./pause.ts";
 import { PubSub } from "./pubsub.ts";
 import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
+import { Scripts } from "./scripts.ts";
 import { SlowLog } from "./slow-log.ts";
 import { type CommandStats, Stats } from "./stats.ts";
 import { Tracking } from "./tracking.ts";
@@ -105,6 +109,7 @@ export class Engine {
   readonly latency: LatencyMonitor;
   readonly eviction: Eviction;
   readonly expiry: ActiveExpiry;
+  readonly scripts: Scripts;
   readonly startedAt: number;
   /** Changes since the start. */
   dirty = 0;
@@ -127,6 +132,10 @@ export class Engine {
   /** Listeners to effects: the append-only file, replicas, tests. */
   readonly effectListeners = new Set<(effects: readonly Effect[]) => void>();
 
+  /** Effects are not handed on while this is set: a script has asked for it. */
+  effectsMuted = false;
+  /** Called again and again while a script runs too long: lets existing clients be read and answered. */
+  onBusy: (() => void) | null = null;
   /** Told of faults inside handlers; prints them unless replaced. */
   onError: (error: unknown, command: string) => void = (error, command) => {
     console.error(`cinnabar: fault in ${command}:`, error);
@@ -159,6 +168,7 @@ export class Engine {
     this.latency = new LatencyMonitor(this);
     this.eviction = new Eviction(this);
     this.expiry = new ActiveExpiry(this);
+    this.scripts = new Scripts(this);
     this.config.attach(this);
     this.#tick = setInterval(() => this.tick(), TICK_MS);
     this.#tick.unref();
@@ -249,6 +259,7 @@ export class Engine {
   #refusal(client: Client, command: Command): ReplyError | null {
     const { flags } = command;
     if (!client.authenticated && (flags & NO_AUTH) === 0) return NOAUTH;
+    if (this.scripts.running !== null && (flags & ALLOW_BUSY) === 0) return this.#busy(command);
     if (client.multi !== null && (flags & NO_MULTI) !== 0) return notAllowedInMulti(command.name);
     if (this.eviction.limit > 0 && !this.eviction.makeRoom() && this.#needsRoom(client, command)) return OOM;
     if (client.protocol === 2 && (flags & WHILE_SUBSCRIBED) === 0 && client.subscriptions > 0) {
@@ -256,6 +267,12 @@ export class Engine {
     }
     if (client.monitoring && (flags & (WRITE | READONLY | MAY_REPLICATE)) !== 0) return REPLICA_KEYSPACE;
     return null;
+  }
+
+  /** The answer to those who come while a script runs too long. SHUTDOWN is let through to say for itself. */
+  #busy(command: Command): ReplyError | null {
+    if (command.name === "shutdown") return null;
+    return this.scripts.running!.kind === "script" ? BUSY_SCRIPT : BUSY_FUNCTION;
   }
 
   /** EXEC needs room when anything in its queue does. */
@@ -287,7 +304,7 @@ export class Engine {
     const dirty = this.dirty;
     const timed = !command.isBrief(argv.length) || (stats.calls & TIMED_MASK) === 0 || this.#timesAll;
     const started = timed ? this.clock.monotonic() : 0;
-    this.current = client;
+    this.current = client.behalfOf ?? client;
     this.#depth++;
     client.propagation = null;
     let reply: Reply;
@@ -367,6 +384,7 @@ export class Engine {
   // ---------------------------------------------------------------------------------------------- effects
 
   #collect(client: Client, db: number, argv: readonly string[], dirtyBefore: number): void {
+    if (this.effectsMuted) return;
     const { propagation } = client;
     if (propagation !== null) for (const effect of propagation) this.#effects.push({ db, argv: effect });
     else if (this.dirty !== dirtyBefore) this.#effects.push({ db, argv });

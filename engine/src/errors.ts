@@ -71,6 +71,13 @@ export const IDLE_TIME_NOT_TRACKED = err(
   "ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.",
 );
 
+export const BUSYKEY = err("BUSYKEY Target key name already exists.");
+export const BAD_RESTORE_TTL = err("ERR Invalid TTL value, must be >= 0");
+export const BAD_RESTORE_IDLE_TIME = err("ERR Invalid IDLETIME value, must be >= 0");
+export const BAD_RESTORE_FREQUENCY = err("ERR Invalid FREQ value, must be >= 0 and <= 255");
+export const BAD_DUMP_PAYLOAD = err("ERR DUMP payload version or checksum are wrong");
+export const BAD_DUMP_FORMAT = err("ERR Bad data format");
+
 /** Not Redis's: a handler failed in a way that it should not. */
 export const internalError = (name: string) => err(`ERR internal error in '${name}'`);
 
@@ -325,3 +332,38 @@ export const configNotWritten = (why: string) => err(line`ERR Rewriting config f
 export const noLatencySamples = (event: string) => err(line`ERR No samples available for event '${event}'`);
 /** DEBUG ERROR: a text of the caller's choice. */
 export const chosenError = (text: string) => err(oneLine(text));
+
+// Scripts
+export const NOSCRIPT_ERROR = err("NOSCRIPT No matching script. Please use EVAL.");
+export const TOO_FEW_SCRIPT_ARGS = err("ERR Number of keys can't be greater than number of args");
+export const NEGATIVE_SCRIPT_KEYS = err("ERR Number of keys can't be negative");
+export const SCRIPT_FLUSH_OPTIONS = err("ERR SCRIPT FLUSH only support SYNC|ASYNC option");
+export const SCRIPT_DEBUG_OPTIONS = err("ERR Use SCRIPT DEBUG YES/SYNC/NO");
+export const SCRIPT_UNKNOWN_COMMAND = err("ERR Unknown Redis command called from script");
+export const SCRIPT_ARITY = err("ERR Wrong number of args calling Redis command from script");
+export const SCRIPT_NOT_ALLOWED = err("ERR This Redis command is not allowed from script");
+export const READONLY_SCRIPT_WRITES = err("ERR Write commands are not allowed from read-only scripts.");
+export const WRITING_SCRIPT_IN_RO = err("ERR Can not execute a script with write flag using *_ro command.");
+export const SCRIPT_NEEDS_ROOM = err(
+  "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
+);
+export const INVALID_SHEBANG = err("ERR Invalid script shebang");
+export const unexpectedEngine = (engine: string) => err(line`ERR Unexpected engine in script shebang: ${engine}`);
+export const unknownShebangOption = (option: string) => err(line`ERR Unknown lua shebang option: ${option}`);
+export const unexpectedScriptFlag = (flag: string) => err(line`ERR Unexpected flag in script shebang: ${flag}`);
+export const compileError = (message: string) => err(`ERR Error compiling script (new function): ${message}`);
+export const NOT_BUSY = err("NOTBUSY No scripts in execution right now.");
+export const UNKILLABLE = err(
+  "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command.",
+);
+export const BUSY_SCRIPT = err(
+  "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+);
+export const BUSY_FUNCTION = err(
+  "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.",
+);
+export const SCRIPT_KILLED = "ERR Error running script: Script killed by user with SCRIPT KILL.";
+
+/** An error that ended a script, with the script and the line it came from. */
+export const scriptError = (text: string, name: string, place: { source: string; line: number } | undefined) =>
+  err(place === undefined ? text : `${text} script: ${name}, on ${place.source}:${place.line}.`);

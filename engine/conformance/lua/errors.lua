@@ -711,8 +711,6 @@ local x = newproxy
 
 return type(load), type(loadstring), rawget(_G, "dofile"), rawget(_G, "loadfile"), rawget(_G, "require"), rawget(_G, "debug"), rawget(_G, "package"), rawget(_G, "module")
 
-local n = {} for k in pairs(_G) do n[#n+1] = 1 end return #n
-
 return collectgarbage("nope")
 
 return collectgarbage("collect"), collectgarbage("stop"), collectgarbage("restart"), type(collectgarbage("count")), collectgarbage()

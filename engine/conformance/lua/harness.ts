@@ -10,7 +10,15 @@ import { compileChunk, compileScript } from "../../src/lua/compiler/index.ts";
 import { openBase, protectGlobals } from "../../src/lua/lib/base.ts";
 import { Runtime } from "../../src/lua/runtime.ts";
 import { LuaTable } from "../../src/lua/table.ts";
-import { all, LuaAbort, LuaError, type LuaValue, type Results, typeName } from "../../src/lua/value.ts";
+import {
+  all,
+  LuaAbort,
+  LuaError,
+  type LuaFunction,
+  type LuaValue,
+  type Results,
+  typeName,
+} from "../../src/lua/value.ts";
 import { formatG } from "../../src/numbers.ts";
 import type { Wire } from "../wire.ts";
 
@@ -81,13 +89,8 @@ export function runOurs(rt: Runtime, source: string, mode: "script" | "chunk"): 
     if (thrown instanceof LuaError) return `COMPILE ${thrown.message}`;
     throw thrown;
   }
-  try {
-    return `OK ${all(run())
-      .map((value) => show(value, DEPTH))
-      .join(", ")}`;
-  } catch (thrown) {
-    return `ERR ${show(rt.caught(thrown), DEPTH)}`;
-  }
+  const [ok, ...values] = all((rt.globals.getStr("pcall") as LuaFunction)(run));
+  return `${ok ? "OK" : "ERR"} ${values.map((value) => show(value, DEPTH)).join(", ")}`;
 }
 
 function show(value: LuaValue, depth: number): string {

@@ -93,7 +93,11 @@ async function start(argv: string[]): Promise<void> {
   };
   process.on("SIGTERM", () => stop("Received SIGTERM, shutting down"));
   process.on("SIGINT", () => stop("Received SIGINT, shutting down"));
-  core.onShutdown = () => void stop("User requested shutdown");
+  core.onShutdown = () => {
+    // While a script holds the thread nothing would ever come to an end.
+    if (core.scripts.running !== null) process.exit(0);
+    void stop("User requested shutdown");
+  };
 
   const addresses = await listenTcp(engine);
   for (const { host, port } of addresses) log("notice", `Listening on ${host}:${port}`);

@@ -14,7 +14,7 @@ import { INT64_MAX, INT64_MIN, narrow, parseInt64 } from "../numbers.ts";
 import { EMPTY, MapReply, OK, type Reply } from "../reply.ts";
 import { HashValue } from "../types/hash/index.ts";
 import { own } from "../types/packed.ts";
-import { randomCount } from "./random-count.ts";
+import { drawsOf, randomCount } from "./random-count.ts";
 import { scanCollection } from "./scan-options.ts";
 
 const EMPTY_MAP = new MapReply([]);
@@ -289,7 +289,7 @@ export const hashes = group("hash", [
       const { count, withBeside } = randomCount(args, "withvalues");
       const hash = db.get(name, HashValue);
       if (hash === undefined || count === 0) return EMPTY;
-      const flat = count < 0 ? hash.draw(-count, random) : hash.sample(count, random);
+      const flat = count < 0 ? hash.draw(drawsOf(count), random) : hash.sample(count, random);
       return randomFields(client, flat, withBeside);
     },
   },

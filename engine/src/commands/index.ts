@@ -10,6 +10,7 @@ import { keys } from "./keys.ts";
 import { lists } from "./lists.ts";
 import { monitor } from "./monitor.ts";
 import { pubsub } from "./pubsub.ts";
+import { scripting } from "./scripting.ts";
 import { server } from "./server.ts";
 import { sets } from "./sets.ts";
 import { sorting } from "./sort.ts";
@@ -25,6 +26,7 @@ export const groups: readonly Group[] = [
   hyperloglog,
   keys,
   lists,
+  scripting,
   server,
   sets,
   streams,

@@ -8,6 +8,7 @@ import { compileGlob } from "../glob.ts";
 import { OK, type Reply, Status } from "../reply.ts";
 import { Bytes } from "../types/bytes.ts";
 import type { Value } from "../types/value.ts";
+import { dumpCommands } from "./dump.ts";
 import { expireCommands } from "./expire.ts";
 import { object } from "./object.ts";
 import { scanCursor, scanOptions } from "./scan-options.ts";
@@ -272,6 +273,7 @@ export const keys = group("generic", [
     complexity: "O(N) in the size of the value",
     run: copy,
   },
+  ...dumpCommands,
   ...expireCommands,
   object,
 ]);

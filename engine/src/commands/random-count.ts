@@ -3,6 +3,12 @@ import type { Args } from "../args.ts";
 import { COUNT_OUT_OF_BOUNDS, SYNTAX, VALUE_OUT_OF_RANGE } from "../errors.ts";
 import { INT64_MAX, INT64_MIN } from "../numbers.ts";
 
+/**
+ * The most draws that one call may ask for. A reply is one array here, and V8 ends the process rather than the command when
+ * an array grows past some 100 million elements; Redis would go on until its memory is full.
+ */
+const MAX_DRAWS = 2 ** 25;
+
 export interface RandomCount {
   /** Positive: so many different ones. Negative: so many draws, each from all. */
   readonly count: number;
@@ -22,4 +28,10 @@ export function randomCount(args: Args, token?: string): RandomCount {
     throw VALUE_OUT_OF_RANGE;
   }
   return { count: Number(count), withBeside };
+}
+
+/** How many draws a negative count stands for. Asked only where there is something to draw from. */
+export function drawsOf(count: number): number {
+  if (count < -MAX_DRAWS) throw VALUE_OUT_OF_RANGE;
+  return -count;
 }

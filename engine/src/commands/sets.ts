@@ -4,7 +4,7 @@ import { group, key, READ_KEY } from "../command.ts";
 import { NOT_POSITIVE, SYNTAX } from "../errors.ts";
 import { EMPTY, type Reply, SetReply } from "../reply.ts";
 import { SetValue } from "../types/set/index.ts";
-import { randomCount } from "./random-count.ts";
+import { drawsOf, randomCount } from "./random-count.ts";
 import { scanCollection } from "./scan-options.ts";
 import { EMPTY_SET, setAlgebra } from "./set-algebra.ts";
 
@@ -189,7 +189,7 @@ export const sets = group("set", [
       const { count } = randomCount(args);
       const set = db.get(name, SetValue);
       if (set === undefined || count === 0) return EMPTY;
-      return count < 0 ? set.draw(-count, random) : set.sample(count, random);
+      return count < 0 ? set.draw(drawsOf(count), random) : set.sample(count, random);
     },
   },
   {

@@ -8,7 +8,7 @@ import { group, key, READ_KEY, type Row } from "../command.ts";
 import { Double, EMPTY, type Reply } from "../reply.ts";
 import { sampleIndexes } from "../types/sample.ts";
 import { ZsetValue } from "../types/zset/index.ts";
-import { randomCount } from "./random-count.ts";
+import { drawsOf, randomCount } from "./random-count.ts";
 import { scanCollection } from "./scan-options.ts";
 import { gather } from "./sorted-set-args.ts";
 import { combinations } from "./sorted-set-combinations.ts";
@@ -45,7 +45,7 @@ function randomMembers(client: Client, args: Args): Reply {
   else if (count > 0)
     for (const rank of differentRanks(zset.size, count, random)) zset.visit(rank, rank + 1, false, visit);
   else {
-    for (let i = 0; i < -count; i++) {
+    for (let i = drawsOf(count); i > 0; i--) {
       const rank = Math.floor(random() * zset.size);
       zset.visit(rank, rank + 1, false, visit);
     }

@@ -7,8 +7,8 @@ import { Lexer, type Token, type TokenKind } from "./lexer.ts";
 import { FunctionScope, Local, MAX_LOCALS, MAX_UPVALUES } from "./scope.ts";
 import type { LuaError } from "./value.ts";
 
-/** Nesting of statements and expressions. Lua allows 200 C calls, of which a few are spent before the parser starts. */
-const MAX_LEVELS = 196;
+/** Nesting of statements and expressions: Lua allows 200 C calls, those around the parser included. */
+export const MAX_LEVELS = 200;
 
 /** Registers that one function may use; arguments and values of a list take one each. */
 const MAX_REGISTERS = 250;
@@ -41,8 +41,8 @@ export interface ParsedChunk {
   locals: Local[];
 }
 
-export function parse(source: string, chunkName: string): ParsedChunk {
-  return new Parser(source, chunkName).chunk();
+export function parse(source: string, chunkName: string, maxLevels = MAX_LEVELS): ParsedChunk {
+  return new Parser(source, chunkName, maxLevels).chunk();
 }
 
 class Parser {
@@ -53,11 +53,15 @@ class Parser {
   #lastLine = 1;
   #scope: FunctionScope;
   #levels = 0;
+  readonly #maxLevels: number;
+  /** Values of unfinished lists in the function at hand. */
+  #registers = 0;
   /** Loops around the current statement, within its function. */
   #loops = 0;
   readonly #locals: Local[] = [];
 
-  constructor(source: string, chunkName: string) {
+  constructor(source: string, chunkName: string, maxLevels: number) {
+    this.#maxLevels = maxLevels;
     this.#lexer = new Lexer(source, chunkName);
     this.#scope = new FunctionScope(undefined, true, 0);
     this.#token = this.#lexer.next();
@@ -116,7 +120,7 @@ class Parser {
   }
 
   #enter(): void {
-    if (++this.#levels > MAX_LEVELS) throw this.#lexer.error("chunk has too many syntax levels");
+    if (++this.#levels > this.#maxLevels) throw this.#lexer.error("chunk has too many syntax levels");
   }
 
   #leave(): void {
@@ -376,8 +380,8 @@ class Parser {
       targets.push(target);
       if (!this.#accept(",")) break;
       target = this.#suffixed();
-      if (targets.length + this.#levels > 200)
-        throw this.#limit(this.#scope, 200 - this.#levels, "variables in assignment");
+      const most = this.#maxLevels - this.#levels;
+      if (targets.length > most) throw this.#limit(this.#scope, most, "variables in assignment");
     }
     this.#expect("=");
     const values = this.#list();
@@ -394,13 +398,21 @@ class Parser {
 
   #list(): Expression[] {
     const values = [this.#expression()];
+    const outer = this.#registers;
     while (this.#accept(",")) {
+      this.#hold();
       values.push(this.#expression());
-      if (this.#scope.active.length + values.length > MAX_REGISTERS) {
-        throw this.#error("function or expression too complex");
-      }
     }
+    if (values.length > 1 && !isOpen(values.at(-1))) this.#hold();
+    this.#registers = outer;
     return values;
+  }
+
+  /** One more value waits in a register. */
+  #hold(): void {
+    if (this.#scope.active.length + ++this.#registers >= MAX_REGISTERS) {
+      throw this.#error("function or expression too complex");
+    }
   }
 
   #expression(limit = 0): Expression {
@@ -417,7 +429,7 @@ class Parser {
       const op = this.#token.kind;
       this.#next();
       const right = this.#expression(priority[1]);
-      if (op === "and" || op === "or") left = { kind: "logic", op: op as "and" | "or", left, right };
+      if (op === "and" || op === "or") left = choose(op as "and" | "or", left, right);
       else left = fold({ kind: "binary", op: op as BinaryOp, left, right, line: this.#lastLine });
       priority = PRIORITY[this.#token.kind];
     }
@@ -502,6 +514,8 @@ class Parser {
   #call(callee: Expression, method: string | undefined): Call {
     const line = this.#lexer.line;
     let args: Expression[] = [];
+    const outer = this.#registers;
+    this.#registers += method === undefined ? 1 : 2;
     switch (this.#token.kind) {
       case "(":
         if (line !== this.#lastLine) throw this.#error("ambiguous syntax (function call x new statement)");
@@ -519,6 +533,7 @@ class Parser {
       default:
         throw this.#error("function arguments expected");
     }
+    this.#registers = outer;
     return { kind: "call", callee, method, args, line };
   }
 
@@ -556,7 +571,9 @@ class Parser {
   #body(method: boolean, line: number): FunctionBody {
     const outer = this.#scope;
     const loops = this.#loops;
+    const registers = this.#registers;
     this.#loops = 0;
+    this.#registers = 0;
     const parameters: Local[] = [];
     let vararg = false;
     this.#expect("(");
@@ -579,6 +596,7 @@ class Parser {
     this.#close("end", "function", line);
     this.#scope = outer;
     this.#loops = loops;
+    this.#registers = registers;
     return { scope, parameters, vararg, block, line, endLine };
   }
 
@@ -598,6 +616,14 @@ export function isOpen(expression: Expression | undefined): boolean {
 
 function isTarget(expression: Expression): boolean {
   return expression.kind === "local" || expression.kind === "global" || expression.kind === "index";
+}
+
+/** `and` and `or`; behind a literal that decides nothing, Lua leaves only the other operand. */
+function choose(op: "and" | "or", left: Expression, right: Expression): Expression {
+  const { kind } = left;
+  const passes =
+    op === "and" ? kind === "number" || kind === "string" || kind === "true" : kind === "nil" || kind === "false";
+  return passes ? { kind: "single", operand: right } : { kind: "logic", op, left, right };
 }
 
 /** Arithmetic on two literals is done here, as in Lua, but for what would give NaN or divide by zero. */

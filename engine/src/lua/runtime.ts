@@ -9,7 +9,7 @@ import type { Coroutine } from "./coroutine.ts";
 import { callable, equals, index, lessThan, metamethod, setIndex } from "./operators.ts";
 import { LuaTable } from "./table.ts";
 import { levelAt, levelsOf, prefixOf } from "./trace.ts";
-import { first, LuaAbort, LuaError, type LuaValue, type Results, toDisplay } from "./value.ts";
+import { first, LuaAbort, LuaError, type LuaFunction, type LuaValue, type Results, toDisplay } from "./value.ts";
 
 /** Calls between two ticks; a loop makes one each 8192 rounds, too. */
 export const FUEL = 8192;
@@ -22,6 +22,8 @@ export class Runtime {
   readonly globals: LuaTable;
   /** The metatable of all strings, once the string library is there. */
   stringMetatable: LuaTable | undefined;
+  /** The functions that are not Lua's own. */
+  readonly natives: WeakSet<LuaFunction>;
   /** `pairs` and `ipairs`, which the compiler makes into plain loops. */
   readonly walkers: Map<LuaValue, "pairs" | "ipairs">;
   /** The coroutine that runs, if one does. */
@@ -32,6 +34,7 @@ export class Runtime {
     this.onTick = undefined;
     this.globals = new LuaTable();
     this.stringMetatable = undefined;
+    this.natives = new WeakSet();
     this.walkers = new Map();
     this.running = undefined;
   }

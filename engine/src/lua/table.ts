@@ -37,25 +37,55 @@ const NO_NODES: Nodes = [undefined, undefined, -1, 0];
 
 const templates: Nodes[] = [];
 
+/** Up to this size, vectors are copies of one that is kept. */
+const KEPT_BITS = 10;
+
 /** A fresh vector of 2^bits nodes. */
 function emptyNodes(bits: number): Nodes {
-  let template = templates[bits];
-  if (template === undefined) {
-    template = [];
-    for (let i = 0; i < 1 << bits; i++) template.push(undefined, undefined, -1, 0);
-    if (bits > 10) return template;
-    templates[bits] = template;
-  }
-  return template.slice();
+  if (bits > KEPT_BITS) return fillNodes(new Array(4 << bits));
+  templates[bits] ??= Array.from(fillNodes(new Array(4 << bits)));
+  return templates[bits].slice();
 }
 
-/** Lua's string hash: all characters of a short string, at most 32 to 63 of a long one. */
+function fillNodes(nodes: Nodes): Nodes {
+  for (let i = 0; i < nodes.length; i += 1 << SHIFT) {
+    nodes[i] = undefined;
+    nodes[i + VALUE] = undefined;
+    nodes[i + NEXT] = -1;
+    nodes[i + HASH] = 0;
+  }
+  return nodes;
+}
+
+/** Redis's string hash: Lua's, but of all characters, however long the string is. */
 export function hashString(text: string): number {
-  const length = text.length;
-  const step = (length >> 5) + 1;
-  let hash = length;
-  for (let i = length; i >= step; i -= step) hash ^= (hash << 5) + (hash >>> 2) + text.charCodeAt(i - 1);
+  return text.length <= LONG ? hashShort(text) : hashLong(text);
+}
+
+function hashShort(text: string): number {
+  let hash = text.length;
+  for (let i = text.length - 1; i >= 0; i--) hash ^= (hash << 5) + (hash >>> 2) + text.charCodeAt(i);
   return hash | 0;
+}
+
+/** From this length on, hashes are remembered: Lua computes each string's hash once, when it makes the string. */
+const LONG = 100;
+const REMEMBERED_CHARACTERS = 1 << 20;
+const longHashes = new Map<string, number>();
+let remembered = 0;
+
+function hashLong(text: string): number {
+  let hash = longHashes.get(text);
+  if (hash === undefined) {
+    hash = hashShort(text);
+    remembered += text.length;
+    if (remembered > REMEMBERED_CHARACTERS) {
+      longHashes.clear();
+      remembered = text.length;
+    }
+    longHashes.set(text, hash);
+  }
+  return hash;
 }
 
 const double = new Float64Array(1);

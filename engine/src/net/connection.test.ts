@@ -151,6 +151,23 @@ describe("the end of a connection", () => {
 });
 
 describe("a fault of ours", () => {
+  it("in a handler is an error for its caller, and the connection goes on, also inside a transaction", async () => {
+    const faults: string[] = [];
+    engine.core.onError = (_error, command) => faults.push(command);
+    const echo = engine.core.commands.get("echo") as { run: unknown };
+    const { run } = echo;
+    echo.run = () => {
+      throw new RangeError("Invalid string length");
+    };
+    const answer =
+      "-ERR internal error in 'echo'\r\n+PONG\r\n+OK\r\n+QUEUED\r\n+QUEUED\r\n" +
+      "*2\r\n-ERR internal error in 'echo'\r\n+PONG\r\n";
+    const peer = new Peer().write("ECHO x\r\nPING\r\nMULTI\r\nECHO x\r\nPING\r\nEXEC\r\n");
+    expect(await peer.take(answer.length)).toBe(answer);
+    expect(faults).toEqual(["echo", "echo"]);
+    echo.run = run;
+  });
+
   it("while a reply is written ends that connection and no other", async () => {
     const faults: string[] = [];
     engine.core.onError = (_error, command) => faults.push(command);

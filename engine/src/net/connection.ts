@@ -9,6 +9,7 @@
  * PAUSE_READING nothing more is run for it or read from it until it has taken them all, so that it cannot make the pile
  * grow by asking on.
  */
+import { readSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Client, Transport } from "../client.ts";
@@ -19,6 +20,9 @@ import { encode } from "../resp/encode.ts";
 import { Output } from "../resp/output.ts";
 import { RequestParser } from "../resp/parser.ts";
 import type { Flusher } from "./flusher.ts";
+
+const busyBuffer = Buffer.allocUnsafeSlow(64 * 1024);
+const toBytes = (part: string | Buffer) => (typeof part === "string" ? Buffer.from(part, "latin1") : part);
 
 const PAUSE_READING = 64 * 1024 * 1024;
 /** How long a connection that is over may take to hand over its last replies without getting on. */
@@ -139,6 +143,33 @@ export class Connection implements Transport {
     this.#stalled = false;
     this.#goOn();
     if (!this.#stalled) this.#stream.resume();
+  }
+
+  /**
+   * Reads and answers this client while a script holds the thread: straight from and to the socket's descriptor, which is
+   * non-blocking. Only what arrives now; what the client had sent before the script began is behind it in the buffer.
+   */
+  serveWhileBusy(): void {
+    if (this.fd < 0 || this.#ended || this.client.blocked !== null || this.#stream.writableLength > 0) return;
+    let read: number;
+    try {
+      read = readSync(this.fd, busyBuffer, 0, busyBuffer.length, null);
+    } catch {
+      // Nothing there, or the connection is gone: the event loop will see which when it has its turn.
+      return;
+    }
+    if (read === 0) return;
+    this.#received(Buffer.from(busyBuffer.subarray(0, read)));
+    const text = this.#output.takeText();
+    const bytes = text === null ? Buffer.concat(this.#output.takeParts().map(toBytes)) : toBytes(text);
+    let sent = 0;
+    try {
+      sent = writeSync(this.fd, bytes);
+    } catch {
+      // Full, or gone: the event loop takes over below.
+    }
+    if (sent < bytes.length) this.#stream.write(bytes.subarray(sent));
+    if (this.#ended) this.#flusher.add(this);
   }
 
   /** False when nothing more may run for now. */

@@ -40,6 +40,9 @@ export class NetServer {
 
   constructor(engine: Engine) {
     this.#engine = engine;
+    engine.onBusy = () => {
+      for (const connection of this.#connections) connection.serveWhileBusy();
+    };
   }
 
   get flusher(): Flusher {

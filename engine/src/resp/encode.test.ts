@@ -21,9 +21,24 @@ import {
 import { encode } from "./encode.ts";
 import { Output } from "./output.ts";
 
+/** A reply's bytes, which are the same whether the Output holds the process's memory for replies or not. */
 function bytes(reply: Reply, protocol: 2 | 3): string {
-  const out = new Output();
-  encode(reply, protocol, out);
+  const [held, free] = [new Output(), new Output()];
+  held.hold();
+  free.hold();
+  try {
+    for (const out of [held, free]) encode(reply, protocol, out);
+    expect(held.length).toBe(free.length);
+  } finally {
+    held.release();
+    free.release();
+  }
+  const [text, other] = [take(held), take(free)];
+  expect(text === other).toBe(true);
+  return text;
+}
+
+function take(out: Output): string {
   const { length } = out;
   const text = out.takeText() ?? out.takeParts().map(partText).join("");
   expect(text).toHaveLength(length);
@@ -129,6 +144,32 @@ describe("a message to many", () => {
     const push = new Push(["message", "c", word]);
     expect(bytes(push, 2)).toBe(`*3\r\n$7\r\nmessage\r\n$1\r\nc\r\n$2000000\r\n${word}\r\n`);
     expect(push.resp2).toBeNull();
+  });
+});
+
+describe("the memory for replies", () => {
+  it("is one Output's at a time, and holds more than its size", () => {
+    const [one, two] = [new Output(), new Output()];
+    one.hold();
+    two.hold();
+    for (let i = 0; i < 20_000; i++) {
+      encode("one", 2, one);
+      encode("two!", 2, two);
+    }
+    two.release();
+    encode("one", 2, one);
+    one.release();
+    two.hold();
+    encode("two!", 2, two);
+    two.release();
+    expect(take(one)).toBe("$3\r\none\r\n".repeat(20_001));
+    expect(take(two)).toBe("$4\r\ntwo!\r\n".repeat(20_001));
+  });
+
+  it.each([94, 95, 96, 97, 98])("takes words of any length around its own limit: %d", (length) => {
+    const word = "\xe9".repeat(length);
+    expect(bytes([word, word], 2)).toBe(`*2\r\n${`$${length}\r\n${word}\r\n`.repeat(2)}`);
+    expect(bytes(new Status(word), 2)).toBe(`+${word}\r\n`);
   });
 });
 

@@ -8,8 +8,8 @@
 import { hashBytes, rememberHash } from "../dict.ts";
 
 const SLOTS = 4096;
-/** Longer words are not kept: comparing them costs as much as making them. */
-const LONGEST = 32;
+/** Longer words are not kept: comparing them costs as much as making them. A SHA1 still fits, for EVALSHA. */
+const LONGEST = 40;
 
 const words: string[] = new Array(SLOTS).fill("");
 const hashes = new Uint32Array(SLOTS);

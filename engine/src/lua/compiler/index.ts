@@ -26,7 +26,7 @@ import {
   setField,
   setIndex,
 } from "../operators.ts";
-import { parse } from "../parser.ts";
+import { MAX_LEVELS, parse } from "../parser.ts";
 import type { Runtime } from "../runtime.ts";
 import { LuaTable } from "../table.ts";
 import { type Chunk, registerChunk, shortName } from "../trace.ts";
@@ -95,7 +95,7 @@ export function translate(
   options: ChunkOptions,
 ): { text: string; chunk: Chunk; constants: LuaValue[] } {
   try {
-    const { main, locals } = parse(source, chunkName);
+    const { main, locals } = parse(source, chunkName, options.script ? MAX_LEVELS : MAX_LEVELS - 1);
     inferNumbers(locals);
     const emitter = new ChunkEmitter(rt, options);
     const raw = emitFunction(emitter, main, options.script ? ["KEYS", "ARGV"] : []);

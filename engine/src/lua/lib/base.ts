@@ -147,6 +147,7 @@ function tables(rt: Runtime): Library {
     const value = checkTable(rt, args, 0, "ipairs").getInt(i);
     return value === undefined ? EMPTY : [i, value];
   };
+  rt.natives.add(step);
   return {
     next,
     pairs: (...args) => [next, checkTable(rt, args, 0, "pairs"), undefined],
@@ -311,14 +312,14 @@ function coroutineLibrary(rt: Runtime): LuaTable {
   };
   const create = (args: LuaValue[], name: string): Coroutine => {
     const [f] = args;
-    if (typeof f !== "function") throw rt.argumentError(1, name, "Lua function expected");
+    if (typeof f !== "function" || rt.natives.has(f)) throw rt.argumentError(1, name, "Lua function expected");
     return new Coroutine(f);
   };
   const library: Library = {
     create: single((...args) => create(args, "create")),
     resume(...args) {
       const coroutine = check(args, "resume");
-      if (coroutine.status !== "suspended") return [false, `cannot resume ${notSuspended(coroutine)} coroutine`];
+      if (coroutine.status !== "suspended") return [false, `cannot resume ${coroutine.status} coroutine`];
       try {
         return [true, ...coroutine.resume(rt, args.slice(1))];
       } catch (thrown) {
@@ -327,10 +328,12 @@ function coroutineLibrary(rt: Runtime): LuaTable {
     },
     wrap: single((...args) => {
       const coroutine = create(args, "wrap");
-      return (...given: LuaValue[]) => resumeWrapped(rt, coroutine, given);
+      const wrapped: LuaFunction = (...given) => resumeWrapped(rt, coroutine, given);
+      rt.natives.add(wrapped);
+      return wrapped;
     }),
     status: single((...args) => check(args, "status").status, "string"),
-    running: () => rt.running ?? EMPTY,
+    running: single(() => rt.running),
     yield: makeYield(),
   };
   const table = new LuaTable(0, 8);
@@ -338,10 +341,8 @@ function coroutineLibrary(rt: Runtime): LuaTable {
   return table;
 }
 
-const notSuspended = ({ status }: Coroutine) => (status === "dead" ? "dead" : "non-suspended");
-
 function resumeWrapped(rt: Runtime, coroutine: Coroutine, args: LuaValue[]): Results {
-  if (coroutine.status !== "suspended") throw rt.error(`cannot resume ${notSuspended(coroutine)} coroutine`);
+  if (coroutine.status !== "suspended") throw rt.error(`cannot resume ${coroutine.status} coroutine`);
   let values: LuaValue[];
   try {
     values = coroutine.resume(rt, args);
@@ -353,12 +354,15 @@ function resumeWrapped(rt: Runtime, coroutine: Coroutine, args: LuaValue[]): Res
   return values.length === 1 ? values[0] : values;
 }
 
-/** Makes a table, and the tables in it, read-only to scripts. */
-export function protect(table: LuaTable): void {
+/** Makes a table, and the tables in it, read-only to scripts; the functions in it are the host's. */
+export function protect(rt: Runtime, table: LuaTable): void {
   if (table.readonly) return;
   table.readonly = true;
-  if (table.metatable !== null) protect(table.metatable);
-  for (const [, value] of table.entries()) if (value instanceof LuaTable) protect(value);
+  if (table.metatable !== null) protect(rt, table.metatable);
+  for (const [, value] of table.entries()) {
+    if (value instanceof LuaTable) protect(rt, value);
+    else if (typeof value === "function") rt.natives.add(value);
+  }
 }
 
 /** Makes the globals and all libraries read-only, and the reading of a global that is not there an error, as Redis does. */
@@ -373,6 +377,6 @@ export function protectGlobals(rt: Runtime): void {
     throw rt.error(`Script attempted to access nonexistent global variable '${toDisplay(name)}'`);
   });
   rt.globals.metatable = metatable;
-  protect(rt.globals);
-  if (rt.stringMetatable !== undefined) protect(rt.stringMetatable);
+  protect(rt, rt.globals);
+  if (rt.stringMetatable !== undefined) protect(rt, rt.stringMetatable);
 }

@@ -22,10 +22,9 @@ const LONGEST_WORD = constants.MAX_STRING_LENGTH;
 /** A scratch buffer that had to grow past this is not kept. */
 const KEPT_SCRATCH = 1 << 20;
 
-// The special forms of a string, as `lengthOrForm` returns them.
+// The special forms of a string, as `#lengthOrForm` returns them; -3 is an int32.
 const INT8 = -1;
 const INT16 = -2;
-const INT32 = -3;
 const LZF = -4;
 
 let scratch = Buffer.allocUnsafeSlow(64 * 1024);

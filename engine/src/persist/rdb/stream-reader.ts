@@ -5,8 +5,19 @@
  * first, a zero. Each entry is then: flags, the differences of its id to the node's, fields and values (values alone where
  * the fields are the first's), and the number of these elements, for walking backwards.
  */
-import { addCounters, type Counter, type Group, type Id, MIN_ID, makeId, msOf, seqOf } from "../../types/stream/index.ts";
-import { type BlockEntry, StreamValue, UNKNOWN } from "../../types/stream/index.ts";
+import {
+  addCounters,
+  type BlockEntry,
+  type Counter,
+  type Group,
+  type Id,
+  MIN_ID,
+  makeId,
+  msOf,
+  StreamValue,
+  seqOf,
+  UNKNOWN,
+} from "../../types/stream/index.ts";
 import type { Builder } from "./builders.ts";
 import type { Blob, Cursor } from "./cursor.ts";
 import type { Entries } from "./entries.ts";
@@ -150,8 +161,7 @@ export class StreamBuilder implements Builder {
     const name = cursor.word();
     const ms = cursor.length64();
     const lastId = makeId(ms, cursor.length64());
-    const read =
-      this.#type === RDB.STREAM_LISTPACKS ? readBefore(this.#stream, lastId) : signed(cursor.length64());
+    const read = this.#type === RDB.STREAM_LISTPACKS ? readBefore(this.#stream, lastId) : signed(cursor.length64());
     const pending = cursor.length();
     if (this.#stream.groups.has(name)) throw cursor.corrupt("a stream has a group twice");
     this.#group = this.#stream.addGroup(name, lastId, read);

@@ -1,4 +1,5 @@
 /** Streams, written. See stream-reader.ts for what is in them. */
+import { narrow } from "../../numbers.ts";
 import type { Group, Id } from "../../types/stream/index.ts";
 import { type Block, type Half, MIN_ID, msOf, type StreamValue, seqOf } from "../../types/stream/index.ts";
 import type { ListpackWriter } from "./listpack-writer.ts";
@@ -34,7 +35,7 @@ function writeId(id: Id, output: Output): void {
 /** The difference of two unsigned 64-bit numbers as a signed one. */
 function difference(to: Half, from: Half): number | bigint {
   if (typeof to === "number" && typeof from === "number") return to - from;
-  return BigInt.asIntN(64, BigInt(to) - BigInt(from));
+  return narrow(BigInt.asIntN(64, BigInt(to) - BigInt(from)));
 }
 
 function writeNode(block: Block, listpack: ListpackWriter): void {

@@ -45,15 +45,19 @@ export function writeValue(value: Value, listMaxListpackSize: number, output: Ou
   }
   switch (value.type) {
     case "list":
-      return writeList(value, listMaxListpackSize, output);
+      writeList(value, listMaxListpackSize, output);
+      break;
     case "set":
-      return writeSet(value, output);
+      writeSet(value, output);
+      break;
     case "zset":
-      return writeZset(value, output);
+      writeZset(value, output);
+      break;
     case "hash":
-      return writeHash(value, output);
+      writeHash(value, output);
+      break;
     default:
-      return writeStream(value, listpack, output);
+      writeStream(value, listpack, output);
   }
 }
 
@@ -90,7 +94,9 @@ function writeSet(set: SetValue, output: Output): void {
   const { ints } = set;
   if (ints === undefined) {
     output.count(set.size);
-    set.forEach((word) => output.word(word));
+    set.forEach((word) => {
+      output.word(word);
+    });
     return;
   }
   const { text, width } = ints;

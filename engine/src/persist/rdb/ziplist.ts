@@ -28,7 +28,8 @@ export function readZiplist(blob: Blob, entries: Entries): void {
     previous = size;
     at += size;
   }
-  if (bytes.readUInt32LE(start + 4) !== tail - start) throw blob.corrupt(start + 4, "a ziplist's last entry is elsewhere");
+  if (bytes.readUInt32LE(start + 4) !== tail - start)
+    throw blob.corrupt(start + 4, "a ziplist's last entry is elsewhere");
   const count = bytes.readUInt16LE(start + 8);
   if (count !== UNKNOWN_COUNT && count !== entries.count - before) {
     throw blob.corrupt(start + 8, `a ziplist of ${entries.count - before} entries says it has ${count}`);
@@ -53,13 +54,10 @@ function readWord(blob: Blob, at: number, last: number, entries: Entries): numbe
   const { bytes } = blob;
   const kind = bytes[at]! >> 6;
   const header = kind === 0 ? 1 : kind === 1 ? 2 : 5;
-  if (at + header > last || (kind === 2 && bytes[at] !== 0x80)) throw blob.corrupt(at, "a ziplist entry of no known kind");
+  if (at + header > last || (kind === 2 && bytes[at] !== 0x80))
+    throw blob.corrupt(at, "a ziplist entry of no known kind");
   const length =
-    kind === 0
-      ? bytes[at]!
-      : kind === 1
-        ? ((bytes[at]! & 0x3f) << 8) | bytes[at + 1]!
-        : bytes.readUInt32BE(at + 1);
+    kind === 0 ? bytes[at]! : kind === 1 ? ((bytes[at]! & 0x3f) << 8) | bytes[at + 1]! : bytes.readUInt32BE(at + 1);
   const from = at + header;
   if (from + length > last) throw blob.corrupt(at, "a ziplist entry reaches beyond its end");
   entries.addBytes(bytes, from, from + length);
@@ -67,7 +65,7 @@ function readWord(blob: Blob, at: number, last: number, entries: Entries): numbe
 }
 
 /** How many bytes an integer takes, by its kind; what is missing is no kind. */
-const WIDTHS: Readonly<Record<number, number>> = { 0xc0: 2, 0xd0: 4, 0xe0: 8, 0xf0: 3, 0xfe: 1 };
+const WIDTHS: Readonly<Record<number, number>> = { 192: 2, 208: 4, 224: 8, 240: 3, 254: 1 };
 
 function readInteger(blob: Blob, at: number, last: number, entries: Entries): number {
   const { bytes } = blob;

@@ -95,9 +95,12 @@ export class HashValue implements Collection {
     return typeof this.#store === "string" ? this.#store : undefined;
   }
 
-  /** Becomes a table now, before many fields are set. */
-  widen(): void {
-    if (typeof this.#store === "string") this.#store = HashTable.unpack(this.#store);
+  /** Becomes a table now, with room for so many fields that are about to come. */
+  widen(expected: number): void {
+    if (typeof this.#store !== "string") return;
+    const table = HashTable.unpack(this.#store);
+    table.dict.reserve(expected);
+    this.#store = table;
   }
 
   /** Sets a field; true if it is new. */

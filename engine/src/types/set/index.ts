@@ -165,10 +165,12 @@ export class SetValue implements Collection {
     return this.form >= NARROWEST ? { text: this.#store as string, width: this.form } : undefined;
   }
 
-  /** Becomes a table now, before many words are added. */
-  widen(): void {
+  /** Becomes a table now, with room for so many words that are about to come. */
+  widen(expected: number): void {
     if (this.form === TABLE) return;
-    this.#store = tableOf(this.members());
+    const table = tableOf(this.members());
+    table.dict.reserve(expected);
+    this.#store = table;
     this.form = TABLE;
   }
 

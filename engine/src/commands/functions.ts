@@ -1,0 +1,4 @@
+/** FUNCTION and FCALL. */
+import type { Row } from "../command.ts";
+
+export const functionCommands: Row[] = [];

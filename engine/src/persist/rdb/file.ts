@@ -1,0 +1,309 @@
+/**
+ * RDB files on disk: an engine's data into one, and one into an engine.
+ *
+ * A file is written beside its place under a temporary name, brought to disk, and only then given its name, so that at any
+ * moment the name stands for a whole file, the old one or the new one.
+ */
+import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Db } from "../../db.ts";
+import type { Engine } from "../../engine.ts";
+import type { Eviction } from "../../eviction.ts";
+import type { Value } from "../../types/value.ts";
+import { REDIS_VERSION } from "../../version.ts";
+import { RdbError } from "./errors.ts";
+import { type KeyAttributes, type RdbHandler, RdbReader } from "./reader.ts";
+import { OPCODE } from "./types.ts";
+import { RdbWriter, type StampForm } from "./writer.ts";
+
+// ---------------------------------------------------------------------------------------------- writing
+
+/** A file that takes its name when it is complete. */
+export class PendingFile {
+  readonly #path: string;
+  readonly #temporary: string;
+  #descriptor: number;
+
+  constructor(path: string, temporaryName = `temp-${process.pid}.rdb`) {
+    this.#path = path;
+    this.#temporary = join(dirname(path), temporaryName);
+    this.#descriptor = openSync(this.#temporary, "w", 0o644);
+  }
+
+  write(chunk: Buffer): void {
+    for (let at = 0; at < chunk.length; ) at += writeSync(this.#descriptor, chunk, at);
+  }
+
+  /** Brings it to disk and gives it its name. */
+  commit(): void {
+    fsyncSync(this.#descriptor);
+    closeSync(this.#descriptor);
+    this.#descriptor = -1;
+    renameSync(this.#temporary, this.#path);
+    syncFolder(dirname(this.#path));
+  }
+
+  /** Leaves nothing behind. */
+  abandon(): void {
+    if (this.#descriptor >= 0) closeSync(this.#descriptor);
+    this.#descriptor = -1;
+    rmSync(this.#temporary, { force: true });
+  }
+}
+
+/** A name is on disk when its folder is. */
+function syncFolder(path: string): void {
+  const descriptor = openSync(path, "r");
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export interface AuxOptions {
+  /** Whether the file is the base of an append-only file. */
+  readonly aofBase?: boolean;
+  /** Where in the replication stream the data stands. */
+  readonly replication?: { readonly streamDb: number; readonly id: string; readonly offset: number };
+}
+
+/** What a file says about itself. */
+export function auxFields(engine: Engine, options: AuxOptions = {}): [string, string][] {
+  const fields: [string, string][] = [
+    ["redis-ver", REDIS_VERSION],
+    ["redis-bits", "64"],
+    ["ctime", String(Math.floor(engine.now / 1000))],
+    ["used-mem", String(engine.eviction.usedBytes)],
+  ];
+  const { replication } = options;
+  if (replication !== undefined) {
+    fields.push(["repl-stream-db", String(replication.streamDb)]);
+    fields.push(["repl-id", replication.id]);
+    fields.push(["repl-offset", String(replication.offset)]);
+  }
+  fields.push(["aof-base", options.aofBase ? "1" : "0"]);
+  return fields;
+}
+
+/** Access stamps go into the file where the policy goes by them. */
+function stampsFor(engine: Engine): StampForm | undefined {
+  const { eviction } = engine;
+  const policy = engine.config.values["maxmemory-policy"];
+  if (policy.endsWith("lfu")) return { opcode: OPCODE.FREQ, valueOf: (stamp) => eviction.frequency(stamp) };
+  if (policy.endsWith("lru")) return { opcode: OPCODE.IDLE, valueOf: (stamp) => eviction.idleSeconds(stamp) };
+  return undefined;
+}
+
+/** A writer as the engine is configured. */
+export function writerFor(engine: Engine, sink: (chunk: Buffer) => void): RdbWriter {
+  const { values } = engine.config;
+  return new RdbWriter({
+    sink,
+    compress: values.rdbcompression,
+    checksum: values.rdbchecksum,
+    listMaxListpackSize: engine.limits.listMaxListpackSize,
+    stamps: stampsFor(engine),
+  });
+}
+
+export interface SaveOptions extends AuxOptions {
+  /** Sources of the libraries of functions. */
+  readonly functions?: Iterable<string>;
+}
+
+/** Writes one database, all at once. */
+function writeDb(writer: RdbWriter, db: Db): void {
+  const { keyspace, expires } = db;
+  writer.selectDb(db.index);
+  writer.resizeDb(keyspace.size, expires.size);
+  const hasDeadlines = expires.size > 0;
+  keyspace.forEach((key, value, place, table) => {
+    writer.key(key, value, hasDeadlines ? expires.get(key) : undefined, table.stamps![place]!);
+  });
+}
+
+/** Writes everything, all at once: nothing else happens meanwhile. Returns the number of bytes. */
+export function writeRdb(engine: Engine, sink: (chunk: Buffer) => void, options: SaveOptions = {}): number {
+  const writer = writerFor(engine, sink);
+  writer.begin(auxFields(engine, options));
+  writer.functions(options.functions ?? []);
+  for (const db of engine.databases) if (db.size > 0) writeDb(writer, db);
+  return writer.end();
+}
+
+/** Saves everything to a file, all at once. Returns the number of bytes. */
+export function saveRdb(engine: Engine, path: string, options: SaveOptions = {}): number {
+  const file = new PendingFile(path);
+  try {
+    const length = writeRdb(engine, (chunk) => file.write(chunk), options);
+    file.commit();
+    return length;
+  } catch (error) {
+    file.abandon();
+    throw error;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------- loading
+
+export interface LoadOptions {
+  /** Keys whose time has come are dropped unless this is set: a replica keeps them until its primary says so. */
+  readonly keepExpired?: boolean;
+  /** A key that exists is an error unless this is set: then the file's takes its place. */
+  readonly replaceKeys?: boolean;
+  /** Told the source of every library of functions. */
+  readonly onFunction?: (source: string) => void;
+  /** Told now and then how far it is. */
+  readonly onProgress?: (loadedBytes: number, totalBytes: number) => void;
+}
+
+export interface LoadReport {
+  readonly version: number;
+  readonly bytes: number;
+  readonly keys: number;
+  /** Keys that were dropped because their time had come, and collections that were left out because they were empty. */
+  readonly expired: number;
+  readonly empty: number;
+  readonly aux: ReadonlyMap<string, string>;
+}
+
+/** The stamp of a key that was last used, or used so often, as the file says. */
+function stampOf(eviction: Eviction, { idle, frequency }: KeyAttributes): number | undefined {
+  if (eviction.lfu) return frequency === undefined ? undefined : (eviction.newStamp & ~0xff) | frequency;
+  return idle === undefined ? undefined : (eviction.clock - Math.min(idle, 0xffffff)) & 0xffffff;
+}
+
+/** Type, key and value, of a byte or two each. */
+const SMALLEST_KEY_BYTES = 4;
+
+/** Puts what a file has into an engine. */
+export class RdbLoader implements RdbHandler {
+  readonly #engine: Engine;
+  readonly #options: LoadOptions;
+  readonly #totalBytes: number;
+  readonly #now: number;
+  readonly reader: RdbReader;
+  #db: Db;
+  #version = 0;
+  #keys = 0;
+  #expired = 0;
+  #empty = 0;
+  readonly #aux = new Map<string, string>();
+
+  /** A known size of the file lets its counts of keys be believed. */
+  constructor(engine: Engine, options: LoadOptions = {}, totalBytes = 0) {
+    this.#engine = engine;
+    this.#totalBytes = totalBytes;
+    this.#options = options;
+    this.#now = engine.now;
+    this.#db = engine.databases[0]!;
+    this.reader = new RdbReader(this, engine.limits, { checksum: engine.config.values.rdbchecksum });
+  }
+
+  get report(): LoadReport {
+    return {
+      version: this.#version,
+      bytes: this.reader.offset,
+      keys: this.#keys,
+      expired: this.#expired,
+      empty: this.#empty,
+      aux: this.#aux,
+    };
+  }
+
+  version(version: number): void {
+    this.#version = version;
+  }
+
+  aux(name: string, value: string): void {
+    this.#aux.set(name, value);
+  }
+
+  selectDb(index: number): void {
+    const db = this.#engine.databases[index];
+    if (db === undefined) {
+      const reason = `the file has a database ${index}, and only ${this.#engine.databases.length} are configured`;
+      throw new RdbError("unsupported", reason, this.reader.offset);
+    }
+    this.#db = db;
+  }
+
+  resizeDb(keys: number, expires: number): void {
+    const most = Math.max(0, (this.#totalBytes - this.reader.offset) / SMALLEST_KEY_BYTES);
+    this.#db.keyspace.reserve(this.#db.size + Math.min(keys, most));
+    this.#db.expires.reserve(this.#db.expires.size + Math.min(expires, most));
+  }
+
+  key(key: string, value: Value, attributes: KeyAttributes): void {
+    const { deadline } = attributes;
+    if (deadline !== undefined && deadline < this.#now && !this.#options.keepExpired) {
+      this.#expired++;
+      return;
+    }
+    const stamp = stampOf(this.#engine.eviction, attributes);
+    if (!this.#db.load(key, value, deadline, stamp)) {
+      if (!this.#options.replaceKeys) {
+        throw new RdbError("corrupt", `a key occurs twice in database ${this.#db.index}`, this.reader.offset);
+      }
+      this.#db.take(key);
+      this.#db.load(key, value, deadline, stamp);
+    }
+    this.#keys++;
+  }
+
+  emptyKey(key: string): void {
+    if (this.#empty++ < 10) this.#engine.log("notice", `Leaving out a key that holds nothing: ${key}`);
+  }
+
+  function(source: string): void {
+    this.#options.onFunction?.(source);
+  }
+}
+
+const READ_BYTES = 256 * 1024;
+/** How long a load goes on before it lets others have a turn. */
+const SLICE_MS = 8;
+
+/** Feeds a file to a loader, a piece at a time; pauses at every `yield`. */
+function* loadPieces(engine: Engine, path: string, options: LoadOptions): Generator<void, LoadReport> {
+  const descriptor = openSync(path, "r");
+  try {
+    const { size } = fstatSync(descriptor);
+    const loader = new RdbLoader(engine, options, size);
+    const piece = Buffer.allocUnsafeSlow(READ_BYTES);
+    for (;;) {
+      const length = readSync(descriptor, piece, 0, piece.length, null);
+      if (length === 0) break;
+      if (loader.reader.feed(piece.subarray(0, length))) break;
+      options.onProgress?.(loader.reader.offset, size);
+      yield;
+    }
+    loader.reader.end();
+    return loader.report;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Loads a file, all at once. What it held before stays; an error leaves what was loaded up to there. Throws RdbError. */
+export function loadRdbSync(engine: Engine, path: string, options: LoadOptions = {}): LoadReport {
+  const pieces = loadPieces(engine, path, options);
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done) return value;
+  }
+}
+
+/** Loads a file in short slices, so that the process answers meanwhile. */
+export async function loadRdb(engine: Engine, path: string, options: LoadOptions = {}): Promise<LoadReport> {
+  const pieces = loadPieces(engine, path, options);
+  let sliceEnd = engine.clock.monotonic() + SLICE_MS;
+  for (;;) {
+    const { done, value } = pieces.next();
+    if (done) return value;
+    if (engine.clock.monotonic() < sliceEnd) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    sliceEnd = engine.clock.monotonic() + SLICE_MS;
+  }
+}

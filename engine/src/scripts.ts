@@ -1,0 +1,393 @@
+/**
+ * Running scripts: the cache of compiled ones, the commands they call, and what becomes of their errors.
+ *
+ * A script is one command to everybody else: it runs to its end, time stands still in it, its effects are handed on
+ * together. Its commands run on a client of their own, with the caller's database.
+ *
+ * **A script that does not end.** Compiled loops and calls count down (lua/runtime.ts); every few thousand steps `#tick`
+ * looks at the clock. Past busy-reply-threshold the script is busy: from then on each tick lets the net read and answer the
+ * existing clients' sockets synchronously (engine.onBusy), where everything but SCRIPT KILL, FUNCTION KILL, SHUTDOWN NOSAVE
+ * and a few harmless commands gets BUSY. A kill ends a script that has written nothing by throwing what no pcall catches.
+ * What this cannot do: accept new connections, and stop a single library call that itself runs long (those are bounded).
+ */
+import { Client, type Transport } from "./client.ts";
+import { type Command, DENYOOM, MAY_REPLICATE, NOSCRIPT, WRITE } from "./command-table.ts";
+import type { Engine } from "./engine.ts";
+import {
+  compileError,
+  NOT_BUSY,
+  OOM,
+  READONLY_SCRIPT_WRITES,
+  ReplyError,
+  SCRIPT_ARITY,
+  SCRIPT_KILLED,
+  SCRIPT_NEEDS_ROOM,
+  SCRIPT_NOT_ALLOWED,
+  SCRIPT_UNKNOWN_COMMAND,
+  scriptError,
+  UNKILLABLE,
+  WRITING_SCRIPT_IN_RO,
+} from "./errors.ts";
+import { type Compiled, compileScript } from "./lua/compiler/index.ts";
+import { luaToReply } from "./lua/conversion.ts";
+import { openLibraries } from "./lua/lib/index.ts";
+import { openRedis, type ScriptHost, sha1 } from "./lua/redis.ts";
+import { FUEL, Runtime } from "./lua/runtime.ts";
+import { LuaTable } from "./lua/table.ts";
+import { placeOf } from "./lua/trace.ts";
+import { first, LuaAbort, LuaError, type LuaValue, type Results } from "./lua/value.ts";
+import { NO_REPLY, type Reply } from "./reply.ts";
+import { parseShebang, type ScriptFlags } from "./shebang.ts";
+import { own } from "./types/packed.ts";
+
+export interface Script {
+  readonly sha: string;
+  readonly source: string;
+  /** Null where the script has no first line with flags. */
+  readonly flags: ScriptFlags | null;
+  compiled: Compiled | null;
+}
+
+/** What runs now: a script by its digest, or a function by its name. */
+export class Running {
+  readonly kind: "script" | "function";
+  readonly name: string;
+  readonly caller: Client;
+  /** What it may do. Scripts without a first line that says so may do what they always could. */
+  readonly flags: ScriptFlags;
+  /** Whether it must not write: its flags say so, or it was called by EVAL_RO and its kin. */
+  readonly readOnly: boolean;
+  /** The words of the call: flat strings that may be kept. */
+  readonly words: readonly string[];
+  /** Whether memory was short when it began. */
+  readonly shortOfMemory: boolean;
+  /** When its first tick was: those that end before it never ask for the time. */
+  startedAt = 0;
+  wrote = false;
+  busy = false;
+  killed = false;
+
+  constructor(call: ScriptCall, shortOfMemory: boolean) {
+    this.kind = call.kind;
+    this.name = call.name;
+    this.caller = call.caller;
+    this.flags = call.flags ?? UNRESTRICTED;
+    this.readOnly = call.readOnly || this.flags.noWrites;
+    this.words = call.words;
+    this.shortOfMemory = shortOfMemory;
+  }
+}
+
+/** A call of a script or a function. */
+export interface ScriptCall {
+  readonly kind: Running["kind"];
+  readonly name: string;
+  readonly caller: Client;
+  /** Null where the script has no first line with flags. */
+  readonly flags: ScriptFlags | null;
+  /** Called by EVAL_RO and its kin. */
+  readonly readOnly: boolean;
+  readonly words: readonly string[];
+  readonly runtime: Runtime;
+  readonly body: (keys: LuaTable, args: LuaTable) => Results;
+  readonly keys: LuaTable;
+  readonly args: LuaTable;
+}
+
+const UNRESTRICTED: ScriptFlags = {
+  noWrites: false,
+  allowOom: false,
+  allowStale: false,
+  noCluster: false,
+  allowCrossSlotKeys: false,
+};
+
+/** Compiled scripts beyond this many are compiled again when they are next called. */
+const MOST_COMPILED = 1000;
+/** Sources by which EVAL finds a script without computing its digest. */
+const MOST_SOURCES = 200;
+
+const LOG_LEVELS = ["debug", "verbose", "notice", "warning"] as const;
+
+/** The script client is spoken to by nobody. */
+const NOWHERE: Transport = {
+  send() {},
+  push() {},
+  close() {},
+  outputBytes: 0,
+  inputBytes: 0,
+  address: "lua",
+  localAddress: "lua",
+  fd: -1,
+};
+
+export class Scripts implements ScriptHost {
+  protocol: 2 | 3 = 2;
+  running: Running | null = null;
+  readonly #engine: Engine;
+  readonly #scripts = new Map<string, Script>();
+  readonly #bySource = new Map<string, Script>();
+  readonly #compiled = new Set<Script>();
+  #runtime: Runtime | null = null;
+  #client: Client | null = null;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** The state that EVAL's scripts share; made when it is first needed. */
+  get runtime(): Runtime {
+    this.#runtime ??= this.makeRuntime();
+    return this.#runtime;
+  }
+
+  /** A protected Lua state with all libraries whose ticks are watched. */
+  makeRuntime(open: (rt: Runtime) => void = (rt) => openRedis(rt, this)): Runtime {
+    const rt = new Runtime();
+    openLibraries(rt, open, this.#engine.clock);
+    rt.onTick = () => this.#tick();
+    return rt;
+  }
+
+  // ---------------------------------------------------------------------------------------------- the cache
+
+  get count(): number {
+    return this.#scripts.size;
+  }
+
+  /** What the sources and compiled scripts take, about. */
+  get sizeBytes(): number {
+    let bytes = 0;
+    for (const { source, compiled } of this.#scripts.values())
+      bytes += source.length * (compiled === null ? 1 : 8) + 200;
+    return bytes;
+  }
+
+  has(sha: string): boolean {
+    return this.#scripts.has(sha.toLowerCase());
+  }
+
+  get(sha: string): Script | undefined {
+    return this.#scripts.get(sha) ?? this.#scripts.get(sha.toLowerCase());
+  }
+
+  /** The script with this source, compiled and kept. Throws a ReplyError where it does not compile. */
+  load(source: string): Script {
+    const known = this.#bySource.get(source);
+    if (known !== undefined) return known;
+    const sha = sha1(source);
+    let script = this.#scripts.get(sha);
+    if (script === undefined) {
+      const { flags, body } = parseShebang(source);
+      script = { sha, source: own(source), flags, compiled: null };
+      this.#compile(script, body);
+      this.#scripts.set(sha, script);
+    }
+    if (this.#bySource.size >= MOST_SOURCES) this.#bySource.delete(this.#bySource.keys().next().value!);
+    this.#bySource.set(script.source, script);
+    return script;
+  }
+
+  #compile(script: Script, body: string): Compiled {
+    try {
+      script.compiled = compileScript(this.runtime, body, "@user_script");
+    } catch (error) {
+      if (!(error instanceof LuaError)) throw error;
+      throw compileError(error.message);
+    }
+    this.#compiled.add(script);
+    if (this.#compiled.size > MOST_COMPILED) {
+      const oldest = this.#compiled.values().next().value!;
+      oldest.compiled = null;
+      this.#compiled.delete(oldest);
+    }
+    return script.compiled;
+  }
+
+  /** Forgets every script, and the state they ran in. */
+  flush(): void {
+    this.#scripts.clear();
+    this.#bySource.clear();
+    this.#compiled.clear();
+    this.#runtime = null;
+  }
+
+  // ---------------------------------------------------------------------------------------------- running
+
+  /** Runs a script of EVAL, whose words are `words`. */
+  eval(
+    caller: Client,
+    script: Script,
+    keys: string[],
+    args: string[],
+    words: readonly string[],
+    readOnly: boolean,
+  ): Reply {
+    const compiled = script.compiled ?? this.#compile(script, parseShebang(script.source).body);
+    return this.run({
+      kind: "script",
+      name: script.sha,
+      caller,
+      flags: script.flags,
+      readOnly,
+      words,
+      runtime: this.runtime,
+      body: compiled.run,
+      keys: LuaTable.fromArray(keys),
+      args: LuaTable.fromArray(args),
+    });
+  }
+
+  /** Runs Lua as a command of its caller: for scripts and functions. */
+  run(call: ScriptCall): Reply {
+    const engine = this.#engine;
+    const rt = call.runtime;
+    const shortOfMemory = engine.eviction.limit > 0 && !engine.eviction.makeRoom();
+    if (call.flags !== null) refuseBeforehand(call.flags, call.readOnly, shortOfMemory);
+    const running = new Running(call, shortOfMemory);
+    this.#prepare(call.caller);
+    this.running = running;
+    this.protocol = 2;
+    rt.fuel = FUEL;
+    try {
+      return luaToReply(first(call.body(call.keys, call.args)), this.protocol);
+    } catch (error) {
+      return this.#failed(error, running, rt);
+    } finally {
+      this.running = null;
+      engine.effectsMuted = false;
+    }
+  }
+
+  /** The client whose commands a script's commands are, set up like its caller. */
+  #prepare(caller: Client): void {
+    this.#client ??= new Client(this.#engine, 0, NOWHERE);
+    const client = this.#client;
+    client.db = caller.db;
+    client.user = caller.user;
+    client.authenticated = true;
+    client.inTransaction = true;
+    client.protocol = 2;
+    client.behalfOf = caller;
+  }
+
+  /** The reply for an error that no pcall caught. */
+  #failed(error: unknown, running: Running, rt: Runtime): ReplyError {
+    if (error instanceof LuaAbort) {
+      if (error.reason instanceof ReplyError) return error.reason;
+      throw error.reason;
+    }
+    const failure = rt.asError(error);
+    const { value } = failure;
+    const text = value instanceof LuaTable ? value.getStr("err") : `ERR ${describe(rt, value)}`;
+    const place = placeOf(failure);
+    return scriptError(typeof text === "string" ? text : "ERR unknown error", running.name, place);
+  }
+
+  // ---------------------------------------------------------------------------------------------- what scripts ask for
+
+  call(argv: string[]): Reply {
+    const running = this.running!;
+    const client = this.#client!;
+    const engine = this.#engine;
+    const command = engine.commands.find(argv);
+    if (command === undefined || command.run === undefined) return SCRIPT_UNKNOWN_COMMAND;
+    if (!command.accepts(argv.length)) return SCRIPT_ARITY;
+    const refusal = this.#refusal(running, command);
+    if (refusal !== null) return refusal;
+    if (command.keepsWords) keepable(argv, running.words);
+    client.protocol = this.protocol;
+    client.lastCommand = command;
+    if ((command.flags & WRITE) !== 0) running.wrote = true;
+    const reply = engine.call(client, command, argv);
+    if (running.caller.tracking !== null) engine.tracking.afterCommand(running.caller, command, argv);
+    return reply === NO_REPLY ? null : reply;
+  }
+
+  #refusal(running: Running, command: Command): ReplyError | null {
+    const { flags } = command;
+    if ((flags & NOSCRIPT) !== 0 && !this.#engine.allowDeniedInScripts) return SCRIPT_NOT_ALLOWED;
+    if (running.readOnly && (flags & (WRITE | MAY_REPLICATE)) !== 0) return READONLY_SCRIPT_WRITES;
+    if (running.shortOfMemory && (flags & DENYOOM) !== 0 && !running.wrote && !running.flags.allowOom) return OOM;
+    return null;
+  }
+
+  mayCall(argv: string[]): boolean | undefined {
+    const command = this.#engine.commands.find(argv);
+    return command === undefined ? undefined : true;
+  }
+
+  log(level: number, message: string): void {
+    this.#engine.log(LOG_LEVELS[level]!, message);
+  }
+
+  setReplication(flags: number): void {
+    this.#engine.effectsMuted = flags === 0;
+  }
+
+  // ---------------------------------------------------------------------------------------------- long running ones
+
+  #tick(): void {
+    const running = this.running;
+    if (running === null) return;
+    const engine = this.#engine;
+    const now = engine.clock.monotonic();
+    if (running.startedAt === 0) running.startedAt = now;
+    const threshold = engine.config.values["busy-reply-threshold"];
+    if (threshold <= 0 || now - running.startedAt < threshold) return;
+    if (!running.busy) {
+      running.busy = true;
+      engine.log("warning", `Slow ${running.kind} detected: still in execution after ${threshold} milliseconds.`);
+    }
+    engine.onBusy?.();
+    if (running.killed) throw new LuaAbort(scriptError(SCRIPT_KILLED, running.name, undefined));
+  }
+
+  /** SCRIPT KILL and FUNCTION KILL. Throws the error that says why not. */
+  kill(kind: Running["kind"]): void {
+    const { running } = this;
+    if (running === null || running.kind !== kind) throw NOT_BUSY;
+    if (running.wrote) throw UNKILLABLE;
+    running.killed = true;
+  }
+
+  /** How long the running script has been running, in milliseconds. */
+  get runningMs(): number {
+    const startedAt = this.running?.startedAt ?? 0;
+    return startedAt === 0 ? 0 : Math.round(this.#engine.clock.monotonic() - startedAt);
+  }
+}
+
+/** Scripts that say what they do are refused before they begin where that cannot be. */
+function refuseBeforehand(flags: ScriptFlags, readOnly: boolean, shortOfMemory: boolean): void {
+  if (readOnly && !flags.noWrites) {
+    throw WRITING_SCRIPT_IN_RO;
+  }
+  if (shortOfMemory && !flags.allowOom && !flags.noWrites) {
+    throw SCRIPT_NEEDS_ROOM;
+  }
+}
+
+/** From this length on, a string may share memory with others. */
+const MAY_SHARE = 13;
+
+/**
+ * Makes words that may be kept strings of their own: a script's strings are often slices and concatenations. Words of the
+ * call itself are whole already, and most of a script's words are among them.
+ */
+function keepable(argv: string[], whole: readonly string[]): void {
+  for (let i = 1; i < argv.length; i++) {
+    const word = argv[i]!;
+    if (word.length < MAY_SHARE) continue;
+    const at = whole.indexOf(word);
+    argv[i] = at < 0 ? own(word) : whole[at]!;
+  }
+}
+
+function describe(rt: Runtime, value: LuaValue): string {
+  try {
+    return rt.tostring(value);
+  } catch {
+    return "unknown error";
+  }
+}

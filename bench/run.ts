@@ -1,7 +1,7 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined process memory
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
  * Prints the ratios and writes them to bench/results.json, whose tables the README shows (between its bench markers).
@@ -13,17 +13,19 @@ import { parseArgs } from "node:util";
 import { compareInProcess, type ProcessRow } from "./in-process.ts";
 import { compareMemory, type MemoryRow } from "./memory.ts";
 import { compareServers, type Row } from "./redis-benchmark.ts";
-import { median, run, startServer } from "./servers.ts";
+import { compareScripts } from "./scripts.ts";
+import { type BenchServer, median, run, startServer } from "./servers.ts";
 
 interface Results {
   machine?: string;
   plain?: Row[];
   pipelined?: Row[];
+  scripts?: Row[];
   process?: ProcessRow[];
   memory?: MemoryRow[];
 }
 
-const PARTS = ["plain", "pipelined", "process", "memory"] as const;
+const PARTS = ["plain", "pipelined", "scripts", "process", "memory"] as const;
 type Part = (typeof PARTS)[number];
 
 const { values: flags } = parseArgs({
@@ -78,14 +80,21 @@ function memoryTable(rows: readonly MemoryRow[]): string {
   ].join("\n");
 }
 
-async function compareOverTcp(pipeline: number, requests: number): Promise<Row[]> {
+/** Both servers, fresh, for as long as `compare` needs them. */
+async function withServers(compare: (ours: BenchServer, redis: BenchServer) => Row[] | Promise<Row[]>): Promise<Row[]> {
   const ours = await startServer("cinnabar");
   const redis = await startServer("redis");
-  const rounds = flags.quick ? 1 : 5;
-  const rows = compareServers(ours, redis, { pipeline, requests: flags.quick ? requests / 10 : requests, rounds });
+  const rows = await compare(ours, redis);
   await ours.stop();
   await redis.stop();
   return rows;
+}
+
+function compareOverTcp(pipeline: number, requests: number): Promise<Row[]> {
+  const rounds = flags.quick ? 1 : 5;
+  return withServers((ours, redis) =>
+    compareServers(ours, redis, { pipeline, requests: flags.quick ? requests / 10 : requests, rounds }),
+  );
 }
 
 const file = join(import.meta.dirname, "results.json");
@@ -93,6 +102,9 @@ const results: Results = JSON.parse(readFileSync(file, "utf8"));
 results.machine = `${cpus().length} cores (${cpus()[0]!.model}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, ${run("redis-server", ["--version"]).split(" ").slice(0, 3).join(" ")}`;
 if (parts.includes("plain")) results.plain = await compareOverTcp(1, 100_000);
 if (parts.includes("pipelined")) results.pipelined = await compareOverTcp(16, 1_000_000);
+if (parts.includes("scripts")) {
+  results.scripts = await withServers((ours, redis) => compareScripts(ours, redis, flags.quick));
+}
 if (parts.includes("process")) results.process = await compareInProcess(flags.quick ? 1 : 5);
 if (parts.includes("memory")) results.memory = await compareMemory(flags.quick ? 0.05 : 1);
 
@@ -100,6 +112,7 @@ const tables = [
   `Measured on ${results.machine}; both sides in one run, rounds in turn, medians.`,
   results.plain && serverTable("redis-benchmark, 50 clients, no pipelining", results.plain),
   results.pipelined && serverTable("redis-benchmark, 50 clients, pipeline of 16", results.pipelined),
+  results.scripts && serverTable("EVALSHA, pipeline of 16", results.scripts),
   results.process && processTable(results.process),
   results.memory && memoryTable(results.memory),
 ].filter((table) => table !== undefined);

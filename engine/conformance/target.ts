@@ -15,6 +15,7 @@ const RESET = [
   ["CLIENT", "UNPAUSE"],
   ["FLUSHALL"],
   ["SCRIPT", "FLUSH"],
+  ["FUNCTION", "FLUSH"],
   ["CONFIG", "RESETSTAT"],
   ["SLOWLOG", "RESET"],
   ["LATENCY", "RESET"],

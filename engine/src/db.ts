@@ -4,7 +4,7 @@
  * Commands read with `get`, `read` and `peek`, and change with `edit`, `amend`, `editBytes`, `put` and `delete`. Nothing
  * else changes a key. So the things that must happen with every change happen here, and no command can forget one: WATCH,
  * key-space notifications, blocked clients, client-side caching, expiry, memory accounting, the count of changes that the
- * append-only file and the replicas go by.
+ * append-only file and the replicas go by, and the snapshot walk, which must see a key as it was (persist/snapshot.ts).
  *
  * Invariants kept here:
  * - a collection in the keyspace is never empty (streams excepted, which live until deleted);
@@ -56,12 +56,15 @@ export interface PutOptions {
   readonly changes?: number;
 }
 
+const newKeyspace = () => new Dict<Value>({ stamps: true });
+const newDeadlines = () => new Dict<number>({ values: "numbers" });
+
 export class Db {
   readonly engine: Engine;
   readonly index: number;
-  keyspace = new Dict<Value>({ stamps: true });
+  keyspace = newKeyspace();
   /** Deadlines in ms of the keys that have one. */
-  expires = new Dict<number>({ values: "numbers" });
+  expires = newDeadlines();
   /** Clients that WATCH a key. */
   readonly watchers = new Map<string, Set<Client>>();
   /** Clients that are blocked on a key, first come first. */
@@ -114,7 +117,7 @@ export class Db {
   #isDue(key: string, hash: number): boolean {
     const table = this.expires.tableOf(hash);
     const place = table.find(key, hash);
-    return place >= 0 && table.values![place]! <= this.engine.now;
+    return place >= 0 && table.values![place]! <= this.engine.now && !this.engine.loading;
   }
 
   /** A key's value, counted as a hit or a miss, its access time renewed. */
@@ -235,6 +238,7 @@ export class Db {
     const found = this.#open(key);
     if (found === undefined) return 0;
     if (!(found instanceof type)) throw WRONGTYPE;
+    if (this.engine.snapshot !== null) this.#keep(key);
     const before = found.sizeBytes;
     const changes = change(found);
     this.#valueBytes += found.sizeBytes - before;
@@ -248,6 +252,7 @@ export class Db {
     event: string | (() => string),
     change: (value: V) => number,
   ): number {
+    if (this.engine.snapshot !== null) this.#keep(key);
     const before = value.sizeBytes;
     const changes = change(value);
     this.#valueBytes += value.sizeBytes - before;
@@ -268,6 +273,7 @@ export class Db {
   editBytes(key: string, event: string | undefined, change: (bytes: Bytes) => number): number {
     const found = this.#open(key);
     if (found !== undefined && isCollection(found)) throw WRONGTYPE;
+    if (this.engine.snapshot !== null) this.#keep(key);
     const before = found === undefined ? 0 : sizeOfString(found);
     const bytes = found === undefined ? new Bytes() : bytesOf(found);
     const changes = change(bytes);
@@ -300,6 +306,7 @@ export class Db {
       this.#insert(key, this.#hash, value);
       return;
     }
+    if (this.engine.snapshot !== null) this.#keep(key);
     this.#valueBytes += sizeOf(value) - sizeOf(old);
     this.#table.values![this.#place] = value;
     this.engine.touch(this.#table, this.#place);
@@ -309,6 +316,7 @@ export class Db {
 
   /** After a #find that found nothing. */
   #insert(key: string, hash: number, value: Value): void {
+    if (this.engine.snapshot !== null) this.#keep(key);
     const place = this.keyspace.addNew(key, hash, value);
     this.engine.stampNew(this.keyspace.tableOf(hash), place);
     this.#valueBytes += keyBytes(key) + sizeOf(value);
@@ -333,6 +341,7 @@ export class Db {
     const table = this.keyspace.tableOf(hash);
     const place = table.find(key, hash);
     if (place < 0) return undefined;
+    if (this.engine.snapshot !== null) this.#keep(key);
     const value = table.values![place]!;
     this.#valueBytes -= keyBytes(key) + sizeOf(value);
     this.keyspace.deleteAt(table, place);
@@ -388,8 +397,14 @@ export class Db {
     for (const key of this.watchers.keys()) if (this.exists(key)) this.#touchWatchers(key);
     for (const key of this.waiting.keys()) this.#wakeStreamReaders(key, this.#find(key));
     if (this.engine.tracking.active) this.engine.tracking.databaseCleared();
-    this.keyspace.clear();
-    this.expires.clear();
+    if (this.engine.snapshot === null) {
+      this.keyspace.clear();
+      this.expires.clear();
+    } else {
+      // The snapshot walk goes on with the old ones.
+      this.keyspace = newKeyspace();
+      this.expires = newDeadlines();
+    }
     this.#valueBytes = 0;
     return removed;
   }
@@ -410,6 +425,11 @@ export class Db {
     this.engine.blocking.lookAgain(this, other);
   }
 
+  /** A key is about to change while a snapshot is taken: what it was is written first. */
+  #keep(key: string): void {
+    this.engine.snapshot!.before(this.keyspace, key, hashWord(key));
+  }
+
   // ---------------------------------------------------------------------------------------------- expiry
 
   /** When a key expires, in ms; undefined when it does not or does not exist. */
@@ -420,12 +440,14 @@ export class Db {
 
   /** Sets a key's deadline, unannounced: callers that stand for a command announce it with `changed`. */
   expireAt(key: string, ms: number): void {
+    if (this.engine.snapshot !== null) this.#keep(key);
     this.expires.set(key, ms);
   }
 
   /** Takes a key's deadline away; false if it had none. */
   persist(key: string): boolean {
     if (this.expires.size === 0 || this.#find(key) === undefined) return false;
+    if (this.engine.snapshot !== null) this.#keep(key);
     return this.expires.delete(key);
   }
 

@@ -298,6 +298,14 @@ export class Dict<V = undefined> {
     return i < 0 ? undefined : table.values![i];
   }
 
+  /** The number beside a key, where the dict keeps them. */
+  stampOf(key: string): number | undefined {
+    const hash = hashWord(key);
+    const table = this.tableOf(hash);
+    const i = table.find(key, hash);
+    return i < 0 ? undefined : table.stamps![i];
+  }
+
   /** Sets a key's value; true if the key is new. */
   set(key: string, value: V): boolean {
     const hash = hashWord(key);

@@ -30,8 +30,6 @@ import { Config } from "./config.ts";
 import { Db } from "./db.ts";
 import type { Table } from "./dict.ts";
 import {
-  BUSY_FUNCTION,
-  BUSY_SCRIPT,
   execAborted,
   internalError,
   NOAUTH,
@@ -46,12 +44,14 @@ import {
 } from "./errors.ts";
 import { Eviction } from "./eviction.ts";
 import { ActiveExpiry } from "./expiry.ts";
+import { Functions } from "./functions.ts";
 import { LatencyMonitor } from "./latency.ts";
 import { Monitor } from "./monitor.ts";
 import { type EventClass, notifyEvent } from "./notify.ts";
 import { Pause } from "./pause.ts";
 import { PubSub } from "./pubsub.ts";
 import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
+import type { Snapshot } from "./persist/snapshot.ts";
 import { Scripts } from "./scripts.ts";
 import { SlowLog } from "./slow-log.ts";
 import { type CommandStats, Stats } from "./stats.ts";
@@ -110,6 +110,7 @@ export class Engine {
   readonly eviction: Eviction;
   readonly expiry: ActiveExpiry;
   readonly scripts: Scripts;
+  readonly functions: Functions;
   readonly startedAt: number;
   /** Changes since the start. */
   dirty = 0;
@@ -127,6 +128,10 @@ export class Engine {
   cronPaused = false;
   /** DEBUG SET-DISABLE-DENY-SCRIPTS. */
   allowDeniedInScripts = false;
+  /** The snapshot that is being taken, which must see keys before they change. */
+  snapshot: Snapshot | null = null;
+  /** Data is being read from files: nothing expires meanwhile, and few commands are answered. */
+  loading = false;
   /** Names this run, for INFO: 40 hexadecimal digits. */
   readonly runId: string;
   /** Listeners to effects: the append-only file, replicas, tests. */
@@ -169,6 +174,7 @@ export class Engine {
     this.eviction = new Eviction(this);
     this.expiry = new ActiveExpiry(this);
     this.scripts = new Scripts(this);
+    this.functions = new Functions(this);
     this.config.attach(this);
     this.#tick = setInterval(() => this.tick(), TICK_MS);
     this.#tick.unref();
@@ -259,7 +265,10 @@ export class Engine {
   #refusal(client: Client, command: Command): ReplyError | null {
     const { flags } = command;
     if (!client.authenticated && (flags & NO_AUTH) === 0) return NOAUTH;
-    if (this.scripts.running !== null && (flags & ALLOW_BUSY) === 0) return this.#busy(command);
+    // SHUTDOWN says for itself: it may end a script, but only without saving.
+    if (this.scripts.running !== null && (flags & ALLOW_BUSY) === 0 && command.name !== "shutdown") {
+      return this.scripts.busyError;
+    }
     if (client.multi !== null && (flags & NO_MULTI) !== 0) return notAllowedInMulti(command.name);
     if (this.eviction.limit > 0 && !this.eviction.makeRoom() && this.#needsRoom(client, command)) return OOM;
     if (client.protocol === 2 && (flags & WHILE_SUBSCRIBED) === 0 && client.subscriptions > 0) {
@@ -267,12 +276,6 @@ export class Engine {
     }
     if (client.monitoring && (flags & (WRITE | READONLY | MAY_REPLICATE)) !== 0) return REPLICA_KEYSPACE;
     return null;
-  }
-
-  /** The answer to those who come while a script runs too long. SHUTDOWN is let through to say for itself. */
-  #busy(command: Command): ReplyError | null {
-    if (command.name === "shutdown") return null;
-    return this.scripts.running!.kind === "script" ? BUSY_SCRIPT : BUSY_FUNCTION;
   }
 
   /** EXEC needs room when anything in its queue does. */

@@ -344,9 +344,6 @@ export const SCRIPT_ARITY = err("ERR Wrong number of args calling Redis command 
 export const SCRIPT_NOT_ALLOWED = err("ERR This Redis command is not allowed from script");
 export const READONLY_SCRIPT_WRITES = err("ERR Write commands are not allowed from read-only scripts.");
 export const WRITING_SCRIPT_IN_RO = err("ERR Can not execute a script with write flag using *_ro command.");
-export const SCRIPT_NEEDS_ROOM = err(
-  "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'",
-);
 export const INVALID_SHEBANG = err("ERR Invalid script shebang");
 export const unexpectedEngine = (engine: string) => err(line`ERR Unexpected engine in script shebang: ${engine}`);
 export const unknownShebangOption = (option: string) => err(line`ERR Unknown lua shebang option: ${option}`);
@@ -362,8 +359,39 @@ export const BUSY_SCRIPT = err(
 export const BUSY_FUNCTION = err(
   "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.",
 );
-export const SCRIPT_KILLED = "ERR Error running script: Script killed by user with SCRIPT KILL.";
+export const SCRIPT_KILLED = "ERR Script killed by user with SCRIPT KILL...";
 
 /** An error that ended a script, with the script and the line it came from. */
 export const scriptError = (text: string, name: string, place: { source: string; line: number } | undefined) =>
   err(place === undefined ? text : `${text} script: ${name}, on ${place.source}:${place.line}.`);
+
+// Functions
+export const FUNCTION_NOT_FOUND = err("ERR Function not found");
+export const BAD_KEY_COUNT = err("ERR Bad number of keys provided");
+export const LIBRARY_NOT_FOUND = err("ERR Library not found");
+export const MISSING_LIBRARY_METADATA = err("ERR Missing library metadata");
+export const INVALID_LIBRARY_METADATA = err("ERR Invalid library metadata");
+export const LIBRARY_NAME_MISSING = err("ERR Library name was not given");
+export const LIBRARY_NAMED_TWICE = err("ERR Invalid metadata value, name argument was given multiple times");
+export const BAD_FUNCTION_NAME = err(
+  "ERR Library names can only contain letters, numbers, or underscores(_) and must be at least one character long",
+);
+export const NO_FUNCTIONS_REGISTERED = err("ERR No functions registered");
+export const FUNCTION_LOAD_TIMEOUT = err("ERR Error registering functions: ERR FUNCTION LOAD timeout");
+export const FUNCTION_FLUSH_OPTIONS = err("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
+export const LIBRARY_PATTERN_MISSING = err("ERR library name argument was not given");
+export const BAD_RESTORE_POLICY = err(
+  "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE.",
+);
+export const NOT_A_FUNCTION_DUMP = err("ERR given type is not a function");
+export const BAD_FUNCTION_DUMP = err("ERR failed loading the given functions payload");
+export const unknownLibraryMetadata = (word: string) => err(line`ERR Invalid metadata value given: ${word}`);
+export const engineNotFound = (name: string) => err(line`ERR Engine '${name}' not found`);
+export const libraryExists = (name: string) => err(`ERR Library '${name}' already exists`);
+/** FUNCTION RESTORE says it without quotes. */
+export const libraryToRestoreExists = (name: string) => err(`ERR Library ${name} already exists`);
+export const functionExists = (name: string) => err(`ERR Function ${name} already exists`);
+export const functionCompileError = (message: string) => err(oneLine(`ERR Error compiling function: ${message}`));
+export const functionLoadError = (message: string) => err(oneLine(`ERR Error registering functions: ${message}`));
+export const unknownLoadOption = (option: string) => err(line`ERR Unknown option given: ${option}`);
+export const unknownListArgument = (word: string) => err(line`ERR Unknown argument ${word}`);

@@ -11,9 +11,12 @@
  * What this cannot do: accept new connections, and stop a single library call that itself runs long (those are bounded).
  */
 import { Client, type Transport } from "./client.ts";
+import type { Clock } from "./clock.ts";
 import { type Command, DENYOOM, MAY_REPLICATE, NOSCRIPT, WRITE } from "./command-table.ts";
 import type { Engine } from "./engine.ts";
 import {
+  BUSY_FUNCTION,
+  BUSY_SCRIPT,
   compileError,
   NOT_BUSY,
   OOM,
@@ -21,7 +24,6 @@ import {
   ReplyError,
   SCRIPT_ARITY,
   SCRIPT_KILLED,
-  SCRIPT_NEEDS_ROOM,
   SCRIPT_NOT_ALLOWED,
   SCRIPT_UNKNOWN_COMMAND,
   scriptError,
@@ -30,6 +32,7 @@ import {
 } from "./errors.ts";
 import { type Compiled, compileScript } from "./lua/compiler/index.ts";
 import { luaToReply } from "./lua/conversion.ts";
+import { openBase, protectGlobals } from "./lua/lib/base.ts";
 import { openLibraries } from "./lua/lib/index.ts";
 import { openRedis, type ScriptHost, sha1 } from "./lua/redis.ts";
 import { FUEL, Runtime } from "./lua/runtime.ts";
@@ -144,7 +147,11 @@ export class Scripts implements ScriptHost {
   /** A protected Lua state with all libraries whose ticks are watched. */
   makeRuntime(open: (rt: Runtime) => void = (rt) => openRedis(rt, this)): Runtime {
     const rt = new Runtime();
-    openLibraries(rt, open, this.#engine.clock);
+    openBase(rt);
+    openLibraries(rt);
+    openClock(rt, this.#engine.clock);
+    open(rt);
+    protectGlobals(rt);
     rt.onTick = () => this.#tick();
     return rt;
   }
@@ -340,13 +347,19 @@ export class Scripts implements ScriptHost {
       engine.log("warning", `Slow ${running.kind} detected: still in execution after ${threshold} milliseconds.`);
     }
     engine.onBusy?.();
-    if (running.killed) throw new LuaAbort(scriptError(SCRIPT_KILLED, running.name, undefined));
+    if (running.killed) throw new LuaAbort(scriptError(SCRIPT_KILLED, running.name, placeOf(new LuaError(undefined))));
+  }
+
+  /** The answer to those who come while a script runs too long. */
+  get busyError(): ReplyError {
+    return this.running?.kind === "function" ? BUSY_FUNCTION : BUSY_SCRIPT;
   }
 
   /** SCRIPT KILL and FUNCTION KILL. Throws the error that says why not. */
   kill(kind: Running["kind"]): void {
     const { running } = this;
-    if (running === null || running.kind !== kind) throw NOT_BUSY;
+    if (running === null) throw NOT_BUSY;
+    if (running.kind !== kind) throw this.busyError;
     if (running.wrote) throw UNKILLABLE;
     running.killed = true;
   }
@@ -364,8 +377,15 @@ function refuseBeforehand(flags: ScriptFlags, readOnly: boolean, shortOfMemory: 
     throw WRITING_SCRIPT_IN_RO;
   }
   if (shortOfMemory && !flags.allowOom && !flags.noWrites) {
-    throw SCRIPT_NEEDS_ROOM;
+    throw OOM;
   }
+}
+
+/** `os`, of which scripts get the one function that can do no harm: what later versions of Redis give them. */
+function openClock(rt: Runtime, clock: Clock): void {
+  const os = new LuaTable(0, 1);
+  os.setStr("clock", () => clock.monotonic() / 1000);
+  rt.globals.setStr("os", os);
 }
 
 /** From this length on, a string may share memory with others. */

@@ -6,6 +6,7 @@ import {
   unexpectedScriptFlag,
   unknownShebangOption,
 } from "./errors.ts";
+import type { LuaError } from "./lua/value.ts";
 
 export interface ScriptFlags {
   readonly noWrites: boolean;
@@ -24,7 +25,7 @@ const FLAGS: Record<string, keyof ScriptFlags> = {
 };
 
 /** The flags with these names. `unknown` is told of one that does not exist. */
-export function flagsOf(names: readonly string[], unknown: (name: string) => ReplyError): ScriptFlags {
+export function flagsOf(names: readonly string[], unknown: (name: string) => ReplyError | LuaError): ScriptFlags {
   const flags: Record<keyof ScriptFlags, boolean> = {
     noWrites: false,
     allowOom: false,
@@ -33,9 +34,8 @@ export function flagsOf(names: readonly string[], unknown: (name: string) => Rep
     allowCrossSlotKeys: false,
   };
   for (const name of names) {
-    const flag = FLAGS[name];
-    if (flag === undefined) throw unknown(name);
-    flags[flag] = true;
+    if (!Object.hasOwn(FLAGS, name)) throw unknown(name);
+    flags[FLAGS[name]!] = true;
   }
   return flags;
 }

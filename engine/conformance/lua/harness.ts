@@ -8,6 +8,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { compileChunk, compileScript } from "../../src/lua/compiler/index.ts";
 import { openBase, protectGlobals } from "../../src/lua/lib/base.ts";
+import { openLibraries } from "../../src/lua/lib/index.ts";
 import { Runtime } from "../../src/lua/runtime.ts";
 import { LuaTable } from "../../src/lua/table.ts";
 import {
@@ -56,11 +57,11 @@ export async function runReal(wire: Wire, sources: readonly string[]): Promise<s
   return answers.map((answer) => answer.text);
 }
 
-/** A runtime with the libraries that there are, protected as a script finds it. */
+/** A runtime with the libraries that the scripts here use, protected as a script finds it. */
 export function makeRuntime(): Runtime {
   const rt = new Runtime();
   openBase(rt);
-  for (const open of extraLibraries) open(rt);
+  openLibraries(rt);
   rt.globals.setStr("KEYS", new LuaTable());
   rt.globals.setStr("ARGV", new LuaTable());
   protectGlobals(rt);
@@ -71,9 +72,6 @@ export function makeRuntime(): Runtime {
   return rt;
 }
 
-/** Filled in by suites that need more than the base library. */
-export const extraLibraries: ((rt: Runtime) => void)[] = [];
-
 /** The same on our runtime: compiled as a script, or as a chunk whose functions can be suspended. */
 export function runOurs(rt: Runtime, source: string, mode: "script" | "chunk"): string {
   let run: () => Results;
@@ -82,7 +80,7 @@ export function runOurs(rt: Runtime, source: string, mode: "script" | "chunk"): 
       const script = compileScript(rt, source, "@user_script");
       run = () => script.run(new LuaTable(), LuaTable.fromArray([source]));
     } else {
-      const chunk = compileChunk(rt, source, "@user_script");
+      const chunk = compileChunk(rt, source, "@user_script", { resumable: true });
       run = () => chunk();
     }
   } catch (thrown) {

@@ -203,12 +203,7 @@ function streams(prng: Prng): Commands {
     const fields = prng.chance(0.8)
       ? ["temperature", String(i % 40), "place", `room ${i % 3}`]
       : [`f${i}`, someWord(prng)];
-    commands.push([
-      "XADD",
-      "stream:many",
-      `${1_700_000_000_000 + i * 10 + prng.below(10)}-${i % 3}`,
-      ...fields,
-    ]);
+    commands.push(["XADD", "stream:many", `${1_700_000_000_000 + i * 10 + prng.below(10)}-${i % 3}`, ...fields]);
   }
   const huge = ["18446744073709551614-1", "18446744073709551614-18446744073709551615", "18446744073709551615-0"];
   for (const id of ["1-5", "9007199254740993-7", ...huge]) commands.push(["XADD", "stream:huge ids", id, "a", "1"]);

@@ -19,12 +19,19 @@ import { scanCollection } from "./scan-options.ts";
 
 const EMPTY_MAP = new MapReply([]);
 
+/** A new hash of no more words than this is made in one go. */
+const MOST_FILLED = 2 + 2 * 32;
+
 /** HSET and HMSET: returns how many fields are new. */
 function setFields({ db }: Client, argv: readonly string[], name: string): number {
   if (argv.length % 2 === 1) throw wrongArity(name);
   const { limits } = db;
   let created = 0;
   db.edit(argv[1]!, HashValue, "hset", (hash) => {
+    if (hash.size === 0 && argv.length <= MOST_FILLED) {
+      created = hash.fill(argv, 2, limits);
+      return (argv.length - 2) / 2;
+    }
     hash.makeRoom(argv, 2, limits);
     for (let i = 2; i < argv.length; i += 2) if (hash.set(argv[i]!, argv[i + 1]!, limits)) created++;
     return (argv.length - 2) / 2;

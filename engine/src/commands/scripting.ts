@@ -1,32 +1,12 @@
 /** EVAL and its kin, and SCRIPT. Functions are in functions.ts. */
 import type { Args } from "../args.ts";
 import type { Client } from "../client.ts";
-import { countedKeys, group, type KeySpec, type Row } from "../command.ts";
-import { NEGATIVE_SCRIPT_KEYS, NOSCRIPT_ERROR, SCRIPT_FLUSH_OPTIONS, SYNTAX, TOO_FEW_SCRIPT_ARGS } from "../errors.ts";
+import { group, type Row } from "../command.ts";
+import { NOSCRIPT_ERROR, SCRIPT_DEBUG_OPTIONS, SCRIPT_FLUSH_OPTIONS, SYNTAX } from "../errors.ts";
 import { OK, type Reply } from "../reply.ts";
 import { functionCommands } from "./functions.ts";
 import { withHelp } from "./help.ts";
-
-export const SCRIPT_KEYS: KeySpec[] = [
-  {
-    ...countedKeys(["RW", "access", "update"], 2),
-    notes: "what a script does with its keys is not known before it runs, so the most is assumed",
-  },
-];
-export const READ_SCRIPT_KEYS: KeySpec[] = [
-  {
-    ...countedKeys(["RO", "access"], 2),
-    notes: "what a script does with its keys is not known before it runs, so the most is assumed",
-  },
-];
-
-/** The keys and arguments behind a script or a function's name. */
-export function keysAndArgs(args: Args): { keys: string[]; rest: string[] } {
-  const count = args.int();
-  if (count > args.left) throw TOO_FEW_SCRIPT_ARGS;
-  if (count < 0) throw NEGATIVE_SCRIPT_KEYS;
-  return { keys: args.take(count), rest: args.rest() };
-}
+import { keysAndArgs, READ_SCRIPT_KEYS, SCRIPT_KEYS } from "./script-args.ts";
 
 function evaluate(readOnly: boolean): (client: Client, args: Args) => Reply {
   return (client, args) => {

@@ -56,6 +56,7 @@ function shutdown({ engine }: Client, args: Args): Reply {
   if ((wanted.has("abort") && wanted.size > 1) || (wanted.has("save") && wanted.has("nosave"))) throw SYNTAX;
   // A shutdown here is over before the next command is read, so there is never one to call off.
   if (wanted.has("abort")) throw NO_SHUTDOWN;
+  if (engine.scripts.running !== null && !wanted.has("nosave")) throw engine.scripts.busyError;
   if (engine.onShutdown === null) throw SHUTDOWN_FAILED;
   const save = wanted.has("save") ? true : wanted.has("nosave") ? false : undefined;
   engine.onShutdown({ save, now: wanted.has("now"), force: wanted.has("force") });

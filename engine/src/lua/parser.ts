@@ -620,10 +620,11 @@ function isTarget(expression: Expression): boolean {
 
 /** `and` and `or`; behind a literal that decides nothing, Lua leaves only the other operand. */
 function choose(op: "and" | "or", left: Expression, right: Expression): Expression {
-  const { kind } = left;
-  const passes =
-    op === "and" ? kind === "number" || kind === "string" || kind === "true" : kind === "nil" || kind === "false";
-  return passes ? { kind: "single", operand: right } : { kind: "logic", op, left, right };
+  const { kind } = left.kind === "single" ? left.operand : left;
+  const isTrue = kind === "number" || kind === "string" || kind === "true";
+  const passes = op === "and" ? isTrue : kind === "nil" || kind === "false";
+  if (!passes) return { kind: "logic", op, left, right };
+  return right.kind === "single" ? right : { kind: "single", operand: right };
 }
 
 /** Arithmetic on two literals is done here, as in Lua, but for what would give NaN or divide by zero. */

@@ -8,8 +8,8 @@
 import type { Coroutine } from "./coroutine.ts";
 import { callable, equals, index, lessThan, metamethod, setIndex } from "./operators.ts";
 import { LuaTable } from "./table.ts";
-import { levelAt, levelsOf, prefixOf } from "./trace.ts";
-import { first, LuaAbort, LuaError, type LuaFunction, type LuaValue, type Results, toDisplay } from "./value.ts";
+import { levelAt, overflowPlace, prefixOf } from "./trace.ts";
+import { first, LuaError, type LuaFunction, type LuaValue, type Results, toDisplay } from "./value.ts";
 
 /** Calls between two ticks; a loop makes one each 8192 rounds, too. */
 export const FUEL = 8192;
@@ -126,13 +126,12 @@ export class Runtime {
   asError(thrown: unknown): LuaError {
     if (thrown instanceof LuaError) return thrown;
     if (thrown instanceof RangeError) {
+      const place = overflowPlace(thrown);
       const overflow = thrown.message.includes("call stack");
-      const error = new LuaError(overflow ? `${prefixOf(levelsOf(thrown)[0])}stack overflow` : "not enough memory");
-      const level = levelsOf(thrown).find((one) => typeof one === "object");
-      if (typeof level === "object") error.place = { source: level.chunk.source, line: level.site.line };
+      const error = new LuaError(overflow ? `${prefixOf(place)}stack overflow` : "not enough memory");
+      if (place !== undefined) error.place = { source: place.chunk.source, line: place.site.line };
       return error;
     }
-    if (thrown instanceof LuaAbort) throw thrown;
     throw thrown;
   }
 }

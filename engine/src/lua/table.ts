@@ -151,19 +151,46 @@ export class LuaTable {
 
   /** A table of values 1..n with an array part of exactly n slots. Undefined elements are holes. */
   static fromArray(values: readonly LuaValue[]): LuaTable {
-    const table = new LuaTable();
+    const table = new LuaTable(values.length);
     table.append(0, values);
     return table;
   }
 
+  /** A table whose hash part is this vector, laid out as `layoutOf` says; the caller gives the vector away. */
+  static fromNodes(nodes: Nodes, mask: number, lastFree: number): LuaTable {
+    const table = new LuaTable();
+    table.#nodes = nodes;
+    table.#mask = mask;
+    table.#lastFree = lastFree;
+    return table;
+  }
+
+  /** How the fields of a constructor lie if none of them is nil: the vector with `true` for each value. */
+  static layoutOf(names: readonly string[], room: number): { nodes: Nodes; mask: number; lastFree: number } {
+    const table = new LuaTable(0, room);
+    for (const name of names) table.setStr(name, true);
+    return { nodes: table.#nodes, mask: table.#mask, lastFree: table.#lastFree };
+  }
+
   /** Stores values at from + 1, from + 2 …, making room for exactly those (what a constructor's list does). */
   append(from: number, values: readonly LuaValue[]): void {
-    const last = from + values.length;
-    if (last > this.#arraySize) this.#resizeArray(last);
-    for (let i = 0; i < values.length; i++) {
+    const { length } = values;
+    if (from + length > this.#arraySize) this.#resizeArray(from + length);
+    const { array } = this;
+    let i = 0;
+    if (array.length === from + 1) for (; i < length && values[i] !== undefined; i++) array.push(values[i]);
+    for (; i < length; i++) {
       const value = values[i];
-      if (value !== undefined || from + i + 1 < this.array.length) this.#setSlot(from + i + 1, value);
+      if (value !== undefined || from + i + 1 < array.length) this.#setSlot(from + i + 1, value);
     }
+  }
+
+  /** The values from one integer key to another. */
+  slice(from: number, to: number): LuaValue[] {
+    if (from > 0 && to < this.array.length) return this.array.slice(from, to + 1);
+    const values: LuaValue[] = [];
+    for (let i = from; i <= to; i++) values.push(this.getInt(i));
+    return values;
   }
 
   get(key: LuaValue): LuaValue {

@@ -56,12 +56,9 @@ function levelsOfFrames(frames: NodeJS.CallSite[]): Level[] {
   const levels: Level[] = [];
   let aboveIsLua = false;
   for (const frame of frames) {
-    const file = frame.getFileName();
-    if (file?.startsWith(PREFIX)) {
-      const chunk = chunks.get(file)?.deref();
-      const site = chunk?.sites[frame.getLineNumber() ?? 0];
-      if (chunk === undefined || site === undefined) continue;
-      levels.push(site.tail && aboveIsLua ? "tail" : { chunk, site });
+    const level = placeOfFrame(frame);
+    if (level !== undefined) {
+      levels.push(level.site.tail && aboveIsLua ? "tail" : level);
       aboveIsLua = true;
     } else if (frame.getFunctionName() === "fromNative") {
       levels.push("native");
@@ -69,6 +66,26 @@ function levelsOfFrames(frames: NodeJS.CallSite[]): Level[] {
     }
   }
   return levels;
+}
+
+/** The place in a script that a frame is at; undefined for frames of the host. */
+function placeOfFrame(frame: NodeJS.CallSite): { chunk: Chunk; site: Site } | undefined {
+  const file = frame.getFileName();
+  if (!file?.startsWith(PREFIX)) return undefined;
+  const chunk = chunks.get(file)?.deref();
+  const site = chunk?.sites[frame.getLineNumber() ?? 0];
+  return chunk === undefined || site === undefined ? undefined : { chunk, site };
+}
+
+/**
+ * Where the stack overflowed. V8 notices at the start of the function that did not fit any more; to Lua it happens where
+ * that one was called.
+ */
+export function overflowPlace(error: RangeError): { chunk: Chunk; site: Site } | undefined {
+  const frames = framesOf(error);
+  const places = frames.map(placeOfFrame);
+  const called = places[0] === undefined ? 0 : 1;
+  return places.slice(called).find((place) => place !== undefined);
 }
 
 function framesOf(error: { stack?: unknown }): NodeJS.CallSite[] {

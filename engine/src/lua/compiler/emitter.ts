@@ -23,8 +23,8 @@ export interface ChunkOptions {
   script: boolean;
   /** Functions may be run by coroutines. */
   resumable: boolean;
-  /** Globals that must be looked up at each use, though they do not change for the script. */
-  dynamic?: ReadonlySet<string> | undefined;
+  /** The main function's own code sees these globals; the functions in it see the runtime's. */
+  mainGlobals?: LuaTable | undefined;
 }
 
 /** A global table's entries that are constants for the script. */
@@ -36,6 +36,8 @@ export class ChunkEmitter {
   readonly sites = new Sites();
   /** Values of the host that the code refers to as K0, K1 … */
   readonly constants: LuaValue[] = [];
+  /** How many functions the one that is being emitted is inside of, itself included. */
+  depth = 0;
   readonly #numbers = new Map<LuaValue, number>();
 
   constructor(rt: Runtime, options: ChunkOptions) {
@@ -46,6 +48,11 @@ export class ChunkEmitter {
   /** The functions that make a loop over a table, by which of them it is. */
   get walkers(): ReadonlyMap<LuaValue, "pairs" | "ipairs"> {
     return this.rt.walkers;
+  }
+
+  /** The name of the globals that the function at hand sees. */
+  get globals(): "G" | "M" {
+    return this.depth === 1 && this.options.mainGlobals !== undefined ? "M" : "G";
   }
 
   constant(value: LuaValue): string {
@@ -63,7 +70,7 @@ export class ChunkEmitter {
     if (expression.kind === "global") {
       const { globals } = this.rt;
       const { name } = expression;
-      if (!globals.readonly || NOT_CONSTANT.has(name) || this.options.dynamic?.has(name)) return undefined;
+      if (!globals.readonly || NOT_CONSTANT.has(name) || this.globals !== "G") return undefined;
       return globals.getStr(name);
     }
     if (expression.kind === "index" && expression.key.kind === "string") {

@@ -162,7 +162,7 @@ function global(fn: FunctionEmitter, e: Extract<Expression, { kind: "global" }>)
   if (known !== undefined) return constant(fn, known);
   if (chunk.options.script && (e.name === "KEYS" || e.name === "ARGV")) return simple(e.name);
   const mark = chunk.sites.mark(e.line);
-  return complex(`${mark}indexField(rt, G, ${quote(e.name)}, ${hashString(e.name)})`);
+  return complex(`${mark}indexField(rt, ${chunk.globals}, ${quote(e.name)}, ${hashString(e.name)})`);
 }
 
 /** A value of the host, known while compiling. */
@@ -376,6 +376,8 @@ function table(fn: FunctionEmitter, items: TableItem[]): Code {
       "table",
     );
   }
+  const record = recordText(fn, items);
+  if (record !== undefined) return complex(record, "table");
   const mark = fn.mark();
   const name = fn.temporary();
   const steps = [`${name} = new LuaTable(${sizes})`];
@@ -405,6 +407,45 @@ function table(fn: FunctionEmitter, items: TableItem[]): Code {
   flush();
   fn.release(mark);
   return complex(`(${steps.join(", ")}, ${name})`, "table");
+}
+
+/** Fields of a constructor whose layout is worked out while compiling. */
+const MAX_RECORD = 16;
+
+/**
+ * A constructor with a few constant names: the nodes as a literal, in place. Only if no value is nil, which would leave
+ * nodes free for the fields behind it.
+ */
+function recordText(fn: FunctionEmitter, items: TableItem[]): string | undefined {
+  const names = items.map((item) => (item.key?.kind === "string" ? item.key.value : ""));
+  const known = items.every((item) => item.key?.kind === "string");
+  if (!known || items.length > MAX_RECORD || new Set(names).size < names.length) return undefined;
+  const mark = fn.mark();
+  const setups: string[] = [];
+  const values = new Map<string, string>();
+  const tests: string[] = [];
+  items.forEach((item, i) => {
+    const code = value(fn, item.value);
+    const held = hold(fn, item.value.kind === "local" ? { ...code, simple: false } : code, setups);
+    values.set(names[i]!, held.text);
+    if (held.type === "any" || held.type === "nil") tests.push(`${held.text} === undefined`);
+  });
+  fn.release(mark);
+  const room = roundSize(items.length);
+  const { nodes, mask, lastFree } = LuaTable.layoutOf(names, room);
+  const fields: string[] = [];
+  for (let i = 0; i < nodes.length; i += 4) {
+    const key = nodes[i];
+    fields.push(
+      key === undefined
+        ? "undefined, undefined, -1, 0"
+        : `${quote(key)}, ${values.get(key)}, ${nodes[i + 2]}, ${nodes[i + 3]}`,
+    );
+  }
+  const quick = `LuaTable.fromNodes([${fields.join(", ")}], ${mask}, ${lastFree})`;
+  if (tests.length === 0) return sequence(setups, quick);
+  const pairs = names.map((name) => `${quote(name)}, ${values.get(name)}`).join(", ");
+  return sequence(setups, `${tests.join(" || ")} ? record(${room}, [${pairs}]) : ${quick}`);
 }
 
 function fieldText(fn: FunctionEmitter, name: string, item: TableItem): string {

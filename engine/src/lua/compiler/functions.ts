@@ -21,6 +21,7 @@ export function functionText(outer: FunctionEmitter, body: FunctionBody): string
 }
 
 export function emitFunction(chunk: ChunkEmitter, body: FunctionBody, parameters: string[]): string {
+  chunk.depth++;
   const suspends = chunk.options.resumable && callsUnknown(chunk, body.block);
   const fn = new FunctionEmitter(chunk, body, suspends);
   const { scope } = body;
@@ -30,6 +31,7 @@ export function emitFunction(chunk: ChunkEmitter, body: FunctionBody, parameters
   if (argTable) start = `let ${nameOf(scope.arg!)} = argTable(va);`;
   else if (scope.arg?.used) start = `let ${nameOf(scope.arg)};`;
   const block = blockText(fn, body.block);
+  chunk.depth--;
   const end = alwaysReturns(body.block) ? "" : "return EMPTY;";
   const inner = fn.jumpsToStart ? `start: for (;;) {${LOOP_CHECK}${block}${end}}` : block + end;
   const loops = inner.includes(LOOP_CHECK) ? "let rounds = 0;" : "";

@@ -61,14 +61,26 @@ export function compileScript(rt: Runtime, source: string, chunkName: string): C
   };
 }
 
-/** Compiles a chunk whose only arguments are `...`: what loadstring makes, and a library of functions. */
+/**
+ * Compiles a chunk whose only arguments are `...`: what loadstring makes. `resumable`: its functions may be called by
+ * coroutines of somebody else's code; otherwise its own text decides.
+ */
 export function compileChunk(
   rt: Runtime,
   source: string,
   chunkName: string,
-  options: { dynamic?: ReadonlySet<string> } = {},
+  options: { resumable?: boolean } = {},
 ): LuaFunction {
-  return compile(rt, source, chunkName, { script: false, resumable: true, dynamic: options.dynamic });
+  const resumable = options.resumable ?? REFLECTIVE.test(source);
+  return compile(rt, source, chunkName, { script: false, resumable });
+}
+
+/**
+ * Compiles a library of functions. The code that is run once, when the library is loaded, sees `mainGlobals`; the functions
+ * that it makes see the runtime's globals.
+ */
+export function compileLibrary(rt: Runtime, source: string, chunkName: string, mainGlobals: LuaTable): LuaFunction {
+  return compile(rt, source, chunkName, { script: false, resumable: REFLECTIVE.test(source), mainGlobals });
 }
 
 function compile(rt: Runtime, source: string, chunkName: string, options: ChunkOptions): LuaFunction {
@@ -78,13 +90,13 @@ function compile(rt: Runtime, source: string, chunkName: string, options: ChunkO
   const code = `"use strict";${PREAMBLE}${names.length > 0 ? `const [${names}] = constants;` : ""}return ${text};`;
   let factory: (...args: unknown[]) => LuaFunction;
   try {
-    factory = compileFunction(code, ["rt", "G", "helpers", "constants", "chunk"], { filename }) as typeof factory;
+    factory = compileFunction(code, ["rt", "G", "M", "helpers", "constants", "chunk"], { filename }) as typeof factory;
   } catch (error) {
     // Nested deeper than V8's own parser goes.
     if (error instanceof RangeError || error instanceof SyntaxError) throw tooComplex(chunkName);
     throw error;
   }
-  return factory(rt, rt.globals, helpers, constants, chunk);
+  return factory(rt, rt.globals, options.mainGlobals, helpers, constants, chunk);
 }
 
 /** The generated code of a chunk; also for those who want to look at it. */
@@ -129,6 +141,13 @@ function list(elements: number, fields: number, values: LuaValue[]): LuaTable {
   return table;
 }
 
+/** A constructor with fields only, some of them nil. */
+function record(room: number, pairs: LuaValue[]): LuaTable {
+  const table = new LuaTable(0, room);
+  for (let i = 0; i < pairs.length; i += 2) table.set(pairs[i], pairs[i + 1]);
+  return table;
+}
+
 /** The table `arg` of a function with `...` that does not use it. */
 function argTable(values: LuaValue[]): LuaTable {
   const table = new LuaTable(values.length, 1);
@@ -160,6 +179,7 @@ const helpers = {
   numberToString,
   pack,
   power,
+  record,
   resumable,
   setElement,
   setField,

@@ -119,7 +119,10 @@ function prepareStore(
 ): (text: string) => string {
   const site = fn.chunk.sites.mark(line);
   if (target.kind === "local") return (text) => `${nameOf(target.local)} = ${text}`;
-  if (target.kind === "global") return (text) => `${site}setIndex(rt, G, ${quote(target.name)}, ${text})`;
+  if (target.kind === "global") {
+    const { globals } = fn.chunk;
+    return (text) => `${site}setIndex(rt, ${globals}, ${quote(target.name)}, ${text})`;
+  }
   const held = (e: Expression) => {
     const code = value(fn, e);
     const copied = e.kind === "local" && (e.up || assigned.has(e.local));

@@ -1,6 +1,7 @@
 /**
  * Lua's base library as Redis leaves it to scripts: no files, no printing, no environments, no bytecode.
  */
+// biome-ignore-all lint/complexity/noArguments: only the number of arguments is asked for, which costs nothing
 import { compileChunk } from "../compiler/index.ts";
 import { Coroutine, makeYield } from "../coroutine.ts";
 import { single } from "../natives.ts";
@@ -17,9 +18,7 @@ import {
   toDisplay,
   typeName,
 } from "../value.ts";
-
-/** Values that one call may take or hand back, as in Lua. */
-export const MAX_VALUES = 8000;
+import { checkFunction, checkInt, checkString, checkTable, MAX_STACK, optInt } from "./check.ts";
 
 /** Puts the base library and `coroutine` into the runtime's globals. */
 export function openBase(rt: Runtime): void {
@@ -36,62 +35,45 @@ export function openBase(rt: Runtime): void {
 
 type Library = Record<string, LuaFunction>;
 
-/** "number expected, got no value": what was wrong with an argument. */
-function got(args: LuaValue[], index: number): string {
-  return index >= args.length ? "no value" : typeName(args[index]);
-}
-
-function checkAny(rt: Runtime, args: LuaValue[], index: number, name: string): LuaValue {
-  if (index >= args.length) throw rt.argumentError(index + 1, name, "value expected");
-  return args[index];
-}
-
-function checkTable(rt: Runtime, args: LuaValue[], index: number, name: string): LuaTable {
-  const value = args[index];
-  if (value instanceof LuaTable) return value;
-  throw rt.argumentError(index + 1, name, `table expected, got ${got(args, index)}`);
-}
-
-/** An integer as C makes one of a number: the fraction is cut off. */
-function checkInt(rt: Runtime, args: LuaValue[], index: number, name: string): number {
-  const value = args[index];
-  const number = typeof value === "string" ? stringToNumber(value) : value;
-  if (typeof number === "number") return Number.isFinite(number) ? Math.trunc(number) : -(2 ** 31);
-  throw rt.argumentError(index + 1, name, `number expected, got ${got(args, index)}`);
-}
-
-function optInt(rt: Runtime, args: LuaValue[], index: number, name: string, otherwise: number): number {
-  return args[index] === undefined ? otherwise : checkInt(rt, args, index, name);
-}
-
-function checkString(rt: Runtime, args: LuaValue[], index: number, name: string): string {
-  const value = args[index];
-  if (typeof value === "string") return value;
-  if (typeof value === "number") return toDisplay(value);
-  throw rt.argumentError(index + 1, name, `string expected, got ${got(args, index)}`);
+/** An argument that may be anything, but must be there. */
+function checkAny(rt: Runtime, args: LuaValue[], argument: number, name: string): LuaValue {
+  if (argument > args.length) throw rt.argumentError(argument, name, "value expected");
+  return args[argument - 1];
 }
 
 function basics(rt: Runtime): Library {
   return {
     assert(...args) {
-      const value = checkAny(rt, args, 0, "assert");
+      const value = checkAny(rt, args, 1, "assert");
       if (value !== undefined && value !== false) return args.length === 1 ? value : args;
-      const message = args[1] === undefined ? "assertion failed!" : checkString(rt, args, 1, "assert");
+      const message = args[1] === undefined ? "assertion failed!" : checkString(rt, args[1], 2, "assert", args.length);
       throw rt.error(message);
     },
     error(value, level) {
-      const at = level === undefined ? 1 : checkInt(rt, [value, level], 1, "error");
+      const at = optInt(rt, level, 2, "error", 1);
       if (typeof value === "string" && at > 0) throw rt.error(value, at);
       if (typeof value === "number" && at > 0) throw rt.error(toDisplay(value), at);
       throw new LuaError(value);
     },
-    tostring: single((...args) => rt.display(checkAny(rt, args, 0, "tostring"))),
-    tonumber: single((...args) => tonumber(rt, args)),
-    type: single((...args) => typeName(checkAny(rt, args, 0, "type")), "string"),
+    tostring: single(function (value) {
+      if (typeof value === "string") return value;
+      if (typeof value === "number") return toDisplay(value);
+      if (value === undefined && arguments.length === 0) throw rt.argumentError(1, "tostring", "value expected");
+      return rt.display(value);
+    }),
+    tonumber: single(function (value, base) {
+      if (base !== undefined || arguments.length === 0) return tonumber(rt, [...arguments]);
+      if (typeof value === "number") return value;
+      return typeof value === "string" ? stringToNumber(value) : undefined;
+    }),
+    type: single(function (value) {
+      if (value === undefined && arguments.length === 0) throw rt.argumentError(1, "type", "value expected");
+      return typeName(value);
+    }, "string"),
     select(...args) {
       const [which] = args;
       if (typeof which === "string" && which.startsWith("#")) return args.length - 1;
-      let n = checkInt(rt, args, 0, "select");
+      let n = checkInt(rt, args[0], 1, "select", args.length);
       if (n < 0) n = args.length + n;
       else if (n > args.length) n = args.length;
       if (n < 1) throw rt.argumentError(1, "select", "index out of range");
@@ -103,21 +85,21 @@ function basics(rt: Runtime): Library {
 }
 
 function tonumber(rt: Runtime, args: LuaValue[]): LuaValue {
-  const base = optInt(rt, args, 1, "tonumber", 10);
+  const base = optInt(rt, args[1], 2, "tonumber", 10);
   if (base === 10) {
-    const value = checkAny(rt, args, 0, "tonumber");
+    const value = checkAny(rt, args, 1, "tonumber");
     if (typeof value === "number") return value;
     return typeof value === "string" ? stringToNumber(value) : undefined;
   }
-  const text = checkString(rt, args, 0, "tonumber");
+  const text = checkString(rt, args[0], 1, "tonumber", args.length);
   if (base < 2 || base > 36) throw rt.argumentError(2, "tonumber", "base out of range");
   return parseInteger(text, base);
 }
 
 /** There is nothing to collect by hand; the figures are of the kind that Lua gives. */
 function collectgarbage(rt: Runtime, args: LuaValue[]): LuaValue {
-  const option = args[0] === undefined ? "collect" : checkString(rt, args, 0, "collectgarbage");
-  optInt(rt, args, 1, "collectgarbage", 0);
+  const option = args[0] === undefined ? "collect" : checkString(rt, args[0], 1, "collectgarbage", args.length);
+  optInt(rt, args[1], 2, "collectgarbage", 0);
   switch (option) {
     case "count":
       return memoryKb();
@@ -139,58 +121,56 @@ const memoryKb = () => 64;
 
 function tables(rt: Runtime): Library {
   const next: LuaFunction = (...args) => {
-    const entry = checkTable(rt, args, 0, "next").next(args[1]);
+    const entry = checkTable(rt, args[0], 1, "next", args.length).next(args[1]);
     return entry === null ? undefined : entry;
   };
   const step: LuaFunction = (...args) => {
-    const i = checkInt(rt, args, 1, "ipairs") + 1;
-    const value = checkTable(rt, args, 0, "ipairs").getInt(i);
+    const i = checkInt(rt, args[1], 2, "ipairs", args.length) + 1;
+    const value = checkTable(rt, args[0], 1, "ipairs", args.length).getInt(i);
     return value === undefined ? EMPTY : [i, value];
   };
   rt.natives.add(step);
   return {
     next,
-    pairs: (...args) => [next, checkTable(rt, args, 0, "pairs"), undefined],
-    ipairs: (...args) => [step, checkTable(rt, args, 0, "ipairs"), 0],
+    pairs: (...args) => [next, checkTable(rt, args[0], 1, "pairs", args.length), undefined],
+    ipairs: (...args) => [step, checkTable(rt, args[0], 1, "ipairs", args.length), 0],
     rawget: single((...args) => {
-      const table = checkTable(rt, args, 0, "rawget");
-      return table.get(checkAny(rt, args, 1, "rawget"));
+      const table = checkTable(rt, args[0], 1, "rawget", args.length);
+      return table.get(checkAny(rt, args, 2, "rawget"));
     }),
     rawset: single((...args) => {
-      const table = checkTable(rt, args, 0, "rawset");
-      checkAny(rt, args, 1, "rawset");
-      table.set(args[1], checkAny(rt, args, 2, "rawset"));
+      const table = checkTable(rt, args[0], 1, "rawset", args.length);
+      checkAny(rt, args, 2, "rawset");
+      table.set(args[1], checkAny(rt, args, 3, "rawset"));
       return table;
     }),
     rawequal: single((...args) => {
-      const a = checkAny(rt, args, 0, "rawequal");
-      return a === checkAny(rt, args, 1, "rawequal");
+      const a = checkAny(rt, args, 1, "rawequal");
+      return a === checkAny(rt, args, 2, "rawequal");
     }, "boolean"),
     unpack: (...args) => unpack(rt, args),
   };
 }
 
 function unpack(rt: Runtime, args: LuaValue[]): Results {
-  const table = checkTable(rt, args, 0, "unpack");
-  const from = optInt(rt, args, 1, "unpack", 1);
-  const to = args[2] === undefined ? table.length() : checkInt(rt, args, 2, "unpack");
+  const table = checkTable(rt, args[0], 1, "unpack", args.length);
+  const from = optInt(rt, args[1], 2, "unpack", 1);
+  const to = args[2] === undefined ? table.length() : checkInt(rt, args[2], 3, "unpack", args.length);
   if (from > to) return EMPTY;
   const count = to - from + 1;
-  if (count + args.length > MAX_VALUES) throw rt.error("too many results to unpack");
+  if (count + args.length > MAX_STACK) throw rt.error("too many results to unpack");
   if (count === 1) return table.getInt(from);
-  const values: LuaValue[] = [];
-  for (let i = from; i <= to; i++) values.push(table.getInt(i));
-  return values;
+  return table.slice(from, to);
 }
 
 function metatables(rt: Runtime): Library {
   return {
     getmetatable: single((...args) => {
-      const metatable = rt.metatableOf(checkAny(rt, args, 0, "getmetatable"));
+      const metatable = rt.metatableOf(checkAny(rt, args, 1, "getmetatable"));
       return metatable?.getStr("__metatable") ?? metatable;
     }),
     setmetatable: single((...args) => {
-      const table = checkTable(rt, args, 0, "setmetatable");
+      const table = checkTable(rt, args[0], 1, "setmetatable", args.length);
       const metatable = args[1];
       if (!(args.length > 1 && (metatable === undefined || metatable instanceof LuaTable))) {
         throw rt.argumentError(2, "setmetatable", "nil or table expected");
@@ -214,7 +194,7 @@ function calls(rt: Runtime): Library {
       }
     },
     xpcall(...args) {
-      checkAny(rt, args, 1, "xpcall");
+      checkAny(rt, args, 2, "xpcall");
       try {
         return prepend(true, rt.call(args[0], []));
       } catch (thrown) {
@@ -254,24 +234,22 @@ function handled(rt: Runtime, handler: LuaValue, value: LuaValue): LuaValue {
 function loading(rt: Runtime): Library {
   const load = (source: string, chunkName: string): Results => {
     try {
-      return compileChunk(rt, source, chunkName);
+      return compileChunk(rt, source, chunkName, { resumable: true });
     } catch (thrown) {
       return [undefined, rt.caught(thrown)];
     }
   };
   return {
     loadstring(...args) {
-      const source = checkString(rt, args, 0, "loadstring");
-      return load(source, args[1] === undefined ? source : checkString(rt, args, 1, "loadstring"));
+      const source = checkString(rt, args[0], 1, "loadstring", args.length);
+      return load(source, args[1] === undefined ? source : checkString(rt, args[1], 2, "loadstring", args.length));
     },
     load(...args) {
-      const chunkName = args[1] === undefined ? "=(load)" : checkString(rt, args, 1, "load");
-      if (typeof args[0] !== "function") {
-        throw rt.argumentError(1, "load", `function expected, got ${got(args, 0)}`);
-      }
+      const chunkName = args[1] === undefined ? "=(load)" : checkString(rt, args[1], 2, "load", args.length);
+      const reader = checkFunction(rt, args[0], 1, "load", args.length);
       let source: string;
       try {
-        source = readAll(rt, args[0]);
+        source = readAll(rt, reader);
       } catch (thrown) {
         return [undefined, rt.caught(thrown)];
       }

@@ -42,25 +42,17 @@ function toBits(rt: Runtime, value: LuaValue, argument: number, name: string, gi
 }
 
 function unary(rt: Runtime, name: string, compute: (x: number) => number): LuaFunction {
-  return single(
-    // biome-ignore lint/complexity/useArrowFunction: arguments
-    function (x: LuaValue) {
-      return compute(toBits(rt, x, 1, name, arguments.length));
-    },
-    "number",
-  );
+  return single(function (x: LuaValue) {
+    return compute(toBits(rt, x, 1, name, arguments.length));
+  }, "number");
 }
 
 function shifting(rt: Runtime, name: string, compute: (x: number, n: number) => number): LuaFunction {
-  return single(
-    // biome-ignore lint/complexity/useArrowFunction: arguments
-    function (x: LuaValue, n: LuaValue) {
-      const given = arguments.length;
-      const bits = toBits(rt, x, 1, name, given);
-      return compute(bits, toBits(rt, n, 2, name, given) & 31);
-    },
-    "number",
-  );
+  return single(function (x: LuaValue, n: LuaValue) {
+    const given = arguments.length;
+    const bits = toBits(rt, x, 1, name, given);
+    return compute(bits, toBits(rt, n, 2, name, given) & 31);
+  }, "number");
 }
 
 /** Arguments after the first are looked at from the last one on, which decides whose error is raised. */

@@ -115,3 +115,16 @@ export function makeLibrary(entries: readonly (readonly [name: string, value: Lu
   for (const [name, value] of entries) table.setStr(name, value);
   return table;
 }
+
+/**
+ * A table with these values at 1, 2, 3 …, as if they had been stored one after the other. values[0] is not used, and none
+ * of the others is nil. The array becomes the table's own.
+ */
+export function makeSequence(values: LuaValue[]): LuaTable {
+  const count = values.length - 1;
+  if (count === 0) return new LuaTable();
+  // Stored one by one they would have doubled the array part each time it was full.
+  const table = new LuaTable(count === 1 ? 1 : 1 << (32 - Math.clz32(count - 1)));
+  table.array = values;
+  return table;
+}

@@ -226,8 +226,8 @@ function formatFloat(value: number, spec: Spec): string {
     const digits = floatDigits(Math.abs(value), kind, spec.precision < 0 ? 6 : spec.precision, spec.alternate);
     text = padNumber(sign(negative, spec), digits, spec, spec.zero);
   } else {
-    const isNaN = Number.isNaN(value);
-    text = pad(sign(isNaN || value < 0, spec) + (isNaN ? "nan" : "inf"), spec);
+    const invalid = Number.isNaN(value);
+    text = pad(sign(invalid || value < 0, spec) + (invalid ? "nan" : "inf"), spec);
   }
   return kind === spec.kind ? text : text.toUpperCase();
 }

@@ -54,25 +54,17 @@ export function mathLibrary(rt: Runtime): LuaTable {
 }
 
 function one(rt: Runtime, name: string, compute: (x: number) => number): LuaFunction {
-  return single(
-    // biome-ignore lint/complexity/useArrowFunction: arguments
-    function (x: LuaValue) {
-      return compute(typeof x === "number" ? x : checkNumber(rt, x, 1, name, arguments.length));
-    },
-    "number",
-  );
+  return single(function (x: LuaValue) {
+    return compute(typeof x === "number" ? x : checkNumber(rt, x, 1, name, arguments.length));
+  }, "number");
 }
 
 function two(rt: Runtime, name: string, compute: (x: number, y: number) => number): LuaFunction {
-  return single(
-    // biome-ignore lint/complexity/useArrowFunction: arguments
-    function (x: LuaValue, y: LuaValue) {
-      const given = arguments.length;
-      const a = checkNumber(rt, x, 1, name, given);
-      return compute(a, checkNumber(rt, y, 2, name, given));
-    },
-    "number",
-  );
+  return single(function (x: LuaValue, y: LuaValue) {
+    const given = arguments.length;
+    const a = checkNumber(rt, x, 1, name, given);
+    return compute(a, checkNumber(rt, y, 2, name, given));
+  }, "number");
 }
 
 function extreme(rt: Runtime, name: string, better: (x: number, best: number) => boolean): LuaFunction {

@@ -12,20 +12,28 @@ import { checkFunction, checkTable } from "./check.ts";
 
 type Less = (a: LuaValue, b: LuaValue) => boolean;
 
+/** Thrown deep inside; the Lua error is made where the place in the script is near on the stack. */
+const INCONSISTENT = Symbol("invalid order function");
+
 export function sortFunction(rt: Runtime): LuaFunction {
   return function sort(t, f): Results {
     const table = checkTable(rt, t, 1, "sort", arguments.length);
     const count = table.length();
-    if (f === undefined) {
-      if (!sortPlain(table, count)) quicksort(rt, table, 1, count, (a, b) => rt.lessThan(a, b));
-      return EMPTY;
+    const less = f === undefined ? rt.lessThan : asking(checkFunction(rt, f, 2, "sort", arguments.length));
+    if (f === undefined && sortPlain(table, count)) return EMPTY;
+    try {
+      quicksort(rt, table, 1, count, less);
+    } catch (thrown) {
+      throw thrown === INCONSISTENT ? rt.error("invalid order function for sorting") : thrown;
     }
-    const compare = checkFunction(rt, f, 2, "sort", arguments.length);
-    quicksort(rt, table, 1, count, (a, b) => {
-      const answer = first(fromNative(compare, a, b));
-      return answer !== undefined && answer !== false;
-    });
     return EMPTY;
+  };
+}
+
+function asking(f: LuaFunction): Less {
+  return (a, b) => {
+    const answer = first(fromNative(f, a, b));
+    return answer !== undefined && answer !== false;
   };
 }
 
@@ -43,7 +51,7 @@ function sortPlain(table: LuaTable, count: number): boolean {
   for (let i = 1; i <= count; i++) {
     const value = table.getInt(i);
     // NaN is not in order with anything, and the two zeros look different.
-    if (typeof value !== type || value !== value || Object.is(value, -0)) return false;
+    if (typeof value !== type || Number.isNaN(value) || Object.is(value, -0)) return false;
     values.push(value);
   }
   if (type === "string") (values as string[]).sort();
@@ -96,12 +104,12 @@ function partition(rt: Runtime, table: LuaTable, low: number, high: number, pivo
   for (;;) {
     let a = table.getInt(++i);
     while (less(a, pivot)) {
-      if (i > high) throw rt.error("invalid order function for sorting");
+      if (i > high) throw INCONSISTENT;
       a = table.getInt(++i);
     }
     let b = table.getInt(--j);
     while (less(pivot, b)) {
-      if (j < low) throw rt.error("invalid order function for sorting");
+      if (j < low) throw INCONSISTENT;
       b = table.getInt(--j);
     }
     if (--rt.fuel < 0) rt.tick();

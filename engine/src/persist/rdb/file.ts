@@ -52,7 +52,7 @@ export class PendingFile {
 }
 
 /** A name is on disk when its folder is. */
-function syncFolder(path: string): void {
+export function syncFolder(path: string): void {
   const descriptor = openSync(path, "r");
   try {
     fsyncSync(descriptor);

@@ -14,7 +14,7 @@ import { Cursor, UNDERFLOW } from "./cursor.ts";
 import { EMPTY } from "./empty.ts";
 import { RdbError } from "./errors.ts";
 import { skipModuleValue } from "./module-value.ts";
-import { FIRST_OPCODE, moduleName, NEWEST_READ, OPCODE, RDB } from "./types.ts";
+import { FIRST_OPCODE, isReadable, moduleName, NEWEST_READ, OPCODE, RDB, typeLabel } from "./types.ts";
 import { ValueReader } from "./value-reader.ts";
 
 export interface RdbHandler {
@@ -67,6 +67,7 @@ export class RdbReader {
   readonly #attributes: KeyAttributes = { deadline: undefined, idle: undefined, frequency: undefined };
   #state = HEAD;
   #version = 0;
+  #verified = false;
   #key = "";
   #type = 0;
   /** Pieces that wait until there is enough for the next step. */
@@ -88,6 +89,16 @@ export class RdbReader {
   /** How many bytes have been read, and not only fed. */
   get offset(): number {
     return this.#cursor.base + this.#cursor.mark;
+  }
+
+  /** How far the step has come that is being made; for handlers, which are called within one. */
+  get position(): number {
+    return this.#cursor.offset;
+  }
+
+  /** Whether the file had a checksum, and it was right. */
+  get checksumVerified(): boolean {
+    return this.#verified;
   }
 
   /** What was fed behind the end of the file. */
@@ -114,6 +125,7 @@ export class RdbReader {
   end(): void {
     if (this.#state === DONE) return;
     const { base, end } = this.#cursor;
+    if (this.#state === HEAD) throw new RdbError("corrupt", "the file is too short to be an RDB file", base + end);
     throw new RdbError("truncated", "the file ends too early", base + end + this.#waitingBytes);
   }
 
@@ -190,6 +202,9 @@ export class RdbReader {
     if (opcode >= FIRST_OPCODE) {
       this.#opcode(opcode);
       return;
+    }
+    if (!isReadable(opcode) && opcode !== RDB.MODULE_2) {
+      throw new RdbError("unsupported", `values of type ${typeLabel(opcode)} cannot be read`, this.offset);
     }
     this.#type = opcode;
     this.#key = this.#cursor.word();
@@ -302,6 +317,7 @@ export class RdbReader {
         if (!this.#crc.matches(cursor.bytes, at)) {
           throw new RdbError("checksum", "the checksum is wrong: the file was changed or damaged", cursor.base + at);
         }
+        this.#verified = true;
       }
     }
     this.#state = DONE;

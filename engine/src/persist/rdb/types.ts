@@ -80,9 +80,11 @@ const LABELS: Readonly<Record<number, string>> = {
 };
 
 /** A type's number and what it is called. */
-export function typeLabel(type: number): string {
-  const label = LABELS[type];
-  return label === undefined ? `${type}, which is unknown` : `${type}, ${label}`;
+export const typeLabel = (type: number): string => `${type} (${typeName(type)})`;
+
+/** Whether values of this type can be read. Modules' are read by nobody but the module. */
+export function isReadable(type: number): boolean {
+  return type <= RDB.ZSET_2 || (type >= RDB.HASH_ZIPMAP && type <= RDB.STREAM_LISTPACKS_3);
 }
 
 /** A type's name alone. */

@@ -99,7 +99,7 @@ export class ValueReader {
       cursor,
       type === RDB.HASH_LISTPACK ? readListpack : type === RDB.HASH_ZIPLIST ? readZiplist : readZipmap,
     );
-    return hashOf(entries, cursor, limits);
+    return hashOf(entries, cursor, type === RDB.HASH_ZIPMAP ? limits : anyLength(limits));
   }
 
   #zset(type: number, cursor: Cursor, limits: Limits): ZsetValue | Empty {
@@ -117,7 +117,7 @@ export class ValueReader {
       if (score === undefined) throw cursor.corrupt("a score is not a number");
       scores.push(score);
     }
-    return ZsetValue.from(members, scores, limits);
+    return ZsetValue.from(members, scores, anyLength(limits));
   }
 
   #list(cursor: Cursor): ListValue | Empty {
@@ -131,6 +131,21 @@ export class ValueReader {
     if (entries.hasDuplicates(1)) throw cursor.corrupt("a set has a member twice");
     return setOf(entries, limits);
   }
+}
+
+let lengthless: Limits | undefined;
+let lengthlessOf: Limits | undefined;
+
+/** The limits without those on words: what a file has in packed form stays packed unless it has too many, as in Redis. */
+function anyLength(limits: Limits): Limits {
+  if (lengthless === undefined || lengthlessOf !== limits) {
+    lengthlessOf = limits;
+    lengthless = Object.create(limits, {
+      hashMaxListpackValue: { value: Number.POSITIVE_INFINITY },
+      zsetMaxListpackValue: { value: Number.POSITIVE_INFINITY },
+    }) as Limits;
+  }
+  return lengthless;
 }
 
 /** The count that begins a collection. */

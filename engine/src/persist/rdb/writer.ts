@@ -47,6 +47,11 @@ export class RdbWriter {
     return this.#output.length;
   }
 
+  /** Whether access stamps are written. */
+  get wantsStamps(): boolean {
+    return this.#stamps !== undefined;
+  }
+
   begin(aux: Iterable<readonly [name: string, value: string]>): void {
     this.#output.text(`REDIS${String(RDB_VERSION).padStart(4, "0")}`);
     for (const [name, value] of aux) {

@@ -1,9 +1,12 @@
 /**
- * A hash. While it is small it is one packed string (`listpack`), past the configured limits a table (`hashtable`); it
- * never goes back. Words that come out may share memory with the packed string: right for replies, wrong for keeping.
+ * A hash. Within the configured limits it is one packed string (`listpack`), past them it is reported as `hashtable`; it
+ * never goes back. Long values alone do not make a table of it, though: a few fields are faster found and cheaper kept in a
+ * packed string, whatever they hold, and nothing outside can see the difference.
+ *
+ * Words that come out may share memory with the packed string: right for replies, wrong for keeping.
  */
 
-import { seek, skip, unpack, wordAt } from "../packed.ts";
+import { entry, own, seek, skip, unpack, wordAt } from "../packed.ts";
 import { sampleIndexes } from "../sample.ts";
 import type { Collection, Limits } from "../value.ts";
 import { stringBytes } from "../value.ts";
@@ -16,18 +19,26 @@ const OBJECT_BYTES = 40;
 /** However high the limits are set, a packed hash stays well below the longest string that V8 can make. */
 const LONGEST_PACKED = 1 << 27;
 
+/** Past the limits, a hash stays a packed string up to this many fields and chars. */
+const MOST_PACKED_FIELDS = 32;
+const MOST_PACKED_CHARS = 4096;
+
+/** A hash's shape: 1 when it is past the limits, plus 2 for each field. */
+const WIDE = 1;
+const ONE = 2;
+
 export class HashValue implements Collection {
   static readonly typeName = "hash";
 
   /** The packed string, or the table. Two fields in all: a million small hashes pay for each one. */
   #store: string | HashTable = "";
-  #size = 0;
+  #shape = 0;
 
   /** From fields and values in turn in a packed string that nothing shares: distinct fields, all within the limits. */
   static fromPacked(packed: string, size: number): HashValue {
     const made = new HashValue();
     made.#store = packed;
-    made.#size = size;
+    made.#shape = size * ONE;
     return made;
   }
 
@@ -36,11 +47,11 @@ export class HashValue implements Collection {
   }
 
   get size(): number {
-    return this.#size;
+    return this.#shape >> 1;
   }
 
   get encoding(): "listpack" | "hashtable" {
-    return typeof this.#store === "string" ? "listpack" : "hashtable";
+    return (this.#shape & WIDE) === 0 ? "listpack" : "hashtable";
   }
 
   get sizeBytes(): number {
@@ -51,7 +62,7 @@ export class HashValue implements Collection {
   clone(): HashValue {
     const copy = new HashValue();
     copy.#store = typeof this.#store === "string" ? this.#store : this.#store.clone();
-    copy.#size = this.#size;
+    copy.#shape = this.#shape;
     return copy;
   }
 
@@ -80,24 +91,55 @@ export class HashValue implements Collection {
    * a command before it sets the first, which saves packing what would be unpacked at once.
    */
   makeRoom(words: readonly string[], from: number, limits: Limits): void {
-    if (typeof this.#store !== "string") return;
+    if ((this.#shape & WIDE) !== 0) return;
     const most = limits.hashMaxListpackValue;
     for (let i = from; i < words.length; i++) {
       if (words[i]!.length > most) {
-        this.#store = HashTable.unpack(this.#store);
+        this.#shape |= WIDE;
         return;
       }
     }
   }
 
-  /** The packed string of a small hash, for the files. */
+  /**
+   * Sets the fields and values from index `from` on in a hash that is empty, with one copy for all; returns how many fields
+   * there are. For a few of them: a field that comes twice is looked for by comparing each with each.
+   */
+  fill(words: readonly string[], from: number, limits: Limits): number {
+    this.makeRoom(words, from, limits);
+    let text = "";
+    for (let i = from; i < words.length; i += 2) {
+      let last = i;
+      for (let j = i + 2; j < words.length; j += 2) if (words[j] === words[i]) last = j;
+      let first = i;
+      for (let j = from; j < i; j += 2) if (words[j] === words[i]) first = j;
+      if (first === i) text += entry(words[i]!) + entry(words[last + 1]!);
+    }
+    this.#store = own(text);
+    let size = 0;
+    for (let at = 0; at < this.#store.length; at = skip(text, skip(text, at))) size++;
+    this.#shape += size * ONE;
+    if (size > limits.hashMaxListpackEntries) this.#shape |= WIDE;
+    this.settle();
+    return size;
+  }
+
+  /** Makes a table of a packed hash that has become too large to be one. */
+  private settle(): void {
+    const store = this.#store;
+    if (typeof store !== "string" || (this.#shape & WIDE) === 0) return;
+    if (this.size > MOST_PACKED_FIELDS || store.length > MOST_PACKED_CHARS) this.#store = HashTable.unpack(store);
+  }
+
+  /** The packed string of a hash within the limits, for the files. */
   get packed(): string | undefined {
-    return typeof this.#store === "string" ? this.#store : undefined;
+    return typeof this.#store === "string" && (this.#shape & WIDE) === 0 ? this.#store : undefined;
   }
 
   /** Becomes a table now, with room for so many fields that are about to come. */
   widen(expected: number): void {
-    if (typeof this.#store !== "string") return;
+    this.#shape |= WIDE;
+    if (typeof this.#store !== "string" || expected <= MOST_PACKED_FIELDS) return;
     const table = HashTable.unpack(this.#store);
     table.dict.reserve(expected);
     this.#store = table;
@@ -109,20 +151,24 @@ export class HashValue implements Collection {
     if (typeof store !== "string") return this.setInTable(store, field, value);
     const longest = limits.hashMaxListpackValue;
     if (field.length > longest || value.length > longest || store.length > LONGEST_PACKED) {
-      const table = HashTable.unpack(store);
-      this.#store = table;
-      return this.setInTable(table, field, value);
+      this.#shape |= WIDE;
+      if (store.length + value.length > MOST_PACKED_CHARS) {
+        const table = HashTable.unpack(store);
+        this.#store = table;
+        return this.setInTable(table, field, value);
+      }
     }
     const at = findField(store, field);
     this.#store = at >= 0 ? replaceValue(store, at, value) : addField(store, field, value);
-    if (at < 0) this.#size++;
-    if (this.#size > limits.hashMaxListpackEntries) this.#store = HashTable.unpack(this.#store);
+    if (at < 0) this.#shape += ONE;
+    if (this.size > limits.hashMaxListpackEntries) this.#shape |= WIDE;
+    this.settle();
     return at < 0;
   }
 
   private setInTable(table: HashTable, field: string, value: string): boolean {
     const isNew = table.set(field, value);
-    if (isNew) this.#size++;
+    if (isNew) this.#shape += ONE;
     return isNew;
   }
 
@@ -133,7 +179,7 @@ export class HashValue implements Collection {
       if (at < 0) return false;
       this.#store = removeField(store, at);
     } else if (!store.delete(field)) return false;
-    this.#size--;
+    this.#shape -= ONE;
     return true;
   }
 
@@ -190,17 +236,17 @@ export class HashValue implements Collection {
   randomField(random: () => number): string {
     const store = this.#store;
     if (typeof store !== "string") return store.dict.randomKey(random)!;
-    return wordAt(store, seek(store, 2 * Math.floor(random() * this.#size)));
+    return wordAt(store, seek(store, 2 * Math.floor(random() * this.size)));
   }
 
   /** `count` fields chosen evenly, none of them twice, as field, value, field, value …; all of them when there are fewer. */
   sample(count: number, random: () => number): string[] {
     const store = this.#store;
-    if (count >= this.#size) return this.pairs();
-    if (typeof store === "string" || count * 3 > this.#size) {
+    if (count >= this.size) return this.pairs();
+    if (typeof store === "string" || count * 3 > this.size) {
       const all = this.pairs();
       const chosen: string[] = [];
-      for (const i of sampleIndexes(this.#size, count, random)) chosen.push(all[2 * i]!, all[2 * i + 1]!);
+      for (const i of sampleIndexes(this.size, count, random)) chosen.push(all[2 * i]!, all[2 * i + 1]!);
       return chosen;
     }
     const fields = new Set<string>();
@@ -223,7 +269,7 @@ export class HashValue implements Collection {
     }
     const all = unpack(store);
     for (let i = 0; i < count; i++) {
-      const at = 2 * Math.floor(random() * this.#size);
+      const at = 2 * Math.floor(random() * this.size);
       chosen.push(all[at]!, all[at + 1]!);
     }
     return chosen;

@@ -1,0 +1,91 @@
+/** A script that does not end: the others are told, and it can be ended. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { freePort } from "../conformance/redis-server.ts";
+import { Peer } from "../src/test-peer.ts";
+
+const BIN = join(import.meta.dirname, "../src/bin/cinnabar-server.ts");
+
+/** The server in a process of its own: the script holds the thread that a test would need. */
+let server: ChildProcess;
+let port: number;
+let peers: Peer[];
+
+beforeEach(async () => {
+  port = await freePort();
+  peers = [];
+  server = spawn(
+    process.execPath,
+    ["--conditions=source", "--import", "tsx", BIN, "--port", String(port), "--busy-reply-threshold", "50"],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  await new Promise<void>((resolve) => {
+    server.stdout!.on("data", (chunk) => String(chunk).includes("Ready to accept") && resolve());
+  });
+});
+
+afterEach(() => {
+  for (const { socket } of peers) socket.destroy();
+  server.kill("SIGKILL");
+});
+
+async function peer(): Promise<Peer> {
+  const made = new Peer(port);
+  peers.push(made);
+  await ask(made, "PING");
+  return made;
+}
+
+/** Sends a command and takes its answer, which is one line. */
+async function ask(peer: Peer, ...words: string[]): Promise<string> {
+  peer.write(`*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join("")}`);
+  await peer.until(() => peer.received.endsWith("\r\n"));
+  return peer.take(0);
+}
+
+/** Asks until the script is busy: before that nobody is answered at all. */
+async function untilBusy(other: Peer): Promise<string> {
+  return ask(other, "GET", "k");
+}
+
+describe("a script that does not end", () => {
+  test("makes others wait, then tells them BUSY, until SCRIPT KILL ends it", async () => {
+    const [caller, other] = [await peer(), await peer()];
+    const running = ask(caller, "EVAL", "while true do end", "0");
+    expect(await untilBusy(other)).toMatch(/^-BUSY Redis is busy running a script\. You can only call SCRIPT KILL/);
+    expect(await ask(other, "FUNCTION", "KILL")).toMatch(/^-BUSY/);
+    expect(await ask(other, "SHUTDOWN")).toMatch(/^-BUSY/);
+    expect(await ask(other, "SCRIPT", "KILL")).toBe("+OK\r\n");
+    expect(await running).toMatch(
+      /^-ERR Script killed by user with SCRIPT KILL\.\.\. script: [0-9a-f]{40}, on @user_script:1\./,
+    );
+    expect(await ask(caller, "PING")).toBe("+PONG\r\n");
+    expect(await ask(other, "SCRIPT", "KILL")).toMatch(/^-NOTBUSY/);
+  });
+
+  test("is not saved by pcall, and not by a coroutine", async () => {
+    const [caller, other] = [await peer(), await peer()];
+    for (const script of [
+      "return pcall(function() while true do end end)",
+      "return coroutine.wrap(function() while true do end end)()",
+      "local function f() return f() end return f()",
+      "repeat until pcall(string.rep, 'x', -1) == 5",
+    ]) {
+      const running = ask(caller, "EVAL", script, "0");
+      expect(await untilBusy(other)).toMatch(/^-BUSY/);
+      expect(await ask(other, "SCRIPT", "KILL")).toBe("+OK\r\n");
+      expect(await running).toMatch(/^-ERR Script killed/);
+    }
+  });
+
+  test("cannot be killed once it has written; SHUTDOWN NOSAVE still ends the server", async () => {
+    const [caller, other] = [await peer(), await peer()];
+    void ask(caller, "EVAL", "redis.call('set', 'k', 'v') while true do end", "0");
+    expect(await untilBusy(other)).toMatch(/^-BUSY/);
+    expect(await ask(other, "SCRIPT", "KILL")).toMatch(/^-UNKILLABLE/);
+    const exited = new Promise<number | null>((resolve) => server.once("exit", resolve));
+    other.socket.write("*2\r\n$8\r\nSHUTDOWN\r\n$6\r\nNOSAVE\r\n");
+    expect(await exited).toBe(0);
+  });
+});

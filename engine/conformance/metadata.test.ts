@@ -4,7 +4,6 @@ import type { Answer } from "./answer.ts";
 import { redisMissing } from "./redis-server.ts";
 import { engineTarget, realTarget, type Target } from "./target.ts";
 
-const SCRIPTS = "scripts and functions are another part of the work";
 const FILES = "files and the serialised form of values are another part of the work";
 const REPLICATION = "replication is another part of the work";
 const ACL = "access control lists are another part of the work";
@@ -13,14 +12,6 @@ const MODULES = "native modules cannot be loaded";
 
 /** Commands of the real server that the engine does not have, each with its reason; subcommands go with them. */
 const leftOut: Record<string, string> = {
-  eval: SCRIPTS,
-  eval_ro: SCRIPTS,
-  evalsha: SCRIPTS,
-  evalsha_ro: SCRIPTS,
-  fcall: SCRIPTS,
-  fcall_ro: SCRIPTS,
-  function: SCRIPTS,
-  script: SCRIPTS,
   migrate: FILES,
   save: FILES,
   bgsave: FILES,

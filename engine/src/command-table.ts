@@ -16,6 +16,8 @@ export const NOSCRIPT = 256;
 export const MAY_REPLICATE = 512;
 export const ADMIN = 2048;
 export const FAST = 4096;
+/** May be called while data is loaded. */
+export const WHILE_LOADING = 8192;
 /** May be called while subscribed in RESP2. */
 export const WHILE_SUBSCRIBED = 1024;
 
@@ -32,6 +34,7 @@ const BITS: Partial<Record<Flag, number>> = {
   may_replicate: MAY_REPLICATE,
   admin: ADMIN,
   fast: FAST,
+  loading: WHILE_LOADING,
 };
 
 const ALLOWED_WHILE_SUBSCRIBED = new Set([

@@ -196,9 +196,8 @@ export class Table<V> {
     }
   }
 
-  /** Makes room for so many entries at once. */
-  reserve(count: number): void {
-    const capacity = Math.ceil(count / RESERVED_LOAD);
+  /** Makes room for what a table of this capacity holds. */
+  widen(capacity: number): void {
     if (capacity > this.capacity) this.#resize(capacity);
   }
 
@@ -347,7 +346,14 @@ export class Dict<V = undefined> {
     const each = count / this.#tables.length;
     // Hashes spread as dice do: hardly a table gets more than this.
     const most = this.#tables.length === 1 ? count : Math.ceil(each + 3 * Math.sqrt(each));
-    for (const table of this.#tables) table.reserve(most);
+    for (const table of this.#tables) table.widen(Math.ceil(most / RESERVED_LOAD));
+    this.#account();
+  }
+
+  /** Makes the room that another dict has, for a copy of it. */
+  reserveLike(other: Dict<V>): void {
+    if (other.#tables.length > 1 && this.#tables.length === 1) this.#split();
+    for (const [i, table] of other.#tables.entries()) this.#tables[i]!.widen(table.capacity);
     this.#account();
   }
 

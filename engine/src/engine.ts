@@ -22,6 +22,7 @@ import {
   READONLY,
   SKIP_MONITOR,
   SKIP_SLOWLOG,
+  WHILE_LOADING,
   WHILE_SUBSCRIBED,
   WRITE,
 } from "./command-table.ts";
@@ -32,6 +33,7 @@ import type { Table } from "./dict.ts";
 import {
   execAborted,
   internalError,
+  LOADING,
   NOAUTH,
   notAllowedInMulti,
   notInSubscribedMode,
@@ -51,6 +53,7 @@ import { type EventClass, notifyEvent } from "./notify.ts";
 import { Pause } from "./pause.ts";
 import { PubSub } from "./pubsub.ts";
 import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
+import { Persistence } from "./persist/persistence.ts";
 import type { Snapshot } from "./persist/snapshot.ts";
 import { Scripts } from "./scripts.ts";
 import { SlowLog } from "./slow-log.ts";
@@ -110,6 +113,7 @@ export class Engine {
   readonly eviction: Eviction;
   readonly expiry: ActiveExpiry;
   readonly scripts: Scripts;
+  readonly persistence: Persistence;
   readonly functions: Functions;
   readonly startedAt: number;
   /** Changes since the start. */
@@ -139,8 +143,8 @@ export class Engine {
 
   /** Effects are not handed on while this is set: a script has asked for it. */
   effectsMuted = false;
-  /** Called again and again while a script runs too long: lets existing clients be read and answered. */
-  onBusy: (() => void) | null = null;
+  /** Called again and again while a script runs too long: lets existing clients be read and answered; says how many. */
+  onBusy: (() => number) | null = null;
   /** Told of faults inside handlers; prints them unless replaced. */
   onError: (error: unknown, command: string) => void = (error, command) => {
     console.error(`cinnabar: fault in ${command}:`, error);
@@ -174,6 +178,7 @@ export class Engine {
     this.eviction = new Eviction(this);
     this.expiry = new ActiveExpiry(this);
     this.scripts = new Scripts(this);
+    this.persistence = new Persistence(this);
     this.functions = new Functions(this);
     this.config.attach(this);
     this.#tick = setInterval(() => this.tick(), TICK_MS);
@@ -270,7 +275,12 @@ export class Engine {
       return this.scripts.busyError;
     }
     if (client.multi !== null && (flags & NO_MULTI) !== 0) return notAllowedInMulti(command.name);
+    if (this.loading && (flags & WHILE_LOADING) === 0) return LOADING;
     if (this.eviction.limit > 0 && !this.eviction.makeRoom() && this.#needsRoom(client, command)) return OOM;
+    if (this.persistence.troubled && this.#needsFiles(client, command)) {
+      const refusal = this.persistence.refusal();
+      if (refusal !== null) return refusal;
+    }
     if (client.protocol === 2 && (flags & WHILE_SUBSCRIBED) === 0 && client.subscriptions > 0) {
       return notInSubscribedMode(command.name);
     }
@@ -282,6 +292,12 @@ export class Engine {
   #needsRoom(client: Client, command: Command): boolean {
     if ((command.flags & DENYOOM) !== 0) return true;
     return command.name === "exec" && (client.multi?.some((queued) => queued.command.flags & DENYOOM) ?? false);
+  }
+
+  /** What is refused while files cannot be written; PING too, so that those who watch over servers notice. */
+  #needsFiles(client: Client, command: Command): boolean {
+    if ((command.flags & WRITE) !== 0 || command.name === "ping") return true;
+    return command.name === "exec" && (client.multi?.some((queued) => queued.command.flags & WRITE) ?? false);
   }
 
   #refuse(client: Client, command: Command | null, reason: ReplyError): ReplyError {
@@ -465,9 +481,10 @@ export class Engine {
     this.eviction.renewClock();
     this.stats.sample(this.clock.monotonic(), this.eviction.usedBytes);
     this.pause.check();
-    if (!this.pause.active) this.expiry.cycle();
+    if (!this.pause.active && !this.loading) this.expiry.cycle();
     this.blocking.expire();
     this.#settle();
+    this.persistence.cron();
   }
 
   /** Stops the timers. Sockets and files are closed by their owners before. */

@@ -359,6 +359,7 @@ export const BUSY_SCRIPT = err(
 export const BUSY_FUNCTION = err(
   "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.",
 );
+export const SCRIPT_OUT_OF_MEMORY = "ERR Script ended: not enough memory";
 export const SCRIPT_KILLED = "ERR Script killed by user with SCRIPT KILL...";
 
 /** An error that ended a script, with the script and the line it came from. */
@@ -395,3 +396,20 @@ export const functionCompileError = (message: string) => err(oneLine(`ERR Error 
 export const functionLoadError = (message: string) => err(oneLine(`ERR Error registering functions: ${message}`));
 export const unknownLoadOption = (option: string) => err(line`ERR Unknown option given: ${option}`);
 export const unknownListArgument = (word: string) => err(line`ERR Unknown argument ${word}`);
+
+// Files
+export const LOADING = err("LOADING Redis is loading the dataset in memory");
+export const PLAIN_ERROR = err("ERR");
+export const SAVE_IN_PROGRESS = err("ERR Background save already in progress");
+export const REWRITE_IN_PROGRESS = err("ERR Background append only file rewriting already in progress");
+export const REWRITE_FAILED = err(
+  "ERR Can't execute an AOF background rewriting. Please check the server logs for more information.",
+);
+export const ANOTHER_JOB = err(
+  "ERR Another child process is active (AOF?): can't BGSAVE right now. Use BGSAVE SCHEDULE in order to schedule a BGSAVE whenever possible.",
+);
+export const RDB_MISCONFIGURED = err(
+  "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB error.",
+);
+export const aofMisconfigured = (reason: string) =>
+  err(oneLine(`MISCONF Errors writing to the AOF file: ${reason}`));

@@ -131,9 +131,9 @@ const memory: Section = (engine) => {
     ["used_memory_vm_eval", 0],
     ["used_memory_lua_human", "0B"],
     ["used_memory_scripts_eval", 0],
-    ["number_of_cached_scripts", 0],
-    ["number_of_functions", 0],
-    ["number_of_libraries", 0],
+    ["number_of_cached_scripts", engine.scripts.count],
+    ["number_of_functions", engine.functions.count],
+    ["number_of_libraries", engine.functions.libraryCount],
     ["used_memory_vm_functions", 0],
     ["used_memory_vm_total", 0],
     ["used_memory_vm_total_human", "0B"],
@@ -157,7 +157,7 @@ const memory: Section = (engine) => {
     ["mem_clients_slaves", 0],
     ["mem_clients_normal", m.clients],
     ["mem_cluster_links", 0],
-    ["mem_aof_buffer", 0],
+    ["mem_aof_buffer", engine.persistence.aof.appender.bufferedBytes],
     ["mem_allocator", `v8-${process.versions.v8}`],
     ["active_defrag_running", 0],
     ["lazyfree_pending_objects", 0],
@@ -165,38 +165,76 @@ const memory: Section = (engine) => {
   ];
 };
 
-const persistence: Section = (engine) => [
-  ["loading", 0],
-  ["async_loading", 0],
-  ["current_cow_peak", 0],
-  ["current_cow_size", 0],
-  ["current_cow_size_age", 0],
-  ["current_fork_perc", "0.00"],
-  ["current_save_keys_processed", 0],
-  ["current_save_keys_total", 0],
-  ["rdb_changes_since_last_save", engine.dirty],
-  ["rdb_bgsave_in_progress", 0],
-  ["rdb_last_save_time", Math.floor(engine.startedAt / 1000)],
-  ["rdb_last_bgsave_status", "ok"],
-  ["rdb_last_bgsave_time_sec", -1],
-  ["rdb_current_bgsave_time_sec", -1],
-  ["rdb_saves", 0],
-  ["rdb_last_cow_size", 0],
-  ["rdb_last_load_keys_expired", 0],
-  ["rdb_last_load_keys_loaded", 0],
-  ["aof_enabled", 0],
-  ["aof_rewrite_in_progress", 0],
-  ["aof_rewrite_scheduled", 0],
-  ["aof_last_rewrite_time_sec", -1],
-  ["aof_current_rewrite_time_sec", -1],
-  ["aof_last_bgrewrite_status", "ok"],
-  ["aof_rewrites", 0],
-  ["aof_rewrites_consecutive_failures", 0],
-  ["aof_last_write_status", "ok"],
-  ["aof_last_cow_size", 0],
-  ["module_fork_in_progress", 0],
-  ["module_fork_last_cow_size", 0],
-];
+/** What a load has done so far, and how long the rest may take. */
+function loadingFields(engine: Engine): Field[] {
+  const { progress } = engine.persistence;
+  if (!engine.loading || progress === null) return [];
+  const { startedAt, loadedBytes, totalBytes } = progress;
+  const seconds = Math.max(0, (engine.clock.now() - startedAt) / 1000);
+  const eta = loadedBytes === 0 ? 1 : Math.floor((seconds * (totalBytes - loadedBytes)) / loadedBytes);
+  return [
+    ["loading_start_time", Math.floor(startedAt / 1000)],
+    ["loading_total_bytes", totalBytes],
+    ["loading_rdb_used_mem", 0],
+    ["loading_loaded_bytes", loadedBytes],
+    ["loading_loaded_perc", percent(totalBytes === 0 ? 0 : (loadedBytes / totalBytes) * 100).slice(0, -1)],
+    ["loading_eta_seconds", eta],
+  ];
+}
+
+function aofFields({ persistence: { aof } }: Engine): Field[] {
+  if (aof.state === "off") return [];
+  return [
+    ["aof_current_size", aof.currentSize],
+    ["aof_base_size", aof.baseSize],
+    ["aof_pending_rewrite", 0],
+    ["aof_buffer_length", aof.appender.bufferedBytes],
+    ["aof_pending_bio_fsync", aof.appender.syncsInFlight],
+    ["aof_delayed_fsync", aof.appender.delayedFsyncs],
+  ];
+}
+
+const status = (ok: boolean) => (ok ? "ok" : "err");
+const flag = (on: boolean) => (on ? 1 : 0);
+
+const persistence: Section = (engine) => {
+  const { persistence: p } = engine;
+  const { aof } = p;
+  return [
+    ["loading", flag(engine.loading)],
+    ["async_loading", 0],
+    ["current_cow_peak", 0],
+    ["current_cow_size", 0],
+    ["current_cow_size_age", 0],
+    ["current_fork_perc", "0.00"],
+    ["current_save_keys_processed", p.snapshot?.keysProcessed ?? 0],
+    ["current_save_keys_total", p.snapshot?.keysTotal ?? 0],
+    ["rdb_changes_since_last_save", p.dirty],
+    ["rdb_bgsave_in_progress", flag(p.saving)],
+    ["rdb_last_save_time", p.lastSaveAt],
+    ["rdb_last_bgsave_status", status(p.lastSaveOk)],
+    ["rdb_last_bgsave_time_sec", p.lastSaveSeconds],
+    ["rdb_current_bgsave_time_sec", p.jobSeconds("rdb")],
+    ["rdb_saves", p.saves],
+    ["rdb_last_cow_size", 0],
+    ["rdb_last_load_keys_expired", p.keysExpired],
+    ["rdb_last_load_keys_loaded", p.keysLoaded],
+    ["aof_enabled", flag(aof.state !== "off")],
+    ["aof_rewrite_in_progress", flag(p.rewriting)],
+    ["aof_rewrite_scheduled", flag(aof.rewriteScheduled)],
+    ["aof_last_rewrite_time_sec", aof.lastRewriteSeconds],
+    ["aof_current_rewrite_time_sec", p.jobSeconds("aof")],
+    ["aof_last_bgrewrite_status", status(aof.lastRewriteOk)],
+    ["aof_rewrites", aof.rewrites],
+    ["aof_rewrites_consecutive_failures", aof.consecutiveFailures],
+    ["aof_last_write_status", status(aof.appender.error === null)],
+    ["aof_last_cow_size", 0],
+    ["module_fork_in_progress", 0],
+    ["module_fork_last_cow_size", 0],
+    ...aofFields(engine),
+    ...loadingFields(engine),
+  ];
+};
 
 const stats: Section = (engine) => {
   const { stats: s, eviction, expiry, pubsub, tracking } = engine;

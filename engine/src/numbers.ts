@@ -203,7 +203,7 @@ function isTie(value: number, precision: number): boolean {
   else if (10 ** (exponent + 1) <= size) exponent++;
   const odd = size * 2 ** (precision - exponent);
   if (odd % 2 !== 1) return false;
-  return precision >= exponent || odd % 5 ** (exponent - precision + 1) === 0;
+  return precision > exponent || odd % 5 ** (exponent - precision + 1) === 0;
 }
 
 /** Rounded up from a tie: one less where the last digit is odd. */

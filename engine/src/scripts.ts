@@ -8,8 +8,10 @@
  * looks at the clock. Past busy-reply-threshold the script is busy: from then on each tick lets the net read and answer the
  * existing clients' sockets synchronously (engine.onBusy), where everything but SCRIPT KILL, FUNCTION KILL, SHUTDOWN NOSAVE
  * and a few harmless commands gets BUSY. A kill ends a script that has written nothing by throwing what no pcall catches.
+ * In a process without connections, where nobody could send it, such a script is ended at the threshold.
  * What this cannot do: accept new connections, and stop a single library call that itself runs long (those are bounded).
  */
+import { getHeapStatistics } from "node:v8";
 import { Client, type Transport } from "./client.ts";
 import type { Clock } from "./clock.ts";
 import { type Command, DENYOOM, MAY_REPLICATE, NOSCRIPT, WRITE } from "./command-table.ts";
@@ -25,6 +27,7 @@ import {
   SCRIPT_ARITY,
   SCRIPT_KILLED,
   SCRIPT_NOT_ALLOWED,
+  SCRIPT_OUT_OF_MEMORY,
   SCRIPT_UNKNOWN_COMMAND,
   scriptError,
   UNKILLABLE,
@@ -337,6 +340,7 @@ export class Scripts implements ScriptHost {
   #tick(): void {
     const running = this.running;
     if (running === null) return;
+    checkMemory(running);
     const engine = this.#engine;
     const now = engine.clock.monotonic();
     if (running.startedAt === 0) running.startedAt = now;
@@ -346,7 +350,9 @@ export class Scripts implements ScriptHost {
       running.busy = true;
       engine.log("warning", `Slow ${running.kind} detected: still in execution after ${threshold} milliseconds.`);
     }
-    engine.onBusy?.();
+    const listening = engine.onBusy?.() ?? 0;
+    // Where no client is connected that could end it, nobody ever will.
+    if (listening === 0 && !running.wrote) running.killed = true;
     if (running.killed) throw new LuaAbort(scriptError(SCRIPT_KILLED, running.name, placeOf(new LuaError(undefined))));
   }
 
@@ -378,6 +384,16 @@ function refuseBeforehand(flags: ScriptFlags, readOnly: boolean, shortOfMemory: 
   }
   if (shortOfMemory && !flags.allowOom && !flags.noWrites) {
     throw OOM;
+  }
+}
+
+/** V8 ends the whole process when its heap is full; a script that fills it must be ended first. */
+const FULLEST_HEAP = 0.85;
+
+function checkMemory(running: Running): void {
+  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+  if (used > limit * FULLEST_HEAP) {
+    throw new LuaAbort(scriptError(SCRIPT_OUT_OF_MEMORY, running.name, placeOf(new LuaError(undefined))));
   }
 }
 

@@ -114,6 +114,8 @@ return cmsgpack.unpack_limit({}, 1)
 
 return cmsgpack.unpack(("\145"):rep(100) .. "\1") ~= nil
 
+local out = {} for _, f in ipairs{function(n) return cmsgpack.unpack(("\145"):rep(n) .. "\1") end, function(n) return cmsgpack.unpack(("\129\1"):rep(n) .. "\1") end, function(n) return cmsgpack.unpack(("\129"):rep(n) .. "\1" .. ("\1"):rep(n)) end, function(n) return cmsgpack.unpack(("\145\129\1"):rep(n) .. "\1") end, function(n) return cmsgpack.unpack(("\145"):rep(n) .. "\144") end, function(n) return (cmsgpack.unpack(("\1"):rep(n))) end, function(n) return (cmsgpack.unpack_limit(("\1"):rep(n), n)) end} do for _, n in ipairs{1999, 2000, 3998, 3999, 4000, 7997, 7998, 7999, 8000} do local ok, problem = pcall(f, n) out[#out + 1] = ok or problem end end return out
+
 return cmsgpack.unpack(("\145"):rep(3990) .. "\1") ~= nil
 
 return cmsgpack.unpack(("\145"):rep(5000))

@@ -109,3 +109,6 @@ return string.format("%s %s", 1, 2), string.format("%5.1f|%-8s|%03d", 3.14159, "
 return tostring(0/0), string.format("%f %g %e %d %s %5.1f|%-8f|%08f|%+f|% f", 0/0, 0/0, 0/0, 0/0, 0/0, 0/0, 0/0, 0/0, 0/0, 0/0), string.format("%08f|%+f|% f|%-8f|%F", 1/0, 1/0, 1/0, 1/0) == nil
 
 return string.format("%E %G %X", 1/0, -1/0, 3735928559), string.format("%G", 1e-10), string.format("%G", 1e100)
+
+-- Integers of 15 digits, one more than are shown: only those that end in 5 lie in the middle.
+local out = {} for i = 0, 20 do out[#out + 1] = tostring(123456789012340 + i) out[#out + 1] = (999999999999980 + i) .. "" end return out

@@ -4,7 +4,7 @@ local names = {} for k in pairs(math) do names[#names + 1] = k end return names
 
 return math.pi, math.huge, -math.huge, math.mod == math.fmod
 
-local out = {} for _, f in ipairs{"abs", "ceil", "floor", "sqrt"} do for _, v in ipairs{0, -0.0, 1, -1, 0.5, -0.5, 1.5, -1.5, 2.5, 1e15 + 0.5, 2^53, 1e300, -1e300, 1/0, -1/0, 0/0, "3.7", "-3.7", 4, 2} do out[#out + 1] = tostring(math[f](v)) end end return out
+local out = {} for _, f in ipairs{"abs", "ceil", "floor", "sqrt"} do for _, v in ipairs{0, -0.0, 1, -1, 0.5, -0.5, 1.5, -1.5, 2.5, 1e15 + 0.5, 2^53, 1e300, -1e300, 1/0, -1/0, "3.7", "-3.7", 4, 2} do out[#out + 1] = tostring(math[f](v)) end end return out
 
 local out = {} for _, f in ipairs{"acos", "asin", "atan", "cos", "sin", "tan", "cosh", "sinh", "tanh", "exp", "log", "log10", "deg", "rad"} do for _, v in ipairs{0, 1, -1, 0.5, -0.5, 0.1, 0.9, 2, 3, 10, -10, 100, 1e-10, 1e5, 1/0, -1/0, "0.5"} do out[#out + 1] = (tostring(math[f](v)):gsub("-nan", "nan")) end end return out
 
@@ -49,6 +49,14 @@ return math.atan2(1)
 return math.frexp()
 
 return math.ldexp(1)
+
+return math.ldexp()
+
+return math.pow()
+
+return math.pow("x", "y")
+
+return math.atan2("x")
 
 return math.ldexp("x", 1)
 

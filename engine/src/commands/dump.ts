@@ -84,7 +84,7 @@ function restore(client: Client, args: Args): Reply {
   const ttl = readTtl(ttlWord);
   const value = readPayload(client, payload);
   const deadline = ttl === 0 ? undefined : options.absolute ? ttl : ttl + engine.now;
-  if (deadline !== undefined && deadline <= engine.now) {
+  if (deadline !== undefined && deadline <= engine.now && !engine.loading) {
     if (db.delete(name)) client.propagateAs(["DEL", name]);
     return OK;
   }

@@ -19,6 +19,7 @@ import { config } from "./config.ts";
 import { debug } from "./debug.ts";
 import { latency } from "./latency.ts";
 import { memory } from "./memory.ts";
+import { persistence } from "./persistence.ts";
 import { slowlog } from "./slowlog.ts";
 
 /** ASYNC and SYNC make no difference here: what is let go of is collected in the background anyway. */
@@ -26,6 +27,7 @@ function flush(client: Client, args: Args, databases: readonly Db[]): Reply {
   if (args.more && !args.accept("async") && !args.accept("sync")) throw SYNTAX;
   args.end();
   for (const db of databases) client.engine.dirty += db.clear();
+  if (databases === client.engine.databases) client.engine.persistence.flushedAll();
   // Passed on even if there was nothing to remove: a replica or a file may still have something.
   client.propagateAs([...args.argv]);
   return OK;
@@ -144,6 +146,7 @@ export const server = group("server", [
     run: lolwut,
   },
   memory,
+  ...persistence,
   {
     name: "shutdown",
     arity: -1,

@@ -75,3 +75,12 @@ export type Statement =
   | { kind: "function"; local: Local; body: FunctionBody }
   | { kind: "return"; values: Expression[]; line: number }
   | { kind: "break" };
+
+/** Whether an expression may stand for any number of values at the end of a list. */
+export function isOpen(expression: Expression | undefined): boolean {
+  return expression?.kind === "call" || expression?.kind === "vararg";
+}
+
+export function isTarget(expression: Expression): boolean {
+  return expression.kind === "local" || expression.kind === "global" || expression.kind === "index";
+}

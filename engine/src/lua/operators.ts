@@ -6,9 +6,10 @@
  * none, as in Lua.
  */
 import { bound } from "./coroutine.ts";
+import { hashString } from "./hash.ts";
 import { numberToString, stringToNumber } from "./number.ts";
 import type { Runtime } from "./runtime.ts";
-import { hashString, LuaTable } from "./table.ts";
+import { LuaTable } from "./table.ts";
 import { levelAt, prefixOf } from "./trace.ts";
 import { first, LuaError, type LuaFunction, type LuaValue, typeName } from "./value.ts";
 

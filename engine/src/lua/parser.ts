@@ -2,7 +2,19 @@
  * Lua 5.1's grammar, by recursive descent in the order in which the reference reads, so that errors are its own: same text,
  * same line, same token.
  */
-import type { BinaryOp, Block, Call, Expression, FunctionBody, Statement, TableItem, Target } from "./ast.ts";
+import {
+  type BinaryOp,
+  type Block,
+  type Call,
+  type Expression,
+  type FunctionBody,
+  isOpen,
+  isTarget,
+  type Statement,
+  type TableItem,
+  type Target,
+} from "./ast.ts";
+import { choose, fold } from "./fold.ts";
 import { Lexer, type Token, type TokenKind } from "./lexer.ts";
 import { FunctionScope, Local, MAX_LOCALS, MAX_UPVALUES } from "./scope.ts";
 import type { LuaError } from "./value.ts";
@@ -607,41 +619,4 @@ class Parser {
     scope.arg.stored.push(undefined);
     scope.active.push(scope.arg);
   }
-}
-
-/** Whether an expression may stand for any number of values at the end of a list. */
-export function isOpen(expression: Expression | undefined): boolean {
-  return expression?.kind === "call" || expression?.kind === "vararg";
-}
-
-function isTarget(expression: Expression): boolean {
-  return expression.kind === "local" || expression.kind === "global" || expression.kind === "index";
-}
-
-/** `and` and `or`; behind a literal that decides nothing, Lua leaves only the other operand. */
-function choose(op: "and" | "or", left: Expression, right: Expression): Expression {
-  const { kind } = left.kind === "single" ? left.operand : left;
-  const isTrue = kind === "number" || kind === "string" || kind === "true";
-  const passes = op === "and" ? isTrue : kind === "nil" || kind === "false";
-  if (!passes) return { kind: "logic", op, left, right };
-  return right.kind === "single" ? right : { kind: "single", operand: right };
-}
-
-/** Arithmetic on two literals is done here, as in Lua, but for what would give NaN or divide by zero. */
-function fold(expression: Extract<Expression, { kind: "unary" | "binary" }>): Expression {
-  if (expression.kind === "unary") {
-    if (expression.op !== "-" || expression.operand.kind !== "number") return expression;
-    return { kind: "number", value: -expression.operand.value };
-  }
-  const { left, right, op } = expression;
-  if (left.kind !== "number" || right.kind !== "number") return expression;
-  const a = left.value;
-  const b = right.value;
-  let value = NaN;
-  if (op === "+") value = a + b;
-  else if (op === "-") value = a - b;
-  else if (op === "*") value = a * b;
-  else if (op === "/" && b !== 0) value = a / b;
-  else if (op === "%" && b !== 0) value = a - Math.floor(a / b) * b;
-  return Number.isNaN(value) ? expression : { kind: "number", value };
 }

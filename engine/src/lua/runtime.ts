@@ -69,7 +69,7 @@ export class Runtime {
       name = level.site.name ?? "?";
       if (level.site.method) number--;
     }
-    const bad = number === 0 ? `calling '${name}' on bad self` : `bad argument #${number} to '${name}'`;
+    const bad = number === 0 && argument > 0 ? `calling '${name}' on bad self` : `bad argument #${number} to '${name}'`;
     error.value = `${prefixOf(level)}${bad} (${text})`;
     return error;
   }

@@ -15,7 +15,8 @@
  *
  * Not reproduced: the order of keys that Lua hashes by address (tables, functions), which differs from run to run there.
  */
-import { identity, LuaError, type LuaValue } from "./value.ts";
+import { hashNumber, hashOf, hashString } from "./hash.ts";
+import { LuaError, type LuaValue } from "./value.ts";
 
 /** Array parts end here (2^26), as in Lua. */
 const MAX_ARRAY = 1 << 26;
@@ -55,59 +56,6 @@ function fillNodes(nodes: Nodes): Nodes {
     nodes[i + HASH] = 0;
   }
   return nodes;
-}
-
-/** Redis's string hash: Lua's, but of all characters, however long the string is. */
-export function hashString(text: string): number {
-  return text.length <= LONG ? hashShort(text) : hashLong(text);
-}
-
-function hashShort(text: string): number {
-  let hash = text.length;
-  for (let i = text.length - 1; i >= 0; i--) hash ^= (hash << 5) + (hash >>> 2) + text.charCodeAt(i);
-  return hash | 0;
-}
-
-/** From this length on, hashes are remembered: Lua computes each string's hash once, when it makes the string. */
-const LONG = 100;
-const REMEMBERED_CHARACTERS = 1 << 20;
-const longHashes = new Map<string, number>();
-let remembered = 0;
-
-function hashLong(text: string): number {
-  let hash = longHashes.get(text);
-  if (hash === undefined) {
-    hash = hashShort(text);
-    remembered += text.length;
-    if (remembered > REMEMBERED_CHARACTERS) {
-      longHashes.clear();
-      remembered = text.length;
-    }
-    longHashes.set(text, hash);
-  }
-  return hash;
-}
-
-const double = new Float64Array(1);
-const words = new Int32Array(double.buffer);
-
-function hashNumber(value: number): number {
-  if (value === 0) return 0;
-  double[0] = value;
-  return (words[0]! + words[1]!) | 0;
-}
-
-function hashOf(key: LuaValue): number {
-  switch (typeof key) {
-    case "string":
-      return hashString(key);
-    case "number":
-      return hashNumber(key);
-    case "boolean":
-      return key ? 1 : 0;
-    default:
-      return identity(key as object);
-  }
 }
 
 /** Strings and booleans are spread over all nodes by their low bits, the rest by a remainder. */

@@ -33,15 +33,17 @@ const HOUSEKEEPING_MS = 1000;
 
 export class NetServer {
   readonly #engine: Engine;
-  readonly #flusher = new Flusher();
+  readonly #flusher: Flusher;
   readonly #servers = new Map<Server, string | null>();
   readonly #connections = new Set<Connection>();
   #housekeeping: NodeJS.Timeout | null = null;
 
   constructor(engine: Engine) {
     this.#engine = engine;
+    this.#flusher = new Flusher(() => engine.persistence.flush());
     engine.onBusy = () => {
       for (const connection of this.#connections) connection.serveWhileBusy();
+      return this.#connections.size;
     };
   }
 

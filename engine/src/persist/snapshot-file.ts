@@ -2,16 +2,7 @@
  * A file that a snapshot is written to: under a temporary name, in the background, and given its name when all of it is on
  * disk. At any moment the name stands for a whole file, the old one or the new one.
  */
-import {
-  close,
-  closeSync,
-  fdatasync,
-  fsync,
-  openSync,
-  renameSync,
-  rmSync,
-  write,
-} from "node:fs";
+import { close, closeSync, fdatasync, fsync, openSync, renameSync, rmSync, write } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import { syncFolder } from "./rdb/file.ts";

@@ -2,10 +2,10 @@
  * Calls. A function hands back one value as itself and any other number as an array; what is known about the callee decides
  * whether that must be looked at.
  */
-import type { Call, Expression, FunctionBody, Statement } from "../ast.ts";
+import { type Call, type Expression, type FunctionBody, isOpen, type Statement } from "../ast.ts";
+import { hashString } from "../hash.ts";
 import { resultOf, SUSPENDING } from "../natives.ts";
-import { isOpen } from "../parser.ts";
-import { hashString, LuaTable } from "../table.ts";
+import { LuaTable } from "../table.ts";
 import type { LuaFunction, LuaValue } from "../value.ts";
 import { type Code, type FunctionEmitter, nameOf, quote, type Type } from "./emitter.ts";
 import { complex, hold, isFunction, listText, nameFor, sequence, simple, value } from "./expressions.ts";

@@ -6,9 +6,9 @@
  * function at hand is read when the operator is applied, an upvalue when it is its turn: so does Lua, and a function called
  * in between can tell.
  */
-import type { BinaryOp, Expression, TableItem } from "../ast.ts";
-import { isOpen } from "../parser.ts";
-import { hashString, LuaTable } from "../table.ts";
+import { type BinaryOp, type Expression, isOpen, type TableItem } from "../ast.ts";
+import { hashString } from "../hash.ts";
+import { LuaTable } from "../table.ts";
 import { callResults, callValue } from "./calls.ts";
 import { type Code, type FunctionEmitter, nameOf, numberLiteral, quote } from "./emitter.ts";
 import { functionText } from "./functions.ts";

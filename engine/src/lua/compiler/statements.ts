@@ -2,10 +2,9 @@
  * Statements as JavaScript statements. Lua's blocks are JavaScript's: `let` makes a variable of its own for each round of a
  * loop, as `local` does.
  */
-import type { Block, Expression, Statement, Target } from "../ast.ts";
-import { isOpen } from "../parser.ts";
+import { type Block, type Expression, isOpen, type Statement, type Target } from "../ast.ts";
+import { hashString } from "../hash.ts";
 import type { Local } from "../scope.ts";
-import { hashString } from "../table.ts";
 import { callResults } from "./calls.ts";
 import { type Code, type FunctionEmitter, nameOf, quote } from "./emitter.ts";
 import { condition, hold, isFunction, listText, nameFor, openValues, simple, value } from "./expressions.ts";

@@ -135,18 +135,67 @@ class Fault {
 const MISSING = new Fault("Missing bytes in input.");
 const MALFORMED = new Fault("Bad data format in input.");
 const TOO_MANY = new Fault("stack overflow (too many return values at once; use unpack_one or unpack_limit instead.)");
+const NO_ROOM = new Fault("stack overflow (in function mp_unpack_full)");
 const TOO_DEEP = new Fault("stack overflow (in function mp_decode_to_lua_array)");
 
+/** Says that the content of an array or a map comes next. */
+const OPENED = Symbol("opened");
+
+/** An array or a map that is being read. */
+class Container {
+  /** The elements of an array, the first of them at 1; once there was a nil, the table itself is filled instead. */
+  readonly values: LuaValue[] | undefined;
+  table: LuaTable | undefined;
+  /** How many elements, or keys and values, are still to come. */
+  left: number;
+  key: LuaValue;
+
+  constructor(isArray: boolean, left: number) {
+    this.values = isArray ? [undefined] : undefined;
+    this.table = isArray ? undefined : new LuaTable();
+    this.left = left;
+    this.key = undefined;
+  }
+
+  /** Takes the next element, key or value. */
+  add(value: LuaValue): void {
+    this.left--;
+    const { values, table } = this;
+    if (values === undefined) {
+      if (this.left % 2 === 1) this.key = value;
+      else if (typeof this.key === "string") table!.setStr(this.key, value);
+      else table!.set(this.key, value);
+    } else if (table === undefined && value !== undefined) values.push(value);
+    else this.#addToArray(values, value);
+  }
+
+  #addToArray(values: LuaValue[], value: LuaValue): void {
+    if (this.table === undefined) {
+      this.key = values.length;
+      this.table = makeSequence(values);
+    }
+    this.table.set(this.key, value);
+    this.key = (this.key as number) + 1;
+  }
+
+  get done(): LuaTable {
+    return this.table ?? makeSequence(this.values!);
+  }
+}
+
+/** Reads values without recursion: input may be nested deeper than JavaScript's stack allows. */
 class Unpacker {
   readonly #text: string;
   #at: number;
-  /** Values on Lua's stack, which is how the reference limits depth and number. */
+  /** Values that would be on Lua's stack, which is how the reference limits depth and number. */
   #stack: number;
+  readonly #open: Container[];
 
   constructor(text: string, at: number) {
     this.#text = text;
     this.#at = at;
     this.#stack = 1;
+    this.#open = [];
   }
 
   get at(): number {
@@ -157,14 +206,35 @@ class Unpacker {
     return this.#at >= this.#text.length;
   }
 
-  /** One value; it stays on the stack. */
-  top(): LuaValue {
-    const value = this.#value();
-    this.#stack++;
-    return value;
+  get isFull(): boolean {
+    return this.#stack >= MAX_STACK;
   }
 
-  #value(): LuaValue {
+  /** One value; it stays on the stack. */
+  next(): LuaValue {
+    const open = this.#open;
+    for (;;) {
+      let value = this.#scalar();
+      if (value === OPENED) continue;
+      for (;;) {
+        const container = open.at(-1);
+        if (container === undefined) {
+          this.#stack++;
+          return value as LuaValue;
+        }
+        container.add(value as LuaValue);
+        const isMap = container.values === undefined;
+        if (isMap) this.#stack += container.left % 2 === 1 ? 1 : -1;
+        if (container.left > 0) break;
+        open.pop();
+        this.#stack -= isMap ? 1 : 2;
+        value = container.done;
+      }
+    }
+  }
+
+  /** A value that is complete, or OPENED for an array or map whose content follows. */
+  #scalar(): LuaValue | typeof OPENED {
     const text = this.#text;
     const at = this.#at;
     if (at >= text.length) throw MISSING;
@@ -174,17 +244,17 @@ class Unpacker {
       this.#at = at + 1;
       return type;
     }
-    if (type >= 0xa0 && type < 0xc0) return this.#string(at + 1, type & 0x1f);
     if (type >= 0xe0) {
       this.#at = at + 1;
       return type - 256;
     }
     if (type >= 0xc0) return this.#typed(type);
+    if (type >= 0xa0) return this.#string(at + 1, type & 0x1f);
     this.#at = at + 1;
-    return type >= 0x90 ? this.#array(type & 0xf) : this.#map(type & 0xf);
+    return this.#container(type >= 0x90, type & 0xf);
   }
 
-  #typed(type: number): LuaValue {
+  #typed(type: number): LuaValue | typeof OPENED {
     switch (type) {
       case 0xc0:
         this.#at++;
@@ -196,12 +266,14 @@ class Unpacker {
       case 0xca:
         view.setUint32(0, this.#unsigned(4));
         return view.getFloat32(0);
-      case 0xcb: {
-        this.#need(9);
-        view.setUint32(0, this.#unsigned(4));
-        this.#at--;
-        view.setUint32(4, this.#unsigned(4));
+      case 0xcb:
+        view.setUint32(4, this.#double());
         return view.getFloat64(0);
+      // Numbers past 2^63 come out negative: the reference takes them for signed ones.
+      case 0xcf:
+      case 0xd3: {
+        const low = this.#double();
+        return view.getInt32(0) * 2 ** 32 + low;
       }
       case 0xcc:
         return this.#unsigned(1);
@@ -209,34 +281,32 @@ class Unpacker {
         return this.#unsigned(2);
       case 0xce:
         return this.#unsigned(4);
-      // Numbers past 2^63 come out negative: the reference takes them for signed ones.
-      case 0xcf:
-      case 0xd3: {
-        this.#need(9);
-        const high = this.#unsigned(4) | 0;
-        this.#at--;
-        return high * 2 ** 32 + this.#unsigned(4);
-      }
       case 0xd0:
         return (this.#unsigned(1) << 24) >> 24;
       case 0xd1:
         return (this.#unsigned(2) << 16) >> 16;
       case 0xd2:
         return this.#unsigned(4) | 0;
+      default:
+        return this.#sized(type);
+    }
+  }
+
+  /** Strings, arrays and maps with a length of 1, 2 or 4 bytes. */
+  #sized(type: number): LuaValue | typeof OPENED {
+    switch (type) {
       case 0xd9:
-        return this.#sized(1);
       case 0xda:
-        return this.#sized(2);
-      case 0xdb:
-        return this.#sized(4);
+      case 0xdb: {
+        const length = this.#unsigned(1 << (type - 0xd9));
+        return this.#string(this.#at, length);
+      }
       case 0xdc:
-        return this.#array(this.#unsigned(2));
       case 0xdd:
-        return this.#array(this.#unsigned(4));
+        return this.#container(true, this.#unsigned(type === 0xdc ? 2 : 4));
       case 0xde:
-        return this.#map(this.#unsigned(2));
       case 0xdf:
-        return this.#map(this.#unsigned(4));
+        return this.#container(false, this.#unsigned(type === 0xde ? 2 : 4));
       default:
         throw MALFORMED;
     }
@@ -255,9 +325,12 @@ class Unpacker {
     return value;
   }
 
-  #sized(bytes: number): string {
-    const length = this.#unsigned(bytes);
-    return this.#string(this.#at, length);
+  /** Eight bytes behind the type: the upper half is left in the view. */
+  #double(): number {
+    this.#need(9);
+    view.setUint32(0, this.#unsigned(4));
+    this.#at--;
+    return this.#unsigned(4);
   }
 
   #string(from: number, length: number): string {
@@ -267,43 +340,13 @@ class Unpacker {
     return this.#text.slice(from, end);
   }
 
-  #array(count: number): LuaTable {
-    // The table and the index of the element that is being read are on the stack.
-    this.#stack += 2;
-    if (this.#stack > MAX_STACK) throw TOO_DEEP;
-    const values: LuaValue[] = [undefined];
-    for (let i = 1; i <= count; i++) {
-      const value = this.#value();
-      if (value === undefined) return this.#sparseArray(values, count);
-      values.push(value);
-    }
-    this.#stack -= 2;
-    return makeSequence(values);
-  }
-
-  /** An array with a nil after the values read so far. */
-  #sparseArray(values: LuaValue[], count: number): LuaTable {
-    let i = values.length;
-    const table = makeSequence(values);
-    table.setInt(i, undefined);
-    while (++i <= count) table.setInt(i, this.#value());
-    this.#stack -= 2;
-    return table;
-  }
-
-  #map(count: number): LuaTable {
-    const table = new LuaTable();
-    this.#stack++;
-    for (let i = 0; i < count; i++) {
-      const key = this.#value();
-      this.#stack++;
-      const value = this.#value();
-      this.#stack--;
-      if (typeof key === "string") table.setStr(key, value);
-      else table.set(key, value);
-    }
-    this.#stack--;
-    return table;
+  #container(isArray: boolean, count: number): LuaValue | typeof OPENED {
+    // The table, and of an array the index of the element that is being read, are on the stack.
+    if (isArray && this.#stack + 2 > MAX_STACK) throw TOO_DEEP;
+    if (count === 0) return new LuaTable();
+    this.#stack += isArray ? 2 : 1;
+    this.#open.push(new Container(isArray, isArray ? count : count * 2));
+    return OPENED;
   }
 }
 
@@ -344,7 +387,8 @@ function unpackAll(rt: Runtime, text: string, limit: number, offset: number): Re
   const unpacker = new Unpacker(text, offset);
   const values: LuaValue[] = [];
   try {
-    while (!unpacker.atEnd && values.length < most) values.push(unpacker.top());
+    while (!unpacker.atEnd && values.length < most) values.push(unpacker.next());
+    if (!everything && unpacker.isFull) throw NO_ROOM;
   } catch (thrown) {
     throw thrown instanceof Fault ? rt.error(thrown.message) : thrown;
   }

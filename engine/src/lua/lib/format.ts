@@ -47,8 +47,9 @@ export function formatFunction(rt: Runtime): LuaFunction {
     for (let i = 0; i < pieces.length; i++) {
       const piece = pieces[i]!;
       if (typeof piece === "string") result += piece;
-      else if ("invalid" in piece) throw rt.error(piece.invalid);
       else {
+        if (next >= args.length) throw rt.argumentError(next + 1, "format", "no value");
+        if ("invalid" in piece) throw rt.error(piece.invalid);
         result += convert(rt, piece, args[next], next + 1, args.length);
         next++;
       }
@@ -241,11 +242,21 @@ function floatDigits(value: number, kind: string, precision: number, alternate: 
   const e = text.indexOf("e");
   const exponent = Number(text.slice(e + 1));
   if (exponent < -4 || exponent >= digits) {
-    const mantissa = alternate ? withPoint(text.slice(0, e)) : trimZeros(text.slice(0, e));
+    // Where rounding alone makes the number too large for digits only, the C library drops the zeros although told not to.
+    const rounded = alternate && exponent === digits && value < 10 ** digits;
+    const mantissa = alternate ? withPoint(rounded ? "1" : text.slice(0, e)) : trimZeros(text.slice(0, e));
     return mantissa + exponentPart(exponent);
   }
-  const plain = fixed(value, digits - 1 - exponent);
+  const plain = movePoint(text.slice(0, e), exponent);
   return alternate ? withPoint(plain) : trimZeros(plain);
+}
+
+/** `d.ddd` times a power of ten, written without an exponent. */
+function movePoint(mantissa: string, exponent: number): string {
+  const digits = mantissa.charAt(0) + mantissa.slice(2);
+  if (exponent < 0) return `0.${"0".repeat(-exponent - 1)}${digits}`;
+  const whole = digits.slice(0, exponent + 1);
+  return digits.length > exponent + 1 ? `${whole}.${digits.slice(exponent + 1)}` : whole;
 }
 
 const withPoint = (text: string) => (text.includes(".") ? text : `${text}.`);

@@ -59,11 +59,12 @@ function one(rt: Runtime, name: string, compute: (x: number) => number): LuaFunc
   }, "number");
 }
 
+/** The second argument is looked at first, as C compilers like to do. */
 function two(rt: Runtime, name: string, compute: (x: number, y: number) => number): LuaFunction {
   return single(function (x: LuaValue, y: LuaValue) {
-    const given = arguments.length;
-    const a = checkNumber(rt, x, 1, name, given);
-    return compute(a, checkNumber(rt, y, 2, name, given));
+    if (typeof x === "number" && typeof y === "number") return compute(x, y);
+    const b = checkNumber(rt, y, 2, name, arguments.length);
+    return compute(checkNumber(rt, x, 1, name, arguments.length), b);
   }, "number");
 }
 
@@ -98,14 +99,14 @@ const words = new Int32Array(double.buffer);
 
 function ldexpFunction(rt: Runtime): LuaFunction {
   return single(function ldexp(x, e) {
-    const given = arguments.length;
-    const value = checkNumber(rt, x, 1, "ldexp", given);
-    return scale(value, checkInt(rt, e, 2, "ldexp", given));
+    const exponent = checkInt(rt, e, 2, "ldexp", arguments.length);
+    return scale(checkNumber(rt, x, 1, "ldexp", arguments.length), exponent);
   }, "number");
 }
 
 /** value × 2^exponent, rounded once. */
 function scale(value: number, exponent: number): number {
+  if (value === 0 || !Number.isFinite(value)) return value;
   if (exponent >= -1022) {
     let result = value;
     let left = Math.min(exponent, 2200);
@@ -113,7 +114,7 @@ function scale(value: number, exponent: number): number {
     return result * 2 ** left;
   }
   // Downwards, as far as the result stays normal first: that loses nothing.
-  const size = value === 0 || !Number.isFinite(value) ? 0 : Math.floor(Math.log2(Math.abs(value)));
+  const size = Math.floor(Math.log2(Math.abs(value)));
   const exact = Math.min(Math.max(size + 1020, 0), -exponent);
   let result = value;
   let left = exact;

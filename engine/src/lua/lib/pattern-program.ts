@@ -35,7 +35,7 @@ export class Node {
   set: CharSet;
   /** TEXT: what must follow. FAULT: the message. */
   text: string;
-  /** OPEN, CLOSE, HERE, AGAIN: which capture. BALANCED: the first character's code. MANY: at least this often. */
+  /** OPEN, CLOSE, HERE, AGAIN: which capture. BALANCED, TEXT: the first character's code. MANY: at least this often. */
   index: number;
   /** BALANCED: the last character's code. */
   index2: number;
@@ -233,7 +233,11 @@ class Parser {
     const literal = this.#literal(first, begin);
     if (literal === undefined) this.#add(new Node(ONE)).set = set;
     else if (this.#last?.op === TEXT) this.#last.text += literal;
-    else this.#add(new Node(TEXT)).text = literal;
+    else {
+      const node = this.#add(new Node(TEXT));
+      node.text = literal;
+      node.index = literal.charCodeAt(0);
+    }
     return true;
   }
 

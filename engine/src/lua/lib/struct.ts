@@ -144,8 +144,9 @@ function bytesOf(count: number): string {
 
 function packFunction(rt: Runtime): LuaFunction {
   return (...args: LuaValue[]) => {
-    const given = args.length;
-    const format = new Format(rt, checkString(rt, args[0], 1, "pack", given), "pack");
+    // The reference puts a nil behind the arguments, so that the first one missing is nil to it.
+    const given = args.length + 1;
+    const format = new Format(rt, checkString(rt, args[0], 1, "pack", args.length), "pack");
     let result = "";
     let argument = 2;
     while (format.next()) {

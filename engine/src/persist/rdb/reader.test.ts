@@ -128,9 +128,11 @@ describe("a file", () => {
     expect(lines.slice(0, 5)).toEqual(["version 10", "aux redis-ver=7.0.15", "function code", "db 3", "resize 8 1"]);
     expect(lines.slice(5).map((line) => line.split(" ")[1])).toEqual(entries.map(([key]) => key));
     expect(lines[6]).toMatch(/^key number 1700000000123\/1\/ /);
-    for (const [i, [, value]] of entries.entries()) {
+    for (const [i, [key, value]] of entries.entries()) {
+      // Tables have no order of their own.
+      if (key === "set" || key === "hash") continue;
       const dump = dumpValue(value, DEFAULT_LIMITS, false).toString("hex").slice(0, -20);
-      if (typeof value !== "object" || value.type !== "set") expect(lines[5 + i]!.endsWith(` ${dump}`)).toBe(true);
+      expect(lines[5 + i]!.endsWith(` ${dump}`)).toBe(true);
     }
   });
 

@@ -74,12 +74,10 @@ function writeListpack(output: Output): void {
 }
 
 function writeHash(hash: HashValue, output: Output): void {
-  if (hash.encoding === "listpack") {
+  const { packed } = hash;
+  if (packed !== undefined) {
     listpack.begin();
-    hash.forEach((field, value) => {
-      listpack.word(field);
-      listpack.word(value);
-    });
+    listpack.packedWords(packed);
     writeListpack(output);
     return;
   }

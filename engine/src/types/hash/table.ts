@@ -55,7 +55,7 @@ export class HashTable {
 
   clone(): HashTable {
     const copy = new HashTable();
-    copy.dict.reserve(this.dict.size);
+    copy.dict.reserveLike(this.dict);
     this.dict.forEach((field, value, place, table) => {
       copy.dict.addNew(field, table.hashes[place]!, value);
     });

@@ -30,7 +30,7 @@ export class SetTable {
 
   clone(): SetTable {
     const copy = new SetTable();
-    copy.dict.reserve(this.dict.size);
+    copy.dict.reserveLike(this.dict);
     this.dict.forEach((word, _value, place, table) => {
       copy.dict.addNew(word, table.hashes[place]!, undefined);
     });

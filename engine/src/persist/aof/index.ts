@@ -1,0 +1,334 @@
+/**
+ * The append-only file: a base, which is an RDB, and the commands since, in increments (Redis 7's layout).
+ *
+ *   <dir>/appendonlydir/appendonly.aof.manifest        which files count
+ *   <dir>/appendonlydir/appendonly.aof.3.base.rdb      everything up to a moment
+ *   <dir>/appendonlydir/appendonly.aof.3.incr.aof      what came after
+ *
+ * A rewrite begins a new increment and lets the snapshot walk write a new base as of that very moment; when the base is on
+ * disk, one change of the manifest puts the two in the place of everything before. Until then the old files count, and
+ * nothing is lost whenever the process ends. A rewrite that fails leaves one more increment, which is loaded like the rest.
+ *
+ * The base is always an RDB: aof-use-rdb-preamble is accepted, and files without one are loaded, but none is written.
+ */
+import { existsSync, mkdirSync, renameSync, rmSync, statSync, unlink } from "node:fs";
+import { join } from "node:path";
+import type { Engine } from "../../engine.ts";
+import { saveRdb, syncFolder } from "../rdb/file.ts";
+import { walk } from "../snapshot.ts";
+import { SnapshotFile } from "../snapshot-file.ts";
+import { Appender } from "./appender.ts";
+import { AofError } from "./error.ts";
+import { loadPart } from "./load.ts";
+import { baseName, EMPTY_MANIFEST, incrementName, type Manifest, readManifest, writeManifest } from "./manifest.ts";
+
+/** `waiting`: turned on at run time, and the first base is not complete yet. */
+export type AofState = "off" | "on" | "waiting";
+
+export interface AofLoadReport {
+  readonly keysLoaded: number;
+  readonly keysExpired: number;
+}
+
+export class Aof {
+  state: AofState = "off";
+  readonly appender: Appender;
+  rewriteScheduled = false;
+  rewrites = 0;
+  consecutiveFailures = 0;
+  lastRewriteOk = true;
+  lastRewriteSeconds = -1;
+  /** What files had when the last rewrite, or the start, was over: growth is measured against it. */
+  baseSize = 0;
+
+  readonly #engine: Engine;
+  #manifest: Manifest = EMPTY_MANIFEST;
+  /** All files but the one that is being written. */
+  #finishedBytes = 0;
+  #retryAt = 0;
+  readonly #onExit = () => this.appender.close();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.appender = new Appender(engine);
+  }
+
+  get folder(): string {
+    const { dir, appenddirname } = this.#engine.config.values;
+    return join(dir, appenddirname);
+  }
+
+  get #filename(): string {
+    return this.#engine.config.values.appendfilename;
+  }
+
+  get currentSize(): number {
+    return this.#finishedBytes + this.appender.size;
+  }
+
+  // ---------------------------------------------------------------------------------------------- loading
+
+  /** Whether there is something to load. */
+  exists(): boolean {
+    const { dir } = this.#engine.config.values;
+    return existsSync(join(this.folder, `${this.#filename}.manifest`)) || this.#isOldFile(join(dir, this.#filename));
+  }
+
+  #isOldFile(path: string): boolean {
+    return existsSync(path) && statSync(path).isFile() && statSync(path).size > 0;
+  }
+
+  /** Takes the single file of Redis 6 and older over as a base. */
+  #adopt(): void {
+    const { dir } = this.#engine.config.values;
+    const name = this.#filename;
+    mkdirSync(this.folder, { recursive: true });
+    this.#manifest = { ...EMPTY_MANIFEST, base: { name, seq: 1, type: "b" }, baseSeq: 1 };
+    // First named, then moved: a crash in between finds the manifest, and moves it then.
+    writeManifest(this.folder, name, this.#manifest);
+    renameSync(join(dir, name), join(this.folder, name));
+    syncFolder(this.folder);
+    this.#engine.log("notice", `Successfully migrated an old-style AOF into ${this.folder}`);
+  }
+
+  /** Loads base and increments; pauses at every `yield`. Throws AofError. */
+  *load(onProgress: (loaded: number, total: number) => void): Generator<void, AofLoadReport> {
+    const engine = this.#engine;
+    const { dir } = engine.config.values;
+    const manifest = readManifest(this.folder, this.#filename);
+    if (manifest === undefined) this.#adopt();
+    else this.#manifest = manifest;
+    const { base, increments } = this.#manifest;
+    const parts = [...(base === null ? [] : [base]), ...increments];
+    if (base !== null && !existsSync(join(this.folder, base.name)) && base.name === this.#filename) {
+      if (this.#isOldFile(join(dir, base.name))) renameSync(join(dir, base.name), join(this.folder, base.name));
+    }
+    for (const { name } of parts) {
+      if (!existsSync(join(this.folder, name))) {
+        throw new AofError("format", join(this.folder, name), 0, "the manifest names this file, and it does not exist");
+      }
+    }
+    const total = parts.reduce((bytes, { name }) => bytes + statSync(join(this.folder, name)).size, 0);
+    let before = 0;
+    let keysLoaded = 0;
+    let keysExpired = 0;
+    for (const [i, { name, type }] of parts.entries()) {
+      const path = join(this.folder, name);
+      const started = engine.clock.monotonic();
+      const { rdb } = yield* loadPart(engine, path, {
+        last: i === parts.length - 1,
+        onFunction: (source) => engine.persistence.functions?.load(source),
+        onBytes: (bytes) => onProgress(before + bytes, total),
+      });
+      keysLoaded += rdb?.keys ?? 0;
+      keysExpired += rdb?.expired ?? 0;
+      before += statSync(path).size;
+      const seconds = ((engine.clock.monotonic() - started) / 1000).toFixed(3);
+      engine.log("notice", `DB loaded from ${type === "b" ? "base" : "incr"} file ${name}: ${seconds} seconds`);
+    }
+    return { keysLoaded, keysExpired };
+  }
+
+  // ---------------------------------------------------------------------------------------------- on and off
+
+  /** Goes on where the files end, after they were loaded or if there are none. */
+  openAtStart(): void {
+    const engine = this.#engine;
+    mkdirSync(this.folder, { recursive: true });
+    let manifest = this.#manifest;
+    if (manifest.base === null && manifest.increments.length === 0) {
+      const seq = manifest.baseSeq + 1;
+      const name = baseName(this.#filename, seq);
+      engine.log("notice", `Creating AOF base file ${name} on server start`);
+      saveRdb(engine, join(this.folder, name), {
+        aofBase: true,
+        functions: engine.persistence.functions?.sources() ?? [],
+      });
+      manifest = { ...manifest, base: { name, seq, type: "b" }, baseSeq: seq };
+    }
+    let last = manifest.increments.at(-1);
+    if (last === undefined) {
+      const seq = manifest.incrementSeq + 1;
+      last = { name: incrementName(this.#filename, seq), seq, type: "i" };
+      engine.log("notice", `Creating AOF incr file ${last.name} on server start`);
+      rmSync(join(this.folder, last.name), { force: true });
+      manifest = { ...manifest, increments: [last], incrementSeq: seq };
+    } else engine.log("notice", `Opening AOF incr file ${last.name} on server start`);
+    this.appender.open(join(this.folder, last.name));
+    if (manifest !== this.#manifest) writeManifest(this.folder, this.#filename, manifest);
+    this.#manifest = manifest;
+    this.#finishedBytes = this.#sizeOf(manifest) - this.appender.size;
+    this.baseSize = this.currentSize;
+    this.#begin("on");
+    this.#removeHistory();
+  }
+
+  #begin(state: "on" | "waiting"): void {
+    this.state = state;
+    this.#engine.effectListeners.add(this.appender.append);
+    process.on("exit", this.#onExit);
+  }
+
+  #sizeOf({ base, increments }: Manifest): number {
+    let bytes = 0;
+    for (const part of [base, ...increments]) {
+      const stats = part === null ? undefined : statSync(join(this.folder, part.name), { throwIfNoEntry: false });
+      bytes += stats?.size ?? 0;
+    }
+    return bytes;
+  }
+
+  /** CONFIG SET appendonly yes: effects are kept from now on; they count when the first base is complete. */
+  startAtRunTime(): void {
+    mkdirSync(this.folder, { recursive: true });
+    this.#manifest = readManifest(this.folder, this.#filename) ?? EMPTY_MANIFEST;
+    // Whatever an earlier attempt has left under this name belongs to no manifest.
+    const name = incrementName(this.#filename, this.#manifest.incrementSeq + 1);
+    rmSync(join(this.folder, name), { force: true });
+    this.appender.open(join(this.folder, name));
+    this.#finishedBytes = 0;
+    this.#begin("waiting");
+    this.#retryAt = 0;
+    if (this.#engine.persistence.busy) this.rewriteScheduled = true;
+    else this.rewrite();
+  }
+
+  /** Writes everything, and stops listening. */
+  stop(): void {
+    if (this.state === "off") return;
+    this.#engine.effectListeners.delete(this.appender.append);
+    process.off("exit", this.#onExit);
+    this.state = "off";
+    this.rewriteScheduled = false;
+    this.appender.close();
+  }
+
+  // ---------------------------------------------------------------------------------------------- rewriting
+
+  /** Begins a rewrite; false if it cannot. The caller has seen that no other snapshot is being taken. */
+  rewrite(): boolean {
+    const engine = this.#engine;
+    const { dir } = engine.config.values;
+    this.rewriteScheduled = false;
+    let file: SnapshotFile;
+    try {
+      mkdirSync(this.folder, { recursive: true });
+      if (this.state === "off") this.#manifest = readManifest(this.folder, this.#filename) ?? EMPTY_MANIFEST;
+      const temporary = join(dir, `temp-rewriteaof-bg-${process.pid}.aof`);
+      file = new SnapshotFile(temporary, engine.config.values["aof-rewrite-incremental-fsync"]);
+      if (this.state === "on") this.#nextIncrement();
+    } catch (error) {
+      engine.log("warning", `Can't rewrite the append only file: ${(error as Error).message}`);
+      this.#failed();
+      return false;
+    }
+    const snapshot = walk(engine, file, { aofBase: true, functions: engine.persistence.functions?.sources() ?? [] });
+    engine.log("notice", "Background append only file rewriting started");
+    // What a rewrite replaces: everything that was there when it began.
+    const replaced = this.#manifest;
+    const increments = this.state === "off" ? [] : [this.#currentIncrement()];
+    engine.persistence.begin("aof", snapshot, async () => {
+      try {
+        await snapshot.done;
+        await this.#complete(file, replaced, increments);
+        this.rewrites++;
+        this.lastRewriteOk = true;
+        this.consecutiveFailures = 0;
+        engine.log("notice", "Background AOF rewrite finished successfully");
+      } catch (error) {
+        file.abandon();
+        engine.log("warning", `Background AOF rewrite failed: ${(error as Error).message}`);
+        this.#failed();
+      }
+    });
+    return true;
+  }
+
+  #failed(): void {
+    this.lastRewriteOk = false;
+    this.consecutiveFailures++;
+    // A minute after the third failure, then twice as long each time, an hour at most.
+    const minutes = this.consecutiveFailures < 3 ? 0 : Math.min(60, 2 ** (this.consecutiveFailures - 3));
+    this.#retryAt = this.#engine.clock.monotonic() + Math.max(1000, minutes * 60_000);
+  }
+
+  /** The increment that is being written. */
+  #currentIncrement() {
+    const { increments, incrementSeq } = this.#manifest;
+    if (this.state === "on") return increments.at(-1)!;
+    const seq = incrementSeq + 1;
+    return { name: incrementName(this.#filename, seq), seq, type: "i" as const };
+  }
+
+  /** From here on effects go into a new increment. */
+  #nextIncrement(): void {
+    this.appender.flush(true);
+    if (this.appender.bufferedBytes > 0) throw new Error("the append-only file cannot be written");
+    const seq = this.#manifest.incrementSeq + 1;
+    const name = incrementName(this.#filename, seq);
+    const path = join(this.folder, name);
+    this.#engine.log("notice", `Creating AOF incr file ${name} on background rewrite`);
+    rmSync(path, { force: true });
+    const before = this.appender.size;
+    const increments = [...this.#manifest.increments, { name, seq, type: "i" as const }];
+    const manifest = { ...this.#manifest, increments, incrementSeq: seq };
+    this.appender.open(path);
+    this.#finishedBytes += before;
+    writeManifest(this.folder, this.#filename, manifest);
+    this.#manifest = manifest;
+  }
+
+  /** The new base is written: puts it, and the increments since, in the place of all that was there. */
+  async #complete(file: SnapshotFile, replaced: Manifest, kept: Manifest["increments"]): Promise<void> {
+    const seq = replaced.baseSeq + 1;
+    const name = baseName(this.#filename, seq);
+    const path = join(this.folder, name);
+    await file.commit(path);
+    this.#engine.log("notice", `Successfully renamed the temporary AOF base file into ${name}`);
+    const old = [...(replaced.base === null ? [] : [replaced.base]), ...replaced.increments];
+    const gone = old.filter((part) => !kept.some((other) => other.name === part.name));
+    const manifest: Manifest = {
+      base: { name, seq, type: "b" },
+      history: [...replaced.history, ...gone.map((part) => ({ ...part, type: "h" as const }))],
+      increments: kept,
+      baseSeq: seq,
+      incrementSeq: kept.at(-1)?.seq ?? replaced.incrementSeq,
+    };
+    writeManifest(this.folder, this.#filename, manifest);
+    this.#manifest = manifest;
+    if (this.state === "waiting") this.state = "on";
+    this.#finishedBytes = statSync(path).size;
+    this.baseSize = this.currentSize;
+    this.#removeHistory();
+  }
+
+  #removeHistory(): void {
+    const { history } = this.#manifest;
+    if (history.length === 0 || this.#engine.config.values["aof-disable-auto-gc"]) return;
+    this.#manifest = { ...this.#manifest, history: [] };
+    writeManifest(this.folder, this.#filename, this.#manifest);
+    for (const { name } of history) {
+      this.#engine.log("notice", `Removing the history file ${name} in the background`);
+      unlink(join(this.folder, name), () => {});
+    }
+  }
+
+  /** Ten times a second: what is put off, and rewrites that are due. `idle`: no snapshot is being taken. */
+  cron(idle: boolean): void {
+    if (this.state !== "off") this.appender.flush();
+    if (!idle || this.#engine.clock.monotonic() < this.#retryAt) return;
+    if (this.rewriteScheduled || this.state === "waiting") this.rewrite();
+    else if (this.state === "on") this.#rewriteIfGrown();
+  }
+
+  #rewriteIfGrown(): void {
+    const { values } = this.#engine.config;
+    const percentage = values["auto-aof-rewrite-percentage"];
+    if (percentage === 0 || this.currentSize <= values["auto-aof-rewrite-min-size"]) return;
+    const base = this.baseSize === 0 ? 1 : this.baseSize;
+    const growth = Math.floor((this.currentSize * 100) / base) - 100;
+    if (growth < percentage) return;
+    this.#engine.log("notice", `Starting automatic rewriting of AOF on ${growth}% growth`);
+    this.rewrite();
+  }
+}

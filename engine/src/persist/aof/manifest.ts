@@ -1,0 +1,122 @@
+/**
+ * The manifest: which files in appendonlydir make up the append-only file, and in which order.
+ *
+ *   file appendonly.aof.2.base.rdb seq 2 type b
+ *   file appendonly.aof.2.incr.aof seq 2 type i
+ *
+ * A base (b), then increments (i) in the order of their numbers; history (h) is what a rewrite has replaced and nobody has
+ * removed yet. It is written beside its place and renamed, so it is always whole.
+ */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { quoteWord } from "../../quote.ts";
+import { splitWords } from "../../resp/split-words.ts";
+import { syncFolder } from "../rdb/file.ts";
+import { AofError } from "./error.ts";
+
+export type PartType = "b" | "h" | "i";
+
+export interface Part {
+  readonly name: string;
+  readonly seq: number;
+  readonly type: PartType;
+}
+
+export interface Manifest {
+  readonly base: Part | null;
+  readonly history: readonly Part[];
+  readonly increments: readonly Part[];
+  /** The highest numbers that were ever used: new files get higher ones. */
+  readonly baseSeq: number;
+  readonly incrementSeq: number;
+}
+
+export const EMPTY_MANIFEST: Manifest = { base: null, history: [], increments: [], baseSeq: 0, incrementSeq: 0 };
+
+const LONGEST_LINE = 1024;
+
+export const manifestName = (filename: string) => `${filename}.manifest`;
+export const baseName = (filename: string, seq: number) => `${filename}.${seq}.base.rdb`;
+export const incrementName = (filename: string, seq: number) => `${filename}.${seq}.incr.aof`;
+
+function parseLine(line: string, fail: (reason: string) => AofError): Part {
+  const words = line.length > LONGEST_LINE ? undefined : splitWords(line);
+  if (words === undefined || words.length < 6 || words.length % 2 !== 0) throw fail("not a line of a manifest");
+  let name = "";
+  let seq = 0;
+  let type = "";
+  for (let i = 0; i < words.length; i += 2) {
+    const value = words[i + 1]!;
+    const key = words[i]!.toLowerCase();
+    if (key === "file") name = value;
+    else if (key === "seq") seq = Number(value);
+    else if (key === "type") type = value;
+  }
+  if (name === "" || name.includes("/")) throw fail("a file must be a plain name");
+  if (!Number.isSafeInteger(seq) || seq < 1) throw fail("a number must be 1 or more");
+  if (type !== "b" && type !== "h" && type !== "i") throw fail("an unknown type of file");
+  return { name, seq, type };
+}
+
+export function parseManifest(text: string, path: string): Manifest {
+  let base: Part | null = null;
+  const history: Part[] = [];
+  const increments: Part[] = [];
+  let offset = 0;
+  for (const line of text.split("\n")) {
+    const at = offset;
+    offset += line.length + 1;
+    if (line.trim() === "" || line.startsWith("#")) continue;
+    const fail = (reason: string) => new AofError("format", path, at, reason);
+    const part = parseLine(line, fail);
+    if (part.type === "h") history.push(part);
+    else if (part.type === "b") {
+      if (base !== null) throw fail("a second base");
+      base = part;
+    } else {
+      if (part.seq <= (increments.at(-1)?.seq ?? 0)) throw fail("increments out of order");
+      increments.push(part);
+    }
+  }
+  if (base === null && increments.length === 0 && history.length === 0) {
+    throw new AofError("format", path, 0, "the manifest names no file");
+  }
+  return { base, history, increments, baseSeq: base?.seq ?? 0, incrementSeq: increments.at(-1)?.seq ?? 0 };
+}
+
+/** Whether a name has to be quoted. */
+const isPlain = (name: string) => /^[\w.-]+$/.test(name);
+
+export function formatManifest({ base, history, increments }: Manifest): string {
+  const parts = [...(base === null ? [] : [base]), ...history, ...increments];
+  const line = ({ name, seq, type }: Part) =>
+    `file ${isPlain(name) ? name : quoteWord(name)} seq ${seq} type ${type}\n`;
+  return parts.map(line).join("");
+}
+
+/** Undefined where there is none. */
+export function readManifest(folder: string, filename: string): Manifest | undefined {
+  const path = join(folder, manifestName(filename));
+  let text: string;
+  try {
+    text = readFileSync(path, "latin1");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  return parseManifest(text, path);
+}
+
+export function writeManifest(folder: string, filename: string, manifest: Manifest): void {
+  const name = manifestName(filename);
+  const temporary = join(folder, `temp-${name}`);
+  const descriptor = openSync(temporary, "w", 0o644);
+  try {
+    writeSync(descriptor, formatManifest(manifest), null, "latin1");
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(temporary, join(folder, name));
+  syncFolder(folder);
+}

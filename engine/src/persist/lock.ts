@@ -1,0 +1,81 @@
+/**
+ * Keeps a second process, or a second engine in this one, away from a data folder: a file with the number of the process
+ * that uses it. A lock whose process is gone is taken over. Numbers are used again, so where the system tells when a process
+ * began (Linux), that is in the file too.
+ */
+import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { join, resolve } from "node:path";
+
+const NAME = "cinnabar.lock";
+
+/** Folders that engines of this process hold. */
+const held = new Set<string>();
+
+/** When a process began, as the kernel counts; empty where that is not to be had. */
+function beginOf(pid: number): string {
+  try {
+    // The name of the process, in brackets, may hold anything; the time is the 20th word behind it.
+    const text = readFileSync(`/proc/${pid}/stat`, "latin1");
+    return text.slice(text.lastIndexOf(")") + 2).split(" ")[19] ?? "";
+  } catch {
+    return "";
+  }
+}
+
+function isAlive(pid: number, begin: string): boolean {
+  if (!Number.isSafeInteger(pid) || pid < 1) return false;
+  // In this process the set above knows better; a lock with our own number is left over from before.
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+  }
+  return begin === "" || beginOf(pid) === "" || beginOf(pid) === begin;
+}
+
+export class DirectoryLocked extends Error {
+  override readonly name = "DirectoryLocked";
+
+  constructor(folder: string, pid: number) {
+    const who = pid === process.pid ? "this process" : `process ${pid}`;
+    super(`${folder} is in use by ${who}: two engines cannot share a data folder (${join(folder, NAME)})`);
+  }
+}
+
+/** Locks a folder; returns what unlocks it. Throws DirectoryLocked. */
+export function lockDirectory(folder: string): () => void {
+  const absolute = resolve(folder);
+  if (held.has(absolute)) throw new DirectoryLocked(folder, process.pid);
+  const path = join(absolute, NAME);
+  for (let attempt = 0; ; attempt++) {
+    try {
+      const descriptor = openSync(path, "wx", 0o644);
+      writeSync(descriptor, `${process.pid} ${beginOf(process.pid)}\n`);
+      closeSync(descriptor);
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || attempt > 2) throw error;
+      const [pid, begin] = readLock(path);
+      if (isAlive(pid, begin)) throw new DirectoryLocked(folder, pid);
+      rmSync(path, { force: true });
+    }
+  }
+  held.add(absolute);
+  const unlock = () => {
+    if (!held.delete(absolute)) return;
+    process.off("exit", unlock);
+    rmSync(path, { force: true });
+  };
+  process.on("exit", unlock);
+  return unlock;
+}
+
+function readLock(path: string): [pid: number, begin: string] {
+  try {
+    const [pid = "", begin = ""] = readFileSync(path, "latin1").trim().split(" ");
+    return [Number(pid), begin];
+  } catch {
+    return [0, ""];
+  }
+}

@@ -1,0 +1,371 @@
+/**
+ * An engine's files: what is loaded at the start, when snapshots are taken, the append-only file, and what happens at the
+ * end. One background job at a time, as in Redis, where it is one child process: a save or a rewrite.
+ *
+ * `active` says that the files are this engine's to keep: an engine in memory neither loads nor saves by itself, though SAVE
+ * and BGSAVE write a file when somebody calls them.
+ */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { BadValue } from "../config/kinds.ts";
+import type { Engine } from "../engine.ts";
+import { aofMisconfigured, RDB_MISCONFIGURED, type ReplyError } from "../errors.ts";
+import { Aof } from "./aof/index.ts";
+import { lockDirectory } from "./lock.ts";
+import { type LoadReport, loadRdb, saveRdb } from "./rdb/file.ts";
+import { RdbError } from "./rdb/errors.ts";
+import { type Snapshot, SnapshotAborted, walk } from "./snapshot.ts";
+import { SnapshotFile } from "./snapshot-file.ts";
+
+/** After a save that failed, the next one by itself comes no sooner. */
+const RETRY_MS = 5000;
+/** How long a load goes on before others have a turn. */
+const SLICE_MS = 8;
+
+/** Libraries of functions, as files have them. */
+export interface FunctionLibraries {
+  sources(): Iterable<string>;
+  load(source: string): void;
+}
+
+interface Job {
+  readonly kind: "rdb" | "aof";
+  readonly snapshot: Snapshot;
+  readonly startedAt: number;
+  readonly finished: Promise<void>;
+}
+
+/** A load as INFO tells of it. */
+interface Progress {
+  readonly startedAt: number;
+  loadedBytes: number;
+  totalBytes: number;
+}
+
+export interface OpenFilesOptions {
+  /** Keep others away from the folder, also without an append-only file. */
+  readonly lock: boolean;
+  readonly onProgress?: (loadedBytes: number, totalBytes: number) => void;
+}
+
+export class Persistence {
+  readonly aof: Aof;
+  /** Whether this engine keeps its data in files. */
+  active = false;
+  functions: FunctionLibraries | null = null;
+  progress: Progress | null = null;
+  keysLoaded = 0;
+  keysExpired = 0;
+
+  /** When data was last saved, in seconds. */
+  lastSaveAt: number;
+  lastSaveOk = true;
+  lastSaveSeconds = -1;
+  saves = 0;
+  saveScheduled = false;
+
+  readonly #engine: Engine;
+  #job: Job | null = null;
+  #lastTry = Number.NEGATIVE_INFINITY;
+  #dirtyAtSave = 0;
+  #unlock: (() => void) | null = null;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.aof = new Aof(engine);
+    this.lastSaveAt = Math.floor(engine.startedAt / 1000);
+    engine.config.onChange(["appendonly"], () => this.#appendOnlyChanged());
+  }
+
+  get path(): string {
+    const { dir, dbfilename } = this.#engine.config.values;
+    return join(dir, dbfilename);
+  }
+
+  /** Changes since the last save. */
+  get dirty(): number {
+    return this.#engine.dirty - this.#dirtyAtSave;
+  }
+
+  /** A save or rewrite is under way. */
+  get busy(): boolean {
+    return this.#job !== null;
+  }
+
+  get saving(): boolean {
+    return this.#job?.kind === "rdb";
+  }
+
+  get rewriting(): boolean {
+    return this.#job?.kind === "aof";
+  }
+
+  get snapshot(): Snapshot | null {
+    return this.#job?.snapshot ?? null;
+  }
+
+  /** For how long the job has been running; -1 if there is none of the kind. */
+  jobSeconds(kind: Job["kind"]): number {
+    const job = this.#job;
+    return job?.kind === kind ? Math.floor((this.#engine.clock.monotonic() - job.startedAt) / 1000) : -1;
+  }
+
+  // ---------------------------------------------------------------------------------------------- opening
+
+  /** Locks the folder, loads what is there, and goes on from it. Throws with a text for people. */
+  async open(options: OpenFilesOptions): Promise<void> {
+    const { values } = this.#engine.config;
+    if (options.lock || values.appendonly) this.#unlock = lockDirectory(values.dir);
+    try {
+      this.#engine.loading = true;
+      await this.#load(options);
+      this.#engine.loading = false;
+      this.active = true;
+      this.#dirtyAtSave = this.#engine.dirty;
+      if (values.appendonly) this.aof.openAtStart();
+    } catch (error) {
+      this.#unlock?.();
+      this.#unlock = null;
+      throw error;
+    } finally {
+      this.#engine.loading = false;
+      this.progress = null;
+    }
+  }
+
+  async #load(options: OpenFilesOptions): Promise<void> {
+    const engine = this.#engine;
+    const { clock } = engine;
+    const started = clock.monotonic();
+    const progress: Progress = { startedAt: clock.now(), loadedBytes: 0, totalBytes: 0 };
+    this.progress = progress;
+    const onProgress = (loaded: number, total: number) => {
+      progress.loadedBytes = loaded;
+      progress.totalBytes = total;
+      options.onProgress?.(loaded, total);
+    };
+    if (engine.config.values.appendonly && this.aof.exists()) {
+      const report = await inSlices(engine, this.aof.load(onProgress));
+      this.keysLoaded = report.keysLoaded;
+      this.keysExpired = report.keysExpired;
+      const seconds = ((clock.monotonic() - started) / 1000).toFixed(3);
+      engine.log("notice", `DB loaded from append only file: ${seconds} seconds`);
+    } else if (existsSync(this.path)) {
+      // Also with an append-only file that is yet to be made: what is here becomes its base.
+      const report = await this.#loadRdb(onProgress);
+      this.keysLoaded = report.keys;
+      this.keysExpired = report.expired;
+      engine.log("notice", `Done loading RDB, keys loaded: ${report.keys}, keys expired: ${report.expired}.`);
+      engine.log("notice", `DB loaded from disk: ${((clock.monotonic() - started) / 1000).toFixed(3)} seconds`);
+    }
+  }
+
+  async #loadRdb(onProgress: (loaded: number, total: number) => void): Promise<LoadReport> {
+    try {
+      return await loadRdb(this.#engine, this.path, {
+        onProgress,
+        onFunction: (source) => this.functions?.load(source),
+      });
+    } catch (error) {
+      if (!(error instanceof RdbError)) throw error;
+      throw new Error(
+        `Cannot load ${this.path}, offset ${error.offset}: ${error.message}. See cinnabar-check-rdb for what is in it.`,
+      );
+    }
+  }
+
+  // ---------------------------------------------------------------------------------------------- closing
+
+  /**
+   * Brings everything to disk. False if a snapshot was to be saved and could not be: then nothing has been closed, and the
+   * engine may go on.
+   */
+  shutdown(save: boolean | undefined, force = false): boolean {
+    const engine = this.#engine;
+    this.#job?.snapshot.abort("the store is shutting down");
+    if (this.aof.state !== "off") {
+      engine.log("notice", "Calling fsync() on the AOF file.");
+      this.aof.appender.flush(true);
+    }
+    const wanted = save ?? (this.active && engine.config.values.save.length > 0);
+    if (wanted) {
+      engine.log("notice", "Saving the final RDB snapshot before exiting.");
+      if (!this.save() && !force) {
+        engine.log("warning", "Error trying to save the DB, can't exit.");
+        return false;
+      }
+    }
+    this.close();
+    return true;
+  }
+
+  /** Closes without a snapshot: what the append-only file has been told is on disk when this returns. */
+  close(): void {
+    this.#job?.snapshot.abort("the store is closing");
+    this.active = false;
+    this.aof.stop();
+    this.#unlock?.();
+    this.#unlock = null;
+  }
+
+  /** The background job, if any, has come to its end. */
+  async idle(): Promise<void> {
+    while (this.#job !== null) await this.#job.finished;
+  }
+
+  // ---------------------------------------------------------------------------------------------- saving
+
+  /** SAVE: at once, with everybody waiting. */
+  save(): boolean {
+    const engine = this.#engine;
+    try {
+      saveRdb(engine, this.path, { functions: this.functions?.sources() ?? [] });
+    } catch (error) {
+      engine.log("warning", `Error saving DB on disk: ${(error as Error).message}`);
+      return false;
+    }
+    engine.log("notice", "DB saved on disk");
+    this.#saved(engine.dirty);
+    return true;
+  }
+
+  #saved(dirty: number): void {
+    this.#dirtyAtSave = dirty;
+    this.lastSaveAt = Math.floor(this.#engine.clock.now() / 1000);
+    this.lastSaveOk = true;
+    this.saves++;
+  }
+
+  /** BGSAVE: begins a snapshot; false if it cannot. The caller has seen that no job is running. */
+  saveInBackground(): boolean {
+    const engine = this.#engine;
+    const { clock, dirty } = engine;
+    const { path } = this;
+    const started = clock.monotonic();
+    this.saveScheduled = false;
+    this.#lastTry = started;
+    let file: SnapshotFile;
+    try {
+      const temporary = join(engine.config.values.dir, `temp-${process.pid}-bg.rdb`);
+      file = new SnapshotFile(temporary, engine.config.values["rdb-save-incremental-fsync"]);
+    } catch (error) {
+      engine.log("warning", `Failed opening the temp RDB file for saving: ${(error as Error).message}`);
+      this.lastSaveOk = false;
+      return false;
+    }
+    const snapshot = walk(engine, file, { functions: this.functions?.sources() ?? [] });
+    engine.log("notice", "Background saving started");
+    this.begin("rdb", snapshot, async () => {
+      try {
+        await snapshot.done;
+        await file.commit(path);
+        engine.log("notice", "DB saved on disk");
+        engine.log("notice", "Background saving terminated with success");
+        this.#saved(dirty);
+      } catch (error) {
+        file.abandon();
+        this.#saveFailed(error as Error);
+      }
+      this.lastSaveSeconds = Math.floor((clock.monotonic() - started) / 1000);
+    });
+    return true;
+  }
+
+  /** A save that was called off on purpose is no failure. */
+  #saveFailed(error: Error): void {
+    if (error instanceof SnapshotAborted) {
+      this.#engine.log("warning", `Background saving called off: ${error.message}`);
+      return;
+    }
+    this.#engine.log("warning", `Write error saving DB on disk: ${error.message}`);
+    this.#engine.log("warning", "Background saving error");
+    this.lastSaveOk = false;
+  }
+
+  /** Runs a background job to its end. `finish` does not throw. */
+  begin(kind: Job["kind"], snapshot: Snapshot, finish: () => Promise<void>): void {
+    const started = this.#engine.clock.monotonic();
+    const finished = finish().then(() => {
+      this.#job = null;
+      if (kind === "aof") this.aof.lastRewriteSeconds = Math.floor((this.#engine.clock.monotonic() - started) / 1000);
+    });
+    this.#job = { kind, snapshot, startedAt: started, finished };
+  }
+
+  /** FLUSHALL: a save that is under way is of no use any more; the file becomes empty as well if it is kept. */
+  flushedAll(): void {
+    if (this.#job?.kind === "rdb") this.#job.snapshot.abort("all data was removed");
+    if (this.active && this.#engine.config.values.save.length > 0) this.save();
+  }
+
+  // ---------------------------------------------------------------------------------------------- running
+
+  /** Writes what the append-only file has to hear before replies leave. */
+  flush(): void {
+    if (this.aof.state !== "off") this.aof.appender.flush();
+  }
+
+  /** Whether the last save or write failed. */
+  get troubled(): boolean {
+    return !this.lastSaveOk || this.aof.appender.error !== null;
+  }
+
+  /** Why a command that writes is refused; null if it is not. */
+  refusal(): ReplyError | null {
+    const { values } = this.#engine.config;
+    if (!this.lastSaveOk && values["stop-writes-on-bgsave-error"] && values.save.length > 0) return RDB_MISCONFIGURED;
+    const { error } = this.aof.appender;
+    return error !== null && this.aof.state !== "off" ? aofMisconfigured(error.message) : null;
+  }
+
+  /** Ten times a second. */
+  cron(): void {
+    if (this.#engine.loading) return;
+    this.aof.cron(!this.busy);
+    if (this.busy) return;
+    if (this.saveScheduled) this.saveInBackground();
+    else if (this.active) this.#saveIfDue();
+  }
+
+  #saveIfDue(): void {
+    const { dirty } = this;
+    if (dirty === 0) return;
+    const { clock, config } = this.#engine;
+    const waited = clock.now() / 1000 - this.lastSaveAt;
+    for (const { seconds, changes } of config.values.save) {
+      if (dirty < changes || waited <= seconds) continue;
+      if (!this.lastSaveOk && clock.monotonic() - this.#lastTry < RETRY_MS) continue;
+      this.#engine.log("notice", `${changes} changes in ${seconds} seconds. Saving...`);
+      this.saveInBackground();
+      return;
+    }
+  }
+
+  #appendOnlyChanged(): void {
+    if (!this.#engine.config.values.appendonly) {
+      if (this.#job?.kind === "aof") this.#job.snapshot.abort("the append-only file was turned off");
+      this.aof.stop();
+      return;
+    }
+    if (this.aof.state !== "off") return;
+    try {
+      this.#unlock ??= lockDirectory(this.#engine.config.values.dir);
+      this.aof.startAtRunTime();
+    } catch (error) {
+      this.#engine.log("warning", `Cannot turn the append-only file on: ${(error as Error).message}`);
+      throw new BadValue("Unable to turn on AOF. Check server logs.");
+    }
+  }
+}
+
+/** Runs a load to its end and lets others have a turn now and then. */
+async function inSlices<T>(engine: Engine, work: Generator<void, T>): Promise<T> {
+  let until = engine.clock.monotonic() + SLICE_MS;
+  for (;;) {
+    const { done, value } = work.next();
+    if (done) return value;
+    if (engine.clock.monotonic() < until) continue;
+    await new Promise((resolve) => setImmediate(resolve));
+    until = engine.clock.monotonic() + SLICE_MS;
+  }
+}

@@ -1,8 +1,9 @@
 /**
  * `cinnabar`: opens the store and tells how to reach it.
  *
- *   cinnabar [start] [--port 6379] [--host 127.0.0.1] [--password P]
+ *   cinnabar [start] [--dir ./data | --memory] [--port 6379] [--host 127.0.0.1] [--password P]
  */
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { type Address, Engine } from "@cinnabar/engine";
 
@@ -15,6 +16,8 @@ const HELP = `cinnabar ${VERSION}: a store with Redis's data types and commands
 
 Usage: cinnabar [start] [options]
 
+  --dir FOLDER     folder to keep the data in (default ./data)
+  --memory         keep nothing on disk
   --port N         port to listen on (default ${DEFAULT_PORT}; the next free one if that is taken)
   --host ADDRESS   address to listen on (default 127.0.0.1); others than loopback need --password
   --password P     password that clients must give
@@ -33,6 +36,8 @@ function readOptions(argv: string[]) {
       args: argv,
       allowPositionals: true,
       options: {
+        dir: { type: "string" },
+        memory: { type: "boolean", default: false },
         port: { type: "string" },
         host: { type: "string", default: "127.0.0.1" },
         password: { type: "string" },
@@ -68,20 +73,44 @@ async function listen(engine: Engine, host: string, wanted: number | undefined):
   }
 }
 
+/** Opens the store, and says how a long load gets on. */
+async function openStore(dir: string | undefined, config: Record<string, string>): Promise<Engine> {
+  const terminal = process.stdout.isTTY;
+  let shown = -1;
+  const onProgress = (loaded: number, total: number) => {
+    const percent = total === 0 ? 0 : Math.floor((loaded / total) * 100);
+    if (percent === shown || !terminal) return;
+    shown = percent;
+    process.stdout.write(`\rLoading ${dir}: ${percent} %`);
+  };
+  try {
+    return await Engine.open(dir === undefined ? { config } : { dir, config, onProgress });
+  } catch (error) {
+    return fail((error as Error).message);
+  } finally {
+    if (shown >= 0) process.stdout.write("\r\x1b[K");
+  }
+}
+
 async function start(options: {
   host: string;
+  dir?: string | undefined;
+  memory: boolean;
   port?: string | undefined;
   password?: string | undefined;
 }): Promise<void> {
   const { host, password } = options;
   if (!isLoopback(host) && password === undefined)
     fail(`--host ${host} opens the store to other machines: give a --password`);
-  const engine = await Engine.open({ config: password === undefined ? {} : { requirepass: password } });
+  if (options.memory && options.dir !== undefined) fail("--memory keeps nothing on disk: leave --dir out");
+  const dir = options.memory ? undefined : (options.dir ?? "./data");
+  const engine = await openStore(dir, password === undefined ? {} : { requirepass: password });
   const wanted = options.port === undefined ? undefined : readPort(options.port);
   const { port } = await listen(engine, host, wanted);
   if (wanted === undefined && port !== DEFAULT_PORT) console.log(`Port ${DEFAULT_PORT} is taken; using ${port}.`);
   console.log(`Store    redis://${host}:${port}   (redis-cli -h ${host} -p ${port}, or any Redis client)`);
-  console.log("Data     in memory: it is gone when the store stops");
+  if (dir === undefined) console.log("Data     in memory: it is gone when the store stops");
+  else console.log(`Data     kept in ${resolve(dir)} (synced every second)`);
   console.log("Stop     Ctrl-C");
   const stop = () => {
     console.log("Stopping.");

@@ -1,6 +1,7 @@
-/** Unchanged BullMQ, whose every step is a Lua script, over TCP and without a socket. */
+/** Unchanged BullMQ, whose every step is a Lua script, on ioredis 5 and 6, over TCP and without a socket. */
 import { FlowProducer, type Job, Queue, QueueEvents, RateLimitError, UnrecoverableError, Worker } from "bullmq";
-import { Redis } from "ioredis";
+import { Redis as Redis5 } from "ioredis5";
+import { Redis as Redis6 } from "ioredis6";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { connectorFor, Engine } from "../src/index.ts";
 
@@ -24,8 +25,15 @@ const WAYS = {
 
 type Process = (job: Job, token?: string) => Promise<unknown>;
 
-describe.each(Object.entries(WAYS))("BullMQ %s", (_, options) => {
-  let connection: Redis;
+/** The two versions have the same interface as far as it is used here. */
+const VERSIONS = { "ioredis 5": Redis5, "ioredis 6": Redis6 as unknown as typeof Redis5 };
+
+const CASES = Object.entries(VERSIONS).flatMap(([version, Redis]) =>
+  Object.entries(WAYS).map(([way, options]) => ({ name: `${version} ${way}`, Redis, options })),
+);
+
+describe.each(CASES)("BullMQ on $name", ({ Redis, options }) => {
+  let connection: Redis5;
 
   beforeEach(async () => {
     connection = new Redis({ ...(await options()), maxRetriesPerRequest: null } as never);

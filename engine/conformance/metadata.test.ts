@@ -13,10 +13,6 @@ const MODULES = "native modules cannot be loaded";
 /** Commands of the real server that the engine does not have, each with its reason; subcommands go with them. */
 const leftOut: Record<string, string> = {
   migrate: FILES,
-  save: FILES,
-  bgsave: FILES,
-  bgrewriteaof: FILES,
-  lastsave: FILES,
   replicaof: REPLICATION,
   slaveof: REPLICATION,
   sync: REPLICATION,

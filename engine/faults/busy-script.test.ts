@@ -17,7 +17,18 @@ beforeEach(async () => {
   peers = [];
   server = spawn(
     process.execPath,
-    ["--conditions=source", "--import", "tsx", BIN, "--port", String(port), "--busy-reply-threshold", "50"],
+    [
+      "--conditions=source",
+      "--import",
+      "tsx",
+      BIN,
+      "--port",
+      String(port),
+      "--save",
+      "",
+      "--busy-reply-threshold",
+      "50",
+    ],
     { stdio: ["ignore", "pipe", "inherit"] },
   );
   await new Promise<void>((resolve) => {

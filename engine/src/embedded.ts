@@ -7,10 +7,17 @@
  *   const { port } = await engine.listen({ port: 6379 });    // and any Redis client can join
  *   await engine.close();
  *
+ *   const engine = await Engine.open({ dir: "./data" });      // kept on disk, in Redis's files
+ *
+ * With a folder, everything is in it: what was there is loaded, every change goes to the append-only file (synced once a
+ * second, unless `appendfsync` says otherwise), and no second process can open it meanwhile. `close` brings everything to
+ * disk; so does the end of the process, if it is not killed.
+ *
  * An engine does not keep the process alive: its timers are unref'd, so a program that never calls `close` ends when it has
  * nothing else to do. Two things do hold it, as one would expect: `listen`, and a blocking call with a timeout, which will
  * be answered.
  */
+import { mkdirSync } from "node:fs";
 import type { Clock } from "./clock.ts";
 import { Engine } from "./engine.ts";
 import { LocalClient, type LocalClientOptions } from "./local-client.ts";
@@ -18,6 +25,10 @@ import { type LocalStream, openStream } from "./net/local-stream.ts";
 import { type Address, type ListenOptions, NetServer } from "./net/server.ts";
 
 export interface OpenOptions {
+  /** The folder to keep the data in; made if it does not exist. Without one, data is in memory only. */
+  readonly dir?: string;
+  /** Told how a long load gets on. */
+  readonly onProgress?: (loadedBytes: number, totalBytes: number) => void;
   /** Directives of redis.conf by name: `{ maxmemory: "100mb", "maxmemory-policy": "allkeys-lru" }`. */
   readonly config?: Readonly<Record<string, string>>;
   /** Where time and chance come from; the system's by default. */
@@ -38,12 +49,23 @@ export class EmbeddedEngine {
   }
 
   static async open(options: OpenOptions = {}): Promise<EmbeddedEngine> {
-    return new EmbeddedEngine(
-      new Engine({
-        ...(options.config === undefined ? {} : { config: options.config }),
-        ...(options.clock === undefined ? {} : { clock: options.clock }),
-      }),
-    );
+    const { dir, clock, onProgress } = options;
+    if (dir !== undefined) mkdirSync(dir, { recursive: true });
+    // The append-only file has everything: snapshots beside it are for those who ask for them.
+    const config = dir === undefined ? {} : { dir, appendonly: "yes", save: "" };
+    const core = new Engine({
+      config: { ...config, ...options.config },
+      ...(clock === undefined ? {} : { clock }),
+    });
+    if (dir !== undefined) {
+      try {
+        await core.persistence.open({ lock: true, ...(onProgress === undefined ? {} : { onProgress }) });
+      } catch (error) {
+        core.stop();
+        throw error;
+      }
+    }
+    return new EmbeddedEngine(core);
   }
 
   /** A client of its own, with its own database, transaction and subscriptions. */
@@ -69,7 +91,7 @@ export class EmbeddedEngine {
     return this.#net.listen(options);
   }
 
-  /** Ends all clients and stops listening. Safe to call twice. */
+  /** Ends all clients, stops listening, and brings everything to disk. Safe to call twice. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -79,6 +101,8 @@ export class EmbeddedEngine {
     for (const client of this.#clients) client.close();
     for (const stream of this.#streams) stream.destroy();
     await this.#net.close();
+    this.core.persistence.shutdown(undefined, true);
+    await this.core.persistence.idle();
     this.core.stop();
   }
 }

@@ -51,10 +51,10 @@ import { LatencyMonitor } from "./latency.ts";
 import { Monitor } from "./monitor.ts";
 import { type EventClass, notifyEvent } from "./notify.ts";
 import { Pause } from "./pause.ts";
-import { PubSub } from "./pubsub.ts";
-import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
 import { Persistence } from "./persist/persistence.ts";
 import type { Snapshot } from "./persist/snapshot.ts";
+import { PubSub } from "./pubsub.ts";
+import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
 import { Scripts } from "./scripts.ts";
 import { SlowLog } from "./slow-log.ts";
 import { type CommandStats, Stats } from "./stats.ts";
@@ -124,8 +124,8 @@ export class Engine {
   passwordRequired = false;
   /** notify-keyspace-events as bits; 0 means that nothing is published. */
   notifyFlags = 0;
-  /** Stops the process that this engine serves; null where SHUTDOWN has nothing to stop (in process). */
-  onShutdown: ((request: ShutdownRequest) => void) | null = null;
+  /** Stops the process that this engine serves, or says that it cannot; null where there is nothing to stop (in process). */
+  onShutdown: ((request: ShutdownRequest) => boolean) | null = null;
   /** Where messages for whoever runs this go; nowhere unless somebody sets it. */
   log: (level: "debug" | "verbose" | "notice" | "warning", message: string) => void = () => {};
   /** DEBUG PAUSE-CRON. */

@@ -411,5 +411,4 @@ export const ANOTHER_JOB = err(
 export const RDB_MISCONFIGURED = err(
   "MISCONF Redis is configured to save RDB snapshots, but it's currently unable to persist to disk. Commands that may modify the data set are disabled, because this instance is configured to report errors during writes if RDB snapshotting fails (stop-writes-on-bgsave-error option). Please check the Redis logs for details about the RDB error.",
 );
-export const aofMisconfigured = (reason: string) =>
-  err(oneLine(`MISCONF Errors writing to the AOF file: ${reason}`));
+export const aofMisconfigured = (reason: string) => err(oneLine(`MISCONF Errors writing to the AOF file: ${reason}`));

@@ -9,20 +9,20 @@
  */
 
 /** The unevaluated sum of two doubles, the second below half a unit in the last place of the first. */
-interface Pair {
+export interface Pair {
   readonly high: number;
   readonly low: number;
 }
 
 const SPLITTER = 2 ** 27 + 1;
 
-function sum(a: number, b: number): Pair {
+export function sum(a: number, b: number): Pair {
   const high = a + b;
   const shadow = high - a;
   return { high, low: a - (high - shadow) + (b - shadow) };
 }
 
-function product(a: number, b: number): Pair {
+export function product(a: number, b: number): Pair {
   const high = a * b;
   const ta = SPLITTER * a;
   const tb = SPLITTER * b;
@@ -33,14 +33,14 @@ function product(a: number, b: number): Pair {
   return { high, low: aHigh * bHigh - high + aHigh * bLow + aLow * bHigh + aLow * bLow };
 }
 
-function add(a: Pair, b: Pair): Pair {
+export function add(a: Pair, b: Pair): Pair {
   const s = sum(a.high, b.high);
   const t = sum(a.low, b.low);
   const u = sum(s.high, s.low + t.high);
   return sum(u.high, u.low + t.low);
 }
 
-function multiply(a: Pair, b: Pair): Pair {
+export function multiply(a: Pair, b: Pair): Pair {
   const p = product(a.high, b.high);
   return sum(p.high, p.low + (a.high * b.low + a.low * b.high));
 }
@@ -51,7 +51,7 @@ function divide(a: Pair, n: number): Pair {
   return sum(quotient, (a.high - back.high - back.low + a.low) / n);
 }
 
-const negate = (a: Pair): Pair => ({ high: -a.high, low: -a.low });
+export const negate = (a: Pair): Pair => ({ high: -a.high, low: -a.low });
 
 /** π/2 in three parts. */
 const HALF_PI = [1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33] as const;
@@ -68,7 +68,7 @@ function series(first: Pair, squared: Pair, n: number): Pair {
 }
 
 /** The sine of x + quarters · π/2. */
-function sinePair(x: number, quarters: number): Pair {
+export function sinePair(x: number, quarters: number): Pair {
   const turns = Math.round(x / HALF_PI[0]);
   let rest: Pair = { high: x, low: 0 };
   for (const part of HALF_PI) rest = add(rest, negate(product(turns, part)));

@@ -134,6 +134,8 @@ export class LocalClient implements Transport {
     this.#client.inTransaction = true;
     try {
       const reply = this.#execute(argv);
+      const { appender } = this.#engine.persistence.aof;
+      if (appender.holdsReplies && !appender.flush()) throw new CommandError(this.#engine.persistence.refusal()!);
       if (reply === POSTPONED) throw new Error("the engine is paused (CLIENT PAUSE)");
       const value = decode(reply, this.#client.protocol, this.#buffers);
       if (value instanceof CommandError) throw value;
@@ -241,11 +243,29 @@ export class LocalClient implements Transport {
       return new Promise((resolve, reject) => this.#queue.push({ argv, resolve, reject, buffers }));
     }
     const reply = this.#execute(argv);
+    if (this.#engine.persistence.aof.appender.holdsReplies) return this.#whenKept(reply, argv, buffers);
     if (typeof reply === "string") return Promise.resolve(buffers ? toBuffer(reply) : toText(reply));
     if (reply === OK) return OK_PROMISE;
     if (reply === BLOCKED || reply === POSTPONED) return this.#wait(reply, argv, buffers);
     const value = decode(reply, this.#client.protocol, buffers);
     return value instanceof CommandError ? Promise.reject(value) : Promise.resolve(value);
+  }
+
+  /** The reply once what led to it is on disk: appendfsync always. */
+  #whenKept(reply: Reply, argv: string[], buffers: boolean): Promise<ReplyValue> {
+    if (reply === BLOCKED || reply === POSTPONED) return this.#wait(reply, argv, buffers);
+    const value = decode(reply, this.#client.protocol, buffers);
+    return this.#engine.persistence.aof.appender.whenSynced().then(() => {
+      if (value instanceof CommandError) throw value;
+      return value;
+    });
+  }
+
+  /** Answers a call that has waited, and with appendfsync always not before what led to it is on disk. */
+  #settle(waiting: Waiting, value: ReplyValue): void {
+    const { appender } = this.#engine.persistence.aof;
+    if (appender.holdsReplies) appender.whenSynced().then(() => settle(waiting, value), waiting.reject);
+    else settle(waiting, value);
   }
 
   #execute(argv: string[]): Reply {
@@ -274,7 +294,7 @@ export class LocalClient implements Transport {
   send(reply: Reply): void {
     const waiting = this.#waiting;
     this.#waiting = null;
-    if (waiting !== null) settle(waiting, decode(reply, this.#client.protocol, waiting.buffers));
+    if (waiting !== null) this.#settle(waiting, decode(reply, this.#client.protocol, waiting.buffers));
     if (this.#queue.length > 0) queueMicrotask(() => this.#runQueue());
   }
 
@@ -287,7 +307,7 @@ export class LocalClient implements Transport {
       if (reply === BLOCKED || reply === POSTPONED) {
         this.#waiting = waiting;
         if (reply === POSTPONED) this.#engine.pause.whenResumed(this.#client, () => this.#retry(argv));
-      } else settle(waiting, decode(reply, this.#client.protocol, waiting.buffers));
+      } else this.#settle(waiting, decode(reply, this.#client.protocol, waiting.buffers));
     }
     queue.splice(0, done);
   }

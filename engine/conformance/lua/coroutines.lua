@@ -145,3 +145,5 @@ local co = coroutine.create(function() error("x", 2) end) return coroutine.resum
 
 local co = coroutine.create(function() local function f() error("x", 2) end
 f() end) return coroutine.resume(co)
+
+local n = 0 local function f() n = n + 1 return coroutine.wrap(f)() end local ok, e = pcall(f) return n > 190 and n < 200

@@ -843,3 +843,11 @@ local t = f(3) return t[1](), t[2](), t[3]()
 local function f(a, b) if a > 3 then return a, b end return f(b, a + b) end return f(1, 1)
 
 local function f(a, b) if a == nil then return "nil", b end return f(b) end return f(1)
+
+local n = 0 local function f() n = n + 1 local ok, e = pcall(f) return e end local e = f() return n, e
+
+local n = 0 local t = setmetatable({}, {__index = function(t, k) n = n + 1 return t[k] end}) local ok, e = pcall(function() return t.x end) return n, e
+
+local n = 0 local t = setmetatable({}, {__add = function(a, b) n = n + 1 return a + b end}) local ok, e = pcall(function() return t + 1 end) return n, e
+
+local n = 0 local t = setmetatable({}, {__newindex = function(t, k, v) n = n + 1 t[k] = v end}) local ok, e = pcall(function() t.x = 1 end) return n, e

@@ -331,3 +331,24 @@ export function tableProgram(random: Prng): string {
   }
   return `${lines.join("\n")}\nreturn t, r`;
 }
+
+const PIECES =
+  "end ( ) { } [ ] , ; = == .. ... local function return do then nil ' \" [[ ]] -- --[[ 0x 1e . : if for in while until repeat break and not - # \\ ~ \0 \x80 [=[ ]=] ~= <= 5 x goto".split(
+    " ",
+  );
+
+/** A source with a few pieces cut out, put in or replaced: mostly not Lua any more. */
+export function damage(source: string, random: Prng): string {
+  let text = source;
+  for (let times = random.between(1, 3); times > 0; times--) {
+    const from = random.below(text.length + 1);
+    const to = from + random.below(6);
+    const piece = random.pick(PIECES);
+    const kind = random.below(4);
+    if (kind === 0) text = text.slice(0, from) + text.slice(to);
+    else if (kind === 1) text = `${text.slice(0, from)} ${piece} ${text.slice(from)}`;
+    else if (kind === 2) text = text.slice(0, from) + piece + text.slice(to);
+    else text = text.slice(0, from);
+  }
+  return text;
+}

@@ -57,6 +57,24 @@ export async function runReal(wire: Wire, sources: readonly string[]): Promise<s
   return answers.map((answer) => answer.text);
 }
 
+const COMPILE_ONLY = 'local f, e = loadstring(ARGV[1], "@user_script") return f and "OK" or e';
+
+/** What the real one says to a source, without running it: OK, or what is wrong. */
+export async function compileReal(wire: Wire, sources: readonly string[]): Promise<string[]> {
+  const answers = await wire.pipeline(sources.map((source) => ["EVAL", COMPILE_ONLY, "0", source]));
+  return answers.map((answer) => answer.text);
+}
+
+export function compileOurs(rt: Runtime, source: string): string {
+  try {
+    compileChunk(rt, source, "@user_script");
+    return "OK";
+  } catch (thrown) {
+    if (thrown instanceof LuaError) return thrown.message;
+    throw thrown;
+  }
+}
+
 /** A runtime with the libraries that the scripts here use, protected as a script finds it. */
 export function makeRuntime(): Runtime {
   const rt = new Runtime();

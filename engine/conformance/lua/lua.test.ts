@@ -3,12 +3,13 @@ import { Prng } from "../prng.ts";
 import { redisMissing } from "../redis-server.ts";
 import { realTarget, type Target } from "../target.ts";
 import type { Wire } from "../wire.ts";
-import { Generator, type Node, print, smaller, tableProgram } from "./generator.ts";
-import { makeRuntime, runOurs, runReal, scriptFiles, scriptsOf } from "./harness.ts";
+import { damage, Generator, type Node, print, smaller, tableProgram } from "./generator.ts";
+import { compileOurs, compileReal, makeRuntime, runOurs, runReal, scriptFiles, scriptsOf } from "./harness.ts";
 
 const MODES = ["script", "chunk"] as const;
 const PROGRAMS = 600;
 const TABLES = 1000;
+const DAMAGED = 3000;
 
 describe.skipIf(redisMissing() !== undefined)("Lua beside a real server", () => {
   let target: Target;
@@ -81,6 +82,21 @@ describe.skipIf(redisMissing() !== undefined)("Lua beside a real server", () => 
     }
     return best;
   }
+
+  it("refuses damaged sources with the same words", async () => {
+    const rt = makeRuntime();
+    const sources = scriptFiles()
+      .flatMap(scriptsOf)
+      .filter((source) => source.length < 2000);
+    const random = new Prng(7);
+    for (let i = 0; i < DAMAGED; i += 200) {
+      const damaged = Array.from({ length: 200 }, () => damage(random.pick(sources), random));
+      const real = await compileReal(wire, damaged);
+      for (const [n, source] of damaged.entries()) {
+        expect({ source, answer: compileOurs(rt, source) }).toEqual({ source, answer: real[n] });
+      }
+    }
+  });
 
   it("lays tables out alike", async () => {
     const rt = makeRuntime();

@@ -477,3 +477,11 @@ return {[0/0]=1}
 local t = setmetatable({}, {__index=function(t,k) return k .. "!" end}) return t.foo, t[1], t[true]
 
 local t = setmetatable({}, {__index=function(t,k) return k .. "!" end}) return t[{}]
+
+return [[a [[ b]]
+
+return [[ [[ ]] ]]
+
+return [==[a [==[ b]==]
+
+--[[ a [[ b ]] return 1

@@ -16,8 +16,8 @@ class Program {
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
 
   constructor(args: readonly string[], input = "") {
-    const flags = ["--conditions=source", "--import", "tsx", program];
-    this.child = spawn(process.execPath, [...flags, ...args], { stdio: ["pipe", "pipe", "pipe"] });
+    const flags = ["--conditions=source", "--import", import.meta.resolve("tsx"), program];
+    this.child = spawn(process.execPath, [...flags, ...args], { stdio: ["pipe", "pipe", "pipe"], cwd: folder });
     this.child.stdout!.on("data", (chunk: Buffer) => (this.output += chunk));
     this.child.stderr!.on("data", (chunk: Buffer) => (this.errors += chunk));
     this.child.stdin!.end(input);

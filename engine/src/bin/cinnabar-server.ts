@@ -6,7 +6,9 @@
 import { appendFileSync } from "node:fs";
 import { systemClock } from "../clock.ts";
 import { ConfigFileError, parseServerArguments } from "../config/file.ts";
+import type { ShutdownWord } from "../config/special.ts";
 import { EmbeddedEngine } from "../embedded.ts";
+import type { Engine, ShutdownRequest } from "../engine.ts";
 import type { Address } from "../net/server.ts";
 import { REDIS_VERSION, VERSION } from "../version.ts";
 
@@ -20,7 +22,8 @@ FILE is a redis.conf. Any of its directives may be given as a flag:
   cinnabar-server --port 7777 --maxmemory 100mb --maxmemory-policy allkeys-lru
   cinnabar-server /etc/redis.conf --loglevel verbose
 
-Listens on 127.0.0.1:6379 unless told otherwise.
+Listens on 127.0.0.1:6379 unless told otherwise. Files are Redis's own, in --dir: snapshots (dump.rdb) as --save says, and
+with --appendonly yes an append-only file.
 
   -h, --help       this text
   -v, --version    the version
@@ -72,6 +75,32 @@ async function listenTcp(engine: EmbeddedEngine): Promise<Address[]> {
   return addresses;
 }
 
+/** What a signal asks for, by shutdown-on-sigterm and its like. */
+const requestOf = (words: readonly ShutdownWord[]): ShutdownRequest => ({
+  save: words.includes("save") ? true : words.includes("nosave") ? false : undefined,
+  now: words.includes("now"),
+  force: words.includes("force"),
+});
+
+const PROGRESS_MS = 2000;
+
+/** Loads what is on disk; says now and then how far it is. */
+async function load(core: Engine, log: (level: Level, text: string) => void): Promise<void> {
+  let told = systemClock.monotonic();
+  const onProgress = (loaded: number, total: number) => {
+    const now = systemClock.monotonic();
+    if (now - told < PROGRESS_MS || total === 0) return;
+    told = now;
+    log("notice", `Loading: ${Math.floor((loaded / total) * 100)} % of ${total} bytes`);
+  };
+  try {
+    await core.persistence.open({ lock: false, onProgress });
+  } catch (error) {
+    log("warning", `Fatal error loading the DB: ${(error as Error).message}`);
+    fail(`Fatal error loading the DB: ${(error as Error).message}`);
+  }
+}
+
 async function start(argv: string[]): Promise<void> {
   const { file, directives } = parseServerArguments(argv);
   const engine = await EmbeddedEngine.open({ config: directives });
@@ -83,21 +112,28 @@ async function start(argv: string[]): Promise<void> {
   process.title = `cinnabar-server ${values.bind[0] ?? "*"}:${values.port}`;
 
   let stopping = false;
-  const stop = async (why: string) => {
-    if (stopping) return;
-    stopping = true;
+  const stop = (why: string, { save, force }: ShutdownRequest): boolean => {
+    if (stopping) return true;
     log("warning", why);
-    await engine.close();
-    log("warning", "Bye.");
-    process.exitCode = 0;
+    if (core.loading) process.exit(0);
+    if (!core.persistence.shutdown(save, force)) return false;
+    stopping = true;
+    void engine.close().then(() => {
+      log("warning", "Bye.");
+      process.exitCode = 0;
+    });
+    return true;
   };
-  process.on("SIGTERM", () => stop("Received SIGTERM, shutting down"));
-  process.on("SIGINT", () => stop("Received SIGINT, shutting down"));
-  core.onShutdown = () => {
+  process.on("SIGTERM", () => stop("Received SIGTERM, shutting down", requestOf(values["shutdown-on-sigterm"])));
+  process.on("SIGINT", () => stop("Received SIGINT, shutting down", requestOf(values["shutdown-on-sigint"])));
+  core.onShutdown = (request) => {
     // While a script holds the thread nothing would ever come to an end.
     if (core.scripts.running !== null) process.exit(0);
-    void stop("User requested shutdown");
+    return stop("User requested shutdown", request);
   };
+  core.persistence.aof.appender.onFatal = () => process.exit(1);
+  // Set before anybody can call: commands are answered with LOADING until everything is there.
+  core.loading = true;
 
   const addresses = await listenTcp(engine);
   for (const { host, port } of addresses) log("notice", `Listening on ${host}:${port}`);
@@ -110,6 +146,7 @@ async function start(argv: string[]): Promise<void> {
   if (addresses.length === 0 && values.unixsocket === "")
     fail("Nothing to listen on: port is 0 and no unixsocket is set.");
   log("notice", `cinnabar-server ${VERSION} (Redis ${REDIS_VERSION}), pid ${process.pid}`);
+  await load(core, log);
   log("notice", "Ready to accept connections");
 }
 

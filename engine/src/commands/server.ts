@@ -61,7 +61,7 @@ function shutdown({ engine }: Client, args: Args): Reply {
   if (engine.scripts.running !== null && !wanted.has("nosave")) throw engine.scripts.busyError;
   if (engine.onShutdown === null) throw SHUTDOWN_FAILED;
   const save = wanted.has("save") ? true : wanted.has("nosave") ? false : undefined;
-  engine.onShutdown({ save, now: wanted.has("now"), force: wanted.has("force") });
+  if (!engine.onShutdown({ save, now: wanted.has("now"), force: wanted.has("force") })) throw SHUTDOWN_FAILED;
   return NO_REPLY;
 }
 

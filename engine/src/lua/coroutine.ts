@@ -6,6 +6,7 @@
  * error where it tries. Code that itself may be suspended calls through `invoke`, which delegates to the generator inside.
  */
 import { SUSPENDING } from "./natives.ts";
+import { enter, leave } from "./operators.ts";
 import type { Runtime } from "./runtime.ts";
 import { all, LuaError, type LuaFunction, type LuaValue, pack, type Results } from "./value.ts";
 
@@ -105,5 +106,10 @@ Object.defineProperty(Coroutine.prototype, "luaType", { value: "thread" });
 
 /** The bottom of a coroutine's stack is a native function's call: see trace.ts. */
 function fromNative(steps: Steps, args: LuaValue[]): IteratorResult<LuaValue[], Results> {
-  return steps.next(args);
+  enter();
+  try {
+    return steps.next(args);
+  } finally {
+    leave();
+  }
 }

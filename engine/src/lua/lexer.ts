@@ -42,10 +42,10 @@ export class Lexer {
     this.#chunkName = chunkName;
   }
 
-  /** An error at the current line, near a token's text if one is given. */
+  /** An error at the current line, near a token's text if one is given; a NUL is a token that cannot be named. */
   error(message: string, near?: string): LuaError {
     const at = `${shortName(this.#chunkName, 80)}:${this.line}: ${message}`;
-    return new LuaError(near === undefined ? at : `${at} near '${cString(near)}'`);
+    return new LuaError(near === undefined || near === "char(0)" ? at : `${at} near '${cString(near)}'`);
   }
 
   next(): Token {
@@ -113,9 +113,10 @@ export class Lexer {
     const source = this.#source;
     let i = start;
     while (isDigit(source.charCodeAt(i)) || source.charCodeAt(i) === 0x2e) i++;
-    if ((source.charCodeAt(i) | 0x20) === 0x65) {
+    // C's strchr, by which Lua looks for these characters, finds a NUL in any list.
+    if ("eE\0".includes(source.charAt(i)) && i < source.length) {
       i++;
-      if (source.charCodeAt(i) === 0x2b || source.charCodeAt(i) === 0x2d) i++;
+      if ("+-\0".includes(source.charAt(i)) && i < source.length) i++;
     }
     while (isLetter(source.charCodeAt(i)) || isDigit(source.charCodeAt(i))) i++;
     this.#at = i;
@@ -200,9 +201,6 @@ export class Lexer {
       const c = source.charCodeAt(this.#at);
       if (this.#at >= source.length) throw this.error(`unfinished long ${kind}`, "<eof>");
       if (c === 0x5d && this.#longBracket(this.#at) === level) break;
-      if (c === 0x5b && level === 0 && source.charCodeAt(this.#at + 1) === 0x5b) {
-        throw this.error("nesting of [[...]] is deprecated", "[");
-      }
       if (isLineEnd(c)) {
         text += `${source.slice(from, this.#at)}\n`;
         this.#lineEnd();
@@ -218,8 +216,10 @@ export class Lexer {
     const source = this.#source;
     const c = source[start]!;
     let text = c;
-    if (c === ".") text = source.startsWith("...", start) ? "..." : source.startsWith("..", start) ? ".." : ".";
-    else if ((c === "=" || c === "<" || c === ">" || c === "~") && source[start + 1] === "=") text = `${c}=`;
+    if (c === ".") {
+      while (text.length < 3 && start + text.length < source.length && ".\0".includes(source[start + text.length]!))
+        text += ".";
+    } else if ((c === "=" || c === "<" || c === ">" || c === "~") && source[start + 1] === "=") text = `${c}=`;
     this.#at = start + text.length;
     const code = c.charCodeAt(0);
     const shown = code < 0x20 || code === 0x7f ? `char(${code})` : text;

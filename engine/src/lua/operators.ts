@@ -7,6 +7,7 @@
  */
 import { bound } from "./coroutine.ts";
 import { hashString } from "./hash.ts";
+import { exact } from "./lib/exact.ts";
 import { numberToString, stringToNumber } from "./number.ts";
 import type { Runtime } from "./runtime.ts";
 import { LuaTable } from "./table.ts";
@@ -71,9 +72,31 @@ export function callable(f: LuaValue, what: What): LuaFunction {
   };
 }
 
+/**
+ * Calls by metamethods and native functions inside each other. Each takes C stack in Lua, which allows 200 of them, one of
+ * which is the script itself.
+ */
+let nested = 0;
+const MAX_NESTED = 199;
+
+/** Begins such a call; `leave` must follow, whatever happens. */
+export function enter(): void {
+  if (nested + 1 >= MAX_NESTED) throw operationError("C stack overflow");
+  nested++;
+}
+
+export function leave(): void {
+  nested--;
+}
+
 /** Calls a metamethod for its first value. */
 function invoke(method: LuaValue, a: LuaValue, b: LuaValue): LuaValue {
-  return first(typeof method === "function" ? method(a, b) : callable(method, undefined)(a, b));
+  enter();
+  try {
+    return first(typeof method === "function" ? method(a, b) : callable(method, undefined)(a, b));
+  } finally {
+    leave();
+  }
 }
 
 /** object[key] */
@@ -90,7 +113,7 @@ export function index(rt: Runtime, object: LuaValue, key: LuaValue, what?: What)
       method = typeof target === "string" ? rt.stringMetatable?.getHashed("__index", events.__index) : undefined;
       if (method === undefined) throw typeError("index", target, i === 0 ? what : undefined);
     }
-    if (typeof method === "function") return first(method(target, key));
+    if (typeof method === "function") return invoke(method, target, key);
     target = method;
   }
   throw operationError("loop in gettable");
@@ -111,7 +134,7 @@ function inheritedField(rt: Runtime, object: LuaValue, key: string, hash: number
   for (let i = 0; i < MAX_CHAIN && target instanceof LuaTable && target.metatable !== null; i++) {
     const method = target.metatable.getHashed("__index", events.__index);
     if (method === undefined) return undefined;
-    if (typeof method === "function") return first(method(target, key));
+    if (typeof method === "function") return invoke(method, target, key);
     if (!(method instanceof LuaTable)) break;
     target = method;
     const value = target.getHashed(key, hash);
@@ -145,7 +168,12 @@ export function setIndex(rt: Runtime, object: LuaValue, key: LuaValue, value: Lu
       if (method === undefined) throw typeError("index", target, i === 0 ? what : undefined);
     }
     if (typeof method === "function") {
-      method(target, key, value);
+      enter();
+      try {
+        method(target, key, value);
+      } finally {
+        leave();
+      }
       return;
     }
     target = method;
@@ -206,10 +234,8 @@ export function compute(event: Arithmetic, a: number, b: number): number {
   }
 }
 
-/** C's pow, which says 1 where JavaScript's says NaN. */
-export function power(a: number, b: number): number {
-  return a === 1 || (a === -1 && (b === Infinity || b === -Infinity)) ? 1 : a ** b;
-}
+/** C's pow. */
+export const power = exact.pow;
 
 /** a op b when they are not both numbers. */
 export function arithmetic(event: Arithmetic, a: LuaValue, b: LuaValue, whatA?: What, whatB?: What): LuaValue {

@@ -5,6 +5,7 @@ import { formatG } from "../numbers.ts";
 import type { Reply } from "../reply.ts";
 import { REDIS_VERSION } from "../version.ts";
 import { errorTable, field, replyToLua } from "./conversion.ts";
+import { single } from "./natives.ts";
 import type { Runtime } from "./runtime.ts";
 import { LuaTable } from "./table.ts";
 import { EMPTY, LuaError, type LuaFunction, type LuaValue, toDisplay } from "./value.ts";
@@ -143,9 +144,8 @@ export function sha1(text: string): string {
 /** Puts `redis`, and `server` as its other name, into the runtime's globals. */
 export function openRedis(rt: Runtime, host: ScriptHost): void {
   const redis = new LuaTable();
-  for (const group of [callers(host), replies(), settings(host)]) {
-    for (const [name, f] of Object.entries(group)) redis.setStr(name, f);
-  }
+  for (const [name, f] of Object.entries({ ...callers(host), ...replies() })) redis.setStr(name, single(f));
+  for (const [name, f] of Object.entries(settings(host))) redis.setStr(name, f);
   for (const [name, level] of Object.entries(LOG_LEVELS)) redis.setStr(name, level);
   redis.setStr("REPL_AOF", REPL_AOF);
   redis.setStr("REPL_SLAVE", REPL_REPLICA);

@@ -6,7 +6,7 @@
  * difference is told by who is on the stack.
  */
 import type { Coroutine } from "./coroutine.ts";
-import { callable, equals, index, lessThan, metamethod, setIndex } from "./operators.ts";
+import { callable, enter, equals, index, leave, lessThan, metamethod, setIndex } from "./operators.ts";
 import { LuaTable } from "./table.ts";
 import { levelAt, overflowPlace, prefixOf } from "./trace.ts";
 import { first, LuaError, type LuaFunction, type LuaValue, type Results, toDisplay } from "./value.ts";
@@ -138,7 +138,12 @@ export class Runtime {
 
 /** Marks a native function that calls back as a level of the Lua stack: see trace.ts. */
 function fromNative(f: LuaValue, args: LuaValue[]): Results {
-  return typeof f === "function" ? f(...args) : callable(f, undefined)(...args);
+  enter();
+  try {
+    return typeof f === "function" ? f(...args) : callable(f, undefined)(...args);
+  } finally {
+    leave();
+  }
 }
 
 /** Operators as native functions use them: the name marks the native function here, too. */

@@ -67,6 +67,15 @@ function mainPosition(key: LuaValue, hash: number, mask: number): number {
 
 const ceilLog2 = (n: number) => (n <= 1 ? 0 : 32 - Math.clz32(n - 1));
 
+/** Where the fields of a table are that were stored in a certain order, without their values. */
+export interface FieldLayout {
+  readonly nodes: Nodes;
+  /** Of each value. */
+  readonly places: readonly number[];
+  readonly mask: number;
+  readonly lastFree: number;
+}
+
 export class LuaTable {
   /** 1-based; see above. For generated code, which reads and overwrites existing elements here. */
   array: LuaValue[];
@@ -118,6 +127,26 @@ export class LuaTable {
     const table = new LuaTable(0, room);
     for (const name of names) table.setStr(name, true);
     return { nodes: table.#nodes, mask: table.#mask, lastFree: table.#lastFree };
+  }
+
+  /** A table laid out like another one, with values of its own. */
+  static fromLayout(layout: FieldLayout, values: readonly LuaValue[]): LuaTable {
+    const table = new LuaTable();
+    const { places } = layout;
+    const nodes = layout.nodes.slice();
+    for (let i = 0; i < places.length; i++) nodes[places[i]!] = values[i];
+    table.#nodes = nodes;
+    table.#mask = layout.mask;
+    table.#lastFree = layout.lastFree;
+    return table;
+  }
+
+  /** The layout of a table that has these fields and nothing else. */
+  fieldLayout(keys: readonly string[]): FieldLayout {
+    const nodes = this.#nodes.slice();
+    const places = keys.map((key) => this.#find(key, hashString(key)) + VALUE);
+    for (const place of places) nodes[place] = undefined;
+    return { nodes, places, mask: this.#mask, lastFree: this.#lastFree };
   }
 
   /** Stores values at from + 1, from + 2 …, making room for exactly those (what a constructor's list does). */
@@ -466,6 +495,7 @@ export class LuaTable {
 
   /** Counts all keys, and the one that found no room, and gives each part its new size. */
   #grow(extra: LuaValue): void {
+    if (this.#arraySize === 0 && typeof extra !== "number" && this.#growFields()) return;
     const slices = new Array<number>(27).fill(0);
     let total = this.#countArray(slices);
     let integers = total;
@@ -493,6 +523,19 @@ export class LuaTable {
       if (sum === integers) break;
     }
     this.#resize(size, total - inArray);
+  }
+
+  /** The same for a table of fields only, which most are: nothing can move to the array part. False if there is a number. */
+  #growFields(): boolean {
+    const nodes = this.#nodes;
+    let total = 1;
+    for (let i = 0; i < nodes.length; i += 1 << SHIFT) {
+      if (nodes[i + VALUE] === undefined) continue;
+      if (typeof nodes[i] === "number") return false;
+      total++;
+    }
+    this.#resize(0, total);
+    return true;
   }
 
   /** Elements of the array part by slices (2^(n-1), 2^n]; returns how many. */

@@ -5,16 +5,18 @@
 
 export interface Flushable {
   flush(): void;
+  /** Ends it; `afterReplies` lets what is queued go out first. */
+  close(afterReplies: boolean): void;
 }
 
 export class Flusher {
-  /** Called before anything is written. */
-  readonly #before: () => void;
+  /** Called before anything is written; false if nothing may be. */
+  readonly #before: () => boolean;
   #waiting = new Set<Flushable>();
   #scheduled = false;
   readonly #run = () => this.flush();
 
-  constructor(before: () => void) {
+  constructor(before: () => boolean) {
     this.#before = before;
   }
 
@@ -33,8 +35,12 @@ export class Flusher {
     this.#scheduled = false;
     const waiting = this.#waiting;
     if (waiting.size === 0) return;
-    this.#before();
+    const kept = this.#before();
     this.#waiting = new Set();
-    for (const connection of waiting) connection.flush();
+    for (const connection of waiting) {
+      if (kept) connection.flush();
+      // What could not be brought to disk is not acknowledged: the peers cannot know how it ended, as after a crash.
+      else connection.close(false);
+    }
   }
 }

@@ -12,8 +12,8 @@ import type { Engine } from "../engine.ts";
 import { aofMisconfigured, RDB_MISCONFIGURED, type ReplyError } from "../errors.ts";
 import { Aof } from "./aof/index.ts";
 import { lockDirectory } from "./lock.ts";
-import { type LoadReport, loadRdb, saveRdb } from "./rdb/file.ts";
 import { RdbError } from "./rdb/errors.ts";
+import { type LoadReport, loadRdb, saveRdb } from "./rdb/file.ts";
 import { type Snapshot, SnapshotAborted, walk } from "./snapshot.ts";
 import { SnapshotFile } from "./snapshot-file.ts";
 
@@ -300,9 +300,9 @@ export class Persistence {
 
   // ---------------------------------------------------------------------------------------------- running
 
-  /** Writes what the append-only file has to hear before replies leave. */
-  flush(): void {
-    if (this.aof.state !== "off") this.aof.appender.flush();
+  /** Writes what the append-only file has to hear before replies leave; false if they must not. */
+  flush(): boolean {
+    return this.aof.state === "off" || this.aof.appender.flush();
   }
 
   /** Whether the last save or write failed. */

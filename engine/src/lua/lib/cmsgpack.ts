@@ -10,6 +10,7 @@ import type { Runtime } from "../runtime.ts";
 import { LuaTable } from "../table.ts";
 import { EMPTY, type LuaFunction, type LuaValue, type Results } from "../value.ts";
 import { checkInteger, checkString, MAX_STACK, makeSequence, optInteger, toInt } from "./check.ts";
+import { Fields } from "./fields.ts";
 
 export function cmsgpackLibrary(rt: Runtime): LuaTable {
   const library = new LuaTable();
@@ -146,13 +147,18 @@ class Container {
   /** The elements of an array, the first of them at 1; once there was a nil, the table itself is filled instead. */
   readonly values: LuaValue[] | undefined;
   table: LuaTable | undefined;
+  readonly #fields: Fields | undefined;
   /** How many elements, or keys and values, are still to come. */
   left: number;
   key: LuaValue;
+  /** What it is part of. */
+  readonly parent: Container | undefined;
 
-  constructor(isArray: boolean, left: number) {
+  constructor(isArray: boolean, left: number, parent: Container | undefined) {
+    this.parent = parent;
     this.values = isArray ? [undefined] : undefined;
-    this.table = isArray ? undefined : new LuaTable();
+    this.table = undefined;
+    this.#fields = isArray ? undefined : new Fields();
     this.left = left;
     this.key = undefined;
   }
@@ -162,9 +168,8 @@ class Container {
     this.left--;
     const { values, table } = this;
     if (values === undefined) {
-      if (this.left % 2 === 1) this.key = value;
-      else if (typeof this.key === "string") table!.setStr(this.key, value);
-      else table!.set(this.key, value);
+      if ((this.left & 1) === 1) this.key = value;
+      else this.#fields!.add(this.key, value);
     } else if (table === undefined && value !== undefined) values.push(value);
     else this.#addToArray(values, value);
   }
@@ -179,7 +184,7 @@ class Container {
   }
 
   get done(): LuaTable {
-    return this.table ?? makeSequence(this.values!);
+    return this.#fields?.done() ?? this.table ?? makeSequence(this.values!);
   }
 }
 
@@ -189,13 +194,13 @@ class Unpacker {
   #at: number;
   /** Values that would be on Lua's stack, which is how the reference limits depth and number. */
   #stack: number;
-  readonly #open: Container[];
+  #open: Container | undefined;
 
   constructor(text: string, at: number) {
     this.#text = text;
     this.#at = at;
     this.#stack = 1;
-    this.#open = [];
+    this.#open = undefined;
   }
 
   get at(): number {
@@ -212,21 +217,20 @@ class Unpacker {
 
   /** One value; it stays on the stack. */
   next(): LuaValue {
-    const open = this.#open;
     for (;;) {
       let value = this.#scalar();
       if (value === OPENED) continue;
       for (;;) {
-        const container = open.at(-1);
+        const container = this.#open;
         if (container === undefined) {
           this.#stack++;
           return value as LuaValue;
         }
         container.add(value as LuaValue);
         const isMap = container.values === undefined;
-        if (isMap) this.#stack += container.left % 2 === 1 ? 1 : -1;
+        if (isMap) this.#stack += (container.left & 1) === 1 ? 1 : -1;
         if (container.left > 0) break;
-        open.pop();
+        this.#open = container.parent;
         this.#stack -= isMap ? 1 : 2;
         value = container.done;
       }
@@ -345,7 +349,7 @@ class Unpacker {
     if (isArray && this.#stack + 2 > MAX_STACK) throw TOO_DEEP;
     if (count === 0) return new LuaTable();
     this.#stack += isArray ? 2 : 1;
-    this.#open.push(new Container(isArray, isArray ? count : count * 2));
+    this.#open = new Container(isArray, isArray ? count : count * 2, this.#open);
     return OPENED;
   }
 }

@@ -198,7 +198,7 @@ function atLeast(digits: string, isZero: boolean, { precision }: Spec): string {
 }
 
 /** A double as C's cast to an unsigned 64-bit integer makes it on x86. */
-export function toUnsigned(value: number): bigint {
+function toUnsigned(value: number): bigint {
   if (value >= 2 ** 63) return value < 2 ** 64 ? BigInt(Math.trunc(value)) : 0n;
   return BigInt.asUintN(64, BigInt(toInteger(value)));
 }

@@ -6,6 +6,7 @@ import { stringToNumber } from "../number.ts";
 import { LuaTable } from "../table.ts";
 import type { LuaValue } from "../value.ts";
 import { makeSequence } from "./check.ts";
+import { Fields } from "./fields.ts";
 import { JsonFault, type JsonSettings, NULL } from "./json.ts";
 
 const QUOTE = 0x22;
@@ -94,25 +95,41 @@ export class Decoder {
 
   #object(): LuaTable {
     this.#descend();
-    const table = new LuaTable();
     let code = this.#skipSpace();
-    if (code !== 0x7d) {
-      for (;;) {
-        if (code !== QUOTE) throw this.#unexpected("object key string");
-        const key = this.#string("object key string");
-        if (this.#skipSpace() !== 0x3a) throw this.#unexpected("colon");
-        this.#at++;
-        table.setStr(key, this.#value());
-        code = this.#skipSpace();
-        if (code === 0x7d) break;
-        if (code !== 0x2c) throw this.#unexpected("comma or object end");
-        this.#at++;
-        code = this.#skipSpace();
-      }
+    if (code === 0x7d) {
+      this.#at++;
+      this.#depth--;
+      return new LuaTable();
+    }
+    const fields = new Fields();
+    for (;;) {
+      if (code !== QUOTE) throw this.#unexpected("object key string");
+      const key = this.#key(fields.expected);
+      if (this.#skipSpace() !== 0x3a) throw this.#unexpected("colon");
+      this.#at++;
+      fields.add(key, this.#value());
+      code = this.#skipSpace();
+      if (code === 0x7d) break;
+      if (code !== 0x2c) throw this.#unexpected("comma or object end");
+      this.#at++;
+      code = this.#skipSpace();
     }
     this.#at++;
     this.#depth--;
-    return table;
+    return fields.done();
+  }
+
+  /** A key. If the expected one stands here as it is written, nothing needs to be read. */
+  #key(expected: string | undefined): string {
+    if (expected !== undefined) {
+      const text = this.#text;
+      const end = this.#at + 1 + expected.length;
+      if (text.charCodeAt(end) === QUOTE && text.startsWith(expected, this.#at + 1) && isVerbatim(expected)) {
+        this.#at = end + 1;
+        return expected;
+      }
+    }
+    return this.#string("object key string");
   }
 
   #array(): LuaTable {
@@ -240,6 +257,15 @@ export class Decoder {
     }
     return "invalid token";
   }
+}
+
+/** Whether a key is written as it is, without escapes. */
+function isVerbatim(key: string): boolean {
+  for (let i = 0; i < key.length; i++) {
+    const code = key.charCodeAt(i);
+    if (code === QUOTE || code === BACKSLASH || code === 0) return false;
+  }
+  return true;
 }
 
 const MARKS: Record<string, string | undefined> = {

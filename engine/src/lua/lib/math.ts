@@ -4,11 +4,11 @@
  */
 // biome-ignore-all lint/complexity/noArguments: only the number of arguments is asked for, which costs nothing
 import { single } from "../natives.ts";
-import { power } from "../operators.ts";
 import type { Runtime } from "../runtime.ts";
 import type { LuaTable } from "../table.ts";
 import { EMPTY, type LuaFunction, type LuaValue, type Results } from "../value.ts";
 import { checkInt, checkNumber, makeLibrary } from "./check.ts";
+import { exact } from "./exact.ts";
 
 export function mathLibrary(rt: Runtime): LuaTable {
   const unary = (name: string, compute: (x: number) => number): [string, LuaValue] => [name, one(rt, name, compute)];
@@ -19,33 +19,33 @@ export function mathLibrary(rt: Runtime): LuaTable {
   const random = new Random();
   const library = makeLibrary([
     unary("abs", Math.abs),
-    unary("acos", Math.acos),
-    unary("asin", Math.asin),
-    binary("atan2", Math.atan2),
-    unary("atan", Math.atan),
+    unary("acos", exact.acos),
+    unary("asin", exact.asin),
+    binary("atan2", exact.atan2),
+    unary("atan", exact.atan),
     unary("ceil", Math.ceil),
-    unary("cosh", Math.cosh),
-    unary("cos", Math.cos),
+    unary("cosh", exact.cosh),
+    unary("cos", exact.cos),
     unary("deg", (x) => x / (Math.PI / 180)),
-    unary("exp", Math.exp),
+    unary("exp", exact.exp),
     unary("floor", Math.floor),
     binary("fmod", (x, y) => x % y),
     ["frexp", frexpFunction(rt)],
     ["ldexp", ldexpFunction(rt)],
     unary("log10", Math.log10),
-    unary("log", Math.log),
-    ["max", extreme(rt, "max", (x, best) => x > best)],
-    ["min", extreme(rt, "min", (x, best) => x < best)],
+    unary("log", exact.log),
+    ["max", maxFunction(rt)],
+    ["min", minFunction(rt)],
     ["modf", modfFunction(rt)],
-    binary("pow", power),
+    binary("pow", exact.pow),
     unary("rad", (x) => x * (Math.PI / 180)),
     ["random", single(randomFunction(rt, random), "number")],
     ["randomseed", randomseedFunction(rt, random)],
     unary("sinh", Math.sinh),
-    unary("sin", Math.sin),
+    unary("sin", exact.sin),
     unary("sqrt", Math.sqrt),
     unary("tanh", Math.tanh),
-    unary("tan", Math.tan),
+    unary("tan", exact.tan),
   ]);
   library.setStr("pi", Math.PI);
   library.setStr("huge", Infinity);
@@ -68,12 +68,23 @@ function two(rt: Runtime, name: string, compute: (x: number, y: number) => numbe
   }, "number");
 }
 
-function extreme(rt: Runtime, name: string, better: (x: number, best: number) => boolean): LuaFunction {
+function maxFunction(rt: Runtime): LuaFunction {
   return single((...args: LuaValue[]) => {
-    let best = checkNumber(rt, args[0], 1, name, args.length);
+    let best = checkNumber(rt, args[0], 1, "max", args.length);
     for (let i = 1; i < args.length; i++) {
-      const x = checkNumber(rt, args[i], i + 1, name, args.length);
-      if (better(x, best)) best = x;
+      const x = checkNumber(rt, args[i], i + 1, "max", args.length);
+      if (x > best) best = x;
+    }
+    return best;
+  }, "number");
+}
+
+function minFunction(rt: Runtime): LuaFunction {
+  return single((...args: LuaValue[]) => {
+    let best = checkNumber(rt, args[0], 1, "min", args.length);
+    for (let i = 1; i < args.length; i++) {
+      const x = checkNumber(rt, args[i], i + 1, "min", args.length);
+      if (x < best) best = x;
     }
     return best;
   }, "number");
@@ -155,16 +166,18 @@ class Random {
   /** The upper 31 bits. */
   next(): number {
     const low = this.#low * FACTOR_LOW + INCREMENT;
-    const high = this.#high * FACTOR_LOW + this.#low * FACTOR_HIGH + Math.floor(low / HALF);
-    this.#low = low % HALF;
-    this.#high = high % HALF;
+    const carry = Math.floor(low / HALF);
+    const high = this.#high * FACTOR_LOW + this.#low * FACTOR_HIGH + carry;
+    this.#low = low - carry * HALF;
+    this.#high = high - Math.floor(high / HALF) * HALF;
     return this.#high * 128 + (this.#low >>> 17);
   }
 }
 
 function randomFunction(rt: Runtime, random: Random): LuaFunction {
   return (...args: LuaValue[]) => {
-    const fraction = (random.next() % INT32_MAX) / INT32_MAX;
+    const bits = random.next();
+    const fraction = bits === INT32_MAX ? 0 : bits / INT32_MAX;
     if (args.length === 0) return fraction;
     if (args.length > 2) throw rt.error("wrong number of arguments");
     const first = checkInt(rt, args[0], 1, "random", args.length);

@@ -11,8 +11,7 @@ import { stringToNumber } from "../number.ts";
 import type { Runtime } from "../runtime.ts";
 import type { LuaTable } from "../table.ts";
 import { LuaError, type LuaFunction, type LuaValue, type Results } from "../value.ts";
-import { checkInteger, checkNumber, checkString, MAX_STACK, MAX_STRING, makeLibrary, toInteger } from "./check.ts";
-import { toUnsigned } from "./format.ts";
+import { checkInteger, checkNumber, checkString, MAX_STACK, MAX_STRING, makeLibrary } from "./check.ts";
 
 export function structLibrary(rt: Runtime): LuaTable {
   return makeLibrary([
@@ -174,13 +173,18 @@ function packFunction(rt: Runtime): LuaFunction {
   };
 }
 
+/** The two's complement of a number in so many bytes: two halves of 32 bits, and zeros past them. */
 function packInteger(value: number, size: number, little: boolean): string {
-  let rest = value < 0 ? BigInt.asUintN(64, BigInt(toInteger(value))) : toUnsigned(value);
+  const fits = value >= -(2 ** 63) && value < 2 ** 64;
+  const integer = fits ? Math.trunc(value) : 0;
+  const low = integer >>> 0;
+  // What does not fit becomes the smallest integer or zero, as C's casts have it on x86.
+  const high = fits || value >= 2 ** 64 ? Math.floor(integer / 2 ** 32) >>> 0 : 0x80000000;
   let text = "";
   for (let i = 0; i < size; i++) {
-    const byte = String.fromCharCode(Number(rest & 0xffn));
-    text = little ? text + byte : byte + text;
-    rest >>= 8n;
+    const k = little ? i : size - 1 - i;
+    const byte = k < 4 ? low >>> (8 * k) : k < 8 ? high >>> (8 * (k - 4)) : 0;
+    text += String.fromCharCode(byte & 0xff);
   }
   return text;
 }
@@ -242,6 +246,10 @@ function unpackInteger(data: string, at: number, size: number, little: boolean, 
     if (!signed) return value >>> 0;
     const unused = 32 - size * 8;
     return (value << unused) >> unused;
+  }
+  if (size === 8) {
+    const upper = unpackInteger(data, little ? at + 4 : at, 4, little, signed);
+    return upper * 2 ** 32 + unpackInteger(data, little ? at : at + 4, 4, little, false);
   }
   let value = 0n;
   for (let i = 0; i < size; i++) {

@@ -192,18 +192,23 @@ export class Appender {
       else reject(error);
   }
 
-  /** Writes what is buffered, and syncs as configured. `force` does not wait for a sync that is under way. */
-  flush(force = false): void {
-    if (this.#descriptor < 0) return;
+  /**
+   * Writes what is buffered, and syncs as configured. `force` does not wait for a sync that is under way. False if replies
+   * must not leave, because what they acknowledge is not on disk and should be.
+   */
+  flush(force = false): boolean {
+    if (this.#descriptor < 0) return true;
     if (this.#at > 0) {
-      if (!force && this.#mustWait()) return;
+      if (!force && this.#mustWait()) return true;
       this.#postponedSince = 0;
-      if (!this.#write()) return;
+      if (!this.#write()) return this.policy !== "always";
     }
-    if (this.policy === "always") this.#syncNow();
-    else if (this.policy === "everysec") this.#syncSoon();
+    if (this.policy === "always") {
+      if (!this.#syncNow()) return false;
+    } else if (this.policy === "everysec") this.#syncSoon();
     this.holdsReplies = false;
     if (this.#waiters.length > 0) this.#settle(null);
+    return true;
   }
 
   /** Whether a write has to wait for the sync that is under way. */
@@ -264,15 +269,17 @@ export class Appender {
     this.onFatal(reason);
   }
 
-  #syncNow(): void {
-    if (!this.#unsynced) return;
+  #syncNow(): boolean {
+    if (!this.#unsynced) return true;
     try {
       fdatasyncSync(this.#descriptor);
       this.#unsynced = false;
       this.#lastSync = this.#engine.clock.monotonic();
+      return true;
     } catch (error) {
       this.error = error as NodeJS.ErrnoException;
       this.#fatal(error as Error);
+      return false;
     }
   }
 

@@ -32,6 +32,8 @@ export interface RdbHandler {
   module?(name: string, key: string | undefined): void;
   /** What is about to be read, for reports on faults. */
   beginKey?(key: string, type: number): void;
+  /** The file is complete, and its checksum right. */
+  end?(): void;
 }
 
 /** What stands before a key. The object is used again for the next one. */
@@ -321,5 +323,6 @@ export class RdbReader {
       }
     }
     this.#state = DONE;
+    this.#handler.end?.();
   }
 }

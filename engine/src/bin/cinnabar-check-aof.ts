@@ -1,0 +1,38 @@
+/** cinnabar-check-aof: says whether an append-only file is sound, and cuts a bad tail off. Ends with 0 if it is sound now. */
+import { readSync } from "node:fs";
+import { checkAof } from "../persist/aof/check.ts";
+
+const HELP = `Usage: cinnabar-check-aof [--fix] <file.manifest|file.aof>
+
+Reads an append-only file and prints where the first bad byte is. With --fix, says what would be dropped, asks, and cuts the
+file there. Given a manifest, checks all files that it names; only the last of them can be cut.
+`;
+
+/** Asks the person at the terminal. */
+function confirm(): boolean {
+  process.stdout.write("Continue? [y/N]: ");
+  const answer = Buffer.alloc(64);
+  const length = readSync(0, answer, 0, answer.length, null);
+  return answer.latin1Slice(0, length).trim().toLowerCase().startsWith("y");
+}
+
+function main(argv: readonly string[]): number {
+  if (argv[0] === "-h" || argv[0] === "--help") {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  const fix = argv[0] === "--fix";
+  const path = argv[fix ? 1 : 0];
+  if (path === undefined || path.startsWith("--") || argv.length !== (fix ? 2 : 1)) {
+    process.stderr.write(HELP);
+    return 1;
+  }
+  try {
+    return checkAof(path, { fix, print: (line) => process.stdout.write(`${line}\n`), confirm }) ? 0 : 1;
+  } catch (error) {
+    process.stderr.write(`Cannot read ${path}: ${(error as Error).message}\n`);
+    return 1;
+  }
+}
+
+process.exitCode = main(process.argv.slice(2));

@@ -91,7 +91,7 @@ async function withServers(compare: (ours: BenchServer, redis: BenchServer) => R
 }
 
 function compareOverTcp(pipeline: number, requests: number): Promise<Row[]> {
-  const rounds = flags.quick ? 1 : 5;
+  const rounds = flags.quick ? 1 : 3;
   return withServers((ours, redis) =>
     compareServers(ours, redis, { pipeline, requests: flags.quick ? requests / 10 : requests, rounds }),
   );
@@ -101,11 +101,11 @@ const file = join(import.meta.dirname, "results.json");
 const results: Results = JSON.parse(readFileSync(file, "utf8"));
 results.machine = `${cpus().length} cores (${cpus()[0]!.model}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, ${run("redis-server", ["--version"]).split(" ").slice(0, 3).join(" ")}`;
 if (parts.includes("plain")) results.plain = await compareOverTcp(1, 100_000);
-if (parts.includes("pipelined")) results.pipelined = await compareOverTcp(16, 1_000_000);
+if (parts.includes("pipelined")) results.pipelined = await compareOverTcp(16, 300_000);
 if (parts.includes("scripts")) {
   results.scripts = await withServers((ours, redis) => compareScripts(ours, redis, flags.quick));
 }
-if (parts.includes("process")) results.process = await compareInProcess(flags.quick ? 1 : 5);
+if (parts.includes("process")) results.process = await compareInProcess(flags.quick ? 1 : 3);
 if (parts.includes("memory")) results.memory = await compareMemory(flags.quick ? 0.05 : 1);
 
 const tables = [

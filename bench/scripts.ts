@@ -83,7 +83,7 @@ function hammer(server: BenchServer, commands: Buffer[], times: number): number 
 
 export async function compareScripts(ours: BenchServer, redis: BenchServer, quick: boolean): Promise<Row[]> {
   const servers = [ours, redis] as const;
-  const rounds = quick ? 1 : 5;
+  const rounds = quick ? 1 : 3;
   const rows: Row[] = [];
   const row = (test: string, figures: Map<BenchServer, number[]>) => {
     const a = median(figures.get(ours)!);

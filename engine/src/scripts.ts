@@ -318,6 +318,10 @@ export class Scripts implements ScriptHost {
     const { flags } = command;
     if ((flags & NOSCRIPT) !== 0 && !this.#engine.allowDeniedInScripts) return SCRIPT_NOT_ALLOWED;
     if (running.readOnly && (flags & (WRITE | MAY_REPLICATE)) !== 0) return READONLY_SCRIPT_WRITES;
+    if ((flags & WRITE) !== 0 && !running.wrote && this.#engine.persistence.troubled) {
+      const refusal = this.#engine.persistence.refusal();
+      if (refusal !== null) return refusal;
+    }
     if (running.shortOfMemory && (flags & DENYOOM) !== 0 && !running.wrote && !running.flags.allowOom) return OOM;
     return null;
   }

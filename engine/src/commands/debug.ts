@@ -139,6 +139,7 @@ function protocol(client: Client, args: Args): Reply {
     case "integer":
       return 12345;
     case "double":
+      // biome-ignore lint/suspicious/noApproximativeNumericConstant: the very digits that Redis answers
       return new Double(3.141);
     case "null":
       return null;

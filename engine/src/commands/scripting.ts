@@ -2,7 +2,7 @@
 import type { Args } from "../args.ts";
 import type { Client } from "../client.ts";
 import { group, type Row } from "../command.ts";
-import { NOSCRIPT_ERROR, SCRIPT_DEBUG_OPTIONS, SCRIPT_FLUSH_OPTIONS, SYNTAX } from "../errors.ts";
+import { NOSCRIPT_ERROR, SCRIPT_DEBUG_OPTIONS, SCRIPT_FLUSH_OPTIONS } from "../errors.ts";
 import { OK, type Reply } from "../reply.ts";
 import { functionCommands } from "./functions.ts";
 import { withHelp } from "./help.ts";

@@ -147,19 +147,19 @@ export class Connection implements Transport {
 
   /**
    * Reads and answers this client while a script holds the thread: straight from and to the socket's descriptor, which is
-   * non-blocking. Only what arrives now; what the client had sent before the script began is behind it in the buffer.
+   * non-blocking. Only what arrives now; what the client had sent before the script began is behind it in the buffer. A
+   * reply from before the script, which the flusher has not come to, goes out too.
    */
   serveWhileBusy(): void {
     if (this.fd < 0 || this.#ended || this.client.blocked !== null || this.#stream.writableLength > 0) return;
-    let read: number;
+    let read = 0;
     try {
       read = readSync(this.fd, busyBuffer, 0, busyBuffer.length, null);
     } catch {
       // Nothing there, or the connection is gone: the event loop will see which when it has its turn.
-      return;
     }
-    if (read === 0) return;
-    this.#received(Buffer.from(busyBuffer.subarray(0, read)));
+    if (read > 0) this.#received(Buffer.from(busyBuffer.subarray(0, read)));
+    else if (this.#output.length === 0) return;
     const text = this.#output.takeText();
     const bytes = text === null ? Buffer.concat(this.#output.takeParts().map(toBytes)) : toBytes(text);
     let sent = 0;

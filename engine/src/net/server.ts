@@ -42,7 +42,8 @@ export class NetServer {
     this.#engine = engine;
     this.#flusher = new Flusher(() => engine.persistence.flush());
     engine.onBusy = () => {
-      for (const connection of this.#connections) connection.serveWhileBusy();
+      // Replies to what ran before the script go out too.
+      if (engine.persistence.flush()) for (const connection of this.#connections) connection.serveWhileBusy();
       return this.#connections.size;
     };
   }

@@ -5,6 +5,7 @@
  */
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { atExit, notAtExit } from "./at-exit.ts";
 
 const NAME = "cinnabar.lock";
 
@@ -64,10 +65,10 @@ export function lockDirectory(folder: string): () => void {
   held.add(absolute);
   const unlock = () => {
     if (!held.delete(absolute)) return;
-    process.off("exit", unlock);
+    notAtExit(unlock);
     rmSync(path, { force: true });
   };
-  process.on("exit", unlock);
+  atExit(unlock);
   return unlock;
 }
 

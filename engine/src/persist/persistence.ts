@@ -9,7 +9,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BadValue } from "../config/kinds.ts";
 import type { Engine } from "../engine.ts";
-import { aofMisconfigured, RDB_MISCONFIGURED, type ReplyError } from "../errors.ts";
+import { aofMisconfigured, RDB_MISCONFIGURED, ReplyError } from "../errors.ts";
 import { Aof } from "./aof/index.ts";
 import { lockDirectory } from "./lock.ts";
 import { RdbError } from "./rdb/errors.ts";
@@ -21,12 +21,6 @@ import { SnapshotFile } from "./snapshot-file.ts";
 const RETRY_MS = 5000;
 /** How long a load goes on before others have a turn. */
 const SLICE_MS = 8;
-
-/** Libraries of functions, as files have them. */
-export interface FunctionLibraries {
-  sources(): Iterable<string>;
-  load(source: string): void;
-}
 
 interface Job {
   readonly kind: "rdb" | "aof";
@@ -52,7 +46,6 @@ export class Persistence {
   readonly aof: Aof;
   /** Whether this engine keeps its data in files. */
   active = false;
-  functions: FunctionLibraries | null = null;
   progress: Progress | null = null;
   keysLoaded = 0;
   keysExpired = 0;
@@ -164,13 +157,23 @@ export class Persistence {
     try {
       return await loadRdb(this.#engine, this.path, {
         onProgress,
-        onFunction: (source) => this.functions?.load(source),
+        onFunction: (source) => this.loadFunctions(source),
       });
     } catch (error) {
       if (!(error instanceof RdbError)) throw error;
       throw new Error(
         `Cannot load ${this.path}, offset ${error.offset}: ${error.message}. See cinnabar-check-rdb for what is in it.`,
       );
+    }
+  }
+
+  /** Loads a library of functions that a file has. */
+  loadFunctions(source: string): void {
+    try {
+      this.#engine.functions.loadSource(source);
+    } catch (error) {
+      if (error instanceof ReplyError) throw new Error(`a library of functions cannot be loaded: ${error.text}`);
+      throw error;
     }
   }
 
@@ -219,7 +222,7 @@ export class Persistence {
   save(): boolean {
     const engine = this.#engine;
     try {
-      saveRdb(engine, this.path, { functions: this.functions?.sources() ?? [] });
+      saveRdb(engine, this.path, { functions: engine.functions.sources() });
     } catch (error) {
       engine.log("warning", `Error saving DB on disk: ${(error as Error).message}`);
       return false;
@@ -253,7 +256,7 @@ export class Persistence {
       this.lastSaveOk = false;
       return false;
     }
-    const snapshot = walk(engine, file, { functions: this.functions?.sources() ?? [] });
+    const snapshot = walk(engine, file, { functions: engine.functions.sources() });
     engine.log("notice", "Background saving started");
     this.begin("rdb", snapshot, async () => {
       try {

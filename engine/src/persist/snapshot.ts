@@ -10,14 +10,17 @@
  * The walk holds on to the tables, not to the databases: SWAPDB moves tables without changing them, and FLUSHDB during a
  * walk puts new ones in the place of the old (Db.clear), which the walk then has for itself.
  *
- * **The longest pause.** A slice ends after SLICE_MS, but a value is written in one piece: a collection of a million members
- * takes some hundred milliseconds, here as in the command that reads or copies it. Many values of ordinary size do not add
- * up, since the walk looks at the clock after every few keys, and after every one once keys turn out to be large.
+ * **The longest pause.** A slice ends after SLICE_MS. Large sets, hashes and sorted sets are put off until everything else is
+ * written, and are then written in pieces, so that nothing need come between them. What remains: a large collection that a
+ * command is about to change before its turn, or while it is written, must be finished at once, and lists and streams are
+ * written in one piece (a million members: some hundred milliseconds). Many values of ordinary size do not add up, since the
+ * walk looks at the clock after every few keys, and after every one once keys turn out to be large.
  */
 import type { Dict } from "../dict.ts";
 import type { Engine } from "../engine.ts";
 import type { Value } from "../types/value.ts";
 import { auxFields, type SaveOptions, writerFor } from "./rdb/file.ts";
+import { isDivisible, LARGE } from "./rdb/value-pieces.ts";
 import type { RdbWriter } from "./rdb/writer.ts";
 
 /** Where the bytes go: a file, or replicas. */
@@ -53,6 +56,20 @@ interface Section {
   announced: boolean;
   /** Keys ahead of the cursor that were written already, or did not exist at the start. */
   readonly settled: Set<string>;
+  /** Large collections that the cursor has passed and that are yet to be written, with their stamps. */
+  readonly large: Map<string, { readonly value: Value; readonly stamp: number }>;
+}
+
+/** A large collection that is being written. */
+interface LargeKey {
+  readonly section: Section;
+  readonly key: string;
+  readonly pieces: Generator<void>;
+}
+
+export interface WalkOptions extends SaveOptions {
+  /** Collections with more elements are written in pieces. */
+  readonly large?: number;
 }
 
 /** Why a walk that was called off has no result. */
@@ -78,14 +95,18 @@ export class Snapshot {
   #batch = BATCH;
   /** The database that the writer stands in. */
   #selected = -1;
+  /** The large collection that is being written. */
+  #current: LargeKey | null = null;
+  readonly #large: number;
   #over = false;
   #resolve!: (bytes: number) => void;
   #reject!: (error: Error) => void;
 
-  constructor(engine: Engine, sink: SnapshotSink, options: SaveOptions = {}) {
+  constructor(engine: Engine, sink: SnapshotSink, options: WalkOptions = {}) {
     if (engine.snapshot !== null) throw new Error("there is a snapshot already");
     this.#engine = engine;
     this.#sink = sink;
+    this.#large = options.large ?? LARGE;
     this.#writer = writerFor(engine, (chunk) => sink.write(chunk));
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -107,6 +128,7 @@ export class Snapshot {
         done: false,
         announced: false,
         settled: new Set(),
+        large: new Map(),
       };
       this.#sections.push(section);
       this.#byKeyspace.set(keyspace, section);
@@ -121,7 +143,12 @@ export class Snapshot {
   /** A key is about to change, go or come. The door's. */
   before(keyspace: Dict<Value>, key: string, hash: number): void {
     const section = this.#byKeyspace.get(keyspace);
-    if (section === undefined || section.done || hash < section.cursor || section.settled.has(key)) return;
+    if (section === undefined) return;
+    if (section.large.size > 0 && section.large.has(key)) {
+      this.#writeLarge(section, key);
+      return;
+    }
+    if (section.done || hash < section.cursor || section.settled.has(key)) return;
     section.settled.add(key);
     const table = keyspace.tableOf(hash);
     const place = table.find(key, hash);
@@ -135,16 +162,57 @@ export class Snapshot {
     this.#fail(new SnapshotAborted(reason));
   }
 
+  /** A large collection is about to change: it must be written now, and what is half written before it. */
+  #writeLarge(section: Section, key: string): void {
+    const current = this.#current;
+    if (current !== null) while (this.#current === current) this.#piece();
+    const found = section.large.get(key);
+    if (found === undefined) return;
+    section.large.delete(key);
+    this.#write(section, key, found.value, found.stamp);
+    this.keysWrittenEarly++;
+  }
+
   #write(section: Section, key: string, value: Value, stamp: number): void {
+    this.#select(section);
+    this.#writer.key(key, value, this.#deadlineOf(section, key), stamp);
+    this.keysProcessed++;
+  }
+
+  #deadlineOf(section: Section, key: string): number | undefined {
+    return section.expires.size > 0 ? section.expires.get(key) : undefined;
+  }
+
+  #select(section: Section): void {
     if (this.#selected !== section.index) {
       this.#selected = section.index;
       this.#writer.selectDb(section.index);
       if (!section.announced) this.#writer.resizeDb(section.size, section.deadlines);
       section.announced = true;
     }
-    const deadline = section.expires.size > 0 ? section.expires.get(key) : undefined;
-    this.#writer.key(key, value, deadline, stamp);
+  }
+
+  /** Writes the next piece of a large collection; false when there is none left. */
+  #piece(): boolean {
+    const current = this.#current ?? this.#nextLarge();
+    if (current === null) return false;
+    if (!current.pieces.next().done) return true;
+    current.section.large.delete(current.key);
+    this.#current = null;
     this.keysProcessed++;
+    return true;
+  }
+
+  #nextLarge(): LargeKey | null {
+    for (const section of this.#sections) {
+      for (const [key, { value, stamp }] of section.large) {
+        this.#select(section);
+        const pieces = this.#writer.keyInPieces(key, value, this.#deadlineOf(section, key), stamp);
+        this.#current = { section, key, pieces };
+        return this.#current;
+      }
+    }
+    return null;
   }
 
   readonly #slice = (): void => {
@@ -155,11 +223,11 @@ export class Snapshot {
       let now = started;
       for (let keys = 0; keys < MOST_IN_SLICE && now - started < SLICE_MS; keys += this.#batch) {
         const section = this.#sections[this.#at];
-        if (section === undefined) {
+        if (section !== undefined) this.#step(section);
+        else if (!this.#piece()) {
           this.#finish();
           break;
         }
-        this.#step(section);
         const after = clock.monotonic();
         this.#batch = after - now > SLOW_BATCH_MS ? 1 : BATCH;
         now = after;
@@ -182,7 +250,9 @@ export class Snapshot {
     const { keyspace, settled } = section;
     section.cursor = keyspace.scan(section.cursor, this.#batch, (key, value) => {
       if (settled.size > 0 && settled.delete(key)) return;
-      this.#write(section, key, value, this.#stampOf(keyspace, key));
+      const stamp = this.#stampOf(keyspace, key);
+      if (isDivisible(value, this.#large)) section.large.set(key, { value, stamp });
+      else this.#write(section, key, value, stamp);
     });
     if (section.cursor !== 0) return;
     section.done = true;
@@ -214,6 +284,6 @@ export class Snapshot {
 }
 
 /** Starts a walk over everything that an engine has. */
-export function walk(engine: Engine, sink: SnapshotSink, options: SaveOptions = {}): Snapshot {
+export function walk(engine: Engine, sink: SnapshotSink, options: WalkOptions = {}): Snapshot {
   return new Snapshot(engine, sink, options);
 }

@@ -4,6 +4,9 @@
  * Making a string is a call out of JavaScript, and the most expensive part of reading a short command. Command names,
  * options and busy keys come again and again; finding the string that was made before costs a third. It is also the very
  * string that the keyspace holds, so comparing the two is comparing two pointers, and its hash is known already.
+ *
+ * A word's slot follows from its length and from four bytes at its beginning, middle and end. That is enough to spread
+ * words; whether the one in the slot is the one that is asked for is decided by comparing all bytes.
  */
 import { hashBytes, rememberHash } from "../dict.ts";
 
@@ -12,28 +15,51 @@ const SLOTS = 4096;
 const LONGEST = 40;
 
 const words: string[] = new Array(SLOTS).fill("");
+const lengths = new Uint8Array(SLOTS).fill(255);
 const hashes = new Uint32Array(SLOTS);
+/** The bytes of the words, LONGEST for each slot. */
+const kept = new Uint8Array(SLOTS * LONGEST);
+
+function slotOf(bytes: Buffer, start: number, length: number): number {
+  let mixed = length;
+  if (length < 4) {
+    for (let i = 0; i < length; i++) mixed = (mixed << 8) | bytes[start + i]!;
+  } else {
+    const middle = start + (length >> 1) - 2;
+    const last = start + length - 4;
+    mixed = Math.imul(mixed ^ four(bytes, start), 0x9e3779b1);
+    mixed = Math.imul(mixed ^ (mixed >>> 15) ^ four(bytes, middle), 0x85ebca6b);
+    mixed = mixed ^ (mixed >>> 13) ^ four(bytes, last);
+  }
+  mixed = Math.imul(mixed, 0xc2b2ae35);
+  return (mixed >>> 20) & (SLOTS - 1);
+}
+
+function four(bytes: Buffer, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+}
 
 /** The bytes from start to end as a word; `isKey` when it will most likely be looked up next. */
 export function cachedWord(bytes: Buffer, start: number, end: number, isKey: boolean): string {
   const length = end - start;
   if (length > LONGEST) return bytes.latin1Slice(start, end);
-  const hash = hashBytes(bytes, start, end);
-  const slot = hash & (SLOTS - 1);
-  const found = words[slot]!;
-  if (hashes[slot] === hash && isSame(found, bytes, start, length)) {
-    if (isKey) rememberHash(found, hash);
-    return found;
+  const slot = slotOf(bytes, start, length);
+  if (lengths[slot] !== length || !isKept(slot * LONGEST, bytes, start, length)) {
+    keep(slot, bytes, start, end);
   }
-  const word = bytes.latin1Slice(start, end);
-  words[slot] = word;
-  hashes[slot] = hash;
-  if (isKey) rememberHash(word, hash);
+  const word = words[slot]!;
+  if (isKey) rememberHash(word, hashes[slot]!);
   return word;
 }
 
-function isSame(word: string, bytes: Buffer, start: number, length: number): boolean {
-  if (word.length !== length) return false;
-  for (let i = 0; i < length; i++) if (word.charCodeAt(i) !== bytes[start + i]) return false;
+function isKept(from: number, bytes: Buffer, start: number, length: number): boolean {
+  for (let i = 0; i < length; i++) if (kept[from + i] !== bytes[start + i]) return false;
   return true;
+}
+
+function keep(slot: number, bytes: Buffer, start: number, end: number): void {
+  words[slot] = bytes.latin1Slice(start, end);
+  lengths[slot] = end - start;
+  hashes[slot] = hashBytes(bytes, start, end);
+  for (let i = start, at = slot * LONGEST; i < end; i++, at++) kept[at] = bytes[i]!;
 }

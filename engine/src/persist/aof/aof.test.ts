@@ -1,4 +1,5 @@
 /** The append-only file: what it keeps, what a torn or damaged one does, and how it is rewritten. */
+import { spawnSync } from "node:child_process";
 import {
   appendFileSync,
   mkdirSync,
@@ -311,4 +312,51 @@ describe("the folder", () => {
     expect(await engine.connect().call("CONFIG", "GET", "appendonly")).toEqual(["appendonly", "no"]);
     mkdirSync(join(dir, "other"));
   });
+});
+
+test("functions are kept in increments, bases and snapshots", async () => {
+  const dir = folder();
+  const source = "#!lua name=lib\nredis.register_function('one', function() return 1 end)";
+  const engine = await openIn(dir);
+  const client = engine.connect();
+  await client.call("FUNCTION", "LOAD", source);
+  await engine.close();
+  for (const command of ["BGREWRITEAOF", "PING"]) {
+    const again = await openIn(dir);
+    expect(await again.connect().call("FCALL", "one", "0")).toBe(1);
+    await again.connect().call(command);
+    await again.core.persistence.idle();
+    await again.close();
+  }
+});
+
+test("while data is loaded, only what needs none is answered", async () => {
+  const engine = await openIn(folder());
+  const client = engine.connect();
+  engine.core.loading = true;
+  await expect(client.call("GET", "k")).rejects.toThrow("LOADING Redis is loading the dataset in memory");
+  await expect(client.call("SAVE")).rejects.toThrow("LOADING");
+  expect(String(await client.call("INFO", "persistence"))).toContain("loading:1");
+  engine.core.loading = false;
+});
+
+test("a process that ends without closing has written everything", async () => {
+  const dir = folder();
+  const program = `
+    import { EmbeddedEngine } from ${JSON.stringify(join(import.meta.dirname, "../../embedded.ts"))};
+    const engine = await EmbeddedEngine.open({ dir: ${JSON.stringify(dir)} });
+    engine.connect().callSync("SET", "last", "words");
+    process.exit(0);
+  `;
+  const flags = [
+    "--conditions=source",
+    "--import",
+    import.meta.resolve("tsx"),
+    "--input-type=module",
+    "--eval",
+    program,
+  ];
+  expect(spawnSync(process.execPath, flags, { encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
+  expect(readdirSync(dir)).toEqual(["appendonlydir"]);
+  expect(await (await openIn(dir)).connect().call("GET", "last")).toBe("words");
 });

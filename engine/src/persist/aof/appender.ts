@@ -4,7 +4,7 @@
  *
  * - **always**: written and synced in one go. All clients that were served in a turn share one sync.
  * - **everysec**: a sync in the background once a second, one at a time. A write while it runs could block in the kernel
- *   until it ends, so it is put off, for two seconds at most.
+ *   until it ends, so it is put off, but not for longer than a second: no more than that may be lost (Redis waits two).
  * - **no**: written; the system syncs when it likes.
  *
  * When a write fails, what it left behind is cut off, the buffer is kept, and writers are refused until it has succeeded:
@@ -20,7 +20,7 @@ const KEPT_BUFFER = 1024 * 1024;
 const MOST_GATHERED = 16 * 1024 * 1024;
 const WRITTEN_BY_HAND = 24;
 const SYNC_EVERY_MS = 1000;
-const LONGEST_DELAY_MS = 2000;
+const LONGEST_DELAY_MS = 900;
 
 export type FsyncPolicy = "always" | "everysec" | "no";
 

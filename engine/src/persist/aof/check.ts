@@ -150,12 +150,19 @@ function checkFile(path: string, last: boolean, options: CheckOptions): boolean 
   return true;
 }
 
+function firstBytes(path: string, count: number): string {
+  const descriptor = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(count);
+    return bytes.latin1Slice(0, readSync(descriptor, bytes, 0, count, 0));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 /** Whether a file is a manifest, by its first words. */
 function asManifest(path: string): Manifest | undefined {
-  if (!path.endsWith(".manifest")) {
-    const text = readFileSync(path).latin1Slice(0, 5);
-    if (text !== "file ") return undefined;
-  }
+  if (!path.endsWith(".manifest") && firstBytes(path, 5) !== "file ") return undefined;
   return parseManifest(readFileSync(path, "latin1"), path);
 }
 

@@ -12,8 +12,9 @@
  * The base is always an RDB: aof-use-rdb-preamble is accepted, and files without one are loaded, but none is written.
  */
 import { existsSync, mkdirSync, renameSync, rmSync, statSync, unlink } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Engine } from "../../engine.ts";
+import { atExit, notAtExit } from "../at-exit.ts";
 import { saveRdb, syncFolder } from "../rdb/file.ts";
 import { walk } from "../snapshot.ts";
 import { SnapshotFile } from "../snapshot-file.ts";
@@ -46,6 +47,7 @@ export class Aof {
   /** All files but the one that is being written. */
   #finishedBytes = 0;
   #retryAt = 0;
+  #openFolder: string | null = null;
   readonly #onExit = () => this.appender.close();
 
   constructor(engine: Engine) {
@@ -53,7 +55,9 @@ export class Aof {
     this.appender = new Appender(engine);
   }
 
+  /** Where the files are; while they are open, CONFIG SET dir does not move them. */
   get folder(): string {
+    if (this.#openFolder !== null) return this.#openFolder;
     const { dir, appenddirname } = this.#engine.config.values;
     return join(dir, appenddirname);
   }
@@ -117,7 +121,7 @@ export class Aof {
       const started = engine.clock.monotonic();
       const { rdb } = yield* loadPart(engine, path, {
         last: i === parts.length - 1,
-        onFunction: (source) => engine.persistence.functions?.load(source),
+        onFunction: (source) => engine.persistence.loadFunctions(source),
         onBytes: (bytes) => onProgress(before + bytes, total),
       });
       keysLoaded += rdb?.keys ?? 0;
@@ -142,7 +146,7 @@ export class Aof {
       engine.log("notice", `Creating AOF base file ${name} on server start`);
       saveRdb(engine, join(this.folder, name), {
         aofBase: true,
-        functions: engine.persistence.functions?.sources() ?? [],
+        functions: engine.functions.sources(),
       });
       manifest = { ...manifest, base: { name, seq, type: "b" }, baseSeq: seq };
     }
@@ -165,8 +169,9 @@ export class Aof {
 
   #begin(state: "on" | "waiting"): void {
     this.state = state;
+    this.#openFolder = this.folder;
     this.#engine.effectListeners.add(this.appender.append);
-    process.on("exit", this.#onExit);
+    atExit(this.#onExit);
   }
 
   #sizeOf({ base, increments }: Manifest): number {
@@ -197,8 +202,9 @@ export class Aof {
   stop(): void {
     if (this.state === "off") return;
     this.#engine.effectListeners.delete(this.appender.append);
-    process.off("exit", this.#onExit);
+    notAtExit(this.#onExit);
     this.state = "off";
+    this.#openFolder = null;
     this.rewriteScheduled = false;
     this.appender.close();
   }
@@ -208,13 +214,12 @@ export class Aof {
   /** Begins a rewrite; false if it cannot. The caller has seen that no other snapshot is being taken. */
   rewrite(): boolean {
     const engine = this.#engine;
-    const { dir } = engine.config.values;
     this.rewriteScheduled = false;
     let file: SnapshotFile;
     try {
       mkdirSync(this.folder, { recursive: true });
       if (this.state === "off") this.#manifest = readManifest(this.folder, this.#filename) ?? EMPTY_MANIFEST;
-      const temporary = join(dir, `temp-rewriteaof-bg-${process.pid}.aof`);
+      const temporary = join(dirname(this.folder), `temp-rewriteaof-bg-${process.pid}.aof`);
       file = new SnapshotFile(temporary, engine.config.values["aof-rewrite-incremental-fsync"]);
       if (this.state === "on") this.#nextIncrement();
     } catch (error) {
@@ -222,7 +227,7 @@ export class Aof {
       this.#failed();
       return false;
     }
-    const snapshot = walk(engine, file, { aofBase: true, functions: engine.persistence.functions?.sources() ?? [] });
+    const snapshot = walk(engine, file, { aofBase: true, functions: engine.functions.sources() });
     engine.log("notice", "Background append only file rewriting started");
     // What a rewrite replaces: everything that was there when it began.
     const replaced = this.#manifest;

@@ -10,6 +10,7 @@
 import type { Value } from "../../types/value.ts";
 import { Output, type Sink } from "./output.ts";
 import { OPCODE, RDB_VERSION } from "./types.ts";
+import { isDivisible, writePieces } from "./value-pieces.ts";
 import { typeForFile, writeValue } from "./value-writer.ts";
 
 /** How the access stamps of keys are written: where they count for eviction, or not at all. */
@@ -82,6 +83,19 @@ export class RdbWriter {
   }
 
   key(key: string, value: Value, deadline: number | undefined, stamp: number): void {
+    this.#head(key, value, deadline, stamp);
+    writeValue(value, this.#listMaxListpackSize, this.#output);
+  }
+
+  /** The same in pieces: the caller may pause at every `yield`, and must write nothing else before the end. */
+  *keyInPieces(key: string, value: Value, deadline: number | undefined, stamp: number): Generator<void> {
+    this.#head(key, value, deadline, stamp);
+    if (isDivisible(value, 0)) yield* writePieces(value, this.#output);
+    else writeValue(value, this.#listMaxListpackSize, this.#output);
+  }
+
+  /** What stands before a value's body. */
+  #head(key: string, value: Value, deadline: number | undefined, stamp: number): void {
     const output = this.#output;
     if (deadline !== undefined) {
       output.byte(OPCODE.EXPIRE_MS);
@@ -96,7 +110,6 @@ export class RdbWriter {
     }
     output.byte(typeForFile(value));
     output.word(key);
-    writeValue(value, this.#listMaxListpackSize, output);
   }
 
   /** Ends the file; returns its length. */

@@ -1,0 +1,133 @@
+/** The server and its files: what it saves when it ends, what it finds when it starts, and what it says when it cannot. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { freePort } from "../../conformance/redis-server.ts";
+import { openWire } from "../../conformance/target.ts";
+import type { Wire } from "../../conformance/wire.ts";
+
+const PROGRAM = join(import.meta.dirname, "cinnabar-server.ts");
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly exited: Promise<number | null>;
+  /** What it has printed so far. */
+  output: string;
+  /** Settles when it is ready, or has ended. */
+  readonly settled: Promise<void>;
+  readonly port: number;
+}
+
+let dir: string;
+const started: Started[] = [];
+
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), "cinnabar-files-"));
+});
+afterEach(async () => {
+  for (const { child, exited } of started.splice(0)) {
+    child.kill("SIGKILL");
+    await exited;
+  }
+  rmSync(dir, { recursive: true, force: true });
+});
+
+async function launch(...flags: string[]): Promise<Started> {
+  const port = await freePort();
+  const node = ["--conditions=source", "--import", import.meta.resolve("tsx"), PROGRAM];
+  const child = spawn(process.execPath, [...node, "--dir", dir, "--port", String(port), ...flags], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const exited = new Promise<number | null>((resolve) => child.once("close", resolve));
+  let ready = () => {};
+  const settled = new Promise<void>((resolve) => {
+    ready = resolve;
+    void exited.then(() => resolve());
+  });
+  const one: Started = { child, exited, output: "", settled, port };
+  for (const stream of [child.stdout!, child.stderr!]) {
+    stream.on("data", (chunk) => {
+      one.output += chunk;
+      if (one.output.includes("Ready to accept connections")) ready();
+    });
+  }
+  started.push(one);
+  return one;
+}
+
+async function start(...flags: string[]): Promise<{ server: Started; wire: Wire }> {
+  const server = await launch(...flags);
+  await server.settled;
+  return { server, wire: await openWire(server.port) };
+}
+
+async function stop({ child, exited }: Started): Promise<number | null> {
+  child.kill("SIGTERM");
+  return exited;
+}
+
+test("SIGTERM saves a snapshot where save points are set, and the next start finds it", async () => {
+  const { server, wire } = await start("--save", "3600", "1");
+  await wire.call("SET", "k", "v");
+  expect(await stop(server)).toBe(0);
+  expect(server.output).toContain("DB saved on disk");
+  const again = await start();
+  expect((await again.wire.call("GET", "k")).text).toBe("v");
+  expect((await again.wire.call("INFO", "persistence")).text).toContain("rdb_last_load_keys_loaded:1");
+});
+
+test("without save points nothing is saved, unless SHUTDOWN SAVE asks for it", async () => {
+  const { server, wire } = await start("--save", "");
+  await wire.call("SET", "k", "v");
+  await stop(server);
+  expect(readdirSync(dir)).toEqual([]);
+  const second = await start("--save", "");
+  await second.wire.call("SET", "k", "v");
+  second.wire.send(["SHUTDOWN", "SAVE"]);
+  await second.server.exited;
+  expect(existsSync(join(dir, "dump.rdb"))).toBe(true);
+});
+
+test("SHUTDOWN is refused where the snapshot cannot be saved, and NOSAVE is not", async () => {
+  const { server, wire } = await start("--save", "3600", "1", "--dbfilename", "dump.rdb");
+  rmSync(dir, { recursive: true });
+  expect((await wire.call("SHUTDOWN")).text).toContain("Errors trying to SHUTDOWN");
+  expect((await wire.call("PING")).text).toBe("PONG");
+  wire.send(["SHUTDOWN", "NOSAVE"]);
+  expect(await server.exited).toBe(0);
+});
+
+test("an append-only file is found again, and keeps a second server away", async () => {
+  const { server, wire } = await start("--appendonly", "yes", "--save", "");
+  await wire.call("RPUSH", "l", "a", "b");
+  const second = await launch("--appendonly", "yes", "--save", "");
+  expect(await second.exited).toBe(1);
+  expect(second.output).toContain(`is in use by process ${server.child.pid}`);
+  server.child.kill("SIGKILL");
+  await server.exited;
+  const again = await start("--appendonly", "yes", "--save", "");
+  expect((await again.wire.call("LLEN", "l")).text).toBe("2");
+});
+
+test("a damaged file stops the start with its name and the offset", async () => {
+  writeFileSync(join(dir, "dump.rdb"), "REDIS0010 and then nothing of the kind");
+  const server = await launch();
+  expect(await server.exited).toBe(1);
+  expect(server.output).toMatch(/Cannot load .*dump\.rdb, offset \d+: /);
+});
+
+test("save points take effect at run time", async () => {
+  const { wire } = await start("--save", "");
+  await wire.call("SET", "k", "v");
+  await wire.call("CONFIG", "SET", "save", "1 1");
+  for (let i = 0; !existsSync(join(dir, "dump.rdb")); i++) {
+    if (i > 500) throw new Error("nothing was saved");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  for (let i = 0; !(await wire.call("INFO", "persistence")).text.includes("rdb_changes_since_last_save:0"); i++) {
+    if (i > 100) throw new Error("the save is not counted");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+});

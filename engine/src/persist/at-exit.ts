@@ -1,0 +1,22 @@
+/** What is still to be done when the process ends by itself: one listener, however many engines there are. */
+
+const tasks = new Set<() => void>();
+
+function run(): void {
+  for (const task of tasks) {
+    try {
+      task();
+    } catch {
+      // The others come first: nobody is left to tell.
+    }
+  }
+}
+
+export function atExit(task: () => void): void {
+  if (tasks.size === 0) process.on("exit", run);
+  tasks.add(task);
+}
+
+export function notAtExit(task: () => void): void {
+  if (tasks.delete(task) && tasks.size === 0) process.off("exit", run);
+}

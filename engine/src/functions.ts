@@ -346,8 +346,8 @@ export class Functions {
   call(
     caller: Client,
     { name, flags, callback }: StoredFunction,
-    keys: string[],
-    args: string[],
+    keys: LuaTable,
+    args: LuaTable,
     argv: readonly string[],
     readOnly: boolean,
   ): Reply {
@@ -360,8 +360,8 @@ export class Functions {
       words: argv,
       runtime: this.#state,
       body: callback,
-      keys: LuaTable.fromArray(keys),
-      args: LuaTable.fromArray(args),
+      keys,
+      args,
     };
     this.runningArgv = argv;
     try {

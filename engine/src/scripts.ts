@@ -228,8 +228,8 @@ export class Scripts implements ScriptHost {
   eval(
     caller: Client,
     script: Script,
-    keys: string[],
-    args: string[],
+    keys: LuaTable,
+    args: LuaTable,
     words: readonly string[],
     readOnly: boolean,
   ): Reply {
@@ -243,8 +243,8 @@ export class Scripts implements ScriptHost {
       words,
       runtime: this.runtime,
       body: compiled.run,
-      keys: LuaTable.fromArray(keys),
-      args: LuaTable.fromArray(args),
+      keys,
+      args,
     });
   }
 

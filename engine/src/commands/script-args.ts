@@ -2,6 +2,7 @@
 import type { Args } from "../args.ts";
 import { countedKeys, type KeySpec } from "../command.ts";
 import { NEGATIVE_SCRIPT_KEYS, NOT_AN_INTEGER, TOO_FEW_SCRIPT_ARGS } from "../errors.ts";
+import { LuaTable } from "../lua/table.ts";
 
 const notes = "what a script does with its keys is not known before it runs, so the most is assumed";
 
@@ -9,9 +10,14 @@ export const SCRIPT_KEYS: KeySpec[] = [{ ...countedKeys(["RW", "access", "update
 export const READ_SCRIPT_KEYS: KeySpec[] = [{ ...countedKeys(["RO", "access"], 2), notes }];
 
 /** `badCount` is the error for a number of keys that is no number. */
-export function keysAndArgs(args: Args, badCount = NOT_AN_INTEGER): { keys: string[]; rest: string[] } {
+export function keysAndArgs(args: Args, badCount = NOT_AN_INTEGER): { keys: LuaTable; rest: LuaTable } {
   const count = args.int(badCount);
   if (count > args.left) throw TOO_FEW_SCRIPT_ARGS;
   if (count < 0) throw NEGATIVE_SCRIPT_KEYS;
-  return { keys: args.take(count), rest: args.rest() };
+  const { argv } = args;
+  const first = argv.length - args.left;
+  return {
+    keys: LuaTable.fromWords(argv, first, first + count),
+    rest: LuaTable.fromWords(argv, first + count, argv.length),
+  };
 }

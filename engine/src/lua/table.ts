@@ -113,6 +113,19 @@ export class LuaTable {
     return table;
   }
 
+  /** A table of the words from one index to another: KEYS and ARGV, made for every call of a script. */
+  static fromWords(words: readonly string[], from: number, to: number): LuaTable {
+    const table = new LuaTable();
+    const length = to - from;
+    if (length === 0) return table;
+    const array = new Array<LuaValue>(length + 1);
+    array[0] = undefined;
+    for (let i = 1; i <= length; i++) array[i] = words[from + i - 1];
+    table.array = array;
+    table.#arraySize = length;
+    return table;
+  }
+
   /** A table whose hash part is this vector, laid out as `layoutOf` says; the caller gives the vector away. */
   static fromNodes(nodes: Nodes, mask: number, lastFree: number): LuaTable {
     const table = new LuaTable();

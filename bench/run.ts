@@ -59,11 +59,11 @@ function processTable(rows: readonly ProcessRow[]): string {
   return [
     "**In process, one awaited call after the other**",
     "",
-    "| store | SET/s | GET/s | ours is faster by |",
-    "| --- | ---: | ---: | ---: |",
+    "| store | SET/s | GET/s | EVAL/s | ours is faster by |",
+    "| --- | ---: | ---: | ---: | ---: |",
     ...rows.map(
-      ({ what, set, get }) =>
-        `| ${what} | ${round(set)} | ${round(get)} | ${(ours.set / set).toFixed(1)} × / ${(ours.get / get).toFixed(1)} × |`,
+      ({ what, set, get, eval: evals }) =>
+        `| ${what} | ${round(set)} | ${round(get)} | ${round(evals)} | ${(ours.set / set).toFixed(1)} × / ${(ours.get / get).toFixed(1)} × / ${(ours.eval / evals).toFixed(1)} × |`,
     ),
   ].join("\n");
 }

@@ -1,5 +1,21 @@
-/**
- * The application components. They stand on one narrow connection port; until the first of them is here, this package
- * re-exports nothing and the store is reached through `@cinnabar/engine`.
- */
-export {};
+/** The connection to a store, and what components are built with. Each component has an entry of its own: `cinnabar/locks` … */
+export { type Clock, systemClock, type Timer } from "./clock.ts";
+export { bytes, type Codec, json, text } from "./codec.ts";
+export type { ExistingClient } from "./connection/adopt.ts";
+export { BlockingConnection, type WaitOptions } from "./connection/blocking.ts";
+export { type OpenOptions, open } from "./connection/open.ts";
+export type { Answer, ConnectionState, Reply, Topology, Word } from "./connection/port.ts";
+export {
+  type Answers,
+  type Hooks,
+  type Item,
+  type RoundTrip,
+  type SendOptions,
+  Store,
+  type StoreOptions,
+  type TransactionOptions,
+  type Watched,
+} from "./connection/store.ts";
+export type { Subscription } from "./connection/subscriptions.ts";
+export { CinnabarError, ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "./errors.ts";
+export { defineScript, NOW_MS, Script, type ScriptCall } from "./script.ts";

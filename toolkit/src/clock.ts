@@ -1,0 +1,60 @@
+/**
+ * Time and chance, as the toolkit sees them. Nothing here ever decides who wins: that is the server's clock, read inside the
+ * scripts. What is here drives local timers and back-off, and comes in from outside so that tests can move it, skew it, or
+ * make it jump.
+ */
+import { randomBytes } from "node:crypto";
+
+export interface Timer {
+  cancel(): void;
+}
+
+export interface Clock {
+  /** Milliseconds that only go forward; for durations. */
+  monotonicMs(): number;
+  /** Milliseconds since 1970 as this machine believes; for people, never for decisions. */
+  wallMs(): number;
+  /** Uniform in [0, 1). */
+  random(): number;
+  /** Calls back once. A timer does not keep the process alive unless it is asked to. */
+  after(ms: number, callback: () => void, options?: { readonly keepAlive?: boolean }): Timer;
+}
+
+/** Longest delay that Node's timers can hold. */
+const MAX_DELAY_MS = 2 ** 31 - 1;
+
+export const systemClock: Clock = {
+  monotonicMs: () => performance.now(),
+  wallMs: () => Date.now(),
+  random: () => Math.random(),
+  after(ms, callback, options) {
+    const timer = setTimeout(callback, Math.min(Math.max(ms, 0), MAX_DELAY_MS));
+    if (options?.keepAlive !== true) timer.unref();
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
+
+/** Resolves after a while; rejects with the signal's reason when that comes first. Keeps the process alive meanwhile. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(signal.reason);
+    const onAbort = (): void => {
+      timer.cancel();
+      reject(signal!.reason);
+    };
+    const timer = clock.after(
+      ms,
+      () => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve();
+      },
+      { keepAlive: true },
+    );
+    signal?.addEventListener("abort", onAbort, { once: true });
+  });
+}
+
+/** 128 random bits as 22 characters: names of leases, sessions and owners that nobody can guess. */
+export function randomToken(): string {
+  return randomBytes(16).toString("base64url");
+}

@@ -1,0 +1,90 @@
+/**
+ * A connection for commands that wait on the server. A failover or a half-open socket can leave such a command without an
+ * answer for ever, so each has a guard: past its own timeout and a little more, the connection is given up and made anew.
+ * What is given up may have run. So components wait for a sign and take the truth from a script afterwards.
+ */
+import type { Clock, Timer } from "../clock.ts";
+import { ClosedError, ConnectionError } from "../errors.ts";
+import type { Driver, Reply, Session, Word } from "./port.ts";
+
+export interface WaitOptions {
+  /** How long the command itself may wait on the server: the timeout among its words. */
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+  readonly buffers?: boolean;
+}
+
+export class BlockingConnection {
+  readonly #driver: Driver;
+  readonly #clock: Clock;
+  readonly #key: string | undefined;
+  readonly #guardMs: number;
+  readonly #onClose: () => void;
+  #session: Promise<Session> | null = null;
+  #closed = false;
+
+  constructor(driver: Driver, clock: Clock, key: string | undefined, guardMs: number, onClose: () => void) {
+    this.#driver = driver;
+    this.#clock = clock;
+    this.#key = key;
+    this.#guardMs = guardMs;
+    this.#onClose = onClose;
+  }
+
+  /** One at a time. Rejects with the signal's reason, or with a ConnectionError; the next call connects anew. */
+  async call(words: readonly Word[], options: WaitOptions): Promise<Reply> {
+    if (this.#closed) throw new ClosedError("the blocking connection is closed");
+    options.signal?.throwIfAborted();
+    this.#session ??= this.#driver.session(this.#key);
+    const opening = this.#session;
+    try {
+      const session = await opening;
+      const request = { words, key: this.#key, buffers: options.buffers ?? false };
+      return await this.#guarded(session, options, session.send(request));
+    } catch (error) {
+      if (error instanceof ConnectionError || options.signal?.aborted === true) this.#drop(opening);
+      throw error;
+    }
+  }
+
+  #guarded(session: Session, options: WaitOptions, answer: Promise<Reply>): Promise<Reply> {
+    const { timeoutMs, signal } = options;
+    let guard: Timer | undefined;
+    let onAbort: (() => void) | undefined;
+    const interrupted = new Promise<never>((_, reject) => {
+      guard = this.#clock.after(timeoutMs + this.#guardMs, () => {
+        reject(
+          new ConnectionError("a blocking command was not answered in time; its connection is made anew", {
+            maybeExecuted: true,
+            code: "SILENT",
+          }),
+        );
+        session.destroy();
+      });
+      onAbort = () => {
+        reject(signal!.reason);
+        session.destroy();
+      };
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+    return Promise.race([answer, interrupted]).finally(() => {
+      guard?.cancel();
+      if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
+    });
+  }
+
+  #drop(opening: Promise<Session>): void {
+    if (this.#session === opening) this.#session = null;
+    opening.then(
+      (session) => session.destroy(),
+      () => {},
+    );
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    if (this.#session !== null) this.#drop(this.#session);
+    this.#onClose();
+  }
+}

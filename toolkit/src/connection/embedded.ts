@@ -1,0 +1,144 @@
+/** The store in this process: calls go straight to the engine, with no encoding and no socket. */
+import { CommandError, Engine, type LocalClient, type OpenOptions, type ReplyValue } from "@cinnabar/engine";
+import { ClosedError, ConnectionError, ServerError } from "../errors.ts";
+import type { Answer, ConnectionState, Driver, Reply, Request, Session, Subscriber, SubscriberEvents } from "./port.ts";
+
+export class EmbeddedDriver implements Driver {
+  readonly topology = "embedded";
+  /** Another thread cannot call into this one; while this one is busy, so is the store. */
+  readonly address = null;
+  readonly #engine: Engine;
+  readonly #owned: boolean;
+  readonly #client: LocalClient;
+  readonly #sessions = new Set<LocalClient>();
+  readonly #listeners = new Set<(state: ConnectionState) => void>();
+  #closed = false;
+
+  /** `owned`: the engine is closed with the driver. */
+  constructor(engine: Engine, owned: boolean) {
+    this.#engine = engine;
+    this.#owned = owned;
+    this.#client = engine.connect();
+  }
+
+  static async open(options: OpenOptions): Promise<EmbeddedDriver> {
+    return new EmbeddedDriver(await Engine.open(options), true);
+  }
+
+  send(request: Request): Promise<Reply> {
+    if (this.#closed) return Promise.reject(new ClosedError());
+    return ask(this.#client, request);
+  }
+
+  sendMany(requests: readonly Request[]): Promise<Answer[]> {
+    if (this.#closed) return Promise.reject(new ClosedError());
+    return askAll(this.#client, requests);
+  }
+
+  async transact(requests: readonly Request[]): Promise<Answer[]> {
+    if (this.#closed) throw new ClosedError();
+    return transact(this.#client, requests);
+  }
+
+  async session(): Promise<Session> {
+    if (this.#closed) throw new ClosedError();
+    const client = this.#engine.connect();
+    this.#sessions.add(client);
+    return {
+      send: (request) => ask(client, request),
+      sendMany: (requests) => askAll(client, requests),
+      destroy: () => {
+        this.#sessions.delete(client);
+        client.close();
+      },
+    };
+  }
+
+  async subscriber(events: SubscriberEvents): Promise<Subscriber> {
+    if (this.#closed) throw new ClosedError();
+    const client = this.#engine.connect({ buffers: true });
+    this.#sessions.add(client);
+    client.onPush(([kind, channel, message]) => {
+      if (String(kind) === "message") events.message(String(channel), message as Buffer);
+    });
+    return {
+      subscribe: async (channel) => void (await client.call("SUBSCRIBE", channel)),
+      unsubscribe: async (channel) => void (await client.call("UNSUBSCRIBE", channel)),
+      destroy: () => {
+        this.#sessions.delete(client);
+        client.close();
+      },
+    };
+  }
+
+  async sendToAll(request: Request): Promise<Answer[]> {
+    return this.sendMany([request]);
+  }
+
+  onState(listener: (state: ConnectionState) => void): () => void {
+    this.#listeners.add(listener);
+    queueMicrotask(() => listener(this.#closed ? "closed" : "ready"));
+    return () => this.#listeners.delete(listener);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    for (const client of this.#sessions) client.close();
+    this.#client.close();
+    if (this.#owned) await this.#engine.close();
+    for (const listener of this.#listeners) listener("closed");
+  }
+}
+
+async function ask(client: LocalClient, request: Request): Promise<Reply> {
+  try {
+    const reply = await (request.buffers ? client.callBuffer(...request.words) : client.call(...request.words));
+    return typeof reply === "string" || typeof reply === "number" ? reply : (toReply(reply) as Reply);
+  } catch (error) {
+    throw toError(error);
+  }
+}
+
+async function askAll(client: LocalClient, requests: readonly Request[]): Promise<Answer[]> {
+  return Promise.all(
+    requests.map((request) =>
+      ask(client, request).catch((error) => {
+        if (error instanceof ServerError) return error;
+        throw error;
+      }),
+    ),
+  );
+}
+
+async function transact(client: LocalClient, requests: readonly Request[]): Promise<Answer[]> {
+  // One call right behind the other: nothing of anybody else comes between, since none of them waits.
+  const buffers = requests.some((request) => request.buffers);
+  const control = (word: string): Request => ({ words: [word], key: undefined, buffers });
+  const answers = await askAll(client, [control("MULTI"), ...requests, control("EXEC")]);
+  for (const answer of answers) if (answer instanceof ServerError) throw answer;
+  const replies = answers.at(-1) as Answer[];
+  if (!buffers) return replies;
+  return replies.map((reply, at) => (requests[at]!.buffers ? reply : asText(reply)));
+}
+
+/** EXEC answers all in one form; those that were not asked for as Buffers become text. */
+function asText(answer: Answer): Answer {
+  if (Buffer.isBuffer(answer)) return answer.toString("utf8");
+  return Array.isArray(answer) ? (answer.map(asText) as Reply) : answer;
+}
+
+function toReply(value: ReplyValue): Answer {
+  if (Array.isArray(value)) return value.map(toReply) as Reply;
+  if (value instanceof CommandError) return new ServerError(value.message);
+  if (typeof value === "bigint") return String(value);
+  return value as Reply;
+}
+
+function toError(error: unknown): Error {
+  if (error instanceof CommandError) return new ServerError(error.message, { cause: error });
+  if (error instanceof Error && error.message.includes("is closed")) {
+    return new ConnectionError("the connection to the embedded store is closed", { maybeExecuted: true, cause: error });
+  }
+  return error as Error;
+}

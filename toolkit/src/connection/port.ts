@@ -1,0 +1,75 @@
+/**
+ * What an adapter gives: the smallest surface on which `Store` (store.ts) builds everything else. An adapter moves words and
+ * answers and knows its own library and topology; it knows no retry, no scripts, no components.
+ *
+ * Answers have one shape whatever the protocol and the library: RESP2's. Strings are text (UTF-8) or Buffers as the request
+ * asks, integers are numbers (text where they do not fit 2^53), maps are flat arrays, sets are arrays, doubles are text,
+ * booleans are 0 and 1. Errors are `ServerError`; what never got an answer is a `ConnectionError`, which says whether the
+ * server may have run it.
+ */
+import type { ServerError } from "../errors.ts";
+
+/** A word of a command. Text is sent as UTF-8. */
+export type Word = string | number | bigint | Uint8Array;
+
+export type Reply = string | number | null | Buffer | Reply[];
+
+/** A reply or the error in its place. */
+export type Answer = Reply | ServerError;
+
+export interface Request {
+  readonly words: readonly Word[];
+  /** A key that the command touches: decides the node in a Cluster. Without one, any node will do. */
+  readonly key: string | undefined;
+  /** Strings of the reply as Buffers. */
+  readonly buffers: boolean;
+}
+
+export type Topology = "embedded" | "single" | "sentinel" | "cluster";
+
+export type ConnectionState = "connecting" | "ready" | "lost" | "closed";
+
+/** A connection that belongs to one user: for WATCH, and for commands that block. */
+export interface Session {
+  send(request: Request): Promise<Reply>;
+  sendMany(requests: readonly Request[]): Promise<Answer[]>;
+  /** Ends it at once, whatever is under way; what waits is rejected with a ConnectionError. Safe to call twice. */
+  destroy(): void;
+}
+
+export interface SubscriberEvents {
+  /** `channel` is the one subscribed to. */
+  message(channel: string, message: Buffer): void;
+  /** The connection was lost and all channels are subscribed again: messages between may be missing. */
+  resumed(): void;
+}
+
+/** One connection that carries all subscriptions of a store, and re-subscribes by itself after a reconnect. */
+export interface Subscriber {
+  subscribe(channel: string): Promise<void>;
+  unsubscribe(channel: string): Promise<void>;
+  destroy(): void;
+}
+
+export interface Driver {
+  readonly topology: Topology;
+  send(request: Request): Promise<Reply>;
+  /** In order for each key; requests to one node leave together. Rejects only if the connection failed. */
+  sendMany(requests: readonly Request[]): Promise<Answer[]>;
+  /** MULTI … EXEC; all keys in one slot. Rejects with the ServerError when a command could not be queued: none has run. */
+  transact(requests: readonly Request[]): Promise<Answer[]>;
+  /** A connection of its own to the node that has the key (or to the primary). */
+  session(key: string | undefined): Promise<Session>;
+  subscriber(events: SubscriberEvents): Promise<Subscriber>;
+  /** Sends one request to every primary: for sweeps and for what has no key. */
+  sendToAll(request: Request): Promise<Answer[]>;
+  onState(listener: (state: ConnectionState) => void): () => void;
+  /** How a worker thread of this process can reach the same server; null where it cannot (embedded, a client of the user's). */
+  readonly address: WorkerAddress | null;
+  close(): Promise<void>;
+}
+
+/** Plain data that may cross to another thread. */
+export interface WorkerAddress {
+  readonly url: string;
+}

@@ -1,0 +1,397 @@
+/**
+ * `Store` is what `open()` gives and what every component stands on: one narrow port over any backend.
+ *
+ * It adds to an adapter what must be the same everywhere: scripts by SHA with reload, retries of what is safe to repeat and of
+ * nothing else, transactions with retry on conflict, subscriptions shared by one connection, connections for blocking
+ * commands with a guard, hooks for metrics, and a `close` that leaves nothing behind.
+ *
+ * What is repeated: a request that certainly did not run (the connection failed before it was sent; the server was loading,
+ * failing over or moving a slot), and one that may have run but is declared repeatable (reads; scripts with `repeatable`).
+ * Everything else rejects with a ConnectionError whose `maybeExecuted` is true, and the caller decides.
+ */
+import { type Clock, sleep, systemClock } from "../clock.ts";
+import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "../errors.ts";
+import type { Script, ScriptCall } from "../script.ts";
+import { BlockingConnection } from "./blocking.ts";
+import type {
+  Answer,
+  ConnectionState,
+  Driver,
+  Reply,
+  Request,
+  Session,
+  Topology,
+  Word,
+  WorkerAddress,
+} from "./port.ts";
+import { isRead, routingKey } from "./routing.ts";
+import { type Subscription, Subscriptions } from "./subscriptions.ts";
+
+export interface RoundTrip {
+  readonly kind: "call" | "script" | "pipeline" | "transaction";
+  /** The command's or the script's name. */
+  readonly name: string;
+  readonly commands: number;
+}
+
+export interface Hooks {
+  /** Called before each round trip; what it returns is called when that is over. Must not throw. */
+  readonly roundTrip?: (trip: RoundTrip) => ((error?: unknown) => void) | undefined;
+  readonly connection?: (state: ConnectionState) => void;
+}
+
+export interface StoreOptions {
+  readonly hooks?: Hooks;
+  readonly clock?: Clock;
+  /** How long a request that is safe to repeat is repeated before its error is passed on. */
+  readonly retryMs?: number;
+  /** How long past its own timeout a blocking command may stay silent. */
+  readonly guardMs?: number;
+}
+
+export interface SendOptions {
+  readonly key?: string;
+  readonly buffers?: boolean;
+  readonly repeatable?: boolean;
+}
+
+export interface TransactionOptions {
+  readonly watch: readonly string[];
+  /** How often the body is run before a ConflictError. */
+  readonly attempts?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** What the body of a transaction reads with, while its keys are watched. */
+export interface Watched {
+  call(...words: Word[]): Promise<Reply>;
+  callBuffer(...words: Word[]): Promise<Reply>;
+}
+
+export type Item = readonly Word[] | ScriptCall;
+
+/** One answer for each item, in its place. */
+export type Answers<I extends readonly Item[]> = {
+  -readonly [at in keyof I]: I[at] extends ScriptCall<infer T> ? T | ServerError : Answer;
+};
+
+/** Errors which say that the server did not run the command and may be able to soon. */
+const PASSING = new Set(["CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "TRYAGAIN"]);
+const FIRST_DELAY_MS = 20;
+const LONGEST_DELAY_MS = 1_000;
+const DEFAULT_ATTEMPTS = 100;
+
+export class Store {
+  readonly clock: Clock;
+  readonly topology: Topology;
+  readonly #driver: Driver;
+  readonly #hooks: Hooks;
+  readonly #retryMs: number;
+  readonly #guardMs: number;
+  readonly #loaded = new Set<string>();
+  readonly #subscriptions: Subscriptions;
+  readonly #blocking = new Set<BlockingConnection>();
+  readonly #sessions: Session[] = [];
+  readonly #onClose = new Set<() => void | Promise<void>>();
+  readonly #closing = new AbortController();
+  #closed: Promise<void> | null = null;
+
+  constructor(driver: Driver, options: StoreOptions = {}) {
+    this.#driver = driver;
+    this.topology = driver.topology;
+    this.clock = options.clock ?? systemClock;
+    this.#hooks = options.hooks ?? {};
+    this.#retryMs = options.retryMs ?? 10_000;
+    this.#guardMs = options.guardMs ?? 5_000;
+    this.#subscriptions = new Subscriptions(driver);
+    const { connection } = this.#hooks;
+    if (connection !== undefined) driver.onState(connection);
+    // A server that comes back may have forgotten the scripts.
+    driver.onState((state) => {
+      if (state === "lost") this.#loaded.clear();
+    });
+  }
+
+  /** How a thread of this process can reach the same server; null where it cannot. */
+  get workerAddress(): WorkerAddress | null {
+    return this.#driver.address;
+  }
+
+  get closed(): boolean {
+    return this.#closed !== null;
+  }
+
+  // ---------------------------------------------------------------------------------------------- commands
+
+  /** Runs a command; strings in the reply are text. */
+  call(...words: Word[]): Promise<Reply> {
+    return this.send(words);
+  }
+
+  /** The same with strings as Buffers. */
+  callBuffer(...words: Word[]): Promise<Reply> {
+    return this.send(words, { buffers: true });
+  }
+
+  send(words: readonly Word[], options: SendOptions = {}): Promise<Reply> {
+    if (words.length === 0) return Promise.reject(new InputError("a command needs a name"));
+    const { buffers = false, repeatable = isRead(words) } = options;
+    const key = options.key ?? (this.#driver.topology === "cluster" ? routingKey(words) : undefined);
+    const send = () => this.#driver.send({ words, key, buffers });
+    return this.#trip({ kind: "call", name: String(words[0]), commands: 1 }, repeatable, send);
+  }
+
+  /** Sends a command without a key to every primary: one answer for each. */
+  sendToAll(words: readonly Word[]): Promise<Answer[]> {
+    const send = () => this.#driver.sendToAll({ words, key: undefined, buffers: false });
+    return this.#trip({ kind: "call", name: String(words[0]), commands: 1 }, isRead(words), send);
+  }
+
+  /** Runs a script. */
+  async run<P, T>(script: Script<P, T>, params: P): Promise<T> {
+    const call = script.with(params);
+    const trip: RoundTrip = { kind: "script", name: script.name, commands: 1 };
+    return script.reply(await this.#trip(trip, script.repeatable, () => this.#evaluate(call)));
+  }
+
+  async #evaluate(call: ScriptCall): Promise<Reply> {
+    const { script } = call;
+    try {
+      return await this.#driver.send(bySha(call));
+    } catch (error) {
+      if (!(error instanceof ServerError) || error.code !== "NOSCRIPT") throw error;
+    }
+    const reply = await this.#driver.send(bySource(call));
+    this.#loaded.add(script.sha);
+    return reply;
+  }
+
+  /**
+   * Sends many at once; errors stand among the answers. The items are independent: others' commands may come between, and a
+   * script that the server has forgotten runs after the rest.
+   */
+  async pipeline<const I extends readonly Item[]>(items: I): Promise<Answers<I>> {
+    if (items.length === 0) return [] as unknown as Answers<I>;
+    const repeatable = items.every((item) => (isCall(item) ? item.script.repeatable : isRead(item)));
+    const trip: RoundTrip = { kind: "pipeline", name: "PIPELINE", commands: items.length };
+    const answers = await this.#trip(trip, repeatable, () => this.#sendItems(items));
+    return answers.map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
+  }
+
+  async #sendItems(items: readonly Item[]): Promise<Answer[]> {
+    const fresh = new Set<string>();
+    const requests = items.map((item) => {
+      if (!isCall(item)) return this.#request(item);
+      const known = this.#loaded.has(item.script.sha) || fresh.has(item.script.sha);
+      if (this.topology !== "cluster" && !known) fresh.add(item.script.sha);
+      return known ? bySha(item) : bySource(item);
+    });
+    const answers = await this.#driver.sendMany(requests);
+    if (this.topology !== "cluster") for (const sha of fresh) this.#loaded.add(sha);
+    const forgotten = answers.flatMap((answer, at) =>
+      answer instanceof ServerError && answer.code === "NOSCRIPT" && isCall(items[at]!) ? [at] : [],
+    );
+    if (forgotten.length === 0) return answers;
+    const again = await this.#driver.sendMany(forgotten.map((at) => bySource(items[at] as ScriptCall)));
+    forgotten.forEach((at, nth) => {
+      answers[at] = again[nth]!;
+    });
+    return answers;
+  }
+
+  #request(words: readonly Word[]): Request {
+    if (words.length === 0) throw new InputError("a command needs a name");
+    return { words, key: this.topology === "cluster" ? routingKey(words) : undefined, buffers: false };
+  }
+
+  // ---------------------------------------------------------------------------------------------- transactions
+
+  /** Runs commands as one step, MULTI … EXEC. All keys in one slot. Rejects when one could not be queued: none has run. */
+  async multi<const I extends readonly Item[]>(items: I): Promise<Answers<I>> {
+    if (items.length === 0) return [] as unknown as Answers<I>;
+    // By source: a script that the server has forgotten would fail in the middle of the transaction.
+    const requests = items.map((item) => (isCall(item) ? bySource(item) : this.#request(item)));
+    const trip: RoundTrip = { kind: "transaction", name: "MULTI", commands: items.length };
+    const answers = await this.#trip(trip, false, () => this.#driver.transact(requests));
+    return answers.map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
+  }
+
+  /**
+   * WATCH, read, decide, MULTI … EXEC; again when a watched key has changed meanwhile. The body reads through what it is
+   * given and returns the commands, or null to give up, which is then the result.
+   */
+  async transaction(
+    options: TransactionOptions,
+    body: (watched: Watched) => Promise<readonly Item[] | null> | readonly Item[] | null,
+  ): Promise<Answer[] | null> {
+    const { watch, attempts = DEFAULT_ATTEMPTS, signal } = options;
+    if (watch.length === 0) throw new InputError("a transaction needs keys to watch; without any, use multi");
+    for (let attempt = 0; attempt < attempts; attempt++) {
+      signal?.throwIfAborted();
+      const outcome = await this.#attempt(watch, body);
+      if (outcome !== CONFLICT) return outcome;
+      if (attempt >= 3) await this.#pause(Math.min(attempt, 10), signal);
+    }
+    throw new ConflictError(attempts);
+  }
+
+  async #attempt(
+    watch: readonly string[],
+    body: (watched: Watched) => Promise<readonly Item[] | null> | readonly Item[] | null,
+  ): Promise<Answer[] | null | typeof CONFLICT> {
+    const key = watch[0]!;
+    const session = await this.#takeSession(key);
+    let sound = false;
+    try {
+      const ask = (words: readonly Word[], buffers: boolean) => session.send({ words, key, buffers });
+      await ask(["WATCH", ...watch], false);
+      const items = await body({
+        call: (...words) => ask(words, false),
+        callBuffer: (...words) => ask(words, true),
+      });
+      if (items === null || items.length === 0) {
+        await ask(["UNWATCH"], false);
+        sound = true;
+        return items === null ? null : [];
+      }
+      const outcome = await this.#execute(session, key, items);
+      sound = true;
+      return outcome;
+    } finally {
+      if (sound) this.#giveSession(session);
+      else session.destroy();
+    }
+  }
+
+  async #execute(session: Session, key: string, items: readonly Item[]): Promise<Answer[] | typeof CONFLICT> {
+    const trip: RoundTrip = { kind: "transaction", name: "EXEC", commands: items.length };
+    const plain = (word: string): Request => ({ words: [word], key, buffers: false });
+    const requests = items.map((item) => (isCall(item) ? bySource(item) : this.#request(item)));
+    const send = () => session.sendMany([plain("MULTI"), ...requests, plain("EXEC")]);
+    const answers = await this.#trip(trip, false, send, false);
+    for (const answer of answers) if (answer instanceof ServerError) throw answer;
+    const replies = answers.at(-1);
+    if (replies === null) return CONFLICT;
+    return (replies as Answer[]).map((answer, at) => decoded(items[at]!, answer)) as Answer[];
+  }
+
+  /** Sessions are kept for the next transaction where one connection reaches every key. */
+  async #takeSession(key: string): Promise<Session> {
+    if (this.#closed !== null) throw new ClosedError();
+    return this.#sessions.pop() ?? this.#driver.session(key);
+  }
+
+  #giveSession(session: Session): void {
+    if (this.topology === "cluster" || this.#closed !== null || this.#sessions.length >= 8) session.destroy();
+    else this.#sessions.push(session);
+  }
+
+  // ---------------------------------------------------------------------------------------------- waiting
+
+  /**
+   * Listens to a channel, through a connection that all subscriptions share. `onResumed` is called when that connection was
+   * lost and is back: messages may be missing then.
+   */
+  subscribe(channel: string, listener: (message: Buffer) => void, onResumed?: () => void): Promise<Subscription> {
+    if (this.#closed !== null) return Promise.reject(new ClosedError());
+    return this.#subscriptions.add(channel, listener, onResumed);
+  }
+
+  /** A connection of its own for commands that wait on the server. */
+  blocking(key?: string): BlockingConnection {
+    if (this.#closed !== null) throw new ClosedError();
+    const connection = new BlockingConnection(this.#driver, this.clock, key, this.#guardMs, () =>
+      this.#blocking.delete(connection),
+    );
+    this.#blocking.add(connection);
+    return connection;
+  }
+
+  /** Runs when the store is closed, before its connections go; for what components keep running. Returns what takes it back. */
+  onClose(callback: () => void | Promise<void>): () => void {
+    this.#onClose.add(callback);
+    return () => this.#onClose.delete(callback);
+  }
+
+  /** Aborted when the store is closed. */
+  get closeSignal(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Ends everything that stands on this store, then its connections. Safe to call twice. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await Promise.allSettled([...this.#onClose].map(async (callback) => callback()));
+    this.#closing.abort(new ClosedError());
+    for (const connection of [...this.#blocking]) connection.close();
+    for (const session of this.#sessions.splice(0)) session.destroy();
+    this.#subscriptions.close();
+    await this.#driver.close();
+  }
+
+  // ---------------------------------------------------------------------------------------------- round trips
+
+  #trip<T>(trip: RoundTrip, repeatable: boolean, send: () => Promise<T>, retried = true): Promise<T> {
+    const end = this.#hooks.roundTrip?.(trip);
+    if (this.topology === "embedded" && end === undefined) return send();
+    const answer = retried ? this.#retried(repeatable, send) : send();
+    if (end === undefined) return answer;
+    return answer.then(
+      (value) => {
+        end();
+        return value;
+      },
+      (error) => {
+        end(error);
+        throw error;
+      },
+    );
+  }
+
+  async #retried<T>(repeatable: boolean, send: () => Promise<T>): Promise<T> {
+    let since: number | undefined;
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return await send();
+      } catch (error) {
+        if (!mayRepeat(error, repeatable) || this.closed) throw error;
+        since ??= this.clock.monotonicMs();
+        if (this.clock.monotonicMs() - since >= this.#retryMs) throw error;
+      }
+      await this.#pause(attempt, this.#closing.signal);
+    }
+  }
+
+  /** Longer from attempt to attempt, with jitter, so that many clients do not come back at once. */
+  #pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
+    const longest = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
+    return sleep(this.clock, longest * (0.5 + this.clock.random() / 2), signal);
+  }
+}
+
+const CONFLICT = Symbol("conflict");
+
+function mayRepeat(error: unknown, repeatable: boolean): boolean {
+  if (error instanceof ConnectionError) return repeatable || !error.maybeExecuted;
+  return error instanceof ServerError && PASSING.has(error.code);
+}
+
+function isCall(item: Item): item is ScriptCall {
+  return "script" in item;
+}
+
+function bySha({ script, keys, args }: ScriptCall): Request {
+  return { words: ["EVALSHA", script.sha, keys.length, ...keys, ...args], key: keys[0], buffers: script.buffers };
+}
+
+function bySource({ script, keys, args }: ScriptCall): Request {
+  return { words: ["EVAL", script.source, keys.length, ...keys, ...args], key: keys[0], buffers: script.buffers };
+}
+
+function decoded(item: Item, answer: Answer): unknown {
+  return isCall(item) && !(answer instanceof ServerError) ? item.script.reply(answer) : answer;
+}

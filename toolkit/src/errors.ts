@@ -1,0 +1,62 @@
+/**
+ * Every error that the toolkit throws. Expected outcomes (a lock that is taken, a job that does not exist) are values; errors
+ * are for misuse and for servers and connections that fail. `code` is stable and meant for programs; the text is for people.
+ */
+
+export class CinnabarError extends Error {
+  override readonly name: string = "CinnabarError";
+  readonly code: string;
+
+  constructor(code: string, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** The caller passed something that cannot be right. Nothing has been written. */
+export class InputError extends CinnabarError {
+  override readonly name = "InputError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("INPUT", message, options);
+  }
+}
+
+/** The server answered with an error; `code` is its first word: `WRONGTYPE`, `NOSCRIPT`, `OOM` … */
+export class ServerError extends CinnabarError {
+  override readonly name = "ServerError";
+
+  constructor(text: string, options?: ErrorOptions) {
+    super(/^[A-Z][A-Z0-9_]*/.exec(text)?.[0] ?? "ERR", text, options);
+  }
+}
+
+/** No answer came: the connection was lost, could not be made, or stayed silent past the deadline. */
+export class ConnectionError extends CinnabarError {
+  override readonly name = "ConnectionError";
+  /** False: the server has certainly not run it. True: it may have, and only what is safe to repeat may be repeated. */
+  readonly maybeExecuted: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly maybeExecuted: boolean; readonly code?: string }) {
+    super(options.code ?? "CONNECTION", message, options);
+    this.maybeExecuted = options.maybeExecuted;
+  }
+}
+
+/** The store was closed by this program. */
+export class ClosedError extends CinnabarError {
+  override readonly name = "ClosedError";
+
+  constructor(message = "the store is closed") {
+    super("CLOSED", message);
+  }
+}
+
+/** A transaction was attempted as often as allowed and met a change by somebody else each time. */
+export class ConflictError extends CinnabarError {
+  override readonly name = "ConflictError";
+
+  constructor(attempts: number) {
+    super("CONFLICT", `the watched keys changed in each of ${attempts} attempts`);
+  }
+}

@@ -1,0 +1,19 @@
+/**
+ * How components name their keys: `prefix:{name}:part`. What stands in braces decides the slot in a Cluster, so all keys of one
+ * thing (a lock, a queue, a user) are together, and different things spread over the nodes.
+ */
+import { InputError } from "./errors.ts";
+
+const MAX_NAME_BYTES = 1_024;
+
+/** The beginning of all keys of one thing. `what` names it in messages: "lock", "queue". */
+export function tagged(prefix: string, name: string, what: string): string {
+  if (typeof name !== "string" || name === "") throw new InputError(`the name of a ${what} must be a non-empty string`);
+  // "{}" would be no tag at all, and the keys would land in different slots.
+  if (name.startsWith("}")) throw new InputError(`the name of a ${what} must not begin with "}"`);
+  if (prefix.includes("{")) throw new InputError(`the prefix of a ${what} must not contain "{"`);
+  if (Buffer.byteLength(name, "utf8") > MAX_NAME_BYTES) {
+    throw new InputError(`the name of a ${what} must not be longer than ${MAX_NAME_BYTES} bytes`);
+  }
+  return `${prefix}:{${name}}`;
+}

@@ -1,0 +1,135 @@
+/**
+ * Scripts with named keys and arguments.
+ *
+ *   const take = defineScript({
+ *     name: "stock.take",
+ *     keys: ["stock"], args: ["amount"],
+ *     lua: `
+ *       local left = tonumber(redis.call("GET", stock) or 0)
+ *       if left < tonumber(amount) then return -1 end
+ *       return redis.call("DECRBY", stock, amount)
+ *     `,
+ *     reply: (left) => Number(left),
+ *   });
+ *   await store.run(take, { stock: "{shop}:stock", amount: 2 });
+ *
+ * The names become locals of the script, so nobody counts positions, and a misspelt one is a type error. `rest` names a last
+ * argument that takes any number of words and is a table in Lua; `restKeys` the same for keys. `include` prepends shared Lua.
+ * A script runs by its SHA1; the store loads it where it is missing.
+ */
+import { createHash } from "node:crypto";
+import type { Reply, Word } from "./connection/port.ts";
+import { InputError } from "./errors.ts";
+
+interface Shape<K extends string, A extends string, R extends string, RK extends string, T> {
+  /** For metrics and messages: `component.action`. */
+  readonly name: string;
+  readonly keys: readonly K[];
+  readonly args?: readonly A[];
+  readonly rest?: R;
+  readonly restKeys?: RK;
+  readonly include?: readonly string[];
+  readonly lua: string;
+  /** Turns the answer into what callers get; the answer itself by default. */
+  readonly reply?: (reply: Reply) => T;
+  /** Running it twice has the effect of running it once, so it may be repeated when an answer was lost. */
+  readonly repeatable?: boolean;
+  /** Strings of the reply as Buffers. */
+  readonly buffers?: boolean;
+}
+
+export type Params<K extends string, A extends string, R extends string, RK extends string> = {
+  readonly [key in K]: string;
+} & { readonly [arg in A]: Word } & { readonly [rest in R]: readonly Word[] } & {
+  readonly [rest in RK]: readonly string[];
+};
+
+/** A script with its parameters, for pipelines and transactions. */
+export interface ScriptCall<T = unknown> {
+  readonly script: Script<never, T>;
+  readonly keys: readonly string[];
+  readonly args: readonly Word[];
+}
+
+export class Script<P, T> {
+  readonly name: string;
+  readonly source: string;
+  readonly sha: string;
+  readonly repeatable: boolean;
+  readonly buffers: boolean;
+  readonly reply: (reply: Reply) => T;
+  readonly #keys: readonly string[];
+  readonly #args: readonly string[];
+  readonly #rest: string | undefined;
+  readonly #restKeys: string | undefined;
+
+  constructor(shape: Shape<string, string, string, string, T>) {
+    this.name = shape.name;
+    this.#keys = shape.keys;
+    this.#args = shape.args ?? [];
+    this.#rest = shape.rest;
+    this.#restKeys = shape.restKeys;
+    this.repeatable = shape.repeatable ?? false;
+    this.buffers = shape.buffers ?? false;
+    this.reply = shape.reply ?? ((reply) => reply as T);
+    this.source = [...this.#preamble(), ...(shape.include ?? []), shape.lua].join("\n");
+    this.sha = createHash("sha1").update(this.source).digest("hex");
+  }
+
+  *#preamble(): Generator<string> {
+    yield* locals(this.#keys, "KEYS");
+    yield* locals(this.#args, "ARGV");
+    if (this.#restKeys !== undefined) yield remaining(this.#restKeys, "KEYS", this.#keys.length);
+    if (this.#rest !== undefined) yield remaining(this.#rest, "ARGV", this.#args.length);
+  }
+
+  /** Binds parameters, for `store.pipeline` and `store.multi`. */
+  with(params: P): ScriptCall<T> {
+    const values = params as Readonly<Record<string, Word | readonly Word[]>>;
+    const keys: string[] = [];
+    const args: Word[] = [];
+    for (const name of this.#keys) keys.push(this.#value(values, name) as string);
+    for (const name of this.#args) args.push(this.#value(values, name) as Word);
+    if (this.#restKeys !== undefined) for (const key of this.#list(values, this.#restKeys)) keys.push(key as string);
+    if (this.#rest !== undefined) for (const word of this.#list(values, this.#rest)) args.push(word);
+    return { script: this as Script<never, T>, keys, args };
+  }
+
+  #value(values: Readonly<Record<string, Word | readonly Word[]>>, name: string): Word | readonly Word[] {
+    const value = values[name];
+    if (value === undefined || value === null) throw new InputError(`${this.name}: ${name} is missing`);
+    return value;
+  }
+
+  #list(values: Readonly<Record<string, Word | readonly Word[]>>, name: string): readonly Word[] {
+    const value = this.#value(values, name);
+    if (!Array.isArray(value)) throw new InputError(`${this.name}: ${name} must be a list`);
+    return value as readonly Word[];
+  }
+}
+
+function* locals(names: readonly string[], from: string): Generator<string> {
+  if (names.length === 0) return;
+  yield `local ${names.join(", ")} = ${names.map((_, at) => `${from}[${at + 1}]`).join(", ")}`;
+}
+
+/** A loop rather than unpack, which fails past some thousand values. */
+function remaining(name: string, from: string, skip: number): string {
+  return `local ${name} = {} for i = ${skip + 1}, #${from} do ${name}[i - ${skip}] = ${from}[i] end`;
+}
+
+export function defineScript<
+  const K extends string,
+  const A extends string = never,
+  const R extends string = never,
+  const RK extends string = never,
+  T = Reply,
+>(shape: Shape<K, A, R, RK, T>): Script<Params<K, A, R, RK>, T> {
+  return new Script(shape as Shape<string, string, string, string, T>);
+}
+
+/** Lua for `include`: `now` is the server's time in milliseconds, the only time that decides anything. */
+export const NOW_MS = `
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+`;

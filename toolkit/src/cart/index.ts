@@ -1,0 +1,124 @@
+/**
+ * Shopping carts.
+ *
+ *   const carts = new Carts(store);
+ *   await carts.add(owner, "book:17", 2, { price: 1999 });
+ *   await carts.list(owner);                       // [{ item: "book:17", quantity: 2, price: 1999 }]
+ *   await carts.merge(visitor, user);              // at sign-in: what was in the visitor's cart is in the user's
+ *
+ * The owner is a user's name, or the tag of a session (`sessions.tagOf(token)`), which makes the cart live beside the session.
+ */
+import { createHash } from "node:crypto";
+import { integer, word } from "../checks.ts";
+import type { Store } from "../connection/store.ts";
+import { CinnabarError, InputError } from "../errors.ts";
+import { cartKeys, mergedKey } from "./keys.ts";
+import { change, join, leave } from "./scripts.ts";
+
+const DAY_MS = 86_400_000;
+
+export interface CartsOptions {
+  readonly prefix?: string;
+  /** A cart that nobody changes for this long is gone. */
+  readonly idleMs?: number;
+  /** Different items in a cart. */
+  readonly maxItems?: number;
+  /** Of one item. More is cut to it. */
+  readonly maxQuantity?: number;
+}
+
+export interface CartItem {
+  readonly item: string;
+  readonly quantity: number;
+  /** In the smallest unit, when the item was put in; null if it was not said. */
+  readonly price: number | null;
+}
+
+export class Carts {
+  readonly #store: Store;
+  readonly #prefix: string;
+  readonly #limits: { readonly maxItems: number; readonly maxQuantity: number; readonly idleMs: number };
+
+  constructor(store: Store, options: CartsOptions = {}) {
+    this.#store = store;
+    this.#prefix = options.prefix ?? "cart";
+    this.#limits = {
+      idleMs: integer("idleMs", options.idleMs ?? 30 * DAY_MS, 1_000),
+      maxItems: integer("maxItems", options.maxItems ?? 500, 1, 10_000),
+      maxQuantity: integer("maxQuantity", options.maxQuantity ?? 9_999, 1, 1_000_000_000),
+    };
+  }
+
+  /** Sets the quantity; 0 takes the item out. Answers the quantity. */
+  set(owner: string, item: string, quantity: number, options: { readonly price?: number } = {}): Promise<number> {
+    return this.#change("set", owner, item, integer("quantity", quantity, 0), options.price);
+  }
+
+  /** Adds to the quantity, or takes from it. Answers what it is now. */
+  add(owner: string, item: string, by = 1, options: { readonly price?: number } = {}): Promise<number> {
+    return this.#change("add", owner, item, integer("by", by, -1_000_000_000, 1_000_000_000), options.price);
+  }
+
+  async remove(owner: string, item: string): Promise<void> {
+    await this.#change("set", owner, item, 0, undefined);
+  }
+
+  /** What is in it, by item. */
+  async list(owner: string): Promise<CartItem[]> {
+    const flat = (await this.#store.call("HGETALL", cartKeys(this.#prefix, owner).cart)) as string[];
+    const fields = new Map<string, number>();
+    for (let i = 0; i < flat.length; i += 2) fields.set(flat[i]!, Number(flat[i + 1]));
+    return [...fields]
+      .filter(([name]) => name.startsWith("q:"))
+      .map(([name, quantity]) => ({ item: name.slice(2), quantity, price: fields.get(`p:${name.slice(2)}`) ?? null }))
+      .sort((a, b) => (a.item < b.item ? -1 : 1));
+  }
+
+  async clear(owner: string): Promise<void> {
+    await this.#store.send(["DEL", cartKeys(this.#prefix, owner).cart], { repeatable: true });
+  }
+
+  /**
+   * Moves a cart into another. The two may be on different nodes, so it is three steps: the first cart is moved aside, the other
+   * takes it over and remembers that it did, the first is deleted. Broken off anywhere and called again, it ends with the same.
+   */
+  async merge(from: string, to: string): Promise<void> {
+    if (from === to) throw new InputError("a cart cannot be merged into itself");
+    const old = cartKeys(this.#prefix, from);
+    const fields = (await this.#store.run(leave, { ...old, idleMs: this.#limits.idleMs })) as string[];
+    if (fields.length === 0) return;
+    // By content too: a cart that the same visitor fills later is another one.
+    const mark = createHash("sha256")
+      .update(`${from}\0${fields.join("\0")}`)
+      .digest("base64url")
+      .slice(0, 22);
+    await this.#store.run(join, {
+      cart: cartKeys(this.#prefix, to).cart,
+      merged: mergedKey(this.#prefix, to, mark),
+      ...this.#limits,
+      markMs: DAY_MS,
+      fields,
+    });
+    await this.#store.send(["DEL", old.leaving], { repeatable: true });
+  }
+
+  async #change(
+    mode: "set" | "add",
+    owner: string,
+    item: string,
+    quantity: number,
+    price: number | undefined,
+  ): Promise<number> {
+    word("item", item);
+    if (price !== undefined) integer("price", price, 0);
+    const { cart } = cartKeys(this.#prefix, owner);
+    const after = await this.#store.run(change, { cart, mode, item, quantity, price: price ?? "", ...this.#limits });
+    if (after < 0) {
+      throw new CinnabarError(
+        "CART_FULL",
+        `the cart has ${this.#limits.maxItems} different items, and no room for more`,
+      );
+    }
+    return after;
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Rate limits: fixed window, exact sliding window, and GCRA behind one result; several rules judged together in one round
+ * trip; the server's clock.
+ *
+ *   const api = new RateLimiter(store, "api", { limit: 100, windowMs: 60_000 });
+ *   const verdict = await api.take(request.ip);
+ *   if (!verdict.allowed) respondWith(429, { "retry-after": Math.ceil(verdict.retryAfterMs / 1000) });
+ *
+ *   new RateLimiter(store, "login", [{ limit: 5, windowMs: 60_000 }, { limit: 20, windowMs: 86_400_000 }]);
+ */
+import { integer, oneOf } from "../checks.ts";
+import type { Store } from "../connection/store.ts";
+import { CinnabarError, InputError } from "../errors.ts";
+import { ruleKey, subjectKey } from "./keys.ts";
+import { FIXED, GCRA, SLIDING, take } from "./scripts.ts";
+
+export interface Rule {
+  /** Hits (or cost) allowed in a window. */
+  readonly limit: number;
+  readonly windowMs: number;
+  /** GCRA by default: smooth, and one small key a subject. */
+  readonly algorithm?: "fixed" | "sliding" | "gcra";
+  /** GCRA only: how much may come at once. The limit, unless said otherwise. */
+  readonly burst?: number;
+}
+
+export interface RateLimiterOptions {
+  readonly prefix?: string;
+  /** What to answer while the store cannot be reached: throw, or let through, or refuse. */
+  readonly whenUnreachable?: "throw" | "allow" | "deny";
+  /** Subjects that were refused are refused without asking the store until their time has come; this many are remembered. */
+  readonly remember?: number;
+}
+
+export interface Verdict {
+  readonly allowed: boolean;
+  /** Of the rule that is nearest to its limit. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** 0 when allowed; otherwise when it is worth another try. */
+  readonly retryAfterMs: number;
+  /** When that rule is as if nothing had happened. */
+  readonly resetAfterMs: number;
+  /** The store could not be reached and `whenUnreachable` decided. */
+  readonly unchecked?: true;
+}
+
+const MAX_SLIDING = 10_000;
+
+export class RateLimiter {
+  readonly name: string;
+  readonly rules: readonly Rule[];
+  readonly #store: Store;
+  readonly #prefix: string;
+  readonly #whenUnreachable: "throw" | "allow" | "deny";
+  readonly #remember: number;
+  /** Subject → when it may try again (monotonic) and the verdict until then; oldest first. */
+  readonly #refused = new Map<string, { readonly until: number; readonly verdict: Verdict }>();
+  #calls = 0;
+  readonly #instance: string;
+
+  constructor(store: Store, name: string, rules: Rule | readonly Rule[], options: RateLimiterOptions = {}) {
+    this.name = name;
+    this.rules = (Array.isArray(rules) ? rules : [rules]) as readonly Rule[];
+    if (this.rules.length === 0) throw new InputError("a rate limiter needs a rule");
+    for (const rule of this.rules) checkRule(rule);
+    this.#store = store;
+    this.#prefix = options.prefix ?? "limit";
+    this.#whenUnreachable = options.whenUnreachable ?? "throw";
+    this.#remember = options.remember ?? 0;
+    this.#instance = Math.floor(store.clock.random() * 2 ** 48).toString(36);
+    subjectKey(this.#prefix, name, "check");
+  }
+
+  /** Charges the subject if every rule allows it. */
+  async take(subject: string, options: { readonly cost?: number } = {}): Promise<Verdict> {
+    const { cost = 1 } = options;
+    const smallest = Math.min(...this.rules.map(({ limit, burst }) => burst ?? limit));
+    if (!Number.isInteger(cost) || cost < 1 || cost > smallest) {
+      throw new InputError(
+        `cost must be an integer from 1 to ${smallest}, which is all that the rules ever allow at once`,
+      );
+    }
+    const refused = this.#refusedBefore(subject);
+    if (refused !== null) return refused;
+    const verdict = await this.#ask(subject, cost, "take");
+    if (!verdict.allowed && verdict.unchecked !== true) this.#rememberRefusal(subject, verdict);
+    return verdict;
+  }
+
+  /** Whether `take` would be allowed, and what is left, without charging. */
+  async peek(subject: string): Promise<Verdict> {
+    const verdict = await this.#ask(subject, 1, "look");
+    return verdict.allowed ? { ...verdict, remaining: verdict.remaining + 1 } : verdict;
+  }
+
+  /** Forgets what the subject has used. */
+  async reset(subject: string): Promise<void> {
+    this.#refused.delete(subject);
+    await this.#store.send(["DEL", ...this.#buckets(subject)], { repeatable: true });
+  }
+
+  async #ask(subject: string, cost: number, mode: "take" | "look"): Promise<Verdict> {
+    const buckets = this.#buckets(subject);
+    const unique = `${this.#instance}${(this.#calls++).toString(36)}`;
+    const rules = this.rules.flatMap(({ algorithm = GCRA, limit, windowMs, burst = limit }) => [
+      algorithm,
+      limit,
+      windowMs * 1000,
+      burst,
+      unique,
+    ]);
+    try {
+      const [allowed, verdicts] = await this.#store.run(take, { buckets, cost, mode, rules });
+      return this.#verdict(allowed === 1, verdicts);
+    } catch (error) {
+      if (this.#whenUnreachable === "throw" || !(error instanceof CinnabarError) || error.code === "INPUT") throw error;
+      const allowed = this.#whenUnreachable === "allow";
+      const { limit } = this.rules[0]!;
+      return { allowed, limit, remaining: 0, retryAfterMs: allowed ? 0 : 1_000, resetAfterMs: 1_000, unchecked: true };
+    }
+  }
+
+  /** The rule that has least left speaks for all; refused, the one that must be waited for longest. */
+  #verdict(allowed: boolean, verdicts: readonly (readonly [number, number, number])[]): Verdict {
+    let worst = 0;
+    verdicts.forEach(([remaining, wait], at) => {
+      const [left, waits] = verdicts[worst]!;
+      if (allowed ? remaining < left : wait > waits) worst = at;
+    });
+    const [remaining, wait, reset] = verdicts[worst]!;
+    return {
+      allowed,
+      limit: this.rules[worst]!.limit,
+      remaining,
+      retryAfterMs: wait / 1000,
+      resetAfterMs: reset / 1000,
+    };
+  }
+
+  #buckets(subject: string): string[] {
+    const base = subjectKey(this.#prefix, this.name, subject);
+    return this.rules.map((_, at) => ruleKey(base, at));
+  }
+
+  #refusedBefore(subject: string): Verdict | null {
+    const refusal = this.#refused.get(subject);
+    if (refusal === undefined) return null;
+    const left = refusal.until - this.#store.clock.monotonicMs();
+    if (left > 0) return { ...refusal.verdict, retryAfterMs: left };
+    this.#refused.delete(subject);
+    return null;
+  }
+
+  #rememberRefusal(subject: string, verdict: Verdict): void {
+    if (this.#remember === 0) return;
+    if (this.#refused.size >= this.#remember) this.#refused.delete(this.#refused.keys().next().value!);
+    this.#refused.set(subject, { until: this.#store.clock.monotonicMs() + verdict.retryAfterMs, verdict });
+  }
+}
+
+function checkRule({ limit, windowMs, algorithm = GCRA, burst = limit }: Rule): void {
+  integer("limit", limit, 1);
+  integer("windowMs", windowMs, 1, 366 * 86_400_000);
+  integer("burst", burst, 1);
+  oneOf("algorithm", algorithm, [FIXED, SLIDING, GCRA]);
+  if (algorithm === SLIDING && limit > MAX_SLIDING) {
+    throw new InputError(`a sliding window remembers each hit, so its limit must not be above ${MAX_SLIDING}`);
+  }
+  if (burst !== limit && algorithm !== GCRA) throw new InputError("burst is for GCRA");
+}

@@ -1,0 +1,311 @@
+/**
+ * Login sessions: who somebody is, what they did last, and what is kept for them until they leave.
+ *
+ *   const sessions = new Sessions(store);
+ *   const visitor = await sessions.create();                          // somebody, not signed in
+ *   const session = await sessions.signIn(visitor.token, "ann");      // a new token: the old one is worth nothing now
+ *   const again = await sessions.load(session.token, { viewed: "item:17" });
+ *   await sessions.update(session.token, { theme: "dark" });
+ *   await sessions.signOutEverywhere("ann");
+ *
+ * http.ts has middleware for Express and Fastify, express-session.ts a store for express-session.
+ */
+import type { BackgroundLoop } from "../background-loop.ts";
+import { integer, word } from "../checks.ts";
+import { type Codec, encodeWithin, json } from "../codec.ts";
+import type { Store } from "../connection/store.ts";
+import { InputError } from "../errors.ts";
+import { sessionCleaner } from "./cleaner.ts";
+import { anonymousTag, liveKey, newToken, placeOf, type SessionPlace, sessionKeys, userTag } from "./keys.ts";
+import { create, list, noteLive, peek, type Shown, take, takeAll, touch, update } from "./scripts.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** How often at most a session in use is noted in the list of all live sessions. */
+const NOTE_LIVE_MS = MINUTE_MS;
+const MAX_PIECES = 256;
+
+export interface SessionsOptions {
+  readonly prefix?: string;
+  /** A session that is not used for this long is over. */
+  readonly idleMs?: number;
+  /** A session is over this long after it began, however much it is used. */
+  readonly absoluteMs?: number;
+  /** The least recently used sessions of a user beyond this many end when a new one begins. */
+  readonly maxPerUser?: number;
+  /** The cleaner ends the least recently used sessions beyond this many. */
+  readonly maxLive?: number;
+  /** How many viewed items are kept. */
+  readonly viewed?: number;
+  /** The largest piece of data. */
+  readonly maxValueBytes?: number;
+}
+
+export type SessionData = Readonly<Record<string, unknown>>;
+
+export interface Session {
+  /** What the client holds. The store does not know it. */
+  readonly token: string;
+  readonly id: string;
+  /** Null for somebody who has not signed in. */
+  readonly user: string | null;
+  readonly createdAt: Date;
+  readonly seenAt: Date;
+  /** When it ends even if it is used. */
+  readonly endsAt: Date;
+  /** Grows with every change of the data. */
+  readonly version: number;
+  readonly data: SessionData;
+}
+
+export interface SessionInfo {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly seenAt: Date;
+  readonly endsAt: Date;
+  /** It is the one whose token was given. */
+  readonly current: boolean;
+}
+
+export class Sessions {
+  readonly #store: Store;
+  readonly #prefix: string;
+  readonly #idleMs: number;
+  readonly #absoluteMs: number;
+  readonly #maxPerUser: number;
+  readonly #maxLive: number;
+  readonly #maxViewed: number;
+  readonly #maxValueBytes: number;
+  readonly #codec: Codec<unknown> = json();
+  /** Session → when it was last noted as live, by this process. */
+  readonly #noted = new Map<string, number>();
+
+  constructor(store: Store, options: SessionsOptions = {}) {
+    this.#store = store;
+    this.#prefix = options.prefix ?? "session";
+    this.#idleMs = integer("idleMs", options.idleMs ?? 14 * DAY_MS, 1_000);
+    this.#absoluteMs = integer("absoluteMs", options.absoluteMs ?? 90 * DAY_MS, 1_000);
+    this.#maxPerUser = integer("maxPerUser", options.maxPerUser ?? 100, 1, 10_000);
+    this.#maxLive = integer("maxLive", options.maxLive ?? 10_000_000, 1);
+    this.#maxViewed = integer("viewed", options.viewed ?? 25, 1, 10_000);
+    this.#maxValueBytes = integer("maxValueBytes", options.maxValueBytes ?? 65_536, 1);
+  }
+
+  /** How long a session lives without being used; what a cookie's age should be. */
+  get idleMs(): number {
+    return this.#idleMs;
+  }
+
+  /** Begins a session, of a user or of somebody who has not signed in. */
+  async create(options: { readonly user?: string; readonly data?: SessionData } = {}): Promise<Session> {
+    const { user, data = {} } = options;
+    return this.#create(user, this.#encode(data));
+  }
+
+  /**
+   * The session of a token, and notes that it is in use; null when there is none. `viewed` is what the user is looking at.
+   * One round trip.
+   */
+  async load(
+    token: string,
+    options: { readonly touch?: boolean; readonly viewed?: string } = {},
+  ): Promise<Session | null> {
+    const place = placeOf(token);
+    if (place === null) return null;
+    const { session, viewed, owned } = this.#keys(place);
+    if (options.touch === false) return toSession(token, place, await this.#store.run(peek, { session }), this.#codec);
+    const item = options.viewed === undefined ? "" : word("viewed", options.viewed);
+    const found = await this.#store.run(touch, {
+      ...{ session, viewed, owned, item },
+      id: place.id,
+      idleMs: this.#idleMs,
+      maxViewed: this.#maxViewed,
+    });
+    if (found !== null) this.#noteLive(place);
+    return toSession(token, place, found, this.#codec);
+  }
+
+  /**
+   * Changes pieces of the data and leaves the others alone; `undefined` removes one. With `ifVersion`, only if nobody has changed
+   * anything since: "conflict" otherwise. Null when there is no session.
+   */
+  async update(
+    token: string,
+    changes: Readonly<Record<string, unknown>>,
+    options: { readonly ifVersion?: number } = {},
+  ): Promise<Session | "conflict" | null> {
+    const place = placeOf(token);
+    if (place === null) return null;
+    const words = Object.entries(changes).flatMap(([name, value]) => {
+      word("the name of a piece of data", name, 256);
+      return value === undefined
+        ? [name, 0, ""]
+        : [name, 1, encodeWithin(this.#codec, value, this.#maxValueBytes, `"${name}"`)];
+    });
+    integer("the number of changes", words.length / 3, 1, MAX_PIECES);
+    const answer = await this.#store.run(update, {
+      session: this.#keys(place).session,
+      ifVersion: options.ifVersion ?? 0,
+      maxPieces: MAX_PIECES,
+      changes: words,
+    });
+    if (answer === 0) return "conflict";
+    if (answer === -1) throw new InputError(`a session holds at most ${MAX_PIECES} pieces of data`);
+    return toSession(token, place, answer, this.#codec);
+  }
+
+  /**
+   * Signs a user in: a new session with a new token, which takes over the data of the old one and ends it. So a token that
+   * somebody else planted before the sign-in is worth nothing after it.
+   */
+  async signIn(token: string | null, user: string): Promise<Session> {
+    const place = token === null ? null : placeOf(token);
+    const old = place === null ? null : await this.#take(place);
+    const session = await this.#create(user, old === null ? [] : old[0][5]);
+    const views = old?.[1] ?? [];
+    if (views.length > 0) await this.#restoreViews(placeOf(session.token)!, views);
+    return session;
+  }
+
+  /** Ends a session. False when it was over already. */
+  async signOut(token: string): Promise<boolean> {
+    const place = placeOf(token);
+    return place !== null && (await this.#take(place)) !== null;
+  }
+
+  /** Ends all sessions of a user, except that of the token if one is given. Answers how many. */
+  signOutEverywhere(user: string, options: { readonly except?: string } = {}): Promise<number> {
+    const tag = userTag(word("user", user));
+    const except = options.except === undefined ? null : placeOf(options.except);
+    return this.#store.run(takeAll, {
+      owned: sessionKeys(this.#prefix, { tag, id: "" }).owned,
+      base: this.#base(tag),
+      except: except?.tag === tag ? except.id : "",
+    });
+  }
+
+  /** Ends one session of a user by its id, as `list` shows it. */
+  async revoke(user: string, id: string): Promise<boolean> {
+    return (await this.#take({ tag: userTag(word("user", user)), id: word("id", id, 64) })) !== null;
+  }
+
+  /** The living sessions of a user, the latest used first. */
+  async list(user: string, options: { readonly current?: string } = {}): Promise<SessionInfo[]> {
+    const tag = userTag(word("user", user));
+    const current = options.current === undefined ? null : placeOf(options.current);
+    const found = await this.#store.run(list, {
+      owned: sessionKeys(this.#prefix, { tag, id: "" }).owned,
+      base: this.#base(tag),
+    });
+    return found.map(([id, created, seen, ends]) => ({
+      id,
+      createdAt: new Date(Number(created)),
+      seenAt: new Date(Number(seen)),
+      endsAt: new Date(Number(ends)),
+      current: current?.tag === tag && current.id === id,
+    }));
+  }
+
+  /** What was viewed last, the latest first. */
+  async viewed(token: string, limit = this.#maxViewed): Promise<string[]> {
+    const place = placeOf(token);
+    integer("limit", limit, 1, this.#maxViewed);
+    if (place === null) return [];
+    return (await this.#store.call("ZREVRANGE", this.#keys(place).viewed, 0, limit - 1)) as string[];
+  }
+
+  /** The tag of a token's keys, for components that keep their own keys beside the session. Null for what is no token. */
+  tagOf(token: string): string | null {
+    return placeOf(token)?.tag ?? null;
+  }
+
+  /** Ends the least recently used sessions beyond `maxLive`, again and again. Any number of processes may run one. */
+  cleaner(options: { readonly everyMs?: number; readonly onError?: (error: unknown) => void } = {}): BackgroundLoop {
+    return sessionCleaner(this.#store, {
+      prefix: this.#prefix,
+      maxLive: this.#maxLive,
+      idleMs: this.#idleMs,
+      everyMs: options.everyMs ?? 1_000,
+      onError: options.onError ?? (() => {}),
+      end: async (place) => void (await this.#take(place)),
+    });
+  }
+
+  async #create(user: string | undefined, data: readonly (string | Uint8Array)[]): Promise<Session> {
+    if (user !== undefined) word("user", user);
+    const token = newToken(user === undefined ? anonymousTag() : userTag(user));
+    const place = placeOf(token)!;
+    const shown = await this.#store.run(create, {
+      ...this.#keys(place),
+      id: place.id,
+      user: user ?? "",
+      idleMs: this.#idleMs,
+      absoluteMs: this.#absoluteMs,
+      maxOwned: this.#maxPerUser,
+      base: this.#base(place.tag),
+      data,
+    });
+    this.#noteLive(place);
+    return toSession(token, place, shown, this.#codec)!;
+  }
+
+  async #take(place: SessionPlace): Promise<[Shown, string[]] | null> {
+    this.#noted.delete(`${place.tag}\0${place.id}`);
+    return this.#store.run(take, { ...this.#keys(place), id: place.id });
+  }
+
+  async #restoreViews(place: SessionPlace, flat: readonly string[]): Promise<void> {
+    const { viewed } = this.#keys(place);
+    const words: string[] = [];
+    for (let i = 0; i < flat.length; i += 2) words.push(flat[i + 1]!, flat[i]!);
+    await this.#store.multi([
+      ["ZADD", viewed, ...words],
+      ["PEXPIRE", viewed, Math.min(this.#idleMs, this.#absoluteMs)],
+    ]);
+  }
+
+  #encode(data: SessionData): (string | Uint8Array)[] {
+    const entries = Object.entries(data).filter(([, value]) => value !== undefined);
+    if (entries.length > MAX_PIECES) throw new InputError(`a session holds at most ${MAX_PIECES} pieces of data`);
+    return entries.flatMap(([name, value]) => {
+      word("the name of a piece of data", name, 256);
+      return [name, encodeWithin(this.#codec, value, this.#maxValueBytes, `"${name}"`)];
+    });
+  }
+
+  /** The list of all live sessions may lag by a minute: it only decides who goes when there are too many. */
+  #noteLive(place: SessionPlace): void {
+    const now = this.#store.clock.monotonicMs();
+    const member = `${place.tag}\0${place.id}`;
+    const before = this.#noted.get(member);
+    if ((before !== undefined && now - before < NOTE_LIVE_MS) || this.#store.closed) return;
+    if (this.#noted.size >= 100_000) this.#noted.clear();
+    this.#noted.set(member, now);
+    this.#store.run(noteLive, { live: liveKey(this.#prefix, place), member }).catch(() => this.#noted.delete(member));
+  }
+
+  #keys(place: SessionPlace): { session: string; viewed: string; owned: string } {
+    return sessionKeys(this.#prefix, place);
+  }
+
+  #base(tag: string): string {
+    return `${this.#prefix}:{${tag}}:`;
+  }
+}
+
+function toSession(token: string, { id }: SessionPlace, shown: Shown | null, codec: Codec<unknown>): Session | null {
+  if (shown === null) return null;
+  const [user, created, seen, ends, version, flat] = shown;
+  const data: [string, unknown][] = [];
+  for (let i = 0; i < flat.length; i += 2) data.push([flat[i]!, codec.decode(flat[i + 1]!)]);
+  return {
+    token,
+    id,
+    user: user === "" ? null : user,
+    createdAt: new Date(Number(created)),
+    seenAt: new Date(Number(seen)),
+    endsAt: new Date(Number(ends)),
+    version: Number(version),
+    data: Object.fromEntries(data),
+  };
+}

@@ -1,0 +1,58 @@
+/**
+ * The keys of sessions. The tag is the owner: a user's, made from their name, or a random one for somebody who has not signed in.
+ * So all sessions of a user, and the list of them, are in one slot, and users spread over the nodes. The tag is part of the
+ * token, which is how a session is found without asking who its user is.
+ */
+import { createHash, randomBytes } from "node:crypto";
+
+const TAG_BYTES = 9;
+const SECRET_BYTES = 16;
+const TOKEN = /^([\w-]{12})\.([\w-]{22})$/;
+
+/** Where a session is kept. The secret of its token is not stored, only what it hashes to. */
+export interface SessionPlace {
+  readonly tag: string;
+  readonly id: string;
+}
+
+export function newToken(tag: string): string {
+  return `${tag}.${randomBytes(SECRET_BYTES).toString("base64url")}`;
+}
+
+/** Null for what is no token: nothing is asked of the store then. */
+export function placeOf(token: string): SessionPlace | null {
+  const parts = TOKEN.exec(token);
+  if (parts === null) return null;
+  return { tag: parts[1]!, id: createHash("sha256").update(parts[2]!).digest("base64url").slice(0, 22) };
+}
+
+export function userTag(user: string): string {
+  return createHash("sha256").update(`user:${user}`).digest().subarray(0, TAG_BYTES).toString("base64url");
+}
+
+export const anonymousTag = (): string => randomBytes(TAG_BYTES).toString("base64url");
+
+export interface SessionKeys {
+  /** Hash: `user`, `created`, `seen`, `ends`, `version`, and `d:<name>` for each piece of data. Expires. */
+  readonly session: string;
+  /** Sorted set: what was viewed, by when. Expires with the session. */
+  readonly viewed: string;
+  /** Sorted set: the owner's sessions, by when they were last used. */
+  readonly owned: string;
+}
+
+export function sessionKeys(prefix: string, { tag, id }: SessionPlace): SessionKeys {
+  const base = `${prefix}:{${tag}}`;
+  return { session: `${base}:${id}`, viewed: `${base}:${id}:viewed`, owned: `${base}:owned` };
+}
+
+/** How many sorted sets the list of all live sessions is spread over, so that no node has to take every touch. */
+const LIVE_SHARDS = 16;
+
+/** Sorted set: `tag NUL id` by last use, for the limit on live sessions. */
+export function liveKey(prefix: string, { tag }: SessionPlace): string {
+  return liveKeys(prefix)[createHash("md5").update(tag).digest()[0]! % LIVE_SHARDS]!;
+}
+
+export const liveKeys = (prefix: string): string[] =>
+  Array.from({ length: LIVE_SHARDS }, (_, shard) => `${prefix}:live:{${shard}}`);

@@ -1,0 +1,68 @@
+/**
+ * Counts that fade: half of what a view was worth is gone after each half-life. Nothing has to be rewritten for that. A later
+ * view is worth more instead, by as much as earlier ones have faded, and counts are scaled down when they are read. Only every
+ * few hundred half-lives, before the numbers get out of hand, all of them are scaled once.
+ */
+import { defineScript, NOW_MS } from "../script.ts";
+
+/** 2^300 is far from what a double can hold, and 300 half-lives ago is far from worth anything. */
+const REBASE_AFTER = 300;
+
+const SCALE = `
+local function scale(epochMs) return 2 ^ ((now - epochMs) / halfLifeMs) end
+`;
+
+/** `items` holds two words an item: name, views. */
+export const view = defineScript({
+  name: "views.add",
+  keys: ["counts", "epoch"],
+  args: ["halfLifeMs", "maxItems"],
+  rest: "items",
+  include: [NOW_MS, SCALE],
+  lua: `
+    local since = tonumber(redis.call("GET", epoch))
+    if not since then
+      since = now
+      redis.call("SET", epoch, now)
+    elseif now - since > ${REBASE_AFTER} * halfLifeMs then
+      redis.call("ZUNIONSTORE", counts, 1, counts, "WEIGHTS", string.format("%.17g", 1 / scale(since)))
+      since = now
+      redis.call("SET", epoch, now)
+    end
+    local worth = scale(since)
+    for i = 1, #items, 2 do redis.call("ZINCRBY", counts, string.format("%.17g", worth * items[i + 1]), items[i]) end
+    -- Some over, so that not every view has to trim.
+    if redis.call("ZCARD", counts) > maxItems * 1.05 then redis.call("ZREMRANGEBYRANK", counts, 0, -1 - maxItems) end
+    return 1
+  `,
+});
+
+/** { scale, flat items } */
+export const top = defineScript({
+  name: "views.top",
+  keys: ["counts", "epoch"],
+  args: ["halfLifeMs", "from", "to"],
+  include: [NOW_MS, SCALE],
+  repeatable: true,
+  lua: `
+    local since = tonumber(redis.call("GET", epoch) or now)
+    return {string.format("%.17g", scale(since)), redis.call("ZREVRANGE", counts, from, to, "WITHSCORES")}
+  `,
+  reply: (reply) => reply as [string, string[]],
+});
+
+/** { scale, score or nil, rank or nil } */
+export const standing = defineScript({
+  name: "views.standing",
+  keys: ["counts", "epoch"],
+  args: ["halfLifeMs", "item"],
+  include: [NOW_MS, SCALE],
+  repeatable: true,
+  lua: `
+    local since = tonumber(redis.call("GET", epoch) or now)
+    local score = redis.call("ZSCORE", counts, item)
+    if not score then return nil end
+    return {string.format("%.17g", scale(since)), score, redis.call("ZREVRANK", counts, item)}
+  `,
+  reply: (reply) => reply as [string, string, number] | null,
+});

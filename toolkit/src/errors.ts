@@ -60,3 +60,12 @@ export class ConflictError extends CinnabarError {
     super("CONFLICT", `the watched keys changed in each of ${attempts} attempts`);
   }
 }
+
+/** A lease ended before it was given back: it ran out, or the server knows it no longer. The reason of `lease.signal`. */
+export class LeaseLostError extends CinnabarError {
+  override readonly name = "LeaseLostError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("LOST", message, options);
+  }
+}

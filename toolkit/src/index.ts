@@ -17,5 +17,13 @@ export {
   type Watched,
 } from "./connection/store.ts";
 export type { Subscription } from "./connection/subscriptions.ts";
-export { CinnabarError, ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "./errors.ts";
+export {
+  CinnabarError,
+  ClosedError,
+  ConflictError,
+  ConnectionError,
+  InputError,
+  LeaseLostError,
+  ServerError,
+} from "./errors.ts";
 export { defineScript, NOW_MS, Script, type ScriptCall } from "./script.ts";

@@ -45,12 +45,12 @@ export class RecentContacts {
   }
 
   /** Whether the contact was there. */
-  remove(user: string, contact: string): Promise<boolean> {
+  async remove(user: string, contact: string): Promise<boolean> {
     return this.#store.run(forget, { ...recentKeys(this.#prefix, user), folded: checkedName(contact).folded });
   }
 
   /** Contacts with a beginning, the most recent first; all of them for an empty one. */
-  complete(user: string, beginning: string, options: { readonly limit?: number } = {}): Promise<string[]> {
+  async complete(user: string, beginning: string, options: { readonly limit?: number } = {}): Promise<string[]> {
     const limit = integer("limit", options.limit ?? 10, 1, 10_000);
     return this.#store.run(recentMatches, { ...recentKeys(this.#prefix, user), beginning: fold(beginning), limit });
   }
@@ -90,7 +90,7 @@ export class PrefixIndex {
   }
 
   /** Adds names, or sets the weight and spelling of those that are there. Answers how many are new. */
-  add(names: readonly (string | NameWithWeight)[]): Promise<number> {
+  async add(names: readonly (string | NameWithWeight)[]): Promise<number> {
     return this.#change(names, "set");
   }
 
@@ -118,7 +118,7 @@ export class PrefixIndex {
   }
 
   /** Whether the name was there. */
-  remove(name: string): Promise<boolean> {
+  async remove(name: string): Promise<boolean> {
     const { folded } = checkedName(name);
     const characters = [...folded].slice(0, this.#beginnings);
     return this.#store.run(removeName, {

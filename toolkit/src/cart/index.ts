@@ -8,8 +8,8 @@
  *
  * The owner is a user's name, or the tag of a session (`sessions.tagOf(token)`), which makes the cart live beside the session.
  */
-import { createHash } from "node:crypto";
 import { integer, word } from "../checks.ts";
+import { randomToken } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
 import { CinnabarError, InputError } from "../errors.ts";
 import { cartKeys, mergedKey } from "./keys.ts";
@@ -50,12 +50,12 @@ export class Carts {
   }
 
   /** Sets the quantity; 0 takes the item out. Answers the quantity. */
-  set(owner: string, item: string, quantity: number, options: { readonly price?: number } = {}): Promise<number> {
+  async set(owner: string, item: string, quantity: number, options: { readonly price?: number } = {}): Promise<number> {
     return this.#change("set", owner, item, integer("quantity", quantity, 0), options.price);
   }
 
   /** Adds to the quantity, or takes from it. Answers what it is now. */
-  add(owner: string, item: string, by = 1, options: { readonly price?: number } = {}): Promise<number> {
+  async add(owner: string, item: string, by = 1, options: { readonly price?: number } = {}): Promise<number> {
     return this.#change("add", owner, item, integer("by", by, -1_000_000_000, 1_000_000_000), options.price);
   }
 
@@ -85,16 +85,13 @@ export class Carts {
   async merge(from: string, to: string): Promise<void> {
     if (from === to) throw new InputError("a cart cannot be merged into itself");
     const old = cartKeys(this.#prefix, from);
-    const fields = (await this.#store.run(leave, { ...old, idleMs: this.#limits.idleMs })) as string[];
+    const { idleMs } = this.#limits;
+    const fields = (await this.#store.run(leave, { ...old, id: randomToken(), idleMs })) as string[];
     if (fields.length === 0) return;
-    // By content too: a cart that the same visitor fills later is another one.
-    const mark = createHash("sha256")
-      .update(`${from}\0${fields.join("\0")}`)
-      .digest("base64url")
-      .slice(0, 22);
+    const id = fields[fields.findIndex((name, at) => at % 2 === 0 && name === "id") + 1]!;
     await this.#store.run(join, {
       cart: cartKeys(this.#prefix, to).cart,
-      merged: mergedKey(this.#prefix, to, mark),
+      merged: mergedKey(this.#prefix, to, id),
       ...this.#limits,
       markMs: DAY_MS,
       fields,

@@ -13,6 +13,6 @@ export function cartKeys(prefix: string, owner: string): CartKeys {
   return { cart, leaving: `${cart}:leaving` };
 }
 
-/** String, expires: that cart was merged into this one. */
-export const mergedKey = (prefix: string, owner: string, from: string): string =>
-  `${tagged(prefix, owner, "cart")}:merged:${from}`;
+/** String, expires: that move into this cart is done. */
+export const mergedKey = (prefix: string, owner: string, move: string): string =>
+  `${tagged(prefix, owner, "cart")}:merged:${move}`;

@@ -34,16 +34,17 @@ export const change = defineScript({
   reply: Number,
 });
 
-/** Moves a cart aside, so that what comes later is a new one, and answers what it holds. Run again, it answers the same. */
+/** Moves a cart aside, so that what comes later is a new one, and answers what it holds. Run again, it answers the same, with the `id` of the first. */
 export const leave = defineScript({
   name: "cart.leave",
   keys: ["cart", "leaving"],
-  args: ["idleMs"],
+  args: ["id", "idleMs"],
   repeatable: true,
   lua: `
     if redis.call("EXISTS", leaving) == 0 then
       if redis.call("EXISTS", cart) == 0 then return {} end
       redis.call("RENAME", cart, leaving)
+      redis.call("HSET", leaving, "id", id)
       redis.call("PEXPIRE", leaving, idleMs)
     end
     return redis.call("HGETALL", leaving)

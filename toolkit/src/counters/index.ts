@@ -80,7 +80,7 @@ export class Counters {
   }
 
   /** Counts. Resolves when the store has counted it. */
-  add(name: string, by = 1): Promise<void> {
+  async add(name: string, by = 1): Promise<void> {
     integer("by", by, Number.MIN_SAFE_INTEGER);
     const keys = this.#keys(name);
     if (this.#bufferMs === 0) return this.#send(name, keys, by, 0);

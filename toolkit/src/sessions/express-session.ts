@@ -27,20 +27,21 @@ export interface ExpressStoreOptions {
 
 const codec = json<SessionDocument>();
 
-// biome-ignore lint/suspicious/noExplicitAny: a mixin's constructor takes any arguments
-export function expressSessionStore<B extends new (...args: any[]) => object>(
-  StoreBase: B,
+/** The base class comes from express-session itself, so that it need not be installed with us. */
+export function expressSessionStore<B extends object>(
+  StoreBase: abstract new () => B,
 ): new (
   store: Store,
   options?: ExpressStoreOptions,
-) => InstanceType<B> & ExpressSessionStore {
-  class CinnabarStore extends StoreBase implements ExpressSessionStore {
+) => B & ExpressSessionStore {
+  const Base = StoreBase as unknown as new () => object;
+
+  class CinnabarStore extends Base implements ExpressSessionStore {
     readonly #documents: Documents;
 
-    // biome-ignore lint/suspicious/noExplicitAny: a mixin's constructor takes any arguments
-    constructor(...args: any[]) {
+    constructor(store: Store, options: ExpressStoreOptions = {}) {
       super();
-      this.#documents = new Documents(args[0] as Store, (args[1] as ExpressStoreOptions | undefined) ?? {});
+      this.#documents = new Documents(store, options);
     }
 
     get(sid: string, callback: Callback<SessionDocument | null>): void {
@@ -62,7 +63,7 @@ export function expressSessionStore<B extends new (...args: any[]) => object>(
   return CinnabarStore as unknown as new (
     store: Store,
     options?: ExpressStoreOptions,
-  ) => InstanceType<B> & ExpressSessionStore;
+  ) => B & ExpressSessionStore;
 }
 
 export interface ExpressSessionStore {

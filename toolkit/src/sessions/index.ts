@@ -174,7 +174,7 @@ export class Sessions {
   }
 
   /** Ends all sessions of a user, except that of the token if one is given. Answers how many. */
-  signOutEverywhere(user: string, options: { readonly except?: string } = {}): Promise<number> {
+  async signOutEverywhere(user: string, options: { readonly except?: string } = {}): Promise<number> {
     const tag = userTag(word("user", user));
     const except = options.except === undefined ? null : placeOf(options.except);
     return this.#store.run(takeAll, {

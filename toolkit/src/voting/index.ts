@@ -204,7 +204,7 @@ export class Board {
   }
 
   /** Removes an article with its votes, from all orders and groups. False if there was none. */
-  remove(id: string): Promise<boolean> {
+  async remove(id: string): Promise<boolean> {
     word("id", id, 256);
     return this.#store.run(remove, { ...this.#of(id), byTime: this.#keys.byTime, id, base: this.#keys.base });
   }

@@ -1,0 +1,218 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Engine, ManualClock } from "@cinnabar/engine";
+import { afterEach, describe, expect, test } from "vitest";
+import { systemClock } from "../clock.ts";
+import { open } from "../connection/open.ts";
+import { ConnectionError, InputError } from "../errors.ts";
+import { describeBackends } from "../testing/index.ts";
+import { limited, limitedHook } from "./http.ts";
+import { RateLimiter } from "./index.ts";
+
+const HOUR = 3_600_000;
+const algorithms = ["fixed", "sliding", "gcra"] as const;
+
+describeBackends("rate limits", (backend) => {
+  describe.each(algorithms)("%s", (algorithm) => {
+    test("allows as many as the limit and refuses the next, with the time to wait", async () => {
+      const limiter = new RateLimiter(backend.store, "api", { limit: 3, windowMs: HOUR, algorithm });
+      const verdicts = [];
+      for (let nth = 0; nth < 4; nth++) verdicts.push(await limiter.take("ann"));
+      expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
+      expect(verdicts.map(({ remaining }) => remaining)).toEqual([2, 1, 0, 0]);
+      expect(verdicts[3]!.retryAfterMs).toBeGreaterThan(0);
+      expect(verdicts[3]!.retryAfterMs).toBeLessThanOrEqual(HOUR);
+      expect(verdicts[3]!.resetAfterMs).toBeGreaterThanOrEqual(verdicts[3]!.retryAfterMs);
+      expect(await limiter.take("ben")).toMatchObject({ allowed: true, remaining: 2 });
+    });
+
+    test("allows again when the time to wait is over", async () => {
+      const limiter = new RateLimiter(backend.store, "api", { limit: 2, windowMs: 60, algorithm });
+      await limiter.take("ann", { cost: 2 });
+      const { retryAfterMs } = await limiter.take("ann");
+      expect(retryAfterMs).toBeLessThanOrEqual(60);
+      await expect.poll(async () => (await limiter.take("ann")).allowed, { interval: 5 }).toBe(true);
+    });
+
+    test("never allows more than the limit, whoever asks at the same time", async () => {
+      const stores = await Promise.all([backend.open(), backend.open()]);
+      const rule = { limit: 50, windowMs: HOUR, algorithm };
+      const limiters = stores.map((store) => new RateLimiter(store, "api", rule));
+      const verdicts = await Promise.all(Array.from({ length: 200 }, (_, nth) => limiters[nth % 2]!.take("ann")));
+      expect(verdicts.filter(({ allowed }) => allowed).length).toBe(50);
+    });
+
+    test("a cost is charged whole or not at all", async () => {
+      const limiter = new RateLimiter(backend.store, "api", { limit: 10, windowMs: HOUR, algorithm });
+      expect(await limiter.take("ann", { cost: 7 })).toMatchObject({ allowed: true, remaining: 3 });
+      expect(await limiter.take("ann", { cost: 4 })).toMatchObject({ allowed: false, remaining: 3 });
+      expect(await limiter.take("ann", { cost: 3 })).toMatchObject({ allowed: true, remaining: 0 });
+    });
+
+    test("looking charges nothing; resetting forgets", async () => {
+      const limiter = new RateLimiter(backend.store, "api", { limit: 1, windowMs: HOUR, algorithm });
+      expect(await limiter.peek("ann")).toMatchObject({ allowed: true, remaining: 1 });
+      await limiter.take("ann");
+      expect(await limiter.peek("ann")).toMatchObject({ allowed: false, remaining: 0 });
+      await limiter.reset("ann");
+      expect(await limiter.take("ann")).toMatchObject({ allowed: true });
+    });
+
+    test("leaves no key without an expiry", async () => {
+      const limiter = new RateLimiter(backend.store, "api", { limit: 5, windowMs: HOUR, algorithm });
+      await limiter.take("ann");
+      expect(await backend.store.call("PTTL", "limit:api:{ann}:0")).toBeGreaterThan(0);
+    });
+  });
+
+  test("several rules: refused by one, charged to none", async () => {
+    const rules = [
+      { limit: 2, windowMs: HOUR },
+      { limit: 100, windowMs: 24 * HOUR, algorithm: "sliding" as const },
+    ];
+    const limiter = new RateLimiter(backend.store, "login", rules);
+    const verdicts = [];
+    for (let nth = 0; nth < 5; nth++) verdicts.push(await limiter.take("ann"));
+    expect(verdicts.filter(({ allowed }) => allowed).length).toBe(2);
+    expect(verdicts[4]!.limit).toBe(2);
+    expect(await backend.store.call("ZCARD", "limit:login:{ann}:1")).toBe(2);
+  });
+
+  test("a burst smaller than the limit", async () => {
+    const limiter = new RateLimiter(backend.store, "api", { limit: 3600, windowMs: HOUR, burst: 2 });
+    const verdicts = [];
+    for (let nth = 0; nth < 3; nth++) verdicts.push((await limiter.take("ann")).allowed);
+    expect(verdicts).toEqual([true, true, false]);
+  });
+
+  test("a remembered refusal costs no round trip", async () => {
+    let trips = 0;
+    const store = await backend.open({ hooks: { roundTrip: () => void trips++ } });
+    const limiter = new RateLimiter(store, "api", { limit: 1, windowMs: HOUR }, { remember: 10 });
+    await limiter.take("ann");
+    expect((await limiter.take("ann")).allowed).toBe(false);
+    const before = trips;
+    expect(await limiter.take("ann")).toMatchObject({ allowed: false, limit: 1, remaining: 0 });
+    expect(trips).toBe(before);
+    await limiter.reset("ann");
+    expect((await limiter.take("ann")).allowed).toBe(true);
+  });
+});
+
+describe("against a naive count, with a clock moved by hand", () => {
+  test.each(algorithms)("%s", async (algorithm) => {
+    const clock = new ManualClock();
+    const engine = await Engine.open({ clock });
+    const store = await open(engine);
+    const [limit, windowMs] = [5, 40];
+    const limiter = new RateLimiter(store, "api", { limit, windowMs, algorithm });
+    let hits: number[] = [];
+    let arrival = 0;
+    let seen = 0;
+    for (let nth = 0; nth < 400; nth++) {
+      clock.advance(Math.floor(clock.random() * 12));
+      const now = clock.now();
+      if (algorithm === "fixed" && now - (hits[0] ?? now) >= windowMs) hits = [];
+      if (algorithm === "sliding") hits = hits.filter((at) => at > now - windowMs);
+      const next = Math.max(arrival, now) + windowMs / limit;
+      const expected = algorithm === "gcra" ? next - now <= windowMs : hits.length < limit;
+      const { allowed } = await limiter.take("ann");
+      expect([nth, allowed]).toEqual([nth, expected]);
+      if (allowed) {
+        hits.push(now);
+        arrival = next;
+      } else seen++;
+    }
+    expect(seen).toBeGreaterThan(20);
+    await store.close();
+    await engine.close();
+  });
+});
+
+describe("misuse and failure", () => {
+  test("wrong rules and costs are refused", async () => {
+    const store = await open();
+    const make = (rule: object) => () => new RateLimiter(store, "api", rule as never);
+    expect(make({ limit: 0, windowMs: 1 })).toThrow(InputError);
+    expect(make({ limit: 1, windowMs: 0.5 })).toThrow(InputError);
+    expect(make({ limit: 1, windowMs: 1, algorithm: "leaky" })).toThrow(InputError);
+    expect(make({ limit: 100_000, windowMs: 1, algorithm: "sliding" })).toThrow(InputError);
+    expect(make({ limit: 5, windowMs: 1, algorithm: "fixed", burst: 2 })).toThrow(InputError);
+    expect(() => new RateLimiter(store, "api", [])).toThrow(InputError);
+    const limiter = new RateLimiter(store, "api", { limit: 5, windowMs: 1000 });
+    await expect(limiter.take("ann", { cost: 6 })).rejects.toThrow(InputError);
+    await expect(limiter.take("", {})).rejects.toThrow(InputError);
+    await store.close();
+  });
+
+  test("what happens while the store cannot be reached is the caller's choice", async () => {
+    const rule = { limit: 5, windowMs: 1000 };
+    const broken = {
+      run: () => Promise.reject(new ConnectionError("gone", { maybeExecuted: true })),
+      clock: systemClock,
+    };
+    const make = (whenUnreachable: "throw" | "allow" | "deny") =>
+      new RateLimiter(broken as never, "api", rule, { whenUnreachable });
+    await expect(make("throw").take("ann")).rejects.toThrow(ConnectionError);
+    expect(await make("allow").take("ann")).toMatchObject({ allowed: true, unchecked: true });
+    expect(await make("deny").take("ann")).toMatchObject({ allowed: false, unchecked: true });
+  });
+});
+
+describe("over HTTP", () => {
+  let server: Server | undefined;
+  afterEach(() => new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve()))));
+
+  test("the middleware answers 429 with its headers, and lets others through", async () => {
+    const store = await open();
+    const middleware = limited(new RateLimiter(store, "api", { limit: 1, windowMs: HOUR }), {
+      subject: (request) => request.headers["x-user"] as string | undefined,
+    });
+    server = createServer((request, response) => middleware(request, response, () => response.end("fine")));
+    await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const ask = (user?: string) =>
+      fetch(url, { headers: { connection: "close", ...(user ? { "x-user": user } : {}) } });
+
+    const first = await ask("ann");
+    expect([first.status, first.headers.get("ratelimit-limit"), first.headers.get("ratelimit-remaining")]).toEqual([
+      200,
+      "1",
+      "0",
+    ]);
+    const second = await ask("ann");
+    expect(second.status).toBe(429);
+    expect(Number(second.headers.get("retry-after"))).toBeGreaterThan(3_500);
+    expect(second.headers.get("content-type")).toBe("application/problem+json");
+    expect(await second.json()).toMatchObject({ status: 429, title: "Too Many Requests" });
+    expect((await ask("ben")).status).toBe(200);
+    const exempt = await ask();
+    expect([exempt.status, exempt.headers.get("ratelimit-limit")]).toEqual([200, null]);
+    await store.close();
+  });
+
+  test("the Fastify hook refuses likewise", async () => {
+    const store = await open();
+    const hook = limitedHook(new RateLimiter(store, "api", { limit: 1, windowMs: HOUR }));
+    const headers: Record<string, string> = {};
+    let sent: unknown;
+    const reply = {
+      header: (name: string, value: string) => {
+        headers[name] = value;
+      },
+      code: (status: number) => {
+        headers["status"] = String(status);
+        return reply;
+      },
+      send: (body: unknown) => {
+        sent = body;
+        return reply;
+      },
+    };
+    expect(await hook({ ip: "1.2.3.4" } as never, reply)).toBeUndefined();
+    await hook({ ip: "1.2.3.4" } as never, reply);
+    expect(headers["status"]).toBe("429");
+    expect(sent).toMatchObject({ status: 429 });
+    await store.close();
+  });
+});

@@ -1,0 +1,127 @@
+import { Engine, ManualClock } from "@cinnabar/engine";
+import { describe, expect, test } from "vitest";
+import { open } from "../connection/open.ts";
+import { InputError } from "../errors.ts";
+import { describeBackends } from "../testing/index.ts";
+import { Stats } from "./index.ts";
+import { bucketOf, quantile } from "./sketch.ts";
+
+const HOUR = 3_600_000;
+
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 48271) % 2147483647;
+    return state / 2147483647;
+  };
+}
+
+describe("the sketch", () => {
+  test.each([
+    ["even", (random: () => number) => random() * 1000],
+    ["steep", (random: () => number) => Math.exp(random() * 20)],
+    ["tiny", (random: () => number) => random() * 1e-6 + 1e-7],
+    ["negative too", (random: () => number) => (random() - 0.5) * 100],
+  ])("finds quantiles within one per cent: %s", (_, draw) => {
+    const random = seeded(5);
+    const values = Array.from({ length: 5_000 }, () => draw(random)).sort((a, b) => a - b);
+    const buckets = new Map<number, number>();
+    for (const value of values) buckets.set(bucketOf(value), (buckets.get(bucketOf(value)) ?? 0) + 1);
+    for (const q of [0, 0.1, 0.5, 0.9, 0.95, 0.99, 1]) {
+      const exact = values[Math.floor(q * (values.length - 1))]!;
+      expect(Math.abs(quantile(buckets, q) - exact)).toBeLessThanOrEqual(Math.abs(exact) * 0.0101 + 1e-9);
+    }
+  });
+
+  test("of nothing is not a number, of zeros is zero", () => {
+    expect(quantile(new Map(), 0.5)).toBeNaN();
+    expect(quantile(new Map([[0, 3]]), 0.5)).toBe(0);
+  });
+});
+
+describeBackends("statistics", (backend) => {
+  test("equal what a naive sum says, whoever records at the same time", async () => {
+    const stores = await Promise.all([backend.open(), backend.open()]);
+    const all = stores.map((store) => new Stats(store));
+    const random = seeded(3);
+    const values = Array.from({ length: 300 }, () => 1e6 + random() * 100);
+    await Promise.all(values.map((value, nth) => all[nth % 2]!.record("page", "size", nth % 3 ? value : [value])));
+    const { thisHour, lastHour } = (await all[0]!.read("page", "size"))!;
+    const found = (thisHour?.count === 300 ? thisHour : lastHour)!;
+    const mean = values.reduce((sum, value) => sum + value, 0) / 300;
+    const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / 299;
+    expect(found.count).toBe(300);
+    expect(found.min).toBe(Math.min(...values));
+    expect(found.max).toBe(Math.max(...values));
+    expect(found.mean).toBeCloseTo(mean, 6);
+    expect(found.standardDeviation).toBeCloseTo(Math.sqrt(variance), 6);
+    expect(found.sum).toBeCloseTo(mean * 300, 2);
+    expect(found.p95).toBeGreaterThanOrEqual(found.p50);
+    expect(found.quantile(0)).toBeGreaterThanOrEqual(found.min);
+  });
+
+  test("nothing recorded is null", async () => {
+    expect(await new Stats(backend.store).read("absent", "size")).toBeNull();
+  });
+
+  test("a timed block gives what it gives, and is noted, even when it throws", async () => {
+    const stats = new Stats(backend.store);
+    expect(await stats.time("/a", () => 17)).toBe(17);
+    await expect(stats.time("/b", () => Promise.reject(new Error("mine")))).rejects.toThrow("mine");
+    await expect.poll(async () => (await stats.slowest()).map(({ context }) => context).sort()).toEqual(["/a", "/b"]);
+    await expect.poll(() => stats.contexts()).toContainEqual({ context: "/a", type: "ms" });
+  });
+
+  test("the slowest contexts are kept, the others fall out", async () => {
+    const stats = new Stats(backend.store, { slowest: 3 });
+    for (const [context, ms] of [
+      ["a", 5],
+      ["b", 50],
+      ["c", 1],
+      ["d", 500],
+      ["d", 100],
+    ] as const) {
+      await stats.duration(context, ms);
+    }
+    expect(await stats.slowest(3)).toEqual([
+      { context: "d", meanMs: 300 },
+      { context: "b", meanMs: 50 },
+      { context: "a", meanMs: 5 },
+    ]);
+  });
+
+  test("wrong values are refused and leave nothing", async () => {
+    const stats = new Stats(backend.store);
+    await expect(stats.record("page", "size", Number.NaN)).rejects.toThrow(InputError);
+    await expect(stats.record("page", "size", [])).rejects.toThrow(InputError);
+    await expect(stats.record("page", "", 1)).rejects.toThrow(InputError);
+    await expect(stats.record("", "size", 1)).rejects.toThrow(InputError);
+    expect(await stats.read("page", "size")).toBeNull();
+  });
+});
+
+test("an hour becomes the last hour, and then is gone", async () => {
+  const clock = new ManualClock(1_700_000_000_000 - (1_700_000_000_000 % HOUR));
+  const engine = await Engine.open({ clock });
+  const store = await open(engine);
+  const stats = new Stats(store);
+  await stats.record("page", "size", [1, 2]);
+  await stats.duration("/slow", 9);
+  clock.advance(HOUR);
+  expect(await stats.read("page", "size")).toMatchObject({ thisHour: null, lastHour: { count: 2 } });
+  await stats.record("page", "size", 7);
+  expect(await stats.read("page", "size")).toMatchObject({
+    thisHour: { count: 1, max: 7 },
+    lastHour: { count: 2, max: 2 },
+  });
+  await stats.duration("/quick", 1);
+  expect((await stats.slowest()).map(({ context }) => context)).toEqual(["/slow", "/quick"]);
+  clock.advance(HOUR);
+  await stats.record("page", "size", 8);
+  expect(await stats.read("page", "size")).toMatchObject({ thisHour: { max: 8 }, lastHour: { max: 7 } });
+  clock.advance(3 * HOUR);
+  expect(await stats.read("page", "size")).toBeNull();
+  expect(await stats.slowest()).toEqual([]);
+  await store.close();
+  await engine.close();
+});

@@ -1,0 +1,164 @@
+/**
+ * One contract suite, every backend.
+ *
+ *   describeBackends("locks", (backend) => {
+ *     test("a lock is held by one", async () => {
+ *       const locks = new Locks(backend.store);
+ *       …
+ *     });
+ *   });
+ *
+ * See README.md for what a suite gets and what it may rely on.
+ */
+import { Engine } from "@cinnabar/engine";
+import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
+import { type OpenOptions, open } from "../connection/open.ts";
+import type { Store } from "../connection/store.ts";
+import { KeyAudit } from "./audit.ts";
+import { installed, type SentinelProcesses, startSentinel } from "./servers.ts";
+import { cleanSlate, ownServer, sharedCluster, sharedRedis } from "./shared.ts";
+
+export type BackendName = "embedded" | "tcp" | "redis" | "cluster" | "sentinel";
+
+/** Those that every component must be right on. Sentinel is for suites about failover, which ask for it. */
+export const EVERY_BACKEND: readonly BackendName[] = ["embedded", "tcp", "redis", "cluster"];
+
+export interface Backend {
+  readonly name: BackendName;
+  /** The suite's own store; empty at the beginning of each test. */
+  readonly store: Store;
+  /** Another store on the same server, as another process would have it. Closed after the suite if the suite did not. */
+  open(options?: OpenOptions): Promise<Store>;
+  /** Where the server is, for what is not a store; undefined for the embedded one. */
+  readonly url: string | undefined;
+  /** The servers' ports; of a Cluster all six. */
+  readonly ports: readonly number[];
+  /** Empties it. */
+  flush(): Promise<void>;
+}
+
+export interface SuiteOptions {
+  readonly backends?: readonly BackendName[];
+  /** Whether each test begins with an empty store (the default), or only the suite. */
+  readonly flush?: "test" | "suite";
+  /** For the suite's own store. */
+  readonly open?: OpenOptions;
+  /**
+   * On Redis, everything that scripts do is compared with the keys they declare. False for suites that send so much that
+   * watching would slow them down, or whose subject are wrong scripts. "tags": for scripts that find some of their keys in the
+   * data; those must have the tag of a declared key.
+   */
+  readonly audit?: boolean | "tags";
+}
+
+export function describeBackends(name: string, suite: (backend: Backend) => void): void;
+export function describeBackends(name: string, options: SuiteOptions, suite: (backend: Backend) => void): void;
+export function describeBackends(
+  name: string,
+  optionsOrSuite: SuiteOptions | ((backend: Backend) => void),
+  maybeSuite?: (backend: Backend) => void,
+): void {
+  const options = typeof optionsOrSuite === "function" ? {} : optionsOrSuite;
+  const suite = typeof optionsOrSuite === "function" ? optionsOrSuite : maybeSuite!;
+  for (const backend of options.backends ?? EVERY_BACKEND) {
+    const missing = missingFor(backend);
+    if (missing === undefined) {
+      describe(`${name} on ${backend}`, () => suite(prepared(backend, options)));
+    } else {
+      console.log(`Skipped: ${name} on ${backend}, since ${missing} is not installed.`);
+      describe.skip(`${name} on ${backend}`, () => suite(prepared(backend, options)));
+    }
+  }
+}
+
+function missingFor(backend: BackendName): string | undefined {
+  const needed: Record<BackendName, readonly string[]> = {
+    embedded: [],
+    tcp: [],
+    redis: ["redis-server", "redis-cli"],
+    cluster: ["redis-server", "redis-cli"],
+    sentinel: ["redis-server", "redis-cli", "redis-sentinel"],
+  };
+  return needed[backend].find((program) => !installed(program));
+}
+
+/** What a backend needs to be started, opened and ended. */
+interface Running {
+  readonly url: string | undefined;
+  readonly ports: readonly number[];
+  open(options?: OpenOptions): Promise<Store>;
+  end(): Promise<void> | void;
+}
+
+function prepared(name: BackendName, options: SuiteOptions): Backend {
+  let running: Running | undefined;
+  let store: Store | undefined;
+  let audit: KeyAudit | undefined;
+  const opened: Store[] = [];
+  const there = <T>(value: T | undefined): T => {
+    if (value === undefined) throw new Error("the backend is there only inside of tests and hooks");
+    return value;
+  };
+  const backend: Backend = {
+    name,
+    get store() {
+      return there(store);
+    },
+    get url() {
+      return there(running).url;
+    },
+    get ports() {
+      return there(running).ports;
+    },
+    open: async (openOptions) => {
+      const another = await there(running).open(openOptions);
+      opened.push(another);
+      return another;
+    },
+    flush: async () => {
+      for (const answer of await there(store).sendToAll(["FLUSHALL"])) expect(answer).toBe("OK");
+    },
+  };
+  beforeAll(async () => {
+    running = await START[name]();
+    store = await backend.open(options.open);
+    if (options.flush === "suite") await backend.flush();
+    if (name === "redis" && options.audit !== false) {
+      audit = await KeyAudit.begin(running.ports[0]!, options.audit === "tags");
+    }
+  });
+  if (options.flush !== "suite") beforeEach(() => backend.flush());
+  afterAll(async () => {
+    await Promise.all(opened.splice(0).map((each) => each.close()));
+    const offences = await audit?.end();
+    await running?.end();
+    expect(offences ?? [], "scripts touch only the keys that they declare").toEqual([]);
+  });
+  return backend;
+}
+
+const START: Record<BackendName, () => Promise<Running>> = {
+  embedded: async () => {
+    const engine = await Engine.open();
+    return { url: undefined, ports: [], open: (options) => open(engine, options), end: () => engine.close() };
+  },
+  tcp: async () => {
+    const { url, port, close } = await ownServer();
+    return { url, ports: [port], open: (options) => open(url, options), end: close };
+  },
+  redis: async () => {
+    const { url, ports } = await sharedRedis();
+    cleanSlate(ports);
+    return { url, ports, open: (options) => open(url, options), end: () => {} };
+  },
+  cluster: async () => {
+    const { url, ports } = await sharedCluster();
+    return { url, ports, open: (options) => open(url, options), end: () => {} };
+  },
+  sentinel: async () => {
+    const processes: SentinelProcesses = await startSentinel();
+    const { url } = processes;
+    const ports = [processes.primary, ...processes.replicas].map(({ port }) => port);
+    return { url, ports, open: (options) => open(url, options), end: () => processes.stop() };
+  },
+};

@@ -1,0 +1,280 @@
+/**
+ * The servers that suites run on: real Redis processes on free ports of this machine, with their files in temporary folders.
+ * Nothing here is shipped.
+ *
+ * A process outlives the test file that started it only if it is shared (shared.ts); otherwise `stop` ends it, and a watcher
+ * does when the run is killed before it gets there.
+ */
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { connect, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+/** Whether a program is installed; suites that need it are skipped without. */
+export function installed(program: string): boolean {
+  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+/** A port that nobody uses. Cluster nodes also use the one 10 000 above, so it is low enough for that. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = await boundOnce(0);
+    if (port < 50_000 && port > 10_000 && (await boundOnce(port + 10_000).catch(() => 0)) !== 0) return port;
+    const low = 10_000 + (port % 12_000);
+    const free = await boundOnce(low).catch(() => 0);
+    if (free !== 0 && (await boundOnce(low + 10_000).catch(() => 0)) !== 0) return low;
+  }
+}
+
+function boundOnce(port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(port, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}
+
+export interface ServerProcess {
+  readonly port: number;
+  readonly pid: number;
+  readonly url: string;
+  /** Ends it at once, as a crash does; `stop` cleans up afterwards. */
+  kill(): Promise<void>;
+  /** Stands still, as a machine that swaps or a network that swallows does. */
+  pause(): void;
+  resume(): void;
+  /** The same again after `kill`, on the same port, with the files that are there. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface StartOptions {
+  /** Further words for the command line. */
+  readonly args?: readonly string[];
+  /** Keeps running when this process ends: for shared ones, which are ended by their owner. */
+  readonly detached?: boolean;
+  readonly port?: number;
+}
+
+export async function startRedis(options: StartOptions = {}): Promise<ServerProcess> {
+  const port = options.port ?? (await freePort());
+  const dir = mkdtempSync(join(tmpdir(), "cinnabar-redis-"));
+  const args = ["--port", String(port), "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--daemonize", "no"];
+  return run("redis-server", [...args, ...(options.args ?? [])], port, dir, options.detached === true);
+}
+
+async function run(
+  program: string,
+  args: readonly string[],
+  port: number,
+  dir: string,
+  detached: boolean,
+): Promise<ServerProcess> {
+  let child = start(program, args, dir, detached);
+  await answering(port, child);
+  const gone = (): Promise<void> =>
+    child.exitCode !== null || child.signalCode !== null
+      ? Promise.resolve()
+      : new Promise((resolve) => void child.once("exit", () => resolve()));
+  const server: ServerProcess = {
+    port,
+    get pid() {
+      return child.pid!;
+    },
+    url: `redis://127.0.0.1:${port}`,
+    kill: async () => {
+      child.kill("SIGKILL");
+      await gone();
+    },
+    pause: () => void child.kill("SIGSTOP"),
+    resume: () => void child.kill("SIGCONT"),
+    restart: async () => {
+      await server.kill();
+      child = start(program, args, dir, detached);
+      await answering(port, child);
+    },
+    stop: async () => {
+      await server.kill();
+      rmSync(dir, { recursive: true, force: true });
+    },
+  };
+  return server;
+}
+
+function start(program: string, args: readonly string[], dir: string, detached: boolean): ChildProcess {
+  const child = spawn(program, args, { stdio: "ignore", detached });
+  if (detached) child.unref();
+  if (child.pid !== undefined) endWith(owner(), [child.pid], [dir]);
+  return child;
+}
+
+/** Who the servers belong to: the whole test run where there is one. */
+export function owner(): number {
+  return Number(process.env.CINNABAR_TEST_OWNER ?? process.pid);
+}
+
+/**
+ * Ends processes when another one is gone, however that came. A small shell, since it must not die with the run; it ends
+ * itself with the last of them.
+ */
+export function endWith(ownerPid: number, pids: readonly number[], dirs: readonly string[] = []): void {
+  const list = pids.join(" ");
+  const script = `
+    while kill -0 ${ownerPid} 2>/dev/null; do
+      alive=; for p in ${list}; do kill -0 $p 2>/dev/null && alive=1; done
+      [ -n "$alive" ] || exit 0
+      sleep 2
+    done
+    kill -9 ${list} 2>/dev/null
+    rm -rf "$@"
+  `;
+  spawn("sh", ["-c", script, "sh", ...dirs], { stdio: "ignore", detached: true }).unref();
+}
+
+/** Resolves when a server answers PING; also a signed-out or loading one answers something. */
+export async function answering(port: number, child?: ChildProcess): Promise<void> {
+  for (;;) {
+    if (child !== undefined && (child.exitCode !== null || child.signalCode !== null)) {
+      throw new Error(`the server on port ${port} ended before it answered`);
+    }
+    if (await answersPing(port)) return;
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+function answersPing(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: "127.0.0.1", port });
+    const end = (answered: boolean): void => {
+      socket.destroy();
+      resolve(answered);
+    };
+    socket.once("error", () => end(false));
+    socket.once("close", () => end(false));
+    socket.once("data", (data) => end(!data.toString("latin1").startsWith("-LOADING")));
+    socket.write("PING\r\n");
+  });
+}
+
+// -------------------------------------------------------------------------------------------------- cluster
+
+export interface ClusterProcesses {
+  readonly nodes: readonly ServerProcess[];
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** Three primaries (the first three nodes) with a replica each. Takes some seconds; a dead node is noticed after one. */
+export async function startCluster(options: { readonly detached?: boolean } = {}): Promise<ClusterProcesses> {
+  const nodes: ServerProcess[] = [];
+  const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-config-file", "nodes.conf"];
+  for (let count = 0; count < 6; count++) {
+    nodes.push(await startRedis({ args: [...args, "--repl-diskless-sync-delay", "0"], ...options }));
+  }
+  const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
+  const created = spawnSync(
+    "redis-cli",
+    ["--cluster", "create", ...addresses, "--cluster-replicas", "1", "--cluster-yes"],
+    { encoding: "utf8" },
+  );
+  if (created.status !== 0) {
+    await Promise.all(nodes.map((node) => node.stop()));
+    throw new Error(`the cluster was not created: ${created.stdout}${created.stderr}`);
+  }
+  for (const node of nodes) await clusterIsUp(node.port);
+  return {
+    nodes,
+    url: `redis+cluster://${addresses.slice(0, 3).join(",")}`,
+    stop: async () => void (await Promise.all(nodes.map((node) => node.stop()))),
+  };
+}
+
+/** Every node knows all slots and all nodes, and replicas follow their primaries. */
+async function clusterIsUp(port: number): Promise<void> {
+  for (;;) {
+    const info = cli(port, "CLUSTER", "INFO");
+    const replication = cli(port, "INFO", "replication");
+    const followed = /role:master/.test(replication)
+      ? /connected_slaves:1/.test(replication)
+      : /master_link_status:up/.test(replication);
+    if (/cluster_state:ok/.test(info) && /cluster_known_nodes:6/.test(info) && followed) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+export function cli(port: number, ...words: string[]): string {
+  return spawnSync("redis-cli", ["-p", String(port), ...words], { encoding: "utf8" }).stdout.trim();
+}
+
+// -------------------------------------------------------------------------------------------------- sentinel
+
+export interface SentinelProcesses {
+  readonly primary: ServerProcess;
+  readonly replicas: readonly ServerProcess[];
+  readonly sentinels: readonly ServerProcess[];
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** One primary named "main" with two replicas, watched by three sentinels that act after half a second. */
+export async function startSentinel(options: { readonly detached?: boolean } = {}): Promise<SentinelProcesses> {
+  const quick = ["--repl-diskless-sync-delay", "0"];
+  const primary = await startRedis({ args: quick, ...options });
+  const following = [...quick, "--replicaof", "127.0.0.1", String(primary.port)];
+  const replicas = [
+    await startRedis({ args: following, ...options }),
+    await startRedis({ args: following, ...options }),
+  ];
+  while (!/connected_slaves:2/.test(cli(primary.port, "INFO", "replication"))) {
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const sentinels: ServerProcess[] = [];
+  for (let count = 0; count < 3; count++)
+    sentinels.push(await startOneSentinel(primary.port, options.detached === true));
+  for (const { port } of sentinels) await sentinelKnowsAll(port);
+  const all = [primary, ...replicas, ...sentinels];
+  return {
+    primary,
+    replicas,
+    sentinels,
+    url: `redis+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join(",")}/main`,
+    stop: async () => void (await Promise.all(all.map((each) => each.stop()))),
+  };
+}
+
+async function startOneSentinel(primaryPort: number, detached: boolean): Promise<ServerProcess> {
+  const port = await freePort();
+  const dir = mkdtempSync(join(tmpdir(), "cinnabar-sentinel-"));
+  const { writeFileSync } = await import("node:fs");
+  const lines = [
+    `port ${port}`,
+    "bind 127.0.0.1",
+    `dir ${dir}`,
+    `sentinel monitor main 127.0.0.1 ${primaryPort} 2`,
+    "sentinel down-after-milliseconds main 500",
+    "sentinel failover-timeout main 3000",
+    "sentinel parallel-syncs main 2",
+  ];
+  writeFileSync(join(dir, "sentinel.conf"), `${lines.join("\n")}\n`);
+  return run("redis-sentinel", [join(dir, "sentinel.conf")], port, dir, detached);
+}
+
+async function sentinelKnowsAll(port: number): Promise<void> {
+  for (;;) {
+    const about = cli(port, "SENTINEL", "MASTER", "main").split("\n");
+    const field = (name: string): string => about[about.indexOf(name) + 1] ?? "";
+    if (field("num-slaves") === "2" && field("num-other-sentinels") === "2") return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

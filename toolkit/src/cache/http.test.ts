@@ -1,0 +1,137 @@
+/** Cached pages in real Express and Fastify applications, over HTTP. */
+import type { AddressInfo } from "node:net";
+import express from "express";
+import fastify from "fastify";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { open } from "../connection/open.ts";
+import type { Store } from "../connection/store.ts";
+import { Views } from "../views/index.ts";
+import { type CachedPage, cachedPages, cachedPagesForFastify, type PagesOptions, pageCodec } from "./http.ts";
+import { Cache } from "./index.ts";
+
+let store: Store;
+let pages: Cache<CachedPage>;
+let rendered = 0;
+const closing: (() => Promise<unknown>)[] = [];
+
+beforeEach(async () => {
+  store = await open();
+  pages = new Cache<CachedPage>(store, "pages", { codec: pageCodec });
+  rendered = 0;
+});
+afterEach(async () => {
+  for (const close of closing.splice(0)) await close();
+  await store.close();
+});
+
+interface Made {
+  readonly status?: number;
+  readonly headers?: Record<string, string>;
+  readonly body: string;
+}
+
+async function render(path: string): Promise<Made> {
+  rendered++;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  if (path.startsWith("/cookie")) return { headers: { "set-cookie": `n=${rendered}` }, body: "cookie" };
+  if (path.startsWith("/private")) return { headers: { "cache-control": "private" }, body: "private" };
+  if (path.startsWith("/vary")) return { headers: { vary: "Cookie" }, body: "vary" };
+  if (path.startsWith("/missing")) return { status: 404, body: "missing" };
+  if (path.startsWith("/large")) return { body: "x".repeat(3_000) };
+  return { headers: { "content-type": "text/html; charset=utf-8", "x-own": "yes" }, body: `page ${rendered} ü` };
+}
+
+async function withExpress(options: PagesOptions): Promise<string> {
+  const app = express();
+  app.disable("etag");
+  app.use(cachedPages(pages, options));
+  app.use(async (request, response) => {
+    const { status = 200, headers = {}, body } = await render(request.url);
+    response.status(status).set(headers);
+    response.write(body.slice(0, 3));
+    response.end(body.slice(3));
+  });
+  const server = app.listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  closing.push(() => new Promise((resolve) => server.close(resolve)));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function withFastify(options: PagesOptions): Promise<string> {
+  const app = fastify();
+  cachedPagesForFastify(app as never, pages, options);
+  app.all("/*", async (request, reply) => {
+    const { status = 200, headers = {}, body } = await render(request.url);
+    return reply.code(status).headers(headers).send(body);
+  });
+  closing.push(() => app.close());
+  return app.listen({ port: 0, host: "127.0.0.1" });
+}
+
+async function ask(
+  url: string,
+  init: RequestInit = {},
+): Promise<{ status: number; cache: string | null; body: string; own: string | null }> {
+  const response = await fetch(url, { ...init, headers: { connection: "close", ...init.headers } });
+  const { status, headers } = response;
+  return { status, cache: headers.get("x-cache"), body: await response.text(), own: headers.get("x-own") };
+}
+
+describe.each([
+  ["Express", withExpress],
+  ["Fastify", withFastify],
+])("in %s", (_, start) => {
+  test("a page is made once, and then comes from the cache as it was", async () => {
+    const url = await start({});
+    expect(await ask(`${url}/a`)).toEqual({ status: 200, cache: "MISS", body: "page 1 ü", own: "yes" });
+    expect(await ask(`${url}/a`)).toEqual({ status: 200, cache: "HIT", body: "page 1 ü", own: "yes" });
+    expect(await ask(`${url}/b`)).toMatchObject({ cache: "MISS", body: "page 2 ü" });
+  });
+
+  test("of many who ask at once one makes the page", async () => {
+    const url = await start({});
+    const answers = await Promise.all(Array.from({ length: 20 }, () => ask(`${url}/a`)));
+    expect(rendered).toBe(1);
+    expect(new Set(answers.map(({ body }) => body))).toEqual(new Set(["page 1 ü"]));
+  });
+
+  test.each(["/cookie", "/private", "/vary", "/missing", "/a?_=1"])("%s is never kept", async (path) => {
+    const url = await start({});
+    const answers = await Promise.all([ask(url + path), ask(url + path)]);
+    expect(answers.map(({ cache }) => cache)).not.toContain("HIT");
+    await ask(url + path);
+    expect(rendered).toBe(3);
+  });
+
+  test("other methods and requests with credentials pass by", async () => {
+    const url = await start({});
+    await ask(`${url}/a`);
+    expect(await ask(`${url}/a`, { headers: { authorization: "Bearer x" } })).toMatchObject({ cache: null });
+    expect(await ask(`${url}/a`, { method: "POST" })).toMatchObject({ cache: null });
+    expect(rendered).toBe(3);
+  });
+
+  test("answers over the limit are passed through whole", async () => {
+    const url = await start({ maxBytes: 1_000 });
+    expect((await ask(`${url}/large`)).body.length).toBe(3_000);
+    expect(await ask(`${url}/large`)).toMatchObject({ cache: "MISS" });
+  });
+
+  test("a tag makes its pages anew", async () => {
+    const url = await start({ tags: ({ url: path }) => (path!.startsWith("/product") ? ["products"] : []) });
+    await ask(`${url}/product/1`);
+    await ask(`${url}/about`);
+    await pages.invalidate("products");
+    expect(await ask(`${url}/product/1`)).toMatchObject({ cache: "MISS" });
+    expect(await ask(`${url}/about`)).toMatchObject({ cache: "HIT" });
+  });
+
+  test("only pages that are viewed enough are kept", async () => {
+    const views = new Views(store, "pages");
+    const url = await start({ views, maxRank: 1 });
+    for (let nth = 0; nth < 3; nth++) await ask(`${url}/often`);
+    expect(await ask(`${url}/often`)).toMatchObject({ cache: "HIT" });
+    await ask(`${url}/rare`);
+    expect(await ask(`${url}/rare`)).toMatchObject({ cache: null });
+  });
+});

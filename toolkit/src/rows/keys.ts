@@ -1,0 +1,29 @@
+/** The keys of a row cache: one tag, since its schedule is one structure. Several caches spread over the nodes. */
+import { tagged } from "../keys.ts";
+
+export interface RowKeys {
+  /** Sorted set: row by when it is due, in milliseconds. */
+  readonly due: string;
+  /** Hash: row → how often it is refreshed, in milliseconds. */
+  readonly every: string;
+  /** Hash: row → number of the last claim, while somebody refreshes it. */
+  readonly claims: string;
+  /** String: numbers of claims. */
+  readonly next: string;
+  /** Hash: row → how often in a row refreshing it has failed. */
+  readonly failures: string;
+  /** Beginning of the keys of rows: strings, the rows as JSON. */
+  readonly rows: string;
+}
+
+export function rowKeys(prefix: string, name: string): RowKeys {
+  const base = tagged(prefix, name, "row cache");
+  return {
+    due: `${base}:due`,
+    every: `${base}:every`,
+    claims: `${base}:claims`,
+    next: `${base}:next`,
+    failures: `${base}:failures`,
+    rows: `${base}:row:`,
+  };
+}

@@ -4,7 +4,15 @@ export { bytes, type Codec, json, text } from "./codec.ts";
 export type { ExistingClient } from "./connection/adopt.ts";
 export { BlockingConnection, type WaitOptions } from "./connection/blocking.ts";
 export { type OpenOptions, open } from "./connection/open.ts";
-export type { Answer, ConnectionState, Reply, Topology, Word } from "./connection/port.ts";
+export type {
+  Answer,
+  ConnectionState,
+  Reply,
+  TlsOptions,
+  Topology,
+  Word,
+  WorkerAddress,
+} from "./connection/port.ts";
 export {
   type Answers,
   type Hooks,

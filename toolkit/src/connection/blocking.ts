@@ -4,7 +4,7 @@
  * What is given up may have run. So components wait for a sign and take the truth from a script afterwards.
  */
 import type { Clock, Timer } from "../clock.ts";
-import { ClosedError, ConnectionError } from "../errors.ts";
+import { ClosedError, ConnectionError, ServerError } from "../errors.ts";
 import type { Driver, Reply, Session, Word } from "./port.ts";
 
 export interface WaitOptions {
@@ -13,6 +13,18 @@ export interface WaitOptions {
   readonly signal?: AbortSignal;
   readonly buffers?: boolean;
 }
+
+/** What a server says that is not, or no longer, the one to wait at. */
+const ELSEWHERE = new Set([
+  "ASK",
+  "CLUSTERDOWN",
+  "LOADING",
+  "MASTERDOWN",
+  "MOVED",
+  "READONLY",
+  "TRYAGAIN",
+  "UNBLOCKED",
+]);
 
 export class BlockingConnection {
   readonly #driver: Driver;
@@ -35,15 +47,22 @@ export class BlockingConnection {
   async call(words: readonly Word[], options: WaitOptions): Promise<Reply> {
     if (this.#closed) throw new ClosedError("the blocking connection is closed");
     options.signal?.throwIfAborted();
-    this.#session ??= this.#driver.session(this.#key);
+    this.#session ??= this.#driver.session(this.#key, { blocking: true });
     const opening = this.#session;
+    let opened = false;
     try {
       const session = await opening;
+      opened = true;
+      // It may have been given up while the connection was made.
+      options.signal?.throwIfAborted();
       const request = { words, key: this.#key, buffers: options.buffers ?? false };
       return await this.#guarded(session, options, session.send(request));
     } catch (error) {
-      if (error instanceof ConnectionError || options.signal?.aborted === true) this.#drop(opening);
-      throw error;
+      const moved = error instanceof ServerError && ELSEWHERE.has(error.code);
+      const over = !opened || moved || error instanceof ConnectionError || options.signal?.aborted === true;
+      if (over) this.#drop(opening);
+      if (!moved) throw error;
+      throw new ConnectionError(error.message, { maybeExecuted: false, code: error.code, cause: error });
     }
   }
 

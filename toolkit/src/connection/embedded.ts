@@ -2,6 +2,7 @@
 import { CommandError, Engine, type LocalClient, type OpenOptions, type ReplyValue } from "@cinnabar/engine";
 import { ClosedError, ConnectionError, ServerError } from "../errors.ts";
 import type { Answer, ConnectionState, Driver, Reply, Request, Session, Subscriber, SubscriberEvents } from "./port.ts";
+import { asBuffers, EXEC, executed } from "./sessions.ts";
 
 export class EmbeddedDriver implements Driver {
   readonly topology = "embedded";
@@ -113,19 +114,8 @@ async function askAll(client: LocalClient, requests: readonly Request[]): Promis
 
 async function transact(client: LocalClient, requests: readonly Request[]): Promise<Answer[]> {
   // One call right behind the other: nothing of anybody else comes between, since none of them waits.
-  const buffers = requests.some((request) => request.buffers);
-  const control = (word: string): Request => ({ words: [word], key: undefined, buffers });
-  const answers = await askAll(client, [control("MULTI"), ...requests, control("EXEC")]);
-  for (const answer of answers) if (answer instanceof ServerError) throw answer;
-  const replies = answers.at(-1) as Answer[];
-  if (!buffers) return replies;
-  return replies.map((reply, at) => (requests[at]!.buffers ? reply : asText(reply)));
-}
-
-/** EXEC answers all in one form; those that were not asked for as Buffers become text. */
-function asText(answer: Answer): Answer {
-  if (Buffer.isBuffer(answer)) return answer.toString("utf8");
-  return Array.isArray(answer) ? (answer.map(asText) as Reply) : answer;
+  const multi: Request = { words: ["MULTI"], key: undefined, buffers: false };
+  return executed(requests, await askAll(client, [multi, ...asBuffers(requests), EXEC]));
 }
 
 function toReply(value: ReplyValue): Answer {

@@ -10,7 +10,7 @@
  */
 import { InputError } from "../errors.ts";
 import { adopt, type ExistingClient } from "./adopt.ts";
-import type { Driver } from "./port.ts";
+import type { Driver, TlsOptions } from "./port.ts";
 import { Store, type StoreOptions } from "./store.ts";
 
 export interface OpenOptions extends StoreOptions {
@@ -18,8 +18,12 @@ export interface OpenOptions extends StoreOptions {
   readonly config?: Readonly<Record<string, string>>;
   /** How long one command may go unanswered (not blocking ones, which have their own guard). */
   readonly commandTimeoutMs?: number;
-  /** How long `open` tries to reach the server before it gives up. */
+  /** How long `open` tries to reach the server before it gives up, and each later attempt to reconnect. */
   readonly connectTimeoutMs?: number;
+  /** For rediss:// and its kin. */
+  readonly tls?: TlsOptions;
+  /** How the server's CLIENT LIST names the connections. */
+  readonly clientName?: string;
 }
 
 export async function open(target?: string | ExistingClient, options: OpenOptions = {}): Promise<Store> {
@@ -34,7 +38,7 @@ async function driverFor(target: string | ExistingClient | undefined, options: O
     }
     return openEmbedded(target, options);
   }
-  return adopt(target);
+  return adopt(target, options);
 }
 
 async function openEmbedded(dir: string | undefined, options: OpenOptions): Promise<Driver> {

@@ -37,6 +37,11 @@ export interface Session {
   destroy(): void;
 }
 
+export interface SessionOptions {
+  /** For commands that wait on the server: no deadline of ours applies, the user of the session has one. */
+  readonly blocking?: boolean;
+}
+
 export interface SubscriberEvents {
   /** `channel` is the one subscribed to. */
   message(channel: string, message: Buffer): void;
@@ -59,7 +64,7 @@ export interface Driver {
   /** MULTI … EXEC; all keys in one slot. Rejects with the ServerError when a command could not be queued: none has run. */
   transact(requests: readonly Request[]): Promise<Answer[]>;
   /** A connection of its own to the node that has the key (or to the primary). */
-  session(key: string | undefined): Promise<Session>;
+  session(key: string | undefined, options?: SessionOptions): Promise<Session>;
   subscriber(events: SubscriberEvents): Promise<Subscriber>;
   /** Sends one request to every primary: for sweeps and for what has no key. */
   sendToAll(request: Request): Promise<Answer[]>;
@@ -72,4 +77,21 @@ export interface Driver {
 /** Plain data that may cross to another thread. */
 export interface WorkerAddress {
   readonly url: string;
+  /** What `open` needs besides the URL. */
+  readonly options: {
+    readonly tls?: TlsOptions;
+    readonly connectTimeoutMs?: number;
+    readonly commandTimeoutMs?: number;
+  };
+}
+
+/** How to trust a server and to be trusted by it: as in `tls.connect`, in PEM. */
+export interface TlsOptions {
+  readonly ca?: string | string[];
+  readonly cert?: string;
+  readonly key?: string;
+  readonly passphrase?: string;
+  readonly servername?: string;
+  /** False takes any certificate, which keeps nobody out. */
+  readonly rejectUnauthorized?: boolean;
 }

@@ -25,6 +25,7 @@ import type {
   WorkerAddress,
 } from "./port.ts";
 import { isRead, routingKey } from "./routing.ts";
+import { asBuffers, EXEC, executedOrNull } from "./sessions.ts";
 import { type Subscription, Subscriptions } from "./subscriptions.ts";
 
 export interface RoundTrip {
@@ -106,9 +107,11 @@ export class Store {
     this.#subscriptions = new Subscriptions(driver);
     const { connection } = this.#hooks;
     if (connection !== undefined) driver.onState(connection);
-    // A server that comes back may have forgotten the scripts.
+    // A server that comes back may have forgotten the scripts, and what else leads to it is as lost.
     driver.onState((state) => {
-      if (state === "lost") this.#loaded.clear();
+      if (state !== "lost") return;
+      this.#loaded.clear();
+      for (const session of this.#sessions.splice(0)) session.destroy();
     });
   }
 
@@ -226,11 +229,10 @@ export class Store {
   ): Promise<Answer[] | null> {
     const { watch, attempts = DEFAULT_ATTEMPTS, signal } = options;
     if (watch.length === 0) throw new InputError("a transaction needs keys to watch; without any, use multi");
-    for (let attempt = 0; attempt < attempts; attempt++) {
-      signal?.throwIfAborted();
-      const outcome = await this.#attempt(watch, body);
+    for (let conflicts = 0; conflicts < attempts; conflicts++) {
+      const outcome = await this.#retried(false, () => this.#attempt(watch, body, signal), signal);
       if (outcome !== CONFLICT) return outcome;
-      if (attempt >= 3) await this.#pause(Math.min(attempt, 10), signal);
+      if (conflicts >= 3) await this.#pause(Math.min(conflicts, 10), signal);
     }
     throw new ConflictError(attempts);
   }
@@ -238,12 +240,15 @@ export class Store {
   async #attempt(
     watch: readonly string[],
     body: (watched: Watched) => Promise<readonly Item[] | null> | readonly Item[] | null,
+    signal: AbortSignal | undefined,
   ): Promise<Answer[] | null | typeof CONFLICT> {
+    signal?.throwIfAborted();
     const key = watch[0]!;
     const session = await this.#takeSession(key);
     let sound = false;
     try {
-      const ask = (words: readonly Word[], buffers: boolean) => session.send({ words, key, buffers });
+      const ask = (words: readonly Word[], buffers: boolean) =>
+        session.send({ words, key, buffers }).catch((error) => Promise.reject(beforeExec(error, words)));
       await ask(["WATCH", ...watch], false);
       const items = await body({
         call: (...words) => ask(words, false),
@@ -265,14 +270,11 @@ export class Store {
 
   async #execute(session: Session, key: string, items: readonly Item[]): Promise<Answer[] | typeof CONFLICT> {
     const trip: RoundTrip = { kind: "transaction", name: "EXEC", commands: items.length };
-    const plain = (word: string): Request => ({ words: [word], key, buffers: false });
     const requests = items.map((item) => (isCall(item) ? bySource(item) : this.#request(item)));
-    const send = () => session.sendMany([plain("MULTI"), ...requests, plain("EXEC")]);
-    const answers = await this.#trip(trip, false, send, false);
-    for (const answer of answers) if (answer instanceof ServerError) throw answer;
-    const replies = answers.at(-1);
+    const send = () => session.sendMany([{ words: ["MULTI"], key, buffers: false }, ...asBuffers(requests), EXEC]);
+    const replies = executedOrNull(requests, await this.#trip(trip, false, send, false));
     if (replies === null) return CONFLICT;
-    return (replies as Answer[]).map((answer, at) => decoded(items[at]!, answer)) as Answer[];
+    return replies.map((answer, at) => decoded(items[at]!, answer)) as Answer[];
   }
 
   /** Sessions are kept for the next transaction where one connection reaches every key. */
@@ -352,18 +354,29 @@ export class Store {
     );
   }
 
-  async #retried<T>(repeatable: boolean, send: () => Promise<T>): Promise<T> {
-    let since: number | undefined;
+  #retried<T>(repeatable: boolean, send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return send().catch((error) => this.#repeated(error, repeatable, send, signal));
+  }
+
+  async #repeated<T>(first: unknown, repeatable: boolean, send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const since = this.clock.monotonicMs();
+    let error = first;
     for (let attempt = 0; ; attempt++) {
+      if (!this.#mayRepeat(error, repeatable) || this.closed) throw error;
+      if (this.clock.monotonicMs() - since >= this.#retryMs) throw error;
+      await this.#pause(attempt, signal ?? this.#closing.signal);
       try {
         return await send();
-      } catch (error) {
-        if (!mayRepeat(error, repeatable) || this.closed) throw error;
-        since ??= this.clock.monotonicMs();
-        if (this.clock.monotonicMs() - since >= this.#retryMs) throw error;
+      } catch (again) {
+        error = again;
       }
-      await this.#pause(attempt, this.#closing.signal);
     }
+  }
+
+  #mayRepeat(error: unknown, repeatable: boolean): boolean {
+    if (error instanceof ConnectionError) return repeatable || !error.maybeExecuted;
+    if (!(error instanceof ServerError)) return false;
+    return PASSING.has(error.code) || (this.topology === "cluster" && (error.code === "MOVED" || error.code === "ASK"));
   }
 
   /** Longer from attempt to attempt, with jitter, so that many clients do not come back at once. */
@@ -375,9 +388,12 @@ export class Store {
 
 const CONFLICT = Symbol("conflict");
 
-function mayRepeat(error: unknown, repeatable: boolean): boolean {
-  if (error instanceof ConnectionError) return repeatable || !error.maybeExecuted;
-  return error instanceof ServerError && PASSING.has(error.code);
+/** A connection that is lost before EXEC leaves nothing behind, as long as only reads went over it. */
+function beforeExec(error: unknown, words: readonly Word[]): unknown {
+  if (!(error instanceof ConnectionError) || !(isRead(words) || words[0] === "WATCH" || words[0] === "UNWATCH")) {
+    return error;
+  }
+  return new ConnectionError(error.message, { maybeExecuted: false, code: error.code, cause: error });
 }
 
 function isCall(item: Item): item is ScriptCall {

@@ -1,4 +1,5 @@
 /** Gives a test run a folder and an owner, and ends the servers that its files have shared (shared.ts) when it is over. */
+import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,17 +7,20 @@ import { join } from "node:path";
 export function setup(): () => void {
   const run = mkdtempSync(join(tmpdir(), "cinnabar-run-"));
   process.env.CINNABAR_TEST_RUN = run;
+  // A run that is killed cannot clean up.
+  const watch = `while kill -0 ${process.pid} 2>/dev/null; do sleep 2; done; rm -rf "$1"`;
+  spawn("sh", ["-c", watch, "sh", run], { stdio: "ignore", detached: true }).unref();
   process.env.CINNABAR_TEST_OWNER = String(process.pid);
   return () => {
     for (const worker of existsSync(run) ? readdirSync(run) : []) {
-      for (const file of readdirSync(join(run, worker))) {
+      for (const file of readdirSync(join(run, worker)).filter((name) => name.endsWith(".json"))) {
         const { pids } = JSON.parse(readFileSync(join(run, worker, file), "utf8")) as {
           readonly pids: readonly number[];
         };
         for (const pid of pids) end(pid);
       }
     }
-    rmSync(run, { recursive: true, force: true });
+    rmSync(run, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
   };
 }
 

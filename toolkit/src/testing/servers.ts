@@ -6,7 +6,7 @@
  * does when the run is killed before it gets there.
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -45,6 +45,14 @@ function boundOnce(port: number): Promise<number> {
   });
 }
 
+/** In the folder of the test run where there is one, which goes with the run whatever becomes of the server. */
+function newFolder(what: string): string {
+  const run = process.env.CINNABAR_TEST_RUN;
+  const parent = run === undefined ? tmpdir() : join(run, "servers");
+  mkdirSync(parent, { recursive: true });
+  return mkdtempSync(join(parent, `cinnabar-${what}-`));
+}
+
 export interface ServerProcess {
   readonly port: number;
   readonly pid: number;
@@ -69,7 +77,7 @@ export interface StartOptions {
 
 export async function startRedis(options: StartOptions = {}): Promise<ServerProcess> {
   const port = options.port ?? (await freePort());
-  const dir = mkdtempSync(join(tmpdir(), "cinnabar-redis-"));
+  const dir = newFolder("redis");
   const args = ["--port", String(port), "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--daemonize", "no"];
   return run("redis-server", [...args, ...(options.args ?? [])], port, dir, options.detached === true);
 }
@@ -253,10 +261,14 @@ export async function startSentinel(options: { readonly detached?: boolean } = {
   };
 }
 
-async function startOneSentinel(primaryPort: number, detached: boolean): Promise<ServerProcess> {
+/** `more`: further lines of its configuration. */
+export async function startOneSentinel(
+  primaryPort: number,
+  detached: boolean,
+  more: readonly string[] = [],
+): Promise<ServerProcess> {
   const port = await freePort();
-  const dir = mkdtempSync(join(tmpdir(), "cinnabar-sentinel-"));
-  const { writeFileSync } = await import("node:fs");
+  const dir = newFolder("sentinel");
   const lines = [
     `port ${port}`,
     "bind 127.0.0.1",
@@ -265,6 +277,7 @@ async function startOneSentinel(primaryPort: number, detached: boolean): Promise
     "sentinel down-after-milliseconds main 500",
     "sentinel failover-timeout main 3000",
     "sentinel parallel-syncs main 2",
+    ...more,
   ];
   writeFileSync(join(dir, "sentinel.conf"), `${lines.join("\n")}\n`);
   return run("redis-sentinel", [join(dir, "sentinel.conf")], port, dir, detached);

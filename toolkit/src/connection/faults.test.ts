@@ -1,0 +1,440 @@
+/**
+ * What happens when connections fail, with a proxy that cuts, swallows and loses answers. The rule under test: what may have
+ * been run is never sent again unless it is safe to repeat, and nobody waits for ever.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { ConnectionError } from "../errors.ts";
+import { defineScript } from "../script.ts";
+import { manualClock } from "../testing/manual-clock.ts";
+import { FaultyProxy } from "../testing/proxy.ts";
+import { freePort, installed, type ServerProcess, startOneSentinel, startRedis } from "../testing/servers.ts";
+import { type OpenOptions, open } from "./open.ts";
+import type { Store } from "./store.ts";
+
+const increment = defineScript({ name: "inc", keys: ["n"], lua: `return redis.call("INCR", n)` });
+const look = defineScript({
+  name: "look",
+  keys: ["n", "calls"],
+  lua: `redis.call("INCR", calls) return redis.call("GET", n)`,
+  repeatable: true,
+});
+
+describe.skipIf(!installed("redis-server"))("a connection that fails", () => {
+  let server: ServerProcess;
+  let proxy: FaultyProxy;
+  let direct: Store;
+  const opened: Store[] = [];
+  const through = async (options: OpenOptions = {}): Promise<Store> => {
+    const store = await open(proxy.url, { connectTimeoutMs: 2_000, ...options });
+    opened.push(store);
+    return store;
+  };
+
+  /** A store whose connection is known to be lost, with nobody to connect to. */
+  const cutOff = async (options: OpenOptions = {}): Promise<Store> => {
+    let lost: () => void = () => {};
+    const isLost = new Promise<void>((resolve) => {
+      lost = resolve;
+    });
+    const store = await through({ ...options, hooks: { connection: (state) => void (state === "lost" && lost()) } });
+    proxy.refuse();
+    proxy.cut();
+    await isLost;
+    return store;
+  };
+
+  beforeAll(async () => {
+    server = await startRedis();
+    direct = await open(server.url);
+  });
+  afterAll(async () => {
+    await direct?.close();
+    await server?.stop();
+  });
+  beforeEach(async () => {
+    proxy = await FaultyProxy.open(server.port);
+    await direct.call("FLUSHALL");
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((store) => store.close()));
+    await proxy.close();
+  });
+
+  describe("after the command was run", () => {
+    test("a script that is not repeatable is run once, and the caller is told that it may have been", async () => {
+      const store = await through();
+      await store.run(increment, { n: "n" });
+      const lost = proxy.loseAnswerOf("EVALSHA");
+      const error = await store.run(increment, { n: "n" }).catch((caught) => caught);
+      await lost;
+      expect(error).toBeInstanceOf(ConnectionError);
+      expect(error.maybeExecuted).toBe(true);
+      expect(await store.call("GET", "n")).toBe("2");
+    });
+
+    test("a write is not sent again, a read is", async () => {
+      const store = await through();
+      let lost = proxy.loseAnswerOf("INCR");
+      await expect(store.call("INCR", "n")).rejects.toMatchObject({ maybeExecuted: true });
+      await lost;
+      lost = proxy.loseAnswerOf("GET");
+      expect(await store.call("GET", "n")).toBe("1");
+      await lost;
+    });
+
+    test("a script that is repeatable is run again", async () => {
+      const store = await through();
+      await direct.call("SET", "n", "seen");
+      await store.run(look, { n: "n", calls: "calls" });
+      const lost = proxy.loseAnswerOf("EVALSHA");
+      expect(await store.run(look, { n: "n", calls: "calls" })).toBe("seen");
+      await lost;
+      expect(await direct.call("GET", "calls")).toBe("3");
+    });
+
+    test("a pipeline is repeated only if all of it may be", async () => {
+      const store = await through();
+      let lost = proxy.loseAnswerOf("INCR");
+      await expect(
+        store.pipeline([
+          ["GET", "n"],
+          ["INCR", "n"],
+        ]),
+      ).rejects.toMatchObject({ maybeExecuted: true });
+      await lost;
+      lost = proxy.loseAnswerOf("STRLEN");
+      expect(
+        await store.pipeline([
+          ["GET", "n"],
+          ["STRLEN", "n"],
+        ]),
+      ).toEqual(["1", 1]);
+      await lost;
+    });
+
+    test("a MULTI is not sent again", async () => {
+      const store = await through();
+      const lost = proxy.loseAnswerOf("EXEC");
+      await expect(
+        store.multi([
+          ["INCR", "n"],
+          ["INCR", "n"],
+        ]),
+      ).rejects.toMatchObject({ maybeExecuted: true });
+      await lost;
+      expect(await direct.call("GET", "n")).toBe("2");
+    });
+
+    test("a transaction with WATCH is begun again before EXEC, and not after", async () => {
+      const store = await through();
+      let lost = proxy.loseAnswerOf("GET");
+      const add = () =>
+        store.transaction({ watch: ["n"] }, async (watched) => [
+          ["SET", "n", Number((await watched.call("GET", "n")) ?? 0) + 1],
+        ]);
+      expect(await add()).toEqual(["OK"]);
+      await lost;
+      lost = proxy.loseAnswerOf("EXEC");
+      await expect(add()).rejects.toMatchObject({ maybeExecuted: true });
+      await lost;
+      expect(await direct.call("GET", "n")).toBe("2");
+    });
+  });
+
+  test("everything under way is rejected when the connection is cut, and later requests wait for the next", async () => {
+    const store = await through();
+    const states: string[] = [];
+    const watching = await through({ hooks: { connection: (state) => void states.push(state) } });
+    proxy.swallow();
+    const under = ["INCR", "APPEND"].map((name) => store.call(name, "n", ...(name === "APPEND" ? ["x"] : [])));
+    const outcomes = Promise.allSettled(under);
+    await direct.call("PING");
+    proxy.swallow(false);
+    proxy.cut();
+    for (const outcome of await outcomes) {
+      expect(outcome).toMatchObject({ status: "rejected", reason: { maybeExecuted: true } });
+    }
+    expect(await store.call("INCR", "n")).toBe(1);
+    expect(await watching.call("GET", "n")).toBe("1");
+    expect(states).toEqual(["ready", "lost", "ready"]);
+  });
+
+  test("what was never sent is sent when the server is back, even if it is no read", async () => {
+    const store = await cutOff();
+    const adding = store.call("INCR", "n");
+    await expect(Promise.race([adding, direct.call("GET", "n")])).resolves.toBeNull();
+    proxy.refuse(false);
+    expect(await adding).toBe(1);
+  });
+
+  test("when the server stays away, the error comes after retryMs and says that nothing was run", async () => {
+    const store = await cutOff({ retryMs: 150 });
+    await expect(store.call("INCR", "n")).rejects.toMatchObject({ name: "ConnectionError", maybeExecuted: false });
+  });
+
+  test("a server that is restarted has forgotten the scripts, and nobody notices", async () => {
+    const own = await startRedis();
+    const store = await open(own.url);
+    await store.pipeline([increment.with({ n: "n" })]);
+    await own.restart();
+    expect(await store.pipeline([increment.with({ n: "n" }), increment.with({ n: "n" })])).toEqual([1, 2]);
+    expect(await store.run(increment, { n: "n" })).toBe(3);
+    await store.close();
+    await own.stop();
+  });
+
+  describe("half-open", () => {
+    test("a command is given up at its deadline, and the next one gets a new connection", async () => {
+      const store = await through({ commandTimeoutMs: 100, retryMs: 3_000 });
+      proxy.swallow();
+      const error = await store.call("INCR", "n").catch((caught) => caught);
+      expect(error).toMatchObject({ name: "ConnectionError", code: "TIMEOUT", maybeExecuted: true });
+      proxy.swallow(false);
+      expect(await store.call("GET", "n")).toBeNull();
+    });
+
+    test("a blocking command is given up by its guard, and the next one works", async () => {
+      const clock = manualClock();
+      const store = await through({ clock, guardMs: 1_000 });
+      const connection = store.blocking("q");
+      expect(await connection.call(["BLPOP", "q", 0.01], { timeoutMs: 10 })).toBeNull();
+      proxy.swallow();
+      const waiting = connection.call(["BLPOP", "q", 5], { timeoutMs: 5_000 }).catch((error) => error);
+      await direct.call("PING");
+      clock.advance(5_999);
+      expect(await Promise.race([waiting, direct.call("PING")])).toBe("PONG");
+      clock.advance(1);
+      expect(await waiting).toMatchObject({ name: "ConnectionError", code: "SILENT", maybeExecuted: true });
+      proxy.swallow(false);
+      await direct.call("RPUSH", "q", "x");
+      expect(await connection.call(["BLPOP", "q", 1], { timeoutMs: 1_000 })).toEqual(["q", "x"]);
+    });
+
+    test("a transaction does not hang", async () => {
+      const store = await through({ commandTimeoutMs: 2_000 });
+      proxy.swallow();
+      const adding = store.transaction({ watch: ["n"] }, () => [["INCR", "n"]]);
+      await direct.call("PING");
+      proxy.swallow(false);
+      expect(await adding).toEqual([1]);
+    });
+
+    test("closing does not wait for answers that will not come", async () => {
+      const store = await through();
+      proxy.swallow();
+      const outcome = store.call("INCR", "n").catch((error) => error);
+      await store.close();
+      expect(await outcome).toMatchObject({ maybeExecuted: true });
+    });
+  });
+
+  describe("subscriptions", () => {
+    test("come back after the connection is killed, and the listener is told that messages may be missing", async () => {
+      const store = await through();
+      const got: string[] = [];
+      let resumed: () => void = () => {};
+      let arrived: () => void = () => {};
+      const isBack = new Promise<void>((resolve) => {
+        resumed = resolve;
+      });
+      const isThere = new Promise<void>((resolve) => {
+        arrived = resolve;
+      });
+      const listener = (message: Buffer): void => {
+        got.push(message.toString());
+        arrived();
+      };
+      await store.subscribe("a", listener, () => resumed());
+      await store.subscribe("b", listener);
+      await direct.call("CLIENT", "KILL", "TYPE", "pubsub");
+      await isBack;
+      expect(await direct.call("PUBLISH", "a", "again")).toBe(1);
+      expect(await direct.call("PUBLISH", "b", "too")).toBe(1);
+      await isThere;
+      expect(got[0]).toBe("again");
+    });
+
+    test("one that is asked for while the server is away is there when it is back", async () => {
+      const store = await cutOff();
+      const subscribing = store.subscribe("late", () => {});
+      await direct.call("PING");
+      proxy.refuse(false);
+      await subscribing;
+      expect(await direct.call("PUBLISH", "late", "x")).toBe(1);
+    });
+
+    test("a connection that is dead without a sign is noticed by its silence", async () => {
+      // Time is moved by hand: the heartbeat and the deadline of its answer.
+      const clock = manualClock();
+      const store = await through({ clock, commandTimeoutMs: 1_000 });
+      let resumed: () => void = () => {};
+      const isBack = new Promise<void>((resolve) => {
+        resumed = resolve;
+      });
+      await store.subscribe(
+        "a",
+        () => {},
+        () => resumed(),
+      );
+      proxy.swallow();
+      clock.advance(5_000);
+      await direct.call("PING");
+      proxy.swallow(false);
+      clock.advance(1_000);
+      clock.run();
+      await isBack;
+      expect(await direct.call("PUBLISH", "a", "x")).toBeGreaterThanOrEqual(1);
+    });
+  });
+
+  describe("from the beginning", () => {
+    test("nobody there: open fails in time and names the address", async () => {
+      const port = await freePort();
+      const opening = open(`redis://user:secret@127.0.0.1:${port}`, { connectTimeoutMs: 200 });
+      const error = await opening.catch((caught) => caught);
+      expect(error).toMatchObject({ name: "ConnectionError", code: "UNREACHABLE", maybeExecuted: false });
+      expect(error.message).toContain(`127.0.0.1:${port}`);
+      expect(inspected(error)).not.toContain("secret");
+    });
+
+    test("somebody there who never answers: open fails in time", async () => {
+      proxy.swallow();
+      const error = await open(proxy.url, { connectTimeoutMs: 200 }).catch((caught) => caught);
+      expect(error).toMatchObject({ name: "ConnectionError", code: "UNREACHABLE" });
+    });
+
+    test("a server that comes up while open waits is taken", async () => {
+      proxy.refuse();
+      const opening = open(proxy.url, { connectTimeoutMs: 10_000 });
+      await direct.call("PING");
+      proxy.refuse(false);
+      const store = await opening;
+      expect(await store.call("PING")).toBe("PONG");
+      await store.close();
+    });
+
+    test("a wrong password, a missing one, and a database that is not there are said at once", async () => {
+      const own = await startRedis({ args: ["--requirepass", "right-password"] });
+      const at = `127.0.0.1:${own.port}`;
+      const wrong = await open(`redis://:wrong-password@${at}`).catch((caught) => caught);
+      expect(wrong).toMatchObject({ name: "ServerError", code: "WRONGPASS" });
+      expect(inspected(wrong)).not.toContain("wrong-password");
+      await expect(open(`redis://${at}`)).rejects.toMatchObject({ code: "NOAUTH" });
+      await expect(open(`redis://:right-password@${at}/99`)).rejects.toThrow("DB index is out of range");
+      const store = await open(`redis://default:right-password@${at}/3`, { clientName: "named", retryMs: 100 });
+      expect(await store.call("CLIENT", "LIST")).toMatch(/name=named .*db=3/);
+      await own.stop();
+      const lost = await store.call("INCR", "n").catch((caught) => caught);
+      expect(inspected(lost)).not.toContain("right-password");
+      await store.close();
+    });
+
+    test("a unix socket is a server too", async () => {
+      const own = await startRedis({ args: ["--unixsocket", "redis.sock"] });
+      const [, dir] = (await (await open(own.url)).call("CONFIG", "GET", "dir")) as [string, string];
+      const store = await open(`unix://${join(dir, "redis.sock")}?db=2`);
+      expect(await store.call("CLIENT", "LIST")).toMatch(/redis.sock:0 .*db=2/);
+      await store.close();
+      await own.stop();
+    });
+
+    test("sentinels and their primary may each ask for a password", async () => {
+      const own = await startRedis({ args: ["--requirepass", "the-servers"] });
+      const sentinel = await startOneSentinel(own.port, false, [
+        "sentinel auth-pass main the-servers",
+        "requirepass theirs",
+      ]);
+      const at = `127.0.0.1:${sentinel.port}/main`;
+      const store = await open(`redis+sentinel://:the-servers@${at}/5?sentinelPassword=theirs`);
+      expect(await store.call("CLIENT", "INFO")).toContain("db=5");
+      await store.close();
+      const opening = open(`redis+sentinel://:the-servers@${at}?sentinelPassword=wrong-one`);
+      const error = await opening.catch((caught) => caught);
+      expect(error.message).toMatch(/no sentinel could name the primary of "main".*WRONGPASS/);
+      expect(inspected(error)).not.toContain("wrong-one");
+      await expect(open(`redis+sentinel://127.0.0.1:${sentinel.port}/other?sentinelPassword=theirs`)).rejects.toThrow(
+        'knows no primary "other"',
+      );
+      await Promise.all([sentinel.stop(), own.stop()]);
+    });
+
+    test.skipIf(!installed("openssl"))("TLS: a certificate must be trusted", async () => {
+      const dir = mkdtempSync(join(tmpdir(), "cinnabar-tls-"));
+      const [key, cert] = [join(dir, "key.pem"), join(dir, "cert.pem")];
+      const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+      spawnSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, ...subject]);
+      const tlsPort = await freePort();
+      const args = [
+        "--tls-port",
+        String(tlsPort),
+        "--tls-cert-file",
+        cert,
+        "--tls-key-file",
+        key,
+        "--tls-auth-clients",
+        "no",
+      ];
+      const own = await startRedis({ args: [...args, "--tls-ca-cert-file", cert] });
+      const url = `rediss://127.0.0.1:${tlsPort}`;
+      await expect(open(url)).rejects.toMatchObject({ name: "ConnectionError", code: "UNREACHABLE" });
+      const store = await open(url, { tls: { ca: readFileSync(cert, "utf8") } });
+      expect(await store.call("PING")).toBe("PONG");
+      expect(store.workerAddress!.options.tls!.ca).toContain("CERTIFICATE");
+      await store.close();
+      await own.stop();
+      rmSync(dir, { recursive: true });
+    });
+
+    test("a server that speaks something else is refused", async () => {
+      const { createServer } = await import("node:http");
+      const http = createServer((_, response) => response.end("hello"));
+      const port = await freePort();
+      await new Promise<void>((resolve) => void http.listen(port, "127.0.0.1", resolve));
+      await expect(open(`redis://127.0.0.1:${port}`, { connectTimeoutMs: 300 })).rejects.toBeInstanceOf(
+        ConnectionError,
+      );
+      http.closeAllConnections();
+      http.close();
+    });
+  });
+
+  test("a program that closes its store ends by itself", async () => {
+    const here = dirname(fileURLToPath(import.meta.url));
+    const program = `
+      import { open } from ${JSON.stringify(join(here, "open.ts"))};
+      for (const target of [undefined, ${JSON.stringify(server.url)}]) {
+        const store = await open(target);
+        await store.subscribe("c", () => {});
+        const waiting = store.blocking("q").call(["BLPOP", "q", 0], { timeoutMs: 60_000 }).catch(() => {});
+        await store.transaction({ watch: ["k"] }, () => [["SET", "k", 1]]);
+        await store.close();
+        await waiting;
+      }
+      console.log("closed");
+    `;
+    const args = ["--conditions=source", "--import", "tsx", "--input-type=module", "--eval", program];
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    let output = "";
+    child.stdout.on("data", (data) => {
+      output += data;
+    });
+    const code = await new Promise((resolve) => void child.once("exit", resolve));
+    expect(output).toContain("closed");
+    expect(code).toBe(0);
+    expect(await direct.call("CLIENT", "LIST", "TYPE", "pubsub")).toBe("");
+  });
+});
+
+/** Everything that a logger could print of an error. */
+function inspected(error: unknown): string {
+  const parts: string[] = [];
+  for (let each = error; each instanceof Error; each = each.cause) {
+    parts.push(each.message, String(each.stack), JSON.stringify({ ...each }));
+  }
+  return parts.join("\n");
+}

@@ -1,0 +1,121 @@
+/** One server, or the primary that Sentinel names: a line for commands, and connections of their own for whoever asks. */
+import { ClosedError } from "../errors.ts";
+import { request, type Settings } from "./dial.ts";
+import { Line } from "./line.ts";
+import type {
+  Answer,
+  ConnectionState,
+  Driver,
+  Reply,
+  Request,
+  Session,
+  SessionOptions,
+  Subscriber,
+  SubscriberEvents,
+  WorkerAddress,
+} from "./port.ts";
+import { asBuffers, EXEC, executed, sessionOver } from "./sessions.ts";
+import { States } from "./states.ts";
+import { WireSubscriber } from "./subscriber.ts";
+import type { Wire } from "./wire.ts";
+
+export interface RemoteOptions {
+  readonly topology: "single" | "sentinel";
+  readonly settings: Settings;
+  /** A connection to the server that is the primary now. */
+  readonly dial: () => Promise<Wire>;
+  readonly address: WorkerAddress | null;
+  /** Run once, when the driver is closed. */
+  readonly onClose?: () => void;
+}
+
+export class RemoteDriver implements Driver {
+  readonly topology: "single" | "sentinel";
+  readonly address: WorkerAddress | null;
+  readonly #settings: Settings;
+  readonly #dial: () => Promise<Wire>;
+  readonly #line: Line;
+  readonly #states = new States();
+  readonly #others = new Set<{ destroy(): void }>();
+  readonly #onClose: (() => void) | undefined;
+  #closed = false;
+
+  private constructor(options: RemoteOptions) {
+    this.topology = options.topology;
+    this.address = options.address;
+    this.#settings = options.settings;
+    this.#dial = options.dial;
+    this.#onClose = options.onClose;
+    this.#line = new Line({
+      settings: options.settings,
+      dial: options.dial,
+      onState: (state) => this.#states.set(state),
+    });
+  }
+
+  static async open(options: RemoteOptions): Promise<RemoteDriver> {
+    const driver = new RemoteDriver(options);
+    try {
+      await driver.#line.open();
+    } catch (error) {
+      await driver.close();
+      throw error;
+    }
+    return driver;
+  }
+
+  send(each: Request): Promise<Reply> {
+    return this.#line.send(each);
+  }
+
+  sendMany(requests: readonly Request[]): Promise<Answer[]> {
+    return this.#line.askAll(requests);
+  }
+
+  async transact(requests: readonly Request[]): Promise<Answer[]> {
+    return executed(requests, await this.#line.askAll([request("MULTI"), ...asBuffers(requests), EXEC]));
+  }
+
+  async session(_key: string | undefined, options: SessionOptions = {}): Promise<Session> {
+    if (this.#closed) throw new ClosedError();
+    const wire = await this.#dial();
+    if (this.#closed) {
+      wire.destroy();
+      throw new ClosedError();
+    }
+    this.#others.add(wire);
+    wire.onClose(() => this.#others.delete(wire));
+    return sessionOver(wire, options.blocking === true ? undefined : this.#settings.commandTimeoutMs);
+  }
+
+  async subscriber(events: SubscriberEvents): Promise<Subscriber> {
+    if (this.#closed) throw new ClosedError();
+    const subscriber = new WireSubscriber(this.#settings, this.#dial, events, () => this.#others.delete(subscriber));
+    // Known before it is there, so that closing ends it in any case.
+    this.#others.add(subscriber);
+    return subscriber.open();
+  }
+
+  sendToAll(each: Request): Promise<Answer[]> {
+    return this.#line.askAll([each]);
+  }
+
+  onState(listener: (state: ConnectionState) => void): () => void {
+    return this.#states.add(listener);
+  }
+
+  /** Gives up the connection for commands: whoever is the primary now is asked for anew. */
+  async renew(reason: string): Promise<void> {
+    if (this.#closed || !this.#line.ready) return;
+    this.#line.renew(await this.#line.wire(), reason);
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#onClose?.();
+    for (const each of [...this.#others]) each.destroy();
+    await this.#line.close();
+    this.#states.set("closed");
+  }
+}

@@ -1,0 +1,36 @@
+/** What the drivers of servers share: connections of their own, and transactions in one write. */
+import { ServerError } from "../errors.ts";
+import type { Answer, Reply, Request, Session } from "./port.ts";
+import type { Wire } from "./wire.ts";
+
+export const EXEC: Request = { words: ["EXEC"], key: undefined, buffers: true };
+
+/** Inside of a transaction everything is read as bytes; EXEC's answer is then taken apart as each request asked. */
+export function asBuffers(requests: readonly Request[]): Request[] {
+  return requests.map((each) => (each.buffers ? each : { ...each, buffers: true }));
+}
+
+/** From the answers to MULTI, the commands and EXEC to the answers of the commands; null when a watched key had changed. */
+export function executedOrNull(requests: readonly Request[], answers: readonly Answer[]): Answer[] | null {
+  for (const answer of answers) if (answer instanceof ServerError) throw answer;
+  const replies = answers.at(-1) as Answer[] | null;
+  return replies?.map((reply, at) => (requests[at]!.buffers ? reply : asText(reply))) ?? null;
+}
+
+export function executed(requests: readonly Request[], answers: readonly Answer[]): Answer[] {
+  return executedOrNull(requests, answers) ?? [];
+}
+
+function asText(answer: Answer): Answer {
+  if (Buffer.isBuffer(answer)) return answer.toString("utf8");
+  return Array.isArray(answer) ? (answer.map(asText) as Reply) : answer;
+}
+
+export function sessionOver(wire: Wire, timeoutMs: number | undefined): Session {
+  const limits = { timeoutMs };
+  return {
+    send: (each) => wire.send(each, limits),
+    sendMany: (requests) => wire.askAll(requests, limits),
+    destroy: () => wire.destroy(),
+  };
+}

@@ -1,0 +1,24 @@
+/** Which of the 16 384 slots of a Cluster a key belongs to: CRC16 of what stands in its first braces, or of all of it. */
+export const SLOTS = 16_384;
+
+const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8;
+  for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+  return crc;
+});
+
+export function slotOf(key: string): number {
+  const open = key.indexOf("{");
+  if (open !== -1) {
+    const end = key.indexOf("}", open + 1);
+    if (end > open + 1) return crc16(key.slice(open + 1, end)) % SLOTS;
+  }
+  return crc16(key) % SLOTS;
+}
+
+function crc16(text: string): number {
+  const bytes = Buffer.from(text, "utf8");
+  let crc = 0;
+  for (let at = 0; at < bytes.length; at++) crc = ((crc << 8) & 0xffff) ^ TABLE[((crc >> 8) ^ bytes[at]!) & 0xff]!;
+  return crc;
+}

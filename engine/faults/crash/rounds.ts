@@ -7,7 +7,7 @@
  * handed to the system when they were acknowledged.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,6 +19,9 @@ export interface Figures {
   acknowledged: number;
   /** Acknowledged and gone. */
   lost: number;
+  /** Kills that found a snapshot, or a rewrite, half written. */
+  duringSave: number;
+  duringRewrite: number;
   /** The longest time between the acknowledgement of a write that was lost and the kill. */
   oldestLostMs: number;
 }
@@ -139,13 +142,17 @@ async function killAfter(child: ChildProcess, lifeMs: number): Promise<number> {
 
 /** Opens what a victim left and counts what is missing. */
 async function inspect(dir: string, loads: readonly Load[], killedAt: number, figures: Figures): Promise<void> {
+  const names = readdirSync(dir);
+  if (names.some((name) => /^temp-\d+-bg\.rdb$/.test(name))) figures.duringSave++;
+  if (names.some((name) => name.startsWith("temp-rewriteaof"))) figures.duringRewrite++;
   const engine = await EmbeddedEngine.open({ dir });
+  if (readdirSync(dir).some((name) => name.startsWith("temp-"))) throw new Error("half-written files are left behind");
   try {
     const db = engine.core.databases[0]!;
     for (const { prefix, from, upTo, times } of loads) {
       figures.acknowledged += upTo - from;
       for (let i = from; i < upTo; i++) {
-        if (db.exists(`${prefix}:${i}`)) continue;
+        if (String(db.peek(`${prefix}:${i}`)) === String(i)) continue;
         figures.lost++;
         const { at } = times.find((time) => time.upTo > i)!;
         figures.oldestLostMs = Math.max(figures.oldestLostMs, killedAt - at);
@@ -163,6 +170,8 @@ export async function crashRounds(options: RoundOptions): Promise<Figures> {
     rounds: options.rounds,
     acknowledged: 0,
     lost: 0,
+    duringSave: 0,
+    duringRewrite: 0,
     oldestLostMs: 0,
   };
   try {

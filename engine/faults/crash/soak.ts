@@ -14,7 +14,8 @@ for (const mode of ["server", "inside"] as const) {
     const seconds = ((systemClock.monotonic() - started) / 1000).toFixed(0);
     console.log(
       `${mode} ${appendfsync}: ${figures.rounds} kills in ${seconds} s, ${acknowledged} writes acknowledged, ${lost} lost` +
-        (lost > 0 ? `, the oldest ${oldestLostMs.toFixed(0)} ms old` : ""),
+        (lost > 0 ? `, the oldest ${oldestLostMs.toFixed(0)} ms old` : "") +
+        `; ${figures.duringSave} kills in the middle of a snapshot, ${figures.duringRewrite} of a rewrite`,
     );
     if (lost > 0 && (appendfsync === "always" || oldestLostMs >= 1000)) failed = true;
   }

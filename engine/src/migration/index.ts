@@ -1,0 +1,294 @@
+/**
+ * MIGRATE: keys go to another server and are deleted here once it has them.
+ *
+ * Redis stands still meanwhile, so nobody can touch a key that is on its way. Here the loop goes on: the client is parked
+ * as in a blocking command, and only who names one of these keys waits too (`#holds`, asked by `engine.execute` as
+ * CLIENT PAUSE is). Readers as well as writers: somebody who has seen the key on the other server must not find its old
+ * value here afterwards. Commands that act on a whole database (SWAPDB, FLUSHALL, DEBUG) wait for all transfers. So a
+ * transfer is one step for whoever names the key, as in Redis, and costs the others nothing.
+ *
+ * What does not name its keys cannot be held: a script that touches what it has not declared, a blocked BLMOVE that is
+ * served into the key, expiry, eviction. Therefore each key on its way is also watched, as by WATCH, from the moment at
+ * which it was serialised. When the answer has come:
+ *
+ * - unchanged: it is deleted. This is all but always so.
+ * - gone by itself (expired, evicted, flushed): nothing to do. As if it had happened after the transfer.
+ * - changed: it stays, and the caller gets an error that says so. The other server has it as it was; here is what is
+ *   newer. Nothing is lost; which of the two counts is for the caller to say (again with REPLACE, or delete one). To send
+ *   it again by ourselves would overwrite what the other server's clients may have done to it by then.
+ *
+ * A process that dies between the answer and the deletion has the key on both sides, as in Redis; never on neither. A
+ * client that goes away does not end its transfer. Deletion is one step, handed on as one DEL.
+ *
+ * Inside EXEC and scripts, which cannot be parked, everything stands still (blocking-link.ts).
+ *
+ * Links are kept for ten seconds after they were last used, 64 of them at most, as in Redis; transfers to the same server
+ * at the same time each have their own.
+ */
+import type { Client } from "../client.ts";
+import type { Command } from "../command-table.ts";
+import type { Db, Watcher } from "../db.ts";
+import type { Engine } from "../engine.ts";
+import { internalError, migrateChanged, type ReplyError } from "../errors.ts";
+import { keysOf } from "../key-extraction.ts";
+import { dumpValue } from "../persist/rdb/payload.ts";
+import { OK, type Reply } from "../reply.ts";
+import { BlockingLink } from "./blocking-link.ts";
+import { Link } from "./link.ts";
+import { type MigrateRequest, type Outcome, type Serialized, type StepResult, transfer } from "./transfer.ts";
+
+const KEEP_MS = 10_000;
+const MOST_KEPT = 64;
+
+/** Commands that concern whole databases. */
+const OF_DATABASES = new Set(["swapdb", "flushdb", "flushall", "debug"]);
+/** Commands that may leave the client's database, or whose words do not tell which they are in. */
+const OF_OTHER_DATABASES = new Set(["copy", "move", "eval", "evalsha", "eval_ro", "evalsha_ro", "fcall", "fcall_ro"]);
+
+/** A key that is on its way. */
+class KeyInFlight implements Watcher {
+  /** Changed since it was serialised. */
+  watchBroken = false;
+  readonly seesAll = true;
+}
+
+/** The keys of one transfer. */
+class Flight {
+  readonly db: Db;
+  readonly keys = new Map<string, KeyInFlight>();
+
+  constructor(db: Db, keys: readonly string[]) {
+    this.db = db;
+    for (const key of new Set(keys)) {
+      const inFlight = new KeyInFlight();
+      this.keys.set(key, inFlight);
+      const watchers = db.watchers.get(key);
+      if (watchers === undefined) db.watchers.set(key, new Set([inFlight]));
+      else watchers.add(inFlight);
+    }
+  }
+
+  land(): void {
+    const { watchers } = this.db;
+    for (const [key, inFlight] of this.keys) {
+      const set = watchers.get(key);
+      set?.delete(inFlight);
+      if (set?.size === 0) watchers.delete(key);
+    }
+  }
+}
+
+export class Migrations {
+  readonly #engine: Engine;
+  readonly #flights = new Set<Flight>();
+  /** Links that nobody uses just now, by `host:port`. */
+  readonly #kept = new Map<string, Link[]>();
+  readonly #used = new Set<Link>();
+  #blocking: BlockingLink | null = null;
+  #closed = false;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** Keys that exist; the caller has looked. */
+  run(client: Client, request: MigrateRequest): Reply {
+    return client.inTransaction ? this.#runNow(client, request) : this.#runLater(client, request);
+  }
+
+  /** A key's value as it is at this moment; nothing happens to the key, not even if its time has come. */
+  #serialize(db: Db, key: string): Serialized | undefined {
+    const value = db.keyspace.get(key);
+    if (value === undefined) return undefined;
+    const deadline = db.expires.get(key);
+    const left = deadline === undefined ? 0 : deadline - this.#engine.clock.now();
+    if (left < 0) return undefined;
+    const payload = dumpValue(value, db.limits, this.#engine.config.values.rdbcompression);
+    return { ttlMs: deadline === undefined ? 0 : Math.max(1, left), payload };
+  }
+
+  // ---------------------------------------------------------------------------------------------- all at once
+
+  #runNow(client: Client, request: MigrateRequest): Reply {
+    this.#blocking ??= new BlockingLink();
+    const { db } = client;
+    const outcome = this.#blocking.run(
+      request,
+      transfer(request, (key) => this.#serialize(db, key)),
+    );
+    const gone = request.copy ? [] : outcome.moved.filter((key) => db.delete(key));
+    if (gone.length > 0) client.propagateAs(["DEL", ...gone]);
+    return outcome.error ?? OK;
+  }
+
+  // ---------------------------------------------------------------------------------------------- while others go on
+
+  #runLater(client: Client, request: MigrateRequest): Reply {
+    const flight = new Flight(client.db, request.keys);
+    this.#flights.add(flight);
+    this.#engine.pause.hold = this.#holds;
+    void this.#fly(flight, request).then((outcome) => this.#land(client, request, flight, outcome));
+    return this.#engine.blocking.park(client);
+  }
+
+  async #fly(flight: Flight, request: MigrateRequest): Promise<Outcome> {
+    const steps = transfer(request, (key) => {
+      flight.keys.get(key)!.watchBroken = false;
+      return this.#serialize(flight.db, key);
+    });
+    let link: Link | null = null;
+    let result: StepResult = { lines: [], failure: null };
+    try {
+      for (;;) {
+        const { done, value } = steps.next(result);
+        if (done) {
+          if (link !== null) this.#release(request, link, value.linkIsSound);
+          return value;
+        }
+        if ("reuse" in value) {
+          if (link !== null) this.#release(request, link, false);
+          const opened = (value.reuse && this.#take(request)) || (await this.#open(request));
+          link = opened instanceof Link ? opened : null;
+          result =
+            opened instanceof Link ? { state: opened, lines: [], failure: null } : { lines: [], failure: opened };
+        } else result = await link!.exchange(value.commands, request.timeoutMs);
+      }
+    } catch (error) {
+      // A fault of ours, as a value too large for V8: nobody may wait for ever.
+      this.#engine.onError(error, "migrate");
+      if (link !== null) this.#release(request, link, false);
+      return { moved: [], error: internalError("migrate"), linkIsSound: false };
+    }
+  }
+
+  #land(client: Client, request: MigrateRequest, flight: Flight, outcome: Outcome): void {
+    // Nothing is written any more: the key is on both sides, as after a crash.
+    if (this.#closed) return;
+    const engine = this.#engine;
+    flight.land();
+    this.#flights.delete(flight);
+    const reply = engine.runAfterwards(client, () => this.#delete(client, request, flight, outcome));
+    if (client.isParked) engine.blocking.release(client, reply);
+    if (this.#flights.size === 0) engine.pause.hold = null;
+    engine.pause.lookAgain();
+  }
+
+  #delete(client: Client, request: MigrateRequest, { db, keys }: Flight, outcome: Outcome): Reply | ReplyError {
+    const changed: string[] = [];
+    const gone: string[] = [];
+    if (!request.copy) {
+      // Meanwhile a replica: what goes and comes here is its primary's to say.
+      const { isReplica } = this.#engine.replication;
+      for (const key of outcome.moved) {
+        if (isReplica || keys.get(key)!.watchBroken) {
+          if (db.exists(key)) changed.push(key);
+        } else if (db.delete(key)) gone.push(key);
+      }
+    }
+    if (gone.length > 0) client.propagateAs(["DEL", ...gone]);
+    return outcome.error ?? (changed.length === 0 ? OK : migrateChanged(changed[0]!));
+  }
+
+  // ---------------------------------------------------------------------------------------------- who has to wait
+
+  readonly #holds = (client: Client, command: Command, argv: readonly string[]): boolean => {
+    // What a primary says comes in its order, or not at all.
+    if (client.isPrimary) return false;
+    // What is queued waits with its EXEC.
+    if (client.multi !== null) {
+      if (command.name !== "exec") return false;
+      return client.multi.some((queued) => this.#touches(null, queued.command, queued.argv));
+    }
+    return this.#touches(OF_OTHER_DATABASES.has(command.name) ? null : client.db, command, argv);
+  };
+
+  /** Whether a command concerns a key that is on its way; `db` null: in whichever database. */
+  #touches(db: Db | null, command: Command, argv: readonly string[]): boolean {
+    if (OF_DATABASES.has(command.name)) return true;
+    const places = keysOf(command, argv);
+    if (places.length === 0) return false;
+    for (const flight of this.#flights) {
+      if (db !== null && flight.db !== db) continue;
+      for (const place of places) if (flight.keys.has(argv[place]!)) return true;
+    }
+    return false;
+  }
+
+  // ---------------------------------------------------------------------------------------------- links
+
+  #take({ host, port }: MigrateRequest): Link | undefined {
+    const kept = this.#kept.get(`${host}:${port}`);
+    for (let link = kept?.pop(); link !== undefined; link = kept?.pop()) {
+      if (!link.isOpen) continue;
+      link.wake();
+      this.#used.add(link);
+      return link;
+    }
+    return undefined;
+  }
+
+  async #open({ host, port, timeoutMs }: MigrateRequest) {
+    const opened = await Link.open(host, port, timeoutMs);
+    if (opened instanceof Link) {
+      this.#used.add(opened);
+      if (this.#closed) opened.close();
+    }
+    return opened;
+  }
+
+  #release({ host, port }: MigrateRequest, link: Link, isSound: boolean): void {
+    this.#used.delete(link);
+    if (!isSound || !link.isOpen || this.#closed) {
+      link.close();
+      return;
+    }
+    link.usedAt = this.#engine.clock.monotonic();
+    link.rest();
+    const name = `${host}:${port}`;
+    const kept = this.#kept.get(name);
+    if (kept === undefined) this.#kept.set(name, [link]);
+    else kept.push(link);
+    let count = 0;
+    for (const links of this.#kept.values()) count += links.length;
+    if (count > MOST_KEPT) this.#closeOldest();
+  }
+
+  #closeOldest(): void {
+    let oldest: Link | undefined;
+    for (const [first] of this.#kept.values()) {
+      if (first !== undefined && (oldest === undefined || first.usedAt < oldest.usedAt)) oldest = first;
+    }
+    for (const links of this.#kept.values()) if (links[0] === oldest) links.shift()?.close();
+  }
+
+  /** Closes links that have not been used for a while. Ten times a second. */
+  cron(): void {
+    if (this.#kept.size === 0) return;
+    const before = this.#engine.clock.monotonic() - KEEP_MS;
+    for (const [name, links] of this.#kept) {
+      const kept = links.filter((link) => link.isOpen && link.usedAt >= before);
+      for (const link of links) if (!kept.includes(link)) link.close();
+      if (kept.length === 0) this.#kept.delete(name);
+      else this.#kept.set(name, kept);
+    }
+  }
+
+  /** Links that are kept for the next transfer. */
+  get keptLinks(): number {
+    let count = 0;
+    for (const links of this.#kept.values()) count += links.length;
+    return count;
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const links of this.#kept.values()) for (const link of links) link.close();
+    this.#kept.clear();
+    for (const link of this.#used) link.close();
+    for (const flight of this.#flights) flight.land();
+    this.#flights.clear();
+    this.#engine.pause.hold = null;
+    this.#blocking?.close();
+    this.#blocking = null;
+  }
+}

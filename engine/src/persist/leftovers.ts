@@ -1,0 +1,36 @@
+/**
+ * Files that were being written when their process was killed. They have temporary names with its number in them, no other
+ * file refers to them, and a store that crashes again and again would fill its disk with them.
+ */
+import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+/** As PendingFile, a background save and a rewrite name them; Redis's own, too. */
+const NAMES = /^temp-(?:rewriteaof-(?:bg-)?)?(\d+)(?:-bg)?\.(?:rdb|aof)$/;
+
+function isAlive(pid: number): boolean {
+  if (pid === process.pid) return true;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
+}
+
+/**
+ * Removes them from a folder that is ours; returns their names. What a living process may be writing stays. Whatever stands
+ * in the way of it is not this one's business: a start does not fail for what it would rather be rid of.
+ */
+export function removeLeftovers(folder: string): string[] {
+  try {
+    const left = readdirSync(folder).filter((name) => {
+      const pid = NAMES.exec(name)?.[1];
+      return pid !== undefined && !isAlive(Number(pid));
+    });
+    for (const name of left) rmSync(join(folder, name), { force: true });
+    return left;
+  } catch {
+    return [];
+  }
+}

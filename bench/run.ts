@@ -1,7 +1,7 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
  * Prints the ratios and writes them to bench/results.json, whose tables the README shows (between its bench markers).
@@ -10,8 +10,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { compareFiles, type FileRow } from "./files.ts";
 import { compareInProcess, type ProcessRow } from "./in-process.ts";
+import { compareLocks, type LockRow, lockTable } from "./locks.ts";
 import { compareMemory, type MemoryRow } from "./memory.ts";
+import { compareQueues, type QueueRow, queueTable } from "./queues.ts";
 import { compareServers, type Row } from "./redis-benchmark.ts";
 import { compareScripts } from "./scripts.ts";
 import { type BenchServer, median, run, startServer } from "./servers.ts";
@@ -23,9 +26,12 @@ interface Results {
   scripts?: Row[];
   process?: ProcessRow[];
   memory?: MemoryRow[];
+  files?: FileRow[];
+  locks?: LockRow[];
+  queues?: QueueRow[];
 }
 
-const PARTS = ["plain", "pipelined", "scripts", "process", "memory"] as const;
+const PARTS = ["plain", "pipelined", "scripts", "process", "memory", "files", "locks", "queues"] as const;
 type Part = (typeof PARTS)[number];
 
 const { values: flags } = parseArgs({
@@ -80,6 +86,21 @@ function memoryTable(rows: readonly MemoryRow[]): string {
   ].join("\n");
 }
 
+function fileTable(rows: readonly FileRow[]): string {
+  const figure = (value: number | undefined) =>
+    value === undefined ? "" : value < 100 ? value.toFixed(1) : round(value);
+  return [
+    "**Files** (milliseconds: less is better; requests/s: more is)",
+    "",
+    "| what | unit | cinnabar | redis | ratio |",
+    "| --- | --- | ---: | ---: | ---: |",
+    ...rows.map(({ what, unit, ours, redis }) => {
+      const ratio = redis === undefined ? "" : (ours / redis).toFixed(2);
+      return `| ${what} | ${unit} | ${figure(ours)} | ${figure(redis)} | ${ratio} |`;
+    }),
+  ].join("\n");
+}
+
 /** Both servers, fresh, for as long as `compare` needs them. */
 async function withServers(compare: (ours: BenchServer, redis: BenchServer) => Row[] | Promise<Row[]>): Promise<Row[]> {
   const ours = await startServer("cinnabar");
@@ -107,6 +128,9 @@ if (parts.includes("scripts")) {
 }
 if (parts.includes("process")) results.process = await compareInProcess(flags.quick ? 1 : 3);
 if (parts.includes("memory")) results.memory = await compareMemory(flags.quick ? 0.05 : 1);
+if (parts.includes("files")) results.files = await compareFiles(flags.quick);
+if (parts.includes("locks")) results.locks = await compareLocks(flags.quick);
+if (parts.includes("queues")) results.queues = await compareQueues(flags.quick);
 
 const tables = [
   `Measured on ${results.machine}; both sides in one run, rounds in turn, medians.`,
@@ -115,6 +139,9 @@ const tables = [
   results.scripts && serverTable("EVALSHA, pipeline of 16", results.scripts),
   results.process && processTable(results.process),
   results.memory && memoryTable(results.memory),
+  results.files && fileTable(results.files),
+  results.locks && lockTable(results.locks),
+  results.queues && queueTable(results.queues),
 ].filter((table) => table !== undefined);
 const text = tables.join("\n\n");
 console.log(text);

@@ -37,14 +37,18 @@ async function answers(port: number): Promise<boolean> {
   });
 }
 
-export async function startServer(name: BenchServer["name"], flags: string[] = []): Promise<BenchServer> {
+export async function startServer(
+  name: BenchServer["name"],
+  flags: string[] = [],
+  environment: Record<string, string> = {},
+): Promise<BenchServer> {
   const dir = mkdtempSync(join(tmpdir(), "cinnabar-bench-"));
   const port = await freePort();
   const [command, ...args] = COMMANDS[name];
   const child: ChildProcess = spawn(
     command,
     [...args, "--port", String(port), "--dir", dir, "--save", "", "--bind", "127.0.0.1", ...flags],
-    { stdio: ["ignore", "ignore", "inherit"] },
+    { stdio: ["ignore", "ignore", "inherit"], env: { ...process.env, ...environment } },
   );
   const killed = () => child.kill("SIGKILL");
   process.once("exit", killed);

@@ -4,23 +4,12 @@ import type { Answer } from "./answer.ts";
 import { redisMissing } from "./redis-server.ts";
 import { engineTarget, realTarget, type Target } from "./target.ts";
 
-const FILES = "files and the serialised form of values are another part of the work";
-const REPLICATION = "replication is another part of the work";
 const ACL = "access control lists are another part of the work";
 const CLUSTER = "the engine is one server; Cluster is Redis's";
 const MODULES = "native modules cannot be loaded";
 
 /** Commands of the real server that the engine does not have, each with its reason; subcommands go with them. */
 const leftOut: Record<string, string> = {
-  migrate: FILES,
-  replicaof: REPLICATION,
-  slaveof: REPLICATION,
-  sync: REPLICATION,
-  psync: REPLICATION,
-  replconf: REPLICATION,
-  failover: REPLICATION,
-  wait: REPLICATION,
-  role: REPLICATION,
   acl: ACL,
   cluster: CLUSTER,
   asking: CLUSTER,
@@ -32,6 +21,7 @@ const leftOut: Record<string, string> = {
 /** Commands that the engine has beyond Redis 7.0, each with its reason. */
 const added: Record<string, string> = {
   "client|setinfo": "clients of today send it on every connection (Redis 7.2)",
+  waitaof: "writes that replicas have on disk (Redis 7.2)",
   "client|no-touch": "Redis 7.2; contradicts nothing",
 };
 

@@ -1,5 +1,8 @@
 /** The two sides of every comparison: a real server, and the engine. */
+import { mkdtempSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { startRedis } from "./redis-server.ts";
 import { Wire } from "./wire.ts";
 
@@ -12,6 +15,7 @@ export interface Target {
 }
 
 const RESET = [
+  ["REPLICAOF", "NO", "ONE"],
   ["CLIENT", "UNPAUSE"],
   ["FLUSHALL"],
   ["SCRIPT", "FLUSH"],
@@ -57,7 +61,12 @@ export async function realTarget(args: readonly string[] = []): Promise<Target> 
 export async function engineTarget(config: Record<string, string> = {}): Promise<Target> {
   // Only when wanted: the real server alone can be asked while the engine does not compile.
   const { Engine } = await import("../src/index.ts");
-  const engine = await Engine.open({ config: { "enable-debug-command": "yes", ...config } });
+  // What SAVE writes must not be found by another test.
+  const dir = mkdtempSync(join(tmpdir(), "cinnabar-target-"));
+  const engine = await Engine.open({ config: { "enable-debug-command": "yes", dir, ...config } });
   const { port } = await engine.listen({ host: "127.0.0.1", port: 0 });
-  return tcpTarget("cinnabar", port, () => engine.close());
+  return tcpTarget("cinnabar", port, async () => {
+    await engine.close();
+    rmSync(dir, { recursive: true, force: true });
+  });
 }

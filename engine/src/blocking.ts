@@ -15,7 +15,7 @@ import { internalError, ReplyError } from "./errors.ts";
 import { BLOCKED, type Reply } from "./reply.ts";
 
 /** What a client can wait for. */
-export type AwaitedType = "list" | "zset" | "stream";
+export type AwaitedType = "list" | "zset" | "stream" | "replicas";
 
 export interface BlockRequest {
   readonly type: AwaitedType;
@@ -26,7 +26,19 @@ export interface BlockRequest {
   readonly nothing: Reply;
   /** The reply now that this key may have changed, or undefined to go on waiting. May throw a ReplyError. */
   readonly serve: (key: string) => Reply | undefined;
+  /** Nothing but its own end releases the client: CLIENT UNBLOCK does not. */
+  readonly stays?: boolean;
 }
+
+/** What a parked client waits for is no key. */
+const PARKED: BlockRequest = {
+  type: "list",
+  keys: [],
+  timeoutMs: 0,
+  nothing: null,
+  serve: () => undefined,
+  stays: true,
+};
 
 interface Waiter {
   readonly db: Db;
@@ -38,7 +50,7 @@ export class Blocking {
   readonly #waiters = new Map<Client, Waiter>();
   #ready: { db: Db; key: string }[] = [];
   /** How many wait for each type: a key of a type that nobody waits for wakes nobody. */
-  readonly #count: Record<AwaitedType, number> = { list: 0, zset: 0, stream: 0 };
+  readonly #count: Record<AwaitedType, number> = { list: 0, zset: 0, stream: 0, replicas: 0 };
   #timer: NodeJS.Timeout | null = null;
   #timerAt = Number.POSITIVE_INFINITY;
 
@@ -63,6 +75,13 @@ export class Blocking {
       else clients.add(client);
     }
     this.#arm(deadline);
+    return BLOCKED;
+  }
+
+  /** Parks a client until somebody releases it. */
+  park(client: Client): Reply {
+    client.blocked = PARKED;
+    this.#waiters.set(client, { db: client.db, deadline: Number.POSITIVE_INFINITY });
     return BLOCKED;
   }
 
@@ -116,6 +135,16 @@ export class Blocking {
   release(client: Client, reply: Reply): void {
     this.forget(client);
     client.transport.send(client.filterReply(reply));
+  }
+
+  /** Ends everybody's wait with this error, and their connections with it: what they waited for may never come here. */
+  releaseAll(error: ReplyError): void {
+    for (const client of [...this.#waiters.keys()]) {
+      if (client.blocked?.stays) continue;
+      this.release(client, error);
+      // A client in the same process has no connection that it could make anew.
+      if (client.transport.sendBytes !== undefined) client.transport.close(true);
+    }
   }
 
   /** Ends a client's wait without a reply (it is gone). */

@@ -13,6 +13,8 @@ export const CLIENT_TYPES: ReadonlyMap<string, ClientType> = new Map([
 ]);
 
 export function clientTypeOf(client: Client): ClientType {
+  if (client.isPrimary) return "master";
+  if (client.replica?.attached) return "replica";
   return client.subscriptions > 0 ? "pubsub" : "normal";
 }
 
@@ -20,7 +22,9 @@ export function clientTypeOf(client: Client): ClientType {
 function flagsOf(client: Client): string {
   const { tracking, engine } = client;
   let flags = "";
-  if (client.monitoring) flags += "O";
+  if (client.replica?.attached) flags += "S";
+  else if (client.monitoring) flags += "O";
+  if (client.isPrimary) flags += "M";
   if (client.subscriptions > 0) flags += "P";
   if (client.multi !== null || client.inTransaction) flags += "x";
   if (client.blocked !== null || engine.pause.isPostponed(client)) flags += "b";

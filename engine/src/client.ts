@@ -6,6 +6,7 @@ import type { BlockRequest } from "./blocking.ts";
 import type { Command } from "./command-table.ts";
 import type { Db } from "./db.ts";
 import type { Engine } from "./engine.ts";
+import type { Replica } from "./replication/replica.ts";
 import { NO_REPLY, type Reply } from "./reply.ts";
 import type { ClientTracking } from "./tracking.ts";
 
@@ -26,6 +27,10 @@ export interface Transport {
   readonly localAddress: string;
   /** The socket's descriptor, -1 where there is none. */
   readonly fd: number;
+  /** Sends bytes as they are, behind what is queued; absent where there are no bytes. */
+  sendBytes?(bytes: Buffer): void;
+  /** Called when everything queued has been taken, and when the connection is gone. */
+  onDrain?: (() => void) | null;
 }
 
 export interface QueuedCommand {
@@ -75,6 +80,13 @@ export class Client {
 
   blocked: BlockRequest | null = null;
 
+  /** What a client that copies our data has said of itself, and where it stands. */
+  replica: Replica | null = null;
+  /** The primary that this server follows: obeyed whatever the state. */
+  isPrimary = false;
+  /** Where the replication stream stood after this client's last command: what WAIT goes by. */
+  streamOffset = 0;
+
   readonly channels = new Set<string>();
   readonly patterns = new Set<string>();
   readonly shardChannels = new Set<string>();
@@ -103,6 +115,16 @@ export class Client {
   /** Parks the client on these keys, or answers `nothing` where it may not block. See blocking.ts. */
   block(request: BlockRequest): Reply {
     return this.inTransaction ? request.nothing : this.engine.blocking.block(this, request);
+  }
+
+  /** Waits for something that is no key, and that nothing else ends. */
+  get isParked(): boolean {
+    return this.blocked?.stays ?? false;
+  }
+
+  /** Whether anybody listens to effects; if not, handlers need not spell them out. */
+  get isHeard(): boolean {
+    return this.engine.effectListeners.size > 0;
   }
 
   /** Replaces what the file and the replicas see of the running command. With no argument: they see nothing. */

@@ -3,6 +3,8 @@
  * Nothing else in the engine reads `Date.now`, `performance.now` or `Math.random`.
  */
 
+import { performance } from "node:perf_hooks";
+
 export interface Clock {
   /** Milliseconds since 1970: what expiry and stream ids go by. */
   now(): number;

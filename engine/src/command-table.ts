@@ -18,6 +18,8 @@ export const ADMIN = 2048;
 export const FAST = 4096;
 /** May be called while data is loaded. */
 export const WHILE_LOADING = 8192;
+/** May be called on a replica whose link is down, though it must not show old data. */
+export const STALE = 16384;
 /** May be called while subscribed in RESP2. */
 export const WHILE_SUBSCRIBED = 1024;
 
@@ -35,6 +37,7 @@ const BITS: Partial<Record<Flag, number>> = {
   admin: ADMIN,
   fast: FAST,
   loading: WHILE_LOADING,
+  stale: STALE,
 };
 
 const ALLOWED_WHILE_SUBSCRIBED = new Set([
@@ -52,6 +55,13 @@ const ALLOWED_WHILE_SUBSCRIBED = new Set([
 /** Commands that EXEC, DISCARD and their like must run at once although a transaction is open. */
 const RUN_INSIDE_MULTI = new Set(["exec", "discard", "multi", "watch", "quit", "reset"]);
 
+/** Brief as Redis's fast ones are, though they are not among them. */
+const BRIEF = new Set(["set", "setex", "psetex", "rpoplpush", "lmove"]);
+/** Fast ones that may be given a number of elements to take. */
+const WITH_COUNT = new Set(["lpop", "rpop", "spop", "zpopmin", "zpopmax"]);
+/** Fast commands take their time for each word. */
+const MOST_BRIEF_WORDS = 24;
+
 export class Command {
   readonly row: Row;
   readonly group: GroupName;
@@ -68,7 +78,8 @@ export class Command {
   /** Whether words of a call may outlive it, in the data or in a list of keys that somebody watches or waits for. */
   readonly keepsWords: boolean;
   readonly #brief: boolean;
-  readonly #leastWords: number;
+  /** With more words than these a call may take longer. */
+  readonly #mostWords: number;
   /** A number of its own, for statistics kept in arrays. */
   readonly index: number;
 
@@ -86,17 +97,18 @@ export class Command {
     for (const flag of row.flags) flags |= BITS[flag] ?? 0;
     this.flags = flags;
     this.keepsWords = !row.flags.includes("readonly") || row.flags.includes("blocking");
-    this.#brief = (flags & FAST) !== 0 || this.name === "set";
-    this.#leastWords = Math.abs(row.arity);
+    this.#brief = (flags & FAST) !== 0 || BRIEF.has(this.name);
+    const least = Math.abs(row.arity);
+    this.#mostWords = WITH_COUNT.has(this.name) ? least : Math.max(least, MOST_BRIEF_WORDS);
     this.subcommands =
       row.subcommands === undefined
         ? null
         : new Map(row.subcommands.map((sub) => [sub.name, new Command(sub, group, this, nextIndex)]));
   }
 
-  /** Whether a call of this many words takes a microsecond or so, whatever the data: Redis's fast ones without lists or counts. */
+  /** Whether a call of this many words takes some microseconds at most, whatever the data: Redis's fast ones without counts. */
   isBrief(words: number): boolean {
-    return this.#brief && words === this.#leastWords;
+    return this.#brief && words <= this.#mostWords;
   }
 
   /** Whether this many words, the name included, are right for it. */
@@ -111,6 +123,8 @@ export class CommandTable {
   /** How many commands and subcommands there are: the size for statistics kept in arrays. */
   readonly count: number;
   readonly #lookup = new Map<string, Command>();
+  #lastName = "";
+  #lastFound: Command | undefined = undefined;
 
   constructor(groups: readonly Group[]) {
     let count = 0;
@@ -131,7 +145,13 @@ export class CommandTable {
 
   /** The top-level command of this name, in any case. */
   get(name: string): Command | undefined {
-    return this.#lookup.get(name) ?? this.#lookup.get(name.toLowerCase());
+    // Pipelines are often the same command again, and its name the same string.
+    if (name === this.#lastName) return this.#lastFound;
+    const found = this.#lookup.get(name) ?? this.#lookup.get(name.toLowerCase());
+    if (found === undefined) return undefined;
+    this.#lastName = name;
+    this.#lastFound = found;
+    return found;
   }
 
   /** The command that these words call: a subcommand where the container has one of that name. */

@@ -12,7 +12,7 @@
  * - `sizeBytes` is the sum of what keys and values say they take.
  */
 import type { Client } from "./client.ts";
-import { Dict, hashWord, type Table } from "./dict.ts";
+import { Dict, hashWord, rememberedHash, type Table } from "./dict.ts";
 import type { Engine } from "./engine.ts";
 import { WRONGTYPE } from "./errors.ts";
 import { type EventClass, GENERIC_EVENT, STRING_EVENT, TYPE_EVENT } from "./notify.ts";
@@ -47,6 +47,13 @@ export function sizeOfKey(key: string, value: Value): number {
   return keyBytes(key) + sizeOf(value);
 }
 
+/** Whoever wants to know whether a key has changed since: WATCH, and MIGRATE for the keys that are on their way. */
+export interface Watcher {
+  watchBroken: boolean;
+  /** Also of changes that WATCH does not see: to a stream's consumer groups. */
+  readonly seesAll?: boolean;
+}
+
 export interface PutOptions {
   /** Notified as an event of the value's own type, unless `eventClass` says otherwise. */
   readonly event?: string;
@@ -54,6 +61,15 @@ export interface PutOptions {
   readonly keepTtl?: boolean;
   /** How many changes this counts for. */
   readonly changes?: number;
+}
+
+const RECENT = 64;
+
+/** Spreads keys by what tends to differ: how long they are and how they end. */
+function recentSlot(key: string): number {
+  const { length } = key;
+  if (length < 3) return length;
+  return (length * 5 + key.charCodeAt(length - 1) + key.charCodeAt(length - 3) * 9) & (RECENT - 1);
 }
 
 const newKeyspace = () => new Dict<Value>({ stamps: true });
@@ -65,11 +81,18 @@ export class Db {
   keyspace = newKeyspace();
   /** Deadlines in ms of the keys that have one. */
   expires = newDeadlines();
-  /** Clients that WATCH a key. */
-  readonly watchers = new Map<string, Set<Client>>();
+  /** Who watches a key. */
+  readonly watchers = new Map<string, Set<Watcher>>();
   /** Clients that are blocked on a key, first come first. */
   readonly waiting = new Map<string, Set<Client>>();
   #valueBytes = 0;
+
+  /**
+   * Where keys were found lately whose hash was not at hand: scripts look for the same few keys all the time. Each place is
+   * looked at again before it is believed, so nothing that moves keys has to know of this.
+   */
+  readonly #recentTables: (Table<Value> | undefined)[] = new Array(RECENT).fill(undefined);
+  readonly #recentPlaces = new Uint32Array(RECENT);
 
   // Where the last look-up ended.
   #table!: Table<Value>;
@@ -97,21 +120,57 @@ export class Db {
   // ---------------------------------------------------------------------------------------------- reading
 
   /** Finds a key and removes it if its time has come. Leaves its place in #table and #place. */
-  #find(key: string): Value | undefined {
-    const hash = hashWord(key);
-    const table = this.keyspace.tableOf(hash);
-    const place = table.find(key, hash);
+  #find(key: string, toChange = false): Value | undefined {
+    const hash = rememberedHash(key);
+    if (hash !== 0) this.#locate(key, hash);
+    else if (!this.#isRecent(key)) this.#search(key);
+    const place = this.#place;
+    if (place < 0) return undefined;
+    if (this.expires.size > 0 && this.#isDue(key, this.#hash)) return this.#findDue(key, toChange);
+    return this.#table.values![place];
+  }
+
+  /**
+   * What is found of a key whose time has come: nothing, and it goes. On a replica, and while clients are paused, it stays
+   * until the primary removes it, or the pause is over, and is only hidden; but the primary's own commands still see it, and
+   * for somebody who writes it must really be gone.
+   */
+  #findDue(key: string, toChange: boolean): Value | undefined {
+    const { replication, pause, current } = this.engine;
+    if (replication.isReplica && current?.isPrimary) return this.#table.values![this.#place];
+    if (toChange || !(replication.isReplica || pause.paused)) this.#expire(key);
+    this.#table = this.keyspace.tableOf(this.#hash);
+    this.#place = -1;
+    return undefined;
+  }
+
+  #locate(key: string, hash: number): void {
+    this.#hash = hash;
+    this.#table = this.keyspace.tableOf(hash);
+    this.#place = this.#table.find(key, hash);
+  }
+
+  #search(key: string): void {
+    this.#locate(key, hashWord(key));
+    if (this.#place < 0) return;
+    const slot = recentSlot(key);
+    this.#recentTables[slot] = this.#table;
+    this.#recentPlaces[slot] = this.#place;
+  }
+
+  /** Finds a key that is still where it was found before, without hashing it. */
+  #isRecent(key: string): boolean {
+    const slot = recentSlot(key);
+    const table = this.#recentTables[slot];
+    if (table === undefined) return false;
+    const place = this.#recentPlaces[slot]!;
+    if (table.keys[place] !== key) return false;
+    const hash = table.hashes[place]!;
+    if (this.keyspace.tableOf(hash) !== table) return false;
     this.#hash = hash;
     this.#table = table;
     this.#place = place;
-    if (place < 0) return undefined;
-    if (this.expires.size > 0 && this.#isDue(key, hash)) {
-      this.#expire(key);
-      this.#table = this.keyspace.tableOf(hash);
-      this.#place = -1;
-      return undefined;
-    }
-    return table.values![place];
+    return true;
   }
 
   #isDue(key: string, hash: number): boolean {
@@ -148,7 +207,7 @@ export class Db {
 
   /** A key's value with its access time renewed, not counted as a hit or a miss: before a write. */
   #open(key: string): Value | undefined {
-    const value = this.#find(key);
+    const value = this.#find(key, true);
     if (value !== undefined) this.engine.touch(this.#table, this.#place);
     return value;
   }
@@ -243,6 +302,8 @@ export class Db {
     const changes = change(found);
     this.#valueBytes += found.sizeBytes - before;
     this.engine.dirty += changes;
+    if (this.watchers.size > 0)
+      for (const watcher of this.watchers.get(key) ?? []) if (watcher.seesAll) watcher.watchBroken = true;
     return changes;
   }
 
@@ -301,7 +362,7 @@ export class Db {
   }
 
   #replace(key: string, value: Value, keepTtl: boolean): void {
-    const old = this.#find(key);
+    const old = this.#find(key, true);
     if (old === undefined) {
       this.#insert(key, this.#hash, value);
       return;
@@ -327,6 +388,7 @@ export class Db {
   load(key: string, value: Value, deadline: number | undefined, stamp: number | undefined): boolean {
     const hash = hashWord(key);
     if (this.keyspace.tableOf(hash).find(key, hash) >= 0) return false;
+    if (this.engine.snapshot !== null) this.#keep(key);
     const place = this.keyspace.addNew(key, hash, value);
     this.keyspace.tableOf(hash).stamps![place] = stamp ?? this.engine.eviction.newStamp;
     this.#valueBytes += keyBytes(key) + sizeOf(value);
@@ -440,7 +502,11 @@ export class Db {
 
   /** Sets a key's deadline, unannounced: callers that stand for a command announce it with `changed`. */
   expireAt(key: string, ms: number): void {
-    if (this.engine.snapshot !== null) this.#keep(key);
+    const { engine } = this;
+    if (engine.snapshot !== null) this.#keep(key);
+    if (engine.replication.isWritableReplica && !engine.current?.isPrimary) {
+      engine.replication.ownDeadlines.remember(this, key);
+    }
     this.expires.set(key, ms);
   }
 
@@ -485,8 +551,8 @@ export class Db {
   }
 
   #touchWatchers(key: string): void {
-    const clients = this.watchers.get(key);
-    if (clients !== undefined) for (const client of clients) client.watchBroken = true;
+    const watchers = this.watchers.get(key);
+    if (watchers !== undefined) for (const watcher of watchers) watcher.watchBroken = true;
   }
 
   /** Publishes a key-space event and nothing else. */

@@ -46,6 +46,11 @@ export function rememberHash(word: string, hash: number): void {
   recentHash = hash;
 }
 
+/** The hash of this very word if it is the one that was remembered; 0 if not. */
+export function rememberedHash(word: string): number {
+  return word === recentWord ? recentHash : 0;
+}
+
 /**
  * A word's hash: 1 to 2^32 − 1, seeded per process so that nobody can choose colliding keys from outside. Four chars a
  * step, because each step has to wait for the one before.
@@ -111,6 +116,8 @@ export class Table<V> {
   stamps: Uint32Array | null;
   capacity: number;
   used = 0;
+  /** The arrays are a frozen table's as well: they are copied before they change. */
+  shared = false;
   /** Where this table's share of the hashes begins, and how many table places one unit of hash is worth. */
   readonly #base: number;
   readonly #span: number;
@@ -157,6 +164,7 @@ export class Table<V> {
   /** Puts a key that is not there yet; returns its place. */
   add(key: string, hash: number, value: V | undefined): number {
     if (this.used >= this.capacity * MAX_LOAD) this.#resize(Math.ceil(this.capacity * GROWTH));
+    if (this.shared) this.#unshare();
     for (;;) {
       const hashes = this.hashes;
       let i = this.home(hash);
@@ -177,6 +185,7 @@ export class Table<V> {
 
   /** Takes the entry at a place out and closes the gap behind it. */
   removeAt(place: number): void {
+    if (this.shared) this.#unshare();
     const { hashes, keys, values, stamps } = this;
     let gap = place;
     for (let i = place + 1; i < hashes.length && hashes[i] !== 0; i++) {
@@ -196,6 +205,34 @@ export class Table<V> {
     }
   }
 
+  /** Puts another value beside the key at a place. */
+  put(place: number, value: V): void {
+    if (this.shared) this.#unshare();
+    this.values![place] = value;
+  }
+
+  /** A table that stays as this one is now: it has the same arrays, and this one copies them before it changes them. */
+  freeze(): Table<V> {
+    const frozen = new Table<V>(this.#base, this.#span, this.#kind, false);
+    frozen.hashes = this.hashes;
+    frozen.keys = this.keys;
+    frozen.values = this.values;
+    frozen.stamps = this.stamps;
+    frozen.capacity = this.capacity;
+    frozen.used = this.used;
+    frozen.#scale = this.#scale;
+    this.shared = true;
+    return frozen;
+  }
+
+  #unshare(): void {
+    this.hashes = this.hashes.slice();
+    this.keys = this.keys.slice();
+    if (this.values !== null) this.values = this.values.slice();
+    if (this.stamps !== null) this.stamps = this.stamps.slice();
+    this.shared = false;
+  }
+
   /** Makes room for what a table of this capacity holds. */
   widen(capacity: number): void {
     if (capacity > this.capacity) this.#resize(capacity);
@@ -210,6 +247,7 @@ export class Table<V> {
   #allocate(capacity: number): void {
     const length = capacity + this.#slack;
     this.capacity = capacity;
+    this.shared = false;
     this.#scale = capacity / this.#span;
     this.hashes = new Uint32Array(length);
     this.keys = new Array(length).fill(undefined);
@@ -311,7 +349,7 @@ export class Dict<V = undefined> {
     const table = this.tableOf(hash);
     const i = table.find(key, hash);
     if (i >= 0) {
-      table.values![i] = value;
+      table.put(i, value);
       return false;
     }
     this.addNew(key, hash, value);
@@ -378,6 +416,22 @@ export class Dict<V = undefined> {
     this.#tables = [this.#newTable(0, 4294967296)];
     this.#size = 0;
     this.#account();
+  }
+
+  /**
+   * A dict that stays as this one is now, for reading. It takes no time worth mentioning; what this one changes from here on
+   * it copies first, a table at a time, until `thaw` says that the frozen one is not needed any more.
+   */
+  freeze(): Dict<V> {
+    const frozen = new Dict<V>({ values: this.#values, stamps: this.#stamps });
+    frozen.#tables = this.#tables.map((table) => table.freeze());
+    frozen.#size = this.#size;
+    frozen.#account();
+    return frozen;
+  }
+
+  thaw(): void {
+    for (const table of this.#tables) table.shared = false;
   }
 
   #split(): void {

@@ -23,6 +23,15 @@ import { Engine } from "./engine.ts";
 import { LocalClient, type LocalClientOptions } from "./local-client.ts";
 import { type LocalStream, openStream } from "./net/local-stream.ts";
 import { type Address, type ListenOptions, NetServer } from "./net/server.ts";
+import {
+  type FollowOptions,
+  follow,
+  type ReplicationStatus,
+  statusOf,
+  type WaitForReplicasOptions,
+  waitForReplicas,
+} from "./replication/embedding.ts";
+import type { ReplicationEvent } from "./replication/index.ts";
 
 export interface OpenOptions {
   /** The folder to keep the data in; made if it does not exist. Without one, data is in memory only. */
@@ -91,6 +100,36 @@ export class EmbeddedEngine {
     return this.#net.listen(options);
   }
 
+  /** Where replication stands. */
+  get replication(): ReplicationStatus {
+    return statusOf(this.core);
+  }
+
+  /**
+   * Follows a primary, a Redis or another store: its data takes the place of what is here, and changes follow. Settles when
+   * the link is up. Until `promote` the store may only be read.
+   */
+  async replicaOf(host: string, port: number, options?: FollowOptions): Promise<void> {
+    if (this.#closed !== null) throw new Error("the engine is closed");
+    await follow(this.core, host, port, options);
+  }
+
+  /** Stops following: the data stays as it is and may be changed here. */
+  promote(): void {
+    this.core.replication.promote();
+  }
+
+  /** Settles when so many replicas have everything that was written so far, with their number. */
+  waitForReplicas(count: number, options?: WaitForReplicasOptions): Promise<number> {
+    return waitForReplicas(this.core, count, options);
+  }
+
+  /** Calls back when the role changes, the link to the primary or a replica comes or goes. Returns what ends it. */
+  onReplication(listener: (event: ReplicationEvent) => void): () => void {
+    this.core.replication.listeners.add(listener);
+    return () => this.core.replication.listeners.delete(listener);
+  }
+
   /** Ends all clients, stops listening, and brings everything to disk. Safe to call twice. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
@@ -100,9 +139,12 @@ export class EmbeddedEngine {
   async #close(): Promise<void> {
     for (const client of this.#clients) client.close();
     for (const stream of this.#streams) stream.destroy();
+    this.core.replication.feed.flush();
     await this.#net.close();
     this.core.persistence.shutdown(undefined, true);
     await this.core.persistence.idle();
     this.core.stop();
+    const { lost } = this.core.persistence;
+    if (lost !== null) throw new Error(`not everything could be brought to disk: ${lost.message}`, { cause: lost });
   }
 }

@@ -48,12 +48,14 @@ import { Eviction } from "./eviction.ts";
 import { ActiveExpiry } from "./expiry.ts";
 import { Functions } from "./functions.ts";
 import { LatencyMonitor } from "./latency.ts";
+import { Migrations } from "./migration/index.ts";
 import { Monitor } from "./monitor.ts";
 import { type EventClass, notifyEvent } from "./notify.ts";
 import { Pause } from "./pause.ts";
 import { Persistence } from "./persist/persistence.ts";
 import type { Snapshot } from "./persist/snapshot.ts";
 import { PubSub } from "./pubsub.ts";
+import { Replication } from "./replication/index.ts";
 import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
 import { Scripts } from "./scripts.ts";
 import { SlowLog } from "./slow-log.ts";
@@ -115,6 +117,8 @@ export class Engine {
   readonly scripts: Scripts;
   readonly persistence: Persistence;
   readonly functions: Functions;
+  readonly migrations: Migrations;
+  readonly replication: Replication;
   readonly startedAt: number;
   /** Changes since the start. */
   dirty = 0;
@@ -125,7 +129,7 @@ export class Engine {
   /** notify-keyspace-events as bits; 0 means that nothing is published. */
   notifyFlags = 0;
   /** Stops the process that this engine serves, or says that it cannot; null where there is nothing to stop (in process). */
-  onShutdown: ((request: ShutdownRequest) => boolean) | null = null;
+  onShutdown: ((request: ShutdownRequest) => boolean | Promise<boolean>) | null = null;
   /** Where messages for whoever runs this go; nowhere unless somebody sets it. */
   log: (level: "debug" | "verbose" | "notice" | "warning", message: string) => void = () => {};
   /** DEBUG PAUSE-CRON. */
@@ -136,6 +140,8 @@ export class Engine {
   snapshot: Snapshot | null = null;
   /** Data is being read from files: nothing expires meanwhile, and few commands are answered. */
   loading = false;
+  /** The first port that was listened on; 0 if there is none. Replicas tell their primary. */
+  listeningPort = 0;
   /** Names this run, for INFO: 40 hexadecimal digits. */
   readonly runId: string;
   /** Listeners to effects: the append-only file, replicas, tests. */
@@ -180,6 +186,8 @@ export class Engine {
     this.scripts = new Scripts(this);
     this.persistence = new Persistence(this);
     this.functions = new Functions(this);
+    this.migrations = new Migrations(this);
+    this.replication = new Replication(this);
     this.config.attach(this);
     this.#tick = setInterval(() => this.tick(), TICK_MS);
     this.#tick.unref();
@@ -209,6 +217,7 @@ export class Engine {
     this.tracking.disable(client);
     this.monitor.remove(client);
     this.pause.forget(client);
+    if (client.replica !== null) this.replication.detach(client.replica);
   }
 
   // ---------------------------------------------------------------------------------------------- commands
@@ -237,7 +246,7 @@ export class Engine {
     if (!command.accepts(argv.length)) return this.#refuse(client, command, wrongArity(command.name));
     const refusal = this.#refusal(client, command);
     if (refusal !== null) return this.#refuse(client, command, refusal);
-    if (this.pause.active && this.#depth === 0 && this.pause.blocks(client, command)) return POSTPONED;
+    if (this.pause.active && this.#depth === 0 && this.pause.blocks(client, command, argv)) return POSTPONED;
     if (client.multi !== null && !command.runsInsideMulti) {
       client.multi.push({ command, argv });
       return QUEUED;
@@ -246,6 +255,7 @@ export class Engine {
     if (this.tracking.active || this.monitor.active) this.#executing = client;
     const reply = this.call(client, command, argv);
     this.#settle();
+    if (this.replication.feeding) client.streamOffset = this.replication.feed.offset;
     return this.#executing === null ? reply : this.#withMessages(client, reply);
   }
 
@@ -269,6 +279,7 @@ export class Engine {
   /** The reasons not to run a command that depend on the client's and the server's state. */
   #refusal(client: Client, command: Command): ReplyError | null {
     const { flags } = command;
+    if (client.isPrimary) return null;
     if (!client.authenticated && (flags & NO_AUTH) === 0) return NOAUTH;
     // SHUTDOWN says for itself: it may end a script, but only without saving.
     if (this.scripts.running !== null && (flags & ALLOW_BUSY) === 0 && command.name !== "shutdown") {
@@ -281,10 +292,15 @@ export class Engine {
       const refusal = this.persistence.refusal();
       if (refusal !== null) return refusal;
     }
+    if (this.replication.guarded) {
+      const refusal = this.replication.refusal(client, command);
+      if (refusal !== null) return refusal;
+    }
     if (client.protocol === 2 && (flags & WHILE_SUBSCRIBED) === 0 && client.subscriptions > 0) {
       return notInSubscribedMode(command.name);
     }
-    if (client.monitoring && (flags & (WRITE | READONLY | MAY_REPLICATE)) !== 0) return REPLICA_KEYSPACE;
+    if ((client.monitoring || client.replica?.attached) && (flags & (WRITE | READONLY | MAY_REPLICATE)) !== 0)
+      return REPLICA_KEYSPACE;
     return null;
   }
 
@@ -321,7 +337,7 @@ export class Engine {
     const outer = this.current;
     const db = client.db.index;
     const dirty = this.dirty;
-    const timed = !command.isBrief(argv.length) || (stats.calls & TIMED_MASK) === 0 || this.#timesAll;
+    const timed = (stats.calls & TIMED_MASK) === 0 || !command.isBrief(argv.length) || this.#timesAll();
     const started = timed ? this.clock.monotonic() : 0;
     this.current = client.behalfOf ?? client;
     this.#depth++;
@@ -352,7 +368,7 @@ export class Engine {
   }
 
   /** Whether somebody wants to know of durations so short that brief commands matter. */
-  get #timesAll(): boolean {
+  #timesAll(): boolean {
     const { threshold } = this.slowLog;
     return (threshold >= 0 && threshold < BRIEF_MICROSECONDS) || this.latency.threshold > 0;
   }
@@ -388,6 +404,18 @@ export class Engine {
       this.current = outer;
       if (this.effectListeners.size > 0) this.#collect(client, client.db.index, [], dirty);
     }
+  }
+
+  /** Runs the rest of a command whose client was parked, now that what it waited for has come. */
+  runAfterwards(client: Client, run: () => Reply): Reply {
+    this.renewClock();
+    const reply = this.runFor(client, run);
+    if (reply instanceof ReplyError) {
+      if (client.lastCommand !== null) this.stats.of(client.lastCommand.index).failed++;
+      this.stats.countError(reply.code);
+    }
+    this.#settle();
+    return reply;
   }
 
   /** What has to wait until a command is over. */
@@ -481,16 +509,21 @@ export class Engine {
     this.eviction.renewClock();
     this.stats.sample(this.clock.monotonic(), this.eviction.usedBytes);
     this.pause.check();
-    if (!this.pause.active && !this.loading) this.expiry.cycle();
+    if (this.replication.isReplica) this.replication.ownDeadlines.expire();
+    else if (!this.pause.paused && !this.loading) this.expiry.cycle();
     this.blocking.expire();
     this.#settle();
     this.persistence.cron();
+    this.migrations.cron();
+    this.replication.cron();
   }
 
   /** Stops the timers. Sockets and files are closed by their owners before. */
   stop(): void {
     clearInterval(this.#tick);
+    this.replication.stop();
     this.blocking.close();
+    this.migrations.close();
     this.pause.close();
   }
 }

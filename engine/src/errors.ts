@@ -78,6 +78,20 @@ export const BAD_RESTORE_FREQUENCY = err("ERR Invalid FREQ value, must be >= 0 a
 export const BAD_DUMP_PAYLOAD = err("ERR DUMP payload version or checksum are wrong");
 export const BAD_DUMP_FORMAT = err("ERR Bad data format");
 
+// MIGRATE
+export const MIGRATE_KEYS_AND_KEY = err(
+  "ERR When using MIGRATE KEYS option, the key argument must be set to the empty string",
+);
+export const MIGRATE_CONNECTING = err("IOERR error or timeout connecting to the client");
+export const migrateFailed = (stage: "writing" | "reading") =>
+  err(`IOERR error or timeout ${stage} to target instance`);
+export const targetError = (text: string) => err(line`ERR Target instance replied with error: ${text}`);
+/** Not Redis's, which lets nothing happen meanwhile. */
+export const migrateChanged = (key: string) =>
+  err(
+    line`ERR the key '${key.slice(0, 128)}' was changed while it was on its way: it stays here as it is now, and the target instance has it as it was`,
+  );
+
 /** Not Redis's: a handler failed in a way that it should not. */
 export const internalError = (name: string) => err(`ERR internal error in '${name}'`);
 
@@ -324,6 +338,9 @@ export const BAD_PROTOCOL_TYPE = err(
 export const DEBUG_NOT_ALLOWED = err(
   'ERR DEBUG command not allowed. If the enable-debug-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.',
 );
+export const BAD_RELOAD_OPTION = err("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.");
+export const RELOAD_FAILED = err("ERR Error trying to load the RDB dump");
+export const LOADAOF_FAILED = err("ERR Error trying to load the AOF files");
 export const unknownDirective = (name: string) =>
   err(line`ERR Unknown option or number of arguments for CONFIG SET - '${name}'`);
 export const configRefused = (name: string, why: string) =>
@@ -396,6 +413,48 @@ export const functionCompileError = (message: string) => err(oneLine(`ERR Error 
 export const functionLoadError = (message: string) => err(oneLine(`ERR Error registering functions: ${message}`));
 export const unknownLoadOption = (option: string) => err(line`ERR Unknown option given: ${option}`);
 export const unknownListArgument = (word: string) => err(line`ERR Unknown argument ${word}`);
+
+// Replication
+export const READONLY = err("READONLY You can't write against a read only replica.");
+export const NOREPLICAS = err("NOREPLICAS Not enough good replicas to write.");
+export const MASTERDOWN = err("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.");
+export const NOMASTERLINK = err("NOMASTERLINK Can't SYNC while not connected with my master");
+export const PENDING_OUTPUT = err("ERR SYNC and PSYNC are invalid with pending output");
+export const ROLE_CHANGED = err(
+  "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)",
+);
+export const WAIT_ON_REPLICA = err(
+  "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is configured to be writable (which is not the default) writes to replicas are just local and are not propagated.",
+);
+export const WAITAOF_ON_REPLICA = err(
+  "ERR WAITAOF cannot be used with replica instances. Please also note that writes to replicas are just local and are not propagated.",
+);
+export const WAITAOF_WITHOUT_FILE = err("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.");
+export const WAITAOF_LOCAL_RANGE = err("ERR value is out of range, must be between 0 and 1");
+export const BAD_PRIMARY_PORT = err("ERR Invalid master port");
+export const REPLICAOF_IN_FAILOVER = err("ERR REPLICAOF not allowed while failing over.");
+export const REPLICA_MAY_NOT_FOLLOW = err("ERR Command is not valid when client is a replica.");
+export const FAILOVER_TO_PRIMARY = err("ERR PSYNC FAILOVER can't be sent to a master.");
+export const FAILOVER_OTHER_ID = err("ERR PSYNC FAILOVER replid must match my replid.");
+export const FAILOVER_TIMEOUT = err("ERR FAILOVER timeout must be greater than 0");
+export const NO_FAILOVER = err("ERR No failover in progress.");
+export const FAILOVER_IN_PROGRESS = err("ERR FAILOVER already in progress.");
+export const FAILOVER_ON_REPLICA = err("ERR FAILOVER is not valid when server is a replica.");
+export const FAILOVER_WITHOUT_REPLICAS = err("ERR FAILOVER requires connected replicas.");
+export const FAILOVER_FORCE = err(
+  "ERR FAILOVER with force option requires both a timeout and target HOST and IP to be set.",
+);
+export const FAILOVER_NO_SUCH_REPLICA = err("ERR FAILOVER target HOST and PORT is not a replica.");
+export const FAILOVER_REPLICA_OFFLINE = err("ERR FAILOVER target replica is not online.");
+export const unknownReplconfOption = (name: string) => err(line`ERR Unrecognized REPLCONF option: ${name}`);
+export const unknownRdbFilter = (name: string) => err(line`ERR Unsupported rdb-filter-only option: ${name}`);
+export const RDB_ONLY_RANGE = err("ERR value is out of range, value must between 0 and 1");
+export const RDB_FILTER_QUOTES = err("ERR Missing rdb-filter-only values");
+export const replicaAddressTooLong = (bytes: number) =>
+  err(`ERR REPLCONF ip-address provided by replica instance is too long: ${bytes} bytes`);
+export const SCRIPT_ON_STALE_REPLICA = err("ERR Can not execute the command on a stale replica");
+/** Not Redis's: a client in the same process has no stream of bytes. */
+export const NO_BYTES = err("ERR SYNC and PSYNC need a connection");
 
 // Files
 export const LOADING = err("LOADING Redis is loading the dataset in memory");

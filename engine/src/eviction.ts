@@ -85,7 +85,8 @@ export class Eviction {
     this.newStamp = this.lfu ? (this.#minute << 8) | LFU_FIRST : this.clock;
     if (this.limit === 0) return;
     let bytes = 0;
-    for (const client of clients.values()) bytes += client.transport.outputBytes;
+    // What replicas have yet to take does not count: removing keys would only send them more.
+    for (const { transport, replica } of clients.values()) if (!replica?.attached) bytes += transport.outputBytes;
     this.#outputBytes = bytes;
   }
 
@@ -135,6 +136,7 @@ export class Eviction {
       if (this.exceededSince !== 0) this.#endExcess();
       return true;
     }
+    if (this.#engine.replication.isReplica && this.#engine.config.values["replica-ignore-maxmemory"]) return true;
     if (this.#never) return false;
     const { clock, latency } = this.#engine;
     const started = clock.monotonic();

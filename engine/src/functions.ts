@@ -30,14 +30,14 @@ import {
 import { compileLibrary } from "./lua/compiler/index.ts";
 import { errorTable } from "./lua/conversion.ts";
 import { protect } from "./lua/lib/base.ts";
-import { openRedis, type ScriptHost } from "./lua/redis.ts";
+import { type FoundCommand, openRedis, type ScriptHost } from "./lua/redis.ts";
 import { type NewFunction, readRegistration, validName } from "./lua/register-function.ts";
 import { FUEL, type Runtime } from "./lua/runtime.ts";
 import { LuaTable } from "./lua/table.ts";
 import { EMPTY, LuaAbort, LuaError, type LuaFunction } from "./lua/value.ts";
 import type { Reply } from "./reply.ts";
 import { splitWords } from "./resp/split-words.ts";
-import type { ScriptCall, Scripts } from "./scripts.ts";
+import { Running, type Scripts } from "./scripts.ts";
 import { own } from "./types/packed.ts";
 
 export interface StoredFunction extends NewFunction {
@@ -351,21 +351,10 @@ export class Functions {
     argv: readonly string[],
     readOnly: boolean,
   ): Reply {
-    const call: ScriptCall = {
-      kind: "function",
-      name,
-      caller,
-      flags,
-      readOnly,
-      words: argv,
-      runtime: this.#state,
-      body: callback,
-      keys,
-      args,
-    };
+    const call = new Running("function", name, caller, flags, readOnly, argv);
     this.runningArgv = argv;
     try {
-      return this.#scripts.run(call);
+      return this.#scripts.run(call, this.#state, callback, keys, args);
     } finally {
       this.runningArgv = [];
     }
@@ -398,9 +387,13 @@ class Host implements ScriptHost {
     this.#scripts.protocol = protocol;
   }
 
-  call(argv: string[]): Reply {
+  find(name: string): FoundCommand | undefined {
+    return this.#scripts.find(name);
+  }
+
+  call(argv: string[], found?: FoundCommand): Reply {
     if (this.#loading()) throw this.#rt.error("Script attempted to access nonexistent global variable 'call'");
-    return this.#scripts.call(argv);
+    return this.#scripts.call(argv, found);
   }
 
   mayCall(argv: string[]): boolean | undefined {

@@ -10,4 +10,11 @@ export {
   type ReplyValue,
 } from "./local-client.ts";
 export type { Address, ListenOptions } from "./net/server.ts";
+export type {
+  FollowOptions,
+  ReplicaStatus,
+  ReplicationStatus,
+  WaitForReplicasOptions,
+} from "./replication/embedding.ts";
+export type { ReplicationEvent } from "./replication/index.ts";
 export type { Input } from "./words.ts";

@@ -7,6 +7,7 @@ import { endianness, release, totalmem, type } from "node:os";
 import type { Command } from "./command-table.ts";
 import { shortPercent } from "./config/special.ts";
 import type { Engine } from "./engine.ts";
+import { replicationBytes, replicationFields } from "./replication/info.ts";
 import { REDIS_VERSION, VERSION } from "./version.ts";
 
 /** A field's name and value. */
@@ -35,7 +36,9 @@ export function memoryFigures(engine: Engine) {
   for (const db of engine.databases) if (db.size > 0) overhead += db.keyspace.sizeBytes + db.expires.sizeBytes;
   overhead = Math.min(overhead, used);
   let clients = 0;
-  for (const { transport } of engine.clients.values()) clients += transport.outputBytes + transport.inputBytes;
+  for (const { transport, replica } of engine.clients.values()) {
+    if (!replica?.attached) clients += transport.outputBytes + transport.inputBytes;
+  }
   return {
     used,
     peak,
@@ -95,7 +98,7 @@ const clients: Section = (engine) => {
     if (blocked !== null && blocked.timeoutMs > 0) timeouts++;
   }
   return [
-    ["connected_clients", engine.clients.size],
+    ["connected_clients", engine.clients.size - engine.replication.replicas.size],
     ["cluster_connections", 0],
     ["maxclients", engine.config.values.maxclients],
     ["client_recent_max_input_buffer", input],
@@ -109,6 +112,7 @@ const clients: Section = (engine) => {
 const memory: Section = (engine) => {
   const { values } = engine.config;
   const m = memoryFigures(engine);
+  const replicas = replicationBytes(engine);
   const total = totalmem();
   return [
     ["used_memory", m.used],
@@ -151,10 +155,10 @@ const memory: Section = (engine) => {
     ["rss_overhead_bytes", 0],
     ["mem_fragmentation_ratio", m.fragmentation.toFixed(2)],
     ["mem_fragmentation_bytes", m.rss - m.used],
-    ["mem_not_counted_for_evict", 0],
-    ["mem_replication_backlog", 0],
-    ["mem_total_replication_buffers", 0],
-    ["mem_clients_slaves", 0],
+    ["mem_not_counted_for_evict", replicas.replicas + engine.persistence.aof.appender.bufferedBytes],
+    ["mem_replication_backlog", replicas.backlog],
+    ["mem_total_replication_buffers", replicas.backlog + replicas.replicas],
+    ["mem_clients_slaves", replicas.replicas],
     ["mem_clients_normal", m.clients],
     ["mem_cluster_links", 0],
     ["mem_aof_buffer", engine.persistence.aof.appender.bufferedBytes],
@@ -202,7 +206,7 @@ const persistence: Section = (engine) => {
   const { aof } = p;
   return [
     ["loading", flag(engine.loading)],
-    ["async_loading", 0],
+    ["async_loading", flag(engine.replication.link?.payload?.inPlace === false)],
     ["current_cow_peak", 0],
     ["current_cow_size", 0],
     ["current_cow_size_age", 0],
@@ -243,18 +247,18 @@ const stats: Section = (engine) => {
     ["total_connections_received", s.connections],
     ["total_commands_processed", s.commands],
     ["instantaneous_ops_per_sec", Math.floor(s.opsPerSecond.value)],
-    ["total_net_input_bytes", s.netInput],
-    ["total_net_output_bytes", s.netOutput],
-    ["total_net_repl_input_bytes", 0],
-    ["total_net_repl_output_bytes", 0],
+    ["total_net_input_bytes", s.netInput + s.replInput],
+    ["total_net_output_bytes", s.netOutput + s.replOutput],
+    ["total_net_repl_input_bytes", s.replInput],
+    ["total_net_repl_output_bytes", s.replOutput],
     ["instantaneous_input_kbps", (s.inputPerSecond.value / 1024).toFixed(2)],
     ["instantaneous_output_kbps", (s.outputPerSecond.value / 1024).toFixed(2)],
-    ["instantaneous_input_repl_kbps", "0.00"],
-    ["instantaneous_output_repl_kbps", "0.00"],
+    ["instantaneous_input_repl_kbps", (s.replInputPerSecond.value / 1024).toFixed(2)],
+    ["instantaneous_output_repl_kbps", (s.replOutputPerSecond.value / 1024).toFixed(2)],
     ["rejected_connections", s.rejectedConnections],
-    ["sync_full", 0],
-    ["sync_partial_ok", 0],
-    ["sync_partial_err", 0],
+    ["sync_full", s.fullSyncs],
+    ["sync_partial_ok", s.partialSyncs],
+    ["sync_partial_err", s.refusedPartialSyncs],
     ["expired_keys", s.expiredKeys],
     ["expired_stale_perc", s.expiredStale.toFixed(2)],
     ["expired_time_cap_reached_count", s.expireCyclesCut],
@@ -270,8 +274,8 @@ const stats: Section = (engine) => {
     ["pubsubshard_channels", pubsub.shardChannels.size],
     ["latest_fork_usec", 0],
     ["total_forks", 0],
-    ["migrate_cached_sockets", 0],
-    ["slave_expires_tracked_keys", 0],
+    ["migrate_cached_sockets", engine.migrations.keptLinks],
+    ["slave_expires_tracked_keys", engine.replication.ownDeadlines.count],
     ["active_defrag_hits", 0],
     ["active_defrag_misses", 0],
     ["active_defrag_key_hits", 0],
@@ -292,20 +296,6 @@ const stats: Section = (engine) => {
     ["reply_buffer_expands", 0],
   ];
 };
-
-const replication: Section = (engine) => [
-  ["role", "master"],
-  ["connected_slaves", 0],
-  ["master_failover_state", "no-failover"],
-  ["master_replid", engine.runId],
-  ["master_replid2", "0".repeat(40)],
-  ["master_repl_offset", 0],
-  ["second_repl_offset", -1],
-  ["repl_backlog_active", 0],
-  ["repl_backlog_size", engine.config.format("repl-backlog-size")],
-  ["repl_backlog_first_byte_offset", 0],
-  ["repl_backlog_histlen", 0],
-];
 
 const cpu: Section = () => {
   const { system, user } = process.cpuUsage();
@@ -370,7 +360,7 @@ const SECTIONS: readonly (readonly [string, Section, boolean])[] = [
   ["Memory", memory, true],
   ["Persistence", persistence, true],
   ["Stats", stats, true],
-  ["Replication", replication, true],
+  ["Replication", replicationFields, true],
   ["CPU", cpu, true],
   ["Modules", () => [], true],
   ["Commandstats", commandstats, false],

@@ -50,7 +50,7 @@ function bySpecs(specs: readonly KeySpec[], argv: readonly string[]): KeyWord[] 
     const places = placesOf(spec, argv);
     if (places === undefined) return undefined;
     for (const index of places) found.push({ index, flags: spec.flags });
-    if (spec.flags.includes("incomplete")) return undefined;
+    if (places !== NONE && spec.flags.includes("incomplete")) return undefined;
   }
   return found;
 }

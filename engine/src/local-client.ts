@@ -136,7 +136,7 @@ export class LocalClient implements Transport {
       const reply = this.#execute(argv);
       const { appender } = this.#engine.persistence.aof;
       if (appender.holdsReplies && !appender.flush()) throw new CommandError(this.#engine.persistence.refusal()!);
-      if (reply === POSTPONED) throw new Error("the engine is paused (CLIENT PAUSE)");
+      if (reply === POSTPONED) throw new Error("the engine is paused (CLIENT PAUSE), or a key is on its way (MIGRATE)");
       const value = decode(reply, this.#client.protocol, this.#buffers);
       if (value instanceof CommandError) throw value;
       return value;

@@ -5,6 +5,8 @@
  * runs nothing else that this client has sent, and calls `engine.pause.whenResumed(client, retry)`. When the pause is over,
  * the retries are called in the order in which they came; each runs `engine.execute` with the kept words, and, unless it
  * is put off again, goes on with what the client has sent meanwhile.
+ *
+ * The same way leads commands past keys that MIGRATE has sent and that nobody may touch until the answer is there: `hold`.
  */
 import type { Client } from "./client.ts";
 import { type Command, MAY_REPLICATE, WRITE } from "./command-table.ts";
@@ -13,13 +15,16 @@ import type { Engine } from "./engine.ts";
 export type PauseMode = "write" | "all";
 
 export class Pause {
-  /** Whether anything is put off now. */
+  /** Whether anything may have to be put off now. */
   active = false;
+  /** CLIENT PAUSE is on. */
+  paused = false;
 
   readonly #engine: Engine;
   readonly #postponed = new Map<Client, () => void>();
   #mode: PauseMode = "write";
   #until = 0;
+  #hold: ((client: Client, command: Command, argv: readonly string[]) => boolean) | null = null;
   #timer: NodeJS.Timeout | null = null;
 
   constructor(engine: Engine) {
@@ -31,12 +36,19 @@ export class Pause {
     return this.#postponed.size;
   }
 
+  /** Puts off commands for which this is true, beside the pause. */
+  set hold(holds: ((client: Client, command: Command, argv: readonly string[]) => boolean) | null) {
+    this.#hold = holds;
+    this.active = this.paused || holds !== null;
+  }
+
   /** Begins a pause. One that is on already only becomes longer and stricter. */
   begin(untilMs: number, mode: PauseMode): void {
-    const until = this.active ? Math.max(untilMs, this.#until) : untilMs;
+    const until = this.paused ? Math.max(untilMs, this.#until) : untilMs;
     if (until <= this.#engine.clock.now()) return;
-    if (!this.active || mode === "all") this.#mode = mode;
+    if (!this.paused || mode === "all") this.#mode = mode;
     this.active = true;
+    this.paused = true;
     this.#until = until;
     this.#arm();
   }
@@ -50,15 +62,21 @@ export class Pause {
 
   /** Ends the pause if its time is over. */
   check(): void {
-    if (!this.active) return;
+    if (!this.paused) return;
     if (this.#until <= this.#engine.clock.now()) this.end();
     else this.#arm();
   }
 
   /** Ends the pause. The postponed commands run once the running one is over. */
   end(): void {
-    this.active = false;
+    this.paused = false;
+    this.active = this.#hold !== null;
     this.close();
+    this.lookAgain();
+  }
+
+  /** Has the postponed commands tried again, once the running one is over. */
+  lookAgain(): void {
     if (this.#postponed.size > 0) queueMicrotask(() => this.#resume());
   }
 
@@ -72,8 +90,10 @@ export class Pause {
   }
 
   /** Whether a command has to wait. */
-  blocks(client: Client, command: Command): boolean {
+  blocks(client: Client, command: Command, argv: readonly string[]): boolean {
     if (client.monitoring) return false;
+    if (this.#hold?.(client, command, argv)) return true;
+    if (!this.paused) return false;
     if (this.#mode === "all" || (command.flags & (WRITE | MAY_REPLICATE)) !== 0) return true;
     if (command.name !== "exec" || client.multi === null) return false;
     return client.multi.some((queued) => (queued.command.flags & (WRITE | MAY_REPLICATE)) !== 0);

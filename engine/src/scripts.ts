@@ -14,12 +14,13 @@
 import { getHeapStatistics } from "node:v8";
 import { Client, type Transport } from "./client.ts";
 import type { Clock } from "./clock.ts";
-import { type Command, DENYOOM, MAY_REPLICATE, NOSCRIPT, WRITE } from "./command-table.ts";
+import { type Command, DENYOOM, MAY_REPLICATE, NOSCRIPT, STALE, WRITE } from "./command-table.ts";
 import type { Engine } from "./engine.ts";
 import {
   BUSY_FUNCTION,
   BUSY_SCRIPT,
   compileError,
+  MASTERDOWN,
   NOT_BUSY,
   OOM,
   READONLY_SCRIPT_WRITES,
@@ -27,6 +28,7 @@ import {
   SCRIPT_ARITY,
   SCRIPT_KILLED,
   SCRIPT_NOT_ALLOWED,
+  SCRIPT_ON_STALE_REPLICA,
   SCRIPT_OUT_OF_MEMORY,
   SCRIPT_UNKNOWN_COMMAND,
   scriptError,
@@ -37,7 +39,7 @@ import { type Compiled, compileScript } from "./lua/compiler/index.ts";
 import { luaToReply } from "./lua/conversion.ts";
 import { openBase, protectGlobals } from "./lua/lib/base.ts";
 import { openLibraries } from "./lua/lib/index.ts";
-import { openRedis, type ScriptHost, sha1 } from "./lua/redis.ts";
+import { type FoundCommand, openRedis, type ScriptHost, sha1 } from "./lua/redis.ts";
 import { FUEL, Runtime } from "./lua/runtime.ts";
 import { LuaTable } from "./lua/table.ts";
 import { placeOf } from "./lua/trace.ts";
@@ -54,7 +56,17 @@ export interface Script {
   compiled: Compiled | null;
 }
 
-/** What runs now: a script by its digest, or a function by its name. */
+const UNRESTRICTED: ScriptFlags = {
+  noWrites: false,
+  allowOom: false,
+  allowStale: false,
+  noCluster: false,
+  allowCrossSlotKeys: false,
+};
+
+type ScriptBody = (keys: LuaTable, args: LuaTable) => Results;
+
+/** A call of a script, by its digest, or of a function, by its name. */
 export class Running {
   readonly kind: "script" | "function";
   readonly name: string;
@@ -66,47 +78,38 @@ export class Running {
   /** The words of the call: flat strings that may be kept. */
   readonly words: readonly string[];
   /** Whether memory was short when it began. */
-  readonly shortOfMemory: boolean;
+  shortOfMemory = false;
   /** When its first tick was: those that end before it never ask for the time. */
   startedAt = 0;
   wrote = false;
   busy = false;
   killed = false;
 
-  constructor(call: ScriptCall, shortOfMemory: boolean) {
-    this.kind = call.kind;
-    this.name = call.name;
-    this.caller = call.caller;
-    this.flags = call.flags ?? UNRESTRICTED;
-    this.readOnly = call.readOnly || this.flags.noWrites;
-    this.words = call.words;
-    this.shortOfMemory = shortOfMemory;
+  /** `flags` are null where the script has no first line with flags. */
+  constructor(
+    kind: Running["kind"],
+    name: string,
+    caller: Client,
+    flags: ScriptFlags | null,
+    readOnly: boolean,
+    words: readonly string[],
+  ) {
+    this.kind = kind;
+    this.name = name;
+    this.caller = caller;
+    this.flags = flags ?? UNRESTRICTED;
+    this.readOnly = readOnly || this.flags.noWrites;
+    this.words = words;
+  }
+
+  /** Scripts that say what they do are refused before they begin where that cannot be. */
+  refuseBeforehand(): void {
+    const { flags } = this;
+    if (flags === UNRESTRICTED) return;
+    if (this.readOnly && !flags.noWrites) throw WRITING_SCRIPT_IN_RO;
+    if (this.shortOfMemory && !flags.allowOom && !flags.noWrites) throw OOM;
   }
 }
-
-/** A call of a script or a function. */
-export interface ScriptCall {
-  readonly kind: Running["kind"];
-  readonly name: string;
-  readonly caller: Client;
-  /** Null where the script has no first line with flags. */
-  readonly flags: ScriptFlags | null;
-  /** Called by EVAL_RO and its kin. */
-  readonly readOnly: boolean;
-  readonly words: readonly string[];
-  readonly runtime: Runtime;
-  readonly body: (keys: LuaTable, args: LuaTable) => Results;
-  readonly keys: LuaTable;
-  readonly args: LuaTable;
-}
-
-const UNRESTRICTED: ScriptFlags = {
-  noWrites: false,
-  allowOom: false,
-  allowStale: false,
-  noCluster: false,
-  allowCrossSlotKeys: false,
-};
 
 /** Compiled scripts beyond this many are compiled again when they are next called. */
 const MOST_COMPILED = 1000;
@@ -136,6 +139,9 @@ export class Scripts implements ScriptHost {
   readonly #compiled = new Set<Script>();
   #runtime: Runtime | null = null;
   #client: Client | null = null;
+  /** What `get` found last, and by which word. */
+  #lastSha = "";
+  #last: Script | null = null;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -178,7 +184,13 @@ export class Scripts implements ScriptHost {
   }
 
   get(sha: string): Script | undefined {
-    return this.#scripts.get(sha) ?? this.#scripts.get(sha.toLowerCase());
+    // The word of an EVALSHA that comes again is the same string.
+    if (this.#last !== null && sha === this.#lastSha) return this.#last;
+    const script = this.#scripts.get(sha) ?? this.#scripts.get(sha.toLowerCase());
+    if (script === undefined) return undefined;
+    this.#lastSha = sha;
+    this.#last = script;
+    return script;
   }
 
   /** The script with this source, compiled and kept. Throws a ReplyError where it does not compile. */
@@ -217,6 +229,8 @@ export class Scripts implements ScriptHost {
   /** Forgets every script, and the state they ran in. */
   flush(): void {
     this.#scripts.clear();
+    this.#lastSha = "";
+    this.#last = null;
     this.#bySource.clear();
     this.#compiled.clear();
     this.#runtime = null;
@@ -234,39 +248,38 @@ export class Scripts implements ScriptHost {
     readOnly: boolean,
   ): Reply {
     const compiled = script.compiled ?? this.#compile(script, parseShebang(script.source).body);
-    return this.run({
-      kind: "script",
-      name: script.sha,
-      caller,
-      flags: script.flags,
-      readOnly,
-      words,
-      runtime: this.runtime,
-      body: compiled.run,
-      keys,
-      args,
-    });
+    const call = new Running("script", script.sha, caller, script.flags, readOnly, words);
+    return this.run(call, this.runtime, compiled.run, keys, args);
   }
 
   /** Runs Lua as a command of its caller: for scripts and functions. */
-  run(call: ScriptCall): Reply {
+  run(call: Running, rt: Runtime, body: ScriptBody, keys: LuaTable, args: LuaTable): Reply {
     const engine = this.#engine;
-    const rt = call.runtime;
-    const shortOfMemory = engine.eviction.limit > 0 && !engine.eviction.makeRoom();
-    if (call.flags !== null) refuseBeforehand(call.flags, call.readOnly, shortOfMemory);
-    const running = new Running(call, shortOfMemory);
+    call.shortOfMemory = engine.eviction.limit > 0 && !engine.eviction.makeRoom();
+    if (engine.replication.guarded) this.#refuseAsReplica(call);
+    call.refuseBeforehand();
     this.#prepare(call.caller);
-    this.running = running;
+    this.running = call;
     this.protocol = 2;
     rt.fuel = FUEL;
     try {
-      return luaToReply(first(call.body(call.keys, call.args)), this.protocol);
+      const result = body(keys, args);
+      return typeof result === "string" ? result : luaToReply(first(result), this.protocol);
     } catch (error) {
-      return this.#failed(error, running, rt);
+      return this.#failed(error, call, rt);
     } finally {
       this.running = null;
       engine.effectsMuted = false;
     }
+  }
+
+  /** Scripts that say what they do are refused where a replica, or the want of replicas, forbids it. */
+  #refuseAsReplica({ caller, flags }: Running): void {
+    const { replication } = this.#engine;
+    if (caller.isPrimary) return;
+    const refusal = flags === UNRESTRICTED || flags.noWrites ? null : replication.writeRefusal();
+    if (refusal !== null) throw refusal;
+    if (replication.isStale && !flags.allowStale) throw MASTERDOWN;
   }
 
   /** The client whose commands a script's commands are, set up like its caller. */
@@ -296,11 +309,16 @@ export class Scripts implements ScriptHost {
 
   // ---------------------------------------------------------------------------------------------- what scripts ask for
 
-  call(argv: string[]): Reply {
+  find(name: string): FoundCommand | undefined {
+    const command = this.#engine.commands.get(name);
+    return command === undefined || command.run === undefined || command.subcommands !== null ? undefined : command;
+  }
+
+  call(argv: string[], found?: FoundCommand): Reply {
     const running = this.running!;
     const client = this.#client!;
     const engine = this.#engine;
-    const command = engine.commands.find(argv);
+    const command = (found as Command | undefined) ?? engine.commands.find(argv);
     if (command === undefined || command.run === undefined) return SCRIPT_UNKNOWN_COMMAND;
     if (!command.accepts(argv.length)) return SCRIPT_ARITY;
     const refusal = this.#refusal(running, command);
@@ -318,8 +336,14 @@ export class Scripts implements ScriptHost {
     const { flags } = command;
     if ((flags & NOSCRIPT) !== 0 && !this.#engine.allowDeniedInScripts) return SCRIPT_NOT_ALLOWED;
     if (running.readOnly && (flags & (WRITE | MAY_REPLICATE)) !== 0) return READONLY_SCRIPT_WRITES;
-    if ((flags & WRITE) !== 0 && !running.wrote && this.#engine.persistence.troubled) {
-      const refusal = this.#engine.persistence.refusal();
+    const { persistence, replication } = this.#engine;
+    if (replication.guarded && !running.caller.isPrimary) {
+      const refusal = (flags & WRITE) !== 0 && !running.wrote ? replication.writeRefusal() : null;
+      if (refusal !== null) return refusal;
+      if ((flags & STALE) === 0 && replication.isStale) return SCRIPT_ON_STALE_REPLICA;
+    }
+    if ((flags & WRITE) !== 0 && !running.wrote && persistence.troubled) {
+      const refusal = persistence.refusal();
       if (refusal !== null) return refusal;
     }
     if (running.shortOfMemory && (flags & DENYOOM) !== 0 && !running.wrote && !running.flags.allowOom) return OOM;
@@ -381,16 +405,6 @@ export class Scripts implements ScriptHost {
   }
 }
 
-/** Scripts that say what they do are refused before they begin where that cannot be. */
-function refuseBeforehand(flags: ScriptFlags, readOnly: boolean, shortOfMemory: boolean): void {
-  if (readOnly && !flags.noWrites) {
-    throw WRITING_SCRIPT_IN_RO;
-  }
-  if (shortOfMemory && !flags.allowOom && !flags.noWrites) {
-    throw OOM;
-  }
-}
-
 /** V8 ends the whole process when its heap is full; a script that fills it must be ended first. */
 const FULLEST_HEAP = 0.85;
 
@@ -411,6 +425,8 @@ function openClock(rt: Runtime, clock: Clock): void {
 /** From this length on, a string may share memory with others. */
 const MAY_SHARE = 13;
 
+const MOST_SEARCHED = 40;
+
 /**
  * Makes words that may be kept strings of their own: a script's strings are often slices and concatenations. Words of the
  * call itself are whole already, and most of a script's words are among them.
@@ -419,7 +435,8 @@ function keepable(argv: string[], whole: readonly string[]): void {
   for (let i = 1; i < argv.length; i++) {
     const word = argv[i]!;
     if (word.length < MAY_SHARE) continue;
-    const at = whole.indexOf(word);
+    // In a call of many words the search would cost more than the copy.
+    const at = whole.length <= MOST_SEARCHED ? whole.indexOf(word) : -1;
     argv[i] = at < 0 ? own(word) : whole[at]!;
   }
 }

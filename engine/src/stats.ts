@@ -88,12 +88,20 @@ export class Stats {
   writes = 0;
   netInput = 0;
   netOutput = 0;
+  /** To and from replicas and primaries, which is not part of the above. */
+  replInput = 0;
+  replOutput = 0;
+  fullSyncs = 0;
+  partialSyncs = 0;
+  refusedPartialSyncs = 0;
   errorReplies = 0;
   /** The most that the data and waiting replies have taken. */
   peakBytes = 0;
   readonly opsPerSecond = new Rate();
   readonly inputPerSecond = new Rate();
   readonly outputPerSecond = new Rate();
+  readonly replInputPerSecond = new Rate();
+  readonly replOutputPerSecond = new Rate();
   /** Per command, by Command.index; made when it is first called. */
   readonly perCommand: (CommandStats | undefined)[];
   /** Error replies by their first word. */
@@ -101,6 +109,16 @@ export class Stats {
 
   constructor(commands: number) {
     this.perCommand = new Array(commands).fill(undefined);
+  }
+
+  get #rates(): Rate[] {
+    return [
+      this.opsPerSecond,
+      this.inputPerSecond,
+      this.outputPerSecond,
+      this.replInputPerSecond,
+      this.replOutputPerSecond,
+    ];
   }
 
   of(index: number): CommandStats {
@@ -122,6 +140,8 @@ export class Stats {
     this.opsPerSecond.sample(this.commands, nowMs);
     this.inputPerSecond.sample(this.netInput, nowMs);
     this.outputPerSecond.sample(this.netOutput, nowMs);
+    this.replInputPerSecond.sample(this.replInput, nowMs);
+    this.replOutputPerSecond.sample(this.replOutput, nowMs);
     if (usedBytes > this.peakBytes) this.peakBytes = usedBytes;
   }
 
@@ -132,7 +152,9 @@ export class Stats {
     this.connections = this.rejectedConnections = this.outputLimitDisconnections = 0;
     this.commands = this.errorReplies = 0;
     this.netInput = this.netOutput = this.reads = this.writes = 0;
-    for (const rate of [this.opsPerSecond, this.inputPerSecond, this.outputPerSecond]) rate.reset();
+    this.replInput = this.replOutput = 0;
+    this.fullSyncs = this.partialSyncs = this.refusedPartialSyncs = 0;
+    for (const rate of this.#rates) rate.reset();
     // In place: the command that asks for this is itself still to be counted.
     for (const command of this.perCommand) command?.reset();
     this.errors.clear();

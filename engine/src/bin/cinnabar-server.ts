@@ -35,11 +35,11 @@ type Level = keyof typeof SIGNS;
 const LEVELS = Object.keys(SIGNS) as Level[];
 
 /** Writes log lines of at least this level to standard output or a file. */
-function logger(least: Level, file: string): (level: Level, text: string) => void {
+function logger(least: Level, file: string, role: () => "M" | "S"): (level: Level, text: string) => void {
   return (level, text) => {
     if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return;
     const time = new Date(systemClock.now()).toISOString().replace("T", " ").slice(0, 23);
-    const line = `${process.pid}:M ${time} ${SIGNS[level]} ${text}\n`;
+    const line = `${process.pid}:${role()} ${time} ${SIGNS[level]} ${text}\n`;
     if (file === "") process.stdout.write(line);
     else appendFileSync(file, line);
   };
@@ -107,16 +107,23 @@ async function start(argv: string[]): Promise<void> {
   const { core } = engine;
   const { values } = core.config;
   if (file !== undefined) core.config.file = file;
-  const log = logger(values.loglevel, values.logfile);
+  const log = logger(values.loglevel, values.logfile, () => (core.replication.isReplica ? "S" : "M"));
   core.log = log;
   process.title = `cinnabar-server ${values.bind[0] ?? "*"}:${values.port}`;
 
   let stopping = false;
-  const stop = (why: string, { save, force }: ShutdownRequest): boolean => {
+  const stop = (why: string, request: ShutdownRequest): boolean | Promise<boolean> => {
     if (stopping) return true;
     log("warning", why);
     if (core.loading) process.exit(0);
-    if (!core.persistence.shutdown(save, force)) return false;
+    const waiting = request.now ? null : core.replication.handover.begin();
+    return waiting === null ? finish(request) : waiting.then((outcome) => outcome !== "aborted" && finish(request));
+  };
+  const finish = ({ save, force }: ShutdownRequest): boolean => {
+    if (!core.persistence.shutdown(save, force)) {
+      core.pause.end();
+      return false;
+    }
     stopping = true;
     void engine.close().then(() => {
       log("warning", "Bye.");

@@ -152,7 +152,7 @@ function unblock({ engine }: Client, args: Args): Reply {
   const reason = args.left === 2 ? args.argv[3]!.toLowerCase() : "timeout";
   if (reason !== "timeout" && reason !== "error") throw BAD_UNBLOCK_REASON;
   const target = engine.clients.get(args.int());
-  if (target === undefined || target.blocked === null) return 0;
+  if (target === undefined || target.blocked === null || target.blocked.stays) return 0;
   engine.blocking.release(target, reason === "error" ? UNBLOCKED : target.blocked.nothing);
   return 1;
 }

@@ -17,19 +17,12 @@ import {
 import { MapReply, OK, PONG, type Reply, Status } from "../reply.ts";
 import { REDIS_VERSION } from "../version.ts";
 import { client } from "./client.ts";
+import { redact } from "./redact.ts";
 
 const RESET = new Status("RESET");
-const REDACTED = "(redacted)";
 /** May be called before AUTH. */
 const OPEN: Flag[] = ["noscript", "loading", "stale", "fast", "no_auth", "allow_busy"];
 const FAST: Flag[] = ["loading", "stale", "fast"];
-
-/** Hides words of the running command from MONITOR and the slow log. */
-function redact(client: Client, argv: readonly string[], ...places: number[]): void {
-  const shown = [...(client.shownArgv ?? argv)];
-  for (const place of places) shown[place] = REDACTED;
-  client.shownArgv = shown;
-}
 
 function auth(client: Client, args: Args): Reply {
   const { argv } = args;
@@ -72,7 +65,7 @@ function hello(client: Client, args: Args): Reply {
     "mode",
     "standalone",
     "role",
-    "master",
+    client.engine.replication.isReplica ? "replica" : "master",
     "modules",
     [],
   ]);

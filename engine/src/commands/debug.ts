@@ -8,15 +8,20 @@ import { digestOfAll, digestOfValue } from "../debug-digest.ts";
 import {
   BAD_PACKED_THRESHOLD,
   BAD_PROTOCOL_TYPE,
+  BAD_RELOAD_OPTION,
   chosenError,
   DEBUG_NOT_ALLOWED,
   HTSTATS_RANGE,
+  LOADAOF_FAILED,
   NO_SUCH_KEY,
   NOT_A_HASH_TABLE,
   NOT_A_LISTPACK,
+  PLAIN_ERROR,
+  RELOAD_FAILED,
   RESP2_UNSUPPORTED,
   subcommandSyntax,
 } from "../errors.ts";
+import { reloadAof, reloadRdb } from "../persist/reload.ts";
 import {
   BigNumber,
   Double,
@@ -184,12 +189,33 @@ function replyBuffer(args: Args): Reply {
   return OK;
 }
 
+function reload(client: Client, args: Args): Reply {
+  const words = args.rest().map((word) => word.toLowerCase());
+  if (words.some((word) => word !== "merge" && word !== "noflush" && word !== "nosave")) throw BAD_RELOAD_OPTION;
+  const said = (word: string) => words.includes(word);
+  client.propagateAs();
+  const options = { save: !said("nosave"), flush: !said("noflush"), merge: said("merge") };
+  const outcome = reloadRdb(client.engine, options);
+  if (outcome === "unsaved") throw PLAIN_ERROR;
+  if (outcome === "failed") throw RELOAD_FAILED;
+  return OK;
+}
+
+function loadAof(client: Client): Reply {
+  client.propagateAs();
+  if (!reloadAof(client.engine)) throw LOADAOF_FAILED;
+  return OK;
+}
+
 const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   "change-repl-id": {
     words: [0, 0],
     call: "CHANGE-REPL-ID",
-    does: "Accepted; there is no replication history to part from.",
-    run: () => OK,
+    does: "Begins a new replication history: replicas need everything when they come back.",
+    run({ engine }) {
+      engine.replication.changeId();
+      return OK;
+    },
   },
   digest: {
     words: [0, 0],
@@ -228,6 +254,12 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     call: "LISTPACK <key>",
     does: "Tells whether a value is packed.",
     run: listpack,
+  },
+  loadaof: {
+    words: [0, 0],
+    call: "LOADAOF",
+    does: "Puts what the append-only file says in the place of all data.",
+    run: loadAof,
   },
   log: {
     words: [1, 1],
@@ -270,6 +302,12 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     call: "QUICKLIST-PACKED-THRESHOLD <size>",
     does: "Accepted; lists have one kind of node here.",
     run: (_client, args) => packedThreshold(args),
+  },
+  reload: {
+    words: [0, ANY],
+    call: "RELOAD [MERGE] [NOFLUSH] [NOSAVE]",
+    does: "Saves a snapshot and loads it in the place of all data. NOSAVE: the one that is there; NOFLUSH: beside the data; MERGE: keys of the file win.",
+    run: reload,
   },
   replybuffer: {
     words: [2, 2],

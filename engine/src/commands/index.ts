@@ -10,6 +10,7 @@ import { keys } from "./keys.ts";
 import { lists } from "./lists.ts";
 import { monitor } from "./monitor.ts";
 import { pubsub } from "./pubsub.ts";
+import { replication, waiting } from "./replication.ts";
 import { scripting } from "./scripting.ts";
 import { server } from "./server.ts";
 import { sets } from "./sets.ts";
@@ -38,4 +39,6 @@ export const groups: readonly Group[] = [
   connection,
   monitor,
   pubsub,
+  replication,
+  waiting,
 ];

@@ -10,6 +10,7 @@ import { Bytes } from "../types/bytes.ts";
 import type { Value } from "../types/value.ts";
 import { dumpCommands } from "./dump.ts";
 import { expireCommands } from "./expire.ts";
+import { migrateCommand } from "./migrate.ts";
 import { object } from "./object.ts";
 import { scanCursor, scanOptions } from "./scan-options.ts";
 
@@ -98,12 +99,15 @@ function copy(client: Client, args: Args): Reply {
   return 1;
 }
 
+/** Where keys past their time stay (on a replica), one that is not is looked for this often at most. */
+const MOST_TRIES = 100;
+
 /** A random key; keys that turn out to be past their time go on the way. */
 function randomkey({ db, engine }: Client): Reply {
-  for (;;) {
+  for (let tries = 1; ; tries++) {
     const name = db.keyspace.randomKey(() => engine.clock.random());
     if (name === undefined) return null;
-    if (db.exists(name)) return name;
+    if (db.exists(name) || (tries >= MOST_TRIES && db.expires.size === db.size)) return name;
   }
 }
 
@@ -274,6 +278,7 @@ export const keys = group("generic", [
     run: copy,
   },
   ...dumpCommands,
+  migrateCommand,
   ...expireCommands,
   object,
 ]);

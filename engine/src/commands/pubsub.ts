@@ -143,7 +143,10 @@ export const pubsub = group("pubsub", [
     summary: "Sends a message to everybody who listens to a channel and returns how many they are.",
     syntax: "channel message",
     complexity: "O(N+M) for N subscribers of the channel and M patterns",
-    run: ({ engine }, args) => engine.pubsub.publish(args.next(), args.next()),
+    run(client, args) {
+      if (client.engine.effectListeners.size > 0) client.propagateAs([...args.argv]);
+      return client.engine.pubsub.publish(args.next(), args.next());
+    },
   },
   {
     name: "spublish",
@@ -154,7 +157,10 @@ export const pubsub = group("pubsub", [
     summary: "Sends a message to everybody who listens to a shard channel and returns how many they are.",
     syntax: "shardchannel message",
     complexity: "O(N) for N subscribers of the channel",
-    run: ({ engine }, args) => engine.pubsub.publishShard(args.next(), args.next()),
+    run(client, args) {
+      if (client.engine.effectListeners.size > 0) client.propagateAs([...args.argv]);
+      return client.engine.pubsub.publishShard(args.next(), args.next());
+    },
   },
   {
     name: "pubsub",

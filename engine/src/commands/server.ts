@@ -48,7 +48,8 @@ function swapdb({ engine }: Client, args: Args): Reply {
   return OK;
 }
 
-function shutdown({ engine }: Client, args: Args): Reply {
+function shutdown(client: Client, args: Args): Reply {
+  const { engine } = client;
   const wanted = new Set<string>();
   while (args.more) {
     const option = args.option();
@@ -56,13 +57,21 @@ function shutdown({ engine }: Client, args: Args): Reply {
     wanted.add(option);
   }
   if ((wanted.has("abort") && wanted.size > 1) || (wanted.has("save") && wanted.has("nosave"))) throw SYNTAX;
-  // A shutdown here is over before the next command is read, so there is never one to call off.
-  if (wanted.has("abort")) throw NO_SHUTDOWN;
+  // One that waits for nobody is over before the next command is read.
+  if (wanted.has("abort")) {
+    if (!engine.replication.handover.abort()) throw NO_SHUTDOWN;
+    return OK;
+  }
   if (engine.scripts.running !== null && !wanted.has("nosave")) throw engine.scripts.busyError;
   if (engine.onShutdown === null) throw SHUTDOWN_FAILED;
   const save = wanted.has("save") ? true : wanted.has("nosave") ? false : undefined;
-  if (!engine.onShutdown({ save, now: wanted.has("now"), force: wanted.has("force") })) throw SHUTDOWN_FAILED;
-  return NO_REPLY;
+  const stopping = engine.onShutdown({ save, now: wanted.has("now"), force: wanted.has("force") });
+  if (stopping === false) throw SHUTDOWN_FAILED;
+  if (stopping === true) return NO_REPLY;
+  void stopping.then((stopped) => {
+    if (!stopped && !client.closed) engine.blocking.release(client, SHUTDOWN_FAILED);
+  });
+  return engine.blocking.park(client);
 }
 
 /** A crystal of cinnabar, different every day, and who we are. */

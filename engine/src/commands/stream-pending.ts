@@ -146,13 +146,11 @@ class Claim {
 
   /** Takes a delivery over. Without a count, it is one more, unless only ids are asked for. */
   take(delivery: Delivery, timeMs: number, count: Counter | undefined): void {
-    this.group.transfer(delivery, this.consumer);
-    delivery.timeMs = timeMs;
-    if (count !== undefined) delivery.count = count;
-    else if (!this.justId) delivery.count = addCounters(delivery.count, 1);
-    const id = formatId(delivery.id);
-    this.claimed.push(this.justId ? id : [id, this.stream.wordsOf(delivery.id)!]);
-    this.#report(delivery);
+    const times = count ?? (this.justId ? delivery.count : addCounters(delivery.count, 1));
+    const taken = this.group.redeliver(delivery, this.consumer, timeMs, times);
+    const id = formatId(taken.id);
+    this.claimed.push(this.justId ? id : [id, this.stream.wordsOf(taken.id)!]);
+    this.#report(taken);
   }
 
   #report(delivery: Delivery): void {

@@ -236,16 +236,13 @@ function deliverNew({ client, name, stream, group, consumer, count, noAck, effec
 }
 
 /** Delivers again what the consumer has got behind an id and not acknowledged. */
-function deliverAgain({ client, stream, consumer, count }: GroupRead, id: Id): Reply[] {
+function deliverAgain({ client, stream, group, consumer, count }: GroupRead, id: Id): Reply[] {
   const entries: Reply[] = [];
   const now = client.engine.clock.now();
   for (const delivery of consumer.pending.from(idAfter(id)!)) {
     const words = stream.wordsOf(delivery.id);
     entries.push([formatId(delivery.id), words ?? NIL_ARRAY]);
-    if (words !== undefined) {
-      delivery.timeMs = now;
-      delivery.count = addCounters(delivery.count, 1);
-    }
+    if (words !== undefined) group.redeliver(delivery, consumer, now, addCounters(delivery.count, 1));
     if (entries.length === count) break;
   }
   return entries;

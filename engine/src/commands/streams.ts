@@ -103,7 +103,7 @@ function xadd(client: Client, args: Args): Reply {
     stream.add(id, argv, from, engine.limits);
     if (trim !== undefined) trimmed = applyTrim(stream, trim);
     reply = formatId(id);
-    if (engine.effectListeners.size > 0) propagateAdd(client, argv, options, reply, stream);
+    if (client.isHeard) propagateAdd(client, argv, options, reply, stream);
     return 1;
   });
   if (trimmed > 0) db.notify("xtrim", name, "t");

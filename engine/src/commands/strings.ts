@@ -77,7 +77,7 @@ function putWithDeadline(client: Client, name: string, word: string, deadline: n
   db.putString(name, encodeString(word), "set", false);
   db.expireAt(name, deadline);
   db.notify("expire", name);
-  client.propagateAs(["SET", name, word, "PXAT", String(deadline)]);
+  if (client.isHeard) client.propagateAs(["SET", name, word, "PXAT", String(deadline)]);
 }
 
 function set(client: Client, args: Args): Reply {

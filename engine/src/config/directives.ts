@@ -6,7 +6,16 @@
  * Where our default differs, the row says why.
  */
 import { bool, type Directive, integer, long, memory, memoryOrPercent, octal, oneOf, text, words } from "./kinds.ts";
-import { bufferLimits, directory, events, oomScores, percentiles, savePoints, shutdownWords } from "./special.ts";
+import {
+  bufferLimits,
+  directory,
+  events,
+  oomScores,
+  percentiles,
+  primaryAddress,
+  savePoints,
+  shutdownWords,
+} from "./special.ts";
 
 const GIGABYTE = 1024 ** 3;
 const MEGABYTE = 1024 ** 2;
@@ -210,7 +219,7 @@ export const DIRECTIVES = {
   "aof-disable-auto-gc": bool(false),
 
   // ---------------------------------------------------------------------------------------------- replication
-  replicaof: words([], { alias: "slaveof", change: "never" }),
+  replicaof: primaryAddress({ alias: "slaveof", change: "never" }),
   masterauth: text("", { secret: true }),
   masteruser: text("", { secret: true }),
   "replica-serve-stale-data": bool(true, { alias: "slave-serve-stale-data" }),

@@ -164,6 +164,24 @@ export function directory(initial: string, options: DirectiveOptions): Directive
   };
 }
 
+/** replicaof: a host and a port, or nothing. */
+export function primaryAddress(options: DirectiveOptions): Directive<readonly string[]> {
+  return {
+    ...options,
+    initial: [],
+    manyWords: true,
+    parse(words) {
+      if (words.length === 1 && words[0] === "") return [];
+      if (words.length !== 2) throw new BadValue("wrong number of arguments");
+      const [host, port] = words as readonly [string, string];
+      if (host.toLowerCase() === "no" && port.toLowerCase() === "one") return [];
+      if (!/^\d+$/.test(port) || Number(port) > 65535) throw new BadValue("Invalid master port");
+      return [host, port];
+    },
+    format: (words) => words.join(" "),
+  };
+}
+
 const SHUTDOWN_WORDS = ["default", "save", "nosave", "now", "force"] as const;
 export type ShutdownWord = (typeof SHUTDOWN_WORDS)[number];
 

@@ -5,17 +5,22 @@ import { formatG } from "../numbers.ts";
 import type { Reply } from "../reply.ts";
 import { REDIS_VERSION } from "../version.ts";
 import { errorTable, field, replyToLua } from "./conversion.ts";
-import { single } from "./natives.ts";
+import { single, withForms } from "./natives.ts";
 import type { Runtime } from "./runtime.ts";
 import { LuaTable } from "./table.ts";
 import { EMPTY, LuaError, type LuaFunction, type LuaValue, toDisplay } from "./value.ts";
+
+/** A command that the host has found; only the host knows what is in it. */
+export type FoundCommand = object;
 
 /** What the functions of the table ask for. */
 export interface ScriptHost {
   /** The script's own protocol: 2 unless it has called `redis.setresp`. */
   protocol: 2 | 3;
-  /** Runs a command of the running script. */
-  call(argv: string[]): Reply;
+  /** The command of this name, for calling it many times; undefined where the name alone does not say which it is. */
+  find(name: string): FoundCommand | undefined;
+  /** Runs a command of the running script: the one that was found, or else the one that the words name. Keeps the array. */
+  call(argv: string[], found?: FoundCommand): Reply;
   /** Whether the script's client may run a command; undefined where there is no such command. */
   mayCall(argv: string[]): boolean | undefined;
   log(level: number, message: string): void;
@@ -34,41 +39,57 @@ const failure = (text: string) => new LuaError(errorTable(`ERR ${text}`));
 
 /** A number as a command's word: all its digits. */
 function numberWord(value: number): string {
-  return Number.isInteger(value) && Math.abs(value) < 1e15 ? String(value + 0) : formatG(value, 17);
+  return Number.isSafeInteger(value) ? String(value + 0) : formatG(value, 17);
 }
 
-/** A call's arguments as words, or undefined when one is neither a string nor a number. */
+/** Makes a call's arguments words, in place; undefined when one is neither a string nor a number. */
 function wordsOf(args: LuaValue[]): string[] | undefined {
-  const words = new Array<string>(args.length);
   for (let i = 0; i < args.length; i++) {
     const value = args[i];
-    if (typeof value === "string") words[i] = value;
-    else if (typeof value === "number") words[i] = numberWord(value);
-    else return undefined;
+    if (typeof value === "string") continue;
+    if (typeof value !== "number") return undefined;
+    args[i] = numberWord(value);
   }
-  return words;
+  return args as string[];
 }
 
 const NO_ARGUMENTS = "Please specify at least one argument for this redis lib call";
 const BAD_ARGUMENTS = "Lua redis lib command arguments must be strings or integers";
 
 function callers(host: ScriptHost): Record<"call" | "pcall", LuaFunction> {
-  const run = (args: LuaValue[]): Reply => {
+  // The array of a rest parameter is the callee's own.
+  const run = (args: LuaValue[], found: FoundCommand | undefined): Reply => {
     if (args.length === 0) return new ReplyError(`ERR ${NO_ARGUMENTS}`);
     const words = wordsOf(args);
-    return words === undefined ? new ReplyError(`ERR ${BAD_ARGUMENTS}`) : host.call(words);
+    return words === undefined ? new ReplyError(`ERR ${BAD_ARGUMENTS}`) : host.call(words, found);
   };
-  return {
-    call(...args) {
-      const reply = run(args);
+  const call: Caller =
+    (found, unused) =>
+    (...args) => {
+      const reply = run(args, found);
+      if (typeof reply === "string" || typeof reply === "number") return reply;
       if (reply instanceof ReplyError) throw new LuaError(errorTable(reply.text));
-      return replyToLua(reply, host.protocol);
-    },
-    pcall(...args) {
-      const reply = run(args);
+      return unused ? undefined : replyToLua(reply, host.protocol);
+    };
+  const pcall: Caller =
+    (found, unused) =>
+    (...args) => {
+      const reply = run(args, found);
+      if (unused) return undefined;
       return reply instanceof ReplyError ? errorTable(reply.text) : replyToLua(reply, host.protocol);
-    },
-  };
+    };
+  return { call: withFound(host, call), pcall: withFound(host, pcall) };
+}
+
+/** Makes a function that takes a command's words, for a command that was found or for any. */
+type Caller = (found: FoundCommand | undefined, unused: boolean) => LuaFunction;
+
+/** The function for any command, with a form for each that a script names. */
+function withFound(host: ScriptHost, make: Caller): LuaFunction {
+  return withForms(make(undefined, false), (name, unused) => {
+    const found = host.find(name);
+    return found === undefined ? undefined : make(found, unused);
+  });
 }
 
 /** An error as `redis.error_reply` makes it: a text of one word gets a code, a leading dash is dropped. */

@@ -78,31 +78,26 @@ export interface FieldLayout {
 
 export class LuaTable {
   /** 1-based; see above. For generated code, which reads and overwrites existing elements here. */
-  array: LuaValue[];
-  metatable: LuaTable | null;
+  array: LuaValue[] = NO_ARRAY;
+  metatable: LuaTable | null = null;
   /** Set on the tables that scripts must not change; every way of changing one looks at it. */
-  readonly: boolean;
+  readonly = false;
   declare readonly luaType: "table";
   /** Slots of the array part, used or not. */
-  #arraySize: number;
-  #holes: number;
-  #nodes: Nodes;
+  #arraySize = 0;
+  #holes = 0;
+  #nodes: Nodes = NO_NODES;
   /** Number of nodes - 1. */
-  #mask: number;
+  #mask = 0;
   /** Nodes from here on are taken (an index into the flat vector). */
-  #lastFree: number;
+  #lastFree = 0;
 
   /** Room for this many elements and fields, as Lua's lua_createtable. */
   constructor(elements = 0, fields = 0) {
-    this.array = NO_ARRAY;
-    this.metatable = null;
-    this.readonly = false;
-    this.#arraySize = elements;
-    this.#holes = 0;
-    this.#nodes = NO_NODES;
-    this.#mask = 0;
-    this.#lastFree = 0;
-    if (elements > 0) this.array = [undefined];
+    if (elements > 0) {
+      this.#arraySize = elements;
+      this.array = [undefined];
+    }
     if (fields > 0) this.#newNodes(fields);
   }
 

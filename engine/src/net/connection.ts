@@ -44,6 +44,10 @@ export class Connection implements Transport {
   readonly #flusher: Flusher;
   readonly #parser: RequestParser;
   readonly #output = new Output();
+  /** Replies that may not leave yet. */
+  #held: { readonly group: number; readonly parts: readonly (string | Buffer)[] }[] = [];
+  #heldBytes = 0;
+  onDrain: (() => void) | null = null;
   /** A command that CLIENT PAUSE has put off. */
   #postponed: string[] | null = null;
   /** Nothing more runs until what is pending has been taken. */
@@ -72,7 +76,7 @@ export class Connection implements Transport {
   }
 
   get outputBytes(): number {
-    return this.#output.length + this.#stream.writableLength;
+    return this.#output.length + this.#heldBytes + this.#stream.writableLength;
   }
 
   get inputBytes(): number {
@@ -105,7 +109,7 @@ export class Connection implements Transport {
     limits.maxWordBytes = engine.maxStringBytes;
     limits.unauthenticated = !client.authenticated;
     this.#output.hold();
-    const room = PAUSE_READING - this.#stream.writableLength;
+    const room = PAUSE_READING - this.#stream.writableLength - this.#heldBytes;
     try {
       while (!this.#ended) {
         const argv = parser.next();
@@ -139,6 +143,7 @@ export class Connection implements Transport {
 
   /** The peer has taken everything that was written. */
   #drained(): void {
+    this.onDrain?.();
     if (!this.#stalled) return;
     this.#stalled = false;
     this.#goOn();
@@ -159,9 +164,9 @@ export class Connection implements Transport {
       // Nothing there, or the connection is gone: the event loop will see which when it has its turn.
     }
     if (read > 0) this.#received(Buffer.from(busyBuffer.subarray(0, read)));
-    else if (this.#output.length === 0) return;
-    const text = this.#output.takeText();
-    const bytes = text === null ? Buffer.concat(this.#output.takeParts().map(toBytes)) : toBytes(text);
+    else if (this.#output.length === 0 && this.#held.length === 0) return;
+    this.hold(0);
+    const bytes = Buffer.concat(this.#takeHeld(Number.POSITIVE_INFINITY).map(toBytes));
     let sent = 0;
     try {
       sent = writeSync(this.fd, bytes);
@@ -220,27 +225,69 @@ export class Connection implements Transport {
     if (this.#output.length > 1 << 20) this.checkLimits();
   }
 
-  /** Writes what has gathered. The flusher's. */
+  /** For replicas: the stream, and snapshots. */
+  sendBytes(bytes: Buffer): void {
+    if (this.#ended) return;
+    this.#output.addBytes(bytes);
+    this.#flusher.add(this);
+  }
+
+  /** Puts what has gathered aside until it may leave. The flusher's, as the next two. */
+  hold(group: number): void {
+    const text = this.#output.takeText();
+    const parts = text === null ? this.#output.takeParts() : [text];
+    for (const part of parts) this.#heldBytes += part.length;
+    this.#held.push({ group, parts });
+  }
+
+  release(group: number): void {
+    if (this.#stream.destroyed || this.#held.length === 0) return;
+    this.#engine.stats.writes++;
+    this.#write(this.#takeHeld(group));
+    this.#afterWriting();
+  }
+
+  /** What was put aside with this group and those before. */
+  #takeHeld(group: number): (string | Buffer)[] {
+    const taken: (string | Buffer)[] = [];
+    while (this.#held.length > 0 && this.#held[0]!.group <= group) taken.push(...this.#held.shift()!.parts);
+    for (const part of taken) this.#heldBytes -= part.length;
+    return taken;
+  }
+
+  #write(parts: readonly (string | Buffer)[]): void {
+    const stream = this.#stream;
+    stream.cork();
+    for (const part of parts) {
+      if (this.client.replica === null) this.#engine.stats.netOutput += part.length;
+      else this.#engine.stats.replOutput += part.length;
+      if (typeof part === "string") stream.write(part, "latin1");
+      else stream.write(part);
+    }
+    stream.uncork();
+  }
+
+  /** Writes what has gathered. */
   flush(): void {
     const stream = this.#stream;
     if (stream.destroyed) return;
+    if (this.#held.length > 0) this.#write(this.#takeHeld(Number.POSITIVE_INFINITY));
     const text = this.#output.takeText();
-    if (text === null) {
-      stream.cork();
-      for (const part of this.#output.takeParts()) {
-        this.#engine.stats.netOutput += part.length;
-        if (typeof part === "string") stream.write(part, "latin1");
-        else stream.write(part);
-      }
-      stream.uncork();
-    } else if (text !== "") {
+    if (text === null) this.#write(this.#output.takeParts());
+    else if (text !== "") {
       this.#engine.stats.writes++;
       this.#engine.stats.netOutput += text.length;
       stream.write(text, "latin1");
     }
+    this.#afterWriting();
+  }
+
+  #afterWriting(): void {
+    const stream = this.#stream;
     if (stream.writableLength > 0) this.checkLimits();
     // Both directions end: a peer that goes on sending after its last reply is not listened to.
-    if (this.#ended) stream.end(() => stream.destroy());
+    const silent = this.#held.length === 0 && this.#output.length === 0;
+    if (this.#ended && silent) stream.end(() => stream.destroy());
   }
 
   /** Ends a client whose replies pile up past its class's limit, and stops reading from one that is on the way there. */
@@ -250,6 +297,8 @@ export class Connection implements Transport {
       this.#checkLeaving(pending);
       return;
     }
+    // A replica has limits of its own (replication/replica.ts), and must always be heard.
+    if (this.client.replica?.attached) return;
     if (pending > PAUSE_READING) this.#stall();
     const limits = this.#engine.config.values["client-output-buffer-limit"];
     const { hard, soft, softSeconds } = this.client.subscriptions > 0 ? limits.pubsub : limits.normal;
@@ -298,6 +347,7 @@ export class Connection implements Transport {
   #gone(): void {
     this.#ended = true;
     this.#engine.removeClient(this.client);
+    this.onDrain?.();
     this.#flusher.forget(this);
   }
 }

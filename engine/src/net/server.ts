@@ -40,7 +40,7 @@ export class NetServer {
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    this.#flusher = new Flusher(() => engine.persistence.flush());
+    this.#flusher = new Flusher((then) => engine.persistence.commit(then));
     engine.onBusy = () => {
       // Replies to what ran before the script go out too.
       if (engine.persistence.flush()) for (const connection of this.#connections) connection.serveWhileBusy();
@@ -68,7 +68,10 @@ export class NetServer {
         this.#housekeeping ??= setInterval(() => this.#checkConnections(), HOUSEKEEPING_MS).unref();
         const address = server.address();
         if (address === null || typeof address === "string") resolve({ host: "", port: 0, path });
-        else resolve({ host: address.address, port: address.port, path: null });
+        else {
+          this.#engine.listeningPort ||= address.port;
+          resolve({ host: address.address, port: address.port, path: null });
+        }
       });
     });
   }
@@ -111,6 +114,7 @@ export class NetServer {
       const { client } = connection;
       if (connection.outputBytes > 0) connection.checkLimits();
       if (idleMs === 0 || client.blocked !== null || client.subscriptions > 0 || client.monitoring) continue;
+      if (client.replica?.attached) continue;
       if (now - client.lastActiveAt > idleMs) connection.close(false);
     }
   }

@@ -2,8 +2,9 @@
 
 const tasks = new Set<() => void>();
 
+/** The last first, so that a folder is still locked while its files are closed. */
 function run(): void {
-  for (const task of tasks) {
+  for (const task of [...tasks].reverse()) {
     try {
       task();
     } catch {

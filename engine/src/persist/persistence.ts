@@ -11,9 +11,10 @@ import { BadValue } from "../config/kinds.ts";
 import type { Engine } from "../engine.ts";
 import { aofMisconfigured, RDB_MISCONFIGURED, ReplyError } from "../errors.ts";
 import { Aof } from "./aof/index.ts";
+import { removeLeftovers } from "./leftovers.ts";
 import { lockDirectory } from "./lock.ts";
 import { RdbError } from "./rdb/errors.ts";
-import { type LoadReport, loadRdb, saveRdb } from "./rdb/file.ts";
+import { type LoadReport, loadRdb, type SaveOptions, saveRdb } from "./rdb/file.ts";
 import { type Snapshot, SnapshotAborted, walk } from "./snapshot.ts";
 import { SnapshotFile } from "./snapshot-file.ts";
 
@@ -23,7 +24,8 @@ const RETRY_MS = 5000;
 const SLICE_MS = 8;
 
 interface Job {
-  readonly kind: "rdb" | "aof";
+  /** `sync`: a snapshot for replicas. */
+  readonly kind: "rdb" | "aof" | "sync";
   readonly snapshot: Snapshot;
   readonly startedAt: number;
   readonly finished: Promise<void>;
@@ -47,6 +49,8 @@ export class Persistence {
   /** Whether this engine keeps its data in files. */
   active = false;
   progress: Progress | null = null;
+  /** Why not everything was on disk when the files were closed; null if it was. */
+  lost: Error | null = null;
   keysLoaded = 0;
   keysExpired = 0;
 
@@ -80,13 +84,18 @@ export class Persistence {
     return this.#engine.dirty - this.#dirtyAtSave;
   }
 
+  /** What changed in memory was no change of the data: it was read from files. */
+  nothingChanged(): void {
+    this.#dirtyAtSave = this.#engine.dirty;
+  }
+
   /** A save or rewrite is under way. */
   get busy(): boolean {
     return this.#job !== null;
   }
 
   get saving(): boolean {
-    return this.#job?.kind === "rdb";
+    return this.#job?.kind === "rdb" || this.#job?.kind === "sync";
   }
 
   get rewriting(): boolean {
@@ -110,6 +119,11 @@ export class Persistence {
     const { values } = this.#engine.config;
     if (options.lock || values.appendonly) this.#unlock = lockDirectory(values.dir);
     try {
+      if (this.#unlock !== null) {
+        for (const folder of [values.dir, this.aof.folder]) {
+          for (const name of removeLeftovers(folder)) this.#engine.log("notice", `Removed ${name}, left by a crash`);
+        }
+      }
       this.#engine.loading = true;
       await this.#load(options);
       this.#engine.loading = false;
@@ -146,6 +160,7 @@ export class Persistence {
     } else if (existsSync(this.path)) {
       // Also with an append-only file that is yet to be made: what is here becomes its base.
       const report = await this.#loadRdb(onProgress);
+      engine.replication.restore(report);
       this.keysLoaded = report.keys;
       this.keysExpired = report.expired;
       engine.log("notice", `Done loading RDB, keys loaded: ${report.keys}, keys expired: ${report.expired}.`);
@@ -157,6 +172,7 @@ export class Persistence {
     try {
       return await loadRdb(this.#engine, this.path, {
         onProgress,
+        keepExpired: this.#engine.replication.isReplica,
         onFunction: (source) => this.loadFunctions(source),
       });
     } catch (error) {
@@ -206,7 +222,7 @@ export class Persistence {
   close(): void {
     this.#job?.snapshot.abort("the store is closing");
     this.active = false;
-    this.aof.stop();
+    this.lost = this.aof.stop();
     this.#unlock?.();
     this.#unlock = null;
   }
@@ -222,7 +238,7 @@ export class Persistence {
   save(): boolean {
     const engine = this.#engine;
     try {
-      saveRdb(engine, this.path, { functions: engine.functions.sources() });
+      saveRdb(engine, this.path, this.#saveOptions());
     } catch (error) {
       engine.log("warning", `Error saving DB on disk: ${(error as Error).message}`);
       return false;
@@ -256,12 +272,12 @@ export class Persistence {
       this.lastSaveOk = false;
       return false;
     }
-    const snapshot = walk(engine, file, { functions: engine.functions.sources() });
+    const snapshot = walk(engine, file, this.#saveOptions());
     engine.log("notice", "Background saving started");
     this.begin("rdb", snapshot, async () => {
       try {
         await snapshot.done;
-        await file.commit(path);
+        await file.commit(path, () => snapshot.verify());
         engine.log("notice", "DB saved on disk");
         engine.log("notice", "Background saving terminated with success");
         this.#saved(dirty);
@@ -301,9 +317,37 @@ export class Persistence {
     if (this.active && this.#engine.config.values.save.length > 0) this.save();
   }
 
+  /** What a snapshot says beside the keys. */
+  #saveOptions(): SaveOptions {
+    const { functions, replication } = this.#engine;
+    const position = replication.position();
+    return { functions: functions.sources(), ...(position === undefined ? {} : { replication: position }) };
+  }
+
+  /** A primary's data is about to take the place of ours: no file that is being written is of use any more. */
+  dataReplaced(): void {
+    this.#job?.snapshot.abort("the data is replaced by a primary's");
+    this.aof.stop();
+  }
+
+  /** A primary's data is here: the append-only file begins anew with it. */
+  dataLoaded(): void {
+    if (!this.#engine.config.values.appendonly || !this.active || this.aof.state !== "off") return;
+    try {
+      this.aof.startAtRunTime();
+    } catch (error) {
+      this.#engine.log("warning", `Cannot go on with the append-only file: ${(error as Error).message}`);
+    }
+  }
+
   // ---------------------------------------------------------------------------------------------- running
 
-  /** Writes what the append-only file has to hear before replies leave; false if they must not. */
+  /** What replies have to wait for before they leave (Appender.commit). */
+  commit(then: (kept: boolean) => void): boolean | undefined {
+    return this.aof.state === "off" || this.aof.appender.commit(then);
+  }
+
+  /** Writes what the append-only file has to hear before replies leave, with everybody waiting; false if they must not. */
   flush(): boolean {
     return this.aof.state === "off" || this.aof.appender.flush();
   }

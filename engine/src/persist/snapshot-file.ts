@@ -2,10 +2,9 @@
  * A file that a snapshot is written to: under a temporary name, in the background, and given its name when all of it is on
  * disk. At any moment the name stands for a whole file, the old one or the new one.
  */
-import { close, closeSync, fdatasync, fsync, openSync, renameSync, rmSync, write } from "node:fs";
+import { close, closeSync, fdatasync, fsync, open, openSync, renameSync, rmSync, write } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
-import { syncFolder } from "./rdb/file.ts";
 import type { SnapshotSink } from "./snapshot.ts";
 
 /** What is brought to disk at a time, so that the last sync does not have to bring it all. */
@@ -13,6 +12,7 @@ const SYNC_EVERY = 32 * 1024 * 1024;
 /** `drained` settles when no more than this is left. */
 const FEW_PENDING = 1024 * 1024;
 
+const openAsync = promisify(open);
 const fsyncAsync = promisify(fsync);
 const closeAsync = promisify(close);
 
@@ -91,15 +91,18 @@ export class SnapshotFile implements SnapshotSink {
     }
   }
 
-  /** Brings everything to disk and gives the file its name. */
-  async commit(path: string): Promise<void> {
+  /** Brings everything to disk and gives the file its name, unless `verify`, which is asked right before, throws. */
+  async commit(path: string, verify: () => void = () => {}): Promise<void> {
     await this.#until(0);
     await fsyncAsync(this.#descriptor);
     const descriptor = this.#descriptor;
     this.#descriptor = -1;
     await closeAsync(descriptor);
+    verify();
     renameSync(this.temporary, path);
-    syncFolder(dirname(path));
+    // A name is on disk when its folder is.
+    const folder = await openAsync(dirname(path), "r");
+    await fsyncAsync(folder).finally(() => closeAsync(folder));
   }
 
   /** Leaves nothing behind. */

@@ -151,7 +151,7 @@ test.each([1, 2, 3, 4])("changes during the walk do not show in it (seed %i)", a
     () => call(["SELECT", roll(2) === 0 ? "0" : "3"]),
   ];
   for (; !over; changes++) {
-    for (let i = 0; i < 40; i++) {
+    for (let i = 0; i < 15; i++) {
       await change();
       if (roll(4) === 0) await others[roll(others.length)]!();
     }
@@ -220,4 +220,19 @@ test("a save that fails makes writers hear of it, until one succeeds", async () 
   await client.call("SAVE");
   expect(await client.call("SET", "a", "2")).toBe("OK");
   source.core.config.values.save = [];
+});
+
+test("a save that is called off when its walk is over does not take the place of a newer file", async () => {
+  const dir = folder();
+  const source = await EmbeddedEngine.open({ dir, config: { save: "3600 1" } });
+  open.push(source);
+  const client = source.connect();
+  await client.call("SET", "old", "1");
+  await client.call("BGSAVE");
+  await source.core.persistence.snapshot!.done;
+  await client.call("FLUSHALL");
+  await source.core.persistence.idle();
+  const copy = await engine();
+  loadRdbSync(copy.core, join(dir, "dump.rdb"));
+  expect(copy.core.databases[0]!.size).toBe(0);
 });

@@ -122,6 +122,18 @@ describe("replies", () => {
     }
   });
 
+  it("writes integers of every length", () => {
+    for (let digits = 1; digits <= 16; digits++) {
+      for (const value of [10 ** (digits - 1), 10 ** digits - 1, Number("1234567890123456".slice(0, digits))]) {
+        if (!Number.isSafeInteger(value)) continue;
+        expect(bytes(value, 2)).toBe(`:${value}\r\n`);
+        expect(bytes(-value, 2)).toBe(`:${-value}\r\n`);
+      }
+    }
+    for (const value of [0, 1023, 1024, 2 ** 31 - 1, 2 ** 31, -(2 ** 31)])
+      expect(bytes(value, 3)).toBe(`:${value}\r\n`);
+  });
+
   it("refuses what is no reply", () => {
     expect(() => bytes({} as Reply, 2)).toThrow(TypeError);
   });

@@ -75,8 +75,10 @@ function addPush(push: Push, protocol: Protocol, out: Output): void {
 
 export function encode(reply: Reply, protocol: Protocol, out: Output): void {
   if (typeof reply === "string") addBulk(reply, out);
-  else if (typeof reply === "number") out.add(reply >= 0 && reply < SMALL ? integers[reply]! : `:${reply}\r\n`);
-  else if (reply === null) out.add(protocol === 2 ? "$-1\r\n" : "_\r\n");
+  else if (typeof reply === "number") {
+    if (reply >= 0 && reply < SMALL) out.add(integers[reply]!);
+    else if (!out.addInteger(reply)) out.add(`:${reply}\r\n`);
+  } else if (reply === null) out.add(protocol === 2 ? "$-1\r\n" : "_\r\n");
   else if (Array.isArray(reply)) addAll("*", reply, protocol, out);
   else if (reply === OK) out.add("+OK\r\n");
   else if (reply instanceof Status) out.add(`+${line(reply.text)}\r\n`);

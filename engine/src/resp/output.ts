@@ -81,6 +81,25 @@ export class Output {
     return true;
   }
 
+  /** Adds an integer of up to nine digits, digit by digit; false for others, and when the memory is not held. */
+  addInteger(value: number): boolean {
+    if (holder !== this || value !== (value | 0) || value < 0 || value > 999_999_999) return false;
+    if (filled + 12 > scratch.length) this.#spill();
+    let digits = 1;
+    for (let least = 10; least <= value; least *= 10) digits++;
+    scratch[filled] = 0x3a;
+    let rest = value;
+    for (let at = filled + digits; at > filled; at--) {
+      const tenth = (rest / 10) | 0;
+      scratch[at] = 0x30 + rest - tenth * 10;
+      rest = tenth;
+    }
+    scratch[filled + digits + 1] = 13;
+    scratch[filled + digits + 2] = 10;
+    filled += digits + 3;
+    return true;
+  }
+
   /** Adds a word that may be large. */
   addWord(word: string): void {
     if (word.length < LARGE) {
@@ -91,6 +110,14 @@ export class Output {
     this.#setAside();
     this.#parts.push(Buffer.from(word, "latin1"));
     this.#partBytes += word.length;
+  }
+
+  /** Adds bytes that are no text of ours; they are not copied. */
+  addBytes(bytes: Buffer): void {
+    if (holder === this) this.#spill();
+    this.#setAside();
+    this.#parts.push(bytes);
+    this.#partBytes += bytes.length;
   }
 
   #setAside(): void {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../clock.ts";
 import { append, entry, entryLength, find, isWordAt, own, pack, seek, skip, splice, unpack, wordAt } from "./packed.ts";
@@ -73,6 +75,28 @@ describe("packed words", () => {
       if (i % 50 === 0) expect(unpack(packed)).toEqual(model);
     }
     expect(unpack(packed)).toEqual(model);
+  });
+
+  it("hold on to nothing that they were cut from", () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const megabyte = 1 << 20;
+    const cuts: ((large: string) => string)[] = [
+      (large) => own(large.substring(5, 40)),
+      (large) => splice(large, 0, large.length - 40, ""),
+      (large) => splice(large, 40, large.length, ""),
+      (large) => splice(large, 20, large.length - 20, "x"),
+      (large) => append("abc", entry(large.substring(5, 40))),
+      (large) => pack([large.substring(5, 40)]),
+    ];
+    for (const cut of cuts) {
+      collect();
+      const before = process.memoryUsage().heapUsed;
+      const kept = Array.from({ length: 32 }, (_, i) => cut(Buffer.alloc(megabyte, 65 + i).latin1Slice()));
+      collect();
+      expect(process.memoryUsage().heapUsed - before).toBeLessThan(4 * megabyte);
+      expect(kept.every((word) => word.length > 30)).toBe(true);
+    }
   });
 
   it("own copies keep every byte", () => {

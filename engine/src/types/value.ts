@@ -28,6 +28,13 @@ export interface Collection {
   readonly encoding: string;
   /** What it takes in memory, about; kept up to date by every change, so that asking costs nothing. */
   readonly sizeBytes: number;
+  /**
+   * A copy that is made in next to no time and stays as this is now, however this changes: both have the same parts, and
+   * this one copies each before it changes it. For files: what they read is all that the copy is good for, and it must not
+   * be changed. There is one at a time, until `thaw` says that it is not needed any more.
+   */
+  freeze(): Collection;
+  thaw(): void;
   /** A deep copy, for COPY. */
   clone(): Collection;
 }

@@ -4,7 +4,7 @@
  */
 import { type Call, type Expression, type FunctionBody, isOpen, type Statement } from "../ast.ts";
 import { hashString } from "../hash.ts";
-import { resultOf, SUSPENDING } from "../natives.ts";
+import { formFor, resultOf, SUSPENDING } from "../natives.ts";
 import { LuaTable } from "../table.ts";
 import type { LuaFunction, LuaValue } from "../value.ts";
 import { type Code, type FunctionEmitter, nameOf, quote, type Type } from "./emitter.ts";
@@ -22,10 +22,10 @@ export function callValue(fn: FunctionEmitter, call: Call): Code {
   return complex(single ? text : `first(${text})`, type);
 }
 
-export function callResults(fn: FunctionEmitter, call: Call, tail = false): Results {
+export function callResults(fn: FunctionEmitter, call: Call, tail = false, unused = false): Results {
   if (call.method !== undefined) return methodCall(fn, call, call.method, tail);
   const known = fn.chunk.known(call.callee);
-  if (typeof known === "function") return nativeCall(fn, call, known, tail);
+  if (typeof known === "function") return nativeCall(fn, call, known, tail, unused);
   const site = fn.chunk.sites.mark(call.line, nameAt(call.callee), false, tail);
   if (isFunction(call.callee) && call.callee.kind === "local") {
     const target = nameOf(call.callee.local);
@@ -114,9 +114,10 @@ function stringMethod(fn: FunctionEmitter, method: string): LuaValue {
 }
 
 /** A function of the host that is known while compiling. */
-function nativeCall(fn: FunctionEmitter, call: Call, f: LuaFunction, tail: boolean): Results {
+function nativeCall(fn: FunctionEmitter, call: Call, f: LuaFunction, tail: boolean, unused: boolean): Results {
   const site = fn.chunk.sites.mark(call.line, nameAt(call.callee), false, tail);
-  const name = fn.chunk.constant(f);
+  const [argument] = call.args;
+  const name = fn.chunk.constant(argument?.kind === "string" ? formFor(f, argument.value, unused) : f);
   const result = resultOf(f);
   const single = result !== undefined;
   const type = result ?? "any";

@@ -39,6 +39,49 @@ describe("a compiled script", () => {
     }
   });
 
+  it("knows what an alias of a library function stands for, and only while it stands for it", () => {
+    expect(run("local t, u = type, tostring; local v = t; return v(1), u(nil), t == type")).toEqual([
+      "number",
+      "nil",
+      true,
+    ]);
+    expect(run("local t = type; t = tostring; return t(1)")).toEqual(["1"]);
+    expect(run("local t = type; local function f() return t(1) end; t = tostring; return f()")).toEqual(["1"]);
+    expect(run("local type = function() return 'mine' end; local t = type; return t(1)")).toEqual(["mine"]);
+    expect(problem("local t = tonumber\nt('z', 99)").message).toBe(
+      "user_script:2: bad argument #2 to 't' (base out of range)",
+    );
+  });
+
+  it("makes functions once that need nothing of a run, and others with each run", () => {
+    const rt = makeRuntime();
+    const script = compileScript(
+      rt,
+      `local kind = type
+      local function fact(n) if n < 2 then return 1 end return n * fact(n - 1) end
+      local function both(n) return kind(n) .. fact(n) end
+      local calls = 0
+      local function count() calls = calls + 1 return calls end
+      local function first() return KEYS[1] end
+      count()
+      return both(5) .. count() .. first()`,
+      "@user_script",
+    );
+    for (const word of ["a", "b"]) expect(script.run(LuaTable.fromArray([word]), NONE)).toBe(`number1202${word}`);
+    expect(run("local t = {} for i = 1, 2 do local function f() end t[i] = f end return t[1] == t[2]")).toEqual([
+      false,
+    ]);
+    expect(run("local function f() return 1 end local g = f local function f() return 2 end return f() + g()")).toEqual(
+      [3],
+    );
+  });
+
+  it("says where it failed in a function that is made once", () => {
+    const error = problem("local function inner(t)\n  return t.x.y\nend\n\nreturn (inner({}))");
+    expect(error.message).toBe("user_script:2: attempt to index field 'x' (a nil value)");
+    expect(placeOf(error)).toMatchObject({ line: 2 });
+  });
+
   it("starts afresh with each run", () => {
     const script = compileScript(
       makeRuntime(),

@@ -36,6 +36,9 @@ export class ChunkEmitter {
   readonly sites = new Sites();
   /** Values of the host that the code refers to as K0, K1 … */
   readonly constants: LuaValue[] = [];
+  /** Functions that are made once for all runs of the chunk, in order. */
+  hoisted = "";
+  readonly #hoistedLocals = new Set<Local>();
   /** How many functions the one that is being emitted is inside of, itself included. */
   depth = 0;
   readonly #numbers = new Map<LuaValue, number>();
@@ -67,6 +70,7 @@ export class ChunkEmitter {
   /** The value of a global, or of a field of one, that no script can change; undefined if there is none such. */
   known(expression: Expression): LuaValue {
     if (expression.kind === "single") return this.known(expression.operand);
+    if (expression.kind === "local") return this.#knownLocal(expression.local);
     if (expression.kind === "global") {
       const { globals } = this.rt;
       const { name } = expression;
@@ -78,6 +82,29 @@ export class ChunkEmitter {
       if (table instanceof LuaTable && table.readonly) return table.getStr(expression.key.value);
     }
     return undefined;
+  }
+
+  /**
+   * Makes a local function of the main code outside of it, if it refers to nothing that a run makes: then its calls are
+   * calls of one and the same function for V8. False if it does. The text has the names of all that it refers to.
+   */
+  hoist(local: Local, body: FunctionBody, text: string): boolean {
+    if (this.depth !== 1 || !this.options.script || this.options.resumable || local.assigned) return false;
+    for (const upvalue of body.scope.upvalues) {
+      if (upvalue === local || this.#hoistedLocals.has(upvalue)) continue;
+      if (this.#knownLocal(upvalue) === undefined || mentions(text, nameOf(upvalue))) return false;
+    }
+    if (mentions(text, "KEYS") || mentions(text, "ARGV")) return false;
+    this.hoisted += `const ${nameOf(local)} = ${text};`;
+    this.#hoistedLocals.add(local);
+    return true;
+  }
+
+  /** `local call = redis.call`: as good as what it stands for. Not where the main code sees other globals than the rest. */
+  #knownLocal(local: Local): LuaValue {
+    const stored = local.stored[0];
+    if (local.assigned || stored === undefined || this.options.mainGlobals !== undefined) return undefined;
+    return this.known(stored);
   }
 }
 
@@ -125,6 +152,8 @@ export class FunctionEmitter {
     return `let ${Array.from({ length: this.#most }, (_, i) => `t${i}`).join(", ")};`;
   }
 }
+
+const mentions = (text: string, name: string) => new RegExp(`\\b${name}\\b`).test(text);
 
 export const nameOf = (local: Local) => `L${local.id}`;
 

@@ -32,8 +32,11 @@ export function value(fn: FunctionEmitter, e: Expression): Code {
       return complex("va[0]");
     case "function":
       return complex(functionText(fn, e.body), "function");
-    case "local":
+    case "local": {
+      const known = fn.chunk.known(e);
+      if (known !== undefined) return constant(fn, known);
       return simple(nameOf(e.local), e.local.numeric ? "number" : isFunction(e) ? "function" : "any");
+    }
     case "global":
       return global(fn, e);
     case "index":

@@ -87,7 +87,7 @@ function compile(rt: Runtime, source: string, chunkName: string, options: ChunkO
   const { text, chunk, constants } = translate(rt, source, chunkName, options);
   const names = constants.map((_, i) => `K${i}`);
   const filename = registerChunk(chunk);
-  const code = `"use strict";${PREAMBLE}${names.length > 0 ? `const [${names}] = constants;` : ""}return ${text};`;
+  const code = `"use strict";${PREAMBLE}${names.length > 0 ? `const [${names}] = constants;` : ""}${text};`;
   let factory: (...args: unknown[]) => LuaFunction;
   try {
     factory = compileFunction(code, ["rt", "G", "M", "helpers", "constants", "chunk"], { filename }) as typeof factory;
@@ -111,7 +111,7 @@ export function translate(
     inferNumbers(locals);
     const emitter = new ChunkEmitter(rt, options);
     const raw = emitFunction(emitter, main, options.script ? ["KEYS", "ARGV"] : []);
-    const { text, sites } = emitter.sites.lay(raw, main.endLine);
+    const { text, sites } = emitter.sites.lay(`${emitter.hoisted}return ${raw}`, main.endLine);
     return { text, chunk: { source: chunkName, shortName: shortName(chunkName), sites }, constants: emitter.constants };
   } catch (error) {
     if (error instanceof RangeError) throw tooComplex(chunkName);

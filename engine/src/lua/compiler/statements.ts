@@ -27,7 +27,7 @@ function statementText(fn: FunctionEmitter, s: Statement): string {
     case "assign":
       return assignText(fn, s);
     case "call":
-      return `${callResults(fn, s.call).text};`;
+      return `${callResults(fn, s.call, false, true).text};`;
     case "do":
       return `{${blockText(fn, s.block)}}`;
     case "while":
@@ -41,12 +41,19 @@ function statementText(fn: FunctionEmitter, s: Statement): string {
     case "each":
       return eachText(fn, s);
     case "function":
-      return `${declarator(s.local)} ${nameOf(s.local)} = ${functionText(fn, s.body)};`;
+      return functionStatement(fn, s);
     case "return":
       return returnText(fn, s.values);
     default:
       return "break;";
   }
+}
+
+function functionStatement(fn: FunctionEmitter, s: Extract<Statement, { kind: "function" }>): string {
+  const text = functionText(fn, s.body);
+  // Not from inside a loop, where each round makes a function of its own.
+  if (fn.body.block.includes(s) && fn.chunk.hoist(s.local, s.body, text)) return "";
+  return `${declarator(s.local)} ${nameOf(s.local)} = ${text};`;
 }
 
 const declarator = (local: Local) => (local.assigned ? "let" : "const");

@@ -2,13 +2,19 @@
  * The end of the append-only file: effects are encoded into a buffer, written when the turn of the event loop is over and
  * before any reply leaves (net/flusher.ts), and brought to disk as appendfsync says.
  *
- * - **always**: written and synced in one go. All clients that were served in a turn share one sync.
+ * - **always**: replies wait for a sync in the background, and commands go on meanwhile. What they do gathers, and is written
+ *   and synced together when that sync is over. So disk and processor need not wait for each other, and the slower the disk,
+ *   the more clients share a sync.
  * - **everysec**: a sync in the background once a second, one at a time. A write while it runs could block in the kernel
  *   until it ends, so it is put off, but not for longer than a second: no more than that may be lost (Redis waits two).
  * - **no**: written; the system syncs when it likes.
  *
  * When a write fails, what it left behind is cut off, the buffer is kept, and writers are refused until it has succeeded:
  * the file stays sound, and nothing that was acknowledged is forgotten while the process lives.
+ *
+ * When a sync fails, trying again proves nothing: the kernel may have dropped what it could not write, and call the next sync
+ * of the rest a success. So the file is not trusted any more. Writers are refused until a rewrite has put everything that is
+ * in memory into new files (`onSyncFailed`, `rewritten`). Redis goes on after the next sync that succeeds.
  */
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import type { Effect, Engine } from "../../engine.ts";
@@ -30,18 +36,30 @@ interface Waiter {
 }
 
 export class Appender {
-  /** Why the last write or sync failed. */
-  error: NodeJS.ErrnoException | null = null;
   delayedFsyncs = 0;
   /** Set while replies must wait for a sync; kept as a field because every in-process call looks at it. */
   holdsReplies = false;
   /** Called when the policy is always and a write has failed: what was answered to others cannot be kept any more. */
   onFatal: ((error: Error) => void) | null = null;
+  /** Bytes that were written since the start, whatever file they are in, and how many of them are certainly on disk. */
+  writtenBytes = 0;
+  syncedBytes = 0;
+  /** Called when more has come to be on disk. */
+  onSynced: () => void = () => {};
+  /** Called when what was written may be lost, though the process lives. */
+  onSyncFailed: () => void = () => {};
 
   readonly #engine: Engine;
   #descriptor = -1;
+  /** Counts the files; and the one in which a sync has failed. */
+  #generation = 0;
+  #failedGeneration = 0;
+  #writeError: NodeJS.ErrnoException | null = null;
+  #syncError: NodeJS.ErrnoException | null = null;
   /** Bytes in the file that is being written. */
   #size = 0;
+  /** Files that are not written any more and whose last sync is under way. */
+  #retiring = 0;
   #buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER);
   #at = 0;
   /** The database that the file stands in; -1 at the start of one. */
@@ -52,9 +70,13 @@ export class Appender {
   #lastSync = 0;
   #postponedSince = 0;
   #waiters: Waiter[] = [];
+  /** Those who wait for the sync that is under way. */
+  #groupWaiters: Waiter[] = [];
+  /** A sync is under way that replies wait for. */
+  #inGroup = false;
   readonly #flush = () => {
     this.#scheduled = false;
-    this.flush();
+    this.poke();
   };
 
   constructor(engine: Engine) {
@@ -63,6 +85,11 @@ export class Appender {
 
   get policy(): FsyncPolicy {
     return this.#engine.config.values.appendfsync;
+  }
+
+  /** Why the last write failed, or a sync of what still counts. */
+  get error(): NodeJS.ErrnoException | null {
+    return this.#writeError ?? this.#syncError;
   }
 
   get isOpen(): boolean {
@@ -83,28 +110,63 @@ export class Appender {
 
   /** Goes on in this file. What is buffered for the one before must have been flushed. */
   open(path: string): void {
-    const descriptor = openSync(path, "a", 0o644);
+    this.use(openSync(path, "a", 0o644));
+  }
+
+  /** The same with a file that is open, for appending. */
+  use(descriptor: number): void {
     this.#size = fstatSync(descriptor).size;
     const before = this.#descriptor;
     this.#descriptor = descriptor;
     this.#db = -1;
     if (before >= 0) this.#retire(before);
+    this.#generation++;
+  }
+
+  /** No sync has failed of what is in the files that count. */
+  get isTrusted(): boolean {
+    return this.#syncError === null;
+  }
+
+  /** All files before the one that is being written have been replaced by what is in memory. */
+  rewritten(): void {
+    if (this.#failedGeneration < this.#generation) this.#syncError = null;
+  }
+
+  #syncFailed(error: NodeJS.ErrnoException, generation: number): void {
+    this.#syncError = error;
+    this.#failedGeneration = generation;
+    this.#engine.log("warning", `Fail to fsync the AOF file: ${error.message}`);
+    this.onSyncFailed();
   }
 
   /** Syncs and closes a file that is no longer written. */
   #retire(descriptor: number): void {
+    const generation = this.#generation;
+    this.#retiring++;
     fdatasync(descriptor, (error) => {
-      if (error !== null) this.error = error;
+      this.#retiring--;
+      if (error !== null) this.#syncFailed(error, generation);
       closeSync(descriptor);
     });
   }
 
-  /** Writes and syncs what there is, and closes. */
-  close(): void {
-    if (this.#descriptor < 0) return;
+  /** The file that is being written has been synced up to here. */
+  #synced(writtenBytes: number): void {
+    if (this.#retiring > 0 || this.#syncError !== null || writtenBytes <= this.syncedBytes) return;
+    this.syncedBytes = writtenBytes;
+    this.onSynced();
+  }
+
+  /** Writes and syncs what there is, and closes. Returns why not all of it could be brought to disk; null if it was. */
+  close(): Error | null {
+    if (this.#descriptor < 0) return null;
     this.flush(true);
+    let lost = this.#at > 0 ? this.#writeError : this.#syncError;
     try {
       fdatasyncSync(this.#descriptor);
+    } catch (error) {
+      lost ??= error as Error;
     } finally {
       // A sync in another thread would find the descriptor gone, or somebody else's.
       const descriptor = this.#descriptor;
@@ -113,8 +175,12 @@ export class Appender {
       else this.#retire(descriptor);
       this.#at = 0;
       this.holdsReplies = false;
-      this.#settle(this.error);
+      this.#settle(lost);
+      this.#writeError = null;
+      this.#syncError = null;
     }
+    if (lost !== null) this.#engine.log("warning", `Not all of the AOF could be brought to disk: ${lost.message}`);
+    return lost;
   }
 
   // ---------------------------------------------------------------------------------------------- in
@@ -184,6 +250,7 @@ export class Appender {
   }
 
   #settle(error: Error | null): void {
+    if (this.#groupWaiters.length > 0) this.#settleGroup(error);
     const waiters = this.#waiters;
     if (waiters.length === 0) return;
     this.#waiters = [];
@@ -192,8 +259,68 @@ export class Appender {
       else reject(error);
   }
 
+  #settleGroup(error: Error | null): void {
+    const waiters = this.#groupWaiters;
+    this.#groupWaiters = [];
+    for (const { resolve, reject } of waiters)
+      if (error === null) resolve();
+      else reject(error);
+  }
+
+  /** Brings what there is on its way to the file and the disk, as configured, without waiting for the disk. */
+  poke(): void {
+    if (this.policy === "always") this.#beginGroup();
+    else this.flush();
+  }
+
   /**
-   * Writes what is buffered, and syncs as configured. `force` does not wait for a sync that is under way. False if replies
+   * The same for replies that are ready to leave. True if they may, false if they never may; undefined if they have to wait
+   * until `then` is told which it is.
+   */
+  commit(then: (kept: boolean) => void): boolean | undefined {
+    if (this.#descriptor < 0) return true;
+    if (this.policy !== "always" && !this.#inGroup) return this.flush();
+    if (this.#at === 0 && !this.#unsynced && !this.#inGroup) return true;
+    this.#waiters.push({ resolve: () => then(true), reject: () => then(false) });
+    this.#beginGroup();
+    return undefined;
+  }
+
+  /** Writes what has gathered and begins to sync it; if a sync is under way already, that happens when it is over. */
+  #beginGroup(): void {
+    if (this.#syncing || this.#descriptor < 0) return;
+    if (this.#at > 0 && !this.#write()) return;
+    if (!this.#unsynced) {
+      this.holdsReplies = false;
+      this.#settle(null);
+      return;
+    }
+    this.#groupWaiters = this.#waiters;
+    this.#waiters = [];
+    this.#syncing = true;
+    this.#inGroup = true;
+    this.#unsynced = false;
+    const generation = this.#generation;
+    const { writtenBytes } = this;
+    fdatasync(this.#descriptor, (error) => {
+      this.#syncing = false;
+      this.#inGroup = false;
+      if (error !== null) {
+        this.#unsynced = true;
+        this.#syncFailed(error, generation);
+        this.#fatal(error);
+        return;
+      }
+      this.#lastSync = this.#engine.clock.monotonic();
+      this.#synced(writtenBytes);
+      this.#settleGroup(null);
+      if (this.#at > 0 || this.#waiters.length > 0) this.#beginGroup();
+      else if (!this.#unsynced) this.holdsReplies = false;
+    });
+  }
+
+  /**
+   * Writes what is buffered, and syncs as configured: with `always` at once, with everybody waiting. `force` does not wait for a sync that is under way. False if replies
    * must not leave, because what they acknowledge is not on disk and should be.
    */
   flush(force = false): boolean {
@@ -207,7 +334,8 @@ export class Appender {
       if (!this.#syncNow()) return false;
     } else if (this.policy === "everysec") this.#syncSoon();
     this.holdsReplies = false;
-    if (this.#waiters.length > 0) this.#settle(null);
+    this.#inGroup = false;
+    this.#settle(null);
     return true;
   }
 
@@ -234,19 +362,20 @@ export class Appender {
       return false;
     }
     this.#size += written;
+    this.writtenBytes += written;
     this.#at = 0;
     this.#unsynced = true;
     if (this.#buffer.length > KEPT_BUFFER) this.#buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER);
-    if (this.error !== null && this.policy !== "always") {
+    if (this.#writeError !== null && this.policy !== "always") {
       this.#engine.log("warning", "AOF write error looks solved, the store can write again.");
     }
-    this.error = null;
+    this.#writeError = null;
     return true;
   }
 
   #failed(error: NodeJS.ErrnoException, written: number): void {
-    if (this.error === null) this.#engine.log("warning", `Error writing to the AOF file: ${error.message}`);
-    this.error = error;
+    if (this.#writeError === null) this.#engine.log("warning", `Error writing to the AOF file: ${error.message}`);
+    this.#writeError = error;
     if (written > 0) {
       try {
         ftruncateSync(this.#descriptor, this.#size);
@@ -270,14 +399,16 @@ export class Appender {
   }
 
   #syncNow(): boolean {
-    if (!this.#unsynced) return true;
+    // What a group is syncing is not on disk before that is over.
+    if (!this.#unsynced && !this.#inGroup) return true;
     try {
       fdatasyncSync(this.#descriptor);
       this.#unsynced = false;
       this.#lastSync = this.#engine.clock.monotonic();
+      this.#synced(this.writtenBytes);
       return true;
     } catch (error) {
-      this.error = error as NodeJS.ErrnoException;
+      this.#syncFailed(error as NodeJS.ErrnoException, this.#generation);
       this.#fatal(error as Error);
       return false;
     }
@@ -292,14 +423,13 @@ export class Appender {
     this.#lastSync = now;
     this.#syncing = true;
     this.#unsynced = false;
+    const generation = this.#generation;
+    const { writtenBytes } = this;
     fdatasync(this.#descriptor, (error) => {
       this.#syncing = false;
-      if (error !== null && this.#descriptor >= 0) {
-        this.error = error;
-        this.#unsynced = true;
-        this.#engine.log("warning", `Fail to fsync the AOF file: ${error.message}`);
-      } else if (this.#at === 0) this.error = null;
-      if (this.#postponedSince > 0) this.flush();
+      if (error !== null && this.#descriptor >= 0) this.#syncFailed(error, generation);
+      else if (error === null) this.#synced(writtenBytes);
+      if (this.#postponedSince > 0 || this.#waiters.length > 0) this.poke();
     });
   }
 }

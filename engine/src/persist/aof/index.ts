@@ -11,7 +11,7 @@
  *
  * The base is always an RDB: aof-use-rdb-preamble is accepted, and files without one are loaded, but none is written.
  */
-import { existsSync, mkdirSync, renameSync, rmSync, statSync, unlink } from "node:fs";
+import { closeSync, constants, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync, unlink } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Engine } from "../../engine.ts";
 import { atExit, notAtExit } from "../at-exit.ts";
@@ -21,10 +21,21 @@ import { SnapshotFile } from "../snapshot-file.ts";
 import { Appender } from "./appender.ts";
 import { AofError } from "./error.ts";
 import { loadPart } from "./load.ts";
-import { baseName, EMPTY_MANIFEST, incrementName, type Manifest, readManifest, writeManifest } from "./manifest.ts";
+import {
+  baseName,
+  EMPTY_MANIFEST,
+  incrementName,
+  type Manifest,
+  manifestName,
+  readManifest,
+  writeManifest,
+} from "./manifest.ts";
 
 /** `waiting`: turned on at run time, and the first base is not complete yet. */
 export type AofState = "off" | "on" | "waiting";
+
+/** How soon a rewrite that writers wait for is tried again. */
+const REPAIR_MS = 2000;
 
 export interface AofLoadReport {
   readonly keysLoaded: number;
@@ -53,6 +64,10 @@ export class Aof {
   constructor(engine: Engine) {
     this.#engine = engine;
     this.appender = new Appender(engine);
+    this.appender.onSyncFailed = () => {
+      this.rewriteScheduled = true;
+      this.#retryAt = Math.min(this.#retryAt, engine.clock.monotonic() + REPAIR_MS);
+    };
   }
 
   /** Where the files are; while they are open, CONFIG SET dir does not move them. */
@@ -75,7 +90,11 @@ export class Aof {
   /** Whether there is something to load. */
   exists(): boolean {
     const { dir } = this.#engine.config.values;
-    return existsSync(join(this.folder, `${this.#filename}.manifest`)) || this.#isOldFile(join(dir, this.#filename));
+    return this.hasManifest() || this.#isOldFile(join(dir, this.#filename));
+  }
+
+  hasManifest(): boolean {
+    return existsSync(join(this.folder, manifestName(this.#filename)));
   }
 
   #isOldFile(path: string): boolean {
@@ -198,15 +217,15 @@ export class Aof {
     else this.rewrite();
   }
 
-  /** Writes everything, and stops listening. */
-  stop(): void {
-    if (this.state === "off") return;
+  /** Writes everything, and stops listening. Returns why something could not be written, or null. */
+  stop(): Error | null {
+    if (this.state === "off") return null;
     this.#engine.effectListeners.delete(this.appender.append);
     notAtExit(this.#onExit);
     this.state = "off";
     this.#openFolder = null;
     this.rewriteScheduled = false;
-    this.appender.close();
+    return this.appender.close();
   }
 
   // ---------------------------------------------------------------------------------------------- rewriting
@@ -254,7 +273,11 @@ export class Aof {
     this.consecutiveFailures++;
     // A minute after the third failure, then twice as long each time, an hour at most.
     const minutes = this.consecutiveFailures < 3 ? 0 : Math.min(60, 2 ** (this.consecutiveFailures - 3));
-    this.#retryAt = this.#engine.clock.monotonic() + Math.max(1000, minutes * 60_000);
+    // Writers wait for it where the files are not trusted.
+    const { isTrusted } = this.appender;
+    this.rewriteScheduled ||= !isTrusted;
+    const wait = isTrusted ? Math.max(1000, minutes * 60_000) : REPAIR_MS;
+    this.#retryAt = this.#engine.clock.monotonic() + wait;
   }
 
   /** The increment that is being written. */
@@ -273,14 +296,30 @@ export class Aof {
     const name = incrementName(this.#filename, seq);
     const path = join(this.folder, name);
     this.#engine.log("notice", `Creating AOF incr file ${name} on background rewrite`);
-    rmSync(path, { force: true });
-    const before = this.appender.size;
     const increments = [...this.#manifest.increments, { name, seq, type: "i" as const }];
     const manifest = { ...this.#manifest, increments, incrementSeq: seq };
-    this.appender.open(path);
-    this.#finishedBytes += before;
-    writeManifest(this.folder, this.#filename, manifest);
+    // It is there before the manifest names it, and is named before anything goes into it.
+    const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND } = constants;
+    const descriptor = openSync(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o644);
+    try {
+      writeManifest(this.folder, this.#filename, manifest);
+    } catch (error) {
+      closeSync(descriptor);
+      this.#takeBackManifest();
+      throw error;
+    }
+    this.#finishedBytes += this.appender.size;
+    this.appender.use(descriptor);
     this.#manifest = manifest;
+  }
+
+  /** After a manifest that may have been put in its place and may not last: what counts is the one before. */
+  #takeBackManifest(): void {
+    try {
+      writeManifest(this.folder, this.#filename, this.#manifest);
+    } catch {
+      // Whichever of the two is there names files that exist, and together they hold everything.
+    }
   }
 
   /** The new base is written: puts it, and the increments since, in the place of all that was there. */
@@ -304,6 +343,7 @@ export class Aof {
     if (this.state === "waiting") this.state = "on";
     this.#finishedBytes = statSync(path).size;
     this.baseSize = this.currentSize;
+    this.appender.rewritten();
     this.#removeHistory();
   }
 
@@ -320,7 +360,7 @@ export class Aof {
 
   /** Ten times a second: what is put off, and rewrites that are due. `idle`: no snapshot is being taken. */
   cron(idle: boolean): void {
-    if (this.state !== "off") this.appender.flush();
+    if (this.state !== "off") this.appender.poke();
     if (!idle || this.#engine.clock.monotonic() < this.#retryAt) return;
     if (this.rewriteScheduled || this.state === "waiting") this.rewrite();
     else if (this.state === "on") this.#rewriteIfGrown();

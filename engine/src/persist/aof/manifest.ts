@@ -7,7 +7,7 @@
  * A base (b), then increments (i) in the order of their numbers; history (h) is what a rewrite has replaced and nobody has
  * removed yet. It is written beside its place and renamed, so it is always whole.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { quoteWord } from "../../quote.ts";
 import { splitWords } from "../../resp/split-words.ts";
@@ -110,13 +110,20 @@ export function readManifest(folder: string, filename: string): Manifest | undef
 export function writeManifest(folder: string, filename: string, manifest: Manifest): void {
   const name = manifestName(filename);
   const temporary = join(folder, `temp-${name}`);
-  const descriptor = openSync(temporary, "w", 0o644);
   try {
-    writeSync(descriptor, formatManifest(manifest), null, "latin1");
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+    const descriptor = openSync(temporary, "w", 0o644);
+    try {
+      const bytes = Buffer.from(formatManifest(manifest), "latin1");
+      // A disk that is nearly full takes part of it without a word.
+      for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(temporary, join(folder, name));
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    throw error;
   }
-  renameSync(temporary, join(folder, name));
   syncFolder(folder);
 }

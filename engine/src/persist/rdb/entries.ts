@@ -101,6 +101,25 @@ export class Entries {
     else for (let i = from, j = at; i < to; i++, j++) bytes[j] = source[i]!;
   }
 
+  /** Adds a word of at most 252 bytes. */
+  addShort(source: Buffer, from: number, length: number): void {
+    const index = this.count;
+    let at = this.#at;
+    if (at + length >= this.#bytes.length || index === this.#starts.length) {
+      this.addBytes(source, from, from + length);
+      return;
+    }
+    const bytes = this.#bytes;
+    bytes[at++] = length;
+    this.#starts[index] = at;
+    for (let i = from, end = from + length; i < end; i++) bytes[at++] = source[i]!;
+    this.#ends[index] = at;
+    this.#numbers[index] = Number.NaN;
+    this.#at = at;
+    this.count = index + 1;
+    if (length > this.longest) this.longest = length;
+  }
+
   /** Adds an integer that a double holds exactly, as the text that it stands for. */
   addInt(value: number): void {
     if (value < 0 || value > 0x7fffffff) {

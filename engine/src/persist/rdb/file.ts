@@ -153,6 +153,8 @@ export interface LoadOptions {
   readonly keepExpired?: boolean;
   /** A key that exists is an error unless this is set: then the file's takes its place. */
   readonly replaceKeys?: boolean;
+  /** Where the keys go; the engine's own databases unless given. */
+  readonly databases?: readonly Db[];
   /** Told the source of every library of functions. */
   readonly onFunction?: (source: string) => void;
   /** Told now and then how far it is. */
@@ -202,6 +204,7 @@ export class RdbLoader implements RdbHandler {
   readonly #options: LoadOptions;
   readonly #totalBytes: number;
   readonly #now: number;
+  readonly #databases: readonly Db[];
   readonly reader: RdbReader;
   #db: Db;
   #version = 0;
@@ -218,7 +221,8 @@ export class RdbLoader implements RdbHandler {
     this.#totalBytes = totalBytes;
     this.#options = options;
     this.#now = engine.now;
-    this.#db = engine.databases[0]!;
+    this.#databases = options.databases ?? engine.databases;
+    this.#db = this.#databases[0]!;
     this.reader = new RdbReader(this, engine.limits, { checksum: engine.config.values.rdbchecksum });
   }
 
@@ -242,7 +246,7 @@ export class RdbLoader implements RdbHandler {
   }
 
   selectDb(index: number): void {
-    const db = this.#engine.databases[index];
+    const db = this.#databases[index];
     if (db === undefined) {
       const reason = `the file has a database ${index}, and only ${this.#engine.databases.length} are configured`;
       throw new RdbError("unsupported", reason, this.reader.offset);

@@ -21,6 +21,17 @@ export function readListpack(blob: Blob, entries: Entries): void {
   const before = entries.count;
   let at = start + HEADER;
   while (at < last) {
+    const first = bytes[at]!;
+    if ((first & 0xc0) === 0x80) {
+      // Most entries by far: a word of up to 63 bytes. What is wrong with one is found out below.
+      const length = first & 0x3f;
+      const behind = at + 1 + length;
+      if (behind < last && bytes[behind] === length + 1) {
+        entries.addShort(bytes, at + 1, length);
+        at = behind + 1;
+        continue;
+      }
+    }
     const size = readEntry(blob, at, last, entries);
     at = checkBacklen(blob, at + size, last, size);
   }

@@ -31,32 +31,57 @@ function placeOf(bytes: Uint8Array, at: number): number {
   return ((h >> (24 - TABLE_BITS)) - h * 5) & TABLE_MASK;
 }
 
+/** Where a long compression stands that is made step by step. */
+export class Progress {
+  /** Bytes taken in. */
+  at = -1;
+  to = 0;
+  literals = 0;
+  bias = 0;
+}
+
+/** What `compress` returns when it is to be called again. */
+export const PAUSED = -1;
+
 /**
  * Compresses `length` bytes from `from` on into `output`, from its beginning. Returns how many bytes that took; 0 if it
- * would take more than `most`, which ends it early.
+ * would take more than `most`, which ends it early. With a Progress it pauses at `pauseAt` and goes on when it is called
+ * again; what others compress in between can only make it miss a reference.
  */
-export function compress(input: Uint8Array, from: number, length: number, output: Uint8Array, most: number): number {
-  if (origin > 0x7fffffff - length - 1) {
-    seen.fill(0);
-    origin = 1;
-  }
-  const bias = origin - from;
-  origin += length;
+export function compress(
+  input: Uint8Array,
+  from: number,
+  length: number,
+  output: Uint8Array,
+  most: number,
+  progress: Progress | null = null,
+  pauseAt = Number.POSITIVE_INFINITY,
+): number {
   const end = from + length;
   const last = end - 2;
+  let bias: number;
   let at = from;
   // The place before `to - literals` is kept free for the length of the run of literals that is being written.
   let to = 1;
   let literals = 0;
-  while (at < last) {
+  if (progress === null || progress.at < 0) {
+    if (origin > 0x7fffffff - length - 1) {
+      seen.fill(0);
+      origin = 1;
+    }
+    bias = origin - from;
+    origin += length;
+  } else ({ bias, at, to, literals } = progress);
+  const edge = Math.min(last, pauseAt);
+  while (at < edge) {
     const place = placeOf(input, at);
     const before = seen[place]! - bias;
     seen[place] = at + bias;
     const distance = at - before - 1;
-    // The very first byte is never referred to: so does Redis.
+    // The very first byte is never referred to: so does Redis. What lies ahead was noted by somebody else meanwhile.
     const found =
       before > from &&
-      distance < FARTHEST &&
+      distance >>> 0 < FARTHEST &&
       input[before] === input[at] &&
       input[before + 1] === input[at + 1] &&
       input[before + 2] === input[at + 2];
@@ -88,6 +113,13 @@ export function compress(input: Uint8Array, from: number, length: number, output
     // Of the bytes that were referred to, only the last two are remembered.
     seen[placeOf(input, at - 2)] = at - 2 + bias;
     seen[placeOf(input, at - 1)] = at - 1 + bias;
+  }
+  if (at < last && progress !== null) {
+    progress.at = at;
+    progress.to = to;
+    progress.literals = literals;
+    progress.bias = bias;
+    return PAUSED;
   }
   if (to + 3 > most) return 0;
   while (at < end) {

@@ -6,15 +6,19 @@
  */
 import { parseInt64 } from "../../numbers.ts";
 import { Crc64 } from "./crc64.ts";
-import { compress } from "./lzf.ts";
+import { compress, PAUSED, Progress } from "./lzf.ts";
 
-const CHUNK = 256 * 1024;
+/** The checksum of a chunk is taken when it is full: at this length that is no pause to speak of. */
+const CHUNK = 64 * 1024;
 /** Up to here a loop is faster than a call out of JavaScript. */
 const WRITTEN_BY_HAND = 24;
 /** Strings up to this length may be integers; longer than that they may be compressed. */
 const LONGEST_INTEGER = 11;
 const SHORTEST_COMPRESSED = 21;
 const KEPT_SCRATCH = 1 << 20;
+/** Longer strings are worth writing in pieces, of this length. */
+export const LONG_STRING = 128 * 1024;
+const PIECE = 64 * 1024;
 
 const TWO_32 = 0x100000000;
 
@@ -227,6 +231,57 @@ export class Output {
     }
     this.count(length);
     this.raw(source, from, to);
+  }
+
+  /** A string that is longer than LONG_STRING, in pieces: the caller may pause at every `yield`. */
+  *longWord(word: string): Generator<void> {
+    const { length } = word;
+    if (!this.#compress) {
+      this.count(length);
+      for (let from = 0; from < length; from += PIECE) {
+        this.text(word.substring(from, from + PIECE));
+        yield;
+      }
+      return;
+    }
+    const plain = Buffer.allocUnsafeSlow(length);
+    for (let from = 0; from < length; from += PIECE) {
+      plain.latin1Write(word.substring(from, from + PIECE), from);
+      yield;
+    }
+    yield* this.longBlob(plain, 0, length);
+  }
+
+  /** The same from bytes, which must not change meanwhile. */
+  *longBlob(source: Buffer, from: number, to: number): Generator<void> {
+    const length = to - from;
+    let packed: Buffer | null = null;
+    let size = 0;
+    if (this.#compress) {
+      packed = Buffer.allocUnsafeSlow(length);
+      const progress = new Progress();
+      size = PAUSED;
+      for (let at = from + PIECE; size === PAUSED; at += PIECE) {
+        size = compress(source, from, length, packed, length - 4, progress, at);
+        yield;
+      }
+    }
+    if (packed !== null && size > 0) {
+      this.byte(0xc3);
+      this.count(size);
+      this.count(length);
+      yield* this.#rawPieces(packed, 0, size);
+    } else {
+      this.count(length);
+      yield* this.#rawPieces(source, from, to);
+    }
+  }
+
+  *#rawPieces(source: Buffer, from: number, to: number): Generator<void> {
+    for (let at = from; at < to; at += PIECE) {
+      this.raw(source, at, Math.min(to, at + PIECE));
+      yield;
+    }
   }
 
   #compressed(source: Buffer, from: number, length: number, packed: Buffer): boolean {

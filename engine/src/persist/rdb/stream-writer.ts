@@ -3,12 +3,21 @@ import { narrow } from "../../numbers.ts";
 import type { Group, Id } from "../../types/stream/index.ts";
 import { type Block, type Half, MIN_ID, msOf, type StreamValue, seqOf } from "../../types/stream/index.ts";
 import type { ListpackWriter } from "./listpack-writer.ts";
-import type { Output } from "./output.ts";
+import { LONG_STRING, type Output } from "./output.ts";
 
 const DELETED = 1;
 const SAME_FIELDS = 2;
 
+/** Deliveries between two pauses. */
+const PIECE = 256;
+
 export function writeStream(stream: StreamValue, listpack: ListpackWriter, output: Output): void {
+  const pieces = streamPieces(stream, listpack, output);
+  while (!pieces.next().done);
+}
+
+/** The same in pieces; whoever pauses at a `yield` must see that stream and listpack stay as they are. */
+export function* streamPieces(stream: StreamValue, listpack: ListpackWriter, output: Output): Generator<void, void> {
   output.count(stream.blockCount);
   for (let i = 0; i < stream.blockCount; i++) {
     const block = stream.block(i)!;
@@ -16,7 +25,9 @@ export function writeStream(stream: StreamValue, listpack: ListpackWriter, outpu
     output.text(block.first);
     writeNode(block, listpack);
     const length = listpack.finish();
-    output.blob(listpack.bytes, 0, length);
+    if (length > LONG_STRING) yield* output.longBlob(listpack.bytes, 0, length);
+    else output.blob(listpack.bytes, 0, length);
+    yield;
   }
   output.count(stream.size);
   writeId(stream.lastId, output);
@@ -24,7 +35,7 @@ export function writeStream(stream: StreamValue, listpack: ListpackWriter, outpu
   writeId(stream.maxDeletedId, output);
   output.length64(stream.entriesAdded);
   output.count(stream.groups.size);
-  for (const group of stream.sortedGroups()) writeGroup(group, output);
+  for (const group of stream.sortedGroups()) yield* writeGroup(group, output);
 }
 
 function writeId(id: Id, output: Output): void {
@@ -66,21 +77,26 @@ function hasFields(words: readonly string[], fields: readonly string[]): boolean
   return true;
 }
 
-function writeGroup(group: Group, output: Output): void {
+function* writeGroup(group: Group, output: Output): Generator<void> {
   output.word(group.name);
   writeId(group.lastId, output);
   output.length64(group.entriesRead);
   output.count(group.pending.size);
+  let written = 0;
   for (const { id, timeMs, count } of group.pending.from(MIN_ID)) {
     output.text(id);
     output.time(timeMs);
     output.length64(count);
+    if (++written % PIECE === 0) yield;
   }
   output.count(group.consumers.size);
   for (const { name, seenMs, pending } of group.sortedConsumers()) {
     output.word(name);
     output.time(seenMs);
     output.count(pending.size);
-    for (const { id } of pending.from(MIN_ID)) output.text(id);
+    for (const { id } of pending.from(MIN_ID)) {
+      output.text(id);
+      if (++written % PIECE === 0) yield;
+    }
   }
 }

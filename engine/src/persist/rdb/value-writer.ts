@@ -6,16 +6,15 @@ import { isCollection } from "../../db.ts";
 import { formatDouble } from "../../numbers.ts";
 import { Bytes } from "../../types/bytes.ts";
 import type { HashValue } from "../../types/hash/index.ts";
-import type { ListValue } from "../../types/list/index.ts";
 import type { SetValue } from "../../types/set/index.ts";
-import { wordSize } from "../../types/stream/listpack-size.ts";
 import type { StringValue, Value } from "../../types/value.ts";
 import type { ZsetValue } from "../../types/zset/index.ts";
 import { INTSET_HEADER, swapped } from "./intset.ts";
+import { writeList } from "./list-writer.ts";
 import { ListpackWriter } from "./listpack-writer.ts";
 import type { Output } from "./output.ts";
 import { writeStream } from "./stream-writer.ts";
-import { NODE_PACKED, RDB } from "./types.ts";
+import { RDB } from "./types.ts";
 
 /** The one listpack that is being written. */
 const listpack = new ListpackWriter();
@@ -45,7 +44,7 @@ export function writeValue(value: Value, listMaxListpackSize: number, output: Ou
   }
   switch (value.type) {
     case "list":
-      writeList(value, listMaxListpackSize, output);
+      writeList(value, listMaxListpackSize, listpack, output);
       break;
     case "set":
       writeSet(value, output);
@@ -126,73 +125,3 @@ function writeZset(zset: ZsetValue, output: Output): void {
   });
   writeListpack(output);
 }
-
-// ---------------------------------------------------------------------------------------------- lists
-
-/** The largest nodes in bytes for list-max-listpack-size -1 to -5. */
-const NODE_BYTES = [4096, 8192, 16384, 32768, 65536];
-/** No node is larger than this when words are counted instead, unless it holds one word. */
-const COUNTED_NODE_BYTES = 8192;
-/** What Redis reckons an entry to take beside its word. */
-const ESTIMATED_OVERHEAD = 8;
-
-/** Whether Redis would push a word into a node that has these many words and bytes already. */
-function hasRoom(count: number, bytes: number, length: number, fill: number): boolean {
-  const estimate = bytes + length + ESTIMATED_OVERHEAD;
-  if (fill < 0) return estimate <= NODE_BYTES[Math.min(-fill, NODE_BYTES.length) - 1]!;
-  return estimate <= COUNTED_NODE_BYTES && count < fill;
-}
-
-/**
- * A list's nodes, cut as a sequence of RPUSHes would have: that is how most lists came about, and any cut is as good to
- * load. How many there are must be written first; a list of one node shows that by fitting, others are walked twice.
- */
-function writeList(list: ListValue, fill: number, output: Output): void {
-  listpack.begin();
-  let fits = true;
-  for (const word of list) {
-    if (listpack.count > 0 && !hasRoom(listpack.count, listpack.length, word.length, fill)) {
-      fits = false;
-      break;
-    }
-    listpack.word(word);
-  }
-  if (fits) {
-    output.count(1);
-    output.count(NODE_PACKED);
-    writeListpack(output);
-    return;
-  }
-  const nodes = cutNodes(list, fill);
-  output.count(nodes.length);
-  let node = 0;
-  listpack.begin();
-  for (const word of list) {
-    listpack.word(word);
-    if (listpack.count < nodes[node]!) continue;
-    output.count(NODE_PACKED);
-    writeListpack(output);
-    listpack.begin();
-    node++;
-  }
-}
-
-/** How many words each node has. */
-function cutNodes(list: ListValue, fill: number): number[] {
-  const nodes: number[] = [];
-  let count = 0;
-  let bytes = EMPTY_NODE;
-  for (const word of list) {
-    if (count > 0 && !hasRoom(count, bytes, word.length, fill)) {
-      nodes.push(count);
-      count = 0;
-      bytes = EMPTY_NODE;
-    }
-    count++;
-    bytes += wordSize(word);
-  }
-  nodes.push(count);
-  return nodes;
-}
-
-const EMPTY_NODE = 7;

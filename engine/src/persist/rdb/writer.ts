@@ -10,7 +10,7 @@
 import type { Value } from "../../types/value.ts";
 import { Output, type Sink } from "./output.ts";
 import { OPCODE, RDB_VERSION } from "./types.ts";
-import { isDivisible, writePieces } from "./value-pieces.ts";
+import { writePieces } from "./value-pieces.ts";
 import { typeForFile, writeValue } from "./value-writer.ts";
 
 /** How the access stamps of keys are written: where they count for eviction, or not at all. */
@@ -87,11 +87,13 @@ export class RdbWriter {
     writeValue(value, this.#listMaxListpackSize, this.#output);
   }
 
-  /** The same in pieces: the caller may pause at every `yield`, and must write nothing else before the end. */
+  /**
+   * The same for a large value, in pieces: the caller may pause at every `yield`, and must write nothing else before the end
+   * and see that the value does not change (value-pieces.ts).
+   */
   *keyInPieces(key: string, value: Value, deadline: number | undefined, stamp: number): Generator<void> {
     this.#head(key, value, deadline, stamp);
-    if (isDivisible(value, 0)) yield* writePieces(value, this.#output);
-    else writeValue(value, this.#listMaxListpackSize, this.#output);
+    yield* writePieces(value, this.#listMaxListpackSize, this.#output);
   }
 
   /** What stands before a value's body. */

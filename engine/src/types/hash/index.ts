@@ -6,7 +6,7 @@
  * Words that come out may share memory with the packed string: right for replies, wrong for keeping.
  */
 
-import { entry, own, seek, skip, unpack, wordAt } from "../packed.ts";
+import { entry, flat, seek, skip, unpack, wordAt } from "../packed.ts";
 import { sampleIndexes } from "../sample.ts";
 import type { Collection, Limits } from "../value.ts";
 import { stringBytes } from "../value.ts";
@@ -59,6 +59,17 @@ export class HashValue implements Collection {
     return OBJECT_BYTES + (typeof store === "string" ? stringBytes(store.length) : store.sizeBytes);
   }
 
+  freeze(): HashValue {
+    const frozen = new HashValue();
+    frozen.#store = typeof this.#store === "string" ? this.#store : this.#store.freeze();
+    frozen.#shape = this.#shape;
+    return frozen;
+  }
+
+  thaw(): void {
+    if (typeof this.#store !== "string") this.#store.dict.thaw();
+  }
+
   clone(): HashValue {
     const copy = new HashValue();
     copy.#store = typeof this.#store === "string" ? this.#store : this.#store.clone();
@@ -107,17 +118,19 @@ export class HashValue implements Collection {
    */
   fill(words: readonly string[], from: number, limits: Limits): number {
     this.makeRoom(words, from, limits);
+    const repeats = hasRepeatedField(words, from);
     let text = "";
+    let size = 0;
     for (let i = from; i < words.length; i += 2) {
       let last = i;
-      for (let j = i + 2; j < words.length; j += 2) if (words[j] === words[i]) last = j;
-      let first = i;
-      for (let j = from; j < i; j += 2) if (words[j] === words[i]) first = j;
-      if (first === i) text += entry(words[i]!) + entry(words[last + 1]!);
+      if (repeats) {
+        if (fieldBefore(words, from, i)) continue;
+        for (let j = i + 2; j < words.length; j += 2) if (words[j] === words[i]) last = j;
+      }
+      text += entry(words[i]!) + entry(words[last + 1]!);
+      size++;
     }
-    this.#store = own(text);
-    let size = 0;
-    for (let at = 0; at < this.#store.length; at = skip(text, skip(text, at))) size++;
+    this.#store = flat(text);
     this.#shape += size * ONE;
     if (size > limits.hashMaxListpackEntries) this.#shape |= WIDE;
     this.settle();
@@ -274,4 +287,22 @@ export class HashValue implements Collection {
     }
     return chosen;
   }
+}
+
+/** Whether a field comes twice. Those are compared that may be the same by their length and first char. */
+function hasRepeatedField(words: readonly string[], from: number): boolean {
+  let seen = 0;
+  for (let i = from; i < words.length; i += 2) {
+    const field = words[i]!;
+    const bit = 1 << ((field.length * 7 + (field === "" ? 0 : field.charCodeAt(0))) & 31);
+    if ((seen & bit) !== 0 && fieldBefore(words, from, i)) return true;
+    seen |= bit;
+  }
+  return false;
+}
+
+/** Whether the field at index `at` also stands before it. */
+function fieldBefore(words: readonly string[], from: number, at: number): boolean {
+  for (let j = from; j < at; j += 2) if (words[j] === words[at]) return true;
+  return false;
 }

@@ -9,8 +9,12 @@ const FIXED_BYTES = 120;
 const pairBytes = (field: string, value: string) => stringBytes(field.length) + stringBytes(value.length);
 
 export class HashTable {
-  readonly dict = new Dict<string>();
+  readonly dict: Dict<string>;
   #stringBytes = 0;
+
+  constructor(dict = new Dict<string>()) {
+    this.dict = dict;
+  }
 
   /** From a packed hash. */
   static unpack(packed: string): HashTable {
@@ -39,7 +43,7 @@ export class HashTable {
     }
     const values = table.values!;
     this.#stringBytes += stringBytes(value.length) - stringBytes(values[place]!.length);
-    values[place] = value;
+    table.put(place, value);
     return false;
   }
 
@@ -51,6 +55,13 @@ export class HashTable {
     this.#stringBytes -= pairBytes(field, table.values![place]!);
     this.dict.deleteAt(table, place);
     return true;
+  }
+
+  /** For reading, as it is now (dict.ts). */
+  freeze(): HashTable {
+    const frozen = new HashTable(this.dict.freeze());
+    frozen.#stringBytes = this.#stringBytes;
+    return frozen;
   }
 
   clone(): HashTable {

@@ -14,7 +14,7 @@
  *
  * Changes in the middle first seal both ends, and then edit the one chunk that they concern.
  */
-import { entry, entryLength, own, seek, skip, splice, wordAt } from "../packed.ts";
+import { entry, entryLength, flat, own, seek, skip, splice, wordAt } from "../packed.ts";
 import { countMatches, glue, matches, packSlice, readInto, withoutMatches } from "./packed-run.ts";
 
 /** A sealed chunk's most chars. */
@@ -92,8 +92,11 @@ export class Chunked {
   }
 
   clone(): Chunked {
-    this.#seal();
     const copy = new Chunked();
+    copy.#head = this.#head.slice();
+    copy.#tail = this.#tail.slice();
+    copy.#headBytes = this.#headBytes;
+    copy.#tailBytes = this.#tailBytes;
     for (let chunk = this.#first; chunk !== null; chunk = chunk.next) {
       copy.#link(new Chunk(chunk.text, chunk.count, chunk.plain), copy.#last, null);
     }
@@ -344,7 +347,7 @@ export class Chunked {
   /** The same where the word, or the chunk, shares with no other: the word gets a chunk of its own. */
   #replaceByChunk(chunk: Chunk, ordinal: number, gone: number, word: string): void {
     const plain = word.length > SHARED_WORD_MAX;
-    const fresh = plain ? new Chunk(word, 1, true) : new Chunk(own(entry(word)), 1, false);
+    const fresh = plain ? new Chunk(word, 1, true) : new Chunk(flat(entry(word)), 1, false);
     if (ordinal > 0 && ordinal < chunk.count) this.#split(chunk, ordinal);
     const right = ordinal === 0 ? chunk : chunk.next;
     this.#link(fresh, right === null ? this.#last : right.prev, right);

@@ -86,6 +86,17 @@ export class SetValue implements Collection {
     return OBJECT_BYTES + (typeof store === "string" ? stringBytes(store.length) : store.sizeBytes);
   }
 
+  freeze(): SetValue {
+    const frozen = new SetValue();
+    frozen.#store = typeof this.#store === "string" ? this.#store : this.#store.freeze();
+    frozen.#shape = this.#shape;
+    return frozen;
+  }
+
+  thaw(): void {
+    if (typeof this.#store !== "string") this.#store.dict.thaw();
+  }
+
   clone(): SetValue {
     const copy = new SetValue();
     copy.#store = typeof this.#store === "string" ? this.#store : this.#store.clone();

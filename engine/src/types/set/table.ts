@@ -6,8 +6,12 @@ import { stringBytes } from "../value.ts";
 const FIXED_BYTES = 120;
 
 export class SetTable {
-  readonly dict = new Dict({ values: "none" });
+  readonly dict: Dict;
   #stringBytes = 0;
+
+  constructor(dict: Dict = new Dict({ values: "none" })) {
+    this.dict = dict;
+  }
 
   get sizeBytes(): number {
     return FIXED_BYTES + this.dict.sizeBytes + this.#stringBytes;
@@ -26,6 +30,13 @@ export class SetTable {
     if (!this.dict.delete(word)) return false;
     this.#stringBytes -= stringBytes(word.length);
     return true;
+  }
+
+  /** For reading, as it is now (dict.ts). */
+  freeze(): SetTable {
+    const frozen = new SetTable(this.dict.freeze());
+    frozen.#stringBytes = this.#stringBytes;
+    return frozen;
   }
 
   clone(): SetTable {

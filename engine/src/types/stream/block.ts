@@ -11,7 +11,7 @@
  * A difference is written so that the order of ids is the order of strings, and so that no code is the beginning of
  * another. Thus `entry >= code` says "this id or a later one" without decoding anything.
  */
-import { own, pack, entry as packedEntry, skip, unpack, wordAt, wordStart } from "../packed.ts";
+import { flat, own, pack, entry as packedEntry, skip, unpack, wordAt, wordStart } from "../packed.ts";
 import { stringBytes } from "../value.ts";
 import { type Half, half, type Id, makeId, msOf, seqOf } from "./ids.ts";
 import { differenceSize, EMPTY_LISTPACK, integerSize, wordSize } from "./listpack-size.ts";
@@ -97,6 +97,8 @@ export class Block {
   deleted = 0;
   /** The fields of its first entry, which the others need not repeat. */
   readonly fields: readonly string[];
+  /** Of the stream when it was made: an older one than the stream's says that a frozen copy may have it too. */
+  readonly generation: number;
   /** What it takes in memory, about. */
   sizeBytes: number;
 
@@ -114,7 +116,8 @@ export class Block {
   #head = 0;
   #headAt = 0;
 
-  constructor(first: Id, fields: readonly string[]) {
+  constructor(first: Id, fields: readonly string[], generation: number) {
+    this.generation = generation;
     this.first = first;
     this.last = first;
     this.fields = fields;
@@ -202,7 +205,7 @@ export class Block {
     size += same ? integerSize(count + 3) : integerSize(count) + integerSize(2 * count + 4);
     this.#listpackBytes += size;
     if (this.#open === null) this.#unseal();
-    this.#open!.push(own(text));
+    this.#open!.push(flat(text));
     this.sizeBytes += stringBytes(text.length) + OPEN_ENTRY_BYTES;
     this.last = id;
     this.live++;
@@ -357,8 +360,8 @@ export class Block {
     }
   }
 
-  clone(): Block {
-    const copy = new Block(this.first, this.fields);
+  clone(generation: number): Block {
+    const copy = new Block(this.first, this.fields, generation);
     copy.last = this.last;
     copy.live = this.live;
     copy.deleted = this.deleted;

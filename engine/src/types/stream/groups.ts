@@ -37,11 +37,12 @@ export class Consumer {
   readonly name: string;
   /** When it was last seen trying to do something. */
   seenMs: number;
-  readonly pending = new Pending();
+  readonly pending: Pending;
 
-  constructor(name: string, seenMs: number) {
+  constructor(name: string, seenMs: number, pending = new Pending()) {
     this.name = name;
     this.seenMs = seenMs;
+    this.pending = pending;
   }
 }
 
@@ -51,14 +52,17 @@ export class Group {
   lastId: Id;
   /** How many entries of the stream's whole life it has read; UNKNOWN when that cannot be told. */
   entriesRead: Counter;
-  readonly pending = new Pending();
+  readonly pending: Pending;
   readonly consumers = new Map<string, Consumer>();
   readonly #ledger: Ledger;
+  /** Deliveries may be a frozen copy's as well. */
+  #frozen = false;
 
-  constructor(name: string, lastId: Id, entriesRead: Counter, ledger: Ledger) {
+  constructor(name: string, lastId: Id, entriesRead: Counter, ledger: Ledger, pending = new Pending()) {
     this.name = name;
     this.lastId = lastId;
     this.entriesRead = entriesRead;
+    this.pending = pending;
     this.#ledger = ledger;
     ledger.bytes += GROUP_BYTES + stringBytes(name.length);
   }
@@ -104,10 +108,7 @@ export class Group {
   deliver(id: Id, consumer: Consumer, nowMs: number): Delivery {
     const found = this.pending.get(id);
     if (found === undefined) return this.addDelivery(id, consumer, nowMs, 1);
-    this.transfer(found, consumer);
-    found.timeMs = nowMs;
-    found.count = 1;
-    return found;
+    return this.redeliver(found, consumer, nowMs, 1);
   }
 
   /** Adds a delivery whose id is not pending. */
@@ -119,12 +120,24 @@ export class Group {
     return delivery;
   }
 
-  /** Gives a delivery to a consumer. */
-  transfer(delivery: Delivery, consumer: Consumer): void {
-    if (delivery.consumer === consumer) return;
-    delivery.consumer.pending.remove(delivery.id);
-    delivery.consumer = consumer;
-    consumer.pending.add(delivery);
+  /** Notes that what is pending was delivered again, to the same consumer or another; returns the delivery as it is now. */
+  redeliver(delivery: Delivery, consumer: Consumer, timeMs: number, count: Counter): Delivery {
+    const { id, consumer: before } = delivery;
+    let now = delivery;
+    if (this.#frozen) {
+      now = new Delivery(id, consumer, timeMs, count);
+      this.pending.replace(now);
+      if (before === consumer) consumer.pending.replace(now);
+    } else {
+      delivery.consumer = consumer;
+      delivery.timeMs = timeMs;
+      delivery.count = count;
+    }
+    if (before !== consumer) {
+      before.pending.remove(id);
+      consumer.pending.add(now);
+    }
+    return now;
   }
 
   forget(delivery: Delivery): void {
@@ -139,6 +152,22 @@ export class Group {
     if (delivery === undefined) return false;
     this.forget(delivery);
     return true;
+  }
+
+  /** See types/value.ts. */
+  freeze(): Group {
+    const frozen = new Group(this.name, this.lastId, this.entriesRead, { bytes: 0 }, this.pending.freeze());
+    for (const { name, seenMs, pending } of this.consumers.values()) {
+      frozen.consumers.set(name, new Consumer(name, seenMs, pending.freeze()));
+    }
+    this.#frozen = true;
+    return frozen;
+  }
+
+  thaw(): void {
+    this.#frozen = false;
+    this.pending.thaw();
+    for (const { pending } of this.consumers.values()) pending.thaw();
   }
 
   clone(ledger: Ledger): Group {

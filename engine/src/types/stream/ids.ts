@@ -23,7 +23,20 @@ export function half(value: bigint): Half {
   return value <= 0x1fffffffffffffn ? Number(value) : value;
 }
 
+// An id is taken apart again and again soon after it was made.
+let recentId: Id = MIN_ID;
+let recentMs: Half = 0;
+let recentSeq: Half = 0;
+
 export function makeId(ms: Half, seq: Half): Id {
+  const id = join(ms, seq);
+  recentId = id;
+  recentMs = ms;
+  recentSeq = seq;
+  return id;
+}
+
+function join(ms: Half, seq: Half): Id {
   const msHigh = typeof ms === "number" ? Math.floor(ms / TWO_32) : Number(ms >> 32n);
   const msLow = typeof ms === "number" ? ms >>> 0 : Number(ms & 0xffffffffn);
   const seqHigh = typeof seq === "number" ? Math.floor(seq / TWO_32) : Number(seq >> 32n);
@@ -65,8 +78,8 @@ function halfAt(id: Id, at: number): Half {
   return (BigInt(high) << 32n) | BigInt(low);
 }
 
-export const msOf = (id: Id): Half => halfAt(id, 0);
-export const seqOf = (id: Id): Half => halfAt(id, 8);
+export const msOf = (id: Id): Half => (id === recentId ? recentMs : halfAt(id, 0));
+export const seqOf = (id: Id): Half => (id === recentId ? recentSeq : halfAt(id, 8));
 
 /** As people read it: `1526919030474-55`. */
 export const formatId = (id: Id): string => `${msOf(id)}-${seqOf(id)}`;

@@ -5,6 +5,9 @@
  * nodes and so lets everybody see where they end. Blocks are kept in one array; trimming moves its beginning along and
  * cleans up now and then, so that neither end costs more as the stream grows.
  *
+ * A frozen stream (types/value.ts) has the same blocks. A block is this stream's own if it is of its generation; freezing
+ * begins a new one, and a block of an older one is copied before it changes.
+ *
  * Invariants: blocks are in order and do not overlap; `size` is the sum of their living entries; `firstId` is the first
  * living entry, or zero when there is none.
  */
@@ -65,6 +68,7 @@ export class StreamValue implements Collection {
   /** Where the blocks begin in the array; what is before it is gone. */
   #begin = 0;
   #size = 0;
+  #generation = 0;
   readonly #ledger: Ledger = { bytes: STREAM_BYTES };
 
   get type(): "stream" {
@@ -111,6 +115,15 @@ export class StreamValue implements Collection {
     return low - 1 - this.#begin;
   }
 
+  /** A block, to be changed. */
+  #ownBlock(index: number): Block {
+    const block = this.block(index)!;
+    if (block.generation === this.#generation) return block;
+    const copy = block.clone(this.#generation);
+    this.#blocks[this.#begin + index] = copy;
+    return copy;
+  }
+
   /** Takes a block out, whatever lives in it. */
   #removeBlock(index: number): void {
     const block = this.block(index)!;
@@ -139,12 +152,12 @@ export class StreamValue implements Collection {
 
   /** Adds an entry whose id is larger than the last: fields and values in turn, from a place of the words on. */
   add(id: Id, words: readonly string[], from: number, limits: Limits): void {
-    let block = this.#blocks.at(-1);
+    let block = this.blockCount === 0 ? undefined : this.#ownBlock(this.blockCount - 1);
     if (block === undefined || this.#isFull(block, words, from, limits)) {
       if (block !== undefined) this.#seal(block);
       const fields: string[] = [];
       for (let i = from; i < words.length; i += 2) fields.push(own(words[i]!));
-      block = new Block(id, fields);
+      block = new Block(id, fields, this.#generation);
       this.#ledger.bytes += block.sizeBytes + 8;
       this.#blocks.push(block);
     }
@@ -207,10 +220,11 @@ export class StreamValue implements Collection {
     if (index < 0) return false;
     if (block!.live === 1) this.#removeBlock(at);
     else {
-      const before = block!.sizeBytes;
-      block!.kill(index);
+      const own = this.#ownBlock(at);
+      const before = own.sizeBytes;
+      own.kill(index);
       this.#size--;
-      this.#ledger.bytes += block!.sizeBytes - before;
+      this.#ledger.bytes += own.sizeBytes - before;
     }
     if (id > this.maxDeletedId) this.maxDeletedId = id;
     if (this.#size === 0) this.firstId = MIN_ID;
@@ -237,7 +251,7 @@ export class StreamValue implements Collection {
         removed += live;
         continue;
       }
-      if (!whole) removed += this.#killFront(block, this.#size - maxLength, undefined);
+      if (!whole) removed += this.#killFront(this.#size - maxLength, undefined);
       break;
     }
     return this.#trimmed(removed);
@@ -254,13 +268,15 @@ export class StreamValue implements Collection {
         removed += live;
         continue;
       }
-      if (!whole) removed += this.#killFront(block, Number.POSITIVE_INFINITY, minId);
+      if (!whole) removed += this.#killFront(Number.POSITIVE_INFINITY, minId);
       break;
     }
     return this.#trimmed(removed);
   }
 
-  #killFront(block: Block, count: number, before: Id | undefined): number {
+  /** Deletes entries of the first block. */
+  #killFront(count: number, before: Id | undefined): number {
+    const block = this.#ownBlock(0);
     const bytes = block.sizeBytes;
     const killed = block.killFront(count, before);
     this.#size -= killed;
@@ -347,7 +363,7 @@ export class StreamValue implements Collection {
   loadBlock(first: Id, fields: readonly string[], entries: Iterable<BlockEntry>): void {
     const previous = this.#blocks.at(-1);
     if (previous !== undefined) this.#seal(previous);
-    const block = new Block(first, fields.map(own));
+    const block = new Block(first, fields.map(own), this.#generation);
     let index = 0;
     const dead: number[] = [];
     for (const entry of entries) {
@@ -362,16 +378,33 @@ export class StreamValue implements Collection {
     this.arrive();
   }
 
+  freeze(): StreamValue {
+    const frozen = new StreamValue();
+    frozen.#takeHead(this);
+    frozen.#blocks = this.#blocks.slice(this.#begin);
+    for (const [name, group] of this.groups) frozen.groups.set(name, group.freeze());
+    this.#generation++;
+    return frozen;
+  }
+
+  thaw(): void {
+    for (const group of this.groups.values()) group.thaw();
+  }
+
+  #takeHead(other: StreamValue): void {
+    this.lastId = other.lastId;
+    this.firstId = other.firstId;
+    this.maxDeletedId = other.maxDeletedId;
+    this.entriesAdded = other.entriesAdded;
+    this.#size = other.#size;
+  }
+
   clone(): StreamValue {
     const copy = new StreamValue();
     copy.arrive();
-    copy.lastId = this.lastId;
-    copy.firstId = this.firstId;
-    copy.maxDeletedId = this.maxDeletedId;
-    copy.entriesAdded = this.entriesAdded;
-    copy.#size = this.#size;
+    copy.#takeHead(this);
     for (let i = 0; i < this.blockCount; i++) {
-      const block = this.block(i)!.clone();
+      const block = this.block(i)!.clone(0);
       copy.#blocks.push(block);
       copy.#ledger.bytes += block.sizeBytes + 8;
     }

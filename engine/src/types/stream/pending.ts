@@ -2,7 +2,8 @@
  * Entries that were delivered and not yet acknowledged, ordered by id.
  *
  * Ids mostly come in order and go from the front, and lists of a handful are as common as lists of a million; so this is
- * sorted chunks: a search is two binary searches, adding at the end is a push, and nothing is kept twice.
+ * sorted chunks: a search is two binary searches, adding at the end is a push, and nothing is kept twice. A frozen copy
+ * (types/value.ts) has the same chunks; those are noted, and copied before they change.
  */
 import type { Consumer } from "./groups.ts";
 import type { Id } from "./ids.ts";
@@ -41,6 +42,8 @@ export class Pending {
   /** None is empty. */
   #chunks: Delivery[][] = [];
   #size = 0;
+  /** The chunks that a frozen copy has too. */
+  #shared: Set<Delivery[]> | null = null;
 
   get size(): number {
     return this.#size;
@@ -67,6 +70,33 @@ export class Pending {
     return Math.max(0, low - 1);
   }
 
+  /** A chunk, to be changed. */
+  #ownChunk(at: number): Delivery[] | undefined {
+    const chunk = this.#chunks[at];
+    if (this.#shared === null || chunk === undefined || !this.#shared.has(chunk)) return chunk;
+    const copy = chunk.slice();
+    this.#chunks[at] = copy;
+    return copy;
+  }
+
+  freeze(): Pending {
+    const frozen = new Pending();
+    frozen.#chunks = this.#chunks.slice();
+    frozen.#size = this.#size;
+    this.#shared = new Set(this.#chunks);
+    return frozen;
+  }
+
+  thaw(): void {
+    this.#shared = null;
+  }
+
+  /** Puts a delivery in the place of the one with its id. */
+  replace(delivery: Delivery): void {
+    const chunk = this.#ownChunk(this.#chunkOf(delivery.id))!;
+    chunk[lowerBound(chunk, delivery.id)] = delivery;
+  }
+
   get(id: Id): Delivery | undefined {
     const chunk = this.#chunks[this.#chunkOf(id)];
     if (chunk === undefined) return undefined;
@@ -79,7 +109,7 @@ export class Pending {
     const chunks = this.#chunks;
     this.#size++;
     const at = this.#chunkOf(delivery.id);
-    const chunk = chunks[at];
+    const chunk = this.#ownChunk(at);
     if (chunk === undefined) {
       chunks.push([delivery]);
       return;
@@ -100,7 +130,7 @@ export class Pending {
 
   remove(id: Id): Delivery | undefined {
     const at = this.#chunkOf(id);
-    const chunk = this.#chunks[at];
+    const chunk = this.#ownChunk(at);
     if (chunk === undefined) return undefined;
     const place = lowerBound(chunk, id);
     const delivery = chunk[place];

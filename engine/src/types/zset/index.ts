@@ -60,6 +60,17 @@ export class ZsetValue implements Collection {
     return typeof entries === "string" ? 40 + stringBytes(entries.length) : 40 + entries.sizeBytes;
   }
 
+  /** Its frozen form knows the order, and so `size` and `visit`, but not where a member is. */
+  freeze(): ZsetValue {
+    const frozen = new ZsetValue();
+    frozen.#size = this.#size;
+    frozen.#entries = typeof this.#entries === "string" ? this.#entries : this.#entries.freeze();
+    return frozen;
+  }
+
+  /** Nothing to do: nodes that were shared are copied when they next change, once (score-tree.ts). */
+  thaw(): void {}
+
   clone(): ZsetValue {
     const copy = new ZsetValue();
     copy.#size = this.#size;

@@ -28,6 +28,13 @@ export class IndexedEntries {
     return made;
   }
 
+  /** The order as it is now. */
+  freeze(): IndexedEntries {
+    const frozen = new IndexedEntries();
+    frozen.#tree = this.#tree.freeze();
+    return frozen;
+  }
+
   #know(member: string, score: number): void {
     this.#scores.addNew(member, hashWord(member), score);
     this.#memberBytes += stringBytes(member.length);

@@ -14,6 +14,11 @@
  *   entry: it may have been removed since;
  * - no node but the root is empty. Small neighbours are merged after removals; a node may stay small beside full ones.
  *
+ * **Frozen trees** (`freeze`) share their nodes with the tree that they were taken from. A node belongs to a tree if it is of
+ * that tree's generation, and freezing begins a new generation; so all nodes are shared from then on, at no cost. A change
+ * copies the shared nodes on its way down, and only those. Therefore: whoever changes a node has made sure, from the root
+ * down, that it is of the current generation (`ownChild`); and new nodes get their parent's.
+ *
  * Where a node overflows at its right end (scores that only grow, as times do), it is left full and a fresh one begun, so
  * that such sets do not end up with half-empty leaves.
  */
@@ -31,10 +36,12 @@ const ENTRY_BYTES = 26;
 class Leaf {
   scores: number[];
   members: string[];
+  readonly generation: number;
 
-  constructor(scores: number[], members: string[]) {
+  constructor(scores: number[], members: string[], generation: number) {
     this.scores = scores;
     this.members = members;
+    this.generation = generation;
   }
 }
 
@@ -43,12 +50,14 @@ class Inner {
   counts: number[];
   lowScores: number[];
   lowMembers: string[];
+  readonly generation: number;
 
-  constructor(children: TreeNode[], counts: number[], lowScores: number[], lowMembers: string[]) {
+  constructor(children: TreeNode[], counts: number[], lowScores: number[], lowMembers: string[], generation: number) {
     this.children = children;
     this.counts = counts;
     this.lowScores = lowScores;
     this.lowMembers = lowMembers;
+    this.generation = generation;
   }
 }
 
@@ -123,9 +132,10 @@ type IsBefore = (score: number, member: string) => boolean;
 export class ScoreTree {
   #root: TreeNode;
   #size: number;
+  #generation = 0;
 
   constructor() {
-    this.#root = new Leaf([], []);
+    this.#root = new Leaf([], [], 0);
     this.#size = 0;
   }
 
@@ -136,7 +146,7 @@ export class ScoreTree {
     let lowScores: number[] = [];
     let lowMembers: string[] = [];
     for (let i = 0; i < members.length; i += BUILT) {
-      nodes.push(new Leaf(scores.slice(i, i + BUILT), members.slice(i, i + BUILT)));
+      nodes.push(new Leaf(scores.slice(i, i + BUILT), members.slice(i, i + BUILT), 0));
       lowScores.push(scores[i]!);
       lowMembers.push(members[i]!);
     }
@@ -147,7 +157,7 @@ export class ScoreTree {
       for (let i = 0; i < nodes.length; i += BUILT) {
         const children = nodes.slice(i, i + BUILT);
         above.push(
-          new Inner(children, children.map(countOf), lowScores.slice(i, i + BUILT), lowMembers.slice(i, i + BUILT)),
+          new Inner(children, children.map(countOf), lowScores.slice(i, i + BUILT), lowMembers.slice(i, i + BUILT), 0),
         );
         aboveScores.push(lowScores[i]!);
         aboveMembers.push(lowMembers[i]!);
@@ -170,16 +180,32 @@ export class ScoreTree {
     return 64 + this.#size * ENTRY_BYTES;
   }
 
+  /** A tree that stays as this one is now, for reading. */
+  freeze(): ScoreTree {
+    const frozen = new ScoreTree();
+    frozen.#root = this.#root;
+    frozen.#size = this.#size;
+    this.#generation++;
+    return frozen;
+  }
+
+  /** The root, to be changed. */
+  #ownRoot(): TreeNode {
+    if (this.#root.generation !== this.#generation) this.#root = copyOf(this.#root, this.#generation);
+    return this.#root;
+  }
+
   // ---------------------------------------------------------------------------------------------- one entry
 
   /** Puts an entry that is not there yet. */
   insert(score: number, member: string): void {
     this.#size++;
-    const right = this.#insertInto(this.#root, score, member);
+    const left = this.#ownRoot();
+    const right = this.#insertInto(left, score, member);
     if (right === null) return;
-    const left = this.#root;
     const lows = lowOf(right);
-    this.#root = new Inner([left, right], [countOf(left), countOf(right)], [0, lows.score], ["", lows.member]);
+    const counts = [countOf(left), countOf(right)];
+    this.#root = new Inner([left, right], counts, [0, lows.score], ["", lows.member], this.#generation);
   }
 
   /** Returns the right half if the node had to be split. */
@@ -194,7 +220,7 @@ export class ScoreTree {
       return splitLeaf(node, place, score, member);
     }
     const at = childFor(node, score, member);
-    const child = node.children[at]!;
+    const child = ownChild(node, at);
     node.counts[at]!++;
     const right = this.#insertInto(child, score, member);
     if (right === null) return null;
@@ -210,7 +236,7 @@ export class ScoreTree {
 
   /** Takes an entry out; false if it is not there. */
   delete(score: number, member: string): boolean {
-    if (!this.#deleteFrom(this.#root, score, member)) return false;
+    if (!this.#deleteFrom(this.#ownRoot(), score, member)) return false;
     this.#size--;
     this.#lowerRoot();
     return true;
@@ -225,7 +251,7 @@ export class ScoreTree {
       return true;
     }
     const at = childFor(node, score, member);
-    const child = node.children[at]!;
+    const child = ownChild(node, at);
     if (!this.#deleteFrom(child, score, member)) return false;
     node.counts[at]!--;
     if (widthOf(child) < FEW) mergeAround(node, at);
@@ -241,8 +267,8 @@ export class ScoreTree {
 
   /** The common case of a move: the entry stays between its neighbours in the leaf. */
   #replaceInPlace(member: string, from: number, to: number): boolean {
-    let node = this.#root;
-    while (node instanceof Inner) node = node.children[childFor(node, from, member)]!;
+    let node = this.#ownRoot();
+    while (node instanceof Inner) node = ownChild(node, childFor(node, from, member));
     const { scores, members } = node;
     const place = placeIn(node, from, member);
     // At a leaf's edges the bounds above would have to be looked at; the long way does that.
@@ -257,7 +283,7 @@ export class ScoreTree {
 
   #lowerRoot(): void {
     while (this.#root instanceof Inner && this.#root.children.length <= 1) {
-      this.#root = this.#root.children[0] ?? new Leaf([], []);
+      this.#root = this.#root.children[0] ?? new Leaf([], [], this.#generation);
     }
   }
 
@@ -319,13 +345,28 @@ export class ScoreTree {
   /** Takes the ranks from `from` up to `to` out. */
   deleteRanks(from: number, to: number): void {
     if (from >= to) return;
-    deleteRanksIn(this.#root, from, to);
+    deleteRanksIn(this.#ownRoot(), from, to);
     this.#size -= to - from;
     this.#lowerRoot();
   }
 }
 
 // ------------------------------------------------------------------------------------------------ nodes
+
+function copyOf(node: TreeNode, generation: number): TreeNode {
+  if (node instanceof Leaf) return new Leaf(node.scores.slice(), node.members.slice(), generation);
+  const { children, counts, lowScores, lowMembers } = node;
+  return new Inner(children.slice(), counts.slice(), lowScores.slice(), lowMembers.slice(), generation);
+}
+
+/** A child, to be changed, of a node that is of the current generation: made so itself if it is shared. */
+function ownChild(node: Inner, at: number): TreeNode {
+  const child = node.children[at]!;
+  if (child.generation === node.generation) return child;
+  const copy = copyOf(child, node.generation);
+  node.children[at] = copy;
+  return copy;
+}
 
 function lowOf(node: TreeNode): { score: number; member: string } {
   let low = node;
@@ -334,9 +375,9 @@ function lowOf(node: TreeNode): { score: number; member: string } {
 }
 
 function splitLeaf(leaf: Leaf, place: number, score: number, member: string): Leaf {
-  if (place === MOST) return new Leaf([score], [member]);
+  if (place === MOST) return new Leaf([score], [member], leaf.generation);
   const half = MOST / 2;
-  const right = new Leaf(leaf.scores.slice(half), leaf.members.slice(half));
+  const right = new Leaf(leaf.scores.slice(half), leaf.members.slice(half), leaf.generation);
   leaf.scores = leaf.scores.slice(0, half);
   leaf.members = leaf.members.slice(0, half);
   const target = place <= half ? leaf : right;
@@ -354,6 +395,7 @@ function splitInner(node: Inner, added: number): Inner {
     node.counts.slice(cut),
     node.lowScores.slice(cut),
     node.lowMembers.slice(cut),
+    node.generation,
   );
   node.children.length = cut;
   node.counts.length = cut;
@@ -379,19 +421,20 @@ function mergeAround(node: Inner, at: number): void {
 }
 
 function mergeWithNext(node: Inner, at: number): void {
-  const left = node.children[at]!;
+  const left = ownChild(node, at);
   const right = node.children[at + 1]!;
   if (left instanceof Leaf && right instanceof Leaf) {
     left.scores = left.scores.concat(right.scores);
     left.members = left.members.concat(right.members);
   } else if (left instanceof Inner && right instanceof Inner) {
-    // The right node's first bound promises nothing by itself; the bound that its parent kept for it does.
-    right.lowScores[0] = node.lowScores[at + 1]!;
-    right.lowMembers[0] = node.lowMembers[at + 1]!;
+    const seam = left.children.length;
     left.children = left.children.concat(right.children);
     left.counts = left.counts.concat(right.counts);
     left.lowScores = left.lowScores.concat(right.lowScores);
     left.lowMembers = left.lowMembers.concat(right.lowMembers);
+    // The right node's first bound promised nothing by itself; the bound that its parent kept for it does.
+    left.lowScores[seam] = node.lowScores[at + 1]!;
+    left.lowMembers[seam] = node.lowMembers[at + 1]!;
   }
   node.counts[at]! += node.counts[at + 1]!;
   dropChildren(node, at + 1, 1);
@@ -451,7 +494,7 @@ function deleteRanksIn(node: TreeNode, from: number, to: number): void {
       if (firstGone < 0) firstGone = i;
       gone++;
     } else {
-      deleteRanksIn(node.children[i]!, start, end);
+      deleteRanksIn(ownChild(node, i), start, end);
       node.counts[i] = count - (end - start);
       edge = i;
     }

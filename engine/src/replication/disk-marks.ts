@@ -1,0 +1,55 @@
+/**
+ * How much of the replication stream is on this server's disk: for WAITAOF, here and at the primary of a replica.
+ *
+ * The append-only file counts its own bytes, which are not those of the stream. So for every chunk of the stream that is
+ * handed on, what the file had been given by then is noted, and what the file says it has synced leads back to an offset.
+ */
+import type { Persistence } from "../persist/persistence.ts";
+
+interface Mark {
+  readonly offset: number;
+  /** What the file had been given. */
+  readonly bytes: number;
+}
+
+export class DiskMarks {
+  readonly #persistence: Persistence;
+  #marks: Mark[] = [];
+  #reached = 0;
+
+  constructor(persistence: Persistence) {
+    this.#persistence = persistence;
+  }
+
+  /** Everything up to this offset has been given to the file. */
+  note(offset: number): void {
+    const { state, appender } = this.#persistence.aof;
+    // While the first base is being written, nothing counts.
+    if (state !== "on") {
+      this.#marks = [];
+      return;
+    }
+    const bytes = appender.writtenBytes + appender.bufferedBytes;
+    const last = this.#marks.at(-1);
+    if (last?.bytes === bytes) this.#marks[this.#marks.length - 1] = { offset, bytes };
+    else this.#marks.push({ offset, bytes });
+  }
+
+  /** Another history begins. */
+  reset(): void {
+    this.#marks = [];
+    this.#reached = 0;
+  }
+
+  /** The offset up to which the stream is on disk; undefined where nothing is kept. */
+  get offset(): number | undefined {
+    const { state, appender } = this.#persistence.aof;
+    if (state !== "on") return undefined;
+    let done = 0;
+    while (done < this.#marks.length && this.#marks[done]!.bytes <= appender.syncedBytes) {
+      this.#reached = this.#marks[done++]!.offset;
+    }
+    if (done > 0) this.#marks.splice(0, done);
+    return this.#reached;
+  }
+}

@@ -1,0 +1,500 @@
+/**
+ * Replication, both ends of it, as Redis 7.0 speaks it (PSYNC 2).
+ *
+ * **One history, one id.** A replication id names a history of the data, an offset counts the bytes of its stream. A primary
+ * makes the stream (feed.ts); a replica takes over its primary's id and offset and hands the same bytes on. So whoever has an
+ * id and an offset in common with another can go on from there, whichever of them was the primary. A replica that is promoted
+ * begins a new history and remembers the old one (`secondId`, valid up to `secondOffset`): the others can follow it without
+ * a full resynchronisation.
+ *
+ * **Where the stream comes from.** `Engine.effectListeners`: what commands did, as the append-only file gets it. We listen
+ * only while there is a backlog, that is, once a replica has come; a store without replicas encodes nothing. While we follow
+ * a primary we do not listen at all.
+ *
+ * **Who does what**: feed.ts the stream and the backlog (backlog.ts); replica.ts one replica as seen from here; full-sync.ts
+ * snapshots for replicas; link.ts the way to a primary, with handshake.ts and payload.ts (the snapshot that comes); waits.ts
+ * WAIT, with disk-marks.ts for WAITAOF; failover.ts FAILOVER; handover.ts the last moments before a shutdown; info.ts what
+ * INFO and ROLE say; embedding.ts what a program in the same process may ask. This file holds the ids, the roles and the clockwork.
+ *
+ * **Following.** The link's commands are obeyed whatever the state (`Client.isPrimary`); everybody else may only read, unless
+ * replica-read-only is off. A replica expires nothing: the primary sends DEL. Until then a key whose time has come is hidden
+ * from readers (db.ts). Nor does it evict, unless replica-ignore-maxmemory is off.
+ */
+import type { Client } from "../client.ts";
+import { type Command, STALE, WRITE } from "../command-table.ts";
+import type { Engine } from "../engine.ts";
+import {
+  MASTERDOWN,
+  NO_BYTES,
+  NOMASTERLINK,
+  NOREPLICAS,
+  PENDING_OUTPUT,
+  READONLY,
+  type ReplyError,
+  ROLE_CHANGED,
+} from "../errors.ts";
+import type { LoadReport } from "../persist/rdb/file.ts";
+import { Failover } from "./failover.ts";
+import { Feed } from "./feed.ts";
+import { FullSync } from "./full-sync.ts";
+import { Handover } from "./handover.ts";
+import type { ResumePoint } from "./handshake.ts";
+import { NO_ID, randomHex } from "./ids.ts";
+import { Link } from "./link.ts";
+import { OwnDeadlines } from "./own-deadlines.ts";
+import { Replica } from "./replica.ts";
+import { Waits } from "./waits.ts";
+
+const SECOND_MS = 1000;
+
+export interface Primary {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What happened, for those in the same process who want to know. */
+export type ReplicationEvent =
+  | { readonly type: "role"; readonly role: "primary" | "replica" }
+  | { readonly type: "link"; readonly up: boolean }
+  | { readonly type: "closed" }
+  | { readonly type: "replica"; readonly address: string; readonly online: boolean };
+
+export class Replication {
+  secondId = NO_ID;
+  /** The first offset that is not part of the second history; -1 without one. */
+  secondOffset = -1;
+  readonly replicas = new Set<Replica>();
+  readonly feed: Feed;
+  readonly waits: Waits;
+  readonly failover: Failover;
+  readonly fullSync: FullSync;
+  readonly handover: Handover;
+  readonly listeners = new Set<(event: ReplicationEvent) => void>();
+  /** The primary that this server follows; null where it is one itself. */
+  following: Primary | null = null;
+  link: Link | null = null;
+  /** The database that the stream stood in when the link was cut. */
+  streamDb = 0;
+  /** Whether commands must be looked at before they run (`refusal`). */
+  guarded = false;
+  /** Whether the stream is being made here. */
+  feeding = false;
+  readonly ownDeadlines = new OwnDeadlines();
+  /** Replicas that have been heard of lately, for min-replicas-to-write. */
+  goodReplicas = 0;
+
+  readonly #engine: Engine;
+  #id: string | null = null;
+  /** Whether id and offset name what the data is: the stream can be taken up from there. */
+  #resumable = false;
+  #nextSecond = 0;
+  #nextPing = 0;
+  #noReplicasSince: number;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.feed = new Feed(engine, this.replicas);
+    this.waits = new Waits(this);
+    this.failover = new Failover(engine, this);
+    this.fullSync = new FullSync(engine, this);
+    this.handover = new Handover(engine, this);
+    this.#noReplicasSince = engine.clock.monotonic();
+    const { values } = engine.config;
+    const [host, port] = values.replicaof;
+    if (host !== undefined) this.#turnTo({ host, port: Number(port) });
+    engine.persistence.aof.appender.onSynced = () => {
+      this.waits.check();
+      this.link?.synced();
+    };
+    engine.config.onChange(["repl-backlog-size"], () => this.feed.backlog?.resize(values["repl-backlog-size"]));
+    engine.config.onChange(["min-replicas-to-write", "min-replicas-max-lag", "replica-read-only"], () =>
+      this.#update(),
+    );
+    this.#update();
+  }
+
+  /** Names the history of the data. Made when it is first asked for: most stores have no replica. */
+  get id(): string {
+    this.#id ??= randomHex(this.#engine.clock);
+    return this.#id;
+  }
+
+  /** Whether the data is a primary's, here or elsewhere, to expire and evict. */
+  get isReplica(): boolean {
+    return this.following !== null;
+  }
+
+  get linkIsUp(): boolean {
+    return this.link?.isUp ?? false;
+  }
+
+  /** Whether clients of this replica may write. */
+  get isWritableReplica(): boolean {
+    return this.following !== null && !this.#engine.config.values["replica-read-only"];
+  }
+
+  #emit(event: ReplicationEvent): void {
+    for (const listener of this.listeners) listener(event);
+  }
+
+  /** What depends on role and directives, kept where it is asked for often. */
+  #update(): void {
+    const { values } = this.#engine.config;
+    this.#countGood();
+    this.guarded = this.isReplica || (values["min-replicas-to-write"] > 0 && values["min-replicas-max-lag"] > 0);
+    this.feeding = !this.isReplica && this.feed.backlog !== null;
+    const { effectListeners } = this.#engine;
+    if (this.feeding) effectListeners.add(this.feed.append);
+    else effectListeners.delete(this.feed.append);
+  }
+
+  // ---------------------------------------------------------------------------------------------- commands
+
+  /** Why a command is not run; null if it is. */
+  refusal(client: Client, command: Command): ReplyError | null {
+    const { flags } = command;
+    const queued = command.name === "exec" ? client.multi : null;
+    if ((flags & WRITE) !== 0 || (queued?.some((each) => (each.command.flags & WRITE) !== 0) ?? false)) {
+      const refusal = this.writeRefusal();
+      if (refusal !== null) return refusal;
+    }
+    return (flags & STALE) === 0 && this.isStale ? MASTERDOWN : null;
+  }
+
+  /** Why nobody may write now; null if they may. */
+  writeRefusal(): ReplyError | null {
+    if (!this.isReplica) return this.hasGoodReplicas ? null : NOREPLICAS;
+    return this.isWritableReplica ? null : READONLY;
+  }
+
+  get hasGoodReplicas(): boolean {
+    const { values } = this.#engine.config;
+    const wanted = values["min-replicas-to-write"];
+    return wanted === 0 || values["min-replicas-max-lag"] === 0 || this.goodReplicas >= wanted;
+  }
+
+  /** Whether what we have is old and must not be shown. */
+  get isStale(): boolean {
+    return this.isReplica && !this.linkIsUp && !this.#engine.config.values["replica-serve-stale-data"];
+  }
+
+  #countGood(): void {
+    const most = this.#engine.config.values["min-replicas-max-lag"];
+    let good = 0;
+    for (const replica of this.replicas) if (replica.state === "online" && replica.lagSeconds <= most) good++;
+    this.goodReplicas = good;
+  }
+
+  // ---------------------------------------------------------------------------------------------- roles
+
+  /** REPLICAOF host port. */
+  follow(host: string, port: number): void {
+    const engine = this.#engine;
+    const wasPrimary = !this.isReplica;
+    this.link?.stop();
+    if (wasPrimary) {
+      // Our own history goes on as the other's, if it knows it.
+      this.feed.flush();
+      this.feed.openBacklog();
+      this.#resumable = true;
+      this.streamDb = 0;
+    }
+    this.#turnTo({ host, port });
+    engine.config.values.replicaof = [host, String(port)];
+    engine.blocking.releaseAll(ROLE_CHANGED);
+    engine.log("notice", `REPLICAOF ${host}:${port} enabled`);
+    this.link!.start();
+    this.#emit({ type: "role", role: "replica" });
+  }
+
+  #turnTo(primary: Primary): void {
+    this.following = primary;
+    this.link = new Link(this.#engine, this, primary.host, primary.port);
+    this.#update();
+  }
+
+  /** REPLICAOF NO ONE: the data is ours from here on, and a new history begins. */
+  promote(): void {
+    if (!this.isReplica) return;
+    const engine = this.#engine;
+    this.link?.stop();
+    this.link = null;
+    this.following = null;
+    this.ownDeadlines.clear();
+    engine.config.values.replicaof = [];
+    this.secondId = this.id;
+    this.secondOffset = this.feed.offset + 1;
+    this.#id = randomHex(engine.clock);
+    engine.log(
+      "notice",
+      `Setting secondary replication ID to ${this.secondId}, valid up to offset: ${this.secondOffset}.`,
+    );
+    // They come back, hear the new id, and go on.
+    this.#dropReplicas("the history has a new id");
+    this.feed.openBacklog();
+    this.feed.forgetDb();
+    this.#noReplicasSince = engine.clock.monotonic();
+    this.#update();
+    this.#emit({ type: "role", role: "primary" });
+  }
+
+  /** A new history that nobody else knows. */
+  #beginHistory(): void {
+    this.#id = randomHex(this.#engine.clock);
+    this.secondId = NO_ID;
+    this.secondOffset = -1;
+  }
+
+  /** DEBUG CHANGE-REPL-ID. */
+  changeId(): void {
+    this.#beginHistory();
+  }
+
+  // ---------------------------------------------------------------------------------------------- the primary's end
+
+  /** SYNC and PSYNC. Answers with bytes, so there is no reply. */
+  attach(client: Client, resume: ResumePoint | null): void {
+    const replica = this.replicaOf(client);
+    if (replica.attached) return;
+    if (client.transport.sendBytes === undefined) throw NO_BYTES;
+    if (this.isReplica && !this.linkIsUp) throw NOMASTERLINK;
+    if (client.transport.outputBytes > 0) throw PENDING_OUTPUT;
+    const { stats, clock, log } = this.#engine;
+    replica.old = resume === null;
+    log("notice", `Replica ${replica.name} asks for synchronization`);
+    this.feed.flush();
+    if (resume !== null && this.#canContinue(resume)) {
+      stats.partialSyncs++;
+      this.#continue(replica, resume.offset);
+      return;
+    }
+    if (resume !== null && resume.id !== "?") stats.refusedPartialSyncs++;
+    stats.fullSyncs++;
+    replica.state = "waiting";
+    replica.waitingSince = clock.monotonic();
+    this.#add(replica);
+    if (this.feed.backlog === null) {
+      // There is no past that somebody could know.
+      this.#beginHistory();
+      this.feed.openBacklog();
+      this.#update();
+    }
+    setImmediate(() => this.fullSync.consider());
+  }
+
+  #canContinue({ id, offset }: ResumePoint): boolean {
+    const wanted = id.toLowerCase();
+    if (wanted !== this.id && (wanted !== this.secondId || offset > this.secondOffset)) return false;
+    return this.feed.backlog?.reaches(offset) ?? false;
+  }
+
+  #continue(replica: Replica, offset: number): void {
+    const missed = this.feed.backlog!.from(offset);
+    replica.state = "online";
+    replica.client.lastActiveAt = this.#engine.clock.now();
+    this.#add(replica);
+    replica.line(replica.capaPsync2 ? `+CONTINUE ${this.id}\r\n` : "+CONTINUE\r\n");
+    if (missed.length > 0) replica.send(missed);
+    replica.cursor = this.feed.handedOn;
+    replica.release();
+    this.#engine.log(
+      "notice",
+      `Partial resynchronization request from ${replica.name} accepted. Sending ${missed.length} bytes of backlog starting from offset ${offset}.`,
+    );
+    this.replicaChanged(replica);
+  }
+
+  #add(replica: Replica): void {
+    const { clock, config } = this.#engine;
+    if (this.replicas.size === 0) {
+      this.#nextPing = clock.monotonic() + config.values["repl-ping-replica-period"] * SECOND_MS;
+    }
+    this.replicas.add(replica);
+    // It gets the stream now, not messages or other clients' replies.
+    this.#engine.pubsub.unsubscribeAll(replica.client);
+  }
+
+  /** What a client has said of itself as a replica. */
+  replicaOf(client: Client): Replica {
+    client.replica ??= new Replica(client);
+    return client.replica;
+  }
+
+  findReplica({ host, port }: Primary): Replica | undefined {
+    return [...this.replicas].find((replica) => replica.host === host && replica.port === port);
+  }
+
+  /** REPLCONF ACK. */
+  acknowledged(replica: Replica, offset: number, diskOffset: number | undefined): void {
+    if (!replica.attached) return;
+    replica.acknowledge(offset, diskOffset);
+    this.waits.check();
+    this.failover.check();
+    this.handover.check();
+  }
+
+  /** A replica has come to be online. */
+  replicaChanged(replica: Replica): void {
+    this.#countGood();
+    this.#emit({ type: "replica", address: replica.name, online: replica.state === "online" });
+  }
+
+  /** A client is gone that was a replica. */
+  detach(replica: Replica): void {
+    if (!this.replicas.delete(replica)) return;
+    this.fullSync.forget(replica);
+    this.feed.trim();
+    this.#engine.log("notice", `Connection with replica ${replica.name} lost.`);
+    if (this.replicas.size === 0) this.#noReplicasSince = this.#engine.clock.monotonic();
+    const wasOnline = replica.state === "online";
+    replica.state = "handshake";
+    if (wasOnline) this.replicaChanged(replica);
+  }
+
+  #dropReplicas(reason: string): void {
+    for (const replica of [...this.replicas]) replica.drop(reason);
+  }
+
+  // ---------------------------------------------------------------------------------------------- the replica's end
+
+  /** What the link asks its primary for. */
+  resumeFrom(): ResumePoint {
+    const failover = this.failover.state === "in progress";
+    if (!this.#resumable) return { id: "?", offset: -1, failover };
+    return { id: this.id, offset: this.feed.offset + 1, failover };
+  }
+
+  /** The primary goes on where we were; perhaps under a new id. */
+  continued(id: string | undefined): void {
+    if (id !== undefined && id !== this.id) {
+      this.secondId = this.id;
+      this.secondOffset = this.feed.offset + 1;
+      this.#id = id;
+      this.#engine.log("notice", `Master replication ID changed to ${id}`);
+      this.#dropReplicas("the history has a new id");
+    }
+    this.feed.openBacklog();
+    this.failover.complete();
+  }
+
+  fullSyncBegins(): void {
+    this.failover.complete();
+  }
+
+  /** Asked to take over, or to serve a replica, the other has refused. */
+  syncRefused(): void {
+    if (this.failover.state === "in progress") this.failover.abort("Failover target rejected psync request");
+  }
+
+  /** Our data is about to be replaced: whoever went by the old one must begin anew. */
+  replacingData(): void {
+    this.#resumable = false;
+    this.#dropReplicas("a full resynchronization with the primary");
+    this.feed.closeBacklog();
+    this.ownDeadlines.clear();
+    this.#engine.persistence.dataReplaced();
+  }
+
+  /** Our data is the primary's as of this offset. */
+  fullSyncDone(id: string, offset: number): void {
+    this.#id = id;
+    this.secondId = NO_ID;
+    this.secondOffset = -1;
+    this.feed.startAt(offset);
+    this.feed.openBacklog();
+    this.#resumable = id !== NO_ID;
+    this.#engine.persistence.dataLoaded();
+  }
+
+  linkChanged(): void {
+    this.#emit({ type: "link", up: this.linkIsUp });
+  }
+
+  // ---------------------------------------------------------------------------------------------- files
+
+  /** Where in which history the data stands, for a snapshot; undefined where there is nothing to say. */
+  position(): { streamDb: number; id: string; offset: number } | undefined {
+    const { id, feed } = this;
+    if (!this.isReplica) {
+      return feed.backlog === null ? undefined : { streamDb: Math.max(0, feed.db), id, offset: feed.offset };
+    }
+    const client = this.link?.client;
+    if (client != null) return { streamDb: client.db.index, id, offset: feed.offset };
+    return this.#resumable ? { streamDb: this.streamDb, id, offset: feed.offset } : undefined;
+  }
+
+  /** Data was loaded from a snapshot: takes up the history that it belongs to. */
+  restore({ aux }: LoadReport): void {
+    const id = aux.get("repl-id");
+    const offset = Number(aux.get("repl-offset") ?? Number.NaN);
+    if (id?.length !== 40 || !Number.isSafeInteger(offset)) return;
+    this.feed.startAt(offset);
+    if (this.isReplica) {
+      this.#id = id;
+      this.streamDb = Number(aux.get("repl-stream-db") ?? 0);
+      this.#resumable = true;
+      this.feed.openBacklog();
+    } else {
+      // Whoever followed us before has this history and may go on.
+      this.secondId = id;
+      this.secondOffset = offset + 1;
+      this.feed.openBacklog();
+      this.#noReplicasSince = this.#engine.clock.monotonic();
+    }
+    this.#update();
+  }
+
+  // ---------------------------------------------------------------------------------------------- time
+
+  /** Ten times a second. */
+  cron(): void {
+    const now = this.#engine.clock.monotonic();
+    this.failover.check();
+    this.handover.check();
+    this.fullSync.consider();
+    if (now < this.#nextSecond) return;
+    this.#nextSecond = now + SECOND_MS;
+    this.link?.cron();
+    this.#checkReplicas();
+    this.fullSync.cron();
+    this.#countGood();
+    if (!this.isReplica) this.#cronAsPrimary(now);
+  }
+
+  #checkReplicas(): void {
+    const timeout = this.#engine.config.values["repl-timeout"];
+    for (const replica of [...this.replicas]) {
+      if (replica.state !== "online") continue;
+      replica.checkLimit();
+      if (!replica.old && replica.lagSeconds > timeout)
+        replica.drop("nothing was heard of it for too long (streaming sync)");
+    }
+  }
+
+  #cronAsPrimary(now: number): void {
+    const { values } = this.#engine.config;
+    if (this.replicas.size > 0) {
+      if (now < this.#nextPing) return;
+      this.#nextPing = now + values["repl-ping-replica-period"] * SECOND_MS;
+      // While a replica is to catch up for good, the stream stands still.
+      if (this.failover.state === "none") this.feed.ping();
+      return;
+    }
+    const ttl = values["repl-backlog-ttl"];
+    if (ttl === 0 || this.feed.backlog === null || now - this.#noReplicasSince <= ttl * SECOND_MS) return;
+    // Without a backlog the stream is not counted any more, so the id would not name what the data is.
+    this.#beginHistory();
+    this.feed.closeBacklog();
+    this.#update();
+    this.#engine.log("notice", `Replication backlog freed after ${ttl} seconds without connected replicas.`);
+  }
+
+  /** Lets go of the link: the engine is closing. */
+  stop(): void {
+    this.link?.stop();
+    this.following = null;
+    this.link = null;
+    this.#emit({ type: "closed" });
+    this.listeners.clear();
+  }
+}

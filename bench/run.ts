@@ -1,7 +1,7 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files locks queues
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
  * Prints the ratios and writes them to bench/results.json, whose tables the README shows (between its bench markers).

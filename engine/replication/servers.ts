@@ -11,8 +11,9 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { afterAll } from "vitest";
 import type { Answer } from "../conformance/answer.ts";
 import { freePort } from "../conformance/redis-server.ts";
 import { openWire } from "../conformance/target.ts";
@@ -34,6 +35,12 @@ interface Bundler {
 
 let bundle: string | undefined;
 
+// At the end of each test file, whatever it does itself.
+afterAll(async () => {
+  await stopAll();
+  if (bundle !== undefined) rmSync(dirname(bundle), { recursive: true, force: true });
+});
+
 /**
  * The server in one file, made from the sources by the compiler that tsx brings. These suites start some fifty servers;
  * from sources each start takes a second of processor time, from one file a tenth.
@@ -41,7 +48,6 @@ let bundle: string | undefined;
 function ours(): string[] {
   if (bundle === undefined) {
     const folder = mkdtempSync(join(tmpdir(), "cinnabar-bundle-"));
-    process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
     bundle = join(folder, "cinnabar-server.mjs");
     const entry = fileURLToPath(new URL("../src/bin/cinnabar-server.ts", import.meta.url));
     const { buildSync } = createRequire(import.meta.resolve("tsx"))("esbuild") as Bundler;

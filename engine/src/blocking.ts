@@ -153,6 +153,7 @@ export class Blocking {
     const request = client.blocked;
     if (waiter === undefined || request === null) return;
     this.#waiters.delete(client);
+    if (request !== PARKED) this.#count[request.type]--;
     // A timer that nobody waits for any more would keep the process alive.
     if (this.#waiters.size === 0) this.close();
     client.blocked = null;

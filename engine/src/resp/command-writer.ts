@@ -3,9 +3,9 @@
  * it over when asked; nothing is made for a command but its bytes.
  */
 
-const FIRST_BUFFER = 16 * 1024;
+const FIRST_BUFFER = 64 * 1024;
 /** A buffer that has grown past this is not kept. */
-const KEPT_BUFFER = 256 * 1024;
+const KEPT_BUFFER = 1024 * 1024;
 /** Words up to this length are copied by hand: calling out of JavaScript costs more. */
 const WRITTEN_BY_HAND = 24;
 
@@ -53,11 +53,22 @@ export class CommandWriter {
     this.#buffer = grown;
   }
 
-  /** What has gathered; to be read before the next command is written. The writer is empty then. */
+  /** What has gathered; to be read before the next command is written. */
+  get bytes(): Buffer {
+    return this.#buffer.subarray(0, this.#at);
+  }
+
+  /** Forgets so many bytes at the front; all of them by default. */
+  drop(count = this.#at): void {
+    this.#buffer.copyWithin(0, count, this.#at);
+    this.#at -= count;
+    if (this.#at === 0 && this.#buffer.length > KEPT_BUFFER) this.#buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER);
+  }
+
+  /** What has gathered, to be read before the next command is written. The writer is empty then. */
   take(): Buffer {
-    const filled = this.#buffer.subarray(0, this.#at);
-    this.#at = 0;
-    if (this.#buffer.length > KEPT_BUFFER) this.#buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER);
-    return filled;
+    const { bytes } = this;
+    this.drop();
+    return bytes;
   }
 }

@@ -18,13 +18,10 @@
  */
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import type { Effect, Engine } from "../../engine.ts";
+import { CommandWriter } from "../../resp/command-writer.ts";
 
-const FIRST_BUFFER = 64 * 1024;
-/** A buffer that has grown past this is let go of when it is empty. */
-const KEPT_BUFFER = 1024 * 1024;
 /** More than this is not gathered before it is written, however long the turn. */
 const MOST_GATHERED = 16 * 1024 * 1024;
-const WRITTEN_BY_HAND = 24;
 const SYNC_EVERY_MS = 1000;
 const LONGEST_DELAY_MS = 900;
 
@@ -60,8 +57,8 @@ export class Appender {
   #size = 0;
   /** Files that are not written any more and whose last sync is under way. */
   #retiring = 0;
-  #buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER);
-  #at = 0;
+  /** What has gathered and is not in the file yet. */
+  readonly #writer = new CommandWriter();
   /** The database that the file stands in; -1 at the start of one. */
   #db = -1;
   #scheduled = false;
@@ -101,7 +98,7 @@ export class Appender {
   }
 
   get bufferedBytes(): number {
-    return this.#at;
+    return this.#writer.length;
   }
 
   get syncsInFlight(): number {
@@ -162,7 +159,7 @@ export class Appender {
   close(): Error | null {
     if (this.#descriptor < 0) return null;
     this.flush(true);
-    let lost = this.#at > 0 ? this.#writeError : this.#syncError;
+    let lost = this.#writer.length > 0 ? this.#writeError : this.#syncError;
     try {
       fdatasyncSync(this.#descriptor);
     } catch (error) {
@@ -173,7 +170,7 @@ export class Appender {
       this.#descriptor = -1;
       if (!this.#syncing) closeSync(descriptor);
       else this.#retire(descriptor);
-      this.#at = 0;
+      this.#writer.drop();
       this.holdsReplies = false;
       this.#settle(lost);
       this.#writeError = null;
@@ -189,58 +186,23 @@ export class Appender {
   readonly append = (effects: readonly Effect[]): void => {
     if (this.#descriptor < 0) return;
     const together = effects.length > 1;
-    if (together) this.#command(MULTI);
+    if (together) this.#writer.command(MULTI);
     for (const { db, argv } of effects) {
       if (isPublish(argv[0]!)) continue;
       if (db !== this.#db) {
         this.#db = db;
-        this.#command(["SELECT", String(db)]);
+        this.#writer.command(["SELECT", String(db)]);
       }
-      this.#command(argv);
+      this.#writer.command(argv);
     }
-    if (together) this.#command(EXEC);
+    if (together) this.#writer.command(EXEC);
     if (this.policy === "always") this.holdsReplies = true;
-    if (this.#at > MOST_GATHERED) this.flush();
+    if (this.#writer.length > MOST_GATHERED) this.flush();
     else if (!this.#scheduled) {
       this.#scheduled = true;
       setImmediate(this.#flush);
     }
   };
-
-  #command(argv: readonly string[]): void {
-    this.#line(0x2a, argv.length);
-    for (let i = 0; i < argv.length; i++) {
-      const word = argv[i]!;
-      const { length } = word;
-      this.#line(0x24, length);
-      this.#reserve(length + 2);
-      const bytes = this.#buffer;
-      let at = this.#at;
-      if (length <= WRITTEN_BY_HAND) for (let j = 0; j < length; j++) bytes[at++] = word.charCodeAt(j);
-      else at += bytes.latin1Write(word, at, length);
-      bytes[at] = 13;
-      bytes[at + 1] = 10;
-      this.#at = at + 2;
-    }
-  }
-
-  #line(sign: number, number: number): void {
-    this.#reserve(16);
-    const bytes = this.#buffer;
-    bytes[this.#at++] = sign;
-    if (number < 10) bytes[this.#at++] = 0x30 + number;
-    else this.#at += bytes.latin1Write(String(number), this.#at);
-    bytes[this.#at++] = 13;
-    bytes[this.#at++] = 10;
-  }
-
-  #reserve(count: number): void {
-    const needed = this.#at + count;
-    if (needed <= this.#buffer.length) return;
-    const grown = Buffer.allocUnsafeSlow(Math.max(needed, this.#buffer.length * 2));
-    this.#buffer.copy(grown, 0, 0, this.#at);
-    this.#buffer = grown;
-  }
 
   // ---------------------------------------------------------------------------------------------- out
 
@@ -280,7 +242,7 @@ export class Appender {
   commit(then: (kept: boolean) => void): boolean | undefined {
     if (this.#descriptor < 0) return true;
     if (this.policy !== "always" && !this.#inGroup) return this.flush();
-    if (this.#at === 0 && !this.#unsynced && !this.#inGroup) return true;
+    if (this.#writer.length === 0 && !this.#unsynced && !this.#inGroup) return true;
     this.#waiters.push({ resolve: () => then(true), reject: () => then(false) });
     this.#beginGroup();
     return undefined;
@@ -289,7 +251,7 @@ export class Appender {
   /** Writes what has gathered and begins to sync it; if a sync is under way already, that happens when it is over. */
   #beginGroup(): void {
     if (this.#syncing || this.#descriptor < 0) return;
-    if (this.#at > 0 && !this.#write()) return;
+    if (this.#writer.length > 0 && !this.#write()) return;
     if (!this.#unsynced) {
       this.holdsReplies = false;
       this.#settle(null);
@@ -314,18 +276,18 @@ export class Appender {
       this.#lastSync = this.#engine.clock.monotonic();
       this.#synced(writtenBytes);
       this.#settleGroup(null);
-      if (this.#at > 0 || this.#waiters.length > 0) this.#beginGroup();
+      if (this.#writer.length > 0 || this.#waiters.length > 0) this.#beginGroup();
       else if (!this.#unsynced) this.holdsReplies = false;
     });
   }
 
   /**
-   * Writes what is buffered, and syncs as configured: with `always` at once, with everybody waiting. `force` does not wait for a sync that is under way. False if replies
-   * must not leave, because what they acknowledge is not on disk and should be.
+   * Writes what is buffered, and syncs as configured: with `always` at once, with everybody waiting. `force` does not wait for
+   * a sync that is under way. False if replies must not leave, because what they acknowledge is not on disk and should be.
    */
   flush(force = false): boolean {
     if (this.#descriptor < 0) return true;
-    if (this.#at > 0) {
+    if (this.#writer.length > 0) {
       if (!force && this.#mustWait()) return true;
       this.#postponedSince = 0;
       if (!this.#write()) return this.policy !== "always";
@@ -354,18 +316,18 @@ export class Appender {
   }
 
   #write(): boolean {
+    const { bytes } = this.#writer;
     let written = 0;
     try {
-      while (written < this.#at) written += writeSync(this.#descriptor, this.#buffer, written, this.#at - written);
+      while (written < bytes.length) written += writeSync(this.#descriptor, bytes, written, bytes.length - written);
     } catch (error) {
       this.#failed(error as NodeJS.ErrnoException, written);
       return false;
     }
     this.#size += written;
     this.writtenBytes += written;
-    this.#at = 0;
+    this.#writer.drop();
     this.#unsynced = true;
-    if (this.#buffer.length > KEPT_BUFFER) this.#buffer = Buffer.allocUnsafeSlow(FIRST_BUFFER);
     if (this.#writeError !== null && this.policy !== "always") {
       this.#engine.log("warning", "AOF write error looks solved, the store can write again.");
     }
@@ -382,8 +344,7 @@ export class Appender {
       } catch {
         // Half a command stays in the file: the rest of it comes next, so that it becomes whole.
         this.#size += written;
-        this.#buffer.copyWithin(0, written, this.#at);
-        this.#at -= written;
+        this.#writer.drop(written);
       }
     }
     if (this.policy === "always") this.#fatal(error);

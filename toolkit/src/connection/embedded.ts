@@ -1,5 +1,12 @@
-/** The store in this process: calls go straight to the engine, with no encoding and no socket. */
+/**
+ * The store in this process: calls go straight to the engine, with no encoding and no socket.
+ *
+ * A call is over when it returns, so a loop of awaited calls would never leave the microtask queue: no timer, no request, no
+ * signal would be seen until it ends. With a server on a socket every answer is a turn of the event loop. So here, now and then,
+ * an answer waits for one (`Turn`).
+ */
 import { CommandError, Engine, type LocalClient, type OpenOptions, type ReplyValue } from "@cinnabar/engine";
+import { systemClock } from "../clock.ts";
 import { ClosedError, ConnectionError, ServerError } from "../errors.ts";
 import type { Answer, ConnectionState, Driver, Reply, Request, Session, Subscriber, SubscriberEvents } from "./port.ts";
 import { asBuffers, EXEC, executed } from "./sessions.ts";
@@ -11,6 +18,7 @@ export class EmbeddedDriver implements Driver {
   readonly #engine: Engine;
   readonly #owned: boolean;
   readonly #client: LocalClient;
+  readonly #turn = new Turn();
   readonly #sessions = new Set<LocalClient>();
   readonly #listeners = new Set<(state: ConnectionState) => void>();
   #closed = false;
@@ -28,17 +36,17 @@ export class EmbeddedDriver implements Driver {
 
   send(request: Request): Promise<Reply> {
     if (this.#closed) return Promise.reject(new ClosedError());
-    return ask(this.#client, request);
+    return this.#turn.shared(ask(this.#client, request));
   }
 
   sendMany(requests: readonly Request[]): Promise<Answer[]> {
     if (this.#closed) return Promise.reject(new ClosedError());
-    return askAll(this.#client, requests);
+    return this.#turn.shared(askAll(this.#client, requests));
   }
 
   async transact(requests: readonly Request[]): Promise<Answer[]> {
     if (this.#closed) throw new ClosedError();
-    return transact(this.#client, requests);
+    return this.#turn.shared(transact(this.#client, requests));
   }
 
   async session(): Promise<Session> {
@@ -46,8 +54,8 @@ export class EmbeddedDriver implements Driver {
     const client = this.#engine.connect();
     this.#sessions.add(client);
     return {
-      send: (request) => ask(client, request),
-      sendMany: (requests) => askAll(client, requests),
+      send: (request) => this.#turn.shared(ask(client, request)),
+      sendMany: (requests) => this.#turn.shared(askAll(client, requests)),
       destroy: () => {
         this.#sessions.delete(client);
         client.close();
@@ -91,6 +99,36 @@ export class EmbeddedDriver implements Driver {
     for (const listener of this.#listeners) listener("closed");
   }
 }
+
+/** How long answers may come without a turn of the event loop between them. */
+const LONGEST_TURN_MS = 10;
+/** The clock is looked at once in so many calls; a power of two. */
+const LOOK_EVERY = 32;
+
+/** The turn of the event loop that is under way. */
+class Turn {
+  #isOpen = false;
+  #begunMs = 0;
+  #calls = 0;
+
+  /** Passes an answer on; in a turn that has lasted too long, at the next one. */
+  shared<T>(answer: Promise<T>): Promise<T> {
+    if (!this.#isOpen) this.#begin();
+    if ((++this.#calls & (LOOK_EVERY - 1)) !== 0) return answer;
+    if (systemClock.monotonicMs() - this.#begunMs < LONGEST_TURN_MS) return answer;
+    return answer.finally(nextTurn);
+  }
+
+  #begin(): void {
+    this.#isOpen = true;
+    this.#begunMs = systemClock.monotonicMs();
+    setImmediate(() => {
+      this.#isOpen = false;
+    });
+  }
+}
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function ask(client: LocalClient, request: Request): Promise<Reply> {
   try {

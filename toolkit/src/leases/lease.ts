@@ -1,0 +1,139 @@
+/**
+ * What `acquire` gives: the right to something for a time, kept until `release` or until it is lost.
+ *
+ * `fence` is what makes a lock safe for things outside the store. A holder can be stopped for any length of time between
+ * looking at its lease and acting on it; no lock can prevent that. But a later holder has a larger fence, so whoever receives
+ * the write refuses one that comes with a smaller fence than it has seen.
+ */
+import { InputError } from "../errors.ts";
+
+/** How a lease is renewed and given back, told by the one who made it. */
+export interface LeaseKeeper {
+  readonly kept: { validForMs(): number; end(): void };
+  renew(): Promise<boolean>;
+  release(): Promise<boolean>;
+}
+
+export interface LeaseFacts {
+  readonly name: string;
+  readonly token: string;
+  readonly fence: number;
+  readonly leaseMs: number;
+  /** How many replicas have confirmed it, where that was asked for. */
+  readonly replicas: number | null;
+}
+
+export class Lease {
+  readonly name: string;
+  /** Unguessable; whoever knows it can renew and release. */
+  readonly token: string;
+  /** Larger than that of every earlier holder of this name. */
+  readonly fence: number;
+  readonly leaseMs: number;
+  readonly replicas: number | null;
+  readonly #keeper: LeaseKeeper;
+  #controller: AbortController | null = null;
+  #lost: Error | null = null;
+  #over: Promise<boolean> | null = null;
+
+  /** Made by components; `keep` begins the watch over it. */
+  constructor(facts: LeaseFacts, keep: (onLost: (reason: Error) => void) => LeaseKeeper) {
+    this.name = facts.name;
+    this.token = facts.token;
+    this.fence = facts.fence;
+    this.leaseMs = facts.leaseMs;
+    this.replicas = facts.replicas;
+    this.#keeper = keep((reason) => {
+      this.#lost = reason;
+      this.#controller?.abort(reason);
+    });
+  }
+
+  /**
+   * What is certainly left, at least: from before the request was sent that got or renewed it, by a monotonic clock. 0 when it
+   * has run out or was given back. Renewal raises it again.
+   */
+  get validForMs(): number {
+    if (this.#lost !== null || this.#over !== null) return 0;
+    return Math.max(0, this.#keeper.kept.validForMs());
+  }
+
+  /** Aborted when the lease is lost before it was given back; the reason is a LeaseLostError. */
+  get signal(): AbortSignal {
+    if (this.#controller === null) {
+      this.#controller = new AbortController();
+      if (this.#lost !== null) this.#controller.abort(this.#lost);
+    }
+    return this.#controller.signal;
+  }
+
+  get lost(): boolean {
+    return this.#lost !== null;
+  }
+
+  /** Extends it to its full length from now. False when it is lost. Needed only where renewal is not automatic. */
+  async renew(): Promise<boolean> {
+    if (this.#lost !== null || this.#over !== null) return false;
+    return this.#keeper.renew();
+  }
+
+  /**
+   * Gives it back, and the next in line gets it in the same step. True when nobody else had it until now; false when it ran out
+   * and was given to another (or when the answer to a first attempt was lost on the way). Safe to call twice.
+   */
+  release(): Promise<boolean> {
+    this.#over ??= this.#end(() => this.#keeper.release());
+    return this.#over;
+  }
+
+  /**
+   * Plain text with which another process can take this lease over, by `resume`. Treat it as a secret.
+   * While both keep it, both renew it; `detach` ends it here without giving it back.
+   */
+  get handle(): string {
+    return JSON.stringify([1, this.name, this.token, this.fence, this.leaseMs]);
+  }
+
+  /** Stops renewing and watching, keeps it on the server for what is left of it, and returns the handle. */
+  detach(): string {
+    this.#over ??= this.#end(async () => false);
+    return this.handle;
+  }
+
+  async #end(last: () => Promise<boolean>): Promise<boolean> {
+    this.#keeper.kept.end();
+    return last();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.release().then(() => {});
+  }
+}
+
+export interface Handle {
+  readonly name: string;
+  readonly token: string;
+  readonly fence: number;
+  readonly leaseMs: number;
+}
+
+export function readHandle(handle: string): Handle {
+  let parts: unknown;
+  try {
+    parts = JSON.parse(handle);
+  } catch {
+    parts = null;
+  }
+  const [version, name, token, fence, leaseMs] = Array.isArray(parts) ? (parts as unknown[]) : [];
+  if (
+    version !== 1 ||
+    typeof name !== "string" ||
+    typeof token !== "string" ||
+    !/^\d+:/.test(token) ||
+    !Number.isSafeInteger(fence) ||
+    typeof leaseMs !== "number"
+  ) {
+    throw new InputError("this is not the handle of a lease");
+  }
+  return { name, token, fence: fence as number, leaseMs };
+}

@@ -1,0 +1,370 @@
+/**
+ * The near side of the scripts: asking, waiting in line, and making a Lease of what was got. Locks and semaphores are thin
+ * over it.
+ *
+ * Asking takes one round trip, and so does giving back. Who has to wait is in the line after that same round trip (after two
+ * more the first time in a process: the channel for the message is opened before anybody enters a line), and then sends
+ * nothing but a sign of life every few seconds until the message comes. So a contended section costs two commands.
+ *
+ * A poll is that sign of life. It comes when the first of the holders could have run out, a little later for those further
+ * back, and at least every HEARTBEAT_MS. It also brings what was missed: a lease whose message was lost.
+ *
+ * A lease that comes by message was given at a moment that this process did not see. That moment is told by the server's clock
+ * and the last poll tied the two clocks together (the server read its clock after the poll was sent, so the estimate is early,
+ * never late). Where half of the lease or more has gone by that estimate, it is renewed before anybody gets to see it.
+ */
+import { randomToken } from "../clock.ts";
+import type { Store } from "../connection/store.ts";
+import { InputError, LeaseLostError } from "../errors.ts";
+import { type Confirmation, confirmed } from "./confirm.ts";
+import { type PermitKeys, permitKeys } from "./keys.ts";
+import { Lease, readHandle } from "./lease.ts";
+import { type Grant, Mailbox } from "./mailbox.ts";
+import { DRIFT, Renewal, renewDueFirst } from "./renewal.ts";
+import { type AcquireReply, type Inspection, type PermitScripts, renew, type Settings } from "./scripts.ts";
+
+export interface AcquireOptions {
+  /** How long it is kept without a sign of life from the holder. */
+  readonly leaseMs?: number;
+  /** How long to wait for it; 0 tries once, Infinity waits on. */
+  readonly waitMs?: number;
+  /** Ends the waiting; `acquire` rejects with its reason. */
+  readonly signal?: AbortSignal;
+  /** False: nobody renews but `lease.renew()`. */
+  readonly renew?: boolean;
+}
+
+export interface PermitsOptions {
+  readonly prefix: string;
+  /** "lock" or "semaphore", for messages. */
+  readonly what: string;
+  readonly scripts: (settings: Settings) => PermitScripts;
+  /** Where the server has no other. */
+  readonly limit: number;
+  readonly leaseMs: number;
+  readonly waitMs: number;
+  readonly maxWaiting: number;
+  /** How long the keys stay after the last use: the memory of fences. */
+  readonly keepMs: number;
+  readonly confirm: Confirmation | null;
+}
+
+const HEARTBEAT_MS = 5_000;
+/** A waiter that has sent no sign of life for this long is dead. */
+const ALIVE_MS = 3 * HEARTBEAT_MS;
+/** How much later the polls of those further back in the line are. */
+const SPREAD_MS = 25;
+
+/** What was got, before it is a Lease. */
+interface Held {
+  readonly fence: number;
+  readonly validUntilMs: number;
+}
+
+/** The last poll: the server's clock said `serverMs` not before `sentMs` here. */
+interface Tie {
+  readonly sentMs: number;
+  readonly serverMs: number;
+}
+
+interface Asking {
+  readonly keys: PermitKeys;
+  readonly token: string;
+  readonly leaseMs: number;
+}
+
+export class Permits {
+  readonly store: Store;
+  readonly options: PermitsOptions;
+  readonly #mailbox: Mailbox;
+  readonly #renewal: Renewal;
+  readonly #scripts: PermitScripts;
+
+  constructor(store: Store, options: PermitsOptions) {
+    positive("keepMs", options.keepMs);
+    positive("maxWaiting", options.maxWaiting);
+    this.store = store;
+    this.options = options;
+    this.#mailbox = Mailbox.of(store);
+    this.#renewal = Renewal.of(store);
+    const { keepMs, maxWaiting } = options;
+    // In a Cluster the number that PUBLISH answers with counts one node of several.
+    this.#scripts = options.scripts({
+      keepMs,
+      maxWaiting,
+      aliveMs: ALIVE_MS,
+      listenersCount: store.topology !== "cluster",
+    });
+    this.leaseMs(options.leaseMs);
+  }
+
+  keys(name: string): PermitKeys {
+    return permitKeys(this.options.prefix, name, this.options.what);
+  }
+
+  leaseMs(given: number | undefined): number {
+    const leaseMs = given ?? this.options.leaseMs;
+    // Keys must outlive every lease, or a crash of the holder would be the end of its fence.
+    const longest = this.options.keepMs / 2;
+    if (!(Number.isInteger(leaseMs) && leaseMs >= 10 && leaseMs <= longest)) {
+      throw new InputError(`leaseMs must be a whole number from 10 to ${longest}, and is ${leaseMs}`);
+    }
+    return leaseMs;
+  }
+
+  async acquire(name: string, weight: number, options: AcquireOptions = {}): Promise<Lease | null> {
+    const leaseMs = this.leaseMs(options.leaseMs);
+    const waitMs = options.waitMs ?? this.options.waitMs;
+    if (!(waitMs >= 0)) throw new InputError(`waitMs must be 0 or more, and is ${waitMs}`);
+    const asking: Asking = { keys: this.keys(name), token: `${weight}:${randomToken()}`, leaseMs };
+    options.signal?.throwIfAborted();
+    const deadlineMs = this.store.clock.monotonicMs() + waitMs;
+    const held = await this.#obtain(asking, deadlineMs, options.signal);
+    if (held === null) return null;
+    return this.#make(name, asking, held, options.renew ?? true);
+  }
+
+  async #obtain(asking: Asking, deadlineMs: number, signal: AbortSignal | undefined): Promise<Held | null> {
+    const { clock } = this.store;
+    const patient = clock.monotonicMs() < deadlineMs;
+    if (patient && this.#mailbox.ready) return new Wait(this, this.#mailbox, asking, deadlineMs, signal).held();
+    const sentMs = clock.monotonicMs();
+    const reply = await this.ask(asking, false).catch((error) => {
+      // It may have been given, for all we know.
+      this.leave(asking).catch(() => {});
+      throw error;
+    });
+    if (signal?.aborted === true) {
+      await this.leave(asking);
+      throw signal.reason;
+    }
+    if (reply.outcome === "held") {
+      const held = heldSince(sentMs, reply.ms, reply.number);
+      if (held.validUntilMs > clock.monotonicMs()) return held;
+      // It took longer than the lease to hear of it.
+      await this.leave(asking);
+    } else if (reply.outcome === "never" || !patient) {
+      return this.#refused(reply, asking);
+    }
+    if (clock.monotonicMs() >= deadlineMs) return null;
+    await this.#mailbox.open();
+    return new Wait(this, this.#mailbox, asking, deadlineMs, signal).held();
+  }
+
+  #refused(reply: AcquireReply, asking: Asking): null {
+    if (reply.outcome !== "never") return null;
+    const weight = asking.token.split(":", 1)[0];
+    throw new InputError(`${weight} permits were asked for, and there are ${reply.number}`);
+  }
+
+  async ask(asking: Asking, wait: boolean): Promise<AcquireReply> {
+    renewDueFirst(this.store);
+    const { state, held, queue, limitKey } = asking.keys;
+    const reply = await this.store.run(this.#scripts.acquire, {
+      state,
+      held,
+      queue,
+      limitKey,
+      token: asking.token,
+      leaseMs: asking.leaseMs,
+      channel: wait ? this.#mailbox.channel : "",
+      limitArg: this.options.limit,
+    });
+    if (wait && reply.outcome === "never") this.#refused(reply, asking);
+    return reply;
+  }
+
+  /** Gives it back or leaves the line. */
+  leave({ keys, token }: Pick<Asking, "keys" | "token">): Promise<boolean> {
+    renewDueFirst(this.store);
+    const { state, held, queue, limitKey } = keys;
+    const limitArg = this.options.limit;
+    return this.store.run(this.#scripts.release, { state, held, queue, limitKey, token, limitArg });
+  }
+
+  async extend({ keys, token, leaseMs }: Asking): Promise<Held | null> {
+    const sentMs = this.store.clock.monotonicMs();
+    const { state, held } = keys;
+    const fence = await this.store.run(renew, { state, held, token, leaseMs, keepMs: this.options.keepMs });
+    return fence > 0 ? heldSince(sentMs, leaseMs, fence) : null;
+  }
+
+  async #make(name: string, asking: Asking, held: Held, renewed: boolean): Promise<Lease> {
+    const { confirm } = this.options;
+    if (confirm === null) return this.lease(name, asking, held, renewed, null);
+    try {
+      const { replicas, sentMs } = await confirmed(this.store, confirm, this.#renewCall(asking), asking.keys.state);
+      const latest = heldSince(sentMs, asking.leaseMs, held.fence);
+      if (latest.validUntilMs <= this.store.clock.monotonicMs()) {
+        throw new LeaseLostError("replicas took longer to confirm the lease than it lasts");
+      }
+      return this.lease(name, asking, latest, renewed, replicas);
+    } catch (error) {
+      await this.leave(asking).catch(() => {});
+      throw error;
+    }
+  }
+
+  #renewCall({ keys: { state, held }, token, leaseMs }: Asking) {
+    return renew.with({ state, held, token, leaseMs, keepMs: this.options.keepMs });
+  }
+
+  /** A lease of what is held already. */
+  lease(name: string, asking: Asking, held: Held, renewed: boolean, replicas: number | null): Lease {
+    const { leaseMs, token } = asking;
+    const facts = { name, token, fence: held.fence, leaseMs, replicas };
+    return new Lease(facts, (onLost) => {
+      const { validUntilMs } = held;
+      const kept = this.#renewal.keep({
+        call: () => this.#renewCall(asking),
+        leaseMs,
+        validUntilMs,
+        renew: renewed,
+        onLost,
+      });
+      return {
+        kept,
+        release: () => this.leave(asking),
+        renew: async () => {
+          const sentMs = this.store.clock.monotonicMs();
+          const still = await this.extend(asking);
+          if (still === null) kept.lose("the server knows the lease no longer");
+          else kept.renewed(sentMs);
+          return still !== null;
+        },
+      };
+    });
+  }
+
+  async resume(handle: string, options: { readonly renew?: boolean } = {}): Promise<Lease | null> {
+    const { name, token, fence, leaseMs } = readHandle(handle);
+    const asking = { keys: this.keys(name), token, leaseMs: this.leaseMs(leaseMs) };
+    const held = await this.extend(asking);
+    if (held === null || held.fence !== fence || held.validUntilMs <= this.store.clock.monotonicMs()) return null;
+    return this.lease(name, asking, held, options.renew ?? true, null);
+  }
+
+  resize(name: string, limit: number | null): Promise<number> {
+    renewDueFirst(this.store);
+    return this.store.run(this.#scripts.resize, {
+      ...this.keys(name),
+      newLimit: limit ?? "",
+      limitArg: this.options.limit,
+    });
+  }
+
+  inspect(name: string, most: number): Promise<Inspection> {
+    renewDueFirst(this.store);
+    return this.store.run(this.#scripts.inspect, { ...this.keys(name), most, limitArg: this.options.limit });
+  }
+}
+
+export function positive(what: string, value: number): void {
+  if (!(Number.isInteger(value) && value > 0)) throw new InputError(`${what} must be a whole number above 0`);
+}
+
+function heldSince(sentMs: number, leaseMs: number, fence: number): Held {
+  return { fence, validUntilMs: sentMs + leaseMs * (1 - DRIFT) };
+}
+
+/** One who waits in line. */
+class Wait {
+  readonly #permits: Permits;
+  readonly #mailbox: Mailbox;
+  readonly #asking: Asking;
+  readonly #deadlineMs: number;
+  readonly #signal: AbortSignal | undefined;
+  #tie: Tie | null = null;
+  #message: Grant | null = null;
+  #wake: (() => void) | null = null;
+  /** Something happened that a poll will tell about. */
+  #stirred = false;
+
+  constructor(permits: Permits, mailbox: Mailbox, asking: Asking, deadlineMs: number, signal: AbortSignal | undefined) {
+    this.#permits = permits;
+    this.#mailbox = mailbox;
+    this.#asking = asking;
+    this.#deadlineMs = deadlineMs;
+    this.#signal = signal;
+  }
+
+  async held(): Promise<Held | null> {
+    const { token } = this.#asking;
+    const onAbort = (): void => this.#wake?.();
+    this.#signal?.addEventListener("abort", onAbort, { once: true });
+    this.#mailbox.expect(token, {
+      granted: (grant) => {
+        this.#message = grant;
+        this.#wake?.();
+      },
+      interrupted: () => {
+        this.#stirred = true;
+        this.#wake?.();
+      },
+    });
+    let held: Held | null = null;
+    try {
+      held = await this.#turns();
+      return held;
+    } finally {
+      this.#mailbox.forget(token);
+      this.#signal?.removeEventListener("abort", onAbort);
+      // Also after an error: it may have got it, or stand in line, for all we know.
+      if (held === null) await this.#permits.leave(this.#asking).catch(() => {});
+    }
+  }
+
+  async #turns(): Promise<Held | null> {
+    const { clock } = this.#permits.store;
+    for (;;) {
+      this.#signal?.throwIfAborted();
+      const sentMs = clock.monotonicMs();
+      const reply = await this.#permits.ask(this.#asking, true);
+      this.#tie = { sentMs, serverMs: reply.serverMs };
+      if (reply.outcome === "full") return null;
+      // A message from before this answer is about a lease that has run out unnoticed.
+      if (this.#message !== null && this.#message.serverMs < reply.serverMs) this.#message = null;
+      const pollMs = Math.min(Math.max(reply.ms + 1, SPREAD_MS) + reply.number * SPREAD_MS, HEARTBEAT_MS);
+      const held =
+        reply.outcome === "held"
+          ? await this.#sound(heldSince(sentMs, reply.ms, reply.number))
+          : await this.#sleep(pollMs);
+      this.#signal?.throwIfAborted();
+      if (held !== null) return held;
+      if (clock.monotonicMs() >= this.#deadlineMs) return null;
+    }
+  }
+
+  /** Until a message, the time for a poll, the deadline or the signal, whichever is first. */
+  async #sleep(pollMs: number): Promise<Held | null> {
+    const { clock } = this.#permits.store;
+    const ms = Math.min(pollMs, this.#deadlineMs - clock.monotonicMs());
+    if (this.#message === null && !this.#stirred && this.#signal?.aborted !== true) {
+      await new Promise<void>((resolve) => {
+        const timer = clock.after(ms, resolve, { keepAlive: true });
+        this.#wake = () => {
+          timer.cancel();
+          resolve();
+        };
+      });
+      this.#wake = null;
+    }
+    this.#stirred = false;
+    const grant = this.#message;
+    if (grant === null || this.#signal?.aborted === true) return null;
+    this.#message = null;
+    const { sentMs, serverMs } = this.#tie!;
+    const givenMs = Math.min(sentMs + (grant.serverMs - serverMs), clock.monotonicMs());
+    return this.#sound(heldSince(givenMs, grant.leaseMs, grant.fence));
+  }
+
+  /** The lease as it may be given to the caller: with more than half of it left. */
+  async #sound(held: Held): Promise<Held | null> {
+    const { clock } = this.#permits.store;
+    const { leaseMs } = this.#asking;
+    if (held.validUntilMs - clock.monotonicMs() > leaseMs / 2) return held;
+    // With the fence that it has now: it may have been lost and got again since.
+    const extended = await this.#permits.extend(this.#asking);
+    return extended === null || extended.validUntilMs <= clock.monotonicMs() ? null : extended;
+  }
+}

@@ -1,0 +1,254 @@
+/**
+ * The near side of the thread that renews leases (worker.ts is the far side). One for each store, started with the first
+ * lease, stopped when it has had none for a while or with the store. It never keeps the process alive.
+ *
+ * The two share a board (board.ts), at which the thread looks by itself: every LOOK_MS, and more often while there are leases
+ * so short that this would be too late. Only for the first of those, it is woken by a message. `looking` tells how often it
+ * looks at the moment. The near side writes a lease, then reads `looking`; the far side raises `looking`, then looks once more:
+ * so one of the two notices the other.
+ *
+ * A thread takes a while to start. Until it has said that it is connected, this loop renews too; renewing twice does no harm.
+ * A thread that fails is not missed: this loop takes over, with a warning.
+ */
+import { Worker } from "node:worker_threads";
+import type { Timer } from "../clock.ts";
+import type { WorkerAddress } from "../connection/port.ts";
+import type { Store } from "../connection/store.ts";
+import { Board, SLOTS } from "./board.ts";
+import type { LoopRenewer } from "./loop.ts";
+import type { KeptLease, Renewer } from "./renewal.ts";
+
+/** How often the thread looks at the board when nothing urges it. */
+export const LOOK_MS = 1_000;
+/** How many times it should have looked before the first renewal of a lease is due at a third. */
+export const LOOKS_PER_LEASE = 6;
+
+/** What is sent to the thread. */
+export type ToThread =
+  | { readonly kind: "board"; readonly memory: SharedArrayBuffer }
+  | { readonly kind: "script"; readonly sha: string; readonly source: string }
+  /** What is too long for a slot, which has only the id then. */
+  | { readonly kind: "text"; readonly id: number; readonly text: string }
+  /** There is a short lease. */
+  | { readonly kind: "look" }
+  | { readonly kind: "stop" };
+
+/** What comes from it. */
+export type FromThread = { readonly kind: "ready" } | { readonly kind: "lost"; readonly ids: readonly number[] };
+
+/** What stands in a slot. Bytes are base64 in an object, as JSON has none. */
+export type SlotText = readonly [
+  id: number,
+  sha: string,
+  leaseMs: number,
+  keys: readonly string[],
+  args: readonly (string | number | { readonly base64: string })[],
+];
+
+export interface ThreadData {
+  readonly file: string;
+  readonly address: WorkerAddress;
+  /** One number: how often the thread looks, in milliseconds. */
+  readonly looking: SharedArrayBuffer;
+}
+
+const IDLE_MS = 10_000;
+
+interface Entry {
+  readonly id: number;
+  readonly slot: number;
+}
+
+/** A thread and what it knows. */
+interface Far {
+  readonly worker: Worker;
+  readonly looking: Int32Array;
+  readonly boards: Board[];
+  /** First in, first out, so that a slot rests as long as possible. */
+  readonly free: number[];
+  readonly scripts: Set<string>;
+  ready: boolean;
+}
+
+export class ThreadRenewer implements Renewer {
+  readonly #store: Store;
+  readonly #address: WorkerAddress;
+  readonly #loop: LoopRenewer;
+  #far: Far | null = null;
+  #failed = false;
+  #closed = false;
+  #nextId = 0;
+  readonly #entries = new Map<KeptLease, Entry>();
+  readonly #leases = new Map<number, KeptLease>();
+  #idle: Timer | null = null;
+
+  constructor(store: Store, address: WorkerAddress, loop: LoopRenewer) {
+    this.#store = store;
+    this.#address = address;
+    this.#loop = loop;
+  }
+
+  get state(): "none" | "starting" | "running" {
+    if (this.#far === null) return "none";
+    return this.#far.ready ? "running" : "starting";
+  }
+
+  add(lease: KeptLease): void {
+    if (this.#closed) return;
+    if (this.#far?.ready !== true) this.#loop.add(lease);
+    if (this.#failed) return;
+    const far = this.#far ?? this.#start();
+    const { leaseMs } = lease.task;
+    const { script, keys, args } = lease.task.call();
+    if (!far.scripts.has(script.sha)) {
+      far.scripts.add(script.sha);
+      post(far, { kind: "script", sha: script.sha, source: script.source });
+    }
+    const id = this.#nextId++;
+    const text: SlotText = [id, script.sha, leaseMs, keys, args.map(plain)];
+    const slot = this.#write(far, id, JSON.stringify(text), lease.validForMs());
+    this.#entries.set(lease, { id, slot });
+    this.#leases.set(id, lease);
+    const board = far.boards[Math.floor(slot / SLOTS)]!;
+    lease.elsewhereValidForMs = () => board.validForMs(slot % SLOTS);
+    if (leaseMs < Atomics.load(far.looking, 0) * LOOKS_PER_LEASE) post(far, { kind: "look" });
+  }
+
+  #write(far: Far, id: number, text: string, validForMs: number): number {
+    if (far.free.length === 0) {
+      const board = new Board();
+      for (let slot = far.boards.length * SLOTS; far.free.length < SLOTS; slot++) far.free.push(slot);
+      far.boards.push(board);
+      post(far, { kind: "board", memory: board.memory });
+    }
+    const slot = far.free.shift()!;
+    const board = far.boards[Math.floor(slot / SLOTS)]!;
+    if (!board.write(slot % SLOTS, text, validForMs, id)) {
+      post(far, { kind: "text", id, text });
+      board.write(slot % SLOTS, JSON.stringify([id]), validForMs, id);
+    }
+    return slot;
+  }
+
+  remove(lease: KeptLease): void {
+    this.#loop.remove(lease);
+    const entry = this.#entries.get(lease);
+    if (entry === undefined) return;
+    lease.elsewhereValidForMs = null;
+    this.#entries.delete(lease);
+    this.#leases.delete(entry.id);
+    this.#far!.boards[Math.floor(entry.slot / SLOTS)]!.clear(entry.slot % SLOTS);
+    this.#far!.free.push(entry.slot);
+    if (this.#entries.size === 0) this.#restLater();
+  }
+
+  /** What the thread could not renew in time is lost. */
+  rescue(): boolean {
+    return false;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#idle?.cancel();
+    for (const lease of [...this.#entries.keys()]) lease.lose("the store was closed");
+    await this.#stop();
+  }
+
+  #start(): Far {
+    const looking = new Int32Array(new SharedArrayBuffer(4));
+    Atomics.store(looking, 0, LOOK_MS);
+    const worker = startWorker(this.#address, looking.buffer as SharedArrayBuffer);
+    worker.unref();
+    const far: Far = { worker, looking, boards: [], free: [], scripts: new Set(), ready: false };
+    worker.on("message", (message: FromThread) => this.#receive(far, message));
+    worker.on("error", (error) => this.#fail(far, error));
+    worker.on("exit", () => this.#fail(far, new Error("it has ended")));
+    this.#far = far;
+    return far;
+  }
+
+  #receive(far: Far, message: FromThread): void {
+    if (this.#far !== far) return;
+    if (message.kind === "ready") {
+      far.ready = true;
+      for (const lease of this.#entries.keys()) this.#loop.remove(lease);
+      return;
+    }
+    for (const id of message.ids) this.#leases.get(id)?.lose("the server knows the lease no longer");
+  }
+
+  #fail(far: Far, error: unknown): void {
+    if (this.#far !== far || this.#closed) return;
+    this.#failed = true;
+    const why = error instanceof Error ? error.message : String(error);
+    process.emitWarning(`the thread that renews leases has failed, the event loop does it instead: ${why}`, {
+      type: "CinnabarWarning",
+    });
+    const leases = [...this.#entries.keys()];
+    this.#forget();
+    for (const lease of leases) this.#loop.add(lease);
+  }
+
+  #forget(): void {
+    this.#far = null;
+    for (const lease of this.#entries.keys()) lease.elsewhereValidForMs = null;
+    this.#entries.clear();
+    this.#leases.clear();
+  }
+
+  /** Ends the thread when there was no lease for a while; one timer for all, since leases come and go quickly. */
+  #restLater(): void {
+    const last = this.#nextId;
+    this.#idle ??= this.#store.clock.after(IDLE_MS, () => {
+      this.#idle = null;
+      if (this.#entries.size > 0) return;
+      if (this.#nextId === last) void this.#stop();
+      else this.#restLater();
+    });
+  }
+
+  async #stop(): Promise<void> {
+    const far = this.#far;
+    if (far === null) return;
+    this.#forget();
+    const { worker } = far;
+    post(far, { kind: "stop" });
+    await new Promise<void>((resolve) => {
+      const impatient = this.#store.clock.after(1_000, () => void worker.terminate(), { keepAlive: true });
+      worker.ref();
+      worker.once("exit", () => {
+        impatient.cancel();
+        resolve();
+      });
+    });
+  }
+}
+
+function post(far: Far, message: ToThread): void {
+  far.worker.postMessage(message);
+}
+
+function plain(word: string | number | bigint | Uint8Array): SlotText[4][number] {
+  if (word instanceof Uint8Array) return { base64: Buffer.from(word).toString("base64") };
+  return typeof word === "bigint" ? String(word) : word;
+}
+
+/** Teaches a thread TypeScript, then loads the file: for programs that run from sources. */
+const FROM_SOURCE = `
+  const { createRequire } = require("node:module");
+  const { pathToFileURL } = require("node:url");
+  const { file } = require("node:worker_threads").workerData;
+  const requireThere = createRequire(file);
+  const manifest = requireThere.resolve("tsx/package.json");
+  const entry = requireThere(manifest).exports["./esm/api"].import.default;
+  import(new URL(entry, pathToFileURL(manifest)).href).then(({ register }) => { register(); return import(file); });
+`;
+
+function startWorker(address: WorkerAddress, looking: SharedArrayBuffer): Worker {
+  if (!import.meta.url.endsWith(".ts")) {
+    const file = new URL("./worker.js", import.meta.url);
+    return new Worker(file, { workerData: { file: file.href, address, looking } satisfies ThreadData });
+  }
+  const file = new URL("./worker.ts", import.meta.url).href;
+  return new Worker(FROM_SOURCE, { eval: true, workerData: { file, address, looking } satisfies ThreadData });
+}

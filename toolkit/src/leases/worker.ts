@@ -1,0 +1,201 @@
+/**
+ * The far side of the thread that renews leases; thread.ts tells how the two share what they know. It has a store of its own
+ * and runs nothing but renewals: each lease when a third of it has passed, those that are due together in one pipeline, and
+ * what fails again soon, as long as the lease is valid.
+ */
+import { parentPort, workerData } from "node:worker_threads";
+import { systemClock, threadsMicros } from "../clock.ts";
+import { open } from "../connection/open.ts";
+import type { Store } from "../connection/store.ts";
+import { ServerError } from "../errors.ts";
+import type { Script, ScriptCall } from "../script.ts";
+import { Board, SLOTS } from "./board.ts";
+import { type FromThread, LOOK_MS, LOOKS_PER_LEASE, type SlotText, type ThreadData, type ToThread } from "./thread.ts";
+
+interface Lease {
+  readonly id: number;
+  readonly board: Board;
+  readonly slot: number;
+  readonly call: ScriptCall;
+  readonly leaseMs: number;
+  word: bigint;
+  /** Infinity while its renewal is under way. */
+  dueMs: number;
+}
+
+/** Of each lease this part is left unused, for clocks that run at different rates. */
+const VALID_PART = 0.99;
+/** So many looks without a short lease, and it looks less often. */
+const CALM_LOOKS = 20;
+
+const port = parentPort!;
+const { address, looking } = workerData as ThreadData;
+const interval = new Int32Array(looking);
+const boards: Board[] = [];
+const scripts = new Map<string, Script<never, unknown>>();
+/** Texts that were too long for a slot. */
+const texts = new Map<number, string>();
+/** By the number of the slot. */
+const leases = new Map<number, Lease>();
+const tell = (message: FromThread): void => port.postMessage(message);
+const now = (): number => systemClock.monotonicMs();
+let store: Store | null = null;
+let timer: NodeJS.Timeout | undefined;
+let calm = 0;
+
+/** Takes over what is new on the boards, and forgets what is gone. Returns the shortest of the leases. */
+function look(): number {
+  let shortest = Number.POSITIVE_INFINITY;
+  boards.forEach((board, nth) => {
+    for (let slot = 0; slot < SLOTS; slot++) {
+      const number = nth * SLOTS + slot;
+      const known = leases.get(number);
+      if (!board.inUse(slot)) {
+        if (known !== undefined) forget(number, known);
+        continue;
+      }
+      const lease = known?.word === board.word(slot) ? known : takeOver(board, slot, number);
+      if (lease !== undefined) shortest = Math.min(shortest, lease.leaseMs);
+    }
+  });
+  return shortest;
+}
+
+function forget(number: number, lease: Lease): void {
+  leases.delete(number);
+  texts.delete(lease.id);
+}
+
+function takeOver(board: Board, slot: number, number: number): Lease | undefined {
+  const written = board.read(slot);
+  if (written === null) return undefined;
+  let parts = JSON.parse(written.text) as SlotText;
+  if ((parts as readonly unknown[]).length === 1) {
+    const text = texts.get(parts[0]);
+    if (text === undefined) return undefined;
+    parts = JSON.parse(text) as SlotText;
+  }
+  const [id, sha, leaseMs, keys, args] = parts;
+  const script = scripts.get(sha);
+  // Its message is on the way.
+  if (script === undefined) return undefined;
+  const words = args.map((word) => (typeof word === "object" ? Buffer.from(word.base64, "base64") : word));
+  const call = { script, keys, args: words };
+  const dueMs = now() + board.validForMs(slot) - (leaseMs * 2) / 3;
+  const lease: Lease = { id, board, slot, call, leaseMs, word: written.word, dueMs };
+  leases.set(number, lease);
+  return lease;
+}
+
+/** How often to look, given the shortest lease. */
+function adjust(shortest: number): void {
+  const wanted = Math.min(LOOK_MS, Math.max(5, Math.floor(shortest / LOOKS_PER_LEASE)));
+  const current = Atomics.load(interval, 0);
+  calm = wanted > current ? calm + 1 : 0;
+  if (wanted < current) Atomics.store(interval, 0, wanted);
+  if (calm < CALM_LOOKS) return;
+  calm = 0;
+  Atomics.store(interval, 0, wanted);
+  // Somebody may have read the old number while it was changed.
+  const again = Math.max(5, Math.floor(look() / LOOKS_PER_LEASE));
+  if (again < wanted) Atomics.store(interval, 0, again);
+}
+
+function tick(): void {
+  clearTimeout(timer);
+  adjust(look());
+  const at = now();
+  const due: Lease[] = [];
+  let nextMs = at + Atomics.load(interval, 0);
+  for (const lease of leases.values()) {
+    if (lease.dueMs <= at + lease.leaseMs / 20) due.push(lease);
+    else nextMs = Math.min(nextMs, lease.dueMs);
+  }
+  if (due.length > 0) void renew(due);
+  timer = setTimeout(tick, Math.max(1, nextMs - at));
+}
+
+async function renew(due: readonly Lease[]): Promise<void> {
+  for (const lease of due) lease.dueMs = Number.POSITIVE_INFINITY;
+  const sentMicros = threadsMicros();
+  const sentMs = now();
+  const answers = await answersTo(due);
+  const lost: number[] = [];
+  due.forEach((lease, at) => {
+    const answer = answers[at];
+    if (answer === undefined) {
+      lease.dueMs = now() + Math.min(lease.leaseMs / 10, 500);
+    } else if (Number(answer) > 0) {
+      lease.word = lease.board.renewed(lease.slot, lease.word, sentMicros, lease.leaseMs * VALID_PART) ?? lease.word;
+      lease.dueMs = sentMs + lease.leaseMs / 3;
+    } else {
+      lost.push(lease.id);
+    }
+  });
+  if (lost.length > 0) tell({ kind: "lost", ids: lost });
+  tick();
+}
+
+/** The answers, undefined where none came. Waits no longer than the shortest of the leases allows for another attempt. */
+async function answersTo(due: readonly Lease[]): Promise<readonly unknown[]> {
+  const none = due.map(() => undefined);
+  if (store === null) return none;
+  const patienceMs = Math.max(50, Math.min(...due.map(({ leaseMs }) => leaseMs)) / 4);
+  let impatient: NodeJS.Timeout | undefined;
+  const late = new Promise<readonly unknown[]>((resolve) => {
+    impatient = setTimeout(() => resolve(none), patienceMs);
+  });
+  try {
+    const answers = store.pipeline(due.map(({ call }) => call));
+    answers.catch(() => {});
+    return (await Promise.race([answers, late])).map((answer) => (answer instanceof ServerError ? undefined : answer));
+  } catch {
+    return none;
+  } finally {
+    clearTimeout(impatient);
+  }
+}
+
+function scriptOf(sha: string, source: string): Script<never, unknown> {
+  const made = { name: "leases.renew", sha, source, repeatable: true, buffers: false, reply: Number };
+  return made as unknown as Script<never, unknown>;
+}
+
+async function stop(): Promise<void> {
+  clearTimeout(timer);
+  port.close();
+  await store?.close();
+  process.exit(0);
+}
+
+async function connect(): Promise<void> {
+  for (let waitMs = 50; store === null; waitMs = Math.min(waitMs * 2, 1_000)) {
+    try {
+      store = await open(address.url, { ...address.options, retryMs: 0, clientName: "cinnabar-leases" });
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, waitMs));
+    }
+  }
+  tick();
+  tell({ kind: "ready" });
+}
+
+port.on("message", (message: ToThread) => {
+  switch (message.kind) {
+    case "board":
+      boards.push(new Board(message.memory));
+      break;
+    case "script":
+      scripts.set(message.sha, scriptOf(message.sha, message.source));
+      break;
+    case "text":
+      texts.set(message.id, message.text);
+      break;
+    case "look":
+      tick();
+      break;
+    case "stop":
+      void stop();
+  }
+});
+void connect();

@@ -84,7 +84,8 @@ export class RateLimiter {
     const refused = this.#refusedBefore(subject);
     if (refused !== null) return refused;
     const verdict = await this.#ask(subject, cost, "take");
-    if (!verdict.allowed && verdict.unchecked !== true) this.#rememberRefusal(subject, verdict);
+    // Who is refused a large cost may still be allowed a small one.
+    if (!verdict.allowed && verdict.unchecked !== true && cost === 1) this.#rememberRefusal(subject, verdict);
     return verdict;
   }
 

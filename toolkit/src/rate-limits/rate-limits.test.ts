@@ -1,12 +1,9 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { Engine, ManualClock } from "@cinnabar/engine";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { systemClock } from "../clock.ts";
 import { open } from "../connection/open.ts";
 import { ConnectionError, InputError } from "../errors.ts";
 import { describeBackends } from "../testing/index.ts";
-import { limited, limitedHook } from "./http.ts";
 import { RateLimiter } from "./index.ts";
 
 const HOUR = 3_600_000;
@@ -97,6 +94,13 @@ describeBackends("rate limits", (backend) => {
     await limiter.reset("ann");
     expect((await limiter.take("ann")).allowed).toBe(true);
   });
+
+  test("a remembered refusal of much does not refuse a little", async () => {
+    const limiter = new RateLimiter(backend.store, "api", { limit: 10, windowMs: HOUR }, { remember: 10 });
+    await limiter.take("ann", { cost: 8 });
+    expect((await limiter.take("ann", { cost: 5 })).allowed).toBe(false);
+    expect((await limiter.take("ann")).allowed).toBe(true);
+  });
 });
 
 describe("against a naive count, with a clock moved by hand", () => {
@@ -156,63 +160,5 @@ describe("misuse and failure", () => {
     await expect(make("throw").take("ann")).rejects.toThrow(ConnectionError);
     expect(await make("allow").take("ann")).toMatchObject({ allowed: true, unchecked: true });
     expect(await make("deny").take("ann")).toMatchObject({ allowed: false, unchecked: true });
-  });
-});
-
-describe("over HTTP", () => {
-  let server: Server | undefined;
-  afterEach(() => new Promise<void>((resolve) => (server === undefined ? resolve() : server.close(() => resolve()))));
-
-  test("the middleware answers 429 with its headers, and lets others through", async () => {
-    const store = await open();
-    const middleware = limited(new RateLimiter(store, "api", { limit: 1, windowMs: HOUR }), {
-      subject: (request) => request.headers["x-user"] as string | undefined,
-    });
-    server = createServer((request, response) => middleware(request, response, () => response.end("fine")));
-    await new Promise<void>((resolve) => server!.listen(0, "127.0.0.1", resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const ask = (user?: string) =>
-      fetch(url, { headers: { connection: "close", ...(user ? { "x-user": user } : {}) } });
-
-    const first = await ask("ann");
-    expect([first.status, first.headers.get("ratelimit-limit"), first.headers.get("ratelimit-remaining")]).toEqual([
-      200,
-      "1",
-      "0",
-    ]);
-    const second = await ask("ann");
-    expect(second.status).toBe(429);
-    expect(Number(second.headers.get("retry-after"))).toBeGreaterThan(3_500);
-    expect(second.headers.get("content-type")).toBe("application/problem+json");
-    expect(await second.json()).toMatchObject({ status: 429, title: "Too Many Requests" });
-    expect((await ask("ben")).status).toBe(200);
-    const exempt = await ask();
-    expect([exempt.status, exempt.headers.get("ratelimit-limit")]).toEqual([200, null]);
-    await store.close();
-  });
-
-  test("the Fastify hook refuses likewise", async () => {
-    const store = await open();
-    const hook = limitedHook(new RateLimiter(store, "api", { limit: 1, windowMs: HOUR }));
-    const headers: Record<string, string> = {};
-    let sent: unknown;
-    const reply = {
-      header: (name: string, value: string) => {
-        headers[name] = value;
-      },
-      code: (status: number) => {
-        headers["status"] = String(status);
-        return reply;
-      },
-      send: (body: unknown) => {
-        sent = body;
-        return reply;
-      },
-    };
-    expect(await hook({ ip: "1.2.3.4" } as never, reply)).toBeUndefined();
-    await hook({ ip: "1.2.3.4" } as never, reply);
-    expect(headers["status"]).toBe("429");
-    expect(sent).toMatchObject({ status: 429 });
-    await store.close();
   });
 });

@@ -148,6 +148,31 @@ describeBackends("cache", (backend) => {
     await expect.poll(() => mine.get("a")).toBeNull();
   });
 
+  test("what is there is seen at a glance, with the tags that the caller names or others, and not when it is invalid", async () => {
+    const names: string[] = [];
+    const hooks = { roundTrip: ({ name }: { readonly name: string }) => void names.push(name) };
+    const cache = new Cache<string>(await backend.open({ hooks }), "things");
+    const sent = async (body: () => Promise<unknown>): Promise<unknown[]> => {
+      names.length = 0;
+      const value = await body();
+      return [value, ...names];
+    };
+    await cache.set("plain", "a");
+    await cache.set("tagged", "b", { tags: ["t", "u"] });
+    expect(await sent(() => cache.get("plain", () => "made"))).toEqual(["a", "HMGET"]);
+    const named = () => cache.get("tagged", () => "made", { tags: ["t", "u"] });
+    expect(await sent(named)).toEqual(["b", "HMGET", "ZMSCORE"]);
+    expect(await sent(() => cache.get("tagged", () => "made"))).toEqual(["b", "HMGET", "cache.read"]);
+    await cache.invalidate("u");
+    expect(await sent(named)).toEqual(["made", "HMGET", "ZMSCORE", "cache.read", "cache.fill"]);
+    expect(await sent(named)).toEqual(["made", "HMGET", "ZMSCORE"]);
+    expect(cache.stats).toMatchObject({ hits: 4, misses: 1, loads: 1 });
+    const stale = new Cache<string>(await backend.open({ hooks }), "things", { staleMs: 1_000 });
+    expect(await sent(() => stale.get("plain", () => "made"))).toEqual(["a", "cache.read"]);
+    await stale.set("plain", "c");
+    expect(await sent(() => cache.get("plain", () => "made"))).toEqual(["c", "HMGET", "cache.read"]);
+  });
+
   test("every key expires", async () => {
     const cache = new Cache<string>(backend.store, "things", { shards: 1 });
     await cache.set("a", "x", { tags: ["t"] });
@@ -166,6 +191,21 @@ describeBackends("cache", (backend) => {
     expect(() => new Cache(backend.store, "things", { jitter: 1 })).toThrow(InputError);
     expect(() => new Cache(backend.store, "")).toThrow(InputError);
   });
+});
+
+test("a value that was invalidated does not come back, however long it was to live", async () => {
+  const clock = new ManualClock();
+  const engine = await Engine.open({ clock });
+  const store = await open(engine);
+  const cache = new Cache<string>(store, "things", { shards: 1 });
+  const day = 86_400_000;
+  await cache.set("a", "old", { tags: ["t"], freshMs: 90 * day });
+  await cache.invalidate("t");
+  clock.advance(8 * day);
+  // Forgets what is older than it needs to know.
+  await cache.invalidate("other");
+  expect(await cache.get("a")).toBeNull();
+  await engine.close();
 });
 
 test("a value is fresh, then stale while one makes it anew, then gone", async () => {

@@ -1,10 +1,14 @@
 /** Cached pages in real Express and Fastify applications, over HTTP. */
+import { get, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { Engine, ManualClock } from "@cinnabar/engine";
 import express from "express";
 import fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { open } from "../connection/open.ts";
 import type { Store } from "../connection/store.ts";
+import { ConnectionError } from "../errors.ts";
 import { Views } from "../views/index.ts";
 import { type CachedPage, cachedPages, cachedPagesForFastify, type PagesOptions, pageCodec } from "./http.ts";
 import { Cache } from "./index.ts";
@@ -111,6 +115,20 @@ describe.each([
     expect(rendered).toBe(3);
   });
 
+  test("requests with a cookie pass by, unless no page depends on it", async () => {
+    const url = await start({ ignoreCookies: ["_stats"] });
+    await ask(`${url}/a`);
+    expect(await ask(`${url}/a`, { headers: { cookie: "sid=1; _stats=2" } })).toMatchObject({
+      cache: null,
+      body: "page 2 ü",
+    });
+    expect(await ask(`${url}/a`, { headers: { cookie: "_stats=2" } })).toMatchObject({
+      cache: "HIT",
+      body: "page 1 ü",
+    });
+    expect(await ask(`${url}/a`)).toMatchObject({ cache: "HIT", body: "page 1 ü" });
+  });
+
   test("answers over the limit are passed through whole", async () => {
     const url = await start({ maxBytes: 1_000 });
     expect((await ask(`${url}/large`)).body.length).toBe(3_000);
@@ -126,6 +144,29 @@ describe.each([
     expect(await ask(`${url}/about`)).toMatchObject({ cache: "HIT" });
   });
 
+  test("a stale page is made anew by one request, and the others get the stale one", async () => {
+    const clock = new ManualClock();
+    const engine = await Engine.open({ clock });
+    closing.push(() => engine.close());
+    pages = new Cache<CachedPage>(await open(engine), "pages", { codec: pageCodec, freshMs: 1_000, staleMs: 60_000 });
+    const url = await start({});
+    await ask(`${url}/a`);
+    clock.advance(2_000);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => ask(`${url}/a`)));
+    const kinds = answers.map(({ cache, body }) => `${cache} ${body}`);
+    expect(kinds.filter((kind) => kind === "MISS page 2 ü").length).toBe(1);
+    // Who comes when the new one is there gets that.
+    expect(kinds.filter((kind) => kind === "STALE page 1 ü" || kind === "HIT page 2 ü").length).toBe(4);
+    expect(rendered).toBe(2);
+    expect(await ask(`${url}/a`)).toMatchObject({ cache: "HIT", body: "page 2 ü" });
+  });
+
+  test("pages are made without a store that cannot be reached", async () => {
+    const unreachable = { add: () => Promise.reject(new ConnectionError("cut", { maybeExecuted: false })) };
+    const url = await start({ views: unreachable as unknown as Views });
+    expect(await ask(`${url}/a`)).toMatchObject({ status: 200, cache: null, body: "page 1 ü" });
+  });
+
   test("only pages that are viewed enough are kept", async () => {
     const views = new Views(store, "pages");
     const url = await start({ views, maxRank: 1 });
@@ -134,4 +175,26 @@ describe.each([
     await ask(`${url}/rare`);
     expect(await ask(`${url}/rare`)).toMatchObject({ cache: null });
   });
+});
+
+test("pages are told apart by host and by the whole address, wherever the middleware stands", async () => {
+  const app = express();
+  for (const path of ["/a", "/b"]) {
+    app.use(path, cachedPages(pages), (request, response) => {
+      response.send(`${request.headers.host} ${path}`);
+    });
+  }
+  const server = app.listen(0, "127.0.0.1");
+  await new Promise((resolve) => server.once("listening", resolve));
+  closing.push(() => new Promise((resolve) => server.close(resolve)));
+  const { port } = server.address() as AddressInfo;
+  const bodies: string[] = [];
+  for (const host of ["127.0.0.1", "localhost"]) {
+    for (const path of ["/a/17", "/b/17"]) {
+      const options = { host: "127.0.0.1", port, path, headers: { host, connection: "close" } };
+      const response = await new Promise<IncomingMessage>((resolve) => void get(options, resolve));
+      bodies.push(await text(response));
+    }
+  }
+  expect(bodies).toEqual(["127.0.0.1 /a", "127.0.0.1 /b", "localhost /a", "localhost /b"]);
 });

@@ -5,11 +5,12 @@
  *   const pages = new Cache<CachedPage>(store, "pages", { freshMs: 300_000, codec: pageCodec });
  *   app.use(cachedPages(pages, { views: new Views(store, "pages", { bufferMs: 200 }) }));
  *
- * Cached is what anybody may see: GET without credentials, answered with 200, that sets no cookie and does not forbid it. With
+ * Cached is what anybody may see: GET without credentials or cookies, answered with 200, that sets no cookie and does not forbid it. With
  * `views`, only pages whose rank by views is high enough; the others are not worth the memory.
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Codec } from "../codec.ts";
+import { ConnectionError } from "../errors.ts";
 import type { Views } from "../views/index.ts";
 import type { Cache, Loading } from "./index.ts";
 
@@ -23,7 +24,7 @@ export interface CachedPage {
 type MaybePage = CachedPage | null;
 
 export interface PagesOptions {
-  /** The key of a request, or null for one that is not to be cached; its URL by default, unless it is dynamic. */
+  /** The key of a request, or null for one that is not to be cached; by default its host and URL, unless it is dynamic. */
   readonly key?: (request: IncomingMessage) => string | null;
   /** Tags of a page, for invalidation. */
   readonly tags?: (request: IncomingMessage) => readonly string[];
@@ -31,6 +32,11 @@ export interface PagesOptions {
   readonly views?: Views;
   /** How many of the most viewed. */
   readonly maxRank?: number;
+  /**
+   * Cookies that no page depends on (of statistics, say), or true for all of them. A request with any other is passed by: its page
+   * may be for that visitor only.
+   */
+  readonly ignoreCookies?: readonly string[] | true;
   /** Larger answers are passed through and not kept. */
   readonly maxBytes?: number;
 }
@@ -57,7 +63,7 @@ async function serve(
   response: ServerResponse,
   next: Next,
 ): Promise<void> {
-  const key = isPublic(request) ? (options.key ?? defaultKey)(request) : null;
+  const key = isPublic(request, options.ignoreCookies ?? []) ? (options.key ?? defaultKey)(request) : null;
   if (key === null || !(await isWanted(options, key))) return next();
   let isMine = false;
   const found = await cache.find(
@@ -68,28 +74,40 @@ async function serve(
     },
     { tags: options.tags?.(request) ?? [] },
   );
-  // Whoever made the page has answered already.
-  if (isMine && found.state === "loaded") return;
+  // Whoever makes the page, also in the place of a stale one, is answered by the application.
+  if (isMine) return;
   if (found.value === null) return next();
   send(response, request, found.value, found.state === "stale" ? "STALE" : "HIT", found.ageMs);
 }
 
-function isPublic({ method, headers }: IncomingMessage): boolean {
-  return method === "GET" && headers.authorization === undefined && headers.range === undefined;
+function isPublic({ method, headers }: IncomingMessage, ignored: readonly string[] | true): boolean {
+  if (method !== "GET" || headers.authorization !== undefined || headers.range !== undefined) return false;
+  if (ignored === true || headers.cookie === undefined) return true;
+  return headers.cookie.split(";").every((pair) => ignored.includes(pair.split("=", 1)[0]!.trim()));
 }
 
-/** As the notes have it: a page with `_` among its parameters is dynamic. */
-function defaultKey({ url }: IncomingMessage): string | null {
-  if (url === undefined || url.length > 1_000) return null;
-  const parameters = new URL(url, "http://localhost").searchParams;
-  return parameters.has("_") ? null : url;
+/**
+ * Host and address, as the client has asked for them (Express takes the part off that a router stands at): pages of different
+ * hosts may differ, and may name their host. As the notes have it, a page with `_` among its parameters is dynamic.
+ */
+function defaultKey(request: IncomingMessage): string | null {
+  const url = (request as { originalUrl?: string }).originalUrl ?? request.url ?? "";
+  const key = `${request.headers.host ?? ""} ${url}`;
+  if (key.length > 1_000 || !URL.canParse(url, "http://localhost")) return null;
+  return new URL(url, "http://localhost").searchParams.has("_") ? null : key;
 }
 
 async function isWanted({ views, maxRank = 10_000 }: PagesOptions, key: string): Promise<boolean> {
   if (views === undefined) return true;
-  await views.add(key);
-  const rank = await views.rank(key);
-  return rank !== null && rank < maxRank;
+  try {
+    await views.add(key);
+    const rank = await views.rank(key);
+    return rank !== null && rank < maxRank;
+  } catch (error) {
+    // A store that cannot be reached must not keep the page from being made.
+    if (error instanceof ConnectionError) return false;
+    throw error;
+  }
 }
 
 /** Lets the application answer, and keeps what it sends. */

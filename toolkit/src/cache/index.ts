@@ -98,6 +98,8 @@ export class Cache<T = unknown> {
   readonly #channel: string;
   /** What this process is asking or making now: one at a time for each key. */
   readonly #underWay = new Map<string, Promise<Found<T>>>();
+  /** The same of those who only look. */
+  readonly #glances = new Map<string, Promise<{ readonly value: T } | null>>();
   readonly #stats = { hits: 0, staleHits: 0, misses: 0, loads: 0, failures: 0 };
   #brokenUntil = 0;
 
@@ -130,18 +132,19 @@ export class Cache<T = unknown> {
   async get(key: string): Promise<T | null>;
   async get(key: string, load: Loader<T>, options?: EntryOptions): Promise<T>;
   async get(key: string, load?: Loader<T>, options: EntryOptions = {}): Promise<T | null> {
-    return load === undefined ? this.#peek(key) : (await this.find(key, load, options)).value;
+    if (load === undefined) return this.#peek(key);
+    const held = this.#held(key);
+    if (held !== undefined) return held.value;
+    const seen = await this.#glance(key, options);
+    return seen === null ? (await this.find(key, load, options)).value : seen.value;
   }
 
   /** As `get`, and says where the value came from. */
   async find(key: string, load: Loader<T>, options: EntryOptions = {}): Promise<Found<T>> {
     word("key", key);
     checkTags(options.tags);
-    const held = this.#memoryMs > 0 ? this.#memory.get(key) : undefined;
-    if (held !== undefined) {
-      this.#stats.hits++;
-      return { value: held.value, state: "fresh", ageMs: 0 };
-    }
+    const held = this.#held(key);
+    if (held !== undefined) return { value: held.value, state: "fresh", ageMs: 0 };
     let asking = this.#underWay.get(key);
     if (asking === undefined) {
       asking = this.#ask(key, load, options).finally(() => this.#underWay.delete(key));
@@ -177,8 +180,7 @@ export class Cache<T = unknown> {
     integer("the number of tags", tags.length, 1, MAX_TAGS);
     checkTags(tags);
     this.#memory.deleteTagged(new Set(tags));
-    // Longer than any entry can live, so that no entry outlives the note that makes it invalid.
-    const keepMs = Math.max(7 * 86_400_000, 2 * (this.#freshMs + this.#staleMs));
+    const keepMs = this.#tagMemoryMs;
     const everywhere = Array.from({ length: this.#shards }, (_, shard) =>
       invalidate.with({ tags: shardKeys(this.#prefix, this.name, shard).tags, keepMs, names: tags }),
     );
@@ -186,9 +188,61 @@ export class Cache<T = unknown> {
     await this.#store.call("PUBLISH", this.#channel, `\0${tags.join("\n")}`);
   }
 
+  /** What this process has of it. */
+  #held(key: string): { readonly value: T } | undefined {
+    const held = this.#memoryMs > 0 ? this.#memory.get(key) : undefined;
+    if (held !== undefined) this.#stats.hits++;
+    return held;
+  }
+
+  /** A value that is certainly fresh, without a script; null if it takes more than a glance. */
+  #glance(key: string, options: EntryOptions): Promise<{ readonly value: T } | null> | null {
+    // Of a value that can be stale, only the server can say whether it is: that is up to the script.
+    if ((options.staleMs ?? this.#staleMs) > 0) return null;
+    if (this.#store.clock.monotonicMs() < this.#brokenUntil) return null;
+    word("key", key);
+    checkTags(options.tags);
+    const wanted = `${key}\0${options.tags?.join("\n") ?? ""}`;
+    let looking = this.#glances.get(wanted);
+    if (looking === undefined) {
+      looking = this.#look(key, options).finally(() => this.#glances.delete(wanted));
+      this.#glances.set(wanted, looking);
+    }
+    return looking;
+  }
+
+  /**
+   * An entry that ends when it stops being fresh is fresh as long as the server has it. What the caller says of its tags saves a
+   * second round trip: where that is not what the entry says, the script looks.
+   */
+  async #look(key: string, options: EntryOptions): Promise<{ readonly value: T } | null> {
+    const { entry, tags } = this.#keys(key);
+    const names = options.tags ?? [];
+    try {
+      const [found, invalidated] = await Promise.all([
+        this.#store.callBuffer("HMGET", entry, "v", "at", "fresh", "ends", "t"),
+        names.length === 0 ? [] : this.#store.call("ZMSCORE", tags, ...names),
+      ]);
+      const [stored, at, fresh, ends, tagList] = found as (Buffer | null)[];
+      if (!stored || !at || !fresh || !ends || !tagList || Number(fresh) < Number(ends)) return null;
+      if (tagList.toString() !== names.join("\n")) return null;
+      if ((invalidated as (string | null)[]).some((each) => each !== null && Number(each) >= Number(at))) return null;
+      return { value: (await this.#hit(key, stored, 0, options)).value };
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error;
+      this.#unreachable(error);
+      return null;
+    }
+  }
+
+  #unreachable(error: ConnectionError): void {
+    this.#brokenUntil = this.#store.clock.monotonicMs() + BREAK_MS;
+    this.#onError(error);
+  }
+
   async #peek(key: string): Promise<T | null> {
     word("key", key);
-    const held = this.#memoryMs > 0 ? this.#memory.get(key) : undefined;
+    const held = this.#held(key);
     if (held !== undefined) return held.value;
     const [state, , stored] = await this.#store.run(read, { ...this.#keys(key), token: "", leaseMs: 1, leadMs: 0 });
     this.#stats[state === 0 ? "misses" : "hits"]++;
@@ -221,7 +275,7 @@ export class Cache<T = unknown> {
         }
         // Somebody else makes it. Told when they are done; looks again when their lease is over, told or not.
         if (this.#changes.listening) {
-          await Promise.race([noticed.promise, sleep(this.#store.clock, this.#loadMs, noticed.signal).catch(() => {})]);
+          await Promise.race([noticed.promise, sleep(this.#store.clock, ageMs!, noticed.signal).catch(() => {})]);
         } else {
           await this.#changes.listen();
         }
@@ -229,8 +283,7 @@ export class Cache<T = unknown> {
       }
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
-      this.#brokenUntil = this.#store.clock.monotonicMs() + BREAK_MS;
-      this.#onError(error);
+      this.#unreachable(error);
       return this.#loadAlone(load);
     }
   }
@@ -314,11 +367,18 @@ export class Cache<T = unknown> {
     if (this.#memoryMs > 0) this.#memory.set(key, value, this.#memoryMs, options.tags ?? []);
   }
 
+  /** How long it is remembered that a tag was invalidated, and so the longest life of an entry with tags. */
+  get #tagMemoryMs(): number {
+    return Math.max(7 * 86_400_000, 2 * (this.#freshMs + this.#staleMs));
+  }
+
   #lifetimes(options: EntryOptions): { freshMs: number; keepMs: number } {
     const fresh = integer("freshMs", options.freshMs ?? this.#freshMs, 1);
     const stale = integer("staleMs", options.staleMs ?? this.#staleMs, 0);
     const freshMs = Math.max(1, Math.round(fresh * (1 - this.#jitter * this.#store.clock.random())));
-    return { freshMs, keepMs: freshMs + stale };
+    const keepMs = freshMs + stale;
+    // An entry must not outlive the note that makes it invalid.
+    return { freshMs, keepMs: (options.tags?.length ?? 0) > 0 ? Math.min(keepMs, this.#tagMemoryMs) : keepMs };
   }
 
   async #packed(value: T): Promise<Buffer> {

@@ -1,6 +1,6 @@
 /**
  * The keys of a cache. It is spread over shards, each with its own tag, so that a cache of any size uses every node of a
- * Cluster; an entry and the tags that can make it invalid are in one shard, so that reading is one script.
+ * Cluster; an entry and the tags that can make it invalid are in one shard, so that reading is one round trip.
  */
 import { createHash } from "node:crypto";
 import { tagged } from "../keys.ts";
@@ -13,7 +13,7 @@ export interface ShardKeys {
 }
 
 export interface EntryKeys {
-  /** Hash: `v` value, `at` when its loading began (µs), `fresh` until when it is fresh (ms), `t` its tags. Expires. */
+  /** Hash: `v` value, `at` when its loading began (µs), `fresh` until when it is fresh and `ends` when it is gone (ms), `t` its tags. Expires. */
   readonly entry: string;
   /** String: token of whoever loads it now. Expires. */
   readonly loader: string;

@@ -34,7 +34,8 @@ end
 /**
  * Reads, and takes the lease if there is something to load and nobody does. `token` empty: only reads. `eager`: a stale entry
  * counts as one to load even before its time, with this lead in milliseconds.
- * Answers { state, age in ms, value }: state 0 not there, 1 fresh, 2 stale; + 10 when the caller is to load it.
+ * Answers { state, age in ms, value }: state 0 not there, 1 fresh, 2 stale; + 10 when the caller is to load it. When it is not
+ * there and another loads it: { 0, milliseconds that they still have }.
  */
 export const read = defineScript({
   name: "cache.read",
@@ -54,7 +55,7 @@ export const read = defineScript({
     if due and token ~= "" and redis.call("SET", loader, token .. " " .. text(micros), "NX", "PX", leaseMs) then
       state = state + 10
     end
-    if not found then return {state} end
+    if not found then return {state, math.max(redis.call("PTTL", loader), 1)} end
     return {state, now - math.floor(found[2] / 1000), found[1]}
   `,
   reply: (reply) => reply as [number, number?, Buffer?] & Reply,
@@ -82,7 +83,7 @@ export const fill = defineScript({
       end
     end
     redis.call("DEL", entry)
-    redis.call("HSET", entry, "v", value, "at", began, "fresh", text(now + freshMs), "t", tagList)
+    redis.call("HSET", entry, "v", value, "at", began, "fresh", text(now + freshMs), "ends", text(now + keepMs), "t", tagList)
     redis.call("PEXPIRE", entry, keepMs)
     redis.call("PUBLISH", channel, key)
     return 1
@@ -114,7 +115,7 @@ export const put = defineScript({
   repeatable: true,
   lua: `
     redis.call("DEL", loader, entry)
-    redis.call("HSET", entry, "v", value, "at", text(micros), "fresh", text(now + freshMs), "t", tagList)
+    redis.call("HSET", entry, "v", value, "at", text(micros), "fresh", text(now + freshMs), "ends", text(now + keepMs), "t", tagList)
     redis.call("PEXPIRE", entry, keepMs)
     redis.call("PUBLISH", channel, key)
     return 1

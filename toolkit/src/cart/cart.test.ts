@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { InputError } from "../errors.ts";
 import { describeBackends } from "../testing/index.ts";
 import { Carts } from "./index.ts";
-import { join, leave } from "./scripts.ts";
+import { join, leave, left } from "./scripts.ts";
 
 describeBackends("carts", (backend) => {
   test("items are set, added to, taken out and listed", async () => {
@@ -58,11 +58,14 @@ describeBackends("carts", (backend) => {
       await carts.add("visitor", "pen", 2);
       const limits = { maxItems: 500, maxQuantity: 9_999, idleMs: 100_000 };
       const keys = { cart: "cart:{visitor}", leaving: "cart:{visitor}:leaving" };
-      const fields = (await backend.store.run(leave, { ...keys, id: "move", idleMs: 100_000 })) as string[];
+      const fields = (await backend.store.run(leave, {
+        ...{ ...keys, id: "move", to: "ann" },
+        idleMs: 100_000,
+      })) as string[];
       if (stage === "taken over") {
         await backend.store.run(join, {
           cart: "cart:{ann}",
-          merged: "cart:{ann}:merged:move",
+          merged: `cart:{ann}:merged:${fields[fields.indexOf("id") + 1]!}`,
           markMs: 9_999,
           ...limits,
           fields,
@@ -70,14 +73,76 @@ describeBackends("carts", (backend) => {
       }
       await carts.add("visitor", "ink");
       await carts.merge("visitor", "ann");
-      expect(await carts.list("ann")).toEqual([{ item: "pen", quantity: 2, price: null }]);
-      await carts.merge("visitor", "ann");
       expect((await carts.list("ann")).map(({ item, quantity }) => [item, quantity])).toEqual([
         ["ink", 1],
         ["pen", 2],
       ]);
+      expect(await carts.list("visitor")).toEqual([]);
     },
   );
+
+  test.each(["aside", "taken over"])(
+    "a merge that broke off when the cart was %s is finished where it was going, though the next goes elsewhere",
+    async (stage) => {
+      const carts = new Carts(backend.store);
+      await carts.add("visitor", "pen", 2);
+      const keys = { cart: "cart:{visitor}", leaving: "cart:{visitor}:leaving" };
+      const fields = (await backend.store.run(leave, {
+        ...{ ...keys, id: "move", to: "ann" },
+        idleMs: 100_000,
+      })) as string[];
+      if (stage === "taken over") {
+        const merged = `cart:{ann}:merged:${fields[fields.indexOf("id") + 1]!}`;
+        const limits = { maxItems: 500, maxQuantity: 9_999, idleMs: 100_000, markMs: 100_000 };
+        await backend.store.run(join, { cart: "cart:{ann}", merged, ...limits, fields });
+      }
+      await carts.add("visitor", "ink");
+      await carts.merge("visitor", "ben");
+      expect(await carts.list("ann")).toEqual([{ item: "pen", quantity: 2, price: null }]);
+      expect(await carts.list("ben")).toEqual([{ item: "ink", quantity: 1, price: null }]);
+    },
+  );
+
+  test("a move whose request is repeated after another finished it does not swallow the next", async () => {
+    const carts = new Carts(backend.store);
+    const moving = {
+      cart: "cart:{visitor}",
+      leaving: "cart:{visitor}:leaving",
+      id: "move",
+      to: "ann",
+      idleMs: 100_000,
+    };
+    await carts.add("visitor", "pen");
+    await backend.store.run(leave, moving);
+    await carts.merge("visitor", "ann");
+    await carts.add("visitor", "ink");
+    await backend.store.run(leave, moving);
+    await carts.merge("visitor", "ann");
+    expect((await carts.list("ann")).map(({ item, quantity }) => [item, quantity])).toEqual([
+      ["ink", 1],
+      ["pen", 1],
+    ]);
+  });
+
+  test("who ends a move late leaves the next one alone", async () => {
+    const carts = new Carts(backend.store);
+    const leaving = "cart:{visitor}:leaving";
+    await carts.add("visitor", "pen");
+    const next = { cart: "cart:{visitor}", leaving, id: "next", to: "ann", idleMs: 100_000 };
+    await backend.store.run(leave, next);
+    await backend.store.run(left, { leaving, id: "before:1.1" });
+    await carts.merge("visitor", "ann");
+    expect(await carts.list("ann")).toEqual([{ item: "pen", quantity: 1, price: null }]);
+  });
+
+  test("that a cart was taken over is remembered for longer than the cart can wait aside", async () => {
+    const carts = new Carts(backend.store);
+    await carts.add("visitor", "pen");
+    await carts.merge("visitor", "ann");
+    const marks = (await backend.store.sendToAll(["KEYS", "cart:{ann}:merged:*"])).flat() as string[];
+    expect(marks.length).toBe(1);
+    expect(Number(await backend.store.call("PTTL", marks[0]!))).toBeGreaterThan(30 * 86_400_000);
+  });
 
   test("nothing is lost or doubled when carts merge while they are filled", async () => {
     const stores = await Promise.all([backend.open(), backend.open()]);

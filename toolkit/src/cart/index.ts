@@ -13,7 +13,7 @@ import { randomToken } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
 import { CinnabarError, InputError } from "../errors.ts";
 import { cartKeys, mergedKey } from "./keys.ts";
-import { change, join, leave } from "./scripts.ts";
+import { change, join, leave, left } from "./scripts.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -80,23 +80,33 @@ export class Carts {
 
   /**
    * Moves a cart into another. The two may be on different nodes, so it is three steps: the first cart is moved aside, the other
-   * takes it over and remembers that it did, the first is deleted. Broken off anywhere and called again, it ends with the same.
+   * takes it over and remembers that it did, the first is deleted. Broken off anywhere, it is finished by the next merge of that
+   * cart, which then does its own: so nothing is lost or taken over twice, even when the next one is into another cart.
    */
   async merge(from: string, to: string): Promise<void> {
     if (from === to) throw new InputError("a cart cannot be merged into itself");
     const old = cartKeys(this.#prefix, from);
+    cartKeys(this.#prefix, to);
     const { idleMs } = this.#limits;
-    const fields = (await this.#store.run(leave, { ...old, id: randomToken(), idleMs })) as string[];
-    if (fields.length === 0) return;
-    const id = fields[fields.findIndex((name, at) => at % 2 === 0 && name === "id") + 1]!;
-    await this.#store.run(join, {
-      cart: cartKeys(this.#prefix, to).cart,
-      merged: mergedKey(this.#prefix, to, id),
-      ...this.#limits,
-      markMs: DAY_MS,
-      fields,
-    });
-    await this.#store.send(["DEL", old.leaving], { repeatable: true });
+    const own = randomToken();
+    for (;;) {
+      const fields = (await this.#store.run(leave, { ...old, id: own, to, idleMs })) as string[];
+      if (fields.length === 0) return;
+      const field = (name: string): string =>
+        fields[fields.findIndex((each, at) => at % 2 === 0 && each === name) + 1]!;
+      const id = field("id");
+      const aim = field("to");
+      await this.#store.run(join, {
+        cart: cartKeys(this.#prefix, aim).cart,
+        merged: mergedKey(this.#prefix, aim, id),
+        ...this.#limits,
+        // Longer than what was moved aside can wait for somebody to finish its move.
+        markMs: idleMs + DAY_MS,
+        fields,
+      });
+      await this.#store.run(left, { leaving: old.leaving, id });
+      if (id.startsWith(`${own}:`)) return;
+    }
   }
 
   async #change(

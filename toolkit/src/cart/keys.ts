@@ -4,7 +4,7 @@ import { tagged } from "../keys.ts";
 export interface CartKeys {
   /** Hash: `q:<item>` → quantity, `p:<item>` → price when it was put in. Expires. */
   readonly cart: string;
-  /** The same while it moves into another cart; there for a moment, or until a broken-off move is finished. */
+  /** The same with `id` and `to` while it moves into another cart; there for a moment, or until a broken-off move is finished. */
   readonly leaving: string;
 }
 

@@ -34,22 +34,39 @@ export const change = defineScript({
   reply: Number,
 });
 
-/** Moves a cart aside, so that what comes later is a new one, and answers what it holds. Run again, it answers the same, with the `id` of the first. */
+/**
+ * Moves a cart aside, so that what comes later is a new one, and answers what it holds, with the `id` of the move and where it
+ * goes `to`. Run again, it answers the same, whatever its own id and aim. The moment is part of the id: a call that is repeated
+ * after its move was finished by another must not give the next move a name that is known as done.
+ */
 export const leave = defineScript({
   name: "cart.leave",
   keys: ["cart", "leaving"],
-  args: ["id", "idleMs"],
+  args: ["id", "to", "idleMs"],
   repeatable: true,
   lua: `
     if redis.call("EXISTS", leaving) == 0 then
       if redis.call("EXISTS", cart) == 0 then return {} end
+      local time = redis.call("TIME")
       redis.call("RENAME", cart, leaving)
-      redis.call("HSET", leaving, "id", id)
+      redis.call("HSET", leaving, "id", id .. ":" .. time[1] .. "." .. time[2], "to", to)
       redis.call("PEXPIRE", leaving, idleMs)
     end
     return redis.call("HGETALL", leaving)
   `,
   reply: (reply) => reply as Reply[],
+});
+
+/** The end of a move: forgets what was moved aside, unless that is another move by now. */
+export const left = defineScript({
+  name: "cart.left",
+  keys: ["leaving"],
+  args: ["id"],
+  repeatable: true,
+  lua: `
+    if redis.call("HGET", leaving, "id") == id then return redis.call("DEL", leaving) end
+    return 0
+  `,
 });
 
 /** Takes over items (flat fields of another cart), once. Quantities of the same item are added. */

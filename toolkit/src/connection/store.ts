@@ -9,6 +9,7 @@
  * failing over or moving a slot), and one that may have run but is declared repeatable (reads; scripts with `repeatable`).
  * Everything else rejects with a ConnectionError whose `maybeExecuted` is true, and the caller decides.
  */
+import { setMaxListeners } from "node:events";
 import { type Clock, sleep, systemClock } from "../clock.ts";
 import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "../errors.ts";
 import type { Script, ScriptCall } from "../script.ts";
@@ -78,8 +79,9 @@ export type Answers<I extends readonly Item[]> = {
 
 /** Errors which say that the server did not run the command and may be able to soon. */
 const PASSING = new Set(["CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "TRYAGAIN"]);
-const FIRST_DELAY_MS = 20;
-const LONGEST_DELAY_MS = 1_000;
+/** Between attempts: a server that does not answer needs time, while others' transactions are over in a moment. */
+const FAULT_DELAYS = { firstMs: 20, longestMs: 1_000 };
+const CONFLICT_DELAYS = { firstMs: 0.5, longestMs: 50 };
 const DEFAULT_ATTEMPTS = 100;
 
 export class Store {
@@ -105,6 +107,8 @@ export class Store {
     this.#retryMs = options.retryMs ?? 10_000;
     this.#guardMs = options.guardMs ?? 5_000;
     this.#subscriptions = new Subscriptions(driver);
+    // As many listen to it as requests are being repeated, which is no leak.
+    setMaxListeners(0, this.#closing.signal);
     const { connection } = this.#hooks;
     if (connection !== undefined) driver.onState(connection);
     // A server that comes back may have forgotten the scripts, and what else leads to it is as lost.
@@ -232,7 +236,7 @@ export class Store {
     for (let conflicts = 0; conflicts < attempts; conflicts++) {
       const outcome = await this.#retried(false, () => this.#attempt(watch, body, signal), signal);
       if (outcome !== CONFLICT) return outcome;
-      if (conflicts >= 3) await this.#pause(Math.min(conflicts, 10), signal);
+      if (conflicts >= 2) await this.#pause(conflicts - 2, signal, CONFLICT_DELAYS);
     }
     throw new ConflictError(attempts);
   }
@@ -380,8 +384,8 @@ export class Store {
   }
 
   /** Longer from attempt to attempt, with jitter, so that many clients do not come back at once. */
-  #pause(attempt: number, signal: AbortSignal | undefined): Promise<void> {
-    const longest = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** attempt);
+  #pause(attempt: number, signal: AbortSignal | undefined, { firstMs, longestMs } = FAULT_DELAYS): Promise<void> {
+    const longest = Math.min(longestMs, firstMs * 2 ** attempt);
     return sleep(this.clock, longest * (0.5 + this.clock.random() / 2), signal);
   }
 }

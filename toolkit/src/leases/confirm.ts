@@ -1,9 +1,10 @@
 /**
  * Waiting for replicas to confirm a lease, so that a failover cannot forget it.
  *
- * WAIT speaks of the writes of its own connection, and holds up whatever comes behind it. So both go over a connection for
- * blocking commands: the lease is renewed on it (a write that comes after the grant, whoever caused that), then WAIT.
+ * WAIT speaks of the writes of its own connection (connection/acknowledged.ts). So the lease is renewed on it, a write that comes
+ * after the grant, whoever caused that; then WAIT.
  */
+import { onOwnConnection } from "../connection/acknowledged.ts";
 import type { BlockingConnection } from "../connection/blocking.ts";
 import type { Store } from "../connection/store.ts";
 import { CinnabarError, LeaseLostError, ServerError } from "../errors.ts";
@@ -21,33 +22,25 @@ export interface Confirmation {
   readonly otherwise: "fail" | "accept";
 }
 
-const idle = new WeakMap<Store, BlockingConnection[]>();
-const MOST_IDLE = 4;
-
 export async function confirmed(
   store: Store,
   { replicas, timeoutMs, otherwise }: Confirmation,
   renewal: ScriptCall<number>,
   key: string,
 ): Promise<{ readonly replicas: number; readonly sentMs: number }> {
-  // In a Cluster a connection belongs to one node.
-  const kept = store.topology === "cluster" ? [] : (idle.get(store) ?? []);
-  if (store.topology !== "cluster") idle.set(store, kept);
-  const connection = kept.pop() ?? store.blocking(key);
-  let sound = false;
-  try {
+  const done = await onOwnConnection(store, key, async (connection) => {
     const sentMs = store.clock.monotonicMs();
     if (!(await renewOn(connection, renewal))) throw new LeaseLostError("the lease ran out before replicas had it");
     const count = Number(await connection.call(["WAIT", replicas, timeoutMs], { timeoutMs }));
-    sound = true;
-    if (count < replicas && otherwise === "fail") {
-      throw new CinnabarError("UNCONFIRMED", `${count} of ${replicas} replicas have confirmed within ${timeoutMs} ms`);
-    }
     return { replicas: count, sentMs };
-  } finally {
-    if (sound && store.topology !== "cluster" && kept.length < MOST_IDLE) kept.push(connection);
-    else connection.close();
+  });
+  if (done.replicas < replicas && otherwise === "fail") {
+    throw new CinnabarError(
+      "UNCONFIRMED",
+      `${done.replicas} of ${replicas} replicas have confirmed within ${timeoutMs} ms`,
+    );
   }
+  return done;
 }
 
 async function renewOn(connection: BlockingConnection, { script, keys, args }: ScriptCall<number>): Promise<boolean> {

@@ -19,6 +19,8 @@ import { append, commonest } from "./scripts.ts";
 
 const DAY_MS = 86_400_000;
 const MAX_MESSAGE = 8_192;
+/** Of the fields of an entry, as JSON. */
+const MAX_FIELDS = 65_536;
 const BATCH = 200;
 
 export interface LogsOptions {
@@ -97,11 +99,7 @@ export class Logs {
     word("name", name);
     word("severity", severity, 64);
     const text = message.length > MAX_MESSAGE ? `${message.slice(0, MAX_MESSAGE)}…` : message;
-    const json = JSON.stringify({
-      at: this.#store.clock.wallMs(),
-      message: text,
-      ...(fields === undefined ? {} : { fields }),
-    });
+    const json = entryJson({ at: this.#store.clock.wallMs(), message: text }, fields);
     if (this.#buffer.length >= this.#maxBuffered) {
       this.#buffer.shift();
       this.#drop(1, new Error("more log entries than the store takes: the oldest are dropped"));
@@ -214,6 +212,21 @@ export class Logs {
 
   #keys(name: string, severity: string): LogKeys {
     return logKeys(this.#prefix, name, word("severity", severity, 64));
+  }
+}
+
+/** Fields that have no JSON form or too long a one are left out, and a field says why: a log must not fail its program. */
+function entryJson(
+  entry: { at: number; message: string },
+  fields: Readonly<Record<string, unknown>> | undefined,
+): string {
+  if (fields === undefined) return JSON.stringify(entry);
+  try {
+    const json = JSON.stringify({ ...entry, fields });
+    if (json.length <= MAX_FIELDS + entry.message.length) return json;
+    return JSON.stringify({ ...entry, fields: { omitted: `${json.length} characters` } });
+  } catch (error) {
+    return JSON.stringify({ ...entry, fields: { omitted: String(error) } });
   }
 }
 

@@ -84,6 +84,23 @@ describeBackends("logs", (backend) => {
   });
 });
 
+test("fields that are too long or have no JSON form are left out, and the entry is kept", async () => {
+  const store = await open();
+  const logs = new Logs(store);
+  const circular: Record<string, unknown> = {};
+  circular.self = circular;
+  logs.write("web", "info", "large", { text: "x".repeat(100_000) });
+  logs.write("web", "info", "circular", circular);
+  await logs.flush();
+  const [second, first] = await logs.recent("web", "info");
+  expect([first!.message, first!.fields]).toEqual([
+    "large",
+    { omitted: expect.stringMatching(/^1000\d\d characters$/) },
+  ]);
+  expect([second!.message, second!.fields]).toEqual(["circular", { omitted: expect.stringContaining("circular") }]);
+  await store.close();
+});
+
 test("an hour's counts become the last hour's, and then are gone", async () => {
   const clock = new ManualClock(1_700_000_000_000 - (1_700_000_000_000 % HOUR));
   const engine = await Engine.open({ clock });

@@ -16,8 +16,8 @@ import type { Store } from "../connection/store.ts";
 import { CinnabarError, InputError } from "../errors.ts";
 import { Locks } from "../locks/index.ts";
 import { type MarketKeys, marketKeys } from "./keys.ts";
-import type { BuyOutcome, Listing, ListOutcome, UnlistOutcome } from "./rules.ts";
-import { browse, mint, move } from "./scripts.ts";
+import type { BuyOutcome, Listing, ListOutcome, MoveOutcome, UnlistOutcome } from "./rules.ts";
+import { browse, mint } from "./scripts.ts";
 import { byLocking, byScript, byWatching, type Way } from "./ways.ts";
 
 export type { BuyOutcome, Listing, ListOutcome, UnlistOutcome } from "./rules.ts";
@@ -29,6 +29,8 @@ export interface MarketOptions {
   readonly prefix?: string;
   /** How a request is kept from others'; all three give the same outcomes. With "lock", everybody must use it. */
   readonly way?: "script" | "watch" | "lock";
+  /** With "lock": how long a process that died in the middle keeps others from the same user or item. */
+  readonly leaseMs?: number;
 }
 
 export interface ListingsPage {
@@ -44,14 +46,14 @@ export class Market {
   readonly #way: Way;
 
   constructor(store: Store, name: string, options: MarketOptions = {}) {
-    const { prefix = "market", way = "script" } = options;
+    const { prefix = "market", way = "script", leaseMs = 5_000 } = options;
     this.name = name;
     this.#store = store;
     this.#keys = marketKeys(prefix, name);
     oneOf("way", way, ["script", "watch", "lock"]);
     if (way === "script") this.#way = byScript(store, this.#keys);
     else if (way === "watch") this.#way = byWatching(store, this.#keys);
-    else this.#way = byLocking(store, this.#keys, new Locks(store, { prefix: `${prefix}:lock` }), name);
+    else this.#way = byLocking(store, this.#keys, new Locks(store, { prefix: `${prefix}:lock`, leaseMs }), name);
   }
 
   /** Gives a user money from outside. With the same id twice, once. Answers what they have. */
@@ -62,8 +64,8 @@ export class Market {
 
   /** Takes money out. Throws when there is not enough. Answers what is left. */
   async withdraw(user: string, amount: number, options: { readonly id?: string } = {}): Promise<number> {
-    const [done, funds] = await this.#move(user, -integer("amount", amount, 1, MOST), options.id);
-    if (done === 0) throw new CinnabarError("FUNDS", `there are ${funds}, which is less than ${amount}`);
+    const [isDone, funds] = await this.#move(user, -integer("amount", amount, 1, MOST), options.id);
+    if (!isDone) throw new CinnabarError("FUNDS", `there are ${funds}, which is less than ${amount}`);
     return funds;
   }
 
@@ -123,9 +125,8 @@ export class Market {
     };
   }
 
-  #move(user: string, amount: number, id: string = randomToken()): Promise<[number, number]> {
-    const keys = { funds: this.#keys.funds(word("user", user, 256)), receipt: this.#keys.receipt(word("id", id, 256)) };
-    return this.#store.run(move, { ...keys, amount });
+  #move(user: string, amount: number, id: string = randomToken()): Promise<MoveOutcome> {
+    return this.#way.move({ user: word("user", user, 256), amount, id: word("id", id, 256) });
   }
 }
 

@@ -12,8 +12,10 @@ export interface MarketKeys {
   funds(user: string): string;
   /** Set: a user's items that are not listed. */
   items(user: string): string;
-  /** String, lives for a day: that a purchase, deposit or withdrawal of this id was made. */
+  /** String, lives for a day: that a purchase of this id was made, at what price and from whom. */
   receipt(id: string): string;
+  /** String, lives for a day: that a deposit or withdrawal of this id was made. */
+  moved(id: string): string;
   /** String, expires: number of the last lease under which this was changed. */
   fence(name: string): string;
 }
@@ -27,6 +29,7 @@ export function marketKeys(prefix: string, name: string): MarketKeys {
     funds: (user) => `${base}:funds:${user}`,
     items: (user) => `${base}:items:${user}`,
     receipt: (id) => `${base}:receipt:${id}`,
+    moved: (id) => `${base}:moved:${id}`,
     fence: (lock) => `${base}:fence:${lock}`,
   };
 }

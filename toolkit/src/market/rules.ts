@@ -1,7 +1,7 @@
 /**
  * The rules of the market, as functions of what was read: what a request leads to, and the writes that make it so. The two ways
- * that decide in this process (watch.ts, lock.ts) share them; the script (scripts.ts) says the same in Lua, and one suite runs
- * on all three.
+ * that decide in this process (ways.ts) share them; the script (scripts.ts) says the same in Lua, and one suite runs on all
+ * three.
  */
 import type { Word } from "../connection/port.ts";
 import type { MarketKeys } from "./keys.ts";
@@ -71,7 +71,34 @@ export interface PurchaseState {
   readonly funds: string | null;
 }
 
+/** Money from outside, or to it: then the amount is negative. */
+export interface Move {
+  readonly user: string;
+  readonly amount: number;
+  readonly id: string;
+}
+
+/** Whether there was enough, and what there is now. */
+export type MoveOutcome = readonly [isDone: boolean, funds: number];
+
 export const RECEIPT_MS = 86_400_000;
+
+export function planMove(
+  keys: MarketKeys,
+  state: { readonly moved: string | null; readonly funds: string | null },
+  { user, amount, id }: Move,
+): Plan<MoveOutcome> {
+  const funds = Number(state.funds ?? 0);
+  if (state.moved !== null) return { outcome: [true, funds], writes: [] };
+  if (funds + amount < 0) return { outcome: [false, funds], writes: [] };
+  return {
+    outcome: [true, funds + amount],
+    writes: [
+      ["SET", keys.moved(id), amount, "PX", RECEIPT_MS],
+      ["INCRBY", keys.funds(user), amount],
+    ],
+  };
+}
 
 export function planBuy(keys: MarketKeys, state: PurchaseState, purchase: Purchase): Plan<BuyOutcome> {
   const { buyer, item, id } = purchase;

@@ -1,6 +1,6 @@
 /** The market in Lua: each request is one script, so nothing can come between its reading and its writing. */
 import { defineScript } from "../script.ts";
-import { RECEIPT_MS } from "./rules.ts";
+import { type MoveOutcome, RECEIPT_MS } from "./rules.ts";
 
 export const list = defineScript({
   name: "market.list",
@@ -77,17 +77,20 @@ export const mint = defineScript({
 /** Adds to a user's money, or takes from it if there is enough; once for each id. { 1 done · 0 not enough, what there is }. */
 export const move = defineScript({
   name: "market.move",
-  keys: ["funds", "receipt"],
+  keys: ["funds", "moved"],
   args: ["amount"],
   repeatable: true,
   lua: `
     local has = tonumber(redis.call("GET", funds) or 0)
-    if redis.call("EXISTS", receipt) == 1 then return {1, has} end
+    if redis.call("EXISTS", moved) == 1 then return {1, has} end
     if has + amount < 0 then return {0, has} end
-    redis.call("SET", receipt, amount, "PX", ${RECEIPT_MS})
+    redis.call("SET", moved, amount, "PX", ${RECEIPT_MS})
     return {1, redis.call("INCRBY", funds, amount)}
   `,
-  reply: (reply) => reply as [number, number],
+  reply: (reply): MoveOutcome => {
+    const [done, funds] = reply as [number, number];
+    return [done === 1, funds];
+  },
 });
 
 /** A page of listings by price, behind a cursor: { item, price, seller } each. */

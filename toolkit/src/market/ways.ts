@@ -4,31 +4,36 @@
  * on one market; locks keep out only others who lock.
  */
 import type { Store } from "../connection/store.ts";
-import { ConflictError } from "../errors.ts";
+import { CinnabarError } from "../errors.ts";
 import type { Locks } from "../locks/index.ts";
 import type { MarketKeys } from "./keys.ts";
 import {
   type BuyOutcome,
   type Listing,
   type ListOutcome,
+  type Move,
+  type MoveOutcome,
   type Plan,
   type Purchase,
   planBuy,
   planList,
+  planMove,
   planUnlist,
   type UnlistOutcome,
 } from "./rules.ts";
-import { buy, claim, commit, list, unlist } from "./scripts.ts";
+import { buy, claim, commit, list, move, unlist } from "./scripts.ts";
 
 export interface Way {
   list(listing: Listing): Promise<ListOutcome>;
   unlist(listing: Omit<Listing, "price">): Promise<UnlistOutcome>;
   buy(purchase: Purchase): Promise<BuyOutcome>;
+  move(money: Move): Promise<MoveOutcome>;
 }
 
 export function byScript(store: Store, keys: MarketKeys): Way {
   const { listings, sellers, owners } = keys;
   return {
+    move: ({ user, amount, id }) => store.run(move, { funds: keys.funds(user), moved: keys.moved(id), amount }),
     async list({ seller, item, price }) {
       const done = await store.run(list, { listings, sellers, items: keys.items(seller), seller, item, price });
       return done === 1 ? "listed" : "absent";
@@ -79,6 +84,7 @@ export function byWatching(store: Store, keys: MarketKeys): Way {
     return outcome as T;
   }
   return {
+    move: byScript(store, keys).move,
     list: (listing) =>
       attempt([keys.items(listing.seller)], async (read) => {
         const isHeld = (await read("SISMEMBER", keys.items(listing.seller), listing.item)) === 1;
@@ -97,19 +103,23 @@ export function byWatching(store: Store, keys: MarketKeys): Way {
 }
 
 const FENCE_MS = 86_400_000;
-const ATTEMPTS = 5;
+const WAIT_MS = 60_000;
 
 /** Holds the item, and the user whose money or items go down; others' go up whoever does what at the same time. */
 export function byLocking(store: Store, keys: MarketKeys, locks: Locks, name: string): Way {
   async function attempt<T>(names: readonly string[], plan: (read: Read) => Promise<Plan<T>>): Promise<T> {
     const sorted = [...names].sort();
     const fences = sorted.map((each) => keys.fence(each));
-    for (let nth = 0; nth < ATTEMPTS; nth++) {
+    const deadlineMs = store.clock.monotonicMs() + WAIT_MS;
+    for (;;) {
+      const waitMs = deadlineMs - store.clock.monotonicMs();
+      if (waitMs <= 0) throw new CinnabarError("LOCKED", `${sorted.join(" and ")} were not free within ${WAIT_MS} ms`);
       const group = await locks.acquireAll(
         sorted.map((each) => `${name}:${each}`),
-        { leaseMs: 5_000, waitMs: 60_000 },
+        { waitMs },
       );
-      if (group === null) throw new ConflictError(ATTEMPTS);
+      // Also when the first of them ran out before the last was got.
+      if (group === null) continue;
       try {
         const numbers = group.leases.map(({ fence }) => fence);
         if (!(await store.run(claim, { fences, numbers, keepMs: FENCE_MS }))) continue;
@@ -118,12 +128,21 @@ export function byLocking(store: Store, keys: MarketKeys, locks: Locks, name: st
         const json = JSON.stringify(writes.map((words) => words.map(String)));
         if (await store.run(commit, { fences, numbers, writes: json })) return outcome;
       } finally {
-        await group.release();
+        // What was done is done; locks that cannot be given back end with their lease.
+        await group.release().catch(() => {});
       }
     }
-    throw new ConflictError(ATTEMPTS);
   }
   return {
+    // Money that comes disturbs nobody. Money that goes is what a buyer who holds the lock relies on.
+    move: (money) =>
+      money.amount > 0
+        ? byScript(store, keys).move(money)
+        : attempt([`user:${money.user}`], async (read) => {
+            const found = [read("GET", keys.moved(money.id)), read("GET", keys.funds(money.user))];
+            const [moved, funds] = (await Promise.all(found)) as (string | null)[];
+            return planMove(keys, { moved: moved ?? null, funds: funds ?? null }, money);
+          }),
     list: (listing) =>
       attempt([`item:${listing.item}`, `user:${listing.seller}`], async (read) => {
         const isHeld = (await read("SISMEMBER", keys.items(listing.seller), listing.item)) === 1;

@@ -187,9 +187,10 @@ export class Loader<P> {
     if (records.length === 0) return;
     const { base } = this.#keys;
     const bytes = Buffer.concat(records);
+    // In this order: what a loader that dies leaves behind is found by the index.
     this.#items.push(
-      ["SET", blockKey(base, this.version, family, first), bytes],
       ["ZADD", indexKey(base, this.version, family), 0, first],
+      ["SET", blockKey(base, this.version, family, first), bytes],
     );
     this.#bytes += bytes.length;
     this.#families[family].records = [];

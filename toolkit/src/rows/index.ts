@@ -78,7 +78,7 @@ export class RowCache<T = unknown> {
   /** Refreshes rows that are due. Any number of processes may run one: a row is refreshed by one of them at a time. */
   refresher(options: RefresherOptions = {}): BackgroundLoop {
     const concurrency = integer("concurrency", options.concurrency ?? 10, 1, 1_000);
-    const everyMs = integer("everyMs", options.everyMs ?? 50, 1);
+    const everyMs = integer("everyMs", options.everyMs ?? 200, 1);
     const onError = options.onError ?? (() => {});
     return new BackgroundLoop(this.#store, { everyMs, onError, round: () => this.#refresh(concurrency, onError) });
   }

@@ -55,7 +55,7 @@ async function handle(session: RequestSession, path: string): Promise<unknown> {
   if (path === "/out") await session.signOut();
   if (path === "/everywhere") return { ended: await session.signOutEverywhere() };
   if (path === "/others") return { ended: await session.signOutEverywhere({ keepThis: true }) };
-  if (path === "/visit") await session.set({ visits: ((session.data["visits"] as number | undefined) ?? 0) + 1 });
+  if (path === "/visit") await session.set({ visits: ((session.data.visits as number | undefined) ?? 0) + 1 });
   return { user: session.user, data: session.data };
 }
 

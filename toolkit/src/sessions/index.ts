@@ -17,7 +17,7 @@ import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
 import { sessionCleaner } from "./cleaner.ts";
 import { anonymousTag, liveKey, newToken, placeOf, type SessionPlace, sessionKeys, userTag } from "./keys.ts";
-import { create, list, noteLive, peek, type Shown, take, takeAll, touch, update } from "./scripts.ts";
+import { copy, create, list, noteLive, peek, type Shown, take, takeAll, touch, update } from "./scripts.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -156,15 +156,20 @@ export class Sessions {
 
   /**
    * Signs a user in: a new session with a new token, which takes over the data of the old one and ends it. So a token that
-   * somebody else planted before the sign-in is worth nothing after it.
+   * somebody else planted before the sign-in is worth nothing after it. The old one ends last: broken off anywhere, the visitor
+   * still has everything and can try again.
    */
   async signIn(token: string | null, user: string): Promise<Session> {
-    const place = token === null ? null : placeOf(token);
-    const old = place === null ? null : await this.#take(place);
-    const session = await this.#create(user, old === null ? [] : old[0][5]);
-    const views = old?.[1] ?? [];
-    if (views.length > 0) await this.#restoreViews(placeOf(session.token)!, views);
-    return session;
+    const from = token === null ? null : placeOf(token);
+    if (from === null) return this.#create(user, []);
+    const { session, viewed } = this.#keys(from);
+    const old = await this.#store.run(copy, { session, viewed });
+    const made = await this.#create(user, old === null ? [] : old[0][5]);
+    if (old === null) return made;
+    const to = placeOf(made.token)!;
+    await this.#restoreViews(to, old[1]);
+    const taken = await this.#take(from);
+    return taken === null ? made : ((await this.#catchUp(made.token, to, old[0], taken)) ?? made);
   }
 
   /** Ends a session. False when it was over already. */
@@ -254,7 +259,30 @@ export class Sessions {
     return this.#store.run(take, { ...this.#keys(place), id: place.id });
   }
 
+  /** What another request has changed in the old session while the new one was made. Null if nothing. */
+  async #catchUp(
+    token: string,
+    place: SessionPlace,
+    copied: Shown,
+    [now, views]: [Shown, string[]],
+  ): Promise<Session | null> {
+    await this.#restoreViews(place, views);
+    if (now[4] === copied[4]) return null;
+    const names = (flat: readonly string[]): string[] => flat.filter((_, at) => at % 2 === 0);
+    const kept = names(now[5]);
+    const changes = [
+      ...kept.flatMap((name, nth) => [name, 1, now[5][nth * 2 + 1]!]),
+      ...names(copied[5])
+        .filter((name) => !kept.includes(name))
+        .flatMap((name) => [name, 0, ""]),
+    ];
+    const { session } = this.#keys(place);
+    const answer = await this.#store.run(update, { session, ifVersion: 0, maxPieces: MAX_PIECES, changes });
+    return typeof answer === "number" ? null : toSession(token, place, answer, this.#codec);
+  }
+
   async #restoreViews(place: SessionPlace, flat: readonly string[]): Promise<void> {
+    if (flat.length === 0) return;
     const { viewed } = this.#keys(place);
     const words: string[] = [];
     for (let i = 0; i < flat.length; i += 2) words.push(flat[i + 1]!, flat[i]!);

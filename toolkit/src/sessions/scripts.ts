@@ -69,19 +69,21 @@ export const touch = defineScript({
   include: [NOW_MS, KEEP, SHOW],
   repeatable: true,
   lua: `
-    local known = redis.call("HMGET", session, "ends", "user")
-    if not known[1] then return nil end
-    redis.call("HSET", session, "seen", now)
+    local shown = show()
+    local user, ends = shown[1], shown[4]
+    if not ends then return nil end
+    shown[3] = string.format("%.0f", now)
+    redis.call("HSET", session, "seen", shown[3])
     if item ~= "" then
       redis.call("ZADD", viewed, now, item)
       redis.call("ZREMRANGEBYRANK", viewed, 0, -1 - maxViewed)
     end
-    keep(tonumber(known[1]), idleMs)
-    if known[2] ~= "" then
+    keep(tonumber(ends), idleMs)
+    if user ~= "" then
       redis.call("ZADD", owned, now, id)
       redis.call("PEXPIRE", owned, idleMs)
     end
-    return show()
+    return shown
   `,
   reply: shown,
 });
@@ -97,6 +99,19 @@ export const peek = defineScript({
     return show()
   `,
   reply: shown,
+});
+
+/** Reads all of a session without touching it: { shown, flat viewed } or nil. */
+export const copy = defineScript({
+  name: "sessions.copy",
+  keys: ["session", "viewed"],
+  include: [SHOW],
+  repeatable: true,
+  lua: `
+    if redis.call("EXISTS", session) == 0 then return nil end
+    return {show(), redis.call("ZRANGE", viewed, 0, -1, "WITHSCORES")}
+  `,
+  reply: (reply) => reply as [Shown, string[]] | null,
 });
 
 /**

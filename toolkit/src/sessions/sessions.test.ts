@@ -2,6 +2,7 @@ import { Engine, ManualClock } from "@cinnabar/engine";
 import { describe, expect, test } from "vitest";
 import { open } from "../connection/open.ts";
 import { InputError } from "../errors.ts";
+import { beforeScript } from "../testing/before-script.ts";
 import { describeBackends } from "../testing/index.ts";
 import { Sessions } from "./index.ts";
 
@@ -83,6 +84,24 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
     expect(await sessions.load(visitor.token)).toBeNull();
     expect(await sessions.viewed(session.token)).toEqual(["item:1"]);
     expect(await sessions.signIn(null, "ben")).toMatchObject({ user: "ben", data: {} });
+  });
+
+  test("a sign-in that breaks off leaves the visitor with everything, and one beside a change loses nothing", async () => {
+    const sessions = new Sessions(backend.store);
+    const visitor = await sessions.create({ data: { theme: "dark" } });
+    // As if the process had died behind the making of the new session.
+    const failing = beforeScript(backend.store, "sessions.take", () => Promise.reject(new Error("cut off")));
+    await expect(new Sessions(failing).signIn(visitor.token, "ann")).rejects.toThrow("cut off");
+    expect(await sessions.load(visitor.token)).toMatchObject({ user: null, data: { theme: "dark" } });
+
+    const late = beforeScript(backend.store, "sessions.create", () =>
+      sessions.update(visitor.token, { theme: undefined, basket: "full" }),
+    );
+    const session = await new Sessions(late).signIn(visitor.token, "ann");
+    expect(session).toMatchObject({ user: "ann", data: { basket: "full" } });
+    expect(await sessions.load(session.token)).toMatchObject({ data: { basket: "full" } });
+    expect(Object.keys(session.data)).toEqual(["basket"]);
+    expect(await sessions.load(visitor.token)).toBeNull();
   });
 
   test("a user's sessions can be listed and ended, one, all others, or all", async () => {

@@ -14,7 +14,7 @@ import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
 import { NameIndex } from "../names.ts";
 import { contextsKey, slowestKeys, statKeys } from "./keys.ts";
-import { noteSlow, read, record } from "./scripts.ts";
+import { noteSlow, read, record, slowest } from "./scripts.ts";
 import { bucketOf, quantile } from "./sketch.ts";
 
 const HOUR_MS = 3_600_000;
@@ -114,15 +114,8 @@ export class Stats {
   /** Contexts with the highest mean time of this hour, or of the last where this one is younger. */
   async slowest(limit = 10): Promise<SlowContext[]> {
     integer("limit", limit, 1, this.#keepSlowest);
-    const { current, last } = slowestKeys(this.#prefix);
-    const replies = await this.#store.pipeline([
-      ["ZREVRANGE", current, 0, limit - 1, "WITHSCORES"],
-      ["ZREVRANGE", last, 0, limit - 1, "WITHSCORES"],
-    ]);
     const means = new Map<string, number>();
-    for (const reply of replies) {
-      if (reply instanceof Error) throw reply;
-      const flat = reply as string[];
+    for (const flat of await this.#store.run(slowest, { ...slowestKeys(this.#prefix), limit })) {
       for (let i = 0; i < flat.length; i += 2) if (!means.has(flat[i]!)) means.set(flat[i]!, Number(flat[i + 1]));
     }
     return [...means]

@@ -72,3 +72,21 @@ export const noteSlow = defineScript({
     return 1
   `,
 });
+
+/** { this hour's contexts with their means, last hour's }, the slowest first. */
+export const slowest = defineScript({
+  name: "stats.slowest",
+  keys: ["current", "last", "hour"],
+  args: ["limit"],
+  include: [NOW_MS],
+  repeatable: true,
+  lua: `
+    local this = math.floor(now / ${HOUR_MS})
+    local of = tonumber(redis.call("GET", hour) or 0)
+    local function top(key) return redis.call("ZREVRANGE", key, 0, limit - 1, "WITHSCORES") end
+    if of == this then return {top(current), top(last)} end
+    if of == this - 1 then return {{}, top(current)} end
+    return {{}, {}}
+  `,
+  reply: (reply) => reply as [string[], string[]],
+});

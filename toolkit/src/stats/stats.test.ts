@@ -117,6 +117,7 @@ test("an hour becomes the last hour, and then is gone", async () => {
   await stats.duration("/quick", 1);
   expect((await stats.slowest()).map(({ context }) => context)).toEqual(["/slow", "/quick"]);
   clock.advance(HOUR);
+  expect((await stats.slowest()).map(({ context }) => context)).toEqual(["/quick"]);
   await stats.record("page", "size", 8);
   expect(await stats.read("page", "size")).toMatchObject({ thisHour: { max: 8 }, lastHour: { max: 7 } });
   clock.advance(3 * HOUR);

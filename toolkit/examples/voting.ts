@@ -1,0 +1,22 @@
+import { open } from "cinnabar";
+import { Board } from "cinnabar/voting";
+
+const db = await open(process.env.STORE);
+const news = new Board(db, "news");
+
+// Posting is also the poster's own vote. With an id of your own, posting twice is posting once.
+const post = await news.post("ann", { title: "A link", url: "https://example.org" }, { groups: ["programming"] });
+await news.post("ben", { title: "Another" });
+
+// One vote a user. Voting again changes it; "none" takes it back.
+console.log(await news.vote(post.id, "ben", "down").then(({ outcome }) => outcome));
+const vote = await news.vote(post.id, "ben", "up");
+console.log(vote.outcome, vote.outcome === "changed" && vote.up, "up");
+
+// Pages, best or newest first, of everything or of a group.
+const best = await news.list({ by: "score", limit: 10 });
+console.log(best.articles.map(({ fields }) => fields.title));
+const group = await news.list({ by: "time", group: "programming" });
+console.log(group.articles.length, "in the group; next page:", group.next);
+console.log("ben's vote", (await news.get(post.id, "ben"))?.myVote);
+await db.close();

@@ -1,7 +1,7 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files locks queues
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files locks queues web
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
  * Prints the ratios and writes them to bench/results.json, whose tables the README shows (between its bench markers).
@@ -18,6 +18,7 @@ import { compareQueues, type QueueRow, queueTable } from "./queues.ts";
 import { compareServers, type Row } from "./redis-benchmark.ts";
 import { compareScripts } from "./scripts.ts";
 import { type BenchServer, median, run, startServer } from "./servers.ts";
+import { compareWeb, type WebResults, webTables } from "./web.ts";
 
 interface Results {
   machine?: string;
@@ -29,9 +30,10 @@ interface Results {
   files?: FileRow[];
   locks?: LockRow[];
   queues?: QueueRow[];
+  web?: WebResults;
 }
 
-const PARTS = ["plain", "pipelined", "scripts", "process", "memory", "files", "locks", "queues"] as const;
+const PARTS = ["plain", "pipelined", "scripts", "process", "memory", "files", "locks", "queues", "web"] as const;
 type Part = (typeof PARTS)[number];
 
 const { values: flags } = parseArgs({
@@ -131,6 +133,7 @@ if (parts.includes("memory")) results.memory = await compareMemory(flags.quick ?
 if (parts.includes("files")) results.files = await compareFiles(flags.quick);
 if (parts.includes("locks")) results.locks = await compareLocks(flags.quick);
 if (parts.includes("queues")) results.queues = await compareQueues(flags.quick);
+if (parts.includes("web")) results.web = await compareWeb(flags.quick);
 
 const tables = [
   `Measured on ${results.machine}; both sides in one run, rounds in turn, medians.`,
@@ -142,6 +145,7 @@ const tables = [
   results.files && fileTable(results.files),
   results.locks && lockTable(results.locks),
   results.queues && queueTable(results.queues),
+  results.web && webTables(results.web),
 ].filter((table) => table !== undefined);
 const text = tables.join("\n\n");
 console.log(text);

@@ -18,6 +18,7 @@ import {
   MARKETS,
   type MarketWay,
   randomFrom,
+  SESSIONS,
   SHOPPERS,
   TRADERS,
   VISITORS,
@@ -57,7 +58,7 @@ const store = await open(url);
 const markets = new Map(MARKETS.map((way) => [way, new Market(store, way, { way, leaseMs: LEASE_MS })]));
 const board = new Board(store, "news");
 const carts = new Carts(store, CARTS);
-const sessions = new Sessions(store);
+const sessions = new Sessions(store, SESSIONS);
 const counters = new Counters(store, COUNTERS);
 const mine: { mark: string; token: string }[] = [];
 let numbers = 0;

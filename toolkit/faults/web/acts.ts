@@ -13,8 +13,10 @@ export const ARTICLES: readonly string[] = ["first", "second", "third"];
 export const VISITORS: readonly string[] = ["v0", "v1", "v2", "v3"];
 export const SHOPPERS: readonly string[] = ["s0", "s1", "s2"];
 export const CARTS = { maxItems: 10_000 };
+/** Those of killed actors stay: none may be ended because there are too many. */
+export const SESSIONS = { maxPerUser: 10_000 };
 /** Long ones only: nothing may fall out of a counter while it is being tested. */
-export const COUNTERS = { precisionsMs: [86_400_000], samples: 5, bufferMs: 20 };
+export const COUNTERS = { precisionsMs: [86_400_000], samples: 5, bufferMs: 1 };
 
 export type Act =
   /** An amount below zero is taken out. */

@@ -1,10 +1,10 @@
 /**
- * The components for the web under random load, with crashes. Actors use all of them at once and are killed at random moments;
- * connections are cut in between. Whatever was going on, what must hold holds.
+ * The components for the web under random load, with crashes. Actors use all of them at once and are killed at random moments; in
+ * between, connections are cut after a request was run and before it was answered. Whatever was going on, what must hold holds.
  *
  * WEB_FAULT_KILLS=100 WEB_FAULT_SEED=7 runs it long.
  */
-import { afterEach, expect, test } from "vitest";
+import { afterEach, expect, onTestFinished, test } from "vitest";
 import { Cache } from "../../src/cache/index.ts";
 import { Carts } from "../../src/cart/index.ts";
 import type { Store } from "../../src/connection/store.ts";
@@ -13,6 +13,7 @@ import { CinnabarError } from "../../src/errors.ts";
 import { Market } from "../../src/market/index.ts";
 import { Sessions } from "../../src/sessions/index.ts";
 import { describeBackends } from "../../src/testing/index.ts";
+import { FaultyProxy } from "../../src/testing/proxy.ts";
 import { Board } from "../../src/voting/index.ts";
 import type { Order } from "./actor.ts";
 import {
@@ -26,6 +27,7 @@ import {
   MARKETS,
   type MarketWay,
   randomFrom,
+  SESSIONS,
   TRADERS,
 } from "./acts.ts";
 import { cartFaults, counterFaults, lastVoteFaults, marketFaults, sessionFaults, votingFaults } from "./checks.ts";
@@ -41,7 +43,8 @@ const killsOn = (backend: string): number => Number(process.env.WEB_FAULT_KILLS 
 interface Run {
   readonly deeds: Deed[];
   readonly faults: string[];
-  readonly cuts: number;
+  /** Answers that were lost on purpose. */
+  readonly lost: number;
 }
 
 async function prepare(store: Store): Promise<void> {
@@ -60,8 +63,11 @@ async function alwaysFaults(store: Store): Promise<string[]> {
   return faults;
 }
 
-/** Kills an actor and cuts connections again and again, and looks at the store after each; then lets the last ones end. */
-async function runActors(store: Store, url: string, kills: number): Promise<Run> {
+/** What is in the requests of each component. */
+const REQUESTS = [":batch:", "cart:{", "session:{", "voting:{", "market:{script}", "market:{watch}", "market:{lock}"];
+
+/** Kills an actor and loses answers again and again, and looks at the store after each; then lets the last ones end. */
+async function runActors(store: Store, proxy: FaultyProxy, kills: number): Promise<Run> {
   const random = randomFrom(SEED);
   const histories: Deeds[] = [];
   const faults: string[] = [];
@@ -70,7 +76,7 @@ async function runActors(store: Store, url: string, kills: number): Promise<Run>
   const startOne = (): Child => {
     const deeds = new Deeds();
     const name = `actor${histories.push(deeds)}`;
-    const order: Order = { url, name, seed: SEED * 1_000 + histories.length };
+    const order: Order = { url: proxy.url, name, seed: SEED * 1_000 + histories.length };
     return start("actor.ts", order, (line) => {
       deeds.hear(JSON.parse(line) as Line);
       if (++heard >= enough.lines) enough.resolve();
@@ -82,7 +88,7 @@ async function runActors(store: Store, url: string, kills: number): Promise<Run>
     });
   const actors = Array.from({ length: ACTORS }, startOne);
   await Promise.all(actors.map(({ ready }) => ready));
-  let cuts = 0;
+  let lost = 0;
   for (let nth = 0; nth < kills; nth++) {
     await moreLines(100 + random(600));
     const at = random(ACTORS);
@@ -92,16 +98,16 @@ async function runActors(store: Store, url: string, kills: number): Promise<Run>
     actors[at] = startOne();
     faults.push(...(await alwaysFaults(store)));
     await actors[at]!.ready;
-    if (nth % 2 === 0) {
-      await moreLines(100 + random(300));
-      cuts += Number(await store.call("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"));
+    for (let each = 0; each < 2; each++, lost++) {
+      await moreLines(50 + random(100));
+      await proxy.loseAnswerOf(REQUESTS[lost % REQUESTS.length]!);
     }
   }
   await moreLines(500);
   for (const actor of actors) actor.kill("SIGTERM");
   expect(await Promise.all(actors.map(({ ended }) => ended))).toEqual(actors.map(() => 0));
   faults.push(...(await alwaysFaults(store)));
-  return { deeds: histories.flatMap(({ all }) => all), faults, cuts };
+  return { deeds: histories.flatMap(({ all }) => all), faults, lost };
 }
 
 /** Does again what nobody knows the end of, by the same ids, and answers the money that must be there. */
@@ -145,12 +151,14 @@ describeBackends("web components", { backends: ["tcp", "redis"], audit: false },
   afterEach(endAll);
 
   test(
-    "keep their promises while processes that use them are killed and connections cut",
+    "keep their promises while processes that use them are killed and answers lost",
     async () => {
       const { store } = backend;
       const kills = killsOn(backend.name);
       await prepare(store);
-      const { deeds, faults, cuts } = await runActors(store, backend.url!, kills);
+      const proxy = await FaultyProxy.open(backend.ports[0]!);
+      onTestFinished(() => proxy.close());
+      const { deeds, faults, lost } = await runActors(store, proxy, kills);
       for (const way of MARKETS) {
         const expected = await settle(store, way, deeds);
         const { faults: wrong, money } = await marketFaults(store, way);
@@ -159,13 +167,13 @@ describeBackends("web components", { backends: ["tcp", "redis"], audit: false },
       }
       faults.push(...(await lastVoteFaults(store, deeds)));
       faults.push(...(await cartFaults(store, new Carts(store, CARTS), deeds)));
-      faults.push(...(await sessionFaults(store, new Sessions(store), deeds)));
+      faults.push(...(await sessionFaults(store, new Sessions(store, SESSIONS), deeds)));
       const { faults: miscounted, counted, begun } = await counterFaults(new Counters(store, COUNTERS), deeds);
       faults.push(...miscounted);
       expect(faults).toEqual([]);
       const unknown = deeds.filter(({ answer }) => answer === null).length;
       console.log(
-        `${backend.name}: ${kills} actors killed, ${cuts} connections cut, ${deeds.length} acts, ${unknown} with an unknown end: ` +
+        `${backend.name}: ${kills} actors killed, ${lost} answers lost, ${deeds.length} acts, ${unknown} with an unknown end: ` +
           `${tally(deeds)}; ${counted} of ${begun} counted`,
       );
       const answered = new Set(deeds.flatMap(({ act, answer }) => ("way" in act && answer !== null ? [act.way] : [])));

@@ -16,24 +16,29 @@ end
 `;
 
 /** What a session looks like to the caller: { user, created, seen, ends, version, flat data }. */
-const SHOW = `
-local function show()
-  local flat = redis.call("HGETALL", session)
-  local own, data = {}, {}
-  for i = 1, #flat, 2 do
-    if flat[i]:sub(1, 2) == "d:" then
-      data[#data + 1] = flat[i]:sub(3)
-      data[#data + 1] = flat[i + 1]
-    else
-      own[flat[i]] = flat[i + 1]
-    end
-  end
-  return {own.user, own.created, own.seen, own.ends, own.version, data}
-end
-`;
-
 export type Shown = [string, string, string, string, string, string[]];
-const shown = (reply: Reply): Shown | null => reply as Shown | null;
+
+/** Scripts answer with the whole hash as it is: taking it apart is cheaper here than in Lua. */
+function shownOf(flat: Reply): Shown {
+  const words = flat as string[];
+  const own: Record<string, string> = {};
+  const data: string[] = [];
+  for (let i = 0; i < words.length; i += 2) {
+    const [field, value] = [words[i]!, words[i + 1]!];
+    if (field.startsWith("d:")) data.push(field.slice(2), value);
+    else own[field] = value;
+  }
+  return [own.user!, own.created!, own.seen!, own.ends!, own.version!, data];
+}
+
+const shown = (reply: Reply): Shown | null => (reply === null ? null : shownOf(reply));
+
+/** Of a script that answers with the hash and what was viewed. */
+function shownWithViews(reply: Reply): [Shown, string[]] | null {
+  if (reply === null) return null;
+  const [flat, views] = reply as [Reply, string[]];
+  return [shownOf(flat), views];
+}
 
 /** `data` holds two words a piece. `base` and `maxOwned`: beyond so many sessions of a user the least recently used go. */
 export const create = defineScript({
@@ -41,7 +46,7 @@ export const create = defineScript({
   keys: ["session", "viewed", "owned"],
   args: ["id", "user", "idleMs", "absoluteMs", "maxOwned", "base"],
   rest: "data",
-  include: [NOW_MS, KEEP, SHOW],
+  include: [NOW_MS, KEEP],
   lua: `
     local ends = now + absoluteMs
     redis.call("HSET", session, "user", user, "created", now, "seen", now, "ends", ends, "version", 1)
@@ -56,7 +61,7 @@ export const create = defineScript({
       end
       redis.call("PEXPIRE", owned, idleMs)
     end
-    return show()
+    return redis.call("HGETALL", session)
   `,
   reply: shown,
 });
@@ -66,24 +71,22 @@ export const touch = defineScript({
   name: "sessions.touch",
   keys: ["session", "viewed", "owned"],
   args: ["id", "idleMs", "item", "maxViewed"],
-  include: [NOW_MS, KEEP, SHOW],
+  include: [NOW_MS, KEEP],
   repeatable: true,
   lua: `
-    local shown = show()
-    local user, ends = shown[1], shown[4]
-    if not ends then return nil end
-    shown[3] = string.format("%.0f", now)
-    redis.call("HSET", session, "seen", shown[3])
+    local known = redis.call("HMGET", session, "ends", "user")
+    if not known[1] then return nil end
+    redis.call("HSET", session, "seen", now)
     if item ~= "" then
       redis.call("ZADD", viewed, now, item)
       redis.call("ZREMRANGEBYRANK", viewed, 0, -1 - maxViewed)
     end
-    keep(tonumber(ends), idleMs)
-    if user ~= "" then
+    keep(tonumber(known[1]), idleMs)
+    if known[2] ~= "" then
       redis.call("ZADD", owned, now, id)
       redis.call("PEXPIRE", owned, idleMs)
     end
-    return shown
+    return redis.call("HGETALL", session)
   `,
   reply: shown,
 });
@@ -92,11 +95,10 @@ export const touch = defineScript({
 export const peek = defineScript({
   name: "sessions.peek",
   keys: ["session"],
-  include: [SHOW],
   repeatable: true,
   lua: `
     if redis.call("EXISTS", session) == 0 then return nil end
-    return show()
+    return redis.call("HGETALL", session)
   `,
   reply: shown,
 });
@@ -105,13 +107,12 @@ export const peek = defineScript({
 export const copy = defineScript({
   name: "sessions.copy",
   keys: ["session", "viewed"],
-  include: [SHOW],
   repeatable: true,
   lua: `
     if redis.call("EXISTS", session) == 0 then return nil end
-    return {show(), redis.call("ZRANGE", viewed, 0, -1, "WITHSCORES")}
+    return {redis.call("HGETALL", session), redis.call("ZRANGE", viewed, 0, -1, "WITHSCORES")}
   `,
-  reply: (reply) => reply as [Shown, string[]] | null,
+  reply: shownWithViews,
 });
 
 /**
@@ -123,7 +124,6 @@ export const update = defineScript({
   keys: ["session"],
   args: ["ifVersion", "maxPieces"],
   rest: "changes",
-  include: [SHOW],
   lua: `
     local version = redis.call("HGET", session, "version")
     if not version then return nil end
@@ -140,9 +140,9 @@ export const update = defineScript({
       else redis.call("HDEL", session, "d:" .. changes[i]) end
     end
     redis.call("HINCRBY", session, "version", 1)
-    return show()
+    return redis.call("HGETALL", session)
   `,
-  reply: (reply) => reply as Shown | 0 | -1 | null,
+  reply: (reply) => (typeof reply === "number" ? (reply as 0 | -1) : shown(reply)),
 });
 
 /** Takes a session away and answers what it held: { shown, flat viewed } or nil. */
@@ -150,15 +150,14 @@ export const take = defineScript({
   name: "sessions.take",
   keys: ["session", "viewed", "owned"],
   args: ["id"],
-  include: [SHOW],
   lua: `
     redis.call("ZREM", owned, id)
     if redis.call("EXISTS", session) == 0 then return nil end
-    local held = {show(), redis.call("ZRANGE", viewed, 0, -1, "WITHSCORES")}
+    local held = {redis.call("HGETALL", session), redis.call("ZRANGE", viewed, 0, -1, "WITHSCORES")}
     redis.call("DEL", session, viewed)
     return held
   `,
-  reply: (reply) => reply as [Shown, string[]] | null,
+  reply: shownWithViews,
 });
 
 /** All sessions of an owner but one: gone. Answers how many. */

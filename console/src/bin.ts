@@ -1,80 +1,54 @@
 /**
- * `cinnabar`: opens the store and tells how to reach it.
- *
- *   cinnabar [start] [--dir ./data | --memory] [--port 6379] [--host 127.0.0.1] [--password P]
+ * `cinnabar`: opens the store (or another's, by its URL), serves the console, and tells how to reach both. options.ts has the
+ * command line, server.ts the console.
  */
 import { resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { type Address, Engine } from "@cinnabar/engine";
+import { Engine } from "@cinnabar/engine";
+import { open, type Store } from "cinnabar";
+import {
+  DEFAULT_HTTP_PORT,
+  DEFAULT_PORT,
+  type Options,
+  readOptions,
+  UsageError,
+  withoutCredentials,
+} from "./options.ts";
+import { openConsole } from "./server.ts";
 
-const VERSION = "0.1.0";
-const DEFAULT_PORT = 6379;
 /** How many ports to try when the usual one is taken. */
 const TRIES = 100;
-
-const HELP = `cinnabar ${VERSION}: a store with Redis's data types and commands
-
-Usage: cinnabar [start] [options]
-
-  --dir FOLDER     folder to keep the data in (default ./data)
-  --memory         keep nothing on disk
-  --port N         port to listen on (default ${DEFAULT_PORT}; the next free one if that is taken)
-  --host ADDRESS   address to listen on (default 127.0.0.1); others than loopback need --password
-  --password P     password that clients must give
-  -h, --help       this text
-  -v, --version    the version
-`;
+/** A page must hear soon that the store is gone; what is safe to repeat is repeated for so long. */
+const RETRY_MS = 1_000;
 
 function fail(text: string): never {
   process.stderr.write(`cinnabar: ${text}\nTry \`cinnabar --help\`.\n`);
   process.exit(1);
 }
 
-function readOptions(argv: string[]) {
-  try {
-    return parseArgs({
-      args: argv,
-      allowPositionals: true,
-      options: {
-        dir: { type: "string" },
-        memory: { type: "boolean", default: false },
-        port: { type: "string" },
-        host: { type: "string", default: "127.0.0.1" },
-        password: { type: "string" },
-        help: { type: "boolean", short: "h", default: false },
-        version: { type: "boolean", short: "v", default: false },
-      },
-    });
-  } catch (error) {
-    return fail((error as Error).message.split("\n")[0]!.split(". To")[0]!);
-  }
-}
-
-function readPort(text: string): number {
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65535) fail(`--port takes a number from 0 to 65535, not '${text}'`);
-  return port;
-}
-
-const isLoopback = (host: string) => host === "localhost" || host === "::1" || host.startsWith("127.");
-
-/** Listens on the port, or on the next free one unless it was asked for by number. */
-async function listen(engine: Engine, host: string, wanted: number | undefined): Promise<Address> {
-  const first = wanted ?? DEFAULT_PORT;
+/** Listens on the port, or on the next free one unless it was asked for by number; says so aloud. */
+async function listenOn(
+  what: { readonly name: string; readonly option: string; readonly usual: number },
+  host: string,
+  wanted: number | undefined,
+  listen: (port: number) => Promise<number>,
+): Promise<number> {
+  const first = wanted ?? what.usual;
   for (let port = first; ; port++) {
     try {
-      return await engine.listen({ host, port });
+      const got = await listen(port);
+      if (port !== first) console.log(`Port ${first} is taken; the ${what.name} uses ${got}.`);
+      return got;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code !== "EADDRINUSE") fail(`cannot listen on ${host}:${port}: ${message}`);
-      if (wanted !== undefined) fail(`port ${port} is taken; choose another with --port`);
+      if (wanted !== undefined) fail(`port ${port} is taken; choose another with ${what.option}`);
       if (port === first + TRIES) fail(`ports ${first} to ${port} are all taken`);
     }
   }
 }
 
 /** Opens the store, and says how a long load gets on. */
-async function openStore(dir: string | undefined, config: Record<string, string>): Promise<Engine> {
+async function openEngine(dir: string | undefined, config: Record<string, string>): Promise<Engine> {
   const terminal = process.stdout.isTTY;
   let shown = -1;
   const onProgress = (loaded: number, total: number) => {
@@ -92,37 +66,83 @@ async function openStore(dir: string | undefined, config: Record<string, string>
   }
 }
 
-async function start(options: {
-  host: string;
-  dir?: string | undefined;
-  memory: boolean;
-  port?: string | undefined;
-  password?: string | undefined;
-}): Promise<void> {
-  const { host, password } = options;
-  if (!isLoopback(host) && password === undefined)
-    fail(`--host ${host} opens the store to other machines: give a --password`);
-  if (options.memory && options.dir !== undefined) fail("--memory keeps nothing on disk: leave --dir out");
-  const dir = options.memory ? undefined : (options.dir ?? "./data");
-  const engine = await openStore(dir, password === undefined ? {} : { requirepass: password });
-  const wanted = options.port === undefined ? undefined : readPort(options.port);
-  const { port } = await listen(engine, host, wanted);
-  if (wanted === undefined && port !== DEFAULT_PORT) console.log(`Port ${DEFAULT_PORT} is taken; using ${port}.`);
-  console.log(`Store    redis://${host}:${port}   (redis-cli -h ${host} -p ${port}, or any Redis client)`);
-  if (dir === undefined) console.log("Data     in memory: it is gone when the store stops");
-  else console.log(`Data     kept in ${resolve(dir)} (synced every second)`);
-  console.log("Stop     Ctrl-C");
-  const stop = () => {
-    console.log("Stopping.");
-    engine.close().then(() => process.exit(0));
-  };
-  process.once("SIGINT", stop);
-  process.once("SIGTERM", stop);
+interface Opened {
+  readonly store: Store;
+  readonly backend: string;
+  readonly lines: readonly string[];
+  close(): Promise<void>;
 }
 
-const { values, positionals } = readOptions(process.argv.slice(2));
-if (values.help) process.stdout.write(HELP);
-else if (values.version) console.log(VERSION);
-else if (positionals.length > 1 || (positionals.length === 1 && positionals[0] !== "start")) {
-  fail(`unknown command '${positionals.join(" ")}'`);
-} else await start(values);
+async function openOwn({ dir, host, port: wanted, password }: Options): Promise<Opened> {
+  const engine = await openEngine(dir, password === undefined ? {} : { requirepass: password });
+  const what = { name: "store", option: "--port", usual: DEFAULT_PORT };
+  const port = await listenOn(what, host, wanted, async (each) => (await engine.listen({ host, port: each })).port);
+  const store = await open(engine);
+  return {
+    store,
+    backend: dir === undefined ? "in memory" : resolve(dir),
+    lines: [
+      `Store    redis://${shownHost(host)}:${port}   (redis-cli -h ${host} -p ${port}, or any Redis client)`,
+      dir === undefined
+        ? "Data     in memory: it is gone when the store stops"
+        : `Data     kept in ${resolve(dir)} (synced every second)`,
+    ],
+    close: async () => {
+      await store.close();
+      await engine.close();
+    },
+  };
+}
+
+async function openOther(url: string): Promise<Opened> {
+  const backend = withoutCredentials(url);
+  try {
+    const store = await open(url, { retryMs: RETRY_MS, clientName: "cinnabar-console" });
+    return { store, backend, lines: [`Store    ${backend}   (${store.topology})`], close: () => store.close() };
+  } catch (error) {
+    return fail(`cannot open ${backend}: ${(error as Error).message}`);
+  }
+}
+
+const shownHost = (host: string) => (host.includes(":") ? `[${host}]` : host);
+
+async function start(options: Options): Promise<void> {
+  const { host, password } = options;
+  const opened = options.url === undefined ? await openOwn(options) : await openOther(options.url);
+  const { store, backend } = opened;
+  const page = await openConsole({ store, backend, password, hosts: [host] });
+  const what = { name: "console", option: "--http-port", usual: DEFAULT_HTTP_PORT };
+  const httpPort = await listenOn(what, host, options.httpPort, (port) => page.listen(host, port));
+  console.log(`Console  http://${shownHost(host)}:${httpPort}/`);
+  for (const line of opened.lines) console.log(line);
+  console.log("Stop     Ctrl-C");
+  let stopping = false;
+  const stop = () => {
+    // A second Ctrl-C means that the first takes too long: what was synced is safe.
+    if (stopping) process.exit(1);
+    stopping = true;
+    console.log("Stopping.");
+    page
+      .close()
+      .then(opened.close)
+      .then(
+        () => process.exit(0),
+        (error) => fail(`could not stop cleanly: ${(error as Error).message}`),
+      );
+  };
+  process.on("SIGINT", stop);
+  process.on("SIGTERM", stop);
+}
+
+function wanted(): ReturnType<typeof readOptions> {
+  try {
+    return readOptions(process.argv.slice(2), process.env);
+  } catch (error) {
+    if (error instanceof UsageError) return fail(error.message);
+    throw error;
+  }
+}
+
+const told = wanted();
+if ("print" in told) process.stdout.write(told.print);
+else await start(told);

@@ -24,15 +24,15 @@ export function middleOf(bucket: number): number {
   return bucket < 0 ? -size : size;
 }
 
-/** The value below which the fraction `q` lies; NaN when nothing was counted. */
+/** The least value that the fraction `q` of all does not exceed; NaN when nothing was counted. */
 export function quantile(buckets: ReadonlyMap<number, number>, q: number): number {
   let total = 0;
   for (const count of buckets.values()) total += count;
-  const rank = q * (total - 1);
+  const rank = Math.max(1, Math.ceil(q * total));
   let below = 0;
   for (const bucket of [...buckets.keys()].sort((a, b) => a - b)) {
     below += buckets.get(bucket)!;
-    if (below > rank) return middleOf(bucket);
+    if (below >= rank) return middleOf(bucket);
   }
   return Number.NaN;
 }

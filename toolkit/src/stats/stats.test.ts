@@ -28,9 +28,16 @@ describe("the sketch", () => {
     const buckets = new Map<number, number>();
     for (const value of values) buckets.set(bucketOf(value), (buckets.get(bucketOf(value)) ?? 0) + 1);
     for (const q of [0, 0.1, 0.5, 0.9, 0.95, 0.99, 1]) {
-      const exact = values[Math.floor(q * (values.length - 1))]!;
+      const exact = values[Math.max(1, Math.ceil(q * values.length)) - 1]!;
       expect(Math.abs(quantile(buckets, q) - exact)).toBeLessThanOrEqual(Math.abs(exact) * 0.0101 + 1e-9);
     }
+  });
+
+  test("of a few values gives the last one for the highest", () => {
+    const buckets = new Map([1, 2, 3].map((value) => [bucketOf(value), 1]));
+    expect(quantile(buckets, 0.5)).toBeCloseTo(2, 1);
+    expect(quantile(buckets, 0.95)).toBeCloseTo(3, 1);
+    expect(quantile(buckets, 0)).toBeCloseTo(1, 1);
   });
 
   test("of nothing is not a number, of zeros is zero", () => {

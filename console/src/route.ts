@@ -1,0 +1,57 @@
+/**
+ * A route is one value: where, what goes in, what it is for, what it does. server.ts serves the list, openapi.ts describes it;
+ * nothing is written twice.
+ */
+import type { Store } from "cinnabar";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Live } from "./live.ts";
+import type { Schema } from "./schema.ts";
+
+/** What every handler may use. */
+export interface Context {
+  readonly store: Store;
+  readonly live: Live;
+  /** How the console names its backend to people; without credentials. */
+  readonly backend: string;
+}
+
+export interface Input<Q, B, P> {
+  readonly query: Q;
+  readonly body: B;
+  readonly params: P;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+export interface Route<Q = unknown, B = unknown, P = unknown> {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** Parameters as Fastify writes them: `/api/queues/:name`. */
+  readonly url: string;
+  readonly group: string;
+  readonly summary: string;
+  readonly query?: Schema<Q>;
+  readonly body?: Schema<B>;
+  readonly params?: Schema<P>;
+  /** What is answered, in words. */
+  readonly answers: string;
+  /** The type of the answer, if it is not JSON. */
+  readonly media?: string;
+  run(context: Context, input: Input<Q, B, P>): unknown;
+}
+
+/** Keeps the types of the parts together while the list of routes forgets them. */
+export function route<Q = unknown, B = unknown, P = unknown>(of: Route<Q, B, P>): Route {
+  return of as unknown as Route;
+}
+
+/** An error that the caller is to see, as problem+json. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, detail: string) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+  }
+}

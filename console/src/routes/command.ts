@@ -1,0 +1,203 @@
+/**
+ * The command line: any command, except those that would take the console's own connection away from it or never answer; and
+ * the command table, for completion and help.
+ */
+import { type Reply, ServerError, type Store } from "cinnabar";
+import { type Context, Problem, type Route, route } from "../route.ts";
+import { array, boolean, object, string } from "../schema.ts";
+import { pairs, shaped, type Value, wordOf } from "../values.ts";
+
+const group = "Command line";
+
+const STREAMING = "it sends messages without end; use a client for that";
+const STATEFUL = "it would change the connection that the whole console shares; use a client for that";
+const BLOCKING = "it waits on the server, and a page must not; use its form that does not wait";
+
+const REFUSED: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    "SUBSCRIBE PSUBSCRIBE SSUBSCRIBE UNSUBSCRIBE PUNSUBSCRIBE SUNSUBSCRIBE MONITOR SYNC PSYNC"
+      .split(" ")
+      .map((name) => [name, STREAMING]),
+  ),
+  ...Object.fromEntries(
+    "SELECT MULTI EXEC DISCARD WATCH UNWATCH HELLO AUTH RESET QUIT READONLY READWRITE ASKING"
+      .split(" ")
+      .map((name) => [name, STATEFUL]),
+  ),
+  ...Object.fromEntries(
+    ["CLIENT REPLY", "CLIENT TRACKING", "CLIENT CACHING", "CLIENT SETNAME", "CLIENT NO-EVICT"].map((name) => [
+      name,
+      STATEFUL,
+    ]),
+  ),
+  ...Object.fromEntries(
+    "BLPOP BRPOP BLMOVE BRPOPLPUSH BLMPOP BZPOPMIN BZPOPMAX BZMPOP WAIT WAITAOF"
+      .split(" ")
+      .map((name) => [name, BLOCKING]),
+  ),
+};
+
+const DANGEROUS: Readonly<Record<string, string>> = {
+  FLUSHALL: "deletes everything in all databases",
+  FLUSHDB: "deletes everything in this database",
+  SHUTDOWN: "stops the server",
+  KEYS: "holds the server up while it walks all keys; SCAN does not",
+  SAVE: "holds the server up until the snapshot is written; BGSAVE does not",
+  DEBUG: "can stop or crash the server",
+  REPLICAOF: "replaces this server's data by another's",
+  SLAVEOF: "replaces this server's data by another's",
+  FAILOVER: "makes another server the primary",
+  SWAPDB: "exchanges two databases for all clients",
+  MIGRATE: "moves keys to another server",
+  "CONFIG SET": "changes how the server runs",
+  "CONFIG REWRITE": "overwrites the configuration file",
+  "CONFIG RESETSTAT": "forgets the statistics",
+  "SCRIPT FLUSH": "forgets all scripts",
+  "SCRIPT KILL": "ends the script that runs",
+  "FUNCTION FLUSH": "deletes all functions",
+  "FUNCTION RESTORE": "may replace functions",
+  "FUNCTION DELETE": "deletes functions",
+  "CLIENT KILL": "ends connections",
+  "CLIENT PAUSE": "makes all clients wait",
+  "ACL SETUSER": "changes who may do what",
+  "ACL DELUSER": "removes a user",
+  "ACL LOAD": "replaces all users",
+  "MODULE LOAD": "loads foreign code",
+  "MODULE UNLOAD": "removes a module",
+  "CLUSTER RESET": "takes the node out of its Cluster",
+  "CLUSTER FAILOVER": "makes another node the primary",
+  "CLUSTER FLUSHSLOTS": "takes all slots from the node",
+  "CLUSTER FORGET": "removes a node",
+};
+
+function entryOf(table: Readonly<Record<string, string>>, words: readonly string[]): string | undefined {
+  const name = words[0]!.toUpperCase();
+  return table[name] ?? table[`${name} ${(words[1] ?? "").toUpperCase()}`];
+}
+
+/** Why a command is not run from here. */
+function refusal(words: readonly string[]): string | undefined {
+  const name = words[0]!.toUpperCase();
+  if (name === "XREAD" || name === "XREADGROUP") {
+    // Options end where the keys begin: a stream may be called "block".
+    const options = words.slice(1, words.findIndex((word) => word.toUpperCase() === "STREAMS") + 1 || undefined);
+    return options.some((word) => word.toUpperCase() === "BLOCK") ? BLOCKING : undefined;
+  }
+  return entryOf(REFUSED, words);
+}
+
+async function run(
+  { store }: Context,
+  words: readonly string[],
+  confirm: boolean,
+): Promise<{ value: Value; micros: number }> {
+  if (words[0] === "") throw new Problem(400, "INPUT", "a command needs a name");
+  const name = words[0]!.toUpperCase();
+  const refused = refusal(words);
+  if (refused !== undefined) throw new Problem(422, "NOT_HERE", `${name} cannot be run here: ${refused}`);
+  const danger = entryOf(DANGEROUS, words);
+  if (danger !== undefined && !confirm) throw new Problem(409, "CONFIRM", `${name} ${danger}`);
+  const begin = performance.now();
+  const reply = await store.send(words.map(wordOf), { buffers: true, repeatable: false });
+  return { value: shaped(words, reply), micros: Math.round((performance.now() - begin) * 1_000) };
+}
+
+export interface CommandHelp {
+  readonly name: string;
+  readonly summary: string;
+  readonly syntax: string;
+  readonly group: string;
+  readonly since: string;
+  readonly complexity: string;
+}
+
+type Fields = Record<string, Reply>;
+
+const fieldsOf = (flat: Reply | undefined): Fields =>
+  Object.fromEntries(pairs((flat ?? []) as Reply[]) as [string, Reply][]);
+
+/** An argument as manuals write it: `[NX | XX]`, `key [key …]`. */
+function syntaxOf(argument: Fields): string {
+  const flags = (argument.flags ?? []) as string[];
+  const inner = ((argument.arguments ?? []) as Reply[]).map((each) => syntaxOf(fieldsOf(each)));
+  const token = argument.token === undefined || argument.token === "" ? "" : String(argument.token);
+  let text = String(argument.display_text ?? argument.name ?? "");
+  if (argument.type === "oneof") text = inner.join(" | ");
+  else if (argument.type === "block") text = inner.join(" ");
+  else if (argument.type === "pure-token") text = "";
+  const choice = argument.type === "oneof" && !flags.includes("optional");
+  let whole = [token, choice ? `<${text}>` : text].filter((part) => part !== "").join(" ");
+  if (flags.includes("multiple")) whole = `${whole} [${flags.includes("multiple_token") ? whole : text} …]`;
+  return flags.includes("optional") ? `[${whole}]` : whole;
+}
+
+function helpOf(name: string, fields: Fields): CommandHelp[] {
+  const subcommands = pairs((fields.subcommands ?? []) as Reply[]).flatMap(([sub, flat]) =>
+    helpOf(String(sub), fieldsOf(flat)),
+  );
+  const upper = name.replace("|", " ").toUpperCase();
+  const words = ((fields.arguments ?? []) as Reply[]).map((argument) => syntaxOf(fieldsOf(argument)));
+  const own: CommandHelp = {
+    name: upper,
+    summary: String(fields.summary ?? ""),
+    syntax: [upper, ...words].join(" "),
+    group: String(fields.group ?? ""),
+    since: String(fields.since ?? ""),
+    complexity: String(fields.complexity ?? ""),
+  };
+  return subcommands.length > 0 && words.length === 0 ? subcommands : [own, ...subcommands];
+}
+
+/** The table changes with the server's version only: asked once for each store. */
+const tables = new WeakMap<Store, Promise<CommandHelp[]>>();
+
+/** COMMAND DOCS came with Redis 7; before it there are only names. */
+async function docsOf(store: Store): Promise<Reply[]> {
+  try {
+    return (await store.call("COMMAND", "DOCS")) as Reply[];
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error;
+    return ((await store.call("COMMAND")) as Reply[][]).flatMap(([name]) => [name!, []]);
+  }
+}
+
+async function readTable(store: Store): Promise<CommandHelp[]> {
+  const flat = await docsOf(store);
+  const all = pairs(flat).flatMap(([name, fields]) => helpOf(String(name), fieldsOf(fields)));
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function tableOf(store: Store): Promise<CommandHelp[]> {
+  let table = tables.get(store);
+  if (table === undefined) {
+    table = readTable(store);
+    tables.set(store, table);
+    table.catch(() => tables.delete(store));
+  }
+  return table;
+}
+
+export const COMMAND_ROUTES: readonly Route[] = [
+  route({
+    method: "POST",
+    url: "/api/command",
+    group,
+    summary:
+      "Runs a command. Dangerous ones need `confirm`; those that wait, stream or belong to a connection are refused.",
+    body: object(
+      { words: array(string({ maxLength: 8_000_000 }), { minItems: 1, maxItems: 100_000 }), confirm: boolean() },
+      ["confirm"],
+    ),
+    answers:
+      "The value: strings, numbers, null, arrays, `{map: [[…]]}`, `{bytes: base64}`, `{error}`; and how long it took.",
+    run: (context, { body }) => run(context, body.words, body.confirm ?? false),
+  }),
+  route({
+    method: "GET",
+    url: "/api/commands",
+    group,
+    summary: "The server's command table, for completion and help.",
+    answers: "Commands with summary and syntax, by name.",
+    run: async ({ store }) => ({ commands: await tableOf(store) }),
+  }),
+];

@@ -1,0 +1,164 @@
+/** Locks, semaphores, counters, logs and statistics of the toolkit, to be looked at. */
+import type { Store } from "cinnabar";
+import { Counters } from "cinnabar/counters";
+import { Locks } from "cinnabar/locks";
+import { Logs } from "cinnabar/logs";
+import { Semaphores } from "cinnabar/semaphores";
+import { Stats } from "cinnabar/stats";
+import { findKeys } from "../nodes.ts";
+import { type Context, type Route, route } from "../route.ts";
+import { integer, object, string } from "../schema.ts";
+
+const group = "Components";
+const NAME = object({ name: string({ minLength: 1, maxLength: 512 }) });
+/** Of each kind, so many are shown at once. */
+const MOST = 200;
+
+interface Components {
+  readonly locks: Locks;
+  readonly semaphores: Semaphores;
+  readonly counters: Counters;
+  readonly logs: Logs;
+  readonly stats: Stats;
+}
+
+const made = new WeakMap<Store, Components>();
+
+function of({ store }: Context): Components {
+  let components = made.get(store);
+  if (components === undefined) {
+    components = {
+      locks: new Locks(store),
+      // The limit is what processes agree on, not what is stored: the console only reads.
+      semaphores: new Semaphores(store, { limit: 1 }),
+      counters: new Counters(store),
+      logs: new Logs(store),
+      stats: new Stats(store),
+    };
+    made.set(store, components);
+  }
+  return components;
+}
+
+/** Names that have a state key, `prefix:{name}`. */
+async function names({ store }: Context, prefix: string): Promise<{ names: string[]; complete: boolean }> {
+  const { keys, complete } = await findKeys(store, `${prefix}:{*}:held`);
+  const found = keys.map((key) => key.slice(prefix.length + 2, key.lastIndexOf("}")));
+  return { names: found.slice(0, MOST), complete: complete && found.length <= MOST };
+}
+
+async function locks(context: Context) {
+  const found = await names(context, "lock");
+  const list = await Promise.all(
+    found.names.map(async (name) => ({ name, ...(await of(context).locks.inspect(name)) })),
+  );
+  return { locks: list, complete: found.complete };
+}
+
+async function semaphores(context: Context) {
+  const found = await names(context, "semaphore");
+  const list = await Promise.all(
+    found.names.map(async (name) => ({ name, ...(await of(context).semaphores.inspect(name)) })),
+  );
+  return { semaphores: list, complete: found.complete };
+}
+
+async function stats(context: Context) {
+  const { stats: all } = of(context);
+  const contexts = await all.contexts(MOST);
+  const read = await Promise.all(
+    contexts.map(async (each) => ({ ...each, ...(await all.read(each.context, each.type)) })),
+  );
+  return { stats: read, slowest: await all.slowest(10) };
+}
+
+async function log(context: Context, name: string, severity: string) {
+  const { logs } = of(context);
+  const [recent, common] = await Promise.all([logs.recent(name, severity), logs.common(name, severity)]);
+  return { recent, common };
+}
+
+export const COMPONENT_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    url: "/api/locks",
+    group,
+    summary: "Locks that are held or lately were.",
+    answers: "Holders, waiters, leases left.",
+    run: locks,
+  }),
+  route({
+    method: "GET",
+    url: "/api/locks/:name",
+    group,
+    summary: "A lock.",
+    params: NAME,
+    answers: "Its holders, how many wait, the last fence.",
+    run: (context, { params }) => of(context).locks.inspect(params.name),
+  }),
+  route({
+    method: "GET",
+    url: "/api/semaphores",
+    group,
+    summary: "Semaphores that are held or lately were.",
+    answers: "Holders, waiters, leases left.",
+    run: semaphores,
+  }),
+  route({
+    method: "GET",
+    url: "/api/semaphores/:name",
+    group,
+    summary: "A semaphore. The limit is 1 unless one was stored with `resize`.",
+    params: NAME,
+    answers: "Its holders, how many wait.",
+    run: (context, { params }) => of(context).semaphores.inspect(params.name),
+  }),
+  route({
+    method: "GET",
+    url: "/api/counters",
+    group,
+    summary: "Names of counters.",
+    answers: "Names.",
+    run: async (context) => ({ names: await of(context).counters.names(MOST) }),
+  }),
+  route({
+    method: "GET",
+    url: "/api/counters/:name",
+    group,
+    summary: "A counter over time.",
+    params: NAME,
+    query: object({ precisionMs: integer({ default: 60_000, minimum: 1_000 }) }),
+    answers: "Points, the oldest first.",
+    run: async (context, { params, query }) => ({
+      series: await of(context).counters.series(params.name, query.precisionMs),
+    }),
+  }),
+  route({
+    method: "GET",
+    url: "/api/logs",
+    group,
+    summary: "Names and severities of logs.",
+    answers: "Names and severities.",
+    run: async (context) => ({ logs: await of(context).logs.names(MOST) }),
+  }),
+  route({
+    method: "GET",
+    url: "/api/logs/:name/:severity",
+    group,
+    summary: "The recent and the most common entries of a log.",
+    params: object({
+      name: string({ minLength: 1, maxLength: 512 }),
+      severity: string({ minLength: 1, maxLength: 64 }),
+    }),
+    answers: "Those.",
+    run: (context, { params }) => log(context, params.name, params.severity),
+  }),
+  route({
+    method: "GET",
+    url: "/api/stats",
+    group,
+    summary: "Statistics of this hour and the last.",
+    answers: "By context and type; the slowest contexts.",
+    run: stats,
+  }),
+];

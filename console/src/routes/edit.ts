@@ -1,0 +1,204 @@
+/** Changing keys. Each change is one command of the store's own, so that it is as atomic and as checked as that. */
+import { randomUUID } from "node:crypto";
+import type { Reply, Word } from "cinnabar";
+import { type Context, Problem, type Route, route } from "../route.ts";
+import { array, boolean, integer, nullable, object, oneOf, string } from "../schema.ts";
+import { jsonOf, wordOf } from "../values.ts";
+
+const group = "Keys";
+const KEY = string({ maxLength: 1_000_000, description: "The key; `base64:…` for bytes that are no text." });
+const WORD = string({ maxLength: 8_000_000 });
+
+const ACTIONS = [
+  "set",
+  "append",
+  "push",
+  "setIndex",
+  "removeIndex",
+  "addMember",
+  "removeMember",
+  "setField",
+  "removeField",
+  "setScore",
+  "addEntry",
+  "removeEntry",
+] as const;
+type Action = (typeof ACTIONS)[number];
+type OneCommand = Exclude<Action, "removeIndex">;
+
+interface Edit {
+  readonly key: string;
+  readonly action: Action;
+  readonly field?: string | undefined;
+  readonly value?: string | undefined;
+  readonly index?: number | undefined;
+  readonly pairs?: string[][] | undefined;
+}
+
+const need = <T>(what: string, value: T | undefined): T => {
+  if (value === undefined) throw new Problem(400, "INPUT", `this action needs ${what}`);
+  return value;
+};
+
+function score(text: string): string {
+  if (!/^[+-]?(\d+\.?\d*(e[+-]?\d+)?|\.\d+|inf)$/i.test(text)) throw new Problem(400, "INPUT", `"${text}" is no score`);
+  return text;
+}
+
+/** The command of an action. */
+function commandOf(edit: Edit, action: OneCommand): Word[] {
+  const key = wordOf(edit.key);
+  const field = () => wordOf(need("a field", edit.field));
+  const value = () => wordOf(need("a value", edit.value));
+  const index = () => need("an index", edit.index);
+  const by: Record<OneCommand, () => Word[]> = {
+    set: () => ["SET", key, value(), "KEEPTTL"],
+    append: () => ["APPEND", key, value()],
+    push: () => [edit.field === "left" ? "LPUSH" : "RPUSH", key, value()],
+    setIndex: () => ["LSET", key, index(), value()],
+
+    addMember: () => ["SADD", key, value()],
+    removeMember: () => ["SREM", key, value()],
+    setField: () => ["HSET", key, field(), value()],
+    removeField: () => ["HDEL", key, field()],
+    setScore: () => ["ZADD", key, score(need("a value", edit.value)), field()],
+    addEntry: () => ["XADD", key, edit.field || "*", ...need("pairs", edit.pairs).flat().map(wordOf)],
+    removeEntry: () => ["XDEL", key, field()],
+  };
+  return by[action]();
+}
+
+/**
+ * An item of a list is taken out by its place: LREM knows only values, of which there may be several, so the place is overwritten
+ * by a mark that nobody else has, and the mark removed. Only if it still holds what was shown.
+ */
+const REMOVE_AT = `
+  if redis.call("LINDEX", KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+  redis.call("LSET", KEYS[1], ARGV[1], ARGV[3])
+  return redis.call("LREM", KEYS[1], 1, ARGV[3])
+`;
+
+async function removeIndex({ store }: Context, edit: Edit): Promise<Reply> {
+  const shown = wordOf(need("the value that is shown", edit.value));
+  const mark = `cinnabar:removed:${randomUUID()}`;
+  const words = ["EVAL", REMOVE_AT, 1, wordOf(edit.key), need("an index", edit.index), shown, mark];
+  if ((await store.send(words)) === 0) throw new Problem(409, "CHANGED", "the list has changed meanwhile; look again");
+  return 1;
+}
+
+async function edit(context: Context, body: Edit) {
+  if (body.action === "removeIndex") return { answer: await removeIndex(context, body) };
+  const words = commandOf(body, body.action);
+  // A set member and a sorted set's member leave by the same action; the type decides.
+  if (body.action === "removeMember" && (await context.store.call("TYPE", words[1]!)) === "zset") words[0] = "ZREM";
+  return { answer: jsonOf(await context.store.send(words, { buffers: true })) };
+}
+
+async function create(context: Context, body: { key: string; type: string; field: string; value: string }) {
+  const key = wordOf(body.key);
+  if (body.key === "") throw new Problem(400, "INPUT", "a key needs a name");
+  if (Number(await context.store.call("EXISTS", key)) !== 0)
+    throw new Problem(409, "EXISTS", "there is such a key already");
+  const [value, field] = [wordOf(body.value), wordOf(body.field)];
+  const by: Record<string, () => Word[]> = {
+    string: () => ["SET", key, value, "NX"],
+    list: () => ["RPUSH", key, value],
+    set: () => ["SADD", key, value],
+    hash: () => ["HSET", key, field, value],
+    zset: () => ["ZADD", key, score(body.value), field],
+    stream: () => ["XADD", key, "*", field, value],
+  };
+  return { answer: jsonOf(await context.store.send(by[body.type]!(), { buffers: true })) };
+}
+
+async function rename({ store }: Context, from: string, to: string, replace: boolean) {
+  const words: Word[] = [replace ? "RENAME" : "RENAMENX", wordOf(from), wordOf(to)];
+  if ((await store.send(words)) === 0) throw new Problem(409, "EXISTS", "there is such a key already");
+}
+
+async function expire({ store }: Context, key: string, ttlMs: number | null) {
+  const word = wordOf(key);
+  const done = ttlMs === null ? await store.call("PERSIST", word) : await store.call("PEXPIRE", word, ttlMs);
+  if (done === 0 && Number(await store.call("EXISTS", word)) === 0)
+    throw new Problem(404, "NO_KEY", "there is no such key");
+}
+
+async function remove({ store }: Context, keys: readonly string[]) {
+  const answers = await store.pipeline(keys.map((key) => ["UNLINK", wordOf(key)]));
+  const failed = answers.find((answer) => answer instanceof Error);
+  if (failed !== undefined) throw failed;
+  return { removed: answers.filter((answer) => answer === 1).length };
+}
+
+export const EDIT_ROUTES: readonly Route[] = [
+  route({
+    method: "POST",
+    url: "/api/key",
+    group,
+    summary: "Makes a key; refused where there is one.",
+    body: object(
+      {
+        key: KEY,
+        type: oneOf(["string", "list", "set", "hash", "zset", "stream"]),
+        field: string({ maxLength: 8_000_000, default: "" }),
+        value: string({ maxLength: 8_000_000, default: "", description: "Of a sorted set the score." }),
+      },
+      [],
+    ),
+    answers: "The store's answer.",
+    run: (context, { body }) => create(context, body),
+  }),
+  route({
+    method: "PUT",
+    url: "/api/key",
+    group,
+    summary: "Changes a value: sets, adds or removes a field, a member, an item, an entry.",
+    body: object(
+      {
+        key: KEY,
+        action: oneOf(ACTIONS),
+        field: WORD,
+        value: WORD,
+        index: integer(),
+        pairs: array(array(WORD, { minItems: 2, maxItems: 2 }), { minItems: 1 }),
+      },
+      ["field", "value", "index", "pairs"],
+    ),
+    answers: "The store's answer.",
+    run: (context, { body }) => edit(context, body),
+  }),
+  route({
+    method: "POST",
+    url: "/api/key/rename",
+    group,
+    summary: "Renames a key.",
+    body: object(
+      {
+        key: KEY,
+        to: string({ minLength: 1, maxLength: 1_000_000 }),
+        replace: boolean("Whether a key of the new name is replaced."),
+      },
+      ["replace"],
+    ),
+    answers: "Nothing.",
+    run: (context, { body }) => rename(context, body.key, body.to, body.replace ?? false),
+  }),
+  route({
+    method: "POST",
+    url: "/api/key/ttl",
+    group,
+    summary: "Sets how long a key lives; null: for good.",
+    body: object({ key: KEY, ttlMs: nullable(integer({ minimum: 1 })) }),
+    answers: "Nothing.",
+    run: (context, { body }) => expire(context, body.key, body.ttlMs),
+  }),
+  route({
+    method: "POST",
+    url: "/api/keys/delete",
+    group,
+    summary: "Deletes keys.",
+    body: object({ keys: array(KEY, { minItems: 1, maxItems: 10_000 }) }),
+    answers: "How many there were.",
+    run: (context, { body }) => remove(context, body.keys),
+  }),
+];

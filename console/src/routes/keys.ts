@@ -1,0 +1,203 @@
+/** Looking at keys: lists of them, and the value of one, page by page. */
+import type { Reply, Store, Word } from "cinnabar";
+import { ServerError } from "cinnabar";
+import { scan } from "../nodes.ts";
+import { type Context, Problem, type Route, route } from "../route.ts";
+import { integer, object, string } from "../schema.ts";
+import { jsonOf, pairs, sound, type Text, textOf, type Value, wordOf } from "../values.ts";
+
+const group = "Keys";
+const KEY = string({ maxLength: 1_000_000, description: "The key; `base64:…` for bytes that are no text." });
+
+export interface KeyFacts {
+  readonly key: Text;
+  readonly type: string;
+  /** Milliseconds left; null where the key stays. */
+  readonly ttlMs: number | null;
+  readonly bytes: number | null;
+  readonly encoding: string | null;
+}
+
+/** The facts of many keys, in one pipeline. Keys that are gone meanwhile are left out. */
+async function factsOf(store: Store, keys: readonly Buffer[]): Promise<KeyFacts[]> {
+  const answers = await store.pipeline(
+    keys.flatMap((key): Word[][] => [
+      ["TYPE", key],
+      ["PTTL", key],
+      ["MEMORY", "USAGE", key],
+      ["OBJECT", "ENCODING", key],
+    ]),
+  );
+  return keys.flatMap((key, nth) => {
+    const [type, ttl, bytes, encoding] = answers.slice(4 * nth, 4 * nth + 4);
+    if (typeof type !== "string" || type === "none") return [];
+    return {
+      key: textOf(key),
+      type,
+      ttlMs: typeof ttl === "number" && ttl >= 0 ? ttl : null,
+      bytes: typeof bytes === "number" ? bytes : null,
+      encoding: typeof encoding === "string" ? encoding : null,
+    };
+  });
+}
+
+/** Steps of SCAN until a page is full; a rare match must not need a thousand requests, nor one that takes minutes. */
+async function listKeys({ store }: Context, query: { cursor: string; match: string; type: string; count: number }) {
+  const { match, type, count } = query;
+  const keys: Buffer[] = [];
+  let cursor = query.cursor;
+  let scanned = 0;
+  const step = match === "" && type === "" ? count : Math.max(count, 2_000);
+  do {
+    const found = await scan(store, cursor, { match, type, count: step });
+    keys.push(...found.keys);
+    cursor = found.cursor;
+    scanned += step;
+  } while (cursor !== "0" && keys.length < count && scanned < 100_000);
+  return { cursor, scanned, keys: await factsOf(store, keys) };
+}
+
+export interface KeyView extends KeyFacts {
+  readonly length: number;
+  /** For the next page; null after the last. */
+  readonly next: string | null;
+  /** By type: a string's `text`; rows of a collection. */
+  readonly rows: Value[][];
+  readonly columns: readonly string[];
+}
+
+interface Page {
+  readonly length: number;
+  readonly next: string | null;
+  readonly columns: readonly string[];
+  readonly rows: Value[][];
+}
+
+type Viewer = (store: Store, key: Word, cursor: string, count: number) => Promise<Page>;
+
+const ask = (store: Store, ...words: Word[]): Promise<Reply> => store.send(words, { buffers: true });
+const whole = (cursor: string): number => Number(/^\d{1,15}$/.test(cursor) ? cursor : 0);
+
+/** By place: `fetch` gives rows from `from` on. */
+async function byPlace(
+  length: number,
+  cursor: string,
+  count: number,
+  columns: readonly string[],
+  fetch: (from: number, to: number) => Promise<Value[][]>,
+): Promise<Page> {
+  const from = whole(cursor);
+  const rows = await fetch(from, from + count - 1);
+  return { length, next: from + count < length ? String(from + count) : null, columns, rows };
+}
+
+/** Hashes and sets, which have no places: by the server's cursor. */
+async function byScan(
+  store: Store,
+  words: readonly Word[],
+  length: number,
+  columns: readonly string[],
+  rowsOf: (flat: Value[]) => Value[][],
+): Promise<Page> {
+  const [next, flat] = (await ask(store, ...words)) as [Buffer, Reply[]];
+  const cursor = next.toString();
+  return { length, next: cursor === "0" ? null : cursor, columns, rows: rowsOf(flat.map(jsonOf)) };
+}
+
+const CHUNK = 65_536;
+
+const VIEWERS: Readonly<Record<string, Viewer>> = {
+  string: async (store, key, cursor) => {
+    const length = Number(await store.call("STRLEN", key));
+    const from = whole(cursor);
+    const text = (await ask(store, "GETRANGE", key, from, from + CHUNK - 1)) as Buffer;
+    const next = from + CHUNK < length ? String(from + CHUNK) : null;
+    return { length, next, columns: ["value"], rows: [[textOf(text)]] };
+  },
+  list: async (store, key, cursor, count) =>
+    byPlace(Number(await store.call("LLEN", key)), cursor, count, ["index", "value"], async (from, to) =>
+      ((await ask(store, "LRANGE", key, from, to)) as Reply[]).map((each, nth) => [from + nth, jsonOf(each)]),
+    ),
+  set: async (store, key, cursor, count) =>
+    byScan(store, ["SSCAN", key, cursor, "COUNT", count], Number(await store.call("SCARD", key)), ["member"], (flat) =>
+      flat.map((member) => [member]),
+    ),
+  hash: async (store, key, cursor, count) =>
+    byScan(
+      store,
+      ["HSCAN", key, cursor, "COUNT", count],
+      Number(await store.call("HLEN", key)),
+      ["field", "value"],
+      pairs,
+    ),
+  zset: async (store, key, cursor, count) =>
+    byPlace(Number(await store.call("ZCARD", key)), cursor, count, ["member", "score"], async (from, to) =>
+      pairs(((await ask(store, "ZRANGE", key, from, to, "WITHSCORES")) as Reply[]).map(jsonOf)),
+    ),
+  stream: async (store, key, cursor, count) => {
+    const length = Number(await store.call("XLEN", key));
+    const from = cursor === "0" ? "-" : cursor;
+    const entries = (await ask(store, "XRANGE", key, from, "+", "COUNT", count + 1)) as [Buffer, Reply[]][];
+    const next = entries.length > count ? entries[count]![0].toString() : null;
+    const rows = entries.slice(0, count).map(([id, flat]) => [textOf(id), { map: pairs(flat.map(jsonOf)) }]);
+    return { length, next, columns: ["id", "fields"], rows };
+  },
+};
+
+async function view({ store }: Context, query: { key: string; cursor: string; count: number }): Promise<KeyView> {
+  const key = wordOf(query.key);
+  const bytes = typeof key === "string" ? Buffer.from(key) : (key as Buffer);
+  const [facts] = await factsOf(store, [bytes]);
+  if (facts === undefined) throw new Problem(404, "NO_KEY", "there is no such key");
+  const viewer = VIEWERS[facts.type];
+  if (viewer === undefined) throw new Problem(422, "TYPE", `values of type ${facts.type} cannot be shown`);
+  if (!/^[\d-]{1,42}$/.test(query.cursor)) throw new Problem(400, "INPUT", "that is no cursor of this console");
+  return { ...facts, ...(await viewer(store, bytes, query.cursor, query.count)) };
+}
+
+/** Consumer groups of a stream. */
+async function groups({ store }: Context, key: string) {
+  const [answer] = await store.pipeline([["XINFO", "GROUPS", wordOf(key)]]);
+  if (answer instanceof ServerError && /no such key/i.test(answer.message))
+    throw new Problem(404, "NO_KEY", "there is no such key");
+  return { groups: (sound(answer) as Reply[][]).map((flat) => Object.fromEntries(pairs(flat.map(jsonOf)))) };
+}
+
+export const KEY_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    url: "/api/keys",
+    group,
+    summary: "Keys, page by page, of all nodes, with type, time to live, size and encoding.",
+    query: object({
+      cursor: string({ default: "0", maxLength: 30 }),
+      match: string({ default: "", maxLength: 1_000, description: "A pattern, as for SCAN." }),
+      type: string({ default: "", maxLength: 20, pattern: "^[a-z]*$" }),
+      count: integer({ default: 500, minimum: 1, maximum: 5_000 }),
+    }),
+    answers: "Keys, and the cursor of the next page: `0` after the last. A page may be empty and not be the last.",
+    run: (context, { query }) => listKeys(context, query),
+  }),
+  route({
+    method: "GET",
+    url: "/api/key",
+    group,
+    summary: "A key's value, page by page.",
+    query: object({
+      key: KEY,
+      cursor: string({ default: "0", maxLength: 42 }),
+      count: integer({ default: 100, minimum: 1, maximum: 1_000 }),
+    }),
+    answers: "Its facts, and rows: the columns depend on the type.",
+    run: (context, { query }) => view(context, query),
+  }),
+  route({
+    method: "GET",
+    url: "/api/key/groups",
+    group,
+    summary: "A stream's consumer groups.",
+    query: object({ key: KEY }),
+    answers: "The fields of XINFO GROUPS.",
+    run: (context, { query }) => groups(context, query.key),
+  }),
+];

@@ -1,0 +1,211 @@
+/** The server as a whole: what it says of itself, live figures, slow log, clients, configuration, files, scripts. */
+import type { Reply } from "cinnabar";
+import { parseInfo } from "../info.ts";
+import { infoOfAll, type LiveEvent, PRECISIONS } from "../live.ts";
+import { type Context, type Input, Problem, type Route, route } from "../route.ts";
+import { integer, object, oneOf, string } from "../schema.ts";
+import { pairs } from "../values.ts";
+
+const group = "Server";
+
+async function info({ store, backend, live }: Context) {
+  const nodes = await infoOfAll(store);
+  return { backend, topology: store.topology, state: live.state, nodes };
+}
+
+/** What a listener may leave unread before it is let go; its page connects again when it is awake. */
+const MOST_UNREAD_BYTES = 256 * 1024;
+
+/** Server-sent events: first the state, then each second's point. */
+function stream({ live }: Context, { request, reply }: Input<unknown, unknown, unknown>): void {
+  const headers = { ...(reply.getHeaders() as Record<string, string>), "content-type": "text/event-stream" };
+  reply.hijack();
+  reply.raw.writeHead(200, headers);
+  const send = (event: LiveEvent) => {
+    const { type, ...rest } = event;
+    const data = event.type === "point" ? event.point : rest;
+    reply.raw.write(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
+    if (reply.raw.writableLength > MOST_UNREAD_BYTES) reply.raw.destroy();
+  };
+  reply.raw.write("retry: 1000\n\n");
+  send({ type: "state", ...live.state });
+  const stop = live.listen(send);
+  request.raw.once("close", stop);
+}
+
+/** Entries of the slow log, of all nodes, the newest first. */
+async function slowLog({ store }: Context, count: number) {
+  const answers = await store.sendToAll(["SLOWLOG", "GET", count]);
+  const entries = answers.flatMap((answer) => {
+    if (answer instanceof Error) throw answer;
+    return (answer as Reply[][]).map(([id, at, micros, words, address, name]) => ({
+      id: Number(id),
+      at: Number(at) * 1_000,
+      micros: Number(micros),
+      words: words as string[],
+      address: String(address ?? ""),
+      name: String(name ?? ""),
+    }));
+  });
+  return entries.sort((a, b) => b.at - a.at || b.id - a.id).slice(0, count);
+}
+
+async function clients({ store }: Context) {
+  const answers = await store.sendToAll(["CLIENT", "LIST"]);
+  return answers.flatMap((answer) => {
+    if (answer instanceof Error) throw answer;
+    return String(answer)
+      .split("\n")
+      .filter((line) => line !== "")
+      .map((line) => Object.fromEntries(line.split(" ").map((part) => splitAt(part, "="))));
+  });
+}
+
+function splitAt(part: string, sign: string): [string, string] {
+  const at = part.indexOf(sign);
+  return at === -1 ? [part, ""] : [part.slice(0, at), part.slice(at + 1)];
+}
+
+async function killClient({ store }: Context, id: number) {
+  const answers = await store.sendToAll(["CLIENT", "KILL", "ID", id]);
+  const killed = answers.reduce<number>((sum, answer) => sum + (typeof answer === "number" ? answer : 0), 0);
+  if (killed === 0) throw new Problem(404, "NOT_FOUND", `no client has the id ${id}`);
+  return { killed };
+}
+
+/** Directives whose values are secrets: told to be set, not shown. */
+const SECRET = new Set(["requirepass", "masterauth", "masteruser", "tls-key-file-pass", "tls-client-key-file-pass"]);
+
+async function config({ store }: Context) {
+  const flat = (await store.call("CONFIG", "GET", "*")) as string[];
+  return pairs(flat)
+    .map(([name, value]) => ({
+      name,
+      value: SECRET.has(name) && value !== "" ? "••••••" : value,
+      secret: SECRET.has(name),
+    }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+async function setConfig({ store }: Context, name: string, value: string): Promise<void> {
+  for (const answer of await store.sendToAll(["CONFIG", "SET", name, value])) if (answer instanceof Error) throw answer;
+}
+
+async function persistence({ store }: Context) {
+  const answers = await store.sendToAll(["INFO", "persistence"]);
+  return answers.map((answer) => {
+    if (answer instanceof Error) throw answer;
+    return parseInfo(String(answer)).Persistence ?? {};
+  });
+}
+
+async function persist({ store }: Context, what: "snapshot" | "rewrite") {
+  const answers = await store.sendToAll([what === "snapshot" ? "BGSAVE" : "BGREWRITEAOF"]);
+  for (const answer of answers) if (answer instanceof Error) throw answer;
+  return { answer: String(answers[0] ?? "") };
+}
+
+export const OPERATE_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    url: "/api/info",
+    group,
+    summary: "INFO of every node.",
+    answers: "Sections of fields.",
+    run: info,
+  }),
+  route({
+    method: "GET",
+    url: "/api/live",
+    group,
+    summary: "What happens now, as server-sent events: `state` and, each second, `point`.",
+    answers: "A stream of events.",
+    media: "text/event-stream",
+    run: stream,
+  }),
+  route({
+    method: "GET",
+    url: "/api/live/history",
+    group,
+    summary: "Points of the last hour.",
+    query: object({
+      seconds: integer({
+        default: 1,
+        minimum: 1,
+        maximum: 10,
+        description: `Seconds of one point: ${PRECISIONS.map(({ seconds }) => seconds).join(", ")}.`,
+      }),
+    }),
+    answers: "Points, the oldest first.",
+    run: ({ live }, { query }) => ({ points: live.history(query.seconds) }),
+  }),
+  route({
+    method: "GET",
+    url: "/api/slowlog",
+    group,
+    summary: "Commands that took long.",
+    query: object({ count: integer({ default: 128, minimum: 1, maximum: 10_000 }) }),
+    answers: "Entries, the newest first.",
+    run: async (context, { query }) => ({ entries: await slowLog(context, query.count) }),
+  }),
+  route({
+    method: "DELETE",
+    url: "/api/slowlog",
+    group,
+    summary: "Empties the slow log.",
+    answers: "Nothing.",
+    run: async ({ store }) => void (await store.sendToAll(["SLOWLOG", "RESET"])),
+  }),
+  route({
+    method: "GET",
+    url: "/api/clients",
+    group,
+    summary: "Connections of every node.",
+    answers: "The fields of CLIENT LIST.",
+    run: async (context) => ({ clients: await clients(context) }),
+  }),
+  route({
+    method: "DELETE",
+    url: "/api/clients/:id",
+    group,
+    summary: "Ends a connection.",
+    params: object({ id: integer({ minimum: 0 }) }),
+    answers: "How many were ended.",
+    run: (context, { params }) => killClient(context, params.id),
+  }),
+  route({
+    method: "GET",
+    url: "/api/config",
+    group,
+    summary: "The configuration; passwords are not shown.",
+    answers: "Directives by name.",
+    run: async (context) => ({ directives: await config(context) }),
+  }),
+  route({
+    method: "PUT",
+    url: "/api/config/:name",
+    group,
+    summary: "Sets a directive on every node.",
+    params: object({ name: string({ minLength: 1, maxLength: 100 }) }),
+    body: object({ value: string({ maxLength: 10_000 }) }),
+    answers: "Nothing.",
+    run: (context, { params, body }) => setConfig(context, params.name, body.value),
+  }),
+  route({
+    method: "GET",
+    url: "/api/persistence",
+    group,
+    summary: "Snapshots and the append-only file: state and progress, for each node.",
+    answers: "The fields of INFO persistence.",
+    run: async (context) => ({ nodes: await persistence(context) }),
+  }),
+  route({
+    method: "POST",
+    url: "/api/persistence",
+    group,
+    summary: "Begins a snapshot (BGSAVE) or a rewrite (BGREWRITEAOF).",
+    body: object({ what: oneOf(["snapshot", "rewrite"]) }),
+    answers: "What the server said.",
+    run: (context, { body }) => persist(context, body.what),
+  }),
+];

@@ -1,0 +1,184 @@
+/** Task queues of the toolkit: what is in them, and the means to help a job along. Payloads are shown as they are stored. */
+import type { Store } from "cinnabar";
+import { type Job, Queue } from "cinnabar/queues";
+import { findKeys } from "../nodes.ts";
+import { type Context, Problem, type Route, route } from "../route.ts";
+import { integer, object, oneOf, string } from "../schema.ts";
+
+const group = "Queues";
+const STATES = ["waiting", "delayed", "active", "done", "dead", "waitingForChildren"] as const;
+const NAME = string({ minLength: 1, maxLength: 512 });
+const ID = string({ minLength: 1, maxLength: 600 });
+
+interface Place {
+  readonly name: string;
+  readonly shards: number;
+}
+
+/** `queue:{name}:data`, or `queue:{name:2}:of4:data` for a part of one. */
+export function placeOf(key: string): Place | undefined {
+  const match = /^queue:\{(.+?)\}:(?:of(\d+):)?data$/.exec(key);
+  if (match === null) return undefined;
+  if (match[2] === undefined) return { name: match[1]!, shards: 1 };
+  return { name: match[1]!.replace(/:\d+$/, ""), shards: Number(match[2]) };
+}
+
+async function places(store: Store): Promise<{ places: Place[]; complete: boolean }> {
+  const { keys, complete } = await findKeys(store, "queue:{*}:data");
+  const found = new Map<string, Place>();
+  for (const key of keys) {
+    const place = placeOf(key);
+    if (place !== undefined) found.set(`${place.name}\0${place.shards}`, place);
+  }
+  return { places: [...found.values()], complete };
+}
+
+/** A queue keeps an id prefix and subscriptions: one object for each name is enough. */
+const known = new WeakMap<Store, Map<string, Queue>>();
+
+function queueOf(store: Store, { name, shards }: Place): Queue {
+  const queues = known.get(store) ?? new Map<string, Queue>();
+  known.set(store, queues);
+  const id = `${name}\0${shards}`;
+  const queue = queues.get(id) ?? new Queue(store, name, { shards });
+  queues.set(id, queue);
+  return queue;
+}
+
+async function list({ store }: Context) {
+  const found = await places(store);
+  const queues = await Promise.all(
+    found.places.map(async (place) => ({ ...place, counts: await queueOf(store, place).counts() })),
+  );
+  return { queues, complete: found.complete };
+}
+
+async function show(queue: Queue) {
+  const [counts, settings, minutes, schedules] = await Promise.all([
+    queue.counts(),
+    queue.settings(),
+    queue.metrics(60),
+    queue.schedules(100),
+  ]);
+  return { counts, settings, minutes, schedules };
+}
+
+async function job(queue: Queue, id: string): Promise<{ job: Job<unknown, unknown>; log: string[] }> {
+  const found = await queue.get(id);
+  if (found === null) throw new Problem(404, "NO_JOB", "there is no such job");
+  return { job: found, log: await queue.logs(id) };
+}
+
+const JOB_ACTIONS = ["retry", "promote", "remove", "cancel"] as const;
+
+async function actOnJob(queue: Queue, id: string, action: (typeof JOB_ACTIONS)[number]) {
+  if (action === "retry" && !(await queue.retry(id)))
+    throw new Problem(409, "STATE", "only a job that has ended can be retried");
+  if (action === "promote" && !(await queue.promote(id)))
+    throw new Problem(409, "STATE", "only a delayed job can be promoted");
+  if (action === "remove") {
+    const outcome = await queue.remove(id);
+    if (outcome === "active") throw new Problem(409, "STATE", "the job is running: cancel it first");
+    if (outcome === "missing") throw new Problem(404, "NO_JOB", "there is no such job");
+  }
+  if (action === "cancel") {
+    const outcome = await queue.cancel(id);
+    if (outcome === "missing") throw new Problem(404, "NO_JOB", "there is no such job");
+    return { outcome };
+  }
+  return { outcome: "done" };
+}
+
+const QUEUE_ACTIONS = ["pause", "resume", "replayDead", "cleanDone"] as const;
+
+async function actOnQueue(queue: Queue, action: (typeof QUEUE_ACTIONS)[number]) {
+  if (action === "pause") await queue.pause();
+  if (action === "resume") await queue.resume();
+  if (action === "replayDead") return { jobs: await queue.replayDead() };
+  if (action === "cleanDone") return { jobs: await queue.clean("done") };
+  return { ok: true };
+}
+
+const SHARDS = integer({
+  default: 1,
+  minimum: 1,
+  maximum: 64,
+  description: "Over how many slots the queue is spread.",
+});
+const of = ({ store }: Context, name: string, shards: number) => queueOf(store, { name, shards });
+
+export const QUEUE_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    url: "/api/queues",
+    group,
+    summary: "The queues that are in the store.",
+    answers: "Names and counts by state; `complete` is false where the store has too many keys to look at all.",
+    run: list,
+  }),
+  route({
+    method: "GET",
+    url: "/api/queues/:name",
+    group,
+    summary: "A queue: counts, settings, what happened in each of the last 60 minutes, schedules.",
+    params: object({ name: NAME }),
+    query: object({ shards: SHARDS }),
+    answers: "Those.",
+    run: (context, { params, query }) => show(of(context, params.name, query.shards)),
+  }),
+  route({
+    method: "GET",
+    url: "/api/queues/:name/jobs",
+    group,
+    summary: "Jobs in one state, page by page.",
+    params: object({ name: NAME }),
+    query: object(
+      {
+        shards: SHARDS,
+        state: oneOf(STATES),
+        cursor: string({ maxLength: 200 }),
+        limit: integer({ default: 50, minimum: 1, maximum: 500 }),
+      },
+      ["cursor"],
+    ),
+    answers: "Jobs, and the cursor of the next page or null.",
+    run: (context, { params, query }) =>
+      of(context, params.name, query.shards).list(query.state, {
+        limit: query.limit,
+        newestFirst: query.state === "done" || query.state === "dead",
+        ...(query.cursor !== undefined && { cursor: query.cursor }),
+      }),
+  }),
+  route({
+    method: "GET",
+    url: "/api/queues/:name/jobs/:id",
+    group,
+    summary: "A job with its data, attempts, error, result and log.",
+    params: object({ name: NAME, id: ID }),
+    query: object({ shards: SHARDS }),
+    answers: "The job and the lines that it logged.",
+    run: (context, { params, query }) => job(of(context, params.name, query.shards), params.id),
+  }),
+  route({
+    method: "POST",
+    url: "/api/queues/:name/jobs/:id",
+    group,
+    summary: "Retries, promotes, removes or cancels a job.",
+    params: object({ name: NAME, id: ID }),
+    query: object({ shards: SHARDS }),
+    body: object({ action: oneOf(JOB_ACTIONS) }),
+    answers: "What became of it.",
+    run: (context, { params, query, body }) => actOnJob(of(context, params.name, query.shards), params.id, body.action),
+  }),
+  route({
+    method: "POST",
+    url: "/api/queues/:name",
+    group,
+    summary: "Pauses or resumes a queue, runs its dead letters again, or forgets what is done.",
+    params: object({ name: NAME }),
+    query: object({ shards: SHARDS }),
+    body: object({ action: oneOf(QUEUE_ACTIONS) }),
+    answers: "How many jobs that concerned, where it tells.",
+    run: (context, { params, query, body }) => actOnQueue(of(context, params.name, query.shards), body.action),
+  }),
+];

@@ -1,0 +1,150 @@
+/**
+ * Who may talk to the console. It can do everything to the store, and a browser lets any page send requests to 127.0.0.1, so:
+ *
+ * - Host must be an address, `localhost`, or a name that was given: a foreign name that was made to point here (DNS rebinding) is
+ *   refused, since its page would be of our origin.
+ * - What acts (all but GET) needs a header that no other site can send without asking first, which nobody answers; and where
+ *   the browser says where a request comes from (Sec-Fetch-Site, Origin), it must be this page. So must reads be.
+ * - With a password: a session, whose token is in a cookie that scripts cannot read and that other sites' requests do not carry.
+ *   Attempts are limited, and the password is compared in a time that tells nothing about it.
+ * - Nothing that is shown may run: no inline script, no other host, no frame, no guessing of types.
+ */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { isIP } from "node:net";
+import { hostname } from "node:os";
+import { open, type Store } from "cinnabar";
+import { RateLimiter } from "cinnabar/rate-limits";
+import type { FastifyReply, FastifyRequest } from "fastify";
+import { Problem } from "./route.ts";
+
+export const ACT_HEADER = "x-cinnabar";
+const SESSION_MS = 12 * 3_600_000;
+const MOST_SESSIONS = 1_000;
+
+export const HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
+  "x-content-type-options": "nosniff",
+  "x-frame-options": "DENY",
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+};
+
+/** The name in a Host header, without the port; undefined where there is no sensible one. */
+export function hostName(header: string | undefined): string | undefined {
+  const match = /^(\[[0-9a-f:.]+\]|[^:[\]/@\s]+)(?::\d{1,5})?$/i.exec(header ?? "");
+  return match?.[1]?.replace(/^\[|\]$/g, "").toLowerCase();
+}
+
+export function checkHost(request: FastifyRequest, allowed: readonly string[]): void {
+  const name = hostName(request.headers.host);
+  const known = ["localhost", hostname().toLowerCase(), ...allowed.map((each) => each.toLowerCase())];
+  if (name !== undefined && (isIP(name) !== 0 || known.includes(name))) return;
+  throw new Problem(
+    421,
+    "HOST",
+    "this console does not answer to that host name; use its address, localhost or --host",
+  );
+}
+
+/** Refuses what another site has sent. */
+export function checkSite(request: FastifyRequest): void {
+  const { "sec-fetch-site": site, origin, host } = request.headers;
+  const acts = request.method !== "GET" && request.method !== "HEAD";
+  const foreign = site !== undefined && site !== "same-origin" && site !== "none";
+  if (foreign || (origin !== undefined && !sameOrigin(origin, host))) {
+    throw new Problem(403, "CROSS_SITE", "requests from other sites are refused");
+  }
+  if (acts && request.headers[ACT_HEADER] !== "1") {
+    throw new Problem(403, "CROSS_SITE", `what acts needs the header ${ACT_HEADER}: 1`);
+  }
+}
+
+function sameOrigin(origin: string, host: string | undefined): boolean {
+  try {
+    return new URL(origin).host === host;
+  } catch {
+    return false;
+  }
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** The password and the sessions of those who gave it. Kept in this process: nothing of it is written into the store. */
+export class Door {
+  readonly #password: Buffer | null;
+  readonly #sessions = new Map<string, number>();
+  readonly #limiter: RateLimiter;
+  readonly #memory: Store;
+  readonly #now: () => number;
+
+  private constructor(password: string | undefined, memory: Store, now: () => number) {
+    this.#password = password === undefined ? null : digest(password);
+    this.#memory = memory;
+    this.#now = now;
+    this.#limiter = new RateLimiter(memory, "login", [
+      { limit: 5, windowMs: 60_000 },
+      { limit: 50, windowMs: 86_400_000 },
+    ]);
+  }
+
+  /** The limiter counts in a store of its own, so that it works whatever becomes of the one that is looked at. */
+  static async open(password: string | undefined, now: () => number = Date.now): Promise<Door> {
+    return new Door(password, await open(), now);
+  }
+
+  get locked(): boolean {
+    return this.#password !== null;
+  }
+
+  async login(request: FastifyRequest, reply: FastifyReply, password: string): Promise<void> {
+    if (this.#password === null) return;
+    const verdict = await this.#limiter.take(request.ip);
+    if (!verdict.allowed) {
+      const seconds = Math.max(1, Math.ceil(verdict.retryAfterMs / 1_000));
+      reply.header("retry-after", seconds);
+      throw new Problem(429, "TOO_MANY_ATTEMPTS", `too many attempts; try again in ${seconds} s`);
+    }
+    // Digests have one length whatever was sent, so the comparison tells neither length nor prefix.
+    if (!timingSafeEqual(digest(password), this.#password))
+      throw new Problem(401, "PASSWORD", "that is not the password");
+    await this.#limiter.reset(request.ip);
+    const token = randomBytes(32).toString("base64url");
+    if (this.#sessions.size >= MOST_SESSIONS) this.#sessions.delete(this.#sessions.keys().next().value!);
+    this.#sessions.set(token, this.#now() + SESSION_MS);
+    reply.header("set-cookie", cookie(request, token, SESSION_MS / 1_000));
+  }
+
+  logout(request: FastifyRequest, reply: FastifyReply): void {
+    this.#sessions.delete(tokenOf(request) ?? "");
+    reply.header("set-cookie", cookie(request, "", 0));
+  }
+
+  admits(request: FastifyRequest): boolean {
+    if (this.#password === null) return true;
+    const token = tokenOf(request);
+    const until = token === undefined ? undefined : this.#sessions.get(token);
+    if (until === undefined) return false;
+    if (until > this.#now()) return true;
+    this.#sessions.delete(token!);
+    return false;
+  }
+
+  close(): Promise<void> {
+    return this.#memory.close();
+  }
+}
+
+/** Cookies do not tell ports apart: each console of a machine has a name of its own. */
+const cookieName = (request: FastifyRequest): string => `cinnabar-${request.socket.localPort ?? 0}`;
+
+function cookie(request: FastifyRequest, token: string, seconds: number): string {
+  return `${cookieName(request)}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}`;
+}
+
+function tokenOf(request: FastifyRequest): string | undefined {
+  const name = `${cookieName(request)}=`;
+  const found = (request.headers.cookie ?? "").split(/;\s*/).find((part) => part.startsWith(name));
+  return found?.slice(name.length);
+}

@@ -1,0 +1,164 @@
+/**
+ * The console's HTTP server: the routes under /api, the page for everything else. It knows a Store and nothing of how that was
+ * opened. A request passes the checks of security.ts, then its route's schema, then its handler; every error leaves as
+ * problem+json.
+ */
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import fastifyStatic from "@fastify/static";
+import { ClosedError, ConnectionError, InputError, ServerError, type Store } from "cinnabar";
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
+import { Live } from "./live.ts";
+import { openApi } from "./openapi.ts";
+import { Problem, type Route } from "./route.ts";
+import { ROUTES } from "./routes/index.ts";
+import { checkHost, checkSite, Door, HEADERS } from "./security.ts";
+import { VERSION } from "./version.ts";
+
+export interface ConsoleOptions {
+  readonly store: Store;
+  /** How people are told what they look at; without credentials. */
+  readonly backend: string;
+  readonly password?: string | undefined;
+  /** Host names, besides addresses and localhost, under which the console answers. */
+  readonly hosts?: readonly string[];
+  /** The built page. */
+  readonly page?: string;
+}
+
+export interface Console {
+  readonly live: Live;
+  listen(host: string, port: number): Promise<number>;
+  close(): Promise<void>;
+}
+
+const BODY_LIMIT = 8 * 1024 * 1024;
+const OPEN_TO_ALL = new Set(["/api/login", "/api/session"]);
+
+function builtPage(): string {
+  const beside = fileURLToPath(new URL("./ui", import.meta.url));
+  return existsSync(beside) && existsSync(`${beside}/index.html`)
+    ? beside
+    : fileURLToPath(new URL("../dist/ui", import.meta.url));
+}
+
+export async function openConsole(options: ConsoleOptions): Promise<Console> {
+  const { store, backend } = options;
+  const live = new Live(store);
+  const door = await Door.open(options.password);
+  const app = Fastify({
+    bodyLimit: BODY_LIMIT,
+    forceCloseConnections: true,
+    ajv: { customOptions: { allErrors: false } },
+  });
+  // JSON is the only body there is: a form of another site could send plain text.
+  app.removeContentTypeParser("text/plain");
+  app.setErrorHandler((error: FastifyError, _request, reply) => sendProblem(reply, problemOf(error)));
+  app.setNotFoundHandler((_request, reply) =>
+    sendProblem(reply, new Problem(404, "NOT_FOUND", "there is nothing here")),
+  );
+  app.addHook("onRequest", async (request, reply) => {
+    reply.headers(HEADERS);
+    checkHost(request, options.hosts ?? []);
+    const path = request.url.split("?")[0]!;
+    if (!path.startsWith("/api/")) return;
+    reply.header("cache-control", "no-store");
+    checkSite(request);
+    if (!OPEN_TO_ALL.has(path) && !door.admits(request)) {
+      throw new Problem(401, "SIGN_IN", "this console asks for a password");
+    }
+  });
+  const document = openApi(ROUTES, VERSION);
+  app.get("/api/openapi.json", () => document);
+  for (const route of ROUTES) serve(app, route, { store, live, backend });
+  serveDoor(app, door);
+  const page = options.page ?? builtPage();
+  if (existsSync(page)) await app.register(fastifyStatic, { root: page, dotfiles: "deny", index: ["index.html"] });
+  await app.ready();
+  return {
+    live,
+    listen: async (host, port) => {
+      await app.listen({ host, port });
+      const address = app.server.address();
+      live.start();
+      return typeof address === "object" && address !== null ? address.port : port;
+    },
+    close: async () => {
+      live.stop();
+      await app.close();
+      await door.close();
+    },
+  };
+}
+
+function serve(app: FastifyInstance, route: Route, context: { store: Store; live: Live; backend: string }): void {
+  app.route({
+    method: route.method,
+    url: route.url,
+    schema: {
+      ...(route.query && { querystring: route.query }),
+      ...(route.body && { body: route.body }),
+      ...(route.params && { params: route.params }),
+    },
+    handler: async (request, reply) => {
+      const { query, body, params } = request;
+      const answer = await route.run(context, { query, body, params, request, reply });
+      return reply.sent ? reply : reply.send(answer ?? { ok: true });
+    },
+  });
+}
+
+function serveDoor(app: FastifyInstance, door: Door): void {
+  const body = {
+    type: "object",
+    properties: { password: { type: "string", maxLength: 1_024 } },
+    required: ["password"],
+    additionalProperties: false,
+  };
+  app.get("/api/session", (request) => ({ locked: door.locked, signedIn: door.admits(request), version: VERSION }));
+  app.post<{ Body: { password: string } }>("/api/login", { schema: { body } }, async (request, reply) => {
+    await door.login(request, reply, request.body.password);
+    return { ok: true };
+  });
+  app.post("/api/logout", async (request, reply) => {
+    door.logout(request, reply);
+    return { ok: true };
+  });
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: "Bad request",
+  401: "Not signed in",
+  403: "Refused",
+  404: "Not found",
+  409: "Conflict",
+  413: "Too large",
+  415: "Unsupported media type",
+  421: "Misdirected request",
+  422: "The store refused it",
+  429: "Too many attempts",
+  500: "Internal error",
+  503: "The store cannot be reached",
+};
+
+/** What the caller is told. Errors that nobody foresaw are written to stderr, and tell the caller nothing. */
+function problemOf(error: FastifyError | Error): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof InputError) return new Problem(400, "INPUT", error.message);
+  if (error instanceof ServerError) return new Problem(422, error.code, error.message);
+  if (error instanceof ConnectionError || error instanceof ClosedError)
+    return new Problem(503, error.code, error.message);
+  const { statusCode, code, validation } = error as FastifyError;
+  if (validation !== undefined) return new Problem(400, "INPUT", error.message);
+  if (statusCode !== undefined && statusCode < 500) return new Problem(statusCode, code ?? "REQUEST", error.message);
+  console.error(error);
+  return new Problem(500, "INTERNAL", "something went wrong in the console; its terminal says what");
+}
+
+function sendProblem(reply: FastifyReply, { status, code, message }: Problem): FastifyReply {
+  const title = TITLES[status] ?? "Error";
+  return reply
+    .code(status)
+    .type("application/problem+json")
+    .send(JSON.stringify({ type: "about:blank", title, status, code, detail: message }));
+}

@@ -1,0 +1,75 @@
+/**
+ * Replies as JSON. Strings that are UTF-8 are strings; other bytes are `{ "bytes": base64 }`, so that nothing is mangled on its
+ * way to the page and back. Replies that RESP3 has as maps are `{ "map": [[field, value] …] }`, told by the command, since the
+ * store's connections speak the flat form.
+ */
+import { isUtf8 } from "node:buffer";
+import { type Answer, type Reply, ServerError, type Word } from "cinnabar";
+
+export type Bytes = { readonly bytes: string };
+/** A name or a value as the page has it. */
+export type Text = string | Bytes;
+export type Value = null | number | Text | { readonly error: string } | { readonly map: [Value, Value][] } | Value[];
+
+export function textOf(buffer: Buffer): Text {
+  return isUtf8(buffer) ? buffer.toString("utf8") : { bytes: buffer.toString("base64") };
+}
+
+export function jsonOf(answer: Answer): Value {
+  if (answer instanceof ServerError) return { error: answer.message };
+  if (Buffer.isBuffer(answer)) return textOf(answer);
+  return Array.isArray(answer) ? answer.map(jsonOf) : answer;
+}
+
+/** Base64 in front of which stands this is bytes; anything else is the text itself. What the page sends for names. */
+const BYTES = "base64:";
+
+/** A word that came from the page. */
+export function wordOf(text: string): Word {
+  return text.startsWith(BYTES) ? Buffer.from(text.slice(BYTES.length), "base64") : text;
+}
+
+const MAPS = new Set([
+  "HGETALL",
+  "CONFIG GET",
+  "XINFO STREAM",
+  "MEMORY STATS",
+  "CLIENT TRACKINGINFO",
+  "COMMAND DOCS",
+  "ACL GETUSER",
+  "LATENCY HISTOGRAM",
+  "PUBSUB NUMSUB",
+  "HELLO",
+]);
+const SCORED = new Set([
+  "ZRANGE",
+  "ZREVRANGE",
+  "ZRANGEBYSCORE",
+  "ZREVRANGEBYSCORE",
+  "ZPOPMIN",
+  "ZPOPMAX",
+  "ZUNION",
+  "ZINTER",
+  "ZDIFF",
+]);
+
+/** The reply of a command, with its pairs found again. */
+export function shaped(words: readonly string[], reply: Reply): Value {
+  const value = jsonOf(reply);
+  if (!Array.isArray(value) || value.length % 2 !== 0) return value;
+  const name = (words[0] ?? "").toUpperCase();
+  const isMap = MAPS.has(name) || MAPS.has(`${name} ${(words[1] ?? "").toUpperCase()}`);
+  const scored =
+    SCORED.has(name) && (name.startsWith("ZPOP") || words.some((word) => word.toUpperCase() === "WITHSCORES"));
+  return isMap || scored ? { map: pairs(value) } : value;
+}
+
+export function pairs<T>(flat: readonly T[]): [T, T][] {
+  return Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!]);
+}
+
+/** A reply that must be no error. */
+export function sound(answer: Answer): Reply {
+  if (answer instanceof ServerError) throw answer;
+  return answer;
+}

@@ -1,0 +1,50 @@
+/** Chromium and the built page, for tests. */
+import { existsSync, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { build } from "vite";
+
+/** Where the browser is; undefined where there is none. */
+const PROGRAM = ["chromium", "chromium-browser", "google-chrome"]
+  .flatMap((name) => (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name)))
+  .find(existsSync);
+
+export const hasBrowser = PROGRAM !== undefined;
+if (!hasBrowser) console.log("Skipped: the console's page, since chromium is not installed.");
+
+export function openBrowser(): Promise<Browser> {
+  const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
+  return chromium.launch({ executablePath: PROGRAM!, args });
+}
+
+/** Builds the page as it is now into a folder. */
+export async function buildPage(outDir: string): Promise<void> {
+  const configFile = fileURLToPath(new URL("../vite.config.js", import.meta.url));
+  await build({ configFile, logLevel: "error", build: { outDir, emptyOutDir: true } });
+}
+
+export const WIDE = { width: 1280, height: 800 };
+export const NARROW = { width: 390, height: 844 };
+
+const SCREENSHOTS = process.env.CINNABAR_SCREENSHOTS ?? join(tmpdir(), "cinnabar-screenshots");
+
+export async function shoot(page: Page, name: string): Promise<void> {
+  mkdirSync(SCREENSHOTS, { recursive: true });
+  await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
+}
+
+/** What no page may do: ask another host, or break a rule of the security policy, or throw. */
+export function watch(page: Page, origin: string): string[] {
+  const offences: string[] = [];
+  page.on("request", (request) => {
+    if (!request.url().startsWith(origin) && !request.url().startsWith("data:"))
+      offences.push(`asked ${request.url()}`);
+  });
+  page.on("pageerror", (error) => offences.push(`threw ${error.message}`));
+  page.on("console", (message) => {
+    if (/Content Security Policy|Refused to/.test(message.text())) offences.push(message.text());
+  });
+  return offences;
+}

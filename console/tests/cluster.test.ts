@@ -1,0 +1,35 @@
+/** A Cluster behind the console: one list of keys, figures that are sums. */
+import { expect, test } from "vitest";
+import { describeBackends } from "../../toolkit/src/testing/index.ts";
+import { serve } from "./support.ts";
+
+describeBackends("the console", { backends: ["cluster"], audit: false }, (backend) => {
+  test("lists the keys of all nodes, each once, and shows and edits them", async () => {
+    for (let nth = 0; nth < 60; nth++) await backend.store.call("SET", `key:${nth}`, nth);
+    const served = await serve(backend.store);
+    try {
+      const seen: string[] = [];
+      let cursor = "0";
+      do {
+        const { body } = await served.get(`/api/keys?count=10&cursor=${encodeURIComponent(cursor)}`);
+        for (const { key, type } of body.keys) {
+          expect(type).toBe("string");
+          seen.push(key);
+        }
+        cursor = body.cursor;
+      } while (cursor !== "0");
+      expect(new Set(seen).size).toBe(60);
+      expect((await served.get("/api/info")).body.nodes).toHaveLength(3);
+      expect((await served.get("/api/key?key=key:7")).body.rows).toEqual([["7"]]);
+      await served.send("PUT", "/api/key", { key: "key:7", action: "set", value: "seven" });
+      expect((await served.send("POST", "/api/command", { words: ["GET", "key:7"] })).body.value).toBe("seven");
+      expect((await served.send("POST", "/api/keys/delete", { keys: ["key:1", "key:2", "key:3"] })).body.removed).toBe(
+        3,
+      );
+      await served.console.live.sample();
+      await expect.poll(() => served.console.live.history(1).at(-1)?.keys, { timeout: 10_000 }).toBe(57);
+    } finally {
+      await served.console.close();
+    }
+  });
+});

@@ -1,0 +1,43 @@
+/** Every pair of text and ground in either theme has WCAG AA's contrast, 4.5 : 1. */
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+
+const css = readFileSync(new URL("../ui/style.css", import.meta.url), "utf8");
+
+function colours(selector: string): Map<string, string> {
+  const from = css.indexOf(`${selector} {`);
+  const block = css.slice(from, css.indexOf("}", from));
+  return new Map([...block.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/g)].map(([, name, value]) => [name!, value!]));
+}
+
+function luminance(colour: string): number {
+  const [r, g, b] = [1, 3, 5].map((at) => {
+    const part = Number.parseInt(colour.slice(at, at + 2), 16) / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r! + 0.7152 * g! + 0.0722 * b!;
+}
+
+function contrast(one: string, other: string): number {
+  const [light, dark] = [luminance(one), luminance(other)].sort((a, b) => b - a);
+  return (light! + 0.05) / (dark! + 0.05);
+}
+
+const GROUNDS = ["bg", "panel", "hover"];
+const PAIRS: [string, string][] = [
+  ...["text", "dim", "accent", "bad"].flatMap((text) => GROUNDS.map((ground): [string, string] => [text, ground])),
+  ...["c2", "c3", "c4"].map((text): [string, string] => [text, "panel"]),
+  ["on-accent", "accent"],
+  ["warn", "warn-bg"],
+];
+
+describe.each([
+  ["light", ":root"],
+  ["dark", ':root[data-theme="dark"]'],
+])("the %s theme", (_name, selector) => {
+  const theme = colours(selector);
+
+  test.each(PAIRS)("%s on %s", (text, ground) => {
+    expect(contrast(theme.get(text)!, theme.get(ground)!)).toBeGreaterThanOrEqual(4.5);
+  });
+});

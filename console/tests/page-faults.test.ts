@@ -1,0 +1,126 @@
+/** The page when things are not as they should be: a console or a store that is lost, a password, very many keys. */
+import { join } from "node:path";
+import { open } from "cinnabar";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
+import { openConsole } from "../src/server.ts";
+import { buildPage, hasBrowser, openBrowser, shoot, WIDE, watch } from "./browser.ts";
+import { serve, temporaryFolder } from "./support.ts";
+
+const folder = temporaryFolder();
+const built = join(folder.path, "ui");
+let browser: Browser;
+
+async function newPage(): Promise<Page> {
+  const page = await browser.newPage({ viewport: WIDE });
+  page.setDefaultTimeout(15_000);
+  return page;
+}
+
+describe.runIf(hasBrowser)("the page", () => {
+  beforeAll(async () => {
+    await buildPage(built);
+    browser = await openBrowser();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    folder.remove();
+  });
+
+  test("tells that the console is lost, and recovers by itself", async () => {
+    const store = await open();
+    const first = await serve(store, { page: built });
+    const page = await newPage();
+    await page.goto(`${first.url}/#/keys`);
+    await page.getByText("The store is empty.").waitFor();
+    await first.console.close();
+    await page.getByText("The console does not answer.").waitFor();
+    await shoot(page, "lost");
+    await store.call("SET", "meanwhile", "1");
+    const second = await openConsole({ store, backend: "test", page: built });
+    await second.listen("127.0.0.1", first.port);
+    await page.locator(".banner").waitFor({ state: "detached" });
+    await page.locator(".key", { hasText: "meanwhile" }).waitFor();
+    await page.close();
+    await second.close();
+    await store.close();
+  });
+
+  test.runIf(installed("redis-server"))("tells that the store is lost, and recovers by itself", async () => {
+    const redis = await startRedis();
+    const store = await open(redis.url, { retryMs: 200 });
+    const served = await serve(store, { page: built });
+    const page = await newPage();
+    try {
+      await page.goto(`${served.url}/#/`);
+      await page.locator(".facts").waitFor();
+      await redis.kill();
+      await page.getByText("cannot reach its store").waitFor();
+      await page.goto(`${served.url}/#/clients`);
+      await page.getByText("That did not work.").waitFor();
+      await shoot(page, "store-lost");
+      await redis.restart();
+      await page.locator(".banner").waitFor({ state: "detached" });
+      await page.locator("table[aria-label=Clients]").waitFor();
+    } finally {
+      await page.close();
+      await served.console.close();
+      await store.close();
+      await redis.stop();
+    }
+  });
+
+  test("asks for the password, says when it is wrong, and goes on when it is right", async () => {
+    const store = await open();
+    const served = await serve(store, { page: built, password: "open sesame" });
+    const page = await newPage();
+    const offences = watch(page, served.url);
+    await page.goto(served.url);
+    await page.getByLabel("Password").fill("open barley");
+    await page.keyboard.press("Enter");
+    await page.getByText("that is not the password").waitFor();
+    await shoot(page, "sign-in");
+    await page.getByLabel("Password").fill("open sesame");
+    await page.keyboard.press("Enter");
+    await page.locator("h1", { hasText: "Overview" }).waitFor();
+    await page.reload();
+    await page.locator(".facts").waitFor();
+    expect(await page.evaluate("document.cookie")).toBe("");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await page.getByLabel("Password").waitFor();
+    expect(await page.evaluate("fetch('/api/info').then(({ status }) => status)")).toBe(401);
+    expect(offences).toEqual([]);
+    await page.close();
+    await served.console.close();
+    await store.close();
+  });
+
+  test("browses a million keys with a handful of rows in the document", async () => {
+    const store = await open(undefined, { config: { "enable-debug-command": "yes" } });
+    await store.call("DEBUG", "POPULATE", 1_000_000, "user", 8);
+    await store.call("SET", "needle:in:the:hay", "found");
+    const served = await serve(store, { page: built });
+    const page = await newPage();
+    await page.goto(`${served.url}/#/keys`);
+    await page.getByText(/^\d+\+ keys$/).waitFor();
+    await page.getByRole("button", { name: "Tree" }).click();
+    await page.getByRole("button", { name: "More", exact: true }).click();
+    await expect
+      .poll(async () => Number.parseInt((await page.locator(".left .note").textContent()) ?? "", 10), {
+        timeout: 10_000,
+      })
+      .toBeGreaterThanOrEqual(2_000);
+    await page.locator(".list").evaluate("(list) => list.scrollTo(0, list.scrollHeight)");
+    await page.locator(".key", { hasText: "user:" }).last().waitFor();
+    expect(await page.locator(".key").count()).toBeLessThan(80);
+    await shoot(page, "million-keys");
+    await page.getByRole("button", { name: "Tree" }).click();
+    await page.getByRole("button", { name: /^user:/ }).waitFor();
+    await page.goto(`${served.url}/#/keys?key=needle:in:the:hay`);
+    await page.locator("pre.string", { hasText: "found" }).waitFor();
+    await page.close();
+    await served.console.close();
+    await store.close();
+  });
+});

@@ -1,0 +1,47 @@
+/** Talking to the console's own server. Every answer that is no success is thrown as a `Failure`, in the server's own words. */
+
+export class Failure extends Error {
+  readonly status: number;
+  readonly code: string;
+
+  constructor(status: number, code: string, message: string) {
+    super(message);
+    this.status = status;
+    this.code = code;
+  }
+}
+
+/** Called when the server wants a password. */
+let onSignIn = (): void => {};
+
+export function whenSignInIsNeeded(callback: () => void): void {
+  onSignIn = callback;
+}
+
+async function ask<T>(path: string, init: RequestInit): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(path, { ...init, credentials: "same-origin" });
+  } catch {
+    throw new Failure(0, "LOST", "the console does not answer");
+  }
+  const body = (await response.json().catch(() => ({}))) as { code?: string; detail?: string };
+  if (response.ok) return body as T;
+  if (body.code === "SIGN_IN") onSignIn();
+  throw new Failure(response.status, body.code ?? "", body.detail ?? `the console answered ${response.status}`);
+}
+
+export type Query = Readonly<Record<string, string | number>>;
+
+export function get<T>(path: string, query: Query = {}, signal?: AbortSignal): Promise<T> {
+  const words = new URLSearchParams(Object.entries(query).map(([name, value]) => [name, String(value)])).toString();
+  return ask<T>(words === "" ? path : `${path}?${words}`, signal ? { signal } : {});
+}
+
+export function act<T = unknown>(method: "POST" | "PUT" | "DELETE", path: string, body?: unknown): Promise<T> {
+  return ask<T>(path, {
+    method,
+    headers: { "x-cinnabar": "1", ...(body !== undefined && { "content-type": "application/json" }) },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}

@@ -1,0 +1,343 @@
+/** One key: its facts, its value page by page, and what can be done to it. */
+import { useEffect, useState } from "preact/hooks";
+import type { KeyView } from "../../../src/routes/keys.ts";
+import type { Value } from "../../../src/values.ts";
+import { act, type Failure, get } from "../../api.ts";
+import { bytes, duration, isText, number, pretty, sendable, shown } from "../../format.ts";
+import { useRecoveries } from "../../live.ts";
+import { Dialog, Trouble, useActions, ValueView } from "../../parts.tsx";
+import { go } from "../../router.ts";
+
+/** What is asked for in a dialog: fields with their first values. */
+interface Form {
+  readonly title: string;
+  readonly fields: readonly { name: string; label: string; value: string; long?: boolean; note?: string }[];
+  send(values: Readonly<Record<string, string>>): Promise<unknown>;
+}
+
+function FormDialog({ form, close, done }: { form: Form; close: () => void; done: () => void }) {
+  const [error, setError] = useState<Failure | null>(null);
+  const submit = async (event: SubmitEvent) => {
+    event.preventDefault();
+    try {
+      await form.send(
+        Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement)) as Record<string, string>,
+      );
+      close();
+      done();
+    } catch (failure) {
+      setError(failure as Failure);
+    }
+  };
+  return (
+    <Dialog title={form.title} close={close}>
+      <form class="stack" onSubmit={submit}>
+        {form.fields.map(({ name, label, value, long, note }) => (
+          <div class="field" key={name}>
+            <label for={`field-${name}`}>{label}</label>
+            {long ? (
+              <textarea id={`field-${name}`} name={name} rows={8} defaultValue={value} autofocus />
+            ) : (
+              <input id={`field-${name}`} name={name} defaultValue={value} autocomplete="off" />
+            )}
+            {note && <small>{note}</small>}
+          </div>
+        ))}
+        {error && (
+          <p class="bad" role="alert">
+            {error.message}
+          </p>
+        )}
+        <div class="row end">
+          <button type="button" onClick={close}>
+            Cancel
+          </button>
+          <button type="submit" class="main">
+            Save
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+/** The pages loaded so far. */
+function useKey(name: string) {
+  const [view, setView] = useState<KeyView | null>(null);
+  const [error, setError] = useState<Failure | null>(null);
+  const recoveries = useRecoveries();
+  const load = async (cursor: string) => {
+    try {
+      const page = await get<KeyView>("/api/key", { key: name, cursor });
+      setView((old) => (cursor === "0" || old === null ? page : { ...page, rows: [...old.rows, ...page.rows] }));
+      setError(null);
+    } catch (failure) {
+      setError(failure as Failure);
+    }
+  };
+  useEffect(() => void load("0"), [name, recoveries]);
+  return { view, error, load };
+}
+
+const edit = (key: string, body: object) => act("PUT", "/api/key", { key, ...body });
+const word = (value: Value | undefined): string =>
+  value !== undefined && isText(value) ? sendable(value) : String(value ?? "");
+
+/** Adding an element, by type. */
+function addForm(key: string, type: string): Form | null {
+  const field = (name: string, label: string, long = false) => ({ name, label, value: "", long });
+  const forms: Record<string, Form> = {
+    hash: {
+      title: "Set a field",
+      fields: [field("field", "Field"), field("value", "Value", true)],
+      send: (values) => edit(key, { action: "setField", ...values }),
+    },
+    list: {
+      title: "Append an item",
+      fields: [field("value", "Value", true)],
+      send: (values) => edit(key, { action: "push", ...values }),
+    },
+    set: {
+      title: "Add a member",
+      fields: [field("value", "Member", true)],
+      send: (values) => edit(key, { action: "addMember", ...values }),
+    },
+    zset: {
+      title: "Add a member",
+      fields: [field("field", "Member"), field("value", "Score")],
+      send: (values) => edit(key, { action: "setScore", ...values }),
+    },
+    stream: {
+      title: "Add an entry",
+      fields: [field("name", "Field"), field("value", "Value", true)],
+      send: ({ name = "", value = "" }) => edit(key, { action: "addEntry", pairs: [[name, value]] }),
+    },
+  };
+  return forms[type] ?? null;
+}
+
+/** Changing the element of a row; null where it has only a name. */
+function changeForm(key: string, type: string, row: Value[]): Form | null {
+  const value = (label: string, shownValue: string, long = true) => [{ name: "value", label, value: shownValue, long }];
+  if (type === "hash") {
+    return {
+      title: `Field ${word(row[0])}`,
+      fields: value("Value", word(row[1])),
+      send: (values) => edit(key, { action: "setField", field: word(row[0]), ...values }),
+    };
+  }
+  if (type === "list") {
+    return {
+      title: `Item ${String(row[0])}`,
+      fields: value("Value", word(row[1])),
+      send: (values) => edit(key, { action: "setIndex", index: row[0], ...values }),
+    };
+  }
+  if (type === "zset") {
+    return {
+      title: `Score of ${word(row[0])}`,
+      fields: value("Score", word(row[1]), false),
+      send: (values) => edit(key, { action: "setScore", field: word(row[0]), ...values }),
+    };
+  }
+  return null;
+}
+
+function removal(key: string, type: string, row: Value[]): Promise<unknown> {
+  if (type === "hash") return edit(key, { action: "removeField", field: word(row[0]) });
+  if (type === "list") return edit(key, { action: "removeIndex", index: row[0], value: word(row[1]) });
+  if (type === "stream") return edit(key, { action: "removeEntry", field: word(row[0]) });
+  return edit(key, { action: "removeMember", value: word(row[0]) });
+}
+
+const cell = (value: Value) =>
+  isText(value) || typeof value === "number" ? (
+    <span class="cut">{isText(value) ? shown(value) : value}</span>
+  ) : (
+    <ValueView value={value} />
+  );
+
+function Rows({
+  view,
+  name,
+  open,
+  remove,
+}: {
+  view: KeyView;
+  name: string;
+  open: (form: Form) => void;
+  remove: (row: Value[]) => void;
+}) {
+  return (
+    <div class="scroll">
+      <table aria-label="Value">
+        <thead>
+          <tr>
+            {view.columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+            <th />
+          </tr>
+        </thead>
+        <tbody>
+          {view.rows.map((row, nth) => {
+            const form = changeForm(name, view.type, row);
+            return (
+              <tr key={nth}>
+                {row.map((value, at) => (
+                  <td key={at} class={at === row.length - 1 ? "wide" : ""}>
+                    {cell(value)}
+                  </td>
+                ))}
+                <td class="num">
+                  {form && (
+                    <button type="button" class="small" onClick={() => open(form)}>
+                      Edit
+                    </button>
+                  )}
+                  <button type="button" class="small" onClick={() => remove(row)}>
+                    Remove
+                  </button>
+                </td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function keyForms(name: string, view: KeyView): { ttl: Form; rename: Form; text: Form } {
+  const ttl = view.ttlMs === null ? "" : String(Math.ceil(view.ttlMs / 1_000));
+  return {
+    ttl: {
+      title: "Time to live",
+      fields: [{ name: "seconds", label: "Seconds", value: ttl, note: "Empty: the key stays for good." }],
+      send: async ({ seconds = "" }) => {
+        const ms = seconds.trim() === "" ? null : Math.round(Number(seconds) * 1_000);
+        if (ms !== null && !(ms >= 1)) throw new Error(`"${seconds}" is no time: give seconds, such as 60`);
+        await act("POST", "/api/key/ttl", { key: name, ttlMs: ms });
+      },
+    },
+    rename: {
+      title: "Rename",
+      fields: [{ name: "to", label: "New name", value: name }],
+      send: async ({ to = "" }) => {
+        await act("POST", "/api/key/rename", { key: name, to });
+        go("keys", { key: to });
+      },
+    },
+    text: {
+      title: "Value",
+      fields: [{ name: "value", label: "Value", value: word(view.rows[0]?.[0]), long: true }],
+      send: ({ value = "" }) => edit(name, { action: "set", value }),
+    },
+  };
+}
+
+export function KeyPane({ name, changed }: { name: string; changed: () => void }) {
+  const { view, error, load } = useKey(name);
+  const [form, setForm] = useState<Form | null>(null);
+  const again = () => void load("0");
+  const actions = useActions(again);
+  const edited = () => {
+    again();
+    changed();
+  };
+  const back = (
+    <a class="back" href="#/keys">
+      ← Keys
+    </a>
+  );
+  if (error !== null && view === null) {
+    return (
+      <>
+        {back}
+        <Trouble error={error} again={again} />
+      </>
+    );
+  }
+  if (view === null) return <div class="loading" aria-busy="true" />;
+  const forms = keyForms(name, view);
+  const add = addForm(name, view.type);
+  const isString = view.type === "string";
+  const remove = () =>
+    actions.ask({
+      title: "Delete this key?",
+      text: `${shown(view.key)} and all that is in it are gone then.`,
+      button: "Delete it",
+      run: async () => {
+        if (!(await actions.run(() => act("POST", "/api/keys/delete", { keys: [name] })))) return;
+        changed();
+        go("keys");
+      },
+    });
+  return (
+    <div class="pane">
+      {back}
+      <h2 class="name">{shown(view.key)}</h2>
+      <p class="about">
+        <span class={`tag ${view.type}`}>{view.type}</span>
+        <span>{view.encoding}</span>
+        <span>{isString ? bytes(view.length) : `${number(view.length)} elements`}</span>
+        {view.bytes !== null && <span>{bytes(view.bytes)} in memory</span>}
+        <span>{view.ttlMs === null ? "stays for good" : `${duration(view.ttlMs)} to live`}</span>
+      </p>
+      <div class="row">
+        {isString && view.next === null && (
+          <button type="button" class="main" onClick={() => setForm(forms.text)}>
+            Edit
+          </button>
+        )}
+        {add && (
+          <button type="button" class="main" onClick={() => setForm(add)}>
+            Add
+          </button>
+        )}
+        <button type="button" onClick={() => setForm(forms.ttl)}>
+          Time to live
+        </button>
+        <button type="button" onClick={() => setForm(forms.rename)}>
+          Rename
+        </button>
+        <button type="button" onClick={again}>
+          Reload
+        </button>
+        <button type="button" class="danger" onClick={remove}>
+          Delete
+        </button>
+      </div>
+      {actions.view}
+      {error !== null && <Trouble error={error} again={again} />}
+      {isString ? (
+        <pre class="string">
+          {view.rows
+            .map((row) =>
+              isText(row[0]!)
+                ? typeof row[0] === "string" && view.next === null
+                  ? pretty(row[0])
+                  : shown(row[0])
+                : "",
+            )
+            .join("")}
+        </pre>
+      ) : (
+        <Rows
+          view={view}
+          name={name}
+          open={setForm}
+          remove={(row) => void actions.run(() => removal(name, view.type, row))}
+        />
+      )}
+      {view.next !== null && (
+        <button type="button" class="more" onClick={() => load(view.next!)}>
+          More ({isString ? bytes(view.length) : `${view.rows.length} of ${view.length}`})
+        </button>
+      )}
+      {form && <FormDialog form={form} close={() => setForm(null)} done={edited} />}
+    </div>
+  );
+}

@@ -1,0 +1,155 @@
+/** What happens now, and in the last hour. */
+import { useState } from "preact/hooks";
+import type { Info } from "../../../src/info.ts";
+import type { Point } from "../../../src/live.ts";
+import { Chart } from "../../chart.tsx";
+import { bytes, duration, micros, number } from "../../format.ts";
+import { usePoints } from "../../live.ts";
+import { Head, States, useLoad } from "../../parts.tsx";
+
+const SPANS = [
+  { title: "10 min", seconds: 1 },
+  { title: "30 min", seconds: 5 },
+  { title: "1 hour", seconds: 10 },
+] as const;
+
+const percent = (part: number): string => `${(part * 100).toFixed(part === 1 ? 0 : 1)} %`;
+const known = (value: number | null | undefined, format: (value: number) => string): string =>
+  value === null || value === undefined ? "–" : format(value);
+
+/** The points to draw: the finest come live, coarser ones are loaded now and then. */
+function useSpan(seconds: number): readonly Point[] {
+  const live = usePoints();
+  const coarse = useLoad<{ points: Point[] }>(seconds === 1 ? null : "/api/live/history", { seconds }, seconds * 1_000);
+  return seconds === 1 ? live : (coarse.data?.points ?? []);
+}
+
+function Charts({ points, last }: { points: readonly Point[]; last: Point | undefined }) {
+  const times = points.map(({ at }) => at / 1_000);
+  const line = (label: string, color: string, name: keyof Point) => ({
+    label,
+    color,
+    values: points.map((point) => point[name]),
+  });
+  const perSecond = (value: number) => `${bytes(value)}/s`;
+  return (
+    <div class="charts">
+      <Chart
+        title="Operations a second"
+        now={known(last?.ops, number)}
+        times={times}
+        format={number}
+        lines={[line("Operations", "c1", "ops")]}
+      />
+      <Chart
+        title="Latency, p99"
+        now={known(last?.p99, micros)}
+        times={times}
+        format={micros}
+        lines={[line("p50", "c1", "p50"), line("p99", "c2", "p99"), line("p99.9", "c3", "p999")]}
+      />
+      <Chart
+        title="Memory"
+        now={known(last?.memory, bytes)}
+        times={times}
+        format={bytes}
+        binary
+        lines={[line("Memory", "c1", "memory")]}
+      />
+      <Chart
+        title="Hit rate"
+        now={known(last?.hitRate, percent)}
+        times={times}
+        format={percent}
+        max={1}
+        lines={[line("Hit rate", "c4", "hitRate")]}
+      />
+      <Chart
+        title="Keys"
+        now={known(last?.keys, number)}
+        times={times}
+        format={number}
+        lines={[line("Keys", "c1", "keys")]}
+      />
+      <Chart
+        title="Clients"
+        now={known(last?.clients, number)}
+        times={times}
+        format={number}
+        lines={[line("Clients", "c1", "clients")]}
+      />
+      <Chart
+        title="Network"
+        now={last === undefined ? "–" : `${perSecond(last.netIn)} in, ${perSecond(last.netOut)} out`}
+        times={times}
+        format={bytes}
+        binary
+        lines={[line("In", "c1", "netIn"), line("Out", "c2", "netOut")]}
+      />
+    </div>
+  );
+}
+
+interface InfoAnswer {
+  readonly backend: string;
+  readonly topology: string;
+  readonly nodes: Info[];
+}
+
+function Facts({ backend, topology, nodes }: InfoAnswer) {
+  const [node] = nodes;
+  const memory = node?.Memory ?? {};
+  const limit = Number(memory.maxmemory);
+  const facts: [string, string][] = [
+    ["Store", backend],
+    ["Kind", nodes.length > 1 ? `${topology}, ${nodes.length} primaries` : topology],
+    [
+      "Version",
+      node?.Server?.cinnabar_version
+        ? `Cinnabar ${node.Server.cinnabar_version}`
+        : (node?.Server?.redis_version ?? "–"),
+    ],
+    ["Role", node?.Replication?.role ?? "–"],
+    ["Up", duration(Number(node?.Server?.uptime_in_seconds ?? 0) * 1_000)],
+    ["Memory limit", limit > 0 ? `${bytes(limit)}, ${memory.maxmemory_policy}` : "none"],
+  ];
+  return (
+    <dl class="facts">
+      {facts.map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd title={value}>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export function Overview() {
+  const [seconds, setSeconds] = useState<number>(1);
+  const info = useLoad<InfoAnswer>("/api/info", {}, 5_000);
+  const points = useSpan(seconds);
+  const live = usePoints();
+  return (
+    <>
+      <Head title="Overview">
+        <fieldset class="tabs" aria-label="Time span">
+          {SPANS.map((span) => (
+            <button
+              key={span.title}
+              type="button"
+              aria-pressed={span.seconds === seconds}
+              onClick={() => setSeconds(span.seconds)}
+            >
+              {span.title}
+            </button>
+          ))}
+        </fieldset>
+      </Head>
+      <div class="facts-box">
+        <States of={info}>{(data) => <Facts {...data} />}</States>
+      </div>
+      <Charts points={points} last={live.at(-1)} />
+    </>
+  );
+}

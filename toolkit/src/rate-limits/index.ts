@@ -12,7 +12,7 @@ import { integer, oneOf } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import { CinnabarError, InputError } from "../errors.ts";
 import { ruleKey, subjectKey } from "./keys.ts";
-import { FIXED, GCRA, SLIDING, take } from "./scripts.ts";
+import { FIXED, GCRA, SLIDING, take, takeOne } from "./scripts.ts";
 
 export interface Rule {
   /** Hits (or cost) allowed in a window. */
@@ -104,14 +104,15 @@ export class RateLimiter {
   async #ask(subject: string, cost: number, mode: "take" | "look"): Promise<Verdict> {
     const buckets = this.#buckets(subject);
     const unique = `${this.#instance}${(this.#calls++).toString(36)}`;
-    const rules = this.rules.flatMap(({ algorithm = GCRA, limit, windowMs, burst = limit }) => [
-      algorithm,
-      limit,
-      windowMs * 1000,
-      burst,
-      unique,
-    ]);
     try {
+      if (mode === "take" && this.rules.length === 1) return await this.#askOne(buckets[0]!, cost, unique);
+      const rules = this.rules.flatMap(({ algorithm = GCRA, limit, windowMs, burst = limit }) => [
+        algorithm,
+        limit,
+        windowMs * 1000,
+        burst,
+        unique,
+      ]);
       const [allowed, verdicts] = await this.#store.run(take, { buckets, cost, mode, rules });
       return this.#verdict(allowed === 1, verdicts);
     } catch (error) {
@@ -120,6 +121,13 @@ export class RateLimiter {
       const { limit } = this.rules[0]!;
       return { allowed, limit, remaining: 0, retryAfterMs: allowed ? 0 : 1_000, resetAfterMs: 1_000, unchecked: true };
     }
+  }
+
+  async #askOne(bucket: string, cost: number, unique: string): Promise<Verdict> {
+    const { algorithm = GCRA, limit, windowMs, burst = limit } = this.rules[0]!;
+    const rule = { bucket, cost, limit, window: windowMs * 1000, burst, unique };
+    const [allowed, ...verdict] = await this.#store.run(takeOne[algorithm], rule);
+    return this.#verdict(allowed === 1, [verdict]);
   }
 
   /** The rule that has least left speaks for all; refused, the one that must be waited for longest. */

@@ -104,12 +104,22 @@ describeBackends("rate limits", (backend) => {
 });
 
 describe("against a naive count, with a clock moved by hand", () => {
-  test.each(algorithms)("%s", async (algorithm) => {
+  test.each(
+    algorithms.flatMap(
+      (algorithm) =>
+        [
+          [algorithm, "alone"],
+          [algorithm, "beside another rule"],
+        ] as const,
+    ),
+  )("%s, %s", async (algorithm, company) => {
     const clock = new ManualClock();
     const engine = await Engine.open({ clock });
     const store = await open(engine);
     const [limit, windowMs] = [5, 40];
-    const limiter = new RateLimiter(store, "api", { limit, windowMs, algorithm });
+    // Several rules are judged by another script than one.
+    const others = company === "alone" ? [] : [{ limit: 1_000_000, windowMs: 1_000 }];
+    const limiter = new RateLimiter(store, "api", [{ limit, windowMs, algorithm }, ...others]);
     let hits: number[] = [];
     let arrival = 0;
     let seen = 0;

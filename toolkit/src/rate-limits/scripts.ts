@@ -89,3 +89,62 @@ export const take = defineScript({
   `,
   reply: (reply) => reply as [number, [number, number, number][]] & Reply,
 });
+
+/**
+ * The same for a limiter with one rule, which most have: as few calls as its algorithm allows. Answers
+ * { 1 or 0, remaining, wait, time until all is free }, the times in microseconds.
+ */
+const LEAN: Readonly<Record<string, string>> = {
+  [FIXED]: `
+    local used = redis.call("INCRBY", bucket, cost)
+    if used == tonumber(cost) then
+      redis.call("PEXPIRE", bucket, math.ceil(window / 1000))
+      return {1, limit - used, 0, tonumber(window)}
+    end
+    local left = redis.call("PTTL", bucket) * 1000
+    if used <= tonumber(limit) then return {1, limit - used, 0, left} end
+    redis.call("DECRBY", bucket, cost)
+    return {0, math.max(limit - used + cost, 0), left, left}
+  `,
+  [SLIDING]: `
+    local time = redis.call("TIME")
+    local now = time[1] * 1000000 + time[2]
+    redis.call("ZREMRANGEBYSCORE", bucket, "-inf", now - window)
+    local used = redis.call("ZCARD", bucket)
+    if used + cost <= tonumber(limit) then
+      local at = string.format("%.0f", now)
+      for i = 1, tonumber(cost) do redis.call("ZADD", bucket, at, unique .. i) end
+      redis.call("PEXPIRE", bucket, math.ceil(window / 1000) + 1)
+      return {1, limit - used - cost, 0, tonumber(window)}
+    end
+    local last = used + cost - limit - 1
+    local blocking = redis.call("ZRANGE", bucket, last, last, "WITHSCORES")[2]
+    local newest = redis.call("ZRANGE", bucket, -1, -1, "WITHSCORES")[2]
+    return {0, limit - used, math.ceil(blocking + window - now), math.ceil(newest + window - now)}
+  `,
+  [GCRA]: `
+    local time = redis.call("TIME")
+    local now = time[1] * 1000000 + time[2]
+    local each = window / limit
+    local arrival = math.max(tonumber(redis.call("GET", bucket) or 0), now)
+    local after = arrival + each * cost
+    local ahead = after - now
+    local tolerance = each * burst
+    if ahead > tolerance then
+      return {0, math.max(math.floor((tolerance - (arrival - now)) / each), 0), math.ceil(ahead - tolerance), math.ceil(arrival - now)}
+    end
+    redis.call("SET", bucket, string.format("%.0f", after), "PX", math.ceil(ahead / 1000) + 1)
+    return {1, math.floor((tolerance - ahead) / each), 0, math.ceil(ahead)}
+  `,
+};
+
+const lean = (algorithm: string) =>
+  defineScript({
+    name: `rate-limits.take-${algorithm}`,
+    keys: ["bucket"],
+    args: ["cost", "limit", "window", "burst", "unique"],
+    lua: LEAN[algorithm]!,
+    reply: (reply) => reply as [number, number, number, number],
+  });
+
+export const takeOne = { [FIXED]: lean(FIXED), [SLIDING]: lean(SLIDING), [GCRA]: lean(GCRA) } as const;

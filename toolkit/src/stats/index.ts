@@ -12,12 +12,12 @@ import { integer, word } from "../checks.ts";
 import type { Reply } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { HOUR_MS } from "../hourly.ts";
 import { NameIndex } from "../names.ts";
 import { contextsKey, slowestKeys, statKeys } from "./keys.ts";
 import { noteSlow, read, record, slowest } from "./scripts.ts";
 import { bucketOf, quantile } from "./sketch.ts";
 
-const HOUR_MS = 3_600_000;
 const MAX_VALUES = 1_000;
 /** What `time` records under. */
 const DURATION = "ms";

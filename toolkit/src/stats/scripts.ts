@@ -4,9 +4,8 @@
  * are large and close together.
  */
 import type { Reply } from "../connection/port.ts";
+import { HOUR_MS, HOURLY } from "../hourly.ts";
 import { defineScript, NOW_MS } from "../script.ts";
-
-const HOUR_MS = 3_600_000;
 
 /** `values` holds two words a value: the value and its bucket. */
 export const record = defineScript({
@@ -56,16 +55,10 @@ export const noteSlow = defineScript({
   name: "stats.slow",
   keys: ["current", "last", "hour"],
   args: ["context", "meanMs", "keep"],
-  include: [NOW_MS],
+  include: [NOW_MS, HOURLY],
   repeatable: true,
   lua: `
-    local this = math.floor(now / ${HOUR_MS})
-    local before = tonumber(redis.call("GET", hour) or this)
-    if before < this then
-      if before == this - 1 and redis.call("EXISTS", current) == 1 then redis.call("RENAME", current, last)
-      else redis.call("DEL", current, last) end
-    end
-    redis.call("SET", hour, this, "PX", ${2 * HOUR_MS})
+    turnHour(current, last, hour)
     redis.call("ZADD", current, meanMs, context)
     redis.call("ZREMRANGEBYRANK", current, 0, -1 - keep)
     redis.call("PEXPIRE", current, ${2 * HOUR_MS})
@@ -78,15 +71,8 @@ export const slowest = defineScript({
   name: "stats.slowest",
   keys: ["current", "last", "hour"],
   args: ["limit"],
-  include: [NOW_MS],
+  include: [NOW_MS, HOURLY],
   repeatable: true,
-  lua: `
-    local this = math.floor(now / ${HOUR_MS})
-    local of = tonumber(redis.call("GET", hour) or 0)
-    local function top(key) return redis.call("ZREVRANGE", key, 0, limit - 1, "WITHSCORES") end
-    if of == this then return {top(current), top(last)} end
-    if of == this - 1 then return {{}, top(current)} end
-    return {{}, {}}
-  `,
+  lua: `return tops(current, last, hour, limit)`,
   reply: (reply) => reply as [string[], string[]],
 });

@@ -158,6 +158,12 @@ export class Db {
     this.#recentPlaces[slot] = this.#place;
   }
 
+  /** The tables are others now; holding on to the old ones would keep everything in them alive. */
+  #forgetPlaces(): void {
+    this.#recentTables.fill(undefined);
+    this.#locate("", hashWord(""));
+  }
+
   /** Finds a key that is still where it was found before, without hashing it. */
   #isRecent(key: string): boolean {
     const slot = recentSlot(key);
@@ -467,6 +473,7 @@ export class Db {
       this.keyspace = newKeyspace();
       this.expires = newDeadlines();
     }
+    this.#forgetPlaces();
     this.#valueBytes = 0;
     return removed;
   }
@@ -484,6 +491,7 @@ export class Db {
     [this.keyspace, other.keyspace] = [other.keyspace, this.keyspace];
     [this.expires, other.expires] = [other.expires, this.expires];
     [this.#valueBytes, other.#valueBytes] = [other.#valueBytes, this.#valueBytes];
+    for (const db of [this, other]) db.#forgetPlaces();
     this.engine.blocking.lookAgain(this, other);
   }
 

@@ -23,6 +23,9 @@ export type BackendName = "embedded" | "tcp" | "redis" | "cluster" | "sentinel";
 /** Those that every component must be right on. Sentinel is for suites about failover, which ask for it. */
 export const EVERY_BACKEND: readonly BackendName[] = ["embedded", "tcp", "redis", "cluster"];
 
+/** While writing: `BACKENDS=embedded,redis npx vitest run …`. */
+const ONLY = (process.env.BACKENDS ?? "").split(",").filter((name) => name !== "");
+
 export interface Backend {
   readonly name: BackendName;
   /** The suite's own store; empty at the beginning of each test. */
@@ -61,6 +64,7 @@ export function describeBackends(
   const options = typeof optionsOrSuite === "function" ? {} : optionsOrSuite;
   const suite = typeof optionsOrSuite === "function" ? optionsOrSuite : maybeSuite!;
   for (const backend of options.backends ?? EVERY_BACKEND) {
+    if (ONLY.length > 0 && !ONLY.includes(backend)) continue;
     const missing = missingFor(backend);
     if (missing === undefined) {
       describe(`${name} on ${backend}`, () => suite(prepared(backend, options)));

@@ -7,6 +7,7 @@ export { type OpenOptions, open } from "./connection/open.ts";
 export type {
   Answer,
   ConnectionState,
+  ReadPolicy,
   Reply,
   TlsOptions,
   Topology,
@@ -18,6 +19,7 @@ export {
   type Hooks,
   type Item,
   type RoundTrip,
+  type RoundTripListener,
   type SendOptions,
   Store,
   type StoreOptions,

@@ -34,6 +34,8 @@ interface Shape<K extends string, A extends string, R extends string, RK extends
   readonly reply?: (reply: Reply) => T;
   /** Running it twice has the effect of running it once, so it may be repeated when an answer was lost. */
   readonly repeatable?: boolean;
+  /** It only reads: a replica may run it. What it reads can be read again, so it is repeatable too. */
+  readonly readOnly?: boolean;
   /** Strings of the reply as Buffers. */
   readonly buffers?: boolean;
 }
@@ -56,6 +58,7 @@ export class Script<P, T> {
   readonly source: string;
   readonly sha: string;
   readonly repeatable: boolean;
+  readonly readOnly: boolean;
   readonly buffers: boolean;
   readonly reply: (reply: Reply) => T;
   readonly #keys: readonly string[];
@@ -69,7 +72,8 @@ export class Script<P, T> {
     this.#args = shape.args ?? [];
     this.#rest = shape.rest;
     this.#restKeys = shape.restKeys;
-    this.repeatable = shape.repeatable ?? false;
+    this.readOnly = shape.readOnly ?? false;
+    this.repeatable = shape.repeatable ?? this.readOnly;
     this.buffers = shape.buffers ?? false;
     this.reply = shape.reply ?? ((reply) => reply as T);
     this.source = [...this.#preamble(), ...(shape.include ?? []), shape.lua].join("\n");
@@ -81,6 +85,12 @@ export class Script<P, T> {
     yield* locals(this.#args, "ARGV");
     if (this.#restKeys !== undefined) yield remaining(this.#restKeys, "KEYS", this.#keys.length);
     if (this.#rest !== undefined) yield remaining(this.#rest, "ARGV", this.#args.length);
+  }
+
+  /** What the nth key or argument of a call is called; that of the list for one of a list. */
+  nameOf(kind: "key" | "arg", nth: number): string {
+    const [names, list] = kind === "key" ? [this.#keys, this.#restKeys] : [this.#args, this.#rest];
+    return names[nth] ?? list ?? "";
   }
 
   /** Binds parameters, for `store.pipeline` and `store.multi`. */

@@ -14,7 +14,6 @@ import { Line } from "./line.ts";
 import type {
   Answer,
   ConnectionState,
-  Driver,
   Reply,
   Request,
   Session,
@@ -23,6 +22,7 @@ import type {
   SubscriberEvents,
   WorkerAddress,
 } from "./port.ts";
+import type { Group, Grouped } from "./replicas.ts";
 import { asBuffers, EXEC, executed, sessionOver } from "./sessions.ts";
 import { SLOTS, slotOf } from "./slots.ts";
 import { States } from "./states.ts";
@@ -57,7 +57,7 @@ const REFRESH_EVERY_MS = 100;
 const REFRESH_WHILE_LOST_MS = 500;
 const ASKING = request("ASKING");
 
-export class ClusterDriver implements Driver {
+export class ClusterDriver implements Grouped {
   readonly topology = "cluster";
   readonly address: WorkerAddress | null;
   readonly #options: ClusterOptions;
@@ -343,6 +343,12 @@ export class ClusterDriver implements Driver {
       void node.line.close();
     }
     if (this.#states.current === "lost" && ![...kept].some(({ state }) => state === "lost")) this.#states.set("ready");
+  }
+
+  /** The primary that has a key now. */
+  groupOf(key: string): Group {
+    const node = this.#nodeFor(key);
+    return { label: node.label, ask: (each) => this.#ask(node, each) };
   }
 
   // ---------------------------------------------------------------------------------------------- connections

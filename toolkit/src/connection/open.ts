@@ -10,7 +10,7 @@
  */
 import { InputError } from "../errors.ts";
 import { adopt, type ExistingClient } from "./adopt.ts";
-import type { Driver, TlsOptions } from "./port.ts";
+import type { Driver, ReadPolicy, TlsOptions } from "./port.ts";
 import { Store, type StoreOptions } from "./store.ts";
 
 export interface OpenOptions extends StoreOptions {
@@ -20,6 +20,8 @@ export interface OpenOptions extends StoreOptions {
   readonly commandTimeoutMs?: number;
   /** How long `open` tries to reach the server before it gives up, and each later attempt to reconnect. */
   readonly connectTimeoutMs?: number;
+  /** Who answers reads: the primary by default, or replicas that are fresh enough. The store in this process has none. */
+  readonly reads?: ReadPolicy;
   /** For rediss:// and its kin. */
   readonly tls?: TlsOptions;
   /** How the server's CLIENT LIST names the connections. */

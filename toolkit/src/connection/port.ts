@@ -23,7 +23,24 @@ export interface Request {
   readonly key: string | undefined;
   /** Strings of the reply as Buffers. */
   readonly buffers: boolean;
+  /** It changes nothing, although its name does not say so: a script. */
+  readonly readOnly?: boolean;
+  /** Who may answer a read; as the store was opened, if it is not said. */
+  readonly reads?: ReadPolicy | undefined;
 }
+
+/** Who may answer reads, and how old an answer may be. */
+export type ReadPolicy =
+  | { readonly from: "primary" }
+  | {
+      readonly from: "replicas";
+      /** At most so old; a second by default. Where no replica is known to be that fresh, the primary answers. */
+      readonly maxLagMs?: number;
+      /** No older than this position of the primary, which `store.position()` gave, in whatever process. */
+      readonly after?: string;
+      /** No older than the last write through this store. */
+      readonly readYourWrites?: boolean;
+    };
 
 export type Topology = "embedded" | "single" | "sentinel" | "cluster";
 

@@ -5,7 +5,6 @@ import { Line } from "./line.ts";
 import type {
   Answer,
   ConnectionState,
-  Driver,
   Reply,
   Request,
   Session,
@@ -14,6 +13,7 @@ import type {
   SubscriberEvents,
   WorkerAddress,
 } from "./port.ts";
+import type { Group, Grouped } from "./replicas.ts";
 import { asBuffers, EXEC, executed, sessionOver } from "./sessions.ts";
 import { States } from "./states.ts";
 import { WireSubscriber } from "./subscriber.ts";
@@ -29,7 +29,7 @@ export interface RemoteOptions {
   readonly onClose?: () => void;
 }
 
-export class RemoteDriver implements Driver {
+export class RemoteDriver implements Grouped {
   readonly topology: "single" | "sentinel";
   readonly address: WorkerAddress | null;
   readonly #settings: Settings;
@@ -38,6 +38,7 @@ export class RemoteDriver implements Driver {
   readonly #states = new States();
   readonly #others = new Set<{ destroy(): void }>();
   readonly #onClose: (() => void) | undefined;
+  readonly #group: Group = { label: "", ask: (each) => this.#line.ask(each) };
   #closed = false;
 
   private constructor(options: RemoteOptions) {
@@ -102,6 +103,11 @@ export class RemoteDriver implements Driver {
 
   onState(listener: (state: ConnectionState) => void): () => void {
     return this.#states.add(listener);
+  }
+
+  /** There is one primary. */
+  groupOf(): Group {
+    return this.#group;
   }
 
   /** Gives up the connection for commands: whoever is the primary now is asked for anew. */

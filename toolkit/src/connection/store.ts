@@ -18,6 +18,7 @@ import type {
   Answer,
   ConnectionState,
   Driver,
+  ReadPolicy,
   Reply,
   Request,
   Session,
@@ -25,6 +26,7 @@ import type {
   Word,
   WorkerAddress,
 } from "./port.ts";
+import { positionIn, readingDriver } from "./replicas.ts";
 import { isRead, routingKey } from "./routing.ts";
 import { asBuffers, EXEC, executedOrNull } from "./sessions.ts";
 import { type Subscription, Subscriptions } from "./subscriptions.ts";
@@ -34,11 +36,15 @@ export interface RoundTrip {
   /** The command's or the script's name. */
   readonly name: string;
   readonly commands: number;
+  /** What is sent: words as they are, which may be secrets; scripts with their keys and arguments. */
+  readonly items: readonly Item[];
 }
 
+/** Called before each round trip; what it returns is called when that is over. Must not throw. */
+export type RoundTripListener = (trip: RoundTrip) => ((error?: unknown) => void) | undefined;
+
 export interface Hooks {
-  /** Called before each round trip; what it returns is called when that is over. Must not throw. */
-  readonly roundTrip?: (trip: RoundTrip) => ((error?: unknown) => void) | undefined;
+  readonly roundTrip?: RoundTripListener;
   readonly connection?: (state: ConnectionState) => void;
 }
 
@@ -88,7 +94,8 @@ export class Store {
   readonly clock: Clock;
   readonly topology: Topology;
   readonly #driver: Driver;
-  readonly #hooks: Hooks;
+  /** Those who are told of round trips; null while there is nobody, which costs a request nothing. */
+  #listeners: readonly RoundTripListener[] | null;
   readonly #retryMs: number;
   readonly #guardMs: number;
   readonly #loaded = new Set<string>();
@@ -103,13 +110,13 @@ export class Store {
     this.#driver = driver;
     this.topology = driver.topology;
     this.clock = options.clock ?? systemClock;
-    this.#hooks = options.hooks ?? {};
+    const { connection, roundTrip } = options.hooks ?? {};
+    this.#listeners = roundTrip === undefined ? null : [roundTrip];
     this.#retryMs = options.retryMs ?? 10_000;
     this.#guardMs = options.guardMs ?? 5_000;
     this.#subscriptions = new Subscriptions(driver);
     // As many listen to it as requests are being repeated, which is no leak.
     setMaxListeners(0, this.#closing.signal);
-    const { connection } = this.#hooks;
     if (connection !== undefined) driver.onState(connection);
     // A server that comes back may have forgotten the scripts, and what else leads to it is as lost.
     driver.onState((state) => {
@@ -145,20 +152,19 @@ export class Store {
     const { buffers = false, repeatable = isRead(words) } = options;
     const key = options.key ?? (this.#driver.topology === "cluster" ? routingKey(words) : undefined);
     const send = () => this.#driver.send({ words, key, buffers });
-    return this.#trip({ kind: "call", name: String(words[0]), commands: 1 }, repeatable, send);
+    return this.#trip("call", words, repeatable, send);
   }
 
   /** Sends a command without a key to every primary: one answer for each. */
   sendToAll(words: readonly Word[]): Promise<Answer[]> {
     const send = () => this.#driver.sendToAll({ words, key: undefined, buffers: false });
-    return this.#trip({ kind: "call", name: String(words[0]), commands: 1 }, isRead(words), send);
+    return this.#trip("call", words, isRead(words), send);
   }
 
   /** Runs a script. */
   async run<P, T>(script: Script<P, T>, params: P): Promise<T> {
     const call = script.with(params);
-    const trip: RoundTrip = { kind: "script", name: script.name, commands: 1 };
-    return script.reply(await this.#trip(trip, script.repeatable, () => this.#evaluate(call)));
+    return script.reply(await this.#trip("script", call, script.repeatable, () => this.#evaluate(call)));
   }
 
   async #evaluate(call: ScriptCall): Promise<Reply> {
@@ -180,8 +186,7 @@ export class Store {
   async pipeline<const I extends readonly Item[]>(items: I): Promise<Answers<I>> {
     if (items.length === 0) return [] as unknown as Answers<I>;
     const repeatable = items.every((item) => (isCall(item) ? item.script.repeatable : isRead(item)));
-    const trip: RoundTrip = { kind: "pipeline", name: "PIPELINE", commands: items.length };
-    const answers = await this.#trip(trip, repeatable, () => this.#sendItems(items));
+    const answers = await this.#trip("pipeline", items, repeatable, () => this.#sendItems(items));
     return answers.map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
   }
 
@@ -218,8 +223,7 @@ export class Store {
     if (items.length === 0) return [] as unknown as Answers<I>;
     // By source: a script that the server has forgotten would fail in the middle of the transaction.
     const requests = items.map((item) => (isCall(item) ? bySource(item) : this.#request(item)));
-    const trip: RoundTrip = { kind: "transaction", name: "MULTI", commands: items.length };
-    const answers = await this.#trip(trip, false, () => this.#driver.transact(requests));
+    const answers = await this.#trip("transaction", items, false, () => this.#driver.transact(requests));
     return answers.map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
   }
 
@@ -252,7 +256,9 @@ export class Store {
     let sound = false;
     try {
       const ask = (words: readonly Word[], buffers: boolean) =>
-        session.send({ words, key, buffers }).catch((error) => Promise.reject(beforeExec(error, words)));
+        this.#trip("call", words, false, () => session.send({ words, key, buffers }), false).catch((error) =>
+          Promise.reject(beforeExec(error, words)),
+        );
       await ask(["WATCH", ...watch], false);
       const items = await body({
         call: (...words) => ask(words, false),
@@ -273,10 +279,9 @@ export class Store {
   }
 
   async #execute(session: Session, key: string, items: readonly Item[]): Promise<Answer[] | typeof CONFLICT> {
-    const trip: RoundTrip = { kind: "transaction", name: "EXEC", commands: items.length };
     const requests = items.map((item) => (isCall(item) ? bySource(item) : this.#request(item)));
     const send = () => session.sendMany([{ words: ["MULTI"], key, buffers: false }, ...asBuffers(requests), EXEC]);
-    const replies = executedOrNull(requests, await this.#trip(trip, false, send, false));
+    const replies = executedOrNull(requests, await this.#trip("transaction", items, false, send, false));
     if (replies === null) return CONFLICT;
     return replies.map((answer, at) => decoded(items[at]!, answer)) as Answer[];
   }
@@ -313,6 +318,37 @@ export class Store {
     return connection;
   }
 
+  // ---------------------------------------------------------------------------------------------- replicas
+
+  /**
+   * The same store with another answer to who may answer reads: `store.reading({ from: "primary" })`. It has an effect where
+   * `open` was given `reads`; elsewhere the primary answers everything, which no policy forbids. It ends with this one.
+   */
+  reading(policy: ReadPolicy): Store {
+    const store = new Store(readingDriver(this.#driver, policy), {
+      clock: this.clock,
+      retryMs: this.#retryMs,
+      guardMs: this.#guardMs,
+    });
+    for (const listener of this.#listeners ?? []) store.onRoundTrip(listener);
+    const remove = this.onClose(() => store.close());
+    store.onClose(() => void remove());
+    return store;
+  }
+
+  /**
+   * How far the primary is in its stream of changes, with all that was written before: for `reading({ after })` here or in
+   * another process. In a Cluster, of the primary that has the key.
+   */
+  async position(key?: string): Promise<string> {
+    if (key === undefined && this.topology === "cluster") {
+      throw new InputError("in a Cluster, key must say which node is meant");
+    }
+    const words = ["INFO", "replication"];
+    const send = () => this.#driver.send({ words, key, buffers: false, reads: { from: "primary" } });
+    return positionIn(String(await this.#trip("call", words, true, send)));
+  }
+
   /** Runs when the store is closed, before its connections go; for what components keep running. Returns what takes it back. */
   onClose(callback: () => void | Promise<void>): () => void {
     this.#onClose.add(callback);
@@ -341,8 +377,23 @@ export class Store {
 
   // ---------------------------------------------------------------------------------------------- round trips
 
-  #trip<T>(trip: RoundTrip, repeatable: boolean, send: () => Promise<T>, retried = true): Promise<T> {
-    const end = this.#hooks.roundTrip?.(trip);
+  /** Tells a listener of every round trip from now on, with what is sent. Answers what ends it. */
+  onRoundTrip(listener: RoundTripListener): () => void {
+    this.#listeners = [...(this.#listeners ?? []), listener];
+    return () => {
+      const left = this.#listeners?.filter((each) => each !== listener) ?? [];
+      this.#listeners = left.length === 0 ? null : left;
+    };
+  }
+
+  #trip<T>(
+    kind: RoundTrip["kind"],
+    sent: Item | readonly Item[],
+    repeatable: boolean,
+    send: () => Promise<T>,
+    retried = true,
+  ): Promise<T> {
+    const end = this.#listeners === null ? undefined : begun(this.#listeners, kind, sent);
     if (this.topology === "embedded" && end === undefined) return send();
     const answer = retried ? this.#retried(repeatable, send) : send();
     if (end === undefined) return answer;
@@ -392,6 +443,25 @@ export class Store {
 
 const CONFLICT = Symbol("conflict");
 
+/** Tells the listeners of a round trip; what is to be called at its end, if anybody wants to know of that. */
+function begun(
+  listeners: readonly RoundTripListener[],
+  kind: RoundTrip["kind"],
+  sent: Item | readonly Item[],
+): ((error?: unknown) => void) | undefined {
+  const many = kind === "pipeline" || kind === "transaction";
+  const items = many ? (sent as readonly Item[]) : [sent as Item];
+  const name = many ? NAME_OF_MANY[kind] : isCall(items[0]!) ? items[0].script.name : String(items[0]![0]);
+  const trip: RoundTrip = { kind, name, commands: items.length, items };
+  const ends = listeners.map((listener) => listener(trip)).filter((end) => end !== undefined);
+  if (ends.length <= 1) return ends[0];
+  return (error) => {
+    for (const end of ends) end(error);
+  };
+}
+
+const NAME_OF_MANY = { pipeline: "PIPELINE", transaction: "MULTI" } as const;
+
 /** A connection that is lost before EXEC leaves nothing behind, as long as only reads went over it. */
 function beforeExec(error: unknown, words: readonly Word[]): unknown {
   if (!(error instanceof ConnectionError) || !(isRead(words) || words[0] === "WATCH" || words[0] === "UNWATCH")) {
@@ -405,11 +475,15 @@ function isCall(item: Item): item is ScriptCall {
 }
 
 function bySha({ script, keys, args }: ScriptCall): Request {
-  return { words: ["EVALSHA", script.sha, keys.length, ...keys, ...args], key: keys[0], buffers: script.buffers };
+  return requestOf(["EVALSHA", script.sha, keys.length, ...keys, ...args], script, keys[0]);
 }
 
 function bySource({ script, keys, args }: ScriptCall): Request {
-  return { words: ["EVAL", script.source, keys.length, ...keys, ...args], key: keys[0], buffers: script.buffers };
+  return requestOf(["EVAL", script.source, keys.length, ...keys, ...args], script, keys[0]);
+}
+
+function requestOf(words: Word[], { buffers, readOnly }: Script<never, unknown>, key: string | undefined): Request {
+  return { words, key, buffers, readOnly };
 }
 
 function decoded(item: Item, answer: Answer): unknown {

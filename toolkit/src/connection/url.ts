@@ -16,6 +16,7 @@ import { ioredisDialer } from "./ioredis.ts";
 import type { OpenOptions } from "./open.ts";
 import type { Driver, WorkerAddress } from "./port.ts";
 import { RemoteDriver } from "./remote.ts";
+import { checkedPolicy, type Grouped, ReplicaDriver } from "./replicas.ts";
 import { openSentinel } from "./sentinel.ts";
 
 export const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
@@ -175,6 +176,13 @@ export interface Means {
 
 export async function openTarget(target: Target, options: OpenOptions, means: Means): Promise<Driver> {
   const settings = settingsFor(target, options, means);
+  const { reads: policy } = options;
+  if (policy !== undefined) checkedPolicy(policy);
+  const driver = await openGrouped(target, settings, means);
+  return policy === undefined ? driver : new ReplicaDriver(driver, { settings, policy, translate: means.translate });
+}
+
+function openGrouped(target: Target, settings: Settings, means: Means): Promise<Grouped> {
   const { address } = means;
   const translate = means.translate === undefined ? {} : { translate: means.translate };
   if (target.kind === "cluster")

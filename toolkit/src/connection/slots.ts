@@ -11,13 +11,19 @@ export function slotOf(key: string): number {
   const open = key.indexOf("{");
   if (open !== -1) {
     const end = key.indexOf("}", open + 1);
-    if (end > open + 1) return crc16(key.slice(open + 1, end)) % SLOTS;
+    if (end > open + 1) return crc16(Buffer.from(key.slice(open + 1, end), "utf8")) % SLOTS;
   }
-  return crc16(key) % SLOTS;
+  return crc16(Buffer.from(key, "utf8")) % SLOTS;
 }
 
-function crc16(text: string): number {
-  const bytes = Buffer.from(text, "utf8");
+/** The same for a key that may be no text. */
+export function slotOfBytes(key: Buffer): number {
+  const open = key.indexOf("{");
+  const end = open === -1 ? -1 : key.indexOf("}", open + 1);
+  return crc16(end > open + 1 ? key.subarray(open + 1, end) : key) % SLOTS;
+}
+
+function crc16(bytes: Buffer): number {
   let crc = 0;
   for (let at = 0; at < bytes.length; at++) crc = ((crc << 8) & 0xffff) ^ TABLE[((crc >> 8) ^ bytes[at]!) & 0xff]!;
   return crc;

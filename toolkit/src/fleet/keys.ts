@@ -1,0 +1,24 @@
+/** Every key of a fleet. All but `fence` are in the home store, in one slot with the fleet's configuration. */
+import { configKeys } from "../config/keys.ts";
+import { tagged } from "../keys.ts";
+
+export interface FleetKeys {
+  /** Hash of the configuration: `version` and `value`, the layout. */
+  readonly current: string;
+  /** Sorted set: the processes that use the fleet, by when their right to do so ends. */
+  readonly members: string;
+  /** Hash: process → the version of the layout that it follows. */
+  readonly seen: string;
+  /** On each shard, string: the fence of the one who moves slots. Excluded from moves. */
+  readonly fence: string;
+}
+
+export function fleetKeys(prefix: string, name: string): FleetKeys {
+  const base = tagged(prefix, name, "fleet");
+  return {
+    current: configKeys(prefix, name).current,
+    members: `${base}:members`,
+    seen: `${base}:seen`,
+    fence: `${base}:fence`,
+  };
+}

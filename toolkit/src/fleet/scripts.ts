@@ -1,0 +1,82 @@
+/** Who follows which layout, and the fenced steps of a move. */
+import { defineScript, NOW_MS } from "../script.ts";
+
+/**
+ * Gives a process the right to use a layout for a while, if it is the present one; answers the present version. One who
+ * follows an older layout keeps the time it has and gets no more: nobody can come back to a layout that was left.
+ */
+export const renew = defineScript({
+  name: "fleet.renew",
+  keys: ["current", "members", "seen"],
+  args: ["member", "version", "untilMs"],
+  include: [NOW_MS],
+  repeatable: true,
+  lua: `
+    local present = redis.call("HGET", current, "version") or "0"
+    if present == version then
+      redis.call("ZADD", members, now + untilMs, member)
+      redis.call("HSET", seen, member, version)
+      redis.call("PEXPIRE", members, untilMs * 10)
+      redis.call("PEXPIRE", seen, untilMs * 10)
+    end
+    return present
+  `,
+  reply: (reply) => Number(reply),
+});
+
+/** How many processes may still use a layout older than this version. */
+export const behind = defineScript({
+  name: "fleet.behind",
+  keys: ["members", "seen"],
+  args: ["version"],
+  include: [NOW_MS],
+  repeatable: true,
+  lua: `
+    for _, gone in ipairs(redis.call("ZRANGEBYSCORE", members, "-inf", now, "LIMIT", 0, 1000)) do
+      redis.call("ZREM", members, gone)
+      redis.call("HDEL", seen, gone)
+    end
+    local count = 0
+    for _, member in ipairs(redis.call("ZRANGE", members, 0, -1)) do
+      if tonumber(redis.call("HGET", seen, member) or 0) < tonumber(version) then count = count + 1 end
+    end
+    return count
+  `,
+  reply: (reply) => Number(reply),
+});
+
+/** A process that uses the fleet no more. */
+export const leave = defineScript({
+  name: "fleet.leave",
+  keys: ["members", "seen"],
+  args: ["member"],
+  repeatable: true,
+  lua: `
+    redis.call("ZREM", members, member)
+    return redis.call("HDEL", seen, member)
+  `,
+});
+
+/** A larger number takes over from a smaller one; a smaller one is refused from then on. */
+export const RAISE_FENCE = `
+  if tonumber(redis.call("GET", KEYS[1]) or 0) > tonumber(ARGV[1]) then return 0 end
+  redis.call("SET", KEYS[1], ARGV[1])
+  return 1
+`;
+
+/** ARGV: fence, then for each key but the first its payload and its time to live. */
+export const RESTORE_FENCED = `
+  if redis.call("GET", KEYS[1]) ~= ARGV[1] then return redis.error_reply("FENCED another one moves these slots now") end
+  for i = 2, #KEYS do
+    redis.call("RESTORE", KEYS[i], ARGV[i * 2 - 1], ARGV[i * 2 - 2], "REPLACE")
+  end
+  return #KEYS - 1
+`;
+
+/** ARGV: fence. */
+export const UNLINK_FENCED = `
+  if redis.call("GET", KEYS[1]) ~= ARGV[1] then return redis.error_reply("FENCED another one moves these slots now") end
+  local count = 0
+  for i = 2, #KEYS do count = count + redis.call("UNLINK", KEYS[i]) end
+  return count
+`;

@@ -8,6 +8,8 @@ import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
 import { ClosedError, ConnectionError, InputError, ServerError, type Store } from "cinnabar";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
+import { type Trace, traceOf, traceStore } from "./examples/trace.ts";
+import { stopWork } from "./examples/work.ts";
 import { Live } from "./live.ts";
 import { openApi } from "./openapi.ts";
 import { Problem, type Route } from "./route.ts";
@@ -46,6 +48,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   const { store, backend } = options;
   const live = new Live(store);
   const door = await Door.open(options.password);
+  const stopTracing = traceStore(store);
   const app = Fastify({
     bodyLimit: BODY_LIMIT,
     forceCloseConnections: true,
@@ -53,7 +56,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   });
   // JSON is the only body there is: a form of another site could send plain text.
   app.removeContentTypeParser("text/plain");
-  app.setErrorHandler((error: FastifyError, _request, reply) => sendProblem(reply, problemOf(error)));
+  app.setErrorHandler((error: FastifyError, _request, reply) => sendProblem(reply, problemOf(error), traceOf(error)));
   app.setNotFoundHandler((_request, reply) =>
     sendProblem(reply, new Problem(404, "NOT_FOUND", "there is nothing here")),
   );
@@ -86,6 +89,8 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
     close: async () => {
       live.stop();
       await app.close();
+      await stopWork(store);
+      stopTracing();
       await door.close();
     },
   };
@@ -155,10 +160,10 @@ function problemOf(error: FastifyError | Error): Problem {
   return new Problem(500, "INTERNAL", "something went wrong in the console; its terminal says what");
 }
 
-function sendProblem(reply: FastifyReply, { status, code, message }: Problem): FastifyReply {
+function sendProblem(reply: FastifyReply, { status, code, message }: Problem, trace?: Trace): FastifyReply {
   const title = TITLES[status] ?? "Error";
   return reply
     .code(status)
     .type("application/problem+json")
-    .send(JSON.stringify({ type: "about:blank", title, status, code, detail: message }));
+    .send(JSON.stringify({ type: "about:blank", title, status, code, detail: message, trace }));
 }

@@ -1,4 +1,5 @@
 /** Talking to the console's own server. Every answer that is no success is thrown as a `Failure`, in the server's own words. */
+import type { Trace } from "../src/examples/trace.ts";
 
 export class Failure extends Error {
   readonly status: number;
@@ -18,6 +19,21 @@ export function whenSignInIsNeeded(callback: () => void): void {
   onSignIn = callback;
 }
 
+/** What an example's request has sent to the store. */
+export interface TracedRequest extends Trace {
+  readonly method: string;
+  readonly path: string;
+  readonly status: number;
+  readonly atMs: number;
+}
+
+/** Called with what an example's request has sent to the store. */
+let onTrace = (_request: TracedRequest): void => {};
+
+export function whenTraced(callback: (request: TracedRequest) => void): void {
+  onTrace = callback;
+}
+
 async function ask<T>(path: string, init: RequestInit): Promise<T> {
   let response: Response;
   try {
@@ -25,8 +41,17 @@ async function ask<T>(path: string, init: RequestInit): Promise<T> {
   } catch {
     throw new Failure(0, "LOST", "the console does not answer");
   }
-  const body = (await response.json().catch(() => ({}))) as { code?: string; detail?: string };
-  if (response.ok) return body as T;
+  const body = (await response.json().catch(() => ({}))) as {
+    code?: string;
+    detail?: string;
+    answer?: unknown;
+    trace?: Trace;
+  };
+  if (body.trace) {
+    onTrace({ method: init.method ?? "GET", path, status: response.status, atMs: Date.now(), ...body.trace });
+  }
+  // An example's answer comes with the trace of its request.
+  if (response.ok) return (body.trace ? body.answer : body) as T;
   if (body.code === "SIGN_IN") onSignIn();
   throw new Failure(response.status, body.code ?? "", body.detail ?? `the console answered ${response.status}`);
 }

@@ -5,6 +5,8 @@ import { startLive, useHealth } from "./live.ts";
 import { Dialog } from "./parts.tsx";
 import { go, usePlace } from "./router.ts";
 import { choose, useTheme } from "./theme.ts";
+import { EXAMPLE_VIEWS } from "./views/examples/index.ts";
+import { Caches } from "./views/operate/caches.tsx";
 import { Clients } from "./views/operate/clients.tsx";
 import { CommandLine } from "./views/operate/command-line.tsx";
 import { Configuration } from "./views/operate/configuration.tsx";
@@ -14,6 +16,9 @@ import { Locks } from "./views/operate/locks.tsx";
 import { Measures } from "./views/operate/measures.tsx";
 import { Overview } from "./views/operate/overview.tsx";
 import { Queues } from "./views/operate/queues.tsx";
+import { RateLimits } from "./views/operate/rate-limits.tsx";
+import { Scripts } from "./views/operate/scripts.tsx";
+import { Sessions } from "./views/operate/sessions.tsx";
 import { SlowLog } from "./views/operate/slow-log.tsx";
 
 const VIEWS = [
@@ -24,12 +29,29 @@ const VIEWS = [
   { path: "clients", key: "l", title: "Clients", view: Clients },
   { path: "config", key: "n", title: "Configuration", view: Configuration },
   { path: "files", key: "f", title: "Snapshots and files", view: Files },
+  { path: "scripts", key: "r", title: "Scripts", view: Scripts },
   { path: "queues", key: "q", title: "Queues", view: Queues },
   { path: "locks", key: "x", title: "Locks", view: Locks },
+  { path: "sessions", key: "i", title: "Sessions", view: Sessions },
+  { path: "caches", key: "h", title: "Caches", view: Caches },
+  { path: "limits", key: "t", title: "Rate limits", view: RateLimits },
   { path: "measures", key: "m", title: "Measures", view: Measures },
 ] as const;
 
-const COMPONENTS_FROM = 7;
+const COMPONENTS_FROM = VIEWS.findIndex(({ path }) => path === "queues");
+
+interface View {
+  readonly path: string;
+  readonly key: string;
+  readonly title: string;
+}
+
+/** The view of a place: its own, or that of its first part. */
+const viewAt = (path: string) =>
+  EXAMPLE_VIEWS.find((each) => each.path === path) ??
+  VIEWS.find((each) => each.path === path.split("/")[0]) ??
+  EXAMPLE_VIEWS.find((each) => path.startsWith(`${each.path}/`)) ??
+  VIEWS[0];
 
 function Banner() {
   const health = useHealth();
@@ -47,7 +69,7 @@ function Banner() {
 
 function Menu({ at, close, leave }: { at: string; close: () => void; leave: (() => void) | undefined }) {
   const theme = useTheme();
-  const link = ({ path, title, key }: (typeof VIEWS)[number]) => (
+  const link = ({ path, title, key }: View) => (
     <a key={path} data-key={key} href={`#/${path}`} aria-current={at === path ? "page" : undefined} onClick={close}>
       {title}
     </a>
@@ -57,6 +79,8 @@ function Menu({ at, close, leave }: { at: string; close: () => void; leave: (() 
       {VIEWS.slice(0, COMPONENTS_FROM).map(link)}
       <h2>Components</h2>
       {VIEWS.slice(COMPONENTS_FROM).map(link)}
+      <h2>Examples</h2>
+      {EXAMPLE_VIEWS.map((each) => link({ ...each, key: `e ${each.key}` }))}
       <div class="foot">
         <button type="button" class="plain" onClick={() => choose(theme === "dark" ? "light" : "dark")}>
           {theme === "dark" ? "Light" : "Dark"}
@@ -98,6 +122,18 @@ function Help({ close }: { close: () => void }) {
             <dd>{title}</dd>
           </>
         ))}
+        {EXAMPLE_VIEWS.map(({ key, title }) => (
+          <>
+            <dt>
+              <kbd>e</kbd> <kbd>{key}</kbd>
+            </dt>
+            <dd>{title}</dd>
+          </>
+        ))}
+        <dt>
+          <kbd>t</kbd>
+        </dt>
+        <dd>commands that an example sent</dd>
       </dl>
       <div class="row end">
         <button type="button" onClick={close}>
@@ -111,10 +147,10 @@ function Help({ close }: { close: () => void }) {
 const isField = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.matches("input, textarea, select") || target.isContentEditable);
 
-/** `/`, `?` and `g` with a letter; nothing while somebody types or a dialog is open. */
+/** `/`, `?`, and `g` or `e` with a letter; nothing while somebody types or a dialog is open. */
 function useKeyboard(help: () => void): void {
   useEffect(() => {
-    let going = false;
+    let going: readonly View[] | null = null;
     const pressed = (event: KeyboardEvent) => {
       if (event.key === "Escape" && isField(event.target)) (event.target as HTMLElement).blur();
       if (
@@ -126,12 +162,13 @@ function useKeyboard(help: () => void): void {
       )
         return;
       if (going) {
-        going = false;
-        const view = VIEWS.find(({ key }) => key === event.key);
+        const view = going.find(({ key }) => key === event.key);
+        going = null;
         if (view === undefined) return;
         event.preventDefault();
         go(view.path);
-      } else if (event.key === "g") going = true;
+      } else if (event.key === "g") going = VIEWS;
+      else if (event.key === "e") going = EXAMPLE_VIEWS;
       else if (event.key === "?") help();
       else if (event.key === "/") {
         event.preventDefault();
@@ -178,7 +215,7 @@ function Frame({ leave }: { leave: (() => void) | undefined }) {
   const [help, setHelp] = useState(false);
   useKeyboard(() => setHelp(true));
   useEffect(startLive, []);
-  const at = VIEWS.find((each) => each.path === path.split("/")[0]) ?? VIEWS[0];
+  const at = viewAt(path);
   useEffect(() => {
     document.title = `${at.title} · Cinnabar`;
   }, [at]);

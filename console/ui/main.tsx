@@ -2,6 +2,7 @@
 import { render } from "preact";
 import { App } from "./app.tsx";
 import "./style.css";
+import "./examples.css";
 import { startTheme } from "./theme.ts";
 
 startTheme();

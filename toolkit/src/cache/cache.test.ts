@@ -7,7 +7,7 @@ import { open } from "../connection/open.ts";
 import { InputError } from "../errors.ts";
 import { describeBackends } from "../testing/index.ts";
 import { startRedis } from "../testing/servers.ts";
-import { Cache } from "./index.ts";
+import { Cache, Caches } from "./index.ts";
 
 function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void; reject: (error: unknown) => void } {
   let resolve!: (value: T) => void;
@@ -20,6 +20,24 @@ function deferred<T>(): { promise: Promise<T>; resolve: (value: T) => void; reje
 }
 
 describeBackends("cache", (backend) => {
+  test("what all processes have counted is told, and which tags were invalidated", async () => {
+    for (let process = 0; process < 2; process++) {
+      const store = await backend.open();
+      const cache = new Cache<number>(store, "things", { shards: 4 });
+      await cache.get(`a${process}`, () => 1);
+      await cache.get(`a${process}`, () => 2);
+      await cache.get(`a${process}`, () => 3);
+      await cache.invalidate(`tag ${process}`);
+      await store.close();
+    }
+    const caches = new Caches(backend.store);
+    await expect
+      .poll(() => caches.list(), { timeout: 10_000 })
+      .toEqual([{ name: "things", shards: 4, stats: { hits: 4, staleHits: 0, misses: 2, loads: 2, failures: 0 } }]);
+    const tags = await caches.invalidated({ name: "things", shards: 4 });
+    expect(tags.map(({ tag }) => tag)).toEqual(["tag 1", "tag 0"]);
+  });
+
   test("a value is made once and then found, in every process", async () => {
     const mine = new Cache<{ n: number }>(backend.store, "things");
     const theirs = new Cache<{ n: number }>(await backend.open(), "things");

@@ -18,7 +18,10 @@ import { Changes } from "./changes.ts";
 import { changesChannel, type EntryKeys, entryKeys, shardKeys } from "./keys.ts";
 import { MemoryCache } from "./memory.ts";
 import { pack, unpack } from "./packing.ts";
+import { CacheReport } from "./report.ts";
 import { drop, fill, giveUp, invalidate, put, read } from "./scripts.ts";
+
+export { type CacheInfo, Caches, type InvalidatedTag } from "./report.ts";
 
 /** How long a store that could not be reached is left alone. */
 const BREAK_MS = 1_000;
@@ -100,7 +103,7 @@ export class Cache<T = unknown> {
   readonly #underWay = new Map<string, Promise<Found<T>>>();
   /** The same of those who only look. */
   readonly #glances = new Map<string, Promise<{ readonly value: T } | null>>();
-  readonly #stats = { hits: 0, staleHits: 0, misses: 0, loads: 0, failures: 0 };
+  readonly #report: CacheReport;
   #brokenUntil = 0;
 
   constructor(store: Store, name: string, options: CacheOptions<T> = {}) {
@@ -120,12 +123,13 @@ export class Cache<T = unknown> {
     this.#memoryMs = integer("memoryMs", options.memoryMs ?? 0, 0);
     this.#memory = new MemoryCache(store.clock, integer("memoryItems", options.memoryItems ?? 1_000, 1));
     this.#channel = changesChannel(this.#prefix, word("the name of a cache", name));
+    this.#report = new CacheReport(store, this.#prefix, name, this.#shards);
     this.#changes = new Changes(store, this.#channel, this.#memoryMs > 0 ? this.#memory : null, this.#onError);
   }
 
   /** Counts of this process. */
   get stats(): CacheStats {
-    return { ...this.#stats };
+    return this.#report.total;
   }
 
   /** The value of a key; made by `load` if it is not there or stale. Without `load`, null when it is not there. */
@@ -191,7 +195,7 @@ export class Cache<T = unknown> {
   /** What this process has of it. */
   #held(key: string): { readonly value: T } | undefined {
     const held = this.#memoryMs > 0 ? this.#memory.get(key) : undefined;
-    if (held !== undefined) this.#stats.hits++;
+    if (held !== undefined) this.#report.count("hits");
     return held;
   }
 
@@ -245,7 +249,7 @@ export class Cache<T = unknown> {
     const held = this.#held(key);
     if (held !== undefined) return held.value;
     const [state, , stored] = await this.#store.run(read, { ...this.#keys(key), token: "", leaseMs: 1, leadMs: 0 });
-    this.#stats[state === 0 ? "misses" : "hits"]++;
+    this.#report.count(state === 0 ? "misses" : "hits");
     return stored === undefined ? null : this.#unpacked(stored);
   }
 
@@ -270,7 +274,7 @@ export class Cache<T = unknown> {
         }
         if (state === 2) {
           noticed.cancel();
-          this.#stats.staleHits++;
+          this.#report.count("staleHits");
           return { value: await this.#unpacked(stored!), state: "stale", ageMs: ageMs! };
         }
         // Somebody else makes it. Told when they are done; looks again when their lease is over, told or not.
@@ -289,7 +293,7 @@ export class Cache<T = unknown> {
   }
 
   async #hit(key: string, stored: Buffer, ageMs: number, options: EntryOptions): Promise<Found<T>> {
-    this.#stats.hits++;
+    this.#report.count("hits");
     const value = await this.#unpacked(stored);
     this.#remember(key, value, options);
     return { value, state: "fresh", ageMs };
@@ -305,7 +309,7 @@ export class Cache<T = unknown> {
     load: Loader<T>,
     options: EntryOptions,
   ): Promise<Found<T>> {
-    this.#stats.staleHits++;
+    this.#report.count("staleHits");
     this.#load(key, keys, token, load, options).catch(this.#onError);
     return { value: await this.#unpacked(stored), state: "stale", ageMs };
   }
@@ -353,12 +357,12 @@ export class Cache<T = unknown> {
         if (kept !== null) kept = { ...kept, freshMs: integer("freshFor", freshMs, 1) };
       },
     };
-    this.#stats.misses++;
-    this.#stats.loads++;
+    this.#report.count("misses");
+    this.#report.count("loads");
     try {
       return { value: await load(loading), kept };
     } catch (error) {
-      this.#stats.failures++;
+      this.#report.count("failures");
       throw error;
     }
   }

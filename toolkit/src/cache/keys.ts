@@ -36,3 +36,9 @@ export function entryKeys(prefix: string, name: string, shards: number, key: str
 
 /** Channel: an entry was filled or its loader gave up, so that those who wait look again; `*` and tags for memory caches. */
 export const changesChannel = (prefix: string, name: string): string => `${prefix}:{${name}}:changes`;
+
+/** Hash: `hits`, `staleHits`, `misses`, `loads`, `failures` of all processes. A week after the last. */
+export const countsKey = (prefix: string, name: string): string => `${prefix}:{${name}}:counts`;
+
+/** Sorted set: `[name, shards]` in JSON, by when it was last used. */
+export const namesKey = (prefix: string): string => `${prefix}:names`;

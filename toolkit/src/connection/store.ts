@@ -200,6 +200,8 @@ export class Store {
     });
     const answers = await this.#driver.sendMany(requests);
     if (this.topology !== "cluster") for (const sha of fresh) this.#loaded.add(sha);
+    // Nodes that were not sent one by its source do not have it; they say so, and get it then.
+    else for (const item of items) if (isCall(item)) this.#loaded.add(item.script.sha);
     const forgotten = answers.flatMap((answer, at) =>
       answer instanceof ServerError && answer.code === "NOSCRIPT" && isCall(items[at]!) ? [at] : [],
     );

@@ -11,7 +11,8 @@
 import { integer, oneOf } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import { CinnabarError, InputError } from "../errors.ts";
-import { ruleKey, subjectKey } from "./keys.ts";
+import { NameIndex } from "../names.ts";
+import { namesKey, ruleKey, subjectKey } from "./keys.ts";
 import { FIXED, GCRA, SLIDING, take, takeOne } from "./scripts.ts";
 
 export interface Rule {
@@ -46,6 +47,25 @@ export interface Verdict {
 }
 
 const MAX_SLIDING = 10_000;
+/** Limiters that nobody has used for so long are not listed. */
+const KEEP_NAMES_MS = 7 * 86_400_000;
+/** A limiter says that it is in use once in so many calls at the most; a power of two. */
+const ANNOUNCE_EVERY = 64;
+
+/** The limiters that were used in the last week, for those who look after the service. */
+export async function listRateLimiters(
+  store: Store,
+  options: { readonly prefix?: string; readonly limit?: number } = {},
+): Promise<{ readonly name: string; readonly rules: readonly Rule[] }[]> {
+  const names = new NameIndex(store, namesKey(options.prefix ?? "limit"), KEEP_NAMES_MS);
+  const found = new Map<string, readonly Rule[]>();
+  for (const entry of await names.list(options.limit ?? 100)) {
+    const [name, rules] = JSON.parse(entry) as [string, readonly Rule[]];
+    // The rules that were announced last are the ones that hold.
+    if (!found.has(name)) found.set(name, rules);
+  }
+  return [...found].map(([name, rules]) => ({ name, rules }));
+}
 
 export class RateLimiter {
   readonly name: string;
@@ -58,6 +78,8 @@ export class RateLimiter {
   readonly #refused = new Map<string, { readonly until: number; readonly verdict: Verdict }>();
   #calls = 0;
   readonly #instance: string;
+  readonly #names: NameIndex;
+  readonly #entry: string;
 
   constructor(store: Store, name: string, rules: Rule | readonly Rule[], options: RateLimiterOptions = {}) {
     this.name = name;
@@ -70,6 +92,8 @@ export class RateLimiter {
     this.#remember = options.remember ?? 0;
     this.#instance = Math.floor(store.clock.random() * 2 ** 48).toString(36);
     subjectKey(this.#prefix, name, "check");
+    this.#names = new NameIndex(store, namesKey(this.#prefix), KEEP_NAMES_MS);
+    this.#entry = JSON.stringify([name, this.rules]);
   }
 
   /** Charges the subject if every rule allows it. */
@@ -81,6 +105,7 @@ export class RateLimiter {
         `cost must be an integer from 1 to ${smallest}, which is all that the rules ever allow at once`,
       );
     }
+    if ((this.#calls & (ANNOUNCE_EVERY - 1)) === 0) this.#names.announce(this.#entry);
     const refused = this.#refusedBefore(subject);
     if (refused !== null) return refused;
     const verdict = await this.#ask(subject, cost, "take");

@@ -8,3 +8,6 @@ export function subjectKey(prefix: string, limiter: string, subject: string): st
 
 /** One for each rule, by its place: string (fixed window: count; GCRA: theoretical arrival time) or sorted set (sliding). */
 export const ruleKey = (base: string, at: number): string => `${base}:${at}`;
+
+/** Sorted set: `[name, rules]` in JSON, by when it was last used. */
+export const namesKey = (prefix: string): string => `${prefix}:names`;

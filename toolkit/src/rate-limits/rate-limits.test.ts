@@ -4,12 +4,21 @@ import { systemClock } from "../clock.ts";
 import { open } from "../connection/open.ts";
 import { ConnectionError, InputError } from "../errors.ts";
 import { describeBackends } from "../testing/index.ts";
-import { RateLimiter } from "./index.ts";
+import { listRateLimiters, RateLimiter } from "./index.ts";
 
 const HOUR = 3_600_000;
 const algorithms = ["fixed", "sliding", "gcra"] as const;
 
 describeBackends("rate limits", (backend) => {
+  test("limiters that are in use are listed with their rules", async () => {
+    const rules = [
+      { limit: 5, windowMs: 60_000 },
+      { limit: 20, windowMs: 3_600_000, algorithm: "fixed" as const },
+    ];
+    await new RateLimiter(backend.store, "login", rules).take("ann");
+    await expect.poll(() => listRateLimiters(backend.store), { timeout: 10_000 }).toEqual([{ name: "login", rules }]);
+  });
+
   describe.each(algorithms)("%s", (algorithm) => {
     test("allows as many as the limit and refuses the next, with the time to wait", async () => {
       const limiter = new RateLimiter(backend.store, "api", { limit: 3, windowMs: HOUR, algorithm });
@@ -163,6 +172,7 @@ describe("misuse and failure", () => {
     const rule = { limit: 5, windowMs: 1000 };
     const broken = {
       run: () => Promise.reject(new ConnectionError("gone", { maybeExecuted: true })),
+      pipeline: () => Promise.reject(new ConnectionError("gone", { maybeExecuted: true })),
       clock: systemClock,
     };
     const make = (whenUnreachable: "throw" | "allow" | "deny") =>

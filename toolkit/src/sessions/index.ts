@@ -13,10 +13,11 @@
 import type { BackgroundLoop } from "../background-loop.ts";
 import { integer, word } from "../checks.ts";
 import { type Codec, encodeWithin, json } from "../codec.ts";
+import type { Answer, Reply } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
 import { sessionCleaner } from "./cleaner.ts";
-import { anonymousTag, liveKey, newToken, placeOf, type SessionPlace, sessionKeys, userTag } from "./keys.ts";
+import { anonymousTag, liveKey, liveKeys, newToken, placeOf, type SessionPlace, sessionKeys, userTag } from "./keys.ts";
 import { copy, create, list, noteLive, peek, type Shown, take, takeAll, touch, update } from "./scripts.ts";
 
 const MINUTE_MS = 60_000;
@@ -65,6 +66,17 @@ export interface SessionInfo {
   readonly endsAt: Date;
   /** It is the one whose token was given. */
   readonly current: boolean;
+}
+
+/** A session as those see it who look after the service: never its token, which only the client has. */
+export interface LiveSession {
+  /** For `end`. */
+  readonly handle: string;
+  /** Null for somebody who has not signed in. */
+  readonly user: string | null;
+  readonly createdAt: Date;
+  readonly seenAt: Date;
+  readonly endsAt: Date;
 }
 
 export class Sessions {
@@ -211,6 +223,43 @@ export class Sessions {
     }));
   }
 
+  /** The sessions of everybody, the latest used first. The order may lag by a minute. */
+  async recent(limit = 50): Promise<LiveSession[]> {
+    integer("limit", limit, 1, 1_000);
+    const lists = await this.#store.pipeline(
+      liveKeys(this.#prefix).map((live) => ["ZREVRANGE", live, 0, limit - 1, "WITHSCORES"] as const),
+    );
+    const noted = lists.flatMap((each) => pairs(answered(each) as string[]));
+    noted.sort((a, b) => Number(b[1]) - Number(a[1]));
+    const places = noted.slice(0, limit).map(([member]) => {
+      const [tag, id] = member.split("\0") as [string, string];
+      return { tag, id };
+    });
+    const hashes = await this.#store.pipeline(
+      places.map((place) => ["HMGET", this.#keys(place).session, "user", "created", "seen", "ends"] as const),
+    );
+    return hashes.flatMap((each, at) => {
+      const [user, created, seen, ends] = answered(each) as (string | null)[];
+      if (created == null) return [];
+      const { tag, id } = places[at]!;
+      const when = { createdAt: dateOf(created), seenAt: dateOf(seen!), endsAt: dateOf(ends!) };
+      return [{ handle: `${tag}/${id}`, user: user === "" ? null : user!, ...when }];
+    });
+  }
+
+  /** How many live, about: sessions that ended by themselves are still counted until a cleaner passes. */
+  async count(): Promise<number> {
+    const sizes = await this.#store.pipeline(liveKeys(this.#prefix).map((live) => ["ZCARD", live] as const));
+    return sizes.reduce((sum: number, each) => sum + Number(answered(each)), 0);
+  }
+
+  /** Ends a session by the handle that `recent` gave. False when it was over already. */
+  async end(handle: string): Promise<boolean> {
+    const [, tag, id] = /^([\w-]{12})\/([\w-]{22})$/.exec(handle) ?? [];
+    if (tag === undefined) throw new InputError("that is no handle of a session");
+    return (await this.#take({ tag, id: id! })) !== null;
+  }
+
   /** What was viewed last, the latest first. */
   async viewed(token: string, limit = this.#maxViewed): Promise<string[]> {
     const place = placeOf(token);
@@ -320,6 +369,17 @@ export class Sessions {
     return `${this.#prefix}:{${tag}}:`;
   }
 }
+
+function answered(answer: Answer): Reply {
+  if (answer instanceof Error) throw answer;
+  return answer;
+}
+
+function pairs(flat: readonly string[]): [string, string][] {
+  return Array.from({ length: flat.length / 2 }, (_, at) => [flat[at * 2]!, flat[at * 2 + 1]!]);
+}
+
+const dateOf = (ms: string): Date => new Date(Number(ms));
 
 function toSession(token: string, { id }: SessionPlace, shown: Shown | null, codec: Codec<unknown>): Session | null {
   if (shown === null) return null;

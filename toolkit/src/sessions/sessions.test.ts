@@ -167,6 +167,25 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
     expect(loop.running).toBe(false);
   });
 
+  test("those who look after the service see all sessions and no token, and can end one", async () => {
+    const sessions = new Sessions(backend.store);
+    const ann = await sessions.create({ user: "ann" });
+    const somebody = await sessions.create();
+    await expect.poll(() => sessions.count(), { timeout: 10_000 }).toBe(2);
+    const live = await sessions.recent();
+    expect(live.map(({ user }) => user).sort()).toEqual(["ann", null].sort());
+    expect(JSON.stringify(live)).not.toContain(ann.token);
+    const { handle, createdAt } = live.find(({ user }) => user === "ann")!;
+    expect(createdAt).toEqual(ann.createdAt);
+    expect(await sessions.load(handle)).toBeNull();
+    expect(await sessions.end(handle)).toBe(true);
+    expect(await sessions.end(handle)).toBe(false);
+    expect(await sessions.load(ann.token)).toBeNull();
+    expect(await sessions.load(somebody.token)).not.toBeNull();
+    expect((await sessions.recent()).map(({ user }) => user)).toEqual([null]);
+    await expect(sessions.end("no handle")).rejects.toThrow(InputError);
+  });
+
   test("wrong input is refused before anything is written", async () => {
     const sessions = new Sessions(backend.store, { maxValueBytes: 10 });
     const { token } = await sessions.create();

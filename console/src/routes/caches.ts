@@ -1,0 +1,90 @@
+/** Caches of the toolkit: how often they had what was asked for, what is in them, what was made invalid. */
+import { Cache, Caches } from "cinnabar/cache";
+import { findKeys } from "../nodes.ts";
+import { type Context, Problem, type Route, route } from "../route.ts";
+import { object, string } from "../schema.ts";
+
+const group = "Components";
+const NAME = object({ name: string({ minLength: 1, maxLength: 512 }) });
+const KEY = string({ minLength: 1, maxLength: 1_024 });
+const MOST_ENTRIES = 200;
+
+async function cacheOf({ store }: Context, name: string): Promise<{ shards: number; cache: Cache }> {
+  const found = (await new Caches(store).list(1_000)).find((each) => each.name === name);
+  if (found === undefined) throw new Problem(404, "NOT_FOUND", `no cache "${name}" has been used lately`);
+  return { shards: found.shards, cache: new Cache(store, name, { shards: found.shards }) };
+}
+
+/** Characters that mean something in a pattern of SCAN. */
+const literal = (text: string) => text.replace(/[[\]*?\\]/g, "\\$&");
+
+async function entries({ store }: Context, name: string) {
+  const { keys, complete } = await findKeys(store, `cache:{${literal(name)}:*}:e:*`);
+  const shown = keys.slice(0, MOST_ENTRIES);
+  const answers = await store.pipeline(
+    shown.flatMap((key) => [
+      ["HMGET", key, "at", "fresh", "t"] as const,
+      ["PTTL", key] as const,
+      ["HSTRLEN", key, "v"] as const,
+    ]),
+  );
+  const list = shown.flatMap((key, at) => {
+    const [facts, ttl, bytes] = answers.slice(at * 3, at * 3 + 3) as [(string | null)[], number, number];
+    if (!Array.isArray(facts) || facts[0] == null) return [];
+    const tags = (facts[2] ?? "").split("\n").filter((tag) => tag !== "");
+    const entry = key.slice(key.indexOf("}:e:") + 4);
+    return [{ key: entry, madeAt: Number(facts[0]) / 1_000, freshUntil: Number(facts[1]), endsInMs: ttl, bytes, tags }];
+  });
+  return { entries: list, count: keys.length, complete: complete && keys.length <= MOST_ENTRIES };
+}
+
+async function show(context: Context, name: string) {
+  const { shards } = await cacheOf(context, name);
+  const [held, invalidated] = await Promise.all([
+    entries(context, name),
+    new Caches(context.store).invalidated({ name, shards }),
+  ]);
+  return { ...held, invalidated };
+}
+
+export const CACHE_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    url: "/api/caches",
+    group,
+    summary: "Caches that were used in the last week.",
+    answers: "Hits, stale hits, misses, loads and failures of all processes.",
+    run: async ({ store }) => ({ caches: await new Caches(store).list() }),
+  }),
+  route({
+    method: "GET",
+    url: "/api/caches/:name",
+    group,
+    summary: "A cache.",
+    params: NAME,
+    answers: "Some of its entries with age, size and tags; the tags that were invalidated last.",
+    run: (context, { params }) => show(context, params.name),
+  }),
+  route({
+    method: "POST",
+    url: "/api/caches/:name/invalidate",
+    group,
+    summary: "Makes all entries with a tag invalid.",
+    params: NAME,
+    body: object({ tag: KEY }),
+    answers: "Nothing.",
+    run: async (context, { params, body }) => (await cacheOf(context, params.name)).cache.invalidate(body.tag),
+  }),
+  route({
+    method: "POST",
+    url: "/api/caches/:name/delete",
+    group,
+    summary: "Deletes an entry.",
+    params: NAME,
+    body: object({ key: KEY }),
+    answers: "Whether it was there.",
+    run: async (context, { params, body }) => ({
+      deleted: await (await cacheOf(context, params.name)).cache.delete(body.key),
+    }),
+  }),
+];

@@ -1,0 +1,61 @@
+/** Rate limiters of the toolkit: who is near a limit, and the means to forgive. */
+import { listRateLimiters, RateLimiter } from "cinnabar/rate-limits";
+import { findKeys } from "../nodes.ts";
+import { type Context, Problem, type Route, route } from "../route.ts";
+import { object, string } from "../schema.ts";
+
+const group = "Components";
+const NAME = string({ minLength: 1, maxLength: 512 });
+const SUBJECT = string({ minLength: 1, maxLength: 1_024 });
+const MOST = 200;
+
+async function limiterOf({ store }: Context, name: string): Promise<RateLimiter> {
+  const found = (await listRateLimiters(store, { limit: 1_000 })).find((each) => each.name === name);
+  if (found === undefined) throw new Problem(404, "NOT_FOUND", `no rate limiter "${name}" has been used lately`);
+  return new RateLimiter(store, name, found.rules);
+}
+
+const literal = (text: string) => text.replace(/[[\]*?\\]/g, "\\$&");
+
+async function subjects(context: Context, name: string) {
+  const limiter = await limiterOf(context, name);
+  const { keys, complete } = await findKeys(context.store, `limit:${literal(name)}:{*}:*`);
+  const start = `limit:${name}:{`.length;
+  const names = [...new Set(keys.map((key) => key.slice(start, key.lastIndexOf("}:"))))];
+  const shown = await Promise.all(
+    names.slice(0, MOST).map(async (subject) => ({ subject, ...(await limiter.peek(subject)) })),
+  );
+  // Who is refused, or has least left, first.
+  shown.sort((a, b) => b.retryAfterMs - a.retryAfterMs || a.remaining / a.limit - b.remaining / b.limit);
+  return { rules: limiter.rules, subjects: shown, count: names.length, complete: complete && names.length <= MOST };
+}
+
+export const RATE_LIMIT_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    url: "/api/rate-limits",
+    group,
+    summary: "Rate limiters that were used in the last week.",
+    answers: "Names and rules.",
+    run: async ({ store }) => ({ limiters: await listRateLimiters(store) }),
+  }),
+  route({
+    method: "GET",
+    url: "/api/rate-limits/:name",
+    group,
+    summary: "Who has used something of a limit: those who are refused first.",
+    params: object({ name: NAME }),
+    answers: "Rules and subjects, with what is left to each.",
+    run: (context, { params }) => subjects(context, params.name),
+  }),
+  route({
+    method: "POST",
+    url: "/api/rate-limits/:name/reset",
+    group,
+    summary: "Forgets what a subject has used.",
+    params: object({ name: NAME }),
+    body: object({ subject: SUBJECT }),
+    answers: "Nothing.",
+    run: async (context, { params, body }) => (await limiterOf(context, params.name)).reset(body.subject),
+  }),
+];

@@ -1,0 +1,202 @@
+/** The news: posting, voting, groups and pages by its API on every kind of store; and the page, with two people at once. */
+import { join } from "node:path";
+import { open, type Store } from "cinnabar";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildPage, hasBrowser, NARROW, openBrowser, shoot, WIDE } from "./browser.ts";
+import { as, describeExample, type Screen, SHIFT, screenOf, sentBy } from "./examples.ts";
+import { type Served, serve, temporaryFolder } from "./support.ts";
+
+const article = (id: string, title: string, groups: string[] = []) => ({ id, title, url: "", groups });
+
+describeExample("news", (served) => {
+  test("people post, vote, change their mind and take articles back", async () => {
+    const ann = await as(served(), "Ann");
+    const ben = await as(served(), "Ben");
+    const posted = await ann.send("POST", "/news/articles", {
+      ...article("article-1", "  A   title ", ["science"]),
+      url: "https://example.org/a",
+    });
+    expect(posted.body).toMatchObject({ poster: "Ann", up: 1, fields: { title: "A title" }, groups: ["science"] });
+    expect(sentBy(posted.trace)).toEqual(["voting.post", "PUBLISH"]);
+    expect((await ann.send("POST", "/news/articles", article("article-1", "Again"))).body.fields.title).toBe("A title");
+    expect((await ben.send("POST", "/news/articles", article("article-1", "Mine"))).status).toBe(409);
+
+    const vote = (person: typeof ann, direction: string) =>
+      person.send("POST", "/news/articles/article-1/vote", { direction });
+    expect((await vote(ben, "up")).body).toMatchObject({ outcome: "changed", up: 2, down: 0 });
+    expect((await vote(ben, "down")).body).toMatchObject({ up: 1, down: 1 });
+    const seen = await ben.get("/news/articles?by=score");
+    expect(seen.body).toMatchObject({ size: 1, next: null, articles: [{ id: "article-1", myVote: -1 }] });
+    expect(sentBy(seen.trace)).toEqual(["voting.list", "ZCARD"]);
+    expect((await ann.get("/news/articles?by=score")).body.articles[0].myVote).toBe(1);
+    expect((await vote(ben, "none")).body).toMatchObject({ up: 1, down: 0 });
+
+    expect((await ben.send("DELETE", "/news/articles/article-1")).body).toMatchObject({ code: "NOT_YOURS" });
+    expect((await ann.send("DELETE", "/news/articles/article-1")).status).toBe(200);
+    expect((await vote(ben, "up")).body).toMatchObject({ code: "NO_ARTICLE" });
+  });
+
+  test("what is no article is refused, with the trace of what was sent before", async () => {
+    const ann = await as(served(), "Ann");
+    const post = (body: object) => ann.send("POST", "/news/articles", body);
+    expect((await post(article("article-2", "   "))).body).toMatchObject({ status: 400, code: "TITLE" });
+    expect((await post({ ...article("article-2", "x"), url: "javascript:alert(1)" })).body.code).toBe("URL");
+    expect((await post({ ...article("article-2", "x"), url: "nonsense" })).body.code).toBe("URL");
+    expect((await post(article("article-2", "x", ["no such group"]))).status).toBe(400);
+    expect((await post(article("a b", "x"))).status).toBe(400);
+    const gone = await ann.send("POST", "/news/articles/absent/vote", { direction: "up" });
+    expect(gone.status).toBe(404);
+    expect(sentBy(gone.trace)).toEqual(["voting.vote"]);
+    const nobody = await served().send("POST", "/api/examples/news/articles", article("article-3", "x"));
+    expect(nobody.body).toMatchObject({ status: 401, code: "NO_NAME" });
+  });
+
+  test("the sample fills pages by score and by time, and groups", async () => {
+    const ann = await as(served(), "Ann");
+    expect((await ann.send("POST", "/news/sample")).status).toBe(200);
+    const ids = async (query: string) => {
+      const found: string[] = [];
+      for (let after = ""; ; ) {
+        const { body } = await ann.get(
+          `/news/articles?limit=10&${query}${after && `&after=${encodeURIComponent(after)}`}`,
+        );
+        found.push(...body.articles.map(({ id }: { id: string }) => id));
+        if (body.next === null) return found;
+        after = body.next;
+      }
+    };
+    const best = await ids("by=score");
+    expect(new Set(best).size).toBe(36);
+    expect(best.indexOf("sample-01")).toBeLessThan(best.indexOf("sample-28"));
+    expect((await ids("by=time")).length).toBe(36);
+    const games = await ids("by=score&group=games");
+    expect(games.length).toBeGreaterThan(5);
+    expect(games).toContain("sample-05");
+  });
+});
+
+const folder = temporaryFolder();
+const built = join(folder.path, "ui");
+
+describe.runIf(hasBrowser)("the page of the news", () => {
+  let browser: Browser;
+  let store: Store;
+  let served: Served;
+  let ann: Screen;
+  let ben: Screen;
+
+  beforeAll(async () => {
+    await buildPage(built);
+    browser = await openBrowser();
+    store = await open();
+    served = await serve(store, { page: built });
+    ann = await screenOf(browser, served.url, "Ann");
+    ben = await screenOf(browser, served.url, "Ben", NARROW);
+  });
+  afterAll(async () => {
+    expect([ann?.offences, ben?.offences]).toEqual([[], []]);
+    await browser?.close();
+    await served?.console.close();
+    await store?.close();
+    folder.remove();
+  });
+
+  test("is useful when empty, and one click fills it", async () => {
+    await ann.page.goto(`${served.url}/#/examples/news`);
+    await ann.page.getByText("No news yet.").waitFor();
+    await shoot(ann.page, "examples-news-empty");
+    await ann.page.locator(".state").getByRole("button", { name: "Make sample data" }).click();
+    await ann.page.getByText("36 articles").waitFor();
+    await ann.page.locator(".news-article").first().waitFor();
+    expect(await ann.page.locator(".news-article").count()).toBe(15);
+  });
+
+  test("pages, order and groups are chosen", async () => {
+    const { page } = ann;
+    const first = () => page.locator(".news-title").first().textContent();
+    const best = await first();
+    await page.getByRole("button", { name: "Next" }).click();
+    await expect.poll(first).not.toBe(best);
+    await page.getByRole("button", { name: "Previous" }).click();
+    await expect.poll(first).toBe(best);
+    await page.getByRole("button", { name: "Newest" }).click();
+    await expect.poll(first).toContain("A dictionary of sounds");
+    await page.getByLabel("Group").selectOption("games");
+    await expect.poll(() => page.locator(".news-article").count()).toBeLessThan(12);
+    await page.getByLabel("Group").selectOption("");
+    await page.getByRole("button", { name: "Best" }).click();
+    await expect.poll(first).toBe(best);
+  });
+
+  test("two people vote and post at once, and see each other's", async () => {
+    await ben.page.goto(`${served.url}/#/examples/news`);
+    const title = "A sorted set is all the ranking most sites need";
+    const votes = (screen: Screen) =>
+      screen.page.locator(".news-article", { hasText: title }).locator("output").textContent();
+    await expect.poll(() => votes(ann)).toBe("12");
+    await expect.poll(() => votes(ben)).toBe("12");
+    const up = (screen: Screen) => screen.page.getByRole("button", { name: `Vote up: ${title}` });
+    await up(ann).click();
+    await expect.poll(() => votes(ben)).toBe("13");
+    expect(await up(ben).getAttribute("aria-pressed")).toBe("false");
+    await up(ben).click();
+    await expect.poll(() => votes(ann)).toBe("14");
+    await up(ben).click();
+    await expect.poll(() => votes(ann)).toBe("13");
+    await expect.poll(() => up(ann).getAttribute("aria-pressed")).toBe("true");
+
+    await ben.page.getByRole("button", { name: "Post", exact: true }).click();
+    await ben.page.getByLabel("Title").fill("<b>From a telephone</b>");
+    await ben.page.getByLabel("Address").fill("ftp://example.org");
+    await ben.page.locator("dialog").getByRole("button", { name: "Post" }).click();
+    await ben.page.getByText("must begin with http").waitFor();
+    await shoot(ben.page, "examples-news-narrow-post");
+    await ben.page.getByLabel("Address").fill("");
+    await ben.page.getByLabel("design").check();
+    await ben.page.locator("dialog").getByRole("button", { name: "Post" }).click();
+    await ben.page.locator(".news-article", { hasText: "<b>From a telephone</b>" }).waitFor();
+    await ann.page.getByRole("button", { name: "Show 1 new" }).click();
+    await ann.page.getByRole("button", { name: "Newest" }).click();
+    await ann.page.locator(".news-article", { hasText: "<b>From a telephone</b>" }).waitFor();
+    await ben.page.getByRole("button", { name: "take back" }).click();
+    await ben.page.getByRole("button", { name: "Take it back" }).click();
+    await expect.poll(() => ann.page.getByText("<b>From a telephone</b>").count()).toBe(0);
+  });
+
+  test("the drawer shows what was sent, by the keyboard too, and remembers how it was left", async () => {
+    const { page } = ann;
+    await page.getByRole("button", { name: "Best" }).click();
+    await expect.poll(() => page.locator(".news-title").first().textContent()).toContain("A sorted set");
+    const newest = page.locator(".request").first();
+    await newest.getByText("voting.list").waitFor();
+    await newest.getByText("ZCARD").waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await newest.getByText("voting.vote").waitFor();
+    await newest.getByText("user=Ann").waitFor();
+    expect(await newest.textContent()).toMatch(/2 round trips, [\d.]+ (µs|ms)/);
+    await shoot(page, "examples-news");
+    expect(await page.evaluate(SHIFT)).toBeLessThan(0.02);
+    await page.getByRole("button", { name: "Clear" }).click();
+    await expect.poll(() => page.locator(".request").count()).toBe(0);
+    await page.keyboard.press("t");
+    await expect.poll(() => page.locator(".drawer.open").count()).toBe(0);
+    await page.reload();
+    await page.locator(".news-article").first().waitFor();
+    expect(await page.locator(".drawer.open").count()).toBe(0);
+    await page.keyboard.press("t");
+    await page.locator(".drawer.open").waitFor();
+  });
+
+  test("is not wider than a telephone, and dark", async () => {
+    const { page } = ben;
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(NARROW.width);
+    await page.getByRole("button", { name: "Commands sent" }).click();
+    await shoot(page, "examples-news-narrow");
+    await ann.page.getByRole("button", { name: "Dark" }).click();
+    await ann.page.setViewportSize(WIDE);
+    await shoot(ann.page, "examples-news-dark");
+  });
+});

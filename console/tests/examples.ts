@@ -1,0 +1,98 @@
+/** What tests of the examples share: people with a name of their own, and answers taken out of their envelope. */
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterEach, beforeEach } from "vitest";
+import { type Backend, describeBackends } from "../../toolkit/src/testing/index.ts";
+import type { Trace } from "../src/examples/trace.ts";
+import { NARROW, WIDE, watch } from "./browser.ts";
+import { type Answer, type Served, serve } from "./support.ts";
+
+export interface TracedAnswer extends Answer {
+  readonly trace: Trace;
+}
+
+export interface Person {
+  readonly name: string;
+  /** What the browser would send. */
+  readonly cookies: Map<string, string>;
+  get(path: string): Promise<TracedAnswer>;
+  send(method: string, path: string, body?: unknown): Promise<TracedAnswer>;
+}
+
+/** Somebody with a browser of their own. Paths are those below /api/examples. */
+export async function as(served: Served, name: string): Promise<Person> {
+  const cookies = new Map<string, string>();
+  const header = () => ({ cookie: [...cookies].map(([key, value]) => `${key}=${value}`).join("; ") });
+  const taken = (answer: Answer): TracedAnswer => {
+    for (const line of answer.headers.getSetCookie()) {
+      const [, key, value] = /^([^=]+)=([^;]*)/.exec(line)!;
+      if (/max-age=0/i.test(line)) cookies.delete(key!);
+      else cookies.set(key!, value!);
+    }
+    const { body, ...rest } = answer;
+    return { ...rest, body: body?.trace && "answer" in body ? body.answer : body, trace: body?.trace };
+  };
+  const person: Person = {
+    name,
+    cookies,
+    get: async (path) => taken(await served.get(`/api/examples${path}`, header())),
+    send: async (method, path, body) => taken(await served.send(method, `/api/examples${path}`, body, header())),
+  };
+  await person.send("POST", "/visitor", { name });
+  return person;
+}
+
+/** What a page sends, by names: of commands, and of scripts. */
+export const sentBy = ({ trips }: Trace): string[] => trips.flatMap(({ commands }) => commands.map(({ name }) => name));
+
+/** An example's API on our store, a real Redis, and a Cluster. */
+export function describeExample(name: string, suite: (served: () => Served, backend: Backend) => void): void {
+  describeBackends(`the example ${name}`, { backends: ["embedded", "redis", "cluster"], audit: false }, (backend) => {
+    let served: Served | undefined;
+    beforeEach(async () => {
+      served = await serve(backend.store);
+    });
+    afterEach(async () => {
+      await served?.console.close();
+      served = undefined;
+    });
+    suite(() => served!, backend);
+  });
+}
+
+export interface Screen {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What no page may do. */
+  readonly offences: string[];
+}
+
+/** A browser of one person: nothing of it is shared with another's. */
+export async function screenOf(browser: Browser, url: string, name: string, size = WIDE): Promise<Screen> {
+  const context = await browser.newContext({ viewport: size, baseURL: url });
+  const page = await context.newPage();
+  page.setDefaultTimeout(15_000);
+  const offences = watch(page, url);
+  await page.goto(`${url}/#/examples`);
+  await page.evaluate(
+    (wanted) =>
+      fetch("/api/examples/visitor", {
+        method: "POST",
+        headers: { "x-cinnabar": "1", "content-type": "application/json" },
+        body: JSON.stringify({ name: wanted }),
+      }),
+    name,
+  );
+  return { context, page, offences };
+}
+
+/** How far the page is wider than a telephone. */
+export async function narrow(page: Page): Promise<number> {
+  await page.setViewportSize(NARROW);
+  return (await page.evaluate("document.documentElement.scrollWidth")) as number;
+}
+
+/** Chromium's own measure of how much the page has moved under the reader, but for what they did themselves. */
+export const SHIFT = `new Promise((resolve) => {
+  new PerformanceObserver((list) => resolve(list.getEntries().reduce((sum, { value, hadRecentInput }) => sum + (hadRecentInput ? 0 : value), 0))).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => resolve(0), 200);
+})`;

@@ -1,0 +1,74 @@
+/** The examples at a glance: what each shows, whether its sample is there, and one click to be rid of everything. */
+import type { SampleState } from "../../../src/examples/sample.ts";
+import { act } from "../../api.ts";
+import { Head, States, useActions, useLoad } from "../../parts.tsx";
+
+interface Listed {
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  readonly components: readonly string[];
+  readonly sample: SampleState;
+}
+
+const SAMPLE: Readonly<Record<SampleState["state"], string>> = {
+  absent: "no sample data",
+  present: "sample data is there",
+  making: "sample data is being made",
+  removing: "data is being removed",
+};
+
+export function AllExamples() {
+  const loaded = useLoad<{ examples: Listed[] }>("/api/examples");
+  const actions = useActions(loaded.reload);
+  const each = (method: "POST" | "DELETE") =>
+    actions.run(async () => {
+      for (const { name } of loaded.data?.examples ?? []) await act(method, `/api/examples/${name}/sample`);
+    });
+  return (
+    <>
+      <Head title="Examples" note="Applications on this store, to use and to look below">
+        <button type="button" disabled={loaded.data === undefined} onClick={() => each("POST")}>
+          Make all sample data
+        </button>
+        <button
+          type="button"
+          disabled={loaded.data === undefined}
+          onClick={() =>
+            actions.ask({
+              title: "Remove the data of all examples?",
+              text: "Every key that begins with “example:” and belongs to an example goes. Nothing else is touched.",
+              button: "Remove it",
+              run: () => each("DELETE"),
+            })
+          }
+        >
+          Remove all data
+        </button>
+      </Head>
+      {actions.view}
+      <States of={loaded}>
+        {({ examples }) => (
+          <div class="cards">
+            {examples.map(({ name, title, about, components, sample }) => (
+              <section key={name} class="card example-card">
+                <h2>
+                  <a href={`#/examples/${name}`}>{title}</a>
+                </h2>
+                <p>{about}</p>
+                <p class="dim">
+                  {components.map((component) => (
+                    <span key={component} class="tag">
+                      {component}
+                    </span>
+                  ))}
+                </p>
+                <p class="dim">{SAMPLE[sample.state]}</p>
+              </section>
+            ))}
+          </div>
+        )}
+      </States>
+    </>
+  );
+}

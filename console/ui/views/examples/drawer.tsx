@@ -1,0 +1,136 @@
+/** The drawer below every example: what each request sent to the store, in which round trips, and how long they took. */
+import { useEffect, useState } from "preact/hooks";
+import type { TracedCommand, TracedTrip } from "../../../src/examples/trace.ts";
+import { micros } from "../../format.ts";
+import { clearTraces, type Noted, useTraces } from "./traces.ts";
+
+const KEY = "cinnabar.drawer";
+const ROOM = matchMedia("(min-width: 761px) and (min-height: 600px)");
+
+const wasOpen = (): boolean => {
+  const kept = localStorage.getItem(KEY);
+  return kept === null ? ROOM.matches : kept === "open";
+};
+
+const plural = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
+const tripsOf = ({ trips, more }: Noted): number => trips.length + more;
+
+const place = ({ path }: Noted): string => decodeURI(path.replace("/api/examples", ""));
+
+function Command({ command: { name, script, words, more } }: { command: TracedCommand }) {
+  return (
+    <code class="sent">
+      <b class={script ? "of-script" : ""}>{name}</b>
+      {words.map((word, nth) => (
+        <>
+          {" "}
+          <span key={nth} class="word">
+            {word.name !== undefined && <i>{word.name}=</i>}
+            {word.text === "" ? '""' : word.text}
+          </span>
+        </>
+      ))}
+      {more > 0 && <span class="dim"> … {more} more</span>}
+    </code>
+  );
+}
+
+const KINDS: Readonly<Record<TracedTrip["kind"], string>> = {
+  call: "command",
+  script: "script",
+  pipeline: "pipeline",
+  transaction: "MULTI",
+};
+
+function Trip({ trip }: { trip: TracedTrip }) {
+  return (
+    <li class="trip">
+      <span class={`kind ${trip.kind}`}>{KINDS[trip.kind]}</span>
+      <div class="sent-all">
+        {trip.commands.map((command, nth) => (
+          <Command key={nth} command={command} />
+        ))}
+        {trip.more > 0 && <span class="dim">… and {plural(trip.more, "more command")}</span>}
+        {trip.error !== null && <span class="bad">{trip.error}</span>}
+      </div>
+      <span class="num" title={`began ${micros(trip.startMicros)} after the request`}>
+        {trip.micros === null ? "not awaited" : micros(trip.micros)}
+      </span>
+    </li>
+  );
+}
+
+function Request({ request, open }: { request: Noted; open: boolean }) {
+  return (
+    <details class="request" open={open}>
+      <summary>
+        <span class="dim at">{new Date(request.atMs).toLocaleTimeString()}</span>
+        <span class="method">{request.method}</span>
+        <span class="path">{place(request)}</span>
+        {request.times > 1 && <span class="dim">× {request.times}</span>}
+        {request.status >= 400 && <span class="bad">{request.status}</span>}
+        <span class="num">
+          {plural(tripsOf(request), "round trip")}, {micros(request.storeMicros)}
+        </span>
+      </summary>
+      {request.trips.length === 0 ? (
+        <p class="dim none">Nothing was sent to the store.</p>
+      ) : (
+        <ol class="trips">
+          {request.trips.map((trip, nth) => (
+            <Trip key={nth} trip={trip} />
+          ))}
+          {request.more > 0 && <li class="dim">… and {plural(request.more, "more round trip")}</li>}
+        </ol>
+      )}
+    </details>
+  );
+}
+
+const isTyping = (target: EventTarget | null) =>
+  target instanceof HTMLElement && target.matches("input, textarea, select");
+
+export function Drawer() {
+  const [open, setOpen] = useState(wasOpen);
+  const requests = useTraces();
+  const turn = () =>
+    setOpen((was) => {
+      localStorage.setItem(KEY, was ? "closed" : "open");
+      return !was;
+    });
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      const other = event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]");
+      if (event.key === "t" && !other && !isTyping(event.target)) turn();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
+  const newest = requests[0];
+  return (
+    <section class={open ? "drawer open" : "drawer"} aria-label="Commands sent">
+      <header>
+        <button type="button" class="plain handle" aria-expanded={open} aria-controls="drawer-list" onClick={turn}>
+          Commands sent <kbd>t</kbd>
+        </button>
+        <span class="dim latest" aria-live="off">
+          {newest &&
+            `${newest.method} ${place(newest)}: ${plural(tripsOf(newest), "round trip")}, ${micros(newest.storeMicros)}`}
+        </span>
+        <button type="button" class="plain" disabled={requests.length === 0} onClick={clearTraces}>
+          Clear
+        </button>
+      </header>
+      {open && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
+        <div id="drawer-list" class="drawer-list" tabIndex={0}>
+          {requests.length === 0 && <p class="dim none">What the page sends to the store is shown here.</p>}
+          {requests.map((request, nth) => (
+            <Request key={request.id} request={request} open={nth === 0} />
+          ))}
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,46 @@
+/** What every example page has: title, who you are, sample data, and below it the drawer with the commands it sent. */
+import type { ComponentChildren } from "preact";
+import { Head, Trouble } from "../../parts.tsx";
+import { Drawer } from "./drawer.tsx";
+import { SampleButtons, SampleOf, useSample } from "./sample.tsx";
+import { useVisitor, VisitorButton } from "./visitor.tsx";
+
+interface Props {
+  /** As the server has it: /api/examples/<name>/… */
+  readonly name: string;
+  readonly title: string;
+  readonly note?: ComponentChildren;
+  /** Called when everything may be different: the sample was made or removed, or the visitor is somebody else. */
+  readonly changed: () => void;
+  /** Instead of the visitor's name, where an example has its own way to know people. */
+  readonly who?: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+export function ExamplePage({ name, title, note, changed, who, children }: Props) {
+  const sample = useSample(name, changed);
+  const visitor = useVisitor();
+  return (
+    <SampleOf.Provider value={sample}>
+      <div class="example">
+        <div class="example-body">
+          <Head title={title} note={note}>
+            {who ?? <VisitorButton changed={changed} />}
+            <SampleButtons title={title} />
+          </Head>
+          {sample.error && (
+            <div class="notice" role="alert">
+              {sample.error.message}
+              <button type="button" class="plain" aria-label="Close" onClick={sample.forget}>
+                ×
+              </button>
+            </div>
+          )}
+          {visitor.name !== undefined && children}
+          {visitor.error && <Trouble error={visitor.error} again={visitor.again} />}
+        </div>
+        <Drawer />
+      </div>
+    </SampleOf.Provider>
+  );
+}

@@ -1,0 +1,22 @@
+/** The examples in the menu. `key` is the letter after `e`; the path is `examples/<name>`. */
+import type { ComponentType } from "preact";
+import { AllExamples } from "./all.tsx";
+import { Autocomplete } from "./autocomplete.tsx";
+import { Marketplace } from "./marketplace.tsx";
+import { News } from "./news.tsx";
+import { Shop } from "./shop.tsx";
+
+export interface ExampleView {
+  readonly path: string;
+  readonly key: string;
+  readonly title: string;
+  readonly view: ComponentType;
+}
+
+export const EXAMPLE_VIEWS: readonly ExampleView[] = [
+  { path: "examples", key: "e", title: "All examples", view: AllExamples },
+  { path: "examples/news", key: "n", title: "News", view: News },
+  { path: "examples/shop", key: "s", title: "Shop", view: Shop },
+  { path: "examples/marketplace", key: "m", title: "Marketplace", view: Marketplace },
+  { path: "examples/autocomplete", key: "a", title: "Autocomplete", view: Autocomplete },
+];

@@ -1,0 +1,37 @@
+/** Small things that several examples use. */
+import { useEffect, useRef } from "preact/hooks";
+import type { Loaded } from "../../parts.tsx";
+
+/** Keeps what was shown last until what is asked for now is there: a list that is turned over does not vanish in between. */
+export function useKept<T>(loaded: Loaded<T>): Loaded<T> {
+  const last = useRef<T | undefined>(undefined);
+  if (loaded.data !== undefined) last.current = loaded.data;
+  return loaded.error === undefined ? { ...loaded, data: last.current } : loaded;
+}
+
+/** An id that makes a request safe to send twice. Not `randomUUID`, which browsers have only on TLS and localhost. */
+export function newId(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** `j` and `k` go to the next and the previous element with `data-row`. */
+export function useRowKeys(): void {
+  useEffect(() => {
+    const pressed = (event: KeyboardEvent) => {
+      if (event.key !== "j" && event.key !== "k") return;
+      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+      if (event.target instanceof HTMLElement && event.target.matches("input, textarea, select")) return;
+      const rows = [...document.querySelectorAll<HTMLElement>(".example-body [data-row]")];
+      const at = rows.indexOf(document.activeElement as HTMLElement);
+      const next = event.key === "j" ? at + 1 : at === -1 ? rows.length - 1 : at - 1;
+      rows[next]?.focus();
+    };
+    addEventListener("keydown", pressed);
+    return () => removeEventListener("keydown", pressed);
+  }, []);
+}
+
+/** Money in the smallest unit, for people. */
+export const money = (cents: number): string =>
+  `€ ${(cents / 100).toLocaleString("en", { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;

@@ -1,0 +1,179 @@
+/** Caches: how often they had what was asked for, what is in them, and the tags that make entries invalid. */
+import type { CacheStats } from "cinnabar/cache";
+import { act } from "../../api.ts";
+import { bytes, duration, moment, number } from "../../format.ts";
+import { Empty, Head, States, Table, useActions, useLoad } from "../../parts.tsx";
+import { usePlace } from "../../router.ts";
+
+interface Listed {
+  readonly name: string;
+  readonly shards: number;
+  readonly stats: CacheStats;
+}
+interface Entry {
+  readonly key: string;
+  readonly madeAt: number;
+  readonly freshUntil: number;
+  readonly endsInMs: number;
+  readonly bytes: number;
+  readonly tags: readonly string[];
+}
+interface Shown {
+  readonly entries: Entry[];
+  readonly count: number;
+  readonly complete: boolean;
+  readonly invalidated: { readonly tag: string; readonly at: string }[];
+}
+
+function rate({ hits, staleHits, misses }: CacheStats): string {
+  const asked = hits + staleHits + misses;
+  return asked === 0 ? "–" : `${(((hits + staleHits) / asked) * 100).toFixed(1)} %`;
+}
+
+function All() {
+  const loaded = useLoad<{ caches: Listed[] }>("/api/caches", {}, 3_000);
+  const count = (title: string, field: keyof CacheStats) => ({
+    title,
+    numeric: true,
+    cell: ({ stats }: Listed) => number(stats[field]),
+  });
+  return (
+    <>
+      <Head title="Caches" note="Counts of all processes, told every five seconds" />
+      <States of={loaded}>
+        {({ caches }) =>
+          caches.length === 0 ? (
+            <Empty title="No cache was used in the last week.">new Cache(db, "pages").get(key, load) begins one.</Empty>
+          ) : (
+            <Table
+              label="Caches"
+              rows={caches}
+              id={({ name }) => name}
+              columns={[
+                {
+                  title: "Cache",
+                  wide: true,
+                  cell: ({ name }) => <a href={`#/caches?${new URLSearchParams({ name })}`}>{name}</a>,
+                },
+                { title: "Hit rate", numeric: true, cell: ({ stats }) => rate(stats) },
+                count("Hits", "hits"),
+                count("Stale", "staleHits"),
+                count("Misses", "misses"),
+                count("Made", "loads"),
+                count("Failed", "failures"),
+              ]}
+            />
+          )
+        }
+      </States>
+    </>
+  );
+}
+
+function Entries({
+  shown,
+  drop,
+  invalidate,
+}: {
+  shown: Shown;
+  drop(key: string): void;
+  invalidate(tag: string): void;
+}) {
+  if (shown.entries.length === 0) return <Empty title="Nothing is in it now." />;
+  return (
+    <Table
+      label="Entries"
+      rows={shown.entries}
+      id={({ key }) => key}
+      columns={[
+        { title: "Key", wide: true, cell: ({ key }) => <code>{key}</code> },
+        {
+          title: "State",
+          cell: ({ freshUntil }) => (Date.now() < freshUntil ? "fresh" : <span class="tag warn">stale</span>),
+        },
+        { title: "Made", cell: ({ madeAt }) => moment(madeAt) },
+        { title: "Ends in", numeric: true, cell: ({ endsInMs }) => duration(Math.max(0, endsInMs)) },
+        { title: "Size", numeric: true, cell: (entry) => bytes(entry.bytes) },
+        {
+          title: "Tags",
+          cell: ({ tags }) =>
+            tags.map((tag) => (
+              <button
+                key={tag}
+                type="button"
+                class="small"
+                title={`Make all of ${tag} invalid`}
+                onClick={() => invalidate(tag)}
+              >
+                {tag}
+              </button>
+            )),
+        },
+        {
+          title: "",
+          cell: ({ key }) => (
+            <button type="button" class="small" aria-label={`Delete ${key}`} onClick={() => drop(key)}>
+              Delete
+            </button>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function One({ name }: { name: string }) {
+  const path = `/api/caches/${encodeURIComponent(name)}`;
+  const loaded = useLoad<Shown>(path, {}, 3_000);
+  const actions = useActions(loaded.reload);
+  const drop = (key: string) => void actions.run(() => act("POST", `${path}/delete`, { key }));
+  const invalidate = (tag: string) =>
+    actions.ask({
+      title: `Make everything with “${tag}” invalid?`,
+      text: "It is made anew when it is next asked for, which may be a lot at once.",
+      button: "Make invalid",
+      run: () => actions.run(() => act("POST", `${path}/invalidate`, { tag })),
+    });
+  const submit = (event: SubmitEvent) => {
+    event.preventDefault();
+    invalidate(String(new FormData(event.currentTarget as HTMLFormElement).get("tag")));
+  };
+  return (
+    <>
+      <Head title={name} note={<a href="#/caches">All caches</a>}>
+        <form class="row" onSubmit={submit}>
+          <input name="tag" required maxLength={256} placeholder="Tag" aria-label="Tag to make invalid" data-search />
+          <button type="submit">Make invalid</button>
+        </form>
+      </Head>
+      {actions.view}
+      <States of={loaded}>
+        {(shown) => (
+          <>
+            {!shown.complete && <p class="note">{`Some of ${number(shown.count)} or more entries.`}</p>}
+            <Entries shown={shown} drop={drop} invalidate={invalidate} />
+            <h2 class="section">Tags that were made invalid last</h2>
+            {shown.invalidated.length === 0 ? (
+              <Empty title="None was." />
+            ) : (
+              <Table
+                label="Invalidated tags"
+                rows={shown.invalidated}
+                id={({ tag }) => tag}
+                columns={[
+                  { title: "Tag", wide: true, cell: ({ tag }) => <code>{tag}</code> },
+                  { title: "When", cell: ({ at }) => moment(Date.parse(at)) },
+                ]}
+              />
+            )}
+          </>
+        )}
+      </States>
+    </>
+  );
+}
+
+export function Caches() {
+  const name = usePlace().query.get("name");
+  return name === null || name === "" ? <All /> : <One key={name} name={name} />;
+}

@@ -178,6 +178,21 @@ describe.runIf(hasBrowser)("the pages of components", () => {
       await page.locator(".state", { hasText: "No library is loaded." }).waitFor();
     });
 
+    test("a stream shows its groups, their consumers and what nobody has acknowledged", async () => {
+      const { store } = backend;
+      for (let n = 0; n < 3; n++) await store.call("XADD", "events", `${n + 1}-0`, "n", n);
+      await store.call("XGROUP", "CREATE", "events", "mailers", "0");
+      await store.call("XREADGROUP", "GROUP", "mailers", EVIL, "COUNT", 2, "STREAMS", "events", ">");
+      await visit("keys?key=events");
+      const group = page.locator("details", { hasText: "mailers" });
+      await group.locator("summary").click();
+      expect(await group.textContent()).toContain("2 not acknowledged");
+      await group.getByRole("table", { name: "Not acknowledged in mailers" }).getByText("1-0").waitFor();
+      await shoot(page, `groups-${label}`);
+      await store.call("XACK", "events", "mailers", "1-0");
+      await expect.poll(() => group.textContent(), { timeout: 10_000 }).toContain("1 not acknowledged");
+    });
+
     // In this process a script that runs has the console's thread too: there is nobody to show it.
     test.skipIf(name === "our store")("a script that runs too long is shown and ended", async () => {
       const [, port] = (await backend.store.call("CONFIG", "GET", "port")) as string[];

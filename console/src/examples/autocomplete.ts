@@ -56,7 +56,9 @@ async function complete(context: Context, visitor: string, beginning: string) {
 async function write(context: Context, visitor: string, name: string) {
   const { contacts, members: guild } = people(context);
   const to = cleaned(name);
-  await Promise.all([contacts.touch(visitor, to), guild.bump(to)]);
+  const [[member]] = await Promise.all([guild.complete(to, { limit: 1 }), contacts.touch(visitor, to)]);
+  // Whoever is no member does not become one by being written to.
+  if (member?.toLowerCase() === to.toLowerCase()) await guild.bump(member);
   await announce(context.store, EXAMPLE, { type: "written", to });
   return { to };
 }

@@ -2,6 +2,7 @@
 import { Problem, type Route, route } from "../route.ts";
 import { object, string } from "../schema.ts";
 import { autocomplete } from "./autocomplete.ts";
+import { chat } from "./chat.ts";
 import { type Example, tracedRoutes } from "./example.ts";
 import { marketplace } from "./marketplace.ts";
 import { news } from "./news.ts";
@@ -9,7 +10,7 @@ import { makeSample, removeSample, sampleState } from "./sample.ts";
 import { shopExample } from "./shop.ts";
 import { become, greet } from "./visitor.ts";
 
-export const EXAMPLES: readonly Example[] = [news, shopExample, marketplace, autocomplete];
+export const EXAMPLES: readonly Example[] = [news, shopExample, marketplace, autocomplete, chat];
 
 const group = "Examples";
 const NAME = object({ name: string({ minLength: 1, maxLength: 40 }) });

@@ -1,5 +1,5 @@
 /** Looking at keys: lists of them, and the value of one, page by page. */
-import type { Reply, Store, Word } from "cinnabar";
+import type { Answer, Reply, Store, Word } from "cinnabar";
 import { ServerError } from "cinnabar";
 import { scan } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
@@ -105,6 +105,8 @@ async function byScan(
 }
 
 const CHUNK = 65_536;
+const MOST_GROUPS = 50;
+const MOST_PENDING = 20;
 
 const VIEWERS: Readonly<Record<string, Viewer>> = {
   string: async (store, key, cursor) => {
@@ -155,13 +157,41 @@ async function view({ store }: Context, query: { key: string; cursor: string; co
   return { ...facts, ...(await viewer(store, bytes, query.cursor, query.count)) };
 }
 
-/** Consumer groups of a stream. */
+/** Consumer groups of a stream, with their consumers and the oldest entries that nobody has acknowledged. */
 async function groups({ store }: Context, key: string) {
-  const [answer] = await store.pipeline([["XINFO", "GROUPS", wordOf(key)]]);
+  const name = wordOf(key);
+  const [answer] = await store.pipeline([["XINFO", "GROUPS", name]]);
   if (answer instanceof ServerError && /no such key/i.test(answer.message))
     throw new Problem(404, "NO_KEY", "there is no such key");
-  return { groups: (sound(answer) as Reply[][]).map((flat) => Object.fromEntries(pairs(flat.map(jsonOf)))) };
+  const found = (sound(answer) as Reply[][]).slice(0, MOST_GROUPS).map((flat) => new Map(pairs(flat as string[])));
+  const answers = await store.pipeline(
+    found.flatMap((each) => [
+      ["XINFO", "CONSUMERS", name, each.get("name")!] as const,
+      ["XPENDING", name, each.get("name")!, "-", "+", MOST_PENDING] as const,
+    ]),
+  );
+  return {
+    groups: found.map((each, nth) => ({
+      name: each.get("name")!,
+      pending: Number(each.get("pending")),
+      lastDelivered: each.get("last-delivered-id")!,
+      // Since Redis 7; null where it cannot be told.
+      lag: each.get("lag") == null ? null : Number(each.get("lag")),
+      consumers: listOf(answers[nth * 2]).map((flat) => {
+        const consumer = new Map(pairs(flat as string[]));
+        const [pending, idleMs] = [Number(consumer.get("pending")), Number(consumer.get("idle"))];
+        return { name: consumer.get("name")!, pending, idleMs };
+      }),
+      unacknowledged: listOf(answers[nth * 2 + 1]).map((entry) => {
+        const [id, consumer, idleMs, deliveries] = entry as [string, string, number, number];
+        return { id, consumer, idleMs: Number(idleMs), deliveries: Number(deliveries) };
+      }),
+    })),
+  };
 }
+
+/** A group may be destroyed between the two questions. */
+const listOf = (answer: Answer | undefined): Reply[] => (Array.isArray(answer) ? answer : []);
 
 export const KEY_ROUTES: readonly Route[] = [
   route({
@@ -197,7 +227,7 @@ export const KEY_ROUTES: readonly Route[] = [
     group,
     summary: "A stream's consumer groups.",
     query: object({ key: KEY }),
-    answers: "The fields of XINFO GROUPS.",
+    answers: "Groups, their consumers, and their oldest entries that nobody has acknowledged.",
     run: (context, { query }) => groups(context, query.key),
   }),
 ];

@@ -7,6 +7,7 @@ import { bytes, duration, isText, number, pretty, sendable, shown } from "../../
 import { useRecoveries } from "../../live.ts";
 import { Dialog, Trouble, useActions, ValueView } from "../../parts.tsx";
 import { go } from "../../router.ts";
+import { Groups } from "./groups.tsx";
 
 /** What is asked for in a dialog: fields with their first values. */
 interface Form {
@@ -332,6 +333,7 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
           remove={(row) => void actions.run(() => removal(name, view.type, row))}
         />
       )}
+      {view.type === "stream" && <Groups name={name} />}
       {view.next !== null && (
         <button type="button" class="more" onClick={() => load(view.next!)}>
           More ({isString ? bytes(view.length) : `${view.rows.length} of ${view.length}`})

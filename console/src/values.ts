@@ -53,15 +53,45 @@ const SCORED = new Set([
   "ZDIFF",
 ]);
 
+/** Lists of maps. */
+const MAP_LISTS = new Set([
+  "XINFO GROUPS",
+  "XINFO CONSUMERS",
+  "FUNCTION LIST",
+  "SENTINEL MASTERS",
+  "SENTINEL REPLICAS",
+]);
+/** Entries of a stream, and entries by stream. */
+const ENTRIES = new Set(["XRANGE", "XREVRANGE", "XCLAIM"]);
+const ENTRIES_OF_MANY = new Set(["XREAD", "XREADGROUP"]);
+
 /** The reply of a command, with its pairs found again. */
 export function shaped(words: readonly string[], reply: Reply): Value {
   const value = jsonOf(reply);
-  if (!Array.isArray(value) || value.length % 2 !== 0) return value;
+  if (!Array.isArray(value)) return value;
   const name = (words[0] ?? "").toUpperCase();
-  const isMap = MAPS.has(name) || MAPS.has(`${name} ${(words[1] ?? "").toUpperCase()}`);
+  const both = `${name} ${(words[1] ?? "").toUpperCase()}`;
+  if (ENTRIES.has(name)) return value.map(entry);
+  if (ENTRIES_OF_MANY.has(name)) return { map: value.map(entriesOf) };
+  if (MAP_LISTS.has(both)) return value.map(mapped);
   const scored =
     SCORED.has(name) && (name.startsWith("ZPOP") || words.some((word) => word.toUpperCase() === "WITHSCORES"));
-  return isMap || scored ? { map: pairs(value) } : value;
+  const valued = name === "HRANDFIELD" && words.some((word) => word.toUpperCase() === "WITHVALUES");
+  return MAPS.has(name) || MAPS.has(both) || scored || valued ? mapped(value) : value;
+}
+
+function mapped(value: Value): Value {
+  return Array.isArray(value) && value.length % 2 === 0 ? { map: pairs(value) } : value;
+}
+
+/** An id and its fields; without fields where an entry was deleted, or where only ids were asked for. */
+function entry(value: Value): Value {
+  return Array.isArray(value) && value.length === 2 ? [value[0]!, mapped(value[1]!)] : value;
+}
+
+function entriesOf(value: Value): [Value, Value] {
+  const [name, entries] = value as [Value, Value];
+  return [name, Array.isArray(entries) ? entries.map(entry) : entries];
 }
 
 export function pairs<T>(flat: readonly T[]): [T, T][] {

@@ -29,6 +29,10 @@ export const prefixOf = (name: string, component: string): string => `example:${
 export function tracedRoutes(example: Example): Route[] {
   return example.routes.map((route) => {
     if (route.media !== undefined) return route;
-    return { ...route, run: (context, input) => traced(() => route.run(context, input)) };
+    return {
+      ...route,
+      answers: `${route.answers} As \`answer\`; \`trace\` has the commands that were sent, and their times.`,
+      run: (context, input) => traced(() => route.run(context, input)),
+    };
   });
 }

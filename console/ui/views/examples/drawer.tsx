@@ -1,7 +1,8 @@
 /** The drawer below every example: what each request sent to the store, in which round trips, and how long they took. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { TracedCommand, TracedTrip } from "../../../src/examples/trace.ts";
 import { micros } from "../../format.ts";
+import { useKeys } from "./pieces.ts";
 import { clearTraces, type Noted, useTraces } from "./traces.ts";
 
 const KEY = "cinnabar.drawer";
@@ -88,9 +89,6 @@ function Request({ request, open }: { request: Noted; open: boolean }) {
   );
 }
 
-const isTyping = (target: EventTarget | null) =>
-  target instanceof HTMLElement && target.matches("input, textarea, select");
-
 export function Drawer() {
   const [open, setOpen] = useState(wasOpen);
   const requests = useTraces();
@@ -99,14 +97,9 @@ export function Drawer() {
       localStorage.setItem(KEY, was ? "closed" : "open");
       return !was;
     });
-  useEffect(() => {
-    const pressed = (event: KeyboardEvent) => {
-      const other = event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]");
-      if (event.key === "t" && !other && !isTyping(event.target)) turn();
-    };
-    addEventListener("keydown", pressed);
-    return () => removeEventListener("keydown", pressed);
-  }, []);
+  useKeys((key) => {
+    if (key === "t") turn();
+  });
   const newest = requests[0];
   return (
     <section class={open ? "drawer open" : "drawer"} aria-label="Commands sent">

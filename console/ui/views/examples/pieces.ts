@@ -15,21 +15,31 @@ export function newId(): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** `j` and `k` go to the next and the previous element with `data-row`. */
-export function useRowKeys(): void {
+/** Keys that stand for themselves: not in a field or a dialog, and not the second of `g` or `e` and a letter. */
+export function useKeys(run: (key: string) => void): void {
   useEffect(() => {
+    let before = "";
     const pressed = (event: KeyboardEvent) => {
-      if (event.key !== "j" && event.key !== "k") return;
-      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-      if (event.target instanceof HTMLElement && event.target.matches("input, textarea, select")) return;
-      const rows = [...document.querySelectorAll<HTMLElement>(".example-body [data-row]")];
-      const at = rows.indexOf(document.activeElement as HTMLElement);
-      const next = event.key === "j" ? at + 1 : at === -1 ? rows.length - 1 : at - 1;
-      rows[next]?.focus();
+      const isSecond = before === "g" || before === "e";
+      before = isSecond ? "" : event.key;
+      const other = event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]");
+      const isTyped = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
+      if (!isSecond && !other && !isTyped) run(event.key);
     };
     addEventListener("keydown", pressed);
     return () => removeEventListener("keydown", pressed);
   }, []);
+}
+
+/** `j` and `k` go to the next and the previous element with `data-row`. */
+export function useRowKeys(): void {
+  useKeys((key) => {
+    if (key !== "j" && key !== "k") return;
+    const rows = [...document.querySelectorAll<HTMLElement>(".example-body [data-row]")];
+    const at = rows.indexOf(document.activeElement as HTMLElement);
+    const next = key === "j" ? at + 1 : at === -1 ? rows.length - 1 : at - 1;
+    rows[next]?.focus();
+  });
 }
 
 /** Money in the smallest unit, for people. */

@@ -45,7 +45,10 @@ function operation(route: Route): Record<string, unknown> {
     ],
     ...(route.body && { requestBody: { required: true, content: { "application/json": { schema: route.body } } } }),
     responses: {
-      200: { description: route.answers, content: { [route.media ?? "application/json"]: {} } },
+      200: {
+        description: route.answers,
+        content: { [route.media ?? "application/json"]: { ...(route.answer && { schema: route.answer }) } },
+      },
       default: {
         description: "What went wrong.",
         content: { "application/problem+json": { schema: { $ref: "#/components/schemas/Problem" } } },

@@ -34,8 +34,12 @@ export interface Route<Q = unknown, B = unknown, P = unknown> {
   readonly params?: Schema<P>;
   /** What is answered, in words. */
   readonly answers: string;
+  /** And in a schema. */
+  readonly answer?: Schema;
   /** The type of the answer, if it is not JSON. */
   readonly media?: string;
+  /** Also for those who have not given the password. */
+  readonly isOpen?: true;
   run(context: Context, input: Input<Q, B, P>): unknown;
 }
 

@@ -13,6 +13,7 @@ import { stopWork } from "./examples/work.ts";
 import { Live } from "./live.ts";
 import { openApi } from "./openapi.ts";
 import { Problem, type Route } from "./route.ts";
+import { doorRoutes } from "./routes/door.ts";
 import { ROUTES } from "./routes/index.ts";
 import { checkHost, checkSite, Door, HEADERS } from "./security.ts";
 import { VERSION } from "./version.ts";
@@ -35,7 +36,6 @@ export interface Console {
 }
 
 const BODY_LIMIT = 8 * 1024 * 1024;
-const OPEN_TO_ALL = new Set(["/api/login", "/api/session"]);
 
 function builtPage(): string {
   const beside = fileURLToPath(new URL("./ui", import.meta.url));
@@ -48,6 +48,8 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   const { store, backend } = options;
   const live = new Live(store);
   const door = await Door.open(options.password);
+  const routes = [...doorRoutes(door), ...ROUTES];
+  const openToAll = new Set(routes.filter(({ isOpen }) => isOpen).map(({ url }) => url));
   const stopTracing = traceStore(store);
   const app = Fastify({
     bodyLimit: BODY_LIMIT,
@@ -67,14 +69,13 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
     if (!path.startsWith("/api/")) return;
     reply.header("cache-control", "no-store");
     checkSite(request);
-    if (!OPEN_TO_ALL.has(path) && !door.admits(request)) {
+    if (!openToAll.has(path) && !door.admits(request)) {
       throw new Problem(401, "SIGN_IN", "this console asks for a password");
     }
   });
-  const document = openApi(ROUTES, VERSION);
+  const document = openApi(routes, VERSION);
   app.get("/api/openapi.json", () => document);
-  for (const route of ROUTES) serve(app, route, { store, live, backend });
-  serveDoor(app, door);
+  for (const route of routes) serve(app, route, { store, live, backend });
   const page = options.page ?? builtPage();
   if (existsSync(page)) await app.register(fastifyStatic, { root: page, dotfiles: "deny", index: ["index.html"] });
   await app.ready();
@@ -110,24 +111,6 @@ function serve(app: FastifyInstance, route: Route, context: { store: Store; live
       const answer = await route.run(context, { query, body, params, request, reply });
       return reply.sent ? reply : reply.send(answer ?? { ok: true });
     },
-  });
-}
-
-function serveDoor(app: FastifyInstance, door: Door): void {
-  const body = {
-    type: "object",
-    properties: { password: { type: "string", maxLength: 1_024 } },
-    required: ["password"],
-    additionalProperties: false,
-  };
-  app.get("/api/session", (request) => ({ locked: door.locked, signedIn: door.admits(request), version: VERSION }));
-  app.post<{ Body: { password: string } }>("/api/login", { schema: { body } }, async (request, reply) => {
-    await door.login(request, reply, request.body.password);
-    return { ok: true };
-  });
-  app.post("/api/logout", async (request, reply) => {
-    door.logout(request, reply);
-    return { ok: true };
   });
 }
 

@@ -1,8 +1,9 @@
 /** Where the page begins. */
-import { render } from "preact";
-import { App } from "./app.tsx";
+// First of all: what follows may refine it.
 import "./style.css";
 import "./examples.css";
+import { render } from "preact";
+import { App } from "./app.tsx";
 import { startTheme } from "./theme.ts";
 
 startTheme();

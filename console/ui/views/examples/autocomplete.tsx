@@ -8,6 +8,7 @@ import { ExamplePage } from "./frame.tsx";
 import { useKept } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { useVisitor } from "./visitor.tsx";
+import "./autocomplete.css";
 
 const API = "/api/examples/autocomplete";
 const MOST = 40;

@@ -2,6 +2,7 @@
 import type { ComponentType } from "preact";
 import { AllExamples } from "./all.tsx";
 import { Autocomplete } from "./autocomplete.tsx";
+import { Chat } from "./chat.tsx";
 import { Marketplace } from "./marketplace.tsx";
 import { News } from "./news.tsx";
 import { Shop } from "./shop.tsx";
@@ -19,4 +20,5 @@ export const EXAMPLE_VIEWS: readonly ExampleView[] = [
   { path: "examples/shop", key: "s", title: "Shop", view: Shop },
   { path: "examples/marketplace", key: "m", title: "Marketplace", view: Marketplace },
   { path: "examples/autocomplete", key: "a", title: "Autocomplete", view: Autocomplete },
+  { path: "examples/chat", key: "c", title: "Chat", view: Chat },
 ];

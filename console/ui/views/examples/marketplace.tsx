@@ -10,6 +10,7 @@ import { ExamplePage } from "./frame.tsx";
 import { money, newId, useKept, useRowKeys } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { useVisitor } from "./visitor.tsx";
+import "./marketplace.css";
 
 const API = "/api/examples/marketplace";
 

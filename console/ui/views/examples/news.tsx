@@ -9,6 +9,7 @@ import { ExamplePage } from "./frame.tsx";
 import { newId, useKept, useRowKeys } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { useVisitor } from "./visitor.tsx";
+import "./news.css";
 
 const API = "/api/examples/news";
 

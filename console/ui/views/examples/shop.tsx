@@ -13,6 +13,7 @@ import { NothingYet } from "./sample.tsx";
 import { Account } from "./shop-account.tsx";
 import { CartBox } from "./shop-cart.tsx";
 import { API, type Mine, type Names } from "./shop-parts.ts";
+import "./shop.css";
 
 interface Cached {
   readonly state: "hit" | "stale" | "miss";

@@ -1,0 +1,39 @@
+import { open } from "cinnabar";
+import { Social } from "cinnabar/social";
+
+const db = await open(process.env.STORE);
+const social = new Social(db);
+const worker = social.worker().start(); // delivers what is posted; in any number of processes
+
+const join = async (login: string): Promise<string> => {
+  const joined = await social.users.join(login);
+  if (joined.outcome !== "joined") throw new Error(joined.outcome);
+  return joined.user.id;
+};
+const [ada, bob, eve] = [await join("Ada"), await join("Bob"), await join("Eve")];
+console.log(await social.users.join("ADA")); // whatever the case
+
+console.log(await social.follows.follow(bob, ada), await social.follows.follow(bob, eve));
+await social.statuses.post(ada, "first", { id: "request-1" });
+await social.statuses.post(ada, "first", { id: "request-1" }); // a repeated request posts nothing
+const second = await social.statuses.post(ada, "second");
+console.log(await social.follows.counts(ada));
+
+const show = async (): Promise<void> => {
+  const { statuses, next } = await social.timelines.home(bob, { limit: 10 });
+  console.log(statuses.map(({ author, text }) => `${author.login}: ${text}`).join(", "), next);
+};
+await show();
+await social.statuses.remove(ada, second!); // nobody sees it from here on
+await show();
+
+// A list has a timeline of its own; being in one is not being followed.
+const list = await social.lists.create(eve, "scientists");
+if (typeof list !== "string") {
+  await social.lists.add(list.id, ada);
+  console.log((await social.timelines.list(list.id, { viewer: eve })).statuses.length, "in the list");
+}
+console.log(await social.follows.block(ada, bob), await social.follows.follow(bob, ada));
+
+await worker.stop();
+await db.close();

@@ -1,0 +1,99 @@
+/** A look into an index, for people and the console. */
+import { integer } from "../checks.ts";
+import { wordKey } from "./keys.ts";
+import type { Shard } from "./search-index.ts";
+import type { Searcher } from "./searcher.ts";
+
+export interface Inspection {
+  readonly documents: number;
+  readonly terms: number;
+  /** Of the logs of words that were looked at; all of them if `sampled` is the number of terms. */
+  readonly postingsBytes: number;
+  readonly sampled: number;
+  /** Of the logs of ids and lengths, of words, and of each column. */
+  readonly documentsBytes: number;
+  readonly wordsBytes: number;
+  readonly columnsBytes: Readonly<Record<string, number>>;
+  /** Goes up with every write. */
+  readonly version: number;
+  /** What this process keeps of it. */
+  readonly memoryBytes: number;
+  readonly longest: readonly { readonly term: string; readonly bytes: number }[];
+}
+
+export interface InspectOptions {
+  /** How many terms are looked at. */
+  readonly maxTerms?: number;
+  /** How many of the longest are named. */
+  readonly longest?: number;
+}
+
+export interface TermsOptions {
+  readonly prefix?: string;
+  /** `next` of the page before. */
+  readonly after?: string;
+  readonly limit?: number;
+}
+
+export interface TermsPage {
+  readonly terms: readonly { readonly term: string; readonly bytes: number }[];
+  readonly next: string | null;
+}
+
+const WITH_VOCABULARY = { words: new Set<string>(), columns: new Set<string>(), vocabulary: true };
+const AT_ONCE = 1_000;
+
+export async function inspect(shard: Shard, searcher: Searcher, options: InspectOptions): Promise<Inspection> {
+  const maxTerms = integer("maxTerms", options.maxTerms ?? 200_000, 0);
+  const count = integer("longest", options.longest ?? 20, 0, 1_000);
+  const { store, keys, schema, replica } = shard;
+  const columns = schema.columns.map(({ name }) => `${keys.base}:c:${name}`);
+  const known = await searcher.view(WITH_VOCABULARY, () => ({
+    documents: replica.documents.count,
+    terms: replica.vocabulary.size,
+    words: replica.vocabulary.from("", maxTerms),
+    memoryBytes: replica.sizeBytes,
+  }));
+  const [version, ...sizes] = await store.pipeline([
+    ["HGET", keys.meta, "v"],
+    ...[keys.docs, keys.words, ...columns].map((key) => ["STRLEN", key]),
+  ]);
+  const bytes = await sizesOf(shard, known.words);
+  const all = known.words.map((term, at) => ({ term, bytes: bytes[at]! }));
+  return {
+    documents: known.documents,
+    terms: known.terms,
+    postingsBytes: bytes.reduce((sum, each) => sum + each, 0),
+    sampled: known.words.length,
+    documentsBytes: Number(sizes[0]),
+    wordsBytes: Number(sizes[1]),
+    columnsBytes: Object.fromEntries(schema.columns.map(({ name }, at) => [name, Number(sizes[at + 2])])),
+    version: Number(version ?? 0),
+    memoryBytes: known.memoryBytes,
+    longest: all.sort((a, b) => b.bytes - a.bytes || (a.term < b.term ? -1 : 1)).slice(0, count),
+  };
+}
+
+export async function terms(shard: Shard, searcher: Searcher, options: TermsOptions): Promise<TermsPage> {
+  const { prefix = "", after = "", limit = 100 } = options;
+  integer("limit", limit, 1, 10_000);
+  const [, first] = [prefix, after].sort() as [string, string];
+  const words = await searcher.view(WITH_VOCABULARY, ([replica]) =>
+    replica!.vocabulary
+      .from(first, limit + 1)
+      .filter((word) => word !== after && word.startsWith(prefix))
+      .slice(0, limit),
+  );
+  const bytes = await sizesOf(shard, words);
+  const page = words.map((term, at) => ({ term, bytes: bytes[at]! }));
+  return { terms: page, next: words.length < limit ? null : words.at(-1)! };
+}
+
+async function sizesOf({ store, keys }: Shard, words: readonly string[]): Promise<number[]> {
+  const sizes: number[] = [];
+  for (let at = 0; at < words.length; at += AT_ONCE) {
+    const some = words.slice(at, at + AT_ONCE).map((word) => ["STRLEN", wordKey(keys.base, word)]);
+    for (const size of await store.pipeline(some)) sizes.push(Number(size));
+  }
+  return sizes;
+}

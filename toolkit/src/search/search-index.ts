@@ -1,0 +1,178 @@
+/**
+ * A full-text index on plain data types, for any store.
+ *
+ *   const packages = new SearchIndex(store, "packages", {
+ *     fields: { name: { type: "text", weight: 3 }, summary: { type: "text", store: true }, section: { type: "tags" } },
+ *   });
+ *   await packages.put("redis", { name: "redis", summary: "Persistent key-value database", section: ["database"] });
+ *   const found = await packages.search("persistent data* -sql section:{database|net}");
+ *
+ * The store has logs that writers append to (log.ts, scripts.ts); a process that searches follows the logs that its queries
+ * touch (replica.ts) and evaluates them itself (searcher.ts, evaluate.ts).
+ */
+import { integer } from "../checks.ts";
+import type { Store } from "../connection/store.ts";
+import { NameIndex } from "../names.ts";
+import { Answers, type PageOptions, type SearchOptions, type SearchResult } from "./answers.ts";
+import { type Inspection, type InspectOptions, inspect, type TermsOptions, type TermsPage, terms } from "./inspect.ts";
+import { documentKey, type IndexKeys, indexKeys } from "./keys.ts";
+import type { Query } from "./query.ts";
+import { Replica } from "./replica.ts";
+import { Results } from "./results.ts";
+import { type DocumentOf, type Fields, type PatchOf, Schema, type SchemaOptions } from "./schema.ts";
+import { type Limits, Searcher } from "./searcher.ts";
+import { type BulkOutcome, type PatchOutcome, type PutOutcome, Writer } from "./writer.ts";
+
+export interface IndexOptions<F extends Fields> extends SchemaOptions<F> {
+  readonly prefix?: string;
+  /** How many words a beginning or a misspelt word may stand for. */
+  readonly maxExpansions?: number;
+  /** How many entries of word lists a query may go through. */
+  readonly maxPostings?: number;
+  /** Memory of this process for word lists. */
+  readonly cacheBytes?: number;
+}
+
+export interface StoredDocument<F extends Fields> {
+  readonly id: string;
+  readonly version: number;
+  /** Number, string and tags fields, and the texts that are stored. */
+  readonly document: DocumentOf<F>;
+}
+
+const YEAR_MS = 365 * 86_400_000;
+const CLEARED_AT_ONCE = 200;
+
+export function limitsOf(options: { readonly maxExpansions?: number; readonly maxPostings?: number }): Limits {
+  return {
+    maxExpansions: integer("maxExpansions", options.maxExpansions ?? 1_000, 1, 100_000),
+    maxPostings: integer("maxPostings", options.maxPostings ?? 2_000_000, 1),
+  };
+}
+
+/** The parts that a sharded index has of each of its shards. */
+export interface Shard {
+  readonly store: Store;
+  readonly keys: IndexKeys;
+  readonly schema: Schema;
+  readonly writer: Writer;
+  readonly replica: Replica;
+}
+
+export function shardOf(store: Store, name: string, schema: Schema, options: IndexOptions<Fields>): Shard {
+  const keys = indexKeys(options.prefix ?? "search", name);
+  const cacheBytes = integer("cacheBytes", options.cacheBytes ?? 128 * 1024 * 1024, 0);
+  const writer = new Writer(store, keys, schema);
+  return { store, keys, schema, writer, replica: new Replica(store, keys, schema, cacheBytes) };
+}
+
+/** Which indexes there are with a prefix. */
+export const indexNames = (store: Store, prefix = "search"): NameIndex =>
+  new NameIndex(store, `${prefix}:names`, YEAR_MS);
+
+export class SearchIndex<F extends Fields> {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly #shard: Shard;
+  readonly #searcher: Searcher;
+  readonly #answers: Answers<F>;
+  readonly #names: NameIndex;
+
+  constructor(store: Store, name: string, options: IndexOptions<F>) {
+    this.name = name;
+    this.schema = new Schema(options);
+    this.#shard = shardOf(store, name, this.schema, options);
+    const { keys, replica } = this.#shard;
+    this.#searcher = new Searcher([replica], this.schema, limitsOf(options));
+    this.#answers = new Answers(this.schema, this.#searcher, new Results(store, keys), [{ store, keys }]);
+    this.#names = indexNames(store, options.prefix);
+  }
+
+  /** Adds a document, or puts it in the place of the one with its id. With `ifVersion`, only if that is its version (0: new). */
+  async put(id: string, document: DocumentOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PutOutcome> {
+    if (options.ifVersion !== undefined) integer("ifVersion", options.ifVersion, 0);
+    const outcome = await this.#shard.writer.put(id, document, options.ifVersion);
+    this.#names.announce(this.name);
+    return outcome;
+  }
+
+  /** Puts many, fast: one step for some hundred new ones. */
+  async putMany(
+    documents: Iterable<readonly [string, DocumentOf<F>]> | AsyncIterable<readonly [string, DocumentOf<F>]>,
+  ): Promise<BulkOutcome> {
+    const outcome = await this.#shard.writer.putMany(documents);
+    this.#names.announce(this.name);
+    return outcome;
+  }
+
+  /** Changes number, string and tags fields, and leaves the words alone. Null takes a value away. */
+  patch(id: string, changes: PatchOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PatchOutcome> {
+    return this.#shard.writer.patch(id, changes, options.ifVersion);
+  }
+
+  /** True if it was there. With `ifVersion`, only if that is its version. */
+  async remove(id: string, options: { readonly ifVersion?: number } = {}): Promise<boolean> {
+    return (await this.#shard.writer.remove([id], options.ifVersion)) === 1;
+  }
+
+  /** How many of them were there. */
+  removeMany(ids: readonly string[]): Promise<number> {
+    return this.#shard.writer.remove(ids, undefined);
+  }
+
+  /** What is stored of a document, or null. */
+  async get(id: string): Promise<StoredDocument<F> | null> {
+    const kept = await this.#shard.writer.kept(id);
+    return kept === null ? null : { id, version: kept.version, document: JSON.parse(kept.stored) };
+  }
+
+  /** Documents that match, best first. Text is never refused; what was not understood is in the explanation. */
+  search(query: string | Query, options: SearchOptions = {}): Promise<SearchResult<F>> {
+    return this.#answers.search(query, options);
+  }
+
+  /** A page of an answer that was kept with `cacheMs`; null if it is no longer. */
+  page(id: string, options: PageOptions = {}): Promise<SearchResult<F> | null> {
+    return this.#answers.page(id, options);
+  }
+
+  async size(): Promise<number> {
+    return Number((await this.#shard.store.call("HGET", this.#shard.keys.meta, "count")) ?? 0);
+  }
+
+  /** Removes every document. In steps: others see it become smaller. */
+  async clear(): Promise<void> {
+    const none = { words: new Set<string>(), columns: new Set<string>(), vocabulary: false };
+    for (;;) {
+      const ids = await this.#searcher.view(none, ([replica]) =>
+        replica!.documents.ids.filter((id) => id !== undefined),
+      );
+      if (ids.length === 0) return;
+      for (let at = 0; at < ids.length; at += CLEARED_AT_ONCE) {
+        await this.#shard.writer.remove(ids.slice(at, at + CLEARED_AT_ONCE), undefined);
+      }
+      await this.#names.remove(this.name);
+    }
+  }
+
+  /** The ids of all documents, as of one moment. */
+  ids(): Promise<string[]> {
+    const none = { words: new Set<string>(), columns: new Set<string>(), vocabulary: false };
+    return this.#searcher.view(none, ([replica]) => replica!.documents.ids.filter((id) => id !== undefined));
+  }
+
+  /** For people: how large the index is and what its longest lists are. */
+  inspect(options: InspectOptions = {}): Promise<Inspection> {
+    return inspect(this.#shard, this.#searcher, options);
+  }
+
+  /** The words of the index in order, with how many bytes each takes. */
+  terms(options: TermsOptions = {}): Promise<TermsPage> {
+    return terms(this.#shard, this.#searcher, options);
+  }
+
+  /** Where a document is kept: for those who watch keys. */
+  keyOf(id: string): string {
+    return documentKey(this.#shard.keys.base, id);
+  }
+}

@@ -1,0 +1,202 @@
+/**
+ * The naive search that the index is compared with: all documents in a Map, everything computed anew for every query, straight
+ * from the definitions in the README. It shares the analyser and the query trees with the index, and nothing else.
+ */
+import type { Query } from "../query.ts";
+import type { Schema } from "../schema.ts";
+
+export type NaiveDocument = Readonly<Record<string, unknown>>;
+
+export interface NaiveAnswer {
+  readonly count: number;
+  readonly hits: readonly { readonly id: string; readonly score: number }[];
+}
+
+interface Counted {
+  /** By field: word → positions. */
+  readonly fields: readonly ReadonlyMap<string, readonly number[]>[];
+  readonly lengths: readonly number[];
+  readonly values: NaiveDocument;
+}
+
+/** What matches: by document, how often in each field. */
+type Times = Map<string, number[]>;
+
+export class NaiveSearch {
+  readonly #schema: Schema;
+  readonly #docs = new Map<string, Counted>();
+
+  constructor(schema: Schema, documents: Iterable<readonly [string, NaiveDocument]>) {
+    this.#schema = schema;
+    for (const [id, values] of documents) this.#docs.set(id, count(schema, values));
+  }
+
+  search(query: Query): NaiveAnswer {
+    const found = this.#evaluate(query) ?? new Map<string, number>();
+    const hits = [...found].map(([id, score]) => ({ id, score }));
+    return { count: hits.length, hits };
+  }
+
+  /** Documents with their scores; null for what is ignored. */
+  #evaluate(query: Query): Map<string, number> | null {
+    if ("word" in query) {
+      const words = this.#words(query.word).map(({ word }) => word);
+      if (words.length === 0) return null;
+      return both([...new Set(words)].map((word) => this.#score(this.#timesOf([[word, 1]], query.field), query.boost)));
+    }
+    if ("prefix" in query || "fuzzy" in query)
+      return this.#score(this.#timesOf(this.#alternatives(query), query.field), query.boost);
+    if ("phrase" in query) return this.#phrase(query.phrase, query.field, query.boost);
+    if ("synonyms" in query) {
+      const weights = new Map<string, number>();
+      for (const each of query.synonyms) {
+        const words =
+          "word" in each ? this.#words(each.word).map(({ word }) => [word, 1] as const) : this.#alternatives(each);
+        for (const [word, weight] of words) weights.set(word, Math.max(weights.get(word) ?? 0, weight));
+      }
+      return weights.size === 0 ? null : this.#score(this.#timesOf([...weights], undefined), query.boost);
+    }
+    if ("tags" in query) {
+      return this.#where((values) => {
+        const value = values[query.tags];
+        const tags = Array.isArray(value) ? value : value === undefined ? [] : [value];
+        return tags.some((tag) => query.any.includes(tag));
+      });
+    }
+    if ("range" in query) {
+      const { min = -Infinity, max = Infinity } = query;
+      return this.#where((values) => {
+        const value = values[query.range];
+        if (typeof value !== "number") return false;
+        return (query.minExcluded ? value > min : value >= min) && (query.maxExcluded ? value < max : value <= max);
+      });
+    }
+    if ("everything" in query) return this.#where(() => true);
+    if ("not" in query) {
+      const inner = this.#evaluate(query.not);
+      if (inner === null) return null;
+      return new Map([...this.#docs.keys()].filter((id) => !inner.has(id)).map((id) => [id, 0]));
+    }
+    if ("any" in query) {
+      const parts = query.any.map((each) => this.#evaluate(each)).filter((part) => part !== null);
+      if (parts.length === 0) return null;
+      const sums = new Map<string, number>();
+      for (const part of parts) for (const [id, score] of part) sums.set(id, (sums.get(id) ?? 0) + score);
+      return sums;
+    }
+    const kept = query.all.map((each) => ({ each, part: this.#evaluate(each) })).filter(({ part }) => part !== null);
+    if (kept.length === 0) return null;
+    if (kept.length < query.all.length && kept.every(({ each }) => "not" in each)) return null;
+    return both(kept.map(({ part }) => part!));
+  }
+
+  #where(passes: (values: NaiveDocument) => boolean): Map<string, number> {
+    return new Map([...this.#docs].filter(([, { values }]) => passes(values)).map(([id]) => [id, 0]));
+  }
+
+  #words(text: string): { word: string; position: number }[] {
+    const words: { word: string; position: number }[] = [];
+    this.#schema.text[0]!.analyser.words(text, (word, position) => words.push({ word, position }));
+    return words;
+  }
+
+  #alternatives(query: Query): (readonly [string, number])[] {
+    const { analyser } = this.#schema.text[0]!;
+    const all = new Set([...this.#docs.values()].flatMap(({ fields }) => fields.flatMap((field) => [...field.keys()])));
+    if ("prefix" in query) {
+      const folded = analyser.fold(query.prefix);
+      const found = folded === "" ? [] : [...all].filter((word) => word.startsWith(folded));
+      if (found.length > 0) return found.map((word) => [word, folded.length / word.length] as const);
+      const stems = this.#words(query.prefix);
+      return folded !== "" && stems.length === 1 ? [[stems[0]!.word, 1]] : [];
+    }
+    if (!("fuzzy" in query)) return [];
+    const stems = this.#words(query.fuzzy);
+    const word = stems.length === 1 ? stems[0]!.word : analyser.fold(query.fuzzy);
+    const near = [...all].map((each) => [each, distance(word, each)] as const);
+    return word === ""
+      ? []
+      : near.filter(([, away]) => away <= (query.distance ?? 1)).map(([each, away]) => [each, 1 / (1 + away)]);
+  }
+
+  #timesOf(words: readonly (readonly [string, number])[], field: string | undefined): Times {
+    const times: Times = new Map();
+    for (const [id, { fields }] of this.#docs) {
+      const counts = fields.map((positions, at) => {
+        if (field !== undefined && this.#schema.text[at]!.name !== field) return 0;
+        return words.reduce((sum, [word, weight]) => sum + weight * (positions.get(word)?.length ?? 0), 0);
+      });
+      if (counts.some((each) => each > 0)) times.set(id, counts);
+    }
+    return times;
+  }
+
+  #phrase(text: string, field: string | undefined, boost: number | undefined): Map<string, number> | null {
+    const words = this.#words(text);
+    if (words.length === 0) return null;
+    const times: Times = new Map();
+    for (const [id, { fields }] of this.#docs) {
+      const counts = fields.map((positions, at) => {
+        if (field !== undefined && this.#schema.text[at]!.name !== field) return 0;
+        const starts = positions.get(words[0]!.word) ?? [];
+        return starts.filter((start) =>
+          words.every(
+            ({ word, position }) => positions.get(word)?.includes(start + position - words[0]!.position) === true,
+          ),
+        ).length;
+      });
+      if (counts.some((each) => each > 0)) times.set(id, counts);
+    }
+    return this.#score(times, boost);
+  }
+
+  #score(times: Times, boost = 1): Map<string, number> {
+    const N = this.#docs.size;
+    const n = times.size;
+    const { text, k1 } = this.#schema;
+    const averages = text.map(
+      (_, at) => [...this.#docs.values()].reduce((sum, { lengths }) => sum + lengths[at]!, 0) / N,
+    );
+    const idf = Math.log(1 + (N - n + 0.5) / (n + 0.5));
+    const scores = new Map<string, number>();
+    for (const [id, counts] of times) {
+      let tf = 0;
+      for (const [at, { weight, b }] of text.entries()) {
+        if (counts[at]! > 0)
+          tf += (weight * counts[at]!) / (1 - b + (b * this.#docs.get(id)!.lengths[at]!) / averages[at]!);
+      }
+      scores.set(id, (boost * idf * tf * (k1 + 1)) / (tf + k1));
+    }
+    return scores;
+  }
+}
+
+function count(schema: Schema, values: NaiveDocument): Counted {
+  const fields = schema.text.map(({ name, analyser }) => {
+    const positions = new Map<string, number[]>();
+    const text = values[name];
+    if (typeof text !== "string") return positions;
+    analyser.words(text, (word, position) => positions.set(word, [...(positions.get(word) ?? []), position]));
+    return positions;
+  });
+  const lengths = fields.map((positions) => [...positions.values()].reduce((sum, each) => sum + each.length, 0));
+  return { fields, lengths, values };
+}
+
+function both(parts: readonly Map<string, number>[]): Map<string, number> {
+  const [first, ...others] = parts as [Map<string, number>, ...Map<string, number>[]];
+  const kept = [...first].filter(([id]) => others.every((other) => other.has(id)));
+  return new Map(kept.map(([id, score]) => [id, others.reduce((sum, other) => sum + other.get(id)!, score)]));
+}
+
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++) {
+      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    }
+    row = next;
+  }
+  return row[b.length]!;
+}

@@ -74,7 +74,11 @@ describe("imports", () => {
   });
 
   test("of the console: the others by their names only", () => {
-    const wrong = (target: string): boolean => target.startsWith("engine/") || target.startsWith("toolkit/");
+    const wrong = (target: string, file: string): boolean => {
+      // What its tests share runs on the servers that suites of the toolkit run on, and is not shipped.
+      if (file.startsWith("console/tests/") && target.startsWith("toolkit/src/testing/")) return false;
+      return target.startsWith("engine/") || target.startsWith("toolkit/");
+    };
     expect(offences(sources("console"), wrong)).toEqual([]);
   });
 });

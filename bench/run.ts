@@ -1,7 +1,7 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files locks queues web
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files locks queues web sharded social search chats distribution packed streaming ads
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
  * Prints the ratios and writes them to bench/results.json, whose tables the README shows (between its bench markers).
@@ -10,14 +10,22 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { type AdsRow, adsTable, compareAds } from "./ads.ts";
+import { type ChatRow, chatTable, compareChats } from "./chats.ts";
 import { compareFiles, type FileRow } from "./files.ts";
+import { compareDistribution, type DistributionRow, distributionTable } from "./files-distribution.ts";
 import { compareInProcess, type ProcessRow } from "./in-process.ts";
 import { compareLocks, type LockRow, lockTable } from "./locks.ts";
 import { compareMemory, type MemoryRow } from "./memory.ts";
+import { comparePacked, type PackedRow, packedTable } from "./packed-tables.ts";
 import { compareQueues, type QueueRow, queueTable } from "./queues.ts";
 import { compareServers, type Row } from "./redis-benchmark.ts";
 import { compareScripts } from "./scripts.ts";
+import { compareSearch, type SearchRow, searchTable } from "./search.ts";
 import { type BenchServer, median, run, startServer } from "./servers.ts";
+import { compareSharded, type ShardedResults, shardedTables } from "./sharded.ts";
+import { compareSocial, type SocialRow, socialTable } from "./social.ts";
+import { compareStreaming, type StreamResults, streamTables } from "./streaming.ts";
 import { compareWeb, type WebResults, webTables } from "./web.ts";
 
 interface Results {
@@ -31,9 +39,35 @@ interface Results {
   locks?: LockRow[];
   queues?: QueueRow[];
   web?: WebResults;
+  sharded?: ShardedResults;
+  social?: SocialRow[];
+  search?: SearchRow[];
+  chats?: ChatRow[];
+  distribution?: DistributionRow[];
+  packed?: PackedRow[];
+  streaming?: StreamResults;
+  ads?: AdsRow[];
 }
 
-const PARTS = ["plain", "pipelined", "scripts", "process", "memory", "files", "locks", "queues", "web"] as const;
+const PARTS = [
+  "plain",
+  "pipelined",
+  "scripts",
+  "process",
+  "memory",
+  "files",
+  "locks",
+  "queues",
+  "web",
+  "sharded",
+  "social",
+  "search",
+  "chats",
+  "distribution",
+  "packed",
+  "streaming",
+  "ads",
+] as const;
 type Part = (typeof PARTS)[number];
 
 const { values: flags } = parseArgs({
@@ -134,6 +168,14 @@ if (parts.includes("files")) results.files = await compareFiles(flags.quick);
 if (parts.includes("locks")) results.locks = await compareLocks(flags.quick);
 if (parts.includes("queues")) results.queues = await compareQueues(flags.quick);
 if (parts.includes("web")) results.web = await compareWeb(flags.quick);
+if (parts.includes("sharded")) results.sharded = await compareSharded(flags.quick);
+if (parts.includes("social")) results.social = await compareSocial(flags.quick);
+if (parts.includes("search")) results.search = await compareSearch(flags.quick);
+if (parts.includes("chats")) results.chats = await compareChats(flags.quick);
+if (parts.includes("distribution")) results.distribution = await compareDistribution(flags.quick);
+if (parts.includes("packed")) results.packed = await comparePacked(flags.quick);
+if (parts.includes("streaming")) results.streaming = await compareStreaming(flags.quick);
+if (parts.includes("ads")) results.ads = await compareAds(flags.quick);
 
 const tables = [
   `Measured on ${results.machine}; both sides in one run, rounds in turn, medians.`,
@@ -146,6 +188,14 @@ const tables = [
   results.locks && lockTable(results.locks),
   results.queues && queueTable(results.queues),
   results.web && webTables(results.web),
+  results.sharded && shardedTables(results.sharded),
+  results.social && socialTable(results.social),
+  results.search && searchTable(results.search),
+  results.chats && chatTable(results.chats),
+  results.distribution && distributionTable(results.distribution),
+  results.packed && packedTable(results.packed),
+  results.streaming && streamTables(results.streaming),
+  results.ads && adsTable(results.ads),
 ].filter((table) => table !== undefined);
 const text = tables.join("\n\n");
 console.log(text);

@@ -359,6 +359,41 @@ function hooksAndClosing(backend: Backend): void {
     expect(states).toEqual(["ready", "closed"]);
   });
 
+  test("listeners are told what is sent, watched reads too, until they leave", async () => {
+    const store = await backend.open();
+    const sent: string[] = [];
+    const ended: string[] = [];
+    const leave = store.onRoundTrip(({ kind, name, items }) => {
+      const texts = items.map((item) =>
+        ("script" in item ? [item.script.name, ...item.keys, ...item.args] : item).join(" "),
+      );
+      sent.push(`${kind}: ${texts.join("; ")}`);
+      return (error) => void ended.push(`${name} ${error === undefined ? "ok" : "failed"}`);
+    });
+    const leaveToo = store.onRoundTrip(() => undefined);
+    await store.run(increment, { counter: "{t}n", by: 2 });
+    await store.transaction({ watch: ["{t}n"] }, async ({ call }) => [
+      ["SET", "{t}m", String(await call("GET", "{t}n"))],
+    ]);
+    await store.pipeline([["GET", "{t}m"], increment.with({ counter: "{t}n", by: 3 })]);
+    leave();
+    leaveToo();
+    await store.call("GET", "{t}m");
+    expect(sent).toEqual([
+      "script: test.increment {t}n 2",
+      "call: WATCH {t}n",
+      "call: GET {t}n",
+      "transaction: SET {t}m 2",
+      "pipeline: GET {t}m; test.increment {t}n 3",
+    ]);
+    expect(ended).toEqual(["test.increment ok", "WATCH ok", "GET ok", "MULTI ok", "PIPELINE ok"]);
+    expect([increment.nameOf("key", 0), increment.nameOf("arg", 0), increment.nameOf("arg", 1)]).toEqual([
+      "counter",
+      "by",
+      "",
+    ]);
+  });
+
   test("what was sent is still answered when the store is closed right behind it", async () => {
     const store = await backend.open();
     const answers = Promise.all(Array.from({ length: 50 }, () => store.call("INCR", "counted")));

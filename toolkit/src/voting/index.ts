@@ -64,10 +64,12 @@ export interface ListOptions {
   readonly limit?: number;
   /** `next` of the page before. */
   readonly after?: string;
+  /** Whose votes `myVote` tells. */
+  readonly viewer?: string;
 }
 
 export interface Page {
-  readonly articles: readonly Article[];
+  readonly articles: readonly ArticleSeen[];
   /** Where the next page begins; null when this was the last. */
   readonly next: string | null;
 }
@@ -159,7 +161,7 @@ export class Board {
 
   /** A page of articles, best or newest first. A group's order is at most `groupCacheMs` old. */
   async list(options: ListOptions = {}): Promise<Page> {
-    const { by = "score", group, limit = 25, after } = options;
+    const { by = "score", group, limit = 25, after, viewer = "" } = options;
     integer("limit", limit, 1, MAX_LIMIT);
     oneOf("by", by, ["score", "time"]);
     if (group !== undefined) checkGroups([group]);
@@ -175,12 +177,13 @@ export class Board {
       afterScore: cursor.score,
       afterId: cursor.id,
       cacheMs: this.#groupCacheMs,
-    })) as [string, string, Reply[], string | null][];
+      viewer,
+    })) as [string, string, Reply[], string | number, string | number][];
     const last = found.at(-1);
     return {
       articles: found
         .filter(([, , fields]) => fields.length > 0)
-        .map(([, , fields, score]) => toArticle(fields, Number(score))),
+        .map(([, , fields, score, mine]) => ({ ...toArticle(fields, Number(score)), myVote: Number(mine) })),
       next: last === undefined || found.length < limit ? null : `${last[1]}~${last[0]}`,
     };
   }

@@ -98,7 +98,7 @@ export const vote = defineScript({
 export const list = defineScript({
   name: "voting.list",
   keys: ["order", "all", "group"],
-  args: ["base", "limit", "afterScore", "afterId", "cacheMs"],
+  args: ["base", "limit", "afterScore", "afterId", "cacheMs", "viewer"],
   repeatable: true,
   lua: `
     if order ~= all and redis.call("EXISTS", order) == 0 then
@@ -119,7 +119,8 @@ export const list = defineScript({
     for i = 1, #found, 2 do
       -- An article that was removed may still stand in a cached order.
       local fields = redis.call("HGETALL", base .. ":article:" .. found[i])
-      page[#page + 1] = {found[i], found[i + 1], fields, redis.call("ZSCORE", base .. ":score", found[i])}
+      local mine = viewer ~= "" and redis.call("HGET", base .. ":voters:" .. found[i], viewer)
+      page[#page + 1] = {found[i], found[i + 1], fields, redis.call("ZSCORE", base .. ":score", found[i]) or 0, mine or 0}
     end
     return page
   `,

@@ -27,6 +27,9 @@ describeBackends("voting", { audit: "tags" }, (backend) => {
     expect(await news.vote(id, "ben", "none")).toMatchObject({ outcome: "changed", up: 1, down: 0 });
     expect(await news.vote(id, "ben", "up", { weight: 3 })).toMatchObject({ up: 4 });
     expect(await news.vote("absent", "ben", "up")).toEqual({ outcome: "missing" });
+    const seenBy = async (viewer: string) => (await news.list({ viewer })).articles.map(({ myVote }) => myVote);
+    expect([await seenBy("ann"), await seenBy("ben"), await seenBy("eve")]).toEqual([[1], [3], [0]]);
+    expect((await news.list()).articles.map(({ myVote }) => myVote)).toEqual([0]);
   });
 
   test("when voting closes, votes are refused and the voters are forgotten", async () => {

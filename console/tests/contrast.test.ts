@@ -26,7 +26,7 @@ function contrast(one: string, other: string): number {
 const GROUNDS = ["bg", "panel", "hover"];
 const PAIRS: [string, string][] = [
   ...["text", "dim", "accent", "bad"].flatMap((text) => GROUNDS.map((ground): [string, string] => [text, ground])),
-  ...["c2", "c3", "c4"].map((text): [string, string] => [text, "panel"]),
+  ...["c2", "c3", "c4"].flatMap((text) => ["panel", "bg"].map((ground): [string, string] => [text, ground])),
   ["on-accent", "accent"],
   ["warn", "warn-bg"],
 ];

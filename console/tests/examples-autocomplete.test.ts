@@ -87,10 +87,7 @@ describe.runIf(hasBrowser)("the page of autocomplete", () => {
   test("is useful when empty, and one click lets people in, for everybody who looks", async () => {
     await ben.page.getByText("The guild has no members.").waitFor();
     await ann.page.locator(".state").getByRole("button", { name: "Make sample data" }).click();
-    for (const { page } of [ann, ben]) {
-      await page.getByText(`${SAMPLE_MEMBERS.length} members`).waitFor();
-      await expect.poll(() => page.getByRole("button", { name: "Make sample data" }).count()).toBe(0);
-    }
+    for (const { page } of [ann, ben]) await page.getByText(`${SAMPLE_MEMBERS.length} members`).waitFor();
   });
 
   test("a name is completed and taken by the keyboard alone", async () => {

@@ -113,7 +113,7 @@ describe.runIf(hasBrowser)("the page of the marketplace", () => {
     await ann.page.getByRole("button", { name: "Make", exact: true }).click();
     await ann.page.getByLabel("Price of <i>Vase</i>").fill("nothing");
     await ann.page.getByRole("button", { name: "Sell" }).click();
-    await ann.page.locator(".notice").waitFor();
+    await ann.page.getByText("a price is a number such as 12.50").waitFor();
     await ann.page.getByLabel("Price of <i>Vase</i>").fill("120.50");
     await ann.page.getByRole("button", { name: "Sell" }).click();
     await ann.page.getByRole("button", { name: "Take back" }).waitFor();

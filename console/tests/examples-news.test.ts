@@ -44,6 +44,8 @@ describeExample("news", (served) => {
     expect((await post({ ...article("article-2", "x"), url: "javascript:alert(1)" })).body.code).toBe("URL");
     expect((await post({ ...article("article-2", "x"), url: "nonsense" })).body.code).toBe("URL");
     expect((await post(article("article-2", "x", ["no such group"]))).status).toBe(400);
+    const four = ["programming", "science", "design", "history"];
+    expect((await post(article("article-2", "x", four))).body.code).toBe("GROUPS");
     expect((await post(article("a b", "x"))).status).toBe(400);
     const gone = await ann.send("POST", "/news/articles/absent/vote", { direction: "up" });
     expect(gone.status).toBe(404);

@@ -171,7 +171,7 @@ describe.runIf(hasBrowser)("the page of the shop", () => {
     await page.locator(".card", { hasText: "You looked at" }).getByRole("link", { name: "Teapot" }).waitFor();
     await page.getByLabel("New price").fill("nonsense");
     await page.getByRole("button", { name: "Change, and" }).click();
-    await page.locator(".notice").waitFor();
+    await page.getByText("a price is a number such as 12.50").waitFor();
     await page.getByLabel("New price").fill("45.50");
     await page.getByRole("button", { name: "Change, and" }).click();
     await page.getByText("€ 45.50").first().waitFor();

@@ -4,6 +4,7 @@ import { open } from "cinnabar";
 import { Cache } from "cinnabar/cache";
 import { RateLimiter } from "cinnabar/rate-limits";
 import { Sessions } from "cinnabar/sessions";
+import { ShardedSet } from "cinnabar/sharded";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
@@ -13,7 +14,7 @@ import { type Backend, backends, type Served, serve, temporaryFolder } from "./s
 const folder = temporaryFolder();
 const built = join(folder.path, "ui");
 const EVIL = `<img src=x onerror="window.ran = 1">`;
-const PATHS = ["sessions", "caches", "caches?name=pages", "limits", "limits?name=api", "scripts"];
+const PATHS = ["sessions", "caches", "caches?name=pages", "limits", "limits?name=api", "scripts", "shards"];
 
 let browser: Browser;
 
@@ -191,6 +192,42 @@ describe.runIf(hasBrowser)("the pages of components", () => {
       await shoot(page, `groups-${label}`);
       await store.call("XACK", "events", "mailers", "1-0");
       await expect.poll(() => group.textContent(), { timeout: 10_000 }).toContain("1 not acknowledged");
+    });
+
+    test("sharded structures are looked into and resharded; a fleet shows no password", async () => {
+      const set = new ShardedSet(backend.store, "people", { tags: 2 });
+      await set.addMany(Array.from({ length: 200 }, (_, at) => `person ${at}`));
+      const layout = {
+        components: {
+          shop: {
+            shards: { a: { url: "redis://:secret@10.0.0.1" }, b: { url: "redis://10.0.0.2", leaving: true } },
+            slots: [
+              { from: 0, to: 9_999, shard: "a" },
+              { from: 10_000, to: 16_383, shard: "b" },
+            ],
+            moving: { from: 16_000, to: 16_383, source: "b", target: "a" },
+          },
+        },
+      };
+      await backend.store.call("HSET", "fleet:{main}", "version", 7, "value", JSON.stringify(layout), "at", Date.now());
+      await visit("shards");
+      await row("people").waitFor();
+      expect(await row("people").textContent()).toContain("200");
+      const fleet = page.getByRole("table", { name: "Fleet main" });
+      await fleet.getByText("10.0.0.1").waitFor();
+      expect(await fleet.textContent()).toContain("16000–16383 away");
+      expect(JSON.stringify((await served.get("/api/shards")).body)).not.toContain("secret");
+      await shoot(page, `shards-${label}`);
+      await row("people").getByRole("button", { name: "Look inside" }).click();
+      await page.getByRole("table", { name: "Shards" }).locator("tbody tr").first().waitFor();
+      await page.keyboard.press("Escape");
+      await row("people").getByRole("button", { name: "Reshard" }).click();
+      await page.getByLabel("Shards by hash").fill("64");
+      await page.getByRole("button", { name: "Change" }).click();
+      await row("people").getByRole("button", { name: "Move" }).click();
+      await row("people").getByText("at rest").waitFor();
+      expect((await set.shards.inspect()).shards).toBe(64);
+      expect(await set.has("person 17")).toBe(true);
     });
 
     // In this process a script that runs has the console's thread too: there is nobody to show it.

@@ -7,6 +7,7 @@ import { go, usePlace } from "./router.ts";
 import { choose, useTheme } from "./theme.ts";
 import { EXAMPLE_VIEWS } from "./views/examples/index.ts";
 import { Caches } from "./views/operate/caches.tsx";
+import { ChatsView } from "./views/operate/chats.tsx";
 import { Clients } from "./views/operate/clients.tsx";
 import { CommandLine } from "./views/operate/command-line.tsx";
 import { Configuration } from "./views/operate/configuration.tsx";
@@ -19,7 +20,9 @@ import { Queues } from "./views/operate/queues.tsx";
 import { RateLimits } from "./views/operate/rate-limits.tsx";
 import { Scripts } from "./views/operate/scripts.tsx";
 import { Sessions } from "./views/operate/sessions.tsx";
+import { Shards } from "./views/operate/shards.tsx";
 import { SlowLog } from "./views/operate/slow-log.tsx";
+import { TimelinesView } from "./views/operate/timelines.tsx";
 
 const VIEWS = [
   { path: "", key: "o", title: "Overview", view: Overview },
@@ -35,6 +38,9 @@ const VIEWS = [
   { path: "sessions", key: "i", title: "Sessions", view: Sessions },
   { path: "caches", key: "h", title: "Caches", view: Caches },
   { path: "limits", key: "t", title: "Rate limits", view: RateLimits },
+  { path: "chats", key: "a", title: "Chats", view: ChatsView },
+  { path: "timelines", key: "w", title: "Timelines", view: TimelinesView },
+  { path: "shards", key: "d", title: "Shards", view: Shards },
   { path: "measures", key: "m", title: "Measures", view: Measures },
 ] as const;
 
@@ -218,6 +224,7 @@ function Frame({ leave }: { leave: (() => void) | undefined }) {
   const at = viewAt(path);
   useEffect(() => {
     document.title = `${at.title} · Cinnabar`;
+    document.querySelector(".links [aria-current]")?.scrollIntoView({ block: "nearest" });
   }, [at]);
   return (
     <div class="frame">

@@ -241,11 +241,12 @@ async function make(context: Context, progress: Progress): Promise<void> {
     ROOMS,
     async ({ room, members: people, lines }) => {
       const info = await all.inspect(room);
-      if (info !== null && info.lastId >= (info.oldestId ?? Number.POSITIVE_INFINITY)) return;
+      if (info !== null && info.messages > 0) return;
       await all.joinAll(room, people);
       // One after the other: their order is what makes them a conversation.
-      for (const [nth, { by, text }] of lines.entries())
-        await all.send(room, by, { text }, { id: `sample-${nth}`, markSeen: true });
+      for (const [nth, { by, text }] of lines.entries()) await all.send(room, by, { text }, { id: `sample-${nth}` });
+      const { lastId } = (await all.inspect(room))!;
+      for (const member of people) await all.acknowledge(room, member, lastId);
     },
     (done) => progress(done, ROOMS.length),
     1,

@@ -1,16 +1,30 @@
 /** Every example, and the routes that all of them have. */
 import { Problem, type Route, route } from "../route.ts";
 import { object, string } from "../schema.ts";
+import { ads } from "./ads.ts";
 import { autocomplete } from "./autocomplete.ts";
 import { chat } from "./chat.ts";
 import { type Example, tracedRoutes } from "./example.ts";
+import { jobs } from "./jobs.ts";
 import { marketplace } from "./marketplace.ts";
 import { news } from "./news.ts";
 import { makeSample, removeSample, sampleState } from "./sample.ts";
+import { searchExample } from "./search.ts";
 import { shopExample } from "./shop.ts";
+import { social } from "./social.ts";
 import { become, greet } from "./visitor.ts";
 
-export const EXAMPLES: readonly Example[] = [news, shopExample, marketplace, autocomplete, chat];
+export const EXAMPLES: readonly Example[] = [
+  news,
+  shopExample,
+  marketplace,
+  autocomplete,
+  chat,
+  social,
+  ads,
+  jobs,
+  searchExample,
+];
 
 const group = "Examples";
 const NAME = object({ name: string({ minLength: 1, maxLength: 40 }) });

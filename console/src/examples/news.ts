@@ -9,6 +9,7 @@ import { needVisitor, visitorOf } from "./visitor.ts";
 import { forEachOf, perStore } from "./work.ts";
 
 const group = "Examples";
+const MOST_GROUPS = 3;
 const ID = object({ id: string({ minLength: 1, maxLength: 100 }) });
 const GROUP = oneOf(NEWS_GROUPS);
 
@@ -62,6 +63,7 @@ interface Posting {
 async function post(context: Context, poster: string, { id, title, url, groups }: Posting) {
   const text = title.trim().replace(/\s+/g, " ");
   if (text === "") throw new Problem(400, "TITLE", "a title is needed");
+  if (groups.length > MOST_GROUPS) throw new Problem(400, "GROUPS", `an article is in at most ${MOST_GROUPS} groups`);
   const article = await board(context).post(poster, { title: text, url: checkedUrl(url) }, { id, groups });
   if (article.poster !== poster) throw new Problem(409, "TAKEN", "there is another article with that id");
   await announce(context.store, "news", { type: "posted", id, by: poster });
@@ -112,7 +114,7 @@ const ROUTES: readonly Route[] = [
       id: string({ minLength: 8, maxLength: 64, pattern: "^[\\w-]+$" }),
       title: string({ maxLength: 200 }),
       url: string({ maxLength: 2_000, default: "" }),
-      groups: array(GROUP, { maxItems: 3 }),
+      groups: array(GROUP, { maxItems: NEWS_GROUPS.length }),
     }),
     answers: "The article.",
     run: (context, { body, request }) => post(context, needVisitor(request), body),

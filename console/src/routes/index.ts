@@ -2,15 +2,19 @@
 import { EXAMPLE_ROUTES } from "../examples/index.ts";
 import type { Route } from "../route.ts";
 import { CACHE_ROUTES } from "./caches.ts";
+import { CHAT_ROUTES } from "./chats.ts";
 import { COMMAND_ROUTES } from "./command.ts";
 import { COMPONENT_ROUTES } from "./components.ts";
 import { EDIT_ROUTES } from "./edit.ts";
+import { INDEX_ROUTES } from "./indexes.ts";
 import { KEY_ROUTES } from "./keys.ts";
 import { OPERATE_ROUTES } from "./operate.ts";
 import { QUEUE_ROUTES } from "./queues.ts";
 import { RATE_LIMIT_ROUTES } from "./rate-limits.ts";
 import { SCRIPT_ROUTES } from "./scripts.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
+import { SHARD_ROUTES } from "./shards.ts";
+import { TIMELINE_ROUTES } from "./timelines.ts";
 
 export const ROUTES: readonly Route[] = [
   ...OPERATE_ROUTES,
@@ -22,6 +26,10 @@ export const ROUTES: readonly Route[] = [
   ...SESSION_ROUTES,
   ...CACHE_ROUTES,
   ...RATE_LIMIT_ROUTES,
+  ...CHAT_ROUTES,
+  ...TIMELINE_ROUTES,
+  ...INDEX_ROUTES,
   ...SCRIPT_ROUTES,
+  ...SHARD_ROUTES,
   ...EXAMPLE_ROUTES,
 ];

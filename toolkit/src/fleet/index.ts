@@ -39,7 +39,7 @@ import {
 import { Mover } from "./mover.ts";
 import { behind, leave, renew } from "./scripts.ts";
 
-export type { ComponentLayout, Layout, Move, Owned, Shard, Slots } from "./layout.ts";
+export { type ComponentLayout, type Layout, type Move, type Owned, type Shard, type Slots, shares } from "./layout.ts";
 
 export interface FleetOptions {
   /** Fleets of different names have nothing to do with each other. */

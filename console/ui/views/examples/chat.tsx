@@ -304,15 +304,13 @@ export function Chat() {
       <div class="chat">
         <Rooms view={loaded.data} at={at} join={join} />
         {at === "" ? (
-          <div class="chat-room">
+          <section class="card chat-room" aria-label="No room">
             <States of={loaded}>{(view) => <Welcome view={view} />}</States>
-          </div>
+          </section>
         ) : (
-          <>
-            <Room key={`${at} ${me} ${life}`} room={at} me={me} actions={actions} gone={reload} leave={leave} />
-            <Members members={members.data?.members} me={me} />
-          </>
+          <Room key={`${at} ${me} ${life}`} room={at} me={me} actions={actions} gone={reload} leave={leave} />
         )}
+        <Members members={at === "" ? undefined : members.data?.members} me={me} />
       </div>
     </ExamplePage>
   );

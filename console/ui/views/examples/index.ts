@@ -1,11 +1,14 @@
 /** The examples in the menu. `key` is the letter after `e`; the path is `examples/<name>`. */
 import type { ComponentType } from "preact";
+import { AdsPage } from "./ads.tsx";
 import { AllExamples } from "./all.tsx";
 import { Autocomplete } from "./autocomplete.tsx";
 import { Chat } from "./chat.tsx";
+import { Jobs } from "./jobs.tsx";
 import { Marketplace } from "./marketplace.tsx";
 import { News } from "./news.tsx";
 import { Shop } from "./shop.tsx";
+import { SocialNetwork } from "./social.tsx";
 
 export interface ExampleView {
   readonly path: string;
@@ -21,4 +24,7 @@ export const EXAMPLE_VIEWS: readonly ExampleView[] = [
   { path: "examples/marketplace", key: "m", title: "Marketplace", view: Marketplace },
   { path: "examples/autocomplete", key: "a", title: "Autocomplete", view: Autocomplete },
   { path: "examples/chat", key: "c", title: "Chat", view: Chat },
+  { path: "examples/social", key: "o", title: "Social network", view: SocialNetwork },
+  { path: "examples/ads", key: "d", title: "Ads", view: AdsPage },
+  { path: "examples/jobs", key: "j", title: "Jobs", view: Jobs },
 ];

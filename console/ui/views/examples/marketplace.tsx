@@ -7,7 +7,7 @@ import { micros } from "../../format.ts";
 import { Dialog, States, Table, useActions, useLoad } from "../../parts.tsx";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
-import { money, newId, useKept, useRowKeys } from "./pieces.ts";
+import { centsOf, money, newId, useKept, useRowKeys } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { useVisitor } from "./visitor.tsx";
 import "./marketplace.css";
@@ -167,8 +167,8 @@ function Listings(props: {
 function Owned({ item, actions }: { item: string; actions: Actions }) {
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    const price = Math.round(Number(new FormData(event.currentTarget as HTMLFormElement).get("price")) * 100);
-    void actions.run(() => act("POST", `${API}/listings`, { item, price }));
+    const text = new FormData(event.currentTarget as HTMLFormElement).get("price");
+    void actions.run(async () => act("POST", `${API}/listings`, { item, price: centsOf(text) }));
   };
   return (
     <li>

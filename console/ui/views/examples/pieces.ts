@@ -1,5 +1,6 @@
 /** Small things that several examples use. */
 import { useEffect, useRef } from "preact/hooks";
+import { Failure } from "../../api.ts";
 import type { Loaded } from "../../parts.tsx";
 
 /** Keeps what was shown last until what is asked for now is there: a list that is turned over does not vanish in between. */
@@ -15,13 +16,22 @@ export function newId(): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-/** Keys that stand for themselves: not in a field or a dialog, and not the second of `g` or `e` and a letter. */
+/** Whether a key is the second of `g` or `e` and a letter, which is noted before anybody else hears of the key. */
+let isSecond = false;
+let before = "";
+addEventListener(
+  "keydown",
+  ({ key }) => {
+    isSecond = before === "g" || before === "e";
+    before = isSecond ? "" : key;
+  },
+  true,
+);
+
+/** Keys that stand for themselves: not in a field or a dialog, and not the second of two that go somewhere. */
 export function useKeys(run: (key: string) => void): void {
   useEffect(() => {
-    let before = "";
     const pressed = (event: KeyboardEvent) => {
-      const isSecond = before === "g" || before === "e";
-      before = isSecond ? "" : event.key;
       const other = event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]");
       const isTyped = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
       if (!isSecond && !other && !isTyped) run(event.key);
@@ -40,6 +50,13 @@ export function useRowKeys(): void {
     const next = key === "j" ? at + 1 : at === -1 ? rows.length - 1 : at - 1;
     rows[next]?.focus();
   });
+}
+
+/** A price as people write it, in cents. Throws what a page shows. */
+export function centsOf(text: unknown): number {
+  const price = Number(String(text).trim().replace(",", "."));
+  if (Number.isFinite(price) && price >= 0.01) return Math.round(price * 100);
+  throw new Failure(400, "PRICE", "a price is a number such as 12.50");
 }
 
 /** Money in the smallest unit, for people. */

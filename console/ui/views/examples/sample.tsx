@@ -5,7 +5,6 @@ import type { SampleState } from "../../../src/examples/sample.ts";
 import { act, type Failure, get } from "../../api.ts";
 import { useRecoveries } from "../../live.ts";
 import { Confirm } from "../../parts.tsx";
-import { SAMPLE_CHANGED } from "./events.ts";
 
 const LOOK_MS = 300;
 const UNKNOWN: SampleState = { state: "absent", done: 0, total: 0 };
@@ -27,11 +26,7 @@ export function useSample(name: string, changed: () => void): Sample {
   const recoveries = useRecoveries();
   const busy = working || state.state === "making" || state.state === "removing";
   const look = () => get<SampleState>(path).then(setState, () => {});
-  useEffect(() => {
-    void look();
-    addEventListener(SAMPLE_CHANGED, look);
-    return () => removeEventListener(SAMPLE_CHANGED, look);
-  }, [path, recoveries]);
+  useEffect(() => void look(), [path, recoveries]);
   useEffect(() => {
     if (!busy) return;
     const timer = setInterval(look, LOOK_MS);
@@ -79,11 +74,9 @@ export function SampleButtons({ title }: { title: string }) {
   if (sample.busy) return <Progress {...sample} />;
   return (
     <>
-      {sample.state.state === "absent" && (
-        <button type="button" onClick={sample.make}>
-          Make sample data
-        </button>
-      )}
+      <button type="button" class="sample-make" title="What is there already stays" onClick={sample.make}>
+        Make sample data
+      </button>
       <button type="button" onClick={() => ask(true)}>
         Remove data
       </button>

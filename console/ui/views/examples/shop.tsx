@@ -8,7 +8,7 @@ import { States, Table, useActions, useLoad } from "../../parts.tsx";
 import { usePlace } from "../../router.ts";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
-import { money, useKept, useRowKeys } from "./pieces.ts";
+import { centsOf, money, useKept, useRowKeys } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { Account } from "./shop-account.tsx";
 import { CartBox } from "./shop-cart.tsx";
@@ -127,8 +127,9 @@ function PriceForm({ product, done }: { product: Product; done: () => void }) {
   const actions = useActions(done);
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
-    const price = Math.round(Number(new FormData(event.currentTarget as HTMLFormElement).get("price")) * 100);
-    await actions.run(() => act("PUT", `${API}/products/${encodeURIComponent(product.id)}/price`, { price }));
+    const text = new FormData(event.currentTarget as HTMLFormElement).get("price");
+    const path = `${API}/products/${encodeURIComponent(product.id)}/price`;
+    await actions.run(async () => act("PUT", path, { price: centsOf(text) }));
   };
   return (
     <>
@@ -242,13 +243,20 @@ export function Shop() {
   const mine = useKept(useLoad<Mine>(`${API}/session`));
   const catalogue = useKept(useLoad<Catalogue>(`${API}/products`));
   const names: Names = new Map(catalogue.data?.products.map((each) => [each.id, each.name]));
-  const changed = () => {
+  const reload = () => {
     mine.reload();
     catalogue.reload();
+  };
+  const changed = () => {
+    reload();
     setTurn((old) => old + 1);
   };
   // An order changes the stock, which is looked at every now and then, and nothing that is kept.
-  useEvents<{ type: string }>(`${API}/events`, (event) => event?.type !== "ordered" && changed());
+  useEvents<{ type: string }>(`${API}/events`, (event) => {
+    // Loading a product's page counts a view: not for the sake of a stream that has begun.
+    if (event === null) reload();
+    else if (event.type !== "ordered") changed();
+  });
   useRowKeys();
   const put = async (item: string) => {
     setError(null);

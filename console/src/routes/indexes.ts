@@ -1,0 +1,116 @@
+/** Search indexes of the toolkit: how large they are, which words are in them, and what they answer. */
+import { indexNames, SearchIndex } from "cinnabar/search";
+import { perStore } from "../examples/work.ts";
+import { type Context, Problem, type Route, route } from "../route.ts";
+import { integer, object, string } from "../schema.ts";
+
+const group = "Components";
+const NAME = object({ name: string({ minLength: 1, maxLength: 1_024 }) });
+const MOST = 200;
+/** Words that are weighed when an index is shown. */
+const MAX_TERMS = 20_000;
+
+type Opened = NonNullable<Awaited<ReturnType<typeof SearchIndex.open>>>;
+
+/** Kept, so that a page that is looked at again and again reads only what is new. An index that was made anew is opened anew. */
+const opened = perStore(() => new Map<string, Opened>());
+
+async function open(context: Context, name: string): Promise<Opened> {
+  const known = opened(context);
+  const found = await SearchIndex.open(context.store, name);
+  if (found === null) {
+    known.delete(name);
+    throw new Problem(404, "NOT_FOUND", `there is no index "${name}"`);
+  }
+  const before = known.get(name);
+  if (before !== undefined && before.index.schema.signature === found.index.schema.signature) return before;
+  if (known.size >= MOST) known.clear();
+  known.set(name, found);
+  return found;
+}
+
+async function list({ store }: Context) {
+  const names = await indexNames(store).list(MOST);
+  const counts = await store.pipeline(names.map((name) => ["HMGET", `search:{${name}}:meta`, "count", "v"]));
+  const indexes = names.flatMap((name, at) => {
+    const [count, version] = counts[at] as (string | null)[];
+    return typeof count === "string" ? [{ name, documents: Number(count), version: Number(version) }] : [];
+  });
+  return { indexes, most: MOST };
+}
+
+async function show(context: Context, name: string) {
+  const { index, isSearchable } = await open(context, name);
+  const { text, columns, positions } = index.schema;
+  const inspection = await index.inspect({ maxTerms: MAX_TERMS, longest: 20 });
+  const fields = [
+    ...text.map((field) => ({ name: field.name, type: "text", analyser: field.analyser.name })),
+    ...columns.map((field) => ({ ...field, analyser: null })),
+  ];
+  return { ...inspection, fields, positions, isSearchable };
+}
+
+async function search(context: Context, name: string, query: string) {
+  const { index, isSearchable } = await open(context, name);
+  if (!isSearchable)
+    throw new Problem(409, "ANALYSER", "its words were made by an analyser that the console does not have");
+  const { hits, count, explanation, complete } = await index.search(query, { limit: 20, explain: true });
+  return { hits, count, explanation, complete };
+}
+
+async function clear(context: Context, name: string): Promise<void> {
+  await (await open(context, name)).index.clear();
+}
+
+export const INDEX_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    url: "/api/indexes",
+    group,
+    summary: "Search indexes.",
+    answers: "Their names, documents and versions.",
+    run: list,
+  }),
+  route({
+    method: "GET",
+    url: "/api/indexes/:name",
+    group,
+    summary: "An index.",
+    params: NAME,
+    answers: `Its fields and sizes, and the words with the longest lists (of the first ${MAX_TERMS}).`,
+    run: (context, { params }) => show(context, params.name),
+  }),
+  route({
+    method: "GET",
+    url: "/api/indexes/:name/terms",
+    group,
+    summary: "The words of an index in order.",
+    params: NAME,
+    query: object({
+      prefix: string({ maxLength: 100, default: "" }),
+      after: string({ maxLength: 200, default: "" }),
+      limit: integer({ minimum: 1, maximum: 1_000, default: 100 }),
+    }),
+    answers: "Words with the bytes of their lists; where the next page begins.",
+    run: async (context, { params, query }) => (await open(context, params.name)).index.terms(query),
+  }),
+  route({
+    method: "GET",
+    url: "/api/indexes/:name/search",
+    group,
+    summary: "Asks an index.",
+    params: NAME,
+    query: object({ query: string({ maxLength: 1_000, default: "" }) }),
+    answers: "The best hits with what their scores are made of, and an explanation.",
+    run: (context, { params, query }) => search(context, params.name, query.query),
+  }),
+  route({
+    method: "POST",
+    url: "/api/indexes/:name/clear",
+    group,
+    summary: "Removes every document of an index, and with the last one the index.",
+    params: NAME,
+    answers: "Nothing.",
+    run: (context, { params }) => clear(context, params.name),
+  }),
+];

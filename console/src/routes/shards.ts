@@ -1,0 +1,137 @@
+/** Sharded structures and fleets of the toolkit: what is where, what moves, and the means to begin a move or to help one along. */
+import type { Store } from "cinnabar";
+import { type Layout, shares } from "cinnabar/fleet";
+import { ShardedStructures } from "cinnabar/sharded";
+import { findKeys } from "../nodes.ts";
+import { withoutCredentials } from "../options.ts";
+import { type Context, Problem, type Route, route } from "../route.ts";
+import { integer, object, string } from "../schema.ts";
+
+const group = "Components";
+const NAME = object({ name: string({ minLength: 1, maxLength: 512 }) });
+const MOST = 200;
+/** A page that asks for a move does not wait for a long one: whoever runs a mover goes on, or the page asks again. */
+const MOVE_MS = 5_000;
+
+async function structures(store: Store) {
+  const all = new ShardedStructures(store);
+  const names = await all.names(MOST);
+  const found = await Promise.all(names.map(({ name }) => all.inspect(name)));
+  return found.filter((each) => each !== null);
+}
+
+interface Member {
+  readonly version: number;
+  readonly untilMs: number;
+}
+
+async function fleetAt(store: Store, key: string) {
+  const [answer, seen, members] = await store.pipeline([
+    ["HMGET", key, "version", "value", "at"],
+    ["HGETALL", `${key}:seen`],
+    ["ZRANGE", `${key}:members`, 0, MOST - 1, "WITHSCORES"],
+  ]);
+  const [version, value, at] = answer as (string | null)[];
+  if (value == null) return null;
+  const versions = new Map<string, string>();
+  (seen as string[]).forEach((word, nth, flat) => {
+    if (nth % 2 === 0) versions.set(word, flat[nth + 1]!);
+  });
+  const processes: Member[] = [];
+  (members as string[]).forEach((member, nth, flat) => {
+    if (nth % 2 === 0) processes.push({ version: Number(versions.get(member) ?? 0), untilMs: Number(flat[nth + 1]) });
+  });
+  const layout = JSON.parse(value) as Layout;
+  return {
+    name: key.slice("fleet:{".length, -1),
+    version: Number(version),
+    changedAt: Number(at),
+    processes,
+    components: Object.entries(layout.components).map(([name, component]) => {
+      const counts = shares(component);
+      const { moving = null, left = [] } = component;
+      return {
+        name,
+        moving,
+        left: left.length,
+        // Passwords are no business of a page.
+        shards: Object.entries(component.shards).map(([shard, { url, leaving = false }]) => ({
+          shard,
+          url: withoutCredentials(url),
+          slots: counts.get(shard) ?? 0,
+          leaving,
+        })),
+      };
+    }),
+  };
+}
+
+async function fleets(store: Store) {
+  const { keys } = await findKeys(store, "fleet:{*}");
+  const found = await Promise.all(keys.slice(0, MOST).map((key) => fleetAt(store, key).catch(() => null)));
+  return found.filter((each) => each !== null);
+}
+
+async function show({ store }: Context) {
+  const [sharded, fleet] = await Promise.all([structures(store), fleets(store)]);
+  return { structures: sharded, fleets: fleet };
+}
+
+async function shardsOf({ store }: Context, name: string) {
+  const shards = await new ShardedStructures(store).shards(name);
+  if (shards === null)
+    throw new Problem(404, "NOT_FOUND", `there are no shards of "${name}" whose number could be changed`);
+  return shards;
+}
+
+async function move(context: Context, name: string) {
+  const shards = await shardsOf(context, name);
+  return shards.move({ signal: AbortSignal.timeout(MOVE_MS) }).catch((error: unknown) => {
+    if (error instanceof Error && error.name === "TimeoutError") return { moved: null, finished: false };
+    throw error;
+  });
+}
+
+export const SHARD_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    url: "/api/shards",
+    group,
+    summary: "Sharded structures and fleets.",
+    answers: "Structures with their shards and elements; fleets with their components, shards, slots and processes.",
+    run: show,
+  }),
+  route({
+    method: "GET",
+    url: "/api/shards/:name",
+    group,
+    summary: "Some shards of a structure.",
+    params: NAME,
+    query: object({ tag: integer({ default: 0, minimum: 0 }) }),
+    answers: "Those behind a tag that hold something: key, elements, bytes, encoding.",
+    run: async (context, { params, query }) => ({
+      shards: await (await shardsOf(context, params.name)).list(query.tag, { limit: MOST }),
+    }),
+  }),
+  route({
+    method: "POST",
+    url: "/api/shards/:name/reshard",
+    group,
+    summary: "Changes the number of a structure's shards. Elements move in the background, while it is used.",
+    params: NAME,
+    body: object({ shards: integer({ minimum: 1, maximum: 16_777_216 }) }),
+    answers: "False if another change is under way.",
+    run: async (context, { params, body }) => ({
+      begun: await (await shardsOf(context, params.name)).reshard({ shards: body.shards }),
+    }),
+  }),
+  route({
+    method: "POST",
+    url: "/api/shards/:name/move",
+    group,
+    summary: "Moves elements of a change that is under way, for some seconds.",
+    params: NAME,
+    answers: "How far it came.",
+    run: (context, { params }) => move(context, params.name),
+  }),
+];

@@ -1,0 +1,121 @@
+/** Social networks of the toolkit: what their workers have left to do, and how somebody's statuses and timeline are kept. */
+import type { Store } from "cinnabar";
+import { Social } from "cinnabar/social";
+import { findKeys } from "../nodes.ts";
+import { type Context, Problem, type Route, route } from "../route.ts";
+import { object, string } from "../schema.ts";
+
+const group = "Components";
+const PREFIX = string({ minLength: 1, maxLength: 100 });
+const SUBJECT = string({ minLength: 1, maxLength: 60 });
+const MOST = 50;
+
+const made = new WeakMap<Store, Map<string, Social>>();
+/** What was found last: looking through the keys for each request would be too much. */
+const seen = new WeakMap<Store, Map<string, number>>();
+
+function networkOf({ store }: Context, prefix: string, queueShards: number): Social {
+  const networks = made.get(store) ?? new Map<string, Social>();
+  made.set(store, networks);
+  const name = `${queueShards} ${prefix}`;
+  const network = networks.get(name) ?? new Social(store, { prefix, queueShards });
+  // Names come from requests: no more are kept than are shown.
+  if (networks.size >= MOST) networks.clear();
+  networks.set(name, network);
+  return network;
+}
+
+/** Networks have a queue, `prefix:queue:{fan-out}`; of one that is spread over slots each part says of how many. */
+async function find({ store }: Context): Promise<{ found: Map<string, number>; complete: boolean }> {
+  const { keys, complete } = await findKeys(store, "*:queue:{fan-out*}*:data");
+  const found = new Map<string, number>();
+  for (const key of keys) {
+    const [, prefix, shards] = /^(.+):queue:\{fan-out(?::\d+)?\}(?::of(\d+))?:data$/.exec(key) ?? [];
+    if (prefix !== undefined && found.size < MOST) found.set(prefix, Number(shards ?? 1));
+  }
+  seen.set(store, found);
+  return { found, complete };
+}
+
+async function networkNamed(context: Context, prefix: string): Promise<Social> {
+  const shards = seen.get(context.store)?.get(prefix) ?? (await find(context)).found.get(prefix);
+  if (shards === undefined) throw new Problem(404, "NOT_FOUND", `there is no social network "${prefix}"`);
+  return networkOf(context, prefix, shards);
+}
+
+async function list(context: Context) {
+  const { found, complete } = await find(context);
+  const networks = await Promise.all(
+    [...found].map(async ([prefix, shards]) => ({
+      prefix,
+      ...(await networkOf(context, prefix, shards).backlog()),
+    })),
+  );
+  return { networks: networks.sort((a, b) => a.prefix.localeCompare(b.prefix)), complete };
+}
+
+/** By login, or by the id of a user or a list. */
+async function look(context: Context, prefix: string, who: string) {
+  const social = await networkNamed(context, prefix);
+  if (who.startsWith("+")) {
+    const found = await social.lists.get(who);
+    if (found === null) throw new Problem(404, "NOBODY", `there is no list ${who}`);
+    return { subject: who, list: found, timeline: await social.timelineState(who) };
+  }
+  const byLogin = await social.users.byLogin(who.replace(/^@/, "")).catch(() => null);
+  const user = byLogin ?? (await social.users.get(who).catch(() => null));
+  if (user === null) throw new Problem(404, "NOBODY", `there is nobody with the login or the id ${who}`);
+  const [counts, author, timeline] = await Promise.all([
+    social.follows.counts(user.id),
+    social.authorState(user.id),
+    social.timelineState(user.id),
+  ]);
+  const merged = await social.users.many(timeline.merged);
+  return {
+    subject: user.id,
+    user,
+    counts,
+    author,
+    timeline: { ...timeline, merged: timeline.merged.map((id) => merged.get(id)?.login ?? id) },
+  };
+}
+
+export const TIMELINE_ROUTES: readonly Route[] = [
+  route({
+    method: "GET",
+    url: "/api/timelines",
+    group,
+    summary: "Social networks, with what is left to deliver.",
+    answers: "Prefixes, jobs by state, and calls under way.",
+    run: list,
+  }),
+  route({
+    method: "GET",
+    url: "/api/timelines/look",
+    group,
+    summary: "A user, by login or id, or a list, by its id.",
+    query: object({ network: PREFIX, who: SUBJECT }),
+    answers: "Counts, how statuses are delivered, and the state of the timeline.",
+    run: (context, { query }) => look(context, query.network, query.who),
+  }),
+  route({
+    method: "POST",
+    url: "/api/timelines/drop",
+    group,
+    summary: "Drops a timeline; it is built anew when it is read.",
+    body: object({ network: PREFIX, subject: SUBJECT }),
+    answers: "Whether there was one.",
+    run: async (context, { body }) => ({
+      dropped: await (await networkNamed(context, body.network)).dropTimeline(body.subject),
+    }),
+  }),
+  route({
+    method: "POST",
+    url: "/api/timelines/retry",
+    group,
+    summary: "Does again what workers have given up.",
+    body: object({ network: PREFIX }),
+    answers: "How many jobs.",
+    run: async (context, { body }) => ({ retried: await (await networkNamed(context, body.network)).retryDead() }),
+  }),
+];

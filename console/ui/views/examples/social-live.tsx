@@ -1,0 +1,100 @@
+/**
+ * Everything that is posted, as it is. The stream is the component's own, by server-sent events: the browser hands the cursor of the
+ * last event back by itself when it reconnects, and goes on from there.
+ */
+import type { StatusEvent } from "cinnabar/social";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { clock } from "../../format.ts";
+
+const MOST_SHOWN = 30;
+const RETRY_MS = 1_000;
+
+type Heard = StatusEvent | { readonly kind: "gap" | "heartbeat" | "end" };
+type Said = Extract<StatusEvent, { kind: "status" }>;
+
+/** Follows the stream while somebody looks. `heard` is called with each event. */
+function useStream(path: string, heard: (event: StatusEvent) => void): boolean {
+  const [isLive, setLive] = useState(false);
+  const callback = useRef(heard);
+  callback.current = heard;
+  useEffect(() => {
+    let source: EventSource | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const open = () => {
+      clearTimeout(timer);
+      source?.close();
+      const stream = new EventSource(path);
+      source = stream;
+      stream.onopen = () => setLive(true);
+      stream.onmessage = ({ data }) => {
+        if (data === "") return;
+        const event = JSON.parse(data) as Heard;
+        if (event.kind === "status" || event.kind === "delete") callback.current(event);
+      };
+      stream.onerror = () => {
+        setLive(false);
+        if (stream.readyState === EventSource.CLOSED && source === stream) timer = setTimeout(open, RETRY_MS);
+      };
+    };
+    // A browser has few connections to one host: who does not look needs none.
+    const looked = () => {
+      if (document.hidden) {
+        source?.close();
+        source = undefined;
+      } else if (source === undefined) open();
+    };
+    looked();
+    document.addEventListener("visibilitychange", looked);
+    return () => {
+      document.removeEventListener("visibilitychange", looked);
+      clearTimeout(timer);
+      source?.close();
+      source = undefined;
+    };
+  }, [path]);
+  return isLive;
+}
+
+export function Live(props: { api: string; link: (login: string) => string; heard: (event: StatusEvent) => void }) {
+  const { api, link } = props;
+  const [said, setSaid] = useState<readonly Said[]>([]);
+  const [track, setTrack] = useState("");
+  const words = track.trim().toLowerCase();
+  const isLive = useStream(`${api}/stream?format=sse&all=true`, (event) => {
+    props.heard(event);
+    setSaid((old) =>
+      event.kind === "delete"
+        ? old.filter(({ id }) => id !== event.id)
+        : [event, ...old.filter(({ id }) => id !== event.id)].slice(0, MOST_SHOWN),
+    );
+  });
+  const shown =
+    words === "" ? said : said.filter(({ text, login }) => `${login} ${text}`.toLowerCase().includes(words));
+  return (
+    <section class="social-live" aria-label="Live stream">
+      <header class="row">
+        <h2>Live</h2>
+        <span class={isLive ? "social-dot on" : "social-dot"} title={isLive ? "connected" : "connecting"} />
+        <input
+          aria-label="Only with these words"
+          placeholder="only with…"
+          maxLength={60}
+          value={track}
+          onInput={(event) => setTrack(event.currentTarget.value)}
+        />
+      </header>
+      {shown.length === 0 ? (
+        <p class="dim">{words === "" ? "What anybody posts appears here." : "Nothing with these words yet."}</p>
+      ) : (
+        <ol aria-live="off">
+          {shown.map(({ id, login, text, atMs }) => (
+            <li key={id}>
+              <a href={link(login)}>@{login}</a> <time class="dim">{clock(atMs)}</time>
+              <p>{text}</p>
+            </li>
+          ))}
+        </ol>
+      )}
+    </section>
+  );
+}

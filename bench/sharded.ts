@@ -293,8 +293,8 @@ async function speeds(name: BenchServer["name"], ms: number): Promise<Map<string
 }
 
 export async function compareSharded(quick: boolean): Promise<ShardedResults> {
-  const memory = await compareBytes(quick ? 40_000 : 400_000);
-  const ms = quick ? 200 : 2_000;
+  const memory = await compareBytes(quick ? 20_000 : 250_000);
+  const ms = quick ? 100 : 2_000;
   const redis = await speeds("redis", ms);
   const ours = await speeds("cinnabar", ms);
   process.stderr.write("\n");

@@ -71,7 +71,7 @@ async function runAll(url: string, kills: number): Promise<Told> {
   const children = starters.map((startOne) => startOne());
   await Promise.all(children.map(({ ready }) => ready));
   for (let nth = 0; nth < kills; nth++) {
-    await moreLines(300 + random(500));
+    await moreLines(150 + random(300));
     // Movers twice as often.
     const at = [0, 1, 2, 3, 2, 3][random(6)]!;
     children[at]!.kill("SIGKILL");
@@ -79,7 +79,7 @@ async function runAll(url: string, kills: number): Promise<Told> {
     children[at] = starters[at]!();
     await children[at]!.ready;
   }
-  await moreLines(500);
+  await moreLines(200);
   for (const child of children) child.kill("SIGTERM");
   expect(await Promise.all(children.map(({ ended }) => ended))).toEqual(children.map(() => 0));
   return told;

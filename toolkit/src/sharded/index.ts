@@ -1,4 +1,6 @@
 /** Structures of any size in packed shards, over the slots of a Cluster; their number of shards changes while they are used. */
+
+export type { MoveOptions, MoveResult } from "./movement.ts";
 export type { OnceOptions } from "./once.ts";
 export {
   type BitBlock,
@@ -25,8 +27,6 @@ export {
   ShardedSortedSet,
 } from "./sharded-sorted-set.ts";
 export type {
-  MoveOptions,
-  MoveResult,
   MoverOptions,
   ReshardTarget,
   ShardInfo,

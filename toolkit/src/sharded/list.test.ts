@@ -50,7 +50,7 @@ describeBackends("a sharded list", (backend) => {
       }
     }
     expect(await all(lists[0]!.items())).toEqual(model);
-  });
+  }, 120_000);
 
   test("no piece is longer than it may be", async () => {
     const list = new ShardedList<number>(backend.store, "subject", { pieceSize: 10 });

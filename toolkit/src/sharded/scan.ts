@@ -8,9 +8,9 @@
  */
 import type { Reply } from "../connection/port.ts";
 import { InputError, ServerError } from "../errors.ts";
+import { scanCommand } from "./movement.ts";
 import type { Layout } from "./place.ts";
 import { fieldsOf } from "./scripts/core.ts";
-import { scanCommand } from "./shards.ts";
 import type { Gate, Structure } from "./structure.ts";
 
 const SHARDS_AT_ONCE = 16;

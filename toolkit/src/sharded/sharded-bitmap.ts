@@ -11,10 +11,11 @@ import { integer, oneOf } from "../checks.ts";
 import type { Reply, Word } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import type { Script } from "../script.ts";
+import { oldDirOf } from "./movement.ts";
 import { type Layout, spotOfNumber } from "./place.ts";
 import { count, get, read, replace, set } from "./scripts/bitmap.ts";
 import { ranges } from "./scripts/movement.ts";
-import { oldDirOf, Shards } from "./shards.ts";
+import { Shards } from "./shards.ts";
 import { type Gate, type Item, type ShardedOptions, Structure } from "./structure.ts";
 
 /** Bits behind one tag, and at once: 128 KiB. */

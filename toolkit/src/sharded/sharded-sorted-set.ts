@@ -198,7 +198,7 @@ export class ShardedSortedSet {
       range,
       (tag, gate) => {
         const { shards } = this.#allShards(tag, gate);
-        const per = partOf(want, gate.layout.shards);
+        const per = Math.ceil(want / gate.layout.shards);
         return {
           ...this.#gate(tag, gate),
           isReverse: isReverse ? 1 : 0,

@@ -85,7 +85,7 @@ export const count = defineScript({
 
 /**
  * The first `want` members behind a tag within the scores, from one end: {member, score …}, behind the member `after` with score
- * `afterScore` if that is not "". Each shard is asked for `per`; one that could have more of the first is asked for all of them.
+ * `afterScore` if that is not "". Each shard is asked for `per`; one that could have more of the first is asked again.
  * Members are compared byte by byte: the order of Lua's own strings depends on the server's locale.
  */
 export const range = defineScript({
@@ -124,9 +124,9 @@ export const range = defineScript({
     local found = {}
     -- Goes on in a shard until it has given so many; answers where it stopped, or nil at its end.
     local function take(shard, offset, most)
-      local taken, last = 0, nil
+      local taken, last, step = 0, nil, most
       repeat
-        local page = slice(shard, offset, most)
+        local page = slice(shard, offset, step)
         for i = 1, #page, 2 do
           local score = number(page[i + 1])
           if isPast(page[i], score) then
@@ -135,27 +135,31 @@ export const range = defineScript({
             taken = taken + 1
           end
         end
-        offset = offset + most
-        if #page < 2 * most then return nil end
+        if #page < 2 * step then return nil end
+        -- Those before the cursor are passed in longer and longer steps.
+        offset, step = offset + step, 2 * step
       until taken >= most
       return offset, last
     end
-    local stopped = {}
+    local open = {}
     for i, shard in ipairs(shards) do
       local offset, last = take(shard, 0, per)
-      if offset then stopped[#stopped + 1] = {shard, offset, last} end
+      if offset then open[#open + 1] = {shard, offset, last, per} end
     end
-    table.sort(found, isFirst)
-    if per < want then
-      local cut, isMore = found[want], false
-      for _, at in ipairs(stopped) do
-        if not cut or isFirst(at[3], cut) then
-          take(at[1], at[2], want)
+    -- A shard whose last one belongs to the first may have more of them: twice as many each time.
+    local isMore
+    repeat
+      table.sort(found, isFirst)
+      isMore = false
+      local cut = found[want]
+      for _, at in ipairs(open) do
+        if at[2] and (not cut or isFirst(at[3], cut)) then
+          at[2], at[3] = take(at[1], at[2], at[4])
+          at[4] = math.min(want, 2 * at[4])
           isMore = true
         end
       end
-      if isMore then table.sort(found, isFirst) end
-    end
+    until not isMore
     local answer = {}
     for i = 1, math.min(want, #found) do
       answer[2 * i - 1] = found[i][2]

@@ -17,9 +17,9 @@ export function frameOf(payload: string): Frame {
   const size = Buffer.byteLength(payload, "utf8");
   const head = `${size.toString(16)}\r\n`;
   const chunk = Buffer.allocUnsafe(head.length + size + 2);
-  chunk.latin1Write(head, 0);
-  chunk.utf8Write(payload, head.length);
-  chunk.latin1Write("\r\n", head.length + size);
+  chunk.write(head, 0, "latin1");
+  chunk.write(payload, head.length, "utf8");
+  chunk.write("\r\n", head.length + size, "latin1");
   return { chunk, start: head.length, end: head.length + size };
 }
 

@@ -87,7 +87,7 @@ export class StatusStream implements StatusSink {
   /** Listeners, and those who are about to be. */
   #users = 0;
   #closed = false;
-  readonly #removeFromStore: () => void;
+  #removeFromStore: (() => void) | null = null;
 
   constructor(store: Store, name: string, options: StatusStreamOptions = {}) {
     this.name = name;
@@ -105,7 +105,6 @@ export class StatusStream implements StatusSink {
       pollMs: integer("pollMs", options.pollMs ?? 2_000, 1, 60_000),
       onError: options.onError ?? (() => {}),
     };
-    this.#removeFromStore = store.onClose(() => this.close());
   }
 
   /**
@@ -189,13 +188,14 @@ export class StatusStream implements StatusSink {
   /** Ends all listeners of this process, who are told. Safe to call twice. */
   async close(): Promise<void> {
     this.#closed = true;
-    this.#removeFromStore();
+    this.#removeFromStore?.();
     for (const feed of [...this.#feeds]) feed.end("closing", "this end of the stream is closed");
   }
 
   /** The one reader of this process, from the first listener to the last. */
   async #retain(): Promise<Tail> {
     if (this.#closed) throw new ClosedError("the stream is closed");
+    this.#removeFromStore ??= this.store.onClose(() => this.close());
     this.#users++;
     this.#tail ??= Tail.start(this.store, this.#keys, this.#tailOptions);
     const starting = this.#tail;

@@ -12,7 +12,7 @@ import { Places, ranges } from "../../src/places/index.ts";
 import { installed, startRedis } from "../../src/testing/servers.ts";
 import { CHANNEL, FILES, linesOf, type Order, RANGES, visitIn } from "./log.ts";
 
-const KILLS = Number(process.env.FILES_KILLS ?? 6);
+const KILLS = Number(process.env.FILES_KILLS ?? 4);
 const children = new Set<ChildProcess>();
 afterAll(() => {
   for (const child of children) child.kill("SIGKILL");

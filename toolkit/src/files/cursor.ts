@@ -41,7 +41,7 @@ export function decodeCursor(stored: Buffer): Cursor {
   if (stored.length === 0) return BEGINNING;
   const begin = stored.indexOf(10) + 1;
   const numbers = stored
-    .latin1Slice(0, begin - 1)
+    .toString("latin1", 0, begin - 1)
     .split(" ")
     .map(Number);
   const [step, block, position, lines, out, length, size] = numbers as [

@@ -5,32 +5,10 @@ import { Readable } from "node:stream";
 import { gzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
 import { InputError } from "../errors.ts";
-import { beforeScript } from "../testing/before-script.ts";
 import { describeBackends } from "../testing/index.ts";
-import { Files, type FilesOptions, type IncomingFile, type Line, type LineOptions, type Reader } from "./index.ts";
+import { Files, type FilesOptions } from "./index.ts";
 import { channelKeys } from "./keys.ts";
-
-/** What a full block of 16 bytes takes, and a budget for five of them. */
-const TAKEN = 16 + 4 + 64;
-const SMALL = { blockBytes: 16, budgetBytes: 5 * TAKEN, commitBytes: 1, pollMs: 50 } as const;
-
-async function linesOf(file: IncomingFile, options?: LineOptions): Promise<Line[]> {
-  const lines: Line[] = [];
-  for await (const line of file.lines(options)) lines.push(line);
-  return lines;
-}
-const textsOf = async (file: IncomingFile, options?: LineOptions): Promise<string[]> =>
-  (await linesOf(file, options)).map(({ text }) => text);
-async function bytesOf(file: IncomingFile): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const piece of file.blocks()) parts.push(Buffer.from(piece));
-  return Buffer.concat(parts);
-}
-async function opened(reader: Reader, name: string): Promise<IncomingFile> {
-  const file = await reader.open(name);
-  if (file === null) throw new Error(`there is no ${name}`);
-  return file;
-}
+import { bytesOf, linesOf, opened, SMALL, TAKEN, textsOf } from "./testing/reading.ts";
 
 describeBackends("files", { audit: "tags" }, (backend) => {
   const channel = (options: FilesOptions = {}, store = backend.store) => new Files(store, "logs", options);
@@ -120,47 +98,40 @@ describeBackends("files", { audit: "tags" }, (backend) => {
   test("a line longer than the budget gets through, whole or cut, also to a reader that begins again in it", async () => {
     const logs = channel(SMALL);
     await logs.invite("ann");
-    const long = Array.from({ length: 100 }, (_, at) => `word ${at} `).join("");
+    const long = Array.from({ length: 25 }, (_, at) => `word ${at} `).join("");
     const text = `short\n${long}\n${long}${long}\nend\n`;
     for (const [name, maxLineBytes] of [
       ["whole", 10_000],
       ["cut", 50],
     ] as const) {
-      const sending = logs.send(name, Buffer.from(text));
+      const writer = (await logs.write(name))!;
       const read: string[] = [];
-      // Broken off whenever nothing comes for a moment; the sender is behind for as long as there is no room.
-      for (let isDone = false; !isDone; ) {
-        const file = await opened(await logs.join("ann"), name);
-        const lines = file.lines({ maxLineBytes, idleMs: 1 });
-        try {
-          for await (const line of lines) read.push(line.text);
-          isDone = true;
-        } catch (error) {
-          expect(error).toMatchObject({ code: "IDLE" });
-        }
+      const readOn = async (): Promise<void> => {
+        const reader = await logs.join("ann");
+        for await (const line of (await opened(reader, name)).lines({ maxLineBytes, idleMs: 1 })) read.push(line.text);
+      };
+      // Another reader for each piece: all but the beginning of the line that it has, it cannot have from the blocks.
+      for (let at = 0; at < text.length; at += 60) {
+        await writer.append(text.slice(at, at + 60));
+        await writer.flush();
+        await expect(readOn()).rejects.toMatchObject({ code: "IDLE" });
+        expect((await logs.status()).bytes).toBe(0);
       }
+      await writer.close();
+      await readOn();
       expect(read).toEqual(["short", long, long + long, "end"].map((line) => line.slice(0, maxLineBytes)));
-      expect((await sending).bytes).toBe(text.length);
     }
-  });
-
-  test("a reader that commits by hand and too seldom is told, rather than left to wait for room that it takes", async () => {
-    const logs = channel(SMALL);
+    // All at once, past a reader that has only as much room as there is.
+    const sending = logs.send("once", Buffer.from(text));
     const reader = await logs.join("ann");
-    const sending = logs.send("one", Buffer.alloc(400, "line\n"));
-    const file = await opened(reader, "one");
-    await expect(async () => {
-      for await (const _ of file.lines({ autoCommit: false }));
-    }).rejects.toMatchObject({ code: "UNCOMMITTED" });
-    expect(file.position).toBe(0);
-    expect((await textsOf(file)).length).toBe(80);
-    expect((await sending).bytes).toBe(400);
+    expect((await textsOf(await opened(reader, "once"))).length).toBe(4);
+    expect((await sending).bytes).toBe(text.length);
   });
 
   test("thousands of tiny blocks are freed a thousand at a time, and the writer gets its room all the same", async () => {
     const logs = channel({ blockBytes: 16, budgetBytes: 2_500 * TAKEN, pollMs: 50 });
     const reader = await logs.join("ann");
-    const data = Buffer.alloc(6_000 * 16, "0123456789abcde\n");
+    const data = Buffer.alloc(3_600 * 16, "0123456789abcde\n");
     const sending = logs.send("one", data);
     await vi.waitFor(async () => expect((await logs.status()).bytes).toBe(2_500 * TAKEN), 20_000);
     const file = await opened(reader, "one");
@@ -214,168 +185,6 @@ describeBackends("files", { audit: "tags" }, (backend) => {
     expect((await bytesOf(await opened(reader, "one"))).equals(data)).toBe(true);
   });
 
-  test("a step of a writer whose answer was lost is not done twice", async () => {
-    let isLost = true;
-    const store = beforeScript(backend.store, "files.append", async () => {});
-    const losing = new Proxy(store, {
-      get: (target, property) => {
-        if (property !== "run") return Reflect.get(target, property, target);
-        return async (...args: Parameters<typeof store.run>) => {
-          const answer = await target.run(...args);
-          if (args[0].name !== "files.append" || !isLost) return answer;
-          isLost = false;
-          return target.run(...args);
-        };
-      },
-    });
-    const logs = channel({ blockBytes: 16 }, losing);
-    const reader = await logs.join("ann");
-    await logs.send("one", Buffer.from("0123456789abcdefghij"));
-    expect(isLost).toBe(false);
-    expect((await bytesOf(await opened(reader, "one"))).toString()).toBe("0123456789abcdefghij");
-  });
-
-  test("a reader goes on where its last commit was, and commits what it has counted with it", async () => {
-    const logs = channel({ blockBytes: 16 });
-    await logs.invite("ann");
-    await logs.send("one", Buffer.from(Array.from({ length: 10 }, (_, at) => `line ${at} ü\n`).join("")));
-    const first = await logs.join("ann");
-    const file = await opened(first, "one");
-    for await (const { number } of file.lines({ autoCommit: false })) {
-      file.count("lines", number % 2 ? "odd" : "even");
-      if (number === 5) await file.checkpoint();
-      // Killed here: what was counted since is not committed either.
-      if (number === 8) break;
-    }
-    expect([file.position, file.lineCount]).toEqual([50, 5]);
-    const second = await logs.join("ann");
-    expect([second.dropped, second.missed]).toEqual([false, []]);
-    const again = await opened(second, "one");
-    expect(again.position).toBe(50);
-    const numbers: number[] = [];
-    for await (const { number, offset } of again.lines()) {
-      expect(offset).toBe((number - 1) * 10);
-      numbers.push(number);
-      again.count("lines", number % 2 ? "odd" : "even");
-    }
-    expect(numbers).toEqual([6, 7, 8, 9, 10]);
-    expect(await logs.totals("lines")).toEqual(
-      new Map([
-        ["odd", 5],
-        ["even", 5],
-      ]),
-    );
-    await logs.clearTotals("lines");
-    expect((await logs.totals("lines")).size).toBe(0);
-  });
-
-  test("two processes under one name: only the later can commit", async () => {
-    const logs = channel({ blockBytes: 16 });
-    const first = await logs.join("ann");
-    await logs.send("one", Buffer.alloc(100, "x\n"));
-    const file = await opened(first, "one");
-    const lines = file.lines({ autoCommit: false });
-    await lines.next();
-    const second = await logs.join("ann");
-    file.count("total", "x");
-    await expect(file.checkpoint()).rejects.toMatchObject({ code: "TAKEN" });
-    expect((await textsOf(await opened(second, "one"))).length).toBe(50);
-    expect((await logs.totals("total")).size).toBe(0);
-    await expect(first.open("one").then(async () => first.files().next())).rejects.toMatchObject({ code: "TAKEN" });
-    expect(first.signal.aborted).toBe(true);
-  });
-
-  test("a dead reader is waited for until its lease is over, then it does not pin memory and is told so", async () => {
-    const logs = channel(SMALL);
-    const dead = await logs.join("dead", { leaseMs: 40 });
-    dead.close();
-    const ann = await logs.join("ann");
-    const stalled = await opened(dead, "one").catch(() => null);
-    expect(stalled).toBe(null);
-    const sending = logs.send("one", Buffer.alloc(800, "0123456789\n"));
-    await vi.waitFor(async () => expect((await logs.list()).length).toBe(1), 20_000);
-    const read = bytesOf(await opened(ann, "one"));
-    expect([(await sending).bytes, (await read).length]).toEqual([800, 800]);
-    await logs.sweep();
-    expect(Object.keys((await logs.status()).readers)).toEqual(["ann"]);
-    expect(await logs.list()).toEqual([]);
-    const writer = (await logs.write("two"))!;
-    await writer.append(Buffer.alloc(32, "y"));
-    await writer.flush();
-    const late = (await opened(ann, "two")).blocks();
-    await late.next();
-    await late.next();
-    await writer.append("zz\n");
-    await writer.close();
-    await late.next();
-    const back = await logs.join("dead");
-    expect([back.dropped, back.missed]).toEqual([true, [{ name: "two", position: 0 }]]);
-    expect(await back.open("two")).toBe(null);
-    // Once told, it is one like the others.
-    expect((await logs.join("dead")).dropped).toBe(false);
-  });
-
-  test("a reader that was dropped hears of it when it goes on", async () => {
-    const logs = channel({ blockBytes: 16 });
-    const [slow, ann] = [await logs.join("slow", { leaseMs: 5_000 }), await logs.join("ann")];
-    await logs.send("one", Buffer.alloc(100, "x\n"));
-    const file = await opened(slow, "one");
-    const lines = file.lines({ autoCommit: false });
-    await lines.next();
-    slow.close();
-    // As if its lease had been over for long.
-    await backend.store.call("ZADD", keys.readers, 1, "slow");
-    expect(await logs.sweep()).toBe(1);
-    expect((await textsOf(await opened(ann, "one"))).length).toBe(50);
-    await expect(file.checkpoint()).rejects.toMatchObject({ code: "DROPPED" });
-    const back = await logs.join("slow");
-    expect([back.dropped, back.missed]).toEqual([true, []]);
-  });
-
-  test("a reader that was dropped and has missed nothing goes on as if nothing had been", async () => {
-    const logs = channel({ blockBytes: 16 });
-    const slow = await logs.join("slow", { leaseMs: 5_000 });
-    await logs.send("one", Buffer.alloc(100, "x\n"));
-    const file = await opened(slow, "one");
-    for await (const { number } of file.lines({ autoCommit: false })) {
-      if (number < 20) continue;
-      await file.checkpoint();
-      break;
-    }
-    slow.close();
-    await backend.store.call("ZADD", keys.readers, 1, "slow");
-    await logs.sweep();
-    const back = await logs.join("slow");
-    expect([back.dropped, back.missed]).toEqual([true, []]);
-    const lines = await linesOf(await opened(back, "one"));
-    expect([lines[0]!.number, lines.length]).toEqual([21, 30]);
-  });
-
-  test("a lease is renewed while its reader lives", async () => {
-    const logs = channel({ blockBytes: 16 });
-    const reader = await logs.join("ann", { leaseMs: 60 });
-    const until = async () => (await logs.status()).readers.ann!;
-    const first = await until();
-    await vi.waitFor(async () => expect(await until()).toBeGreaterThan(first + 60), 20_000);
-    expect(reader.signal.aborted).toBe(false);
-    await reader.leave();
-    expect((await logs.status()).readers).toEqual({});
-  });
-
-  test("a reader that leaves needs nothing more", async () => {
-    const logs = channel({ blockBytes: 16 });
-    const [ann, ben] = [await logs.join("ann"), await logs.join("ben")];
-    await logs.send("one", Buffer.alloc(100, "x\n"));
-    await textsOf(await opened(ann, "one"));
-    expect((await logs.list()).length).toBe(1);
-    await ben.leave();
-    expect(await logs.list()).toEqual([]);
-    await logs.send("two", Buffer.alloc(100, "x\n"));
-    await logs.dismiss("ann");
-    await expect((await logs.join("late")).open("two")).resolves.not.toBe(null);
-    await expect(ann.open("two")).rejects.toMatchObject({ code: "DROPPED" });
-  });
-
   test("files are followed as they are announced and as they grow", async () => {
     const logs = channel({ blockBytes: 16 });
     const reader = await logs.join("ann");
@@ -399,29 +208,6 @@ describeBackends("files", { audit: "tags" }, (backend) => {
     await vi.waitFor(() => expect(read.at(-1)).toBe("two: e"), 20_000);
     stop.abort(new Error("the end"));
     await expect(following).rejects.toThrow("the end");
-  });
-
-  test("a reader can be told not to wait for ever, and a file that is removed ends those who read it", async () => {
-    const logs = channel({ blockBytes: 16 });
-    const reader = await logs.join("ann");
-    const writer = (await logs.write("one"))!;
-    await writer.append("line\n");
-    await writer.flush();
-    const read: string[] = [];
-    const idle = async () => {
-      for await (const { text } of (await opened(reader, "one")).lines({ idleMs: 20 })) read.push(text);
-    };
-    await expect(idle()).rejects.toMatchObject({ code: "IDLE" });
-    // What was read before is committed.
-    await expect(idle()).rejects.toMatchObject({ code: "IDLE" });
-    expect(read).toEqual(["line"]);
-    const reading = textsOf(await opened(reader, "one"));
-    reading.catch(() => {});
-    expect(await logs.remove("one")).toBe(true);
-    await expect(reading).rejects.toMatchObject({ code: "GONE" });
-    await expect(writer.append("x").then(() => writer.flush())).rejects.toMatchObject({ code: "GONE" });
-    expect(await logs.status()).toMatchObject({ bytes: 0, files: 0 });
-    expect(await logs.remove("one")).toBe(false);
   });
 
   test("a gzip file is unpacked as it streams, larger than the budget, and goes on after a crash in the middle", async () => {

@@ -125,10 +125,15 @@ export class IncomingFile {
 
   /** The bytes, in pieces of at most 64 KiB or a block, whichever is larger. */
   async *blocks(options: ReadOptions = {}): AsyncGenerator<Buffer, void, undefined> {
-    const { position: began, held } = this.#progress.committed;
-    if (held.length > held.bytes.length) throw new InputError(`the file "${this.name}" is in a line: go on by line`);
-    let position = began;
-    for await (const piece of this.#pieces(options, { begin: held.bytes, held: () => NOTHING })) {
+    const cursor = await this.#begin(options);
+    if (cursor === null) return;
+    const { held } = cursor;
+    if (held.length > held.bytes.length) {
+      this.#isReading = false;
+      throw new InputError(`the file "${this.name}" is in a line that is being cut: go on by line`);
+    }
+    let { position } = cursor;
+    for await (const piece of this.#pieces(cursor, options, { begin: held.bytes, held: () => NOTHING })) {
       position += piece.length;
       this.#progress.reach(position, 0);
       yield piece;
@@ -164,10 +169,11 @@ export class IncomingFile {
 
   async *#split(options: LineOptions): AsyncGenerator<Line[], void, undefined> {
     const maxLineBytes = integer("maxLineBytes", options.maxLineBytes ?? 1_048_576, 1, 2 ** 30);
-    const { position, lines: before, held } = this.#progress.committed;
-    const lines = new Lines(maxLineBytes, position, before, held);
+    const cursor = await this.#begin(options);
+    if (cursor === null) return;
+    const lines = new Lines(maxLineBytes, cursor.position, cursor.lines, cursor.held);
     const ends = { begin: NOTHING.bytes, held: () => lines.held, rest: () => lines.rest() };
-    for await (const piece of this.#pieces(options, ends)) {
+    for await (const piece of this.#pieces(cursor, options, ends)) {
       const found = Array.isArray(piece) ? piece : lines.push(piece);
       this.#splitEnd = lines.offset;
       yield found;
@@ -178,15 +184,25 @@ export class IncomingFile {
     return autoCommit && this.#progress.isDue(this.#settings.commitBytes, commitMs);
   }
 
-  /** What the blocks hold, unpacked, and what is at the ends; then the file is done. */
-  async *#pieces<T = never>(options: ReadOptions, ends: Ends<T>): AsyncGenerator<Buffer | T, void, undefined> {
+  /** Where reading begins: what is committed when nothing is being committed any more. Null: there is nothing left to read. */
+  async #begin(options: ReadOptions): Promise<Cursor | null> {
     if (options.idleMs !== undefined) integer("idleMs", options.idleMs, 1);
     if (options.commitMs !== undefined) integer("commitMs", options.commitMs, 1);
     if (this.#isReading) throw new InputError(`the file "${this.name}" is being read already`);
-    if (this.done) return;
     this.#isReading = true;
+    const cursor = await this.#progress.rewind();
+    this.#isReading = !this.done;
+    return this.done ? null : cursor;
+  }
+
+  /** What the blocks hold, unpacked, and what is at the ends; then the file is done. */
+  async *#pieces<T = never>(
+    cursor: Cursor,
+    options: ReadOptions,
+    ends: Ends<T>,
+  ): AsyncGenerator<Buffer | T, void, undefined> {
     try {
-      const { position, out: began, block: first, state } = await this.#progress.rewind();
+      const { position, out: began, block: first, state } = cursor;
       const gunzip = this.encoding === "plain" ? null : state === null ? new Gunzip() : Gunzip.restore(state);
       let out = began;
       let stored = 0;

@@ -80,7 +80,7 @@ export class Lines {
 
   /** Decoding once for all is worth it: where every byte is a character, texts tell the offsets. */
   #splitAscii(whole: Buffer, lines: Line[]): void {
-    for (const text of whole.latin1Slice().split("\n")) {
+    for (const text of whole.toString("latin1").split("\n")) {
       const offset = this.#offset;
       this.#offset += text.length + 1;
       const cut = text.length > this.#most;

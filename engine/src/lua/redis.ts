@@ -39,7 +39,7 @@ const failure = (text: string) => new LuaError(errorTable(`ERR ${text}`));
 
 /** A number as a command's word: all its digits. */
 function numberWord(value: number): string {
-  return Number.isSafeInteger(value) ? String(value + 0) : formatG(value, 17);
+  return Number.isSafeInteger(value) && !Object.is(value, -0) ? String(value) : formatG(value, 17);
 }
 
 /** Makes a call's arguments words, in place; undefined when one is neither a string nor a number. */

@@ -7,6 +7,9 @@ import { beforeScript } from "../testing/before-script.ts";
 import { describeBackends } from "../testing/index.ts";
 import { Chats, type ChatsOptions, Mailboxes, type Message, type Page } from "./index.ts";
 
+/** Machines may be busy. */
+const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
+
 const bodies = (page: Page<unknown> | null): unknown[] => page!.messages.map(({ body }) => body);
 
 /** Stops what a test has left running. */
@@ -124,7 +127,7 @@ describeBackends("chats", (backend) => {
       const sent = (await chats.send("team", "ann", "hello", { id: "a" }))!;
       const until = async (): Promise<boolean> =>
         (await chats.send("team", "ann", "hello", { id: "a" }))!.id !== sent.id;
-      await expect.poll(until, { timeout: 20_000 }).toBe(true);
+      await eventually(until).toBe(true);
       expect(bodies(await chats.read("team", "ann"))).toEqual(["hello", "hello"]);
     });
 
@@ -298,7 +301,7 @@ describeBackends("chats", (backend) => {
       expect(await chats.present("team")).toEqual([]);
       expect(await chats.leave("team", "ben")).toBe("deleted");
       expect(await chats.inspect("team")).toBeNull();
-      await expect.poll(allKeys).toEqual([]);
+      await eventually(allKeys).toEqual([]);
     });
 
     test("what only the one who leaves had not seen goes with them", async () => {
@@ -349,12 +352,12 @@ describeBackends("chats", (backend) => {
       const chats = make();
       await chats.joinAll("team", ["ann", "ben"]);
       const waiting = chats.wait("team", "ann", { waitMs: 60_000 });
-      await expect.poll(() => chats.present("team")).toEqual(["ann"]);
+      await eventually(() => chats.present("team")).toEqual(["ann"]);
       expect(await chats.delete("team")).toBe(true);
       expect(await waiting).toBeNull();
       expect(await chats.delete("team")).toBe(false);
       expect([await chats.unread("ann"), await chats.unread("ben")]).toEqual([[], []]);
-      await expect.poll(allKeys).toEqual([]);
+      await eventually(allKeys).toEqual([]);
     });
   });
 
@@ -433,9 +436,49 @@ describeBackends("chats", (backend) => {
       const waitingOn = chats.wait("team", "ann");
       const reading = chats.stream("team", "ann").next();
       // Both are under way.
-      await expect.poll(() => make().present("team")).toEqual(["ann"]);
+      await eventually(() => make().present("team")).toEqual(["ann"]);
       await Promise.all([expect(waitingOn).rejects.toThrow("closed"), store.close()]);
       expect(await reading).toEqual({ done: true, value: undefined });
+    });
+
+    /** So that nothing comes by a poll before the test is given up. */
+    const NEVER = { pollMs: 80_000_000, presenceMs: 80_000_000 };
+
+    test("what comes between the first look and the subscription is not waited for until a poll", async () => {
+      let sent = false;
+      const subscribe: Store["subscribe"] = async (...args) => {
+        await make().send("team", "ann", "hello");
+        sent = true;
+        return backend.store.subscribe(...args);
+      };
+      const late = new Proxy(backend.store, {
+        get: (target, property) => {
+          if (property === "subscribe") return subscribe;
+          const value: unknown = Reflect.get(target, property, target);
+          return typeof value === "function" ? value.bind(target) : value;
+        },
+      });
+      await make().joinAll("team", ["ann", "ben"]);
+      expect(bodies(await make(NEVER, late).wait("team", "ben", { waitMs: 60_000 }))).toEqual(["hello"]);
+      expect(sent).toBe(true);
+    });
+
+    test("nor is what comes while the subscription's connection is lost", async () => {
+      const store = await backend.open();
+      const chats = make(NEVER, store);
+      await chats.joinAll("team", ["ann", "ben"]);
+      const got: string[] = [];
+      const signal = untilEnd();
+      const reading = (async () => {
+        for await (const { body } of chats.stream("team", "ben", { signal })) if (got.push(body) === 3) break;
+      })();
+      await make().send("team", "ann", "1");
+      await eventually(() => got).toEqual(["1"]);
+      // The embedded store has no connection to lose.
+      if (backend.url !== undefined) await backend.store.sendToAll(["CLIENT", "KILL", "TYPE", "pubsub"]);
+      for (const body of ["2", "3"]) await make().send("team", "ann", body);
+      await reading;
+      expect(got).toEqual(["1", "2", "3"]);
     });
 
     test("a lost wake-up costs a poll, never a message", async () => {
@@ -474,12 +517,9 @@ describeBackends("chats", (backend) => {
       for (let nth = 0; nth < 50; nth++) await other.send("team", "ann", String(nth));
       const last = (await other.send("team", "ann", "last"))!;
       // All but "ann" have come back for the next: the last one counts.
-      await expect.poll(() => other.inspect("team"), { timeout: 20_000 }).toMatchObject({ messages: 51 });
-      await expect
-        .poll(async () => (await other.members("team")).filter(({ seen }) => seen === last.id).length, {
-          timeout: 20_000,
-        })
-        .toBe(20);
+      await eventually(() => other.inspect("team")).toMatchObject({ messages: 51 });
+      const upToDate = async () => (await other.members("team")).filter(({ seen }) => seen === last.id).length;
+      await eventually(upToDate).toBe(20);
       await other.send("team", "ann", "end");
       const expected = [...Array.from({ length: 50 }, (_, nth) => String(nth)), "last", "end"];
       for (const messages of await Promise.all(got)) {
@@ -534,7 +574,7 @@ describeBackends("chats", (backend) => {
       })();
       const other = make({}, await backend.open());
       await other.send("team", "ann", "before");
-      await expect.poll(() => got).toEqual(["before"]);
+      await eventually(() => got).toEqual(["before"]);
       await other.leave("team", "ben");
       await other.send("team", "ann", "after");
       await reading;
@@ -597,7 +637,7 @@ describeBackends("chats", (backend) => {
       expect(await lasting.depart("team", "ben")).toBe(true);
       expect(await chats.present("team")).toEqual(["ann"]);
       await chats.arrive("team", "ann");
-      await expect.poll(() => chats.present("team"), { timeout: 20_000 }).toEqual([]);
+      await eventually(() => chats.present("team")).toEqual([]);
     });
 
     test("lasts as long as a stream does", async () => {
@@ -607,13 +647,13 @@ describeBackends("chats", (backend) => {
       const reading = chats.stream("team", "ann", { signal: stop.signal }).next();
       const until = async (): Promise<number> =>
         Number(await backend.store.call("ZSCORE", "chat:{team}:presence", "ann"));
-      await expect.poll(until).toBeGreaterThan(0);
+      await eventually(until).toBeGreaterThan(0);
       const first = await until();
       // Renewed until well beyond what it was at first.
-      await expect.poll(until, { timeout: 20_000 }).toBeGreaterThan(first + 300);
+      await eventually(until).toBeGreaterThan(first + 300);
       stop.abort();
       await reading;
-      await expect.poll(() => chats.present("team"), { timeout: 20_000 }).toEqual([]);
+      await eventually(() => chats.present("team")).toEqual([]);
     });
   });
 
@@ -641,7 +681,7 @@ describeBackends("chats", (backend) => {
       ]);
       expect((await chats.members("team", { offset: 1, limit: 1 })).map(({ member }) => member)).toEqual(["ann"]);
       expect(await chats.members("none")).toEqual([]);
-      await expect.poll(async () => (await chats.list()).map(({ chat }) => chat).sort()).toEqual(["other", "team"]);
+      await eventually(async () => (await chats.list()).map(({ chat }) => chat).sort()).toEqual(["other", "team"]);
       expect((await chats.list({ limit: 1 })).length).toBe(1);
       await chats.leave("other", "ann");
       expect((await chats.list()).map(({ chat }) => chat)).toEqual(["team"]);
@@ -693,7 +733,7 @@ describeBackends("chats", (backend) => {
       expect(await mailboxes.inspect("ann")).toMatchObject({ messages: 0, bytes: 0 });
       expect((await mailboxes.send("ann", "ben", "3")).id).toBe(first.id + 2);
       expect(bodies(await mailboxes.read("ann"))).toEqual(["3"]);
-      await expect.poll(async () => (await mailboxes.list()).map(({ owner }) => owner)).toEqual(["ann"]);
+      await eventually(async () => (await mailboxes.list()).map(({ owner }) => owner)).toEqual(["ann"]);
       expect(await mailboxes.delete("ann")).toBe(true);
       expect([await mailboxes.inspect("ann"), await mailboxes.delete("ann")]).toEqual([null, false]);
     });
@@ -710,7 +750,7 @@ describeBackends("chats", (backend) => {
         for await (const { body } of mailboxes.stream("ann", { signal })) if (got.push(body) === 3) break;
       })();
       await mailboxes.send("ann", "ben", "2");
-      await expect.poll(async () => (await mailboxes.position("ann")).unread).toBe(0);
+      await eventually(async () => (await mailboxes.position("ann")).unread).toBe(0);
       await mailboxes.delete("ann");
       await mailboxes.send("ann", "ben", "3");
       await reading;

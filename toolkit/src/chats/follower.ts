@@ -97,8 +97,9 @@ export class Follower<T> {
   }
 
   #served(messages: readonly Message<T>[]): Page<T> {
-    this.#after = messages.at(-1)?.id ?? this.#after!;
-    return { messages, cursor: this.#after, missed: 0, remaining: 0 };
+    const cursor = messages.at(-1)?.id ?? this.#after!;
+    this.#after = cursor;
+    return { messages, cursor, missed: 0, remaining: Math.max(0, this.#tail!.last - cursor) };
   }
 
   async #woken(untilMs: number | null): Promise<void> {

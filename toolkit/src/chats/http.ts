@@ -185,7 +185,8 @@ async function streamed<T>(
       if (!response.write(frameOf(message))) await room(response, signal);
       beat();
     }
-    if (!signal.aborted) response.write("event: gone\ndata: {}\n\n");
+    // It also ends with the store, which says nothing about the member.
+    if (!signal.aborted && (await source.position()) === null) response.write("event: gone\ndata: {}\n\n");
   } finally {
     timer?.cancel();
     response.end();

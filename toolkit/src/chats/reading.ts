@@ -120,8 +120,7 @@ async function nextPage<T>(
       return await follower.next(null);
     } catch (error) {
       if (signal?.aborted === true || room.store.closed) return null;
-      if (!(error instanceof ConnectionError) && !(error instanceof ServerError && error.code === "LOADING"))
-        throw error;
+      if (!isPassing(error)) throw error;
       await sleep(room.store.clock, room.rules.pollMs, signal).catch(() => {});
     }
   }

@@ -62,6 +62,11 @@ export class Tail<T> {
     return this.#version;
   }
 
+  /** The last id that is known of. */
+  get last(): number {
+    return this.#to;
+  }
+
   /** From now on `listener` is called when there may be something new, and now and then. `last`, `left`: as the reader saw them. */
   join(listener: () => void, last: number, left: number): void {
     this.#listeners.add(listener);

@@ -1,10 +1,10 @@
 /** Chromium and the built page, for tests. */
-import { existsSync, mkdirSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
-import { build } from "vite";
+import { build as viteBuild } from "vite";
 
 /** Where the browser is; undefined where there is none. */
 const PROGRAM = ["chromium", "chromium-browser", "google-chrome"]
@@ -19,10 +19,28 @@ export function openBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: PROGRAM!, args });
 }
 
-/** Builds the page as it is now into a folder. */
+/** The page as it is now, in a folder. It is built once in a run, by whoever comes first; the others wait, and copy. */
 export async function buildPage(outDir: string): Promise<void> {
+  const run = process.env.CINNABAR_TEST_RUN;
+  if (run === undefined) return build(outDir);
+  const shared = join(run, "page");
+  const [ui, done, failed] = [join(shared, "ui"), join(shared, "done"), join(shared, "failed")];
+  if (mkdirSync(shared, { recursive: true }) !== undefined) {
+    await build(ui).then(
+      () => writeFileSync(done, ""),
+      (error) => writeFileSync(failed, String(error)),
+    );
+  }
+  while (!existsSync(done)) {
+    if (existsSync(failed)) throw new Error(readFileSync(failed, "utf8"));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  cpSync(ui, outDir, { recursive: true });
+}
+
+async function build(outDir: string): Promise<void> {
   const configFile = fileURLToPath(new URL("../vite.config.js", import.meta.url));
-  await build({ configFile, logLevel: "error", build: { outDir, emptyOutDir: true } });
+  await viteBuild({ configFile, logLevel: "error", build: { outDir, emptyOutDir: true } });
 }
 
 export const WIDE = { width: 1280, height: 800 };

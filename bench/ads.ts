@@ -73,17 +73,18 @@ async function adCases(store: Store, { ads: sample, pages }: Sample): Promise<Re
     const budget = nth % 2 === 0 ? { dailyMicros: 1_000_000_000 } : {};
     return ads.put(id, { ...spec, budget, ...(nth % 5 === 0 ? { cap: { views: 3, everyMs: 86_400_000 } } : {}) });
   });
-  const shown: string[] = [];
   const request = (nth: number) => ({ locations: [`place ${nth % LOCATIONS}`], user: `user ${nth % 10_000}` });
+  const withPage = (nth: number) => ({ ...request(nth), content: pages[nth % PAGES]! });
   return {
     "targetings by location": (nth) => ads.target(request(nth)),
-    "targetings by location and page": async (nth) => {
-      const impression = await ads.target({ ...request(nth), content: pages[nth % PAGES]! });
-      if (impression !== null) shown.push(impression.id);
+    "targetings by location and page": (nth) => ads.target(withPage(nth)),
+    "targetings by location and page, with the view": (nth) => ads.target({ ...withPage(nth), viewed: true }),
+    "targeted, viewed and clicked: three calls": async (nth) => {
+      const impression = await ads.target(request(nth));
+      if (impression === null) return;
+      await ads.view(impression.id);
+      await ads.click(impression.id);
     },
-    // Each impression is there for one of each; what is left over is told from a duplicate.
-    views: (nth) => ads.view(shown[nth % shown.length]!),
-    clicks: (nth) => ads.click(shown[nth % shown.length]!),
   };
 }
 

@@ -5,17 +5,21 @@
 import type { AdSpec, Ads, AdsOptions } from "../../src/ads/index.ts";
 
 export const NETWORK = "faults";
-/** Impressions that a killed actor leaves behind are over after a moment, and clicks are never too soon. */
-export const OPTIONS: AdsOptions = { minClickMs: 0, viewMs: 300, priorViews: 20 };
+/** Impressions that somebody leaves behind are over after a moment and give their money back, and clicks are never too soon. */
+export const OPTIONS: AdsOptions = { minClickMs: 0, viewMs: 300, clickMs: 300, actionMs: 300, priorViews: 20 };
 export const CAP = 4;
 export const USERS: readonly string[] = Array.from({ length: 12 }, (_, nth) => `user ${nth}`);
 
 /** Budgets that are used up on the way, of every kind. */
 export const ADS: Readonly<Record<string, AdSpec<null>>> = {
   "by view": { model: "cpm", bidMicros: 7_000, budget: { totalMicros: 7 * 150 } },
-  "by click": { model: "cpc", bidMicros: 11, budget: { totalMicros: 11 * 20, dailyMicros: 11 * 15, pacing: "asap" } },
-  "by click, sure": { model: "cpc", bidMicros: 13, reserve: "full", budget: { totalMicros: 13 * 20 } },
-  "by action": { model: "cpa", bidMicros: 90, budget: { totalMicros: 90 * 12 } },
+  "by click": {
+    model: "cpc",
+    bidMicros: 1_100,
+    budget: { totalMicros: 1_100 * 20, dailyMicros: 1_100 * 15, pacing: "asap" },
+  },
+  "by click, sure": { model: "cpc", bidMicros: 1_300, reserve: "full", budget: { totalMicros: 1_300 * 20 } },
+  "by action": { model: "cpa", bidMicros: 9_000, budget: { totalMicros: 9_000 * 12 } },
   capped: { model: "cpm", bidMicros: 9_000, cap: { views: CAP, everyMs: 86_400_000 } },
   everywhere: { model: "cpm", bidMicros: 1_000 },
 };

@@ -303,6 +303,8 @@ describeBackends("ads", { audit: "tags" }, (backend) => {
     for (let nth = 0; nth < 12; nth++)
       await ads.put(`ad ${nth}`, cpm((nth + 1) * 1_000, { budget: { totalMicros: nth + 1 } }));
     expect(await ads.list({ limit: 5, after: "ad 10" })).toEqual(["ad 11", "ad 2", "ad 3", "ad 4", "ad 5"]);
+    expect((await ads.getMany(["ad 3", "none", "ad 7"])).map((ad) => ad?.bidMicros)).toEqual([4_000, undefined, 8_000]);
+    expect(await ads.reports(["ad 3", "none"])).toEqual([[], null]);
     const first = await ads.target({ id: "r", viewed: true });
     expect(first!.ad).toBe("ad 11");
     expect(await ads.target({ id: "r", viewed: true })).toEqual(first);

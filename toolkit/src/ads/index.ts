@@ -131,9 +131,22 @@ export class Ads<T = unknown> {
 
   /** An ad with its money and what is known about it, or null. */
   async get(id: string): Promise<Ad<T> | null> {
-    const base = this.#baseOf(word("id", id, 256));
-    const reply = await this.#store.run(read, { ad: adKey(base, id), ...this.#at(base), id });
+    const reply = await this.#store.run(read, this.#toRead(id));
     return reply === null ? null : toAd(id, reply, this.#codec);
+  }
+
+  /** The same of many, in one round trip. */
+  async getMany(ids: readonly string[]): Promise<(Ad<T> | null)[]> {
+    const replies = await this.#store.pipeline(ids.map((id) => read.with(this.#toRead(id))));
+    return replies.map((reply, at) => {
+      if (reply instanceof Error) throw reply;
+      return reply === null ? null : toAd(ids[at]!, reply, this.#codec);
+    });
+  }
+
+  #toRead(id: string) {
+    const base = this.#baseOf(word("id", id, 256));
+    return { ad: adKey(base, id), ...this.#at(base), id };
   }
 
   /** Names of ads, in their order; those behind `after`. */
@@ -152,13 +165,26 @@ export class Ads<T = unknown> {
 
   /** What happened with an ad day by day, the latest first; days without anything are left out. Null if there is no such ad. */
   async report(id: string): Promise<DayReport[] | null> {
-    const base = this.#baseOf(word("id", id, 256));
-    const [isThere, days] = await this.#store.pipeline([
-      ["EXISTS", adKey(base, id)],
-      ["HGETALL", reportKey(base, id)],
-    ]);
-    for (const answer of [isThere, days]) if (answer instanceof Error) throw answer;
-    return isThere === 0 ? null : toReport(days as string[], this.#config.dayStartMs);
+    const [report] = await this.reports([id]);
+    return report!;
+  }
+
+  /** The same of many, in one round trip. */
+  async reports(ids: readonly string[]): Promise<(DayReport[] | null)[]> {
+    const answers = await this.#store.pipeline(
+      ids.flatMap((id) => {
+        const base = this.#baseOf(word("id", id, 256));
+        return [
+          ["EXISTS", adKey(base, id)],
+          ["HGETALL", reportKey(base, id)],
+        ];
+      }),
+    );
+    for (const answer of answers) if (answer instanceof Error) throw answer;
+    return ids.map((_, at) => {
+      if (answers[2 * at] === 0) return null;
+      return toReport(answers[2 * at + 1] as string[], this.#config.dayStartMs);
+    });
   }
 
   // ---------------------------------------------------------------------------------------------- showing

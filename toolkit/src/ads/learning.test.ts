@@ -44,7 +44,7 @@ class Naive {
     if (model === "cpm") return { ecpm: bidMicros, bonus: 0 };
     const events = ({ clicks, actions }: Tally): number => (model === "cpc" ? clicks : actions);
     const all = this.#tally(`model ${model}`);
-    const average = (1 + events(all)) / (1_000 + all.views);
+    const average = (0.1 + events(all)) / (100 + all.views);
     const own = this.#tally(`ad ${ad}`);
     const rate = (PRIOR * average + events(own)) / (PRIOR + own.views);
     const bonuses = words
@@ -134,8 +134,8 @@ describeBackends("what ads learn", { audit: "tags" }, (backend) => {
     const values: number[] = [];
     for (let seed = 0; seed < 400; seed++) values.push((await ads.target({ seed }))!.valueMicros);
     expect((await ads.target({ seed: 77 }))!.valueMicros / values[77]!).toBeCloseTo(1, 6);
-    // Gamma of 50 × (1 + 5) / (1000 + 10) + 5 clicks in 50 + 10 views.
-    const shape = (PRIOR * 6) / 1_010 + 5;
+    // Gamma of 50 × (0.1 + 5) / (100 + 10) + 5 clicks in 50 + 10 views.
+    const shape = (PRIOR * 5.1) / 110 + 5;
     const scale = (1_000 * 1_000) / (PRIOR + 10);
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
     const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length;
@@ -167,16 +167,16 @@ describeBackends("ads that learn", { backends: ["embedded"], flush: "test" }, (b
       ["middling", 0.05],
     ]);
     for (const ad of rates.keys()) await ads.put(ad, { model: "cpc", bidMicros: 1_000 });
-    const late = await simulate(ads, rates, 2_000);
-    expect(late.get("best")).toBeGreaterThan(400);
+    const late = await simulate(ads, rates, 1_200);
+    expect(late.get("best")).toBeGreaterThan(230);
   });
 
   test("find a good one among many more than are looked at in one call", async () => {
     const ads = new Ads(backend.store, "site", { ...OPTIONS, explore: "thompson", candidates: 10 });
-    const rates = new Map(Array.from({ length: 300 }, (_, nth) => [`ad ${nth}`, nth === 250 ? 0.3 : 0.01]));
+    const rates = new Map(Array.from({ length: 150 }, (_, nth) => [`ad ${nth}`, nth === 120 ? 0.3 : 0.01]));
     for (const ad of rates.keys()) await ads.put(ad, { model: "cpc", bidMicros: 1_000 });
-    const late = await simulate(ads, rates, 6_000);
-    expect(late.get("ad 250") ?? 0).toBeGreaterThan(700);
+    const late = await simulate(ads, rates, 2_000);
+    expect(late.get("ad 120") ?? 0).toBeGreaterThan(250);
   });
 
   test("a call looks at a bounded number of ads, however many there are", async () => {

@@ -33,9 +33,9 @@ export const CONFIG = [
 ] as const;
 
 export const DAY_MS = 86_400_000;
-/** What is believed of a model before anything is known: as the notes have it, one click or action in a thousand views. */
+/** What is believed of a model before anything is known: as the notes have it, one click or action in a thousand views; not for long. */
 const FIRST_RATE = 0.001;
-const FIRST_VIEWS = 1_000;
+const FIRST_VIEWS = 100;
 /** Deviations above the mean by which the lists are ordered. */
 const OPTIMISM = 1.64;
 const DRIFT = 0.1;

@@ -13,6 +13,7 @@ import { integer, word } from "../checks.ts";
 import { type Codec, encodeWithin, json } from "../codec.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import type { Script } from "../script.ts";
 import { type SideKeys, shardBase, sideKeys } from "./keys.ts";
 import {
   checkedPlaces,
@@ -166,10 +167,10 @@ export class JobSearch<J = unknown, C = unknown> {
     const has = checkedSkills("skills", skills, MAX_HAD);
     const { limit, near, args } = this.#asked(options);
     const words = flat(has);
-    const calls = this.#sides.job.map(({ packed, data, closing, lists }) =>
-      searchJobs.with({ packed, data, closing, lists, ...args, words }),
-    );
-    return merged(await this.#all(calls), limit, ([id, , , , line, data]) => {
+    const asked = this.#sides.job.map(({ packed, data, closing, lists }) => {
+      return { packed, data, closing, lists, ...args, words };
+    });
+    return merged(await this.#fromAll(searchJobs, asked), limit, ([id, , , , line, data]) => {
       const job = this.#toJob(id, line, data);
       return { job, ...explained(unpack(line), has), distanceKm: distance(near, job.at) };
     });
@@ -226,10 +227,10 @@ export class JobSearch<J = unknown, C = unknown> {
     const optional = checkedWishes(job.optional ?? [], MAX_REQUIRED);
     const { limit, near, args } = this.#asked(options);
     const [words, wishes] = [flat(required), packWishes(optional)];
-    const calls = this.#sides.candidate.map(({ packed, data, skills, all, lists }) =>
-      searchCandidates.with({ packed, data, skills, all, lists, ...args, wishes, words }),
-    );
-    return merged(await this.#all(calls), limit, ([id, , , , line, data]) => {
+    const asked = this.#sides.candidate.map(({ packed, data, skills, all, lists }) => {
+      return { packed, data, skills, all, lists, ...args, wishes, words };
+    });
+    return merged(await this.#fromAll(searchCandidates, asked), limit, ([id, , , , line, data]) => {
       const candidate = this.#toCandidate(id, line, data);
       const has = unpack(line).skills;
       return { candidate, ...explained({ skills: required, optional }, has), distanceKm: distance(near, candidate.at) };
@@ -299,8 +300,9 @@ export class JobSearch<J = unknown, C = unknown> {
   }
 
   /** From every shard, in one round trip. */
-  async #all(calls: readonly ReturnType<typeof searchJobs.with>[]): Promise<Found[]> {
-    const answers = await this.#store.pipeline(calls);
+  async #fromAll<P>(script: Script<P, Found>, asked: readonly P[]): Promise<Found[]> {
+    if (asked.length === 1) return [await this.#store.run(script, asked[0]!)];
+    const answers = await this.#store.pipeline(asked.map((each) => script.with(each)));
     return answers.map((answer) => {
       if (answer instanceof Error) throw answer;
       return answer;

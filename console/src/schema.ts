@@ -1,12 +1,16 @@
 /**
  * JSON schemas that carry the type of what they accept, so that a route's input is written once: Fastify validates with the
- * schema, the handler gets the type, and openapi.ts shows it.
+ * schema, the handler gets the type, and openapi.ts shows it. Schemas of answers are for the document only: a serialiser that
+ * went by them would drop what they forget, instead of letting a test find it.
  */
 
 declare const TYPE: unique symbol;
+/** Under this a schema keeps the name that it has in the document. No keyword, so that validators do not see it. */
+export const NAME: unique symbol = Symbol("name");
 
 export interface Schema<T = unknown> {
   readonly [TYPE]?: T;
+  readonly [NAME]?: string | undefined;
   readonly [keyword: string]: unknown;
 }
 
@@ -24,7 +28,7 @@ interface Text {
   readonly pattern?: string;
 }
 
-interface Whole {
+interface Amount {
   readonly description?: string;
   readonly default?: number;
   readonly minimum?: number;
@@ -32,12 +36,27 @@ interface Whole {
 }
 
 export const string = (keywords: Text = {}): Schema<string> => ({ type: "string", ...keywords });
-export const integer = (keywords: Whole = {}): Schema<number> => ({ type: "integer", ...keywords });
+export const integer = (keywords: Amount = {}): Schema<number> => ({ type: "integer", ...keywords });
+export const number = (keywords: Amount = {}): Schema<number> => ({ type: "number", ...keywords });
+/** A time, as JSON has it. */
+export const date = (description?: string): Schema<string> => ({
+  type: "string",
+  format: "date-time",
+  ...(description && { description }),
+});
 export const boolean = (description?: string): Schema<boolean> => ({
   type: "boolean",
   ...(description && { description }),
 });
-export const nullable = <T>(schema: Schema<T>): Schema<T | null> => ({ ...schema, nullable: true }) as Schema<T | null>;
+export const anything = (description?: string): Schema => (description === undefined ? {} : { description });
+/** What is nullable is another shape, and does not go by the name of this one. */
+export const nullable = <T>(schema: Schema<T>): Schema<T | null> =>
+  ({
+    ...schema,
+    [NAME]: undefined,
+    nullable: true,
+    ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }),
+  }) as Schema<T | null>;
 export const array = <T>(items: Schema<T>, keywords: { minItems?: number; maxItems?: number } = {}): Schema<T[]> => ({
   type: "array",
   items,
@@ -62,3 +81,23 @@ export function object<F extends Fields, const O extends keyof F & string = neve
     additionalProperties: false,
   };
 }
+
+/** An object of some of these fields and no others. */
+export const partial = <F extends Fields>(fields: F): Schema<Optional<F, keyof F>> =>
+  object(fields, Object.keys(fields) as (keyof F & string)[]) as Schema<Optional<F, keyof F>>;
+
+/** An object whose fields have any names. */
+export const record = <T>(values: Schema<T>): Schema<Readonly<Record<string, T>>> => ({
+  type: "object",
+  additionalProperties: values,
+});
+
+export const either = <const S extends readonly Schema[]>(...schemas: S): Schema<Typed<S[number]>> => ({
+  anyOf: schemas,
+});
+
+/** A shape that the document describes once, under this name, wherever it is used. */
+export const named = <T>(name: string, schema: Schema<T>): Schema<T> => ({ ...schema, [NAME]: name });
+
+/** A named shape inside itself. */
+export const reference = <T = unknown>(name: string): Schema<T> => ({ $ref: `#/components/schemas/${name}` });

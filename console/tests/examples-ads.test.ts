@@ -161,10 +161,9 @@ describe.runIf(hasBrowser)("the page of ads", () => {
     await page.getByRole("button", { name: "Make sample data" }).first().click();
     await page.getByRole("button", { name: "Night Train", exact: true }).waitFor();
     // However figures and texts change, nothing moves.
-    const heads = () => Promise.all([...Array(6).keys()].map((nth) => page.locator(".ads-main th").nth(nth).boundingBox()));
+    const heads = () =>
+      Promise.all([...Array(6).keys()].map((nth) => page.locator(".ads-main th").nth(nth).boundingBox()));
     const before = await heads();
-    await page.getByRole("button", { name: "Send 200 visitors" }).click();
-    await page.getByText(/ads in .* most often/).waitFor();
     await page.getByLabel("Page", { exact: true }).selectOption({ label: "Coffee at altitude" });
     const open = async () => {
       await page.getByRole("button", { name: "Open the page" }).click();
@@ -172,6 +171,8 @@ describe.runIf(hasBrowser)("the page of ads", () => {
     };
     // Night Train pays most for a view, and nobody sees it more than three times an hour.
     await expect.poll(open, { timeout: 20_000, interval: 50 }).toBe(1);
+    await page.getByRole("button", { name: "Send 200 visitors" }).click();
+    await page.getByText(/ads in .* most often/).waitFor();
     expect(await heads()).toEqual(before);
     await shoot(page, "examples-ads");
     await page.getByRole("button", { name: "Pause Night Train" }).click();

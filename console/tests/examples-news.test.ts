@@ -4,7 +4,7 @@ import { open, type Store } from "cinnabar";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPage, hasBrowser, NARROW, openBrowser, shoot, WIDE } from "./browser.ts";
-import { as, describeExample, type Screen, SHIFT, screenOf, sentBy } from "./examples.ts";
+import { as, describeExample, eventually, type Screen, screenOf, sentBy, shiftWhileLoading } from "./examples.ts";
 import { type Served, serve, temporaryFolder } from "./support.ts";
 
 const article = (id: string, title: string, groups: string[] = []) => ({ id, title, url: "", groups });
@@ -119,16 +119,16 @@ describe.runIf(hasBrowser)("the page of the news", () => {
     const first = () => page.locator(".news-title").first().textContent();
     const best = await first();
     await page.getByRole("button", { name: "Next" }).click();
-    await expect.poll(first).not.toBe(best);
+    await eventually(first).not.toBe(best);
     await page.getByRole("button", { name: "Previous" }).click();
-    await expect.poll(first).toBe(best);
+    await eventually(first).toBe(best);
     await page.getByRole("button", { name: "Newest" }).click();
-    await expect.poll(first).toContain("A dictionary of sounds");
+    await eventually(first).toContain("A dictionary of sounds");
     await page.getByLabel("Group").selectOption("games");
-    await expect.poll(() => page.locator(".news-article").count()).toBeLessThan(12);
+    await eventually(() => page.locator(".news-article").count()).toBeLessThan(12);
     await page.getByLabel("Group").selectOption("");
     await page.getByRole("button", { name: "Best" }).click();
-    await expect.poll(first).toBe(best);
+    await eventually(first).toBe(best);
   });
 
   test("two people vote and post at once, and see each other's", async () => {
@@ -136,17 +136,17 @@ describe.runIf(hasBrowser)("the page of the news", () => {
     const title = "A sorted set is all the ranking most sites need";
     const votes = (screen: Screen) =>
       screen.page.locator(".news-article", { hasText: title }).locator("output").textContent();
-    await expect.poll(() => votes(ann)).toBe("12");
-    await expect.poll(() => votes(ben)).toBe("12");
+    await eventually(() => votes(ann)).toBe("12");
+    await eventually(() => votes(ben)).toBe("12");
     const up = (screen: Screen) => screen.page.getByRole("button", { name: `Vote up: ${title}` });
     await up(ann).click();
-    await expect.poll(() => votes(ben)).toBe("13");
+    await eventually(() => votes(ben)).toBe("13");
     expect(await up(ben).getAttribute("aria-pressed")).toBe("false");
     await up(ben).click();
-    await expect.poll(() => votes(ann)).toBe("14");
+    await eventually(() => votes(ann)).toBe("14");
     await up(ben).click();
-    await expect.poll(() => votes(ann)).toBe("13");
-    await expect.poll(() => up(ann).getAttribute("aria-pressed")).toBe("true");
+    await eventually(() => votes(ann)).toBe("13");
+    await eventually(() => up(ann).getAttribute("aria-pressed")).toBe("true");
 
     await ben.page.getByRole("button", { name: "Post", exact: true }).click();
     await ben.page.getByLabel("Title").fill("<b>From a telephone</b>");
@@ -163,13 +163,13 @@ describe.runIf(hasBrowser)("the page of the news", () => {
     await ann.page.locator(".news-article", { hasText: "<b>From a telephone</b>" }).waitFor();
     await ben.page.getByRole("button", { name: "take back" }).click();
     await ben.page.getByRole("button", { name: "Take it back" }).click();
-    await expect.poll(() => ann.page.getByText("<b>From a telephone</b>").count()).toBe(0);
+    await eventually(() => ann.page.getByText("<b>From a telephone</b>").count()).toBe(0);
   });
 
   test("the drawer shows what was sent, by the keyboard too, and remembers how it was left", async () => {
     const { page } = ann;
     await page.getByRole("button", { name: "Best" }).click();
-    await expect.poll(() => page.locator(".news-title").first().textContent()).toContain("A sorted set");
+    await eventually(() => page.locator(".news-title").first().textContent()).toContain("A sorted set");
     const newest = page.locator(".request").first();
     await newest.getByText("voting.list").waitFor();
     await newest.getByText("ZCARD").waitFor();
@@ -180,11 +180,11 @@ describe.runIf(hasBrowser)("the page of the news", () => {
     await newest.getByText("user=Ann").waitFor();
     expect(await newest.textContent()).toMatch(/2 round trips, [\d.]+ (µs|ms)/);
     await shoot(page, "examples-news");
-    expect(await page.evaluate(SHIFT)).toBeLessThan(0.02);
+    expect(await shiftWhileLoading(page, ".news-article")).toBeLessThan(0.02);
     await page.getByRole("button", { name: "Clear" }).click();
-    await expect.poll(() => page.locator(".request").count()).toBe(0);
+    await eventually(() => page.locator(".request").count()).toBe(0);
     await page.keyboard.press("t");
-    await expect.poll(() => page.locator(".drawer.open").count()).toBe(0);
+    await eventually(() => page.locator(".drawer.open").count()).toBe(0);
     await page.reload();
     await page.locator(".news-article").first().waitFor();
     expect(await page.locator(".drawer.open").count()).toBe(0);

@@ -4,7 +4,16 @@ import { open, type Store } from "cinnabar";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPage, hasBrowser, NARROW, openBrowser, shoot } from "./browser.ts";
-import { as, describeExample, type Person, type Screen, SHIFT, screenOf, sentBy } from "./examples.ts";
+import {
+  as,
+  describeExample,
+  eventually,
+  type Person,
+  type Screen,
+  screenOf,
+  sentBy,
+  shiftWhileLoading,
+} from "./examples.ts";
 import { type Served, serve, temporaryFolder } from "./support.ts";
 
 const quantities = ({ lines }: { lines: { item: string; quantity: number }[] }) =>
@@ -154,7 +163,7 @@ describe.runIf(hasBrowser)("the page of the shop", () => {
     await page.getByRole("link", { name: "Teapot" }).waitFor();
     await page.keyboard.press("/");
     await page.keyboard.type("games");
-    await expect.poll(() => page.locator("table[aria-label=Products] tbody tr").count()).toBe(3);
+    await eventually(() => page.locator("table[aria-label=Products] tbody tr").count()).toBe(3);
     await page.getByLabel("Find a product").fill("no such thing");
     await page.getByText("Nothing is called that.").waitFor();
     await page.getByLabel("Find a product").fill("");
@@ -176,7 +185,7 @@ describe.runIf(hasBrowser)("the page of the shop", () => {
     await page.getByRole("button", { name: "Change, and" }).click();
     await page.getByText("€ 45.50").first().waitFor();
     await shoot(page, "examples-shop-product");
-    expect(await page.evaluate(SHIFT)).toBeLessThan(0.05);
+    expect(await shiftWhileLoading(page, ".shop-product")).toBeLessThan(0.02);
   });
 
   test("two people fill their carts, sign in and order; one gets the last", async () => {

@@ -4,7 +4,16 @@ import { open, type Store } from "cinnabar";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildPage, hasBrowser, NARROW, openBrowser, shoot, WIDE } from "./browser.ts";
-import { as, describeExample, type Person, type Screen, SHIFT, screenOf, sentBy } from "./examples.ts";
+import {
+  as,
+  describeExample,
+  eventually,
+  type Person,
+  type Screen,
+  screenOf,
+  sentBy,
+  shiftWhileLoading,
+} from "./examples.ts";
 import { type Served, serve, temporaryFolder } from "./support.ts";
 
 const signUp = async (served: Served, name: string): Promise<Person> => {
@@ -73,7 +82,7 @@ describeExample("social", (served) => {
     expect((await ann.send("POST", "/social/sample")).status).toBe(200);
     const { people } = (await ann.get("/social/people")).body;
     expect(people).toHaveLength(12);
-    await expect.poll(async () => (await ann.get("/social/people/ada")).body.mode).toBe("pull");
+    await eventually(async () => (await ann.get("/social/people/ada")).body.mode).toBe("pull");
     expect((await ann.get("/social/people/ada")).body.counts).toEqual({ followers: 11, following: 3, statuses: 4 });
     for (const login of ["ada", "grace", "ЮЛИЯ"]) {
       const followed = await ann.send("POST", `/social/people/${encodeURIComponent(login)}/follow`, { on: true });
@@ -147,10 +156,10 @@ describe.runIf(hasBrowser)("the page of the social network", () => {
     }
     await shoot(page, "examples-social-people");
     await page.getByRole("link", { name: "Home" }).click();
-    await expect.poll(() => page.locator(".social-status").count()).toBe(12);
+    await eventually(() => page.locator(".social-status").count()).toBe(12);
     await page.locator(".request").first().getByText("social.timelines.read").waitFor();
     await shoot(page, "examples-social");
-    expect(await page.evaluate(SHIFT)).toBeLessThan(0.1);
+    expect(await shiftWhileLoading(page, ".social-status")).toBeLessThan(0.05);
   });
 
   test("two people see each other's statuses live, follow, repost, and what is deleted is gone for both", async () => {
@@ -174,8 +183,8 @@ describe.runIf(hasBrowser)("the page of the social network", () => {
     await ben.page.locator(".social-status", { hasText: "@Ben" }).waitFor();
     await ann.page.getByRole("button", { name: `Delete: ${text}` }).click();
     await ann.page.getByRole("button", { name: "Delete it" }).click();
-    await expect.poll(() => ben.page.locator(".social-status", { hasText: text }).count()).toBe(0);
-    await expect.poll(() => ben.page.locator(".social-live").getByText(text).count()).toBe(0);
+    await eventually(() => ben.page.locator(".social-status", { hasText: text }).count()).toBe(0);
+    await eventually(() => ben.page.locator(".social-live").getByText(text).count()).toBe(0);
   });
 
   test("a list is made, filled and removed", async () => {
@@ -187,13 +196,13 @@ describe.runIf(hasBrowser)("the page of the social network", () => {
     await open_(ann, "?person=grace");
     await page.getByLabel("Add to a list").selectOption({ label: "Navy" });
     await page.getByRole("link", { name: "Navy" }).click();
-    await expect.poll(() => page.locator(".social-status").count()).toBe(4);
+    await eventually(() => page.locator(".social-status").count()).toBe(4);
     await shoot(page, "examples-social-list");
     await page.getByRole("button", { name: "Take grace out of the list" }).click();
     await page.getByText("Its members have posted nothing.").waitFor();
     await page.getByRole("button", { name: "Remove list" }).click();
     await page.getByRole("button", { name: "Remove it" }).click();
-    await expect.poll(() => page.getByRole("link", { name: "Navy" }).count()).toBe(0);
+    await eventually(() => page.getByRole("link", { name: "Navy" }).count()).toBe(0);
   });
 
   test("somebody is muted and blocked, and an account is changed and removed", async () => {
@@ -203,7 +212,7 @@ describe.runIf(hasBrowser)("the page of the social network", () => {
     await person.getByRole("button", { name: "Mute" }).click();
     await person.getByRole("button", { name: "Muted" }).waitFor();
     await page.getByRole("link", { name: "Home" }).click();
-    await expect.poll(() => page.locator(".social-status", { hasText: "@hedy" }).count()).toBe(0);
+    await eventually(() => page.locator(".social-status", { hasText: "@hedy" }).count()).toBe(0);
     await open_(ann, "?person=ben");
     await person.getByRole("button", { name: "Block" }).click();
     await person.getByRole("button", { name: "Blocked" }).waitFor();

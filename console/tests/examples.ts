@@ -1,6 +1,6 @@
 /** What tests of the examples share: people with a name of their own, and answers taken out of their envelope. */
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterEach, beforeEach } from "vitest";
+import { afterEach, beforeEach, expect, vi } from "vitest";
 import { type Backend, describeBackends } from "../../toolkit/src/testing/index.ts";
 import type { Trace } from "../src/examples/trace.ts";
 import { NARROW, WIDE, watch } from "./browser.ts";
@@ -59,6 +59,14 @@ export function describeExample(name: string, suite: (served: () => Served, back
   });
 }
 
+/** How long a browser on a busy machine may take for one step, and a test of many steps altogether. */
+export const PATIENCE_MS = 30_000;
+export const LONG_MS = 120_000;
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS });
+
+/** What becomes true, sooner or later. */
+export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: PATIENCE_MS });
+
 export interface Screen {
   readonly context: BrowserContext;
   readonly page: Page;
@@ -70,7 +78,7 @@ export interface Screen {
 export async function screenOf(browser: Browser, url: string, name: string, size = WIDE): Promise<Screen> {
   const context = await browser.newContext({ viewport: size, baseURL: url });
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   const offences = watch(page, url);
   await page.goto(`${url}/#/examples`);
   await page.evaluate(
@@ -91,8 +99,21 @@ export async function narrow(page: Page): Promise<number> {
   return (await page.evaluate("document.documentElement.scrollWidth")) as number;
 }
 
-/** Chromium's own measure of how much the page has moved under the reader, but for what they did themselves. */
+/** Chromium's own measure of how much the page has moved under the reader. */
 export const SHIFT = `new Promise((resolve) => {
-  new PerformanceObserver((list) => resolve(list.getEntries().reduce((sum, { value, hadRecentInput }) => sum + (hadRecentInput ? 0 : value), 0))).observe({ type: "layout-shift", buffered: true });
+  new PerformanceObserver((list) => resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: "layout-shift", buffered: true });
   setTimeout(() => resolve(0), 200);
 })`;
+
+/** How much a page moves while it loads. With the drawer closed: that is a log, which grows from above. */
+export async function shiftWhileLoading(page: Page, until: string): Promise<number> {
+  const load = async (drawer: "open" | "closed") => {
+    await page.evaluate(`localStorage.setItem("cinnabar.drawer", "${drawer}")`);
+    await page.reload();
+    await page.locator(until).first().waitFor();
+  };
+  await load("closed");
+  const shift = (await page.evaluate(SHIFT)) as number;
+  await load("open");
+  return shift;
+}

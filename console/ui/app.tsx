@@ -12,6 +12,7 @@ import { Clients } from "./views/operate/clients.tsx";
 import { CommandLine } from "./views/operate/command-line.tsx";
 import { Configuration } from "./views/operate/configuration.tsx";
 import { Files } from "./views/operate/files.tsx";
+import { Indexes } from "./views/operate/indexes.tsx";
 import { Keys } from "./views/operate/keys.tsx";
 import { Locks } from "./views/operate/locks.tsx";
 import { Measures } from "./views/operate/measures.tsx";
@@ -40,6 +41,7 @@ const VIEWS = [
   { path: "limits", key: "t", title: "Rate limits", view: RateLimits },
   { path: "chats", key: "a", title: "Chats", view: ChatsView },
   { path: "timelines", key: "w", title: "Timelines", view: TimelinesView },
+  { path: "indexes", key: "b", title: "Indexes", view: Indexes },
   { path: "shards", key: "d", title: "Shards", view: Shards },
   { path: "measures", key: "m", title: "Measures", view: Measures },
 ] as const;

@@ -55,7 +55,7 @@ const SAMPLE: readonly (readonly [string, Omit<AdSpec<Creative>, "data">, Creati
   ],
   [
     "Harbour Bank",
-    { model: "cpm", bidMicros: euros(9), budget: { dailyMicros: euros(3), pacing: "even" } },
+    { model: "cpm", bidMicros: euros(0.6), budget: { dailyMicros: euros(1), pacing: "even" } },
     { text: "Money sleeps soundly here.", clicksOf1000: 5, actionsOf1000: 10 },
   ],
   [

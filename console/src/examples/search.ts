@@ -55,9 +55,9 @@ const SHOWN = {
 
 async function find(context: Context, query: string, section: string, order: (typeof ORDERS)[number]) {
   const index = packages(context);
+  const wanted = query.trim() === "" ? "*" : query;
   // A section in braces, so that none of its letters means anything; what would end it is no part of any.
-  const whole =
-    section === "" ? query : `(${query.trim() === "" ? "*" : query}) section:{${section.replace(/[{}|]/g, "")}}`;
+  const whole = section === "" ? wanted : `(${wanted}) section:{${section.replace(/[{}|]/g, "")}}`;
   const options: SearchOptions = {
     ...SHOWN,
     ...ORDER[order],

@@ -2,12 +2,47 @@
 import { Cache, Caches } from "cinnabar/cache";
 import { findKeys } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
-import { object, string } from "../schema.ts";
+import { array, boolean, date, integer, named, number, object, string } from "../schema.ts";
+import { DONE, MILLISECONDS } from "../shapes.ts";
 
 const group = "Components";
 const NAME = object({ name: string({ minLength: 1, maxLength: 512 }) });
 const KEY = string({ minLength: 1, maxLength: 1_024 });
 const MOST_ENTRIES = 200;
+
+const CACHE = named(
+  "Cache",
+  object({
+    name: string(),
+    shards: integer(),
+    stats: object({
+      hits: integer(),
+      staleHits: integer(),
+      misses: integer(),
+      loads: integer(),
+      failures: integer(),
+    }),
+  }),
+);
+
+const ENTRY = named(
+  "CacheEntry",
+  object({
+    key: string(),
+    madeAt: number({ description: MILLISECONDS }),
+    freshUntil: number({ description: MILLISECONDS }),
+    endsInMs: integer({ description: "-1 for one that stays." }),
+    bytes: integer(),
+    tags: array(string()),
+  }),
+);
+
+const CONTENTS = object({
+  entries: array(ENTRY),
+  count: integer({ description: "Those that are not shown included." }),
+  complete: boolean(),
+  invalidated: array(object({ tag: string(), at: date() })),
+});
 
 async function cacheOf({ store }: Context, name: string): Promise<{ shards: number; cache: Cache }> {
   const found = (await new Caches(store).list(1_000)).find((each) => each.name === name);
@@ -54,6 +89,7 @@ export const CACHE_ROUTES: readonly Route[] = [
     group,
     summary: "Caches that were used in the last week.",
     answers: "Hits, stale hits, misses, loads and failures of all processes.",
+    answer: object({ caches: array(CACHE) }),
     run: async ({ store }) => ({ caches: await new Caches(store).list() }),
   }),
   route({
@@ -63,6 +99,7 @@ export const CACHE_ROUTES: readonly Route[] = [
     summary: "A cache.",
     params: NAME,
     answers: "Some of its entries with age, size and tags; the tags that were invalidated last.",
+    answer: CONTENTS,
     run: (context, { params }) => show(context, params.name),
   }),
   route({
@@ -73,6 +110,7 @@ export const CACHE_ROUTES: readonly Route[] = [
     params: NAME,
     body: object({ tag: KEY }),
     answers: "Nothing.",
+    answer: DONE,
     run: async (context, { params, body }) => (await cacheOf(context, params.name)).cache.invalidate(body.tag),
   }),
   route({
@@ -83,6 +121,7 @@ export const CACHE_ROUTES: readonly Route[] = [
     params: NAME,
     body: object({ key: KEY }),
     answers: "Whether it was there.",
+    answer: object({ deleted: boolean() }),
     run: async (context, { params, body }) => ({
       deleted: await (await cacheOf(context, params.name)).cache.delete(body.key),
     }),

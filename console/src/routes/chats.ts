@@ -2,12 +2,49 @@
 import { Chats, Mailboxes } from "cinnabar/chats";
 import { perStore } from "../examples/work.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
-import { object, string } from "../schema.ts";
+import { array, boolean, integer, named, nullable, object, oneOf, string } from "../schema.ts";
+import { DONE } from "../shapes.ts";
 
 const group = "Components";
 const NAME = object({ name: string({ minLength: 1, maxLength: 1_024 }) });
 const MEMBER = string({ minLength: 1, maxLength: 256 });
 const MOST = 200;
+
+const CHAT = named(
+  "Chat",
+  object({
+    chat: string(),
+    members: integer(),
+    present: integer(),
+    messages: integer(),
+    bytes: integer(),
+    oldestId: nullable(integer({ description: "Of the messages that are kept." })),
+    lastId: integer(),
+    furthestBehind: integer({ description: "Messages that the member who is furthest behind has not seen." }),
+  }),
+);
+
+const MAILBOX = named(
+  "Mailbox",
+  object({
+    owner: string(),
+    messages: integer(),
+    bytes: integer(),
+    oldestId: nullable(integer()),
+    lastId: integer(),
+  }),
+);
+
+const POSITION = named(
+  "ChatMember",
+  object({
+    member: string(),
+    present: boolean(),
+    seen: integer({ description: "The last id that they have acknowledged." }),
+    unread: integer(),
+    missed: integer({ description: "Messages that were dropped before they had seen them." }),
+  }),
+);
 
 const of = perStore((store) => ({ chats: new Chats(store), mailboxes: new Mailboxes(store) }));
 
@@ -41,6 +78,7 @@ export const CHAT_ROUTES: readonly Route[] = [
     group,
     summary: "Chats and mailboxes that were used in the last thirty days.",
     answers: "Members, messages, bytes, and how far somebody is behind.",
+    answer: object({ chats: array(CHAT), mailboxes: array(MAILBOX), most: integer() }),
     run: list,
   }),
   route({
@@ -50,6 +88,7 @@ export const CHAT_ROUTES: readonly Route[] = [
     summary: "A chat.",
     params: NAME,
     answers: "What is kept; its members with their positions, those who are furthest behind first.",
+    answer: object({ info: CHAT, members: array(POSITION) }),
     run: (context, { params }) => show(context, params.name),
   }),
   route({
@@ -60,6 +99,7 @@ export const CHAT_ROUTES: readonly Route[] = [
     params: NAME,
     body: object({ member: MEMBER }),
     answers: "`left` or `deleted`.",
+    answer: object({ outcome: oneOf(["left", "deleted"]) }),
     run: (context, { params, body }) => removeMember(context, params.name, body.member),
   }),
   route({
@@ -69,6 +109,7 @@ export const CHAT_ROUTES: readonly Route[] = [
     summary: "Deletes a chat, whoever is in it.",
     params: NAME,
     answers: "Nothing.",
+    answer: DONE,
     run: (context, { params }) => deleted(of(context).chats.delete(params.name), "chat"),
   }),
   route({
@@ -78,6 +119,7 @@ export const CHAT_ROUTES: readonly Route[] = [
     summary: "Deletes a mailbox with all that is in it.",
     params: NAME,
     answers: "Nothing.",
+    answer: DONE,
     run: (context, { params }) => deleted(of(context).mailboxes.delete(params.name), "mailbox"),
   }),
 ];

@@ -4,10 +4,23 @@
  */
 import { type Reply, ServerError, type Store } from "cinnabar";
 import { type Context, Problem, type Route, route } from "../route.ts";
-import { array, boolean, object, string } from "../schema.ts";
+import { array, boolean, integer, named, object, string } from "../schema.ts";
+import { VALUE } from "../shapes.ts";
 import { pairs, shaped, type Value, wordOf } from "../values.ts";
 
 const group = "Command line";
+
+const HELP = named(
+  "CommandHelp",
+  object({
+    name: string(),
+    summary: string(),
+    syntax: string(),
+    group: string(),
+    since: string(),
+    complexity: string(),
+  }),
+);
 
 const STREAMING = "it sends messages without end; use a client for that";
 const STATEFUL = "it would change the connection that the whole console shares; use a client for that";
@@ -190,6 +203,7 @@ export const COMMAND_ROUTES: readonly Route[] = [
     ),
     answers:
       "The value: strings, numbers, null, arrays, `{map: [[…]]}`, `{bytes: base64}`, `{error}`; and how long it took.",
+    answer: object({ value: VALUE, micros: integer() }),
     run: (context, { body }) => run(context, body.words, body.confirm ?? false),
   }),
   route({
@@ -198,6 +212,7 @@ export const COMMAND_ROUTES: readonly Route[] = [
     group,
     summary: "The server's command table, for completion and help.",
     answers: "Commands with summary and syntax, by name.",
+    answer: object({ commands: array(HELP) }),
     run: async ({ store }) => ({ commands: await tableOf(store) }),
   }),
 ];

@@ -7,12 +7,61 @@ import { Semaphores } from "cinnabar/semaphores";
 import { Stats } from "cinnabar/stats";
 import { findKeys } from "../nodes.ts";
 import { type Context, type Route, route } from "../route.ts";
-import { integer, object, string } from "../schema.ts";
+import { anything, array, boolean, date, integer, named, nullable, number, object, record, string } from "../schema.ts";
 
 const group = "Components";
 const NAME = object({ name: string({ minLength: 1, maxLength: 512 }) });
 /** Of each kind, so many are shown at once. */
 const MOST = 200;
+
+const VALID = number({
+  description: "Milliseconds; negative where it has run out, and nobody has needed the place yet.",
+});
+
+const LOCK = {
+  waiting: integer(),
+  fence: integer({ description: "The last one given; 0 where none is remembered." }),
+  holders: array(object({ fence: integer(), validForMs: VALID, shared: boolean() })),
+};
+
+const SEMAPHORE = {
+  limit: integer(),
+  used: integer(),
+  waiting: integer(),
+  holders: array(object({ permits: integer(), fence: integer(), validForMs: VALID })),
+};
+
+const COMMON = array(object({ message: string(), count: integer() }));
+
+const LOG = object({
+  recent: array(object({ at: date(), message: string(), fields: record(anything()) }, ["fields"])),
+  common: object({ thisHour: COMMON, lastHour: COMMON }),
+});
+
+/** Null for an hour in which nothing was recorded. */
+const SUMMARY = named(
+  "Summary",
+  nullable(
+    object({
+      from: date(),
+      count: integer(),
+      min: number(),
+      max: number(),
+      sum: number(),
+      sumOfSquares: number(),
+      mean: number(),
+      standardDeviation: number(),
+      p50: number(),
+      p95: number(),
+      p99: number(),
+    }),
+  ),
+);
+
+const STATISTICS = object({
+  stats: array(object({ context: string(), type: string(), thisHour: SUMMARY, lastHour: SUMMARY })),
+  slowest: array(object({ context: string(), meanMs: number() })),
+});
 
 interface Components {
   readonly locks: Locks;
@@ -85,6 +134,7 @@ export const COMPONENT_ROUTES: readonly Route[] = [
     group,
     summary: "Locks that are held or lately were.",
     answers: "Holders, waiters, leases left.",
+    answer: object({ locks: array(object({ name: string(), ...LOCK })), complete: boolean() }),
     run: locks,
   }),
   route({
@@ -94,6 +144,7 @@ export const COMPONENT_ROUTES: readonly Route[] = [
     summary: "A lock.",
     params: NAME,
     answers: "Its holders, how many wait, the last fence.",
+    answer: object(LOCK),
     run: (context, { params }) => of(context).locks.inspect(params.name),
   }),
   route({
@@ -102,6 +153,7 @@ export const COMPONENT_ROUTES: readonly Route[] = [
     group,
     summary: "Semaphores that are held or lately were.",
     answers: "Holders, waiters, leases left.",
+    answer: object({ semaphores: array(object({ name: string(), ...SEMAPHORE })), complete: boolean() }),
     run: semaphores,
   }),
   route({
@@ -111,6 +163,7 @@ export const COMPONENT_ROUTES: readonly Route[] = [
     summary: "A semaphore. The limit is 1 unless one was stored with `resize`.",
     params: NAME,
     answers: "Its holders, how many wait.",
+    answer: object(SEMAPHORE),
     run: (context, { params }) => of(context).semaphores.inspect(params.name),
   }),
   route({
@@ -119,6 +172,7 @@ export const COMPONENT_ROUTES: readonly Route[] = [
     group,
     summary: "Names of counters.",
     answers: "Names.",
+    answer: object({ names: array(string()) }),
     run: async (context) => ({ names: await of(context).counters.names(MOST) }),
   }),
   route({
@@ -129,6 +183,7 @@ export const COMPONENT_ROUTES: readonly Route[] = [
     params: NAME,
     query: object({ precisionMs: integer({ default: 60_000, minimum: 1_000 }) }),
     answers: "Points, the oldest first.",
+    answer: object({ series: array(object({ at: date(), count: number() })) }),
     run: async (context, { params, query }) => ({
       series: await of(context).counters.series(params.name, query.precisionMs),
     }),
@@ -139,6 +194,7 @@ export const COMPONENT_ROUTES: readonly Route[] = [
     group,
     summary: "Names and severities of logs.",
     answers: "Names and severities.",
+    answer: object({ logs: array(object({ name: string(), severity: string() })) }),
     run: async (context) => ({ logs: await of(context).logs.names(MOST) }),
   }),
   route({
@@ -151,6 +207,7 @@ export const COMPONENT_ROUTES: readonly Route[] = [
       severity: string({ minLength: 1, maxLength: 64 }),
     }),
     answers: "Those.",
+    answer: LOG,
     run: (context, { params }) => log(context, params.name, params.severity),
   }),
   route({
@@ -159,6 +216,7 @@ export const COMPONENT_ROUTES: readonly Route[] = [
     group,
     summary: "Statistics of this hour and the last.",
     answers: "By context and type; the slowest contexts.",
+    answer: STATISTICS,
     run: stats,
   }),
 ];

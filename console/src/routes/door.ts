@@ -2,6 +2,7 @@
 import { type Route, route } from "../route.ts";
 import { boolean, object, string } from "../schema.ts";
 import type { Door } from "../security.ts";
+import { DONE } from "../shapes.ts";
 import { VERSION } from "../version.ts";
 
 const group = "Session";
@@ -26,7 +27,7 @@ export function doorRoutes(door: Door): readonly Route[] {
       summary: "Signs in. Five attempts a minute.",
       body: object({ password: string({ maxLength: 1_024 }) }),
       answers: "A cookie.",
-      answer: object({ ok: boolean() }),
+      answer: DONE,
       run: (_context, { request, reply, body }) => door.login(request, reply, body.password),
     }),
     route({
@@ -35,7 +36,7 @@ export function doorRoutes(door: Door): readonly Route[] {
       group,
       summary: "Signs out.",
       answers: "The cookie is worth nothing any more.",
-      answer: object({ ok: boolean() }),
+      answer: DONE,
       run: (_context, { request, reply }) => door.logout(request, reply),
     }),
   ];

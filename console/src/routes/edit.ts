@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import type { Reply, Word } from "cinnabar";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, nullable, object, oneOf, string } from "../schema.ts";
+import { DONE, VALUE } from "../shapes.ts";
 import { jsonOf, wordOf } from "../values.ts";
 
 const group = "Keys";
@@ -146,6 +147,7 @@ export const EDIT_ROUTES: readonly Route[] = [
       [],
     ),
     answers: "The store's answer.",
+    answer: object({ answer: VALUE }),
     run: (context, { body }) => create(context, body),
   }),
   route({
@@ -165,6 +167,7 @@ export const EDIT_ROUTES: readonly Route[] = [
       ["field", "value", "index", "pairs"],
     ),
     answers: "The store's answer.",
+    answer: object({ answer: VALUE }),
     run: (context, { body }) => edit(context, body),
   }),
   route({
@@ -181,6 +184,7 @@ export const EDIT_ROUTES: readonly Route[] = [
       ["replace"],
     ),
     answers: "Nothing.",
+    answer: DONE,
     run: (context, { body }) => rename(context, body.key, body.to, body.replace ?? false),
   }),
   route({
@@ -190,6 +194,7 @@ export const EDIT_ROUTES: readonly Route[] = [
     summary: "Sets how long a key lives; null: for good.",
     body: object({ key: KEY, ttlMs: nullable(integer({ minimum: 1 })) }),
     answers: "Nothing.",
+    answer: DONE,
     run: (context, { body }) => expire(context, body.key, body.ttlMs),
   }),
   route({
@@ -199,6 +204,7 @@ export const EDIT_ROUTES: readonly Route[] = [
     summary: "Deletes keys.",
     body: object({ keys: array(KEY, { minItems: 1, maxItems: 10_000 }) }),
     answers: "How many there were.",
+    answer: object({ removed: integer() }),
     run: (context, { body }) => remove(context, body.keys),
   }),
 ];

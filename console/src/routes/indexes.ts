@@ -2,13 +2,64 @@
 import { indexNames, SearchIndex } from "cinnabar/search";
 import { perStore } from "../examples/work.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
-import { integer, object, string } from "../schema.ts";
+import { array, boolean, integer, named, nullable, number, object, oneOf, record, string } from "../schema.ts";
+import { DONE } from "../shapes.ts";
 
 const group = "Components";
 const NAME = object({ name: string({ minLength: 1, maxLength: 1_024 }) });
 const MOST = 200;
 /** Words that are weighed when an index is shown. */
 const MAX_TERMS = 20_000;
+
+const TERM = named("IndexTerm", object({ term: string(), bytes: integer() }));
+
+const INDEX = named(
+  "IndexInspection",
+  object({
+    documents: integer(),
+    terms: integer(),
+    postingsBytes: integer({ description: "Of the lists of the words that were looked at." }),
+    sampled: integer({ description: "How many words were looked at." }),
+    documentsBytes: integer(),
+    wordsBytes: integer(),
+    columnsBytes: record(integer()),
+    version: integer({ description: "Goes up with every write." }),
+    memoryBytes: integer({ description: "What the console keeps of it." }),
+    longest: array(TERM),
+    fields: array(
+      object({
+        name: string(),
+        type: oneOf(["text", "number", "string", "tags"]),
+        analyser: nullable(string({ description: "Of text: what makes its words." })),
+      }),
+    ),
+    positions: boolean("Whether it knows where words stand, for phrases."),
+    isSearchable: boolean("Whether the console has the analyser that made its words."),
+  }),
+);
+
+const EXPLANATION = named(
+  "SearchExplanation",
+  object({
+    words: array(object({ text: string(), words: integer(), documents: integer() })),
+    ignored: array(object({ text: string(), why: string() })),
+    notes: array(string()),
+    postings: integer({ description: "Entries of word lists that the query went through." }),
+  }),
+);
+
+const HIT = object({
+  id: string(),
+  score: number(),
+  parts: array(object({ text: string(), score: number(), tf: number(), idf: number() })),
+});
+
+const FOUND = object({
+  hits: array(HIT),
+  count: integer({ description: "All that were found, not only those that are shown." }),
+  explanation: EXPLANATION,
+  complete: boolean("False if the query was cut down to stay within its limits."),
+});
 
 type Opened = NonNullable<Awaited<ReturnType<typeof SearchIndex.open>>>;
 
@@ -69,6 +120,10 @@ export const INDEX_ROUTES: readonly Route[] = [
     group,
     summary: "Search indexes.",
     answers: "Their names, documents and versions.",
+    answer: object({
+      indexes: array(object({ name: string(), documents: integer(), version: integer() })),
+      most: integer(),
+    }),
     run: list,
   }),
   route({
@@ -78,6 +133,7 @@ export const INDEX_ROUTES: readonly Route[] = [
     summary: "An index.",
     params: NAME,
     answers: `Its fields and sizes, and the words with the longest lists (of the first ${MAX_TERMS}).`,
+    answer: INDEX,
     run: (context, { params }) => show(context, params.name),
   }),
   route({
@@ -92,6 +148,7 @@ export const INDEX_ROUTES: readonly Route[] = [
       limit: integer({ minimum: 1, maximum: 1_000, default: 100 }),
     }),
     answers: "Words with the bytes of their lists; where the next page begins.",
+    answer: object({ terms: array(TERM), next: nullable(string()) }),
     run: async (context, { params, query }) => (await open(context, params.name)).index.terms(query),
   }),
   route({
@@ -102,6 +159,7 @@ export const INDEX_ROUTES: readonly Route[] = [
     params: NAME,
     query: object({ query: string({ maxLength: 1_000, default: "" }) }),
     answers: "The best hits with what their scores are made of, and an explanation.",
+    answer: FOUND,
     run: (context, { params, query }) => search(context, params.name, query.query),
   }),
   route({
@@ -111,6 +169,7 @@ export const INDEX_ROUTES: readonly Route[] = [
     summary: "Removes every document of an index, and with the last one the index.",
     params: NAME,
     answers: "Nothing.",
+    answer: DONE,
     run: (context, { params }) => clear(context, params.name),
   }),
 ];

@@ -3,11 +3,40 @@ import type { Answer, Reply, Store, Word } from "cinnabar";
 import { ServerError } from "cinnabar";
 import { scan } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
-import { integer, object, string } from "../schema.ts";
+import { array, integer, named, nullable, object, string } from "../schema.ts";
+import { TEXT, VALUE } from "../shapes.ts";
 import { jsonOf, pairs, sound, type Text, textOf, type Value, wordOf } from "../values.ts";
 
 const group = "Keys";
 const KEY = string({ maxLength: 1_000_000, description: "The key; `base64:…` for bytes that are no text." });
+
+const FACTS = {
+  key: TEXT,
+  type: string(),
+  ttlMs: nullable(integer({ description: "Milliseconds left; null where the key stays." })),
+  bytes: nullable(integer()),
+  encoding: nullable(string()),
+};
+
+const VIEW = object({
+  ...FACTS,
+  length: integer(),
+  next: nullable(string({ description: "The cursor of the next page." })),
+  columns: array(string()),
+  rows: array(array(VALUE)),
+});
+
+const GROUP = named(
+  "ConsumerGroup",
+  object({
+    name: string(),
+    pending: integer(),
+    lastDelivered: string(),
+    lag: nullable(integer({ description: "Null where the server cannot tell." })),
+    consumers: array(object({ name: string(), pending: integer(), idleMs: integer() })),
+    unacknowledged: array(object({ id: string(), consumer: string(), idleMs: integer(), deliveries: integer() })),
+  }),
+);
 
 export interface KeyFacts {
   readonly key: Text;
@@ -206,6 +235,7 @@ export const KEY_ROUTES: readonly Route[] = [
       count: integer({ default: 500, minimum: 1, maximum: 5_000 }),
     }),
     answers: "Keys, and the cursor of the next page: `0` after the last. A page may be empty and not be the last.",
+    answer: object({ cursor: string(), scanned: integer(), keys: array(named("KeyFacts", object(FACTS))) }),
     run: (context, { query }) => listKeys(context, query),
   }),
   route({
@@ -219,6 +249,7 @@ export const KEY_ROUTES: readonly Route[] = [
       count: integer({ default: 100, minimum: 1, maximum: 1_000 }),
     }),
     answers: "Its facts, and rows: the columns depend on the type.",
+    answer: VIEW,
     run: (context, { query }) => view(context, query),
   }),
   route({
@@ -228,6 +259,7 @@ export const KEY_ROUTES: readonly Route[] = [
     summary: "A stream's consumer groups.",
     query: object({ key: KEY }),
     answers: "Groups, their consumers, and their oldest entries that nobody has acknowledged.",
+    answer: object({ groups: array(GROUP) }),
     run: (context, { query }) => groups(context, query.key),
   }),
 ];

@@ -3,10 +3,53 @@ import type { Reply } from "cinnabar";
 import { parseInfo } from "../info.ts";
 import { infoOfAll, type LiveEvent, PRECISIONS } from "../live.ts";
 import { type Context, type Input, Problem, type Route, route } from "../route.ts";
-import { integer, object, oneOf, string } from "../schema.ts";
+import { array, boolean, either, integer, named, nullable, number, object, oneOf, record, string } from "../schema.ts";
+import { DONE, MILLISECONDS } from "../shapes.ts";
 import { pairs } from "../values.ts";
 
 const group = "Server";
+
+const FIELDS = record(string());
+
+const INFO = object({
+  backend: string(),
+  topology: oneOf(["embedded", "single", "sentinel", "cluster"]),
+  state: either(object({ state: oneOf(["ready"]) }), object({ state: oneOf(["lost"]), reason: string() })),
+  nodes: array(record(FIELDS)),
+});
+
+const LATENCY = nullable(integer({ description: "Microseconds; null where nothing is known." }));
+
+const POINT = named(
+  "Point",
+  object({
+    at: integer({ description: MILLISECONDS }),
+    ops: number({ description: "Commands per second." }),
+    p50: LATENCY,
+    p99: LATENCY,
+    p999: LATENCY,
+    memory: integer(),
+    hitRate: nullable(number({ description: "Null where nothing was looked up." })),
+    clients: integer(),
+    keys: integer(),
+    netIn: number({ description: "Bytes per second." }),
+    netOut: number({ description: "Bytes per second." }),
+  }),
+);
+
+const SLOW = named(
+  "SlowCommand",
+  object({
+    id: integer(),
+    at: integer({ description: MILLISECONDS }),
+    micros: integer(),
+    words: array(string()),
+    address: string(),
+    name: string(),
+  }),
+);
+
+const DIRECTIVE = object({ name: string(), value: string(), secret: boolean("Its value is not shown.") });
 
 async function info({ store, backend, live }: Context) {
   const nodes = await infoOfAll(store);
@@ -112,6 +155,7 @@ export const OPERATE_ROUTES: readonly Route[] = [
     group,
     summary: "INFO of every node.",
     answers: "Sections of fields.",
+    answer: INFO,
     run: info,
   }),
   route({
@@ -137,6 +181,7 @@ export const OPERATE_ROUTES: readonly Route[] = [
       }),
     }),
     answers: "Points, the oldest first.",
+    answer: object({ points: array(POINT) }),
     run: ({ live }, { query }) => ({ points: live.history(query.seconds) }),
   }),
   route({
@@ -146,6 +191,7 @@ export const OPERATE_ROUTES: readonly Route[] = [
     summary: "Commands that took long.",
     query: object({ count: integer({ default: 128, minimum: 1, maximum: 10_000 }) }),
     answers: "Entries, the newest first.",
+    answer: object({ entries: array(SLOW) }),
     run: async (context, { query }) => ({ entries: await slowLog(context, query.count) }),
   }),
   route({
@@ -154,6 +200,7 @@ export const OPERATE_ROUTES: readonly Route[] = [
     group,
     summary: "Empties the slow log.",
     answers: "Nothing.",
+    answer: DONE,
     run: async ({ store }) => void (await store.sendToAll(["SLOWLOG", "RESET"])),
   }),
   route({
@@ -162,6 +209,7 @@ export const OPERATE_ROUTES: readonly Route[] = [
     group,
     summary: "Connections of every node.",
     answers: "The fields of CLIENT LIST.",
+    answer: object({ clients: array(FIELDS) }),
     run: async (context) => ({ clients: await clients(context) }),
   }),
   route({
@@ -171,6 +219,7 @@ export const OPERATE_ROUTES: readonly Route[] = [
     summary: "Ends a connection.",
     params: object({ id: integer({ minimum: 0 }) }),
     answers: "How many were ended.",
+    answer: object({ killed: integer() }),
     run: (context, { params }) => killClient(context, params.id),
   }),
   route({
@@ -179,6 +228,7 @@ export const OPERATE_ROUTES: readonly Route[] = [
     group,
     summary: "The configuration; passwords are not shown.",
     answers: "Directives by name.",
+    answer: object({ directives: array(DIRECTIVE) }),
     run: async (context) => ({ directives: await config(context) }),
   }),
   route({
@@ -189,6 +239,7 @@ export const OPERATE_ROUTES: readonly Route[] = [
     params: object({ name: string({ minLength: 1, maxLength: 100 }) }),
     body: object({ value: string({ maxLength: 10_000 }) }),
     answers: "Nothing.",
+    answer: DONE,
     run: (context, { params, body }) => setConfig(context, params.name, body.value),
   }),
   route({
@@ -197,6 +248,7 @@ export const OPERATE_ROUTES: readonly Route[] = [
     group,
     summary: "Snapshots and the append-only file: state and progress, for each node.",
     answers: "The fields of INFO persistence.",
+    answer: object({ nodes: array(FIELDS) }),
     run: async (context) => ({ nodes: await persistence(context) }),
   }),
   route({
@@ -206,6 +258,7 @@ export const OPERATE_ROUTES: readonly Route[] = [
     summary: "Begins a snapshot (BGSAVE) or a rewrite (BGREWRITEAOF).",
     body: object({ what: oneOf(["snapshot", "rewrite"]) }),
     answers: "What the server said.",
+    answer: object({ answer: string() }),
     run: (context, { body }) => persist(context, body.what),
   }),
 ];

@@ -3,12 +3,76 @@ import type { Store } from "cinnabar";
 import { type Job, Queue } from "cinnabar/queues";
 import { findKeys } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
-import { integer, object, oneOf, string } from "../schema.ts";
+import { anything, array, boolean, integer, named, nullable, object, oneOf, partial, string } from "../schema.ts";
+import { COUNTS, MILLISECONDS } from "../shapes.ts";
 
 const group = "Queues";
 const STATES = ["waiting", "delayed", "active", "done", "dead", "waitingForChildren"] as const;
 const NAME = string({ minLength: 1, maxLength: 512 });
 const ID = string({ minLength: 1, maxLength: 600 });
+const TIME = integer({ description: MILLISECONDS });
+
+const JOB = named(
+  "Job",
+  object({
+    id: string(),
+    state: oneOf(STATES),
+    data: anything("What it was added with."),
+    createdMs: TIME,
+    priority: integer(),
+    group: nullable(string()),
+    attempts: integer(),
+    attemptsMade: integer({ description: "Attempts that have ended." }),
+    stalls: integer({ description: "How often its worker was lost." }),
+    dueMs: nullable(TIME),
+    progress: anything("What it has told; null if nothing."),
+    result: anything("Of one that is done; null otherwise."),
+    error: nullable(object({ name: string(), message: string(), stack: string() }, ["stack"])),
+    finishedMs: nullable(TIME),
+    parent: nullable(string()),
+    children: array(string()),
+  }),
+);
+
+const RATE = object({ max: integer(), windowMs: integer() });
+
+/** Those that were set; the others are as the toolkit's manual says. */
+const SETTINGS = partial({
+  keepDone: integer(),
+  keepDoneMs: integer(),
+  keepDead: integer(),
+  keepDeadMs: integer(),
+  maxEvents: integer(),
+  stalledLimit: integer(),
+  concurrency: integer(),
+  rate: RATE,
+  groupConcurrency: integer(),
+  groupRate: RATE,
+  maxWaiting: integer(),
+});
+
+const SCHEDULE = object(
+  {
+    name: string(),
+    data: anything("What its jobs are given."),
+    nextMs: TIME,
+    count: integer({ description: "How many jobs it has made." }),
+    cron: string(),
+    timeZone: string(),
+    everyMs: integer(),
+    startAt: TIME,
+    endAt: TIME,
+    limit: integer(),
+  },
+  ["cron", "timeZone", "everyMs", "startAt", "endAt", "limit"],
+);
+
+const MINUTE = object({ atMs: TIME, done: integer(), retried: integer(), dead: integer(), stalled: integer() });
+
+const QUEUE = named(
+  "Queue",
+  object({ counts: COUNTS, settings: SETTINGS, minutes: array(MINUTE), schedules: array(SCHEDULE) }),
+);
 
 interface Place {
   readonly name: string;
@@ -114,6 +178,10 @@ export const QUEUE_ROUTES: readonly Route[] = [
     group,
     summary: "The queues that are in the store.",
     answers: "Names and counts by state; `complete` is false where the store has too many keys to look at all.",
+    answer: object({
+      queues: array(object({ name: string(), shards: integer(), counts: COUNTS })),
+      complete: boolean(),
+    }),
     run: list,
   }),
   route({
@@ -124,6 +192,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     params: object({ name: NAME }),
     query: object({ shards: SHARDS }),
     answers: "Those.",
+    answer: QUEUE,
     run: (context, { params, query }) => show(of(context, params.name, query.shards)),
   }),
   route({
@@ -142,6 +211,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
       ["cursor"],
     ),
     answers: "Jobs, and the cursor of the next page or null.",
+    answer: object({ jobs: array(JOB), cursor: nullable(string()) }),
     run: (context, { params, query }) =>
       of(context, params.name, query.shards).list(query.state, {
         limit: query.limit,
@@ -157,6 +227,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     params: object({ name: NAME, id: ID }),
     query: object({ shards: SHARDS }),
     answers: "The job and the lines that it logged.",
+    answer: object({ job: JOB, log: array(string()) }),
     run: (context, { params, query }) => job(of(context, params.name, query.shards), params.id),
   }),
   route({
@@ -168,6 +239,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     query: object({ shards: SHARDS }),
     body: object({ action: oneOf(JOB_ACTIONS) }),
     answers: "What became of it.",
+    answer: object({ outcome: oneOf(["done", "cancelled", "asked", "finished"]) }),
     run: (context, { params, query, body }) => actOnJob(of(context, params.name, query.shards), params.id, body.action),
   }),
   route({
@@ -179,6 +251,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     query: object({ shards: SHARDS }),
     body: object({ action: oneOf(QUEUE_ACTIONS) }),
     answers: "How many jobs that concerned, where it tells.",
+    answer: partial({ ok: boolean(), jobs: integer() }),
     run: (context, { params, query, body }) => actOnQueue(of(context, params.name, query.shards), body.action),
   }),
 ];

@@ -2,12 +2,49 @@
 import { listRateLimiters, RateLimiter } from "cinnabar/rate-limits";
 import { findKeys } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
-import { object, string } from "../schema.ts";
+import { array, boolean, integer, named, number, object, oneOf, string } from "../schema.ts";
+import { DONE } from "../shapes.ts";
 
 const group = "Components";
 const NAME = string({ minLength: 1, maxLength: 512 });
 const SUBJECT = string({ minLength: 1, maxLength: 1_024 });
 const MOST = 200;
+
+const RULE = named(
+  "RateLimitRule",
+  object(
+    {
+      limit: integer(),
+      windowMs: integer(),
+      algorithm: oneOf(["fixed", "sliding", "gcra"], "GCRA where it is left out."),
+      burst: integer({ description: "Of GCRA: how much may come at once; the limit where it is left out." }),
+    },
+    ["algorithm", "burst"],
+  ),
+);
+
+const STANDING = named(
+  "RateLimitSubject",
+  object(
+    {
+      subject: string(),
+      allowed: boolean(),
+      limit: integer({ description: "Of the rule that is nearest to its limit." }),
+      remaining: integer(),
+      retryAfterMs: number(),
+      resetAfterMs: number(),
+      unchecked: boolean("The store could not be asked."),
+    },
+    ["unchecked"],
+  ),
+);
+
+const SUBJECTS = object({
+  rules: array(RULE),
+  subjects: array(STANDING),
+  count: integer({ description: "Those that are not shown included." }),
+  complete: boolean(),
+});
 
 async function limiterOf({ store }: Context, name: string): Promise<RateLimiter> {
   const found = (await listRateLimiters(store, { limit: 1_000 })).find((each) => each.name === name);
@@ -37,6 +74,7 @@ export const RATE_LIMIT_ROUTES: readonly Route[] = [
     group,
     summary: "Rate limiters that were used in the last week.",
     answers: "Names and rules.",
+    answer: object({ limiters: array(object({ name: string(), rules: array(RULE) })) }),
     run: async ({ store }) => ({ limiters: await listRateLimiters(store) }),
   }),
   route({
@@ -46,6 +84,7 @@ export const RATE_LIMIT_ROUTES: readonly Route[] = [
     summary: "Who has used something of a limit: those who are refused first.",
     params: object({ name: NAME }),
     answers: "Rules and subjects, with what is left to each.",
+    answer: SUBJECTS,
     run: (context, { params }) => subjects(context, params.name),
   }),
   route({
@@ -56,6 +95,7 @@ export const RATE_LIMIT_ROUTES: readonly Route[] = [
     params: object({ name: NAME }),
     body: object({ subject: SUBJECT }),
     answers: "Nothing.",
+    answer: DONE,
     run: async (context, { params, body }) => (await limiterOf(context, params.name)).reset(body.subject),
   }),
 ];

@@ -2,12 +2,30 @@
 import { type Answer, type Reply, ServerError } from "cinnabar";
 import { parseInfo } from "../info.ts";
 import { type Context, type Route, route } from "../route.ts";
-import { array, boolean, object, string } from "../schema.ts";
+import { array, boolean, integer, named, nullable, number, object, string } from "../schema.ts";
+import { DONE, VALUE } from "../shapes.ts";
 import { jsonOf, pairs, wordOf } from "../values.ts";
 
 const group = "Scripts";
 const WORDS = array(string({ maxLength: 65_536 }), { maxItems: 256 });
 const MOST_CODE = 512 * 1024;
+
+const LIBRARY = named(
+  "FunctionLibrary",
+  object({
+    name: string(),
+    engine: string(),
+    code: string(),
+    functions: array(object({ name: string(), description: nullable(string()), flags: array(string()) })),
+  }),
+);
+
+const HELD = object({
+  cached: integer({ description: "Scripts." }),
+  bytes: integer(),
+  libraries: { ...nullable(array(LIBRARY)), description: "Null where the server has no functions." },
+  running: array(object({ name: string(), command: array(string()), ms: nullable(number()) })),
+});
 
 /** The answer of each node, or the first error. */
 async function everywhere({ store }: Context, words: readonly string[]): Promise<Reply[]> {
@@ -95,6 +113,7 @@ export const SCRIPT_ROUTES: readonly Route[] = [
     group,
     summary: "Scripts and functions that the server holds.",
     answers: "How many scripts and their memory, function libraries with their code, what runs now.",
+    answer: HELD,
     run: show,
   }),
   route({
@@ -109,6 +128,7 @@ export const SCRIPT_ROUTES: readonly Route[] = [
       readOnly: boolean("Refuses every write."),
     }),
     answers: "What it returned, and the milliseconds.",
+    answer: object({ value: VALUE, ms: number() }),
     run: (context, { body }) => tryOut(context, body as Trial),
   }),
   route({
@@ -117,6 +137,7 @@ export const SCRIPT_ROUTES: readonly Route[] = [
     group,
     summary: "Ends the script or function that runs, if it has not written.",
     answers: "How many ended.",
+    answer: object({ killed: integer() }),
     run: kill,
   }),
   route({
@@ -125,6 +146,7 @@ export const SCRIPT_ROUTES: readonly Route[] = [
     group,
     summary: "Forgets all cached scripts. Clients load them again when they next need them.",
     answers: "Nothing.",
+    answer: DONE,
     run: async (context) => void (await everywhere(context, ["SCRIPT", "FLUSH"])),
   }),
   route({
@@ -137,6 +159,7 @@ export const SCRIPT_ROUTES: readonly Route[] = [
       replace: boolean("In place of the one that is there."),
     }),
     answers: "The library's name.",
+    answer: object({ name: string() }),
     run: async (context, { body }) => ({
       name: String(
         (await everywhere(context, ["FUNCTION", "LOAD", ...(body.replace ? ["REPLACE"] : []), body.code]))[0],
@@ -150,6 +173,7 @@ export const SCRIPT_ROUTES: readonly Route[] = [
     summary: "Deletes a function library.",
     params: object({ name: string({ minLength: 1, maxLength: 512 }) }),
     answers: "Nothing.",
+    answer: DONE,
     run: async (context, { params }) => void (await everywhere(context, ["FUNCTION", "DELETE", params.name])),
   }),
 ];

@@ -2,10 +2,23 @@
 import type { Store } from "cinnabar";
 import { Sessions } from "cinnabar/sessions";
 import { type Context, type Route, route } from "../route.ts";
-import { integer, object, string } from "../schema.ts";
+import { array, boolean, date, integer, named, nullable, object, string } from "../schema.ts";
 
 const group = "Components";
 const USER = object({ user: string({ minLength: 1, maxLength: 512 }) });
+
+const LIVE = named(
+  "LiveSession",
+  object({
+    handle: string({ description: "To end it by." }),
+    user: nullable(string({ description: "Null for somebody who has not signed in." })),
+    createdAt: date(),
+    seenAt: date(),
+    endsAt: date("When it ends even if it is used."),
+  }),
+);
+
+const OWN = object({ id: string(), createdAt: date(), seenAt: date(), endsAt: date(), current: boolean() });
 
 const made = new WeakMap<Store, Sessions>();
 
@@ -28,6 +41,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "Sessions of everybody, the latest used first.",
     query: object({ limit: integer({ default: 100, minimum: 1, maximum: 1_000 }) }),
     answers: "About how many live, and the latest: user, begun, last used, ends, and a handle to end it by.",
+    answer: object({ count: integer(), sessions: array(LIVE) }),
     run: (context, { query }) => list(context, query.limit),
   }),
   route({
@@ -37,6 +51,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "The sessions of a user.",
     params: USER,
     answers: "Those.",
+    answer: object({ sessions: array(OWN) }),
     run: async (context, { params }) => ({ sessions: await of(context).list(params.user) }),
   }),
   route({
@@ -46,6 +61,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "Signs a user out everywhere.",
     params: USER,
     answers: "How many sessions ended.",
+    answer: object({ ended: integer() }),
     run: async (context, { params }) => ({ ended: await of(context).signOutEverywhere(params.user) }),
   }),
   route({
@@ -55,6 +71,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     summary: "Ends a session.",
     body: object({ handle: string({ minLength: 1, maxLength: 64 }) }),
     answers: "Whether it still lived.",
+    answer: object({ ended: boolean() }),
     run: async (context, { body }) => ({ ended: await of(context).end(body.handle) }),
   }),
 ];

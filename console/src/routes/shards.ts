@@ -5,13 +5,82 @@ import { ShardedStructures } from "cinnabar/sharded";
 import { findKeys } from "../nodes.ts";
 import { withoutCredentials } from "../options.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
-import { integer, object, string } from "../schema.ts";
+import { array, boolean, either, integer, named, nullable, object, oneOf, string } from "../schema.ts";
+import { MILLISECONDS } from "../shapes.ts";
 
 const group = "Components";
 const NAME = object({ name: string({ minLength: 1, maxLength: 512 }) });
 const MOST = 200;
 /** A page that asks for a move does not wait for a long one: whoever runs a mover goes on, or the page asks again. */
 const MOVE_MS = 5_000;
+
+const STRUCTURE = named(
+  "ShardedStructure",
+  object({
+    name: string(),
+    kind: string(),
+    generation: integer({ description: "Odd while elements are moved." }),
+    tags: integer(),
+    shards: integer({ description: "Shards by hash, in all." }),
+    shardSize: integer({ description: "Numbers for each shard by range." }),
+    elements: integer(),
+    elementsByTag: array(integer()),
+    moving: nullable(object({ elementsLeft: integer(), tagsLeft: integer() })),
+  }),
+);
+
+const LIST = named(
+  "ShardedList",
+  object({
+    name: string(),
+    kind: oneOf(["list"]),
+    generation: integer({ description: "Odd while lanes are given up." }),
+    lanes: integer(),
+    pieceSize: integer(),
+    elements: integer(),
+    byLane: array(object({ elements: integer(), pieces: integer(), bytes: integer() })),
+    moving: nullable(object({ elementsLeft: integer(), lanesLeft: integer() })),
+  }),
+);
+
+const FLEET = named(
+  "Fleet",
+  object({
+    name: string(),
+    version: integer(),
+    changedAt: integer({ description: MILLISECONDS }),
+    processes: array(object({ version: integer(), untilMs: integer({ description: MILLISECONDS }) })),
+    components: array(
+      object({
+        name: string(),
+        moving: nullable(object({ from: integer(), to: integer(), source: string(), target: string() })),
+        left: integer({ description: "Ranges of slots that are still to be deleted where they were." }),
+        shards: array(
+          object({
+            shard: string(),
+            url: string({ description: "Without credentials." }),
+            slots: integer(),
+            leaving: boolean(),
+          }),
+        ),
+      }),
+    ),
+  }),
+);
+
+const SHARD = object({
+  key: string(),
+  tag: integer(),
+  elements: integer(),
+  bytes: integer(),
+  encoding: string(),
+  isOld: boolean("Of the layout that elements are moved from."),
+});
+
+const MOVED = object({
+  moved: nullable(integer({ description: "Elements; null where the time ran out before that was known." })),
+  finished: boolean(),
+});
 
 async function structures(store: Store) {
   const all = new ShardedStructures(store);
@@ -99,6 +168,7 @@ export const SHARD_ROUTES: readonly Route[] = [
     group,
     summary: "Sharded structures and fleets.",
     answers: "Structures with their shards and elements; fleets with their components, shards, slots and processes.",
+    answer: object({ structures: array(either(STRUCTURE, LIST)), fleets: array(FLEET) }),
     run: show,
   }),
   route({
@@ -109,6 +179,7 @@ export const SHARD_ROUTES: readonly Route[] = [
     params: NAME,
     query: object({ tag: integer({ default: 0, minimum: 0 }) }),
     answers: "Those behind a tag that hold something: key, elements, bytes, encoding.",
+    answer: object({ shards: array(SHARD) }),
     run: async (context, { params, query }) => ({
       shards: await (await shardsOf(context, params.name)).list(query.tag, { limit: MOST }),
     }),
@@ -121,6 +192,7 @@ export const SHARD_ROUTES: readonly Route[] = [
     params: NAME,
     body: object({ shards: integer({ minimum: 1, maximum: 16_777_216 }) }),
     answers: "False if another change is under way.",
+    answer: object({ begun: boolean() }),
     run: async (context, { params, body }) => ({
       begun: await (await shardsOf(context, params.name)).reshard({ shards: body.shards }),
     }),
@@ -132,6 +204,7 @@ export const SHARD_ROUTES: readonly Route[] = [
     summary: "Moves elements of a change that is under way, for some seconds.",
     params: NAME,
     answers: "How far it came.",
+    answer: MOVED,
     run: (context, { params }) => move(context, params.name),
   }),
 ];

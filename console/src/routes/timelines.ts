@@ -3,16 +3,51 @@ import type { Store } from "cinnabar";
 import { Social } from "cinnabar/social";
 import { findKeys } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
-import { object, string } from "../schema.ts";
+import { array, boolean, date, either, integer, named, object, oneOf, string } from "../schema.ts";
+import { COUNTS } from "../shapes.ts";
 
 const group = "Components";
 const PREFIX = string({ minLength: 1, maxLength: 100 });
 const SUBJECT = string({ minLength: 1, maxLength: 60 });
 const MOST = 50;
 
+const NETWORK = object({
+  prefix: string(),
+  jobs: COUNTS,
+  open: integer({ description: "Calls under way, and those that died and are not finished yet." }),
+});
+
+const TIMELINE = named(
+  "Timeline",
+  object({
+    state: oneOf(["cold", "building", "warm"]),
+    size: integer(),
+    isComplete: boolean("Otherwise older statuses are read from the profiles."),
+    merged: array(string({ description: "Authors who are merged in at reading." })),
+    muted: array(string()),
+    expiresInMs: integer(),
+  }),
+);
+
+const PERSON = object({
+  subject: string(),
+  user: object({ id: string(), login: string(), name: string(), joinedAt: date() }),
+  counts: object({ followers: integer(), following: integer(), statuses: integer() }),
+  author: object({
+    mode: oneOf(["push", "toPull", "pull", "toPush"], "Whether statuses are delivered, or merged in at reading."),
+    followers: integer(),
+    lists: integer(),
+  }),
+  timeline: TIMELINE,
+});
+
+const LIST = object({
+  subject: string(),
+  list: object({ id: string(), owner: string(), name: string(), members: integer() }),
+  timeline: TIMELINE,
+});
+
 const made = new WeakMap<Store, Map<string, Social>>();
-/** What was found last: looking through the keys for each request would be too much. */
-const seen = new WeakMap<Store, Map<string, number>>();
 
 function networkOf({ store }: Context, prefix: string, queueShards: number): Social {
   const networks = made.get(store) ?? new Map<string, Social>();
@@ -33,12 +68,11 @@ async function find({ store }: Context): Promise<{ found: Map<string, number>; c
     const [, prefix, shards] = /^(.+):queue:\{fan-out(?::\d+)?\}(?::of(\d+))?:data$/.exec(key) ?? [];
     if (prefix !== undefined && found.size < MOST) found.set(prefix, Number(shards ?? 1));
   }
-  seen.set(store, found);
   return { found, complete };
 }
 
 async function networkNamed(context: Context, prefix: string): Promise<Social> {
-  const shards = seen.get(context.store)?.get(prefix) ?? (await find(context)).found.get(prefix);
+  const shards = (await find(context)).found.get(prefix);
   if (shards === undefined) throw new Problem(404, "NOT_FOUND", `there is no social network "${prefix}"`);
   return networkOf(context, prefix, shards);
 }
@@ -87,6 +121,7 @@ export const TIMELINE_ROUTES: readonly Route[] = [
     group,
     summary: "Social networks, with what is left to deliver.",
     answers: "Prefixes, jobs by state, and calls under way.",
+    answer: object({ networks: array(NETWORK), complete: boolean() }),
     run: list,
   }),
   route({
@@ -96,6 +131,7 @@ export const TIMELINE_ROUTES: readonly Route[] = [
     summary: "A user, by login or id, or a list, by its id.",
     query: object({ network: PREFIX, who: SUBJECT }),
     answers: "Counts, how statuses are delivered, and the state of the timeline.",
+    answer: either(PERSON, LIST),
     run: (context, { query }) => look(context, query.network, query.who),
   }),
   route({
@@ -105,6 +141,7 @@ export const TIMELINE_ROUTES: readonly Route[] = [
     summary: "Drops a timeline; it is built anew when it is read.",
     body: object({ network: PREFIX, subject: SUBJECT }),
     answers: "Whether there was one.",
+    answer: object({ dropped: boolean() }),
     run: async (context, { body }) => ({
       dropped: await (await networkNamed(context, body.network)).dropTimeline(body.subject),
     }),
@@ -116,6 +153,7 @@ export const TIMELINE_ROUTES: readonly Route[] = [
     summary: "Does again what workers have given up.",
     body: object({ network: PREFIX }),
     answers: "How many jobs.",
+    answer: object({ retried: integer() }),
     run: async (context, { body }) => ({ retried: await (await networkNamed(context, body.network)).retryDead() }),
   }),
 ];

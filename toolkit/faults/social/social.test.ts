@@ -14,7 +14,7 @@ import { type Child, endAll, start } from "../web/children.ts";
 import { LEASE_MS, LISTS, type Line, networkFaults, type Order, SETTINGS, USERS } from "./network.ts";
 
 const SEED = Number(process.env.SOCIAL_FAULT_SEED ?? 1);
-const KILLS = Number(process.env.SOCIAL_FAULT_KILLS ?? 3);
+const KILLS = Number(process.env.SOCIAL_FAULT_KILLS ?? 2);
 const ACTORS = 2;
 /** What is in the requests of each kind, to lose the answers of. */
 const REQUESTS = [":following", ":followers", ":profile", ":home", ":open", "fan-out"];
@@ -59,7 +59,7 @@ describeBackends("social network", { backends: BACKENDS, audit: false }, (backen
       const actors = Array.from({ length: ACTORS }, startOne);
       await Promise.all(actors.map(({ ready }) => ready));
       for (let nth = 0; nth < KILLS; nth++) {
-        await moreLines(50 + random(200));
+        await moreLines(50 + random(100));
         const at = random(ACTORS);
         actors[at]!.kill("SIGKILL");
         await actors[at]!.ended;
@@ -69,7 +69,7 @@ describeBackends("social network", { backends: BACKENDS, audit: false }, (backen
         await proxy.loseAnswerOf(REQUESTS[nth % REQUESTS.length]!);
       }
       await Promise.all(actors.map(({ ready }) => ready));
-      await moreLines(200);
+      await moreLines(150);
       for (const actor of actors) actor.kill("SIGTERM");
       expect(await Promise.all(actors.map(({ ended }) => ended))).toEqual(actors.map(() => 0));
 

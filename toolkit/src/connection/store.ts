@@ -357,6 +357,11 @@ export class Store {
     return () => this.#onClose.delete(callback);
   }
 
+  /** Tells how the connection is, now and whenever that changes: for what is known of a server that may come back another. */
+  onState(listener: (state: ConnectionState) => void): () => void {
+    return this.#driver.onState(listener);
+  }
+
   /** Aborted when the store is closed. */
   get closeSignal(): AbortSignal {
     return this.#closing.signal;

@@ -57,6 +57,18 @@ export function analyser(options: AnalyserOptions = {}): Analyser {
   return new LanguageAnalyser(options);
 }
 
+/** The usual analyser of that name; null if it has stop words or a stemmer of somebody's own. */
+export function namedAnalyser(name: string): Analyser | null {
+  const [language = "", , stemmer, diacritics] = name.split("/");
+  try {
+    const foldDiacritics = diacritics === "folded";
+    const made = analyser({ language, foldDiacritics, ...(stemmer === "no stemmer" ? { stem: false } : {}) });
+    return made.name === name ? made : null;
+  } catch {
+    return null;
+  }
+}
+
 class LanguageAnalyser implements Analyser {
   readonly name: string;
   readonly #segmenter: Intl.Segmenter;

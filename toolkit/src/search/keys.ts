@@ -3,7 +3,7 @@ import { tagged } from "../keys.ts";
 
 export interface IndexKeys {
   readonly base: string;
-  /** Hash: `s` the schema, `e` this life of the index, `v` its version, `n` the next document number, `count` of documents. */
+  /** Hash: `s` and `f` the fields, hashed and described; `e` this life of the index, `v` its version, `n` the next document number, `count` of documents. */
   readonly meta: string;
   /** Log: document number → id and lengths of its text fields. */
   readonly docs: string;

@@ -14,6 +14,8 @@ export interface Candidate {
   readonly keys: readonly (number | string | undefined)[];
 }
 
+const NO_KEYS: readonly never[] = [];
+
 interface Key {
   /** Undefined: by score. */
   readonly field: string | undefined;
@@ -96,6 +98,7 @@ export class Order {
     const columns = this.#keys.map(({ field }) => (field === undefined ? null : replica.column(field)));
     const candidate = (i: number): Candidate => {
       const doc = docs[i]!;
+      if (columns.length === 0) return { id: ids[doc]!, doc, shard, score: scores[i]!, keys: NO_KEYS };
       const keys = columns.map((column) => {
         if (column === null) return scores[i]!;
         return column instanceof NumberColumn || column instanceof StringColumn ? column.value(doc) : undefined;
@@ -106,7 +109,11 @@ export class Order {
     if (limit === 0) return [];
     const byScore = this.#keys.length === 0;
     for (let i = 0; i < count; i++) {
-      if (byScore && heap.isFull && scores[i]! < heap.worst.score) continue;
+      // Most are not among the first, which is seen without making anything of them.
+      if (byScore && heap.isFull) {
+        const { score, id } = heap.worst;
+        if (scores[i]! < score || (scores[i] === score && compareBytes(ids[docs[i]!]!, id) > 0)) continue;
+      }
       heap.add(candidate(i));
     }
     return heap.sorted();
@@ -114,6 +121,7 @@ export class Order {
 
   /** Less than 0 if `a` comes first. Of two that are alike, the one with the lesser id. */
   compare(a: Candidate, b: Candidate): number {
+    if (this.#keys.length === 0) return a.score === b.score ? compareBytes(a.id, b.id) : b.score - a.score;
     for (const [at, { descending }] of this.#keys.entries()) {
       const x = a.keys[at];
       const y = b.keys[at];
@@ -124,7 +132,6 @@ export class Order {
       const order = typeof x === "string" ? compareBytes(x, y as string) : x - (y as number);
       if (order !== 0) return descending ? -order : order;
     }
-    if (this.#keys.length === 0 && a.score !== b.score) return b.score - a.score;
     return compareBytes(a.id, b.id);
   }
 }

@@ -90,7 +90,7 @@ describeBackends("random search", { audit: false }, (backend) => {
       const mine = new SearchIndex(backend.store, "random", OPTIONS);
       const theirs = new SearchIndex(await backend.open(), "random", { ...OPTIONS, cacheBytes: 2_000 });
       const model = new Map<string, NaiveDocument>();
-      for (let step = 0; step < 60; step++) {
+      for (let step = 0; step < 40; step++) {
         for (let nth = chance.below(4); nth >= 0; nth--) await change(chance, model, mine);
         const naive = new NaiveSearch(mine.schema, model);
         const queries = Array.from({ length: 4 }, () => randomQuery(chance));
@@ -173,7 +173,7 @@ async function readersBesideWriter(backend: Backend, chance: Chance): Promise<vo
     states.push(new NaiveSearch(writer.schema, model));
   };
   note();
-  const changes = chance.below(20) + 80;
+  const changes = chance.below(10) + 50;
   let isWriting = true;
   const write = async (): Promise<void> => {
     for (let step = 0; step < changes; step++) {

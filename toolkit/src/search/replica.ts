@@ -6,6 +6,10 @@
  * Everything is a log that only grows (log.ts), so each trip carries what was appended since the last. When the index has not
  * changed at all, the answer is its version and nothing else. Word lists are dropped when they take more memory than allowed,
  * the ones longest unused first.
+ *
+ * That a log has the bytes which are known of it is certain as long as the server is the same. After a failover, or a restart
+ * from its files, the last writes may be missing and others in their place: when the connection was lost, or the version has
+ * gone back, everything is read anew.
  */
 import type { Reply } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
@@ -47,6 +51,9 @@ export class Replica {
   readonly #words = new Map<string, Entry<Postings>>();
   #wordBytes = 0;
   #life = "";
+  #version = 0;
+  /** The server may not be the one that is known. */
+  #isDoubtful = false;
   /** Life and version of the index as of the last trip. */
   #state = NEVER;
 
@@ -57,6 +64,13 @@ export class Replica {
     this.#cacheBytes = cacheBytes;
     this.#documents = { key: keys.docs, value: new Documents(schema.text.length), checked: NEVER };
     this.#vocabulary = { key: keys.words, value: new Vocabulary(), checked: NEVER };
+    // The store outlives this, and must not keep it.
+    const self = new WeakRef(this);
+    const stop = store.onState((state) => {
+      const replica = self.deref();
+      if (replica === undefined) stop();
+      else if (state === "lost") replica.#isDoubtful = true;
+    });
   }
 
   get documents(): Documents {
@@ -97,17 +111,22 @@ export class Replica {
   }
 
   async sync(needs: Needs): Promise<void> {
+    if (this.#isDoubtful) {
+      this.#isDoubtful = false;
+      this.#forget();
+    }
     const entries = this.#entries(needs);
     if (entries.length > FEW_LOGS && this.has(needs)) {
       const [life, version] = await this.#ask([], this.#state);
-      if (`${life}${version}` === this.#state) return;
+      if (`${life}${version}` === this.#state && !this.#isDoubtful) return;
     }
     const [life, version, ...answers] = await this.#ask(entries, this.has(needs) ? this.#state : NEVER);
     const state = `${life}${version}`;
-    if (state === this.#state && answers.length === 0) return;
-    const isAnother = String(life) !== this.#life && this.#state !== NEVER;
+    if (state === this.#state && answers.length === 0 && !this.#isDoubtful) return;
+    const isAnother = (String(life) !== this.#life || Number(version) < this.#version) && this.#state !== NEVER;
     this.#life = String(life);
-    if (isAnother) {
+    this.#version = Number(version);
+    if (isAnother || this.#isDoubtful) {
       // What is known is of an index that is no more, however alike the generations are.
       this.#forget();
       return this.sync(needs);

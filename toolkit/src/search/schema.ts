@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { integer, word } from "../checks.ts";
 import { InputError } from "../errors.ts";
-import { type Analyser, analyser } from "./analyser.ts";
+import { type Analyser, analyser, namedAnalyser } from "./analyser.ts";
 
 export interface TextField {
   readonly type: "text";
@@ -85,6 +85,8 @@ export class Schema {
   readonly k1: number;
   /** The same for two that understand each other. */
   readonly signature: string;
+  /** What the signature stands for, kept with the index for those who come without knowing it. */
+  readonly description: string;
   readonly #textByName: ReadonlyMap<string, number>;
   readonly #columnByName: ReadonlyMap<string, ValueColumn>;
 
@@ -107,7 +109,8 @@ export class Schema {
       columns: this.columns.map(({ name, type }) => [name, type]),
       positions: this.positions,
     };
-    this.signature = createHash("sha1").update(JSON.stringify(agreed)).digest("base64url");
+    this.description = JSON.stringify(agreed);
+    this.signature = createHash("sha1").update(this.description).digest("base64url");
   }
 
   /** Where a text field stands in `text`; -1 if there is none of that name. */
@@ -139,6 +142,34 @@ export class Schema {
       else if (typeof value !== "string") throw new InputError(`field "${name}" must be a string`);
     }
   }
+}
+
+/** Options for an index of which only the description is known. Analysers that are not the usual ones of a language cannot be had. */
+export function describedOptions(description: string): SchemaOptions<Fields> & { readonly isSearchable: boolean } {
+  const { text, columns, positions } = JSON.parse(description) as {
+    text: [name: string, analyser: string][];
+    columns: [name: string, type: ValueColumn["type"]][];
+    positions: boolean;
+  };
+  const analysers = text.map(([name, by]) => ({ name, by, found: namedAnalyser(by) }));
+  const fields = [
+    ...analysers.map(
+      ({ name, by, found }) => [name, { type: "text", analyser: found ?? unknownAnalyser(by) }] as const,
+    ),
+    ...columns.map(([name, type]) => [name, { type }] as const),
+  ];
+  return {
+    fields: Object.fromEntries(fields),
+    positions,
+    isSearchable: analysers.every(({ found }) => found !== null),
+  };
+}
+
+function unknownAnalyser(name: string): Analyser {
+  const refuse = (): never => {
+    throw new InputError(`the analyser "${name}" is not known here`);
+  };
+  return { name, words: refuse, fold: refuse };
 }
 
 function checkName(name: string): void {

@@ -20,7 +20,7 @@ local function known()
 end
 local function begin()
   if redis.call("EXISTS", meta) == 0 then
-    redis.call("HSET", meta, "s", signature, "e", life, "n", 0, "count", 0)
+    redis.call("HSET", meta, "s", signature, "f", fields, "e", life, "n", 0, "count", 0)
   end
   return redis.call("HINCRBY", meta, "v", 1)
 end
@@ -76,6 +76,9 @@ local function parse(record)
 end
 `;
 
+/** For scripts that never make an index: there is a document in it. */
+const MADE = `local fields = ""`;
+
 const KEYS = ["document", "meta", "docs", "words", "waste", "free"] as const;
 
 export interface Written {
@@ -92,7 +95,7 @@ export interface Written {
 export const put = defineScript({
   name: "search.put",
   keys: KEYS,
-  args: ["base", "signature", "life", "hash", "ifVersion", "stored", "entry", "blob", "columns"],
+  args: ["base", "signature", "fields", "life", "hash", "ifVersion", "stored", "entry", "blob", "columns"],
   rest: "rest",
   include: [BEGIN],
   repeatable: true,
@@ -156,7 +159,7 @@ export const load = defineScript({
   name: "search.load",
   keys: ["meta", "docs", "words", "waste", "free"],
   restKeys: "documents",
-  args: ["base", "signature", "life", "first", "entries", "columns"],
+  args: ["base", "signature", "fields", "life", "first", "entries", "columns"],
   rest: "rest",
   include: [BEGIN],
   repeatable: true,
@@ -196,7 +199,7 @@ export const patch = defineScript({
   keys: KEYS,
   args: ["base", "signature", "life", "hash", "ifVersion", "stored"],
   rest: "rest",
-  include: [BEGIN],
+  include: [MADE, BEGIN],
   repeatable: true,
   lua: `
     if not known() then return redis.error_reply(refused) end
@@ -227,7 +230,7 @@ export const remove = defineScript({
   keys: KEYS,
   args: ["base", "signature", "life", "ifVersion"],
   rest: "rest",
-  include: [BEGIN],
+  include: [MADE, BEGIN],
   repeatable: true,
   lua: `
     if not known() then return redis.error_reply(refused) end

@@ -19,7 +19,7 @@ import { documentKey, type IndexKeys, indexKeys } from "./keys.ts";
 import type { Query } from "./query.ts";
 import { Replica } from "./replica.ts";
 import { Results } from "./results.ts";
-import { type DocumentOf, type Fields, type PatchOf, Schema, type SchemaOptions } from "./schema.ts";
+import { type DocumentOf, describedOptions, type Fields, type PatchOf, Schema, type SchemaOptions } from "./schema.ts";
 import { type Limits, Searcher } from "./searcher.ts";
 import { type BulkOutcome, type PatchOutcome, type PutOutcome, Writer } from "./writer.ts";
 
@@ -52,6 +52,8 @@ export function limitsOf(options: { readonly maxExpansions?: number; readonly ma
 
 /** The parts that a sharded index has of each of its shards. */
 export interface Shard {
+  readonly name: string;
+  readonly names: NameIndex;
   readonly store: Store;
   readonly keys: IndexKeys;
   readonly schema: Schema;
@@ -63,7 +65,8 @@ export function shardOf(store: Store, name: string, schema: Schema, options: Ind
   const keys = indexKeys(options.prefix ?? "search", name);
   const cacheBytes = integer("cacheBytes", options.cacheBytes ?? 128 * 1024 * 1024, 0);
   const writer = new Writer(store, keys, schema);
-  return { store, keys, schema, writer, replica: new Replica(store, keys, schema, cacheBytes) };
+  const replica = new Replica(store, keys, schema, cacheBytes);
+  return { name, names: indexNames(store, options.prefix), store, keys, schema, writer, replica };
 }
 
 /** Which indexes there are with a prefix. */
@@ -76,7 +79,6 @@ export class SearchIndex<F extends Fields> {
   readonly #shard: Shard;
   readonly #searcher: Searcher;
   readonly #answers: Answers<F>;
-  readonly #names: NameIndex;
 
   constructor(store: Store, name: string, options: IndexOptions<F>) {
     this.name = name;
@@ -85,14 +87,29 @@ export class SearchIndex<F extends Fields> {
     const { keys, replica } = this.#shard;
     this.#searcher = new Searcher([replica], this.schema, limitsOf(options));
     this.#answers = new Answers(this.schema, this.#searcher, new Results(store, keys), [{ store, keys }]);
-    this.#names = indexNames(store, options.prefix);
+  }
+
+  /**
+   * An index that somebody else has made, by what it says of itself; null if there is none. It can be looked into; `isSearchable`
+   * is false if its words were made by an analyser that this process does not have.
+   */
+  static async open(
+    store: Store,
+    name: string,
+    options: { readonly prefix?: string } = {},
+  ): Promise<{ readonly index: SearchIndex<Fields>; readonly isSearchable: boolean } | null> {
+    const { meta } = indexKeys(options.prefix ?? "search", name);
+    const description = await store.call("HGET", meta, "f");
+    if (typeof description !== "string" || description === "") return null;
+    const { isSearchable, ...described } = describedOptions(description);
+    return { index: new SearchIndex<Fields>(store, name, { ...described, ...options }), isSearchable };
   }
 
   /** Adds a document, or puts it in the place of the one with its id. With `ifVersion`, only if that is its version (0: new). */
   async put(id: string, document: DocumentOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PutOutcome> {
     if (options.ifVersion !== undefined) integer("ifVersion", options.ifVersion, 0);
     const outcome = await this.#shard.writer.put(id, document, options.ifVersion);
-    this.#names.announce(this.name);
+    this.#shard.names.announce(this.name);
     return outcome;
   }
 
@@ -101,7 +118,7 @@ export class SearchIndex<F extends Fields> {
     documents: Iterable<readonly [string, DocumentOf<F>]> | AsyncIterable<readonly [string, DocumentOf<F>]>,
   ): Promise<BulkOutcome> {
     const outcome = await this.#shard.writer.putMany(documents);
-    this.#names.announce(this.name);
+    this.#shard.names.announce(this.name);
     return outcome;
   }
 
@@ -151,7 +168,7 @@ export class SearchIndex<F extends Fields> {
       for (let at = 0; at < ids.length; at += CLEARED_AT_ONCE) {
         await this.#shard.writer.remove(ids.slice(at, at + CLEARED_AT_ONCE), undefined);
       }
-      await this.#names.remove(this.name);
+      await this.#shard.names.remove(this.name);
     }
   }
 

@@ -76,6 +76,41 @@ describeBackends("search", { audit: "tags" }, (backend) => {
     expect(idsOf(await mine.search("pot"))).toEqual(["again"]);
   });
 
+  test("a reader notices that what it knows is of the past, however alike the present is", async () => {
+    const [writer, reader] = [shop(backend.store), shop(await backend.open())];
+    // The list of a word goes and comes again, as long as before and in the same number of bytes.
+    await writer.put("keep", { title: "other" });
+    await writer.put("a", { title: "word" });
+    expect(idsOf(await reader.search("word"))).toEqual(["a"]);
+    await writer.remove("a");
+    await writer.put("c", { title: "different" });
+    await writer.put("b", { title: "word" });
+    expect(idsOf(await reader.search("word"))).toEqual(["b"]);
+    // So does the whole index.
+    for (const id of ["keep", "b", "c"]) await writer.remove(id);
+    await writer.put("x", { title: "word" });
+    expect(idsOf(await reader.search("word"))).toEqual(["x"]);
+    await writer.remove("x");
+    await writer.put("y", { title: "word" });
+    expect(idsOf(await reader.search("word"))).toEqual(["y"]);
+  });
+
+  test("a reader notices that a server has forgotten the last writes", async () => {
+    const [writer, reader] = [shop(backend.store), shop(await backend.open())];
+    const key = (part: string) => `search:{shop}:${part}`;
+    await writer.put("a", { title: "one" });
+    const before = ["meta", "docs", "words", "d:a", "w:one"];
+    for (const part of before) await backend.store.call("COPY", key(part), `${key(part)}:before`);
+    await writer.put("b", { title: "two" });
+    await writer.put("c", { title: "three" });
+    expect((await reader.search("two OR three")).count).toBe(2);
+    for (const part of ["d:b", "d:c", "w:two", "w:three"]) await backend.store.call("DEL", key(part));
+    for (const part of before) await backend.store.call("RENAME", `${key(part)}:before`, key(part));
+    await writer.put("d", { title: "two" });
+    expect(idsOf(await reader.search("two"))).toEqual(["d"]);
+    expect(idsOf(await reader.search("*"))).toEqual(["a", "d"]);
+  });
+
   test("a version that is asked for is the one that is changed, or nothing is", async () => {
     const index = shop(backend.store);
     expect(await index.put("a", { title: "x" }, { ifVersion: 1 })).toEqual({ outcome: "conflict", version: 0 });
@@ -390,6 +425,22 @@ describeBackends("search", { audit: "tags" }, (backend) => {
     const { count } = await shop(backend.store).search("common");
     expect(count).toBe(903);
     expect((await shop(stores[1]!).search("load 1")).count).toBe(300);
+  });
+
+  test("an index can be looked into by those who do not know its fields", async () => {
+    await filled(backend.store);
+    const found = await SearchIndex.open(backend.store, "shop");
+    expect(found).toMatchObject({ isSearchable: true });
+    expect(idsOf(await found!.index.search("title:tea price:<10"))).toEqual(["tea"]);
+    expect(await found!.index.inspect()).toMatchObject({ documents: 4 });
+    expect(await SearchIndex.open(backend.store, "absent")).toBeNull();
+    const own = analyser({ stem: { name: "first letter", stem: (word) => word.slice(0, 1) } });
+    await new SearchIndex(backend.store, "own", { fields: { text: { type: "text" } }, analyser: own }).put("a", {
+      text: "x",
+    });
+    const odd = await SearchIndex.open(backend.store, "own");
+    expect(odd).toMatchObject({ isSearchable: false });
+    expect((await odd!.index.terms()).terms).toMatchObject([{ term: "x" }]);
   });
 
   test("names and sizes are known", async () => {

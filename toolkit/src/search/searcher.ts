@@ -101,6 +101,7 @@ export class Searcher {
   readonly #planner: Planner;
   readonly #scratch = new Scratch();
   readonly #waiting: Waiting[] = [];
+  readonly #viewers: (() => void)[] = [];
   #isUnderWay = false;
   #statistics: Statistics = { documents: 0, averages: [] };
 
@@ -135,20 +136,27 @@ export class Searcher {
 
   /** Runs something on the replicas as of one moment. */
   async view<T>(needs: Needs, read: (replicas: readonly Replica[]) => T): Promise<T> {
-    while (this.#isUnderWay) await new Promise<void>((resolve) => setImmediate(resolve));
+    if (this.#isUnderWay) await new Promise<void>((resolve) => this.#viewers.push(resolve));
     this.#isUnderWay = true;
     try {
       await Promise.all(this.#replicas.map((replica) => replica.sync(needs)));
       return read(this.#replicas);
     } finally {
-      this.#isUnderWay = false;
-      if (this.#waiting.length > 0) void this.#go();
+      this.#passOn();
     }
+  }
+
+  /** The replicas are free: for who waits to look, then for queries. */
+  #passOn(): void {
+    const viewer = this.#viewers.shift();
+    if (viewer !== undefined) viewer();
+    else if (this.#waiting.length > 0) void this.#go();
+    else this.#isUnderWay = false;
   }
 
   async #go(): Promise<void> {
     this.#isUnderWay = true;
-    while (this.#waiting.length > 0) {
+    while (this.#waiting.length > 0 && this.#viewers.length === 0) {
       const together = this.#waiting.splice(0, MAX_TOGETHER);
       try {
         await this.#fetch(together);
@@ -164,7 +172,7 @@ export class Searcher {
         }
       }
     }
-    this.#isUnderWay = false;
+    this.#passOn();
   }
 
   /** Brings the replicas to a moment at which all that the queries need is known. */

@@ -93,7 +93,9 @@ export class ShardedSearch<F extends Fields> {
     const former = this.#formerHome(id);
     // Versions go on at the new home.
     if (former !== null && options.ifVersion !== undefined) await this.#moveOne(former, id);
-    const outcome = await this.#home(id).writer.put(id, document, options.ifVersion);
+    const home = this.#home(id);
+    const outcome = await home.writer.put(id, document, options.ifVersion);
+    home.names.announce(home.name);
     if (former !== null && outcome.outcome !== "conflict") await former.writer.remove([id], undefined);
     return outcome;
   }
@@ -105,6 +107,7 @@ export class ShardedSearch<F extends Fields> {
     const waiting = new Map<Shard, (readonly [string, DocumentOf<F>])[]>();
     const flush = async (shard: Shard, batch: readonly (readonly [string, DocumentOf<F>])[]): Promise<void> => {
       const { added, changed, same } = await shard.writer.putMany(batch);
+      shard.names.announce(shard.name);
       total.added += added;
       total.changed += changed;
       total.same += same;

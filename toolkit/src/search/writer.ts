@@ -47,7 +47,6 @@ export class Writer {
   readonly #store: Store;
   readonly #keys: IndexKeys;
   readonly #schema: Schema;
-  readonly #life = randomToken();
   /** The number that the next new document will probably get. */
   #next = 0;
 
@@ -72,10 +71,11 @@ export class Writer {
     return prepare(this.#schema, id, document);
   }
 
+  /** `life` is for an index that is made by this: another one each time, so that no two are taken for the same. */
   #common(id: string) {
     const { base, meta, docs, words, waste, free } = this.#keys;
     const { signature } = this.#schema;
-    return { document: documentKey(base, id), meta, docs, words, waste, free, base, signature, life: this.#life };
+    return { document: documentKey(base, id), meta, docs, words, waste, free, base, signature, life: randomToken() };
   }
 
   #putting(prepared: Prepared, ifVersion: number | undefined) {
@@ -83,16 +83,9 @@ export class Writer {
     const rest: Word[] = [];
     for (const [at, { name }] of this.#schema.columns.entries()) rest.push(name, columns[at]!);
     for (const [at, each] of words.entries()) rest.push(each, payloadAt(prepared, at));
-    return {
-      ...this.#common(id),
-      hash,
-      ifVersion: ifVersion ?? -1,
-      stored,
-      entry,
-      blob,
-      columns: columns.length,
-      rest,
-    };
+    const fields = this.#schema.description;
+    const own = { fields, hash, ifVersion: ifVersion ?? -1, stored, entry, blob, columns: columns.length, rest };
+    return { ...this.#common(id), ...own };
   }
 
   // ---------------------------------------------------------------------------------------------- many
@@ -193,7 +186,8 @@ export class Writer {
       ...{ meta, docs, words, waste, free, base },
       documents: batch.map(({ id }) => documentKey(base, id)),
       signature: this.#schema.signature,
-      life: this.#life,
+      fields: this.#schema.description,
+      life: randomToken(),
       first: this.#next,
       entries: entries.taken(),
       columns: byColumn.size,

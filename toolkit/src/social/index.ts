@@ -39,7 +39,7 @@ export interface TimelineState {
   /** cold: not there, and built when it is read. building: being filled. warm: there. */
   readonly state: "cold" | "building" | "warm";
   readonly size: number;
-  /** Older ones are read from the profiles; null if it has all. */
+  /** Whether it has all there is; otherwise older ones are read from the profiles. */
   readonly isComplete: boolean;
   /** Authors who are merged in at reading. */
   readonly merged: readonly string[];
@@ -93,10 +93,21 @@ export class Social {
     return { jobs, open };
   }
 
+  /** Does again what was given up after many attempts; how many jobs. */
+  retryDead(): Promise<number> {
+    return this.#core.jobs.replayDead();
+  }
+
+  /** Drops the timeline of a user or a list; it is built anew when it is read. False if there was none. */
+  async dropTimeline(subject: string): Promise<boolean> {
+    const { timelines, keys } = this.#core;
+    return Number(await timelines.send(["DEL", keys.home(checkSubject(subject))], { repeatable: true })) === 1;
+  }
+
   /** The timeline of a user or a list, without keeping it alive. */
   async timelineState(subject: string): Promise<TimelineState> {
     const { timelines, keys } = this.#core;
-    const home = keys.home(isList(subject) ? checkList(subject) : checkUser("subject", subject));
+    const home = keys.home(checkSubject(subject));
     const [read, size, ttl] = await timelines.pipeline([
       readHome.with({ home, before: "", limit: 0, keepMs: 0 }),
       ["ZLEXCOUNT", home, "($", "+"],
@@ -133,3 +144,6 @@ export class Social {
     };
   }
 }
+
+const checkSubject = (subject: string): string =>
+  isList(subject) ? checkList(subject) : checkUser("subject", subject);

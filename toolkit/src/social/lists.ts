@@ -3,7 +3,7 @@ import { word } from "../checks.ts";
 import { type Core, each } from "./core.ts";
 import type { Follows, People, PeopleOptions } from "./follows.ts";
 import { checkList, checkUser, newId } from "./ids.ts";
-import { addOwn, createList } from "./scripts/follows.ts";
+import { addOwn, createList, renameList } from "./scripts/follows.ts";
 import type { Users } from "./users.ts";
 
 export interface UserList {
@@ -74,11 +74,8 @@ export class Lists {
 
   /** False if there is no such list. */
   async rename(id: string, name: string): Promise<boolean> {
-    if ((await this.get(id)) === null) return false;
-    await this.#core.follows.send(["HSET", this.#core.keys.list(id), "name", word("name", name, 400)], {
-      repeatable: true,
-    });
-    return true;
+    const { follows, keys } = this.#core;
+    return (await follows.run(renameList, { list: keys.list(checkList(id)), name: word("name", name, 400) })) === 1;
   }
 
   /** Puts a user into a list; what they have posted is in its timeline when this resolves. */

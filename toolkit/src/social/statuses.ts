@@ -117,7 +117,8 @@ export class Statuses {
 
   /** A status, if the viewer may see it; null otherwise. */
   async get(id: string, options: { readonly viewer?: string } = {}): Promise<Status | null> {
-    const [status] = await this.#views.show([checkStatus("id", id)], { viewer: options.viewer });
+    const viewer = options.viewer === undefined ? undefined : checkUser("viewer", options.viewer);
+    const [status] = await this.#views.show([checkStatus("id", id)], { viewer });
     return status ?? null;
   }
 

@@ -120,10 +120,12 @@ function Guild(props: {
           )
         }
       </States>
-      <form class="row complete-join" onSubmit={join}>
-        <input name="name" aria-label="Name of a new member" placeholder="A new member" maxLength={60} required />
-        <button type="submit">Join</button>
-      </form>
+      {loaded.data && (
+        <form class="row complete-join" onSubmit={join}>
+          <input name="name" aria-label="Name of a new member" placeholder="A new member" maxLength={60} required />
+          <button type="submit">Join</button>
+        </form>
+      )}
     </section>
   );
 }

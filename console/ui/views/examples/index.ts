@@ -7,6 +7,7 @@ import { Chat } from "./chat.tsx";
 import { Jobs } from "./jobs.tsx";
 import { Marketplace } from "./marketplace.tsx";
 import { News } from "./news.tsx";
+import { Search } from "./search.tsx";
 import { Shop } from "./shop.tsx";
 import { SocialNetwork } from "./social.tsx";
 
@@ -23,6 +24,7 @@ export const EXAMPLE_VIEWS: readonly ExampleView[] = [
   { path: "examples/shop", key: "s", title: "Shop", view: Shop },
   { path: "examples/marketplace", key: "m", title: "Marketplace", view: Marketplace },
   { path: "examples/autocomplete", key: "a", title: "Autocomplete", view: Autocomplete },
+  { path: "examples/search", key: "f", title: "Search", view: Search },
   { path: "examples/chat", key: "c", title: "Chat", view: Chat },
   { path: "examples/social", key: "o", title: "Social network", view: SocialNetwork },
   { path: "examples/ads", key: "d", title: "Ads", view: AdsPage },

@@ -128,35 +128,33 @@ function Listings(props: {
         { title: "Price", numeric: true, cell: ({ price }) => money(price) },
         {
           title: "",
-          cell: (listing) =>
-            listing.seller === props.mine ? (
-              <button type="button" class="small" data-row="" onClick={() => props.unlist(listing)}>
-                Take back
-              </button>
-            ) : (
+          cell: (listing) => (
+            <span class="market-buttons">
+              {listing.seller === props.mine ? (
+                <button type="button" class="small" data-row="" onClick={() => props.unlist(listing)}>
+                  Take back
+                </button>
+              ) : (
+                <button
+                  type="button"
+                  class="small"
+                  data-row=""
+                  aria-label={`Buy ${listing.item}`}
+                  title={props.funds < listing.price ? "You have less than that" : undefined}
+                  onClick={() => props.buy(listing)}
+                >
+                  Buy
+                </button>
+              )}
               <button
                 type="button"
                 class="small"
-                data-row=""
-                aria-label={`Buy ${listing.item}`}
-                title={props.funds < listing.price ? "You have less than that" : undefined}
-                onClick={() => props.buy(listing)}
+                aria-label={`Let a crowd buy ${listing.item}`}
+                onClick={() => props.rush(listing)}
               >
-                Buy
+                Crowd
               </button>
-            ),
-        },
-        {
-          title: "",
-          cell: (listing) => (
-            <button
-              type="button"
-              class="small"
-              aria-label={`Let a crowd buy ${listing.item}`}
-              onClick={() => props.rush(listing)}
-            >
-              Crowd
-            </button>
+            </span>
           ),
         },
       ]}

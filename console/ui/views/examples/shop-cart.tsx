@@ -35,11 +35,11 @@ function Line({ line, set }: { line: CartLine; set: (quantity: number) => void }
   );
 }
 
-export function CartBox({ mine, changed }: { mine: Mine | undefined; changed: () => void }) {
+export function CartBox({ mine, changed }: { mine: Mine; changed: () => void }) {
   const actions = useActions(changed);
   const [id, setId] = useState(newId);
   const [order, setOrder] = useState<Order | null>(null);
-  const lines = mine?.cart.lines ?? [];
+  const lines = mine.cart.lines;
   const set = (item: string, quantity: number) => {
     setOrder(null);
     void actions.run(() => act("PUT", `${API}/cart/${encodeURIComponent(item)}`, { quantity }));
@@ -68,10 +68,10 @@ export function CartBox({ mine, changed }: { mine: Mine | undefined; changed: ()
             ))}
           </ul>
           <p class="shop-total">
-            Together <b>{money(mine!.cart.total)}</b>
+            Together <b>{money(mine.cart.total)}</b>
           </p>
-          <button type="button" class="main" disabled={mine?.user == null} onClick={submit}>
-            {mine?.user == null ? "Sign in to order" : "Order"}
+          <button type="button" class="main" disabled={mine.user === null} onClick={submit}>
+            {mine.user === null ? "Sign in to order" : "Order"}
           </button>
         </>
       )}

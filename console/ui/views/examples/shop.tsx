@@ -1,10 +1,10 @@
 /** The shop: the catalogue and a product's page from the cache, stock from the row cache, cart, account, what was viewed. */
 import type { Viewed } from "cinnabar/views";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Product } from "../../../src/examples/shop-sample.ts";
 import { act, type Failure } from "../../api.ts";
 import { duration, micros } from "../../format.ts";
-import { States, Table, useActions, useLoad } from "../../parts.tsx";
+import { States, Table, Trouble, useActions, useLoad } from "../../parts.tsx";
 import { usePlace } from "../../router.ts";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
@@ -165,8 +165,11 @@ function ProductPage({
 }) {
   const loaded = useLoad<Detail>(`${API}/products/${encodeURIComponent(id)}`);
   useEffect(() => document.querySelector(".example-body")?.scrollTo(0, 0), [id]);
+  const known = useRef(turn);
   useEffect(() => {
-    if (turn > 0) loaded.reload();
+    if (turn === known.current) return;
+    known.current = turn;
+    loaded.reload();
   }, [turn]);
   useEffect(() => {
     if (loaded.data !== undefined) seen();
@@ -267,7 +270,6 @@ export function Shop() {
       setError(failure as Failure);
     }
   };
-  const isEmpty = catalogue.data?.products.length === 0;
   return (
     <ExamplePage name="shop" title="Shop" changed={changed} who={<Account mine={mine.data} changed={mine.reload} />}>
       {error && (
@@ -277,36 +279,44 @@ export function Shop() {
       )}
       <div class="shop">
         <div class="shop-main">
-          {id !== null && mine.data !== undefined && !isEmpty ? (
-            <ProductPage key={id} id={id} turn={turn} put={put} seen={mine.reload} />
+          {/* A product's page counts as viewed in a session: there has to be one. */}
+          {id !== null && mine.data === undefined ? (
+            <div class="loading" aria-busy="true" />
           ) : (
             <States of={catalogue}>
-              {(data) =>
-                data.products.length === 0 ? (
-                  <NothingYet title="The shelves are empty.">
-                    The sample has two dozen things to look at, put into a cart and order.
-                  </NothingYet>
-                ) : (
-                  <Products data={data} put={put} />
-                )
-              }
+              {(data) => {
+                if (data.products.length === 0) {
+                  return (
+                    <NothingYet title="The shelves are empty.">
+                      The sample has two dozen things to look at, put into a cart and order.
+                    </NothingYet>
+                  );
+                }
+                if (id === null) return <Products data={data} put={put} />;
+                return <ProductPage key={id} id={id} turn={turn} put={put} seen={mine.reload} />;
+              }}
             </States>
           )}
         </div>
         <div class="shop-side">
-          <CartBox mine={mine.data} changed={mine.reload} />
-          <NamesBox
-            title="You looked at"
-            ids={mine.data?.viewed ?? []}
-            names={names}
-            none="What you look at is kept with your session."
-          />
-          <NamesBox
-            title="Viewed most"
-            ids={catalogue.data?.top.map(({ item }) => item) ?? []}
-            names={names}
-            none="Nobody has looked at anything lately."
-          />
+          {mine.error && <Trouble error={mine.error} again={mine.reload} />}
+          {mine.data && catalogue.data && (
+            <>
+              <CartBox mine={mine.data} changed={mine.reload} />
+              <NamesBox
+                title="Viewed most"
+                ids={catalogue.data.top.map(({ item }) => item)}
+                names={names}
+                none="Nobody has looked at anything lately."
+              />
+              <NamesBox
+                title="You looked at"
+                ids={mine.data.viewed}
+                names={names}
+                none="What you look at is kept with your session."
+              />
+            </>
+          )}
         </div>
       </div>
     </ExamplePage>

@@ -79,6 +79,7 @@ function NameDialog({ close, changed }: { close: () => void; changed: () => void
 export function VisitorButton({ changed }: { changed: () => void }) {
   const { name: mine } = useVisitor();
   const [open, setOpen] = useState(false);
+  if (mine === undefined) return null;
   return (
     <>
       <button type="button" class="visitor" title="Be somebody else" onClick={() => setOpen(true)}>

@@ -93,7 +93,11 @@ export const conclude = defineScript({
     if note ~= meant .. " " .. version then return 0 end
     redis.call("HDEL", graph, "i:" .. other)
     if op == "add" then redis.call("ZADD", following, version, other)
-    elseif op == "remove" then redis.call("ZREM", following, other) end
+    elseif op == "remove" then redis.call("ZREM", following, other)
+    elseif redis.call("HLEN", graph) == 1 and redis.call("EXISTS", following) == 0 then
+      -- Only the version is left, of a wish that nobody has seen: who is no user leaves nothing behind.
+      redis.call("DEL", graph)
+    end
     return 1
   `,
 });
@@ -128,6 +132,19 @@ export const createList = defineScript({
     return owner
   `,
   reply: (reply) => String(reply),
+});
+
+/** 0 if there is no such list. */
+export const renameList = defineScript({
+  name: "social.follows.rename",
+  keys: ["list"],
+  args: ["name"],
+  repeatable: true,
+  lua: `
+    if redis.call("EXISTS", list) == 0 then return 0 end
+    redis.call("HSET", list, "name", name)
+    return 1
+  `,
 });
 
 /**

@@ -1,0 +1,14 @@
+/** The index that processes write to while they are killed; everything is stored, so that it can be compared with itself. */
+import type { Store } from "../../src/connection/store.ts";
+import { SearchIndex } from "../../src/search/index.ts";
+
+export const busyIndex = (store: Store) =>
+  new SearchIndex(store, "busy", {
+    fields: {
+      title: { type: "text", weight: 2, store: true },
+      body: { type: "text", store: true },
+      tags: { type: "tags" },
+      price: { type: "number" },
+      name: { type: "string" },
+    },
+  });

@@ -9,6 +9,8 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    // Machines may be busy: what becomes true is waited for.
+    expect: { poll: { timeout: 20_000, interval: 50 } },
     // The console's search example reads what apt knows, which differs from machine to machine, and is much.
     env: { CINNABAR_CORPUS: "sample" },
     globalSetup: ["toolkit/src/testing/global-setup.ts"],

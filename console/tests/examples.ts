@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterEach, beforeEach, expect, vi } from "vitest";
 import { type Backend, describeBackends } from "../../toolkit/src/testing/index.ts";
 import type { Trace } from "../src/examples/trace.ts";
-import { NARROW, WIDE, watch } from "./browser.ts";
+import { WIDE, watch } from "./browser.ts";
 import { type Answer, type Served, serve } from "./support.ts";
 
 export interface TracedAnswer extends Answer {
@@ -91,12 +91,6 @@ export async function screenOf(browser: Browser, url: string, name: string, size
     name,
   );
   return { context, page, offences };
-}
-
-/** How far the page is wider than a telephone. */
-export async function narrow(page: Page): Promise<number> {
-  await page.setViewportSize(NARROW);
-  return (await page.evaluate("document.documentElement.scrollWidth")) as number;
 }
 
 /** Chromium's own measure of how much the page has moved under the reader. */

@@ -6,6 +6,7 @@ import { Engine } from "@cinnabar/engine";
 import { Ajv, type ValidateFunction } from "ajv";
 import { open, type Store } from "cinnabar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
 import { openApi, operationId } from "../src/openapi.ts";
 import type { Route } from "../src/route.ts";
 import { doorRoutes } from "../src/routes/door.ts";
@@ -145,9 +146,33 @@ class Lists {
   }
 }
 
-describe("what is answered", () => {
+interface Backend {
+  connect(): Promise<Store>;
+  stop(): Promise<void>;
+}
+
+async function ours(): Promise<Backend> {
   const folder = temporaryFolder();
-  let engine: Engine;
+  const engine = await Engine.open({ config: { dir: folder.path } });
+  return {
+    connect: () => open(engine),
+    stop: async () => {
+      await engine.close();
+      folder.remove();
+    },
+  };
+}
+
+async function redis(): Promise<Backend> {
+  const server = await startRedis();
+  return { connect: () => open(server.url), stop: () => server.stop() };
+}
+
+const BACKENDS: [string, () => Promise<Backend>][] = [["our store", ours]];
+if (installed("redis-server")) BACKENDS.push(["redis-server", redis]);
+
+describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
+  let backend: Backend;
   let store: Store;
   let other: Store;
   let api: Served;
@@ -161,9 +186,9 @@ describe("what is answered", () => {
   ajv.addFormat("date-time", /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
   beforeAll(async () => {
-    engine = await Engine.open({ config: { dir: folder.path } });
-    store = await open(engine);
-    other = await open(engine);
+    backend = await start();
+    store = await backend.connect();
+    other = await backend.connect();
     filled = await fill(store);
     api = await serve(store);
     document = (await api.get("/api/openapi.json")).body;
@@ -173,8 +198,7 @@ describe("what is answered", () => {
     await api?.console.close();
     await other?.close();
     await store?.close();
-    await engine?.close();
-    folder.remove();
+    await backend?.stop();
   });
 
   function validatorOf(method: string, url: string): ValidateFunction {
@@ -379,7 +403,7 @@ describe("what is answered", () => {
 
   test("was looked at for every route, with something in every list", async () => {
     const routes = (await described()).filter(({ media }) => media === undefined);
-    // A script that runs has this process to itself: nobody could ask.
+    // In this process a script that runs leaves nobody to ask, or to end it; page-components.test.ts has one on a real Redis.
     expect(routes.map(nameOf).filter((key) => !asked.has(key))).toEqual(["POST /api/scripts/kill"]);
     expect(lists.empty).toEqual(["GET /api/scripts.running"]);
   });

@@ -127,8 +127,8 @@ function Sections(props: { facets: Answer["facets"]["section"]; section: string;
         </button>
       )}
       <ul>
-        {facets.map(({ value, count }) => (
-          <li key={value}>
+        {facets.map(({ value, count }, nth) => (
+          <li key={nth}>
             <button type="button" class="plain" aria-pressed={value === section} onClick={() => choose(value)}>
               {value}
             </button>
@@ -217,8 +217,8 @@ function Results(props: { answer: Answer; actions: Actions; edit: (hit: Hit) => 
         </Empty>
       )}
       <ol class="search-hits">
-        {hits.map((hit) => (
-          <Package key={hit.id} hit={hit} actions={actions} edit={edit} />
+        {hits.map((hit, nth) => (
+          <Package key={nth} hit={hit} actions={actions} edit={edit} />
         ))}
       </ol>
       {failed && <p class="note">{failed}</p>}

@@ -75,6 +75,7 @@ export function plotSvg({ title, x, y, lines }: Plot): string {
   const middle = (LEFT + WIDTH - RIGHT) / 2;
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12" fill="#888">`,
+    `<title>${title}</title>`,
     `<text x="${middle}" y="20" text-anchor="middle" font-size="14">${title}</text>`,
     ...parts,
     `<text x="${middle}" y="${HEIGHT - 10}" text-anchor="middle">${x}</text>`,

@@ -279,7 +279,7 @@ describe("a cold key", () => {
   test("asked for by many operating system processes at once is made once", async () => {
     const server = await startRedis();
     const store = await open(`redis://127.0.0.1:${server.port}`);
-    const children = Number(process.env["CACHE_PROCESSES"] ?? 6);
+    const children = Number(process.env.CACHE_PROCESSES ?? 6);
     try {
       const worker = fileURLToPath(new URL("./testing/asker.ts", import.meta.url));
       const exits = Array.from({ length: children }, () => {

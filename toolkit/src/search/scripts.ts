@@ -2,9 +2,10 @@
  * The scripts of an index. Writing appends to the logs (log.ts) that a document's words, values and id are in; reading answers
  * with what was appended since. Nothing here knows how to search.
  *
- * A document is kept as one string: "number version hash size\n", then `size` bytes of MessagePack (its words, each after the
- * bytes of its payload), then JSON. The words that it had are found there, so keys of logs are made from `base`, which carries
- * the index's tag: same slot, by construction.
+ * A document is kept as one string: "number version hash size call\n", then `size` bytes of MessagePack (its words, each after
+ * the bytes of its payload), then JSON. `call` is the call that wrote it, by which one whose answer was lost knows itself again.
+ * The words that a document had are found there, so keys of logs are made from `base`, which carries the index's tag: same slot,
+ * by construction.
  *
  * The bytes of a log that no longer count are added up in `waste`. When they are all that is in the log of a word, the log goes,
  * and the word with it; when they are more than half, the caller is told its name and writes it anew (`rewrite`).
@@ -12,7 +13,7 @@
 import type { Reply } from "../connection/port.ts";
 import { defineScript } from "../script.ts";
 
-/** The version of an index goes up with every write; `life` is another one when it was empty in between. */
+/** The version of an index goes up with every write. Its life is named after the call that made it. */
 const BEGIN = `
 local function known()
   local made = redis.call("HGET", meta, "s")
@@ -20,7 +21,7 @@ local function known()
 end
 local function begin()
   if redis.call("EXISTS", meta) == 0 then
-    redis.call("HSET", meta, "s", signature, "f", fields, "e", life, "n", 0, "count", 0)
+    redis.call("HSET", meta, "s", signature, "f", fields, "e", call, "n", 0, "count", 0)
   end
   return redis.call("HINCRBY", meta, "v", 1)
 end
@@ -71,8 +72,8 @@ local function speak()
   if gone > 0 then wasted("words", gone, length) end
 end
 local function parse(record)
-  local _, stop, number, version, hash, size = string.find(record, "^(%d+) (%d+) (%S+) (%d+)\\n")
-  return tonumber(number), tonumber(version), hash, string.sub(record, stop + 1, stop + size)
+  local _, stop, number, version, hash, size, by = string.find(record, "^(%d+) (%d+) (%S+) (%d+) (%S+)\\n")
+  return tonumber(number), tonumber(version), hash, string.sub(record, stop + 1, stop + size), by
 end
 `;
 
@@ -95,19 +96,19 @@ export interface Written {
 export const put = defineScript({
   name: "search.put",
   keys: KEYS,
-  args: ["base", "signature", "fields", "life", "hash", "ifVersion", "stored", "entry", "blob", "columns"],
+  args: ["base", "signature", "fields", "call", "hash", "ifVersion", "stored", "entry", "blob", "columns"],
   rest: "rest",
   include: [BEGIN],
   repeatable: true,
   lua: `
     if not known() then return redis.error_reply(refused) end
     local record = redis.call("GET", document)
-    local n, version, oldHash, old = nil, 0, nil, nil
-    if record then n, version, oldHash, old = parse(record) end
+    local n, version, oldHash, old, by = nil, 0, nil, nil, nil
+    if record then n, version, oldHash, old, by = parse(record) end
     local expected = tonumber(ifVersion)
     if expected >= 0 and expected ~= version then
       -- A call whose answer was lost meets itself.
-      if oldHash == hash and version == expected + 1 then return {expected == 0 and "added" or "changed", version} end
+      if by == call and version == expected + 1 then return {expected == 0 and "added" or "changed", version} end
       return {"conflict", version}
     end
     if oldHash == hash then return {"same", version} end
@@ -144,7 +145,7 @@ export const put = defineScript({
     for word, bytes in pairs(before) do unsay(word, number, bytes) end
     speak()
     version = version + 1
-    redis.call("SET", document, n .. " " .. version .. " " .. hash .. " " .. #blob .. "\\n" .. blob .. stored)
+    redis.call("SET", document, table.concat({n, version, hash, #blob, call}, " ") .. "\\n" .. blob .. stored)
     return {record and "changed" or "added", version, unpack(ripe)}
   `,
   reply: toWritten,
@@ -159,7 +160,7 @@ export const load = defineScript({
   name: "search.load",
   keys: ["meta", "docs", "words", "waste", "free"],
   restKeys: "documents",
-  args: ["base", "signature", "fields", "life", "first", "entries", "columns"],
+  args: ["base", "signature", "fields", "call", "first", "entries", "columns"],
   rest: "rest",
   include: [BEGIN],
   repeatable: true,
@@ -197,7 +198,7 @@ export const load = defineScript({
 export const patch = defineScript({
   name: "search.patch",
   keys: KEYS,
-  args: ["base", "signature", "life", "hash", "ifVersion", "stored"],
+  args: ["base", "signature", "call", "hash", "ifVersion", "stored"],
   rest: "rest",
   include: [MADE, BEGIN],
   repeatable: true,
@@ -205,9 +206,9 @@ export const patch = defineScript({
     if not known() then return redis.error_reply(refused) end
     local record = redis.call("GET", document)
     if not record then return {"conflict", 0} end
-    local n, version, oldHash, blob = parse(record)
+    local n, version, oldHash, blob, by = parse(record)
     if version ~= tonumber(ifVersion) then
-      if oldHash == hash and version == tonumber(ifVersion) + 1 then return {"changed", version} end
+      if by == call and version == tonumber(ifVersion) + 1 then return {"changed", version} end
       return {"conflict", version}
     end
     if oldHash == hash then return {"same", version} end
@@ -218,7 +219,7 @@ export const patch = defineScript({
       wasted("c:" .. rest[i], #number + #rest[i + 1], length)
     end
     version = version + 1
-    redis.call("SET", document, n .. " " .. version .. " " .. hash .. " " .. #blob .. "\\n" .. blob .. stored)
+    redis.call("SET", document, table.concat({n, version, hash, #blob, call}, " ") .. "\\n" .. blob .. stored)
     return {"changed", version, unpack(ripe)}
   `,
   reply: toWritten,
@@ -228,7 +229,7 @@ export const patch = defineScript({
 export const remove = defineScript({
   name: "search.remove",
   keys: KEYS,
-  args: ["base", "signature", "life", "ifVersion"],
+  args: ["base", "signature", "call", "ifVersion"],
   rest: "rest",
   include: [MADE, BEGIN],
   repeatable: true,

@@ -71,11 +71,11 @@ export class Writer {
     return prepare(this.#schema, id, document);
   }
 
-  /** `life` is for an index that is made by this: another one each time, so that no two are taken for the same. */
+  /** `call` is of this call and its repetitions alone. */
   #common(id: string) {
     const { base, meta, docs, words, waste, free } = this.#keys;
     const { signature } = this.#schema;
-    return { document: documentKey(base, id), meta, docs, words, waste, free, base, signature, life: randomToken() };
+    return { document: documentKey(base, id), meta, docs, words, waste, free, base, signature, call: randomToken() };
   }
 
   #putting(prepared: Prepared, ifVersion: number | undefined) {
@@ -176,7 +176,7 @@ export class Writer {
       for (const [i, { name }] of this.#schema.columns.entries()) {
         if (each.columns[i]![0] !== 0) log(byColumn, name, number).bytes(each.columns[i]!);
       }
-      const head = Buffer.from(`${number} 1 ${each.hash} ${each.blob.length}\n`, "latin1");
+      const head = Buffer.from(`${number} 1 ${each.hash} ${each.blob.length} -\n`, "latin1");
       records.push(Buffer.concat([head, each.blob, Buffer.from(each.stored, "utf8")]));
     }
     const rest: Word[] = [...records];
@@ -187,7 +187,7 @@ export class Writer {
       documents: batch.map(({ id }) => documentKey(base, id)),
       signature: this.#schema.signature,
       fields: this.#schema.description,
-      life: randomToken(),
+      call: randomToken(),
       first: this.#next,
       entries: entries.taken(),
       columns: byColumn.size,

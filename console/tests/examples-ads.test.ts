@@ -1,11 +1,7 @@
 /** The network of ads by its API on every kind of store, and its page. */
-import { join } from "node:path";
-import { open, type Store } from "cinnabar";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildPage, hasBrowser, NARROW, openBrowser, shoot } from "./browser.ts";
-import { as, describeExample, type Person, type Screen, screenOf, sentBy } from "./examples.ts";
-import { type Served, serve, temporaryFolder } from "./support.ts";
+import { beforeAll, expect, test } from "vitest";
+import { NARROW, shoot } from "./browser.ts";
+import { as, describeExample, describeScreens, type Person, type Screen, sentBy } from "./examples.ts";
 
 const AD = { text: "Buy it.", model: "cpc", bidMicros: 500_000, locations: [], words: [] };
 
@@ -102,92 +98,76 @@ describeExample("ads", (served) => {
   });
 });
 
-const folder = temporaryFolder();
-const built = join(folder.path, "ui");
+describeScreens(
+  "the page of ads",
+  (screens) => {
+    let ann: Screen;
+    let ben: Screen;
+    beforeAll(() => {
+      ({ ann, ben } = screens());
+    });
 
-describe.runIf(hasBrowser)("the page of ads", () => {
-  let browser: Browser;
-  let store: Store;
-  let served: Served;
-  let ann: Screen;
-  let ben: Screen;
+    test("is useful when empty: an ad is made, shown to another and clicked", async () => {
+      await ben.page.getByText("Nobody advertises yet.").waitFor();
+      await ann.page.getByRole("button", { name: "New ad" }).click();
+      await ann.page.getByLabel("Advertiser", { exact: true }).fill("<i>Saddles</i>");
+      await ann.page.getByLabel("Text").fill("Sit well.");
+      await ann.page.getByLabel("Pays €").fill("much");
+      await ann.page.getByLabel("Words of pages that it fits").fill("saddle");
+      await ann.page.getByRole("button", { name: "Add" }).click();
+      await ann.page.getByText("an amount is a number such as 0.25").waitFor();
+      await ann.page.getByLabel("Pays €").fill("0.25");
+      await ann.page.getByRole("button", { name: "Add" }).click();
+      await ben.page.getByRole("button", { name: "<i>Saddles</i>", exact: true }).waitFor();
+      await ben.page.getByRole("button", { name: "Open the page" }).click();
+      await ben.page.locator(".ads-slot", { hasText: "Sit well." }).waitFor();
+      expect(await ben.page.locator(".ads-text mark").textContent()).toBe("saddle");
+      await ben.page.getByRole("button", { name: "Buy" }).click();
+      await ben.page.getByText("nobody has clicked on it yet").waitFor();
+      // A person may be refused for being too fast, and clicks again.
+      const click = async () => {
+        if ((await ben.page.getByText("charged € 0.25").count()) === 0)
+          await ben.page.getByRole("button", { name: "Click on it" }).click();
+        return ben.page.getByText("charged € 0.25").count();
+      };
+      await expect.poll(click, { timeout: 10_000, interval: 250 }).toBe(1);
+      await ann.page.locator("td", { hasText: "100.0 %" }).waitFor();
+    });
 
-  beforeAll(async () => {
-    await buildPage(built);
-    browser = await openBrowser();
-    store = await open();
-    served = await serve(store, { page: built });
-    ann = await screenOf(browser, served.url, "Ann");
-    ben = await screenOf(browser, served.url, "Ben", NARROW);
-    for (const { page } of [ann, ben]) await page.goto(`${served.url}/#/examples/ads`);
-  });
-  afterAll(async () => {
-    expect([ann?.offences, ben?.offences]).toEqual([[], []]);
-    await browser?.close();
-    await served?.console.close();
-    await store?.close();
-    folder.remove();
-  });
+    test("a crowd comes, and the page tells what is learned and why ads are not shown", async () => {
+      const { page } = ann;
+      await page.getByRole("button", { name: "Make sample data" }).first().click();
+      await page.getByRole("button", { name: "Night Train", exact: true }).waitFor();
+      // However figures and texts change, nothing moves.
+      const heads = () =>
+        Promise.all([...Array(6).keys()].map((nth) => page.locator(".ads-main th").nth(nth).boundingBox()));
+      const before = await heads();
+      await page.getByLabel("Page", { exact: true }).selectOption({ label: "Coffee at altitude" });
+      const open = async () => {
+        await page.getByRole("button", { name: "Open the page" }).click();
+        return page.getByText("you have seen it often enough").count();
+      };
+      // Night Train pays most for a view, and nobody sees it more than three times an hour.
+      await expect.poll(open, { timeout: 20_000, interval: 50 }).toBe(1);
+      await page.getByRole("button", { name: "Send 200 visitors" }).click();
+      await page.getByText(/ads in .* most often/).waitFor();
+      expect(await heads()).toEqual(before);
+      await shoot(page, "examples-ads");
+      await page.getByRole("button", { name: "Pause Night Train" }).click();
+      await page.getByRole("button", { name: "Resume Night Train" }).waitFor();
+      await page.getByRole("button", { name: "Remove Night Train" }).click();
+      await page.locator("dialog").getByRole("button", { name: "Remove" }).click();
+      await ben.page.getByRole("button", { name: "Night Train", exact: true }).waitFor({ state: "detached" });
+      await page.locator(".request", { hasText: "/ads/show" }).first().waitFor({ state: "attached" });
+    });
 
-  test("is useful when empty: an ad is made, shown to another and clicked", async () => {
-    await ben.page.getByText("Nobody advertises yet.").waitFor();
-    await ann.page.getByRole("button", { name: "New ad" }).click();
-    await ann.page.getByLabel("Advertiser", { exact: true }).fill("<i>Saddles</i>");
-    await ann.page.getByLabel("Text").fill("Sit well.");
-    await ann.page.getByLabel("Pays €").fill("much");
-    await ann.page.getByLabel("Words of pages that it fits").fill("saddle");
-    await ann.page.getByRole("button", { name: "Add" }).click();
-    await ann.page.getByText("an amount is a number such as 0.25").waitFor();
-    await ann.page.getByLabel("Pays €").fill("0.25");
-    await ann.page.getByRole("button", { name: "Add" }).click();
-    await ben.page.getByRole("button", { name: "<i>Saddles</i>", exact: true }).waitFor();
-    await ben.page.getByRole("button", { name: "Open the page" }).click();
-    await ben.page.locator(".ads-slot", { hasText: "Sit well." }).waitFor();
-    expect(await ben.page.locator(".ads-text mark").textContent()).toBe("saddle");
-    await ben.page.getByRole("button", { name: "Buy" }).click();
-    await ben.page.getByText("nobody has clicked on it yet").waitFor();
-    // A person may be refused for being too fast, and clicks again.
-    const click = async () => {
-      if ((await ben.page.getByText("charged € 0.25").count()) === 0)
-        await ben.page.getByRole("button", { name: "Click on it" }).click();
-      return ben.page.getByText("charged € 0.25").count();
-    };
-    await expect.poll(click, { timeout: 10_000, interval: 250 }).toBe(1);
-    await ann.page.locator("td", { hasText: "100.0 %" }).waitFor();
-  });
-
-  test("a crowd comes, and the page tells what is learned and why ads are not shown", async () => {
-    const { page } = ann;
-    await page.getByRole("button", { name: "Make sample data" }).first().click();
-    await page.getByRole("button", { name: "Night Train", exact: true }).waitFor();
-    // However figures and texts change, nothing moves.
-    const heads = () =>
-      Promise.all([...Array(6).keys()].map((nth) => page.locator(".ads-main th").nth(nth).boundingBox()));
-    const before = await heads();
-    await page.getByLabel("Page", { exact: true }).selectOption({ label: "Coffee at altitude" });
-    const open = async () => {
-      await page.getByRole("button", { name: "Open the page" }).click();
-      return page.getByText("you have seen it often enough").count();
-    };
-    // Night Train pays most for a view, and nobody sees it more than three times an hour.
-    await expect.poll(open, { timeout: 20_000, interval: 50 }).toBe(1);
-    await page.getByRole("button", { name: "Send 200 visitors" }).click();
-    await page.getByText(/ads in .* most often/).waitFor();
-    expect(await heads()).toEqual(before);
-    await shoot(page, "examples-ads");
-    await page.getByRole("button", { name: "Pause Night Train" }).click();
-    await page.getByRole("button", { name: "Resume Night Train" }).waitFor();
-    await page.getByRole("button", { name: "Remove Night Train" }).click();
-    await page.locator("dialog").getByRole("button", { name: "Remove" }).click();
-    await ben.page.getByRole("button", { name: "Night Train", exact: true }).waitFor({ state: "detached" });
-    await page.locator(".request", { hasText: "/ads/show" }).first().waitFor({ state: "attached" });
-  });
-
-  test("is not wider than a telephone, and dark", async () => {
-    expect(await ben.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(NARROW.width);
-    await shoot(ben.page, "examples-ads-narrow");
-    await ann.page.getByRole("button", { name: "Dark" }).click();
-    await ann.page.getByRole("button", { name: "Drip & Daughters", exact: true }).click();
-    await shoot(ann.page, "examples-ads-dark");
-  });
-});
+    test("is not wider than a telephone, and dark", async () => {
+      expect(await ben.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(NARROW.width);
+      await shoot(ben.page, "examples-ads-narrow");
+      await ann.page.getByRole("button", { name: "Dark" }).click();
+      await ann.page.getByRole("button", { name: "Drip & Daughters", exact: true }).click();
+      await shoot(ann.page, "examples-ads-dark");
+    });
+  },
+  "examples/ads",
+);

@@ -1,21 +1,17 @@
 /** Autocomplete by its API on every kind of store, and its page: typing, choosing by the keyboard, two people. */
-import { join } from "node:path";
-import { open, type Store } from "cinnabar";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { SAMPLE_MEMBERS } from "../src/examples/autocomplete-sample.ts";
-import { buildPage, hasBrowser, NARROW, openBrowser, shoot } from "./browser.ts";
+import { NARROW, shoot } from "./browser.ts";
 import {
   as,
   describeExample,
+  describeScreens,
   eventually,
   type Person,
   type Screen,
-  screenOf,
   sentBy,
   shiftWhileLoading,
 } from "./examples.ts";
-import { type Served, serve, temporaryFolder } from "./support.ts";
 
 describeExample("autocomplete", (served) => {
   const write = (person: Person, name: string) => person.send("POST", "/autocomplete/messages", { name });
@@ -66,94 +62,78 @@ describeExample("autocomplete", (served) => {
   });
 });
 
-const folder = temporaryFolder();
-const built = join(folder.path, "ui");
+describeScreens(
+  "the page of autocomplete",
+  (screens) => {
+    let ann: Screen;
+    let ben: Screen;
+    beforeAll(() => {
+      ({ ann, ben } = screens());
+    });
 
-describe.runIf(hasBrowser)("the page of autocomplete", () => {
-  let browser: Browser;
-  let store: Store;
-  let served: Served;
-  let ann: Screen;
-  let ben: Screen;
+    test("is useful when empty, and one click lets people in, for everybody who looks", async () => {
+      await ben.page.getByText("The guild has no members.").waitFor();
+      await ann.page.locator(".state").getByRole("button", { name: "Make sample data" }).click();
+      for (const { page } of [ann, ben]) await page.getByText(`${SAMPLE_MEMBERS.length} members`).waitFor();
+    });
 
-  beforeAll(async () => {
-    await buildPage(built);
-    browser = await openBrowser();
-    store = await open();
-    served = await serve(store, { page: built });
-    ann = await screenOf(browser, served.url, "Ann");
-    ben = await screenOf(browser, served.url, "Ben", NARROW);
-    for (const { page } of [ann, ben]) await page.goto(`${served.url}/#/examples/autocomplete`);
-  });
-  afterAll(async () => {
-    expect([ann?.offences, ben?.offences]).toEqual([[], []]);
-    await browser?.close();
-    await served?.console.close();
-    await store?.close();
-    folder.remove();
-  });
+    test("a name is completed and taken by the keyboard alone", async () => {
+      const { page } = ann;
+      await page.keyboard.press("/");
+      await page.keyboard.type("JÜ");
+      await page.getByRole("option").first().waitFor();
+      await eventually(() => page.getByRole("option").allTextContents()).toHaveLength(7);
+      await page.keyboard.press("ArrowDown");
+      await page.keyboard.press("ArrowDown");
+      const chosen = await page.getByRole("option", { selected: true }).textContent();
+      expect(chosen).toMatch(/^Jürgen /);
+      await shoot(page, "examples-autocomplete");
+      await page.keyboard.press("Enter");
+      await page.getByText(`You wrote to ${chosen}.`).waitFor();
+      await page.getByLabel("Recent contacts").getByText(chosen!).waitFor();
+      await page.keyboard.type("zo");
+      await eventually(() => page.getByRole("option").first().textContent()).toMatch(/^Zoë /);
+      await page.keyboard.press("Escape");
+      await eventually(() => page.getByRole("option").count()).toBe(0);
+      await page.getByRole("combobox", { name: "Write to" }).fill("<b>Nobody</b>");
+      await page.keyboard.press("Enter");
+      await page.getByLabel("Recent contacts").getByText("<b>Nobody</b>").waitFor();
+      await page.getByRole("button", { name: "Forget <b>Nobody</b>" }).click();
+      await eventually(() => page.getByLabel("Recent contacts").getByText("<b>Nobody</b>").count()).toBe(0);
+      await page.locator(".request", { hasText: "/autocomplete/complete?beginning=" }).first().waitFor();
+      expect(await shiftWhileLoading(page, ".complete-names li")).toBeLessThan(0.02);
+    });
 
-  test("is useful when empty, and one click lets people in, for everybody who looks", async () => {
-    await ben.page.getByText("The guild has no members.").waitFor();
-    await ann.page.locator(".state").getByRole("button", { name: "Make sample data" }).click();
-    for (const { page } of [ann, ben]) await page.getByText(`${SAMPLE_MEMBERS.length} members`).waitFor();
-  });
+    test("who is written to by one is offered first to another; contacts are one's own", async () => {
+      const { page } = ben;
+      expect(await page.getByLabel("Recent contacts").locator("li").count()).toBe(0);
+      for (let nth = 0; nth < 3; nth++) {
+        await ann.page.getByRole("combobox", { name: "Write to" }).fill("Юлия Орлова");
+        await ann.page.keyboard.press("Enter");
+        await ann.page.getByText("You wrote to Юлия Орлова.").waitFor();
+      }
+      await page.getByLabel("Beginning of a name").fill("юлия о");
+      await page.getByLabel("The guild").getByText("Юлия Орлова").waitFor();
+      await page.getByLabel("Beginning of a name").fill("no such name");
+      await page.getByText("Nobody's name begins like that.").waitFor();
+      await page.getByLabel("Beginning of a name").fill("李");
+      await page.getByLabel("The guild").getByText("李伟").waitFor();
+      await page.getByLabel("Name of a new member").fill("李小龙");
+      await page.getByRole("button", { name: "Join" }).click();
+      await page.getByLabel("The guild").getByText("李小龙").waitFor();
+      await page.getByRole("button", { name: "Remove 李小龙" }).click();
+      await eventually(() => page.getByText("李小龙").count()).toBe(0);
+    });
 
-  test("a name is completed and taken by the keyboard alone", async () => {
-    const { page } = ann;
-    await page.keyboard.press("/");
-    await page.keyboard.type("JÜ");
-    await page.getByRole("option").first().waitFor();
-    await eventually(() => page.getByRole("option").allTextContents()).toHaveLength(7);
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("ArrowDown");
-    const chosen = await page.getByRole("option", { selected: true }).textContent();
-    expect(chosen).toMatch(/^Jürgen /);
-    await shoot(page, "examples-autocomplete");
-    await page.keyboard.press("Enter");
-    await page.getByText(`You wrote to ${chosen}.`).waitFor();
-    await page.getByLabel("Recent contacts").getByText(chosen!).waitFor();
-    await page.keyboard.type("zo");
-    await eventually(() => page.getByRole("option").first().textContent()).toMatch(/^Zoë /);
-    await page.keyboard.press("Escape");
-    await eventually(() => page.getByRole("option").count()).toBe(0);
-    await page.getByRole("combobox", { name: "Write to" }).fill("<b>Nobody</b>");
-    await page.keyboard.press("Enter");
-    await page.getByLabel("Recent contacts").getByText("<b>Nobody</b>").waitFor();
-    await page.getByRole("button", { name: "Forget <b>Nobody</b>" }).click();
-    await eventually(() => page.getByLabel("Recent contacts").getByText("<b>Nobody</b>").count()).toBe(0);
-    await page.locator(".request", { hasText: "/autocomplete/complete?beginning=" }).first().waitFor();
-    expect(await shiftWhileLoading(page, ".complete-names li")).toBeLessThan(0.02);
-  });
-
-  test("who is written to by one is offered first to another; contacts are one's own", async () => {
-    const { page } = ben;
-    expect(await page.getByLabel("Recent contacts").locator("li").count()).toBe(0);
-    for (let nth = 0; nth < 3; nth++) {
-      await ann.page.getByRole("combobox", { name: "Write to" }).fill("Юлия Орлова");
-      await ann.page.keyboard.press("Enter");
-      await ann.page.getByText("You wrote to Юлия Орлова.").waitFor();
-    }
-    await page.getByLabel("Beginning of a name").fill("юлия о");
-    await page.getByLabel("The guild").getByText("Юлия Орлова").waitFor();
-    await page.getByLabel("Beginning of a name").fill("no such name");
-    await page.getByText("Nobody's name begins like that.").waitFor();
-    await page.getByLabel("Beginning of a name").fill("李");
-    await page.getByLabel("The guild").getByText("李伟").waitFor();
-    await page.getByLabel("Name of a new member").fill("李小龙");
-    await page.getByRole("button", { name: "Join" }).click();
-    await page.getByLabel("The guild").getByText("李小龙").waitFor();
-    await page.getByRole("button", { name: "Remove 李小龙" }).click();
-    await eventually(() => page.getByText("李小龙").count()).toBe(0);
-  });
-
-  test("is not wider than a telephone, and dark", async () => {
-    const { page } = ben;
-    await page.getByRole("combobox", { name: "Write to" }).fill("m");
-    await page.getByRole("option").first().waitFor();
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(NARROW.width);
-    await shoot(page, "examples-autocomplete-narrow");
-    await ann.page.getByRole("button", { name: "Dark" }).click();
-    await shoot(ann.page, "examples-autocomplete-dark");
-  });
-});
+    test("is not wider than a telephone, and dark", async () => {
+      const { page } = ben;
+      await page.getByRole("combobox", { name: "Write to" }).fill("m");
+      await page.getByRole("option").first().waitFor();
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(NARROW.width);
+      await shoot(page, "examples-autocomplete-narrow");
+      await ann.page.getByRole("button", { name: "Dark" }).click();
+      await shoot(ann.page, "examples-autocomplete-dark");
+    });
+  },
+  "examples/autocomplete",
+);

@@ -1,11 +1,7 @@
 /** The chat by its API on every kind of store, and its page with two people who talk. */
-import { join } from "node:path";
-import { open, type Store } from "cinnabar";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildPage, hasBrowser, NARROW, openBrowser, shoot } from "./browser.ts";
-import { as, describeExample, type Person, type Screen, screenOf, sentBy } from "./examples.ts";
-import { type Served, serve, temporaryFolder } from "./support.ts";
+import { beforeAll, expect, test } from "vitest";
+import { NARROW, shoot } from "./browser.ts";
+import { as, describeExample, describeScreens, type Person, type Screen, sentBy } from "./examples.ts";
 
 /** Machines may be busy. */
 const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
@@ -123,118 +119,102 @@ describeExample("chat", (served) => {
   });
 });
 
-const folder = temporaryFolder();
-const built = join(folder.path, "ui");
+describeScreens(
+  "the page of the chat",
+  (screens) => {
+    let ann: Screen;
+    let ben: Screen;
+    beforeAll(() => {
+      ({ ann, ben } = screens());
+    });
 
-describe.runIf(hasBrowser)("the page of the chat", () => {
-  let browser: Browser;
-  let store: Store;
-  let served: Served;
-  let ann: Screen;
-  let ben: Screen;
+    const log = ({ page }: Screen) => page.getByRole("list", { name: "Messages" });
+    const said = (screen: Screen, text: string) => log(screen).getByText(text, { exact: true });
+    const say = async ({ page }: Screen, room: string, text: string) => {
+      await page.getByLabel(`Message to ${room}`).fill(text);
+      await page.keyboard.press("Enter");
+    };
+    const member = ({ page }: Screen, name: string) => page.locator(".chat-members li", { hasText: name });
 
-  beforeAll(async () => {
-    await buildPage(built);
-    browser = await openBrowser();
-    store = await open();
-    served = await serve(store, { page: built });
-    ann = await screenOf(browser, served.url, "Ann");
-    ben = await screenOf(browser, served.url, "Ben", NARROW);
-    for (const { page } of [ann, ben]) await page.goto(`${served.url}/#/examples/chat`);
-  });
-  afterAll(async () => {
-    expect([ann?.offences, ben?.offences]).toEqual([[], []]);
-    await browser?.close();
-    await served?.console.close();
-    await store?.close();
-    folder.remove();
-  });
+    test("is useful when empty: one opens a room, another sees it and joins", async () => {
+      await ben.page.getByText("There is no room yet.").waitFor();
+      await ann.page.getByLabel("Name of a room").fill("<b>Den</b>");
+      await ann.page.getByRole("button", { name: "Open" }).click();
+      await ann.page.getByText("Nobody has said anything yet.").waitFor();
+      await ben.page.getByRole("button", { name: "Join <b>Den</b>" }).click();
+      await ben.page.getByText("Nobody has said anything yet.").waitFor();
+      await member(ann, "Ben").waitFor();
+    });
 
-  const log = ({ page }: Screen) => page.getByRole("list", { name: "Messages" });
-  const said = (screen: Screen, text: string) => log(screen).getByText(text, { exact: true });
-  const say = async ({ page }: Screen, room: string, text: string) => {
-    await page.getByLabel(`Message to ${room}`).fill(text);
-    await page.keyboard.press("Enter");
-  };
-  const member = ({ page }: Screen, name: string) => page.locator(".chat-members li", { hasText: name });
+    test("what one says the other reads at once, in order, as text; and it shows that they have", async () => {
+      await say(ann, "<b>Den</b>", "<img src=x onerror='window.ran = 1'>");
+      await said(ben, "<img src=x onerror='window.ran = 1'>").waitFor();
+      for (let nth = 1; nth <= 5; nth++) {
+        await say(nth % 2 === 0 ? ann : ben, "<b>Den</b>", `line ${nth}`);
+        await Promise.all([ann, ben].map((screen) => said(screen, `line ${nth}`).waitFor()));
+      }
+      for (const screen of [ann, ben]) {
+        const lines = await log(screen).locator(".chat-text").allTextContents();
+        expect(lines.slice(1)).toEqual(["line 1", "line 2", "line 3", "line 4", "line 5"]);
+        expect(await screen.page.evaluate("window.ran")).toBeUndefined();
+      }
+      for (const name of ["Ann", "Ben"]) await eventually(() => member(ann, name).textContent()).toContain("✓");
+      await eventually(() => member(ann, "Ben").textContent()).toContain("is here");
+      await ann.page.locator(".request", { hasText: "/messages" }).first().waitFor();
+      expect(await ann.page.locator(".drawer").textContent()).toContain("chats.send");
+    });
 
-  test("is useful when empty: one opens a room, another sees it and joins", async () => {
-    await ben.page.getByText("There is no room yet.").waitFor();
-    await ann.page.getByLabel("Name of a room").fill("<b>Den</b>");
-    await ann.page.getByRole("button", { name: "Open" }).click();
-    await ann.page.getByText("Nobody has said anything yet.").waitFor();
-    await ben.page.getByRole("button", { name: "Join <b>Den</b>" }).click();
-    await ben.page.getByText("Nobody has said anything yet.").waitFor();
-    await member(ann, "Ben").waitFor();
-  });
+    test("what is said in another room is counted, and marked when it is opened", async () => {
+      const { page } = ann;
+      await page.getByRole("button", { name: "Make sample data" }).click();
+      await page.getByRole("button", { name: "Join Lounge" }).click();
+      await said(ann, "Did it halt?").waitFor();
+      await shoot(page, "examples-chat");
+      await say(ben, "<b>Den</b>", "are you there?");
+      const badge = page.getByRole("link", { name: "<b>Den</b>" }).locator(".chat-unread");
+      await eventually(() => badge.textContent()).toContain("1");
+      await eventually(() => member(ben, "Ann").textContent()).toContain("1 behind");
+      await page.getByRole("link", { name: "<b>Den</b>" }).click();
+      await said(ann, "are you there?").waitFor();
+      await log(ann).getByText("New", { exact: true }).waitFor();
+      await eventually(() => badge.count()).toBe(0);
+      await eventually(() => member(ben, "Ann").textContent()).toContain("✓");
+      expect(await page.evaluate(SHIFT_IN_CHAT)).toBeLessThan(0.05);
+    });
 
-  test("what one says the other reads at once, in order, as text; and it shows that they have", async () => {
-    await say(ann, "<b>Den</b>", "<img src=x onerror='window.ran = 1'>");
-    await said(ben, "<img src=x onerror='window.ran = 1'>").waitFor();
-    for (let nth = 1; nth <= 5; nth++) {
-      await say(nth % 2 === 0 ? ann : ben, "<b>Den</b>", `line ${nth}`);
-      await Promise.all([ann, ben].map((screen) => said(screen, `line ${nth}`).waitFor()));
-    }
-    for (const screen of [ann, ben]) {
-      const lines = await log(screen).locator(".chat-text").allTextContents();
-      expect(lines.slice(1)).toEqual(["line 1", "line 2", "line 3", "line 4", "line 5"]);
-      expect(await screen.page.evaluate("window.ran")).toBeUndefined();
-    }
-    for (const name of ["Ann", "Ben"]) await eventually(() => member(ann, name).textContent()).toContain("✓");
-    await eventually(() => member(ann, "Ben").textContent()).toContain("is here");
-    await ann.page.locator(".request", { hasText: "/messages" }).first().waitFor();
-    expect(await ann.page.locator(".drawer").textContent()).toContain("chats.send");
-  });
+    test("a browser that was offline for a while has everything when it is back, once", async () => {
+      await ben.context.setOffline(true);
+      for (const text of ["while", "you were", "away"]) {
+        await say(ann, "<b>Den</b>", text);
+        await said(ann, text).waitFor();
+      }
+      await ben.context.setOffline(false);
+      // Its stream may have outlasted that; then it is cut, as a proxy would.
+      await ben.page.reload();
+      await said(ben, "away").waitFor();
+      const lines = await log(ben).locator(".chat-text").allTextContents();
+      expect(lines.slice(-4)).toEqual(["are you there?", "while", "you were", "away"]);
+      expect(new Set(lines).size).toBe(lines.length);
+    });
 
-  test("what is said in another room is counted, and marked when it is opened", async () => {
-    const { page } = ann;
-    await page.getByRole("button", { name: "Make sample data" }).click();
-    await page.getByRole("button", { name: "Join Lounge" }).click();
-    await said(ann, "Did it halt?").waitFor();
-    await shoot(page, "examples-chat");
-    await say(ben, "<b>Den</b>", "are you there?");
-    const badge = page.getByRole("link", { name: "<b>Den</b>" }).locator(".chat-unread");
-    await eventually(() => badge.textContent()).toContain("1");
-    await eventually(() => member(ben, "Ann").textContent()).toContain("1 behind");
-    await page.getByRole("link", { name: "<b>Den</b>" }).click();
-    await said(ann, "are you there?").waitFor();
-    await log(ann).getByText("New", { exact: true }).waitFor();
-    await eventually(() => badge.count()).toBe(0);
-    await eventually(() => member(ben, "Ann").textContent()).toContain("✓");
-    expect(await page.evaluate(SHIFT_IN_CHAT)).toBeLessThan(0.05);
-  });
+    test("who leaves is gone for the others, and reads no more", async () => {
+      await ben.page.getByRole("button", { name: "Leave" }).click();
+      await ben.page.locator("dialog").getByRole("button", { name: "Leave" }).click();
+      await ben.page.getByText("Choose a room.").waitFor();
+      await member(ann, "Ben").waitFor({ state: "detached" });
+      await say(ann, "<b>Den</b>", "alone at last");
+      await said(ann, "alone at last").waitFor();
+      expect(await ben.page.getByText("alone at last").count()).toBe(0);
+    });
 
-  test("a browser that was offline for a while has everything when it is back, once", async () => {
-    await ben.context.setOffline(true);
-    for (const text of ["while", "you were", "away"]) {
-      await say(ann, "<b>Den</b>", text);
-      await said(ann, text).waitFor();
-    }
-    await ben.context.setOffline(false);
-    // Its stream may have outlasted that; then it is cut, as a proxy would.
-    await ben.page.reload();
-    await said(ben, "away").waitFor();
-    const lines = await log(ben).locator(".chat-text").allTextContents();
-    expect(lines.slice(-4)).toEqual(["are you there?", "while", "you were", "away"]);
-    expect(new Set(lines).size).toBe(lines.length);
-  });
-
-  test("who leaves is gone for the others, and reads no more", async () => {
-    await ben.page.getByRole("button", { name: "Leave" }).click();
-    await ben.page.locator("dialog").getByRole("button", { name: "Leave" }).click();
-    await ben.page.getByText("Choose a room.").waitFor();
-    await member(ann, "Ben").waitFor({ state: "detached" });
-    await say(ann, "<b>Den</b>", "alone at last");
-    await said(ann, "alone at last").waitFor();
-    expect(await ben.page.getByText("alone at last").count()).toBe(0);
-  });
-
-  test("is not wider than a telephone, and dark", async () => {
-    await ben.page.getByRole("button", { name: "Join Lounge" }).click();
-    await said(ben, "Did it halt?").waitFor();
-    expect(await ben.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(NARROW.width);
-    await shoot(ben.page, "examples-chat-narrow");
-    await ann.page.getByRole("button", { name: "Dark" }).click();
-    await shoot(ann.page, "examples-chat-dark");
-  });
-});
+    test("is not wider than a telephone, and dark", async () => {
+      await ben.page.getByRole("button", { name: "Join Lounge" }).click();
+      await said(ben, "Did it halt?").waitFor();
+      expect(await ben.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(NARROW.width);
+      await shoot(ben.page, "examples-chat-narrow");
+      await ann.page.getByRole("button", { name: "Dark" }).click();
+      await shoot(ann.page, "examples-chat-dark");
+    });
+  },
+  "examples/chat",
+);

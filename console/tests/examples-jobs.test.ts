@@ -1,11 +1,7 @@
 /** The job board by its API on every kind of store, and its page. */
-import { join } from "node:path";
-import { open, type Store } from "cinnabar";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildPage, hasBrowser, NARROW, openBrowser, shoot } from "./browser.ts";
-import { as, describeExample, type Person, type Screen, screenOf, sentBy } from "./examples.ts";
-import { type Served, serve, temporaryFolder } from "./support.ts";
+import { beforeAll, expect, test } from "vitest";
+import { NARROW, shoot } from "./browser.ts";
+import { as, describeExample, describeScreens, type Person, type Screen, sentBy } from "./examples.ts";
 
 interface Match {
   readonly job: { readonly id: string; readonly data: { readonly title: string } };
@@ -86,97 +82,81 @@ describeExample("jobs", (served) => {
   });
 });
 
-const folder = temporaryFolder();
-const built = join(folder.path, "ui");
+describeScreens(
+  "the page of jobs",
+  (screens) => {
+    let ann: Screen;
+    let ben: Screen;
+    beforeAll(() => {
+      ({ ann, ben } = screens());
+    });
 
-describe.runIf(hasBrowser)("the page of jobs", () => {
-  let browser: Browser;
-  let store: Store;
-  let served: Served;
-  let ann: Screen;
-  let ben: Screen;
+    const addSkill = async (screen: Screen, skill: string, level: string, years: string, within = ".jobs-side") => {
+      const form = screen.page.locator(`${within} .jobs-skill`);
+      await form.getByLabel("Skill").fill(skill);
+      await form.getByLabel("Level").selectOption({ label: level });
+      await form.getByLabel("Years").fill(years);
+      await form.getByRole("button", { name: "Add" }).click();
+      await screen.page.locator(`${within} .jobs-mine`, { hasText: skill.toLowerCase() }).waitFor();
+    };
 
-  beforeAll(async () => {
-    await buildPage(built);
-    browser = await openBrowser();
-    store = await open();
-    served = await serve(store, { page: built });
-    ann = await screenOf(browser, served.url, "Ann");
-    ben = await screenOf(browser, served.url, "Ben", NARROW);
-    for (const { page } of [ann, ben]) await page.goto(`${served.url}/#/examples/jobs`);
-  });
-  afterAll(async () => {
-    expect([ann?.offences, ben?.offences]).toEqual([[], []]);
-    await browser?.close();
-    await served?.console.close();
-    await store?.close();
-    folder.remove();
-  });
+    test("is useful when empty: a job is posted, and another sees what they lack for it", async () => {
+      await ben.page.getByText("Nobody is looking for anybody.").waitFor();
+      await ann.page.getByRole("button", { name: "Post a job" }).click();
+      await addSkill(ann, "Bread", "very good", "2", "dialog");
+      await addSkill(ann, "Cake", "any level", "", "dialog");
+      await ann.page.getByLabel("Title").fill("<i>Baker</i>");
+      await ann.page.getByLabel("Company").fill("Crumb");
+      await ann.page.getByRole("button", { name: "Post", exact: true }).click();
+      await addSkill(ben, "Cake", "good", "1");
+      const card = ben.page.locator(".jobs-card", { hasText: "<i>Baker</i>" });
+      await card.getByText("1 missing").waitFor();
+      await addSkill(ben, "Bread", "good", "3");
+      await card.locator(".jobs-missing", { hasText: "(only good, 3 y)" }).waitFor();
+      await addSkill(ben, "Bread", "expert", "3");
+      await card.getByText("You are qualified").waitFor();
+      await ben.page.getByRole("button", { name: "Save, and be found" }).click();
+      await ben.page.getByText("Who posts a job finds you.").waitFor();
+    });
 
-  const addSkill = async (screen: Screen, skill: string, level: string, years: string, within = ".jobs-side") => {
-    const form = screen.page.locator(`${within} .jobs-skill`);
-    await form.getByLabel("Skill").fill(skill);
-    await form.getByLabel("Level").selectOption({ label: level });
-    await form.getByLabel("Years").fill(years);
-    await form.getByRole("button", { name: "Add" }).click();
-    await screen.page.locator(`${within} .jobs-mine`, { hasText: skill.toLowerCase() }).waitFor();
-  };
+    test("who posted a job sees who fits; and what is filtered follows at once", async () => {
+      const { page } = ann;
+      await addSkill(ann, "TypeScript", "expert", "6");
+      await addSkill(ann, "Redis", "good", "4");
+      await addSkill(ann, "Bread", "expert", "9");
+      await page.getByRole("button", { name: "Who fits <i>Baker</i>" }).click();
+      await page.locator("dialog").getByText("1 qualified, 0 nearly").waitFor();
+      await page.locator("dialog li", { hasText: "Ben" }).waitFor();
+      await page.locator("dialog").getByRole("button", { name: "Close" }).click();
+      await page.getByRole("button", { name: "Make sample data" }).first().click();
+      await page.locator(".jobs-card", { hasText: "engineer" }).first().waitFor();
+      await addSkill(ann, "SQL", "very good", "0");
+      await addSkill(ann, "CSS", "very good", "0");
+      await page.getByLabel("What may be missing").selectOption("0");
+      await page.getByText(/[1-9]\d* qualified, 0 nearly/).waitFor();
+      await shoot(page, "examples-jobs");
+      const filters = await page.locator(".jobs-filters").boundingBox();
+      await page.getByLabel("Near").selectOption("Berlin");
+      await page.getByLabel("Distance").selectOption("300");
+      await page.locator(".jobs-card", { hasText: " km " }).first().waitFor();
+      await page.getByLabel("Place").fill("nowhere");
+      await page.getByText("Nothing fits.").waitFor();
+      // Results come and go; what one works with stays where it is.
+      expect(await page.locator(".jobs-filters").boundingBox()).toEqual(filters);
+      await page.getByLabel("Place").fill("");
+      await page.getByLabel("Near").selectOption("");
+      await page.getByLabel("What may be missing").selectOption("3");
+      await page.getByRole("button", { name: "Next" }).click();
+      await expect.poll(() => page.getByRole("button", { name: "Previous" }).isEnabled()).toBe(true);
+      await shoot(page, "examples-jobs-near");
+    });
 
-  test("is useful when empty: a job is posted, and another sees what they lack for it", async () => {
-    await ben.page.getByText("Nobody is looking for anybody.").waitFor();
-    await ann.page.getByRole("button", { name: "Post a job" }).click();
-    await addSkill(ann, "Bread", "very good", "2", "dialog");
-    await addSkill(ann, "Cake", "any level", "", "dialog");
-    await ann.page.getByLabel("Title").fill("<i>Baker</i>");
-    await ann.page.getByLabel("Company").fill("Crumb");
-    await ann.page.getByRole("button", { name: "Post", exact: true }).click();
-    await addSkill(ben, "Cake", "good", "1");
-    const card = ben.page.locator(".jobs-card", { hasText: "<i>Baker</i>" });
-    await card.getByText("1 missing").waitFor();
-    await addSkill(ben, "Bread", "good", "3");
-    await card.locator(".jobs-missing", { hasText: "(only good, 3 y)" }).waitFor();
-    await addSkill(ben, "Bread", "expert", "3");
-    await card.getByText("You are qualified").waitFor();
-    await ben.page.getByRole("button", { name: "Save, and be found" }).click();
-    await ben.page.getByText("Who posts a job finds you.").waitFor();
-  });
-
-  test("who posted a job sees who fits; and what is filtered follows at once", async () => {
-    const { page } = ann;
-    await addSkill(ann, "TypeScript", "expert", "6");
-    await addSkill(ann, "Redis", "good", "4");
-    await addSkill(ann, "Bread", "expert", "9");
-    await page.getByRole("button", { name: "Who fits <i>Baker</i>" }).click();
-    await page.locator("dialog").getByText("1 qualified, 0 nearly").waitFor();
-    await page.locator("dialog li", { hasText: "Ben" }).waitFor();
-    await page.locator("dialog").getByRole("button", { name: "Close" }).click();
-    await page.getByRole("button", { name: "Make sample data" }).first().click();
-    await page.locator(".jobs-card", { hasText: "engineer" }).first().waitFor();
-    await addSkill(ann, "SQL", "very good", "0");
-    await addSkill(ann, "CSS", "very good", "0");
-    await page.getByLabel("What may be missing").selectOption("0");
-    await page.getByText(/[1-9]\d* qualified, 0 nearly/).waitFor();
-    await shoot(page, "examples-jobs");
-    const filters = await page.locator(".jobs-filters").boundingBox();
-    await page.getByLabel("Near").selectOption("Berlin");
-    await page.getByLabel("Distance").selectOption("300");
-    await page.locator(".jobs-card", { hasText: " km " }).first().waitFor();
-    await page.getByLabel("Place").fill("nowhere");
-    await page.getByText("Nothing fits.").waitFor();
-    // Results come and go; what one works with stays where it is.
-    expect(await page.locator(".jobs-filters").boundingBox()).toEqual(filters);
-    await page.getByLabel("Place").fill("");
-    await page.getByLabel("Near").selectOption("");
-    await page.getByLabel("What may be missing").selectOption("3");
-    await page.getByRole("button", { name: "Next" }).click();
-    await expect.poll(() => page.getByRole("button", { name: "Previous" }).isEnabled()).toBe(true);
-    await shoot(page, "examples-jobs-near");
-  });
-
-  test("is not wider than a telephone, and dark", async () => {
-    expect(await ben.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(NARROW.width);
-    await shoot(ben.page, "examples-jobs-narrow");
-    await ann.page.getByRole("button", { name: "Dark" }).click();
-    await shoot(ann.page, "examples-jobs-dark");
-  });
-});
+    test("is not wider than a telephone, and dark", async () => {
+      expect(await ben.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(NARROW.width);
+      await shoot(ben.page, "examples-jobs-narrow");
+      await ann.page.getByRole("button", { name: "Dark" }).click();
+      await shoot(ann.page, "examples-jobs-dark");
+    });
+  },
+  "examples/jobs",
+);

@@ -1,20 +1,16 @@
 /** The marketplace by its API on every kind of store, and its page with two people who want the same thing. */
-import { join } from "node:path";
-import { open, type Store } from "cinnabar";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildPage, hasBrowser, NARROW, openBrowser, shoot } from "./browser.ts";
+import { beforeAll, expect, test } from "vitest";
+import { NARROW, shoot } from "./browser.ts";
 import {
   as,
   describeExample,
+  describeScreens,
   eventually,
   type Person,
   type Screen,
-  screenOf,
   sentBy,
   shiftWhileLoading,
 } from "./examples.ts";
-import { type Served, serve, temporaryFolder } from "./support.ts";
 
 const view = async (person: Person) => (await person.get("/marketplace/view")).body;
 
@@ -87,94 +83,78 @@ describeExample("marketplace", (served) => {
   });
 });
 
-const folder = temporaryFolder();
-const built = join(folder.path, "ui");
+describeScreens(
+  "the page of the marketplace",
+  (screens) => {
+    let ann: Screen;
+    let ben: Screen;
+    beforeAll(() => {
+      ({ ann, ben } = screens());
+    });
 
-describe.runIf(hasBrowser)("the page of the marketplace", () => {
-  let browser: Browser;
-  let store: Store;
-  let served: Served;
-  let ann: Screen;
-  let ben: Screen;
+    const funds = ({ page }: Screen) => page.locator(".market-funds output").textContent();
 
-  beforeAll(async () => {
-    await buildPage(built);
-    browser = await openBrowser();
-    store = await open();
-    served = await serve(store, { page: built });
-    ann = await screenOf(browser, served.url, "Ann");
-    ben = await screenOf(browser, served.url, "Ben", NARROW);
-    for (const { page } of [ann, ben]) await page.goto(`${served.url}/#/examples/marketplace`);
-  });
-  afterAll(async () => {
-    expect([ann?.offences, ben?.offences]).toEqual([[], []]);
-    await browser?.close();
-    await served?.console.close();
-    await store?.close();
-    folder.remove();
-  });
+    test("is useful when empty: a thing is made, sold, seen by another and bought", async () => {
+      await ben.page.getByText("Nothing is for sale.").waitFor();
+      await ann.page.getByLabel("A new thing").fill("<i>Vase</i>");
+      await ann.page.getByRole("button", { name: "Make", exact: true }).click();
+      await ann.page.getByLabel("Price of <i>Vase</i>").fill("nothing");
+      await ann.page.getByRole("button", { name: "Sell" }).click();
+      await ann.page.getByText("a price is a number such as 12.50").waitFor();
+      await ann.page.getByLabel("Price of <i>Vase</i>").fill("120.50");
+      await ann.page.getByRole("button", { name: "Sell" }).click();
+      await ann.page.getByRole("button", { name: "Take back" }).waitFor();
+      await ben.page.getByRole("button", { name: "Buy <i>Vase</i>", exact: true }).click();
+      await ben.page.getByText("it costs 120.50, and you have 0.00").waitFor();
+      await ben.page.getByRole("button", { name: "Take today's money" }).click();
+      await eventually(() => funds(ben)).toBe("€ 500.00");
+      await ben.page.getByRole("button", { name: "Buy <i>Vase</i>", exact: true }).click();
+      await eventually(() => funds(ben)).toBe("€ 379.50");
+      await eventually(() => funds(ann)).toBe("€ 120.50");
+      await ann.page.locator(".market-latest", { hasText: "Ann → Ben" }).waitFor();
+    });
 
-  const funds = ({ page }: Screen) => page.locator(".market-funds output").textContent();
+    test("both buy the same thing at the same moment, and one of them has it", async () => {
+      await ann.page.locator(".state").getByRole("button", { name: "Make sample data" }).click();
+      const button = ({ page }: Screen) => page.getByRole("button", { name: "Buy Box of semicolons", exact: true });
+      await Promise.all([button(ann).waitFor(), button(ben).waitFor()]);
+      await ann.page.getByRole("button", { name: "By WATCH" }).click();
+      await shoot(ann.page, "examples-marketplace");
+      // By what they saw: whoever is slower presses a button that may be gone by then.
+      const pressed = await Promise.all([ann, ben].map((screen) => button(screen).elementHandle()));
+      await Promise.all(pressed.map((each) => each!.dispatchEvent("click")));
+      const owns = ({ page }: Screen) => page.getByLabel("Price of Box of semicolons").count();
+      await eventually(async () => (await owns(ann)) + (await owns(ben))).toBe(1);
+      await eventually(async () => (await button(ann).count()) + (await button(ben).count())).toBe(0);
+      const sum = async () => [await funds(ann), await funds(ben)].map((each) => Number(each!.slice(2)));
+      await eventually(async () => (await sum())[0]! + (await sum())[1]!).toBeCloseTo(500 - 1.2, 5);
+    });
 
-  test("is useful when empty: a thing is made, sold, seen by another and bought", async () => {
-    await ben.page.getByText("Nothing is for sale.").waitFor();
-    await ann.page.getByLabel("A new thing").fill("<i>Vase</i>");
-    await ann.page.getByRole("button", { name: "Make", exact: true }).click();
-    await ann.page.getByLabel("Price of <i>Vase</i>").fill("nothing");
-    await ann.page.getByRole("button", { name: "Sell" }).click();
-    await ann.page.getByText("a price is a number such as 12.50").waitFor();
-    await ann.page.getByLabel("Price of <i>Vase</i>").fill("120.50");
-    await ann.page.getByRole("button", { name: "Sell" }).click();
-    await ann.page.getByRole("button", { name: "Take back" }).waitFor();
-    await ben.page.getByRole("button", { name: "Buy <i>Vase</i>", exact: true }).click();
-    await ben.page.getByText("it costs 120.50, and you have 0.00").waitFor();
-    await ben.page.getByRole("button", { name: "Take today's money" }).click();
-    await eventually(() => funds(ben)).toBe("€ 500.00");
-    await ben.page.getByRole("button", { name: "Buy <i>Vase</i>", exact: true }).click();
-    await eventually(() => funds(ben)).toBe("€ 379.50");
-    await eventually(() => funds(ann)).toBe("€ 120.50");
-    await ann.page.locator(".market-latest", { hasText: "Ann → Ben" }).waitFor();
-  });
+    test("a crowd wants one thing, and the page tells what became of it", async () => {
+      const { page } = ann;
+      await page.getByRole("button", { name: "Let a crowd buy Small grep" }).click();
+      await page.getByLabel("Buyers").selectOption("50");
+      await page.getByRole("button", { name: "Let them" }).click();
+      await page.getByText("bought it").waitFor();
+      const text = await page.locator(".market-result").textContent();
+      expect(text).toContain("came too late49");
+      expect(text).toMatch(/Money of all, before and after€ [\d.,]+ = € [\d.,]+/);
+      await shoot(page, "examples-marketplace-crowd");
+      await page.locator("dialog").getByRole("button", { name: "Close" }).click();
+      await page.locator(".request", { hasText: "/marketplace/rush" }).first().waitFor();
+      await eventually(() => page.getByRole("button", { name: "Buy Small grep", exact: true }).count()).toBe(0);
+      await page.getByRole("button", { name: "Next" }).click();
+      await page.getByText("Oberon's crown").waitFor();
+      await page.getByRole("button", { name: "Previous" }).click();
+      expect(await shiftWhileLoading(page, ".market-item")).toBeLessThan(0.02);
+    });
 
-  test("both buy the same thing at the same moment, and one of them has it", async () => {
-    await ann.page.locator(".state").getByRole("button", { name: "Make sample data" }).click();
-    const button = ({ page }: Screen) => page.getByRole("button", { name: "Buy Box of semicolons", exact: true });
-    await Promise.all([button(ann).waitFor(), button(ben).waitFor()]);
-    await ann.page.getByRole("button", { name: "By WATCH" }).click();
-    await shoot(ann.page, "examples-marketplace");
-    // By what they saw: whoever is slower presses a button that may be gone by then.
-    const pressed = await Promise.all([ann, ben].map((screen) => button(screen).elementHandle()));
-    await Promise.all(pressed.map((each) => each!.dispatchEvent("click")));
-    const owns = ({ page }: Screen) => page.getByLabel("Price of Box of semicolons").count();
-    await eventually(async () => (await owns(ann)) + (await owns(ben))).toBe(1);
-    await eventually(async () => (await button(ann).count()) + (await button(ben).count())).toBe(0);
-    const sum = async () => [await funds(ann), await funds(ben)].map((each) => Number(each!.slice(2)));
-    await eventually(async () => (await sum())[0]! + (await sum())[1]!).toBeCloseTo(500 - 1.2, 5);
-  });
-
-  test("a crowd wants one thing, and the page tells what became of it", async () => {
-    const { page } = ann;
-    await page.getByRole("button", { name: "Let a crowd buy Small grep" }).click();
-    await page.getByLabel("Buyers").selectOption("50");
-    await page.getByRole("button", { name: "Let them" }).click();
-    await page.getByText("bought it").waitFor();
-    const text = await page.locator(".market-result").textContent();
-    expect(text).toContain("came too late49");
-    expect(text).toMatch(/Money of all, before and after€ [\d.,]+ = € [\d.,]+/);
-    await shoot(page, "examples-marketplace-crowd");
-    await page.locator("dialog").getByRole("button", { name: "Close" }).click();
-    await page.locator(".request", { hasText: "/marketplace/rush" }).first().waitFor();
-    await eventually(() => page.getByRole("button", { name: "Buy Small grep", exact: true }).count()).toBe(0);
-    await page.getByRole("button", { name: "Next" }).click();
-    await page.getByText("Oberon's crown").waitFor();
-    await page.getByRole("button", { name: "Previous" }).click();
-    expect(await shiftWhileLoading(page, ".market-item")).toBeLessThan(0.02);
-  });
-
-  test("is not wider than a telephone, and dark", async () => {
-    expect(await ben.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(NARROW.width);
-    await shoot(ben.page, "examples-marketplace-narrow");
-    await ann.page.getByRole("button", { name: "Dark" }).click();
-    await shoot(ann.page, "examples-marketplace-dark");
-  });
-});
+    test("is not wider than a telephone, and dark", async () => {
+      expect(await ben.page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(NARROW.width);
+      await shoot(ben.page, "examples-marketplace-narrow");
+      await ann.page.getByRole("button", { name: "Dark" }).click();
+      await shoot(ann.page, "examples-marketplace-dark");
+    });
+  },
+  "examples/marketplace",
+);

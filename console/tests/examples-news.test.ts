@@ -1,11 +1,16 @@
 /** The news: posting, voting, groups and pages by its API on every kind of store; and the page, with two people at once. */
-import { join } from "node:path";
-import { open, type Store } from "cinnabar";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildPage, hasBrowser, NARROW, openBrowser, shoot, WIDE } from "./browser.ts";
-import { as, describeExample, eventually, type Screen, screenOf, sentBy, shiftWhileLoading } from "./examples.ts";
-import { type Served, serve, temporaryFolder } from "./support.ts";
+import { beforeAll, expect, test } from "vitest";
+import { NARROW, shoot, WIDE } from "./browser.ts";
+import {
+  as,
+  describeExample,
+  describeScreens,
+  eventually,
+  type Screen,
+  sentBy,
+  shiftWhileLoading,
+} from "./examples.ts";
+import type { Served } from "./support.ts";
 
 const article = (id: string, title: string, groups: string[] = []) => ({ id, title, url: "", groups });
 
@@ -78,30 +83,12 @@ describeExample("news", (served) => {
   });
 });
 
-const folder = temporaryFolder();
-const built = join(folder.path, "ui");
-
-describe.runIf(hasBrowser)("the page of the news", () => {
-  let browser: Browser;
-  let store: Store;
+describeScreens("the page of the news", (screens) => {
   let served: Served;
   let ann: Screen;
   let ben: Screen;
-
-  beforeAll(async () => {
-    await buildPage(built);
-    browser = await openBrowser();
-    store = await open();
-    served = await serve(store, { page: built });
-    ann = await screenOf(browser, served.url, "Ann");
-    ben = await screenOf(browser, served.url, "Ben", NARROW);
-  });
-  afterAll(async () => {
-    expect([ann?.offences, ben?.offences]).toEqual([[], []]);
-    await browser?.close();
-    await served?.console.close();
-    await store?.close();
-    folder.remove();
+  beforeAll(() => {
+    ({ served, ann, ben } = screens());
   });
 
   test("is useful when empty, and one click fills it", async () => {

@@ -1,12 +1,8 @@
 /** The search by its API on every kind of store, and its page: typing, narrowing down, voting, changing, two people. */
-import { join } from "node:path";
-import { open, type Store } from "cinnabar";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { readCorpus } from "../src/examples/corpus.ts";
-import { buildPage, hasBrowser, NARROW, openBrowser, shoot } from "./browser.ts";
-import { as, describeExample, type Screen, screenOf, sentBy } from "./examples.ts";
-import { type Served, serve, temporaryFolder } from "./support.ts";
+import { NARROW, shoot } from "./browser.ts";
+import { as, describeExample, describeScreens, type Screen, sentBy } from "./examples.ts";
 
 const EVIL = `<img src=x onerror="window.ran = 1">`;
 
@@ -65,89 +61,73 @@ describeExample("search", (served) => {
   });
 });
 
-const folder = temporaryFolder();
-const built = join(folder.path, "ui");
+describeScreens(
+  "the page of search",
+  (screens) => {
+    let ann: Screen;
+    let ben: Screen;
+    beforeAll(() => {
+      ({ ann, ben } = screens());
+    });
 
-describe.runIf(hasBrowser)("the page of search", () => {
-  let browser: Browser;
-  let store: Store;
-  let served: Served;
-  let ann: Screen;
-  let ben: Screen;
+    test("is useful when empty, and one click lets packages in, for everybody who looks", async () => {
+      await ben.page.getByText("There is nothing to search in.").waitFor();
+      await ann.page.locator(".state").getByRole("button", { name: "Make sample data" }).click();
+      for (const { page } of [ann, ben]) await page.getByText("210 found").waitFor();
+    });
 
-  beforeAll(async () => {
-    await buildPage(built);
-    browser = await openBrowser();
-    store = await open();
-    served = await serve(store, { page: built });
-    ann = await screenOf(browser, served.url, "Ann");
-    ben = await screenOf(browser, served.url, "Ben", NARROW);
-    for (const { page } of [ann, ben]) await page.goto(`${served.url}/#/examples/search`);
-  });
-  afterAll(async () => {
-    expect([ann?.offences, ben?.offences]).toEqual([[], []]);
-    await browser?.close();
-    await served?.console.close();
-    await store?.close();
-    folder.remove();
-  });
+    test("what is typed is found, marked, and narrowed down by section", async () => {
+      const { page } = ann;
+      await page.keyboard.press("/");
+      await page.keyboard.type('"text editor"');
+      await page.getByText("5 found").waitFor();
+      await expect.poll(() => page.locator(".search-hit mark").allTextContents()).toContain("editor");
+      await shoot(page, "examples-search");
+      await page.getByLabel("Sections").getByRole("button", { name: "doc" }).click();
+      await page.getByText("1 found").waitFor();
+      await page.getByRole("button", { name: "× all sections" }).click();
+      await page.getByLabel("Search for packages").fill("the");
+      await page.getByText("every word of the query is a stop word").waitFor();
+      await page.getByRole("button", { name: "databse~" }).click();
+      await page.getByRole("button", { name: "Vote for basalt", exact: true }).waitFor();
+      await page.getByLabel("Search for packages").fill("");
+      await page.getByRole("button", { name: "By name" }).click();
+      await page.getByRole("button", { name: "Vote for amber-notes", exact: true }).waitFor();
+      await page.getByRole("button", { name: "More" }).click();
+      await expect.poll(() => page.locator(".search-hit").count()).toBe(40);
+      await page.locator(".request", { hasText: "/search/answers/" }).first().waitFor();
+    });
 
-  test("is useful when empty, and one click lets packages in, for everybody who looks", async () => {
-    await ben.page.getByText("There is nothing to search in.").waitFor();
-    await ann.page.locator(".state").getByRole("button", { name: "Make sample data" }).click();
-    for (const { page } of [ann, ben]) await page.getByText("210 found").waitFor();
-  });
+    test("what one adds, votes for and removes, the other sees", async () => {
+      await ann.page.getByRole("button", { name: "Add a package" }).click();
+      await ann.page.getByLabel("Name", { exact: true }).fill("zither");
+      await ann.page.getByLabel("Summary").fill(`Plays the zither ${EVIL}`);
+      await ann.page.getByRole("button", { name: "Save" }).click();
+      await ben.page.getByLabel("Search for packages").fill("zithers");
+      await ben.page.getByText(EVIL).waitFor();
+      await ben.page.getByRole("button", { name: "Vote for zither" }).click();
+      await ben.page.getByText("▲ 1").waitFor();
+      await ann.page.getByLabel("Search for packages").fill("zither");
+      await ann.page.getByText("▲ 1").waitFor();
+      await ann.page.getByRole("button", { name: "Remove zither" }).click();
+      await ann.page.getByRole("button", { name: "Remove it" }).click();
+      for (const { page } of [ann, ben]) {
+        await page.getByText("Nothing is found.").waitFor();
+        expect(await page.evaluate("window.ran")).toBeUndefined();
+      }
+    });
 
-  test("what is typed is found, marked, and narrowed down by section", async () => {
-    const { page } = ann;
-    await page.keyboard.press("/");
-    await page.keyboard.type('"text editor"');
-    await page.getByText("5 found").waitFor();
-    await expect.poll(() => page.locator(".search-hit mark").allTextContents()).toContain("editor");
-    await shoot(page, "examples-search");
-    await page.getByLabel("Sections").getByRole("button", { name: "doc" }).click();
-    await page.getByText("1 found").waitFor();
-    await page.getByRole("button", { name: "× all sections" }).click();
-    await page.getByLabel("Search for packages").fill("the");
-    await page.getByText("every word of the query is a stop word").waitFor();
-    await page.getByRole("button", { name: "databse~" }).click();
-    await page.getByRole("button", { name: "Vote for basalt", exact: true }).waitFor();
-    await page.getByLabel("Search for packages").fill("");
-    await page.getByRole("button", { name: "By name" }).click();
-    await page.getByRole("button", { name: "Vote for amber-notes", exact: true }).waitFor();
-    await page.getByRole("button", { name: "More" }).click();
-    await expect.poll(() => page.locator(".search-hit").count()).toBe(40);
-    await page.locator(".request", { hasText: "/search/answers/" }).first().waitFor();
-  });
-
-  test("what one adds, votes for and removes, the other sees", async () => {
-    await ann.page.getByRole("button", { name: "Add a package" }).click();
-    await ann.page.getByLabel("Name", { exact: true }).fill("zither");
-    await ann.page.getByLabel("Summary").fill(`Plays the zither ${EVIL}`);
-    await ann.page.getByRole("button", { name: "Save" }).click();
-    await ben.page.getByLabel("Search for packages").fill("zithers");
-    await ben.page.getByText(EVIL).waitFor();
-    await ben.page.getByRole("button", { name: "Vote for zither" }).click();
-    await ben.page.getByText("▲ 1").waitFor();
-    await ann.page.getByLabel("Search for packages").fill("zither");
-    await ann.page.getByText("▲ 1").waitFor();
-    await ann.page.getByRole("button", { name: "Remove zither" }).click();
-    await ann.page.getByRole("button", { name: "Remove it" }).click();
-    for (const { page } of [ann, ben]) {
-      await page.getByText("Nothing is found.").waitFor();
-      expect(await page.evaluate("window.ran")).toBeUndefined();
-    }
-  });
-
-  test("is not wider than a telephone, and dark", async () => {
-    const { page } = ben;
-    await page.getByLabel("Search for packages").fill("comp*");
-    await page.locator(".search-hit").first().waitFor();
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(NARROW.width);
-    await shoot(page, "examples-search-narrow");
-    await ann.page.getByLabel("Search for packages").fill("music player");
-    await ann.page.locator(".search-hit").first().waitFor();
-    await ann.page.getByRole("button", { name: "Dark" }).click();
-    await shoot(ann.page, "examples-search-dark");
-  });
-});
+    test("is not wider than a telephone, and dark", async () => {
+      const { page } = ben;
+      await page.getByLabel("Search for packages").fill("comp*");
+      await page.locator(".search-hit").first().waitFor();
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(NARROW.width);
+      await shoot(page, "examples-search-narrow");
+      await ann.page.getByLabel("Search for packages").fill("music player");
+      await ann.page.locator(".search-hit").first().waitFor();
+      await ann.page.getByRole("button", { name: "Dark" }).click();
+      await shoot(ann.page, "examples-search-dark");
+    });
+  },
+  "examples/search",
+);

@@ -1,20 +1,18 @@
 /** The shop: sessions, carts, cached pages, rows and orders by its API on every kind of store; and the page, with two people. */
-import { join } from "node:path";
-import { open, type Store } from "cinnabar";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildPage, hasBrowser, NARROW, openBrowser, shoot } from "./browser.ts";
+import { beforeAll, expect, test } from "vitest";
+import { NARROW, shoot } from "./browser.ts";
 import {
   as,
   describeExample,
+  describeScreens,
   eventually,
   type Person,
   type Screen,
-  screenOf,
   sentBy,
   shiftWhileLoading,
 } from "./examples.ts";
-import { type Served, serve, temporaryFolder } from "./support.ts";
+import type { Served } from "./support.ts";
 
 const quantities = ({ lines }: { lines: { item: string; quantity: number }[] }) =>
   Object.fromEntries(lines.map(({ item, quantity }) => [item, quantity]));
@@ -129,30 +127,13 @@ describeExample("shop", (served) => {
   });
 });
 
-const folder = temporaryFolder();
-const built = join(folder.path, "ui");
-
-describe.runIf(hasBrowser)("the page of the shop", () => {
-  let browser: Browser;
-  let store: Store;
+describeScreens("the page of the shop", (screens) => {
   let served: Served;
+  let browser: Browser;
   let ann: Screen;
   let ben: Screen;
-
-  beforeAll(async () => {
-    await buildPage(built);
-    browser = await openBrowser();
-    store = await open();
-    served = await serve(store, { page: built });
-    ann = await screenOf(browser, served.url, "Ann");
-    ben = await screenOf(browser, served.url, "Ben", NARROW);
-  });
-  afterAll(async () => {
-    expect([ann?.offences, ben?.offences]).toEqual([[], []]);
-    await browser?.close();
-    await served?.console.close();
-    await store?.close();
-    folder.remove();
+  beforeAll(() => {
+    ({ served, browser, ann, ben } = screens());
   });
 
   test("is useful when empty, and one click fills the shelves", async () => {

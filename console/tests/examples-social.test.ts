@@ -1,20 +1,17 @@
 /** The social network: by its API on every kind of store, with its stream; and the page, with two people at once. */
-import { join } from "node:path";
-import { open, type Store } from "cinnabar";
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildPage, hasBrowser, NARROW, openBrowser, shoot, WIDE } from "./browser.ts";
+import { beforeAll, expect, test } from "vitest";
+import { NARROW, shoot, WIDE } from "./browser.ts";
 import {
   as,
   describeExample,
+  describeScreens,
   eventually,
   type Person,
   type Screen,
-  screenOf,
   sentBy,
   shiftWhileLoading,
 } from "./examples.ts";
-import { type Served, serve, temporaryFolder } from "./support.ts";
+import type { Served } from "./support.ts";
 
 const signUp = async (served: Served, name: string): Promise<Person> => {
   const person = await as(served, name);
@@ -104,30 +101,12 @@ describeExample("social", (served) => {
   });
 });
 
-const folder = temporaryFolder();
-const built = join(folder.path, "ui");
-
-describe.runIf(hasBrowser)("the page of the social network", () => {
-  let browser: Browser;
-  let store: Store;
+describeScreens("the page of the social network", (screens) => {
   let served: Served;
   let ann: Screen;
   let ben: Screen;
-
-  beforeAll(async () => {
-    await buildPage(built);
-    browser = await openBrowser();
-    store = await open();
-    served = await serve(store, { page: built });
-    ann = await screenOf(browser, served.url, "Ann");
-    ben = await screenOf(browser, served.url, "Ben", NARROW);
-  });
-  afterAll(async () => {
-    expect([ann?.offences, ben?.offences]).toEqual([[], []]);
-    await browser?.close();
-    await served?.console.close();
-    await store?.close();
-    folder.remove();
+  beforeAll(() => {
+    ({ served, ann, ben } = screens());
   });
 
   const open_ = ({ page }: Screen, query = "") => page.goto(`${served.url}/#/examples/social${query}`);

@@ -1,10 +1,12 @@
 /** What tests of the examples share: people with a name of their own, and answers taken out of their envelope. */
+import { join } from "node:path";
+import { open, type Store } from "cinnabar";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterEach, beforeEach, expect, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, vi } from "vitest";
 import { type Backend, describeBackends } from "../../toolkit/src/testing/index.ts";
 import type { Trace } from "../src/examples/trace.ts";
-import { WIDE, watch } from "./browser.ts";
-import { type Answer, type Served, serve } from "./support.ts";
+import { buildPage, hasBrowser, NARROW, openBrowser, WIDE, watch } from "./browser.ts";
+import { type Answer, type Served, serve, temporaryFolder } from "./support.ts";
 
 export interface TracedAnswer extends Answer {
   readonly trace: Trace;
@@ -91,6 +93,42 @@ export async function screenOf(browser: Browser, url: string, name: string, size
     name,
   );
   return { context, page, offences };
+}
+
+export interface Screens {
+  readonly served: Served;
+  readonly browser: Browser;
+  /** Two people at once: one at a desk, one with a telephone. */
+  readonly ann: Screen;
+  readonly ben: Screen;
+}
+
+/** An example's page on our store, with two people; `screens` is there inside of tests and hooks. */
+export function describeScreens(title: string, suite: (screens: () => Screens) => void, path?: string): void {
+  describe.runIf(hasBrowser)(title, () => {
+    const folder = temporaryFolder();
+    const built = join(folder.path, "ui");
+    let store: Store | undefined;
+    let screens: Screens | undefined;
+    beforeAll(async () => {
+      await buildPage(built);
+      const browser = await openBrowser();
+      store = await open();
+      const served = await serve(store, { page: built });
+      const ann = await screenOf(browser, served.url, "Ann");
+      const ben = await screenOf(browser, served.url, "Ben", NARROW);
+      screens = { served, browser, ann, ben };
+      for (const { page } of path === undefined ? [] : [ann, ben]) await page.goto(`${served.url}/#/${path}`);
+    });
+    afterAll(async () => {
+      expect([screens?.ann.offences, screens?.ben.offences]).toEqual([[], []]);
+      await screens?.browser.close();
+      await screens?.served.console.close();
+      await store?.close();
+      folder.remove();
+    });
+    suite(() => screens!);
+  });
 }
 
 /** Chromium's own measure of how much the page has moved under the reader. */

@@ -5,9 +5,9 @@
 import type { StatusEvent } from "cinnabar/social";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { clock } from "../../format.ts";
+import { whileSeen } from "./while-seen.ts";
 
 const MOST_SHOWN = 30;
-const RETRY_MS = 1_000;
 
 type Heard = StatusEvent | { readonly kind: "gap" | "heartbeat" | "end" };
 type Said = Extract<StatusEvent, { kind: "status" }>;
@@ -18,39 +18,15 @@ function useStream(path: string, heard: (event: StatusEvent) => void): boolean {
   const callback = useRef(heard);
   callback.current = heard;
   useEffect(() => {
-    let source: EventSource | undefined;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const open = () => {
-      clearTimeout(timer);
-      source?.close();
-      const stream = new EventSource(path);
-      source = stream;
+    const listen = (stream: EventSource) => {
       stream.onopen = () => setLive(true);
       stream.onmessage = ({ data }) => {
         if (data === "") return;
         const event = JSON.parse(data) as Heard;
         if (event.kind === "status" || event.kind === "delete") callback.current(event);
       };
-      stream.onerror = () => {
-        setLive(false);
-        if (stream.readyState === EventSource.CLOSED && source === stream) timer = setTimeout(open, RETRY_MS);
-      };
     };
-    // A browser has few connections to one host: who does not look needs none.
-    const looked = () => {
-      if (document.hidden) {
-        source?.close();
-        source = undefined;
-      } else if (source === undefined) open();
-    };
-    looked();
-    document.addEventListener("visibilitychange", looked);
-    return () => {
-      document.removeEventListener("visibilitychange", looked);
-      clearTimeout(timer);
-      source?.close();
-      source = undefined;
-    };
+    return whileSeen(path, listen, () => setLive(false));
   }, [path]);
   return isLive;
 }

@@ -32,60 +32,34 @@ function Charts({ points, last }: { points: readonly Point[]; last: Point | unde
     values: points.map((point) => point[name]),
   });
   const perSecond = (value: number) => `${bytes(value)}/s`;
+  const one = (title: string, name: keyof Point, format: (value: number) => string, color = "c1") => ({
+    title,
+    now: known(last?.[name], format),
+    format,
+    lines: [line(title, color, name)],
+  });
+  const latency = [line("p50", "c1", "p50"), line("p99", "c2", "p99"), line("p99.9", "c3", "p999")];
+  const network = last === undefined ? "–" : `${perSecond(last.netIn)} in, ${perSecond(last.netOut)} out`;
+  const charts = [
+    one("Operations a second", "ops", number),
+    { ...one("Latency, p99", "p99", micros), lines: latency },
+    { ...one("Memory", "memory", bytes), binary: true },
+    { ...one("Hit rate", "hitRate", percent, "c4"), max: 1 },
+    one("Keys", "keys", number),
+    one("Clients", "clients", number),
+    {
+      title: "Network",
+      now: network,
+      format: bytes,
+      binary: true,
+      lines: [line("In", "c1", "netIn"), line("Out", "c2", "netOut")],
+    },
+  ];
   return (
     <div class="charts">
-      <Chart
-        title="Operations a second"
-        now={known(last?.ops, number)}
-        times={times}
-        format={number}
-        lines={[line("Operations", "c1", "ops")]}
-      />
-      <Chart
-        title="Latency, p99"
-        now={known(last?.p99, micros)}
-        times={times}
-        format={micros}
-        lines={[line("p50", "c1", "p50"), line("p99", "c2", "p99"), line("p99.9", "c3", "p999")]}
-      />
-      <Chart
-        title="Memory"
-        now={known(last?.memory, bytes)}
-        times={times}
-        format={bytes}
-        binary
-        lines={[line("Memory", "c1", "memory")]}
-      />
-      <Chart
-        title="Hit rate"
-        now={known(last?.hitRate, percent)}
-        times={times}
-        format={percent}
-        max={1}
-        lines={[line("Hit rate", "c4", "hitRate")]}
-      />
-      <Chart
-        title="Keys"
-        now={known(last?.keys, number)}
-        times={times}
-        format={number}
-        lines={[line("Keys", "c1", "keys")]}
-      />
-      <Chart
-        title="Clients"
-        now={known(last?.clients, number)}
-        times={times}
-        format={number}
-        lines={[line("Clients", "c1", "clients")]}
-      />
-      <Chart
-        title="Network"
-        now={last === undefined ? "–" : `${perSecond(last.netIn)} in, ${perSecond(last.netOut)} out`}
-        times={times}
-        format={bytes}
-        binary
-        lines={[line("In", "c1", "netIn"), line("Out", "c2", "netOut")]}
-      />
+      {charts.map((chart) => (
+        <Chart key={chart.title} times={times} {...chart} />
+      ))}
     </div>
   );
 }

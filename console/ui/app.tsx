@@ -1,5 +1,5 @@
 /** The frame: menu, banner, keyboard, sign-in; inside it one view. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useState } from "preact/hooks";
 import { act, type Failure, get, whenSignInIsNeeded } from "./api.ts";
 import { startLive, useHealth } from "./live.ts";
 import { Dialog } from "./parts.tsx";
@@ -157,7 +157,8 @@ const isField = (target: EventTarget | null) =>
 
 /** `/`, `?`, and `g` or `e` with a letter; nothing while somebody types or a dialog is open. */
 function useKeyboard(help: () => void): void {
-  useEffect(() => {
+  // With the first picture, not after it: who sees the page may type.
+  useLayoutEffect(() => {
     let going: readonly View[] | null = null;
     const pressed = (event: KeyboardEvent) => {
       if (event.key === "Escape" && isField(event.target)) (event.target as HTMLElement).blur();

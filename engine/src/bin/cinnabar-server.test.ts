@@ -164,7 +164,7 @@ describe("not starting", () => {
     [["/nowhere/at/all.conf"], "Fatal error, can't open config file '/nowhere/at/all.conf': No such file or directory"],
     [["--port", "0"], "Nothing to listen on"],
     [["--port", "0", "--unixsocket", "/nowhere/at/all.sock"], "Could not listen on /nowhere/at/all.sock"],
-    [["--bind", "203.0.113.1", "--port", "1"], "Could not listen on 203.0.113.1:1"],
+    [["--bind", "203.0.113.1", "--port", "1"], "Failed listening on port 1 (tcp) of 203.0.113.1"],
   ])("says what is wrong with %j", async (args, message) => {
     const server = start(args);
     expect((await server.exited).code).toBe(1);

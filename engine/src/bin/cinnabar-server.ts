@@ -50,6 +50,24 @@ function fail(text: string): never {
   process.exit(1);
 }
 
+/** What redis-server shows when it starts, or one line of it: programs that start servers read the port and the pid from it. */
+function showLogo(log: (level: Level, text: string) => void, always: boolean, file: string, port: number): void {
+  if (!always && !(file === "" && process.stdout.isTTY)) {
+    log("notice", `Running mode=standalone, port=${port}.`);
+    return;
+  }
+  const lines = [
+    `   ◆    Cinnabar ${VERSION}`,
+    `  ◆◆◆   Redis ${REDIS_VERSION} compatible, standalone`,
+    ` ◆◆◆◆◆  Port: ${port}`,
+    `  ◆◆◆   PID: ${process.pid}`,
+    "   ◆",
+  ];
+  const text = `\n${lines.join("\n")}\n\n`;
+  if (file === "") process.stdout.write(text);
+  else appendFileSync(file, text);
+}
+
 /** A bind address as Node takes it; a leading dash means that it may be missing on this machine. */
 function bindAddress(word: string): { host: string; optional: boolean } {
   const optional = word.startsWith("-");
@@ -68,8 +86,10 @@ async function listenTcp(engine: EmbeddedEngine): Promise<Address[]> {
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (optional && (code === "EADDRNOTAVAIL" || code === "EAFNOSUPPORT")) continue;
-      if (code !== "EADDRINUSE") fail(`Could not listen on ${host}:${values.port}: ${message}`);
-      fail(`Could not listen on ${host}:${values.port}: the port is taken. Choose another with --port.`);
+      const reason = code === "EADDRINUSE" ? "the port is taken, choose another with --port" : message;
+      const text = `Failed listening on port ${values.port} (tcp) of ${host}: ${reason}`;
+      engine.core.log("warning", text);
+      fail(text);
     }
   }
   return addresses;
@@ -110,6 +130,9 @@ async function start(argv: string[]): Promise<void> {
   const log = logger(values.loglevel, values.logfile, () => (core.replication.isReplica ? "S" : "M"));
   core.log = log;
   process.title = `cinnabar-server ${values.bind[0] ?? "*"}:${values.port}`;
+
+  log("notice", `cinnabar-server ${VERSION} (Redis ${REDIS_VERSION}), pid ${process.pid}`);
+  showLogo(log, values["always-show-logo"], values.logfile, values.port);
 
   let stopping = false;
   const stop = (why: string, request: ShutdownRequest): boolean | Promise<boolean> => {
@@ -152,7 +175,6 @@ async function start(argv: string[]): Promise<void> {
   }
   if (addresses.length === 0 && values.unixsocket === "")
     fail("Nothing to listen on: port is 0 and no unixsocket is set.");
-  log("notice", `cinnabar-server ${VERSION} (Redis ${REDIS_VERSION}), pid ${process.pid}`);
   await load(core, log);
   log("notice", "Ready to accept connections");
 }

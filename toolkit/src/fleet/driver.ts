@@ -19,14 +19,18 @@ import type {
 } from "../connection/port.ts";
 import { SLOTS, slotOf } from "../connection/slots.ts";
 import { States } from "../connection/states.ts";
-import { ClosedError, ConnectionError } from "../errors.ts";
+import { ClosedError, ConnectionError, InputError } from "../errors.ts";
 import type { ComponentLayout } from "./layout.ts";
 
 export interface FleetDriverOptions {
   readonly clock: Clock;
   /** How long a request waits for slots that are being moved, or for the right to use the layout. */
   readonly waitMs: number;
+  /** What the fleet's own keys begin with. */
+  readonly reserved: string;
 }
+
+type Keyed = Pick<Request, "key">;
 
 interface Open {
   readonly session: Session;
@@ -41,6 +45,7 @@ export class FleetDriver implements Driver {
   readonly #states = new States();
   #shards = new Map<string, Driver>();
   #owner: Driver[] = [];
+  #prefixes: readonly string[] | undefined;
   readonly #frozen = new Uint8Array(SLOTS);
   readonly #underWay = new Uint32Array(SLOTS);
   #validUntilMs = Number.NEGATIVE_INFINITY;
@@ -68,6 +73,7 @@ export class FleetDriver implements Driver {
     for (const { from, to, shard } of layout.slots) owner.fill(shards.get(shard)!, from, to + 1);
     this.#shards = new Map(shards);
     this.#owner = owner;
+    this.#prefixes = layout.prefixes;
     this.#frozen.fill(0);
     const { moving } = layout;
     if (moving !== undefined) this.#frozen.fill(1, moving.from, moving.to + 1);
@@ -129,11 +135,11 @@ export class FleetDriver implements Driver {
   // ---------------------------------------------------------------------------------------------- requests
 
   send(each: Request): Promise<Reply> {
-    return this.#admitted([slotFor(each)], () => this.#driverFor(each).send(each));
+    return this.#admitted([each], () => this.#driverFor(each).send(each));
   }
 
   sendMany(requests: readonly Request[]): Promise<Answer[]> {
-    return this.#admitted(requests.map(slotFor), async () => {
+    return this.#admitted(requests, async () => {
       const groups = new Map<Driver, number[]>();
       requests.forEach((each, at) => {
         const driver = this.#driverFor(each);
@@ -155,14 +161,29 @@ export class FleetDriver implements Driver {
 
   transact(requests: readonly Request[]): Promise<Answer[]> {
     const first = requests.find(({ key }) => key !== undefined) ?? requests[0]!;
-    return this.#admitted(requests.map(slotFor), () => this.#driverFor(first).transact(requests));
+    return this.#admitted(requests, () => this.#driverFor(first).transact(requests));
   }
 
   sendToAll(each: Request): Promise<Answer[]> {
-    return this.#admitted([ANY], async () => {
+    return this.#admitted([], async () => {
       const answers = [...this.#drivers()].map((driver) => driver.sendToAll(each));
       return (await Promise.all(answers)).flat();
     });
+  }
+
+  /** Refuses a key that a move would not take along. */
+  #slotFor({ key }: Keyed): number {
+    if (key === undefined) return ANY;
+    const { reserved } = this.#options;
+    if (key.startsWith(reserved)) throw new InputError(`keys that begin with "${reserved}" belong to the fleet itself`);
+    const prefixes = this.#prefixes;
+    if (prefixes !== undefined && !prefixes.some((prefix) => key.startsWith(prefix))) {
+      throw new InputError(
+        `this component owns keys that begin with ${prefixes.map((each) => JSON.stringify(each)).join(" or ")}, ` +
+          `and ${JSON.stringify(key)} does not`,
+      );
+    }
+    return slotOf(key);
   }
 
   #driverFor({ key }: Request): Driver {
@@ -173,8 +194,9 @@ export class FleetDriver implements Driver {
     return this.#owner[0]!;
   }
 
-  /** Runs when all of the slots may be used, and counts as under way in them until it is over. */
-  async #admitted<T>(slots: readonly number[], run: () => Promise<T>): Promise<T> {
+  /** Runs when the slots of all requests may be used, and counts as under way in them until it is over. */
+  async #admitted<T>(requests: readonly Keyed[], run: () => Promise<T>): Promise<T> {
+    const slots = requests.map((each) => this.#slotFor(each));
     if (!this.#isOpen(slots)) await this.#opened(slots);
     for (const slot of slots) if (slot !== ANY) this.#underWay[slot]!++;
     try {
@@ -228,8 +250,8 @@ export class FleetDriver implements Driver {
   // ---------------------------------------------------------------------------------------------- connections
 
   async session(key: string | undefined, options?: SessionOptions): Promise<Session> {
-    const slot = key === undefined ? ANY : slotOf(key);
-    const session = await this.#admitted([slot], () =>
+    const slot = this.#slotFor({ key });
+    const session = await this.#admitted([{ key }], () =>
       (slot === ANY ? this.#anyDriver() : this.#owner[slot]!).session(key, options),
     );
     const open: Open = { session, slot };
@@ -282,10 +304,6 @@ export class FleetDriver implements Driver {
 
 /** No slot: a request without a key. */
 const ANY = -1;
-
-function slotFor({ key }: Request): number {
-  return key === undefined ? ANY : slotOf(key);
-}
 
 /** Waits for all. If one failed and another may have run, the whole may have. */
 async function everyOne(sending: readonly Promise<void>[]): Promise<void> {

@@ -224,7 +224,12 @@ describe.skipIf(!REDIS)("a fleet", () => {
     const store = await open(url(2));
     stores.push(store);
     const target = { send: (each: { words: readonly unknown[] }) => store.call(...(each.words as string[])) };
-    const late = new Mover({ fenceKey: "fleet:{main}:fence", fence: 0, signal: new AbortController().signal });
+    const late = new Mover({
+      fenceKey: "fleet:{main}:fence:shop",
+      fence: 0,
+      owners: () => "own",
+      signal: new AbortController().signal,
+    });
     await expect(late.claim(target as never)).rejects.toThrow(/FENCED/);
   }, 60_000);
 
@@ -273,6 +278,92 @@ describe.skipIf(!REDIS)("a fleet", () => {
       await proxy.close();
     }
   }, 60_000);
+
+  /** A thousand keys of their own for two components, and what `addShard` of the other one's server does to them. */
+  async function twoComponents(prefixes: { shop?: string[]; work?: string[] }): Promise<Fleet> {
+    const fleet = await member();
+    await fleet.define("shop", { a: url(1), b: url(2) }, prefixes.shop && { prefixes: prefixes.shop });
+    await fleet.define("work", { only: url(3) }, prefixes.work && { prefixes: prefixes.work });
+    for (let n = 0; n < 1_000; n++) {
+      await fleet.store("shop").call("SET", `product:{${n}}`, n);
+      await fleet.store("work").call("SET", `job:{${n}}`, n);
+    }
+    return fleet;
+  }
+
+  test("leaves the keys of another component alone, on a server that both have", async () => {
+    const fleet = await twoComponents({ shop: ["product:"], work: ["job:"] });
+    await fleet.addShard("shop", "c", url(3));
+    expect(keysAt(3).filter((key) => key.startsWith("job:"))).toHaveLength(1_000);
+    expect(keysAt(3).length).toBeGreaterThan(1_250);
+    // Both move at the same time, in both directions, over the servers that they share.
+    await Promise.all([fleet.addShard("work", "one", url(1)), fleet.removeShard("shop", "a")]);
+    await Promise.all([fleet.removeShard("work", "only"), fleet.addShard("shop", "d", url(4))]);
+    const all = [1, 2, 3, 4].flatMap(keysAt);
+    expect(all.filter((key) => key.startsWith("job:"))).toHaveLength(1_000);
+    expect(all.filter((key) => key.startsWith("product:"))).toHaveLength(1_000);
+    for (let n = 0; n < 1_000; n++) {
+      expect(await fleet.store("shop").call("GET", `product:{${n}}`)).toBe(String(n));
+      expect(await fleet.store("work").call("GET", `job:{${n}}`)).toBe(String(n));
+    }
+  }, 60_000);
+
+  test("does not let components share a server whose keys cannot be told apart", async () => {
+    const fleet = await twoComponents({ shop: ["product:"] });
+    await expect(fleet.addShard("shop", "c", url(3))).rejects.toThrow(/no component|told apart/);
+    await expect(fleet.define("late", { a: url(1) }, { prefixes: ["prod"] })).rejects.toThrow(/both own/);
+    // By another name, it is the same server.
+    const alias = url(3).replace("127.0.0.1", "localhost");
+    await expect(fleet.define("late", { a: alias }, { prefixes: ["x:"], shared: true })).rejects.toThrow(/told apart/);
+    await expect(fleet.define("late", { a: url(4) }, { prefixes: ["fleet:mine"] })).rejects.toThrow(/fleet itself/);
+    await expect(fleet.define("late", { a: url(4) }, { shared: true })).rejects.toThrow(/needs prefixes/);
+    expect(keysAt(3)).toHaveLength(1_000);
+  });
+
+  test("takes a server with keys of another application only as a shared one, and leaves them alone", async () => {
+    const fleet = await member();
+    for (let n = 0; n < 300; n++) cli(servers[2]!.port, "SET", `foreign:${n}`, String(n));
+    await fleet.define("shop", { a: url(1) }, { prefixes: ["product:"] });
+    await fleet.define("all", { a: url(3) });
+    const shop = fleet.store("shop");
+    for (let n = 0; n < 500; n++) await shop.call("SET", `product:{${n}}`, n);
+    await expect(fleet.addShard("all", "b", url(2))).rejects.toThrow(/would delete, such as "foreign:/);
+    await expect(fleet.addShard("shop", "b", url(2))).rejects.toThrow(/no component of the fleet, such as "foreign:/);
+    expect(Object.keys(fleet.layout.components.shop!.shards)).toEqual(["a"]);
+    await fleet.addShard("shop", "b", url(2), { shared: true });
+    await fleet.removeShard("shop", "a");
+    await fleet.addShard("shop", "a", url(1));
+    expect(keysAt(2).filter((key) => key.startsWith("foreign:"))).toHaveLength(300);
+    for (let n = 0; n < 500; n++) expect(await shop.call("GET", `product:{${n}}`)).toBe(String(n));
+    // What a move would leave behind is not written in the first place.
+    await expect(shop.call("SET", "other", 1)).rejects.toThrow(InputError);
+    await expect(shop.call("SET", "fleet:{main}", 1)).rejects.toThrow(/fleet itself/);
+  }, 60_000);
+
+  test("does not delete what something else has written to a shard of a component without prefixes", async () => {
+    const fleet = await member({ takesOver: false });
+    await fleet.define("shop", { a: url(1), b: url(2) });
+    for (let n = 0; n < 100; n++) await fleet.store("shop").call("SET", `k:{${n}}`, n);
+    // Slot 12182 belongs to the second shard.
+    expect(slotOf("foo")).toBe(12_182);
+    cli(servers[1]!.port, "SET", "foo", "written behind the fleet's back");
+    await expect(fleet.removeShard("shop", "b")).rejects.toThrow(/in slots that it does not own, such as "foo"/);
+    expect(cli(servers[1]!.port, "GET", "foo")).toContain("behind");
+    cli(servers[1]!.port, "DEL", "foo");
+    await fleet.balance("shop");
+    expect(keysAt(1)).toHaveLength(100);
+  });
+
+  test("keeps its own keys where they are when a shard is the home store", async () => {
+    const fleet = await member();
+    await fleet.define("shop", { a: url(0) });
+    for (let n = 0; n < 200; n++) await fleet.store("shop").call("SET", `k:{${n}}`, n);
+    await fleet.addShard("shop", "b", url(1));
+    await fleet.removeShard("shop", "a");
+    expect(keysAt(1)).toHaveLength(200);
+    expect(cli(servers[0]!.port, "EXISTS", "fleet:{main}")).toContain("1");
+    expect(Object.keys((await member()).layout.components.shop!.shards)).toEqual(["b"]);
+  });
 
   test("a shard that does not answer changes nothing", async () => {
     const fleet = await member({ open: { connectTimeoutMs: 300 } });

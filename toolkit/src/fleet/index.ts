@@ -36,7 +36,8 @@ import {
   shares,
   validLayout,
 } from "./layout.ts";
-import { Mover } from "./mover.ts";
+import { findKey, Mover } from "./mover.ts";
+import { checkNeighbours, checkPrefixes, type KeyOwner, type Owners, ownersFor, shown } from "./ownership.ts";
 import { behind, leave, renew } from "./scripts.ts";
 
 export { type ComponentLayout, type Layout, type Move, type Owned, type Shard, type Slots, shares } from "./layout.ts";
@@ -66,6 +67,21 @@ export interface MoveProgress {
   readonly move: Move;
   /** Keys that this step has moved so far. */
   readonly keys: number;
+}
+
+export interface DefineOptions {
+  /**
+   * The component owns the keys that begin with one of these, and its store takes no others. Without prefixes it owns every
+   * key of its servers, and shares them with nobody.
+   */
+  readonly prefixes?: readonly string[];
+  /** The servers may hold keys that belong to no component of the fleet. They are left alone. Needs `prefixes`. */
+  readonly shared?: boolean;
+}
+
+export interface AddShardOptions extends MoveOptions {
+  /** The server may hold keys that belong to no component of the fleet. They are left alone. Needs `prefixes`. */
+  readonly shared?: boolean;
 }
 
 export interface MoveOptions {
@@ -208,7 +224,8 @@ export class Fleet {
     const drivers = await Promise.all(entries.map(([, { url }]) => this.#driver(url)));
     let part = this.#parts.get(name);
     if (part === undefined) {
-      const driver = new FleetDriver({ clock: this.#home.clock, waitMs: this.#waitMs });
+      const { reserved } = this.#keys;
+      const driver = new FleetDriver({ clock: this.#home.clock, waitMs: this.#waitMs, reserved });
       part = { driver, store: new Store(driver, this.#options.open ?? {}), urls: [] };
     }
     // Before it is waited for: requests must not go the old way meanwhile.
@@ -263,31 +280,109 @@ export class Fleet {
 
   // ---------------------------------------------------------------------------------------------- changing
 
-  /** Makes a component on these shards. Once it is there, it is changed by adding and removing shards. */
-  async define(component: string, shards: Readonly<Record<string, string>>): Promise<void> {
+  /**
+   * Makes a component on these shards. Once it is there, its shards are changed by adding and removing them. The servers may
+   * already hold the component's keys, each in the slots that it is given.
+   */
+  async define(
+    component: string,
+    shards: Readonly<Record<string, string>>,
+    options: DefineOptions = {},
+  ): Promise<void> {
     word("component", component, 256);
-    const made = firstLayout(shards);
-    for (const { url } of Object.values(made.shards)) await this.#driver(url);
+    const prefixes = options.prefixes === undefined ? undefined : checkPrefixes(options.prefixes, this.#keys.reserved);
+    const shared = checkShared(options.shared, prefixes);
+    const made = firstLayout(shards, prefixes);
+    const isNew = this.layout.components[component] === undefined;
+    if (isNew)
+      for (const [shard, { url }] of Object.entries(made.shards))
+        await this.#admit(component, made, shard, url, shared);
+    const neighbours = await this.#neighbours(component, made);
     await this.#change(`define ${component}`, (layout) => {
       const before = layout.components[component];
-      if (before === undefined) return { components: { ...layout.components, [component]: made } };
-      const same = JSON.stringify(urlsOf(before)) === JSON.stringify(urlsOf(made));
-      if (same) return null;
-      throw new InputError(`"${component}" is there already, on other shards; use addShard and removeShard`);
+      if (before !== undefined && JSON.stringify(urlsOf(before)) !== JSON.stringify(urlsOf(made))) {
+        throw new InputError(`"${component}" is there already, on other shards; use addShard and removeShard`);
+      }
+      if (before !== undefined && JSON.stringify(before.prefixes) === JSON.stringify(made.prefixes)) return null;
+      checkNeighbours(component, made, neighbours(layout));
+      const { prefixes: _, ...rest } = before ?? made;
+      const after = { ...rest, ...(made.prefixes === undefined ? {} : { prefixes: made.prefixes }) };
+      return { components: { ...layout.components, [component]: after } };
     });
   }
 
   /** Adds a server and gives it its share of the keys. Resolves when it has it. */
-  async addShard(component: string, shard: string, url: string, options: MoveOptions = {}): Promise<void> {
+  async addShard(component: string, shard: string, url: string, options: AddShardOptions = {}): Promise<void> {
     word("shard", shard, 256);
-    await this.#driver(url);
-    await this.#changeComponent(component, `add shard ${shard}`, (before) => {
+    const present = this.#layoutOf(component);
+    const shared = checkShared(options.shared, present.prefixes);
+    if (present.shards[shard] === undefined) await this.#admit(component, present, shard, url, shared);
+    const neighbours = await this.#neighbours(component, { ...present, shards: { [shard]: { url } } });
+    await this.#changeComponent(component, `add shard ${shard}`, (before, layout) => {
       const there = before.shards[shard];
       if (there?.url === url && there.leaving !== true) return null;
       if (there !== undefined && there.url !== url) throw new InputError(`"${component}" has another shard "${shard}"`);
+      checkNeighbours(component, before, neighbours(layout));
       return { ...before, shards: { ...before.shards, [shard]: { url } } };
     });
     await this.balance(component, options);
+  }
+
+  /**
+   * Looks at the keys of a server that is about to become a shard: a move would delete what it takes for its own, and would
+   * leave behind what it does not know.
+   */
+  async #admit(
+    component: string,
+    layout: ComponentLayout,
+    shard: string,
+    url: string,
+    isShared: boolean,
+  ): Promise<void> {
+    const driver = await this.#driver(url);
+    const components = { ...this.layout.components, [component]: layout };
+    const owners = ownersFor({ components }, component, this.#keys.reserved);
+    const slots = layout.slots.filter((owned) => owned.shard === shard);
+    const isGiven = (slot: number) => slots.some(({ from, to }) => slot >= from && slot <= to);
+    const isRefused = (owner: KeyOwner, slot: number) =>
+      owner === "own" ? !isGiven(slot) : owner === "none" && !isShared;
+    const found = await findKey(driver, owners, isRefused);
+    if (found === null) return;
+    throw new InputError(
+      owners(found) === "own"
+        ? `the server of shard "${shard}" already holds keys that "${component}" would delete, such as ${shown(found)}: ` +
+            "use an empty server, or define prefixes that tell the component's keys from others"
+        : `the server of shard "${shard}" holds keys that belong to no component of the fleet, such as ${shown(found)}: ` +
+            "use another server, or say shared: true to leave such keys alone",
+    );
+  }
+
+  /** Finds the components of a layout that use one of these servers, by whatever URL. */
+  async #neighbours(
+    component: string,
+    { shards }: ComponentLayout,
+  ): Promise<(layout: Layout) => [string, ComponentLayout][]> {
+    const identities = new Map<string, string>();
+    const identify = async (url: string) => {
+      const driver = await this.#driver(url).catch(() => null);
+      // A server that does not answer is known by its URL only.
+      const identity = driver === null ? url : await identityOf(driver, url).catch(() => url);
+      identities.set(url, identity);
+    };
+    const urls = Object.values(this.layout.components).flatMap((each) => Object.values(each.shards));
+    await Promise.all([...Object.values(shards), ...urls].map(({ url }) => identify(url)));
+    const identity = (url: string) => identities.get(url) ?? url;
+    const used = new Set(Object.values(shards).map(({ url }) => identity(url)));
+    return (layout) =>
+      Object.entries(layout.components).filter(
+        ([name, each]) => name !== component && Object.values(each.shards).some(({ url }) => used.has(identity(url))),
+      );
+  }
+
+  #layoutOf(component: string): ComponentLayout {
+    const layout = this.layout.components[component];
+    if (layout === undefined) throw new InputError(`the fleet has no component "${component}"`);
+    return layout;
   }
 
   /** Gives a server's keys to the others and forgets it. Resolves when it has none. */
@@ -314,12 +409,12 @@ export class Fleet {
   #changeComponent(
     component: string,
     note: string,
-    make: (before: ComponentLayout) => ComponentLayout | null,
+    make: (before: ComponentLayout, layout: Layout) => ComponentLayout | null,
   ): Promise<ComponentLayout> {
     return this.#change(`${component}: ${note}`, (layout) => {
       const before = layout.components[component];
       if (before === undefined) throw new InputError(`the fleet has no component "${component}"`);
-      const after = make(before);
+      const after = make(before, layout);
       return after === null ? null : { components: { ...layout.components, [component]: after } };
     }).then(() => this.layout.components[component]!);
   }
@@ -335,7 +430,7 @@ export class Fleet {
 
   /** Moves slots until every shard has its share, and finishes what others have left. One at a time in the whole fleet. */
   async balance(component: string, options: MoveOptions = {}): Promise<void> {
-    if (!(component in this.layout.components)) throw new InputError(`the fleet has no component "${component}"`);
+    this.#layoutOf(component);
     const { signal } = options;
     for (;;) {
       const lock = { waitMs: 60_000, ...(signal === undefined ? {} : { signal }) };
@@ -348,21 +443,22 @@ export class Fleet {
   }
 
   async #balance(component: string, fence: number, signal: AbortSignal, options: MoveOptions): Promise<void> {
-    const mover = new Mover({ fenceKey: this.#keys.fence, fence, signal });
     for (;;) {
       signal.throwIfAborted();
       await this.#config.refresh();
       await this.#follow();
       const layout = this.layout.components[component];
       if (layout === undefined) return;
+      const owners = ownersFor(this.layout, component, this.#keys.reserved);
+      const mover = new Mover({ fenceKey: this.#keys.fence(component), fence, owners, signal });
       if (layout.left !== undefined && layout.left.length > 0) await this.#cleanUp(component, layout, mover);
       else if (layout.moving !== undefined) await this.#step(component, layout.moving, mover, signal, options);
-      else if (!(await this.#begin(component, layout))) return;
+      else if (!(await this.#begin(component, layout, owners))) return;
     }
   }
 
   /** Announces the next step; false when there is none. */
-  async #begin(component: string, layout: ComponentLayout): Promise<boolean> {
+  async #begin(component: string, layout: ComponentLayout, owners: Owners): Promise<boolean> {
     const move = nextMove(layout, this.#slotsPerStep);
     if (move === null) {
       const counts = shares(layout);
@@ -374,12 +470,29 @@ export class Fleet {
       }));
       return true;
     }
+    await this.#checkTarget(component, layout, move, owners);
     await this.#changeComponent(
       component,
       `move ${move.from}–${move.to} from ${move.source} to ${move.target}`,
       (before) => (before.moving === undefined ? { ...before, moving: move } : null),
     );
     return true;
+  }
+
+  /**
+   * A component without prefixes takes every key of its servers for its own. Before a move is announced the target has no key
+   * in its slots; if it has, something else writes there, and deleting that is not ours to decide.
+   */
+  async #checkTarget(component: string, layout: ComponentLayout, move: Move, owners: Owners): Promise<void> {
+    if (layout.prefixes !== undefined) return;
+    const driver = await this.#driver(layout.shards[move.target]!.url);
+    const isInTheWay = (owner: KeyOwner, slot: number) => owner === "own" && slot >= move.from && slot <= move.to;
+    const found = await findKey(driver, owners, isInTheWay);
+    if (found === null) return;
+    throw new InputError(
+      `shard "${move.target}" of "${component}" holds keys in slots that it does not own, such as ${shown(found)}: ` +
+        "delete them, or define prefixes that tell the component's keys from others",
+    );
   }
 
   async #step(
@@ -446,8 +559,7 @@ export class Fleet {
 
   /** The shards of a component, with what they hold. */
   async inspect(component: string): Promise<ShardStatus[]> {
-    const layout = this.layout.components[component];
-    if (layout === undefined) throw new InputError(`the fleet has no component "${component}"`);
+    const layout = this.#layoutOf(component);
     const counts = shares(layout);
     return Promise.all(
       Object.entries(layout.shards).map(async ([shard, { url, leaving = false }]) => {
@@ -479,6 +591,20 @@ export class Fleet {
     const { members, seen } = this.#keys;
     await this.#home.run(leave, { members, seen, member: this.#member }).catch(() => {});
   }
+}
+
+/** Without prefixes there is no way to tell the component's keys from those of others. */
+function checkShared(shared: boolean | undefined, prefixes: readonly string[] | undefined): boolean {
+  if (shared === true && prefixes === undefined) throw new InputError("shared: true needs prefixes");
+  return shared ?? false;
+}
+
+/** The same for two URLs of one database of one server. */
+async function identityOf(driver: Driver, url: string): Promise<string> {
+  const info = String(await driver.send({ words: ["INFO", "server"], key: undefined, buffers: false }));
+  const runId = /run_id:(\w+)/.exec(info)?.[1];
+  const db = /\/(\d+)(?:\?|$)/.exec(url)?.[1] ?? "0";
+  return runId === undefined ? url : `${runId}/${db}`;
 }
 
 function urlsOf({ shards }: ComponentLayout): [string, string][] {

@@ -9,8 +9,10 @@ export interface FleetKeys {
   readonly members: string;
   /** Hash: process → the version of the layout that it follows. */
   readonly seen: string;
-  /** On each shard, string: the fence of the one who moves slots. Excluded from moves. */
-  readonly fence: string;
+  /** On each shard, string: the fence of the process that moves slots of this component. */
+  fence(component: string): string;
+  /** What every key of any fleet with this prefix begins with, on the shards too. Such keys are never moved. */
+  readonly reserved: string;
 }
 
 export function fleetKeys(prefix: string, name: string): FleetKeys {
@@ -19,6 +21,7 @@ export function fleetKeys(prefix: string, name: string): FleetKeys {
     current: configKeys(prefix, name).current,
     members: `${base}:members`,
     seen: `${base}:seen`,
-    fence: `${base}:fence`,
+    fence: (component) => `${base}:fence:${component}`,
+    reserved: `${prefix}:`,
   };
 }

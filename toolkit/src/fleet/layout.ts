@@ -33,6 +33,8 @@ export interface Move extends Slots {
 
 export interface ComponentLayout {
   readonly shards: Readonly<Record<string, Shard>>;
+  /** The keys that begin with one of these are the component's; without any, every key of its servers is (ownership.ts). */
+  readonly prefixes?: readonly string[];
   readonly slots: readonly Owned[];
   readonly moving?: Move;
   readonly left?: readonly Owned[];
@@ -47,7 +49,10 @@ export const NOTHING: Layout = { components: {} };
 const MOST_SHARDS = 256;
 
 /** A component on these shards, with equal shares. */
-export function firstLayout(urls: Readonly<Record<string, string>>): ComponentLayout {
+export function firstLayout(
+  urls: Readonly<Record<string, string>>,
+  prefixes: readonly string[] | undefined = undefined,
+): ComponentLayout {
   const names = Object.keys(urls).sort();
   if (names.length === 0) throw new InputError("a component needs at least one shard");
   const slots = names.map((shard, at) => ({
@@ -56,7 +61,7 @@ export function firstLayout(urls: Readonly<Record<string, string>>): ComponentLa
     shard,
   }));
   const shards = Object.fromEntries(names.map((name) => [name, { url: urls[name]! }]));
-  return validComponent("component", { shards, slots });
+  return validComponent("component", { shards, slots, ...(prefixes === undefined ? {} : { prefixes }) });
 }
 
 /** Gives a layout its type, or says what is wrong with it. */

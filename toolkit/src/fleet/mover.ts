@@ -1,5 +1,5 @@
 /**
- * The keys of some slots from one server to another, while nobody touches them.
+ * The component's keys in some slots from one server to another, while nobody touches them. Other keys are left alone.
  *
  * Values go as DUMP gives them, through this process, so that any two servers that `open` reaches will do. Every write carries
  * the fence of the lock under which the move is made: one who was stopped in the middle and wakes up when another has finished
@@ -9,11 +9,14 @@ import type { Driver, Reply, Request, Word } from "../connection/port.ts";
 import { slotOfBytes } from "../connection/slots.ts";
 import { ServerError } from "../errors.ts";
 import type { Slots } from "./layout.ts";
+import type { KeyOwner, Owners } from "./ownership.ts";
 import { RAISE_FENCE, RESTORE_FENCED, UNLINK_FENCED } from "./scripts.ts";
 
 export interface MoverOptions {
   readonly fenceKey: string;
   readonly fence: number;
+  /** Whose a key is. */
+  readonly owners: Owners;
   readonly signal: AbortSignal;
 }
 
@@ -57,19 +60,14 @@ export class Mover {
   }
 
   async *#keysIn(driver: Driver, slots: Slots): AsyncGenerator<Buffer[]> {
-    const fenceKey = Buffer.from(this.#options.fenceKey);
-    let cursor: Word = "0";
-    do {
-      this.#options.signal.throwIfAborted();
-      const words: Word[] = ["SCAN", cursor, "COUNT", SCAN_COUNT];
-      const [next, keys] = (await driver.send({ words, key: undefined, buffers: true })) as [Buffer, Buffer[]];
+    const { owners, signal } = this.#options;
+    for await (const keys of scanKeys(driver, signal)) {
       const found = keys.filter((key) => {
         const slot = slotOfBytes(key);
-        return slot >= slots.from && slot <= slots.to && !key.equals(fenceKey);
+        return slot >= slots.from && slot <= slots.to && owners(key) === "own";
       });
       if (found.length > 0) yield found;
-      cursor = next.toString("latin1");
-    } while (cursor !== "0");
+    }
   }
 
   async #carry(source: Driver, target: Driver, keys: readonly Buffer[]): Promise<number> {
@@ -104,6 +102,30 @@ export class Mover {
     await flush();
     return count;
   }
+}
+
+/** The first key that `isWanted` takes, of all keys of a server; null if there is none. */
+export async function findKey(
+  driver: Driver,
+  owners: Owners,
+  isWanted: (owner: KeyOwner, slot: number) => boolean,
+): Promise<Buffer | null> {
+  for await (const keys of scanKeys(driver)) {
+    const found = keys.find((key) => isWanted(owners(key), slotOfBytes(key)));
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+async function* scanKeys(driver: Driver, signal?: AbortSignal): AsyncGenerator<Buffer[]> {
+  let cursor: Word = "0";
+  do {
+    signal?.throwIfAborted();
+    const words: Word[] = ["SCAN", cursor, "COUNT", SCAN_COUNT];
+    const [next, keys] = (await driver.send({ words, key: undefined, buffers: true })) as [Buffer, Buffer[]];
+    yield keys;
+    cursor = next.toString("latin1");
+  } while (cursor !== "0");
 }
 
 function evaluation(lua: string, keys: readonly Word[], args: readonly Word[]): Request {

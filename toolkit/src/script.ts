@@ -16,9 +16,15 @@
  * The names become locals of the script, so nobody counts positions, and a misspelt one is a type error. `rest` names a last
  * argument that takes any number of words and is a table in Lua; `restKeys` the same for keys. `include` prepends shared Lua.
  * A script runs by its SHA1; the store loads it where it is missing.
+ *
+ * **A script in a Cluster does not begin while its slot is being moved.** There a server refuses every access to a key that is
+ * not there, also in the middle of a script, and keeps what the script wrote until then: a script that empties a key and makes
+ * it again would run by half. So the variant for Clusters first asks for two keys of its slot that never exist. In a slot at
+ * rest the answer is 0; at either end of a move it is an error, and the script answers TRYAGAIN, which `Store` repeats.
+ * A renewal must not wait for the end of a move: it says `whileMoving`, and keeps the rule by itself.
  */
 import { createHash } from "node:crypto";
-import type { Reply, Word } from "./connection/port.ts";
+import type { Reply, Topology, Word } from "./connection/port.ts";
 import { InputError } from "./errors.ts";
 
 interface Shape<K extends string, A extends string, R extends string, RK extends string, T> {
@@ -38,6 +44,8 @@ interface Shape<K extends string, A extends string, R extends string, RK extends
   readonly readOnly?: boolean;
   /** Strings of the reply as Buffers. */
   readonly buffers?: boolean;
+  /** Runs while its slot is being moved: it changes keys that it has found and makes none, so it cannot end by half. */
+  readonly whileMoving?: boolean;
 }
 
 export type Params<K extends string, A extends string, R extends string, RK extends string> = {
@@ -53,7 +61,13 @@ export interface ScriptCall<T = unknown> {
   readonly args: readonly Word[];
 }
 
-export class Script<P, T> {
+/** The text of a script, and what a server knows it by. */
+export interface ScriptText {
+  readonly source: string;
+  readonly sha: string;
+}
+
+export class Script<P, T> implements ScriptText {
   readonly name: string;
   readonly source: string;
   readonly sha: string;
@@ -65,6 +79,7 @@ export class Script<P, T> {
   readonly #args: readonly string[];
   readonly #rest: string | undefined;
   readonly #restKeys: string | undefined;
+  #inCluster: ScriptText | undefined;
 
   constructor(shape: Shape<string, string, string, string, T>) {
     this.name = shape.name;
@@ -77,7 +92,17 @@ export class Script<P, T> {
     this.buffers = shape.buffers ?? false;
     this.reply = shape.reply ?? ((reply) => reply as T);
     this.source = [...this.#preamble(), ...(shape.include ?? []), shape.lua].join("\n");
-    this.sha = createHash("sha1").update(this.source).digest("hex");
+    this.sha = sha1(this.source);
+    if (shape.whileMoving === true) this.#inCluster = this;
+  }
+
+  /** The variant that runs only while its slot is at rest. */
+  get inCluster(): ScriptText {
+    if (this.#inCluster === undefined) {
+      const source = `${AT_REST}\n${this.source}`;
+      this.#inCluster = { source, sha: sha1(source) };
+    }
+    return this.#inCluster;
   }
 
   *#preamble(): Generator<string> {
@@ -117,6 +142,26 @@ export class Script<P, T> {
     return value as readonly Word[];
   }
 }
+
+/** Which text of a script a store runs. */
+export function textFor(script: Script<never, unknown>, topology: Topology): ScriptText {
+  return topology === "cluster" ? script.inCluster : script;
+}
+
+function sha1(source: string): string {
+  return createHash("sha1").update(source).digest("hex");
+}
+
+/** A key without a tag that holds a brace has no neighbours that could be named. No component has such keys. */
+const AT_REST = `
+do
+  local first = KEYS[1] or ""
+  local tag = string.match(first, "^[^{]*{([^}]+)}") or (not string.find(first, "[{}]") and first)
+  if tag and tag ~= "" then
+    local known = redis.pcall("EXISTS", "{" .. tag .. "}\\0a", "{" .. tag .. "}\\0b")
+    if type(known) == "table" then return redis.error_reply("TRYAGAIN the slot of '" .. first .. "' is being moved") end
+  end
+end`;
 
 function* locals(names: readonly string[], from: string): Generator<string> {
   if (names.length === 0) return;

@@ -5,6 +5,7 @@
  */
 import type { Clock, Timer } from "../clock.ts";
 import { ClosedError, ConnectionError, ServerError } from "../errors.ts";
+import { type ScriptCall, textFor } from "../script.ts";
 import type { Driver, Reply, Session, Word } from "./port.ts";
 
 export interface WaitOptions {
@@ -63,6 +64,20 @@ export class BlockingConnection {
       if (over) this.#drop(opening);
       if (!moved) throw error;
       throw new ConnectionError(error.message, { maybeExecuted: false, code: error.code, cause: error });
+    }
+  }
+
+  /** Runs a script on this connection, under the rules of `call`. */
+  async run<T>(call: ScriptCall<T>, options: WaitOptions): Promise<T> {
+    const { script, keys, args } = call;
+    const text = textFor(script, this.#driver.topology);
+    const rest = [keys.length, ...keys, ...args];
+    const asking = { ...options, buffers: script.buffers };
+    try {
+      return script.reply(await this.call(["EVALSHA", text.sha, ...rest], asking));
+    } catch (error) {
+      if (!(error instanceof ServerError) || error.code !== "NOSCRIPT") throw error;
+      return script.reply(await this.call(["EVAL", text.source, ...rest], asking));
     }
   }
 

@@ -12,7 +12,7 @@
 import { setMaxListeners } from "node:events";
 import { type Clock, sleep, systemClock } from "../clock.ts";
 import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "../errors.ts";
-import type { Script, ScriptCall } from "../script.ts";
+import { type Script, type ScriptCall, type ScriptText, textFor } from "../script.ts";
 import { BlockingConnection } from "./blocking.ts";
 import type {
   Answer,
@@ -168,15 +168,23 @@ export class Store {
   }
 
   async #evaluate(call: ScriptCall): Promise<Reply> {
-    const { script } = call;
+    const text = this.#textOf(call);
     try {
-      return await this.#driver.send(bySha(call));
+      return await this.#driver.send(bySha(call, text));
     } catch (error) {
       if (!(error instanceof ServerError) || error.code !== "NOSCRIPT") throw error;
     }
-    const reply = await this.#driver.send(bySource(call));
-    this.#loaded.add(script.sha);
+    const reply = await this.#driver.send(bySource(call, text));
+    this.#loaded.add(text.sha);
     return reply;
+  }
+
+  #bySource(call: ScriptCall): Request {
+    return bySource(call, this.#textOf(call));
+  }
+
+  #textOf({ script }: ScriptCall): ScriptText {
+    return textFor(script, this.topology);
   }
 
   /**
@@ -186,27 +194,43 @@ export class Store {
   async pipeline<const I extends readonly Item[]>(items: I): Promise<Answers<I>> {
     if (items.length === 0) return [] as unknown as Answers<I>;
     const repeatable = items.every((item) => (isCall(item) ? item.script.repeatable : isRead(item)));
-    const answers = await this.#trip("pipeline", items, repeatable, () => this.#sendItems(items));
+    const answers = await this.#trip("pipeline", items, repeatable, () => this.#sendAll(items));
     return answers.map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
+  }
+
+  /** Sends what a server has refused for the moment again, after a pause; it has not run. */
+  async #sendAll(items: readonly Item[]): Promise<Answer[]> {
+    const answers = await this.#sendItems(items);
+    const since = this.clock.monotonicMs();
+    for (let attempt = 0; ; attempt++) {
+      const refused = answers.flatMap((answer, at) => (this.#mayRepeat(answer, false) ? [at] : []));
+      if (refused.length === 0 || this.closed || this.clock.monotonicMs() - since >= this.#retryMs) return answers;
+      await this.#pause(attempt, this.#closing.signal);
+      const again = await this.#sendItems(refused.map((at) => items[at]!)).catch(someHaveRun);
+      refused.forEach((at, nth) => {
+        answers[at] = again[nth]!;
+      });
+    }
   }
 
   async #sendItems(items: readonly Item[]): Promise<Answer[]> {
     const fresh = new Set<string>();
     const requests = items.map((item) => {
       if (!isCall(item)) return this.#request(item);
-      const known = this.#loaded.has(item.script.sha) || fresh.has(item.script.sha);
-      if (this.topology !== "cluster" && !known) fresh.add(item.script.sha);
-      return known ? bySha(item) : bySource(item);
+      const text = this.#textOf(item);
+      const known = this.#loaded.has(text.sha) || fresh.has(text.sha);
+      if (this.topology !== "cluster" && !known) fresh.add(text.sha);
+      return known ? bySha(item, text) : bySource(item, text);
     });
     const answers = await this.#driver.sendMany(requests);
     if (this.topology !== "cluster") for (const sha of fresh) this.#loaded.add(sha);
     // Nodes that were not sent one by its source do not have it; they say so, and get it then.
-    else for (const item of items) if (isCall(item)) this.#loaded.add(item.script.sha);
+    else for (const item of items) if (isCall(item)) this.#loaded.add(this.#textOf(item).sha);
     const forgotten = answers.flatMap((answer, at) =>
       answer instanceof ServerError && answer.code === "NOSCRIPT" && isCall(items[at]!) ? [at] : [],
     );
     if (forgotten.length === 0) return answers;
-    const again = await this.#driver.sendMany(forgotten.map((at) => bySource(items[at] as ScriptCall)));
+    const again = await this.#driver.sendMany(forgotten.map((at) => this.#bySource(items[at] as ScriptCall)));
     forgotten.forEach((at, nth) => {
       answers[at] = again[nth]!;
     });
@@ -224,7 +248,7 @@ export class Store {
   async multi<const I extends readonly Item[]>(items: I): Promise<Answers<I>> {
     if (items.length === 0) return [] as unknown as Answers<I>;
     // By source: a script that the server has forgotten would fail in the middle of the transaction.
-    const requests = items.map((item) => (isCall(item) ? bySource(item) : this.#request(item)));
+    const requests = items.map((item) => (isCall(item) ? this.#bySource(item) : this.#request(item)));
     const answers = await this.#trip("transaction", items, false, () => this.#driver.transact(requests));
     return answers.map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
   }
@@ -281,7 +305,7 @@ export class Store {
   }
 
   async #execute(session: Session, key: string, items: readonly Item[]): Promise<Answer[] | typeof CONFLICT> {
-    const requests = items.map((item) => (isCall(item) ? bySource(item) : this.#request(item)));
+    const requests = items.map((item) => (isCall(item) ? this.#bySource(item) : this.#request(item)));
     const send = () => session.sendMany([{ words: ["MULTI"], key, buffers: false }, ...asBuffers(requests), EXEC]);
     const replies = executedOrNull(requests, await this.#trip("transaction", items, false, send, false));
     if (replies === null) return CONFLICT;
@@ -469,6 +493,12 @@ function begun(
 
 const NAME_OF_MANY = { pipeline: "PIPELINE", transaction: "MULTI" } as const;
 
+/** A connection that is lost while the rest of a pipeline is sent again: the others have run. */
+function someHaveRun(error: unknown): never {
+  if (!(error instanceof ConnectionError) || error.maybeExecuted) throw error;
+  throw new ConnectionError(error.message, { maybeExecuted: true, code: error.code, cause: error });
+}
+
 /** A connection that is lost before EXEC leaves nothing behind, as long as only reads went over it. */
 function beforeExec(error: unknown, words: readonly Word[]): unknown {
   if (!(error instanceof ConnectionError) || !(isRead(words) || words[0] === "WATCH" || words[0] === "UNWATCH")) {
@@ -481,12 +511,12 @@ function isCall(item: Item): item is ScriptCall {
   return "script" in item;
 }
 
-function bySha({ script, keys, args }: ScriptCall): Request {
-  return requestOf(["EVALSHA", script.sha, keys.length, ...keys, ...args], script, keys[0]);
+function bySha({ script, keys, args }: ScriptCall, { sha }: ScriptText): Request {
+  return requestOf(["EVALSHA", sha, keys.length, ...keys, ...args], script, keys[0]);
 }
 
-function bySource({ script, keys, args }: ScriptCall): Request {
-  return requestOf(["EVAL", script.source, keys.length, ...keys, ...args], script, keys[0]);
+function bySource({ script, keys, args }: ScriptCall, { source }: ScriptText): Request {
+  return requestOf(["EVAL", source, keys.length, ...keys, ...args], script, keys[0]);
 }
 
 function requestOf(words: Word[], { buffers, readOnly }: Script<never, unknown>, key: string | undefined): Request {

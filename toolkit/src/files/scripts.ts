@@ -276,6 +276,7 @@ export const join = defineScript({
 /** 1 while it is registered under this token. */
 export const renew = defineScript({
   name: "files.renew",
+  whileMoving: true,
   keys: ["readers", "record"],
   args: ["reader", "token", "leaseMs"],
   include: [NOW_MS],

@@ -5,9 +5,8 @@
  * after the grant, whoever caused that; then WAIT.
  */
 import { onOwnConnection } from "../connection/acknowledged.ts";
-import type { BlockingConnection } from "../connection/blocking.ts";
 import type { Store } from "../connection/store.ts";
-import { CinnabarError, LeaseLostError, ServerError } from "../errors.ts";
+import { CinnabarError, LeaseLostError } from "../errors.ts";
 import type { ScriptCall } from "../script.ts";
 
 export interface Confirmation {
@@ -30,7 +29,8 @@ export async function confirmed(
 ): Promise<{ readonly replicas: number; readonly sentMs: number }> {
   const done = await onOwnConnection(store, key, async (connection) => {
     const sentMs = store.clock.monotonicMs();
-    if (!(await renewOn(connection, renewal))) throw new LeaseLostError("the lease ran out before replicas had it");
+    if ((await connection.run(renewal, { timeoutMs: 0 })) <= 0)
+      throw new LeaseLostError("the lease ran out before replicas had it");
     const count = Number(await connection.call(["WAIT", replicas, timeoutMs], { timeoutMs }));
     return { replicas: count, sentMs };
   });
@@ -41,14 +41,4 @@ export async function confirmed(
     );
   }
   return done;
-}
-
-async function renewOn(connection: BlockingConnection, { script, keys, args }: ScriptCall<number>): Promise<boolean> {
-  const rest = [keys.length, ...keys, ...args];
-  try {
-    return Number(await connection.call(["EVALSHA", script.sha, ...rest], { timeoutMs: 0 })) > 0;
-  } catch (error) {
-    if (!(error instanceof ServerError) || error.code !== "NOSCRIPT") throw error;
-    return Number(await connection.call(["EVAL", script.source, ...rest], { timeoutMs: 0 })) > 0;
-  }
 }

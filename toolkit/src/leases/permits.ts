@@ -88,7 +88,7 @@ export class Permits {
     this.#mailbox = Mailbox.of(store);
     this.#renewal = Renewal.of(store);
     const { keepMs, maxWaiting } = options;
-    // In a Cluster the number that PUBLISH answers with counts one node of several.
+    // In a Cluster the number that PUBSUB NUMSUB answers with counts one node of several.
     this.#scripts = options.scripts({
       keepMs,
       maxWaiting,

@@ -19,8 +19,8 @@
  *     place, are those who ask for more than the limit is (until it grows) and those whose channel nobody listens to.
  *  3. Passing on happens in the script that makes room: one waiter gets the permits and one message says so. Nobody else is
  *     woken. A message that is lost costs until that waiter's next poll, since a poll of a holder answers with what it holds.
- *  4. A waiter is alive while it polls. A dead one is dropped when the line comes to it. PUBLISH tells how many listen, so a
- *     process that was killed is passed over at once; in a Cluster the number counts one node only and means nothing.
+ *  4. A waiter is alive while it polls. A dead one is dropped when the line comes to it. PUBSUB NUMSUB tells how many listen, so
+ *     a process that was killed is passed over at once; in a Cluster the number counts one node only and means nothing.
  *  5. A fence is max(last + 1, server's microseconds): it grows with every grant, and goes on growing when the keys are lost
  *     or the server comes back empty, as long as its clock does not go backwards meanwhile.
  *  6. A lease that has run out stays in `held` until somebody else needs the place. Until then its holder may renew it: nobody
@@ -100,7 +100,12 @@ local function dequeue(who)
   redis.call("HDEL", state, who)
 end
 
--- Gives what there is to those who wait. The caller's own turn comes without a message. Tells whether the caller got it, and
+-- Whether anybody hears a message on a channel.
+local function isHeard(channel)
+  return not listenersCount or redis.call("PUBSUB", "NUMSUB", channel)[2] > 0
+end
+
+-- Gives what there is to those who wait. A waiter is told of its permits after they are written, never before. The caller's own turn comes without a message. Tells whether the caller got it, and
 -- whether somebody has to go on waiting before whom nobody may be served.
 local function serve(caller)
   local at = 0
@@ -118,15 +123,13 @@ local function serve(caller)
       dequeue(who)
       grant(who, leaseMs, nextFence())
       return true, false
+    elseif not isHeard(channel) then
+      at = at + 1
     else
       local number = nextFence()
-      local message = string.format("%s %.0f %.0f %s", who, number, now, leaseMs)
-      if redis.call("PUBLISH", channel, message) == 0 and listenersCount then
-        at = at + 1
-      else
-        dequeue(who)
-        grant(who, leaseMs, number)
-      end
+      dequeue(who)
+      grant(who, leaseMs, number)
+      redis.call("PUBLISH", channel, string.format("%s %.0f %.0f %s", who, number, now, leaseMs))
     end
   end
 end
@@ -290,7 +293,7 @@ export interface Settings {
   readonly maxWaiting: number;
   /** How long a waiter is believed to be alive after a sign of life. */
   readonly aliveMs: number;
-  /** Whether the number that PUBLISH answers with says if anybody listens. */
+  /** Whether the number that PUBSUB NUMSUB answers with says if anybody listens. */
   readonly listenersCount: boolean;
 }
 
@@ -382,6 +385,7 @@ export function semaphoreScripts(settings: Settings): PermitScripts {
 /** Answers with the fence where the token still holds, else with 0. */
 export const renew = defineScript({
   name: "leases.renew",
+  whileMoving: true,
   keys: ["state", "held"],
   args: ["token", "leaseMs", "keepMs"],
   lua: `

@@ -157,7 +157,9 @@ async function answersTo(due: readonly Lease[]): Promise<readonly unknown[]> {
 }
 
 function scriptOf(sha: string, source: string): Script<never, unknown> {
-  const made = { name: "leases.renew", sha, source, repeatable: true, buffers: false, reply: Number };
+  // Renewals run while their slot is being moved, so they have one text for all topologies.
+  const inCluster = { sha, source };
+  const made = { name: "leases.renew", sha, source, inCluster, repeatable: true, buffers: false, reply: Number };
   return made as unknown as Script<never, unknown>;
 }
 

@@ -102,19 +102,8 @@ async function write<T>(
 }
 
 async function runOn<T>(connection: BlockingConnection, item: Item): Promise<T> {
-  if (!isCall(item)) return (await connection.call(item, { timeoutMs: 0 })) as T;
-  const { script, keys, args } = item;
-  const rest = [keys.length, ...keys, ...args];
-  const options = { timeoutMs: 0, buffers: script.buffers };
-  const run = async (): Promise<Reply> => {
-    try {
-      return await connection.call(["EVALSHA", script.sha, ...rest], options);
-    } catch (error) {
-      if (!(error instanceof ServerError) || error.code !== "NOSCRIPT") throw error;
-      return connection.call(["EVAL", script.source, ...rest], options);
-    }
-  };
-  return script.reply(await run()) as T;
+  if (isCall(item)) return connection.run(item as ScriptCall<T>, { timeoutMs: 0 });
+  return (await connection.call(item, { timeoutMs: 0 })) as T;
 }
 
 /** Stores whose primary does not have WAITAOF. */

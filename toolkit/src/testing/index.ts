@@ -10,6 +10,7 @@
  *
  * See README.md for what a suite gets and what it may rely on.
  */
+
 import { Engine } from "@cinnabar/engine";
 import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { type OpenOptions, open } from "../connection/open.ts";
@@ -17,6 +18,7 @@ import type { Store } from "../connection/store.ts";
 import { KeyAudit } from "./audit.ts";
 import { installed, type SentinelProcesses, startSentinel } from "./servers.ts";
 import { cleanSlate, ownServer, sharedCluster, sharedRedis } from "./shared.ts";
+import { SlotMoves } from "./slot-moves.ts";
 
 export type BackendName = "embedded" | "tcp" | "redis" | "cluster" | "sentinel";
 
@@ -25,6 +27,9 @@ export const EVERY_BACKEND: readonly BackendName[] = ["embedded", "tcp", "redis"
 
 /** While writing: `BACKENDS=embedded,redis npx vitest run …`. */
 const ONLY = (process.env.BACKENDS ?? "").split(",").filter((name) => name !== "");
+
+/** `MOVE_SLOTS=1 BACKENDS=cluster npx vitest run toolkit/src`: the slots of the Cluster are moved while the suites run. */
+const MOVE_SLOTS = process.env.MOVE_SLOTS === "1";
 
 export interface Backend {
   readonly name: BackendName;
@@ -157,7 +162,8 @@ const START: Record<BackendName, () => Promise<Running>> = {
   },
   cluster: async () => {
     const { url, ports } = await sharedCluster();
-    return { url, ports, open: (options) => open(url, options), end: () => {} };
+    const moves = MOVE_SLOTS ? new SlotMoves({ ports }).start() : undefined;
+    return { url, ports, open: (options) => open(url, options), end: () => moves?.stop() };
   },
   sentinel: async () => {
     const processes: SentinelProcesses = await startSentinel();

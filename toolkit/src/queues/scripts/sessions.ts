@@ -65,6 +65,7 @@ return { session, lost }
 /** 1 if the session goes on for another lease, 0 if it is over. */
 export const renewSession = defineScript({
   name: "queue.renew",
+  whileMoving: true,
   keys: ["data", "timers"],
   args: ["session", "leaseMs"],
   include: [NOW_MS],

@@ -128,7 +128,7 @@ export class RateLimiter {
 
   async #ask(subject: string, cost: number, mode: "take" | "look"): Promise<Verdict> {
     const buckets = this.#buckets(subject);
-    const unique = `${this.#instance}${(this.#calls++).toString(36)}`;
+    const unique = `${this.#instance}.${(this.#calls++).toString(36)}`;
     try {
       if (mode === "take" && this.rules.length === 1) return await this.#askOne(buckets[0]!, cost, unique);
       const rules = this.rules.flatMap(({ algorithm = GCRA, limit, windowMs, burst = limit }) => [

@@ -55,6 +55,17 @@ describeBackends("rate limits", (backend) => {
       expect(await limiter.take("ann", { cost: 3 })).toMatchObject({ allowed: true, remaining: 0 });
     });
 
+    test("charges of different costs never fall together", async () => {
+      const limiter = new RateLimiter(backend.store, "api", { limit: 100, windowMs: 24 * HOUR, algorithm });
+      let charged = 0;
+      // Long enough for the numbers of calls and of hits to have one digit and two, in any base.
+      for (let nth = 0; nth < 45; nth++) {
+        const cost = nth < 3 ? 12 : 1;
+        charged += cost;
+        expect((await limiter.take("ann", { cost })).remaining).toBe(100 - charged);
+      }
+    });
+
     test("looking charges nothing; resetting forgets", async () => {
       const limiter = new RateLimiter(backend.store, "api", { limit: 1, windowMs: HOUR, algorithm });
       expect(await limiter.peek("ann")).toMatchObject({ allowed: true, remaining: 1 });
@@ -150,6 +161,37 @@ describe("against a naive count, with a clock moved by hand", () => {
     await store.close();
     await engine.close();
   });
+});
+
+describe.each(algorithms)("%s, when the server's clock is put back", (algorithm) => {
+  test.each([
+    ["10 s", 10_000, 1],
+    ["a minute", 60_000, 1],
+    ["an hour", HOUR, 1],
+    ["an hour", HOUR, 2],
+  ])(
+    "by %s: nobody is refused for longer than a window, nor gets more than the limit in one",
+    async (_, backMs, rules) => {
+      const clock = new ManualClock();
+      const engine = await Engine.open({ clock });
+      const store = await open(engine);
+      const rule = { limit: 5, windowMs: 1_000, algorithm };
+      const others = rules === 1 ? [] : [{ limit: 1_000_000, windowMs: 1_000 }];
+      const limiter = new RateLimiter(store, "api", [rule, ...others]);
+      for (let nth = 0; nth < 5; nth++) await limiter.take("ann");
+      expect((await limiter.take("ann")).allowed).toBe(false);
+      clock.set(clock.now() - backMs);
+      const { allowed, retryAfterMs } = await limiter.take("ann");
+      expect(allowed).toBe(false);
+      expect(retryAfterMs).toBeLessThanOrEqual(1_000);
+      clock.advance(1_000);
+      let granted = 0;
+      for (let nth = 0; nth < 10; nth++) if ((await limiter.take("ann")).allowed) granted++;
+      expect(granted).toBe(5);
+      await store.close();
+      await engine.close();
+    },
+  );
 });
 
 describe("misuse and failure", () => {

@@ -7,7 +7,8 @@
  * - GCRA: one number, the theoretical arrival time. A hit moves it on by window / limit; it may run ahead of the clock by the
  *   burst. Smooth, and a few bytes a subject.
  *
- * Times are the server's, in microseconds, so that limits above a thousand a second are still exact.
+ * Times are the server's, in microseconds, so that limits above a thousand a second are still exact. When its clock goes
+ * back, what was charged lies in the future: it counts as charged now, so nobody is refused for longer than a window.
  */
 import type { Reply } from "../connection/port.ts";
 import { defineScript } from "../script.ts";
@@ -16,6 +17,14 @@ export const FIXED = "fixed";
 export const SLIDING = "sliding";
 export const GCRA = "gcra";
 
+/** Hits of the future count as hits of now. Of a sound clock there are none. */
+const HITS_IN_TIME = `
+local function hitsInTime(key, now)
+  local at = string.format("%.0f", now)
+  for _, hit in ipairs(redis.call("ZRANGEBYSCORE", key, "(" .. at, "+inf")) do redis.call("ZADD", key, at, hit) end
+end
+`;
+
 /** `rules` holds five words a rule: kind, limit, window in µs, burst, a word unique to this call. Mode "look" charges nothing. */
 export const take = defineScript({
   name: "rate-limits.take",
@@ -23,6 +32,7 @@ export const take = defineScript({
   restKeys: "buckets",
   args: ["cost", "mode"],
   rest: "rules",
+  include: [HITS_IN_TIME],
   lua: `
     local time = redis.call("TIME")
     local now = time[1] * 1000000 + time[2]
@@ -37,7 +47,8 @@ export const take = defineScript({
     function judge.fixed(key, limit, window)
       local used = tonumber(redis.call("GET", key) or 0)
       local left = redis.call("PTTL", key) * 1000
-      if left < 0 then left = window end
+      if left > window then redis.call("PEXPIRE", key, math.ceil(window / 1000)) end
+      if left < 0 or left > window then left = window end
       local function charge()
         if redis.call("INCRBY", key, cost) == cost then redis.call("PEXPIRE", key, math.ceil(window / 1000)) end
       end
@@ -47,9 +58,10 @@ export const take = defineScript({
 
     function judge.sliding(key, limit, window, _, unique)
       redis.call("ZREMRANGEBYSCORE", key, "-inf", now - window)
+      hitsInTime(key, now)
       local used = redis.call("ZCARD", key)
       local function charge()
-        for i = 1, cost do redis.call("ZADD", key, string.format("%.0f", now), unique .. i) end
+        for i = 1, cost do redis.call("ZADD", key, string.format("%.0f", now), unique .. "." .. i) end
         redis.call("PEXPIRE", key, math.ceil(window / 1000) + 1)
       end
       if used + cost <= limit then return limit - used - cost, 0, window, charge end
@@ -62,8 +74,9 @@ export const take = defineScript({
 
     function judge.gcra(key, limit, window, burst)
       local each = window / limit
-      local arrival = math.max(tonumber(redis.call("GET", key) or 0), now)
       local tolerance = each * burst
+      -- A sound clock never lets it run ahead by more.
+      local arrival = math.min(math.max(tonumber(redis.call("GET", key) or 0), now), now + tolerance)
       local after = arrival + each * cost
       local function charge()
         redis.call("SET", key, string.format("%.0f", after), "PX", math.ceil((after - now) / 1000) + 1)
@@ -102,6 +115,10 @@ const LEAN: Readonly<Record<string, string>> = {
       return {1, limit - used, 0, tonumber(window)}
     end
     local left = redis.call("PTTL", bucket) * 1000
+    if left > tonumber(window) then
+      left = tonumber(window)
+      redis.call("PEXPIRE", bucket, math.ceil(window / 1000))
+    end
     if used <= tonumber(limit) then return {1, limit - used, 0, left} end
     redis.call("DECRBY", bucket, cost)
     return {0, math.max(limit - used + cost, 0), left, left}
@@ -110,10 +127,11 @@ const LEAN: Readonly<Record<string, string>> = {
     local time = redis.call("TIME")
     local now = time[1] * 1000000 + time[2]
     redis.call("ZREMRANGEBYSCORE", bucket, "-inf", now - window)
+    hitsInTime(bucket, now)
     local used = redis.call("ZCARD", bucket)
     if used + cost <= tonumber(limit) then
       local at = string.format("%.0f", now)
-      for i = 1, tonumber(cost) do redis.call("ZADD", bucket, at, unique .. i) end
+      for i = 1, tonumber(cost) do redis.call("ZADD", bucket, at, unique .. "." .. i) end
       redis.call("PEXPIRE", bucket, math.ceil(window / 1000) + 1)
       return {1, limit - used - cost, 0, tonumber(window)}
     end
@@ -126,10 +144,10 @@ const LEAN: Readonly<Record<string, string>> = {
     local time = redis.call("TIME")
     local now = time[1] * 1000000 + time[2]
     local each = window / limit
-    local arrival = math.max(tonumber(redis.call("GET", bucket) or 0), now)
+    local tolerance = each * burst
+    local arrival = math.min(math.max(tonumber(redis.call("GET", bucket) or 0), now), now + tolerance)
     local after = arrival + each * cost
     local ahead = after - now
-    local tolerance = each * burst
     if ahead > tolerance then
       return {0, math.max(math.floor((tolerance - (arrival - now)) / each), 0), math.ceil(ahead - tolerance), math.ceil(arrival - now)}
     end
@@ -143,6 +161,7 @@ const lean = (algorithm: string) =>
     name: `rate-limits.take-${algorithm}`,
     keys: ["bucket"],
     args: ["cost", "limit", "window", "burst", "unique"],
+    include: algorithm === SLIDING ? [HITS_IN_TIME] : [],
     lua: LEAN[algorithm]!,
     reply: (reply) => reply as [number, number, number, number],
   });

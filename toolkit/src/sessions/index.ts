@@ -157,7 +157,7 @@ export class Sessions {
     integer("the number of changes", words.length / 3, 1, MAX_PIECES);
     const answer = await this.#store.run(update, {
       session: this.#keys(place).session,
-      ifVersion: options.ifVersion ?? 0,
+      ifVersion: options.ifVersion === undefined ? "" : integer("ifVersion", options.ifVersion, 0),
       maxPieces: MAX_PIECES,
       changes: words,
     });
@@ -304,8 +304,12 @@ export class Sessions {
   }
 
   async #take(place: SessionPlace): Promise<[Shown, string[]] | null> {
-    this.#noted.delete(`${place.tag}\0${place.id}`);
-    return this.#store.run(take, { ...this.#keys(place), id: place.id });
+    const member = memberOf(place);
+    this.#noted.delete(member);
+    const taken = await this.#store.run(take, { ...this.#keys(place), id: place.id });
+    // In another slot. If it fails, the member goes when it would have been idle for too long.
+    this.#store.send(["ZREM", liveKey(this.#prefix, place), member], { repeatable: true }).catch(() => {});
+    return taken;
   }
 
   /** What another request has changed in the old session while the new one was made. Null if nothing. */
@@ -326,7 +330,7 @@ export class Sessions {
         .flatMap((name) => [name, 0, ""]),
     ];
     const { session } = this.#keys(place);
-    const answer = await this.#store.run(update, { session, ifVersion: 0, maxPieces: MAX_PIECES, changes });
+    const answer = await this.#store.run(update, { session, ifVersion: "", maxPieces: MAX_PIECES, changes });
     return typeof answer === "number" ? null : toSession(token, place, answer, this.#codec);
   }
 
@@ -353,12 +357,14 @@ export class Sessions {
   /** The list of all live sessions may lag by a minute: it only decides who goes when there are too many. */
   #noteLive(place: SessionPlace): void {
     const now = this.#store.clock.monotonicMs();
-    const member = `${place.tag}\0${place.id}`;
+    const member = memberOf(place);
     const before = this.#noted.get(member);
     if ((before !== undefined && now - before < NOTE_LIVE_MS) || this.#store.closed) return;
     if (this.#noted.size >= 100_000) this.#noted.clear();
     this.#noted.set(member, now);
-    this.#store.run(noteLive, { live: liveKey(this.#prefix, place), member }).catch(() => this.#noted.delete(member));
+    this.#store
+      .run(noteLive, { live: liveKey(this.#prefix, place), member, idleMs: this.#idleMs })
+      .catch(() => this.#noted.delete(member));
   }
 
   #keys(place: SessionPlace): { session: string; viewed: string; owned: string } {
@@ -368,6 +374,11 @@ export class Sessions {
   #base(tag: string): string {
     return `${this.#prefix}:{${tag}}:`;
   }
+}
+
+/** How the list of all live sessions names one. */
+function memberOf({ tag, id }: SessionPlace): string {
+  return `${tag}\0${id}`;
 }
 
 function answered(answer: Answer): Reply {

@@ -117,7 +117,8 @@ export const copy = defineScript({
 
 /**
  * Changes single pieces of data, so that two requests at once do not overwrite each other. `changes` holds three words a piece:
- * name, 1 to set or 0 to remove, value. `ifVersion` 0: whatever the version is. Answers nil: no session; 0: another version; -1: more pieces than allowed.
+ * name, 1 to set or 0 to remove, value. `ifVersion` empty: whatever the version is. Answers nil: no session; 0: another version; -1: more pieces
+ * than allowed.
  */
 export const update = defineScript({
   name: "sessions.update",
@@ -127,7 +128,7 @@ export const update = defineScript({
   lua: `
     local version = redis.call("HGET", session, "version")
     if not version then return nil end
-    if ifVersion ~= "0" and version ~= ifVersion then return 0 end
+    if ifVersion ~= "" and version ~= ifVersion then return 0 end
     -- Beside the data there are five fields of our own.
     local pieces = redis.call("HLEN", session) - 5
     for i = 1, #changes, 3 do
@@ -215,11 +216,22 @@ export const oldest = defineScript({
   reply: (reply) => reply as string[],
 });
 
+/**
+ * Notes that a session is in use. On the way it drops a few that are over, more than it adds, so the list stays as long as
+ * there are live sessions whether a cleaner runs or not; and it goes by itself when none is used any more.
+ */
 export const noteLive = defineScript({
   name: "sessions.live",
   keys: ["live"],
-  args: ["member"],
+  args: ["member", "idleMs"],
   include: [NOW_MS],
   repeatable: true,
-  lua: `return redis.call("ZADD", live, now, member)`,
+  lua: `
+    redis.call("ZADD", live, now, member)
+    for _, old in ipairs(redis.call("ZRANGEBYSCORE", live, "-inf", now - idleMs, "LIMIT", 0, 3)) do
+      redis.call("ZREM", live, old)
+    end
+    redis.call("PEXPIRE", live, idleMs)
+    return 1
+  `,
 });

@@ -39,6 +39,7 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
       data: { a: 1, c: "x" },
     });
     expect(await sessions.update(token, { a: 5 }, { ifVersion: 1 })).toBe("conflict");
+    expect(await sessions.update(token, { a: 5 }, { ifVersion: 0 })).toBe("conflict");
     expect(await sessions.update(token, { a: 5 }, { ifVersion: 2 })).toMatchObject({ data: { a: 5, c: "x" } });
   });
 
@@ -229,6 +230,25 @@ describe("lifetimes, with a clock moved by hand", () => {
     clock.advance(DAY);
     await store.call("DBSIZE");
     expect(await store.call("EXISTS", `session:{${used.token.slice(0, 12)}}:owned`)).toBe(0);
+    await store.close();
+    await engine.close();
+  });
+
+  test("without a cleaner the list of live sessions stays as long as they are, and nothing is left in the end", async () => {
+    const { clock, store, sessions, engine } = await atOwnTime();
+    for (let day = 0; day < 5; day++) {
+      for (let nth = 0; nth < 200; nth++) await sessions.create();
+      clock.advance(DAY + 1);
+    }
+    for (let nth = 0; nth < 200; nth++) await sessions.create();
+    // Those of the last round, and at most what it has not come to drop of the rounds before.
+    expect(await sessions.count()).toBeLessThan(300);
+    const { token } = await sessions.create({ user: "ann" });
+    const before = await sessions.count();
+    await sessions.signOut(token);
+    expect(await sessions.count()).toBe(before - 1);
+    clock.advance(3 * DAY);
+    for (const key of (await store.call("KEYS", "*")) as string[]) expect(await store.call("EXISTS", key)).toBe(0);
     await store.close();
     await engine.close();
   });

@@ -394,6 +394,25 @@ describeBackends("queues", (backend) => {
     }
   });
 
+  test("a rate limit of groups keeps nothing of a group past its window", async () => {
+    const tasks = queue();
+    await tasks.configure({ groupRate: { max: 2, windowMs: 20 } });
+    const jobs = Array.from({ length: 100 }, (_, n) => ({ data: { n }, options: { group: `g${n}` } }));
+    await tasks.addBulk(jobs);
+    await order(tasks, jobs.length, { concurrency: 10 });
+    const { index, timers } = tasks.shards[0]!.keys;
+    // Workers look at what is due when they look for work.
+    await expect
+      .poll(
+        async () => {
+          await tasks.addAndWait({ n: -1 });
+          return [await backend.store.call("ZCARD", index), await backend.store.call("ZCOUNT", timers, "-inf", "+inf")];
+        },
+        { timeout: 20_000 },
+      )
+      .toEqual([0, 1]);
+  });
+
   test("at most so many jobs run at once over all workers", async () => {
     const tasks = queue();
     await tasks.configure({ concurrency: 3 });

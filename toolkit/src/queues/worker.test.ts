@@ -257,6 +257,22 @@ describeBackends("workers", (backend) => {
     ]);
   });
 
+  test("thousands of jobs whose workers die together all run again", async () => {
+    const tasks = queue();
+    const { keys } = tasks.shards[0]!;
+    const jobs = Array.from({ length: 6_000 }, (_, n) => ({ data: { n } }));
+    await tasks.addBulk(jobs);
+    for (let taken = 0; taken < jobs.length; taken += 200) {
+      const { session } = await backend.store.run(joinSession, { ...keys, session: "0", leaseMs: 60_000, held: [] });
+      const cycled = { ...keys, session, leaseMs: 60_000, look: 0, most: 200, finished: [] };
+      expect((await backend.store.run(cycle, cycled)).jobs).toHaveLength(800);
+      await backend.store.call("ZADD", keys.timers, 1, `w${session}`);
+    }
+    const ran = new Set<number>();
+    work(tasks, ({ data }) => void ran.add(data.n), { concurrency: 500 });
+    await expect.poll(() => ran.size, { timeout: 60_000 }).toBe(jobs.length);
+  }, 90_000);
+
   test("a session that is made sure of puts back what its worker never heard of", async () => {
     const tasks = queue<number>();
     const { keys } = tasks.shards[0]!;

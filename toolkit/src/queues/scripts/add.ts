@@ -26,7 +26,7 @@ export const addJobs = defineScript({
   lua: String.raw`
 local names = { "#settings" }
 for i = 1, #jobs, 3 do names[#names + 1] = "j" .. jobs[i] end
-local known = call("HMGET", data, unpack(names))
+local known = readAll(data, names)
 configure(known[1])
 if cfg.mw then
   local size = call("LLEN", wait) + call("ZCARD", prio) + call("ZCARD", delayed)
@@ -107,8 +107,8 @@ for i = 1, #jobs, 3 do
   end
 end
 if #plain > 0 then
-  call("HSET", data, unpack(fields))
-  call("RPUSH", wait, unpack(plain))
+  callAll("HSET", data, fields)
+  callAll("RPUSH", wait, plain)
 end
 if #plain > 0 or #added > 0 then
   for i = 1, #added do plain[#plain + 1] = added[i] end

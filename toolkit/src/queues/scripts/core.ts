@@ -20,7 +20,7 @@
  *   t<name>, u<name>  a schedule and its `next;fired;count`        w<session>  a worker that lives
  *   c<parent> LF <child>  a child's result        m<minute><kind>  counts        #…  numbers of the queue
  *
- * `timers`, by time: w<session> lease ends, g<group> may go on, t<name> schedule is due, d<dedup id> window ends, o<message> to
+ * `timers`, by time: w<session> lease ends, g<group> may go on, e<group> its last start no longer counts, t<name> schedule is due, d<dedup id> window ends, o<message> to
  * pass on to another slot. One look at its head per fetch does all that other designs need a scheduler process for.
  *
  * `index`, all scores 0, used by its order: q<group> LF <order> LF <id> waiting in a group, s<group> LF <ms> LF <id> starts of
@@ -39,6 +39,23 @@ import { NOW_MS } from "../../script.ts";
 const BASE = String.raw`
 local call = redis.call
 local cfg, trail, ev, special = {}, 0, {}, false
+
+-- Lua passes at most some thousand values on at once. The step is even, so that pairs stay together.
+local STEP = 4000
+local function callAll(command, key, words)
+  if #words <= STEP then return call(command, key, unpack(words)) end
+  for from = 1, #words, STEP do call(command, key, unpack(words, from, math.min(from + STEP - 1, #words))) end
+end
+
+local function readAll(key, names)
+  if #names <= STEP then return call("HMGET", key, unpack(names)) end
+  local found = {}
+  for from = 1, #names, STEP do
+    local some = call("HMGET", key, unpack(names, from, math.min(from + STEP - 1, #names)))
+    for i = 1, #some do found[#found + 1] = some[i] end
+  end
+  return found
+end
 
 local function configure(settings, level)
   if settings then cfg = cjson.decode(settings) end
@@ -59,7 +76,10 @@ end
 
 local function publish()
   local most = cfg.me or 1000
-  if #ev > 0 and most > 0 then call("XADD", events, "MAXLEN", "~", most, "*", unpack(ev)) end
+  if most == 0 then return end
+  for from = 1, #ev, STEP do
+    call("XADD", events, "MAXLEN", "~", most, "*", unpack(ev, from, math.min(from + STEP - 1, #ev)))
+  end
 end
 
 local function rouse()
@@ -141,7 +161,10 @@ local function takeFromRing()
     else
       call("ZREM", index, jobs[1])
       local id = string.sub(jobs[1], #g + 22)
-      if cfg.gm then call("ZADD", index, 0, "s" .. g .. "\n" .. string.format("%013d", now) .. "\n" .. id) end
+      if cfg.gm then
+        call("ZADD", index, 0, "s" .. g .. "\n" .. string.format("%013d", now) .. "\n" .. id)
+        call("ZADD", timers, now + cfg.gw, "e" .. g)
+      end
       local again = #jobs > 1 and running + 1 < (cfg.gc or 1)
       if again then call("RPUSH", ring, g) end
       setGroup(g, running + 1, again and 1 or 0)
@@ -198,12 +221,8 @@ local function forget(ids)
       local x = record and facts(record)
       for _, child in ipairs(x and x.c or {}) do fields[#fields + 1] = "c" .. id .. "\n" .. child end
     end
-    if #fields > 1000 then
-      call("HDEL", data, unpack(fields))
-      fields = {}
-    end
   end
-  if #fields > 0 then call("HDEL", data, unpack(fields)) end
+  if #fields > 0 then callAll("HDEL", data, fields) end
 end
 
 -- Holds finished jobs to their bound; a little slack, so that not every job pays for it.
@@ -218,7 +237,7 @@ local function trim(key, most, age)
   if age then
     local old = call("ZRANGEBYSCORE", key, "-inf", now - age, "LIMIT", 0, 100)
     if #old > 0 then
-      call("ZREM", key, unpack(old))
+      callAll("ZREM", key, old)
       forget(old)
     end
   end

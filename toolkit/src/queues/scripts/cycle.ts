@@ -54,7 +54,7 @@ local names = {
   "w" .. session, "#paused", "#settings", "#trail", "#cancels", "#awaited", "#special", "#fence", tally,
 }
 for i = 1, #finished, 4 do names[#names + 1] = "f" .. finished[i] end
-local held = call("HMGET", data, unpack(names))
+local held = readAll(data, names)
 configure(held[3], held[4])
 local keep = cfg.kd or 1000
 local awaited = held[6] and held[6] ~= "0"
@@ -139,13 +139,13 @@ end
 
 for i = 1, #finished, 4 do finish(i, held[(i - 1) / 4 + 10]) end
 if #gone > 0 then
-  call("ZREM", active, unpack(gone))
-  call("HDEL", data, unpack(leases))
+  callAll("ZREM", active, gone)
+  callAll("HDEL", data, leases)
 end
 if #results > 0 then
   emit("done", table.concat(results, "\n"))
   if #ended > 0 then
-    call("ZADD", done, unpack(ended))
+    callAll("ZADD", done, ended)
     trim(done, keep, cfg.da)
   end
   if held[9] then
@@ -230,6 +230,8 @@ local function onTimer(member)
     elseif kind == "d" then
       local current = call("HGET", data, "d" .. name)
       if current and tonumber(string.match(current, "\n(%d+)$")) <= now then call("HDEL", data, "d" .. name) end
+    elseif kind == "e" then
+      call("ZREMRANGEBYLEX", index, "[s" .. name .. "\n", "(s" .. name .. "\11")
     end
   end
 end
@@ -238,10 +240,10 @@ local function promote()
   local due = call("ZRANGEBYSCORE", delayed, "-inf", now, "LIMIT", 0, 200)
   if #due == 0 then return end
   more = more or #due == 200
-  call("ZREM", delayed, unpack(due))
+  callAll("ZREM", delayed, due)
   local names = {}
   for i = 1, #due do names[i] = "j" .. due[i] end
-  local records = call("HMGET", data, unpack(names))
+  local records = readAll(data, names)
   for i = 1, #due do
     if records[i] then
       local x, seq = facts(records[i])
@@ -283,7 +285,7 @@ local ids
 local function fromPrio(low, high, most)
   if most <= 0 then return end
   local got = call("ZRANGEBYSCORE", prio, low, high, "LIMIT", 0, most)
-  if #got > 0 then call("ZREM", prio, unpack(got)) end
+  if #got > 0 then callAll("ZREM", prio, got) end
   for i = 1, #got do ids[#ids + 1] = got[i] end
 end
 
@@ -321,7 +323,7 @@ local function lease()
     names[i * 2 - 1] = "j" .. ids[i]
     names[i * 2] = "s" .. ids[i]
   end
-  local known = call("HMGET", data, unpack(names))
+  local known = readAll(data, names)
   local fence = tonumber(held[8] or 0)
   fields[#fields + 1] = "#fence"
   fields[#fields + 1] = fence + #ids
@@ -346,8 +348,8 @@ local function lease()
     end
   end
   if #taken == 0 then return end
-  call("ZADD", active, unpack(leased))
-  if #starts > 0 then call("ZADD", index, unpack(starts)) end
+  callAll("ZADD", active, leased)
+  if #starts > 0 then callAll("ZADD", index, starts) end
   emit("active", table.concat(taken, "\n"))
 end
 
@@ -357,7 +359,7 @@ if want > 0 and held[1] and not held[2] then
   take(most)
   if #ids > 0 then lease() end
 end
-if #fields > 0 then call("HSET", data, unpack(fields)) end
+if #fields > 0 then callAll("HSET", data, fields) end
 publish()
 
 local function anyLeft()

@@ -238,7 +238,7 @@ export const cleanJobs = defineScript({
 local key = state == "done" and done or dead
 local ids = call("ZRANGEBYSCORE", key, "-inf", now - olderThanMs, "LIMIT", 0, most)
 if #ids == 0 then return 0 end
-call("ZREM", key, unpack(ids))
+callAll("ZREM", key, ids)
 forget(ids)
 emit("removed", table.concat(ids, "\n"))
 publish()

@@ -269,8 +269,10 @@ describeBackends("workers", (backend) => {
       await backend.store.call("ZADD", keys.timers, 1, `w${session}`);
     }
     const ran = new Set<number>();
-    work(tasks, ({ data }) => void ran.add(data.n), { concurrency: 500 });
+    const errors: unknown[] = [];
+    work(tasks, ({ data }) => void ran.add(data.n), { concurrency: 500, on: { error: (error) => errors.push(error) } });
     await expect.poll(() => ran.size, { timeout: 60_000 }).toBe(jobs.length);
+    expect(errors).toEqual([]);
   }, 90_000);
 
   test("a session that is made sure of puts back what its worker never heard of", async () => {

@@ -203,7 +203,7 @@ export class Lane<T, R> implements Runner {
     if (want > 0 && taken < want && next > 0) this.#setAlarm(next);
     for (let at = 0; at < jobs.length; at += WORDS) {
       const fence = textFrom(jobs[at + 1]);
-      if (this.#host.stopping) {
+      if (!this.#host.accepting) {
         this.#finished.push(textFrom(jobs[at]), fence, "h0", "");
         continue;
       }

@@ -209,6 +209,26 @@ describeBackends("workers", (backend) => {
     expect(await tasks.waitFor(id)).toEqual({ status: "done", result: "second" });
   });
 
+  test("a worker that is paused while it asks for jobs hands back what it gets", async () => {
+    const tasks = queue<string>();
+    const first = work(tasks, () => "first");
+    await tasks.addAndWait({ n: 0 });
+    // Its question is under way: the job is there before the answer is.
+    const adding = tasks.add({ n: 1 });
+    await backend.store.call("PING");
+    first.pause();
+    const { id } = await adding;
+    work(tasks, () => "second");
+    expect(["first", "second"]).toContain(((await tasks.waitFor(id)) as { result: string }).result);
+    for (let n = 2; n < 20; n++) {
+      first.resume();
+      const more = tasks.add({ n });
+      first.pause();
+      expect(await tasks.waitFor((await more).id)).toEqual({ status: "done", result: "second" });
+    }
+    expect(await tasks.counts()).toMatchObject({ waiting: 0, active: 0 });
+  });
+
   test("a job whose worker is gone runs again; the late finisher is told and changes nothing", async () => {
     const tasks = queue<string>();
     const lost = gate<string>();

@@ -43,7 +43,7 @@ export interface LaneHost<T, R> {
   readonly backoffs: Readonly<Record<string, CustomBackoff<T>>>;
   readonly free: number;
   /** Jobs that arrive now are handed back. */
-  readonly stopping: boolean;
+  readonly accepting: boolean;
   /** Room for so many jobs, reserved for the lane until `unclaim`. */
   claim(lane: Lane<T, R>, most: number): number;
   unclaim(count: number): void;
@@ -86,8 +86,8 @@ export class Worker<T = unknown, R = unknown> {
       get free() {
         return worker.#free;
       },
-      get stopping() {
-        return worker.#state === "stopping" || worker.#state === "stopped";
+      get accepting() {
+        return worker.#state === "running";
       },
       claim: (lane, most) => this.#claim(lane, most),
       unclaim: (count) => {

@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { hashWord } from "./dict.ts";
 import { EmbeddedEngine } from "./embedded.ts";
+import { hashWord } from "./word-hash.ts";
 
 setFlagsFromString("--expose_gc");
 const collect = runInNewContext("gc") as () => void;

@@ -12,9 +12,10 @@
  * - `sizeBytes` is the sum of what keys and values say they take.
  */
 import type { Client } from "./client.ts";
-import { Dict, hashWord, rememberedHash, type Table } from "./dict.ts";
+import { Dict } from "./dict.ts";
 import type { Engine } from "./engine.ts";
 import { WRONGTYPE } from "./errors.ts";
+import type { Table } from "./hash-table.ts";
 import { type EventClass, GENERIC_EVENT, STRING_EVENT, TYPE_EVENT } from "./notify.ts";
 import { Bytes, bytesOf, sizeOfString } from "./types/bytes.ts";
 import {
@@ -26,6 +27,7 @@ import {
   type TypeName,
   type Value,
 } from "./types/value.ts";
+import { hashWord, rememberedHash } from "./word-hash.ts";
 
 /** What a key costs beside its value: its string, its place in the table. */
 const keyBytes = (key: string) => stringBytes(key.length) + 32;

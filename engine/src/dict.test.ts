@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "./clock.ts";
-import { Dict, hashWord, seedHashes, Table } from "./dict.ts";
+import { Dict } from "./dict.ts";
+import { Table } from "./hash-table.ts";
+import { hashWord, seedHashes } from "./word-hash.ts";
 
 seedHashes(1);
 
@@ -88,7 +90,9 @@ describe("dict", () => {
     const tables = new Set<Table<number>>();
     dict.forEach((_key, _value, _place, table) => void tables.add(table));
     for (const table of tables) bytes += table.sizeBytes;
-    expect(dict.sizeBytes).toBe(bytes);
+    // 50 000 entries are 64 tables, and the directory has a place for each.
+    expect(tables.size).toBe(64);
+    expect(dict.sizeBytes).toBe(bytes + 63 * 8);
     dict.clear();
     expect(dict.sizeBytes).toBe(empty);
   });
@@ -137,6 +141,98 @@ describe("scan", () => {
   });
 });
 
+/** How many places were passed while these words were added, one for each word at least. */
+function probesOf(words: Iterable<string>, dict = new Dict({ values: "none" })): number {
+  let probes = 0;
+  for (const word of words) {
+    const hash = hashWord(word);
+    const place = dict.addNew(word, hash, undefined);
+    probes += place - dict.tableOf(hash).home(hash) + 1;
+  }
+  return probes;
+}
+
+const wordsFrom = (count: number, prefix = "member") => Array.from({ length: count }, (_, i) => `${prefix}:${i}`);
+
+const inOrder = (dict: Dict) => [...dict.keys()];
+
+const scanned = (dict: Dict) => {
+  const words: string[] = [];
+  let cursor = 0;
+  do cursor = dict.scan(cursor, 10, (word) => words.push(word));
+  while (cursor !== 0);
+  return words;
+};
+
+describe("adding what came out of a dict, in its order", () => {
+  const words = wordsFrom(60_000);
+  const source = new Dict({ values: "none" });
+  const usual = probesOf(words, source);
+
+  it.each([
+    ["as SMEMBERS gives them", () => inOrder(source)],
+    ["backwards", () => inOrder(source).reverse()],
+    ["as SSCAN gives them", () => scanned(source)],
+    ["in the order of their hashes", () => words.toSorted((a, b) => hashWord(a) - hashWord(b))],
+    ["only the first third", () => inOrder(source).slice(0, 20_000)],
+    ["only each third", () => inOrder(source).filter((_, i) => i % 3 === 0)],
+  ])("costs what adding them at random costs (%s)", (_how, order) => {
+    const given = order();
+    expect(probesOf(given) / given.length).toBeLessThan((usual / words.length) * 1.5);
+  });
+
+  it("does so in a dict that was emptied down to one word", () => {
+    const dict = new Dict({ values: "none" });
+    probesOf(words, dict);
+    const order = inOrder(dict);
+    for (const word of order.slice(1)) dict.delete(word);
+    expect(probesOf(order.slice(1), dict) / order.length).toBeLessThan((usual / words.length) * 1.5);
+  });
+});
+
+describe("words that an attacker has chosen", () => {
+  // What an attacker can learn is an order. Here the very hashes are known, and a quarter of a million words were tried.
+  const tried = wordsFrom(250_000, "try");
+  const sorted = tried.toSorted((a, b) => hashWord(a) - hashWord(b));
+  const usual = probesOf(tried.slice(0, 40_000)) / 40_000;
+
+  it.each([
+    ["40 000 with the lowest hashes", () => sorted.slice(0, 40_000)],
+    ["1 000 with the lowest hashes", () => sorted.slice(0, 1000)],
+    ["the 500 that are nearest to each of 80 points", () => sorted.filter((_, i) => i % 3125 < 500)],
+    [
+      "those whose lower bits are alike",
+      () => tried.toSorted((a, b) => (hashWord(a) & 0xffff) - (hashWord(b) & 0xffff)).slice(0, 40_000),
+    ],
+  ])("cost a few times what others cost at most: %s", (_which, choose) => {
+    const chosen = choose();
+    expect(probesOf(chosen) / chosen.length).toBeLessThan(usual * 4);
+  });
+
+  it("cost a few times what others cost where the places of a whole dict were read first", () => {
+    // The words that are in the first half of their tables stay, the rest goes, and more that belong there come.
+    const dict = new Dict({ values: "none" });
+    probesOf(tried.slice(0, 40_000), dict);
+    const inFirstHalf = (word: string) => {
+      const hash = hashWord(word);
+      const table = dict.tableOf(hash);
+      return table.home(hash) < table.capacity / 2;
+    };
+    for (const word of inOrder(dict)) if (!inFirstHalf(word)) dict.delete(word);
+    const chosen = tried.slice(40_000).filter(inFirstHalf).slice(0, 40_000);
+    const probes = probesOf(chosen, dict) / chosen.length;
+    expect(probes).toBeLessThan(usual * 30);
+    expect(probes).toBeLessThan(300);
+  });
+
+  it("never take more places of the directory than there are words", () => {
+    const alike = sorted.slice(0, 3000);
+    const dict = new Dict({ values: "none" });
+    probesOf(alike, dict);
+    expect(dict.sizeBytes / alike.length).toBeLessThan(40);
+  });
+});
+
 describe("chance", () => {
   it.each([10, 1000, 33_000])("picks any of %i keys equally often", (size) => {
     const dict = new Dict<number>();
@@ -153,8 +249,11 @@ describe("chance", () => {
 
   it("finds the only key that is left of many", () => {
     const dict = new Dict<number>();
+    const empty = dict.sizeBytes;
     for (let i = 0; i < 40_000; i++) dict.set(`k${i}`, i);
     for (let i = 1; i < 40_000; i++) dict.delete(`k${i}`);
+    // The tables that were split have become one again.
+    expect(dict.sizeBytes).toBe(empty);
     const clock = new ManualClock();
     expect(dict.randomKey(() => clock.random())).toBe("k0");
     dict.delete("k0");
@@ -179,7 +278,7 @@ describe("chance", () => {
 describe("table", () => {
   it("takes any number of keys with one hash, at either end, in bounded memory", () => {
     for (const hash of [1, 0x7fffffff, 0xffffffff]) {
-      const table = new Table<number>(0, 4294967296, "any", false);
+      const table = new Table<number>(0, 0, "any", false);
       for (let i = 0; i < 1000; i++) table.add(`k${i}`, hash, i);
       for (let i = 0; i < 1000; i++) expect(table.values![table.find(`k${i}`, hash)]).toBe(i);
       expect(table.keys.length).toBeLessThan(20_000);

@@ -29,7 +29,6 @@ import {
 import { groups } from "./commands/index.ts";
 import { Config } from "./config.ts";
 import { Db } from "./db.ts";
-import type { Table } from "./dict.ts";
 import {
   execAborted,
   internalError,
@@ -47,6 +46,7 @@ import {
 import { Eviction } from "./eviction.ts";
 import { ActiveExpiry } from "./expiry.ts";
 import { Functions } from "./functions.ts";
+import type { Table } from "./hash-table.ts";
 import { LatencyMonitor } from "./latency.ts";
 import { Migrations } from "./migration/index.ts";
 import { Monitor } from "./monitor.ts";

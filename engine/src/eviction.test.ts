@@ -2,10 +2,10 @@
 import { afterEach, describe, expect, test } from "vitest";
 import type { Client, Transport } from "./client.ts";
 import { ManualClock } from "./clock.ts";
-import { seedHashes } from "./dict.ts";
 import { Engine } from "./engine.ts";
 import { OOM } from "./errors.ts";
 import type { Reply } from "./reply.ts";
+import { seedHashes } from "./word-hash.ts";
 
 const NOWHERE: Transport = {
   send() {},

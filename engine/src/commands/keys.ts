@@ -6,6 +6,7 @@ import { type Db, isCollection, typeOf } from "../db.ts";
 import { BAD_DB_INDEX, INT_OUT_OF_RANGE, NO_SUCH_KEY, SAME_OBJECT, SYNTAX } from "../errors.ts";
 import { compileGlob } from "../glob.ts";
 import { OK, type Reply, Status } from "../reply.ts";
+import { hideCursor } from "../scan-cursor.ts";
 import { Bytes } from "../types/bytes.ts";
 import type { Value } from "../types/value.ts";
 import { dumpCommands } from "./dump.ts";
@@ -130,7 +131,7 @@ function scan({ db }: Client, args: Args): Reply {
     if (type !== undefined && typeOf(value) !== type) return;
     if (matches === undefined || matches(name)) found.push(name);
   });
-  return [String(next), db.expires.size === 0 ? found : found.filter((name) => db.exists(name))];
+  return [String(hideCursor(next)), db.expires.size === 0 ? found : found.filter((name) => db.exists(name))];
 }
 
 export const keys = group("generic", [

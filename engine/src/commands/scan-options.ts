@@ -9,6 +9,7 @@ import type { Client } from "../client.ts";
 import { INVALID_CURSOR, SYNTAX } from "../errors.ts";
 import { compileGlob } from "../glob.ts";
 import type { Reply } from "../reply.ts";
+import { hideCursor, showCursor } from "../scan-cursor.ts";
 import type { Collection, CollectionClass } from "../types/value.ts";
 
 export interface ScanOptions {
@@ -28,7 +29,7 @@ const CURSOR_BITS = (1n << 32n) - 1n;
 
 /**
  * The next word as a cursor, read as C's strtoul does: digits with an optional sign, nothing at all means 0, bytes after a
- * NUL are not seen. Cursors are 32 bits wide here (dict.ts); of a wider one, which no server of ours has given, the low
+ * NUL are not seen. Cursors are 32 bits wide here (scan-cursor.ts); of a wider one, which no server of ours has given, the low
  * bits count.
  */
 export function scanCursor(args: Args): number {
@@ -44,10 +45,10 @@ export function scanCursor(args: Args): number {
     if (digit < 0 || digit > 9) throw INVALID_CURSOR;
     value = value * 10 + digit;
   }
-  if (value < 4294967296 && sign !== 0x2d) return value;
+  if (value < 4294967296 && sign !== 0x2d) return showCursor(value);
   const whole = BigInt(text.slice(start));
   if (whole >= CURSOR_LIMIT) throw INVALID_CURSOR;
-  return Number((sign === 0x2d ? -whole : whole) & CURSOR_BITS);
+  return showCursor(Number((sign === 0x2d ? -whole : whole) & CURSOR_BITS));
 }
 
 /** The options behind the cursor; TYPE is SCAN's alone. */
@@ -99,5 +100,5 @@ export function scanCollection<V extends Collection>(
     items.push(word);
     if (beside !== undefined) items.push(beside);
   });
-  return [String(next), items];
+  return [String(hideCursor(next)), items];
 }

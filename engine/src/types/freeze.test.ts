@@ -39,6 +39,8 @@ const hash: Kind<HashValue> = {
   },
 };
 
+const chance = new ManualClock(0, 3);
+
 const set: Kind<SetValue> = {
   name: "set",
   first: 60_000,
@@ -47,7 +49,12 @@ const set: Kind<SetValue> = {
     const word = `w${dice(90_000)}`;
     const what = dice(8);
     if (what < 2) value.delete(word);
-    else if (what === 2 && value.size > 0) value.pop(() => dice(1e6) / 1e6);
+    // Which word is popped depends on where the tables have it, so it is put back.
+    else if (what === 2 && value.size > 0)
+      value.add(
+        value.pop(() => chance.random()),
+        DEFAULT_LIMITS,
+      );
     else value.add(word, DEFAULT_LIMITS);
   },
   state(value) {

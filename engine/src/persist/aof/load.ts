@@ -160,7 +160,7 @@ function* loadPreamble(engine: Engine, path: string, options: PartOptions): Gene
     const piece = Buffer.allocUnsafeSlow(READ_BYTES);
     let length = readSync(descriptor, piece, 0, piece.length, 0);
     if (piece.latin1Slice(0, Math.min(length, 5)) !== "REDIS") return undefined;
-    const loader = new RdbLoader(engine, { ...options, keepExpired: true }, fstatSync(descriptor).size);
+    const loader = new RdbLoader(engine, { ...options, keepExpired: true });
     for (let at = 0; length > 0; ) {
       if (loader.reader.feed(piece.subarray(0, length))) break;
       at += length;

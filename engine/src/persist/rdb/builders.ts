@@ -25,10 +25,6 @@ export interface Builder {
 /** More words than this are not gathered but put where they belong one by one. */
 const MOST_GATHERED = 1024;
 const MOST_GATHERED_BYTES = 1 << 20;
-const MOST_RESERVED = 1 << 20;
-
-/** As much of a count as room is made for before the elements have come. */
-const credible = (count: number): number => Math.min(count, MOST_RESERVED);
 
 /** A list: words, or nodes that hold many. */
 export class ListBuilder implements Builder {
@@ -96,7 +92,7 @@ export class SetBuilder implements Builder {
     const entries = this.#entries;
     if (this.#count > MOST_GATHERED && this.#set === null) {
       this.#set = new SetValue();
-      if (this.#count > limits.setMaxIntsetEntries) this.#set.widen(credible(this.#count));
+      if (this.#count > limits.setMaxIntsetEntries) this.#set.widen();
     }
     const set = this.#set;
     for (; this.#left > 0; this.#left--) {
@@ -127,7 +123,7 @@ export class HashBuilder implements Builder {
     const entries = this.#entries;
     if (this.#hash === null && this.#count > limits.hashMaxListpackEntries) {
       this.#hash = new HashValue();
-      this.#hash.widen(credible(this.#count));
+      this.#hash.widen(this.#count);
     }
     const hash = this.#hash;
     for (; this.#left > 0; this.#left--) {

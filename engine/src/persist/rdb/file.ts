@@ -177,9 +177,6 @@ function stampOf(eviction: Eviction, { idle, frequency }: KeyAttributes): number
   return idle === undefined ? undefined : (eviction.clock - Math.min(idle, 0xffffff)) & 0xffffff;
 }
 
-/** Type, key and value, of a byte or two each. */
-const SMALLEST_KEY_BYTES = 4;
-
 /**
  * Keys do not go into their table as they come, but in batches when the file is this much further on. By then V8 has moved
  * their strings out of its nursery. A table whose entries point into the nursery, all over the place, has to be visited by
@@ -202,7 +199,6 @@ interface Batch {
 export class RdbLoader implements RdbHandler {
   readonly #engine: Engine;
   readonly #options: LoadOptions;
-  readonly #totalBytes: number;
   readonly #now: number;
   readonly #databases: readonly Db[];
   readonly reader: RdbReader;
@@ -216,9 +212,8 @@ export class RdbLoader implements RdbHandler {
   readonly #batches: Batch[] = [];
 
   /** A known size of the file lets its counts of keys be believed. */
-  constructor(engine: Engine, options: LoadOptions = {}, totalBytes = 0) {
+  constructor(engine: Engine, options: LoadOptions = {}) {
     this.#engine = engine;
-    this.#totalBytes = totalBytes;
     this.#options = options;
     this.#now = engine.now;
     this.#databases = options.databases ?? engine.databases;
@@ -252,12 +247,6 @@ export class RdbLoader implements RdbHandler {
       throw new RdbError("unsupported", reason, this.reader.offset);
     }
     this.#db = db;
-  }
-
-  resizeDb(keys: number, expires: number): void {
-    const most = Math.max(0, (this.#totalBytes - this.reader.offset) / SMALLEST_KEY_BYTES);
-    this.#db.keyspace.reserve(this.#db.size + Math.min(keys, most));
-    this.#db.expires.reserve(this.#db.expires.size + Math.min(expires, most));
   }
 
   key(key: string, value: Value, attributes: KeyAttributes): void {
@@ -315,7 +304,7 @@ function* loadPieces(engine: Engine, path: string, options: LoadOptions): Genera
   const descriptor = openSync(path, "r");
   try {
     const { size } = fstatSync(descriptor);
-    const loader = new RdbLoader(engine, options, size);
+    const loader = new RdbLoader(engine, options);
     const piece = Buffer.allocUnsafeSlow(READ_BYTES);
     for (;;) {
       const length = readSync(descriptor, piece, 0, piece.length, null);

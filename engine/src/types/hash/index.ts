@@ -149,13 +149,11 @@ export class HashValue implements Collection {
     return typeof this.#store === "string" && (this.#shape & WIDE) === 0 ? this.#store : undefined;
   }
 
-  /** Becomes a table now, with room for so many fields that are about to come. */
+  /** Becomes a table now if so many fields are about to come that it would anyway. */
   widen(expected: number): void {
     this.#shape |= WIDE;
     if (typeof this.#store !== "string" || expected <= MOST_PACKED_FIELDS) return;
-    const table = HashTable.unpack(this.#store);
-    table.dict.reserve(expected);
-    this.#store = table;
+    this.#store = HashTable.unpack(this.#store);
   }
 
   /** Sets a field; true if it is new. */

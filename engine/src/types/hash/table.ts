@@ -1,5 +1,6 @@
 /** A large hash: a Dict from fields to values that also knows what its strings take. */
-import { Dict, hashWord } from "../../dict.ts";
+import { Dict } from "../../dict.ts";
+import { hashWord } from "../../word-hash.ts";
 import { own, skip, wordAt } from "../packed.ts";
 import { stringBytes } from "../value.ts";
 
@@ -65,11 +66,7 @@ export class HashTable {
   }
 
   clone(): HashTable {
-    const copy = new HashTable();
-    copy.dict.reserveLike(this.dict);
-    this.dict.forEach((field, value, place, table) => {
-      copy.dict.addNew(field, table.hashes[place]!, value);
-    });
+    const copy = new HashTable(this.dict.clone());
     copy.#stringBytes = this.#stringBytes;
     return copy;
   }

@@ -176,12 +176,10 @@ export class SetValue implements Collection {
     return this.form >= NARROWEST ? { text: this.#store as string, width: this.form } : undefined;
   }
 
-  /** Becomes a table now, with room for so many words that are about to come. */
-  widen(expected: number): void {
+  /** Becomes a table now. */
+  widen(): void {
     if (this.form === TABLE) return;
-    const table = tableOf(this.members());
-    table.dict.reserve(expected);
-    this.#store = table;
+    this.#store = tableOf(this.members());
     this.form = TABLE;
   }
 

@@ -1,5 +1,6 @@
 /** A large set: a Dict of words without values that also knows what its strings take. */
-import { Dict, hashWord } from "../../dict.ts";
+import { Dict } from "../../dict.ts";
+import { hashWord } from "../../word-hash.ts";
 import { stringBytes } from "../value.ts";
 
 /** The object itself and the Dict around its tables. */
@@ -40,11 +41,7 @@ export class SetTable {
   }
 
   clone(): SetTable {
-    const copy = new SetTable();
-    copy.dict.reserveLike(this.dict);
-    this.dict.forEach((word, _value, place, table) => {
-      copy.dict.addNew(word, table.hashes[place]!, undefined);
-    });
+    const copy = new SetTable(this.dict.clone());
     copy.#stringBytes = this.#stringBytes;
     return copy;
   }

@@ -66,7 +66,8 @@ export class Blocking {
   block(client: Client, request: BlockRequest): Reply {
     const { db } = client;
     client.blocked = request;
-    const deadline = request.timeoutMs === 0 ? Number.POSITIVE_INFINITY : this.#engine.clock.now() + request.timeoutMs;
+    const deadline =
+      request.timeoutMs === 0 ? Number.POSITIVE_INFINITY : this.#engine.clock.monotonic() + request.timeoutMs;
     this.#waiters.set(client, { db, deadline });
     this.#count[request.type]++;
     for (const key of request.keys) {
@@ -167,7 +168,7 @@ export class Blocking {
 
   /** Answers those whose time is over. */
   expire(): void {
-    const now = this.#engine.clock.now();
+    const now = this.#engine.clock.monotonic();
     let next = Number.POSITIVE_INFINITY;
     for (const [client, { deadline }] of this.#waiters) {
       if (deadline <= now) this.release(client, client.blocked!.nothing);
@@ -180,7 +181,7 @@ export class Blocking {
     if (deadline >= this.#timerAt) return;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timerAt = deadline;
-    const wait = Math.min(Math.max(1, deadline - this.#engine.clock.now()), 0x7fffffff);
+    const wait = Math.min(Math.max(1, deadline - this.#engine.clock.monotonic()), 0x7fffffff);
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.#timerAt = Number.POSITIVE_INFINITY;

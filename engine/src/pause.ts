@@ -45,7 +45,7 @@ export class Pause {
   /** Begins a pause. One that is on already only becomes longer and stricter. */
   begin(untilMs: number, mode: PauseMode): void {
     const until = this.paused ? Math.max(untilMs, this.#until) : untilMs;
-    if (until <= this.#engine.clock.now()) return;
+    if (until <= this.#engine.clock.monotonic()) return;
     if (!this.paused || mode === "all") this.#mode = mode;
     this.active = true;
     this.paused = true;
@@ -55,7 +55,7 @@ export class Pause {
 
   #arm(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    const wait = Math.min(Math.max(1, this.#until - this.#engine.clock.now()), 0x7fffffff);
+    const wait = Math.min(Math.max(1, this.#until - this.#engine.clock.monotonic()), 0x7fffffff);
     this.#timer = setTimeout(() => this.check(), wait);
     this.#timer.unref();
   }
@@ -63,7 +63,7 @@ export class Pause {
   /** Ends the pause if its time is over. */
   check(): void {
     if (!this.paused) return;
-    if (this.#until <= this.#engine.clock.now()) this.end();
+    if (this.#until <= this.#engine.clock.monotonic()) this.end();
     else this.#arm();
   }
 

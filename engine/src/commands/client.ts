@@ -143,7 +143,7 @@ function pause({ engine }: Client, args: Args): Reply {
   if (mode !== "write" && mode !== "all") throw BAD_PAUSE_MODE;
   const ms = args.int(TIMEOUT_NOT_INTEGER);
   if (ms < 0) throw TIMEOUT_NEGATIVE;
-  engine.pause.begin(engine.clock.now() + ms, mode);
+  engine.pause.begin(engine.clock.monotonic() + ms, mode);
   return OK;
 }
 

@@ -188,7 +188,7 @@ export const server = group("server", [
     syntax: "",
     complexity: "O(1)",
     run({ engine }) {
-      const micros = engine.clock.nowMicros();
+      const micros = engine.nowMicros;
       return [String(Math.floor(micros / 1_000_000)), String(micros % 1_000_000)];
     },
   },

@@ -56,6 +56,8 @@ export class Persistence {
 
   /** When data was last saved, in seconds. */
   lastSaveAt: number;
+  /** The same moment as the monotonic clock has it: save points count seconds that went by. */
+  #savedAt: number;
   lastSaveOk = true;
   lastSaveSeconds = -1;
   saves = 0;
@@ -71,6 +73,7 @@ export class Persistence {
     this.#engine = engine;
     this.aof = new Aof(engine);
     this.lastSaveAt = Math.floor(engine.startedAt / 1000);
+    this.#savedAt = engine.clock.monotonic();
     engine.config.onChange(["appendonly"], () => this.#appendOnlyChanged());
   }
 
@@ -251,6 +254,7 @@ export class Persistence {
   #saved(dirty: number): void {
     this.#dirtyAtSave = dirty;
     this.lastSaveAt = Math.floor(this.#engine.clock.now() / 1000);
+    this.#savedAt = this.#engine.clock.monotonic();
     this.lastSaveOk = true;
     this.saves++;
   }
@@ -378,7 +382,7 @@ export class Persistence {
     const { dirty } = this;
     if (dirty === 0) return;
     const { clock, config } = this.#engine;
-    const waited = clock.now() / 1000 - this.lastSaveAt;
+    const waited = (clock.monotonic() - this.#savedAt) / 1000;
     for (const { seconds, changes } of config.values.save) {
       if (dirty < changes || waited <= seconds) continue;
       if (!this.lastSaveOk && clock.monotonic() - this.#lastTry < RETRY_MS) continue;

@@ -42,7 +42,7 @@ export class Failover {
     log("notice", "FAILOVER requested.");
     this.#request = request;
     this.state = "waiting";
-    this.#until = request.timeoutMs === 0 ? Number.POSITIVE_INFINITY : clock.now() + request.timeoutMs;
+    this.#until = request.timeoutMs === 0 ? Number.POSITIVE_INFINITY : clock.monotonic() + request.timeoutMs;
     pause.begin(Number.POSITIVE_INFINITY, "write");
   }
 
@@ -51,7 +51,7 @@ export class Failover {
     if (this.state !== "waiting") return;
     const { clock, log } = this.#engine;
     const { target, force } = this.#request!;
-    if (clock.now() >= this.#until) {
+    if (clock.monotonic() >= this.#until) {
       if (force && target !== undefined) {
         log("notice", `Failover to ${target.host}:${target.port} time out exceeded, failing over.`);
         this.#turn(target);

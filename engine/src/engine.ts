@@ -48,6 +48,7 @@ import { ActiveExpiry } from "./expiry.ts";
 import { Functions } from "./functions.ts";
 import type { Table } from "./hash-table.ts";
 import { LatencyMonitor } from "./latency.ts";
+import { LONGEST_VALUE } from "./longest-string.ts";
 import { Migrations } from "./migration/index.ts";
 import { Monitor } from "./monitor.ts";
 import { type EventClass, notifyEvent } from "./notify.ts";
@@ -83,9 +84,6 @@ export interface Effect {
 }
 
 const table = new CommandTable(groups);
-
-/** V8's longest string is 24 bytes short of 512 MB. */
-const MAX_STRING_BYTES = 536_870_888;
 
 /**
  * Reading the clock twice costs as much as a GET. So of commands that take a microsecond or so whatever the data is, one
@@ -489,7 +487,7 @@ export class Engine {
 
   /** The longest string that a command may make. */
   get maxStringBytes(): number {
-    return Math.min(this.config.values["proto-max-bulk-len"], MAX_STRING_BYTES);
+    return Math.min(this.config.values["proto-max-bulk-len"], LONGEST_VALUE);
   }
 
   /** What keys and values take, about. */

@@ -23,21 +23,25 @@ import { type BitOperation, byteAt, combineBits, countBits, findBit, readable } 
 import type { Bytes } from "../types/bytes.ts";
 import type { StringValue } from "../types/value.ts";
 
-/** The next word as the position of a bit. With `bits`, `#3` is the fourth integer of that width. */
-function bitOffset(client: Client, args: Args, bits = 0): number {
+/**
+ * The next word as the position of a bit. With `bits`, `#3` is the fourth integer of that width. Bits beyond a string's end
+ * can be read as far as Redis allows it, but only written as far as a string may grow.
+ */
+function bitOffset({ engine }: Client, args: Args, toWrite: boolean, bits = 0): number {
   const word = args.next();
   const counted = bits > 0 && word.charCodeAt(0) === 0x23;
   const parsed = parseInt64(counted ? word.slice(1) : word);
   if (parsed === undefined) throw BAD_BIT_OFFSET;
   // Redis multiplies in 64 bits: what runs over comes back in from below.
   const offset = counted ? Number(BigInt.asIntN(64, BigInt(parsed) * BigInt(bits))) : Number(parsed);
-  if (offset < 0 || Math.floor(offset / 8) >= client.engine.config.values["proto-max-bulk-len"]) throw BAD_BIT_OFFSET;
+  const bytes = toWrite ? engine.maxStringBytes : engine.config.values["proto-max-bulk-len"];
+  if (offset < 0 || Math.floor(offset / 8) >= bytes) throw BAD_BIT_OFFSET;
   return offset;
 }
 
 function setbit(client: Client, args: Args): Reply {
   const name = args.next();
-  const offset = bitOffset(client, args);
+  const offset = bitOffset(client, args, true);
   const bit = args.intBetween(0, 1, BAD_BIT) as 0 | 1;
   let before: 0 | 1 = 0;
   client.db.editBytes(name, "setbit", (bytes) => {
@@ -50,7 +54,7 @@ function setbit(client: Client, args: Args): Reply {
 
 function getbit(client: Client, args: Args): Reply {
   const name = args.next();
-  const offset = bitOffset(client, args);
+  const offset = bitOffset(client, args, false);
   const value = client.db.getString(name);
   if (value === undefined) return 0;
   return (byteAt(readable(value), Math.floor(offset / 8)) >> (7 - (offset % 8))) & 1;
@@ -181,7 +185,7 @@ function fieldOperations(client: Client, args: Args): FieldOperation[] {
     const known = kind === "get" ? args.left >= 2 : (kind === "set" || kind === "incrby") && args.left >= 3;
     if (!known) throw SYNTAX;
     const type = fieldType(args);
-    const offset = bitOffset(client, args, type.bits);
+    const offset = bitOffset(client, args, kind !== "get", type.bits);
     const operand = kind === "get" ? 0 : args.int64();
     operations.push({ kind: kind as FieldOperation["kind"], type, offset, operand, overflow });
   }

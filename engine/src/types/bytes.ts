@@ -4,13 +4,12 @@
  * APPEND, SETRANGE, SETBIT and BITFIELD in a loop would copy an immutable string every time; a Bytes has room to spare and
  * changes in place. Reading a value never converts it: the helpers below answer for all the forms a string value takes.
  */
-import { constants } from "node:buffer";
 import { STRING_TOO_LONG } from "../errors.ts";
+import { LONGEST_WORD } from "../longest-string.ts";
 import { parseInt64 } from "../numbers.ts";
 import { type StringValue, stringBytes } from "./value.ts";
 
 const MEGABYTE = 1 << 20;
-const MAX_WORD = constants.MAX_STRING_LENGTH;
 /** What a Bytes and its Buffer take beside the bytes themselves. */
 const OVERHEAD = 200;
 /** Redis keeps strings up to this length in one piece with their header. */
@@ -95,12 +94,12 @@ export class Bytes {
   }
 
   /**
-   * The bytes from start (inclusive) to end (exclusive), as a word. The few bytes that 512 MB have more than V8's longest
-   * string (SETBIT reaches them) make it an error: bits and ranges can be read, the whole cannot.
+   * The bytes from start (inclusive) to end (exclusive), as a word. A value of 512 MB that was loaded from a file of Redis's
+   * is longer than any word: bits and ranges of it can be read, the whole cannot.
    */
   slice(start: number, end: number): string {
     const stop = Math.min(end, this.#length);
-    if (stop - start > MAX_WORD) throw STRING_TOO_LONG;
+    if (stop - start > LONGEST_WORD) throw STRING_TOO_LONG;
     return this.#buffer.latin1Slice(start, stop);
   }
 

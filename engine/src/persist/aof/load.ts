@@ -2,7 +2,7 @@
  * Brings the commands of an append-only file back: each is run by its handler, for a client that nobody hears. Neither
  * limits nor passwords are asked, nothing is counted or handed on.
  */
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
+import { closeSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { Args } from "../../args.ts";
 import { Client, type Transport } from "../../client.ts";
 import type { Command } from "../../command-table.ts";

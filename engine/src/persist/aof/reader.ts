@@ -2,7 +2,9 @@
  * Reads the commands of an append-only file, strictly: what is not exactly as it should be is an error with its offset. A
  * file that ends too early is told from one that is wrong, since the first is what a crash leaves behind.
  */
+
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { LONGEST_WORD } from "../../longest-string.ts";
 import { AofError } from "./error.ts";
 
 const READ_BYTES = 1 << 20;
@@ -14,7 +16,6 @@ const HASH = 0x23;
 /** No line that announces a count or a length, and no annotation, is longer. */
 const LONGEST_LINE = 128 * 1024;
 const MOST_WORDS = 2147483647;
-const LONGEST_WORD = 536_870_888;
 
 /** More bytes are needed. */
 const INCOMPLETE = -1;

@@ -5,7 +5,7 @@
  * reader just reads; where bytes are missing it throws UNDERFLOW, the cursor goes back to its mark, and the same step is
  * tried again when `needed` bytes are there. Marks are set after every element, so that no step is long.
  */
-import { constants } from "node:buffer";
+import { LONGEST_WORD } from "../../longest-string.ts";
 import { Bytes, encodeString } from "../../types/bytes.ts";
 import type { StringValue } from "../../types/value.ts";
 import type { Entries } from "./entries.ts";
@@ -18,7 +18,6 @@ export const UNDERFLOW = { underflow: true } as const;
 const TWO_32 = 0x100000000;
 /** The longest string that is read: as a value. As a word it must fit a JavaScript string. */
 const LONGEST_STRING = 1 << 30;
-const LONGEST_WORD = constants.MAX_STRING_LENGTH;
 /** A scratch buffer that had to grow past this is not kept. */
 const KEPT_SCRATCH = 1 << 20;
 

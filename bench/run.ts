@@ -1,7 +1,7 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files locks queues web sharded social search chats distribution packed streaming ads
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
  * Prints the ratios and writes them to bench/results.json, whose tables the README shows (between its bench markers).
@@ -11,6 +11,7 @@ import { cpus, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { type AdsRow, adsTable, compareAds } from "./ads.ts";
+import { type BuildRow, buildTable, compareBuilding } from "./building.ts";
 import { type ChatRow, chatTable, compareChats } from "./chats.ts";
 import { compareFiles, type FileRow } from "./files.ts";
 import { compareDistribution, type DistributionRow, distributionTable } from "./files-distribution.ts";
@@ -36,6 +37,7 @@ interface Results {
   process?: ProcessRow[];
   memory?: MemoryRow[];
   files?: FileRow[];
+  building?: BuildRow[];
   locks?: LockRow[];
   queues?: QueueRow[];
   web?: WebResults;
@@ -56,6 +58,7 @@ const PARTS = [
   "process",
   "memory",
   "files",
+  "building",
   "locks",
   "queues",
   "web",
@@ -165,6 +168,7 @@ if (parts.includes("scripts")) {
 if (parts.includes("process")) results.process = await compareInProcess(flags.quick ? 1 : 3);
 if (parts.includes("memory")) results.memory = await compareMemory(flags.quick ? 0.05 : 1);
 if (parts.includes("files")) results.files = await compareFiles(flags.quick);
+if (parts.includes("building")) results.building = await compareBuilding(flags.quick);
 if (parts.includes("locks")) results.locks = await compareLocks(flags.quick);
 if (parts.includes("queues")) results.queues = await compareQueues(flags.quick);
 if (parts.includes("web")) results.web = await compareWeb(flags.quick);
@@ -185,6 +189,7 @@ const tables = [
   results.process && processTable(results.process),
   results.memory && memoryTable(results.memory),
   results.files && fileTable(results.files),
+  results.building && buildTable(results.building),
   results.locks && lockTable(results.locks),
   results.queues && queueTable(results.queues),
   results.web && webTables(results.web),

@@ -100,6 +100,24 @@ describe("when the system's clock is set", () => {
     expect(client.taken()).toHaveLength(1);
   });
 
+  it("what expired while a transaction ran is not handed to a blocked client", () => {
+    const clock = new ManualClock();
+    engine = new Engine({ clock });
+    const [client, waiter] = [new TestClient(engine), new TestClient(engine)];
+    waiter.call("BLPOP k 0");
+    for (const line of ["MULTI", "RPUSH k hello", "PEXPIRE k 100"]) client.call(line);
+    // Time passes after the transaction has looked at the clock.
+    clock.now = () => {
+      const now = ManualClock.prototype.now.call(clock);
+      clock.advance(200);
+      return now;
+    };
+    client.call("EXEC");
+    expect(waiter.taken()).toEqual([]);
+    expect(waiter.client.blocked).not.toBeNull();
+    expect(client.call("EXISTS k")).toEqual([0]);
+  });
+
   it("TIME is never behind the time that stands still in a script, and goes on there as in Redis", () => {
     const { clock, client } = open();
     client.call("TIME");

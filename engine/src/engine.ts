@@ -425,6 +425,8 @@ export class Engine {
   #settle(): void {
     if (this.#effects.length > 0) this.#handOn();
     if (this.blocking.hasReady) {
+      // A long command may have outlived what it left for them.
+      this.renewClock();
       this.blocking.serveReady();
       if (this.#effects.length > 0) this.#handOn();
     }

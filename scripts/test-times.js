@@ -1,0 +1,48 @@
+/**
+ * Runs the suite, or the files that are named, at four fixed times, to find tests that depend on the hour, the day, the month or
+ * the zone: `npm run test:times`, `npm run test:times -- toolkit/src/ads`. It takes four times as long as the suite.
+ *
+ * All processes of a run (Node, redis-server, chromium) read the same clock, which goes on from the given time: the system's, moved
+ * by Debian's libfaketime. It is moved by an offset, not set: each process would begin anew at a fixed time. Monotonic clocks are
+ * untouched.
+ */
+import { spawnSync } from "node:child_process";
+
+const TIMES = [
+  { at: "2027-12-31T23:59:30Z", zone: "UTC", why: "the year ends" },
+  { at: "2028-02-29T00:00:05Z", zone: "America/New_York", why: "a leap day begins, in UTC only" },
+  { at: "2027-06-15T11:30:00Z", zone: "Asia/Kolkata", why: "before noon, half an hour off the hour" },
+  { at: "2027-10-31T00:30:00Z", zone: "Europe/Berlin", why: "02:30 in a night that has it twice" },
+];
+
+/**
+ * Redis's allocator (jemalloc) asks for the time while libfaketime looks for the functions that it replaces, which needs memory:
+ * neither gets on. With libc in front, its allocator serves both.
+ */
+function preload() {
+  const asked = spawnSync("faketime", ["2020-01-01", "/bin/sh", "-c", "echo $LD_PRELOAD"], { encoding: "utf8" });
+  const library = asked.stdout?.trim();
+  if (asked.status !== 0 || !library) throw new Error("faketime is not installed (Debian: faketime)");
+  return `${library} libc.so.6`;
+}
+
+const LD_PRELOAD = preload();
+const results = TIMES.map(({ at, zone, why }) => {
+  console.log(`\n${at} in ${zone}: ${why}`);
+  const offset = Math.round((Date.parse(at) - Date.now()) / 1_000);
+  const { status } = spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...process.argv.slice(2)], {
+    stdio: "inherit",
+    env: {
+      ...process.env,
+      LD_PRELOAD,
+      FAKETIME: `${offset < 0 ? "" : "+"}${offset}s`,
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+      TZ: zone,
+    },
+  });
+  return { at, zone, passed: status === 0 };
+});
+
+console.log("");
+for (const { at, zone, passed } of results) console.log(`${passed ? "passed" : "FAILED"}  ${at}  ${zone}`);
+process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;

@@ -96,6 +96,23 @@ describe.runIf(hasBrowser)("the page", () => {
     await store.close();
   });
 
+  test("goes where somebody goes in the moment in which it appears", async () => {
+    const store = await open();
+    const served = await serve(store, { page: built });
+    const page = await newPage();
+    // As soon as the frame is there, before the browser has drawn it.
+    await page.addInitScript(`new MutationObserver((_, observer) => {
+      if (document.querySelector(".frame") === null) return;
+      observer.disconnect();
+      location.hash = "/clients";
+    }).observe(document, { childList: true, subtree: true })`);
+    await page.goto(`${served.url}/#/keys`);
+    await page.locator("table[aria-label=Clients]").waitFor();
+    await page.close();
+    await served.console.close();
+    await store.close();
+  });
+
   test("browses a million keys with a handful of rows in the document", async () => {
     const store = await open(undefined, { config: { "enable-debug-command": "yes" } });
     await store.call("DEBUG", "POPULATE", 1_000_000, "user", 8);

@@ -2,9 +2,9 @@
  * The stream of live points, shared by the whole page, and from it whether all is well: the console answers, and reaches its
  * store. A lost stream is tried again each second, for as long as it takes; views load again when it is back.
  */
-import { useEffect, useState } from "preact/hooks";
 import type { LiveState, Point } from "../src/live.ts";
 import { get } from "./api.ts";
+import { useOutside, Watchers } from "./outside.ts";
 
 export type Health =
   | { readonly is: "connecting" }
@@ -21,11 +21,7 @@ let points: Point[] = [];
 /** How often everything came back: what views depend on to load again. */
 let recoveries = 0;
 let source: EventSource | undefined;
-const watchers = new Set<() => void>();
-
-const tell = (): void => {
-  for (const watcher of watchers) watcher();
-};
+const watchers = new Watchers();
 
 function become(next: Health): void {
   const wasLost = health.is === "console lost" || health.is === "store lost";
@@ -34,13 +30,13 @@ function become(next: Health): void {
     void loadHistory();
   }
   health = next;
-  tell();
+  watchers.tell();
 }
 
 async function loadHistory(): Promise<void> {
   try {
     points = (await get<{ points: Point[] }>("/api/live/history", { seconds: 1 })).points.slice(-KEEP);
-    tell();
+    watchers.tell();
   } catch {
     // The stream tells what is wrong.
   }
@@ -56,7 +52,7 @@ export function startLive(): void {
   });
   stream.addEventListener("point", (event) => {
     points = [...points.slice(1 - KEEP), JSON.parse(event.data) as Point];
-    tell();
+    watchers.tell();
   });
   stream.onerror = () => {
     become({ is: "console lost" });
@@ -69,21 +65,6 @@ export function startLive(): void {
   void loadHistory();
 }
 
-function useWatched<T>(read: () => T): T {
-  const [value, setValue] = useState(read);
-  useEffect(() => {
-    const watcher = () => setValue(read);
-    watchers.add(watcher);
-    watcher();
-    return () => watchers.delete(watcher);
-  }, []);
-  return value;
-}
-
-const readHealth = (): Health => health;
-const readPoints = (): readonly Point[] => points;
-const readRecoveries = (): number => recoveries;
-
-export const useHealth = (): Health => useWatched(readHealth);
-export const usePoints = (): readonly Point[] => useWatched(readPoints);
-export const useRecoveries = (): number => useWatched(readRecoveries);
+export const useHealth = (): Health => useOutside(() => health, watchers.subscribe);
+export const usePoints = (): readonly Point[] => useOutside(() => points, watchers.subscribe);
+export const useRecoveries = (): number => useOutside(() => recoveries, watchers.subscribe);

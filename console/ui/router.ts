@@ -1,13 +1,14 @@
 /** Where the page is, kept in the address after `#`: `#/keys?key=a`. A reload or a link comes back to the same place. */
-import { useEffect, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
+import { useOutside } from "./outside.ts";
 
 export interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
 }
 
-function read(): Place {
-  const [path = "", query = ""] = location.hash.slice(1).split("?", 2);
+function placeOf(hash: string): Place {
+  const [path = "", query = ""] = hash.slice(1).split("?", 2);
   return { path: path.replace(/^\//, ""), query: new URLSearchParams(query) };
 }
 
@@ -16,12 +17,12 @@ export function go(path: string, query: Readonly<Record<string, string>> = {}): 
   location.hash = `/${path}${words === "" ? "" : `?${words}`}`;
 }
 
+function whenMoved(moved: () => void): () => void {
+  addEventListener("hashchange", moved);
+  return () => removeEventListener("hashchange", moved);
+}
+
 export function usePlace(): Place {
-  const [place, setPlace] = useState(read);
-  useEffect(() => {
-    const moved = () => setPlace(read());
-    addEventListener("hashchange", moved);
-    return () => removeEventListener("hashchange", moved);
-  }, []);
-  return place;
+  const hash = useOutside(() => location.hash, whenMoved);
+  return useMemo(() => placeOf(hash), [hash]);
 }

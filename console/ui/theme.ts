@@ -1,11 +1,11 @@
 /** Light or dark: the system's choice, or the user's, which this browser remembers. */
-import { useEffect, useState } from "preact/hooks";
+import { useOutside, Watchers } from "./outside.ts";
 
 export type Choice = "system" | "light" | "dark";
 
 const KEY = "cinnabar.theme";
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const watchers = new Set<() => void>();
+const watchers = new Watchers();
 
 function stored(): Choice {
   const value = localStorage.getItem(KEY);
@@ -15,7 +15,7 @@ function stored(): Choice {
 function apply(): void {
   const choice = stored();
   document.documentElement.dataset.theme = choice === "system" ? (dark.matches ? "dark" : "light") : choice;
-  for (const watcher of watchers) watcher();
+  watchers.tell();
 }
 
 export function startTheme(): void {
@@ -29,13 +29,5 @@ export function choose(choice: Choice): void {
 }
 
 /** What is shown now. */
-export function useTheme(): string {
-  const read = () => document.documentElement.dataset.theme ?? "light";
-  const [theme, setTheme] = useState(read);
-  useEffect(() => {
-    const watcher = () => setTheme(read());
-    watchers.add(watcher);
-    return () => watchers.delete(watcher);
-  }, []);
-  return theme;
-}
+export const useTheme = (): string =>
+  useOutside(() => document.documentElement.dataset.theme ?? "light", watchers.subscribe);

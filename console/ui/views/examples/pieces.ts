@@ -1,5 +1,5 @@
 /** Small things that several examples use. */
-import { useEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { Failure } from "../../api.ts";
 import type { Loaded } from "../../parts.tsx";
 
@@ -30,7 +30,7 @@ addEventListener(
 
 /** Keys that stand for themselves: not in a field or a dialog, and not the second of two that go somewhere. */
 export function useKeys(run: (key: string) => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
       const other = event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]");
       const isTyped = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");

@@ -1,6 +1,6 @@
 /** What the examples' requests have sent to the store, the newest first; kept while the page lives. */
-import { useEffect, useState } from "preact/hooks";
 import { type TracedRequest, whenTraced } from "../../api.ts";
+import { useOutside, Watchers } from "../../outside.ts";
 
 export interface Noted extends TracedRequest {
   readonly id: number;
@@ -12,11 +12,11 @@ const KEEP = 40;
 
 let noted: readonly Noted[] = [];
 let last = 0;
-const watchers = new Set<() => void>();
+const watchers = new Watchers();
 
 function become(next: readonly Noted[]): void {
   noted = next;
-  for (const watcher of watchers) watcher();
+  watchers.tell();
 }
 
 /** What a page asks again and again stands there once, as it was the last time. */
@@ -29,13 +29,4 @@ whenTraced((request) => {
 
 export const clearTraces = (): void => become([]);
 
-export function useTraces(): readonly Noted[] {
-  const [value, setValue] = useState(noted);
-  useEffect(() => {
-    const watcher = () => setValue(noted);
-    watchers.add(watcher);
-    watcher();
-    return () => watchers.delete(watcher);
-  }, []);
-  return value;
-}
+export const useTraces = (): readonly Noted[] => useOutside(() => noted, watchers.subscribe);

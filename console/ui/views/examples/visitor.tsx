@@ -1,14 +1,15 @@
 /** Who this browser is in the examples, and the means to be somebody else. */
 import { useEffect, useState } from "preact/hooks";
 import { act, type Failure, get } from "../../api.ts";
+import { useOutside, Watchers } from "../../outside.ts";
 import { Dialog } from "../../parts.tsx";
 
 let name: string | undefined;
-const watchers = new Set<() => void>();
+const watchers = new Watchers();
 
 function become(next: string): void {
   name = next;
-  for (const watcher of watchers) watcher();
+  watchers.tell();
 }
 
 export interface Visitor {
@@ -20,15 +21,9 @@ export interface Visitor {
 
 /** The visitor's name. The first to ask gets one made up, and their browser keeps it. */
 export function useVisitor(): Visitor {
-  const [value, setValue] = useState(name);
+  const value = useOutside(() => name, watchers.subscribe);
   const [error, setError] = useState<Failure>();
   const [turn, setTurn] = useState(0);
-  useEffect(() => {
-    const watcher = () => setValue(name);
-    watchers.add(watcher);
-    watcher();
-    return () => watchers.delete(watcher);
-  }, []);
   useEffect(() => {
     if (name !== undefined) return;
     setError(undefined);

@@ -1,0 +1,29 @@
+/** State that is kept outside of components: the address, the live points, the theme. */
+import { useLayoutEffect, useState } from "preact/hooks";
+
+/** What `read` returns, also after every change that `subscribe` tells of. `read` must return the same value while nothing changes. */
+export function useOutside<T>(read: () => T, subscribe: (changed: () => void) => () => void): T {
+  const [value, setValue] = useState(read);
+  // With the picture, not after it; and what has changed since the first reading is read here.
+  useLayoutEffect(() => {
+    const changed = () => setValue(read);
+    const stop = subscribe(changed);
+    changed();
+    return stop;
+  }, []);
+  return value;
+}
+
+/** Those who want to know of a change. */
+export class Watchers {
+  readonly #watchers = new Set<() => void>();
+
+  readonly subscribe = (watcher: () => void): (() => void) => {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  };
+
+  tell(): void {
+    for (const watcher of this.#watchers) watcher();
+  }
+}

@@ -1,0 +1,106 @@
+/**
+ * What takes too long for every change, and is run before an issue is called resolved: `npm run test:full`, or some of its steps,
+ * `npm run test:full -- suite times`. Writes docs/test-summary.md, which is committed with the work.
+ */
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { cpus, release, totalmem } from "node:os";
+import { runVitest } from "./vitest.js";
+
+/** How much the suites do when there is time; each is described where it is read. */
+const LONG = {
+  FULL: "1",
+  AOF_MUTATIONS: "20000",
+  RDB_MUTATIONS: "20000",
+  RDB_SEEDS: "5",
+  FAULT_STEP: "1",
+  REPLICATION_ROUNDS: "3",
+  LOG_FILES_KILLS: "30",
+  SEARCH_ROUNDS: "5",
+  FILES_ROUNDS: "5",
+  FILES_KILLS: "20",
+  JOB_SEARCH_ROUNDS: "5",
+  SHARDED_ROUNDS: "5",
+  STREAM_FAULT_ROUNDS: "10",
+  CHATS_ROUNDS: "5",
+  CHATS_KILLS: "10",
+  SOCIAL_FAULT_KILLS: "10",
+  QUEUE_HISTORY_SEEDS: "5",
+  WEB_FAULT_KILLS: "20",
+  SHARDED_FAULT_KILLS: "10",
+  ADS_FAULT_KILLS: "10",
+  CINNABAR_HISTORY_SECONDS: "60",
+};
+
+const npm = (script, ...args) => ({
+  run: () => {
+    const started = performance.now();
+    const { status } = spawnSync("npm", ["run", "--silent", script, ...(args.length > 0 ? ["--", ...args] : [])], {
+      stdio: "inherit",
+    });
+    const seconds = Math.round((performance.now() - started) / 1_000);
+    return { passed: status === 0, seconds, said: `npm run ${[script, ...args].join(" ")}`, failed: [] };
+  },
+});
+
+/** The seeds are fixed, so that two runs are the same; more are a matter of the command line. */
+const STEPS = {
+  suite: {
+    run: () => {
+      const done = runVitest([], LONG);
+      return { ...done, said: `${done.passedTests} of ${done.total} tests passed, ${done.skippedTests} skipped` };
+    },
+  },
+  times: npm("test:times"),
+  "compare-1": npm("compare", "--seed", "1", "--commands", "10000000"),
+  "compare-2": npm("compare", "--seed", "2", "--commands", "10000000"),
+  "compare-3": npm("compare", "--seed", "3", "--commands", "10000000"),
+  soak: npm("soak"),
+};
+
+const asked = process.argv.slice(2);
+const unknown = asked.filter((name) => !(name in STEPS));
+if (unknown.length > 0) {
+  console.error(`No such step: ${unknown.join(", ")}. There are: ${Object.keys(STEPS).join(", ")}.`);
+  process.exit(2);
+}
+
+const versionOf = (program) => {
+  const answer = spawnSync(program, ["--version"], { encoding: "utf8" });
+  return answer.status === 0 ? answer.stdout.trim().split("\n")[0] : `${program}: not installed`;
+};
+const commit = spawnSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).stdout?.trim() || "unknown";
+
+function summaryOf(results) {
+  const rows = results.map(
+    ({ name, passed, seconds, said }) => `| ${name} | ${passed ? "passed" : "**failed**"} | ${seconds} s | ${said} |`,
+  );
+  const failures = results.flatMap(({ failed }) =>
+    failed.flatMap(({ file, tests }) => [`- ${file}`, ...tests.map((test) => `  - ${test}`)]),
+  );
+  return `# The last full run
+
+Written by \`npm run test:full\`.
+
+- ${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC, commit ${commit}
+- Node ${process.version}; ${versionOf("redis-server")}; ${versionOf("chromium")}
+- Linux ${release()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB
+- cinnabar ${JSON.parse(readFileSync("engine/package.json", "utf8")).version}
+
+| step | outcome | took | what |
+| --- | --- | --- | --- |
+${rows.join("\n")}
+
+${failures.length === 0 ? "No test failed." : `Failed:\n\n${failures.join("\n")}`}
+`;
+}
+
+const results = [];
+for (const [name, { run }] of Object.entries(STEPS)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
+  console.log(`\n=== ${name}\n`);
+  results.push({ name, ...run() });
+  // After each step: a run that is broken off leaves what it has found.
+  writeFileSync("docs/test-summary.md", summaryOf(results));
+}
+process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;

@@ -53,6 +53,18 @@ export async function shoot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(SCREENSHOTS, `${name}.png`) });
 }
 
+/**
+ * Chromium's own measure of how much the page has moved under the reader; `counts` chooses entries. What is noted already comes with
+ * the first picture after the question.
+ */
+export const shiftOf = (counts = "() => true"): string => `new Promise((resolve) => {
+  const sum = (entries) => entries.filter(${counts}).reduce((total, { value }) => total + value, 0);
+  let total = 0;
+  const observer = new PerformanceObserver((list) => (total += sum(list.getEntries())));
+  observer.observe({ type: "layout-shift", buffered: true });
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(() => resolve(total + sum(observer.takeRecords())))));
+})`;
+
 /** What no page may do: ask another host, or break a rule of the security policy, or throw. */
 export function watch(page: Page, origin: string): string[] {
   const offences: string[] = [];

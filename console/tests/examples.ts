@@ -5,7 +5,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, vi } from "vitest";
 import { type Backend, describeBackends } from "../../toolkit/src/testing/index.ts";
 import type { Trace } from "../src/examples/trace.ts";
-import { buildPage, hasBrowser, NARROW, openBrowser, WIDE, watch } from "./browser.ts";
+import { buildPage, hasBrowser, NARROW, openBrowser, shiftOf, WIDE, watch } from "./browser.ts";
 import { type Answer, type Served, serve, temporaryFolder } from "./support.ts";
 
 export interface TracedAnswer extends Answer {
@@ -131,12 +131,6 @@ export function describeScreens(title: string, suite: (screens: () => Screens) =
   });
 }
 
-/** Chromium's own measure of how much the page has moved under the reader. */
-export const SHIFT = `new Promise((resolve) => {
-  new PerformanceObserver((list) => resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: "layout-shift", buffered: true });
-  setTimeout(() => resolve(0), 200);
-})`;
-
 /** How much a page moves while it loads. With the drawer closed: that is a log, which grows from above. */
 export async function shiftWhileLoading(page: Page, until: string): Promise<number> {
   const load = async (drawer: "open" | "closed") => {
@@ -145,7 +139,7 @@ export async function shiftWhileLoading(page: Page, until: string): Promise<numb
     await page.locator(until).first().waitFor();
   };
   await load("closed");
-  const shift = (await page.evaluate(SHIFT)) as number;
+  const shift = (await page.evaluate(shiftOf())) as number;
   await load("open");
   return shift;
 }

@@ -8,19 +8,13 @@ import { Stats } from "cinnabar/stats";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
-import { buildPage, hasBrowser, NARROW, openBrowser, shoot, WIDE, watch } from "./browser.ts";
+import { buildPage, hasBrowser, NARROW, openBrowser, shiftOf, shoot, WIDE, watch } from "./browser.ts";
 import { type Backend, backends, type Served, serve, temporaryFolder } from "./support.ts";
 
 const folder = temporaryFolder();
 const built = join(folder.path, "ui");
 const EVIL = `<img src=x onerror="window.ran = 1"><script>window.ran = 1</script>`;
 const PATHS = ["", "keys", "command", "slow", "clients", "config", "files", "queues", "locks", "measures"];
-
-/** Chromium's own measure of how much the page has moved under the reader. */
-const SHIFT = `new Promise((resolve) => {
-  new PerformanceObserver((list) => resolve(list.getEntries().reduce((sum, { value }) => sum + value, 0))).observe({ type: "layout-shift", buffered: true });
-  setTimeout(() => resolve(0), 200);
-})`;
 
 let browser: Browser;
 
@@ -75,7 +69,7 @@ describe.runIf(hasBrowser)("the page", () => {
       await call("DEL", "one:more");
       expect(await page.locator(".chart canvas").count()).toBe(7);
       expect(await page.locator(".facts").textContent()).toContain("Version");
-      expect(await page.evaluate(SHIFT), "nothing moves while the page loads and lives").toBeLessThan(0.02);
+      expect(await page.evaluate(shiftOf()), "nothing moves while the page loads and lives").toBeLessThan(0.02);
       await page.getByRole("button", { name: "1 hour" }).click();
       await page.getByRole("button", { name: "10 min" }).click();
       await shoot(page, `${label}-overview`);

@@ -1,6 +1,7 @@
 /** What the fault suites share: an engine to be ill-treated, somebody who goes on meanwhile, and figures to print. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import type { Clock } from "../src/clock.ts";
 import { Engine, type OpenOptions } from "../src/index.ts";
 import { Peer } from "../src/test-peer.ts";
 
@@ -14,8 +15,8 @@ export interface Bench {
   close(): Promise<void>;
 }
 
-export async function openBench(config: NonNullable<OpenOptions["config"]> = {}): Promise<Bench> {
-  const engine = await Engine.open({ config });
+export async function openBench(config: NonNullable<OpenOptions["config"]> = {}, clock?: Clock): Promise<Bench> {
+  const engine = await Engine.open({ config, ...(clock && { clock }) });
   const { port } = await engine.listen({ port: 0 });
   const peers: Peer[] = [];
   return {
@@ -59,6 +60,12 @@ export class Bystander {
       this.#worstMs = Math.max(this.#worstMs, performance.now() - started);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
+  }
+
+  /** Until it has been answered so many more times: the engine has been through everything that it had to read. */
+  async isAnswered(times: number): Promise<void> {
+    const enough = this.#asked + times;
+    while (this.#asked < enough) await Promise.race([this.#loop, new Promise(setImmediate)]);
   }
 
   /** How it went; throws if it was ever answered wrongly. */

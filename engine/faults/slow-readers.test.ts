@@ -1,5 +1,6 @@
 /** Clients that do not take what they asked for. */
 import { afterEach, describe, expect, it } from "vitest";
+import { ManualClock } from "../src/clock.ts";
 import { eventually, type Peer } from "../src/test-peer.ts";
 import { type Bench, Bystander, figures, memoryMb, openBench } from "./bench.ts";
 
@@ -32,7 +33,7 @@ describe("a client that does not read", () => {
     expect(await eventually(() => pending() > 60 * MB)).toBe(true);
     // It goes on asking, which must not make the pile grow.
     for (let i = 0; i < 20; i++) peer.write("GET big\r\n".repeat(10_000));
-    await new Promise((resolve) => setTimeout(resolve, 200));
+    await bystander.isAnswered(50);
     const [most, grown] = [pending(), memoryMb() - before];
     expect(most).toBeLessThan(70 * MB);
     expect(grown).toBeLessThan(200);
@@ -82,12 +83,22 @@ describe("a client that does not read", () => {
   });
 
   it("with a soft limit is cut off when its time is over", async () => {
-    bench = await openBench({ "client-output-buffer-limit": "normal 0 1mb 1" });
+    const clock = new ManualClock();
+    bench = await openBench({ "client-output-buffer-limit": "normal 0 1mb 10" }, clock);
     bench.engine.connect().callSync("SET", "big", "x".repeat(20 * MB));
-    const { alive } = await deafPeer("GET big\r\n");
-    await new Promise((resolve) => setTimeout(resolve, 500));
+    const bystander = new Bystander(bench);
+    const { alive, pending } = await deafPeer("GET big\r\n");
+    expect(await eventually(() => pending() > MB)).toBe(true);
+    clock.advance(9_000);
+    await bystander.isAnswered(50);
     expect(alive()).toBe(true);
-    expect(await eventually(() => !alive())).toBe(true);
+    expect(
+      await eventually(() => {
+        clock.advance(1_000);
+        return !alive();
+      }),
+    ).toBe(true);
+    await bystander.stop();
   });
 });
 

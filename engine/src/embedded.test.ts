@@ -173,7 +173,7 @@ describe("a process", () => {
       socket.write("BLPOP l 1000\\r\\nPING\\r\\n");
       client.call("BLPOP", "l", 1000).catch((error) => console.log(error.message));
       engine.connect().callSync("CLIENT", "PAUSE", 100000, "WRITE");
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      while (engine.core.pause.size === 0) await new Promise(setImmediate);
       await engine.close();
       console.log("closed");
     `);

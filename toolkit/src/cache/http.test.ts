@@ -36,7 +36,7 @@ interface Made {
 
 async function render(path: string): Promise<Made> {
   rendered++;
-  await new Promise((resolve) => setTimeout(resolve, 20));
+  await new Promise((resolve) => setImmediate(resolve));
   if (path.startsWith("/cookie")) return { headers: { "set-cookie": `n=${rendered}` }, body: "cookie" };
   if (path.startsWith("/private")) return { headers: { "cache-control": "private" }, body: "private" };
   if (path.startsWith("/vary")) return { headers: { vary: "Cookie" }, body: "vary" };

@@ -27,7 +27,7 @@ describeBackends("row cache", (backend) => {
     const loads = new Map<string, number>();
     const load = async (id: string) => {
       loads.set(id, (loads.get(id) ?? 0) + 1);
-      await new Promise((resolve) => setTimeout(resolve, 1));
+      await new Promise((resolve) => setImmediate(resolve));
       return id;
     };
     const stores = await Promise.all([backend.open(), backend.open(), backend.open()]);

@@ -67,8 +67,7 @@ describe("what was written is there again", () => {
     await client.call("SELECT", "5");
     await client.transaction(words("SET b 2", "SELECT 7", "INCR c", "INCR c"));
     await client.call("SET", "gone", "1", "PX", "1");
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    expect(await client.call("GET", "gone")).toBeNull();
+    await expect.poll(() => client.call("GET", "gone")).toBeNull();
     await client.call("EVAL", "redis.call('SET', 'd', 1) redis.call('APPEND', 'd', 2)", "0");
     await client.call("PUBLISH", "channel", "message");
     await engine.close();
@@ -110,12 +109,9 @@ describe("rewriting", () => {
     const digest = digestOfAll(engine.core.databases);
     expect(String(await client.call("INFO", "persistence"))).toMatch(/aof_rewrites:3\r\n/);
     await engine.close();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(readdirSync(join(dir, "appendonlydir")).sort()).toEqual([
-      "appendonly.aof.4.base.rdb",
-      "appendonly.aof.4.incr.aof",
-      "appendonly.aof.manifest",
-    ]);
+    await expect
+      .poll(() => readdirSync(join(dir, "appendonlydir")).sort())
+      .toEqual(["appendonly.aof.4.base.rdb", "appendonly.aof.4.incr.aof", "appendonly.aof.manifest"]);
     const again = await openIn(dir);
     expect(digestOfAll(again.core.databases)).toBe(digest);
   });

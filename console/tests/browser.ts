@@ -14,9 +14,37 @@ const PROGRAM = ["chromium", "chromium-browser", "google-chrome"]
 export const hasBrowser = PROGRAM !== undefined;
 if (!hasBrowser) console.log("Skipped: the console's page, since chromium is not installed.");
 
-export function openBrowser(): Promise<Browser> {
+export async function openBrowser(): Promise<Browser> {
   const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
-  return chromium.launch({ executablePath: PROGRAM!, args });
+  const { FAKETIME, LD_PRELOAD, ...env } = process.env as Record<string, string>;
+  if (FAKETIME === undefined) return chromium.launch({ executablePath: PROGRAM!, args });
+  return withDatesMovedBy(
+    Number.parseInt(FAKETIME, 10),
+    await chromium.launch({ executablePath: PROGRAM!, args, env }),
+  );
+}
+
+/**
+ * For `npm run test:times`: Chromium itself is many times slower on libfaketime, so it has the system's clock, and its pages have
+ * dates that are moved as those of all other processes are.
+ */
+function withDatesMovedBy(seconds: number, browser: Browser): Browser {
+  const script = `{
+    const System = Date;
+    const now = () => System.now() + ${seconds * 1_000};
+    globalThis.Date = new Proxy(System, {
+      construct: (_, args, target) => Reflect.construct(System, args.length === 0 ? [now()] : args, target),
+      apply: () => new System(now()).toString(),
+      get: (_, name) => (name === "now" ? now : System[name]),
+    });
+  }`;
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    await context.addInitScript(script);
+    return context;
+  };
+  return browser;
 }
 
 /** The page as it is now, in a folder. It is built once in a run, by whoever comes first; the others wait, and copy. */

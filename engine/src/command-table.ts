@@ -117,6 +117,15 @@ export class Command {
   }
 }
 
+function rename(commands: Map<string, Command>, from: string, to: string): void {
+  const command = commands.get(from);
+  if (command === undefined) throw new Error("No such command in rename-command");
+  commands.delete(from);
+  if (to === "") return;
+  if (commands.has(to)) throw new Error("Target command name already exists");
+  commands.set(to, command);
+}
+
 export class CommandTable {
   /** Top-level commands by lower-case name. */
   readonly commands: ReadonlyMap<string, Command>;
@@ -126,7 +135,8 @@ export class CommandTable {
   #lastName = "";
   #lastFound: Command | undefined = undefined;
 
-  constructor(groups: readonly Group[]) {
+  /** Some of them under another name, or under none if it is empty (rename-command). Throws a text for people. */
+  constructor(groups: readonly Group[], renames: readonly (readonly [string, string])[] = []) {
     let count = 0;
     const commands = new Map<string, Command>();
     for (const { name, rows } of groups) {
@@ -135,6 +145,7 @@ export class CommandTable {
         commands.set(row.name, new Command(row, name, null, () => count++));
       }
     }
+    for (const [from, to] of renames) rename(commands, from.toLowerCase(), to.toLowerCase());
     this.commands = commands;
     this.count = count;
     for (const [name, command] of commands) {

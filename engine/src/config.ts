@@ -6,6 +6,7 @@
 
 import { type ConfigValues, DIRECTIVES, type DirectiveName, NAMES } from "./config/directives.ts";
 import { copyLimits, EFFECTS } from "./config/effects.ts";
+import { parseInForce } from "./config/in-force.ts";
 import { BadValue, type Directive } from "./config/kinds.ts";
 import type { Engine } from "./engine.ts";
 import { globMatch } from "./glob.ts";
@@ -20,6 +21,20 @@ export class ConfigError extends Error {
 export interface Refusal {
   readonly name: string;
   readonly text: string | null;
+}
+
+interface Wanted {
+  readonly name: DirectiveName;
+  /** The name as it was given, in lower case. */
+  readonly key: string;
+  readonly value: string;
+}
+
+/** A change that has been checked and is not in force yet. */
+export interface Change {
+  readonly wanted: readonly Wanted[];
+  /** All values as they will be. */
+  readonly values: ConfigValues;
 }
 
 const rowOf = (name: DirectiveName) => DIRECTIVES[name] as Directive<unknown>;
@@ -48,7 +63,7 @@ export class Config {
     if (name === undefined) throw new ConfigError(`${given}: Bad directive or wrong number of arguments`);
     const row = rowOf(name);
     try {
-      this.#put(name, row.parse(split(row, value), this.values[name]));
+      this.#put(name, parseInForce(name, split(row, value), this.values[name]));
     } catch (error) {
       if (error instanceof BadValue) throw new ConfigError(`${given}: ${error.text}`);
       throw error;
@@ -101,39 +116,62 @@ export class Config {
     return [...found.values()].flat();
   }
 
-  /**
-   * Sets all these names and values, or none: undefined when all went well. `privileged` is asked before a protected one is
-   * changed.
-   */
-  set(pairs: readonly (readonly [string, string])[], privileged: () => boolean): Refusal | undefined {
+  /** What CONFIG SET with these names and values would change. `privileged` is asked before a protected one is. */
+  plan(pairs: readonly (readonly [string, string])[], privileged: () => boolean): Change | Refusal {
     const wanted = this.#resolve(pairs, privileged);
     if (!Array.isArray(wanted)) return wanted;
+    const values: Record<string, unknown> = { ...this.values };
+    for (const { name, key, value } of wanted) {
+      try {
+        values[name] = parseInForce(name, split(rowOf(name), value), values[name]);
+      } catch (error) {
+        if (error instanceof BadValue) return { name: key, text: error.text };
+        throw error;
+      }
+    }
+    return { wanted, values: values as ConfigValues };
+  }
+
+  /** Puts a change into force, all of it or nothing: undefined when all went well. */
+  apply({ wanted, values }: Change): Refusal | undefined {
     const before = { ...this.values };
-    let last = "";
-    try {
-      for (const { name, key, value } of wanted) {
-        last = key;
-        const row = rowOf(name);
-        this.#put(name, row.parse(split(row, value), this.values[name]));
+    for (const { name } of wanted) this.#put(name, values[name]);
+    const applied: DirectiveName[] = [];
+    for (const { name, key } of wanted) {
+      if (this.values[name] === before[name]) continue;
+      try {
+        this.#apply(name);
+        applied.push(name);
+      } catch (error) {
+        if (!(error instanceof BadValue)) throw error;
+        Object.assign(this.values, before);
+        this.#act(name);
+        this.#undo(applied);
+        return { name: key, text: error.text };
       }
-      for (const { name, key } of wanted) {
-        last = key;
-        if (this.values[name] !== before[name]) this.#apply(name);
+    }
+    return undefined;
+  }
+
+  /** Lets values act that are as they were before: what could be put into force once can be again. */
+  #undo(names: readonly DirectiveName[]): void {
+    for (const name of names) {
+      try {
+        this.#apply(name);
+      } catch (error) {
+        if (!(error instanceof BadValue)) throw error;
       }
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof BadValue)) throw error;
-      Object.assign(this.values, before);
-      for (const { name } of wanted) this.#act(name);
-      return { name: last, text: error.text };
     }
   }
 
-  #resolve(
-    pairs: readonly (readonly [string, string])[],
-    privileged: () => boolean,
-  ): { name: DirectiveName; key: string; value: string }[] | Refusal {
-    const wanted: { name: DirectiveName; key: string; value: string }[] = [];
+  /** Sets all these names and values, or none: undefined when all went well. */
+  set(pairs: readonly (readonly [string, string])[], privileged: () => boolean): Refusal | undefined {
+    const change = this.plan(pairs, privileged);
+    return "wanted" in change ? this.apply(change) : change;
+  }
+
+  #resolve(pairs: readonly (readonly [string, string])[], privileged: () => boolean): Wanted[] | Refusal {
+    const wanted: Wanted[] = [];
     for (const [given, value] of pairs) {
       const key = given.toLowerCase();
       const name = NAMES.get(key);

@@ -40,6 +40,8 @@ export interface OpenOptions {
   readonly onProgress?: (loadedBytes: number, totalBytes: number) => void;
   /** Directives of redis.conf by name: `{ maxmemory: "100mb", "maxmemory-policy": "allkeys-lru" }`. */
   readonly config?: Readonly<Record<string, string>>;
+  /** Commands to call by another name, or not at all where it is empty: `[["FLUSHALL", ""]]`. */
+  readonly renamedCommands?: readonly (readonly [string, string])[];
   /** Where time and chance come from; the system's by default. */
   readonly clock?: Clock;
 }
@@ -64,6 +66,7 @@ export class EmbeddedEngine {
     const config = dir === undefined ? {} : { dir, appendonly: "yes", save: "" };
     const core = new Engine({
       config: { ...config, ...options.config },
+      renamedCommands: options.renamedCommands ?? [],
       ...(clock === undefined ? {} : { clock }),
     });
     if (dir !== undefined) {
@@ -98,6 +101,11 @@ export class EmbeddedEngine {
   async listen(options: ListenOptions = {}): Promise<Address> {
     if (this.#closed !== null) throw new Error("the engine is closed");
     return this.#net.listen(options);
+  }
+
+  /** Stops listening on an address that `listen` has answered. Connections that were made there stay. */
+  stopListening(address: Address): void {
+    this.#net.stopListening(address);
   }
 
   /** Where replication stands. */

@@ -27,7 +27,7 @@ import {
   WRITE,
 } from "./command-table.ts";
 import { groups } from "./commands/index.ts";
-import { Config } from "./config.ts";
+import { Config, ConfigError } from "./config.ts";
 import { Db } from "./db.ts";
 import {
   execAborted,
@@ -67,6 +67,8 @@ import type { Limits, Value } from "./types/value.ts";
 export interface EngineOptions {
   /** Directives of redis.conf by name. */
   readonly config?: Readonly<Record<string, string>>;
+  /** What rename-command says: a command and its new name, or an empty one to remove it. */
+  readonly renamedCommands?: readonly (readonly [string, string])[];
   readonly clock?: Clock;
 }
 
@@ -75,6 +77,12 @@ export interface ShutdownRequest {
   readonly save: boolean | undefined;
   readonly now: boolean;
   readonly force: boolean;
+}
+
+/** New addresses are open: `commit` leaves the old ones, `cancel` the new ones. */
+export interface Move {
+  commit(): void;
+  cancel(): void;
 }
 
 /** A write as the append-only file and the replicas see it. */
@@ -96,10 +104,22 @@ const TIMED_MASK = 15;
 /** How often housekeeping runs. */
 const TICK_MS = 100;
 
+/** The command table with what rename-command says. */
+function tableWith(renames: readonly (readonly [string, string])[]): CommandTable {
+  if (renames.length === 0) return table;
+  try {
+    return new CommandTable(groups, renames);
+  } catch (error) {
+    throw new ConfigError(`rename-command: ${(error as Error).message}`);
+  }
+}
+
 export class Engine {
   readonly clock: Clock;
   readonly config: Config;
-  readonly commands = table;
+  readonly commands: CommandTable;
+  /** The same under their own names, which primaries and files use whatever commands are called here. */
+  readonly originalCommands = table;
   readonly databases: Db[];
   readonly clients = new Map<number, Client>();
   readonly stats = new Stats(table.count);
@@ -128,6 +148,15 @@ export class Engine {
   notifyFlags = 0;
   /** Stops the process that this engine serves, or says that it cannot; null where there is nothing to stop (in process). */
   onShutdown: ((request: ShutdownRequest) => boolean | Promise<boolean>) | null = null;
+  /** Calls a shutdown off that a signal or a command has asked for; false if there is none. */
+  onShutdownAbort: (() => boolean) | null = null;
+  /**
+   * Listens on these addresses beside the ones before, for CONFIG SET; null if it cannot. Null where a program of somebody
+   * else's decides (in process).
+   */
+  onListen: ((port: number, bind: readonly string[]) => Promise<Move | null>) | null = null;
+  /** Called with the housekeeping. */
+  onTick: (() => void) | null = null;
   /** Where messages for whoever runs this go; nowhere unless somebody sets it. */
   log: (level: "debug" | "verbose" | "notice" | "warning", message: string) => void = () => {};
   /** DEBUG PAUSE-CRON. */
@@ -170,6 +199,7 @@ export class Engine {
     this.startedAt = this.now;
     this.tickedAt = this.now;
     this.runId = Array.from({ length: 40 }, () => Math.floor(this.clock.random() * 16).toString(16)).join("");
+    this.commands = tableWith(options.renamedCommands ?? []);
     this.config = new Config(options.config ?? {});
     this.databases = Array.from({ length: this.config.values.databases }, (_, i) => new Db(this, i));
     this.blocking = new Blocking(this);
@@ -239,6 +269,7 @@ export class Engine {
   /** Runs one command of a client, or queues it in the client's transaction, or refuses it. */
   execute(client: Client, argv: readonly string[]): Reply {
     let command = this.commands.get(argv[0]!);
+    if (command === undefined && client.isPrimary) command = this.originalCommands.get(argv[0]!);
     if (command === undefined) return this.#refuse(client, null, unknownCommand(argv));
     if (command.subcommands !== null && argv.length > 1) {
       const sub = command.subcommands.get(argv[1]!.toLowerCase());
@@ -521,6 +552,7 @@ export class Engine {
     this.persistence.cron();
     this.migrations.cron();
     this.replication.cron();
+    this.onTick?.();
   }
 
   /** Stops the timers. Sockets and files are closed by their owners before. */

@@ -345,6 +345,11 @@ export const unknownDirective = (name: string) =>
   err(line`ERR Unknown option or number of arguments for CONFIG SET - '${name}'`);
 export const configRefused = (name: string, why: string) =>
   err(line`ERR CONFIG SET failed (possibly related to argument '${name}') - ${why}`);
+/** Why CONFIG SET could not move a server to other addresses. */
+export const LISTEN_FAILED = "Unable to listen on this port. Check server logs.";
+export const BIND_FAILED = "Failed to bind to specified addresses.";
+export const LISTENS_ELSEWHERE = "the program that holds this store decides where it listens";
+export const LISTENS_NOT_IN_MULTI = "addresses cannot be changed inside a transaction";
 export const configNotWritten = (why: string) => err(line`ERR Rewriting config file: ${why}`);
 export const noLatencySamples = (event: string) => err(line`ERR No samples available for event '${event}'`);
 /** DEBUG ERROR: a text of the caller's choice. */

@@ -54,6 +54,12 @@ export function memoryFigures(engine: Engine) {
   };
 }
 
+/** Shown while a shutdown waits for replicas. */
+function shutdownFields({ replication }: Engine): Field[] {
+  const { remainingMs } = replication.handover;
+  return remainingMs === undefined ? [] : [["shutdown_in_milliseconds", remainingMs]];
+}
+
 const server: Section = (engine) => {
   const { values } = engine.config;
   const uptime = Math.max(0, Math.floor((engine.clock.now() - engine.startedAt) / 1000));
@@ -82,6 +88,7 @@ const server: Section = (engine) => {
     ["executable", process.argv[1] ?? process.execPath],
     ["config_file", engine.config.file],
     ["io_threads_active", 0],
+    ...shutdownFields(engine),
     ["cinnabar_version", VERSION],
     ["node_version", process.versions.node],
     ["byte_order", endianness() === "LE" ? "little" : "big"],

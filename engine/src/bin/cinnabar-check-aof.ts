@@ -2,10 +2,13 @@
 import { readSync } from "node:fs";
 import { checkAof } from "../persist/aof/check.ts";
 
-const HELP = `Usage: cinnabar-check-aof [--fix] <file.manifest|file.aof>
+const HELP = `Usage: cinnabar-check-aof [--fix | --truncate-to-timestamp SECONDS] <file.manifest|file.aof>
 
 Reads an append-only file and prints where the first bad byte is. With --fix, says what would be dropped, asks, and cuts the
 file there. Given a manifest, checks all files that it names; only the last of them can be cut.
+
+With --truncate-to-timestamp, drops what was written later than that moment, in seconds since 1970. The file says when it was
+written if aof-timestamp-enabled was on.
 `;
 
 /** Asks the person at the terminal. */
@@ -22,13 +25,20 @@ function main(argv: readonly string[]): number {
     return 0;
   }
   const fix = argv[0] === "--fix";
-  const path = argv[fix ? 1 : 0];
-  if (path === undefined || path.startsWith("--") || argv.length !== (fix ? 2 : 1)) {
+  const truncates = argv[0] === "--truncate-to-timestamp";
+  const path = argv[truncates ? 2 : fix ? 1 : 0];
+  if (path === undefined || path.startsWith("--") || argv.length !== (truncates ? 3 : fix ? 2 : 1)) {
     process.stderr.write(HELP);
     return 1;
   }
+  if (truncates && !/^\d+$/.test(argv[1]!)) {
+    process.stdout.write("Invalid timestamp, aborting...\n");
+    return 1;
+  }
+  const print = (line: string) => process.stdout.write(`${line}\n`);
   try {
-    return checkAof(path, { fix, print: (line) => process.stdout.write(`${line}\n`), confirm }) ? 0 : 1;
+    const wanted = truncates ? { truncateTo: Number(argv[1]) } : {};
+    return checkAof(path, { fix, ...wanted, print, confirm }) ? 0 : 1;
   } catch (error) {
     process.stderr.write(`Cannot read ${path}: ${(error as Error).message}\n`);
     return 1;

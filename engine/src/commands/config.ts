@@ -1,10 +1,23 @@
 /** CONFIG: reading and changing directives at run time. The directives themselves are in ../config/. */
+import type { Args } from "../args.ts";
 import type { Client } from "../client.ts";
 import type { Row } from "../command.ts";
 import { DIRECTIVES, NAMES } from "../config/directives.ts";
 import { rewriteConfigFile } from "../config/rewrite.ts";
-import { configNotWritten, configRefused, NO_CONFIG_FILE, SYNTAX, unknownDirective } from "../errors.ts";
-import { MapReply, OK } from "../reply.ts";
+import type { Change, Refusal } from "../config.ts";
+import type { Engine } from "../engine.ts";
+import {
+  BIND_FAILED,
+  configNotWritten,
+  configRefused,
+  LISTEN_FAILED,
+  LISTENS_ELSEWHERE,
+  LISTENS_NOT_IN_MULTI,
+  NO_CONFIG_FILE,
+  SYNTAX,
+  unknownDirective,
+} from "../errors.ts";
+import { MapReply, OK, type Reply } from "../reply.ts";
 import { helpRow } from "./help.ts";
 import { isAllowed } from "./permission.ts";
 
@@ -17,6 +30,56 @@ function withoutSecrets(argv: readonly string[]): string[] {
     const name = NAMES.get(argv[i - 1]!.toLowerCase());
     return name !== undefined && DIRECTIVES[name].secret ? "(redacted)" : word;
   });
+}
+
+function set(client: Client, args: Args): Reply {
+  const { engine } = client;
+  client.shownArgv = withoutSecrets(args.argv);
+  const words = args.rest();
+  if (words.length % 2 !== 0) throw SYNTAX;
+  const pairs: [string, string][] = [];
+  for (let i = 0; i < words.length; i += 2) pairs.push([words[i]!, words[i + 1]!]);
+  const change = engine.config.plan(pairs, () => isAllowed(client, engine.config.values["enable-protected-configs"]));
+  if (!("wanted" in change)) return refused(change);
+  const address = addressChange(engine, change);
+  return address === undefined ? apply(engine, change) : listenFirst(client, change, address);
+}
+
+const refused = ({ name, text }: Refusal) => (text === null ? unknownDirective(name) : configRefused(name, text));
+
+function apply({ config }: Engine, change: Change): Reply {
+  const refusal = config.apply(change);
+  return refusal === undefined ? OK : refused(refusal);
+}
+
+/** The directive that moves the server to other addresses, if one does. */
+function addressChange({ config }: Engine, { wanted, values }: Change): string | undefined {
+  const moves = ({ name }: { name: string }) =>
+    (name === "port" && values.port !== config.values.port) ||
+    (name === "bind" && values.bind.join(" ") !== config.values.bind.join(" "));
+  return wanted.find(moves)?.key;
+}
+
+/**
+ * Listens on the new addresses before anything changes, with the client waiting, so that a port that is taken changes
+ * nothing. The old addresses are left when everything else is in force.
+ */
+function listenFirst(client: Client, change: Change, name: string): Reply {
+  const { engine } = client;
+  const { port, bind } = change.values;
+  if (engine.onListen === null) throw configRefused(name, LISTENS_ELSEWHERE);
+  if (client.inTransaction) throw configRefused(name, LISTENS_NOT_IN_MULTI);
+  void engine.onListen(port, bind).then((move) => {
+    const reply = engine.runAfterwards(client, () => {
+      if (move === null) return configRefused(name, name === "bind" ? BIND_FAILED : LISTEN_FAILED);
+      const answer = apply(engine, change);
+      if (answer === OK) move.commit();
+      else move.cancel();
+      return answer;
+    });
+    if (client.isParked) engine.blocking.release(client, reply);
+  });
+  return engine.blocking.park(client);
 }
 
 function rewrite({ engine }: Client) {
@@ -87,18 +150,7 @@ export const config: Row = {
       summary: "Changes directives, all of them or none.",
       syntax: "parameter value [parameter value ...]",
       complexity: "O(N) with N directives",
-      run(client, args) {
-        const { engine } = client;
-        client.shownArgv = withoutSecrets(args.argv);
-        const words = args.rest();
-        if (words.length % 2 !== 0) throw SYNTAX;
-        const pairs: [string, string][] = [];
-        for (let i = 0; i < words.length; i += 2) pairs.push([words[i]!, words[i + 1]!]);
-        const allowed = () => isAllowed(client, engine.config.values["enable-protected-configs"]);
-        const refusal = engine.config.set(pairs, allowed);
-        if (refusal === undefined) return OK;
-        throw refusal.text === null ? unknownDirective(refusal.name) : configRefused(refusal.name, refusal.text);
-      },
+      run: set,
     },
   ],
 };

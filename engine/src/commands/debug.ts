@@ -35,6 +35,7 @@ import {
   Verbatim,
   WithAttributes,
 } from "../reply.ts";
+import { stall } from "../stall.ts";
 import { encodingOf, lengthOf } from "../types/bytes.ts";
 import type { Value } from "../types/value.ts";
 import { helpReply } from "./help.ts";
@@ -52,12 +53,6 @@ const ANY = Number.POSITIVE_INFINITY;
 
 /** C's atoi, for switches: what is not a number is 0. */
 const flag = (args: Args) => Number.parseInt(args.next(), 10) > 0;
-
-/** Stops everything, as the real one does: that is its purpose. */
-function sleep(seconds: number): void {
-  const ms = seconds * 1000;
-  if (ms > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
 
 function existing(client: Client, key: string): Value {
   const value = client.db.peek(key);
@@ -338,7 +333,7 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     call: "SLEEP <seconds>",
     does: "Stops everything for a while.",
     run(_client, args) {
-      sleep(Number.parseFloat(args.next()));
+      stall(Number.parseFloat(args.next()) * 1000);
       return OK;
     },
   },

@@ -59,7 +59,8 @@ function shutdown(client: Client, args: Args): Reply {
   if ((wanted.has("abort") && wanted.size > 1) || (wanted.has("save") && wanted.has("nosave"))) throw SYNTAX;
   // One that waits for nobody is over before the next command is read.
   if (wanted.has("abort")) {
-    if (!engine.replication.handover.abort()) throw NO_SHUTDOWN;
+    const abort = engine.onShutdownAbort ?? (() => engine.replication.handover.abort());
+    if (!abort()) throw NO_SHUTDOWN;
     return OK;
   }
   if (engine.scripts.running !== null && !wanted.has("nosave")) throw engine.scripts.busyError;

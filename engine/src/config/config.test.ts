@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { Config, ConfigError } from "../config.ts";
 import { Engine } from "../engine.ts";
+import { OK } from "../reply.ts";
+import { TestClient } from "../test-client.ts";
 import { REDIS_VERSION, VERSION } from "../version.ts";
 import { ConfigFileError, parseConfigText, parseServerArguments } from "./file.ts";
 import { BadValue } from "./kinds.ts";
@@ -55,6 +57,7 @@ describe("reading", () => {
     expect(parseServerArguments([main])).toEqual({
       file: main,
       directives: { maxmemory: "2", databases: "3", hz: "20" },
+      renamedCommands: [],
     });
     expect(() => parseConfigText(`include ${folder}/none.conf`)).toThrow(ConfigFileError);
     expect(parseConfigText(`include ${folder}/none*.conf`)).toEqual({});
@@ -72,7 +75,7 @@ describe("reading", () => {
     expect(read("-", "--hz", "30")).toEqual({ timeout: "5", port: "2", hz: "30" });
     expect(read(main, "--hz", "30", "-")).toEqual({ timeout: "5", port: "2", hz: "30" });
     expect(read("--save", "900", "1", "--port 5")).toEqual({ save: "900 1", port: "5" });
-    expect(parseServerArguments([])).toEqual({ file: undefined, directives: {} });
+    expect(parseServerArguments([])).toEqual({ file: undefined, directives: {}, renamedCommands: [] });
   });
 
   test("a wrong line is named with its number", () => {
@@ -83,8 +86,30 @@ describe("reading", () => {
   });
 
   test("what would silently weaken a server is refused", () => {
-    expect(() => parseConfigText('rename-command CONFIG ""')).toThrow(ConfigFileError);
-    expect(() => parseConfigText("user alice on")).toThrow(ConfigFileError);
+    expect(() => parseConfigText("user alice on")).toThrow("access control lists are not available");
+    expect(() => parseConfigText("loadmodule /m.so")).toThrow("modules are not available");
+    expect(() => parseConfigText("tls-port 6380")).toThrow(
+      ">>> 'tls-port 6380'\n'tls-port' cannot be put into force: TLS",
+    );
+  });
+
+  test("commands are renamed and removed", () => {
+    const main = file("renames.conf", 'rename-command CONFIG ""\nrename-command flushdb badger\n');
+    const { renamedCommands } = parseServerArguments([main]);
+    const engine = new Engine({ renamedCommands });
+    const client = new TestClient(engine);
+    const unknown = (name: string) => [{ text: expect.stringContaining(`unknown command '${name}'`) }];
+    expect(client.call("CONFIG GET port")).toMatchObject(unknown("CONFIG"));
+    expect(client.call("FLUSHDB")).toMatchObject(unknown("FLUSHDB"));
+    expect(client.call("EVAL return(redis.pcall('FLUSHDB')) 0")).toMatchObject([
+      { text: expect.stringContaining("Unknown Redis command") },
+    ]);
+    expect(client.call("SET k v")).toEqual([OK]);
+    expect(client.call("BADGER")).toEqual([OK]);
+    expect(client.call("DBSIZE")).toEqual([0]);
+    engine.stop();
+    expect(() => new Engine({ renamedCommands: [["nosuch", "x"]] })).toThrow("No such command in rename-command");
+    expect(() => new Engine({ renamedCommands: [["get", "set"]] })).toThrow("Target command name already exists");
   });
 
   test("an embedder's options are checked too", () => {

@@ -13,6 +13,7 @@ import { quoteWord } from "../quote.ts";
 import { splitWords } from "../resp/split-words.ts";
 import { REDIS_VERSION } from "../version.ts";
 import { DIRECTIVES, type DirectiveName, NAMES } from "./directives.ts";
+import { NO_ACL, parseInForce } from "./in-force.ts";
 import { BadValue, type Directive } from "./kinds.ts";
 
 /** What stops a server before it starts: the whole message, ready to be printed. */
@@ -25,6 +26,8 @@ export interface ServerArguments {
   readonly file: string | undefined;
   /** Values by directive name, for the engine's options. */
   readonly directives: Record<string, string>;
+  /** What rename-command says, line by line. */
+  readonly renamedCommands: (readonly [string, string])[];
 }
 
 /** Known to older versions and without effect since. */
@@ -37,6 +40,7 @@ const rowOf = (name: DirectiveName) => DIRECTIVES[name] as Directive<unknown>;
 
 class Lines {
   readonly directives: Record<string, string> = {};
+  readonly renamedCommands: (readonly [string, string])[] = [];
 
   /** Reads a text line by line; `include` reads another file in between. */
   read(text: string, folder: string): void {
@@ -65,9 +69,10 @@ class Lines {
     if (name !== undefined) this.#directive(name, values);
     else if (DEPRECATED.has(given) && values.length === 1) return;
     else if (given === "include" && values.length === 1) this.#include(values[0]!, folder);
-    else if (["loadmodule", "rename-command", "user"].includes(given)) {
-      throw new BadValue(`'${given}' is not available in this server`);
-    } else throw new BadValue("Bad directive or wrong number of arguments");
+    else if (given === "rename-command" && values.length === 2) this.renamedCommands.push([values[0]!, values[1]!]);
+    else if (given === "user") throw new BadValue(NO_ACL);
+    else if (given === "loadmodule") throw new BadValue("modules are not available in this server. Remove the line");
+    else throw new BadValue("Bad directive or wrong number of arguments");
   }
 
   #directive(name: DirectiveName, given: readonly string[]): void {
@@ -75,7 +80,7 @@ class Lines {
     if (!row.manyWords && given.length !== 1) throw new BadValue("wrong number of arguments");
     // `save "900 1"` is as good as `save 900 1`.
     const values = row.manyWords && given.length === 1 ? given[0]!.split(" ") : given;
-    row.parse(values, row.initial);
+    parseInForce(name, values, row.initial);
     const before = this.directives[name];
     const joined = values.join(" ");
     const adds = CUMULATIVE.has(name) && before !== undefined && before !== "" && joined !== "";
@@ -137,9 +142,13 @@ function linesOfFlags(flags: readonly string[]): string {
 
 /** Reads a configuration text that is not in a file. */
 export function parseConfigText(text: string, folder = process.cwd()): Record<string, string> {
+  return readLines(text, folder).directives;
+}
+
+function readLines(text: string, folder = process.cwd()): Lines {
   const lines = new Lines();
   lines.read(text, folder);
-  return lines.directives;
+  return lines;
 }
 
 /** What the words behind the program's name ask for. Throws a ConfigFileError where something is wrong. */
@@ -156,5 +165,6 @@ export function parseServerArguments(
   let text = file === undefined ? "" : readConfig(file);
   if (fromStdin) text += readStdin();
   if (words.length > 0) text += `\n${linesOfFlags(words)}`;
-  return { file, directives: parseConfigText(text) };
+  const { directives, renamedCommands } = readLines(text);
+  return { file, directives, renamedCommands };
 }

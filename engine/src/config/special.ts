@@ -192,7 +192,7 @@ export function shutdownWords(): Directive<readonly ShutdownWord[]> {
     manyWords: true,
     parse(given) {
       const wanted = given.map((word) => word.toLowerCase());
-      if (wanted.some((word) => !SHUTDOWN_WORDS.includes(word as ShutdownWord))) {
+      if (wanted.length === 0 || wanted.some((word) => !SHUTDOWN_WORDS.includes(word as ShutdownWord))) {
         throw new BadValue(`argument(s) must be one of the following: ${SHUTDOWN_WORDS.join(", ")}`);
       }
       if (wanted.includes("save") && wanted.includes("nosave")) {

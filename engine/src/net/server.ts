@@ -5,7 +5,7 @@
  * error only (protected mode), as Redis does.
  */
 import { chmodSync, rmSync } from "node:fs";
-import { createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Engine } from "../engine.ts";
 import { MAX_CLIENTS_REACHED, PROTECTED_MODE, type ReplyError } from "../errors.ts";
 import { Connection } from "./connection.ts";
@@ -76,6 +76,17 @@ export class NetServer {
     });
   }
 
+  /** Stops listening on one address. Connections that were made there stay. */
+  stopListening({ host, port, path }: Address): void {
+    for (const [server, itsPath] of this.#servers) {
+      const address = server.address();
+      if (address === null || typeof address === "string" ? itsPath !== path : !isSame(address, host, port)) continue;
+      this.#servers.delete(server);
+      server.close();
+      return;
+    }
+  }
+
   #accept(socket: Socket): void {
     const engine = this.#engine;
     const { maxclients } = engine.config.values;
@@ -140,6 +151,8 @@ export class NetServer {
     this.#servers.clear();
   }
 }
+
+const isSame = (address: AddressInfo, host: string, port: number) => address.address === host && address.port === port;
 
 function refuse(socket: Socket, error: ReplyError): void {
   socket.on("error", () => socket.destroy());

@@ -18,15 +18,24 @@ function isAlive(pid: number): boolean {
   }
 }
 
+/** Removes what this process is writing itself, before it ends at once. */
+export function removeUnfinished(folder: string): void {
+  remove(folder, (pid) => pid === process.pid);
+}
+
 /**
  * Removes them from a folder that is ours; returns their names. What a living process may be writing stays. Whatever stands
  * in the way of it is not this one's business: a start does not fail for what it would rather be rid of.
  */
 export function removeLeftovers(folder: string): string[] {
+  return remove(folder, (pid) => !isAlive(pid));
+}
+
+function remove(folder: string, isDoomed: (pid: number) => boolean): string[] {
   try {
     const left = readdirSync(folder).filter((name) => {
       const pid = NAMES.exec(name)?.[1];
-      return pid !== undefined && !isAlive(Number(pid));
+      return pid !== undefined && isDoomed(Number(pid));
     });
     for (const name of left) rmSync(join(folder, name), { force: true });
     return left;

@@ -11,10 +11,10 @@ import { BadValue } from "../config/kinds.ts";
 import type { Engine } from "../engine.ts";
 import { aofMisconfigured, RDB_MISCONFIGURED, ReplyError } from "../errors.ts";
 import { Aof } from "./aof/index.ts";
-import { removeLeftovers } from "./leftovers.ts";
+import { removeLeftovers, removeUnfinished } from "./leftovers.ts";
 import { lockDirectory } from "./lock.ts";
 import { RdbError } from "./rdb/errors.ts";
-import { type LoadReport, loadRdb, type SaveOptions, saveRdb } from "./rdb/file.ts";
+import { breath, type LoadReport, loadRdb, type SaveOptions, saveRdb } from "./rdb/file.ts";
 import { type Snapshot, SnapshotAborted, walk } from "./snapshot.ts";
 import { SnapshotFile } from "./snapshot-file.ts";
 
@@ -204,6 +204,11 @@ export class Persistence {
    */
   shutdown(save: boolean | undefined, force = false): boolean {
     const engine = this.#engine;
+    if (this.#job?.kind === "aof" && this.aof.state === "waiting") {
+      // Nothing of what the file is to hold is in it yet.
+      engine.log("warning", `Writing initial AOF${force ? ". Exit anyway." : ", can't exit."}`);
+      if (!force) return false;
+    }
     this.#job?.snapshot.abort("the store is shutting down");
     if (this.aof.state !== "off") {
       engine.log("notice", "Calling fsync() on the AOF file.");
@@ -212,13 +217,18 @@ export class Persistence {
     const wanted = save ?? (this.active && engine.config.values.save.length > 0);
     if (wanted) {
       engine.log("notice", "Saving the final RDB snapshot before exiting.");
-      if (!this.save() && !force) {
-        engine.log("warning", "Error trying to save the DB, can't exit.");
-        return false;
+      if (!this.save()) {
+        engine.log("warning", `Error trying to save the DB${force ? ". Exit anyway." : ", can't exit."}`);
+        if (!force) return false;
       }
     }
     this.close();
     return true;
+  }
+
+  /** Removes what is being written, before the process ends at once. */
+  removeTemporaryFiles(): void {
+    for (const folder of [this.#engine.config.values.dir, this.aof.folder]) removeUnfinished(folder);
   }
 
   /** Closes without a snapshot: what the append-only file has been told is on disk when this returns. */
@@ -410,13 +420,13 @@ export class Persistence {
 }
 
 /** Runs a load to its end and lets others have a turn now and then. */
-async function inSlices<T>(engine: Engine, work: Generator<void, T>): Promise<T> {
+async function inSlices<T>(engine: Engine, work: Generator<number, T>): Promise<T> {
   let until = engine.clock.monotonic() + SLICE_MS;
   for (;;) {
     const { done, value } = work.next();
     if (done) return value;
-    if (engine.clock.monotonic() < until) continue;
-    await new Promise((resolve) => setImmediate(resolve));
+    if (value === 0 && engine.clock.monotonic() < until) continue;
+    await breath(value);
     until = engine.clock.monotonic() + SLICE_MS;
   }
 }

@@ -30,6 +30,7 @@ import type { Dict } from "../dict.ts";
 import type { Engine } from "../engine.ts";
 import { ShortCollections } from "../garbage.ts";
 import type { Value } from "../types/value.ts";
+import { KeyDelay } from "./key-delay.ts";
 import { auxFields, type SaveOptions, writerFor } from "./rdb/file.ts";
 import { freezeValue, isLarge, LARGE, thawValue } from "./rdb/value-pieces.ts";
 import type { RdbWriter } from "./rdb/writer.ts";
@@ -119,6 +120,7 @@ export class Snapshot {
   /** The large value that is being written. */
   #current: LargeKey | null = null;
   readonly #large: number;
+  readonly #delay: KeyDelay;
   readonly #garbage = new ShortCollections();
   /** Commands that had been run when the last slice began. */
   #commands = 0;
@@ -132,6 +134,8 @@ export class Snapshot {
     this.#engine = engine;
     this.#sink = sink;
     this.#large = options.large ?? LARGE;
+    this.#delay = new KeyDelay(engine.config.values["rdb-key-save-delay"]);
+    if (this.#delay.isOn) this.#batch = 1;
     this.#writer = writerFor(engine, (chunk) => sink.write(chunk));
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
@@ -209,6 +213,7 @@ export class Snapshot {
     this.#select(section);
     this.#writer.key(key, value, this.#deadlineOf(section, key), stamp);
     this.keysProcessed++;
+    this.#delay.count();
   }
 
   #deadlineOf(section: Section, key: string): number | undefined {
@@ -266,9 +271,9 @@ export class Snapshot {
           break;
         }
         const after = clock.monotonic();
-        this.#batch = after - now > SLOW_BATCH_MS ? 1 : BATCH;
+        this.#batch = after - now > SLOW_BATCH_MS || this.#delay.isOn ? 1 : BATCH;
         now = after;
-        if (this.#sink.pendingBytes > MOST_PENDING) break;
+        if (this.#sink.pendingBytes > MOST_PENDING || this.#delay.isOn) break;
       }
       this.longestSliceMs = Math.max(this.longestSliceMs, clock.monotonic() - started);
     } catch (error) {
@@ -285,7 +290,9 @@ export class Snapshot {
   }
 
   #goOn(): void {
-    if (this.#sink.pendingBytes <= MOST_PENDING) setImmediate(this.#slice);
+    const wait = this.#delay.take();
+    if (wait > 0) setTimeout(this.#slice, wait).unref();
+    else if (this.#sink.pendingBytes <= MOST_PENDING) setImmediate(this.#slice);
     else this.#sink.drained().then(this.#slice, (error: Error) => this.#fail(error));
   }
 

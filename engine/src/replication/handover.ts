@@ -5,6 +5,7 @@
  */
 import type { Engine } from "../engine.ts";
 import type { Replication } from "./index.ts";
+import { STATE_NAMES } from "./replica.ts";
 
 export type HandoverOutcome = "done" | "late" | "aborted";
 
@@ -20,6 +21,8 @@ export class Handover {
   readonly #engine: Engine;
   readonly #replication: Replication;
   #waiting: Waiting | null = null;
+  /** Writers are put off, because of us. */
+  #paused = false;
 
   constructor(engine: Engine, replication: Replication) {
     this.#engine = engine;
@@ -34,13 +37,14 @@ export class Handover {
     const timeoutMs = config.values["shutdown-timeout"] * 1000;
     const lagging = this.#lagging(feed.offset);
     if (timeoutMs === 0 || lagging === 0) return null;
-    log("notice", `Waiting for ${lagging} replicas before shutting down.`);
+    log("notice", "Waiting for replicas before shutting down.");
     let resolve!: (outcome: HandoverOutcome) => void;
     const promise = new Promise<HandoverOutcome>((settle) => {
       resolve = settle;
     });
     this.#waiting = { offset: feed.offset, until: clock.monotonic() + timeoutMs, promise, resolve };
     pause.begin(Number.POSITIVE_INFINITY, "write");
+    this.#paused = true;
     feed.requestAcks();
     return promise;
   }
@@ -58,12 +62,39 @@ export class Handover {
   check(): void {
     if (this.#waiting === null) return;
     const { offset, until } = this.#waiting;
-    const lagging = this.#lagging(offset);
-    if (lagging === 0) this.#end("done");
-    else if (this.#engine.clock.monotonic() >= until) {
-      this.#engine.log("warning", `${lagging} replicas have not got everything. Shutting down without waiting longer.`);
-      this.#end("late");
+    if (this.#lagging(offset) === 0) this.#end("done");
+    else if (this.#engine.clock.monotonic() >= until) this.#end("late");
+  }
+
+  /** How long replicas are waited for yet, for INFO; undefined if they are not. */
+  get remainingMs(): number | undefined {
+    if (this.#waiting === null) return undefined;
+    return Math.max(0, Math.ceil(this.#waiting.until - this.#engine.clock.monotonic()));
+  }
+
+  /** Logs who has everything at the end, and who has not. */
+  report(): void {
+    const { replicas, feed } = this.#replication;
+    const { log } = this.#engine;
+    let inSync = 0;
+    for (const { host, port, state, ackOffset, lagSeconds } of replicas) {
+      const behind = feed.offset - ackOffset;
+      if (behind === 0) inSync++;
+      else {
+        const lag = state === "online" ? lagSeconds : 0;
+        log(
+          "warning",
+          `Lagging replica ${host}:${port} reported offset ${behind} behind master, lag=${lag}, state=${STATE_NAMES[state]}.`,
+        );
+      }
     }
+    if (replicas.size > 0) log("notice", `${inSync} of ${replicas.size} replicas are in sync when shutting down.`);
+  }
+
+  /** Lets writers go on after an end that did not come about. */
+  resume(): void {
+    if (this.#paused) this.#engine.pause.end();
+    this.#paused = false;
   }
 
   /** False if there is nothing to call off. */
@@ -71,7 +102,7 @@ export class Handover {
     if (this.#waiting === null) return false;
     this.#engine.log("notice", "Shutdown manually aborted.");
     this.#end("aborted");
-    this.#engine.pause.end();
+    this.resume();
     return true;
   }
 

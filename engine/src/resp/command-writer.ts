@@ -35,6 +35,12 @@ export class CommandWriter {
     }
   }
 
+  /** A line of text that is no command: an annotation of the append-only file. */
+  text(line: string): void {
+    this.#reserve(line.length + 2);
+    this.#at += this.#buffer.latin1Write(`${line}\r\n`, this.#at);
+  }
+
   #line(sign: number, number: number): void {
     this.#reserve(16);
     const bytes = this.#buffer;

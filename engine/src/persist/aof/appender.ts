@@ -61,6 +61,8 @@ export class Appender {
   readonly #writer = new CommandWriter();
   /** The database that the file stands in; -1 at the start of one. */
   #db = -1;
+  /** The last moment that was said in this file, in seconds. */
+  #stampedAt = 0;
   #scheduled = false;
   #syncing = false;
   #unsynced = false;
@@ -116,6 +118,7 @@ export class Appender {
     const before = this.#descriptor;
     this.#descriptor = descriptor;
     this.#db = -1;
+    this.#stampedAt = 0;
     if (before >= 0) this.#retire(before);
     this.#generation++;
   }
@@ -186,6 +189,7 @@ export class Appender {
   readonly append = (effects: readonly Effect[]): void => {
     if (this.#descriptor < 0) return;
     const together = effects.length > 1;
+    if (this.#engine.config.values["aof-timestamp-enabled"]) this.#stamp();
     if (together) this.#writer.command(MULTI);
     for (const { db, argv } of effects) {
       if (isPublish(argv[0]!)) continue;
@@ -203,6 +207,14 @@ export class Appender {
       setImmediate(this.#flush);
     }
   };
+
+  /** aof-timestamp-enabled: says from when on what follows was written, whenever another second has begun. */
+  #stamp(): void {
+    const seconds = Math.floor(this.#engine.now / 1000);
+    if (seconds <= this.#stampedAt) return;
+    this.#stampedAt = seconds;
+    this.#writer.text(`#TS:${seconds}`);
+  }
 
   // ---------------------------------------------------------------------------------------------- out
 

@@ -14,6 +14,8 @@ import { AofReader } from "./reader.ts";
 
 export interface CheckOptions {
   readonly fix: boolean;
+  /** Cut where the first annotation says a later moment, in seconds since 1970 (aof-timestamp-enabled). */
+  readonly truncateTo?: number;
   readonly print: (line: string) => void;
   /** Asked before anything is cut. */
   readonly confirm: () => boolean;
@@ -27,11 +29,29 @@ interface Finding {
   /** Commands of a transaction that is not finished. */
   readonly unfinished: number;
   readonly error: AofError | null;
-  /** Whether the file begins with an RDB, and where that ends. */
-  readonly rdbBytes: number;
+  /** Where what was written later than `truncateTo` begins. */
+  readonly tooLateAt: number | null;
 }
 
 const READ_BYTES = 1 << 20;
+
+/** The place in a file that was written after the moment to truncate it to. */
+class TooLate {
+  readonly offset: number;
+  constructor(offset: number) {
+    this.offset = offset;
+  }
+}
+
+/** Throws TooLate at the first annotation of a later moment. */
+function stopAfter(reader: AofReader, seconds: number): void {
+  reader.onAnnotation = (text, offset) => {
+    if (!text.startsWith("TS:")) return;
+    const moment = text.slice(3);
+    if (!/^\d+$/.test(moment)) throw new AofError("format", reader.path, offset, "Invalid timestamp annotation");
+    if (Number(moment) > seconds) throw new TooLate(offset);
+  };
+}
 
 /** How long the RDB is that a file begins with; 0 if it does not. Throws AofError. */
 function readPreamble(path: string): { bytes: number; keys: number } {
@@ -58,22 +78,24 @@ function readPreamble(path: string): { bytes: number; keys: number } {
   }
 }
 
-function examine(path: string, print: (line: string) => void): Finding {
+function examine(path: string, { print, truncateTo }: CheckOptions): Finding {
   const { size } = statSync(path);
   let rdbBytes = 0;
   try {
     const { bytes, keys } = readPreamble(path);
     rdbBytes = bytes;
-    if (bytes > 0) print(`The file begins with an RDB of ${bytes} bytes and ${keys} keys, which is OK.`);
+    if (bytes > 0) print(`RDB preamble is OK, proceeding with AOF tail... (${bytes} bytes, ${keys} keys)`);
   } catch (error) {
     if (!(error instanceof AofError)) throw error;
-    return { size, soundUpTo: 0, commands: 0, unfinished: 0, error, rdbBytes };
+    return { size, soundUpTo: 0, commands: 0, unfinished: 0, error, tooLateAt: null };
   }
   const reader = new AofReader(path, rdbBytes);
   let commands = 0;
   let unfinished = -1;
   let soundUpTo = reader.offset;
   let error: AofError | null = null;
+  let tooLateAt: number | null = null;
+  if (truncateTo !== undefined) stopAfter(reader, truncateTo);
   try {
     for (let argv = reader.next(); argv !== undefined; argv = reader.next()) {
       commands++;
@@ -90,12 +112,13 @@ function examine(path: string, print: (line: string) => void): Finding {
     }
     if (unfinished >= 0) throw new AofError("truncated", path, soundUpTo, "ends in the middle of a transaction");
   } catch (caught) {
-    if (!(caught instanceof AofError)) throw caught;
-    error = caught;
+    if (caught instanceof TooLate) tooLateAt = caught.offset;
+    else if (caught instanceof AofError) error = caught;
+    else throw caught;
   } finally {
     reader.close();
   }
-  return { size, soundUpTo, commands, unfinished: Math.max(0, unfinished), error, rdbBytes };
+  return { size, soundUpTo, commands, unfinished: Math.max(0, unfinished), error, tooLateAt };
 }
 
 /** What stands at the bad place, for the eye. */
@@ -110,14 +133,49 @@ function excerpt(path: string, offset: number): string {
   }
 }
 
-function checkFile(path: string, last: boolean, options: CheckOptions): boolean {
-  const { print } = options;
+function shorten(path: string, length: number): void {
+  const descriptor = openSync(path, "r+");
+  try {
+    ftruncateSync(descriptor, length);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** Cuts a file where what is too late begins; false if it cannot be. */
+function truncateAt(offset: number, path: string, last: boolean, { print, truncateTo }: CheckOptions): boolean {
   const name = basename(path);
-  const { size, soundUpTo, commands, unfinished, error } = examine(path, print);
+  if (offset === 0) {
+    print(`AOF ${name} has nothing before timestamp ${truncateTo}, aborting...`);
+    return false;
+  }
+  if (!last) {
+    print(
+      `Failed to truncate AOF ${name} to timestamp ${truncateTo} to offset ${offset} because it is not the last file. Remove the files behind it, and their lines in the manifest, if that is what you want.`,
+    );
+    return false;
+  }
+  shorten(path, offset);
+  print(`Successfully truncated AOF ${name} to timestamp ${truncateTo}`);
+  return true;
+}
+
+/** What a file is called in what is said of it: INCR AOF, BASE AOF, or just AOF. */
+type Kind = "AOF" | "BASE AOF" | "INCR AOF";
+
+function checkFile(path: string, kind: Kind, last: boolean, options: CheckOptions): boolean {
+  const { print, truncateTo } = options;
+  const name = basename(path);
+  const { size, soundUpTo, commands, unfinished, error, tooLateAt } = examine(path, options);
+  if (tooLateAt !== null) return truncateAt(tooLateAt, path, last, options);
+  if (truncateTo !== undefined && error === null) {
+    print(`Truncate nothing in AOF ${name} to timestamp ${truncateTo}`);
+    return true;
+  }
   const left = size - soundUpTo;
   print(`AOF analyzed: filename=${name}, size=${size}, ok_up_to=${soundUpTo}, diff=${left}, commands=${commands}`);
   if (error === null) {
-    print(size === 0 ? `AOF ${name} is empty` : `AOF ${name} is valid`);
+    print(size === 0 ? `${kind} ${name} is empty` : `${kind} ${name} is valid`);
     return true;
   }
   print(`${error.message}`);
@@ -128,7 +186,7 @@ function checkFile(path: string, last: boolean, options: CheckOptions): boolean 
     return false;
   }
   if (!last) {
-    print(`Failed to fix AOF ${name}: only the last file can be cut, since those behind it build on it.`);
+    print(`Failed to truncate AOF ${name} because it is not the last file: those behind it build on it.`);
     return false;
   }
   if (soundUpTo === 0 && error.message.includes("in the RDB")) {
@@ -140,12 +198,7 @@ function checkFile(path: string, last: boolean, options: CheckOptions): boolean 
     print("Aborting...");
     return false;
   }
-  const descriptor = openSync(path, "r+");
-  try {
-    ftruncateSync(descriptor, soundUpTo);
-  } finally {
-    closeSync(descriptor);
-  }
+  shorten(path, soundUpTo);
   print(`Successfully truncated AOF ${name}`);
   return true;
 }
@@ -178,13 +231,16 @@ export function checkAof(path: string, options: CheckOptions): boolean {
   }
   if (manifest === undefined) {
     options.print("Start checking Old-Style AOF");
-    return checkFile(path, true, options);
+    return checkFile(path, "AOF", true, options);
   }
   options.print("Start checking Multi Part AOF");
   const parts = [...(manifest.base === null ? [] : [manifest.base]), ...manifest.increments];
   for (const [i, { name, type }] of parts.entries()) {
-    options.print(`Start to check ${type === "b" ? "BASE" : "INCR"} AOF ${name}.`);
-    if (!checkFile(join(dirname(path), name), i === parts.length - 1, options)) return false;
+    const file = join(dirname(path), name);
+    const format = type === "b" && firstBytes(file, 5) === "REDIS" ? "RDB" : "RESP";
+    if (type === "b") options.print(`Start to check BASE AOF (${format} format).`);
+    else if (parts[i - 1]?.type !== "i") options.print("Start to check INCR files.");
+    if (!checkFile(file, type === "b" ? "BASE AOF" : "INCR AOF", i === parts.length - 1, options)) return false;
   }
   options.print("All AOF files and manifest are valid");
   return true;

@@ -114,8 +114,8 @@ export class Aof {
     this.#engine.log("notice", `Successfully migrated an old-style AOF into ${this.folder}`);
   }
 
-  /** Loads base and increments; pauses at every `yield`. Throws AofError. */
-  *load(onProgress: (loaded: number, total: number) => void): Generator<void, AofLoadReport> {
+  /** Loads base and increments; pauses at every `yield`, for so many milliseconds. Throws AofError. */
+  *load(onProgress: (loaded: number, total: number) => void): Generator<number, AofLoadReport> {
     const engine = this.#engine;
     const { dir } = engine.config.values;
     const manifest = readManifest(this.folder, this.#filename);

@@ -9,6 +9,7 @@ import type { Command } from "../../command-table.ts";
 import type { Engine } from "../../engine.ts";
 import { ReplyError } from "../../errors.ts";
 import { quoteWord } from "../../quote.ts";
+import { KeyDelay } from "../key-delay.ts";
 import { RdbError } from "../rdb/errors.ts";
 import { type LoadOptions, type LoadReport, RdbLoader } from "../rdb/file.ts";
 import { AofError } from "./error.ts";
@@ -31,7 +32,7 @@ const COMMANDS_AT_ONCE = 256;
 
 /** Finds a command's row, also that of a subcommand. */
 function find(engine: Engine, argv: readonly string[]): Command | undefined {
-  const command = engine.commands.get(argv[0]!);
+  const command = engine.commands.get(argv[0]!) ?? engine.originalCommands.get(argv[0]!);
   if (command?.subcommands == null || argv.length < 2) return command;
   return command.subcommands.get(argv[1]!.toLowerCase());
 }
@@ -108,11 +109,12 @@ export interface PartReport {
   readonly cutAt: number | undefined;
 }
 
-/** Loads one file of an append-only file: an RDB, commands, or an RDB with commands behind it. Pauses at every `yield`. */
-export function* loadPart(engine: Engine, path: string, options: PartOptions): Generator<void, PartReport> {
+/** Loads one file of an append-only file: an RDB, commands, or an RDB with commands behind it. Pauses at every `yield`, for so many milliseconds. */
+export function* loadPart(engine: Engine, path: string, options: PartOptions): Generator<number, PartReport> {
   const rdb = yield* loadPreamble(engine, path, options);
   const reader = new AofReader(path, rdb?.bytes ?? 0);
   const replayer = new Replayer(engine);
+  const delay = new KeyDelay(engine.config.values["key-load-delay"]);
   let commands = 0;
   let sound = reader.offset;
   try {
@@ -124,7 +126,8 @@ export function* loadPart(engine: Engine, path: string, options: PartOptions): G
       if (!replayer.insideMulti) sound = reader.offset;
       if (++commands % COMMANDS_AT_ONCE === 0) {
         options.onBytes?.(reader.offset);
-        yield;
+        delay.count(COMMANDS_AT_ONCE);
+        yield delay.take();
       }
     }
     if (replayer.insideMulti) {
@@ -154,7 +157,7 @@ function cut(path: string, length: number): void {
 }
 
 /** Loads the RDB that a file begins with; undefined if it does not. */
-function* loadPreamble(engine: Engine, path: string, options: PartOptions): Generator<void, LoadReport | undefined> {
+function* loadPreamble(engine: Engine, path: string, options: PartOptions): Generator<number, LoadReport | undefined> {
   const descriptor = openSync(path, "r");
   try {
     const piece = Buffer.allocUnsafeSlow(READ_BYTES);
@@ -165,7 +168,7 @@ function* loadPreamble(engine: Engine, path: string, options: PartOptions): Gene
       if (loader.reader.feed(piece.subarray(0, length))) break;
       at += length;
       options.onBytes?.(at);
-      yield;
+      yield loader.delay.take();
       length = readSync(descriptor, piece, 0, piece.length, at);
     }
     loader.reader.end();

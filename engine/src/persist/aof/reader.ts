@@ -28,6 +28,8 @@ export class AofReader {
   #at = 0;
   /** Where in the file #bytes begins. */
   #base: number;
+  /** Told every annotation, without its sign, and where it stands. */
+  onAnnotation: ((text: string, offset: number) => void) | null = null;
   /** How many bytes from #at on the next attempt needs, as far as that is known. */
   #needed = 0;
 
@@ -89,6 +91,7 @@ export class AofReader {
       const end = bytes.indexOf(LF, this.#at);
       if (end < 0 && bytes.length - this.#at > LONGEST_LINE) throw this.#wrong(this.#at, "a line without an end");
       if (end < 0) return undefined;
+      this.onAnnotation?.(bytes.latin1Slice(this.#at + 1, end).trimEnd(), this.offset);
       this.#at = end + 1;
     }
     if (this.#at === bytes.length) return undefined;

@@ -10,8 +10,10 @@ import type { Db } from "../../db.ts";
 import type { Engine } from "../../engine.ts";
 import type { Eviction } from "../../eviction.ts";
 import { quoteWord } from "../../quote.ts";
+import { stall } from "../../stall.ts";
 import type { Value } from "../../types/value.ts";
 import { REDIS_VERSION } from "../../version.ts";
+import { KeyDelay } from "../key-delay.ts";
 import { RdbError } from "./errors.ts";
 import { type KeyAttributes, type RdbHandler, RdbReader } from "./reader.ts";
 import { OPCODE } from "./types.ts";
@@ -114,13 +116,17 @@ export interface SaveOptions extends AuxOptions {
 }
 
 /** Writes one database, all at once. */
-function writeDb(writer: RdbWriter, db: Db): void {
+function writeDb(writer: RdbWriter, db: Db, delay: KeyDelay): void {
   const { keyspace, expires } = db;
   writer.selectDb(db.index);
   writer.resizeDb(keyspace.size, expires.size);
   const hasDeadlines = expires.size > 0;
   keyspace.forEach((key, value, place, table) => {
     writer.key(key, value, hasDeadlines ? expires.get(key) : undefined, table.stamps![place]!);
+    if (delay.isOn) {
+      delay.count();
+      stall(delay.take());
+    }
   });
 }
 
@@ -129,7 +135,8 @@ export function writeRdb(engine: Engine, sink: (chunk: Buffer) => void, options:
   const writer = writerFor(engine, sink);
   writer.begin(auxFields(engine, options));
   writer.functions(options.functions ?? []);
-  for (const db of engine.databases) if (db.size > 0) writeDb(writer, db);
+  const delay = new KeyDelay(engine.config.values["rdb-key-save-delay"]);
+  for (const db of engine.databases) if (db.size > 0) writeDb(writer, db, delay);
   return writer.end();
 }
 
@@ -202,6 +209,7 @@ export class RdbLoader implements RdbHandler {
   readonly #now: number;
   readonly #databases: readonly Db[];
   readonly reader: RdbReader;
+  readonly delay: KeyDelay;
   #db: Db;
   #version = 0;
   #keys = 0;
@@ -216,6 +224,7 @@ export class RdbLoader implements RdbHandler {
     this.#engine = engine;
     this.#options = options;
     this.#now = engine.now;
+    this.delay = new KeyDelay(engine.config.values["key-load-delay"]);
     this.#databases = options.databases ?? engine.databases;
     this.#db = this.#databases[0]!;
     this.reader = new RdbReader(this, engine.limits, { checksum: engine.config.values.rdbchecksum });
@@ -251,6 +260,7 @@ export class RdbLoader implements RdbHandler {
 
   key(key: string, value: Value, attributes: KeyAttributes): void {
     const { deadline } = attributes;
+    this.delay.count();
     if (deadline !== undefined && deadline < this.#now && !this.#options.keepExpired) {
       this.#expired++;
       return;
@@ -299,8 +309,8 @@ const READ_BYTES = 256 * 1024;
 /** How long a load goes on before it lets others have a turn. */
 const SLICE_MS = 8;
 
-/** Feeds a file to a loader, a piece at a time; pauses at every `yield`. */
-function* loadPieces(engine: Engine, path: string, options: LoadOptions): Generator<void, LoadReport> {
+/** Feeds a file to a loader, a piece at a time; pauses at every `yield`, for so many milliseconds. */
+function* loadPieces(engine: Engine, path: string, options: LoadOptions): Generator<number, LoadReport> {
   const descriptor = openSync(path, "r");
   try {
     const { size } = fstatSync(descriptor);
@@ -309,9 +319,10 @@ function* loadPieces(engine: Engine, path: string, options: LoadOptions): Genera
     for (;;) {
       const length = readSync(descriptor, piece, 0, piece.length, null);
       if (length === 0) break;
-      if (loader.reader.feed(piece.subarray(0, length))) break;
+      const whole = loader.reader.feed(piece.subarray(0, length));
       options.onProgress?.(loader.reader.offset, size);
-      yield;
+      yield loader.delay.take();
+      if (whole) break;
     }
     loader.reader.end();
     return loader.report;
@@ -326,8 +337,16 @@ export function loadRdbSync(engine: Engine, path: string, options: LoadOptions =
   for (;;) {
     const { done, value } = pieces.next();
     if (done) return value;
+    stall(value);
   }
 }
+
+/** Lets others have a turn, for this long at least. */
+export const breath = (ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    if (ms === 0) setImmediate(resolve);
+    else setTimeout(resolve, ms);
+  });
 
 /** Loads a file in short slices, so that the process answers meanwhile. */
 export async function loadRdb(engine: Engine, path: string, options: LoadOptions = {}): Promise<LoadReport> {
@@ -336,8 +355,8 @@ export async function loadRdb(engine: Engine, path: string, options: LoadOptions
   for (;;) {
     const { done, value } = pieces.next();
     if (done) return value;
-    if (engine.clock.monotonic() < sliceEnd) continue;
-    await new Promise((resolve) => setImmediate(resolve));
+    if (value === 0 && engine.clock.monotonic() < sliceEnd) continue;
+    await breath(value);
     sliceEnd = engine.clock.monotonic() + SLICE_MS;
   }
 }

@@ -1,0 +1,119 @@
+/**
+ * Directives of Redis that this server cannot put into force.
+ *
+ * A setting that asks for protection, or for another way of working that clients would notice, is refused with the reason:
+ * a server that starts must do what its configuration says. The others change speed or upkeep of parts that do not exist
+ * here, so ignoring them harms nobody; they are accepted, kept and shown, and the server names them in its log.
+ */
+import { DIRECTIVES, type DirectiveName } from "./directives.ts";
+import { BadValue, type Directive } from "./kinds.ts";
+
+const NO_TLS =
+  "TLS is not available in this server. Remove the tls-* settings, and put a TLS proxy in front if connections must be encrypted";
+/** Of `user` lines too. */
+export const NO_ACL =
+  "access control lists are not available in this server. Remove the setting, and use requirepass and rename-command";
+const NO_CLUSTER = "cluster mode is not available in this server. Remove the setting to run it standalone";
+
+const isDefault = (name: DirectiveName, value: unknown): boolean => {
+  const row = DIRECTIVES[name] as Directive<unknown>;
+  return row.format(value) === row.format(row.initial);
+};
+
+/** Why a value other than the default is refused, or null where this very value can be in force. */
+type Reason = string | ((value: unknown) => string | null);
+
+function supervision(value: unknown): string | null {
+  if (value === "auto") {
+    const { NOTIFY_SOCKET, UPSTART_JOB } = process.env;
+    if (NOTIFY_SOCKET === undefined && UPSTART_JOB === undefined) return null;
+  }
+  return "this server cannot notify systemd or upstart. Set it to no, and have the supervisor start a simple service (systemd: Type=exec)";
+}
+
+/** Settings that are refused unless they have their default. */
+export const REFUSED: Readonly<Partial<Record<DirectiveName, Reason>>> = {
+  ...Object.fromEntries(
+    (Object.keys(DIRECTIVES) as DirectiveName[]).filter((n) => n.startsWith("tls-")).map((n) => [n, NO_TLS]),
+  ),
+  aclfile: NO_ACL,
+  "cluster-enabled": NO_CLUSTER,
+  supervised: supervision,
+  "syslog-enabled": "syslog is not available in this server. Use logfile, or pipe standard output to logger(1)",
+  "socket-mark-id": "sockets cannot be marked by this server. Mark its traffic by its user or its cgroup instead",
+};
+
+const NO_CRASH_REPORT = "V8 writes its own report when the process fails";
+const NO_ALLOCATOR = "memory belongs to V8's collector, which compacts by itself";
+const LAZY_ALREADY = "memory that is let go of is always reclaimed in the background, by the collector";
+const NO_PLACEMENT = "the process is placed from outside, by taskset or cgroups";
+const STANDALONE = "matters in cluster mode only, which is refused";
+const ONE_THREAD = "commands and sockets are served by one thread";
+const NO_USERS = "matters for users of access control lists, which are refused";
+
+/** Settings that change nothing here, and why that harms nobody. */
+export const INERT: Readonly<Partial<Record<DirectiveName, string>>> = {
+  "io-threads": ONE_THREAD,
+  "io-threads-do-reads": ONE_THREAD,
+  "syslog-ident": "matters for syslog only, which is refused",
+  "syslog-facility": "matters for syslog only, which is refused",
+  "crash-log-enabled": NO_CRASH_REPORT,
+  "crash-memcheck-enabled": NO_CRASH_REPORT,
+  "use-exit-on-panic": NO_CRASH_REPORT,
+  "watchdog-period": "the latency monitor and --cpu-prof show what takes long",
+  "ignore-warnings": "the warning that it silences, of a kernel fault with fork, is never given",
+  hz: "housekeeping runs ten times a second, and what is due earlier has timers of its own",
+  "dynamic-hz": "housekeeping runs ten times a second, and what is due earlier has timers of its own",
+  activerehashing: "hash tables grow in steps without it",
+  "disable-thp": "huge pages cost memory when a process forks, and this one does not",
+  "jemalloc-bg-thread": NO_ALLOCATOR,
+  server_cpulist: NO_PLACEMENT,
+  bio_cpulist: NO_PLACEMENT,
+  aof_rewrite_cpulist: NO_PLACEMENT,
+  bgsave_cpulist: NO_PLACEMENT,
+  "acl-pubsub-default": NO_USERS,
+  "acllog-max-len": NO_USERS,
+  "enable-module-command": "there are no modules, so nothing is allowed by it; loadmodule is refused",
+  "maxmemory-clients": "each client is bounded by its own limits",
+  "lazyfree-lazy-eviction": LAZY_ALREADY,
+  "lazyfree-lazy-expire": LAZY_ALREADY,
+  "lazyfree-lazy-server-del": LAZY_ALREADY,
+  "lazyfree-lazy-user-del": LAZY_ALREADY,
+  "lazyfree-lazy-user-flush": LAZY_ALREADY,
+  "replica-lazy-flush": LAZY_ALREADY,
+  "active-defrag-cycle-min": NO_ALLOCATOR,
+  "active-defrag-cycle-max": NO_ALLOCATOR,
+  "active-defrag-threshold-lower": NO_ALLOCATOR,
+  "active-defrag-threshold-upper": NO_ALLOCATOR,
+  "active-defrag-max-scan-fields": NO_ALLOCATOR,
+  "active-defrag-ignore-bytes": NO_ALLOCATOR,
+  "list-compress-depth": "lists are kept uncompressed, which takes memory but changes no answer",
+  "rdb-del-sync-files": "replication makes no files that could stay behind",
+  "sanitize-dump-payload": "payloads are always checked in full",
+  "loading-process-events-interval-bytes": "a load lets clients have a turn by time, every few milliseconds",
+  "aof-use-rdb-preamble": "the base of the append-only file is always a snapshot, which any Redis since 4.0 reads",
+  "replica-ignore-disk-write-errors": "a replica goes on and refuses its own writers while its disk fails",
+  "repl-disable-tcp-nodelay":
+    "the stream is written once per turn of the event loop, so small packets are joined anyway",
+  "propagation-error-behavior": "a write that fails on a replica is logged and counted; the process goes on",
+  ...Object.fromEntries(
+    (Object.keys(DIRECTIVES) as DirectiveName[])
+      .filter((name) => name.startsWith("cluster-") && name !== "cluster-enabled")
+      .map((name) => [name, STANDALONE]),
+  ),
+};
+
+/** A directive's value for these words. Throws a BadValue if they do not fit, or if it could not be in force. */
+export function parseInForce(name: DirectiveName, words: readonly string[], current: unknown): unknown {
+  const value = (DIRECTIVES[name] as Directive<unknown>).parse(words, current);
+  const reason = REFUSED[name];
+  if (reason === undefined || isDefault(name, value)) return value;
+  const text = typeof reason === "string" ? reason : reason(value);
+  if (text !== null) throw new BadValue(`'${name}' cannot be put into force: ${text}`);
+  return value;
+}
+
+/** The settings that were given and change nothing, for the log. */
+export function inertSettings(values: Readonly<Record<DirectiveName, unknown>>): DirectiveName[] {
+  return (Object.keys(INERT) as DirectiveName[]).filter((name) => !isDefault(name, values[name]));
+}

@@ -1,0 +1,111 @@
+/**
+ * The end of the server, by SHUTDOWN or a signal: replicas get what they lack, files what they are due, and then everything
+ * is closed. Whoever asks while an end is under way waits for its outcome. A signal is acted upon by the next housekeeping,
+ * so that SHUTDOWN ABORT can still call it off.
+ */
+import type { ShutdownWord } from "../config/special.ts";
+import type { EmbeddedEngine } from "../embedded.ts";
+import type { Engine, ShutdownRequest } from "../engine.ts";
+
+export type EndSignal = "SIGTERM" | "SIGINT";
+
+/** What a signal asks for, by shutdown-on-sigterm and its like. */
+const requestOf = (words: readonly ShutdownWord[]): ShutdownRequest => ({
+  save: words.includes("save") ? true : words.includes("nosave") ? false : undefined,
+  now: words.includes("now"),
+  force: words.includes("force"),
+});
+
+export class Shutdown {
+  readonly #engine: EmbeddedEngine;
+  readonly #core: Engine;
+  /** What has to go when nothing can fail any more. */
+  readonly #cleanUp: () => void;
+  /** A signal that is yet to be acted upon, or whose end is under way. */
+  #signal: EndSignal | null = null;
+  #outcome: Promise<boolean> | null = null;
+  #stopping = false;
+
+  constructor(engine: EmbeddedEngine, cleanUp: () => void) {
+    this.#engine = engine;
+    this.#core = engine.core;
+    this.#cleanUp = cleanUp;
+    engine.core.onTick = () => this.#cron();
+    engine.core.onShutdownAbort = () => this.#abort();
+    engine.core.onShutdown = (request) => this.begin(request);
+  }
+
+  signal(signal: EndSignal): void {
+    const { log, loading } = this.#core;
+    if (this.#signal !== null && signal === "SIGINT") {
+      log("warning", "You insist... exiting now.");
+      this.#core.persistence.removeTemporaryFiles();
+      process.exit(1);
+    }
+    if (loading) {
+      log("warning", "Received shutdown signal during loading, exiting now.");
+      this.#cleanUp();
+      process.exit(0);
+    }
+    log("warning", `Received ${signal} scheduling shutdown...`);
+    this.#signal = signal;
+  }
+
+  #cron(): void {
+    if (this.#signal === null || this.#outcome !== null || this.#stopping) return;
+    const { values } = this.#core.config;
+    const outcome = this.begin(
+      requestOf(values[this.#signal === "SIGINT" ? "shutdown-on-sigint" : "shutdown-on-sigterm"]),
+    );
+    if (outcome === false) this.#signal = null;
+  }
+
+  /** True if the server is ending, false if it cannot; a promise where replicas are waited for. */
+  begin(request: ShutdownRequest): boolean | Promise<boolean> {
+    const core = this.#core;
+    if (this.#stopping) return true;
+    if (this.#outcome !== null) return this.#outcome;
+    // While a script holds the thread nothing would ever come to an end.
+    if (core.scripts.running !== null) process.exit(0);
+    core.log("warning", "User requested shutdown...");
+    if (core.loading) {
+      this.#cleanUp();
+      process.exit(0);
+    }
+    const waiting = request.now ? null : core.replication.handover.begin();
+    if (waiting === null) return this.#finish(request);
+    this.#outcome = waiting.then((outcome) => {
+      this.#outcome = null;
+      if (outcome !== "aborted") return this.#finish(request);
+      this.#signal = null;
+      return false;
+    });
+    return this.#outcome;
+  }
+
+  #finish({ save, force }: ShutdownRequest): boolean {
+    const core = this.#core;
+    core.replication.handover.report();
+    if (!core.persistence.shutdown(save, force)) {
+      core.log("warning", "Errors trying to shut down the server. Check the logs for more information.");
+      core.replication.handover.resume();
+      this.#signal = null;
+      return false;
+    }
+    this.#stopping = true;
+    this.#cleanUp();
+    void this.#engine.close().then(() => {
+      core.log("warning", "Cinnabar is now ready to exit, bye bye...");
+      process.exitCode = 0;
+    });
+    return true;
+  }
+
+  #abort(): boolean {
+    const { replication, log } = this.#core;
+    if (this.#outcome === null && this.#signal === null) return false;
+    this.#signal = null;
+    if (!replication.handover.abort()) log("notice", "Shutdown manually aborted.");
+    return true;
+  }
+}

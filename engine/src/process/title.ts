@@ -1,0 +1,16 @@
+/** What `ps` shows of the server: proc-title-template with its variables filled in. */
+import type { ConfigValues } from "../config/directives.ts";
+
+export function processTitle(program: string, values: ConfigValues, configFile: string): string {
+  const { port, bind, unixsocket } = values;
+  const variables: Readonly<Record<string, string>> = {
+    title: program,
+    "listen-addr": port === 0 ? unixsocket : `${bind[0] ?? "*"}:${port}`,
+    "server-mode": "",
+    port: String(port),
+    "tls-port": String(values["tls-port"]),
+    unixsocket,
+    "config-file": configFile,
+  };
+  return values["proc-title-template"].replace(/\{([a-z-]+)\}/g, (_, name: string) => variables[name]!).trimEnd();
+}

@@ -5,17 +5,10 @@ import { redisMissing } from "./redis-server.ts";
 import { engineTarget, realTarget, type Target } from "./target.ts";
 
 const ACL = "access control lists are another part of the work";
-const CLUSTER = "the engine is one server; Cluster is Redis's";
-const MODULES = "native modules cannot be loaded";
 
 /** Commands of the real server that the engine does not have, each with its reason; subcommands go with them. */
 const leftOut: Record<string, string> = {
   acl: ACL,
-  cluster: CLUSTER,
-  asking: CLUSTER,
-  readonly: CLUSTER,
-  readwrite: CLUSTER,
-  module: MODULES,
 };
 
 /** Commands that the engine has beyond Redis 7.0, each with its reason. */

@@ -132,10 +132,24 @@ export class Blocking {
     if (reply !== undefined) this.release(client, reply);
   }
 
-  /** Ends a client's wait with this reply. */
+  /** Ends a client's wait with this reply. An error counts as one of the command that it waited in. */
   release(client: Client, reply: Reply): void {
     this.forget(client);
+    if (reply instanceof ReplyError) {
+      const { stats } = this.#engine;
+      if (client.lastCommand !== null) stats.of(client.lastCommand.index).failed++;
+      stats.countError(reply.code);
+    }
+    this.#engine.waited(client);
     client.transport.send(client.filterReply(reply));
+  }
+
+  /** Ends a client's wait as if its time were over. Redis does not log how long such a wait was, nor do we. */
+  timeOut(client: Client): void {
+    const { nothing } = client.blocked!;
+    this.forget(client);
+    client.blockedCall = null;
+    client.transport.send(client.filterReply(nothing));
   }
 
   /** Ends everybody's wait with this error, and their connections with it: what they waited for may never come here. */
@@ -171,7 +185,7 @@ export class Blocking {
     const now = this.#engine.clock.monotonic();
     let next = Number.POSITIVE_INFINITY;
     for (const [client, { deadline }] of this.#waiters) {
-      if (deadline <= now) this.release(client, client.blocked!.nothing);
+      if (deadline <= now) this.timeOut(client);
       else if (deadline < next) next = deadline;
     }
     this.#arm(next);

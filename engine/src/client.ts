@@ -79,6 +79,8 @@ export class Client {
   watchBroken = false;
 
   blocked: BlockRequest | null = null;
+  /** The words of the call that it waits in and when that began, by the monotonic clock. */
+  blockedCall: { readonly argv: readonly string[]; readonly startedAt: number } | null = null;
 
   /** What a client that copies our data has said of itself, and where it stands. */
   replica: Replica | null = null;

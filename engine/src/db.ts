@@ -390,6 +390,7 @@ export class Db {
     this.engine.stampNew(this.keyspace.tableOf(hash), place);
     this.#valueBytes += keyBytes(key) + sizeOf(value);
     if (this.waiting.size > 0) this.#wake(key, typeOf(value));
+    if (this.engine.notifyFlags !== 0) this.engine.notify(this, "n", "new", key);
   }
 
   /** Adds a key as a file has it, unannounced; false if there is one already. Without a stamp it counts as used now. */

@@ -161,6 +161,8 @@ export class Engine {
   log: (level: "debug" | "verbose" | "notice" | "warning", message: string) => void = () => {};
   /** DEBUG PAUSE-CRON. */
   cronPaused = false;
+  /** DEBUG SET-SKIP-CHECKSUM-VALIDATION. */
+  skipsChecksums = false;
   /** DEBUG SET-DISABLE-DENY-SCRIPTS. */
   allowDeniedInScripts = false;
   /** The snapshot that is being taken, which must see keys before they change. */
@@ -387,7 +389,15 @@ export class Engine {
     }
     stats.calls++;
     this.stats.commands++;
-    if (timed) this.#took((this.clock.monotonic() - started) * 1000, stats, client, command, argv);
+    if (timed) {
+      const microseconds = (this.clock.monotonic() - started) * 1000;
+      if (reply !== BLOCKED || client.isParked) this.#took(microseconds, stats, client, command, argv);
+      else {
+        // How long a wait takes is known when it is over.
+        stats.took(microseconds, false);
+        client.blockedCall = { argv, startedAt: started };
+      }
+    }
     if (reply instanceof ReplyError) {
       stats.failed++;
       this.stats.countError(reply.code);
@@ -409,13 +419,26 @@ export class Engine {
 
   #took(microseconds: number, stats: CommandStats, client: Client, command: Command, argv: readonly string[]): void {
     stats.took(microseconds, this.latency.tracking);
-    const { threshold } = this.slowLog;
-    if (threshold >= 0 && microseconds >= threshold && (command.flags & SKIP_SLOWLOG) === 0) {
-      this.slowLog.add(client, client.shownArgv ?? argv, microseconds);
-    }
+    this.#logSlow(client, command, argv, microseconds);
     if (this.latency.threshold > 0) {
       this.latency.add((command.flags & FAST) === 0 ? "command" : "fast-command", microseconds / 1000);
     }
+  }
+
+  #logSlow(client: Client, command: Command, argv: readonly string[], microseconds: number): void {
+    const { threshold } = this.slowLog;
+    if (threshold < 0 || microseconds < threshold || (command.flags & SKIP_SLOWLOG) !== 0) return;
+    this.slowLog.add(client, client.shownArgv ?? argv, microseconds);
+  }
+
+  /** A call that has waited has been answered: it took as long as the wait, in the statistics and the slow log. */
+  waited(client: Client): void {
+    const { blockedCall: call, lastCommand: command } = client;
+    client.blockedCall = null;
+    if (call === null || command === null) return;
+    const microseconds = (this.clock.monotonic() - call.startedAt) * 1000;
+    this.stats.of(command.index).waited(microseconds, this.latency.tracking);
+    this.#logSlow(client, command, call.argv, microseconds);
   }
 
   /** A fault of ours, or a value too large for V8: the caller gets an error, everybody else goes on. */
@@ -444,10 +467,6 @@ export class Engine {
   runAfterwards(client: Client, run: () => Reply): Reply {
     this.renewClock();
     const reply = this.runFor(client, run);
-    if (reply instanceof ReplyError) {
-      if (client.lastCommand !== null) this.stats.of(client.lastCommand.index).failed++;
-      this.stats.countError(reply.code);
-    }
     this.#settle();
     return reply;
   }

@@ -322,6 +322,12 @@ export const subcommandSyntax = (name: string, container: string) =>
 // Server
 export const NO_CONFIG_FILE = err("ERR The server is running without a config file");
 export const SLOWLOG_COUNT = err("ERR count should be greater than or equal to -1");
+export const CLUSTER_DISABLED = err("ERR This instance has cluster support disabled");
+export const MODULE_NOT_ALLOWED = err(
+  'ERR MODULE command not allowed. If the enable-module-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.',
+);
+export const MODULE_NOT_LOADED = err("ERR Error loading the extension. Please check the server logs.");
+export const NO_SUCH_MODULE = err("ERR Error unloading module: no such module with that name");
 export const NO_SHUTDOWN = err("ERR No shutdown in progress.");
 export const SHUTDOWN_FAILED = err("ERR Errors trying to SHUTDOWN. Check logs.");
 export const BAD_FIRST_DB = err("ERR invalid first DB index");

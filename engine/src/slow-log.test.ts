@@ -2,6 +2,8 @@
 import { expect, test } from "vitest";
 import { ManualClock } from "./clock.ts";
 import { Engine } from "./engine.ts";
+import { infoText } from "./info.ts";
+import { TestClient } from "./test-client.ts";
 
 test("long commands and long words are kept in part, the newest first, and secrets not at all", () => {
   const engine = new Engine({
@@ -30,5 +32,38 @@ test("long commands and long words are kept in part, the newest first, and secre
   expect(third!.argv).toEqual(["CONFIG", "SET", "maxmemory", "0", "requirepass", "(redacted)"]);
   engine.execute(client, ["PING"]);
   expect(engine.slowLog.entries.map(({ id }) => id)).toEqual([3, 2, 1]);
+  engine.stop();
+});
+
+test("a call that waited is logged when it is answered, as it was sent and with its wait", () => {
+  const clock = new ManualClock();
+  const engine = new Engine({ clock, config: { "slowlog-log-slower-than": "0" } });
+  const waiting = new TestClient(engine);
+  const other = new TestClient(engine);
+  waiting.run("BLPOP l 0");
+  expect(engine.slowLog.entries).toEqual([]);
+  clock.advance(1500);
+  other.run("LPUSH l a");
+  expect(waiting.taken()).toEqual([["l", "a"]]);
+  expect(engine.slowLog.entries).toMatchObject([
+    { argv: ["BLPOP", "l", "0"], microseconds: 1_500_000 },
+    { argv: ["LPUSH", "l", "a"], microseconds: 0 },
+  ]);
+  expect(infoText(engine, ["commandstats"])).toMatch(/cmdstat_blpop:calls=1,usec=1500000,/);
+  waiting.run("BLPOP l 1");
+  clock.advance(1000);
+  engine.blocking.expire();
+  expect(waiting.taken()).toHaveLength(1);
+  expect(engine.slowLog.entries).toHaveLength(2);
+  engine.stop();
+});
+
+test("an error that ends a wait counts as one of the command", () => {
+  const engine = new Engine({ clock: new ManualClock() });
+  const waiting = new TestClient(engine);
+  waiting.run("BLPOP l 0");
+  new TestClient(engine).run(`CLIENT UNBLOCK ${waiting.client.id} ERROR`);
+  expect(infoText(engine, ["commandstats"])).toMatch(/cmdstat_blpop:calls=1,.*rejected_calls=0,failed_calls=1/);
+  expect(infoText(engine, ["errorstats"])).toContain("errorstat_UNBLOCKED:count=1");
   engine.stop();
 });

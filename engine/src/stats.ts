@@ -57,6 +57,14 @@ export class CommandStats {
     this.histogram.record(microseconds, calls);
   }
 
+  /** A call that was counted when it began to wait has waited so long. */
+  waited(microseconds: number, withHistogram: boolean): void {
+    this.#microseconds += microseconds;
+    if (!withHistogram) return;
+    this.histogram ??= new Histogram();
+    this.histogram.record(microseconds, 1);
+  }
+
   settle(withHistogram: boolean): void {
     if (this.#covered < this.calls) this.took(this.#last, withHistogram);
   }

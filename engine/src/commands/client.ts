@@ -153,7 +153,8 @@ function unblock({ engine }: Client, args: Args): Reply {
   if (reason !== "timeout" && reason !== "error") throw BAD_UNBLOCK_REASON;
   const target = engine.clients.get(args.int());
   if (target === undefined || target.blocked === null || target.blocked.stays) return 0;
-  engine.blocking.release(target, reason === "error" ? UNBLOCKED : target.blocked.nothing);
+  if (reason === "error") engine.blocking.release(target, UNBLOCKED);
+  else engine.blocking.timeOut(target);
   return 1;
 }
 

@@ -55,7 +55,7 @@ function readFilter(args: Args): ((command: Command) => boolean) | undefined {
 }
 
 function list({ engine }: Client, args: Args): Reply {
-  if (!args.more) return allOf(engine.commands).map(({ name }) => name);
+  if (!args.more) return withSubcommands(engine.commands).map(({ name }) => name);
   const fits = readFilter(args);
   return withSubcommands(engine.commands).flatMap((command) => (fits?.(command) ? command.name : []));
 }

@@ -3,23 +3,21 @@ import type { Args } from "../args.ts";
 import type { Client } from "../client.ts";
 import type { Row } from "../command.ts";
 import { DIRECTIVES, NAMES } from "../config/directives.ts";
-import { rewriteConfigFile } from "../config/rewrite.ts";
 import type { Change, Refusal } from "../config.ts";
 import type { Engine } from "../engine.ts";
 import {
   BIND_FAILED,
-  configNotWritten,
   configRefused,
   LISTEN_FAILED,
   LISTENS_ELSEWHERE,
   LISTENS_NOT_IN_MULTI,
-  NO_CONFIG_FILE,
   SYNTAX,
   unknownDirective,
 } from "../errors.ts";
 import { MapReply, OK, type Reply } from "../reply.ts";
 import { helpRow } from "./help.ts";
 import { isAllowed } from "./permission.ts";
+import { rewriteConfig } from "./rewrite-config.ts";
 
 const ADMIN = ["admin", "noscript", "loading", "stale"] as const;
 
@@ -82,17 +80,6 @@ function listenFirst(client: Client, change: Change, name: string): Reply {
   return engine.blocking.park(client);
 }
 
-function rewrite({ engine }: Client) {
-  const { file } = engine.config;
-  if (file === "") throw NO_CONFIG_FILE;
-  try {
-    rewriteConfigFile(file, engine.config);
-  } catch (error) {
-    throw configNotWritten(error instanceof Error ? error.message : String(error));
-  }
-  return OK;
-}
-
 export const config: Row = {
   name: "config",
   arity: -2,
@@ -139,7 +126,7 @@ export const config: Row = {
       summary: "Writes the current values into the configuration file, keeping its comments.",
       syntax: "",
       complexity: "O(N) with N directives",
-      run: rewrite,
+      run: ({ engine }) => rewriteConfig(engine),
     },
     {
       name: "set",

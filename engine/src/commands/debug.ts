@@ -40,6 +40,7 @@ import { encodingOf, lengthOf } from "../types/bytes.ts";
 import type { Value } from "../types/value.ts";
 import { helpReply } from "./help.ts";
 import { isAllowed } from "./permission.ts";
+import { rewriteConfig } from "./rewrite-config.ts";
 
 interface Subcommand {
   /** How many words it takes behind its name: at least, at most. */
@@ -51,8 +52,9 @@ interface Subcommand {
 
 const ANY = Number.POSITIVE_INFINITY;
 
-/** C's atoi, for switches: what is not a number is 0. */
-const flag = (args: Args) => Number.parseInt(args.next(), 10) > 0;
+/** C's atoi: what is not a number is 0. */
+const atoi = (args: Args) => Number.parseInt(args.next(), 10) || 0;
+const flag = (args: Args) => atoi(args) > 0;
 
 function existing(client: Client, key: string): Value {
   const value = client.db.peek(key);
@@ -203,6 +205,15 @@ function loadAof(client: Client): Reply {
 }
 
 const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  "aof-flush-sleep": {
+    words: [1, 1],
+    call: "AOF-FLUSH-SLEEP <microseconds>",
+    does: "Stops everything for so long before the append-only file is written.",
+    run({ engine }, args) {
+      engine.persistence.aof.appender.delayMs = Math.max(0, atoi(args)) / 1000;
+      return OK;
+    },
+  },
   "change-repl-id": {
     words: [0, 0],
     call: "CHANGE-REPL-ID",
@@ -211,6 +222,12 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
       engine.replication.changeId();
       return OK;
     },
+  },
+  "config-rewrite-force-all": {
+    words: [0, 0],
+    call: "CONFIG-REWRITE-FORCE-ALL",
+    does: "Like CONFIG REWRITE, and writes directives that have their default too.",
+    run: ({ engine }) => rewriteConfig(engine, true),
   },
   digest: {
     words: [0, 0],
@@ -304,6 +321,15 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     does: "Saves a snapshot and loads it in the place of all data. NOSAVE: the one that is there; NOFLUSH: beside the data; MERGE: keys of the file win.",
     run: reload,
   },
+  replicate: {
+    words: [1, ANY],
+    call: "REPLICATE <command> [<arg> ...]",
+    does: "Sends a command to the replicas without running it here.",
+    run({ engine, db }, args) {
+      if (engine.replication.feeding) engine.replication.feed.append([{ db: db.index, argv: args.rest() }]);
+      return OK;
+    },
+  },
   replybuffer: {
     words: [2, 2],
     call: "REPLYBUFFER PEAK-RESET-TIME <time> | RESIZING <0|1>",
@@ -325,6 +351,15 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     does: "Lets scripts call commands that they may not call.",
     run({ engine }, args) {
       engine.allowDeniedInScripts = flag(args);
+      return OK;
+    },
+  },
+  "set-skip-checksum-validation": {
+    words: [1, 1],
+    call: "SET-SKIP-CHECKSUM-VALIDATION <0|1>",
+    does: "Takes snapshots and payloads whose checksum is wrong.",
+    run({ engine }, args) {
+      engine.skipsChecksums = flag(args);
       return OK;
     },
   },

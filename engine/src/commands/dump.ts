@@ -16,6 +16,7 @@ import { GENERIC_EVENT } from "../notify.ts";
 import { parseInt64 } from "../numbers.ts";
 import { RdbError } from "../persist/rdb/errors.ts";
 import { dumpValue, isIntact, restoreValue } from "../persist/rdb/payload.ts";
+import { reportedAs } from "../persist/rdb/types.ts";
 import { OK, type Reply } from "../reply.ts";
 import type { Value } from "../types/value.ts";
 
@@ -54,12 +55,13 @@ function readTtl(word: string): number {
 
 function readPayload(client: Client, word: string): Value {
   const payload = Buffer.from(word, "latin1");
-  if (!isIntact(payload)) throw BAD_DUMP_PAYLOAD;
+  if (!isIntact(payload, !client.engine.skipsChecksums)) throw BAD_DUMP_PAYLOAD;
   try {
     return restoreValue(payload, client.db.limits);
   } catch (error) {
     if (!(error instanceof RdbError)) throw error;
-    client.engine.log("warning", `RESTORE of a bad payload: ${error.message} at byte ${error.offset}`);
+    const what = `${reportedAs(payload[0]!)} integrity check failed`;
+    client.engine.log("warning", `RESTORE of a bad payload: ${what}: ${error.message} at byte ${error.offset}`);
     throw BAD_DUMP_FORMAT;
   }
 }

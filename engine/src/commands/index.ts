@@ -1,6 +1,7 @@
 /** The command table: every group, once. */
 import type { Group } from "../command.ts";
 import { bitmaps } from "./bitmaps.ts";
+import { cluster } from "./cluster.ts";
 import { command } from "./command.ts";
 import { connection } from "./connection.ts";
 import { geo } from "./geo.ts";
@@ -8,6 +9,7 @@ import { hashes } from "./hashes.ts";
 import { hyperloglog } from "./hyperloglog.ts";
 import { keys } from "./keys.ts";
 import { lists } from "./lists.ts";
+import { modules } from "./modules.ts";
 import { monitor } from "./monitor.ts";
 import { pubsub } from "./pubsub.ts";
 import { replication, waiting } from "./replication.ts";
@@ -22,6 +24,7 @@ import { transactions } from "./transactions.ts";
 
 export const groups: readonly Group[] = [
   bitmaps,
+  cluster,
   geo,
   hashes,
   hyperloglog,
@@ -37,6 +40,7 @@ export const groups: readonly Group[] = [
   transactions,
   command,
   connection,
+  modules,
   monitor,
   pubsub,
   replication,

@@ -10,10 +10,10 @@ import { keysAndArgs, READ_SCRIPT_KEYS, SCRIPT_KEYS } from "./script-args.ts";
 
 function evaluate(readOnly: boolean): (client: Client, args: Args) => Reply {
   return (client, args) => {
-    const source = args.next();
-    const { keys, rest } = keysAndArgs(args);
     const { monitor, scripts } = client.engine;
     if (monitor.active) monitor.feed(client, args.argv);
+    const source = args.next();
+    const { keys, rest } = keysAndArgs(args);
     client.propagateAs();
     return scripts.eval(client, scripts.load(source), keys, rest, args.argv, readOnly);
   };
@@ -21,12 +21,12 @@ function evaluate(readOnly: boolean): (client: Client, args: Args) => Reply {
 
 function evaluateSha(readOnly: boolean): (client: Client, args: Args) => Reply {
   return (client, args) => {
+    const { monitor, scripts } = client.engine;
+    if (monitor.active) monitor.feed(client, args.argv);
     const sha = args.next();
     const { keys, rest } = keysAndArgs(args);
-    const { monitor, scripts } = client.engine;
     const script = scripts.get(sha);
     if (script === undefined) throw NOSCRIPT_ERROR;
-    if (monitor.active) monitor.feed(client, args.argv);
     client.propagateAs();
     return scripts.eval(client, script, keys, rest, args.argv, readOnly);
   };

@@ -41,6 +41,7 @@ const WORKS: readonly DirectiveName[] = [
   "requirepass",
   "enable-protected-configs",
   "enable-debug-command",
+  "enable-module-command",
   "maxmemory",
   "maxmemory-policy",
   "maxmemory-samples",

@@ -73,7 +73,6 @@ export const INERT: Readonly<Partial<Record<DirectiveName, string>>> = {
   bgsave_cpulist: NO_PLACEMENT,
   "acl-pubsub-default": NO_USERS,
   "acllog-max-len": NO_USERS,
-  "enable-module-command": "there are no modules, so nothing is allowed by it; loadmodule is refused",
   "maxmemory-clients": "each client is bounded by its own limits",
   "lazyfree-lazy-eviction": LAZY_ALREADY,
   "lazyfree-lazy-expire": LAZY_ALREADY,

@@ -26,8 +26,8 @@ function linesOf(name: DirectiveName, config: Config): Line[] {
   return [{ text: bytes ? shortMemory(value) : printed, needed }];
 }
 
-/** The file's new text. */
-export function rewrittenConfig(old: string, config: Config): string {
+/** The file's new text; with `all`, directives that have their default are written too. */
+export function rewrittenConfig(old: string, config: Config, all = false): string {
   const lines: (string | null)[] = old.split("\n");
   const places = new Map<string, number[]>();
   let signed = false;
@@ -53,7 +53,7 @@ export function rewrittenConfig(old: string, config: Config): string {
     for (const { text, needed } of linesOf(name, config)) {
       const place = free.shift();
       if (place !== undefined) lines[place] = `${name} ${text}`;
-      else if (needed) added.push(`${name} ${text}`);
+      else if (needed || all) added.push(`${name} ${text}`);
     }
     for (const place of free) lines[place] = null;
   }
@@ -77,14 +77,14 @@ function joinLines(lines: readonly (string | null)[]): string {
 }
 
 /** Replaces the file in one step, so that a crash leaves the old one or the new one. */
-export function rewriteConfigFile(path: string, config: Config): void {
+export function rewriteConfigFile(path: string, config: Config, all = false): void {
   let old = "";
   try {
     old = readFileSync(path, "latin1");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
   }
-  const text = rewrittenConfig(old, config);
+  const text = rewrittenConfig(old, config, all);
   const temporary = `${path}.${process.pid}.tmp`;
   try {
     const fd = openSync(temporary, "w", 0o644);

@@ -166,7 +166,11 @@ export class Persistence {
       engine.replication.restore(report);
       this.keysLoaded = report.keys;
       this.keysExpired = report.expired;
-      engine.log("notice", `Done loading RDB, keys loaded: ${report.keys}, keys expired: ${report.expired}.`);
+      const empty = report.empty === 0 ? "" : `, empty keys skipped: ${report.empty}`;
+      engine.log(
+        report.empty === 0 ? "notice" : "warning",
+        `Done loading RDB, keys loaded: ${report.keys}, keys expired: ${report.expired}${empty}.`,
+      );
       engine.log("notice", `DB loaded from disk: ${((clock.monotonic() - started) / 1000).toFixed(3)} seconds`);
     }
   }
@@ -180,8 +184,12 @@ export class Persistence {
       });
     } catch (error) {
       if (!(error instanceof RdbError)) throw error;
+      const what = error.kind === "checksum" ? "RDB CRC error" : "integrity check failed";
+      const { log } = this.#engine;
+      log("warning", `Internal error in RDB reading offset ${error.offset} -> ${what}: ${error.message}`);
+      log("warning", "Terminating server after rdb file reading failure.");
       throw new Error(
-        `Cannot load ${this.path}, offset ${error.offset}: ${error.message}. See cinnabar-check-rdb for what is in it.`,
+        `${what}. Cannot load ${this.path}, offset ${error.offset}: ${error.message}. See cinnabar-check-rdb for what is in it.`,
       );
     }
   }

@@ -19,6 +19,7 @@
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import type { Effect, Engine } from "../../engine.ts";
 import { CommandWriter } from "../../resp/command-writer.ts";
+import { stall } from "../../stall.ts";
 
 /** More than this is not gathered before it is written, however long the turn. */
 const MOST_GATHERED = 16 * 1024 * 1024;
@@ -34,6 +35,8 @@ interface Waiter {
 
 export class Appender {
   delayedFsyncs = 0;
+  /** DEBUG AOF-FLUSH-SLEEP: everything stands still for so long before a write. */
+  delayMs = 0;
   /** Set while replies must wait for a sync; kept as a field because every in-process call looks at it. */
   holdsReplies = false;
   /** Called when the policy is always and a write has failed: what was answered to others cannot be kept any more. */
@@ -329,6 +332,7 @@ export class Appender {
 
   #write(): boolean {
     const { bytes } = this.#writer;
+    stall(this.delayMs);
     let written = 0;
     try {
       while (written < bytes.length) written += writeSync(this.#descriptor, bytes, written, bytes.length - written);

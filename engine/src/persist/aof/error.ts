@@ -1,7 +1,19 @@
 /** What is wrong with an append-only file, with the file and the place in it. */
 
-/** `truncated`: it ends in the middle of a command or transaction. `format`: it contradicts the format. */
-export type AofErrorKind = "truncated" | "format";
+/**
+ * `truncated`: it ends in the middle of a command or transaction. `format`: it contradicts the format. `unknown`: it has a
+ * command that does not exist here. `missing`: a file is not there that should be. `manifest`: the manifest is wrong.
+ */
+export type AofErrorKind = "truncated" | "format" | "unknown" | "missing" | "manifest";
+
+/** Redis's words, which people search for. */
+const WORDS: Readonly<Record<AofErrorKind, string>> = {
+  truncated: "Unexpected end of file reading the append only file",
+  format: "Bad file format reading the append only file",
+  unknown: "Unknown command reading the append only file",
+  missing: "The append log file",
+  manifest: "*** FATAL AOF MANIFEST FILE ERROR ***",
+};
 
 export class AofError extends Error {
   override readonly name = "AofError";
@@ -11,7 +23,7 @@ export class AofError extends Error {
   readonly offset: number;
 
   constructor(kind: AofErrorKind, path: string, offset: number, reason: string) {
-    super(`${path}, offset ${offset}: ${reason}`);
+    super(`${WORDS[kind]} ${path}${kind === "missing" ? ` ${reason}` : `, offset ${offset}: ${reason}`}`);
     this.kind = kind;
     this.path = path;
     this.offset = offset;

@@ -128,7 +128,7 @@ export class Aof {
     }
     for (const { name } of parts) {
       if (!existsSync(join(this.folder, name))) {
-        throw new AofError("format", join(this.folder, name), 0, "the manifest names this file, and it does not exist");
+        throw new AofError("missing", join(this.folder, name), 0, "doesn't exist: No such file or directory");
       }
     }
     const total = parts.reduce((bytes, { name }) => bytes + statSync(join(this.folder, name)).size, 0);

@@ -122,7 +122,7 @@ export function* loadPart(engine: Engine, path: string, options: PartOptions): G
       const argv = reader.next();
       if (argv === undefined) break;
       const reason = replayer.run(argv);
-      if (reason !== undefined) throw new AofError("format", path, sound, `a command that ${reason}`);
+      if (reason !== undefined) throw new AofError("unknown", path, sound, `a command that ${reason}`);
       if (!replayer.insideMulti) sound = reader.offset;
       if (++commands % COMMANDS_AT_ONCE === 0) {
         options.onBytes?.(reader.offset);

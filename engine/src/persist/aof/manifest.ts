@@ -34,14 +34,16 @@ export interface Manifest {
 export const EMPTY_MANIFEST: Manifest = { base: null, history: [], increments: [], baseSeq: 0, incrementSeq: 0 };
 
 const LONGEST_LINE = 1024;
+const BAD_LINE = "Invalid AOF manifest file format";
 
 export const manifestName = (filename: string) => `${filename}.manifest`;
 export const baseName = (filename: string, seq: number) => `${filename}.${seq}.base.rdb`;
 export const incrementName = (filename: string, seq: number) => `${filename}.${seq}.incr.aof`;
 
 function parseLine(line: string, fail: (reason: string) => AofError): Part {
-  const words = line.length > LONGEST_LINE ? undefined : splitWords(line);
-  if (words === undefined || words.length < 6 || words.length % 2 !== 0) throw fail("not a line of a manifest");
+  if (line.length > LONGEST_LINE) throw fail("The AOF manifest file contains too long line");
+  const words = splitWords(line);
+  if (words === undefined || words.length < 6 || words.length % 2 !== 0) throw fail(BAD_LINE);
   let name = "";
   let seq = 0;
   let type = "";
@@ -52,9 +54,9 @@ function parseLine(line: string, fail: (reason: string) => AofError): Part {
     else if (key === "seq") seq = Number(value);
     else if (key === "type") type = value;
   }
-  if (name === "" || name.includes("/")) throw fail("a file must be a plain name");
-  if (!Number.isSafeInteger(seq) || seq < 1) throw fail("a number must be 1 or more");
-  if (type !== "b" && type !== "h" && type !== "i") throw fail("an unknown type of file");
+  if (name.includes("/")) throw fail("File can't be a path, just a filename");
+  if (name === "" || type === "" || !Number.isSafeInteger(seq) || seq < 1) throw fail(BAD_LINE);
+  if (type !== "b" && type !== "h" && type !== "i") throw fail("Unknown AOF file type");
   return { name, seq, type };
 }
 
@@ -63,23 +65,23 @@ export function parseManifest(text: string, path: string): Manifest {
   const history: Part[] = [];
   const increments: Part[] = [];
   let offset = 0;
-  for (const line of text.split("\n")) {
+  for (const line of text.replace(/\n$/, "").split("\n")) {
     const at = offset;
     offset += line.length + 1;
-    if (line.trim() === "" || line.startsWith("#")) continue;
-    const fail = (reason: string) => new AofError("format", path, at, reason);
+    if (line.startsWith("#") || text === "") continue;
+    const fail = (reason: string) => new AofError("manifest", path, at, reason);
     const part = parseLine(line, fail);
     if (part.type === "h") history.push(part);
     else if (part.type === "b") {
-      if (base !== null) throw fail("a second base");
+      if (base !== null) throw fail("Found duplicate base file information");
       base = part;
     } else {
-      if (part.seq <= (increments.at(-1)?.seq ?? 0)) throw fail("increments out of order");
+      if (part.seq <= (increments.at(-1)?.seq ?? 0)) throw fail("Found a non-monotonic sequence number");
       increments.push(part);
     }
   }
   if (base === null && increments.length === 0 && history.length === 0) {
-    throw new AofError("format", path, 0, "the manifest names no file");
+    throw new AofError("manifest", path, 0, "Found an empty AOF manifest");
   }
   return { base, history, increments, baseSeq: base?.seq ?? 0, incrementSeq: increments.at(-1)?.seq ?? 0 };
 }

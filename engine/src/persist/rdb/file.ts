@@ -227,7 +227,9 @@ export class RdbLoader implements RdbHandler {
     this.delay = new KeyDelay(engine.config.values["key-load-delay"]);
     this.#databases = options.databases ?? engine.databases;
     this.#db = this.#databases[0]!;
-    this.reader = new RdbReader(this, engine.limits, { checksum: engine.config.values.rdbchecksum });
+    this.reader = new RdbReader(this, engine.limits, {
+      checksum: engine.config.values.rdbchecksum && !engine.skipsChecksums,
+    });
   }
 
   get report(): LoadReport {
@@ -297,7 +299,7 @@ export class RdbLoader implements RdbHandler {
   }
 
   emptyKey(key: string): void {
-    if (this.#empty++ < 10) this.#engine.log("notice", `Leaving out a key that holds nothing: ${key}`);
+    if (this.#empty++ < 10) this.#engine.log("warning", `rdbLoadObject skipping empty key: ${key}`);
   }
 
   function(source: string): void {

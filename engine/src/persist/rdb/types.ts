@@ -82,6 +82,24 @@ const LABELS: Readonly<Record<number, string>> = {
 /** A type's number and what it is called. */
 export const typeLabel = (type: number): string => `${type} (${typeName(type)})`;
 
+/** What Redis calls the part of a value that a damaged payload is found in, in its log. */
+const REPORTED_AS: Readonly<Record<number, string>> = {
+  9: "Zipmap",
+  10: "List ziplist",
+  11: "Intset",
+  12: "Zset ziplist",
+  13: "Hash ziplist",
+  14: "Quicklist ziplist",
+  15: "Stream listpack",
+  16: "Hash listpack",
+  17: "Zset listpack",
+  18: "Quicklist listpack",
+  19: "Stream listpack",
+  20: "Set listpack",
+  21: "Stream listpack",
+};
+export const reportedAs = (type: number): string => REPORTED_AS[type] ?? "Value";
+
 /** Whether values of this type can be read. Modules' are read by nobody but the module. */
 export function isReadable(type: number): boolean {
   return type <= RDB.ZSET_2 || (type >= RDB.HASH_ZIPMAP && type <= RDB.STREAM_LISTPACKS_3);

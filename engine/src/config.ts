@@ -17,10 +17,11 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-/** Why CONFIG SET changed nothing. `text` is null for a name that does not exist. */
+/** Why CONFIG SET changed nothing. `text` is null for a name that does not exist, and while data is loaded. */
 export interface Refusal {
   readonly name: string;
   readonly text: string | null;
+  readonly loading?: boolean;
 }
 
 interface Wanted {
@@ -179,6 +180,7 @@ export class Config {
       const { change = "free" } = DIRECTIVES[name];
       if (change === "never") return { name: given, text: "can't set immutable config" };
       if (change === "protected" && !privileged()) return { name: given, text: "can't set protected config" };
+      if (this.#engine?.loading && DIRECTIVES[name].notWhileLoading) return { name: given, text: null, loading: true };
       if (wanted.some((other) => other.key === key)) return { name: given, text: "duplicate parameter" };
       wanted.push({ name, key, value });
     }

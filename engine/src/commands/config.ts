@@ -11,6 +11,8 @@ import {
   LISTEN_FAILED,
   LISTENS_ELSEWHERE,
   LISTENS_NOT_IN_MULTI,
+  LOADING,
+  type ReplyError,
   SYNTAX,
   unknownDirective,
 } from "../errors.ts";
@@ -43,7 +45,10 @@ function set(client: Client, args: Args): Reply {
   return address === undefined ? apply(engine, change) : listenFirst(client, change, address);
 }
 
-const refused = ({ name, text }: Refusal) => (text === null ? unknownDirective(name) : configRefused(name, text));
+function refused({ name, text, loading }: Refusal): ReplyError {
+  if (loading) return LOADING;
+  return text === null ? unknownDirective(name) : configRefused(name, text);
+}
 
 function apply({ config }: Engine, change: Change): Reply {
   const refusal = config.apply(change);

@@ -189,7 +189,7 @@ export const DIRECTIVES = {
   "busy-reply-threshold": long(5000, { alias: "lua-time-limit" }),
 
   // ---------------------------------------------------------------------------------------------- files
-  dir: directory(process.cwd(), { change: "protected" }),
+  dir: directory(process.cwd(), { change: "protected", notWhileLoading: true }),
   dbfilename: text("dump.rdb", { change: "protected", check: plainName("dbfilename") }),
   save: savePoints([
     { seconds: 3600, changes: 1 },
@@ -205,7 +205,7 @@ export const DIRECTIVES = {
   "key-load-delay": integer(0, { min: -2147483648, hidden: true }),
   "loading-process-events-interval-bytes": integer(2 * MEGABYTE, { min: 1024, hidden: true }),
   "sanitize-dump-payload": oneOf(["no", "yes", "clients"], "no"),
-  appendonly: bool(false),
+  appendonly: bool(false, { notWhileLoading: true }),
   appendfilename: text("appendonly.aof", { change: "never", check: plainNonEmptyName("appendfilename") }),
   appenddirname: text("appendonlydir", { change: "never", check: plainNonEmptyName("appenddirname") }),
   appendfsync: oneOf(["everysec", "always", "no"], "everysec"),

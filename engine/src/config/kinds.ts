@@ -21,6 +21,8 @@ export interface DirectiveOptions {
   readonly alias?: string;
   /** Whether it may be changed at run time; free unless said otherwise. */
   readonly change?: Change;
+  /** Cannot be changed while data is loaded. */
+  readonly notWhileLoading?: boolean;
   /** Not listed by patterns, only by its full name. */
   readonly hidden?: boolean;
   /** A secret: kept out of logs. */

@@ -412,7 +412,11 @@ export class Persistence {
 
   #appendOnlyChanged(): void {
     if (!this.#engine.config.values.appendonly) {
-      if (this.#job?.kind === "aof") this.#job.snapshot.abort("the append-only file was turned off");
+      if (this.#job?.kind === "aof") {
+        // There is no child to kill, but tools wait for these words.
+        this.#engine.log("notice", "Killing running AOF rewrite child: the rewrite in this process is called off");
+        this.#job.snapshot.abort("the append-only file was turned off");
+      }
       this.aof.stop();
       return;
     }

@@ -72,7 +72,7 @@ export class Shutdown {
       this.#cleanUp();
       process.exit(0);
     }
-    const waiting = request.now ? null : core.replication.handover.begin();
+    const waiting = core.replication.handover.begin(request.now);
     if (waiting === null) return this.#finish(request);
     this.#outcome = waiting.then((outcome) => {
       this.#outcome = null;
@@ -94,10 +94,7 @@ export class Shutdown {
     }
     this.#stopping = true;
     this.#cleanUp();
-    void this.#engine.close().then(() => {
-      core.log("warning", "Cinnabar is now ready to exit, bye bye...");
-      process.exitCode = 0;
-    });
+    void this.#engine.close().then(() => core.log("warning", "Cinnabar is now ready to exit, bye bye..."));
     return true;
   }
 

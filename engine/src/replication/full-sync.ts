@@ -264,7 +264,7 @@ export class FullSync {
       const silent = state === "waiting" || (state === "snapshot" && this.#round?.sink === null);
       if (silent) replica.line("\n");
       else if ((state === "snapshot" || state === "file") && replica.stalledMs() > timeoutMs) {
-        replica.drop("it does not take the snapshot that it is sent (full sync)");
+        replica.drop("it does not take the snapshot that it is sent", "timedout replica (full sync):");
       }
     }
   }

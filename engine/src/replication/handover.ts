@@ -21,6 +21,8 @@ export class Handover {
   readonly #engine: Engine;
   readonly #replication: Replication;
   #waiting: Waiting | null = null;
+  /** What replicas should have at the end: the question for their acknowledgements comes behind it. */
+  #wanted = 0;
   /** Writers are put off, because of us. */
   #paused = false;
 
@@ -29,14 +31,15 @@ export class Handover {
     this.#replication = replication;
   }
 
-  /** Waits until all replicas have everything; null if they have, or there is none. */
-  begin(): Promise<HandoverOutcome> | null {
+  /** Waits until all replicas have everything; null if they have, there is none, or they are not waited for (`now`). */
+  begin(now = false): Promise<HandoverOutcome> | null {
     if (this.#waiting !== null) return this.#waiting.promise;
     const { clock, config, pause, log } = this.#engine;
     const { feed } = this.#replication;
     const timeoutMs = config.values["shutdown-timeout"] * 1000;
+    this.#wanted = feed.offset;
     const lagging = this.#lagging(feed.offset);
-    if (timeoutMs === 0 || lagging === 0) return null;
+    if (now || timeoutMs === 0 || lagging === 0) return null;
     log("notice", "Waiting for replicas before shutting down.");
     let resolve!: (outcome: HandoverOutcome) => void;
     const promise = new Promise<HandoverOutcome>((settle) => {
@@ -72,14 +75,14 @@ export class Handover {
     return Math.max(0, Math.ceil(this.#waiting.until - this.#engine.clock.monotonic()));
   }
 
-  /** Logs who has everything at the end, and who has not. */
+  /** Logs who has everything that there was when the end began, and who has not. */
   report(): void {
-    const { replicas, feed } = this.#replication;
+    const { replicas } = this.#replication;
     const { log } = this.#engine;
     let inSync = 0;
     for (const { host, port, state, ackOffset, lagSeconds } of replicas) {
-      const behind = feed.offset - ackOffset;
-      if (behind === 0) inSync++;
+      const behind = this.#wanted - ackOffset;
+      if (behind <= 0) inSync++;
       else {
         const lag = state === "online" ? lagSeconds : 0;
         log(

@@ -467,7 +467,7 @@ export class Replication {
       if (replica.state !== "online") continue;
       replica.checkLimit();
       if (!replica.old && replica.lagSeconds > timeout)
-        replica.drop("nothing was heard of it for too long (streaming sync)");
+        replica.drop("nothing was heard of it for too long", "timedout replica (streaming sync):");
     }
   }
 

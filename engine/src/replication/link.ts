@@ -24,6 +24,15 @@ import { type Framing, Payload, parseFraming } from "./payload.ts";
 
 export type LinkState = "connect" | "connecting" | "handshake" | "sync" | "connected";
 
+/** What Redis says where nothing has come for repl-timeout. */
+const SILENCE: Readonly<Record<LinkState, string>> = {
+  connect: "",
+  connecting: "Timeout connecting to the MASTER...",
+  handshake: "Timeout connecting to the MASTER...",
+  sync: "Timeout receiving bulk data from MASTER... If the problem persists try to set the 'repl-timeout' parameter in redis.conf to a larger value.",
+  connected: "MASTER timeout: no data nor PING received...",
+};
+
 /** How long a load goes on before others have a turn. */
 const SLICE_MS = 8;
 /** A line longer than this is no line. */
@@ -168,7 +177,8 @@ export class Link implements Transport {
     this.#socket = null;
     socket.destroy();
     this.state = "connect";
-    if (reason !== "") this.#engine.log("notice", `Connection with primary lost (${state}): ${reason}`);
+    const what = wasUp ? "Connection with master lost." : "Error condition on socket for SYNC:";
+    if (reason !== "") this.#engine.log("notice", `${what} ${reason} (${state})`);
     this.#forget();
     if (!wasUp) return;
     this.downSince = this.#engine.clock.now();
@@ -306,6 +316,7 @@ export class Link implements Transport {
     const engine = this.#engine;
     const how = "mark" in framing ? "streamed" : `${framing.lengthBytes} bytes`;
     engine.log("notice", `MASTER <-> REPLICA sync: receiving ${how} from master`);
+    engine.log("notice", "MASTER <-> REPLICA sync: Loading DB in memory");
     this.payload = new Payload(engine, framing);
     this.#sliceStart = engine.clock.monotonic();
     if (!this.payload.inPlace) return;
@@ -469,7 +480,7 @@ export class Link implements Transport {
       return;
     }
     if (silentMs > config.values["repl-timeout"] * 1000) {
-      this.#lost(`nothing came for ${Math.floor(silentMs / 1000)} seconds (${this.state})`);
+      this.#lost(`${SILENCE[this.state]} (nothing came for ${Math.floor(silentMs / 1000)} seconds)`);
       return;
     }
     if (this.isUp) this.acknowledge();

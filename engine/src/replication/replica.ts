@@ -201,9 +201,12 @@ export class Replica {
     return now - this.#tookAt;
   }
 
-  drop(reason: string): void {
+  drop(reason: string, what = "replica"): void {
     if (this.client.closed) return;
-    this.#engine.log("warning", `Disconnecting replica ${this.name}: ${reason}`);
+    this.#engine.log(
+      "warning",
+      `Disconnecting ${what} ${this.name}: ${reason}`,
+    );
     this.#engine.removeClient(this.client);
     this.client.transport.close(false);
   }

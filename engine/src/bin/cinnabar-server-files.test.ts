@@ -1,6 +1,6 @@
 /** The server and its files: what it saves when it ends, what it finds when it starts, and what it says when it cannot. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -129,5 +129,54 @@ test("save points take effect at run time", async () => {
   for (let i = 0; !(await wire.call("INFO", "persistence")).text.includes("rdb_changes_since_last_save:0"); i++) {
     if (i > 100) throw new Error("the save is not counted");
     await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+});
+
+test("SIGTERM during a background save leaves no temporary file", async () => {
+  const { server, wire } = await start("--save", "", "--rdb-key-save-delay", "10000000");
+  await wire.call("MSET", "a", "1", "b", "2", "c", "3");
+  await wire.call("BGSAVE");
+  expect((await wire.call("INFO", "persistence")).text).toContain("rdb_bgsave_in_progress:1");
+  expect(readdirSync(dir)).toEqual([expect.stringMatching(/^temp-/)]);
+  expect(await stop(server)).toBe(0);
+  expect(readdirSync(dir)).toEqual([]);
+});
+
+test("two servers share a folder if their append-only files have different names", async () => {
+  const first = await start("--appendonly", "yes", "--save", "");
+  const second = await start("--appendonly", "yes", "--save", "", "--appendfilename", "other.aof");
+  expect((await first.wire.call("PING")).text).toBe("PONG");
+  expect((await second.wire.call("PING")).text).toBe("PONG");
+});
+
+test("a daemon goes on without the program that started it, and is found by its pid file", async () => {
+  const pidfile = join(dir, "server.pid");
+  const launcher = await launch(
+    "--daemonize",
+    "yes",
+    "--pidfile",
+    pidfile,
+    "--save",
+    "",
+    "--logfile",
+    join(dir, "log"),
+  );
+  expect(await launcher.exited).toBe(0);
+  const readLog = () => (existsSync(join(dir, "log")) ? readFileSync(join(dir, "log"), "utf8") : "");
+  while (!readLog().includes("Ready to accept connections")) await new Promise((resolve) => setTimeout(resolve, 20));
+  const pid = Number(readFileSync(pidfile, "utf8"));
+  try {
+    expect(pid).not.toBe(launcher.child.pid);
+    const wire = await openWire(launcher.port);
+    expect((await wire.call("CONFIG", "GET", "daemonize")).items[1]!.text).toBe("yes");
+    wire.send(["SHUTDOWN", "NOSAVE"]);
+    while (!readLog().includes("ready to exit, bye bye")) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(existsSync(pidfile)).toBe(false);
+  } finally {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended, as it should.
+    }
   }
 });

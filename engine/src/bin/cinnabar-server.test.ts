@@ -163,6 +163,11 @@ describe("not starting", () => {
     [["--port", "many"], ">>> 'port \"many\"'\nargument couldn't be parsed into an integer"],
     [["/nowhere/at/all.conf"], "Fatal error, can't open config file '/nowhere/at/all.conf': No such file or directory"],
     [["--port", "0"], "Nothing to listen on"],
+    [["--tls-port", "6390"], "'tls-port' cannot be put into force: TLS is not available in this server"],
+    [["--tls-cert-file", "/nonexistent"], "'tls-cert-file' cannot be put into force"],
+    [["--aclfile", "/nonexistent"], "'aclfile' cannot be put into force: access control lists are not available"],
+    [["--rename-command", "nosuch", "x"], "No such command in rename-command"],
+    [["--logfile", "/nowhere/at/all.log"], "Can't open the log file"],
     [["--port", "0", "--unixsocket", "/nowhere/at/all.sock"], "Could not listen on /nowhere/at/all.sock"],
     [["--bind", "203.0.113.1", "--port", "1"], "Failed listening on port 1 (tcp) of 203.0.113.1"],
   ])("says what is wrong with %j", async (args, message) => {

@@ -147,8 +147,6 @@ async function start(argv: string[]): Promise<void> {
   keepTitle(core);
 
   core.log("notice", `cinnabar-server ${VERSION} (Redis ${REDIS_VERSION}), pid ${process.pid}`);
-  showLogo(logger, values["always-show-logo"], values.logfile, values.port);
-  tellOfInert(core);
   const oomScore = new OomScore(core);
   if (!oomScore.apply()) fail("oom-score-adj could not be put into force; the log says why.");
 
@@ -162,6 +160,9 @@ async function start(argv: string[]): Promise<void> {
 
   await listen(engine);
   removePidFile = writePidFile(core);
+  // Programs that start servers wait for this, and then connect.
+  showLogo(logger, values["always-show-logo"], values.logfile, values.port);
+  tellOfInert(core);
   core.log("notice", "Server initialized");
   await load(core);
   core.log("notice", "Ready to accept connections");

@@ -9,7 +9,13 @@ import { atExit, notAtExit } from "./at-exit.ts";
 
 const NAME = "cinnabar.lock";
 
-/** Folders that engines of this process hold. */
+/** The lock of an append-only file: servers that name theirs differently may share a folder. */
+export function lockNameOf(appendDir: string, appendFile: string): string {
+  const isUsual = appendDir === "appendonlydir" && appendFile === "appendonly.aof";
+  return isUsual ? NAME : `cinnabar-${appendDir}-${appendFile}.lock`;
+}
+
+/** Locks that engines of this process hold. */
 const held = new Set<string>();
 
 /** When a process began, as the kernel counts; empty where that is not to be had. */
@@ -38,17 +44,16 @@ function isAlive(pid: number, begin: string): boolean {
 export class DirectoryLocked extends Error {
   override readonly name = "DirectoryLocked";
 
-  constructor(folder: string, pid: number) {
+  constructor(folder: string, name: string, pid: number) {
     const who = pid === process.pid ? "this process" : `process ${pid}`;
-    super(`${folder} is in use by ${who}: two engines cannot share a data folder (${join(folder, NAME)})`);
+    super(`${folder} is in use by ${who}: two engines cannot share a data folder (${join(folder, name)})`);
   }
 }
 
 /** Locks a folder; returns what unlocks it. Throws DirectoryLocked. */
-export function lockDirectory(folder: string): () => void {
-  const absolute = resolve(folder);
-  if (held.has(absolute)) throw new DirectoryLocked(folder, process.pid);
-  const path = join(absolute, NAME);
+export function lockDirectory(folder: string, name = NAME): () => void {
+  const path = join(resolve(folder), name);
+  if (held.has(path)) throw new DirectoryLocked(folder, name, process.pid);
   for (let attempt = 0; ; attempt++) {
     try {
       const descriptor = openSync(path, "wx", 0o644);
@@ -58,13 +63,13 @@ export function lockDirectory(folder: string): () => void {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== "EEXIST" || attempt > 2) throw error;
       const [pid, begin] = readLock(path);
-      if (isAlive(pid, begin)) throw new DirectoryLocked(folder, pid);
+      if (isAlive(pid, begin)) throw new DirectoryLocked(folder, name, pid);
       rmSync(path, { force: true });
     }
   }
-  held.add(absolute);
+  held.add(path);
   const unlock = () => {
-    if (!held.delete(absolute)) return;
+    if (!held.delete(path)) return;
     notAtExit(unlock);
     rmSync(path, { force: true });
   };

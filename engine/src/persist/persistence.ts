@@ -12,7 +12,7 @@ import type { Engine } from "../engine.ts";
 import { aofMisconfigured, RDB_MISCONFIGURED, ReplyError } from "../errors.ts";
 import { Aof } from "./aof/index.ts";
 import { removeLeftovers, removeUnfinished } from "./leftovers.ts";
-import { lockDirectory } from "./lock.ts";
+import { lockDirectory, lockNameOf } from "./lock.ts";
 import { RdbError } from "./rdb/errors.ts";
 import { breath, type LoadReport, loadRdb, type SaveOptions, saveRdb } from "./rdb/file.ts";
 import { type Snapshot, SnapshotAborted, walk } from "./snapshot.ts";
@@ -120,7 +120,8 @@ export class Persistence {
   /** Locks the folder, loads what is there, and goes on from it. Throws with a text for people. */
   async open(options: OpenFilesOptions): Promise<void> {
     const { values } = this.#engine.config;
-    if (options.lock || values.appendonly) this.#unlock = lockDirectory(values.dir);
+    if (options.lock) this.#unlock = lockDirectory(values.dir);
+    else if (values.appendonly) this.#lockFiles();
     try {
       if (this.#unlock !== null) {
         for (const folder of [values.dir, this.aof.folder]) {
@@ -141,6 +142,12 @@ export class Persistence {
       this.#engine.loading = false;
       this.progress = null;
     }
+  }
+
+  /** Keeps other servers away from the append-only file. */
+  #lockFiles(): void {
+    const { dir, appenddirname, appendfilename } = this.#engine.config.values;
+    this.#unlock ??= lockDirectory(dir, lockNameOf(appenddirname, appendfilename));
   }
 
   async #load(options: OpenFilesOptions): Promise<void> {
@@ -422,7 +429,7 @@ export class Persistence {
     }
     if (this.aof.state !== "off") return;
     try {
-      this.#unlock ??= lockDirectory(this.#engine.config.values.dir);
+      this.#lockFiles();
       this.aof.startAtRunTime();
     } catch (error) {
       this.#engine.log("warning", `Cannot turn the append-only file on: ${(error as Error).message}`);

@@ -203,10 +203,7 @@ export class Replica {
 
   drop(reason: string, what = "replica"): void {
     if (this.client.closed) return;
-    this.#engine.log(
-      "warning",
-      `Disconnecting ${what} ${this.name}: ${reason}`,
-    );
+    this.#engine.log("warning", `Disconnecting ${what} ${this.name}: ${reason}`);
     this.#engine.removeClient(this.client);
     this.client.transport.close(false);
   }

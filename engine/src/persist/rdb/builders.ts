@@ -60,7 +60,11 @@ export class ListBuilder implements Builder {
     }
     const container = cursor.length();
     if (container === NODE_PACKED) readListpack(cursor.blob(), this.#entries);
-    else if (container === NODE_PLAIN) cursor.wordInto(this.#entries);
+    else if (container === NODE_PLAIN) {
+      // Such a node is for one long element; an empty one is not to be told from damage.
+      if (cursor.at < cursor.end && cursor.bytes[cursor.at] === 0) throw cursor.corrupt("a list's plain node is empty");
+      cursor.wordInto(this.#entries);
+    }
     else throw cursor.corrupt(`a list's node of kind ${container}`);
   }
 

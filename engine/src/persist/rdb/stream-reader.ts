@@ -193,7 +193,7 @@ export class StreamBuilder implements Builder {
     const seenMs = cursor.time();
     if (this.#type === RDB.STREAM_LISTPACKS_3) cursor.time();
     const pending = cursor.length();
-    if (this.#group.consumers.has(name)) throw cursor.corrupt("a group has a consumer twice");
+    if (this.#group.consumers.has(name)) throw cursor.corrupt("Duplicate stream consumer detected");
     this.#group.addConsumer(name, seenMs);
     this.#consumer = name;
     this.#seenMs = seenMs;

@@ -190,6 +190,19 @@ describe.skipIf(missing !== undefined)("MIGRATE", () => {
     );
   });
 
+  test("asks for the password on a kept connection too, since it may have been changed", async () => {
+    const to = (key: string) => ["MIGRATE", HOST, guarded.port, key, "0", "2000", "AUTH", "secret"];
+    await run(ours.wire, [["MSET", "p", "1", "q", "2"]]);
+    expect((await ours.wire.call(...to("p"))).text).toBe("OK");
+    await run(guarded.wire, [["CONFIG", "SET", "requirepass", "changed"]]);
+    expect((await ours.wire.call(...to("q"))).text).toContain("WRONGPASS");
+    await run(guarded.wire, [
+      ["CONFIG", "SET", "requirepass", "secret"],
+      ["DEL", "p"],
+    ]);
+    await run(ours.wire, [["DEL", "q"]]);
+  });
+
   test("a wrong database or password leaves nothing behind on the other side, unlike in Redis", async () => {
     await run(ours.wire, [["SET", "k", "v"]]);
     await ours.wire.call("MIGRATE", HOST, real.port, "k", "99", "2000");

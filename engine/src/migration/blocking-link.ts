@@ -111,7 +111,7 @@ export class BlockingLink {
         const { done, value } = steps.next(result);
         if (done) return value;
         if ("reuse" in value) {
-          const state: LinkState = { db: null, credentials: null };
+          const state: LinkState = { db: null };
           const opened = this.#ask({ host, port, timeoutMs });
           result = opened.failure === null ? { state, ...opened } : opened;
         } else {

@@ -15,7 +15,6 @@ const WHILE_WRITING = new Set(["ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "EP
 
 export class Link implements LinkState {
   db: string | null = null;
-  credentials: string | null = null;
   /** When it was last used, by the engine's clock. */
   usedAt = 0;
 

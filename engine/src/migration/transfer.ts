@@ -36,7 +36,6 @@ export interface LinkFailure {
 /** What a connection to another server has been told so far. */
 export interface LinkState {
   db: string | null;
-  credentials: string | null;
 }
 
 /** A connection is wanted: a new one, or one from before if there is one. */
@@ -112,20 +111,18 @@ function* introduce(
   state: LinkState,
 ): Generator<Step, ReplyError | LinkFailure | null, StepResult> {
   const { db } = request;
-  const credentials = request.credentials.join("\0");
-  const asksAuth = credentials !== "" && state.credentials !== credentials;
+  const { credentials } = request;
   const commands: Buffer[] = [];
-  if (asksAuth) commands.push(encode(["AUTH", ...request.credentials]));
+  // Every time, also on a link that is known: a password that has been changed since must not work any more.
+  if (credentials.length > 0) commands.push(encode(["AUTH", ...credentials]));
   if (state.db !== db) commands.push(encode(["SELECT", db]));
   if (commands.length === 0) return null;
   // Unknown until they are answered.
-  state.credentials = null;
   state.db = null;
   const { lines, failure } = yield { commands };
   if (failure !== null) return failure;
   const refusal = lines.find(isError);
   if (refusal !== undefined) return targetError(refusal.slice(1));
-  state.credentials = credentials;
   state.db = db;
   return null;
 }

@@ -64,8 +64,7 @@ export class ListBuilder implements Builder {
       // Such a node is for one long element; an empty one is not to be told from damage.
       if (cursor.at < cursor.end && cursor.bytes[cursor.at] === 0) throw cursor.corrupt("a list's plain node is empty");
       cursor.wordInto(this.#entries);
-    }
-    else throw cursor.corrupt(`a list's node of kind ${container}`);
+    } else throw cursor.corrupt(`a list's node of kind ${container}`);
   }
 
   /** Moves what is gathered into the list where it is more than this. */

@@ -6,7 +6,6 @@
  * What it is as a process (log, title, pid file, addresses, its end) is in ../process/.
  */
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { resolve } from "node:path";
 import { systemClock } from "../clock.ts";
 import { ConfigFileError, parseServerArguments } from "../config/file.ts";
 import { INERT, inertSettings } from "../config/in-force.ts";
@@ -76,7 +75,7 @@ function keepTitle(core: Engine): void {
   const { config } = core;
   const show = () => {
     if (!config.values["set-proc-title"]) return;
-    process.title = processTitle(resolve(process.argv[1]!).replace(/\.js$/, ""), config.values, config.file);
+    process.title = processTitle("cinnabar-server", config.values, config.file);
   };
   show();
   config.onChange(["proc-title-template", "port", "bind"], show);

@@ -25,6 +25,8 @@ interface Finding {
   readonly size: number;
   /** Everything before this is sound. */
   readonly soundUpTo: number;
+  /** The first line that is not, of those of commands, counted from 1. */
+  readonly line: number;
   readonly commands: number;
   /** Commands of a transaction that is not finished. */
   readonly unfinished: number;
@@ -87,12 +89,14 @@ function examine(path: string, { print, truncateTo }: CheckOptions): Finding {
     if (bytes > 0) print(`RDB preamble is OK, proceeding with AOF tail... (${bytes} bytes, ${keys} keys)`);
   } catch (error) {
     if (!(error instanceof AofError)) throw error;
-    return { size, soundUpTo: 0, commands: 0, unfinished: 0, error, tooLateAt: null };
+    return { size, soundUpTo: 0, line: 1, commands: 0, unfinished: 0, error, tooLateAt: null };
   }
   const reader = new AofReader(path, rdbBytes);
   let commands = 0;
   let unfinished = -1;
   let soundUpTo = reader.offset;
+  let lines = 1;
+  let line = 1;
   let error: AofError | null = null;
   let tooLateAt: number | null = null;
   if (truncateTo !== undefined) stopAfter(reader, truncateTo);
@@ -108,7 +112,10 @@ function examine(path: string, { print, truncateTo }: CheckOptions): Finding {
         if (unfinished < 0) throw new AofError("format", path, soundUpTo, "EXEC without MULTI");
         unfinished = -1;
       }
-      if (unfinished < 0) soundUpTo = reader.offset;
+      lines += 1 + 2 * argv.length;
+      if (unfinished >= 0) continue;
+      soundUpTo = reader.offset;
+      line = lines;
     }
     if (unfinished >= 0) throw new AofError("truncated", path, soundUpTo, "ends in the middle of a transaction");
   } catch (caught) {
@@ -118,7 +125,7 @@ function examine(path: string, { print, truncateTo }: CheckOptions): Finding {
   } finally {
     reader.close();
   }
-  return { size, soundUpTo, commands, unfinished: Math.max(0, unfinished), error, tooLateAt };
+  return { size, soundUpTo, line, commands, unfinished: Math.max(0, unfinished), error, tooLateAt };
 }
 
 /** What stands at the bad place, for the eye. */
@@ -166,14 +173,16 @@ type Kind = "AOF" | "BASE AOF" | "INCR AOF";
 function checkFile(path: string, kind: Kind, last: boolean, options: CheckOptions): boolean {
   const { print, truncateTo } = options;
   const name = basename(path);
-  const { size, soundUpTo, commands, unfinished, error, tooLateAt } = examine(path, options);
+  const { size, soundUpTo, line, commands, unfinished, error, tooLateAt } = examine(path, options);
   if (tooLateAt !== null) return truncateAt(tooLateAt, path, last, options);
   if (truncateTo !== undefined && error === null) {
     print(`Truncate nothing in AOF ${name} to timestamp ${truncateTo}`);
     return true;
   }
   const left = size - soundUpTo;
-  print(`AOF analyzed: filename=${name}, size=${size}, ok_up_to=${soundUpTo}, diff=${left}, commands=${commands}`);
+  print(
+    `AOF analyzed: filename=${name}, size=${size}, ok_up_to=${soundUpTo}, ok_up_to_line=${line}, diff=${left}, commands=${commands}`,
+  );
   if (error === null) {
     print(size === 0 ? `${kind} ${name} is empty` : `${kind} ${name} is valid`);
     return true;

@@ -42,6 +42,12 @@ export interface OpenOptions {
   readonly config?: Readonly<Record<string, string>>;
   /** Commands to call by another name, or not at all where it is empty: `[["FLUSHALL", ""]]`. */
   readonly renamedCommands?: readonly (readonly [string, string])[];
+  /**
+   * What of V8's heap may be in use before commands that need memory evict or are refused, as a share of its old generation
+   * (0.8 by default). The heap is shared with the rest of the program, and what that takes counts. False: no such limit;
+   * V8 then ends the process when the heap is full.
+   */
+  readonly heapGuard?: number | false;
   /** Where time and chance come from; the system's by default. */
   readonly clock?: Clock;
 }
@@ -60,7 +66,7 @@ export class EmbeddedEngine {
   }
 
   static async open(options: OpenOptions = {}): Promise<EmbeddedEngine> {
-    const { dir, clock, onProgress } = options;
+    const { dir, clock, onProgress, heapGuard } = options;
     if (dir !== undefined) mkdirSync(dir, { recursive: true });
     // The append-only file has everything: snapshots beside it are for those who ask for them.
     const config = dir === undefined ? {} : { dir, appendonly: "yes", save: "" };
@@ -68,6 +74,7 @@ export class EmbeddedEngine {
       config: { ...config, ...options.config },
       renamedCommands: options.renamedCommands ?? [],
       ...(clock === undefined ? {} : { clock }),
+      ...(heapGuard === undefined ? {} : { heapGuard }),
     });
     if (dir !== undefined) {
       try {

@@ -47,6 +47,7 @@ import { Eviction } from "./eviction.ts";
 import { ActiveExpiry } from "./expiry.ts";
 import { Functions } from "./functions.ts";
 import type { Table } from "./hash-table.ts";
+import { HeapGuard } from "./heap-guard.ts";
 import { LatencyMonitor } from "./latency.ts";
 import { LONGEST_VALUE } from "./longest-string.ts";
 import { Migrations } from "./migration/index.ts";
@@ -70,6 +71,8 @@ export interface EngineOptions {
   /** What rename-command says: a command and its new name, or an empty one to remove it. */
   readonly renamedCommands?: readonly (readonly [string, string])[];
   readonly clock?: Clock;
+  /** How much of V8's heap may be in use before writes are refused, as a share; false for no such limit (heap-guard.ts). */
+  readonly heapGuard?: number | boolean;
 }
 
 /** What SHUTDOWN was asked for; without `save` it depends on whether save points are configured. */
@@ -130,6 +133,7 @@ export class Engine {
   readonly pause: Pause;
   readonly slowLog: SlowLog;
   readonly latency: LatencyMonitor;
+  readonly heapGuard: HeapGuard;
   readonly eviction: Eviction;
   readonly expiry: ActiveExpiry;
   readonly scripts: Scripts;
@@ -211,6 +215,7 @@ export class Engine {
     this.pause = new Pause(this);
     this.slowLog = new SlowLog(this);
     this.latency = new LatencyMonitor(this);
+    this.heapGuard = new HeapGuard(this, options.heapGuard);
     this.eviction = new Eviction(this);
     this.expiry = new ActiveExpiry(this);
     this.scripts = new Scripts(this);
@@ -323,7 +328,7 @@ export class Engine {
     }
     if (client.multi !== null && (flags & NO_MULTI) !== 0) return notAllowedInMulti(command.name);
     if (this.loading && (flags & WHILE_LOADING) === 0) return LOADING;
-    if (this.eviction.limit > 0 && !this.eviction.makeRoom() && this.#needsRoom(client, command)) return OOM;
+    if (this.#mayLackRoom(client, command) && !this.eviction.makeRoom() && this.#needsRoom(client, command)) return OOM;
     if (this.persistence.troubled && this.#needsFiles(client, command)) {
       const refusal = this.persistence.refusal();
       if (refusal !== null) return refusal;
@@ -338,6 +343,12 @@ export class Engine {
     if ((client.monitoring || client.replica?.attached) && (flags & (WRITE | READONLY | MAY_REPLICATE)) !== 0)
       return REPLICA_KEYSPACE;
     return null;
+  }
+
+  /** Whether to look for room: always with maxmemory; else for what needs some, and while the heap is full. */
+  #mayLackRoom(client: Client, command: Command): boolean {
+    if (this.eviction.limit > 0 || this.heapGuard.full) return true;
+    return (command.flags & DENYOOM) !== 0 && this.heapGuard.isShort(client.db);
   }
 
   /** EXEC needs room when anything in its queue does. */
@@ -561,6 +572,7 @@ export class Engine {
   tick(): void {
     if (this.cronPaused) return;
     this.renewClock();
+    this.heapGuard.look();
     this.eviction.renewClock();
     this.stats.sample(this.clock.monotonic(), this.eviction.usedBytes);
     this.pause.check();

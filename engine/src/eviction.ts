@@ -7,8 +7,8 @@
  * chance and keeping the best candidates of all looks so far in a small pool, as Redis does. With 16 places in the pool and
  * 5 looks a time, what goes is close to what a true LRU would choose, at the cost of no list at all.
  *
- * What counts is what the data takes plus what clients have not yet taken of their replies; V8's own heap is not counted,
- * since nobody can say when it shrinks.
+ * What counts is what the data takes plus what clients have not yet taken of their replies. Beside maxmemory there is what
+ * V8's heap can hold (heap-guard.ts), with the same consequences.
  */
 import type { Db } from "./db.ts";
 import type { Engine } from "./engine.ts";
@@ -127,12 +127,19 @@ export class Eviction {
     return this.#engine.dataBytes + this.#outputBytes;
   }
 
+  /** Below maxmemory, if there is one, and below what the heap can hold. */
+  #hasRoom(): boolean {
+    const { heapGuard, databases } = this.#engine;
+    if (this.limit > 0 && this.usedBytes > this.limit) return false;
+    return !heapGuard.full || !heapGuard.isShort(databases[0]!);
+  }
+
   /**
    * Removes keys until what is left fits; false where that cannot be done. A command must not wait long for it: past its
    * share of time the rest goes on between commands, and the command is let through.
    */
   makeRoom(): boolean {
-    if (this.usedBytes <= this.limit) {
+    if (this.#hasRoom()) {
       if (this.exceededSince !== 0) this.#endExcess();
       return true;
     }
@@ -151,7 +158,7 @@ export class Eviction {
       const victim = this.#random ? this.#anyKey() : this.#bestKey();
       if (victim === undefined) return false;
       victim.db.evict(victim.key);
-      if (this.usedBytes <= this.limit) {
+      if (this.#hasRoom()) {
         this.#endExcess();
         return true;
       }
@@ -179,7 +186,7 @@ export class Eviction {
     this.#running = true;
     setImmediate(() => {
       this.#running = false;
-      if (this.limit > 0) this.makeRoom();
+      this.makeRoom();
     });
   }
 

@@ -255,7 +255,8 @@ export class Scripts implements ScriptHost {
   /** Runs Lua as a command of its caller: for scripts and functions. */
   run(call: Running, rt: Runtime, body: ScriptBody, keys: LuaTable, args: LuaTable): Reply {
     const engine = this.#engine;
-    call.shortOfMemory = engine.eviction.limit > 0 && !engine.eviction.makeRoom();
+    const mayLackRoom = engine.eviction.limit > 0 || engine.heapGuard.isShort(call.caller.db);
+    call.shortOfMemory = mayLackRoom && !engine.eviction.makeRoom();
     if (engine.replication.guarded) this.#refuseAsReplica(call);
     call.refuseBeforehand();
     this.#prepare(call.caller);
@@ -346,8 +347,10 @@ export class Scripts implements ScriptHost {
       const refusal = persistence.refusal();
       if (refusal !== null) return refusal;
     }
-    if (running.shortOfMemory && (flags & DENYOOM) !== 0 && !running.wrote && !running.flags.allowOom) return OOM;
-    return null;
+    if ((flags & DENYOOM) === 0) return null;
+    if (running.shortOfMemory && !running.wrote && !running.flags.allowOom) return OOM;
+    // What has written may go on past maxmemory, but not until V8 ends the process.
+    return this.#engine.heapGuard.isExhausted(this.#client!.db) ? OOM : null;
   }
 
   mayCall(argv: string[]): boolean | undefined {

@@ -15,7 +15,8 @@
 import { connect, type Socket } from "node:net";
 import type { Client, Transport } from "../client.ts";
 import type { Engine } from "../engine.ts";
-import { ReplyError } from "../errors.ts";
+import { OOM, ReplyError } from "../errors.ts";
+import { HeapFullError } from "../heap-guard.ts";
 import { POSTPONED } from "../reply.ts";
 import { RequestParser } from "../resp/parser.ts";
 import { Handshake, type SyncAnswer } from "./handshake.ts";
@@ -37,6 +38,8 @@ const SILENCE: Readonly<Record<LinkState, string>> = {
 const SLICE_MS = 8;
 /** A line longer than this is no line. */
 const LONGEST_LINE = 64 * 1024;
+/** How long a replica whose heap is too small waits before it asks for the data again. */
+const HEAP_FULL_MS = 30_000;
 const LF = 10;
 
 /** Where the stream of a full resynchronisation begins. */
@@ -76,6 +79,10 @@ export class Link implements Transport {
   #awaitsSync = false;
   #stopped = false;
   #sliceStart = 0;
+  /** When the heap was found too small for the primary's data; 0: it was not. */
+  #heapFullAt = 0;
+  /** A snapshot did not fit beside the old data: for the next, that goes first. */
+  #noRoomForBoth = false;
 
   constructor(engine: Engine, replication: Replication, host: string, port: number) {
     this.#engine = engine;
@@ -132,6 +139,7 @@ export class Link implements Transport {
   start(): void {
     if (this.#stopped || this.#engine.loading || this.state !== "connect") return;
     const engine = this.#engine;
+    if (this.#heapFullAt !== 0 && !this.#mayTryAgain()) return;
     engine.log("notice", `Connecting to MASTER ${this.host}:${this.port}`);
     this.state = "connecting";
     this.lastIoAt = engine.clock.monotonic();
@@ -143,6 +151,17 @@ export class Link implements Transport {
     socket.on("end", () => this.#ended(socket, "the primary closed the connection"));
     socket.on("error", (error) => this.#ended(socket, error.message));
     socket.on("close", () => this.#ended(socket, "the connection is closed"));
+  }
+
+  /**
+   * What the primary has did not fit here. What we have stays readable, and stale; the same data would not fit again at once,
+   * so another try is made only now and then, and only while there is room.
+   */
+  #mayTryAgain(): boolean {
+    const { clock, heapGuard } = this.#engine;
+    if (clock.monotonic() - this.#heapFullAt < HEAP_FULL_MS || !heapGuard.fits()) return false;
+    this.#heapFullAt = 0;
+    return true;
   }
 
   /** A socket on its way; null where an address is none. */
@@ -246,6 +265,10 @@ export class Link implements Transport {
     } catch (error) {
       const reason = error instanceof ReplyError ? error.text : (error as Error).message;
       this.#engine.log("warning", `Replication from ${this.host}:${this.port} failed: ${reason}`);
+      if (error instanceof HeapFullError) {
+        this.#heapFullAt = clock.monotonic();
+        this.#noRoomForBoth = this.payload?.inPlace === false;
+      }
       this.#lost(reason);
     }
   }
@@ -317,7 +340,7 @@ export class Link implements Transport {
     const how = "mark" in framing ? "streamed" : `${framing.lengthBytes} bytes`;
     engine.log("notice", `MASTER <-> REPLICA sync: receiving ${how} from master`);
     engine.log("notice", "MASTER <-> REPLICA sync: Loading DB in memory");
-    this.payload = new Payload(engine, framing);
+    this.payload = new Payload(engine, framing, this.#noRoomForBoth);
     this.#sliceStart = engine.clock.monotonic();
     if (!this.payload.inPlace) return;
     engine.log("notice", "MASTER <-> REPLICA sync: Flushing old data");
@@ -385,6 +408,7 @@ export class Link implements Transport {
   }
 
   #stream(chunk: Buffer): void {
+    this.#engine.heapGuard.checkLoad(0, 0);
     this.#readOffset += chunk.length;
     this.#parser!.feed(chunk);
     this.#unpassed.push(chunk);
@@ -421,6 +445,7 @@ export class Link implements Transport {
       this.#engine.pause.whenResumed(client, () => this.#retry(client, argv));
       return false;
     }
+    if (reply === OOM) throw new HeapFullError(this.#engine.heapGuard.heapLimit, 0, 0);
     if (reply instanceof ReplyError) {
       const name = argv[0]!.slice(0, 32);
       this.#engine.log("warning", `The primary's command '${name}' is an error here: ${reply.text}`);

@@ -11,14 +11,10 @@
  * is removed first and commands are answered with LOADING until the new is there (`inPlace`), as Redis does it without
  * repl-diskless-load swapdb.
  */
-import { getHeapStatistics } from "node:v8";
 import { Db } from "../db.ts";
 import type { Engine } from "../engine.ts";
 import { RdbLoader } from "../persist/rdb/file.ts";
 import { ID_LENGTH } from "./ids.ts";
-
-/** How much of the heap old and new data may take together. */
-const FULLEST_HEAP = 0.6;
 
 export type Framing = { readonly lengthBytes: number } | { readonly mark: string };
 
@@ -45,10 +41,11 @@ export class Payload {
   #behind: Buffer[] | null = null;
   #behindBytes = 0;
 
-  constructor(engine: Engine, framing: Framing) {
+  /** `inPlace`: there was no room for both the last time. */
+  constructor(engine: Engine, framing: Framing, inPlace = false) {
     this.#engine = engine;
     this.framing = framing;
-    this.inPlace = !hasRoomForBoth(engine);
+    this.inPlace = inPlace || !hasRoomForBoth(engine);
     this.#databases = this.inPlace ? engine.databases : engine.databases.map(({ index }) => new Db(engine, index));
     const onFunction = (source: string) => void this.#functions.push(source);
     this.#loader = new RdbLoader(engine, { keepExpired: true, onFunction, databases: this.#databases });
@@ -76,7 +73,7 @@ export class Payload {
   #feedCounted(chunk: Buffer): Buffer | undefined {
     const own = chunk.subarray(0, Math.min(chunk.length, this.leftBytes!));
     this.readBytes += own.length;
-    if (!this.#loader.reader.done) this.#loader.reader.feed(own);
+    if (!this.#loader.reader.done) this.#loader.feed(own);
     if (this.leftBytes! > 0) return undefined;
     this.#loader.reader.end();
     return chunk.subarray(own.length);
@@ -86,7 +83,7 @@ export class Payload {
     this.readBytes += chunk.length;
     if (this.#behind === null) {
       const { reader } = this.#loader;
-      if (!reader.feed(chunk)) return undefined;
+      if (!this.#loader.feed(chunk)) return undefined;
       this.#behind = [reader.rest()];
     } else this.#behind.push(Buffer.from(chunk));
     this.#behindBytes = this.#behind.reduce((sum, { length }) => sum + length, 0);
@@ -115,6 +112,5 @@ export class Payload {
 function hasRoomForBoth(engine: Engine): boolean {
   if (engine.databases.every(({ size }) => size === 0)) return true;
   if (engine.config.values["repl-diskless-load"] === "swapdb") return true;
-  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
-  return used + engine.dataBytes < limit * FULLEST_HEAP;
+  return engine.dataBytes < engine.heapGuard.availableBytes();
 }

@@ -7,7 +7,7 @@ import { Args } from "../../args.ts";
 import { Client, type Transport } from "../../client.ts";
 import type { Command } from "../../command-table.ts";
 import type { Engine } from "../../engine.ts";
-import { ReplyError } from "../../errors.ts";
+import { OOM, ReplyError } from "../../errors.ts";
 import { quoteWord } from "../../quote.ts";
 import { KeyDelay } from "../key-delay.ts";
 import { RdbError } from "../rdb/errors.ts";
@@ -29,6 +29,8 @@ const NOWHERE: Transport = {
 const READ_BYTES = 256 * 1024;
 /** Commands between two chances to pause. */
 const COMMANDS_AT_ONCE = 256;
+/** What may be read or built between two looks at the heap. */
+const UNCHECKED_BYTES = 1024 * 1024;
 
 /** Finds a command's row, also that of a subcommand. */
 function find(engine: Engine, argv: readonly string[]): Command | undefined {
@@ -40,6 +42,8 @@ function find(engine: Engine, argv: readonly string[]): Command | undefined {
 export class Replayer {
   readonly #engine: Engine;
   readonly #client: Client;
+  /** By how much the data has grown; whoever looks at the heap begins anew. */
+  grownBytes = 0;
   /** The commands since MULTI. */
   #queue: string[][] | null = null;
 
@@ -84,12 +88,16 @@ export class Replayer {
         .map((word) => quoteWord(word.slice(0, 64)))
         .join(" ")}`;
     }
+    const { db } = this.#client;
+    const before = db.sizeBytes;
     try {
       command.run(this.#client, new Args(argv, command.firstArgument));
     } catch (error) {
+      if (error === OOM) return "needs more memory than the heap has: start with a larger one (--max-old-space-size)";
       // As in Redis, a command that fails now has failed then.
       if (!(error instanceof ReplyError)) throw error;
     }
+    this.grownBytes += db.sizeBytes - before;
     this.#client.propagation = null;
     return undefined;
   }
@@ -117,6 +125,7 @@ export function* loadPart(engine: Engine, path: string, options: PartOptions): G
   const delay = new KeyDelay(engine.config.values["key-load-delay"]);
   let commands = 0;
   let sound = reader.offset;
+  let checkedAt = sound;
   try {
     for (;;) {
       const argv = reader.next();
@@ -124,6 +133,11 @@ export function* loadPart(engine: Engine, path: string, options: PartOptions): G
       const reason = replayer.run(argv);
       if (reason !== undefined) throw new AofError("unknown", path, sound, `a command that ${reason}`);
       if (!replayer.insideMulti) sound = reader.offset;
+      if (reader.offset - checkedAt > UNCHECKED_BYTES || replayer.grownBytes > UNCHECKED_BYTES) {
+        replayer.grownBytes = 0;
+        checkedAt = reader.offset;
+        engine.heapGuard.checkLoad(reader.offset, reader.size);
+      }
       if (++commands % COMMANDS_AT_ONCE === 0) {
         options.onBytes?.(reader.offset);
         delay.count(COMMANDS_AT_ONCE);
@@ -165,7 +179,7 @@ function* loadPreamble(engine: Engine, path: string, options: PartOptions): Gene
     if (piece.latin1Slice(0, Math.min(length, 5)) !== "REDIS") return undefined;
     const loader = new RdbLoader(engine, { ...options, keepExpired: true });
     for (let at = 0; length > 0; ) {
-      if (loader.reader.feed(piece.subarray(0, length))) break;
+      if (loader.feed(piece.subarray(0, length))) break;
       at += length;
       options.onBytes?.(at);
       yield loader.delay.take();

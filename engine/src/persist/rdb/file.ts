@@ -6,7 +6,7 @@
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Db } from "../../db.ts";
+import { type Db, sizeOfKey } from "../../db.ts";
 import type { Engine } from "../../engine.ts";
 import type { Eviction } from "../../eviction.ts";
 import { quoteWord } from "../../quote.ts";
@@ -202,6 +202,9 @@ interface Batch {
   readonly stamps: (number | undefined)[];
 }
 
+/** What may be built between two looks at the heap. */
+const UNCHECKED_BYTES = 1024 * 1024;
+
 /** Puts what a file has into an engine. All of it is there when the reader is done. */
 export class RdbLoader implements RdbHandler {
   readonly #engine: Engine;
@@ -215,6 +218,8 @@ export class RdbLoader implements RdbHandler {
   #keys = 0;
   #expired = 0;
   #empty = 0;
+  /** What has been built since the heap was last looked at: a piece of a file may hold many times its size. */
+  #uncheckedBytes = 0;
   readonly #aux = new Map<string, string>();
   /** Keys that wait, those that came first at the front. */
   readonly #batches: Batch[] = [];
@@ -243,6 +248,17 @@ export class RdbLoader implements RdbHandler {
     };
   }
 
+  /** Takes a piece of the file; true when it was the last. Throws RdbError, and HeapFullError where the data does not fit. */
+  feed(piece: Buffer): boolean {
+    this.#checkRoom();
+    return this.reader.feed(piece);
+  }
+
+  #checkRoom(): void {
+    this.#uncheckedBytes = 0;
+    this.#engine.heapGuard.checkLoad(this.reader.offset, this.#totalBytes);
+  }
+
   version(version: number): void {
     this.#version = version;
   }
@@ -267,6 +283,8 @@ export class RdbLoader implements RdbHandler {
       this.#expired++;
       return;
     }
+    this.#uncheckedBytes += sizeOfKey(key, value);
+    if (this.#uncheckedBytes > UNCHECKED_BYTES) this.#checkRoom();
     const { offset } = this.reader;
     let batch = this.#batches.at(-1);
     if (batch === undefined || batch.keys.length === BATCH_KEYS || batch.db !== this.#db) {
@@ -321,7 +339,7 @@ function* loadPieces(engine: Engine, path: string, options: LoadOptions): Genera
     for (;;) {
       const length = readSync(descriptor, piece, 0, piece.length, null);
       if (length === 0) break;
-      const whole = loader.reader.feed(piece.subarray(0, length));
+      const whole = loader.feed(piece.subarray(0, length));
       options.onProgress?.(loader.reader.offset, size);
       yield loader.delay.take();
       if (whole) break;

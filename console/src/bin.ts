@@ -86,6 +86,7 @@ async function openOwn({ dir, host, port: wanted, password }: Options): Promise<
       dir === undefined
         ? "Data     in memory: it is gone when the store stops"
         : `Data     kept in ${resolve(dir)} (synced every second)`,
+      `Memory   ${engine.core.heapGuard.describe()}`,
     ],
     close: async () => {
       await store.close();

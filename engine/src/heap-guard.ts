@@ -139,6 +139,12 @@ export class HeapGuard {
     return this.#enabled ? this.#heap.live : getHeapStatistics().used_heap_size;
   }
 
+  /** For people, at the start. */
+  describe(): string {
+    const heap = `V8's heap may grow to ${megabytes(this.heapLimit)} MB of ${megabytes(machineBytes())} MB of memory`;
+    return this.#enabled ? `${heap}; data is taken until ${megabytes(this.writeLimit)} MB are in use` : heap;
+  }
+
   // ---------------------------------------------------------------------------------------------- asking
 
   /** Whether there is no room for new data; called before every command that needs some. */
@@ -163,8 +169,13 @@ export class HeapGuard {
   /** Bytes that a command, a script or a load may still allocate, until V8's own limit is near. */
   workBytes(): number {
     if (!this.#enabled) return Number.POSITIVE_INFINITY;
-    this.#measure();
-    if (this.#left("loadLimit") < this.heapLimit * MUCH_ELSE) this.#collect(COLLECTION_PERCENT);
+    this.look();
+    const { used_heap_size: used, external_memory: external } = getHeapStatistics();
+    const certain = Math.min(this.#heap.loadLimit - used, this.#machine.loadLimit - used - external);
+    if (certain > this.heapLimit * MUCH_ELSE) return certain;
+    // What is used beside the data since V8 last collected may be garbage or not: only a collection tells.
+    this.#collect(COLLECTION_PERCENT);
+    this.look();
     return Math.max(0, this.#left("loadLimit"));
   }
 
@@ -227,7 +238,11 @@ export class HeapGuard {
         "warning",
         `The heap is full: ${megabytes(live)} MB of ${megabytes(writeLimit)} MB for data are in use (V8's limit is ${megabytes(this.heapLimit)} MB). Commands that need memory evict keys or are refused. Delete keys, or start with a larger heap: NODE_OPTIONS=--max-old-space-size=<megabytes>.`,
       );
-    } else this.#engine.log("notice", `The heap has room again: ${megabytes(live)} MB of ${megabytes(writeLimit)} MB are in use`);
+    } else
+      this.#engine.log(
+        "notice",
+        `The heap has room again: ${megabytes(live)} MB of ${megabytes(writeLimit)} MB are in use`,
+      );
   }
 
   /** The least that is left of both kinds of memory. */

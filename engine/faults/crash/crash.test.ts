@@ -1,4 +1,4 @@
-/** kill -9 under load, a few rounds; `npm run soak` does more of them. */
+/** kill -9 under load, a few rounds; `npm run soak:crash` does more of them. */
 import { expect, test } from "vitest";
 import { crashRounds } from "./rounds.ts";
 

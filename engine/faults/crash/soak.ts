@@ -1,5 +1,5 @@
 /**
- * Many rounds of kill -9: `npm run soak -- 100`. Prints what was acknowledged, what was lost, and how old it was.
+ * Many rounds of kill -9: `npm run soak:crash -- 100`. Prints what was acknowledged, what was lost, and how old it was.
  */
 import { systemClock } from "../../src/clock.ts";
 import { crashRounds } from "./rounds.ts";

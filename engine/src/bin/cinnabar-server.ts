@@ -146,6 +146,7 @@ async function start(argv: string[]): Promise<void> {
   keepTitle(core);
 
   core.log("notice", `cinnabar-server ${VERSION} (Redis ${REDIS_VERSION}), pid ${process.pid}`);
+  core.log("notice", core.heapGuard.describe());
   const oomScore = new OomScore(core);
   if (!oomScore.apply()) fail("oom-score-adj could not be put into force; the log says why.");
 

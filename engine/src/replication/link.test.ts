@@ -8,12 +8,6 @@ import type { LocalClient } from "../local-client.ts";
 import { writeRdb } from "../persist/rdb/file.ts";
 import { eventually } from "../test-peer.ts";
 
-const heap = vi.hoisted(() => ({ used_heap_size: 1, heap_size_limit: 1e12 }));
-vi.mock("node:v8", async (original) => ({
-  ...(await original<typeof import("node:v8")>()),
-  getHeapStatistics: () => heap,
-}));
-
 const ID = "a".repeat(40);
 const OTHER_ID = "b".repeat(40);
 const MARK = "0123456789abcdef0123456789abcdef01234567";
@@ -122,7 +116,6 @@ let client: LocalClient;
 let clock: ManualClock;
 
 beforeEach(async () => {
-  heap.heap_size_limit = 1e12;
   clock = new ManualClock();
   primary = new FakePrimary();
   primaryPort = await primary.listen();
@@ -268,7 +261,7 @@ describe("what comes", () => {
 
   it("takes the place of what was there at once where there is no room for both, and commands wait until it is there", async () => {
     await client.call("SET", "old", "1");
-    heap.heap_size_limit = 1;
+    vi.spyOn(store.core.heapGuard, "availableBytes").mockReturnValue(0);
     const answer = counted(snapshot("k=v"));
     primary.answers.PSYNC = answer.slice(0, -20);
     const following = follow();
@@ -281,6 +274,24 @@ describe("what comes", () => {
     clock.advance(1001);
     store.core.tick();
     await following;
+    expect(await client.call("KEYS", "*")).toEqual(["k"]);
+  });
+
+  it("that does not fit beside the old data is asked for again after a while, and takes its place then", async () => {
+    await client.call("SET", "old", "1");
+    const fits = vi.spyOn(store.core.heapGuard, "fits").mockReturnValue(false);
+    primary.answers.PSYNC = counted(snapshot("k=v"));
+    const following = follow();
+    await until(() => primary.connections === 1 && store.core.replication.link!.state === "connect");
+    expect(await client.call("GET", "old")).toBe("1");
+    clock.advance(1001);
+    store.core.tick();
+    expect(primary.connections).toBe(1);
+    fits.mockRestore();
+    clock.advance(30_000);
+    store.core.tick();
+    await following;
+    expect(primary.connections).toBe(2);
     expect(await client.call("KEYS", "*")).toEqual(["k"]);
   });
 

@@ -48,7 +48,8 @@ export class Payload {
     this.inPlace = inPlace || !hasRoomForBoth(engine);
     this.#databases = this.inPlace ? engine.databases : engine.databases.map(({ index }) => new Db(engine, index));
     const onFunction = (source: string) => void this.#functions.push(source);
-    this.#loader = new RdbLoader(engine, { keepExpired: true, onFunction, databases: this.#databases });
+    const size = "lengthBytes" in framing ? framing.lengthBytes : 0;
+    this.#loader = new RdbLoader(engine, { keepExpired: true, onFunction, databases: this.#databases }, size);
   }
 
   /** The bytes that are still to come; undefined if nobody knows. */

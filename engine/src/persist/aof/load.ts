@@ -2,7 +2,7 @@
  * Brings the commands of an append-only file back: each is run by its handler, for a client that nobody hears. Neither
  * limits nor passwords are asked, nothing is counted or handed on.
  */
-import { closeSync, ftruncateSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
 import { Args } from "../../args.ts";
 import { Client, type Transport } from "../../client.ts";
 import type { Command } from "../../command-table.ts";
@@ -177,7 +177,7 @@ function* loadPreamble(engine: Engine, path: string, options: PartOptions): Gene
     const piece = Buffer.allocUnsafeSlow(READ_BYTES);
     let length = readSync(descriptor, piece, 0, piece.length, 0);
     if (piece.latin1Slice(0, Math.min(length, 5)) !== "REDIS") return undefined;
-    const loader = new RdbLoader(engine, { ...options, keepExpired: true });
+    const loader = new RdbLoader(engine, { ...options, keepExpired: true }, fstatSync(descriptor).size);
     for (let at = 0; length > 0; ) {
       if (loader.feed(piece.subarray(0, length))) break;
       at += length;

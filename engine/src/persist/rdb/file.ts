@@ -209,6 +209,7 @@ const UNCHECKED_BYTES = 1024 * 1024;
 export class RdbLoader implements RdbHandler {
   readonly #engine: Engine;
   readonly #options: LoadOptions;
+  readonly #totalBytes: number;
   readonly #now: number;
   readonly #databases: readonly Db[];
   readonly reader: RdbReader;
@@ -224,9 +225,10 @@ export class RdbLoader implements RdbHandler {
   /** Keys that wait, those that came first at the front. */
   readonly #batches: Batch[] = [];
 
-  /** A known size of the file lets its counts of keys be believed. */
-  constructor(engine: Engine, options: LoadOptions = {}) {
+  /** With the size of the file, an estimate tells early whether its data fits. */
+  constructor(engine: Engine, options: LoadOptions = {}, totalBytes = 0) {
     this.#engine = engine;
+    this.#totalBytes = totalBytes;
     this.#options = options;
     this.#now = engine.now;
     this.delay = new KeyDelay(engine.config.values["key-load-delay"]);
@@ -334,7 +336,7 @@ function* loadPieces(engine: Engine, path: string, options: LoadOptions): Genera
   const descriptor = openSync(path, "r");
   try {
     const { size } = fstatSync(descriptor);
-    const loader = new RdbLoader(engine, options);
+    const loader = new RdbLoader(engine, options, size);
     const piece = Buffer.allocUnsafeSlow(READ_BYTES);
     for (;;) {
       const length = readSync(descriptor, piece, 0, piece.length, null);

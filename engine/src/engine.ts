@@ -384,13 +384,15 @@ export class Engine {
     const outer = this.current;
     const db = client.db.index;
     const dirty = this.dirty;
-    const timed = (stats.calls & TIMED_MASK) === 0 || !command.isBrief(argv.length) || this.#timesAll();
+    const brief = command.isBrief(argv.length);
+    const timed = (stats.calls & TIMED_MASK) === 0 || !brief || this.#timesAll();
     const started = timed ? this.clock.monotonic() : 0;
     this.current = client.behalfOf ?? client;
     this.#depth++;
     client.propagation = null;
     let reply: Reply;
     try {
+      if (this.heapGuard.tight && !brief) this.heapGuard.requireFor(client, command, argv);
       reply = command.run!(client, new Args(argv, command.firstArgument));
     } catch (error) {
       reply = error instanceof ReplyError ? error : this.#internalError(command, error);

@@ -26,10 +26,13 @@
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import { systemClock } from "./clock.ts";
+import type { Client } from "./client.ts";
+import type { Command } from "./command-table.ts";
 import type { Db } from "./db.ts";
 import type { Engine } from "./engine.ts";
 import { OOM } from "./errors.ts";
 import { collectGarbage } from "./garbage.ts";
+import { bytesToBuild } from "./heap-estimate.ts";
 
 const MB = 1024 * 1024;
 const megabytes = (bytes: number) => Math.round(bytes / MB);
@@ -46,6 +49,8 @@ const GROWTH = 1.1;
 const LEAST_STEP_BYTES = MB / 4;
 /** How far below its limit a store that was full must come before it is written to again, as a share of the limit. */
 const SLACK = 0.02;
+/** What a command may build from all data, replies and all. */
+const TIMES_DATA = 3;
 /** What may be built without asking. */
 const SMALL_BYTES = MB;
 /** From this share of the heap on, what is not data is worth collecting to find room for data. */
@@ -97,6 +102,8 @@ class Gauge {
 export class HeapGuard {
   /** New data must wait: set where `live` reaches the write limit, until it is well below. */
   full = false;
+  /** A copy of all data would not fit: commands that copy or read much at once have to ask. */
+  tight = false;
   /** What V8's heap can hold in all; INFO shows it. */
   readonly heapLimit: number;
   readonly #engine: Engine;
@@ -181,7 +188,15 @@ export class HeapGuard {
 
   /** Throws OOM where so much cannot be built at once: for commands whose result may be far larger than their words. */
   require(bytes: number): void {
-    if (bytes > SMALL_BYTES && bytes > this.workBytes()) throw OOM;
+    if (bytes <= SMALL_BYTES || !this.#enabled) return;
+    this.#measure();
+    // Where there is plenty, nothing has to be known exactly.
+    if (bytes > this.#left("loadLimit") / 2 && bytes > this.workBytes()) throw OOM;
+  }
+
+  /** Throws OOM where what a command would read or copy as a whole does not fit beside the data. */
+  requireFor(client: Client, command: Command, argv: readonly string[]): void {
+    this.require(bytesToBuild(client, command, argv));
   }
 
   /** Throws where what has been loaded so far of a file or a snapshot leaves no room for more; `total` is 0 if unknown. */
@@ -226,6 +241,7 @@ export class HeapGuard {
     }
     this.#db = db;
     this.#dbBytes = db.sizeBytes;
+    this.tight = this.#left("loadLimit") < this.#dataBytes * TIMES_DATA;
     this.#stepBytes = Math.max(LEAST_STEP_BYTES, this.#left("writeLimit") / 4);
   }
 

@@ -45,7 +45,14 @@ export class LineClient {
   async ask(commands: readonly string[]): Promise<string[]> {
     this.#lines = [];
     this.#wanted = commands.length;
-    for (const text of commands) this.socket.write(text, "latin1");
+    let text = "";
+    for (const each of commands) {
+      text += each;
+      if (text.length < 1 << 20) continue;
+      this.socket.write(text, "latin1");
+      text = "";
+    }
+    this.socket.write(text, "latin1");
     while (this.#lines.length < this.#wanted && !this.#over) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -130,7 +137,7 @@ async function fill(server: HeapServer, { kind, ...options }: FillOptions): Prom
   const acked: number[] = [];
   let refused = 0;
   let next = 0;
-  const pipeline = Math.max(1, Math.min(options.pipeline ?? 100, Math.floor(4_000_000 / kind.bytes)));
+  const pipeline = Math.max(1, Math.min(options.pipeline ?? 1000, Math.floor(1_000_000 / kind.bytes)));
   const writer = async () => {
     const client = new LineClient(server.port);
     for (let full = 0; full < 3; ) {

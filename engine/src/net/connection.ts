@@ -25,6 +25,8 @@ const busyBuffer = Buffer.allocUnsafeSlow(64 * 1024);
 const toBytes = (part: string | Buffer) => (typeof part === "string" ? Buffer.from(part, "latin1") : part);
 
 const PAUSE_READING = 64 * 1024 * 1024;
+/** From here on a command that is still coming may be one too many for the heap. */
+const MUCH_INPUT = 1024 * 1024;
 /** How long a connection that is over may take to hand over its last replies without getting on. */
 const LINGER_MS = 60_000;
 
@@ -91,7 +93,12 @@ export class Connection implements Transport {
     this.#engine.stats.reads++;
     this.#parser.feed(chunk);
     this.#goOn();
-    if (this.#parser.pendingBytes > this.#engine.config.values["client-query-buffer-limit"]) this.close(false);
+    const { pendingBytes } = this.#parser;
+    if (pendingBytes > this.#engine.config.values["client-query-buffer-limit"]) this.close(false);
+    else if (pendingBytes > MUCH_INPUT && !this.#engine.heapGuard.fits()) {
+      this.#engine.log("warning", `Closed ${this.address}: there is no memory for the rest of its command`);
+      this.close(false);
+    }
   }
 
   #goOn(): void {

@@ -38,8 +38,7 @@ function limited(argv: readonly string[], size: number): number | undefined {
 }
 
 /** Ranges by score, word or id: everything when both ends are named and there is no limit. */
-const byBorders: Share = (argv, size) =>
-  limited(argv, size) ?? (ENDS.test(argv[2]!) && ENDS.test(argv[3]!) ? 1 : 0);
+const byBorders: Share = (argv, size) => limited(argv, size) ?? (ENDS.test(argv[2]!) && ENDS.test(argv[3]!) ? 1 : 0);
 
 const zrange: Share = (argv, size) =>
   argv.some((word) => /^by(score|lex)$/i.test(word)) ? byBorders(argv, size) : byIndex(argv, size);
@@ -50,7 +49,19 @@ const fromStart: Share = (argv, size) =>
 
 const shares = new Map<string, Share>([
   ...[
-    ...["copy", "dump", "hgetall", "hkeys", "hvals", "sdiff", "sdiffstore", "sinterstore", "smembers", "sort", "sort_ro"],
+    ...[
+      "copy",
+      "dump",
+      "hgetall",
+      "hkeys",
+      "hvals",
+      "sdiff",
+      "sdiffstore",
+      "sinterstore",
+      "smembers",
+      "sort",
+      "sort_ro",
+    ],
     ...["sunion", "sunionstore", "zdiff", "zdiffstore", "zinter", "zinterstore", "zunion", "zunionstore"],
   ].map((name) => [name, whole] as const),
   ["lrange", byIndex],

@@ -25,8 +25,8 @@
  */
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
-import { systemClock } from "./clock.ts";
 import type { Client } from "./client.ts";
+import { systemClock } from "./clock.ts";
 import type { Command } from "./command-table.ts";
 import type { Db } from "./db.ts";
 import type { Engine } from "./engine.ts";
@@ -249,16 +249,14 @@ export class HeapGuard {
     if (full === this.full) return;
     this.full = full;
     const { live, writeLimit } = this.#heap;
-    if (full) {
+    const inUse = `${megabytes(live)} of ${megabytes(writeLimit)} MB are in use`;
+    if (!full) this.#engine.log("notice", `The heap has room again: ${inUse}.`);
+    else {
       this.#engine.log(
         "warning",
-        `The heap is full: ${megabytes(live)} MB of ${megabytes(writeLimit)} MB for data are in use (V8's limit is ${megabytes(this.heapLimit)} MB). Commands that need memory evict keys or are refused. Delete keys, or start with a larger heap: NODE_OPTIONS=--max-old-space-size=<megabytes>.`,
+        `The heap is full: ${inUse}. Commands that need memory evict keys or are refused. Delete keys, or start with a larger heap than ${megabytes(this.heapLimit)} MB (NODE_OPTIONS=--max-old-space-size=...).`,
       );
-    } else
-      this.#engine.log(
-        "notice",
-        `The heap has room again: ${megabytes(live)} MB of ${megabytes(writeLimit)} MB are in use`,
-      );
+    }
   }
 
   /** The least that is left of both kinds of memory. */

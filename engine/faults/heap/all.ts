@@ -29,7 +29,8 @@ for (const heapMb of heaps) {
     let row: (string | number)[];
     try {
       const figures = await fillToTheLimit({ ...options, heapMb });
-      const replica = figures.replicaKept === undefined ? "" : figures.replicaKept ? "replica kept up" : "replica gave up";
+      const replica =
+        figures.replicaKept === undefined ? "" : figures.replicaKept ? "replica kept up" : "replica gave up";
       row = [figures.acknowledged, figures.refused, `${figures.usedHeapMb} MB`, figures.missing];
       row.push(`${figures.seconds.toFixed(0)} s`, `${figures.restartSeconds.toFixed(1)} s`, replica);
       if (figures.missing > 0) process.exitCode = 1;

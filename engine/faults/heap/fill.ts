@@ -4,6 +4,7 @@
  * enough to load it all again.
  */
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
@@ -97,6 +98,14 @@ export class HeapServer {
     this.ready.catch(() => {});
   }
 
+  /** Waits until the server has written something like this. */
+  async said(what: RegExp): Promise<void> {
+    while (!what.test(this.output)) {
+      this.expectAlive();
+      await Promise.race([once(this.child.stdout!, "data"), once(this.child, "exit")]);
+    }
+  }
+
   /** Throws if the process has ended by itself. */
   expectAlive(): void {
     if (this.#exit !== null) throw new Error(`the server ended by ${this.#exit}:\n${this.output.slice(-3000)}`);
@@ -133,7 +142,10 @@ export interface FillFigures {
 }
 
 /** Runs writers until every one of them is refused several times in a row; what was acknowledged, by number. */
-async function fill(server: HeapServer, { kind, ...options }: FillOptions): Promise<{ acked: number[]; refused: number }> {
+async function fill(
+  server: HeapServer,
+  { kind, ...options }: FillOptions,
+): Promise<{ acked: number[]; refused: number }> {
   const acked: number[] = [];
   let refused = 0;
   let next = 0;
@@ -175,7 +187,9 @@ async function countMissing(port: number, kind: Kind, numbers: readonly number[]
 
 async function heapMbOf(port: number): Promise<number> {
   const client = new LineClient(port);
-  const [reply] = await client.ask([command(["EVAL", "return tonumber(string.match(redis.call('INFO','memory'),'heap_live:(%d+)'))", "0"])]);
+  const [reply] = await client.ask([
+    command(["EVAL", "return tonumber(string.match(redis.call('INFO','memory'),'heap_live:(%d+)'))", "0"]),
+  ]);
   client.close();
   return Math.round(Number(reply!.slice(1)) / 1024 / 1024);
 }

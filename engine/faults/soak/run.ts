@@ -113,7 +113,9 @@ try {
       if (rewrites * REWRITE_MS < now - started - REWRITE_MS / 2) {
         rewrites++;
         for (const target of targets) target.control("BGREWRITEAOF");
-        console.log(`${Math.round((now - started) / 1000)} s: ${servers.map((s) => `${s.name} ${s.residentMb.at(-1)?.toFixed(0)} MB`).join(", ")}`);
+        console.log(
+          `${Math.round((now - started) / 1000)} s: ${servers.map((s) => `${s.name} ${s.residentMb.at(-1)?.toFixed(0)} MB`).join(", ")}`,
+        );
       }
       if (now < endsAt) return;
       clearInterval(timer);

@@ -119,6 +119,11 @@ export class Blocking {
   #serve(client: Client, key: string): void {
     const request = client.blocked;
     if (request === null) return;
+    if (client.transport.isGone?.()) {
+      this.#engine.removeClient(client);
+      client.transport.close(false);
+      return;
+    }
     const reply = this.#engine.runFor(client, () => {
       try {
         return request.serve(key);

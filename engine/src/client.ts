@@ -29,6 +29,8 @@ export interface Transport {
   readonly fd: number;
   /** Sends bytes as they are, behind what is queued; absent where there are no bytes. */
   sendBytes?(bytes: Buffer): void;
+  /** Whether the peer is known to be gone, asked before it is given something that would be lost; absent: it is there. */
+  isGone?(): boolean;
   /** Called when everything queued has been taken, and when the connection is gone. */
   onDrain?: (() => void) | null;
 }

@@ -73,7 +73,11 @@ export class Connection implements Transport {
     if (stream instanceof Socket) takeChunks(stream, (chunk) => this.#received(chunk));
     stream.on("end", () => this.close(true));
     stream.on("drain", () => this.#drained());
-    stream.on("error", () => stream.destroy());
+    // The stream's `close` comes later, after other sockets have been read: a client that is known to be gone is served no more.
+    stream.on("error", () => {
+      stream.destroy();
+      this.#gone();
+    });
     stream.on("close", () => this.#gone());
   }
 
@@ -164,12 +168,8 @@ export class Connection implements Transport {
    */
   serveWhileBusy(): void {
     if (this.fd < 0 || this.#ended || this.client.blocked !== null || this.#stream.writableLength > 0) return;
-    let read = 0;
-    try {
-      read = readSync(this.fd, busyBuffer, 0, busyBuffer.length, null);
-    } catch {
-      // Nothing there, or the connection is gone: the event loop will see which when it has its turn.
-    }
+    // Nothing there, or the connection is gone: the event loop will see which when it has its turn.
+    const read = readNow(this.fd);
     if (read > 0) this.#received(Buffer.from(busyBuffer.subarray(0, read)));
     else if (this.#output.length === 0 && this.#held.length === 0) return;
     this.hold(0);
@@ -182,6 +182,20 @@ export class Connection implements Transport {
     }
     if (sent < bytes.length) this.#stream.write(bytes.subarray(sent));
     if (this.#ended) this.#flusher.add(this);
+  }
+
+  /**
+   * Asks the socket itself whether the peer is still there: its end may have arrived, with the event loop yet to come to it.
+   * What a client gives away to a peer that is gone is lost, so this is worth a system call. What the client has sent behind
+   * its blocking command is taken on the way.
+   */
+  isGone(): boolean {
+    const stream = this.#stream;
+    if (this.#ended || stream.destroyed || stream.readableEnded) return true;
+    if (this.fd < 0 || stream.isPaused() || stream.readableLength > 0) return false;
+    const read = readNow(this.fd);
+    if (read > 0) this.#received(Buffer.from(busyBuffer.subarray(0, read)));
+    return read === 0 || read === FAILED;
   }
 
   /** False when nothing more may run for now. */
@@ -372,6 +386,23 @@ function takeChunks(stream: Duplex, take: (chunk: Buffer) => void): void {
     take(chunk as Buffer);
     return true;
   };
+}
+
+/** The connection is broken. */
+const FAILED = -2;
+
+/** Reads into `busyBuffer` what a socket has now: how much, 0 at its end, -1 where there is nothing yet, or FAILED. */
+function readNow(fd: number): number {
+  // An error's stack costs more than the call, and "nothing yet" is an error here.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return readSync(fd, busyBuffer, 0, busyBuffer.length, null);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EAGAIN" ? -1 : FAILED;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 /** A browser or a web attack speaks HTTP to us: there is nothing to answer. */

@@ -1,5 +1,6 @@
 /** What CLIENT LIST says about a client, and the classes by which clients are listed and killed. */
 import type { Client } from "./client.ts";
+import { accountOf } from "./client-memory.ts";
 
 export type ClientType = "normal" | "master" | "replica" | "pubsub";
 
@@ -37,16 +38,12 @@ function flagsOf(client: Client): string {
   return flags === "" ? "N" : flags;
 }
 
-/** What a client takes beside its buffers, about. */
-const CLIENT_BYTES = 1024;
-
 /** One line of CLIENT LIST, in the order of Redis 7.0, with 7.2's library fields behind it. */
 export function clientLine(client: Client): string {
   const { transport, engine, tracking } = client;
   const now = engine.clock.now();
   const seconds = (since: number) => Math.max(0, Math.floor(now / 1000) - Math.floor(since / 1000));
-  const input = transport.inputBytes;
-  const output = transport.outputBytes;
+  const memory = accountOf(client);
   const fields: readonly (readonly [string, string | number])[] = [
     ["id", client.id],
     ["addr", transport.address],
@@ -61,16 +58,16 @@ export function clientLine(client: Client): string {
     ["psub", client.patterns.size],
     ["ssub", client.shardChannels.size],
     ["multi", client.multi === null ? -1 : client.multi.length],
-    ["qbuf", input],
-    ["qbuf-free", 0],
-    ["argv-mem", 0],
-    ["multi-mem", queuedBytes(client)],
-    ["rbs", 0],
-    ["rbp", 0],
-    ["obl", 0],
-    ["oll", output > 0 ? 1 : 0],
-    ["omem", output],
-    ["tot-mem", CLIENT_BYTES + input + output + queuedBytes(client)],
+    ["qbuf", memory.query],
+    ["qbuf-free", memory.queryFree],
+    ["argv-mem", memory.argv],
+    ["multi-mem", memory.multi],
+    ["rbs", memory.replyRoom],
+    ["rbp", memory.replyPeak],
+    ["obl", memory.replyInBuffer],
+    ["oll", memory.replyParts],
+    ["omem", memory.replyBytes],
+    ["tot-mem", memory.total],
     ["events", "r"],
     ["cmd", client.lastCommand?.name ?? "NULL"],
     ["user", client.user],
@@ -80,10 +77,4 @@ export function clientLine(client: Client): string {
     ["lib-ver", client.libVersion],
   ];
   return fields.map(([name, value]) => `${name}=${value}`).join(" ");
-}
-
-function queuedBytes(client: Client): number {
-  let bytes = 0;
-  for (const { argv } of client.multi ?? []) for (const word of argv) bytes += word.length;
-  return bytes;
 }

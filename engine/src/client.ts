@@ -7,8 +7,23 @@ import type { Command } from "./command-table.ts";
 import type { Db } from "./db.ts";
 import type { Engine } from "./engine.ts";
 import type { Replica } from "./replication/replica.ts";
-import { NO_REPLY, type Reply } from "./reply.ts";
+import { NO_REPLY, Push, Replies, type Reply } from "./reply.ts";
 import type { ClientTracking } from "./tracking.ts";
+
+/** What a connection's buffers hold, as CLIENT LIST has it. All in bytes but `replyParts`. */
+export interface ClientBuffers {
+  /** Received and not yet taken apart, and the room behind it. */
+  readonly query: number;
+  readonly queryFree: number;
+  /** The words of the command that is being read, runs or waits. */
+  readonly argv: number;
+  readonly replyRoom: number;
+  readonly replyPeak: number;
+  /** Replies that fit into that room, and what does not, in parts. */
+  readonly replyInBuffer: number;
+  readonly replyParts: number;
+  readonly replyBytes: number;
+}
 
 /** How a client is reached. */
 export interface Transport {
@@ -22,6 +37,12 @@ export interface Transport {
   readonly outputBytes: number;
   /** What was received from the client and not yet run, in bytes. */
   readonly inputBytes: number;
+  /** What the two consist of; absent where there are none. */
+  buffers?(): ClientBuffers;
+  /** What is held for the client in V8's heap. */
+  readonly heapBytes?: number;
+  /** Housekeeping, about once a second. */
+  cron?(): void;
   /** `127.0.0.1:50000`; for an embedder a name. */
   readonly address: string;
   readonly localAddress: string;
@@ -65,6 +86,15 @@ export class Client {
   lastCommand: Command | null = null;
   replyMode: ReplyMode = "on";
   noEvict = false;
+  /** What client-memory.ts has counted for this client; 0 while it is not counted. */
+  countedBytes = 0;
+  countedHeapBytes = 0;
+  /** How much of `multi` has been counted. */
+  readonly queueAccount: { queue: readonly QueuedCommand[] | null; commands: number; bytes: number } = {
+    queue: null,
+    commands: 0,
+    bytes: 0,
+  };
   closed = false;
   monitoring = false;
   /** The client whose script this one runs commands for. */
@@ -126,6 +156,16 @@ export class Client {
     return this.blocked?.stays ?? false;
   }
 
+  /** Ends the connection if a reply of this length is over the hard limit of its class (client-output-buffer-limit). */
+  cutOffAt(replyBytes: number): void {
+    const client = this.behalfOf ?? this;
+    const limits = this.engine.config.values["client-output-buffer-limit"];
+    const { hard } = client.subscriptions > 0 ? limits.pubsub : limits.normal;
+    if (hard === 0 || replyBytes <= hard || client.transport.sendBytes === undefined) return;
+    this.engine.stats.outputLimitDisconnections++;
+    client.transport.close(false);
+  }
+
   /** Whether anybody listens to effects; if not, handlers need not spell them out. */
   get isHeard(): boolean {
     return this.engine.effectListeners.size > 0;
@@ -141,11 +181,12 @@ export class Client {
     if (!this.closed) this.transport.push(message);
   }
 
-  /** What of a reply is to be sent, by CLIENT REPLY; moves `skip` on. */
+  /** What of a reply is to be sent, by CLIENT REPLY; moves `skip` on. Confirmations of subscriptions are messages: they are. */
   filterReply(reply: Reply): Reply {
     if (this.replyMode === "on") return reply;
     if (this.replyMode === "skip-next") this.replyMode = "skip";
     else if (this.replyMode === "skip") this.replyMode = "on";
-    return NO_REPLY;
+    const passes = reply instanceof Replies ? reply.items.every((item) => item instanceof Push) : reply instanceof Push;
+    return passes ? reply : NO_REPLY;
   }
 }

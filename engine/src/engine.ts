@@ -8,6 +8,7 @@
 import { Args } from "./args.ts";
 import { Blocking } from "./blocking.ts";
 import { Client, type Transport } from "./client.ts";
+import { ClientMemory } from "./client-memory.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import {
   ADMIN,
@@ -59,6 +60,7 @@ import type { Snapshot } from "./persist/snapshot.ts";
 import { PubSub } from "./pubsub.ts";
 import { Replication } from "./replication/index.ts";
 import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
+import { PEAK_RESET_MS, type ReplyRoomSettings } from "./reply-room.ts";
 import { Scripts } from "./scripts.ts";
 import { SlowLog } from "./slow-log.ts";
 import { type CommandStats, Stats } from "./stats.ts";
@@ -134,6 +136,7 @@ export class Engine {
   readonly slowLog: SlowLog;
   readonly latency: LatencyMonitor;
   readonly heapGuard: HeapGuard;
+  readonly clientMemory: ClientMemory;
   readonly eviction: Eviction;
   readonly expiry: ActiveExpiry;
   readonly scripts: Scripts;
@@ -167,6 +170,8 @@ export class Engine {
   cronPaused = false;
   /** DEBUG SET-SKIP-CHECKSUM-VALIDATION. */
   skipsChecksums = false;
+  /** DEBUG REPLYBUFFER. */
+  readonly replyRooms: ReplyRoomSettings = { resizing: true, peakResetMs: PEAK_RESET_MS };
   /** DEBUG SET-DISABLE-DENY-SCRIPTS. */
   allowDeniedInScripts = false;
   /** The snapshot that is being taken, which must see keys before they change. */
@@ -216,6 +221,7 @@ export class Engine {
     this.slowLog = new SlowLog(this);
     this.latency = new LatencyMonitor(this);
     this.heapGuard = new HeapGuard(this, options.heapGuard);
+    this.clientMemory = new ClientMemory(this);
     this.eviction = new Eviction(this);
     this.expiry = new ActiveExpiry(this);
     this.scripts = new Scripts(this);
@@ -245,6 +251,7 @@ export class Engine {
   removeClient(client: Client): void {
     if (client.closed) return;
     client.closed = true;
+    this.clientMemory.forget(client);
     this.clients.delete(client.id);
     this.blocking.forget(client);
     this.unwatch(client);
@@ -523,6 +530,7 @@ export class Engine {
   /** Leaves a client's transaction and its watched keys. */
   discard(client: Client): void {
     client.multi = null;
+    client.queueAccount.bytes = 0;
     client.multiAborted = false;
     this.unwatch(client);
   }
@@ -586,6 +594,7 @@ export class Engine {
     this.migrations.cron();
     this.replication.cron();
     this.onTick?.();
+    this.clientMemory.cron();
   }
 
   /** Stops the timers. Sockets and files are closed by their owners before. */

@@ -1,9 +1,11 @@
 /** Which keys go when memory is short, with a clock that is moved and chance that repeats. */
 import { afterEach, describe, expect, test } from "vitest";
 import type { Client, Transport } from "./client.ts";
+import { NO_BUFFERS } from "./client-memory.ts";
 import { ManualClock } from "./clock.ts";
 import { Engine } from "./engine.ts";
 import { OOM } from "./errors.ts";
+import { BASE_BYTES } from "./eviction.ts";
 import type { Reply } from "./reply.ts";
 import { seedHashes } from "./word-hash.ts";
 
@@ -50,7 +52,7 @@ function fill({ run }: Store, prefix: string, count: number, ...options: string[
 
 /** Lowers the limit until about this share of the keys must go. */
 function squeeze({ engine, run }: Store, share: number): void {
-  run("CONFIG", "SET", "maxmemory", String(Math.floor(engine.dataBytes * (1 - share))));
+  run("CONFIG", "SET", "maxmemory", String(engine.eviction.totalBytes - Math.floor(engine.dataBytes * share)));
 }
 
 const left = ({ engine }: Store, keys: string[]) => keys.filter((key) => engine.databases[0]!.keyspace.has(key)).length;
@@ -169,7 +171,7 @@ describe("the limit", () => {
   test.each(["allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru", "volatile-ttl"])(
     "holds under %s while keys come in",
     (policy) => {
-      const limit = 200_000;
+      const limit = BASE_BYTES + 200_000;
       const store = open({ maxmemory: String(limit), "maxmemory-policy": policy });
       let most = 0;
       for (let i = 0; i < 5000; i++) {
@@ -196,10 +198,16 @@ describe("the limit", () => {
   });
 
   test("counts what clients have not taken of their replies", () => {
-    const store = open({ "maxmemory-policy": "noeviction", maxmemory: "10000" });
+    const store = open({ "maxmemory-policy": "noeviction", maxmemory: String(BASE_BYTES + 10_000) });
     expect(store.run("SET", "a", "x")).not.toBe(OOM);
-    store.engine.addClient({ ...NOWHERE, outputBytes: 20_000 });
+    store.engine.addClient({ ...NOWHERE, buffers: () => ({ ...NO_BUFFERS, replyBytes: 20_000 }) });
     store.engine.tick();
     expect(store.run("SET", "b", "x")).toBe(OOM);
+  });
+
+  test("below what an empty store takes refuses at once", () => {
+    const store = open({ "maxmemory-policy": "noeviction", maxmemory: "1" });
+    expect(store.run("SET", "a", "x")).toBe(OOM);
+    expect(store.run("GET", "a")).toBeNull();
   });
 });

@@ -7,16 +7,26 @@
  * chance and keeping the best candidates of all looks so far in a small pool, as Redis does. With 16 places in the pool and
  * 5 looks a time, what goes is close to what a true LRU would choose, at the cost of no list at all.
  *
- * What counts is what the data takes plus what clients have not yet taken of their replies. Beside maxmemory there is what
- * V8's heap can hold (heap-guard.ts), with the same consequences.
+ * What counts against maxmemory is the sum of these accounts, all kept by the engine itself:
+ * - BASE_BYTES for what an engine takes before its first key, so that a limit below it refuses at once, as in Redis;
+ * - keys and values (`sizeBytes` of every type);
+ * - clients: buffers, unfinished commands, MULTI queues, subscriptions (client-memory.ts);
+ * - the replication backlog; scripts and functions that are kept.
+ * `used_memory` adds what replicas and the append-only file have yet to take. That does not count for eviction, since
+ * removing keys would only add to it. Beside maxmemory there is what V8's heap can hold (heap-guard.ts), with the same
+ * consequences.
  */
+import { accountOf } from "./client-memory.ts";
 import type { Db } from "./db.ts";
 import type { Engine } from "./engine.ts";
+import { replicationBytes } from "./replication/info.ts";
 
 /** A key's counter when it is new: above zero, so that it is not the first to go before it was ever used. */
 const LFU_FIRST = 5;
 const POOL_SIZE = 16;
 const STAMP_BITS = 0xffffff;
+/** What the command table, the configuration and the empty keyspace take, about. */
+export const BASE_BYTES = 1024 * 1024;
 
 /** A key that may go: the higher the score, the sooner. */
 interface Candidate {
@@ -42,7 +52,7 @@ export class Eviction {
   readonly #chance: () => number;
   #pool: Candidate[] = [];
   #nextDb = 0;
-  #outputBytes = 0;
+  #otherBytes = 0;
   #running = false;
   #volatile = false;
   #random = false;
@@ -77,17 +87,18 @@ export class Eviction {
     if (this.limit > 0) this.makeRoom();
   }
 
-  /** Called by every tick: the stamps' clock, and what clients have waiting. */
+  /** Called by every tick: the stamps' clock, and what changes slowly of what counts. */
   renewClock(): void {
-    const { now, clients } = this.#engine;
+    const { now } = this.#engine;
     this.clock = Math.floor(now / 1000) & STAMP_BITS;
     this.#minute = Math.floor(now / 60_000) & 0xffff;
     this.newStamp = this.lfu ? (this.#minute << 8) | LFU_FIRST : this.clock;
-    if (this.limit === 0) return;
-    let bytes = 0;
-    // What replicas have yet to take does not count: removing keys would only send them more.
-    for (const { transport, replica } of clients.values()) if (!replica?.attached) bytes += transport.outputBytes;
-    this.#outputBytes = bytes;
+    this.#otherBytes = this.limit === 0 ? 0 : this.#countOthers();
+  }
+
+  #countOthers(): number {
+    const { replication, scripts } = this.#engine;
+    return BASE_BYTES + (replication?.feed.backlog?.sizeBytes ?? 0) + (scripts?.sizeBytes ?? 0);
   }
 
   // ---------------------------------------------------------------------------------------------- stamps
@@ -124,7 +135,20 @@ export class Eviction {
 
   /** What counts against maxmemory. */
   get usedBytes(): number {
-    return this.#engine.dataBytes + this.#outputBytes;
+    return this.#otherBytes + this.#engine.dataBytes + this.#engine.clientMemory.totalBytes;
+  }
+
+  /** The same as of now, with what is not counted for eviction: INFO's used_memory. */
+  get totalBytes(): number {
+    const engine = this.#engine;
+    let clients = 0;
+    for (const client of engine.clients.values()) if (!client.replica?.attached) clients += accountOf(client).total;
+    return this.#countOthers() + engine.dataBytes + clients + this.uncountedBytes;
+  }
+
+  /** What replicas and the append-only file have yet to take. */
+  get uncountedBytes(): number {
+    return replicationBytes(this.#engine).replicas + this.#engine.persistence.aof.appender.bufferedBytes;
   }
 
   /** Below maxmemory, if there is one, and below what the heap can hold. */

@@ -4,9 +4,11 @@
  * it. Our own version stands beside Redis's.
  */
 import { endianness, release, totalmem, type } from "node:os";
+import { accountOf } from "./client-memory.ts";
 import type { Command } from "./command-table.ts";
 import { shortPercent } from "./config/special.ts";
 import type { Engine } from "./engine.ts";
+import { BASE_BYTES } from "./eviction.ts";
 import { replicationBytes, replicationFields } from "./replication/info.ts";
 import { REDIS_VERSION, VERSION } from "./version.ts";
 
@@ -30,15 +32,14 @@ const percent = (share: number) => `${share.toFixed(2)}%`;
 /** Where memory goes, by our own accounts and the process's. */
 export function memoryFigures(engine: Engine) {
   const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
-  const used = engine.eviction.usedBytes;
+  const used = engine.eviction.totalBytes;
   const peak = Math.max(engine.stats.peakBytes, used);
-  let overhead = 0;
+  const replicas = replicationBytes(engine);
+  let overhead = BASE_BYTES + replicas.backlog + engine.eviction.uncountedBytes + engine.scripts.sizeBytes;
   for (const db of engine.databases) if (db.size > 0) overhead += db.keyspace.sizeBytes + db.expires.sizeBytes;
-  overhead = Math.min(overhead, used);
   let clients = 0;
-  for (const { transport, replica } of engine.clients.values()) {
-    if (!replica?.attached) clients += transport.outputBytes + transport.inputBytes;
-  }
+  for (const client of engine.clients.values()) if (!client.replica?.attached) clients += accountOf(client).total;
+  overhead = Math.min(overhead + clients, used);
   return {
     used,
     peak,
@@ -48,7 +49,7 @@ export function memoryFigures(engine: Engine) {
     heapUsed: heapUsed + external,
     heapTotal: Math.max(heapTotal, heapUsed) + external,
     dataset: used - overhead,
-    datasetPercent: used === 0 ? 0 : ((used - overhead) / used) * 100,
+    datasetPercent: used <= BASE_BYTES ? 0 : ((used - overhead) / (used - BASE_BYTES)) * 100,
     peakPercent: peak === 0 ? 100 : (used / peak) * 100,
     fragmentation: used === 0 ? 1 : rss / used,
   };
@@ -130,7 +131,7 @@ const memory: Section = (engine) => {
     ["used_memory_peak_human", humanBytes(m.peak)],
     ["used_memory_peak_perc", percent(m.peakPercent)],
     ["used_memory_overhead", m.overhead],
-    ["used_memory_startup", 0],
+    ["used_memory_startup", BASE_BYTES],
     ["used_memory_dataset", m.dataset],
     ["used_memory_dataset_perc", percent(m.datasetPercent)],
     ["allocator_allocated", m.heapUsed],
@@ -162,7 +163,7 @@ const memory: Section = (engine) => {
     ["rss_overhead_bytes", 0],
     ["mem_fragmentation_ratio", m.fragmentation.toFixed(2)],
     ["mem_fragmentation_bytes", m.rss - m.used],
-    ["mem_not_counted_for_evict", replicas.replicas + engine.persistence.aof.appender.bufferedBytes],
+    ["mem_not_counted_for_evict", engine.eviction.uncountedBytes],
     ["mem_replication_backlog", replicas.backlog],
     ["mem_total_replication_buffers", replicas.backlog + replicas.replicas],
     ["mem_clients_slaves", replicas.replicas],
@@ -276,7 +277,7 @@ const stats: Section = (engine) => {
     ["expired_time_cap_reached_count", s.expireCyclesCut],
     ["expire_cycle_cpu_milliseconds", Math.floor(expiry.totalMs)],
     ["evicted_keys", s.evictedKeys],
-    ["evicted_clients", 0],
+    ["evicted_clients", s.evictedClients],
     ["total_eviction_exceeded_time", Math.floor(eviction.exceededMs + exceeded)],
     ["current_eviction_exceeded_time", Math.floor(exceeded)],
     ["keyspace_hits", s.keyspaceHits],
@@ -304,8 +305,8 @@ const stats: Section = (engine) => {
     ["total_writes_processed", s.writes],
     ["io_threaded_reads_processed", 0],
     ["io_threaded_writes_processed", 0],
-    ["reply_buffer_shrinks", 0],
-    ["reply_buffer_expands", 0],
+    ["reply_buffer_shrinks", s.replyBufferShrinks],
+    ["reply_buffer_expands", s.replyBufferExpands],
   ];
 };
 

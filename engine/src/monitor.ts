@@ -38,6 +38,7 @@ export class Monitor {
     let line = `${seconds}.${fraction} [${client.db.index} ${client.transport.address}]`;
     for (const word of argv) line += ` ${quoteWord(word)}`;
     const message = new Status(line);
-    for (const monitor of this.#clients) this.#engine.tell(monitor, message);
+    // The lines are replies, in Redis too: CLIENT REPLY OFF silences them.
+    for (const monitor of this.#clients) if (monitor.replyMode === "on") this.#engine.tell(monitor, message);
   }
 }

@@ -86,6 +86,9 @@ export class Stats {
   expiredStale = 0;
   expireCyclesCut = 0;
   evictedKeys = 0;
+  evictedClients = 0;
+  replyBufferShrinks = 0;
+  replyBufferExpands = 0;
   connections = 0;
   rejectedConnections = 0;
   /** Clients ended because their replies piled up past client-output-buffer-limit. */
@@ -156,7 +159,8 @@ export class Stats {
   /** CONFIG RESETSTAT. */
   reset(): void {
     this.keyspaceHits = this.keyspaceMisses = 0;
-    this.expiredKeys = this.expiredStale = this.expireCyclesCut = this.evictedKeys = 0;
+    this.expiredKeys = this.expiredStale = this.expireCyclesCut = this.evictedKeys = this.evictedClients = 0;
+    this.replyBufferShrinks = this.replyBufferExpands = 0;
     this.connections = this.rejectedConnections = this.outputLimitDisconnections = 0;
     this.commands = this.errorReplies = 0;
     this.netInput = this.netOutput = this.reads = this.writes = 0;

@@ -35,6 +35,7 @@ import {
   Verbatim,
   WithAttributes,
 } from "../reply.ts";
+import { PEAK_RESET_MS } from "../reply-room.ts";
 import { stall } from "../stall.ts";
 import { encodingOf, lengthOf } from "../types/bytes.ts";
 import type { Value } from "../types/value.ts";
@@ -179,10 +180,14 @@ function packedThreshold(args: Args): Reply {
   return OK;
 }
 
-/** Reply buffers have no size of their own here; only the words are checked. */
-function replyBuffer(args: Args): Reply {
+function replyBuffer({ engine }: Client, args: Args): Reply {
   const what = args.option();
-  if (what !== "peak-reset-time" && what !== "resizing") throw subcommandSyntax(args.argv[1]!, "DEBUG");
+  if (what === "resizing") engine.replyRooms.resizing = flag(args);
+  else if (what === "peak-reset-time") {
+    const time = args.next().toLowerCase();
+    engine.replyRooms.peakResetMs =
+      time === "never" ? -1 : time === "reset" ? PEAK_RESET_MS : Number.parseInt(time, 10);
+  } else throw subcommandSyntax(args.argv[1]!, "DEBUG");
   return OK;
 }
 
@@ -333,8 +338,8 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   replybuffer: {
     words: [2, 2],
     call: "REPLYBUFFER PEAK-RESET-TIME <time> | RESIZING <0|1>",
-    does: "Accepted; replies have no buffers of their own here.",
-    run: (_client, args) => replyBuffer(args),
+    does: "Whether the room for a client's replies follows what it needs, and how long a peak counts.",
+    run: replyBuffer,
   },
   "set-active-expire": {
     words: [1, 1],

@@ -296,7 +296,7 @@ export const hashes = group("hash", [
       const { count, withBeside } = randomCount(args, "withvalues");
       const hash = db.get(name, HashValue);
       if (hash === undefined || count === 0) return EMPTY;
-      const flat = count < 0 ? hash.draw(drawsOf(count), random) : hash.sample(count, random);
+      const flat = count < 0 ? hash.draw(drawsOf(client, count), random) : hash.sample(count, random);
       return randomFields(client, flat, withBeside);
     },
   },

@@ -4,8 +4,10 @@ import type { Client } from "../client.ts";
 import { key, type Row } from "../command.ts";
 import { sizeOfKey } from "../db.ts";
 import { SYNTAX } from "../errors.ts";
+import { BASE_BYTES } from "../eviction.ts";
 import { collectGarbage } from "../garbage.ts";
 import { memoryFigures } from "../info.ts";
+import { replicationBytes } from "../replication/info.ts";
 import { Double, MapReply, OK, type Reply, Verbatim } from "../reply.ts";
 import { helpRow } from "./help.ts";
 
@@ -13,25 +15,26 @@ const SPECIAL = ["nondeterministic_output", "request_policy:all_shards", "respon
 
 function stats({ engine }: Client): Reply {
   const figures = memoryFigures(engine);
+  const replicas = replicationBytes(engine);
   const flat: Reply[] = [
     "peak.allocated",
     figures.peak,
     "total.allocated",
     figures.used,
     "startup.allocated",
-    0,
+    BASE_BYTES,
     "replication.backlog",
-    0,
+    replicas.backlog,
     "clients.slaves",
-    0,
+    replicas.replicas,
     "clients.normal",
     figures.clients,
     "cluster.links",
     0,
     "aof.buffer",
-    0,
+    engine.persistence.aof.appender.bufferedBytes,
     "lua.caches",
-    0,
+    engine.scripts.sizeBytes,
     "functions.caches",
     0,
   ];
@@ -54,7 +57,7 @@ function stats({ engine }: Client): Reply {
     "keys.count",
     keys,
     "keys.bytes-per-key",
-    keys === 0 ? 0 : Math.floor(figures.used / keys),
+    keys === 0 ? 0 : Math.floor((figures.used - BASE_BYTES) / keys),
     "dataset.bytes",
     figures.dataset,
     "dataset.percentage",

@@ -1,13 +1,15 @@
 /** How HRANDFIELD, SRANDMEMBER and ZRANDMEMBER read their count and the word behind it. */
+import { getHeapStatistics } from "node:v8";
 import type { Args } from "../args.ts";
+import type { Client } from "../client.ts";
 import { COUNT_OUT_OF_BOUNDS, SYNTAX, VALUE_OUT_OF_RANGE } from "../errors.ts";
 import { INT64_MAX, INT64_MIN } from "../numbers.ts";
 
 /**
  * The most draws that one call may ask for. A reply is one array here, and V8 ends the process rather than the command when
- * an array grows past some 100 million elements; Redis would go on until its memory is full.
+ * an array grows past some 100 million elements, or past its heap; Redis would go on until its memory is full.
  */
-const MAX_DRAWS = 2 ** 25;
+const MAX_DRAWS = Math.min(2 ** 25, Math.floor(getHeapStatistics().heap_size_limit / 64));
 
 export interface RandomCount {
   /** Positive: so many different ones. Negative: so many draws, each from all. */
@@ -30,8 +32,15 @@ export function randomCount(args: Args, token?: string): RandomCount {
   return { count: Number(count), withBeside };
 }
 
-/** How many draws a negative count stands for. Asked only where there is something to draw from. */
-export function drawsOf(count: number): number {
-  if (count < -MAX_DRAWS) throw VALUE_OUT_OF_RANGE;
+/** What a drawn element takes in a reply at least. */
+const LEAST_BYTES = 6;
+
+/**
+ * How many draws a negative count stands for. Asked only where there is something to draw from. A client for which the reply
+ * would be over its output limit in any case is cut off, as if the reply had been written up to there.
+ */
+export function drawsOf(client: Client, count: number): number {
+  client.cutOffAt(-count * LEAST_BYTES);
+  if (client.closed || count < -MAX_DRAWS) throw VALUE_OUT_OF_RANGE;
   return -count;
 }

@@ -180,7 +180,8 @@ export const sets = group("set", [
     summary: "Returns members chosen at random; a negative count may repeat them.",
     syntax: "key [count]",
     complexity: "O(N) with N members returned",
-    run({ db, engine }, args) {
+    run(client, args) {
+      const { db, engine } = client;
       const { clock } = engine;
       const random = () => clock.random();
       const name = args.next();
@@ -189,7 +190,7 @@ export const sets = group("set", [
       const { count } = randomCount(args);
       const set = db.get(name, SetValue);
       if (set === undefined || count === 0) return EMPTY;
-      return count < 0 ? set.draw(drawsOf(count), random) : set.sample(count, random);
+      return count < 0 ? set.draw(drawsOf(client, count), random) : set.sample(count, random);
     },
   },
   {

@@ -45,7 +45,7 @@ function randomMembers(client: Client, args: Args): Reply {
   else if (count > 0)
     for (const rank of differentRanks(zset.size, count, random)) zset.visit(rank, rank + 1, false, visit);
   else {
-    for (let i = drawsOf(count); i > 0; i--) {
+    for (let i = drawsOf(client, count); i > 0; i--) {
       const rank = Math.floor(random() * zset.size);
       zset.visit(rank, rank + 1, false, visit);
     }

@@ -24,6 +24,7 @@ export function copyLimits(values: ConfigValues, limits: Limits): void {
 
 const limits: Effect = (engine, values) => copyLimits(values, engine.limits);
 const eviction: Effect = (engine) => engine.eviction.configure();
+const clientMemory: Effect = (engine) => engine.clientMemory.configure();
 
 export const EFFECTS: Partial<Record<DirectiveName, Effect>> = {
   "hash-max-listpack-entries": limits,
@@ -35,7 +36,12 @@ export const EFFECTS: Partial<Record<DirectiveName, Effect>> = {
   "stream-node-max-bytes": limits,
   "stream-node-max-entries": limits,
   "hll-sparse-max-bytes": limits,
-  maxmemory: eviction,
+  "maxmemory-clients": clientMemory,
+  maxmemory(engine, values) {
+    // First: what clients take counts, and their share may be a part of this.
+    clientMemory(engine, values);
+    eviction(engine, values);
+  },
   "maxmemory-policy": eviction,
   "maxmemory-samples": eviction,
   "lfu-log-factor": eviction,

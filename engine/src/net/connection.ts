@@ -3,30 +3,39 @@
  *
  * A chunk that arrives is parsed and run to its end, and the replies gather in an Output. They are not written at once: the
  * flusher writes for all connections that were readable in one turn of the event loop after that turn, because waking the
- * peers is what costs most.
+ * peers is what costs most. What is more than a window of bytes waits in an Outbox.
  *
  * A client that does not read: its replies pile up here until client-output-buffer-limit ends it, as in Redis; and past
  * PAUSE_READING nothing more is run for it or read from it until it has taken them all, so that it cannot make the pile
- * grow by asking on.
+ * grow by asking on. A client whose command has to wait (it is blocked, or paused) is read from up to READ_AHEAD.
  */
 import { readSync, writeSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Client, Transport } from "../client.ts";
+import type { Client, ClientBuffers, Transport } from "../client.ts";
 import type { Engine } from "../engine.ts";
 import { ReplyError } from "../errors.ts";
 import { BLOCKED, POSTPONED, type Reply } from "../reply.ts";
+import { ReplyRoom } from "../reply-room.ts";
 import { encode } from "../resp/encode.ts";
 import { Output } from "../resp/output.ts";
 import { RequestParser } from "../resp/parser.ts";
 import type { Flusher } from "./flusher.ts";
+import { Outbox, type Part, WINDOW_BYTES } from "./outbox.ts";
 
 const busyBuffer = Buffer.allocUnsafeSlow(64 * 1024);
-const toBytes = (part: string | Buffer) => (typeof part === "string" ? Buffer.from(part, "latin1") : part);
+const toBytes = (part: Part) => (typeof part === "string" ? Buffer.from(part, "latin1") : part);
 
 const PAUSE_READING = 64 * 1024 * 1024;
 /** From here on a command that is still coming may be one too many for the heap. */
 const MUCH_INPUT = 1024 * 1024;
+/** What a client may send behind a command that has to wait, before it has to wait as well. */
+const READ_AHEAD = 1024 * 1024;
+/** Input that is worth counting though nobody has set a limit. */
+const LARGE_INPUT = 16 * 1024;
+/** The memory that a client's reads take until the collector comes by: counted until it has been idle for a while. */
+const READ_BYTES = 16 * 1024;
+const IDLE_MS = 2000;
 /** How long a connection that is over may take to hand over its last replies without getting on. */
 const LINGER_MS = 60_000;
 
@@ -46,14 +55,20 @@ export class Connection implements Transport {
   readonly #flusher: Flusher;
   readonly #parser: RequestParser;
   readonly #output = new Output();
+  readonly #outbox: Outbox;
+  readonly #replyRoom = new ReplyRoom();
   /** Replies that may not leave yet. */
-  #held: { readonly group: number; readonly parts: readonly (string | Buffer)[] }[] = [];
+  #held: { readonly group: number; readonly parts: readonly Part[] }[] = [];
   #heldBytes = 0;
   onDrain: (() => void) | null = null;
+  /** The command that runs, or that is blocked. */
+  #running: readonly string[] | null = null;
   /** A command that CLIENT PAUSE has put off. */
   #postponed: string[] | null = null;
   /** Nothing more runs until what is pending has been taken. */
   #stalled = false;
+  /** Nothing more is read until the command that waits is over. */
+  #ahead = false;
   #ended = false;
   #softLimitSince = 0;
   /** What was pending, and when, at the last time that a connection that is over got on. */
@@ -64,6 +79,7 @@ export class Connection implements Transport {
     this.#engine = engine;
     this.#stream = stream;
     this.#flusher = flusher;
+    this.#outbox = new Outbox(stream);
     this.address = peer.address;
     this.localAddress = peer.localAddress;
     this.fd = peer.fd;
@@ -82,31 +98,84 @@ export class Connection implements Transport {
   }
 
   get outputBytes(): number {
-    return this.#output.length + this.#heldBytes + this.#stream.writableLength;
+    return this.#output.length + this.#heldBytes + this.#outbox.bytes + this.#stream.writableLength;
   }
 
   get inputBytes(): number {
     return this.#parser.pendingBytes;
   }
 
+  /** What CLIENT LIST shows of it. */
+  buffers(): ClientBuffers {
+    const parser = this.#parser;
+    const idle = this.#engine.clock.now() - this.client.lastActiveAt > IDLE_MS;
+    const output = this.outputBytes;
+    const inBuffer = Math.min(output, this.#replyRoom.bytes);
+    let argv = parser.wordBytes;
+    for (const word of this.#running ?? this.#postponed ?? []) argv += word.length;
+    return {
+      query: parser.pendingBytes,
+      queryFree: Math.max(parser.freeBytes, idle ? 0 : READ_BYTES - parser.pendingBytes),
+      argv,
+      replyRoom: this.#replyRoom.bytes,
+      replyPeak: this.#replyRoom.peak,
+      replyInBuffer: inBuffer,
+      replyParts: output > inBuffer ? Math.max(1, this.#outbox.count) : 0,
+      replyBytes: output - inBuffer,
+    };
+  }
+
+  /** What it takes from V8's heap: the words of an unfinished command. */
+  get heapBytes(): number {
+    return this.#parser.wordBytes;
+  }
+
+  /** Every second or so: lets go of memory that the last while had no use for. */
+  cron(): void {
+    const engine = this.#engine;
+    this.#parser.shrink();
+    this.#replyRoom.resize(engine.replyRooms, engine.stats, engine.now);
+  }
+
   // ---------------------------------------------------------------------------------------------- in
 
   #received(chunk: Buffer): void {
     if (this.#ended) return;
-    this.#engine.stats.netInput += chunk.length;
-    this.#engine.stats.reads++;
-    this.#parser.feed(chunk);
+    const { stats, config, clientMemory } = this.#engine;
+    stats.netInput += chunk.length;
+    stats.reads++;
+    const parser = this.#parser;
+    parser.feed(chunk);
     this.#goOn();
-    const { pendingBytes } = this.#parser;
-    if (pendingBytes > this.#engine.config.values["client-query-buffer-limit"]) this.close(false);
-    else if (pendingBytes > MUCH_INPUT && !this.#engine.heapGuard.fits()) {
+    const pending = parser.memoryBytes;
+    if (pending > config.values["client-query-buffer-limit"] || parser.wordBytes > clientMemory.heapShare) {
+      this.#engine.log("warning", `Closing client ${this.client.id} that reached max query buffer length`);
+      this.close(false);
+    } else if (pending > MUCH_INPUT && !this.#engine.heapGuard.fits()) {
       this.#engine.log("warning", `Closed ${this.address}: there is no memory for the rest of its command`);
       this.close(false);
+    } else if (clientMemory.active || pending > LARGE_INPUT || this.client.countedBytes > 0) {
+      clientMemory.update(this.client);
     }
   }
 
+  get #waits(): boolean {
+    return this.client.blocked !== null || this.#postponed !== null;
+  }
+
   #goOn(): void {
-    if (!this.#ended && !this.#stalled && this.client.blocked === null && this.#postponed === null) this.#run();
+    if (this.#ended || this.#stalled) return;
+    if (!this.#waits) this.#run();
+    // Running may have ended in another wait.
+    if (this.#waits) {
+      if (!this.#ahead && this.#parser.pendingBytes > READ_AHEAD) {
+        this.#ahead = true;
+        this.#stream.pause();
+      }
+    } else if (this.#ahead) {
+      this.#ahead = false;
+      if (!this.#stalled) this.#stream.resume();
+    }
   }
 
   /** Runs what has arrived, as far as it is complete. */
@@ -120,7 +189,7 @@ export class Connection implements Transport {
     limits.maxWordBytes = engine.maxStringBytes;
     limits.unauthenticated = !client.authenticated;
     this.#output.hold();
-    const room = PAUSE_READING - this.#stream.writableLength - this.#heldBytes;
+    const room = this.#roomForReplies();
     try {
       while (!this.#ended) {
         const argv = parser.next();
@@ -133,8 +202,8 @@ export class Connection implements Transport {
         if (!this.#execute(argv)) break;
         if (limits.unauthenticated) limits.unauthenticated = !client.authenticated;
         if (this.#output.length > room) {
-          this.#stall();
-          break;
+          this.checkLimits();
+          if (this.#stalled) break;
         }
       }
     } catch (error) {
@@ -145,6 +214,20 @@ export class Connection implements Transport {
       this.#output.release();
     }
     if (this.#output.length > 0) this.#flusher.add(this);
+    if (client.multi !== null && client.multi.length > 1000) engine.clientMemory.update(client);
+  }
+
+  /** How much may gather before somebody has to look: the hard limit of a client's class, or where reading from it stops. */
+  #roomForReplies(): number {
+    const { hard } = this.#limits;
+    const pending = this.#stream.writableLength + this.#heldBytes + this.#outbox.bytes;
+    this.#output.limit = hard > 0 ? hard + this.#replyRoom.bytes - pending : Number.POSITIVE_INFINITY;
+    return Math.min(PAUSE_READING - pending, this.#output.limit);
+  }
+
+  get #limits() {
+    const limits = this.#engine.config.values["client-output-buffer-limit"];
+    return this.client.subscriptions > 0 ? limits.pubsub : limits.normal;
   }
 
   #stall(): void {
@@ -152,13 +235,18 @@ export class Connection implements Transport {
     this.#stream.pause();
   }
 
-  /** The peer has taken everything that was written. */
+  /** The peer has taken everything that the stream was given. */
   #drained(): void {
+    if (this.#outbox.bytes > 0) {
+      // In a turn of its own, so that the others have theirs.
+      this.#flusher.add(this);
+      return;
+    }
     this.onDrain?.();
     if (!this.#stalled) return;
     this.#stalled = false;
     this.#goOn();
-    if (!this.#stalled) this.#stream.resume();
+    if (!this.#stalled && !this.#ahead) this.#stream.resume();
   }
 
   /**
@@ -167,7 +255,8 @@ export class Connection implements Transport {
    * reply from before the script, which the flusher has not come to, goes out too.
    */
   serveWhileBusy(): void {
-    if (this.fd < 0 || this.#ended || this.client.blocked !== null || this.#stream.writableLength > 0) return;
+    if (this.fd < 0 || this.#ended || this.client.blocked !== null) return;
+    if (this.#stream.writableLength > 0 || this.#outbox.bytes > 0) return;
     // Nothing there, or the connection is gone: the event loop will see which when it has its turn.
     const read = readNow(this.fd);
     if (read > 0) this.#received(Buffer.from(busyBuffer.subarray(0, read)));
@@ -205,8 +294,10 @@ export class Connection implements Transport {
       this.close(false);
       return false;
     }
+    this.#running = argv;
     const reply = this.#engine.execute(client, argv);
     if (reply === BLOCKED) return false;
+    this.#running = null;
     if (reply === POSTPONED) {
       this.#postponed = argv;
       this.#engine.pause.whenResumed(client, () => this.#retry());
@@ -221,8 +312,13 @@ export class Connection implements Transport {
     this.#postponed = null;
     if (argv === null || this.#ended) return;
     this.#engine.renewClock();
-    if (this.#execute(argv)) this.#run();
-    if (this.#output.length > 0) this.#flusher.add(this);
+    this.#roomForReplies();
+    this.#execute(argv);
+    if (this.#output.length > 0) {
+      this.checkLimits();
+      this.#flusher.add(this);
+    }
+    this.#goOn();
   }
 
   // ---------------------------------------------------------------------------------------------- out
@@ -233,8 +329,8 @@ export class Connection implements Transport {
 
   send(reply: Reply): void {
     if (this.#ended) return;
-    this.#reply(reply);
-    this.#flusher.add(this);
+    this.#running = null;
+    this.push(reply);
     // What the client sent while it was blocked comes next, but not inside the command that unblocked it.
     queueMicrotask(() => this.#goOn());
   }
@@ -243,7 +339,8 @@ export class Connection implements Transport {
     if (this.#ended) return;
     this.#reply(message);
     this.#flusher.add(this);
-    if (this.#output.length > 1 << 20) this.checkLimits();
+    if (this.#output.length > READ_BYTES) this.checkLimits();
+    if (this.#engine.clientMemory.active) this.#engine.clientMemory.update(this.client);
   }
 
   /** For replicas: the stream, and snapshots. */
@@ -255,59 +352,67 @@ export class Connection implements Transport {
 
   /** Puts what has gathered aside until it may leave. The flusher's, as the next two. */
   hold(group: number): void {
-    const text = this.#output.takeText();
-    const parts = text === null ? this.#output.takeParts() : [text];
+    const parts = this.#output.takeParts();
     for (const part of parts) this.#heldBytes += part.length;
     this.#held.push({ group, parts });
   }
 
   release(group: number): void {
     if (this.#stream.destroyed || this.#held.length === 0) return;
-    this.#engine.stats.writes++;
-    this.#write(this.#takeHeld(group));
+    this.#outbox.add(this.#takeHeld(group));
+    this.#pump();
     this.#afterWriting();
   }
 
   /** What was put aside with this group and those before. */
-  #takeHeld(group: number): (string | Buffer)[] {
-    const taken: (string | Buffer)[] = [];
+  #takeHeld(group: number): Part[] {
+    const taken: Part[] = [];
     while (this.#held.length > 0 && this.#held[0]!.group <= group) taken.push(...this.#held.shift()!.parts);
     for (const part of taken) this.#heldBytes -= part.length;
     return taken;
   }
 
-  #write(parts: readonly (string | Buffer)[]): void {
-    const stream = this.#stream;
-    stream.cork();
-    for (const part of parts) {
-      if (this.client.replica === null) this.#engine.stats.netOutput += part.length;
-      else this.#engine.stats.replOutput += part.length;
-      if (typeof part === "string") stream.write(part, "latin1");
-      else stream.write(part);
-    }
-    stream.uncork();
+  #pump(): void {
+    const written = this.#outbox.pump();
+    if (written === 0) return;
+    this.#countOutput(written);
+    // What is less than the stream's own buffer makes no `drain`.
+    if (this.#outbox.bytes === 0 && !this.#stream.writableNeedDrain) this.#drained();
+  }
+
+  #countOutput(bytes: number): void {
+    const { stats } = this.#engine;
+    stats.writes++;
+    if (this.client.replica === null) stats.netOutput += bytes;
+    else stats.replOutput += bytes;
   }
 
   /** Writes what has gathered. */
   flush(): void {
     const stream = this.#stream;
     if (stream.destroyed) return;
-    if (this.#held.length > 0) this.#write(this.#takeHeld(Number.POSITIVE_INFINITY));
-    const text = this.#output.takeText();
-    if (text === null) this.#write(this.#output.takeParts());
-    else if (text !== "") {
-      this.#engine.stats.writes++;
-      this.#engine.stats.netOutput += text.length;
-      stream.write(text, "latin1");
+    if (this.#held.length > 0) this.#outbox.add(this.#takeHeld(Number.POSITIVE_INFINITY));
+    const text = this.#outbox.bytes === 0 && stream.writableLength === 0 ? this.#output.takeText() : null;
+    if (text !== null && text.length <= WINDOW_BYTES) {
+      this.#replyRoom.used(text.length);
+      if (text !== "") {
+        this.#countOutput(text.length);
+        stream.write(text, "latin1");
+      }
+    } else {
+      this.#outbox.add(text === null ? this.#output.takeParts() : [text]);
+      this.#replyRoom.used(this.#outbox.bytes);
+      this.#pump();
     }
     this.#afterWriting();
   }
 
   #afterWriting(): void {
     const stream = this.#stream;
-    if (stream.writableLength > 0) this.checkLimits();
+    if (stream.writableLength > 0 || this.#outbox.bytes > 0) this.checkLimits();
+    if (this.client.countedBytes > 0) this.#engine.clientMemory.update(this.client);
     // Both directions end: a peer that goes on sending after its last reply is not listened to.
-    const silent = this.#held.length === 0 && this.#output.length === 0;
+    const silent = this.#held.length === 0 && this.#output.length === 0 && this.#outbox.bytes === 0;
     if (this.#ended && silent) stream.end(() => stream.destroy());
   }
 
@@ -321,15 +426,16 @@ export class Connection implements Transport {
     // A replica has limits of its own (replication/replica.ts), and must always be heard.
     if (this.client.replica?.attached) return;
     if (pending > PAUSE_READING) this.#stall();
-    const limits = this.#engine.config.values["client-output-buffer-limit"];
-    const { hard, soft, softSeconds } = this.client.subscriptions > 0 ? limits.pubsub : limits.normal;
-    if (hard > 0 && pending > hard) {
+    const { hard, soft, softSeconds } = this.#limits;
+    // As in Redis, what fits into the room for replies does not count: CLIENT LIST's omem does.
+    const counted = pending - this.#replyRoom.bytes;
+    if (hard > 0 && counted > hard) {
       this.#engine.stats.outputLimitDisconnections++;
       this.close(false);
       return;
     }
     const { now } = this.#engine;
-    if (soft === 0 || pending <= soft) this.#softLimitSince = 0;
+    if (soft === 0 || counted <= soft) this.#softLimitSince = 0;
     else if (this.#softLimitSince === 0) this.#softLimitSince = now;
     else if (now - this.#softLimitSince > softSeconds * 1000) {
       this.#engine.stats.outputLimitDisconnections++;
@@ -361,12 +467,13 @@ export class Connection implements Transport {
   /** Ends the connection as soon as the peer has taken what was written, or at once if it does not read. */
   destroySoon(): void {
     const stream = this.#stream;
-    if (stream.writableLength === 0) stream.destroy();
+    if (stream.writableLength === 0 && this.#outbox.bytes === 0) stream.destroy();
     else setTimeout(() => stream.destroy(), 100).unref();
   }
 
   #gone(): void {
     this.#ended = true;
+    this.#outbox.clear();
     this.#engine.removeClient(this.client);
     this.onDrain?.();
     this.#flusher.forget(this);

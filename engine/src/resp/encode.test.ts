@@ -192,14 +192,26 @@ describe("large words", () => {
     expect(bytes(new Verbatim(word), 3)).toBe(`=${length + 4}\r\ntxt:${word}\r\n`);
   });
 
-  it("stand alone as bytes, so that together they may pass the longest string", () => {
+  it("stand alone and uncopied, so that together they may pass the longest string", () => {
     const out = new Output();
     const word = "x".repeat(100_000);
     encode([word, word], 2, out);
     expect(out.takeText()).toBeNull();
     const parts = out.takeParts();
-    expect(parts.filter((part) => typeof part !== "string")).toHaveLength(2);
+    expect(parts.filter((part) => part === word)).toHaveLength(2);
     expect(out.takeText()).toBe("");
+  });
+
+  it("stops in the middle of a reply that is over the limit", () => {
+    const out = new Output();
+    out.limit = 10_000;
+    encode(
+      Array.from({ length: 1_000_000 }, () => "0123456789"),
+      2,
+      out,
+    );
+    expect(out.isFull).toBe(true);
+    expect(out.length).toBeLessThan(20_000);
   });
 
   it("leaves no long string of small replies joined", () => {

@@ -27,6 +27,8 @@ const arrayHeads = Array.from({ length: SMALL }, (_, length) => `*${length}\r\n`
 const integers = Array.from({ length: SMALL }, (_, value) => `:${value}\r\n`);
 
 const LARGE = 64 * 1024;
+/** How often a long reply looks whether the client is over its limit, as a mask. */
+const STRETCH = 255;
 
 /** The header of an aggregate of this many elements. */
 function head(sign: string, length: number): string {
@@ -47,7 +49,10 @@ function addBulk(word: string, out: Output): void {
 
 function addAll(sign: string, items: readonly Reply[], protocol: Protocol, out: Output): void {
   out.add(head(sign, items.length));
-  for (let i = 0; i < items.length; i++) encode(items[i]!, protocol, out);
+  for (let i = 0; i < items.length; i++) {
+    encode(items[i]!, protocol, out);
+    if ((i & STRETCH) === STRETCH && out.isFull) return;
+  }
 }
 
 /** Errors and simple strings are one line: line breaks from user data become spaces. */

@@ -4,8 +4,8 @@
  * While a connection runs a batch, its Output holds the one scratch memory of the process and short replies are put there
  * byte by byte; when the batch is over they become one string. That is several times faster than joining strings, which V8
  * keeps as a tree and flattens when it is written. An Output that does not hold the memory (a message to another client)
- * joins strings. Large words stand alone as bytes, because joining would copy them and two of half a gigabyte do not fit
- * into one string.
+ * joins strings. Large words stand alone, as references to the very strings: joining would copy them, and two of half a
+ * gigabyte do not fit into one string. They become bytes when the socket takes them (net/outbox.ts).
  */
 
 const LARGE = 64 * 1024;
@@ -22,6 +22,12 @@ export class Output {
   #text = "";
   #parts: (string | Buffer)[] = [];
   #partBytes = 0;
+  /** More than this is of no use: the client will be cut off (client-output-buffer-limit). */
+  limit = Number.POSITIVE_INFINITY;
+
+  get isFull(): boolean {
+    return this.length > this.limit;
+  }
 
   get length(): number {
     return this.#partBytes + this.#text.length + (holder === this ? filled : 0);
@@ -108,7 +114,7 @@ export class Output {
     }
     if (holder === this) this.#spill();
     this.#setAside();
-    this.#parts.push(Buffer.from(word, "latin1"));
+    this.#parts.push(word);
     this.#partBytes += word.length;
   }
 

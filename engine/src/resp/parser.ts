@@ -22,6 +22,10 @@ const MAX_LINE = 64 * 1024;
 const MAX_WORDS = 2147483647;
 /** From this length on a word is gathered in a buffer of its own. */
 const LARGE = 32 * 1024;
+/** What a word takes beside its bytes: the string's header, and its place in an array that grows by half. */
+const WORD_BYTES = 32;
+/** A larger buffer is not kept for the next large word. */
+const MAX_SPARE = 4 * 1024 * 1024;
 /** V8's longest string is 24 bytes short of 512 MB. */
 export const MAX_WORD = 536_870_888;
 
@@ -33,6 +37,7 @@ export interface ParserLimits {
 }
 
 const EMPTY = Buffer.alloc(0);
+const NO_WORDS: string[] = [];
 
 /** Returned by `#length` for a line that is not complete yet. */
 const INCOMPLETE = Number.POSITIVE_INFINITY;
@@ -52,6 +57,12 @@ export class RequestParser {
   /** A large word that is being gathered. */
   #large: Buffer | null = null;
   #largeFilled = 0;
+  /** Memory of the last large word, for the next one; housekeeping takes it. */
+  #spare: Buffer | null = null;
+  /** The most that was pending since housekeeping looked. */
+  #peak = 0;
+  /** What the words of the unfinished command take. */
+  #wordBytes = 0;
   #failed = false;
 
   constructor(limits: ParserLimits) {
@@ -61,6 +72,30 @@ export class RequestParser {
   /** Bytes that were fed and not yet taken. */
   get pendingBytes(): number {
     return this.#buffer.length - this.#at + this.#largeFilled;
+  }
+
+  /** What the words take that have been read of an unfinished command. */
+  get wordBytes(): number {
+    return this.#missing === 0 ? 0 : this.#wordBytes;
+  }
+
+  /** Room in the buffers beside what is pending. */
+  get freeBytes(): number {
+    let bytes = this.#spare?.length ?? 0;
+    if (this.#large !== null) bytes += this.#large.length - this.#largeFilled;
+    if (this.#store !== null) bytes += this.#store.length - this.#buffer.length;
+    return bytes;
+  }
+
+  /** What an unfinished command takes in all. */
+  get memoryBytes(): number {
+    return this.pendingBytes + this.wordBytes + this.freeBytes;
+  }
+
+  /** Lets go of memory that has not been needed since the last time. */
+  shrink(): void {
+    if (this.#spare !== null && this.#peak < this.#spare.length / 2) this.#spare = null;
+    this.#peak = this.pendingBytes;
   }
 
   feed(chunk: Buffer): void {
@@ -97,7 +132,7 @@ export class RequestParser {
     const take = Math.min(need, chunk.length);
     const filled = this.#largeFilled + take;
     if (filled > this.#large!.length) {
-      const grown = Buffer.allocUnsafe(Math.min(this.#wordLength, Math.max(filled, this.#large!.length * 2)));
+      const grown = Buffer.allocUnsafeSlow(Math.min(this.#wordLength, Math.max(filled, this.#large!.length * 2)));
       this.#large!.copy(grown, 0, 0, this.#largeFilled);
       this.#large = grown;
     }
@@ -178,6 +213,7 @@ export class RequestParser {
       if (count <= 0) continue;
       this.#missing = count;
       this.#words = [];
+      this.#wordBytes = 0;
       this.#wordLength = -1;
       return null;
     }
@@ -196,6 +232,8 @@ export class RequestParser {
         // The two bytes behind a word are passed over unread, as Redis does.
         if (this.#largeFilled < length || this.#buffer.length - this.#at < 2) return undefined;
         words.push(this.#large.latin1Slice(0, length));
+        if (this.#large.length <= MAX_SPARE) this.#spare = this.#large;
+        if (length > this.#peak) this.#peak = length;
         this.#large = null;
         this.#largeFilled = 0;
         this.#at += 2;
@@ -209,15 +247,19 @@ export class RequestParser {
         words.push(cachedWord(this.#buffer, this.#at, end, words.length === 1));
         this.#at = end + 2;
       }
+      this.#wordBytes += length + WORD_BYTES;
       this.#wordLength = -1;
       this.#missing--;
     }
+    this.#words = NO_WORDS;
     return words;
   }
 
   #startLarge(): void {
     const rest = this.#buffer.subarray(this.#at);
-    this.#large = Buffer.allocUnsafe(Math.min(this.#wordLength, Math.max(rest.length, LARGE) * 2));
+    const first = Math.min(this.#wordLength, Math.max(rest.length, LARGE) * 2);
+    this.#large = this.#spare !== null && this.#spare.length >= first ? this.#spare : Buffer.allocUnsafeSlow(first);
+    this.#spare = null;
     this.#largeFilled = 0;
     this.#buffer = this.#gather(rest);
     this.#at = 0;

@@ -15,6 +15,18 @@ const OVERHEAD = 200;
 /** Redis keeps strings up to this length in one piece with their header. */
 const EMBSTR_MAX = 44;
 
+/** From this length on a value that is read several times in one turn of the event loop is made a word once. */
+const LARGE = MEGABYTE;
+
+/** The large value that was read last, and its word: for MGET, transactions and scripts that name it again and again. */
+let lastRead: Bytes | null = null;
+let lastText = "";
+
+function forgetLast(): void {
+  lastRead = null;
+  lastText = "";
+}
+
 /** How much room to make for `needed` bytes: twice that while small, less of a surplus when large. */
 function roomFor(needed: number): number {
   if (needed < MEGABYTE) return Math.max(16, needed * 2);
@@ -57,6 +69,7 @@ export class Bytes {
 
   /** Sets a byte, growing with zeros where the index is beyond the end. */
   put(index: number, byte: number): void {
+    if (lastRead === this) forgetLast();
     this.grow(index + 1);
     this.#buffer[index] = byte;
   }
@@ -68,6 +81,7 @@ export class Bytes {
   /** Writes over what is there, and further; a gap before the offset is zeros. An empty word changes nothing. */
   write(offset: number, word: string): void {
     if (word.length === 0) return;
+    if (lastRead === this) forgetLast();
     this.grow(offset + word.length);
     this.#buffer.latin1Write(word, offset, word.length);
   }
@@ -75,6 +89,7 @@ export class Bytes {
   /** Makes it at least this long, with zeros at the end. */
   grow(length: number): void {
     if (length <= this.#length) return;
+    if (lastRead === this) forgetLast();
     if (length > this.#buffer.length) {
       const buffer = Buffer.alloc(this.#length === 0 ? length : roomFor(length));
       this.#buffer.copy(buffer, 0, 0, this.#length);
@@ -89,6 +104,7 @@ export class Bytes {
       this.grow(length);
       return;
     }
+    if (lastRead === this) forgetLast();
     this.#buffer.fill(0, length, this.#length);
     this.#length = length;
   }
@@ -105,7 +121,14 @@ export class Bytes {
 
   /** All of it, as a word. */
   text(): string {
-    return this.slice(0, this.#length);
+    if (this.#length < LARGE) return this.slice(0, this.#length);
+    if (lastRead !== this) {
+      const text = this.slice(0, this.#length);
+      if (lastRead === null) setImmediate(forgetLast);
+      lastRead = this;
+      lastText = text;
+    }
+    return lastText;
   }
 
   /** The bit at an offset, counted from the highest bit of the first byte; 0 beyond the end. */
@@ -116,6 +139,7 @@ export class Bytes {
   /** Sets a bit, growing as needed; answers what it was. */
   setBit(offset: number, bit: 0 | 1): 0 | 1 {
     const index = Math.floor(offset / 8);
+    if (lastRead === this) forgetLast();
     this.grow(index + 1);
     const shift = 7 - (offset % 8);
     const byte = this.#buffer[index]!;

@@ -1,0 +1,177 @@
+/**
+ * What clients take, and which of them go when that is too much.
+ *
+ * A client's account is the sum of its buffers (input that is not complete, replies that are not taken), the words of the
+ * command that is being read or waits, its MULTI queue, and a sum for each watched key, subscription and tracking prefix.
+ * Replies count by their length: a large value that several replies refer to is there once (net/outbox.ts), but Redis counts
+ * it for each, and limits should mean the same here.
+ *
+ * With `maxmemory-clients` or `maxmemory` every batch of commands brings its client's account up to date, and the sum is
+ * kept. Past `maxmemory-clients` the largest clients are ended, those with CLIENT NO-EVICT, replicas and the primary excepted.
+ * Eviction runs between commands, never inside one.
+ *
+ * Without a limit only clients with large input are counted, and two bounds hold that nobody can switch off, because past
+ * them the process would end: unfinished commands and transactions may take a quarter of V8's heap, and all buffers together
+ * half of the machine's memory.
+ */
+import { totalmem } from "node:os";
+import { getHeapStatistics } from "node:v8";
+import type { Client, ClientBuffers } from "./client.ts";
+import type { Engine } from "./engine.ts";
+
+/** What a client takes beside its buffers, about. */
+const CLIENT_BYTES = 1024;
+/** What a watched key, a subscription or a prefix takes, about. */
+const ITEM_BYTES = 100;
+/** What a queued command and each of its words take beside the bytes. */
+const QUEUED_BYTES = 64;
+const WORD_BYTES = 24;
+/** Housekeeping looks at each client once in so many ticks, and at no fewer than so many clients in one. */
+const TICKS = 10;
+const FEWEST = 5;
+
+/** The memory that this process may use: the machine's, or the container's. */
+function machineBytes(): number {
+  const limit = process.constrainedMemory?.() ?? 0;
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}
+
+export interface ClientAccount extends ClientBuffers {
+  readonly multi: number;
+  readonly total: number;
+}
+
+export const NO_BUFFERS: ClientBuffers = {
+  query: 0,
+  queryFree: 0,
+  argv: 0,
+  replyRoom: 0,
+  replyPeak: 0,
+  replyInBuffer: 0,
+  replyParts: 0,
+  replyBytes: 0,
+};
+
+/** The words of a MULTI queue. What was counted before is not counted again: a queue only grows. */
+function queuedBytes(client: Client): number {
+  const { multi, queueAccount } = client;
+  if (multi === null) return 0;
+  if (queueAccount.queue !== multi) {
+    queueAccount.queue = multi;
+    queueAccount.commands = 0;
+    queueAccount.bytes = 0;
+  }
+  for (; queueAccount.commands < multi.length; queueAccount.commands++) {
+    const { argv } = multi[queueAccount.commands]!;
+    queueAccount.bytes += QUEUED_BYTES;
+    for (const word of argv) queueAccount.bytes += word.length + WORD_BYTES;
+  }
+  return queueAccount.bytes;
+}
+
+/** Where a client's memory goes. */
+export function accountOf(client: Client): ClientAccount {
+  const buffers = client.transport.buffers?.() ?? NO_BUFFERS;
+  const multi = queuedBytes(client);
+  const items = client.watched.length + client.subscriptions + (client.tracking?.prefixes.size ?? 0);
+  const { query, queryFree, argv, replyRoom, replyBytes } = buffers;
+  const total =
+    CLIENT_BYTES + client.name.length + query + queryFree + argv + multi + replyRoom + replyBytes + items * ITEM_BYTES;
+  return { ...buffers, multi, total };
+}
+
+export class ClientMemory {
+  /** Whether every client is counted. */
+  active = false;
+  /** maxmemory-clients in bytes; 0 means that there is none. */
+  limit = 0;
+  /** What the counted clients take, and how much of that in V8's heap. Replicas do not count: see eviction.ts. */
+  totalBytes = 0;
+  #heapBytes = 0;
+  /** What unfinished commands and transactions may take of V8's heap. */
+  heapShare = Math.floor(getHeapStatistics().heap_size_limit / 4);
+  readonly #machineShare = Math.floor(machineBytes() / 2);
+  readonly #engine: Engine;
+  #scheduled = false;
+  #next: IterableIterator<Client> | null = null;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** Takes over the directives; a limit that was lowered acts after the command that lowered it. */
+  configure(): void {
+    const { values } = this.#engine.config;
+    const limit = values["maxmemory-clients"];
+    this.limit = limit < 0 ? Math.floor((values.maxmemory * -limit) / 100) : limit;
+    this.active = this.limit > 0 || values.maxmemory > 0;
+    if (!this.active) return;
+    for (const client of this.#engine.clients.values()) this.update(client);
+  }
+
+  /** Brings a client's account up to date. */
+  update(client: Client): void {
+    if (client.closed) return;
+    const counts = !client.replica?.attached && !client.isPrimary;
+    const bytes = counts ? accountOf(client).total : 0;
+    const heapBytes = counts ? (client.transport.heapBytes ?? 0) + client.queueAccount.bytes : 0;
+    this.totalBytes += bytes - client.countedBytes;
+    this.#heapBytes += heapBytes - client.countedHeapBytes;
+    client.countedBytes = bytes;
+    client.countedHeapBytes = heapBytes;
+    if (this.#isOver && !this.#scheduled) {
+      this.#scheduled = true;
+      setImmediate(() => this.evict());
+    }
+  }
+
+  forget(client: Client): void {
+    this.totalBytes -= client.countedBytes;
+    this.#heapBytes -= client.countedHeapBytes;
+    client.countedBytes = 0;
+    client.countedHeapBytes = 0;
+  }
+
+  get #isOver(): boolean {
+    if (this.limit > 0 && this.totalBytes > this.limit) return true;
+    return this.#heapBytes > this.heapShare || this.totalBytes > this.#machineShare;
+  }
+
+  /** Ends the largest clients until the rest fits. */
+  evict(): void {
+    this.#scheduled = false;
+    if (!this.#isOver) return;
+    const heapFirst = this.#heapBytes > this.heapShare;
+    const size = (client: Client) => (heapFirst ? client.countedHeapBytes : client.countedBytes);
+    const candidates = [...this.#engine.clients.values()].filter(
+      (client) =>
+        size(client) > 0 &&
+        (heapFirst || !client.noEvict) &&
+        client.transport.buffers !== undefined &&
+        !client.isPrimary,
+    );
+    candidates.sort((a, b) => size(b) - size(a));
+    for (const client of candidates) {
+      if (!this.#isOver) return;
+      this.#engine.log("notice", `Evicting client: id=${client.id} tot-mem=${client.countedBytes}`);
+      this.#engine.stats.evictedClients++;
+      client.transport.close(false);
+    }
+  }
+
+  /** Called by every tick: some of the clients, so that each has its turn in a second. */
+  cron(): void {
+    const { clients } = this.#engine;
+    for (let left = Math.max(FEWEST, Math.ceil(clients.size / TICKS)); left > 0 && clients.size > 0; left--) {
+      this.#next ??= clients.values();
+      const { value: client, done } = this.#next.next();
+      if (done) {
+        this.#next = null;
+        if (clients.size <= FEWEST) return;
+        continue;
+      }
+      client.transport.cron?.();
+      if (this.active || client.countedBytes > 0) this.update(client);
+    }
+  }
+}

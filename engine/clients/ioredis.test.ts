@@ -54,6 +54,17 @@ describe.each(CASES)("$name", ({ Redis, options }) => {
     expect(engine.core.clients.size).toBe(0);
   });
 
+  it("answers QUIT before the connection closes", async () => {
+    const redis = open();
+    const seen: string[] = [];
+    for (const name of ["close", "end"]) redis.on(name, () => seen.push(name));
+    const ended = event(redis, "end");
+    redis.set("k", "v").then(() => seen.push("set"));
+    await redis.quit().then(() => seen.push("quit"));
+    await ended;
+    expect(seen).toEqual(["set", "quit", "close", "end"]);
+  });
+
   it("reads and writes text, bytes and numbers", async () => {
     const redis = open();
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, i) => i));

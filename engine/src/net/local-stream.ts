@@ -52,8 +52,14 @@ export class LocalStream extends Duplex {
     else peer.#waiting = done;
   }
 
+  /** The end comes in a turn of its own, as from a socket: whoever waits for the last bytes has had them by then. */
   override _final(done: () => void): void {
-    if (this.#peer !== null && !this.#peer.destroyed) this.#peer.push(null);
+    const peer = this.#peer;
+    if (peer !== null) {
+      setImmediate(() => {
+        if (!peer.destroyed) peer.push(null);
+      });
+    }
     done();
   }
 

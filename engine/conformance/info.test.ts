@@ -105,6 +105,37 @@ describe.skipIf(missing !== undefined)("INFO", () => {
     expect(frame(ours)).toBe(frame(real));
   });
 
+  test("counts what is freed in the background as Redis does", async () => {
+    const many = Array.from({ length: 65 }, (_, i) => `${"m".repeat(100)}${i}`);
+    const each = (wrap: (member: string) => string[]) => many.flatMap(wrap);
+    const commands = [
+      ["SADD", "small", "a", "b"],
+      ["UNLINK", "small"],
+      ["SADD", "s", ...many],
+      ["HSET", "h", ...each((m) => [m, "v"])],
+      ["ZADD", "z", ...each((m) => ["1", m])],
+      ["SET", "string", "x".repeat(100_000)],
+      ["UNLINK", "s", "h", "string", "nosuch"],
+      ["DEL", "z"],
+      ["SADD", "s", ...many],
+      ["CONFIG", "SET", "lazyfree-lazy-user-del", "yes"],
+      ["DEL", "s"],
+      ["SELECT", "5"],
+      ["MSET", "x", "1", "y", "2"],
+      ["FLUSHDB", "SYNC"],
+      ["MSET", "x", "1", "y", "2", "z", "3"],
+      ["FLUSHDB", "ASYNC"],
+      ["CONFIG", "SET", "lazyfree-lazy-user-flush", "yes"],
+      ["MSET", "x", "1", "y", "2"],
+      ["FLUSHDB"],
+      ["SELECT", "0"],
+      ["CONFIG", "SET", "lazyfree-lazy-user-flush", "no", "lazyfree-lazy-user-del", "no"],
+    ];
+    await Promise.all(wires.map((wire) => wire.pipeline(commands)));
+    const freed = (text: string) => parse(text).get("Memory")!.get("lazyfreed_objects");
+    await expect.poll(async () => (await ask("memory")).map(freed)).toEqual(["8", "8"]);
+  });
+
   test("counts calls, errors and keys as Redis does", async () => {
     const [real, ours] = (await ask("commandstats", "errorstats", "keyspace")).map(parse) as [Sections, Sections];
     const counts = (text: string) => text.replace(/usec=\d+,usec_per_call=[\d.]+,/, "").replace(/avg_ttl=\d+/, "");

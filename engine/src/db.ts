@@ -16,6 +16,7 @@ import { Dict } from "./dict.ts";
 import type { Engine } from "./engine.ts";
 import { WRONGTYPE } from "./errors.ts";
 import type { Table } from "./hash-table.ts";
+import { countLazyFree } from "./lazy-free.ts";
 import { type EventClass, GENERIC_EVENT, STRING_EVENT, TYPE_EVENT } from "./notify.ts";
 import { Bytes, bytesOf, sizeOfString } from "./types/bytes.ts";
 import {
@@ -439,7 +440,8 @@ export class Db {
   }
 
   #expire(key: string): void {
-    this.#remove(key);
+    const value = this.#remove(key);
+    if (this.engine.config.values["lazyfree-lazy-expire"]) countLazyFree(this.engine, value);
     this.engine.stats.expiredKeys++;
     this.signal(key, null);
     this.notify("expired", key, "x");
@@ -448,7 +450,8 @@ export class Db {
 
   /** Removes a key because memory is short. */
   evict(key: string): void {
-    this.#remove(key);
+    const value = this.#remove(key);
+    if (this.engine.config.values["lazyfree-lazy-eviction"]) countLazyFree(this.engine, value);
     this.engine.stats.evictedKeys++;
     this.signal(key, null);
     this.notify("evicted", key, "e");

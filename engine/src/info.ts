@@ -178,7 +178,7 @@ const memory: Section = (engine) => {
     ["mem_allocator", `v8-${process.versions.v8}`],
     ["active_defrag_running", 0],
     ["lazyfree_pending_objects", 0],
-    ["lazyfreed_objects", 0],
+    ["lazyfreed_objects", engine.stats.lazyFreed],
   ];
 };
 

@@ -87,6 +87,8 @@ export class Stats {
   expireCyclesCut = 0;
   evictedKeys = 0;
   evictedClients = 0;
+  /** Values that Redis would have freed in the background. */
+  lazyFreed = 0;
   replyBufferShrinks = 0;
   replyBufferExpands = 0;
   connections = 0;
@@ -159,7 +161,13 @@ export class Stats {
   /** CONFIG RESETSTAT. */
   reset(): void {
     this.keyspaceHits = this.keyspaceMisses = 0;
-    this.expiredKeys = this.expiredStale = this.expireCyclesCut = this.evictedKeys = this.evictedClients = 0;
+    this.expiredKeys =
+      this.expiredStale =
+      this.expireCyclesCut =
+      this.evictedKeys =
+      this.evictedClients =
+      this.lazyFreed =
+        0;
     this.replyBufferShrinks = this.replyBufferExpands = 0;
     this.connections = this.rejectedConnections = this.outputLimitDisconnections = 0;
     this.commands = this.errorReplies = 0;

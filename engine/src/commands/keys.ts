@@ -5,6 +5,7 @@ import { group, key, keysFrom } from "../command.ts";
 import { type Db, isCollection, typeOf } from "../db.ts";
 import { BAD_DB_INDEX, INT_OUT_OF_RANGE, NO_SUCH_KEY, SAME_OBJECT, SYNTAX } from "../errors.ts";
 import { compileGlob } from "../glob.ts";
+import { countLazyFree } from "../lazy-free.ts";
 import { OK, type Reply, Status } from "../reply.ts";
 import { hideCursor } from "../scan-cursor.ts";
 import { Bytes } from "../types/bytes.ts";
@@ -38,6 +39,13 @@ function countKeys(args: Args, test: (name: string) => boolean): number {
   let count = 0;
   for (const name of args.rest()) if (test(name)) count++;
   return count;
+}
+
+function unlink({ db, engine }: Client, args: Args): number {
+  return countKeys(args, (name) => {
+    countLazyFree(engine, db.peek(name));
+    return db.delete(name);
+  });
 }
 
 /** Puts a key's value and deadline under another name, in this database or another. */
@@ -145,7 +153,10 @@ export const keys = group("generic", [
     summary: "Deletes keys.",
     syntax: "key [key ...]",
     complexity: "O(N) in the number of keys",
-    run: ({ db }, args) => countKeys(args, (name) => db.delete(name)),
+    run: (client, args) =>
+      client.engine.config.values["lazyfree-lazy-user-del"]
+        ? unlink(client, args)
+        : countKeys(args, (name) => client.db.delete(name)),
   },
   {
     name: "unlink",
@@ -157,7 +168,7 @@ export const keys = group("generic", [
     summary: "Deletes keys; their memory is reclaimed in the background.",
     syntax: "key [key ...]",
     complexity: "O(1) for each key",
-    run: ({ db }, args) => countKeys(args, (name) => db.delete(name)),
+    run: unlink,
   },
   {
     name: "exists",

@@ -24,9 +24,15 @@ import { slowlog } from "./slowlog.ts";
 
 /** ASYNC and SYNC make no difference here: what is let go of is collected in the background anyway. */
 function flush(client: Client, args: Args, databases: readonly Db[]): Reply {
-  if (args.more && !args.accept("async") && !args.accept("sync")) throw SYNTAX;
+  const { engine } = client;
+  let lazy = !args.more && engine.config.values["lazyfree-lazy-user-flush"];
+  if (args.accept("async")) lazy = true;
+  else if (args.more && !args.accept("sync")) throw SYNTAX;
   args.end();
-  for (const db of databases) client.engine.dirty += db.clear();
+  for (const db of databases) {
+    if (lazy) engine.stats.lazyFreed += db.size;
+    engine.dirty += db.clear();
+  }
   if (databases === client.engine.databases) client.engine.persistence.flushedAll();
   // Passed on even if there was nothing to remove: a replica or a file may still have something.
   client.propagateAs([...args.argv]);

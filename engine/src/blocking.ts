@@ -111,7 +111,8 @@ export class Blocking {
         if (keys.has(key)) continue;
         seen.set(db, keys.add(key));
         const clients = db.waiting.get(key);
-        if (clients !== undefined) for (const client of [...clients]) this.#serve(client, key);
+        if (clients === undefined) continue;
+        for (const client of [...clients]) this.#engine.serving(client, () => this.#serve(client, key));
       }
     }
   }

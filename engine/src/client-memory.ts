@@ -92,7 +92,8 @@ export class ClientMemory {
   heapShare = Math.floor(getHeapStatistics().heap_size_limit / 4);
   readonly #machineShare = Math.floor(machineBytes() / 2);
   readonly #engine: Engine;
-  #scheduled = false;
+  /** Whether clients have to go; they do before the next command, or between commands. */
+  isOver = false;
   #next: IterableIterator<Client> | null = null;
 
   constructor(engine: Engine) {
@@ -119,10 +120,9 @@ export class ClientMemory {
     this.#heapBytes += heapBytes - client.countedHeapBytes;
     client.countedBytes = bytes;
     client.countedHeapBytes = heapBytes;
-    if (this.#isOver && !this.#scheduled) {
-      this.#scheduled = true;
-      setImmediate(() => this.evict());
-    }
+    if (this.isOver || !this.#exceeds) return;
+    this.isOver = true;
+    setImmediate(() => this.evict());
   }
 
   forget(client: Client): void {
@@ -132,15 +132,15 @@ export class ClientMemory {
     client.countedHeapBytes = 0;
   }
 
-  get #isOver(): boolean {
+  get #exceeds(): boolean {
     if (this.limit > 0 && this.totalBytes > this.limit) return true;
     return this.#heapBytes > this.heapShare || this.totalBytes > this.#machineShare;
   }
 
   /** Ends the largest clients until the rest fits. */
   evict(): void {
-    this.#scheduled = false;
-    if (!this.#isOver) return;
+    this.isOver = false;
+    if (!this.#exceeds) return;
     const heapFirst = this.#heapBytes > this.heapShare;
     const size = (client: Client) => (heapFirst ? client.countedHeapBytes : client.countedBytes);
     const candidates = [...this.#engine.clients.values()].filter(
@@ -152,7 +152,7 @@ export class ClientMemory {
     );
     candidates.sort((a, b) => size(b) - size(a));
     for (const client of candidates) {
-      if (!this.#isOver) return;
+      if (!this.#exceeds) return;
       this.#engine.log("notice", `Evicting client: id=${client.id} tot-mem=${client.countedBytes}`);
       this.#engine.stats.evictedClients++;
       client.transport.close(false);

@@ -201,6 +201,9 @@ export class Engine {
   /** The client whose command is running at the outermost level, while `tell` may have to wait for its reply. */
   #executing: Client | null = null;
   #messages: Reply[] = [];
+  /** The blocked client that is being served, while `tell` has to wait for its reply. */
+  #served: Client | null = null;
+  #servedMessages: Reply[] = [];
   #depth = 0;
   #effects: Effect[] = [];
   #tick: NodeJS.Timeout;
@@ -321,7 +324,22 @@ export class Engine {
   /** Sends a message that must not come between a client's own command and its reply. */
   tell(client: Client, message: Reply): void {
     if (client === this.#executing) this.#messages.push(message);
+    else if (client === this.#served) this.#servedMessages.push(message);
     else client.push(message);
+  }
+
+  /** Serves a client that was blocked: what that causes for itself comes behind its reply. */
+  serving(client: Client, serve: () => void): void {
+    this.#served = client;
+    try {
+      serve();
+    } finally {
+      this.#served = null;
+    }
+    if (this.#servedMessages.length === 0) return;
+    const messages = this.#servedMessages;
+    this.#servedMessages = [];
+    for (const message of messages) client.push(message);
   }
 
   /** The reasons not to run a command that depend on the client's and the server's state. */
@@ -335,6 +353,12 @@ export class Engine {
     }
     if (client.multi !== null && (flags & NO_MULTI) !== 0) return notAllowedInMulti(command.name);
     if (this.loading && (flags & WHILE_LOADING) === 0) return LOADING;
+    // Clients before keys: what the last command has made of its client's buffers must cost nobody's data.
+    if (this.clientMemory.isOver) {
+      this.clientMemory.evict();
+      // Nobody hears it.
+      if (client.closed) return OOM;
+    }
     if (this.#mayLackRoom(client, command) && !this.eviction.makeRoom() && this.#needsRoom(client, command)) return OOM;
     if (this.persistence.troubled && this.#needsFiles(client, command)) {
       const refusal = this.persistence.refusal();
@@ -518,6 +542,11 @@ export class Engine {
     if (this.effectListeners.size > 0) this.#effects.push({ db, argv });
   }
 
+  /** Hands on an eviction by itself, where no command runs that it would be a part of. */
+  handOnRemoval(): void {
+    if (this.#depth === 0 && this.#effects.length > 0) this.#handOn();
+  }
+
   /** Hands on what one command, transaction or script did, together. */
   #handOn(): void {
     const effects = this.#effects;
@@ -595,6 +624,7 @@ export class Engine {
     this.replication.cron();
     this.onTick?.();
     this.clientMemory.cron();
+    if (this.tracking.active) this.tracking.shrink();
   }
 
   /** Stops the timers. Sockets and files are closed by their owners before. */

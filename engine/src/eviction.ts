@@ -69,7 +69,7 @@ export class Eviction {
     this.renewClock();
   }
 
-  /** Takes over the directives; a limit that was lowered acts at once. */
+  /** Takes over the directives; a limit that was lowered acts after the command, or transaction, that lowered it. */
   configure(): void {
     const { values } = this.#engine.config;
     const policy = values["maxmemory-policy"];
@@ -84,7 +84,7 @@ export class Eviction {
     this.#decayMinutes = values["lfu-decay-time"];
     this.#pool = [];
     this.renewClock();
-    if (this.limit > 0) this.makeRoom();
+    if (this.limit > 0) this.#goOnLater();
   }
 
   /** Called by every tick: the stamps' clock, and what changes slowly of what counts. */
@@ -153,9 +153,16 @@ export class Eviction {
 
   /** Below maxmemory, if there is one, and below what the heap can hold. */
   #hasRoom(): boolean {
+    return this.#excessBytes() === 0 && !this.#isHeapFull();
+  }
+
+  #excessBytes(): number {
+    return this.limit > 0 ? Math.max(0, this.usedBytes - this.limit) : 0;
+  }
+
+  #isHeapFull(): boolean {
     const { heapGuard, databases } = this.#engine;
-    if (this.limit > 0 && this.usedBytes > this.limit) return false;
-    return !heapGuard.full || !heapGuard.isShort(databases[0]!);
+    return heapGuard.full && heapGuard.isShort(databases[0]!);
   }
 
   /**
@@ -172,21 +179,28 @@ export class Eviction {
     const { clock, latency } = this.#engine;
     const started = clock.monotonic();
     if (this.exceededSince === 0) this.exceededSince = started;
-    const madeRoom = this.#removeSome(started + this.#budgetMs());
+    const madeRoom = this.#removeSome(this.#excessBytes(), started + this.#budgetMs());
     latency.add("eviction-cycle", clock.monotonic() - started);
     return madeRoom;
   }
 
-  #removeSome(until: number): boolean {
+  /**
+   * Goes by what the removed keys took, not by the whole sum: that grows with every message to a client that tracks the key,
+   * and would never stop.
+   */
+  #removeSome(excess: number, until: number): boolean {
+    const engine = this.#engine;
+    const goal = engine.dataBytes - excess;
     for (let removed = 1; ; removed++) {
       const victim = this.#random ? this.#anyKey() : this.#bestKey();
       if (victim === undefined) return false;
       victim.db.evict(victim.key);
-      if (this.#hasRoom()) {
+      engine.handOnRemoval();
+      if (engine.dataBytes <= goal && !this.#isHeapFull()) {
         this.#endExcess();
         return true;
       }
-      if (removed % 16 === 0 && this.#engine.clock.monotonic() > until) {
+      if (removed % 16 === 0 && engine.clock.monotonic() > until) {
         this.#goOnLater();
         return true;
       }

@@ -131,8 +131,7 @@ export class Tracking {
   #remember(client: Client, tracking: ClientTracking, command: Command, argv: readonly string[]): void {
     if (tracking.optin ? !tracking.caching : tracking.optout && tracking.caching) return;
     for (const index of keysOf(command, argv)) this.#addReader(argv[index]!, client.id);
-    const max = this.#engine.config.values["tracking-table-max-keys"];
-    if (max > 0 && this.#table.size > max) this.#shrink(max);
+    this.shrink();
   }
 
   #addReader(key: string, id: number): void {
@@ -148,8 +147,10 @@ export class Tracking {
     this.#items++;
   }
 
-  /** Tells the readers of the oldest entries that they are no longer watched over. */
-  #shrink(max: number): void {
+  /** Past tracking-table-max-keys: tells the readers of the oldest entries that they are no longer watched over. */
+  shrink(): void {
+    const max = this.#engine.config.values["tracking-table-max-keys"];
+    if (max === 0 || this.#table.size <= max) return;
     for (const key of this.#table.keys()) {
       if (this.#table.size <= max) return;
       this.#tellReaders(key);

@@ -343,7 +343,8 @@ export class Replication {
   detach(replica: Replica): void {
     if (!this.replicas.delete(replica)) return;
     this.fullSync.forget(replica);
-    this.feed.trim();
+    if (this.replicas.size === 0) this.feed.buffer.clear();
+    else this.feed.trim();
     this.#engine.log("notice", `Connection with replica ${replica.name} lost.`);
     if (this.replicas.size === 0) this.#noReplicasSince = this.#engine.clock.monotonic();
     const wasOnline = replica.state === "online";

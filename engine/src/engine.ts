@@ -297,6 +297,7 @@ export class Engine {
     if (!command.accepts(argv.length)) return this.#refuse(client, command, wrongArity(command.name));
     const refusal = this.#refusal(client, command);
     if (refusal !== null) return this.#refuse(client, command, refusal);
+    if (this.tracking.active) this.tracking.shrink();
     if (this.pause.active && this.#depth === 0 && this.pause.blocks(client, command, argv)) return POSTPONED;
     if (client.multi !== null && !command.runsInsideMulti) {
       client.multi.push({ command, argv });

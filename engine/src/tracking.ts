@@ -131,7 +131,6 @@ export class Tracking {
   #remember(client: Client, tracking: ClientTracking, command: Command, argv: readonly string[]): void {
     if (tracking.optin ? !tracking.caching : tracking.optout && tracking.caching) return;
     for (const index of keysOf(command, argv)) this.#addReader(argv[index]!, client.id);
-    this.shrink();
   }
 
   #addReader(key: string, id: number): void {
@@ -147,7 +146,7 @@ export class Tracking {
     this.#items++;
   }
 
-  /** Past tracking-table-max-keys: tells the readers of the oldest entries that they are no longer watched over. */
+  /** Before each command, past tracking-table-max-keys: tells the readers of the oldest entries that they are no longer watched over. */
   shrink(): void {
     const max = this.#engine.config.values["tracking-table-max-keys"];
     if (max === 0 || this.#table.size <= max) return;

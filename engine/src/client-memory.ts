@@ -11,8 +11,8 @@
  * Eviction runs between commands, never inside one.
  *
  * Without a limit only clients with large input are counted, and two bounds hold that nobody can switch off, because past
- * them the process would end: unfinished commands and transactions may take a quarter of V8's heap, and all buffers together
- * half of the machine's memory.
+ * them the process would end: unfinished commands and transactions may take a quarter of V8's heap, and all input together half
+ * of the machine's memory.
  */
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
@@ -52,6 +52,8 @@ export const NO_BUFFERS: ClientBuffers = {
   replyBytes: 0,
 };
 
+const NOTHING = { total: 0, replyBytes: 0 };
+
 /** The words of a MULTI queue. What was counted before is not counted again: a queue only grows. */
 function queuedBytes(client: Client): number {
   const { multi, queueAccount } = client;
@@ -85,8 +87,9 @@ export class ClientMemory {
   active = false;
   /** maxmemory-clients in bytes; 0 means that there is none. */
   limit = 0;
-  /** What the counted clients take, and how much of that in V8's heap. Replicas do not count: see eviction.ts. */
+  /** What the counted clients take, and how much of that is input, and in V8's heap. Replicas do not count: see eviction.ts. */
   totalBytes = 0;
+  #inputBytes = 0;
   #heapBytes = 0;
   /** What unfinished commands and transactions may take of V8's heap. */
   heapShare = Math.floor(getHeapStatistics().heap_size_limit / 4);
@@ -114,27 +117,30 @@ export class ClientMemory {
   update(client: Client): void {
     if (client.closed) return;
     const counts = !client.replica?.attached && !client.isPrimary;
-    const bytes = counts ? accountOf(client).total : 0;
+    const { total, replyBytes } = counts ? accountOf(client) : NOTHING;
     const heapBytes = counts ? (client.transport.heapBytes ?? 0) + client.queueAccount.bytes : 0;
-    this.totalBytes += bytes - client.countedBytes;
-    this.#heapBytes += heapBytes - client.countedHeapBytes;
-    client.countedBytes = bytes;
-    client.countedHeapBytes = heapBytes;
+    this.#count(client, total, total - replyBytes, heapBytes);
     if (this.isOver || !this.#exceeds) return;
     this.isOver = true;
     setImmediate(() => this.evict());
   }
 
   forget(client: Client): void {
-    this.totalBytes -= client.countedBytes;
-    this.#heapBytes -= client.countedHeapBytes;
-    client.countedBytes = 0;
-    client.countedHeapBytes = 0;
+    this.#count(client, 0, 0, 0);
+  }
+
+  #count(client: Client, bytes: number, inputBytes: number, heapBytes: number): void {
+    this.totalBytes += bytes - client.countedBytes;
+    this.#inputBytes += inputBytes - client.countedInputBytes;
+    this.#heapBytes += heapBytes - client.countedHeapBytes;
+    client.countedBytes = bytes;
+    client.countedInputBytes = inputBytes;
+    client.countedHeapBytes = heapBytes;
   }
 
   get #exceeds(): boolean {
     if (this.limit > 0 && this.totalBytes > this.limit) return true;
-    return this.#heapBytes > this.heapShare || this.totalBytes > this.#machineShare;
+    return this.#heapBytes > this.heapShare || this.#inputBytes > this.#machineShare;
   }
 
   /** Ends the largest clients until the rest fits. */

@@ -88,6 +88,7 @@ export class Client {
   noEvict = false;
   /** What client-memory.ts has counted for this client; 0 while it is not counted. */
   countedBytes = 0;
+  countedInputBytes = 0;
   countedHeapBytes = 0;
   /** How much of `multi` has been counted. */
   readonly queueAccount: { queue: readonly QueuedCommand[] | null; commands: number; bytes: number } = {

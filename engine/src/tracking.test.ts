@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ManualClock } from "./clock.ts";
 import { Engine } from "./engine.ts";
 import { LocalClient } from "./local-client.ts";
-import { OK, Push, type Reply } from "./reply.ts";
+import { OK, PONG, Push, type Reply } from "./reply.ts";
 import { TestClient } from "./test-client.ts";
 
 let clock: ManualClock;
@@ -51,9 +51,9 @@ describe("by default", () => {
     expect(reader.call("GET a")).toEqual([null, invalidate("a")]);
   });
 
-  test("a full table forgets the oldest key and says so", () => {
-    reader.run("MGET a b c").taken();
-    expect(reader.call("GET d")).toEqual([null, invalidate("a")]);
+  test("a full table forgets the oldest key before the next command, and says so", () => {
+    reader.run("MGET a b c d").taken();
+    expect(reader.call("PING")).toEqual([invalidate("a"), PONG]);
     expect([engine.tracking.keyCount, engine.tracking.itemCount]).toEqual([3, 3]);
   });
 

@@ -45,6 +45,7 @@ export const NO_BUFFERS: ClientBuffers = {
   query: 0,
   queryFree: 0,
   argv: 0,
+  argvOverhead: 0,
   replyRoom: 0,
   replyPeak: 0,
   replyInBuffer: 0,
@@ -76,9 +77,9 @@ export function accountOf(client: Client): ClientAccount {
   const buffers = client.transport.buffers?.() ?? NO_BUFFERS;
   const multi = queuedBytes(client);
   const items = client.watched.length + client.subscriptions + (client.tracking?.prefixes.size ?? 0);
-  const { query, queryFree, argv, replyRoom, replyBytes } = buffers;
-  const total =
-    CLIENT_BYTES + client.name.length + query + queryFree + argv + multi + replyRoom + replyBytes + items * ITEM_BYTES;
+  const { query, queryFree, argv, argvOverhead, replyRoom, replyBytes } = buffers;
+  const input = query + queryFree + argv + argvOverhead + multi;
+  const total = CLIENT_BYTES + client.name.length + input + replyRoom + replyBytes + items * ITEM_BYTES;
   return { ...buffers, multi, total };
 }
 

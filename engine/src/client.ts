@@ -17,6 +17,8 @@ export interface ClientBuffers {
   readonly queryFree: number;
   /** The words of the command that is being read, runs or waits. */
   readonly argv: number;
+  /** What those words take beside their bytes. */
+  readonly argvOverhead: number;
   readonly replyRoom: number;
   readonly replyPeak: number;
   /** Replies that fit into that room, and what does not, in parts. */

@@ -93,7 +93,7 @@ export class Eviction {
     this.clock = Math.floor(now / 1000) & STAMP_BITS;
     this.#minute = Math.floor(now / 60_000) & 0xffff;
     this.newStamp = this.lfu ? (this.#minute << 8) | LFU_FIRST : this.clock;
-    this.#otherBytes = this.limit === 0 ? 0 : this.#countOthers();
+    this.#otherBytes = this.#countOthers();
   }
 
   #countOthers(): number {

@@ -21,9 +21,13 @@ export const PEAK_RESET_MS = 5000;
 
 export class ReplyRoom {
   bytes = LARGEST;
-  /** The most that was in it lately. */
-  peak = 0;
-  #resetAt = 0;
+  /** The most that was in it lately. A new client is given the benefit of the doubt. */
+  peak = LARGEST;
+  #resetAt: number;
+
+  constructor(now: number) {
+    this.#resetAt = now;
+  }
 
   /** This much was gathered before it was written. */
   used(bytes: number): void {

@@ -79,6 +79,11 @@ export class RequestParser {
     return this.#missing === 0 ? 0 : this.#wordBytes;
   }
 
+  /** How long they are. */
+  get wordLengths(): number {
+    return this.#missing === 0 ? 0 : this.#wordBytes - this.#words.length * WORD_BYTES;
+  }
+
   /** Room in the buffers beside what is pending. */
   get freeBytes(): number {
     let bytes = this.#spare?.length ?? 0;

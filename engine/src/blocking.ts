@@ -112,6 +112,8 @@ export class Blocking {
         seen.set(db, keys.add(key));
         const clients = db.waiting.get(key);
         if (clients === undefined) continue;
+        // The command that is over may have taken long: what it made may have expired meanwhile.
+        this.#engine.renewClock();
         for (const client of [...clients]) this.#engine.serving(client, () => this.#serve(client, key));
       }
     }

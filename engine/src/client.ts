@@ -4,7 +4,8 @@
  */
 import type { BlockRequest } from "./blocking.ts";
 import type { Command } from "./command-table.ts";
-import type { Db } from "./db.ts";
+import type { Db, Watcher } from "./db.ts";
+import { FOR_ALL, FOR_REPLICAS } from "./effects.ts";
 import type { Engine } from "./engine.ts";
 import type { Replica } from "./replication/replica.ts";
 import { NO_REPLY, Push, Replies, type Reply } from "./reply.ts";
@@ -63,11 +64,32 @@ export interface QueuedCommand {
   readonly argv: readonly string[];
 }
 
-export interface WatchedKey {
+/** A key that a client watches. */
+export class WatchedKey implements Watcher {
   readonly db: Db;
   readonly key: string;
-  /** Whether it existed when it was watched: a key that expires meanwhile counts as changed, one that was gone does not. */
-  readonly existed: boolean;
+  stale: boolean;
+  readonly #client: Client;
+
+  constructor(client: Client, db: Db, key: string) {
+    this.db = db;
+    this.key = key;
+    this.stale = db.isDue(key);
+    this.#client = client;
+  }
+
+  get watchBroken(): boolean {
+    return this.#client.watchBroken;
+  }
+
+  set watchBroken(broken: boolean) {
+    this.#client.watchBroken = broken;
+  }
+
+  /** Its time has come since it was watched. */
+  get hasExpired(): boolean {
+    return !this.stale && this.db.isDue(this.key);
+  }
 }
 
 export type ReplyMode = "on" | "off" | "skip" | "skip-next";
@@ -134,6 +156,8 @@ export class Client {
 
   /** What goes to the file and the replicas instead of the running command; null: the command itself. */
   propagation: string[][] | null = null;
+  /** Who is to hear of the running command. */
+  audience = FOR_ALL;
 
   constructor(engine: Engine, id: number, transport: Transport) {
     this.engine = engine;
@@ -177,6 +201,12 @@ export class Client {
   /** Replaces what the file and the replicas see of the running command. With no argument: they see nothing. */
   propagateAs(...commands: string[][]): void {
     this.propagation = commands;
+  }
+
+  /** Sends the running command to the replicas, whatever it changed, and not to the file. */
+  propagateToReplicas(argv: readonly string[]): void {
+    this.propagation = [[...argv]];
+    this.audience = FOR_REPLICAS;
   }
 
   /** A message outside the request–reply order. */

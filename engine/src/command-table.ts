@@ -55,6 +55,9 @@ const ALLOWED_WHILE_SUBSCRIBED = new Set([
 /** Commands that EXEC, DISCARD and their like must run at once although a transaction is open. */
 const RUN_INSIDE_MULTI = new Set(["exec", "discard", "multi", "watch", "quit", "reset"]);
 
+/** Commands that look at keys which nobody named, and may find that their time has come. */
+const TOUCH_ANY_KEY = new Set(["scan", "randomkey"]);
+
 /** Brief as Redis's fast ones are, though they are not among them. */
 const BRIEF = new Set(["set", "setex", "psetex", "rpoplpush", "lmove"]);
 /** Fast ones that may be given a number of elements to take. */
@@ -75,6 +78,7 @@ export class Command {
   /** Where its own arguments begin in argv. */
   readonly firstArgument: number;
   readonly runsInsideMulti: boolean;
+  readonly touchesAnyKey: boolean;
   /** Whether words of a call may outlive it, in the data or in a list of keys that somebody watches or waits for. */
   readonly keepsWords: boolean;
   readonly #brief: boolean;
@@ -93,6 +97,7 @@ export class Command {
     this.run = row.run;
     this.firstArgument = parent === null ? 1 : 2;
     this.runsInsideMulti = RUN_INSIDE_MULTI.has(row.name) && parent === null;
+    this.touchesAnyKey = TOUCH_ANY_KEY.has(this.name);
     let flags = ALLOWED_WHILE_SUBSCRIBED.has(this.name) ? WHILE_SUBSCRIBED : 0;
     for (const flag of row.flags) flags |= BITS[flag] ?? 0;
     this.flags = flags;

@@ -53,6 +53,8 @@ export function sizeOfKey(key: string, value: Value): number {
 /** Whoever wants to know whether a key has changed since: WATCH, and MIGRATE for the keys that are on their way. */
 export interface Watcher {
   watchBroken: boolean;
+  /** The key's time had come before it was watched: for the watcher it is not there, so that it goes is no change. */
+  stale?: boolean;
   /** Also of changes that WATCH does not see: to a stream's consumer groups. */
   readonly seesAll?: boolean;
 }
@@ -186,6 +188,11 @@ export class Db {
     const table = this.expires.tableOf(hash);
     const place = table.find(key, hash);
     return place >= 0 && table.values![place]! <= this.engine.now && !this.engine.loading;
+  }
+
+  /** Whether a key is there although its time has come. */
+  isDue(key: string): boolean {
+    return this.expires.size > 0 && this.#isDue(key, hashWord(key));
   }
 
   /** A key's value, counted as a hit or a miss, its access time renewed. */
@@ -460,7 +467,7 @@ export class Db {
 
   /** Removes a key whose deadline is past; false if it has none or it lies ahead. For the active cycle. */
   expireIfDue(key: string): boolean {
-    if (!this.#isDue(key, hashWord(key))) return false;
+    if (!this.isDue(key)) return false;
     this.#expire(key);
     return true;
   }
@@ -468,7 +475,7 @@ export class Db {
   /** Empties the database. */
   clear(): number {
     const removed = this.size;
-    for (const key of this.watchers.keys()) if (this.exists(key)) this.#touchWatchers(key);
+    for (const key of this.watchers.keys()) this.#touchReplaced(key, null);
     for (const key of this.waiting.keys()) this.#wakeStreamReaders(key, this.#find(key));
     if (this.engine.tracking.active) this.engine.tracking.databaseCleared();
     if (this.engine.snapshot === null) {
@@ -489,11 +496,8 @@ export class Db {
    * watched key counts as changed if it exists on either side.
    */
   swap(other: Db): void {
-    for (const db of [this, other]) {
-      for (const key of db.watchers.keys()) {
-        if (this.keyspace.has(key) || other.keyspace.has(key)) db.#touchWatchers(key);
-      }
-    }
+    for (const key of this.watchers.keys()) this.#touchReplaced(key, other);
+    for (const key of other.watchers.keys()) other.#touchReplaced(key, this);
     [this.keyspace, other.keyspace] = [other.keyspace, this.keyspace];
     [this.expires, other.expires] = [other.expires, this.expires];
     [this.#valueBytes, other.#valueBytes] = [other.#valueBytes, this.#valueBytes];
@@ -565,8 +569,33 @@ export class Db {
   }
 
   #touchWatchers(key: string): void {
-    const watchers = this.watchers.get(key);
-    if (watchers !== undefined) for (const watcher of watchers) watcher.watchBroken = true;
+    for (const watcher of this.watchers.get(key) ?? []) {
+      if (watcher.stale) {
+        if (this.keyspace.has(key)) {
+          if (this.isDue(key)) continue;
+        } else {
+          watcher.stale = false;
+          continue;
+        }
+      }
+      watcher.watchBroken = true;
+    }
+  }
+
+  /**
+   * The whole database is about to be emptied or replaced. A watched key has changed unless it is missing, or its time has
+   * come, on both sides.
+   */
+  #touchReplaced(key: string, replacement: Db | null): void {
+    const comes = replacement?.keyspace.has(key) ?? false;
+    const comesStale = comes && replacement!.isDue(key);
+    const goes = this.keyspace.has(key);
+    if (!goes && !comes) return;
+    for (const watcher of this.watchers.get(key)!) {
+      const wasMissing = watcher.stale || !goes;
+      if (wasMissing && (!comes || comesStale)) watcher.stale = comesStale;
+      else watcher.watchBroken = true;
+    }
   }
 
   /** Publishes a key-space event and nothing else. */

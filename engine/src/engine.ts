@@ -30,6 +30,7 @@ import {
 import { groups } from "./commands/index.ts";
 import { Config, ConfigError } from "./config.ts";
 import { Db } from "./db.ts";
+import { type Effect, type EffectListener, FOR_ALL, type Framing } from "./effects.ts";
 import {
   execAborted,
   internalError,
@@ -88,12 +89,6 @@ export interface ShutdownRequest {
 export interface Move {
   commit(): void;
   cancel(): void;
-}
-
-/** A write as the append-only file and the replicas see it. */
-export interface Effect {
-  readonly db: number;
-  readonly argv: readonly string[];
 }
 
 const table = new CommandTable(groups);
@@ -183,10 +178,10 @@ export class Engine {
   /** Names this run, for INFO: 40 hexadecimal digits. */
   readonly runId: string;
   /** Listeners to effects: the append-only file, replicas, tests. */
-  readonly effectListeners = new Set<(effects: readonly Effect[]) => void>();
+  readonly effectListeners = new Set<EffectListener>();
 
-  /** Effects are not handed on while this is set: a script has asked for it. */
-  effectsMuted = false;
+  /** Who gets the effects of what is running; a script may ask for less than all. */
+  effectAudience = FOR_ALL;
   /** Called again and again while a script runs too long: lets existing clients be read and answered; says how many. */
   onBusy: (() => number) | null = null;
   /** Told of faults inside handlers; prints them unless replaced. */
@@ -296,6 +291,8 @@ export class Engine {
     client.lastCommand = command;
     if (!command.accepts(argv.length)) return this.#refuse(client, command, wrongArity(command.name));
     const refusal = this.#refusal(client, command);
+    // Keys that were evicted to make room are not part of what the command does.
+    if (this.#effects.length > 0 && this.#depth === 0) this.#handOn("batch");
     if (refusal !== null) return this.#refuse(client, command, refusal);
     if (this.tracking.active) this.tracking.shrink();
     if (this.pause.active && this.#depth === 0 && this.pause.blocks(client, command, argv)) return POSTPONED;
@@ -306,7 +303,7 @@ export class Engine {
     if (this.#depth > 0) return this.call(client, command, argv);
     if (this.tracking.active || this.monitor.active) this.#executing = client;
     const reply = this.call(client, command, argv);
-    this.#settle();
+    this.#settle(command.touchesAnyKey ? "batch" : "unit");
     if (this.replication.feeding) client.streamOffset = this.replication.feed.offset;
     return this.#executing === null ? reply : this.#withMessages(client, reply);
   }
@@ -353,7 +350,7 @@ export class Engine {
       return this.scripts.busyError;
     }
     if (client.multi !== null && (flags & NO_MULTI) !== 0) return notAllowedInMulti(command.name);
-    if (this.loading && (flags & WHILE_LOADING) === 0) return LOADING;
+    if (this.loading && this.#needsData(client, command)) return LOADING;
     // Clients before keys: what the last command has made of its client's buffers must cost nobody's data.
     if (this.clientMemory.isOver) {
       this.clientMemory.evict();
@@ -375,6 +372,14 @@ export class Engine {
     if ((client.monitoring || client.replica?.attached) && (flags & (WRITE | READONLY | MAY_REPLICATE)) !== 0)
       return REPLICA_KEYSPACE;
     return null;
+  }
+
+  /** What is refused while data is loaded: EXEC too, when anything in its queue is. */
+  #needsData(client: Client, command: Command): boolean {
+    if ((command.flags & WHILE_LOADING) === 0) return true;
+    return (
+      command.name === "exec" && (client.multi?.some(({ command: { flags } }) => !(flags & WHILE_LOADING)) ?? false)
+    );
   }
 
   /** Whether to look for room: always with maxmemory; else for what needs some, and while the heap is full. */
@@ -505,6 +510,7 @@ export class Engine {
       this.#depth--;
       this.current = outer;
       if (this.effectListeners.size > 0) this.#collect(client, client.db.index, [], dirty);
+      if (this.#depth === 0 && this.#effects.length > 0) this.#handOn("unit");
     }
   }
 
@@ -517,42 +523,39 @@ export class Engine {
   }
 
   /** What has to wait until a command is over. */
-  #settle(): void {
-    if (this.#effects.length > 0) this.#handOn();
-    if (this.blocking.hasReady) {
-      // A long command may have outlived what it left for them.
-      this.renewClock();
-      this.blocking.serveReady();
-      if (this.#effects.length > 0) this.#handOn();
-    }
+  #settle(framing: Framing = "unit"): void {
+    if (this.#effects.length > 0) this.#handOn(framing);
+    if (this.blocking.hasReady) this.blocking.serveReady();
     if (this.tracking.hasPending) this.tracking.flush();
   }
 
   // ---------------------------------------------------------------------------------------------- effects
 
   #collect(client: Client, db: number, argv: readonly string[], dirtyBefore: number): void {
-    if (this.effectsMuted) return;
     const { propagation } = client;
-    if (propagation !== null) for (const effect of propagation) this.#effects.push({ db, argv: effect });
-    else if (this.dirty !== dirtyBefore) this.#effects.push({ db, argv });
+    const audience = this.effectAudience & client.audience;
     client.propagation = null;
+    client.audience = FOR_ALL;
+    if (audience === 0) return;
+    if (propagation !== null) for (const effect of propagation) this.#effects.push({ db, argv: effect, audience });
+    else if (this.dirty !== dirtyBefore) this.#effects.push({ db, argv, audience });
   }
 
   /** Adds an effect that no command stands for: an expired or evicted key. */
   propagate(db: number, argv: readonly string[]): void {
-    if (this.effectListeners.size > 0) this.#effects.push({ db, argv });
+    if (this.effectListeners.size > 0) this.#effects.push({ db, argv, audience: FOR_ALL });
   }
 
   /** Hands on an eviction by itself, where no command runs that it would be a part of. */
   handOnRemoval(): void {
-    if (this.#depth === 0 && this.#effects.length > 0) this.#handOn();
+    if (this.#depth === 0 && this.#effects.length > 0) this.#handOn("batch");
   }
 
-  /** Hands on what one command, transaction or script did, together. */
-  #handOn(): void {
+  /** Hands on what has been done since the last time. */
+  #handOn(framing: Framing): void {
     const effects = this.#effects;
     this.#effects = [];
-    for (const listener of this.effectListeners) listener(effects);
+    for (const listener of this.effectListeners) listener(effects, framing);
   }
 
   // ---------------------------------------------------------------------------------------------- transactions
@@ -566,11 +569,12 @@ export class Engine {
   }
 
   unwatch(client: Client): void {
-    for (const { db, key } of client.watched) {
-      const clients = db.watchers.get(key);
-      if (clients === undefined) continue;
-      clients.delete(client);
-      if (clients.size === 0) db.watchers.delete(key);
+    for (const watched of client.watched) {
+      const { db, key } = watched;
+      const watchers = db.watchers.get(key);
+      if (watchers === undefined) continue;
+      watchers.delete(watched);
+      if (watchers.size === 0) db.watchers.delete(key);
     }
     client.watched = [];
     client.watchBroken = false;
@@ -619,7 +623,7 @@ export class Engine {
     if (this.replication.isReplica) this.replication.ownDeadlines.expire();
     else if (!this.pause.paused && !this.loading) this.expiry.cycle();
     this.blocking.expire();
-    this.#settle();
+    this.#settle("batch");
     this.persistence.cron();
     this.migrations.cron();
     this.replication.cron();

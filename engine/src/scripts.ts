@@ -15,6 +15,7 @@ import { getHeapStatistics } from "node:v8";
 import { Client, type Transport } from "./client.ts";
 import type { Clock } from "./clock.ts";
 import { type Command, DENYOOM, MAY_REPLICATE, NOSCRIPT, STALE, WRITE } from "./command-table.ts";
+import { FOR_ALL } from "./effects.ts";
 import type { Engine } from "./engine.ts";
 import {
   BUSY_FUNCTION,
@@ -270,7 +271,7 @@ export class Scripts implements ScriptHost {
       return this.#failed(error, call, rt);
     } finally {
       this.running = null;
-      engine.effectsMuted = false;
+      engine.effectAudience = FOR_ALL;
     }
   }
 
@@ -363,7 +364,7 @@ export class Scripts implements ScriptHost {
   }
 
   setReplication(flags: number): void {
-    this.#engine.effectsMuted = flags === 0;
+    this.#engine.effectAudience = flags;
   }
 
   // ---------------------------------------------------------------------------------------------- long running ones

@@ -5,6 +5,7 @@ import type { Row } from "../command.ts";
 import { parseMemory } from "../config/kinds.ts";
 import { isCollection } from "../db.ts";
 import { digestOfAll, digestOfValue } from "../debug-digest.ts";
+import { FOR_REPLICAS } from "../effects.ts";
 import {
   BAD_PACKED_THRESHOLD,
   BAD_PROTOCOL_TYPE,
@@ -331,7 +332,8 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     call: "REPLICATE <command> [<arg> ...]",
     does: "Sends a command to the replicas without running it here.",
     run({ engine, db }, args) {
-      if (engine.replication.feeding) engine.replication.feed.append([{ db: db.index, argv: args.rest() }]);
+      const effect = { db: db.index, argv: args.rest(), audience: FOR_REPLICAS };
+      if (engine.replication.feeding) engine.replication.feed.append([effect], "unit");
       return OK;
     },
   },

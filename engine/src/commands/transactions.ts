@@ -1,20 +1,15 @@
 /** MULTI, EXEC and WATCH. Queueing itself is the engine's (engine.ts). */
-import type { Client } from "../client.ts";
+import { type Client, WatchedKey } from "../client.ts";
 import { group, keysFrom } from "../command.ts";
 import { DISCARD_WITHOUT_MULTI, EXEC_WITHOUT_MULTI, EXECABORT, NESTED_MULTI, WATCH_INSIDE_MULTI } from "../errors.ts";
 import { NIL_ARRAY, OK, type Reply } from "../reply.ts";
-
-/** Whether a key that existed when it was watched has gone since without anybody's command: its time came. */
-function watchedKeyExpired(client: Client): boolean {
-  return client.watched.some(({ db, key, existed }) => existed && !db.exists(key));
-}
 
 function exec(client: Client): Reply {
   const queue = client.multi;
   if (queue === null) throw EXEC_WITHOUT_MULTI;
   const { engine } = client;
   const aborted = client.multiAborted;
-  const broken = client.watchBroken || watchedKeyExpired(client);
+  const broken = client.watchBroken || client.watched.some(({ hasExpired }) => hasExpired);
   engine.discard(client);
   if (aborted) throw EXECABORT;
   if (broken) return NIL_ARRAY;
@@ -79,10 +74,11 @@ export const transactions = group("transactions", [
       const { db } = client;
       for (const key of args.rest()) {
         if (client.watched.some((watched) => watched.db === db && watched.key === key)) continue;
-        client.watched.push({ db, key, existed: db.exists(key) });
+        const watched = new WatchedKey(client, db, key);
+        client.watched.push(watched);
         const watchers = db.watchers.get(key);
-        if (watchers === undefined) db.watchers.set(key, new Set([client]));
-        else watchers.add(client);
+        if (watchers === undefined) db.watchers.set(key, new Set([watched]));
+        else watchers.add(watched);
       }
       return OK;
     },

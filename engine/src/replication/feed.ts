@@ -8,7 +8,8 @@
  * A replica has no stream of its own: what its primary sent goes to its own replicas unchanged (`pass`), so that ids and
  * offsets mean the same all along a chain, and any member can take the place of any other.
  */
-import type { Effect, Engine } from "../engine.ts";
+import { EffectEncoder, type EffectListener, FOR_REPLICAS } from "../effects.ts";
+import type { Engine } from "../engine.ts";
 import { CommandWriter } from "../resp/command-writer.ts";
 import { Backlog } from "./backlog.ts";
 import { DiskMarks } from "./disk-marks.ts";
@@ -18,8 +19,6 @@ import { StreamBuffer } from "./stream-buffer.ts";
 /** More than this is not gathered, however long the turn. */
 const MOST_GATHERED = 1024 * 1024;
 
-const MULTI = ["MULTI"];
-const EXEC = ["EXEC"];
 const PING = ["PING"];
 const GETACK = ["REPLCONF", "GETACK", "*"];
 
@@ -32,10 +31,9 @@ export class Feed {
   readonly #engine: Engine;
   readonly #replicas: ReadonlySet<Replica>;
   readonly #writer = new CommandWriter();
+  readonly #encoder = new EffectEncoder(this.#writer, FOR_REPLICAS);
   /** The offset of the last byte that was handed on. */
   #handedOn = 0;
-  /** The database that the stream stands in; -1 when that must be said again. */
-  #db = -1;
   #scheduled = false;
   #wantsAcks = false;
   readonly #flushLater = () => {
@@ -61,7 +59,7 @@ export class Feed {
 
   /** The database that a reader of the stream has selected at this offset. */
   get db(): number {
-    return this.#db;
+    return this.#encoder.db;
   }
 
   /** Goes on from an offset that came from elsewhere: a file, or a primary. */
@@ -70,7 +68,7 @@ export class Feed {
     this.marks.reset();
     this.buffer.clear();
     this.#handedOn = offset;
-    this.#db = -1;
+    this.#encoder.db = -1;
   }
 
   openBacklog(): void {
@@ -83,24 +81,14 @@ export class Feed {
 
   /** Says the database again before the next effect: a reader begins here who does not know it. */
   forgetDb(): void {
-    this.#db = -1;
+    this.#encoder.db = -1;
   }
 
   // ---------------------------------------------------------------------------------------------- in
 
   /** Takes what one command, transaction or script did. */
-  readonly append = (effects: readonly Effect[]): void => {
-    const writer = this.#writer;
-    const together = effects.length > 1;
-    if (together) writer.command(MULTI);
-    for (const { db, argv } of effects) {
-      if (db !== this.#db) {
-        this.#db = db;
-        writer.command(["SELECT", String(db)]);
-      }
-      writer.command(argv);
-    }
-    if (together) writer.command(EXEC);
+  readonly append: EffectListener = (effects, framing) => {
+    this.#encoder.write(effects, framing);
     this.#gathered();
   };
 

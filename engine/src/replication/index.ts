@@ -158,7 +158,8 @@ export class Replication {
       const refusal = this.writeRefusal();
       if (refusal !== null) return refusal;
     }
-    return (flags & STALE) === 0 && this.isStale ? MASTERDOWN : null;
+    const needsFresh = (flags & STALE) === 0 || (queued?.some((each) => (each.command.flags & STALE) === 0) ?? false);
+    return needsFresh && this.isStale ? MASTERDOWN : null;
   }
 
   /** Why nobody may write now; null if they may. */

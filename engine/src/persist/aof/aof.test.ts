@@ -75,7 +75,7 @@ describe("what was written is there again", () => {
       .replaceAll(/\$\d+\r\n/g, "")
       .replaceAll("\r\n", " ");
     expect(text).toMatch(
-      /^\*2 SELECT 0 \*3 SET a 1 \*1 MULTI \*2 SELECT 5 \*3 SET b 2 \*2 SELECT 7 \*2 INCR c \*2 INCR c \*1 EXEC \*5 SET gone 1 PXAT \d+ \*2 DEL gone \*1 MULTI \*3 SET d 1 \*3 APPEND d 2 \*1 EXEC $/,
+      /^\*2 SELECT 0 \*3 SET a 1 \*2 SELECT 5 \*1 MULTI \*3 SET b 2 \*2 SELECT 7 \*2 INCR c \*2 INCR c \*1 EXEC \*5 SET gone 1 PXAT \d+ \*2 DEL gone \*1 MULTI \*3 SET d 1 \*3 APPEND d 2 \*1 EXEC $/,
     );
     const again = await openIn(dir);
     expect(await again.connect({ db: 7 }).call("GET", "c")).toBe("2");

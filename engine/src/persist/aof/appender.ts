@@ -17,7 +17,8 @@
  * in memory into new files (`onSyncFailed`, `rewritten`). Redis goes on after the next sync that succeeds.
  */
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
-import type { Effect, Engine } from "../../engine.ts";
+import { EffectEncoder, type EffectListener, FOR_FILE } from "../../effects.ts";
+import type { Engine } from "../../engine.ts";
 import { CommandWriter } from "../../resp/command-writer.ts";
 import { stall } from "../../stall.ts";
 
@@ -62,8 +63,7 @@ export class Appender {
   #retiring = 0;
   /** What has gathered and is not in the file yet. */
   readonly #writer = new CommandWriter();
-  /** The database that the file stands in; -1 at the start of one. */
-  #db = -1;
+  readonly #encoder = new EffectEncoder(this.#writer, FOR_FILE);
   /** The last moment that was said in this file, in seconds. */
   #stampedAt = 0;
   #scheduled = false;
@@ -120,7 +120,7 @@ export class Appender {
     this.#size = fstatSync(descriptor).size;
     const before = this.#descriptor;
     this.#descriptor = descriptor;
-    this.#db = -1;
+    this.#encoder.db = -1;
     this.#stampedAt = 0;
     if (before >= 0) this.#retire(before);
     this.#generation++;
@@ -189,20 +189,10 @@ export class Appender {
   // ---------------------------------------------------------------------------------------------- in
 
   /** Takes what one command, transaction or script did. */
-  readonly append = (effects: readonly Effect[]): void => {
+  readonly append: EffectListener = (effects, framing) => {
     if (this.#descriptor < 0) return;
-    const together = effects.length > 1;
     if (this.#engine.config.values["aof-timestamp-enabled"]) this.#stamp();
-    if (together) this.#writer.command(MULTI);
-    for (const { db, argv } of effects) {
-      if (isPublish(argv[0]!)) continue;
-      if (db !== this.#db) {
-        this.#db = db;
-        this.#writer.command(["SELECT", String(db)]);
-      }
-      this.#writer.command(argv);
-    }
-    if (together) this.#writer.command(EXEC);
+    this.#encoder.write(effects, framing);
     if (this.policy === "always") this.holdsReplies = true;
     if (this.#writer.length > MOST_GATHERED) this.flush();
     else if (!this.#scheduled) {
@@ -409,14 +399,4 @@ export class Appender {
       if (this.#postponedSince > 0 || this.#waiters.length > 0) this.poke();
     });
   }
-}
-
-const MULTI = ["MULTI"];
-const EXEC = ["EXEC"];
-
-/** Messages are for replicas; a file has no use for them. */
-function isPublish(name: string): boolean {
-  if (name.length !== 7 && name.length !== 8) return false;
-  const lower = name.toLowerCase();
-  return lower === "publish" || lower === "spublish";
 }

@@ -1,0 +1,148 @@
+/**
+ * What replicas are told of one step: which words, in which order, framed by MULTI and EXEC or not, and where SELECT stands.
+ * A real server is asked the same, and both streams must be the same word by word, times aside.
+ */
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { redisMissing } from "../conformance/redis-server.ts";
+import type { Wire } from "../conformance/wire.ts";
+import { Listener } from "./listener.ts";
+import { PATIENCE_MS, Server, stopAll, until } from "./servers.ts";
+
+vi.setConfig({ testTimeout: PATIENCE_MS, hookTimeout: PATIENCE_MS });
+
+/** Lines of `client: words`; a client that waits is `client> words`, which goes on when the server holds it blocked. */
+const SCENES: Record<string, string> = {
+  "a transaction of one write is that write": "1: MULTI|1: SET a 1|1: GET a|1: EXEC",
+  "SELECT stands before MULTI": "1: SELECT 9|1: MULTI|1: SET a 1|1: GET a|1: SET b 2|1: EXEC",
+  "a transaction may change databases": "1: MULTI|1: SET a 1|1: SELECT 1|1: SET b 2|1: SELECT 0|1: SET c 3|1: EXEC",
+  "a transaction without effect is not there": "1: MULTI|1: DEL a|1: EXEC|1: MULTI|1: EXEC|1: MULTI|1: GET a|1: EXEC",
+  "messages go to replicas, in transactions too":
+    "1: PUBLISH c m|1: MULTI|1: PUBLISH c m|1: SET a 1|1: SPUBLISH s m|1: EXEC|1: MULTI|1: PUBLISH c m|1: EXEC",
+  "scripts are what they did":
+    "1: EVAL redis.call('set','a','1') 0|1: EVAL redis.call('set','a','1');redis.call('incr','a') 0|1: SCRIPT LOAD return|" +
+    "1: MULTI|1: SCRIPT LOAD return(1)|1: SET a 1|1: EXEC|1: MULTI|1: SCRIPT FLUSH|1: SET a 1|1: EXEC|" +
+    "1: MULTI|1: EVAL return(2) 0|1: SET a 1|1: EXEC|1: EVAL redis.call('publish','c','m') 0|1: SCRIPT FLUSH",
+  "a script says who is to hear of it":
+    "1: EVAL redis.call('set','a','1');redis.set_repl(redis.REPL_NONE);redis.call('set','b','1') 0|" +
+    "1: EVAL redis.set_repl(redis.REPL_AOF);redis.call('set','b','1') 0|" +
+    "1: EVAL redis.set_repl(redis.REPL_REPLICA);redis.call('set','b','1');redis.set_repl(redis.REPL_ALL);redis.call('set','c','1') 0",
+  "functions are handed on": "1: FUNCTION FLUSH|1: FUNCTION LOAD {library}|1: FCALL f 1 a|1: FUNCTION DELETE lib",
+  "a reader of a group":
+    "1: XADD s 1-1 f v|1: XGROUP CREATE s g 0|1: XREADGROUP GROUP g c STREAMS s >|1: MULTI|1: XADD s 2-1 f v|" +
+    "1: XREADGROUP GROUP g c STREAMS s >|1: EXEC|1: MULTI|1: XREADGROUP GROUP g d STREAMS s >|1: EXEC",
+  "clients that waited are steps of their own":
+    "2> BLPOP l 0|3> BLPOP l 0|1: RPUSH l a b c|1: DEL l|2> BLMOVE l m LEFT RIGHT 0|3> BLPOP m 0|1: MULTI|1: RPUSH l x|1: SET a 1|1: EXEC|" +
+    "2> BZPOPMIN z 0|1: ZADD z 1 a|2> BLMPOP 0 1 q LEFT COUNT 5|1: RPUSH q 1 2 3|2> BZMPOP 0 1 z MAX COUNT 2|1: ZADD z 1 a 2 b 3 c",
+  "what a client waited for has expired when the transaction is over":
+    "2> BLPOP l 0|1: MULTI|1: RPUSH l a|1: PEXPIRE l 1|1: DEBUG SLEEP 0.02|1: EXEC|1: EXISTS l|1: RPUSH l again",
+  "keys that expired under a command":
+    "1: DEBUG SET-ACTIVE-EXPIRE 0|1: PSETEX a 1 x|1: PSETEX b 1 x|1: DEBUG SLEEP 0.01|1: EXISTS a b|1: PSETEX a 1 x|1: DEBUG SLEEP 0.01|1: SET a 1|" +
+    "1: PSETEX b 1 x|1: DEBUG SLEEP 0.01|1: GET b|1: MULTI|1: PSETEX b 1 x|1: DEBUG SLEEP 0.01|1: GET b|1: EXEC|1: GET b|1: DEBUG SET-ACTIVE-EXPIRE 1",
+  "keys that expired under SCAN and RANDOMKEY have nothing to do with each other":
+    "1: DEBUG SET-ACTIVE-EXPIRE 0|1: PSETEX a 1 x|1: PSETEX b 1 x|1: DEBUG SLEEP 0.01|1: SCAN 0 COUNT 100|1: PSETEX a 1 x|1: DEBUG SLEEP 0.01|1: RANDOMKEY|" +
+    "1: PSETEX a 1 x|1: DEBUG SLEEP 0.01|1: MULTI|1: SCAN 0 COUNT 100|1: SET b 1|1: EXEC|1: DEBUG SET-ACTIVE-EXPIRE 1",
+  "commands whose outcome is left to chance, or to time":
+    "1: SADD s a b c|1: SPOP s 3|1: SADD s a|1: SPOP s|1: INCRBYFLOAT n 1.5|1: HINCRBYFLOAT h f 1.5|1: SET a 1 EX 100|1: SET a 1 PX 100000 GET|" +
+    "1: GETEX a EX 100|1: GETEX a PERSIST|1: GETDEL a|1: EXPIRE n 100|1: EXPIRE n -1|1: SETEX a 100 x|1: RESTORE r 0 {dump}|1: COPY a b|1: SORT s STORE t|" +
+    "1: XADD x * f v|1: XADD x MAXLEN ~ 1 * f v|1: XTRIM x MAXLEN 1|1: GETSET a 2|1: SETNX a 3|1: MSETNX a 1 c 2|1: GEOADD g 1 1 m|" +
+    "1: GEOSEARCHSTORE h2 g FROMLONLAT 1 1 BYRADIUS 1 km|1: PFADD p a|1: PFCOUNT p|1: PFMERGE p2 p|1: PFCOUNT p p2|1: BITFIELD bf SET u8 0 1|1: BITFIELD bf GET u8 0",
+  "everything at once":
+    "1: FLUSHDB|1: FLUSHALL|1: SWAPDB 0 1|1: SELECT 3|1: FLUSHDB ASYNC|1: MOVE none 2|1: SET k v|1: MOVE k 2|1: RENAME k l|1: SELECT 2|1: RENAME k l",
+};
+
+const WORDS: Record<string, string> = {
+  "{library}":
+    "#!lua name=lib\nredis.register_function('f',function(keys) redis.call('set',keys[1],1) return redis.call('incr',keys[1]) end)",
+  "{dump}": "\x00\x01a\x0a\x00\xd3\x1f\x0e\xfb\xdf\xb9\x04\xbd",
+};
+
+/** Times differ from run to run: absolute ones, and the ids of entries. */
+const timeless = (argv: readonly string[]): string =>
+  argv.map((word, i) => (i === 0 ? word.toUpperCase() : word.replace(/\b1\d{12}\b(-\d)?/g, "TIME"))).join(" ");
+
+/** Which of two expired keys SCAN comes across first is up to the table. */
+function ordered(stream: readonly string[]): string[] {
+  const result: string[] = [];
+  for (let i = 0; i < stream.length; i++) {
+    let end = i;
+    while (stream[end]?.startsWith("DEL ")) end++;
+    result.push(...stream.slice(i, end).sort(), ...stream.slice(end, end + 1));
+    i = end;
+  }
+  return result;
+}
+
+class Stage {
+  readonly #server: Server;
+  readonly #listener: Listener;
+  #wires = new Map<string, Wire>();
+  #marks = 0;
+
+  private constructor(server: Server, listener: Listener) {
+    this.#server = server;
+    this.#listener = listener;
+  }
+
+  static async open(kind: "ours" | "redis"): Promise<Stage> {
+    const server = await Server.start(kind);
+    return new Stage(server, await Listener.to(server.port));
+  }
+
+  async #wire(name: string): Promise<Wire> {
+    const wire = this.#wires.get(name) ?? (await this.#server.wire());
+    this.#wires.set(name, wire);
+    return wire;
+  }
+
+  async play(scene: string): Promise<{ stream: string[]; answers: string[] }> {
+    await this.#server.ask("FLUSHALL");
+    await this.#mark();
+    const answers: string[] = [];
+    let blocked = 0;
+    for (const line of scene.split("|")) {
+      const [, client, sign, rest] = /^(\d)([:>]) (.*)$/.exec(line)!;
+      const words = rest!.split(" ").map((word) => WORDS[word] ?? word);
+      const wire = await this.#wire(client!);
+      if (sign === ":") {
+        const answer = await wire.call(...words);
+        answers.push(`${line}: ${answer.tag}${answer.text}`.replace(/\b1\d{12}\b(-\d)?/g, "TIME"));
+        blocked = await this.#server.number("blocked_clients");
+      } else {
+        wire.send(words);
+        const before = blocked;
+        await until(`${line} waits`, async () => (await this.#server.number("blocked_clients")) > before);
+        blocked++;
+      }
+    }
+    answers.push(`blocked: ${await this.#server.number("blocked_clients")}`);
+    const stream = await this.#mark();
+    for (const wire of this.#wires.values()) wire.close();
+    this.#wires.clear();
+    await until("nobody waits", async () => (await this.#server.number("blocked_clients")) === 0);
+    return { stream, answers };
+  }
+
+  /** What has come since the last mark. */
+  async #mark(): Promise<string[]> {
+    const mark = `mark:${++this.#marks}`;
+    await this.#server.ask("PUBLISH", mark, "");
+    return (await this.#listener.upTo(mark)).map(timeless);
+  }
+}
+
+describe.skipIf(redisMissing() !== undefined)("the stream beside a real server's", () => {
+  let ours: Stage;
+  let real: Stage;
+
+  beforeAll(async () => {
+    [ours, real] = await Promise.all([Stage.open("ours"), Stage.open("redis")]);
+  });
+
+  afterAll(stopAll);
+
+  it.each(Object.entries(SCENES))("%s", async (_, scene) => {
+    const [mine, theirs] = await Promise.all([ours.play(scene), real.play(scene)]);
+    expect(ordered(mine.stream)).toEqual(ordered(theirs.stream));
+    expect(mine.answers).toEqual(theirs.answers);
+  });
+});

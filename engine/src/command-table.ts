@@ -20,6 +20,8 @@ export const FAST = 4096;
 export const WHILE_LOADING = 8192;
 /** May be called on a replica whose link is down, though it must not show old data. */
 export const STALE = 16384;
+/** Must not be called while a replica loads beside the data that it serves. */
+export const NO_ASYNC_LOADING = 32768;
 /** May be called while subscribed in RESP2. */
 export const WHILE_SUBSCRIBED = 1024;
 
@@ -38,6 +40,7 @@ const BITS: Partial<Record<Flag, number>> = {
   fast: FAST,
   loading: WHILE_LOADING,
   stale: STALE,
+  no_async_loading: NO_ASYNC_LOADING,
 };
 
 const ALLOWED_WHILE_SUBSCRIBED = new Set([

@@ -117,6 +117,11 @@ export class Config {
     return [...found.values()].flat();
   }
 
+  /** Whether data is being loaded, from files or from a primary beside the old. */
+  get #isLoading(): boolean {
+    return this.#engine !== null && (this.#engine.loading || this.#engine.replication.asyncLoading);
+  }
+
   /** What CONFIG SET with these names and values would change. `privileged` is asked before a protected one is. */
   plan(pairs: readonly (readonly [string, string])[], privileged: () => boolean): Change | Refusal {
     const wanted = this.#resolve(pairs, privileged);
@@ -180,7 +185,7 @@ export class Config {
       const { change = "free" } = DIRECTIVES[name];
       if (change === "never") return { name: given, text: "can't set immutable config" };
       if (change === "protected" && !privileged()) return { name: given, text: "can't set protected config" };
-      if (this.#engine?.loading && DIRECTIVES[name].notWhileLoading) return { name: given, text: null, loading: true };
+      if (this.#isLoading && DIRECTIVES[name].notWhileLoading) return { name: given, text: null, loading: true };
       if (wanted.some((other) => other.key === key)) return { name: given, text: "duplicate parameter" };
       wanted.push({ name, key, value });
     }

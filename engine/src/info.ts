@@ -184,8 +184,8 @@ const memory: Section = (engine) => {
 
 /** What a load has done so far, and how long the rest may take. */
 function loadingFields(engine: Engine): Field[] {
-  const { progress } = engine.persistence;
-  if (!engine.loading || progress === null) return [];
+  const progress = engine.persistence.progress ?? engine.replication.link?.payload?.progress ?? null;
+  if ((!engine.loading && !engine.replication.asyncLoading) || progress === null) return [];
   const { startedAt, loadedBytes, totalBytes } = progress;
   const seconds = Math.max(0, (engine.clock.now() - startedAt) / 1000);
   const eta = loadedBytes === 0 ? 1 : Math.floor((seconds * (totalBytes - loadedBytes)) / loadedBytes);
@@ -219,7 +219,7 @@ const persistence: Section = (engine) => {
   const { aof } = p;
   return [
     ["loading", flag(engine.loading)],
-    ["async_loading", flag(engine.replication.link?.payload?.inPlace === false)],
+    ["async_loading", flag(engine.replication.asyncLoading)],
     ["current_cow_peak", 0],
     ["current_cow_size", 0],
     ["current_cow_size_age", 0],
@@ -298,7 +298,7 @@ const stats: Section = (engine) => {
     ["tracking_total_keys", tracking.keyCount],
     ["tracking_total_items", tracking.itemCount],
     ["tracking_total_prefixes", tracking.prefixCount],
-    ["unexpected_error_replies", 0],
+    ["unexpected_error_replies", s.unexpectedErrors],
     ["total_error_replies", s.errorReplies],
     ["dump_payload_sanitizations", 0],
     ["total_reads_processed", s.reads],

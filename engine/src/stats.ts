@@ -106,6 +106,8 @@ export class Stats {
   replOutput = 0;
   fullSyncs = 0;
   partialSyncs = 0;
+  /** Errors between a primary and its replica, where none should be. */
+  unexpectedErrors = 0;
   refusedPartialSyncs = 0;
   errorReplies = 0;
   /** The most that the data and waiting replies have taken. */
@@ -173,6 +175,7 @@ export class Stats {
     this.commands = this.errorReplies = 0;
     this.netInput = this.netOutput = this.reads = this.writes = 0;
     this.replInput = this.replOutput = 0;
+    this.unexpectedErrors = 0;
     this.fullSyncs = this.partialSyncs = this.refusedPartialSyncs = 0;
     for (const rate of this.#rates) rate.reset();
     // In place: the command that asks for this is itself still to be counted.

@@ -58,8 +58,9 @@ const ANY = Number.POSITIVE_INFINITY;
 const atoi = (args: Args) => Number.parseInt(args.next(), 10) || 0;
 const flag = (args: Args) => atoi(args) > 0;
 
-function existing(client: Client, key: string): Value {
-  const value = client.db.peek(key);
+/** As it lies in the table, also when its time has come. */
+function existing({ db }: Client, key: string): Value {
+  const value = db.keyspace.get(key);
   if (value === undefined) throw NO_SUCH_KEY;
   return value;
 }
@@ -75,7 +76,7 @@ function serializedLength(value: Value): number {
 function object(client: Client, key: string): Reply {
   const value = existing(client, key);
   const { eviction } = client.engine;
-  const stamp = client.db.stampOf(key)!;
+  const stamp = client.db.keyspace.stampOf(key)!;
   const shared = typeof value === "number" && value >= 0 && value < 10_000 && eviction.sharesIntegers;
   const parts = [
     "Value at:0x000000000000",

@@ -1,6 +1,7 @@
 /** Commands of replication: what it does is in replication/. WAIT is here too, though its group is another. */
 import type { Args } from "../args.ts";
 import type { Client } from "../client.ts";
+import { clientLine } from "../client-info.ts";
 import { type Flag, group } from "../command.ts";
 import {
   BAD_PRIMARY_PORT,
@@ -44,7 +45,7 @@ function replicaof(client: Client, args: Args): Reply {
   if (host.toLowerCase() === "no" && word.toLowerCase() === "one") {
     if (replication.isReplica) {
       replication.promote();
-      log("notice", `MASTER MODE enabled (asked for by ${client.transport.address})`);
+      log("notice", `MASTER MODE enabled (user request from '${clientLine(client)}')`);
     }
     return OK;
   }
@@ -52,13 +53,27 @@ function replicaof(client: Client, args: Args): Reply {
   const port = args.intBetween(0, 65535, BAD_PRIMARY_PORT);
   const { following } = replication;
   if (following?.host === host && following.port === port) {
+    log(
+      "notice",
+      "REPLICAOF would result into synchronization with the master we are already connected with. No operation performed.",
+    );
     return new Status("OK Already connected to specified master");
   }
   replication.follow(host, port);
+  log("notice", `REPLICAOF ${host}:${port} enabled (user request from '${clientLine(client)}')`);
   return OK;
 }
 
 // ------------------------------------------------------------------------------------------------ the primary's end
+
+function wantedOffset({ engine, transport }: Client, args: Args): number {
+  try {
+    return args.int();
+  } catch (error) {
+    engine.log("warning", `Replica ${transport.address} asks for synchronization but with a wrong offset`);
+    throw error;
+  }
+}
 
 function psync(client: Client, args: Args): Reply {
   const { replication, log } = client.engine;
@@ -69,9 +84,9 @@ function psync(client: Client, args: Args): Reply {
     if (!replication.isReplica) throw FAILOVER_TO_PRIMARY;
     if (id.toLowerCase() !== replication.id) throw FAILOVER_OTHER_ID;
     replication.promote();
-    log("notice", `MASTER MODE enabled (failover asked for by ${client.transport.address})`);
+    log("notice", `MASTER MODE enabled (failover request from '${clientLine(client)}')`);
   }
-  const offset = offsetWord === "-1" ? -1 : args.int();
+  const offset = offsetWord === "-1" ? -1 : wantedOffset(client, args);
   replication.attach(client, { id, offset, failover: false });
   return NO_REPLY;
 }

@@ -239,7 +239,7 @@ export const DIRECTIVES = {
   "repl-diskless-sync": bool(true),
   "repl-diskless-sync-delay": integer(5),
   "repl-diskless-sync-max-replicas": integer(0),
-  "repl-diskless-load": oneOf(["disabled", "on-empty-db", "swapdb"], "disabled"),
+  "repl-diskless-load": oneOf(["disabled", "on-empty-db", "swapdb"], "disabled", { notWhileLoading: true }),
   "min-replicas-to-write": integer(0, { alias: "min-slaves-to-write" }),
   "min-replicas-max-lag": integer(10, { alias: "min-slaves-max-lag" }),
   "propagation-error-behavior": oneOf(["ignore", "panic", "panic-on-replicas"], "ignore"),

@@ -259,9 +259,13 @@ export class Connection implements Transport {
   serveWhileBusy(): void {
     if (this.fd < 0 || this.#ended || this.client.blocked !== null) return;
     if (this.#stream.writableLength > 0 || this.#outbox.bytes > 0) return;
-    // Nothing there, or the connection is gone: the event loop will see which when it has its turn.
     const chunk = readNow(this.fd);
-    if (chunk !== null && chunk.length > 0) this.#received(chunk);
+    if (chunk === null) {
+      // The peer has left: a replica, say, whose going the script may be waiting for.
+      this.close(false);
+      return;
+    }
+    if (chunk.length > 0) this.#received(chunk);
     else if (this.#output.length === 0 && this.#held.length === 0) return;
     this.hold(0);
     const bytes = Buffer.concat(this.#takeHeld(Number.POSITIVE_INFINITY).map(toBytes));
@@ -306,6 +310,7 @@ export class Connection implements Transport {
       this.#engine.pause.whenResumed(client, () => this.#retry());
       return false;
     }
+    if (client.replica !== null && client.replica.mayNotHear(reply)) return false;
     this.#reply(client.replyMode === "on" ? reply : client.filterReply(reply));
     return true;
   }

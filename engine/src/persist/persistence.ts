@@ -8,6 +8,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BadValue } from "../config/kinds.ts";
+import { type Effect, FOR_REPLICAS } from "../effects.ts";
 import type { Engine } from "../engine.ts";
 import { aofMisconfigured, RDB_MISCONFIGURED, ReplyError } from "../errors.ts";
 import { Aof } from "./aof/index.ts";
@@ -32,7 +33,7 @@ interface Job {
 }
 
 /** A load as INFO tells of it. */
-interface Progress {
+export interface Progress {
   readonly startedAt: number;
   loadedBytes: number;
   totalBytes: number;
@@ -169,8 +170,9 @@ export class Persistence {
       engine.log("notice", `DB loaded from append only file: ${seconds} seconds`);
     } else if (existsSync(this.path)) {
       // Also with an append-only file that is yet to be made: what is here becomes its base.
-      const report = await this.#loadRdb(onProgress);
-      engine.replication.restore(report);
+      const expired: Effect[] = [];
+      const report = await this.#loadRdb(onProgress, expired);
+      engine.replication.restore(report, expired);
       this.keysLoaded = report.keys;
       this.keysExpired = report.expired;
       const empty = report.empty === 0 ? "" : `, empty keys skipped: ${report.empty}`;
@@ -182,11 +184,13 @@ export class Persistence {
     }
   }
 
-  async #loadRdb(onProgress: (loaded: number, total: number) => void): Promise<LoadReport> {
+  /** Loads the snapshot. Keys that expired since it was made are dropped, and added to `expired`. */
+  async #loadRdb(onProgress: (loaded: number, total: number) => void, expired: Effect[]): Promise<LoadReport> {
     try {
       return await loadRdb(this.#engine, this.path, {
         onProgress,
         keepExpired: this.#engine.replication.isReplica,
+        onExpired: (db, key) => void expired.push({ db, argv: ["DEL", key], audience: FOR_REPLICAS }),
         onFunction: (source) => this.loadFunctions(source),
       });
     } catch (error) {

@@ -39,7 +39,8 @@ export class Failover {
 
   begin(request: FailoverRequest): void {
     const { clock, pause, log } = this.#engine;
-    log("notice", "FAILOVER requested.");
+    const { target } = request;
+    log("notice", `FAILOVER requested to ${target === undefined ? "any replica" : `${target.host}:${target.port}`}.`);
     this.#request = request;
     this.state = "waiting";
     this.#until = request.timeoutMs === 0 ? Number.POSITIVE_INFINITY : clock.monotonic() + request.timeoutMs;
@@ -79,7 +80,9 @@ export class Failover {
 
   abort(reason: string): void {
     if (this.state === "none") return;
-    this.#engine.log("notice", `Aborting failover: ${reason}`);
+    const target = this.#request?.target;
+    const whom = target === undefined ? "any replica" : `${target.host}:${target.port}`;
+    this.#engine.log("notice", `FAILOVER to ${whom} aborted: ${reason}`);
     const turned = this.state === "in progress";
     this.#clear();
     if (turned) this.#replication.promote();

@@ -132,6 +132,7 @@ export class FullSync {
     const marked = [...replicas].every(({ capaEof }) => capaEof);
     const kind = marked ? "replicas sockets" : "disk";
     this.#engine.log("notice", `Starting BGSAVE for SYNC with target: ${kind}`);
+    this.#engine.log("notice", `Background ${marked ? "RDB transfer" : "saving"} started by pid ${process.pid}`);
     if (!wantsData) this.#sendWithoutKeys(replicas, withFunctions);
     else if (marked) this.#toSockets(replicas, withFunctions);
     else this.#toFile(replicas, withFunctions);
@@ -161,7 +162,11 @@ export class FullSync {
     engine.persistence.begin("sync", snapshot, async () => {
       try {
         const bytes = await snapshot.done;
-        engine.log("notice", `Streamed ${bytes} bytes to ${replicas.size} replicas`);
+        engine.log(
+          "warning",
+          `Diskless rdb transfer, done reading from pipe, ${replicas.size} replicas still up (${bytes} bytes).`,
+        );
+        engine.log("notice", "Background RDB transfer terminated with success");
         sink.close();
         for (const replica of replicas) {
           replica.line(mark);
@@ -243,7 +248,7 @@ export class FullSync {
   }
 
   #failed(replicas: ReadonlySet<Replica>, error: Error): void {
-    if (replicas.size > 0) this.#engine.log("warning", `SYNC failed: ${error.message}`);
+    if (replicas.size > 0) this.#engine.log("warning", `SYNC failed. BGSAVE child returned an error: ${error.message}`);
     for (const replica of [...replicas]) replica.drop("its snapshot could not be taken");
   }
 
@@ -253,7 +258,11 @@ export class FullSync {
     if (round === null || !round.replicas.has(replica)) return;
     if (round.sink !== null) round.sink.forget(replica);
     else round.replicas.delete(replica);
-    if (round.replicas.size === 0) round.snapshot.abort("no replica is left that wants it");
+    if (round.replicas.size > 0) return;
+    if (round.sink !== null) {
+      this.#engine.log("warning", "Diskless rdb transfer, last replica dropped, killing fork child.");
+    }
+    round.snapshot.abort("no replica is left that wants it");
   }
 
   /** Once a second: those who wait hear that we are alive, and those who take nothing are dropped. */
@@ -264,7 +273,8 @@ export class FullSync {
       const silent = state === "waiting" || (state === "snapshot" && this.#round?.sink === null);
       if (silent) replica.line("\n");
       else if ((state === "snapshot" || state === "file") && replica.stalledMs() > timeoutMs) {
-        replica.drop("it does not take the snapshot that it is sent", "timedout replica (full sync):");
+        this.#engine.log("warning", `Disconnecting timedout replica (full sync): ${replica.name}`);
+        replica.drop("it does not take the snapshot that it is sent");
       }
     }
   }

@@ -53,6 +53,7 @@ export class Handshake {
         if (refused && !/^-(?:NOAUTH|NOPERM|ERR operation not permitted)/.test(line)) {
           throw new Error(`Error reply to PING from master: ${line}`);
         }
+        this.#host.log("Master replied to PING, replication can continue...");
         this.#introduce();
         return null;
       case "auth":
@@ -88,7 +89,8 @@ export class Handshake {
   #psync(): void {
     const { id, offset, failover } = this.#host.psync();
     this.#failover = failover;
-    if (id !== "?") this.#host.log(`Trying a partial resynchronization (request ${id}:${offset}).`);
+    if (id === "?") this.#host.log("Partial resynchronization not possible (no cached master)");
+    else this.#host.log(`Trying a partial resynchronization (request ${id}:${offset}).`);
     this.#ask("psync", ["PSYNC", id, offset, ...(failover ? ["FAILOVER"] : [])]);
   }
 
@@ -106,7 +108,7 @@ export class Handshake {
     if (this.#failover) return { kind: "later", reason: line };
     if (!line.startsWith("-")) throw new Error(`Unexpected reply to PSYNC from master: ${line.slice(0, 200)}`);
     // It does not know PSYNC. Its snapshot comes without an introduction, and its stream without offsets.
-    this.#host.log(`Retrying with SYNC: ${line}`);
+    this.#host.log(`Retrying with SYNC... (${line})`);
     this.#host.write(["SYNC"]);
     return { kind: "full", id: NO_ID, offset: -1 };
   }

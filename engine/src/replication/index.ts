@@ -20,10 +20,12 @@
  * replica-read-only is off. A replica expires nothing: the primary sends DEL. Until then a key whose time has come is hidden
  * from readers (db.ts). Nor does it evict, unless replica-ignore-maxmemory is off.
  */
-import type { Client } from "../client.ts";
-import { type Command, STALE, WRITE } from "../command-table.ts";
+import type { Client, QueuedCommand } from "../client.ts";
+import { type Command, NO_ASYNC_LOADING, STALE, WRITE } from "../command-table.ts";
+import type { Effect } from "../effects.ts";
 import type { Engine } from "../engine.ts";
 import {
+  LOADING,
   MASTERDOWN,
   NO_BYTES,
   NOMASTERLINK,
@@ -59,6 +61,11 @@ export type ReplicationEvent =
   | { readonly type: "closed" }
   | { readonly type: "replica"; readonly address: string; readonly online: boolean };
 
+function disturbsLoading(command: Command, queued: readonly QueuedCommand[] | null): boolean {
+  const disturbs = ({ flags }: Command) => (flags & NO_ASYNC_LOADING) !== 0;
+  return disturbs(command) || (queued?.some((each) => disturbs(each.command)) ?? false);
+}
+
 export class Replication {
   secondId = NO_ID;
   /** The first offset that is not part of the second history; -1 without one. */
@@ -88,7 +95,7 @@ export class Replication {
   /** Whether id and offset name what the data is: the stream can be taken up from there. */
   #resumable = false;
   #nextSecond = 0;
-  #nextPing = 0;
+  #lastPing = 0;
   #noReplicasSince: number;
 
   constructor(engine: Engine) {
@@ -158,6 +165,7 @@ export class Replication {
       const refusal = this.writeRefusal();
       if (refusal !== null) return refusal;
     }
+    if (this.asyncLoading && disturbsLoading(command, queued)) return LOADING;
     const needsFresh = (flags & STALE) === 0 || (queued?.some((each) => (each.command.flags & STALE) === 0) ?? false);
     return needsFresh && this.isStale ? MASTERDOWN : null;
   }
@@ -172,6 +180,11 @@ export class Replication {
     const { values } = this.#engine.config;
     const wanted = values["min-replicas-to-write"];
     return wanted === 0 || values["min-replicas-max-lag"] === 0 || this.goodReplicas >= wanted;
+  }
+
+  /** A snapshot is being loaded while the data that it continues is served. */
+  get asyncLoading(): boolean {
+    return this.link?.payload?.mode === "async";
   }
 
   /** Whether what we have is old and must not be shown. */
@@ -203,7 +216,6 @@ export class Replication {
     this.#turnTo({ host, port });
     engine.config.values.replicaof = [host, String(port)];
     engine.blocking.releaseAll(ROLE_CHANGED);
-    engine.log("notice", `REPLICAOF ${host}:${port} enabled`);
     this.link!.start();
     this.#emit({ type: "role", role: "replica" });
   }
@@ -228,7 +240,7 @@ export class Replication {
     this.#id = randomHex(engine.clock);
     engine.log(
       "notice",
-      `Setting secondary replication ID to ${this.secondId}, valid up to offset: ${this.secondOffset}.`,
+      `Setting secondary replication ID to ${this.secondId}, valid up to offset: ${this.secondOffset}. New replication ID is ${this.#id}`,
     );
     // They come back, hear the new id, and go on.
     this.#dropReplicas("the history has a new id");
@@ -269,6 +281,7 @@ export class Replication {
       this.#continue(replica, resume.offset);
       return;
     }
+    log("notice", this.#whyFull(replica, resume));
     if (resume !== null && resume.id !== "?") stats.refusedPartialSyncs++;
     stats.fullSyncs++;
     replica.state = "waiting";
@@ -279,8 +292,23 @@ export class Replication {
       this.#beginHistory();
       this.feed.openBacklog();
       this.#update();
+      log("notice", `Replication backlog created, my new replication IDs are '${this.id}' and '${this.secondId}'`);
     }
     setImmediate(() => this.fullSync.consider());
+  }
+
+  /** Why a replica does not get the part of the stream that it asked for. */
+  #whyFull(replica: Replica, resume: ResumePoint | null): string {
+    if (resume === null || resume.id === "?") return `Full resync requested by replica ${replica.name}`;
+    const { id, offset } = resume;
+    const refused = "Partial resynchronization not accepted:";
+    if (id !== this.id && id !== this.secondId) {
+      return `${refused} Replication ID mismatch (Replica asked for '${id}', my replication IDs are '${this.id}' and '${this.secondId}')`;
+    }
+    if (id !== this.id && offset > this.secondOffset) {
+      return `${refused} Requested offset for second ID was ${offset}, but I can reply up to ${this.secondOffset}`;
+    }
+    return `Unable to partial resync with replica ${replica.name} for lack of backlog (Replica request was: ${offset}).`;
   }
 
   #canContinue({ id, offset }: ResumePoint): boolean {
@@ -306,10 +334,7 @@ export class Replication {
   }
 
   #add(replica: Replica): void {
-    const { clock, config } = this.#engine;
-    if (this.replicas.size === 0) {
-      this.#nextPing = clock.monotonic() + config.values["repl-ping-replica-period"] * SECOND_MS;
-    }
+    if (this.replicas.size === 0) this.#lastPing = this.#engine.clock.monotonic();
     this.replicas.add(replica);
     // It gets the stream now, not messages or other clients' replies.
     this.#engine.pubsub.unsubscribeAll(replica.client);
@@ -425,8 +450,11 @@ export class Replication {
     return this.#resumable ? { streamDb: this.streamDb, id, offset: feed.offset } : undefined;
   }
 
-  /** Data was loaded from a snapshot: takes up the history that it belongs to. */
-  restore({ aux }: LoadReport): void {
+  /**
+   * Data was loaded from a snapshot: takes up the history that it belongs to. A primary has dropped keys meanwhile; those
+   * who followed it before must hear of that.
+   */
+  restore({ aux }: LoadReport, expired: readonly Effect[]): void {
     const id = aux.get("repl-id");
     const offset = Number(aux.get("repl-offset") ?? Number.NaN);
     if (id?.length !== 40 || !Number.isSafeInteger(offset)) return;
@@ -442,6 +470,8 @@ export class Replication {
       this.secondOffset = offset + 1;
       this.feed.openBacklog();
       this.#noReplicasSince = this.#engine.clock.monotonic();
+      this.feed.append(expired, "batch");
+      this.feed.flush();
     }
     this.#update();
   }
@@ -468,16 +498,21 @@ export class Replication {
     for (const replica of [...this.replicas]) {
       if (replica.state !== "online") continue;
       replica.checkLimit();
-      if (!replica.old && replica.lagSeconds > timeout)
-        replica.drop("nothing was heard of it for too long", "timedout replica (streaming sync):");
+      if (!replica.old && replica.lagSeconds > timeout) this.#giveUp(replica);
     }
+  }
+
+  #giveUp(replica: Replica): void {
+    this.#engine.log("warning", `Disconnecting timedout replica (streaming sync): ${replica.name}`);
+    replica.drop("nothing was heard of it for too long");
   }
 
   #cronAsPrimary(now: number): void {
     const { values } = this.#engine.config;
     if (this.replicas.size > 0) {
-      if (now < this.#nextPing) return;
-      this.#nextPing = now + values["repl-ping-replica-period"] * SECOND_MS;
+      // By the period as it is now: who makes it longer wants no more pings.
+      if (now - this.#lastPing < values["repl-ping-replica-period"] * SECOND_MS) return;
+      this.#lastPing = now;
       // While a replica is to catch up for good, the stream stands still.
       if (this.failover.state === "none") this.feed.ping();
       return;

@@ -235,12 +235,57 @@ describe("what comes", () => {
     await until(() => store.core.replication.link!.payload !== null);
     expect(await client.call("GET", "old")).toBe("1");
     expect(await client.call("EXISTS", "k")).toBe(0);
-    expect(await info("async_loading")).toBe("1");
+    expect(await info("loading")).toBe("0");
     expect(await info("master_sync_in_progress")).toBe("1");
     primary.send(answer.slice(-20));
     await following;
     expect(await client.call("EXISTS", "old", "k")).toBe(1);
     expect(await info("master_link_status")).toBe("up");
+  });
+
+  it("with repl-diskless-load swapdb is loaded beside its own history, which is served, and hides another one", async () => {
+    await client.call("CONFIG", "SET", "repl-diskless-load", "swapdb");
+    await client.call("CONFIG", "SET", "replica-read-only", "no");
+    const answer = marked(snapshot("k=v"));
+    primary.answers.PSYNC = answer.slice(0, -20);
+    await client.call("SET", "other", "1");
+    let following = follow();
+    await until(() => store.core.loading);
+    expect(await info("async_loading")).toBe("0");
+    await expect(client.call("GET", "other")).rejects.toThrow("LOADING");
+    primary.socket.destroy();
+    await until(() => !store.core.loading);
+    expect(await client.call("GET", "other")).toBe("1");
+    primary.answers.PSYNC = answer;
+    clock.advance(1001);
+    store.core.tick();
+    await following;
+
+    await client.call("FUNCTION", "LOAD", "#!lua name=own\nredis.register_function('f', function() return 'old' end)");
+    await client.call("SET", "own", "1");
+    primary.answers.PSYNC = answer.slice(0, -20);
+    primary.socket.destroy();
+    await until(() => store.core.replication.asyncLoading);
+    expect(await info("async_loading")).toBe("1");
+    expect(await info("loading")).toBe("0");
+    expect(await client.call("MGET", "own", "k")).toEqual(["1", "v"]);
+    expect(await client.call("FCALL", "f", "0")).toBe("old");
+    for (const refused of [
+      ["REPLICAOF", "NO", "ONE"],
+      ["BGSAVE"],
+      ["CONFIG", "SET", "appendonly", "no"],
+      ["CONFIG", "SET", "maxmemory", "0", "repl-diskless-load", "disabled"],
+    ]) {
+      await expect(client.call(...refused)).rejects.toThrow("LOADING");
+    }
+    await client.call("MULTI");
+    await expect(client.call("REPLICAOF", "NO", "ONE")).rejects.toThrow("LOADING");
+    await client.call("DISCARD");
+    following = until(() => store.core.replication.linkIsUp);
+    primary.send(answer.slice(-20));
+    await following;
+    expect(await client.call("MGET", "own", "k")).toEqual([null, "v"]);
+    await expect(client.call("FCALL", "f", "0")).rejects.toThrow("Function not found");
   });
 
   it("costs nothing when it breaks off: the old data is there, and it is begun again", async () => {

@@ -21,16 +21,21 @@ import { POSTPONED } from "../reply.ts";
 import { RequestParser } from "../resp/parser.ts";
 import { Handshake, type SyncAnswer } from "./handshake.ts";
 import type { Replication } from "./index.ts";
-import { type Framing, Payload, parseFraming } from "./payload.ts";
+import { type Framing, loadMode, Payload, parseFraming } from "./payload.ts";
 
 export type LinkState = "connect" | "connecting" | "handshake" | "sync" | "connected";
 
-/** What Redis says where nothing has come for repl-timeout. */
-const SILENCE: Readonly<Record<LinkState, string>> = {
-  connect: "",
-  connecting: "Timeout connecting to the MASTER...",
-  handshake: "Timeout connecting to the MASTER...",
-  sync: "Timeout receiving bulk data from MASTER... If the problem persists try to set the 'repl-timeout' parameter in redis.conf to a larger value.",
+const CANNOT_CONNECT = "Timeout connecting to the MASTER...";
+const NO_SNAPSHOT =
+  "Timeout receiving bulk data from MASTER... If the problem persists try to set the 'repl-timeout' parameter in redis.conf to a larger value.";
+
+/** What the log says of a primary that has fallen silent. */
+const TIMEOUTS: Record<LinkState | "loading", string> = {
+  connect: CANNOT_CONNECT,
+  connecting: CANNOT_CONNECT,
+  handshake: CANNOT_CONNECT,
+  sync: NO_SNAPSHOT,
+  loading: NO_SNAPSHOT,
   connected: "MASTER timeout: no data nor PING received...",
 };
 
@@ -140,7 +145,8 @@ export class Link implements Transport {
     if (this.#stopped || this.#engine.loading || this.state !== "connect") return;
     const engine = this.#engine;
     if (this.#heapFullAt !== 0 && !this.#mayTryAgain()) return;
-    engine.log("notice", `Connecting to MASTER ${this.host}:${this.port}`);
+    engine.log("notice", `${this.downSince === 0 ? "Connecting" : "Reconnecting"} to MASTER ${this.host}:${this.port}`);
+    engine.log("notice", "MASTER <-> REPLICA sync started");
     this.state = "connecting";
     this.lastIoAt = engine.clock.monotonic();
     const socket = this.#open();
@@ -191,19 +197,30 @@ export class Link implements Transport {
   #lost(reason: string): void {
     const socket = this.#socket;
     if (socket === null) return;
-    const { state } = this;
+    const { state, payload } = this;
     const wasUp = this.isUp;
     this.#socket = null;
     socket.destroy();
     this.state = "connect";
-    const what = wasUp ? "Connection with master lost." : "Error condition on socket for SYNC:";
-    if (reason !== "") this.#engine.log("notice", `${what} ${reason} (${state})`);
+    if (reason !== "") this.#report(state, payload, reason);
     this.#forget();
     if (!wasUp) return;
     this.downSince = this.#engine.clock.now();
     this.#replication.linkChanged();
     // At once, not after a second: the primary's backlog moves on.
     if (!this.#stopped) setImmediate(() => this.start());
+  }
+
+  /** Says in the log why a link is over, in the words that are waited for. */
+  #report(state: LinkState, payload: Payload | null, reason: string): void {
+    const { log } = this.#engine;
+    if (state === "connected") log("notice", `Connection with master lost: ${reason}`);
+    else if (payload !== null) {
+      log("warning", `Internal error in RDB reading offset ${payload.readBytes}: ${reason}`);
+      log("warning", "Failed trying to load the MASTER synchronization DB from socket, check server logs.");
+      if (!payload.inPlace) log("notice", "MASTER <-> REPLICA sync: Discarding temporary DB in background");
+    } else if (state === "sync") log("warning", `I/O error trying to sync with MASTER: ${reason}`);
+    else log("warning", `Error condition on socket for SYNC: ${reason}`);
   }
 
   /** Lets go of everything that belonged to the connection. */
@@ -219,11 +236,9 @@ export class Link implements Transport {
     this.#unpassed = [];
     this.#postponed = false;
     this.#readOffset = this.#appliedOffset;
-    if (payload?.inPlace) {
-      // Half of a snapshot is worse than none.
-      for (const db of this.#engine.databases) db.clear();
-      this.#engine.loading = false;
-    }
+    // Half of a snapshot is worse than none.
+    if (payload?.inPlace) for (const db of this.#engine.databases) db.clear();
+    if (payload?.hidesData) this.#engine.loading = false;
     if (client !== null) {
       this.#replication.streamDb = client.db.index;
       this.#engine.removeClient(client);
@@ -244,7 +259,7 @@ export class Link implements Transport {
     const { config, log } = this.#engine;
     const keepAlive = config.values["tcp-keepalive"];
     if (keepAlive > 0) socket.setKeepAlive(true, keepAlive * 1000);
-    log("notice", "MASTER <-> REPLICA sync started");
+    log("notice", "Non blocking connect for SYNC fired the event.");
     this.state = "handshake";
     this.#handshake = new Handshake({
       values: config.values,
@@ -263,13 +278,11 @@ export class Link implements Transport {
     try {
       this.#take(chunk);
     } catch (error) {
-      const reason = error instanceof ReplyError ? error.text : (error as Error).message;
-      this.#engine.log("warning", `Replication from ${this.host}:${this.port} failed: ${reason}`);
       if (error instanceof HeapFullError) {
         this.#heapFullAt = clock.monotonic();
         this.#noRoomForBoth = this.payload?.inPlace === false;
       }
-      this.#lost(reason);
+      this.#lost(error instanceof ReplyError ? error.text : (error as Error).message);
     }
   }
 
@@ -307,7 +320,10 @@ export class Link implements Transport {
       return;
     }
     const framing = parseFraming(line);
-    if (framing === undefined) throw new Error(`the primary did not send a snapshot: ${line.slice(0, 200)}`);
+    if (framing === undefined) {
+      if (line.startsWith("-")) throw new Error(`MASTER aborted replication with an error: ${line.slice(1, 200)}`);
+      throw new Error(`Bad protocol from MASTER, the first byte is not '$' (we received '${line.slice(0, 200)}')`);
+    }
     this.#beginLoad(framing);
   }
 
@@ -316,6 +332,7 @@ export class Link implements Transport {
     this.#handshake = null;
     switch (answer.kind) {
       case "continue":
+        this.#engine.log("notice", "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
         this.#replication.continued(answer.id);
         this.#appliedOffset = this.#replication.feed.offset;
         this.#beginStream(this.#replication.streamDb);
@@ -337,16 +354,22 @@ export class Link implements Transport {
 
   #beginLoad(framing: Framing): void {
     const engine = this.#engine;
-    const how = "mark" in framing ? "streamed" : `${framing.lengthBytes} bytes`;
-    engine.log("notice", `MASTER <-> REPLICA sync: receiving ${how} from master`);
-    engine.log("notice", "MASTER <-> REPLICA sync: Loading DB in memory");
-    this.payload = new Payload(engine, framing, this.#noRoomForBoth);
+    const how =
+      "mark" in framing
+        ? "streamed RDB from master with EOF to parser"
+        : `${framing.lengthBytes} bytes from master to parser`;
+    engine.log("notice", `MASTER <-> REPLICA sync: receiving ${how}`);
+    const { id, offset } = this.#start!;
+    const ownHistory = offset >= 0 && id === this.#replication.id;
+    this.payload = new Payload(engine, framing, this.#noRoomForBoth ? "in place" : loadMode(engine, ownHistory));
     this.#sliceStart = engine.clock.monotonic();
-    if (!this.payload.inPlace) return;
-    engine.log("notice", "MASTER <-> REPLICA sync: Flushing old data");
-    this.#replication.replacingData();
-    for (const db of engine.databases) db.clear();
-    engine.loading = true;
+    if (this.payload.inPlace) {
+      engine.log("notice", "MASTER <-> REPLICA sync: Flushing old data");
+      this.#replication.replacingData();
+      for (const db of engine.databases) db.clear();
+    }
+    engine.log("notice", "MASTER <-> REPLICA sync: Loading DB in memory");
+    if (this.payload.hidesData) engine.loading = true;
   }
 
   #load(chunk: Buffer): void {
@@ -375,6 +398,7 @@ export class Link implements Transport {
     const engine = this.#engine;
     const payload = this.payload!;
     const start = this.#start!;
+    if (!payload.inPlace) engine.log("notice", "MASTER <-> REPLICA sync: Swapping active DB with loaded DB");
     // Throws where the functions are unsound: then nothing has changed yet.
     payload.install();
     if (!payload.inPlace) this.#replication.replacingData();
@@ -384,7 +408,7 @@ export class Link implements Transport {
     this.#start = null;
     this.#appliedOffset = Math.max(0, start.offset);
     this.#replication.fullSyncDone(start.id, this.#appliedOffset);
-    engine.log("notice", `MASTER <-> REPLICA sync: Finished with success, ${payload.keys} keys`);
+    engine.log("notice", "MASTER <-> REPLICA sync: Finished with success");
     this.#beginStream(Number(payload.aux.get("repl-stream-db") ?? 0));
     // A primary that marks the end of its snapshot goes on when it hears that the mark was found.
     this.acknowledge();
@@ -448,7 +472,12 @@ export class Link implements Transport {
     if (reply === OOM) throw new HeapFullError(this.#engine.heapGuard.heapLimit, 0, 0);
     if (reply instanceof ReplyError) {
       const name = argv[0]!.slice(0, 32);
-      this.#engine.log("warning", `The primary's command '${name}' is an error here: ${reply.text}`);
+      const { log, stats } = this.#engine;
+      stats.unexpectedErrors++;
+      log(
+        "warning",
+        `== CRITICAL == This replica is sending an error to its master: '${reply.text}' after processing the command '${name}'`,
+      );
     }
     return true;
   }
@@ -505,7 +534,8 @@ export class Link implements Transport {
       return;
     }
     if (silentMs > config.values["repl-timeout"] * 1000) {
-      this.#lost(`${SILENCE[this.state]} (nothing came for ${Math.floor(silentMs / 1000)} seconds)`);
+      this.#engine.log("warning", TIMEOUTS[this.payload === null ? this.state : "loading"]);
+      this.#lost(`nothing came for ${Math.floor(silentMs / 1000)} seconds`);
       return;
     }
     if (this.isUp) this.acknowledge();

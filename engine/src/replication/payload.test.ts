@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Engine } from "../engine.ts";
 import { writeRdb } from "../persist/rdb/file.ts";
 import { TestClient } from "../test-client.ts";
-import { type Framing, Payload, parseFraming } from "./payload.ts";
+import { type Framing, loadMode, Payload, parseFraming } from "./payload.ts";
 
 const MARK = "0123456789abcdef0123456789abcdef01234567";
 let source: Engine;
@@ -43,7 +43,7 @@ describe.each(framings)("a %s snapshot", (_name, framing, whole) => {
   it("is loaded whatever the pieces, and what stands behind it is given back", () => {
     const bytes = Buffer.concat([whole(), Buffer.from("*1\r\n$4\r\nPING\r\n")]);
     for (let cut = 1; cut < bytes.length; cut++) {
-      const payload = new Payload(engine, framing());
+      const payload = new Payload(engine, framing(), "beside");
       const early = payload.feed(bytes.subarray(0, cut));
       const second = bytes.subarray(cut);
       const behind = early === undefined ? payload.feed(second)! : Buffer.concat([early, second]);
@@ -54,7 +54,7 @@ describe.each(framings)("a %s snapshot", (_name, framing, whole) => {
 
   it("is loaded byte by byte, keys included whose time has come, and takes the place of what was there in one step", () => {
     new TestClient(engine).run("SET old 1");
-    const payload = new Payload(engine, framing());
+    const payload = new Payload(engine, framing(), "beside");
     let rest: Buffer | undefined;
     for (const byte of whole()) {
       expect(rest).toBeUndefined();
@@ -71,18 +71,26 @@ describe.each(framings)("a %s snapshot", (_name, framing, whole) => {
 
   it("goes into the place of the old data where there is no room for both", () => {
     vi.spyOn(engine.heapGuard, "availableBytes").mockReturnValue(0);
-    expect(new Payload(engine, framing()).inPlace).toBe(false);
+    expect(loadMode(engine, true)).toBe("beside");
     new TestClient(engine).run("SET old 1");
-    expect(new Payload(engine, framing()).inPlace).toBe(true);
+    expect(loadMode(engine, true)).toBe("in place");
+    expect(new Payload(engine, framing(), "in place").inPlace).toBe(true);
+  });
+
+  it("is shown or hidden meanwhile as repl-diskless-load says", () => {
+    engine.config.set([["repl-diskless-load", "on-empty-db"]], () => true);
+    expect(loadMode(engine, true)).toBe("hidden");
+    new TestClient(engine).run("SET old 1");
+    expect(loadMode(engine, true)).toBe("beside");
     engine.config.set([["repl-diskless-load", "swapdb"]], () => true);
-    expect(new Payload(engine, framing()).inPlace).toBe(false);
+    expect([loadMode(engine, true), loadMode(engine, false)]).toEqual(["async", "hidden"]);
   });
 
   it("is refused where a byte is wrong, and the old data stays", () => {
     new TestClient(engine).run("SET old 1");
     const bytes = Buffer.from(whole());
     bytes[rdb.length - 1]! ^= 1;
-    const payload = new Payload(engine, framing());
+    const payload = new Payload(engine, framing(), "beside");
     expect(() => payload.feed(bytes)).toThrow("the checksum is wrong");
     expect(keysOf(engine)[0]).toBe(1);
   });
@@ -90,9 +98,9 @@ describe.each(framings)("a %s snapshot", (_name, framing, whole) => {
 
 describe("the end of a snapshot", () => {
   it("must be where it was announced", () => {
-    const counted = new Payload(engine, { lengthBytes: rdb.length - 1 });
+    const counted = new Payload(engine, { lengthBytes: rdb.length - 1 }, "beside");
     expect(() => counted.feed(rdb)).toThrow("ends too early");
-    const marked = new Payload(engine, { mark: MARK });
+    const marked = new Payload(engine, { mark: MARK }, "beside");
     expect(() => marked.feed(Buffer.concat([rdb, Buffer.from(MARK.replace("0", "1"))]))).toThrow("mark");
   });
 

@@ -6,13 +6,17 @@
  * expected there and nothing is searched.
  *
  * **Old data.** The snapshot goes into databases of its own, which take the place of the old ones in one step when it is
- * complete and sound (`install`). Until then the old data is there to be read, as far as replica-serve-stale-data allows,
- * and a transfer that breaks off has cost nothing. That needs room for both. Where there is not enough of it, the old data
- * is removed first and commands are answered with LOADING until the new is there (`inPlace`), as Redis does it without
- * repl-diskless-load swapdb.
+ * complete and sound (`install`). A transfer that breaks off has cost nothing. What is answered until then is the mode's:
+ *
+ * - `beside`: the old data is there to be read, as far as replica-serve-stale-data allows. The usual one.
+ * - `async`: the same, asked for by repl-diskless-load swapdb where the snapshot continues our own history: the old data is
+ *   an older state of the new. INFO says `async_loading`, and commands that would disturb it are refused with LOADING.
+ * - `hidden`: repl-diskless-load swapdb with another history, or on-empty-db with nothing to show. LOADING, as in Redis.
+ * - `in place`: there is no room for both. The old data is removed first, and LOADING until the new is there.
  */
 import { Db } from "../db.ts";
 import type { Engine } from "../engine.ts";
+import type { Progress } from "../persist/persistence.ts";
 import { RdbLoader } from "../persist/rdb/file.ts";
 import { ID_LENGTH } from "./ids.ts";
 
@@ -27,10 +31,21 @@ export function parseFraming(line: string): Framing | undefined {
   return /^\$\d{1,15}$/.test(line) ? { lengthBytes: Number(line.slice(1)) } : undefined;
 }
 
+export type LoadMode = "beside" | "async" | "hidden" | "in place";
+
+/** How a snapshot is to be loaded; `ownHistory`: it continues the history that our data belongs to. */
+export function loadMode(engine: Engine, ownHistory: boolean): LoadMode {
+  const diskless = engine.config.values["repl-diskless-load"];
+  if (diskless === "swapdb") return ownHistory ? "async" : "hidden";
+  const empty = engine.databases.every(({ size }) => size === 0);
+  if (diskless === "on-empty-db" && empty) return "hidden";
+  return empty || hasRoomForBoth(engine) ? "beside" : "in place";
+}
+
 export class Payload {
   readonly framing: Framing;
-  /** The old data had to go before this came. */
-  readonly inPlace: boolean;
+  readonly mode: LoadMode;
+  readonly startedAt: number;
   /** Bytes that have come, the mark included. */
   readBytes = 0;
   readonly #engine: Engine;
@@ -41,15 +56,31 @@ export class Payload {
   #behind: Buffer[] | null = null;
   #behindBytes = 0;
 
-  /** `inPlace`: there was no room for both the last time. */
-  constructor(engine: Engine, framing: Framing, inPlace = false) {
+  constructor(engine: Engine, framing: Framing, mode: LoadMode) {
     this.#engine = engine;
     this.framing = framing;
-    this.inPlace = inPlace || !hasRoomForBoth(engine);
+    this.mode = mode;
+    this.startedAt = engine.clock.now();
     this.#databases = this.inPlace ? engine.databases : engine.databases.map(({ index }) => new Db(engine, index));
     const onFunction = (source: string) => void this.#functions.push(source);
     const size = "lengthBytes" in framing ? framing.lengthBytes : 0;
     this.#loader = new RdbLoader(engine, { keepExpired: true, onFunction, databases: this.#databases }, size);
+  }
+
+  /** How far it is; 0 bytes in all where only the mark says where it ends. */
+  get progress(): Progress {
+    const totalBytes = "lengthBytes" in this.framing ? this.framing.lengthBytes : 0;
+    return { startedAt: this.startedAt, loadedBytes: this.readBytes, totalBytes };
+  }
+
+  /** The old data had to go before this came. */
+  get inPlace(): boolean {
+    return this.mode === "in place";
+  }
+
+  /** Commands that need data are refused meanwhile. */
+  get hidesData(): boolean {
+    return this.mode === "hidden" || this.inPlace;
   }
 
   /** The bytes that are still to come; undefined if nobody knows. */
@@ -111,7 +142,5 @@ export class Payload {
 
 /** Whether another copy of the data would fit beside the old; the new one is taken to be as large. */
 function hasRoomForBoth(engine: Engine): boolean {
-  if (engine.databases.every(({ size }) => size === 0)) return true;
-  if (engine.config.values["repl-diskless-load"] === "swapdb") return true;
   return engine.dataBytes < engine.heapGuard.availableBytes();
 }

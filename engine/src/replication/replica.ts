@@ -10,8 +10,10 @@
  * of them cost no more memory than one.
  */
 import type { Client } from "../client.ts";
+import { clientLine } from "../client-info.ts";
 import type { Engine } from "../engine.ts";
-import { RDB_FILTER_QUOTES, unknownRdbFilter } from "../errors.ts";
+import { RDB_FILTER_QUOTES, ReplyError, unknownRdbFilter } from "../errors.ts";
+import { NO_REPLY, type Reply } from "../reply.ts";
 import { splitWords } from "../resp/split-words.ts";
 
 export type ReplicaState = "handshake" | "waiting" | "snapshot" | "file" | "online";
@@ -201,9 +203,31 @@ export class Replica {
     return now - this.#tookAt;
   }
 
-  drop(reason: string, what = "replica"): void {
+  /**
+   * Its own commands are answered by nothing: an answer would stand in the middle of the stream. One that has asked for
+   * something is cut off; true if it was.
+   */
+  mayNotHear(reply: Reply): boolean {
+    if (!this.attached || reply === NO_REPLY) return false;
+    const name = this.client.lastCommand?.name ?? "?";
+    if (reply instanceof ReplyError) {
+      this.#engine.log(
+        "warning",
+        `== CRITICAL == This master is sending an error to its replica: '${reply.text}' after processing the command '${name}'`,
+      );
+      this.#engine.stats.unexpectedErrors++;
+    }
+    this.#engine.log(
+      "warning",
+      `Replica generated a reply to command '${name}', disconnecting it: ${clientLine(this.client)}`,
+    );
+    this.drop("it is no ordinary client");
+    return true;
+  }
+
+  drop(reason: string): void {
     if (this.client.closed) return;
-    this.#engine.log("warning", `Disconnecting ${what} ${this.name}: ${reason}`);
+    this.#engine.log("warning", `Disconnecting replica ${this.name}: ${reason}`);
     this.#engine.removeClient(this.client);
     this.client.transport.close(false);
   }

@@ -162,6 +162,8 @@ export interface LoadOptions {
   readonly replaceKeys?: boolean;
   /** Where the keys go; the engine's own databases unless given. */
   readonly databases?: readonly Db[];
+  /** Told of keys that are dropped because their time has come. */
+  readonly onExpired?: (db: number, key: string) => void;
   /** Told the source of every library of functions. */
   readonly onFunction?: (source: string) => void;
   /** Told now and then how far it is. */
@@ -283,6 +285,7 @@ export class RdbLoader implements RdbHandler {
     this.delay.count();
     if (deadline !== undefined && deadline < this.#now && !this.#options.keepExpired) {
       this.#expired++;
+      this.#options.onExpired?.(this.#db.index, key);
       return;
     }
     this.#uncheckedBytes += sizeOfKey(key, value);

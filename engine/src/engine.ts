@@ -273,6 +273,17 @@ export class Engine {
     return Math.max(this.now * 1000, this.clock.nowMicros());
   }
 
+  /** Runs something at the time that it is now, also inside a transaction, where time stands still. */
+  atPresent<T>(run: () => T): T {
+    const outer = this.#now;
+    this.#now = 0;
+    try {
+      return run();
+    } finally {
+      this.#now = outer;
+    }
+  }
+
   /** Lets time go on: before every batch of commands, as nothing expires while they run. */
   renewClock(): void {
     if (this.#depth === 0) this.#now = 0;

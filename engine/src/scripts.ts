@@ -265,7 +265,8 @@ export class Scripts implements ScriptHost {
     this.protocol = 2;
     rt.fuel = FUEL;
     try {
-      const result = body(keys, args);
+      // As in Redis, a script goes by the moment at which it begins, not by that of the transaction around it.
+      const result = call.caller.inTransaction ? engine.atPresent(() => body(keys, args)) : body(keys, args);
       return typeof result === "string" ? result : luaToReply(first(result), this.protocol);
     } catch (error) {
       return this.#failed(error, call, rt);

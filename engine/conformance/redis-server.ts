@@ -4,7 +4,7 @@
  * stops the server and removes its folder.
  */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,20 +12,37 @@ import { join } from "node:path";
 /** The version whose answers count. */
 export const YARDSTICK = "7.0.";
 
-let missing: string | null | undefined;
+/** The folder of another server's programs, Valkey's for one, to run the suites with. */
+const OTHERS = process.env.SERVER_BIN;
 
-/** Why there is nothing to compare with, in a sentence; undefined when there is. */
-export function redisMissing(): string | undefined {
-  if (missing === undefined) {
-    const run = spawnSync("redis-server", ["--version"], { encoding: "utf8" });
-    const version = /\bv=(\S+)/.exec(run.stdout ?? "")?.[1];
-    if (version === undefined) missing = "redis-server is not installed (node scripts/ensure-redis.js)";
-    else
-      missing = version.startsWith(YARDSTICK)
-        ? null
-        : `redis-server is ${version}, answers are compared with ${YARDSTICK}x`;
+/** The program that runs a real server or sentinel: Redis's on the path, or what SERVER_BIN's folder has under either name. */
+export function realProgram(name: "server" | "sentinel" = "server"): string {
+  if (OTHERS === undefined) return `redis-${name}`;
+  const valkey = join(OTHERS, `valkey-${name}`);
+  return existsSync(valkey) ? valkey : join(OTHERS, `redis-${name}`);
+}
+
+let installed: string | null | undefined;
+
+/** The version of the real server; undefined where there is none. */
+function realVersion(): string | undefined {
+  if (installed === undefined) {
+    const run = spawnSync(realProgram(), ["--version"], { encoding: "utf8" });
+    installed = /\bv=(\S+)/.exec(run.stdout ?? "")?.[1] ?? null;
   }
-  return missing ?? undefined;
+  return installed ?? undefined;
+}
+
+/** Why there is nothing whose answers count word by word; undefined when there is. */
+export function yardstickMissing(): string | undefined {
+  const version = realVersion();
+  if (version === undefined) return "redis-server is not installed (node scripts/ensure-redis.js)";
+  return version.startsWith(YARDSTICK) ? undefined : `the server is ${version}, words are compared with ${YARDSTICK}x`;
+}
+
+/** Why there is nothing to compare with, in a sentence; undefined when there is. Whoever names another server means it. */
+export function redisMissing(): string | undefined {
+  return OTHERS !== undefined && realVersion() !== undefined ? undefined : yardstickMissing();
 }
 
 export const redisAvailable = (): boolean => redisMissing() === undefined;
@@ -85,7 +102,7 @@ export async function startRedis(args: readonly string[] = []): Promise<RealServ
 function launch(port: number, args: readonly string[]): Promise<RealServer | string> {
   const folder = mkdtempSync(join(tmpdir(), "cinnabar-redis-"));
   const defaults = ["--port", String(port), "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--appendonly", "no"];
-  const command = ["redis-server", ...defaults, "--enable-debug-command", "yes", ...args];
+  const command = [realProgram(), ...defaults, "--enable-debug-command", "yes", ...args];
   const child = spawn("sh", ["-c", KEEPER, "keeper", ...command], {
     stdio: ["pipe", "pipe", "pipe"],
     // SORT ALPHA follows the locale; the comparison wants bytes.

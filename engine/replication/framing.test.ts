@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { Prng } from "../conformance/prng.ts";
-import { redisMissing } from "../conformance/redis-server.ts";
+import { yardstickMissing } from "../conformance/redis-server.ts";
 import { RandomScenes } from "./random-scenes.ts";
 import { PATIENCE_MS, ROUNDS, stopAll } from "./servers.ts";
 import { ordered, Stage } from "./stage.ts";
@@ -50,7 +50,7 @@ const SCENES: Record<string, string> = {
     "1: FLUSHDB|1: FLUSHALL|1: SWAPDB 0 1|1: SELECT 3|1: FLUSHDB ASYNC|1: MOVE none 2|1: SET k v|1: MOVE k 2|1: RENAME k l|1: SELECT 2|1: RENAME k l",
 };
 
-describe.skipIf(redisMissing() !== undefined)("the stream beside a real server's", () => {
+describe.skipIf(yardstickMissing() !== undefined)("the stream beside a real server's", () => {
   let ours: Stage;
   let real: Stage;
 

@@ -4,7 +4,7 @@
  * sync_full, and equal content at the end.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { redisAvailable } from "../conformance/redis-server.ts";
+import { redisAvailable, yardstickMissing } from "../conformance/redis-server.ts";
 import { compare, shortLivedGone } from "./content.ts";
 import { Link } from "./link.ts";
 import { Load } from "./load.ts";
@@ -97,7 +97,10 @@ async function replicate(kinds: readonly Kind[], seed: number): Promise<void> {
     expect(await load.ledgerFaults(replica)).toEqual([]);
     expect(Object.keys(comparison.types).sort()).toEqual(["hash", "list", "set", "stream", "string", "zset"]);
     expect(comparison.withDeadline).toBeGreaterThan(10);
-    expect(await replica.ask("DEBUG", "DIGEST")).toBe(await first.ask("DEBUG", "DIGEST"));
+    // The digest goes by how scores are written, which later versions have changed.
+    if (yardstickMissing() === undefined) {
+      expect(await replica.ask("DEBUG", "DIGEST")).toBe(await first.ask("DEBUG", "DIGEST"));
+    }
     figures(kinds.join(" → "), {
       commands: load.commands,
       keys: comparison.keys,

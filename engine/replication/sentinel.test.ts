@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, describe, expect, it, vi } from "vitest";
-import { freePort, redisAvailable } from "../conformance/redis-server.ts";
+import { freePort, realProgram, redisAvailable } from "../conformance/redis-server.ts";
 import { openWire } from "../conformance/target.ts";
 import type { Wire } from "../conformance/wire.ts";
 import { systemClock } from "../src/clock.ts";
@@ -36,7 +36,7 @@ import {
 
 vi.setConfig({ testTimeout: PATIENCE_MS, hookTimeout: PATIENCE_MS });
 
-const available = redisAvailable() && spawnSync("redis-sentinel", ["--version"]).error === undefined;
+const available = redisAvailable() && spawnSync(realProgram("sentinel"), ["--version"]).error === undefined;
 if (!available) console.warn("skipped: redis-sentinel is not installed (node scripts/ensure-redis.js)");
 
 afterAll(stopAll);

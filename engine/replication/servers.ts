@@ -5,7 +5,7 @@
  * server sees its pipe close and kills it.
  *
  * With REPLICATION_YARDSTICK=redis "ours" is a real redis-server too: every test here passes that way, so what a test
- * asks for is what Redis does.
+ * asks for is what Redis does. With SERVER_BIN=folder the real servers are Valkey's, or another Redis's, from there.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -15,7 +15,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 import type { Answer } from "../conformance/answer.ts";
-import { freePort } from "../conformance/redis-server.ts";
+import { freePort, realProgram } from "../conformance/redis-server.ts";
 import { openWire } from "../conformance/target.ts";
 import type { Wire } from "../conformance/wire.ts";
 import { systemClock } from "../src/clock.ts";
@@ -64,9 +64,9 @@ function ours(): string[] {
 }
 
 const COMMANDS = {
-  ours: (): string[] => (YARDSTICK_ONLY ? ["redis-server"] : ours()),
-  redis: (): string[] => ["redis-server"],
-  sentinel: (): string[] => ["redis-sentinel"],
+  ours: (): string[] => (YARDSTICK_ONLY ? [realProgram()] : ours()),
+  redis: (): string[] => [realProgram()],
+  sentinel: (): string[] => [realProgram("sentinel")],
 };
 
 const DEFAULTS: Directives = {

@@ -286,7 +286,7 @@ const stats: Section = (engine) => {
     ["pubsub_patterns", pubsub.patternCount],
     ["pubsubshard_channels", pubsub.shardChannels.size],
     ["latest_fork_usec", 0],
-    ["total_forks", 0],
+    ["total_forks", engine.persistence.jobsBegun],
     ["migrate_cached_sockets", engine.migrations.keptLinks],
     ["slave_expires_tracked_keys", engine.replication.ownDeadlines.count],
     ["active_defrag_hits", 0],

@@ -310,7 +310,7 @@ export class Connection implements Transport {
       this.#engine.pause.whenResumed(client, () => this.#retry());
       return false;
     }
-    if (client.replica !== null && client.replica.mayNotHear(reply)) return false;
+    if (client.replica?.mayNotHear(reply)) return false;
     this.#reply(client.replyMode === "on" ? reply : client.filterReply(reply));
     return true;
   }

@@ -54,6 +54,8 @@ export class Persistence {
   lost: Error | null = null;
   keysLoaded = 0;
   keysExpired = 0;
+  /** Snapshots that were begun in the background, for whatever purpose: what Redis forks for. */
+  jobsBegun = 0;
 
   /** When data was last saved, in seconds. */
   lastSaveAt: number;
@@ -337,6 +339,7 @@ export class Persistence {
   /** Runs a background job to its end. `finish` does not throw. */
   begin(kind: Job["kind"], snapshot: Snapshot, finish: () => Promise<void>): void {
     const started = this.#engine.clock.monotonic();
+    this.jobsBegun++;
     const finished = finish().then(() => {
       this.#job = null;
       if (kind === "aof") this.aof.lastRewriteSeconds = Math.floor((this.#engine.clock.monotonic() - started) / 1000);

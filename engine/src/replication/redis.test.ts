@@ -1,12 +1,12 @@
 /** Ours and a real Redis, each the primary of the other: every type, by snapshot and by stream, equal to the byte. */
 import { afterEach, describe, expect, it } from "vitest";
 import { dataCommands } from "../../conformance/rdb/data.ts";
-import { type RealServer, redisMissing, startRedis } from "../../conformance/redis-server.ts";
+import { type RealServer, startRedis, yardstickMissing } from "../../conformance/redis-server.ts";
 import { openWire } from "../../conformance/target.ts";
 import type { Wire } from "../../conformance/wire.ts";
 import { Engine as Store } from "../index.ts";
 
-const missing = redisMissing();
+const missing = yardstickMissing();
 if (missing !== undefined) console.warn(`Replication is not tried with a real server: ${missing}`);
 
 const wires: Wire[] = [];

@@ -145,6 +145,38 @@ describe("rewriting", () => {
     expect(digestOfAll(again.core.databases)).toBe(digest);
   });
 
+  test("CONFIG SET appendonly yes in a transaction does not make its commands count twice", async () => {
+    const dir = folder();
+    const engine = await openIn(dir, { appendonly: "no" });
+    const client = engine.connect();
+    await client.transaction(words("INCR a", "CONFIG SET appendonly yes", "INCR a"));
+    while (engine.core.persistence.aof.state !== "on") {
+      engine.core.tick();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await client.call("INCR", "b");
+    await engine.close();
+    const again = (await openIn(dir)).connect();
+    expect(await again.call("MGET", "a", "b")).toEqual(["2", "1"]);
+  });
+
+  test("CONFIG SET appendonly yes during a save does not make what comes before its turn count twice", async () => {
+    const dir = folder();
+    const engine = await openIn(dir, { appendonly: "no" });
+    const client = engine.connect();
+    await client.call("SET", "a", "1");
+    await client.call("BGSAVE");
+    await client.call("CONFIG", "SET", "appendonly", "yes");
+    await client.call("INCR", "a");
+    while (engine.core.persistence.aof.state !== "on") {
+      engine.core.tick();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await client.call("INCR", "a");
+    await engine.close();
+    expect(await (await openIn(dir)).connect().call("GET", "a")).toBe("3");
+  });
+
   test("CONFIG SET appendonly yes keeps what is there and what comes; no stops it", async () => {
     const dir = folder();
     const engine = await openIn(dir, { appendonly: "no" });

@@ -213,8 +213,13 @@ export class Aof {
     this.#finishedBytes = 0;
     this.#begin("waiting");
     this.#retryAt = 0;
-    if (this.#engine.persistence.busy) this.rewriteScheduled = true;
-    else this.rewrite();
+    const { persistence, current, log } = this.#engine;
+    // A base that is begun inside a transaction would hold half of it.
+    if (persistence.busy || current?.inTransaction) {
+      this.rewriteScheduled = true;
+      const why = persistence.busy ? "but there is already another background operation" : "during a transaction";
+      log("warning", `AOF was enabled ${why}. An AOF background was scheduled to start when possible.`);
+    } else this.rewrite();
   }
 
   /** Writes everything, and stops listening. Returns why something could not be written, or null. */
@@ -241,6 +246,7 @@ export class Aof {
       const temporary = join(dirname(this.folder), `temp-rewriteaof-bg-${process.pid}.aof`);
       file = new SnapshotFile(temporary, engine.config.values["aof-rewrite-incremental-fsync"]);
       if (this.state === "on") this.#nextIncrement();
+      else if (this.state === "waiting") this.#emptyIncrement();
     } catch (error) {
       engine.log("warning", `Can't rewrite the append only file: ${(error as Error).message}`);
       this.#failed();
@@ -286,6 +292,14 @@ export class Aof {
     if (this.state === "on") return increments.at(-1)!;
     const seq = incrementSeq + 1;
     return { name: incrementName(this.#filename, seq), seq, type: "i" as const };
+  }
+
+  /** What was written while the first base had to wait is in that base: kept, it would count twice. */
+  #emptyIncrement(): void {
+    const path = join(this.folder, this.#currentIncrement().name);
+    this.appender.flush(true);
+    rmSync(path, { force: true });
+    this.appender.open(path);
   }
 
   /** From here on effects go into a new increment. */

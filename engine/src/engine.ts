@@ -184,6 +184,8 @@ export class Engine {
   effectAudience = FOR_ALL;
   /** Called again and again while a script runs too long: lets existing clients be read and answered; says how many. */
   onBusy: (() => number) | null = null;
+  /** Told when a script begins to hold the thread for longer than busy-reply-threshold, and when it is over. */
+  onHeld: ((held: boolean) => void) | null = null;
   /** Told of faults inside handlers; prints them unless replaced. */
   onError: (error: unknown, command: string) => void = (error, command) => {
     console.error(`cinnabar: fault in ${command}:`, error);

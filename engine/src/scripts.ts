@@ -8,10 +8,10 @@
  * looks at the clock. Past busy-reply-threshold the script is busy: from then on each tick lets the net read and answer the
  * existing clients' sockets synchronously (engine.onBusy), where everything but SCRIPT KILL, FUNCTION KILL, SHUTDOWN NOSAVE
  * and a few harmless commands gets BUSY. A kill ends a script that has written nothing by throwing what no pcall catches.
- * In a process without connections, where nobody could send it, such a script is ended at the threshold.
+ * In a process without connections, where nobody could send it, such a script is ended at the threshold. Whoever handles
+ * signals is told (engine.onHeld), since no handler runs meanwhile. script-time-limit ends scripts that have written nothing.
  * What this cannot do: accept new connections, and stop a single library call that itself runs long (those are bounded).
  */
-import { getHeapStatistics } from "node:v8";
 import { Client, type Transport } from "./client.ts";
 import type { Clock } from "./clock.ts";
 import { type Command, DENYOOM, MAY_REPLICATE, NOSCRIPT, STALE, WRITE } from "./command-table.ts";
@@ -31,6 +31,7 @@ import {
   SCRIPT_NOT_ALLOWED,
   SCRIPT_ON_STALE_REPLICA,
   SCRIPT_OUT_OF_MEMORY,
+  SCRIPT_OUT_OF_TIME,
   SCRIPT_UNKNOWN_COMMAND,
   scriptError,
   UNKILLABLE,
@@ -40,12 +41,14 @@ import { type Compiled, compileScript } from "./lua/compiler/index.ts";
 import { luaToReply } from "./lua/conversion.ts";
 import { openBase, protectGlobals } from "./lua/lib/base.ts";
 import { openLibraries } from "./lua/lib/index.ts";
+import { flat, type MemorySource, takeFrom } from "./lua/memory.ts";
 import { type FoundCommand, openRedis, type ScriptHost, sha1 } from "./lua/redis.ts";
 import { FUEL, Runtime } from "./lua/runtime.ts";
 import { LuaTable } from "./lua/table.ts";
 import { placeOf } from "./lua/trace.ts";
 import { first, LuaAbort, LuaError, type LuaValue, type Results } from "./lua/value.ts";
 import { NO_REPLY, type Reply } from "./reply.ts";
+import { ScriptMemory } from "./script-memory.ts";
 import { parseShebang, type ScriptFlags } from "./shebang.ts";
 import { own } from "./types/packed.ts";
 
@@ -80,6 +83,7 @@ export class Running {
   readonly words: readonly string[];
   /** Whether memory was short when it began. */
   shortOfMemory = false;
+  readonly memory = new ScriptMemory();
   /** When its first tick was: those that end before it never ask for the time. */
   startedAt = 0;
   wrote = false;
@@ -140,6 +144,10 @@ export class Scripts implements ScriptHost {
   readonly #compiled = new Set<Script>();
   #runtime: Runtime | null = null;
   #client: Client | null = null;
+  readonly #memory: MemorySource = {
+    room: (neededBytes) => (this.running?.memory ?? new ScriptMemory()).room(neededBytes),
+    exhausted: () => this.#ended(SCRIPT_OUT_OF_MEMORY),
+  };
   /** What `get` found last, and by which word. */
   #lastSha = "";
   #last: Script | null = null;
@@ -212,6 +220,7 @@ export class Scripts implements ScriptHost {
   }
 
   #compile(script: Script, body: string): Compiled {
+    takeFrom(this.#memory);
     try {
       script.compiled = compileScript(this.runtime, body, "@user_script");
     } catch (error) {
@@ -264,6 +273,7 @@ export class Scripts implements ScriptHost {
     this.running = call;
     this.protocol = 2;
     rt.fuel = FUEL;
+    takeFrom(this.#memory);
     try {
       // As in Redis, a script goes by the moment at which it begins, not by that of the transaction around it.
       const result = call.caller.inTransaction ? engine.atPresent(() => body(keys, args)) : body(keys, args);
@@ -273,6 +283,7 @@ export class Scripts implements ScriptHost {
     } finally {
       this.running = null;
       engine.effectAudience = FOR_ALL;
+      if (call.busy) engine.onHeld?.(false);
     }
   }
 
@@ -373,20 +384,29 @@ export class Scripts implements ScriptHost {
   #tick(): void {
     const running = this.running;
     if (running === null) return;
-    checkMemory(running);
     const engine = this.#engine;
     const now = engine.clock.monotonic();
     if (running.startedAt === 0) running.startedAt = now;
-    const threshold = engine.config.values["busy-reply-threshold"];
+    const { "busy-reply-threshold": threshold, "script-time-limit": limit } = engine.config.values;
+    if (limit > 0 && now - running.startedAt >= limit && !running.wrote) throw this.#ended(SCRIPT_OUT_OF_TIME);
     if (threshold <= 0 || now - running.startedAt < threshold) return;
     if (!running.busy) {
       running.busy = true;
+      engine.onHeld?.(true);
       engine.log("warning", `Slow ${running.kind} detected: still in execution after ${threshold} milliseconds.`);
     }
     const listening = engine.onBusy?.() ?? 0;
     // Where no client is connected that could end it, nobody ever will.
     if (listening === 0 && !running.wrote) running.killed = true;
-    if (running.killed) throw new LuaAbort(scriptError(SCRIPT_KILLED, running.name, placeOf(new LuaError(undefined))));
+    if (running.killed) throw this.#ended(SCRIPT_KILLED);
+  }
+
+  /** What ends the running script here, whatever it has to catch errors with. */
+  #ended(text: string): unknown {
+    const { running } = this;
+    // Compiling happens while nothing runs.
+    if (running === null) return new LuaError("not enough memory");
+    return new LuaAbort(scriptError(text, running.name, placeOf(new LuaError(undefined))));
   }
 
   /** The answer to those who come while a script runs too long. */
@@ -407,16 +427,6 @@ export class Scripts implements ScriptHost {
   get runningMs(): number {
     const startedAt = this.running?.startedAt ?? 0;
     return startedAt === 0 ? 0 : Math.round(this.#engine.clock.monotonic() - startedAt);
-  }
-}
-
-/** V8 ends the whole process when its heap is full; a script that fills it must be ended first. */
-const FULLEST_HEAP = 0.85;
-
-function checkMemory(running: Running): void {
-  const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
-  if (used > limit * FULLEST_HEAP) {
-    throw new LuaAbort(scriptError(SCRIPT_OUT_OF_MEMORY, running.name, placeOf(new LuaError(undefined))));
   }
 }
 
@@ -442,7 +452,7 @@ function keepable(argv: string[], whole: readonly string[]): void {
     if (word.length < MAY_SHARE) continue;
     // In a call of many words the search would cost more than the copy.
     const at = whole.length <= MOST_SEARCHED ? whole.indexOf(word) : -1;
-    argv[i] = at < 0 ? own(word) : whole[at]!;
+    argv[i] = at < 0 ? own(flat(word)) : whole[at]!;
   }
 }
 

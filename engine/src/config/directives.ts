@@ -187,6 +187,8 @@ export const DIRECTIVES = {
   "notify-keyspace-events": events(),
   "tracking-table-max-keys": long(1000000),
   "busy-reply-threshold": long(5000, { alias: "lua-time-limit" }),
+  // Ours: ends scripts that have written nothing after so many milliseconds. Hidden, so that lists are Redis's.
+  "script-time-limit": long(0, { hidden: true }),
 
   // ---------------------------------------------------------------------------------------------- files
   dir: directory(process.cwd(), { change: "protected", notWhileLoading: true }),

@@ -15,6 +15,7 @@ import {
   Verbatim,
   WithAttributes,
 } from "../reply.ts";
+import { flat, take, VALUE_BYTES } from "./memory.ts";
 import { LuaTable } from "./table.ts";
 import type { LuaValue } from "./value.ts";
 
@@ -36,7 +37,8 @@ export function errorTable(text: string): LuaTable {
 
 /** A reply as `redis.call` hands it to a script. */
 export function replyToLua(reply: Reply, protocol: 2 | 3): LuaValue {
-  if (typeof reply === "string" || typeof reply === "number") return reply;
+  if (typeof reply === "string") return flat(reply);
+  if (typeof reply === "number") return reply;
   if (reply === null || reply === NIL_ARRAY) return protocol === 2 ? false : undefined;
   if (Array.isArray(reply)) return arrayToLua(reply, protocol);
   if (reply instanceof Status) return field("ok", reply.text);
@@ -60,6 +62,7 @@ export function replyToLua(reply: Reply, protocol: 2 | 3): LuaValue {
 }
 
 function arrayToLua(items: readonly Reply[], protocol: 2 | 3): LuaTable {
+  take(items.length * 2 * VALUE_BYTES);
   const values = new Array<LuaValue>(items.length);
   for (let i = 0; i < items.length; i++) values[i] = replyToLua(items[i]!, protocol);
   return LuaTable.fromArray(values);
@@ -95,7 +98,7 @@ const TOO_DEEP = new ReplyError("ERR reached lua stack limit");
 export function luaToReply(value: LuaValue, protocol: 2 | 3, depth = 0): Reply {
   switch (typeof value) {
     case "string":
-      return value;
+      return flat(value);
     case "number":
       return toInteger(value);
     case "boolean":
@@ -125,6 +128,7 @@ function tableToReply(table: LuaTable, protocol: 2 | 3, depth: number): Reply {
   for (let i = 1; ; i++) {
     const item = table.getInt(i);
     if (item === undefined) return items;
+    take(VALUE_BYTES);
     items.push(luaToReply(item, protocol, depth + 1));
   }
 }

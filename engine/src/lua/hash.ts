@@ -2,6 +2,7 @@
  * Hashes of keys, which decide where a key lies in a table and so in which order `next` walks: Lua 5.1's own, with Redis's
  * change for strings. Keys that Lua hashes by address get a number of their own.
  */
+import { copied, flat } from "./memory.ts";
 import { identity, type LuaValue } from "./value.ts";
 
 /** Redis's string hash: Lua's, but of all characters, however long the string is. */
@@ -22,15 +23,16 @@ const longHashes = new Map<string, number>();
 let remembered = 0;
 
 function hashLong(text: string): number {
-  let hash = longHashes.get(text);
+  let hash = longHashes.get(flat(text));
   if (hash === undefined) {
     hash = hashShort(text);
+    if (text.length > REMEMBERED_CHARACTERS) return hash;
     remembered += text.length;
     if (remembered > REMEMBERED_CHARACTERS) {
       longHashes.clear();
       remembered = text.length;
     }
-    longHashes.set(text, hash);
+    longHashes.set(copied(text), hash);
   }
   return hash;
 }

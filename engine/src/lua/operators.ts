@@ -8,6 +8,7 @@
 import { bound } from "./coroutine.ts";
 import { hashString } from "./hash.ts";
 import { exact } from "./lib/exact.ts";
+import { flat, LONG, take } from "./memory.ts";
 import { numberToString, stringToNumber } from "./number.ts";
 import type { Runtime } from "./runtime.ts";
 import { LuaTable } from "./table.ts";
@@ -212,7 +213,7 @@ export function setElement(rt: Runtime, object: LuaValue, key: LuaValue, value: 
 
 export function toNumber(value: LuaValue): number | undefined {
   if (typeof value === "number") return value;
-  return typeof value === "string" ? stringToNumber(value) : undefined;
+  return typeof value === "string" ? stringToNumber(flat(value)) : undefined;
 }
 
 export type Arithmetic = "__add" | "__sub" | "__mul" | "__div" | "__mod" | "__pow";
@@ -277,6 +278,7 @@ export function concat(a: LuaValue, b: LuaValue, whatA?: What, whatB?: What): Lu
 
 /** a == b */
 export function equals(a: LuaValue, b: LuaValue): boolean {
+  if (typeof a === "string" && a.length > LONG && typeof b === "string" && a.length === b.length) take(2 * a.length);
   return a === b || (a instanceof LuaTable && b instanceof LuaTable && equalsByMetamethod(a, b));
 }
 
@@ -298,7 +300,7 @@ const isTrue = (value: LuaValue) => value !== undefined && value !== false;
 /** a < b */
 export function lessThan(a: LuaValue, b: LuaValue): boolean {
   if (typeof a === "number" && typeof b === "number") return a < b;
-  if (typeof a === "string" && typeof b === "string") return a < b;
+  if (typeof a === "string" && typeof b === "string") return flat(a) < flat(b);
   if (typeName(a) === typeName(b)) {
     const method = sharedMetamethod(a, b, "__lt");
     if (method !== undefined) return isTrue(invoke(method, a, b));
@@ -309,7 +311,7 @@ export function lessThan(a: LuaValue, b: LuaValue): boolean {
 /** a <= b; without __le, not (b < a). */
 export function lessEqual(a: LuaValue, b: LuaValue): boolean {
   if (typeof a === "number" && typeof b === "number") return a <= b;
-  if (typeof a === "string" && typeof b === "string") return a <= b;
+  if (typeof a === "string" && typeof b === "string") return flat(a) <= flat(b);
   if (typeName(a) === typeName(b)) {
     const method = sharedMetamethod(a, b, "__le");
     if (method !== undefined) return isTrue(invoke(method, a, b));

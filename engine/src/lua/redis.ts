@@ -5,6 +5,7 @@ import { formatG } from "../numbers.ts";
 import type { Reply } from "../reply.ts";
 import { REDIS_VERSION } from "../version.ts";
 import { errorTable, field, replyToLua } from "./conversion.ts";
+import { flat } from "./memory.ts";
 import { single, withForms } from "./natives.ts";
 import type { Runtime } from "./runtime.ts";
 import { LuaTable } from "./table.ts";
@@ -46,7 +47,10 @@ function numberWord(value: number): string {
 function wordsOf(args: LuaValue[]): string[] | undefined {
   for (let i = 0; i < args.length; i++) {
     const value = args[i];
-    if (typeof value === "string") continue;
+    if (typeof value === "string") {
+      flat(value);
+      continue;
+    }
     if (typeof value !== "number") return undefined;
     args[i] = numberWord(value);
   }
@@ -67,7 +71,8 @@ function callers(host: ScriptHost): Record<"call" | "pcall", LuaFunction> {
     (found, unused) =>
     (...args) => {
       const reply = run(args, found);
-      if (typeof reply === "string" || typeof reply === "number") return reply;
+      if (typeof reply === "string") return flat(reply);
+      if (typeof reply === "number") return reply;
       if (reply instanceof ReplyError) throw new LuaError(errorTable(reply.text));
       return unused ? undefined : replyToLua(reply, host.protocol);
     };
@@ -94,7 +99,7 @@ function withFound(host: ScriptHost, make: Caller): LuaFunction {
 
 /** An error as `redis.error_reply` makes it: a text of one word gets a code, a leading dash is dropped. */
 function errorReply(text: string): LuaTable {
-  const bare = text.startsWith("-") ? text.slice(1) : text;
+  const bare = flat(text).startsWith("-") ? text.slice(1) : text;
   return field("err", bare.includes(" ") ? bare : `ERR ${bare}`);
 }
 
@@ -112,7 +117,7 @@ function replies(): Record<string, LuaFunction> {
       if (args.length !== 1) throw failure("wrong number of arguments");
       const value = args[0];
       const text = typeof value === "string" || typeof value === "number" ? toDisplay(value) : "";
-      return sha1(text);
+      return sha1(flat(text));
     },
   };
 }
@@ -125,7 +130,7 @@ function settings(host: ScriptHost): Record<string, LuaFunction> {
       if (typeof level !== "number") throw failure("First argument must be a number (log level).");
       if (level < 0 || level > 3) throw failure("Invalid debug level.");
       const words = args.slice(1).filter((word) => typeof word === "string" || typeof word === "number");
-      host.log(level, words.map(toDisplay).join(" "));
+      host.log(level, words.map((word) => flat(toDisplay(word))).join(" "));
       return EMPTY;
     },
     setresp(...args) {

@@ -6,6 +6,7 @@
  * difference is told by who is on the stack.
  */
 import type { Coroutine } from "./coroutine.ts";
+import { TICK_BYTES, take } from "./memory.ts";
 import { callable, enter, equals, index, leave, lessThan, metamethod, setIndex } from "./operators.ts";
 import { LuaTable } from "./table.ts";
 import { levelAt, overflowPlace, prefixOf } from "./trace.ts";
@@ -42,7 +43,14 @@ export class Runtime {
   /** Called by generated code now and then, whatever it does. */
   tick(_chunk?: unknown): void {
     this.fuel = FUEL;
+    take(TICK_BYTES);
     this.onTick?.();
+  }
+
+  /** One step of a library function that goes through its input: counts as a call, and pays for what it makes. */
+  step(bytes: number): void {
+    take(bytes);
+    if (--this.fuel < 0) this.tick();
   }
 
   /**

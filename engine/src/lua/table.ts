@@ -16,6 +16,7 @@
  * Not reproduced: the order of keys that Lua hashes by address (tables, functions), which differs from run to run there.
  */
 import { hashNumber, hashOf, hashString } from "./hash.ts";
+import { take } from "./memory.ts";
 import { LuaError, type LuaValue } from "./value.ts";
 
 /** Array parts end here (2^26), as in Lua. */
@@ -36,13 +37,26 @@ const NO_ARRAY: LuaValue[] = [undefined];
 /** Shared by all tables without a hash part: one node that no key is in. */
 const NO_NODES: Nodes = [undefined, undefined, -1, 0];
 
+/** Elements that need not be paid for one by one. */
+const FEW = 16;
+/** What an element takes in a JavaScript array, which while it grows is there twice. */
+const SLOT_BYTES = 16;
+/** A node's four fields. */
+const NODE_BYTES = 32;
+
 const templates: Nodes[] = [];
 
 /** Up to this size, vectors are copies of one that is kept. */
 const KEPT_BITS = 10;
 
+/** Beyond this, V8 makes a hash table of an array that is made with its length: many times the memory, and slow. */
+const LITERAL_BITS = 21;
+/** The largest vector that V8 keeps as one: 2^26 slots. In Lua it is the number of bits of an integer. */
+const MOST_NODE_BITS = 24;
+
 /** A fresh vector of 2^bits nodes. */
 function emptyNodes(bits: number): Nodes {
+  if (bits > LITERAL_BITS) return pushNodes(4 << bits);
   if (bits > KEPT_BITS) return fillNodes(new Array(4 << bits));
   templates[bits] ??= Array.from(fillNodes(new Array(4 << bits)));
   return templates[bits].slice();
@@ -55,6 +69,12 @@ function fillNodes(nodes: Nodes): Nodes {
     nodes[i + NEXT] = -1;
     nodes[i + HASH] = 0;
   }
+  return nodes;
+}
+
+function pushNodes(length: number): Nodes {
+  const nodes: Nodes = [];
+  for (let i = 0; i < length; i += 1 << SHIFT) nodes.push(undefined, undefined, -1, 0);
   return nodes;
 }
 
@@ -160,6 +180,7 @@ export class LuaTable {
   /** Stores values at from + 1, from + 2 …, making room for exactly those (what a constructor's list does). */
   append(from: number, values: readonly LuaValue[]): void {
     const { length } = values;
+    if (length > FEW) take(length * SLOT_BYTES);
     if (from + length > this.#arraySize) this.#resizeArray(from + length);
     const { array } = this;
     let i = 0;
@@ -489,7 +510,7 @@ export class LuaTable {
       return;
     }
     const bits = ceilLog2(count);
-    if (bits > 26) throw new LuaError("table overflow");
+    if (bits > MOST_NODE_BITS) throw new LuaError("table overflow");
     this.#nodes = emptyNodes(bits);
     this.#mask = (1 << bits) - 1;
     this.#lastFree = 4 << bits;
@@ -564,6 +585,9 @@ export class LuaTable {
   #resize(arraySize: number, nodeCount: number): void {
     const oldSize = this.#arraySize;
     const old = this.#nodes;
+    // Before anything is changed, since it may throw.
+    if (arraySize > oldSize) take((arraySize - oldSize) * SLOT_BYTES);
+    if (nodeCount > 0) take(NODE_BYTES << Math.min(ceilLog2(nodeCount), MOST_NODE_BITS));
     if (arraySize > oldSize && this.array === NO_ARRAY) this.array = [undefined];
     this.#arraySize = arraySize;
     this.#newNodes(nodeCount);

@@ -8,6 +8,7 @@
  */
 import { type BinaryOp, type Expression, isOpen, type TableItem } from "../ast.ts";
 import { hashString } from "../hash.ts";
+import { LONG } from "../memory.ts";
 import { LuaTable } from "../table.ts";
 import { callResults, callValue } from "./calls.ts";
 import { type Code, type FunctionEmitter, nameOf, numberLiteral, quote } from "./emitter.ts";
@@ -309,7 +310,9 @@ function arithmeticText(op: BinaryOp, a: string, b: string): string {
 }
 
 function equality(op: "==" | "~=", a: Code, b: Code, site: string): string {
-  const plain = (code: Code) => code.type !== "any" && code.type !== "table";
+  // Two long strings are read to compare them, which has to be paid for.
+  const plain = ({ type, text }: Code) =>
+    type === "string" ? text.length <= LONG && text.startsWith('"') : type !== "any" && type !== "table";
   if (plain(a) || plain(b)) return `${a.text} ${op === "==" ? "===" : "!=="} ${b.text}`;
   return `${op === "==" ? "" : "!"}${site}equals(${a.text}, ${b.text})`;
 }

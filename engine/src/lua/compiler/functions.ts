@@ -11,9 +11,18 @@ import { type ChunkEmitter, FunctionEmitter, nameOf } from "./emitter.ts";
 import { blockText } from "./statements.ts";
 
 /** Counts a call. The mention of `chunk` keeps its description alive as long as its code. */
-const CALL_CHECK = "if (--rt.fuel < 0) rt.tick(chunk);";
+const callCheck = (code: string) => `if ((rt.fuel -= ${weight(code)}) < 0) rt.tick(chunk);`;
 /** Counts a round of a loop, in a variable of the function, which costs much less than one in memory. */
-export const LOOP_CHECK = "if (++rounds > 8191) {rounds = 0; rt.tick(chunk);}";
+const loopCheck = (code: string) => `if ((${ROUNDS} += ${weight(code)}) > 8191) {${ROUNDS} = 0; rt.tick(chunk);}`;
+
+const ROUNDS = "rounds";
+/** As much code as a few statements make. */
+const WEIGHED = 512;
+/** A tick stands for a bounded amount of work and memory: long pieces of code count for more than one round. */
+const weight = (code: string) => 1 + Math.floor(code.length / WEIGHED);
+
+/** A loop: its head up to the brace, and the code of a round. */
+export const loopText = (head: string, code: string) => `${head} {${loopCheck(code)}${code}}`;
 
 export function functionText(outer: FunctionEmitter, body: FunctionBody): string {
   const parameters = body.parameters.map(nameOf);
@@ -33,9 +42,9 @@ export function emitFunction(chunk: ChunkEmitter, body: FunctionBody, parameters
   const block = blockText(fn, body.block);
   chunk.depth--;
   const end = alwaysReturns(body.block) ? "" : "return EMPTY;";
-  const inner = fn.jumpsToStart ? `start: for (;;) {${LOOP_CHECK}${block}${end}}` : block + end;
-  const loops = inner.includes(LOOP_CHECK) ? "let rounds = 0;" : "";
-  const text = `(${parameters.join(", ")}) { ${fn.declarations()}${CALL_CHECK}${loops}${start}${inner}}`;
+  const inner = fn.jumpsToStart ? loopText("start: for (;;)", block + end) : block + end;
+  const loops = inner.includes(`((${ROUNDS} += `) ? `let ${ROUNDS} = 0;` : "";
+  const text = `(${parameters.join(", ")}) { ${fn.declarations()}${callCheck(inner)}${loops}${start}${inner}}`;
   return suspends ? `resumable(function*${text})` : `function${text}`;
 }
 

@@ -7,6 +7,7 @@
  */
 import { compileFunction } from "node:vm";
 import { isSteps, resumable, start } from "../coroutine.ts";
+import { take } from "../memory.ts";
 import { numberToString } from "../number.ts";
 import {
   arithmetic,
@@ -83,7 +84,11 @@ export function compileLibrary(rt: Runtime, source: string, chunkName: string, m
   return compile(rt, source, chunkName, { script: false, resumable: REFLECTIVE.test(source), mainGlobals });
 }
 
+/** What a character of source takes while it is compiled, at most. */
+const COMPILING_BYTES = 200;
+
 function compile(rt: Runtime, source: string, chunkName: string, options: ChunkOptions): LuaFunction {
+  take(source.length * COMPILING_BYTES);
   const { text, chunk, constants } = translate(rt, source, chunkName, options);
   const names = constants.map((_, i) => `K${i}`);
   const filename = registerChunk(chunk);

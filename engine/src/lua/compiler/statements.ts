@@ -8,7 +8,7 @@ import type { Local } from "../scope.ts";
 import { callResults } from "./calls.ts";
 import { type Code, type FunctionEmitter, nameOf, quote } from "./emitter.ts";
 import { condition, hold, isFunction, listText, nameFor, openValues, simple, value } from "./expressions.ts";
-import { functionText, LOOP_CHECK } from "./functions.ts";
+import { functionText, loopText } from "./functions.ts";
 
 export function blockText(fn: FunctionEmitter, block: Block): string {
   let text = "";
@@ -31,7 +31,7 @@ function statementText(fn: FunctionEmitter, s: Statement): string {
     case "do":
       return `{${blockText(fn, s.block)}}`;
     case "while":
-      return `while (${condition(fn, s.condition)}) {${LOOP_CHECK}${blockText(fn, s.block)}}`;
+      return loopText(`while (${condition(fn, s.condition)})`, blockText(fn, s.block));
     case "repeat":
       return repeatText(fn, s);
     case "if":
@@ -147,7 +147,7 @@ function prepareStore(
 
 function repeatText(fn: FunctionEmitter, s: Extract<Statement, { kind: "repeat" }>): string {
   const block = blockText(fn, s.block);
-  return `for (;;) {${LOOP_CHECK}${block}if (${condition(fn, s.condition)}) break;}`;
+  return loopText("for (;;)", `${block}if (${condition(fn, s.condition)}) break;`);
 }
 
 function ifText(fn: FunctionEmitter, s: Extract<Statement, { kind: "if" }>): string {
@@ -188,8 +188,8 @@ function rangeText(fn: FunctionEmitter, s: Extract<Statement, { kind: "range" }>
   const exact = isWhole(s.start) && (s.step === undefined || isWhole(s.step));
   const from = exact ? first : `${first} - ${by} + ${by}`;
   const copy = inner ? `let ${nameOf(s.local)} = ${counter};` : "";
-  const body = `${LOOP_CHECK}${copy}${blockText(fn, s.block)}`;
-  const loop = `for (let ${counter} = ${from}; ${test}; ${counter} += ${by}) {${body}}`;
+  const head = `for (let ${counter} = ${from}; ${test}; ${counter} += ${by})`;
+  const loop = loopText(head, copy + blockText(fn, s.block));
   return `{${setups.map((setup) => `${setup};`).join("")}const ${heads.join(", ")};${loop}}`;
 }
 
@@ -210,7 +210,7 @@ function eachText(fn: FunctionEmitter, s: Extract<Statement, { kind: "each" }>):
     .map((local, i) => `let ${nameOf(local)} = ${results} instanceof Array ? ${results}[${i + 1}] : undefined;`)
     .join("");
   const step = `const ${results} = ${call};let ${nameOf(one!)} = first(${results});if (${nameOf(one!)} === undefined) break;${control} = ${nameOf(one!)};`;
-  return `{${head}for (;;) {${LOOP_CHECK}${step}${declared}${blockText(fn, s.block)}}}`;
+  return `{${head}${loopText("for (;;)", step + declared + blockText(fn, s.block))}}`;
 }
 
 /** `for … in pairs(t)` and `ipairs(t)`, without calling anything. */
@@ -232,13 +232,13 @@ function walkText(fn: FunctionEmitter, s: Extract<Statement, { kind: "each" }>):
     const i = fn.fresh("i");
     const e = v === undefined ? fn.fresh("e") : nameOf(v);
     const step = `let ${e} = ${table}.getInt(${i});if (${e} === undefined) break;let ${nameOf(k!)} = ${i};`;
-    return `{${head}for (let ${i} = 1; ; ${i}++) {${LOOP_CHECK}${step}${block()}}}`;
+    return `{${head}${loopText(`for (let ${i} = 1; ; ${i}++)`, step + block())}}`;
   }
   const [p, layout, key] = [fn.fresh("p"), fn.fresh("y"), fn.fresh("k")];
   const moved = `if (${table}.layout !== ${layout}) {${layout} = ${table}.layout;${p} = ${table}.locate(${key});}`;
   const step = `${moved}${p} = ${table}.advance(${p});if (${p} < 0) break;let ${nameOf(k!)} = ${key} = ${table}.keyAt(${p});`;
   const second = v === undefined ? "" : `let ${nameOf(v)} = ${table}.valueAt(${p});`;
-  return `{${head}let ${p} = 0, ${layout} = ${table}.layout, ${key};for (;;) {${LOOP_CHECK}${step}${second}${block()}}}`;
+  return `{${head}let ${p} = 0, ${layout} = ${table}.layout, ${key};${loopText("for (;;)", step + second + block())}}`;
 }
 
 function returnText(fn: FunctionEmitter, values: Expression[]): string {

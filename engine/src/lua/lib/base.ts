@@ -4,6 +4,7 @@
 // biome-ignore-all lint/complexity/noArguments: only the number of arguments is asked for, which costs nothing
 import { compileChunk } from "../compiler/index.ts";
 import { Coroutine, makeYield } from "../coroutine.ts";
+import { flat, take, VALUE_BYTES } from "../memory.ts";
 import { single } from "../natives.ts";
 import { parseInteger, stringToNumber } from "../number.ts";
 import type { Runtime } from "../runtime.ts";
@@ -64,7 +65,7 @@ function basics(rt: Runtime): Library {
     tonumber: single(function (value, base) {
       if (base !== undefined || arguments.length === 0) return tonumber(rt, [...arguments]);
       if (typeof value === "number") return value;
-      return typeof value === "string" ? stringToNumber(value) : undefined;
+      return typeof value === "string" ? stringToNumber(flat(value)) : undefined;
     }),
     type: single(function (value) {
       if (value === undefined && arguments.length === 0) throw rt.argumentError(1, "type", "value expected");
@@ -77,6 +78,7 @@ function basics(rt: Runtime): Library {
       if (n < 0) n = args.length + n;
       else if (n > args.length) n = args.length;
       if (n < 1) throw rt.argumentError(1, "select", "index out of range");
+      take((args.length - n) * VALUE_BYTES);
       return args.length - n === 1 ? args[n] : args.slice(n);
     },
     collectgarbage: single((...args) => collectgarbage(rt, args)),
@@ -89,7 +91,7 @@ function tonumber(rt: Runtime, args: LuaValue[]): LuaValue {
   if (base === 10) {
     const value = checkAny(rt, args, 1, "tonumber");
     if (typeof value === "number") return value;
-    return typeof value === "string" ? stringToNumber(value) : undefined;
+    return typeof value === "string" ? stringToNumber(flat(value)) : undefined;
   }
   const text = checkString(rt, args[0], 1, "tonumber", args.length);
   if (base < 2 || base > 36) throw rt.argumentError(2, "tonumber", "base out of range");
@@ -160,6 +162,7 @@ function unpack(rt: Runtime, args: LuaValue[]): Results {
   const count = to - from + 1;
   if (count + args.length > MAX_STACK) throw rt.error("too many results to unpack");
   if (count === 1) return table.getInt(from);
+  take(count * VALUE_BYTES);
   return table.slice(from, to);
 }
 
@@ -272,7 +275,7 @@ function readAll(rt: Runtime, reader: LuaValue): string {
     if (typeof piece !== "string" && typeof piece !== "number") {
       throw rt.error("reader function must return a string");
     }
-    const text = toDisplay(piece);
+    const text = flat(toDisplay(piece));
     size += text.length;
     if (size > MAX_SOURCE) throw new LuaError("not enough memory");
     pieces.push(text);

@@ -5,6 +5,7 @@
  * hand over how many they got (`arguments.length`: unlike a rest parameter it never costs an array), and the checks look
  * at it only when something is wrong.
  */
+import { flat, LONG } from "../memory.ts";
 import { numberToString, stringToNumber } from "../number.ts";
 import type { Runtime } from "../runtime.ts";
 import { LuaTable } from "../table.ts";
@@ -86,9 +87,9 @@ export function optInt(
   return value === undefined ? otherwise : checkInt(rt, value, argument, name, given);
 }
 
-/** Numbers are strings, too. */
+/** Numbers are strings, too. A long string is paid for, since it is about to be read. */
 export function checkString(rt: Runtime, value: LuaValue, argument: number, name: string, given = argument): string {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return value.length > LONG ? flat(value) : value;
   if (typeof value === "number") return numberToString(value);
   throw typeError(rt, value, argument, name, "string", given);
 }

@@ -71,9 +71,9 @@ function encodeFunction(rt: Runtime, settings: JsonSettings): LuaFunction {
 function decodeFunction(rt: Runtime, settings: JsonSettings): LuaFunction {
   return function cjsonDecode(value) {
     if (arguments.length !== 1) throw rt.argumentError(1, "decode", "expected 1 argument");
-    const text = typeof value === "string" ? value : checkString(rt, value, 1, "decode");
+    const text = checkString(rt, value, 1, "decode");
     try {
-      return new Decoder(settings, text).decode();
+      return new Decoder(rt, settings, text).decode();
     } catch (thrown) {
       throw thrown instanceof JsonFault ? rt.error(thrown.message) : thrown;
     }

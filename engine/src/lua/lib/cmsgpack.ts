@@ -5,6 +5,7 @@
  * deep become nil, which is how circles end. Unpacking never makes more than the input has bytes for.
  */
 // biome-ignore-all lint/complexity/noArguments: only the number of arguments is asked for, which costs nothing
+import { TABLE_BYTES, VALUE_BYTES } from "../memory.ts";
 import { single } from "../natives.ts";
 import type { Runtime } from "../runtime.ts";
 import { LuaTable } from "../table.ts";
@@ -40,6 +41,7 @@ function packFunction(rt: Runtime): LuaFunction {
 }
 
 function pack(rt: Runtime, value: LuaValue, level: number): string {
+  rt.step(4 * VALUE_BYTES);
   switch (typeof value) {
     case "string":
       return packHeader(value.length, 0xa0, 32, 0xd9) + value;
@@ -96,7 +98,6 @@ function packFloat(value: number): string {
 }
 
 function packTable(rt: Runtime, table: LuaTable, level: number): string {
-  if (--rt.fuel < 0) rt.tick();
   const count = sequenceLength(table);
   if (count >= 0) {
     let result = packHeader(count, 0x90, 16, 0xdc);
@@ -190,13 +191,15 @@ class Container {
 
 /** Reads values without recursion: input may be nested deeper than JavaScript's stack allows. */
 class Unpacker {
+  readonly #rt: Runtime;
   readonly #text: string;
   #at: number;
   /** Values that would be on Lua's stack, which is how the reference limits depth and number. */
   #stack: number;
   #open: Container | undefined;
 
-  constructor(text: string, at: number) {
+  constructor(rt: Runtime, text: string, at: number) {
+    this.#rt = rt;
     this.#text = text;
     this.#at = at;
     this.#stack = 1;
@@ -243,6 +246,7 @@ class Unpacker {
     const at = this.#at;
     if (at >= text.length) throw MISSING;
     if (this.#stack >= MAX_STACK) throw TOO_MANY;
+    this.#rt.step(2 * VALUE_BYTES);
     const type = text.charCodeAt(at);
     if (type < 0x80) {
       this.#at = at + 1;
@@ -347,6 +351,7 @@ class Unpacker {
   #container(isArray: boolean, count: number): LuaValue | typeof OPENED {
     // The table, and of an array the index of the element that is being read, are on the stack.
     if (isArray && this.#stack + 2 > MAX_STACK) throw TOO_DEEP;
+    this.#rt.step(2 * TABLE_BYTES);
     if (count === 0) return new LuaTable();
     this.#stack += isArray ? 2 : 1;
     this.#open = new Container(isArray, isArray ? count : count * 2, this.#open);
@@ -356,7 +361,7 @@ class Unpacker {
 
 function unpackFunction(rt: Runtime): LuaFunction {
   return function unpack(s): Results {
-    const text = typeof s === "string" ? s : checkString(rt, s, 1, "unpack", arguments.length);
+    const text = checkString(rt, s, 1, "unpack", arguments.length);
     return unpackAll(rt, text, 0, 0);
   };
 }
@@ -388,7 +393,7 @@ function unpackAll(rt: Runtime, text: string, limit: number, offset: number): Re
   }
   const everything = limit === 0 && offset === 0;
   const most = everything ? INT32_MAX : limit;
-  const unpacker = new Unpacker(text, offset);
+  const unpacker = new Unpacker(rt, text, offset);
   const values: LuaValue[] = [];
   try {
     while (!unpacker.atEnd && values.length < most) values.push(unpacker.next());

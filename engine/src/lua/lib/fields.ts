@@ -9,6 +9,7 @@
  *
  * The tree is bounded: sequences are kept up to a length, and when there are too many all are forgotten.
  */
+import { copied } from "../memory.ts";
 import { type FieldLayout, LuaTable } from "../table.ts";
 import type { LuaValue } from "../value.ts";
 
@@ -46,8 +47,9 @@ class Shape {
         root = new Shape([]);
         shapes = 0;
       }
-      shape = new Shape([...this.keys, key]);
-      this.#children.set(key, shape);
+      const kept = copied(key);
+      shape = new Shape([...this.keys, kept]);
+      this.#children.set(kept, shape);
     }
     this.expected = key;
     this.#next = shape;

@@ -5,6 +5,7 @@
  * where C rounds to the even digit; and integers are 64 bits wide here, with the results that x86 gives for numbers that do
  * not fit. The sign of a NaN cannot be seen from JavaScript; those that arithmetic makes have it set.
  */
+import { copied, LONG, take, VALUE_BYTES } from "../memory.ts";
 import { numberToString } from "../number.ts";
 import type { Runtime } from "../runtime.ts";
 import type { LuaFunction, LuaValue } from "../value.ts";
@@ -27,21 +28,23 @@ type Piece = string | Spec | { invalid: string };
 
 /** Formats that were taken apart. */
 const CACHED = 500;
+const LONGEST = 256;
 const formats = new Map<string, Piece[]>();
 
 function piecesOf(format: string): Piece[] {
-  const known = formats.get(format);
+  if (format.length > LONG) take(format.length * 2 * VALUE_BYTES);
+  const known = format.length <= LONGEST ? formats.get(format) : undefined;
   if (known !== undefined) return known;
   const pieces = parse(format);
   if (formats.size >= CACHED) formats.clear();
-  if (format.length <= 256) formats.set(format, pieces);
+  if (format.length <= LONGEST) formats.set(copied(format), pieces);
   return pieces;
 }
 
 export function formatFunction(rt: Runtime): LuaFunction {
   return (...args: LuaValue[]) => {
     const format = args[0];
-    const pieces = piecesOf(typeof format === "string" ? format : checkString(rt, format, 1, "format", args.length));
+    const pieces = piecesOf(checkString(rt, format, 1, "format", args.length));
     let result = "";
     let next = 1;
     for (let i = 0; i < pieces.length; i++) {
@@ -129,7 +132,7 @@ function parseSpec(format: string, start: number): { piece: Spec | { invalid: st
 function convert(rt: Runtime, spec: Spec, value: LuaValue, argument: number, given: number): string {
   switch (spec.kind) {
     case "s":
-      return formatText(typeof value === "string" ? value : checkString(rt, value, argument, "format", given), spec);
+      return formatText(checkString(rt, value, argument, "format", given), spec);
     case "d":
     case "i":
       return formatInteger(checkNumber(rt, value, argument, "format", given), spec);
@@ -313,6 +316,7 @@ function quote(text: string): string {
     else if (code === 0x0d) escaped = "\\r";
     else if (code === 0) escaped = "\\000";
     else continue;
+    take(4 * VALUE_BYTES);
     result += text.slice(from, i) + escaped;
     from = i + 1;
   }

@@ -2,7 +2,9 @@
  * JSON text as Lua values, with cjson's tolerance (numbers as strtod reads them: hexadecimal, `inf`, leading zeros) and its
  * error messages. The text is taken for a C string: a NUL ends it.
  */
+import { TABLE_BYTES, VALUE_BYTES } from "../memory.ts";
 import { stringToNumber } from "../number.ts";
+import type { Runtime } from "../runtime.ts";
 import { LuaTable } from "../table.ts";
 import type { LuaValue } from "../value.ts";
 import { makeSequence } from "./check.ts";
@@ -15,12 +17,14 @@ const BACKSLASH = 0x5c;
 const isDigit = (code: number) => code >= 0x30 && code <= 0x39;
 
 export class Decoder {
+  readonly #rt: Runtime;
   readonly #text: string;
   readonly #settings: JsonSettings;
   #at = 0;
   #depth = 0;
 
-  constructor(settings: JsonSettings, text: string) {
+  constructor(rt: Runtime, settings: JsonSettings, text: string) {
+    this.#rt = rt;
     this.#settings = settings;
     this.#text = text;
   }
@@ -55,6 +59,7 @@ export class Decoder {
 
   #value(): LuaValue {
     const code = this.#skipSpace();
+    this.#rt.step(code === 0x7b || code === 0x5b ? TABLE_BYTES : 2 * VALUE_BYTES);
     if (code === QUOTE) return this.#string();
     if (code === 0x7b) return this.#object();
     if (code === 0x5b) return this.#array();
@@ -176,6 +181,7 @@ export class Decoder {
       }
       if (code === BACKSLASH) {
         result += text.slice(copied, at);
+        this.#rt.step(3 * VALUE_BYTES);
         const letter = text.charCodeAt(at + 1);
         if (letter === 0x75) {
           const point = codePointAt(text, at);

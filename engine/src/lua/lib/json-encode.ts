@@ -2,6 +2,7 @@
  * Lua values as JSON text. A table whose keys are all positive integers is an array up to the largest of them, unless most
  * of it would be holes; any other is an object in the order of `next`.
  */
+import { flat, take, VALUE_BYTES } from "../memory.ts";
 import type { Runtime } from "../runtime.ts";
 import { LuaTable } from "../table.ts";
 import { type LuaValue, typeName } from "../value.ts";
@@ -52,6 +53,7 @@ for (const [char, letter] of ["\bb", "\tt", "\nn", "\ff", "\rr", '""', "//", "\\
 escapes[127] = "\\u007f";
 
 function encodeString(text: string): string {
+  flat(text);
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code < 32 || code === 0x22 || code === 0x2f || code === 0x5c || code === 0x7f) return escapeFrom(text, i);
@@ -65,6 +67,7 @@ function escapeFrom(text: string, first: number): string {
   for (let i = first; i < text.length; i++) {
     const written = escapes[text.charCodeAt(i)];
     if (written === undefined) continue;
+    take(4 * VALUE_BYTES);
     result += text.slice(copied, i) + written;
     copied = i + 1;
   }
@@ -73,7 +76,7 @@ function escapeFrom(text: string, first: number): string {
 
 function encodeTable(rt: Runtime, settings: JsonSettings, table: LuaTable, depth: number): string {
   if (depth > settings.encodeMaxDepth) throw new JsonFault(`Cannot serialise, excessive nesting (${depth})`);
-  if (--rt.fuel < 0) rt.tick();
+  rt.step(VALUE_BYTES);
   const length = arrayLength(settings, table);
   return length > 0 ? encodeArray(rt, settings, table, length, depth) : encodeObject(rt, settings, table, depth);
 }
@@ -100,7 +103,7 @@ function arrayLength(settings: JsonSettings, table: LuaTable): number {
 function encodeArray(rt: Runtime, settings: JsonSettings, table: LuaTable, length: number, depth: number): string {
   let result = `[${encodeValue(rt, settings, table.getInt(1), depth)}`;
   for (let i = 2; i <= length; i++) {
-    if (--rt.fuel < 0) rt.tick();
+    rt.step(4 * VALUE_BYTES);
     result += `,${encodeValue(rt, settings, table.getInt(i), depth)}`;
   }
   return `${result}]`;
@@ -111,6 +114,7 @@ function encodeObject(rt: Runtime, settings: JsonSettings, table: LuaTable, dept
   let separator = "";
   for (let p = table.advance(0); p >= 0; p = table.advance(p)) {
     const key = table.keyAt(p);
+    rt.step(8 * VALUE_BYTES);
     let name: string;
     if (typeof key === "string") name = encodeString(key);
     else if (typeof key === "number") name = `"${encodeNumber(settings, key)}"`;

@@ -7,6 +7,8 @@
  * A pattern ends at a NUL, as C strings do.
  */
 
+import { copied, LONG, take } from "../memory.ts";
+
 export const END = 0;
 export const TEXT = 1;
 export const ONE = 2;
@@ -317,20 +319,29 @@ const unanchored = new Map<string, Program>();
 
 function remember(cache: Map<string, Program>, pattern: string, program: Program): Program {
   if (cache.size >= CACHED) cache.clear();
-  if (pattern.length <= 256) cache.set(pattern, program);
+  if (pattern.length <= 256) cache.set(copied(pattern), program);
   return program;
 }
 
 /** The program of a pattern where `^` at its start ties it to the place where matching begins. */
 export function programOf(pattern: string): Program {
+  pay(pattern);
   const known = programs.get(pattern);
   if (known !== undefined) return known;
   const anchored = pattern.charCodeAt(0) === 0x5e;
   return remember(programs, pattern, { ...read(pattern, anchored ? 1 : 0), anchored });
 }
 
+/** What a character of a pattern may become: a node, and a third of a set. */
+const NODE_BYTES = 200;
+
+function pay(pattern: string): void {
+  if (pattern.length > LONG) take(pattern.length * NODE_BYTES);
+}
+
 /** The program of a pattern where it does not. */
 export function looseProgramOf(pattern: string): Program {
+  pay(pattern);
   const known = unanchored.get(pattern);
   if (known !== undefined) return known;
   return remember(unanchored, pattern, { ...read(pattern, 0), anchored: false });

@@ -2,6 +2,7 @@
  * Lua's string library. Strings are bytes: letters are those of ASCII, whatever JavaScript thinks of the others.
  */
 // biome-ignore-all lint/complexity/noArguments: only the number of arguments is asked for, which costs nothing
+import { LONG, take, VALUE_BYTES } from "../memory.ts";
 import { single } from "../natives.ts";
 import { numberToString } from "../number.ts";
 import type { Runtime } from "../runtime.ts";
@@ -47,6 +48,11 @@ export function stringLibrary(rt: Runtime): LuaTable {
   return library;
 }
 
+/** Whether a value is a string that may be read without paying for it. */
+function isShort(value: LuaValue): value is string {
+  return typeof value === "string" && value.length <= LONG;
+}
+
 /** A position counted from the end where it is negative; 0 where that is before the start. */
 function position(at: number, length: number): number {
   if (at >= 0) return at;
@@ -57,7 +63,7 @@ function position(at: number, length: number): number {
 function byteFunction(rt: Runtime): LuaFunction {
   return function byte(s, i, j) {
     const given = arguments.length;
-    const text = typeof s === "string" ? s : checkString(rt, s, 1, "byte", given);
+    const text = isShort(s) ? s : checkString(rt, s, 1, "byte", given);
     let from = position(optInteger(rt, i, 2, "byte", 1, given), text.length);
     let to = position(optInteger(rt, j, 3, "byte", from, given), text.length);
     if (from <= 0) from = 1;
@@ -65,6 +71,7 @@ function byteFunction(rt: Runtime): LuaFunction {
     if (from > to) return EMPTY;
     if (from === to) return text.charCodeAt(from - 1);
     if (to - from + 1 + given > MAX_STACK) throw rt.error("stack overflow (string slice too long)");
+    take((to - from) * VALUE_BYTES);
     const codes: number[] = [];
     for (let k = from - 1; k < to; k++) codes.push(text.charCodeAt(k));
     return codes;
@@ -83,10 +90,12 @@ function charFunction(rt: Runtime): LuaFunction {
   };
 }
 
-/** There is no bytecode here: every function answers as the host's functions do. */
+/** The header of Lua 5.1's bytecode. There is none behind it, and no loader of Redis takes what begins so. */
+const BYTECODE = "\x1bLuaQ\0\x01\x04\x08\x04\x08\0";
+
 function dumpFunction(rt: Runtime): LuaFunction {
   return function dump(f) {
-    checkFunction(rt, f, 1, "dump", arguments.length);
+    if (!rt.natives.has(checkFunction(rt, f, 1, "dump", arguments.length))) return BYTECODE;
     throw rt.error("unable to dump given function");
   };
 }
@@ -100,7 +109,7 @@ function lenFunction(rt: Runtime): LuaFunction {
 function subFunction(rt: Runtime): LuaFunction {
   return function sub(s, i, j) {
     const given = arguments.length;
-    const text = typeof s === "string" ? s : checkString(rt, s, 1, "sub", given);
+    const text = isShort(s) ? s : checkString(rt, s, 1, "sub", given);
     const from = position(checkInteger(rt, i, 2, "sub", given), text.length);
     const to = j === undefined ? text.length : position(checkInteger(rt, j, 3, "sub", given), text.length);
     // Where it ends before it begins, slice gives nothing, too.
@@ -114,6 +123,7 @@ function repFunction(rt: Runtime): LuaFunction {
     const times = checkInt(rt, n, 2, "rep", arguments.length);
     if (times <= 0 || text === "") return "";
     if (text.length * times > MAX_STRING) throw new LuaError("not enough memory");
+    if (text.length * times > LONG) take(text.length * times);
     return text.repeat(times);
   };
 }
@@ -124,11 +134,23 @@ const SHORT = 64;
 function reverseFunction(rt: Runtime): LuaFunction {
   return function reverse(s) {
     const text = checkString(rt, s, 1, "reverse", arguments.length);
-    if (text.length > SHORT) return Buffer.from(text, "latin1").reverse().latin1Slice();
+    if (text.length > LONG) take(2 * text.length);
+    if (text.length > SHORT) return textOf(Buffer.from(text, "latin1").reverse());
     let result = "";
     for (let i = text.length - 1; i >= 0; i--) result += text.charAt(i);
     return result;
   };
+}
+
+/** Node keeps longer strings outside of V8's heap, where nobody counts them. */
+const IN_HEAP = 512 * 1024;
+
+function textOf(bytes: Buffer): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += IN_HEAP) {
+    text += bytes.latin1Slice(at, Math.min(at + IN_HEAP, bytes.length));
+  }
+  return text;
 }
 
 function isAscii(text: string): boolean {
@@ -143,12 +165,13 @@ function convert(text: string, from: number, to: number): string {
     const code = bytes[i]!;
     if (code >= from && code <= to) bytes[i] = code ^ 0x20;
   }
-  return bytes.latin1Slice();
+  return textOf(bytes);
 }
 
 function lowerFunction(rt: Runtime): LuaFunction {
   return function lower(s) {
     const text = checkString(rt, s, 1, "lower", arguments.length);
+    if (text.length > LONG) take(2 * text.length);
     return isAscii(text) ? text.toLowerCase() : convert(text, 0x41, 0x5a);
   };
 }
@@ -156,6 +179,7 @@ function lowerFunction(rt: Runtime): LuaFunction {
 function upperFunction(rt: Runtime): LuaFunction {
   return function upper(s) {
     const text = checkString(rt, s, 1, "upper", arguments.length);
+    if (text.length > LONG) take(2 * text.length);
     return isAscii(text) ? text.toUpperCase() : convert(text, 0x61, 0x7a);
   };
 }
@@ -213,8 +237,8 @@ let searchEnd = 0;
 function findFunction(rt: Runtime): LuaFunction {
   return function find(s, pattern, init, plain): Results {
     const given = arguments.length;
-    const text = typeof s === "string" ? s : checkString(rt, s, 1, "find", given);
-    const p = typeof pattern === "string" ? pattern : checkString(rt, pattern, 2, "find", given);
+    const text = isShort(s) ? s : checkString(rt, s, 1, "find", given);
+    const p = isShort(pattern) ? pattern : checkString(rt, pattern, 2, "find", given);
     const from = searchStart(rt, init, text.length, "find", given);
     if ((plain !== undefined && plain !== false) || isPlain(p)) {
       const at = text.indexOf(p, from);
@@ -237,8 +261,8 @@ function findFunction(rt: Runtime): LuaFunction {
 function matchFunction(rt: Runtime): LuaFunction {
   return function match(s, pattern, init): Results {
     const given = arguments.length;
-    const text = typeof s === "string" ? s : checkString(rt, s, 1, "match", given);
-    const p = typeof pattern === "string" ? pattern : checkString(rt, pattern, 2, "match", given);
+    const text = isShort(s) ? s : checkString(rt, s, 1, "match", given);
+    const p = isShort(pattern) ? pattern : checkString(rt, pattern, 2, "match", given);
     const from = searchStart(rt, init, text.length, "match", given);
     const program = programOf(p);
     const matcher = new Matcher(rt, program, text);
@@ -300,6 +324,9 @@ function gsubFunction(rt: Runtime): LuaFunction {
   };
 }
 
+/** What a match adds to a result: the text before it, its replacement, and two ropes. */
+const PIECE_BYTES = 4 * VALUE_BYTES;
+
 function substitute(
   rt: Runtime,
   matcher: Matcher,
@@ -319,6 +346,7 @@ function substitute(
     if (end >= 0) {
       count++;
       const value = replacement(matcher, s, end);
+      rt.step(PIECE_BYTES);
       if (value !== undefined && value !== false) {
         result += text.slice(copied, s) + replacementText(rt, value);
         copied = end;
@@ -361,8 +389,10 @@ function template(text: string): Replacement {
     from = at + 2;
   }
   parts.push(text.slice(from));
+  take(text.length * VALUE_BYTES);
   return (matcher, start, end) => {
     let result = "";
+    if (parts.length > 8) take(parts.length * VALUE_BYTES);
     for (const part of parts) {
       if (typeof part === "string") result += part;
       else if (part === 0) result += matcher.matched(start, end);

@@ -6,6 +6,7 @@
  * number before says when unpacking), `x` a byte of padding.
  */
 // biome-ignore-all lint/complexity/noArguments: only the number of arguments is asked for, which costs nothing
+import { LONG, take, VALUE_BYTES } from "../memory.ts";
 import { single } from "../natives.ts";
 import { stringToNumber } from "../number.ts";
 import type { Runtime } from "../runtime.ts";
@@ -150,7 +151,9 @@ function packFunction(rt: Runtime): LuaFunction {
     let argument = 2;
     while (format.next()) {
       const { option, size, little } = format;
+      rt.step(4 * VALUE_BYTES + size);
       const padding = format.padding(result.length);
+      if (padding > LONG) take(padding);
       if (padding > 0) result += "\0".repeat(padding);
       const value = args[argument - 1];
       if (isInteger(option)) result += packInteger(checkNumber(rt, value, argument++, "pack", given), size, little);
@@ -206,6 +209,7 @@ function unpackFunction(rt: Runtime): LuaFunction {
     while (format.next()) {
       const { option } = format;
       let { size } = format;
+      rt.step(2 * VALUE_BYTES);
       at += format.padding(at);
       if (!fits(at, size, data.length)) throw tooShort();
       if (results.length + 4 > MAX_STACK) throw rt.error("stack overflow (too many results)");

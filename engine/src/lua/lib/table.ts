@@ -2,6 +2,7 @@
  * Lua's table library. Everything here goes past metatables, but for the comparisons of `sort`.
  */
 // biome-ignore-all lint/complexity/noArguments: only the number of arguments is asked for, which costs nothing
+import { VALUE_BYTES } from "../memory.ts";
 import { single } from "../natives.ts";
 import { numberToString } from "../number.ts";
 import type { Runtime } from "../runtime.ts";
@@ -33,7 +34,10 @@ function concatFunction(rt: Runtime): LuaFunction {
     const to = j === undefined ? table.length() : checkInt(rt, j, 4, "concat", given);
     if (from > to) return "";
     let result = text(rt, table, from);
-    for (let k = from + 1; k <= to; k++) result += between + text(rt, table, k);
+    for (let k = from + 1; k <= to; k++) {
+      result += between + text(rt, table, k);
+      rt.step(2 * VALUE_BYTES);
+    }
     return result;
   };
 }
@@ -55,6 +59,7 @@ function foreachFunction(rt: Runtime): LuaFunction {
       if (entry === null) return EMPTY;
       const result = first(rt.call(call, entry));
       if (result !== undefined) return result;
+      if (--rt.fuel < 0) rt.tick();
       key = entry[0];
     }
   };
@@ -68,6 +73,7 @@ function foreachiFunction(rt: Runtime): LuaFunction {
     for (let i = 1; i <= count; i++) {
       const result = first(rt.call(call, [i, table.getInt(i)]));
       if (result !== undefined) return result;
+      if (--rt.fuel < 0) rt.tick();
     }
     return EMPTY;
   };

@@ -102,4 +102,55 @@ describe("a script that does not end", () => {
     other.socket.write("*2\r\n$8\r\nSHUTDOWN\r\n$6\r\nNOSAVE\r\n");
     expect(await exited).toBe(0);
   });
+
+  test.each(["SIGTERM", "SIGINT"] as const)(
+    "%s ends the server while it is busy",
+    async (signal) => {
+      const [caller, other] = [await peer(), await peer()];
+      void ask(caller, "EVAL", "redis.call('set', 'k', 'v') while true do end", "0");
+      expect(await untilBusy(other)).toMatch(/^-BUSY/);
+      expect(await ended(() => server.kill(signal))).toBe(signal);
+    },
+  );
+
+  test("a signal that came before it was busy is carried out when it is", async () => {
+    const caller = await peer();
+    await ask(caller, "CONFIG", "SET", "busy-reply-threshold", "2000");
+    // The script says that it has begun: the signal comes while it holds the thread and is not busy yet.
+    const begun = new Promise<void>((resolve) => {
+      server.stdout!.on("data", (chunk) => String(chunk).includes("begun") && resolve());
+    });
+    void ask(caller, "EVAL", "redis.log(redis.LOG_WARNING, 'begun') while true do end", "0");
+    await begun;
+    expect(await ended(() => server.kill("SIGTERM"))).toBe("SIGTERM");
+  });
+
+  test("signals shut the server down as usual once it is over", async () => {
+    const [caller, other] = [await peer(), await peer()];
+    const running = ask(caller, "EVAL", "while true do end", "0");
+    expect(await untilBusy(other)).toMatch(/^-BUSY/);
+    expect(await ask(other, "SCRIPT", "KILL")).toBe("+OK\r\n");
+    expect(await running).toMatch(/^-ERR Script killed/);
+    expect(await ended(() => server.kill("SIGTERM"))).toBe(0);
+  });
+
+  test("script-time-limit ends it if it has written nothing", async () => {
+    const caller = await peer();
+    await ask(caller, "CONFIG", "SET", "script-time-limit", "20");
+    expect(await ask(caller, "EVAL", "while true do end", "0")).toMatch(/^-ERR Script ended: it ran longer than/);
+    expect(await ask(caller, "EVAL", "return pcall(function() while true do end end)", "0")).toMatch(
+      /^-ERR Script ended/,
+    );
+    const wrote = "redis.call('set', 'k', 'v') for i = 1, 1e7 do end return 'written'";
+    expect(await ask(caller, "EVAL", wrote, "0")).toBe("$7\r\nwritten\r\n");
+  });
 });
+
+/** The signal or the code with which the server ends. */
+function ended(by: () => void): Promise<string | number | null> {
+  const exited = new Promise<string | number | null>((resolve) => {
+    server.once("exit", (code, signal) => resolve(signal ?? code));
+  });
+  by();
+  return exited;
+}

@@ -18,6 +18,7 @@ import { Logger } from "../process/logger.ts";
 import { OomScore } from "../process/oom-score.ts";
 import { writePidFile } from "../process/pid-file.ts";
 import { Shutdown } from "../process/shutdown.ts";
+import { SignalHandlers } from "../process/signal-handlers.ts";
 import { processTitle } from "../process/title.ts";
 import { REDIS_VERSION, VERSION } from "../version.ts";
 
@@ -152,8 +153,12 @@ async function start(argv: string[]): Promise<void> {
 
   let removePidFile = () => {};
   const shutdown = new Shutdown(engine, () => removePidFile());
-  process.on("SIGTERM", () => shutdown.signal("SIGTERM"));
-  process.on("SIGINT", () => shutdown.signal("SIGINT"));
+  const signals = new SignalHandlers({
+    SIGTERM: () => shutdown.signal("SIGTERM"),
+    SIGINT: () => shutdown.signal("SIGINT"),
+  });
+  // While a script holds the thread no handler runs, and the operator's word is the kernel's to carry out.
+  core.onHeld = (held) => (held ? signals.suspend() : signals.resume());
   core.persistence.aof.appender.onFatal = () => process.exit(1);
   // Set before anybody can call: commands are answered with LOADING until everything is there.
   core.loading = true;

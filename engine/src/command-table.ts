@@ -2,6 +2,7 @@
  * The command table: rows joined with what is derived from them once, and looked up by name.
  */
 import type { Flag, Group, GroupName, Handler, Row } from "./command.ts";
+import type { Engine } from "./engine.ts";
 
 /** Flags as bits, for the checks that every call passes. */
 export const WRITE = 1;
@@ -84,13 +85,19 @@ export class Command {
   readonly touchesAnyKey: boolean;
   /** Whether words of a call may outlive it, in the data or in a list of keys that somebody watches or waits for. */
   readonly keepsWords: boolean;
+  /** Whether its flags depend on the call. */
+  readonly varies: boolean;
   readonly #brief: boolean;
   /** With more words than these a call may take longer. */
   readonly #mostWords: number;
   /** A number of its own, for statistics kept in arrays. */
   readonly index: number;
 
-  constructor(row: Row, group: GroupName, parent: Command | null, nextIndex: () => number) {
+  /** The same command with the flags that some of its calls have. */
+  readonly #variants = new Map<number, Command>();
+
+  /** `otherFlags`: instead of the row's. */
+  constructor(row: Row, group: GroupName, parent: Command | null, nextIndex: () => number, otherFlags?: number) {
     this.row = row;
     this.group = group;
     this.parent = parent;
@@ -103,7 +110,8 @@ export class Command {
     this.touchesAnyKey = TOUCH_ANY_KEY.has(this.name);
     let flags = ALLOWED_WHILE_SUBSCRIBED.has(this.name) ? WHILE_SUBSCRIBED : 0;
     for (const flag of row.flags) flags |= BITS[flag] ?? 0;
-    this.flags = flags;
+    this.flags = otherFlags ?? flags;
+    this.varies = row.flagsOf !== undefined && otherFlags === undefined;
     this.keepsWords = !row.flags.includes("readonly") || row.flags.includes("blocking");
     this.#brief = (flags & FAST) !== 0 || BRIEF.has(this.name);
     const least = Math.abs(row.arity);
@@ -112,6 +120,18 @@ export class Command {
       row.subcommands === undefined
         ? null
         : new Map(row.subcommands.map((sub) => [sub.name, new Command(sub, group, this, nextIndex)]));
+  }
+
+  /** The command with the flags of this call. Everything else, its statistics too, is the same. */
+  asCalled(engine: Engine, argv: readonly string[]): Command {
+    const flags = this.row.flagsOf!(engine, argv, this.flags);
+    if (flags === this.flags) return this;
+    let variant = this.#variants.get(flags);
+    if (variant === undefined) {
+      variant = new Command(this.row, this.group, this.parent, () => this.index, flags);
+      this.#variants.set(flags, variant);
+    }
+    return variant;
   }
 
   /** Whether a call of this many words takes some microseconds at most, whatever the data: Redis's fast ones without counts. */

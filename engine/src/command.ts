@@ -4,6 +4,7 @@
  */
 import type { Args } from "./args.ts";
 import type { Client } from "./client.ts";
+import type { Engine } from "./engine.ts";
 import type { Reply } from "./reply.ts";
 
 export type Flag =
@@ -81,6 +82,8 @@ export interface Row {
   readonly subcommands?: readonly Row[];
   /** For commands whose keys the specifications cannot find; indexes into argv. */
   readonly keysOf?: (argv: readonly string[]) => number[];
+  /** For commands whose flags depend on the call, such as a script that says what it does; see `Command.asCalled`. */
+  readonly flagsOf?: (engine: Engine, argv: readonly string[], flags: number) => number;
   /** Absent only on containers that cannot be called without a subcommand. */
   readonly run?: Handler;
 }

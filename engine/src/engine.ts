@@ -301,6 +301,7 @@ export class Engine {
       if (sub !== undefined) command = sub;
       else return this.#refuse(client, command, unknownSubcommand(argv[1]!, command.name));
     }
+    if (command.varies && command.accepts(argv.length)) command = command.asCalled(this, argv);
     client.lastCommand = command;
     if (!command.accepts(argv.length)) return this.#refuse(client, command, wrongArity(command.name));
     const refusal = this.#refusal(client, command);

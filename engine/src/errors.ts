@@ -387,6 +387,7 @@ export const BUSY_SCRIPT = err(
 export const BUSY_FUNCTION = err(
   "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.",
 );
+export const blockInScript = (name: string) => err(`ERR ${name} command is not allowed with BLOCK option from scripts`);
 export const SCRIPT_OUT_OF_TIME = "ERR Script ended: it ran longer than script-time-limit allows";
 export const SCRIPT_OUT_OF_MEMORY = "ERR Script ended: not enough memory";
 export const SCRIPT_KILLED = "ERR Script killed by user with SCRIPT KILL...";

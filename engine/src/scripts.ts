@@ -14,7 +14,7 @@
  */
 import { Client, type Transport } from "./client.ts";
 import type { Clock } from "./clock.ts";
-import { type Command, DENYOOM, MAY_REPLICATE, NOSCRIPT, STALE, WRITE } from "./command-table.ts";
+import { type Command, DENYOOM, MAY_REPLICATE, NOSCRIPT, READONLY, STALE, WRITE } from "./command-table.ts";
 import { FOR_ALL } from "./effects.ts";
 import type { Engine } from "./engine.ts";
 import {
@@ -202,6 +202,18 @@ export class Scripts implements ScriptHost {
     return script;
   }
 
+  /** The flags of a script that was not loaded yet, perhaps: null where it has none, or where they are wrong. */
+  flagsOfSource(source: string): ScriptFlags | null {
+    const known = this.#bySource.get(source);
+    if (known !== undefined) return known.flags;
+    try {
+      return parseShebang(source).flags;
+    } catch (error) {
+      if (error instanceof ReplyError) return null;
+      throw error;
+    }
+  }
+
   /** The script with this source, compiled and kept. Throws a ReplyError where it does not compile. */
   load(source: string): Script {
     const known = this.#bySource.get(source);
@@ -342,8 +354,15 @@ export class Scripts implements ScriptHost {
     client.lastCommand = command;
     if ((command.flags & WRITE) !== 0) running.wrote = true;
     const reply = engine.call(client, command, argv);
-    if (running.caller.tracking !== null) engine.tracking.afterCommand(running.caller, command, argv);
+    if (running.caller.tracking !== null && (command.flags & READONLY) !== 0) this.#track(running);
     return reply === NO_REPLY ? null : reply;
+  }
+
+  /** A script that reads anything has read the keys that it was called with, as far as its caller is concerned. */
+  #track({ caller, words }: Running): void {
+    const { commands, tracking } = this.#engine;
+    const called = commands.find(words);
+    if (called !== undefined) tracking.remember(caller, called, words);
   }
 
   #refusal(running: Running, command: Command): ReplyError | null {

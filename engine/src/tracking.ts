@@ -122,13 +122,17 @@ export class Tracking {
   /** Remembers the keys that a command has read, and ends what CLIENT CACHING said. */
   afterCommand(client: Client, command: Command, argv: readonly string[]): void {
     const tracking = client.tracking!;
-    if ((command.flags & READONLY) !== 0 && !tracking.bcast) this.#remember(client, tracking, command, argv);
+    // Scripts that only read: what they read is remembered while they run.
+    if ((command.flags & READONLY) !== 0 && command.group !== "scripting") this.remember(client, command, argv);
     if (tracking.caching && client.multi === null && !client.inTransaction && command.parent?.name !== "client") {
       tracking.caching = false;
     }
   }
 
-  #remember(client: Client, tracking: ClientTracking, command: Command, argv: readonly string[]): void {
+  /** Remembers the keys of a call, for a client that tracks. */
+  remember(client: Client, command: Command, argv: readonly string[]): void {
+    const tracking = client.tracking!;
+    if (tracking.bcast) return;
     if (tracking.optin ? !tracking.caching : tracking.optout && tracking.caching) return;
     for (const index of keysOf(command, argv)) this.#addReader(argv[index]!, client.id);
   }

@@ -25,7 +25,7 @@ import { isIntact } from "../persist/rdb/payload.ts";
 import { MapReply, OK, type Reply, SetReply, Status } from "../reply.ts";
 import { namesOf } from "../shebang.ts";
 import { withHelp } from "./help.ts";
-import { keysAndArgs, READ_SCRIPT_KEYS, SCRIPT_KEYS } from "./script-args.ts";
+import { flagsOfCall, keysAndArgs, READ_SCRIPT_KEYS, SCRIPT_KEYS } from "./script-args.ts";
 
 function call(readOnly: boolean): (client: Client, args: Args) => Reply {
   return (client, args) => {
@@ -152,6 +152,7 @@ const callRow = (name: string, summary: string, readOnly: boolean): Row => ({
   summary,
   syntax: "function numkeys [key [key ...]] [arg [arg ...]]",
   complexity: "that of the function",
+  flagsOf: ({ functions }, argv, flags) => flagsOfCall(functions.find(argv[1]!)?.flags, flags),
   run: call(readOnly),
 });
 

@@ -1,8 +1,10 @@
 /** What EVAL and FCALL have in common: keys and arguments behind a script or a function's name. */
 import type { Args } from "../args.ts";
 import { countedKeys, type KeySpec } from "../command.ts";
+import { DENYOOM, MAY_REPLICATE, STALE, WRITE } from "../command-table.ts";
 import { NEGATIVE_SCRIPT_KEYS, NOT_AN_INTEGER, TOO_FEW_SCRIPT_ARGS } from "../errors.ts";
 import { LuaTable } from "../lua/table.ts";
+import type { ScriptFlags } from "../shebang.ts";
 
 const notes = "what a script does with its keys is not known before it runs, so the most is assumed";
 
@@ -20,4 +22,14 @@ export function keysAndArgs(args: Args, badCount = NOT_AN_INTEGER): { keys: LuaT
     keys: LuaTable.fromWords(argv, first, first + count),
     rest: LuaTable.fromWords(argv, first + count, argv.length),
   };
+}
+
+/** The flags of a call of a script or a function that says what it does; `flags` where it does not (null). */
+export function flagsOfCall(script: ScriptFlags | null | undefined, flags: number): number {
+  if (script === null || script === undefined) return flags;
+  let own = flags & ~(STALE | DENYOOM | WRITE | MAY_REPLICATE);
+  if (!script.allowOom && !script.noWrites) own |= DENYOOM;
+  if (!script.noWrites) own |= WRITE;
+  if (script.allowStale) own |= STALE;
+  return own;
 }

@@ -6,7 +6,7 @@ import { NOSCRIPT_ERROR, SCRIPT_DEBUG_OPTIONS, SCRIPT_FLUSH_OPTIONS } from "../e
 import { OK, type Reply } from "../reply.ts";
 import { functionCommands } from "./functions.ts";
 import { withHelp } from "./help.ts";
-import { keysAndArgs, READ_SCRIPT_KEYS, SCRIPT_KEYS } from "./script-args.ts";
+import { flagsOfCall, keysAndArgs, READ_SCRIPT_KEYS, SCRIPT_KEYS } from "./script-args.ts";
 
 function evaluate(readOnly: boolean): (client: Client, args: Args) => Reply {
   return (client, args) => {
@@ -56,6 +56,10 @@ const evalRow = (
   summary,
   syntax: `${subject} numkeys [key [key ...]] [arg [arg ...]]`,
   complexity: "that of the script",
+  flagsOf: ({ scripts }, argv, flags) => {
+    const kept = name.startsWith("evalsha") ? scripts.get(argv[1]!)?.flags : scripts.flagsOfSource(argv[1]!);
+    return flagsOfCall(kept, flags);
+  },
   run: run!,
 });
 

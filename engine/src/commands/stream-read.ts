@@ -9,6 +9,7 @@ import type { Client } from "../client.ts";
 import type { KeySpec, Row } from "../command.ts";
 import {
   BAD_STREAM_ID,
+  blockInScript,
   GROUP_GONE,
   NOT_AN_INTEGER,
   noKeyOrGroup,
@@ -59,7 +60,7 @@ interface ReadOptions {
   readonly noAck: boolean;
 }
 
-function readOptions(args: Args, isGroupRead: boolean): ReadOptions {
+function readOptions({ behalfOf }: Client, args: Args, isGroupRead: boolean): ReadOptions {
   let count = 0;
   let blockMs: number | undefined;
   let group: string | undefined;
@@ -70,6 +71,7 @@ function readOptions(args: Args, isGroupRead: boolean): ReadOptions {
     // Without STREAMS the words run out, which is a syntax error.
     const option = args.option();
     if (option === "block" && args.more) {
+      if (behalfOf !== null) throw blockInScript(args.argv[0]!);
       blockMs = readInt(args.next(), TIMEOUT_NOT_INTEGER);
       if (blockMs < 0) throw TIMEOUT_NEGATIVE;
     } else if (option === "count" && args.more) count = Math.max(0, readInt(args.next(), NOT_AN_INTEGER));
@@ -144,7 +146,7 @@ function entriesBehind(stream: StreamValue, id: Id, count: number): Reply[] {
 
 function xread(client: Client, args: Args): Reply {
   const { db } = client;
-  const options = readOptions(args, false);
+  const options = readOptions(client, args, false);
   const { keys, count } = options;
   const ids = resolveIds(client, options);
   const found: Reply[] = [];
@@ -286,7 +288,7 @@ function readForGroup(
 }
 
 function xreadgroup(client: Client, args: Args): Reply {
-  const options = readOptions(args, true);
+  const options = readOptions(client, args, true);
   const { keys } = options;
   const ids = resolveIds(client, options);
   const effects: string[][] | null = client.engine.effectListeners.size > 0 ? [] : null;

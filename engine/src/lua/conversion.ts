@@ -89,13 +89,46 @@ function setToLua({ items }: SetReply, protocol: 2 | 3): LuaTable {
 }
 
 /** Redis gives up on nesting deeper than Lua's C stack takes. */
-const DEEPEST = 4000;
+const DEEPEST = 7994;
 
 /** The error in place of a reply that nests too deep. */
 const TOO_DEEP = new ReplyError("ERR reached lua stack limit");
 
-/** What a script returned, as a reply. `protocol` is the script's own (`redis.setresp`), not the client's. */
+/** A table on its way to a reply: its elements so far. */
+interface OpenReply {
+  readonly table: LuaTable;
+  readonly items: Reply[];
+}
+
+/**
+ * What a script returned, as a reply. `protocol` is the script's own (`redis.setresp`), not the client's. Without recursion
+ * for tables in tables: they may be nested deeper than JavaScript's stack.
+ */
 export function luaToReply(value: LuaValue, protocol: 2 | 3, depth = 0): Reply {
+  const whole = startReply(value, protocol, depth);
+  if (!isOpenReply(whole)) return whole;
+  const open: OpenReply[] = [whole];
+  for (let last: OpenReply | undefined = whole; last !== undefined; last = open.at(-1)) {
+    const element = last.table.getInt(last.items.length + 1);
+    if (element === undefined) {
+      open.pop();
+      continue;
+    }
+    take(VALUE_BYTES);
+    const reply = startReply(element, protocol, depth + open.length);
+    if (isOpenReply(reply)) {
+      last.items.push(reply.items);
+      open.push(reply);
+    } else last.items.push(reply);
+  }
+  return whole.items;
+}
+
+const isOpenReply = (reply: Reply | OpenReply): reply is OpenReply =>
+  typeof reply === "object" && reply !== null && "table" in reply;
+
+/** A value's reply, or the beginning of one for a table of elements. */
+function startReply(value: LuaValue, protocol: 2 | 3, depth: number): Reply | OpenReply {
   switch (typeof value) {
     case "string":
       return flat(value);
@@ -117,20 +150,12 @@ function toInteger(value: number): number | bigint {
   return Math.abs(whole) < 2 ** 63 ? BigInt(whole) : INT64_MIN;
 }
 
-function tableToReply(table: LuaTable, protocol: 2 | 3, depth: number): Reply {
+function tableToReply(table: LuaTable, protocol: 2 | 3, depth: number): Reply | OpenReply {
   const err = table.getStr("err");
   if (typeof err === "string") return new ReplyError(err);
   const ok = table.getStr("ok");
   if (typeof ok === "string") return new Status(ok);
-  const typed = typedReply(table, protocol, depth);
-  if (typed !== undefined) return typed;
-  const items: Reply[] = [];
-  for (let i = 1; ; i++) {
-    const item = table.getInt(i);
-    if (item === undefined) return items;
-    take(VALUE_BYTES);
-    items.push(luaToReply(item, protocol, depth + 1));
-  }
+  return typedReply(table, protocol, depth) ?? { table, items: [] };
 }
 
 /** The tables that stand for types of RESP3. */

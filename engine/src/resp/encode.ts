@@ -47,11 +47,38 @@ function addBulk(word: string, out: Output): void {
   }
 }
 
+/** Arrays that have been begun, and where each goes on; shared, since making a stack for each reply would cost more. */
+const begun: (readonly Reply[])[] = [];
+const places: number[] = [];
+let depth = 0;
+
+/** The elements of an aggregate, without recursion for arrays: a script's reply may be nested thousands deep. */
 function addAll(sign: string, items: readonly Reply[], protocol: Protocol, out: Output): void {
   out.add(head(sign, items.length));
-  for (let i = 0; i < items.length; i++) {
-    encode(items[i]!, protocol, out);
-    if ((i & STRETCH) === STRETCH && out.isFull) return;
+  const base = depth;
+  let level = items;
+  let at = 0;
+  let count = 0;
+  for (;;) {
+    while (at === level.length) {
+      if (depth === base) return;
+      level = begun[--depth]!;
+      at = places[depth]!;
+      begun.length = depth;
+    }
+    const item = level[at++]!;
+    if (Array.isArray(item)) {
+      begun[depth] = level;
+      places[depth++] = at;
+      out.add(head("*", item.length));
+      level = item;
+      at = 0;
+    } else encode(item, protocol, out);
+    if ((++count & STRETCH) === 0 && out.isFull) {
+      depth = base;
+      begun.length = base;
+      return;
+    }
   }
 }
 

@@ -103,15 +103,12 @@ describe("a script that does not end", () => {
     expect(await exited).toBe(0);
   });
 
-  test.each(["SIGTERM", "SIGINT"] as const)(
-    "%s ends the server while it is busy",
-    async (signal) => {
-      const [caller, other] = [await peer(), await peer()];
-      void ask(caller, "EVAL", "redis.call('set', 'k', 'v') while true do end", "0");
-      expect(await untilBusy(other)).toMatch(/^-BUSY/);
-      expect(await ended(() => server.kill(signal))).toBe(signal);
-    },
-  );
+  test.each(["SIGTERM", "SIGINT"] as const)("%s ends the server while it is busy", async (signal) => {
+    const [caller, other] = [await peer(), await peer()];
+    void ask(caller, "EVAL", "redis.call('set', 'k', 'v') while true do end", "0");
+    expect(await untilBusy(other)).toMatch(/^-BUSY/);
+    expect(await ended(() => server.kill(signal))).toBe(signal);
+  });
 
   test("a signal that came before it was busy is carried out when it is", async () => {
     const caller = await peer();

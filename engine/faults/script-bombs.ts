@@ -47,7 +47,7 @@ const READERS: readonly (readonly [name: string, expression: string])[] = [
   ["cjson.decode", "cjson.decode('[' .. r:gsub('.', '[],') .. '1]')"],
   ["cjson.decode of a string with escapes", "cjson.decode('[\"' .. r:gsub('.', '\\\\u00e4') .. '\"]')"],
   ["cmsgpack.pack", "cmsgpack.pack(r, r):upper()"],
-  ["cmsgpack.unpack", "cmsgpack.unpack('\\220\\255\\255' .. r:gsub('.', '\\145\\1'))"],
+  ["cmsgpack.unpack", "cmsgpack.unpack_limit('\\221\\0\\15\\0\\0' .. r:gsub('.', '\\145\\1'), 1, 0)"],
   ["struct.pack", "struct.pack('c0c0', r, r):upper()"],
   ["struct.unpack", "struct.unpack('c1000000', r)"],
   ["struct.pack of a long format", "struct.pack((r:gsub('.', 'x')))"],
@@ -87,7 +87,7 @@ export const BOMBS: readonly Bomb[] = [
   { name: "strings of a kilobyte in one piece", script: keep("(string.rep('x', 1000) .. i):upper()") },
   { name: "much in each round", script: keep(`{ ${"(string.rep('x', 1000) .. i):upper(), ".repeat(2000)} }`) },
   { name: "unpack", script: keep("{ unpack(a) }", "local a = {} for i = 1, 7999 do a[i] = i end") },
-  { name: "byte of many", script: keep("{ s:byte(1, 7999) }", "local s = string.rep('x', 8000)") },
+  { name: "byte of many", script: keep("{ s:byte(1, 7900) }", "local s = string.rep('x', 8000)") },
   {
     name: "varargs",
     script: keep(
@@ -99,8 +99,7 @@ export const BOMBS: readonly Bomb[] = [
   { name: "insert", script: "local t = {} while true do table.insert(t, {}) end" },
   {
     name: "recursion",
-    script:
-      "local function f(n) local t = { n, n, n } return 1 + f(n + 1) + #t end local r = {} for i = 1, 1e9 do r[i] = { pcall(f, 1), string.rep('x', 1000):upper() } end",
+    script: "local function f(n) local s = string.rep('x', 1e5):upper() return f(n + 1) .. s end return f(1)",
   },
   { name: "a reply that nests", script: "local t = {} for i = 1, 1e8 do t[i] = { i } end return t" },
   {
@@ -124,7 +123,7 @@ export const BOMBS: readonly Bomb[] = [
   },
   {
     name: "MGET",
-    before: [["SETRANGE", "big", "1000000", "x"]],
+    before: [["SET", "big", "x".repeat(1000)]],
     script: keep("redis.call('mget', unpack(a))", "local a = {} for i = 1, 7000 do a[i] = 'big' end"),
   },
   {

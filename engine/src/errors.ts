@@ -388,6 +388,9 @@ export const BUSY_FUNCTION = err(
   "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.",
 );
 export const blockInScript = (name: string) => err(`ERR ${name} command is not allowed with BLOCK option from scripts`);
+export const NO_DEBUGGER = err(
+  "ERR There is no Lua debugger in this server: run the script without SCRIPT DEBUG (redis-cli --ldb)",
+);
 export const SCRIPT_OUT_OF_TIME = "ERR Script ended: it ran longer than script-time-limit allows";
 export const SCRIPT_OUT_OF_MEMORY = "ERR Script ended: not enough memory";
 export const SCRIPT_KILLED = "ERR Script killed by user with SCRIPT KILL...";

@@ -41,7 +41,7 @@ import { type Compiled, compileScript } from "./lua/compiler/index.ts";
 import { luaToReply } from "./lua/conversion.ts";
 import { openBase, protectGlobals } from "./lua/lib/base.ts";
 import { openLibraries } from "./lua/lib/index.ts";
-import { flat, type MemorySource, takeFrom } from "./lua/memory.ts";
+import { flat, forgetPromises, type MemorySource, promise, takeFrom } from "./lua/memory.ts";
 import { type FoundCommand, openRedis, type ScriptHost, sha1 } from "./lua/redis.ts";
 import { FUEL, Runtime } from "./lua/runtime.ts";
 import { LuaTable } from "./lua/table.ts";
@@ -289,11 +289,12 @@ export class Scripts implements ScriptHost {
     try {
       // As in Redis, a script goes by the moment at which it begins, not by that of the transaction around it.
       const result = call.caller.inTransaction ? engine.atPresent(() => body(keys, args)) : body(keys, args);
-      return typeof result === "string" ? result : luaToReply(first(result), this.protocol);
+      return typeof result === "string" ? promise(result) : luaToReply(first(result), this.protocol);
     } catch (error) {
       return this.#failed(error, call, rt);
     } finally {
       this.running = null;
+      forgetPromises();
       engine.effectAudience = FOR_ALL;
       if (call.busy) engine.onHeld?.(false);
     }

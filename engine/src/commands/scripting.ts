@@ -2,7 +2,7 @@
 import type { Args } from "../args.ts";
 import type { Client } from "../client.ts";
 import { group, type Row } from "../command.ts";
-import { NOSCRIPT_ERROR, SCRIPT_DEBUG_OPTIONS, SCRIPT_FLUSH_OPTIONS } from "../errors.ts";
+import { NO_DEBUGGER, NOSCRIPT_ERROR, SCRIPT_DEBUG_OPTIONS, SCRIPT_FLUSH_OPTIONS } from "../errors.ts";
 import { OK, type Reply } from "../reply.ts";
 import { functionCommands } from "./functions.ts";
 import { withHelp } from "./help.ts";
@@ -84,6 +84,8 @@ function flush({ engine }: Client, args: Args): Reply {
 function debug(_client: Client, args: Args): Reply {
   const mode = args.option();
   if (mode !== "yes" && mode !== "sync" && mode !== "no") throw SCRIPT_DEBUG_OPTIONS;
+  // Whoever asks for the debugger counts on its taking back what the script writes.
+  if (mode !== "no") throw NO_DEBUGGER;
   return OK;
 }
 
@@ -140,16 +142,7 @@ const script: Row = {
         return OK;
       },
     ),
-    sub(
-      "debug",
-      3,
-      ["noscript"],
-      "3.2.0",
-      "Accepted for clients that ask; there is no debugger.",
-      "<YES | SYNC | NO>",
-      [],
-      debug,
-    ),
+    sub("debug", 3, ["noscript"], "3.2.0", "Refused but for NO: there is no debugger.", "<YES | SYNC | NO>", [], debug),
   ]),
 };
 

@@ -15,7 +15,7 @@ import {
   Verbatim,
   WithAttributes,
 } from "../reply.ts";
-import { flat, take, VALUE_BYTES } from "./memory.ts";
+import { flat, promise, take, VALUE_BYTES } from "./memory.ts";
 import { LuaTable } from "./table.ts";
 import type { LuaValue } from "./value.ts";
 
@@ -131,7 +131,7 @@ const isOpenReply = (reply: Reply | OpenReply): reply is OpenReply =>
 function startReply(value: LuaValue, protocol: 2 | 3, depth: number): Reply | OpenReply {
   switch (typeof value) {
     case "string":
-      return flat(value);
+      return promise(value);
     case "number":
       return toInteger(value);
     case "boolean":

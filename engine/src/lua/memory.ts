@@ -51,6 +51,7 @@ const withoutHost: MemorySource = {
 
 let source: MemorySource = withoutHost;
 let credit = 0;
+let promised = 0;
 
 /** Says who is asked from now on. */
 export function takeFrom(host: MemorySource): void {
@@ -64,13 +65,27 @@ export function take(bytes: number): void {
 }
 
 function refill(): void {
-  const left = source.room(LEAST_ROOM - credit) + credit;
+  const left = source.room(LEAST_ROOM - credit + promised) + credit - promised;
   if (left < LEAST_ROOM) {
     credit = 0;
     throw source.exhausted();
   }
   // The larger part of what is left is never given at once: the count is an estimate.
   credit = Math.min(MOST_CREDIT, left / 8);
+}
+
+/** Pays for a string that is read later, with others: a script's reply, which is put together when the script is over. */
+export function promise(text: string): string {
+  if (text.length > LONG) {
+    promised += text.length;
+    take(text.length);
+  }
+  return text;
+}
+
+/** Nothing is promised any more. */
+export function forgetPromises(): void {
+  promised = 0;
 }
 
 /** A string that is about to be read, which may need as much memory again. */

@@ -26,6 +26,7 @@ import {
   type Program,
   TEXT,
 } from "./pattern-program.ts";
+import { indexOf } from "./search.ts";
 
 /**
  * What is being matched, and where each capture of the last match begins and ends. Shared by all matchers, since matching
@@ -35,6 +36,9 @@ let source = "";
 let runtime: Runtime;
 const starts: number[] = new Array(32).fill(0);
 const ends: number[] = new Array(32).fill(0);
+
+/** Characters that are looked at between two ticks, less one: a mask for positions. */
+const OFTEN = 0xfffff;
 
 /** Repetitions in one pattern that have been begun and not ended. */
 const MAX_DEPTH = 2000;
@@ -73,13 +77,13 @@ export class Matcher {
     const { start } = this.#program;
     const text = this.#source;
     if (start.op === TEXT) {
-      const found = text.indexOf(start.text, at);
+      const found = indexOf(this.#rt, text, start.text, at);
       return found < 0 ? text.length + 1 : found;
     }
     if (start.op === ONE || (start.op === MANY && start.index === 1)) {
       const { set } = start;
       let i = at;
-      while (i < text.length && set[text.charCodeAt(i)] === 0) i++;
+      while (i < text.length && set[text.charCodeAt(i)] === 0) if ((++i & OFTEN) === 0) this.#rt.tick();
       return i < text.length ? i : text.length + 1;
     }
     return at;
@@ -168,7 +172,7 @@ function many(node: Node, at: number, depth: number): number {
   const { set } = node;
   const length = source.length;
   let s = at;
-  while (s < length && set[source.charCodeAt(s)] === 1) s++;
+  while (s < length && set[source.charCodeAt(s)] === 1) if ((++s & OFTEN) === 0) runtime.tick();
   const least = at + node.index;
   if (s < least) return -1;
   runtime.fuel -= (s - at) >> 3;
@@ -181,6 +185,7 @@ function many(node: Node, at: number, depth: number): number {
   }
   const code = then.op === TEXT ? then.index : -1;
   for (; s >= least; s--) {
+    if ((s & OFTEN) === 0) runtime.tick();
     if (code >= 0 && source.charCodeAt(s) !== code) continue;
     const end = match(next, s, depth + 1);
     if (end >= 0) return end;
@@ -237,6 +242,7 @@ function balanced(from: number, to: number, at: number): number {
         return s + 1;
       }
     } else if (code === from) open++;
+    if ((s & OFTEN) === 0) runtime.tick();
   }
   runtime.fuel -= (source.length - at) >> 3;
   return -1;

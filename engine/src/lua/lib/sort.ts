@@ -5,6 +5,7 @@
  * Where nobody can see it (only numbers or only strings, and no function) JavaScript sorts.
  */
 // biome-ignore-all lint/complexity/noArguments: only the number of arguments is asked for, which costs nothing
+import { LONG, take, VALUE_BYTES } from "../memory.ts";
 import type { Runtime } from "../runtime.ts";
 import type { LuaTable } from "../table.ts";
 import { EMPTY, first, type LuaFunction, type LuaValue, type Results } from "../value.ts";
@@ -20,7 +21,7 @@ export function sortFunction(rt: Runtime): LuaFunction {
     const table = checkTable(rt, t, 1, "sort", arguments.length);
     const count = table.length();
     const less = f === undefined ? rt.lessThan : asking(checkFunction(rt, f, 2, "sort", arguments.length));
-    if (f === undefined && sortPlain(table, count)) return EMPTY;
+    if (f === undefined && sortPlain(rt, table, count)) return EMPTY;
     try {
       quicksort(rt, table, 1, count, less);
     } catch (thrown) {
@@ -43,8 +44,9 @@ function fromNative(f: LuaFunction, a: LuaValue, b: LuaValue): Results {
 }
 
 /** Numbers and strings of which equal ones cannot be told apart; false where there is anything else. */
-function sortPlain(table: LuaTable, count: number): boolean {
+function sortPlain(rt: Runtime, table: LuaTable, count: number): boolean {
   if (count < 2 || table.readonly) return false;
+  take(count * 2 * VALUE_BYTES);
   const values: LuaValue[] = [];
   const type = typeof table.getInt(1);
   if (type !== "number" && type !== "string") return false;
@@ -54,8 +56,18 @@ function sortPlain(table: LuaTable, count: number): boolean {
     if (typeof value !== type || Number.isNaN(value) || Object.is(value, -0)) return false;
     values.push(value);
   }
-  if (type === "string") (values as string[]).sort();
-  else (values as number[]).sort((a, b) => a - b);
+  // Comparing is where the time goes, and where it can be interrupted.
+  if (type === "string") {
+    (values as string[]).sort((a, b) => {
+      rt.step(a.length > LONG ? 2 * a.length : 0);
+      return a < b ? -1 : a > b ? 1 : 0;
+    });
+  } else {
+    (values as number[]).sort((a, b) => {
+      rt.step(0);
+      return a - b;
+    });
+  }
   for (let i = 0; i < count; i++) table.setInt(i + 1, values[i]);
   return true;
 }

@@ -22,6 +22,7 @@ import {
 import { formatFunction } from "./format.ts";
 import { Matcher, PatternFault } from "./pattern.ts";
 import { looseProgramOf, programOf } from "./pattern-program.ts";
+import { indexOf } from "./search.ts";
 
 /** The library; also makes strings answer to its functions (`("x"):upper()`). */
 export function stringLibrary(rt: Runtime): LuaTable {
@@ -135,22 +136,32 @@ function reverseFunction(rt: Runtime): LuaFunction {
   return function reverse(s) {
     const text = checkString(rt, s, 1, "reverse", arguments.length);
     if (text.length > LONG) take(2 * text.length);
-    if (text.length > SHORT) return textOf(Buffer.from(text, "latin1").reverse());
+    if (text.length > SHORT) {
+      let reversed = "";
+      inPieces(rt, text, (piece) => {
+        reversed = Buffer.from(piece, "latin1").reverse().latin1Slice() + reversed;
+        return "";
+      });
+      return reversed;
+    }
     let result = "";
     for (let i = text.length - 1; i >= 0; i--) result += text.charAt(i);
     return result;
   };
 }
 
-/** Node keeps longer strings outside of V8's heap, where nobody counts them. */
-const IN_HEAP = 512 * 1024;
+/** Node keeps longer strings that it makes of buffers outside of V8's heap, where nobody counts them. */
+const PIECE = 512 * 1024;
 
-function textOf(bytes: Buffer): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += IN_HEAP) {
-    text += bytes.latin1Slice(at, Math.min(at + IN_HEAP, bytes.length));
+/** Changes a text piece by piece, with a tick after each. */
+function inPieces(rt: Runtime, text: string, change: (piece: string) => string): string {
+  if (text.length <= PIECE) return change(text);
+  let result = "";
+  for (let at = 0; at < text.length; at += PIECE) {
+    result += change(text.slice(at, at + PIECE));
+    rt.tick();
   }
-  return text;
+  return result;
 }
 
 function isAscii(text: string): boolean {
@@ -165,14 +176,14 @@ function convert(text: string, from: number, to: number): string {
     const code = bytes[i]!;
     if (code >= from && code <= to) bytes[i] = code ^ 0x20;
   }
-  return textOf(bytes);
+  return bytes.latin1Slice();
 }
 
 function lowerFunction(rt: Runtime): LuaFunction {
   return function lower(s) {
     const text = checkString(rt, s, 1, "lower", arguments.length);
     if (text.length > LONG) take(2 * text.length);
-    return isAscii(text) ? text.toLowerCase() : convert(text, 0x41, 0x5a);
+    return inPieces(rt, text, (piece) => (isAscii(piece) ? piece.toLowerCase() : convert(piece, 0x41, 0x5a)));
   };
 }
 
@@ -180,7 +191,7 @@ function upperFunction(rt: Runtime): LuaFunction {
   return function upper(s) {
     const text = checkString(rt, s, 1, "upper", arguments.length);
     if (text.length > LONG) take(2 * text.length);
-    return isAscii(text) ? text.toUpperCase() : convert(text, 0x61, 0x7a);
+    return inPieces(rt, text, (piece) => (isAscii(piece) ? piece.toUpperCase() : convert(piece, 0x61, 0x7a)));
   };
 }
 
@@ -241,7 +252,7 @@ function findFunction(rt: Runtime): LuaFunction {
     const p = isShort(pattern) ? pattern : checkString(rt, pattern, 2, "find", given);
     const from = searchStart(rt, init, text.length, "find", given);
     if ((plain !== undefined && plain !== false) || isPlain(p)) {
-      const at = text.indexOf(p, from);
+      const at = indexOf(rt, text, p, from);
       return at < 0 ? undefined : [at + 1, at + p.length];
     }
     const program = programOf(p);

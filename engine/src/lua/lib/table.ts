@@ -92,6 +92,7 @@ function maxnFunction(rt: Runtime): LuaFunction {
     for (let p = table.advance(0); p >= 0; p = table.advance(p)) {
       const key = table.keyAt(p);
       if (typeof key === "number" && key > max) max = key;
+      if (--rt.fuel < 0) rt.tick();
     }
     return max;
   };

@@ -29,8 +29,11 @@ export function stringToNumber(text: string): number | undefined {
     }
     if (i === length) return value;
   }
-  return readNumber(text);
+  return length > LONGEST ? undefined : readNumber(text);
 }
+
+/** Reading a longer numeral would hold up everybody for a second: it is no number here. */
+const LONGEST = 64 * 1024 * 1024;
 
 function readNumber(text: string): number | undefined {
   const nul = text.indexOf("\0");
@@ -56,6 +59,7 @@ function readTrimmed(word: string): number | undefined {
 
 /** Digits of a base other than ten, as strtoul reads them: 64 bits, a sign wraps round, spaces around. */
 export function parseInteger(text: string, base: number): number | undefined {
+  if (text.length > LONGEST) return undefined;
   const nul = text.indexOf("\0");
   const end = nul < 0 ? text.length : nul;
   let i = 0;
@@ -74,7 +78,7 @@ export function parseInteger(text: string, base: number): number | undefined {
     if (small < 2 ** 40) {
       small = small * base + digit;
       value = BigInt(small);
-    } else {
+    } else if (value < MAX) {
       value = value * BigInt(base) + BigInt(digit);
       if (value > MAX) value = MAX;
     }

@@ -203,6 +203,11 @@ export class Client {
     this.propagation = commands;
   }
 
+  /** The same for a list of any length: as arguments, 100 000 of them would overflow the stack. */
+  propagateAll(commands: string[][]): void {
+    this.propagation = commands;
+  }
+
   /** Sends the running command to the replicas, whatever it changed, and not to the file. */
   propagateToReplicas(argv: readonly string[]): void {
     this.propagation = [[...argv]];

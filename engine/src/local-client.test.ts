@@ -50,6 +50,15 @@ describe("words in and out", () => {
     expect(await client.call("GET", "view")).toBe("bc");
   });
 
+  it("can be a list longer than the stack takes arguments", async () => {
+    const client = (await open()).connect();
+    const words = Array.from({ length: 250_000 }, (_, nth) => String(nth));
+    expect(await client.callWords(["RPUSH", "l", ...words])).toBe(words.length);
+    const all = (await client.callWords(["LRANGE", "l", 0, -1], { buffers: true })) as Buffer[];
+    expect(all.at(-1)).toEqual(Buffer.from("249999"));
+    expect(words[0]).toBe("0");
+  });
+
   it("can all be Buffers", async () => {
     const client = (await open()).connect({ buffers: true });
     await client.call("RPUSH", "l", "a", Buffer.from([0xff]));

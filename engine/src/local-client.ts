@@ -122,6 +122,11 @@ export class LocalClient implements Transport {
     return this.#call(words, true);
   }
 
+  /** The same with the words as a list, of any length: as arguments, 100 000 of them overflow the stack. */
+  callWords(words: readonly Input[], options: { readonly buffers?: boolean } = {}): Promise<ReplyValue> {
+    return this.#call([...words], options.buffers ?? this.#buffers);
+  }
+
   /**
    * Runs a command at once and returns its reply, or throws a CommandError. Not for commands that block, and not while one
    * of this client's calls is blocked.

@@ -79,7 +79,7 @@ async function listKeys({ store }: Context, query: { cursor: string; match: stri
   const step = match === "" && type === "" ? count : Math.max(count, 2_000);
   do {
     const found = await scan(store, cursor, { match, type, count: step });
-    keys.push(...found.keys);
+    for (const key of found.keys) keys.push(key);
     cursor = found.cursor;
     scanned += step;
   } while (cursor !== "0" && keys.length < count && scanned < 100_000);

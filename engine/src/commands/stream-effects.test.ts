@@ -59,7 +59,7 @@ test("a delivery is seen as the claim that leads to the same state", async () =>
   expect(await seen("XREADGROUP GROUP g other STREAMS s 0")).toEqual([]);
 });
 
-test("claims are seen entry by entry, with the time and the count that they set", async () => {
+test("claims is seen entry by entry, with the time and the count that they set", async () => {
   await seen("XADD s 1-1 f v", "XADD s 2-1 f v", "XGROUP CREATE s g 0", "XREADGROUP GROUP g c STREAMS s >");
   clock.advance(1000);
   expect(await seen("XCLAIM s g d 0 1-1 9-9 IDLE 400")).toEqual([
@@ -105,4 +105,14 @@ test("what was seen makes the same stream elsewhere", async () => {
     ((await by.call("XINFO", "GROUPS", "s")) as unknown[][]).map((group) => group.slice(0, 8)),
   ];
   expect(await describe(copy)).toEqual(await describe(client));
+});
+
+test("a read of more entries than the stack takes arguments is seen entry by entry", async () => {
+  const count = 130_000;
+  const fill = "for i = 1, ARGV[1] do redis.call('XADD', KEYS[1], i .. '-1', 'f', 'v') end";
+  await client.call("EVAL", fill, 1, "s", count);
+  await client.call("XGROUP", "CREATE", "s", "g", 0);
+  effects.length = 0;
+  await client.call("XREADGROUP", "GROUP", "g", "a", "COUNT", count, "STREAMS", "s", ">");
+  expect(effects.filter((effect) => effect.startsWith("XCLAIM")).length).toBe(count);
 });

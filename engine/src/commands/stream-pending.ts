@@ -221,7 +221,7 @@ function xclaim(client: Client, args: Args): Reply {
     }
     return claim.changes;
   });
-  client.propagateAs(...claim.effects);
+  client.propagateAll(claim.effects);
   return claim.claimed;
 }
 
@@ -295,7 +295,7 @@ function xautoclaim(client: Client, args: Args): Reply {
     }
     return claim.changes;
   });
-  client.propagateAs(...claim.effects);
+  client.propagateAll(claim.effects);
   return [formatId(next?.id ?? MIN_ID), claim.claimed, deleted];
 }
 

@@ -299,7 +299,7 @@ function xreadgroup(client: Client, args: Args): Reply {
     const entries = readForGroup(client, name, ids[i]!, options, options.count, effects);
     if (entries !== undefined) found.push(name, entries);
   }
-  client.propagateAs(...(effects ?? []));
+  client.propagateAll(effects ?? []);
   if (found.length > 0) return streamsReply(client, found);
   if (options.blockMs === undefined) return NIL_ARRAY;
   const known = arrivalsOf(client, keys);
@@ -330,7 +330,7 @@ function serveGroup(client: Client, name: string, options: ReadOptions, known: n
     entries = deliverNew({ client, name, stream, group, consumer, count, noAck: options.noAck, effects });
     return changes + 1;
   });
-  client.propagateAs(...(effects ?? []));
+  client.propagateAll(effects ?? []);
   return streamsReply(client, [name, entries]);
 }
 

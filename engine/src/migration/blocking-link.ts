@@ -33,7 +33,7 @@ function open({ host, port, timeoutMs }) {
   if (!(port >= 0 && port <= 65535)) return fail("connecting", false);
   socket = connect({ host, port, noDelay: true });
   socket.setEncoding("latin1");
-  socket.on("data", (text) => { const all = (partial + text).split("\\r\\n"); partial = all.pop(); lines.push(...all); notice("data"); });
+  socket.on("data", (text) => { const all = (partial + text).split("\\r\\n"); partial = all.pop(); for (const line of all) lines.push(line); notice("data"); });
   socket.on("drain", () => notice("drain"));
   socket.on("error", (error) => notice("end", error.code));
   socket.on("close", () => notice("end"));

@@ -67,7 +67,7 @@ export class Link implements LinkState {
   #received(text: string): void {
     const lines = (this.#partial + text).split("\r\n");
     this.#partial = lines.pop()!;
-    this.#lines.push(...lines);
+    for (const line of lines) this.#lines.push(line);
     // Something that nobody asked for, or no line at all: this is not the conversation that we think it is.
     if (this.#wake === null || this.#partial.length > LONGEST_LINE) this.close();
     this.#wake?.();

@@ -375,8 +375,12 @@ export class Connection implements Transport {
   /** What was put aside with this group and those before. */
   #takeHeld(group: number): Part[] {
     const taken: Part[] = [];
-    while (this.#held.length > 0 && this.#held[0]!.group <= group) taken.push(...this.#held.shift()!.parts);
-    for (const part of taken) this.#heldBytes -= part.length;
+    while (this.#held.length > 0 && this.#held[0]!.group <= group) {
+      for (const part of this.#held.shift()!.parts) {
+        taken.push(part);
+        this.#heldBytes -= part.length;
+      }
+    }
     return taken;
   }
 

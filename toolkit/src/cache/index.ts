@@ -225,7 +225,7 @@ export class Cache<T = unknown> {
     try {
       const [found, invalidated] = await Promise.all([
         this.#store.callBuffer("HMGET", entry, "v", "at", "fresh", "ends", "t"),
-        names.length === 0 ? [] : this.#store.call("ZMSCORE", tags, ...names),
+        names.length === 0 ? [] : this.#store.send(["ZMSCORE", tags, ...names]),
       ]);
       const [stored, at, fresh, ends, tagList] = found as (Buffer | null)[];
       if (!stored || !at || !fresh || !ends || !tagList || Number(fresh) < Number(ends)) return null;

@@ -1,5 +1,17 @@
 import { expect, test } from "vitest";
+import { defineScript } from "../script.ts";
 import { open } from "./open.ts";
+
+test("a command and a script take as many words as Redis does", async () => {
+  const store = await open();
+  const words = Array.from({ length: 250_000 }, (_, nth) => `w${nth}`);
+  expect(await store.send(["RPUSH", "list", ...words])).toBe(words.length);
+  const count = defineScript({ name: "count", keys: ["list"], rest: "words", lua: "return #ARGV", reply: Number });
+  expect(await store.run(count, { list: "list", words })).toBe(words.length);
+  expect(await store.pipeline([count.with({ list: "list", words })])).toEqual([words.length]);
+  expect(await store.multi([["DEL", ...words]])).toEqual([0]);
+  await store.close();
+});
 
 test("a loop of awaited calls lets timers, and so requests and signals, come in between", async () => {
   const store = await open();

@@ -132,7 +132,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 
 async function ask(client: LocalClient, request: Request): Promise<Reply> {
   try {
-    const reply = await (request.buffers ? client.callBuffer(...request.words) : client.call(...request.words));
+    const reply = await client.callWords(request.words, request);
     return typeof reply === "string" || typeof reply === "number" ? reply : (toReply(reply) as Reply);
   } catch (error) {
     throw toError(error);

@@ -140,7 +140,10 @@ async function renew(due: readonly Lease[]): Promise<void> {
 async function answersTo(due: readonly Lease[]): Promise<readonly unknown[]> {
   const none = due.map(() => undefined);
   if (store === null) return none;
-  const patienceMs = Math.max(50, Math.min(...due.map(({ leaseMs }) => leaseMs)) / 4);
+  const patienceMs = Math.max(
+    50,
+    due.reduce((shortest, { leaseMs }) => Math.min(shortest, leaseMs), Number.POSITIVE_INFINITY) / 4,
+  );
   let impatient: NodeJS.Timeout | undefined;
   const late = new Promise<readonly unknown[]>((resolve) => {
     impatient = setTimeout(() => resolve(none), patienceMs);

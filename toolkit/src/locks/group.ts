@@ -12,7 +12,7 @@ export class LeaseGroup {
 
   /** Of the one that ends first. */
   get validForMs(): number {
-    return Math.min(...this.leases.map((lease) => lease.validForMs));
+    return this.leases.reduce((least, lease) => Math.min(least, lease.validForMs), Number.POSITIVE_INFINITY);
   }
 
   /** Aborted when any of them is lost. */

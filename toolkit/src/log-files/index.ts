@@ -272,7 +272,7 @@ export class LogFiles {
         if (error.code !== "ENOENT" || typeof source === "string") throw error;
         return null;
       });
-      if (about?.isDirectory() === true) found.push(...(await this.#inFolder(path, options)));
+      if (about?.isDirectory() === true) for (const each of await this.#inFolder(path, options)) found.push(each);
       else if (about?.isFile() === true) found.push(seen(path, basename(path), about));
     }
     return found.sort((one, other) => one.mtimeMs - other.mtimeMs || (one.path < other.path ? -1 : 1));

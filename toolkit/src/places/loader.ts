@@ -218,7 +218,7 @@ export async function removeVersion(store: Store, keys: TableKeys, version: stri
       const firsts = (await store.call("ZRANGE", index, 0, 499)) as string[];
       if (firsts.length === 0) break;
       await store.send(["UNLINK", ...firsts.map((first) => blockKey(base, version, family, first))], { key: index });
-      await store.call("ZREM", index, ...firsts);
+      await store.send(["ZREM", index, ...firsts]);
     }
   }
   // A loader that died has written no meta: then buckets are looked for one after the other.

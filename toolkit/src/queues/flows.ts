@@ -89,7 +89,7 @@ export function buildFlow(
   const messages: string[] = [];
   for (const child of built) {
     if (child.target.address === target.address) {
-      here.push(...child.jobs);
+      for (const job of child.jobs) here.push(job);
     } else {
       const words = child.jobs.flatMap(({ id: each, how, tail }) => {
         if (typeof tail !== "string") throw new InputError("payloads of bytes cannot cross slots in a flow");

@@ -130,7 +130,8 @@ export class Answers<F extends Fields> {
       this.#places.map(async ({ store, keys }, shard) => {
         const at = hits.flatMap((hit, index) => (hit.shard === shard ? [index] : []));
         if (at.length === 0) return;
-        const records = await store.callBuffer("MGET", ...at.map((index) => documentKey(keys.base, hits[index]!.id)));
+        const names = at.map((index) => documentKey(keys.base, hits[index]!.id));
+        const records = await store.send(["MGET", ...names], { buffers: true });
         for (const [nth, record] of (records as (Buffer | null)[]).entries()) {
           if (record !== null) stored[at[nth]!] = JSON.parse(parseKept(record).stored);
         }

@@ -266,7 +266,7 @@ export class Planner {
   #synonyms(queries: readonly Query[], boost: number | undefined): Plan | null {
     const entries: Entry[] = [];
     for (const query of queries) {
-      if ("prefix" in query || "fuzzy" in query) entries.push(...this.#expanded(query));
+      if ("prefix" in query || "fuzzy" in query) for (const entry of this.#expanded(query)) entries.push(entry);
       else if ("word" in query) {
         const plan = this.#word(query);
         if (plan === null) continue;
@@ -276,7 +276,7 @@ export class Planner {
             for (const { word } of wordsOf(analyser, query.word)) entries.push({ word, weight: 1, mask });
           }
         } else {
-          entries.push(...plan.entries);
+          for (const entry of plan.entries) entries.push(entry);
         }
       } else throw new InputError("synonyms are words, prefixes and fuzzy words");
     }

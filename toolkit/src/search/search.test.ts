@@ -47,6 +47,14 @@ async function filled(store: Store) {
 }
 
 describeBackends("search", { audit: "tags" }, (backend) => {
+  test("500 long documents of different words go in together", async () => {
+    const index = shop(backend.store);
+    const body = (nth: number) => Array.from({ length: 150 }, (_, at) => `w${nth}x${at}`).join(" ");
+    const many = Array.from({ length: 500 }, (_, nth) => [`${nth}`, { body: body(nth) }] as const);
+    expect(await index.putMany(many)).toEqual({ added: 500, changed: 0, same: 0 });
+    expect(idsOf(await index.search("w499x149"))).toEqual(["499"]);
+  });
+
   test("a document is found by its words until it is changed or removed", async () => {
     const index = shop(backend.store);
     expect(await index.put("a", { title: "Brown bears" })).toEqual({ outcome: "added", version: 1 });

@@ -282,7 +282,7 @@ export class Searcher {
       }
     }
     const left = postings > this.#limits.maxPostings ? null : dropped.size === 0 ? plan : without(plan, dropped);
-    if (left !== null) leaves.push(...leavesOf(left, true));
+    if (left !== null) for (const leaf of leavesOf(left, true)) leaves.push(leaf);
     return { plan: left, ignored, postings: left === null ? 0 : postings };
   }
 }

@@ -207,7 +207,7 @@ export class Follows {
   async gone(author: string, set: "listed" | undefined, subjects: readonly string[]): Promise<string[]> {
     if (subjects.length === 0) return [];
     const key = this.#ofAudience(author, set).set;
-    const scores = (await this.#store.call("ZMSCORE", key, ...subjects)) as (string | null)[];
+    const scores = (await this.#store.send(["ZMSCORE", key, ...subjects])) as (string | null)[];
     return subjects.filter((_, at) => scores[at] === null);
   }
 

@@ -56,7 +56,7 @@ export class Views {
     let found: Reply[];
     if (statuses.topology === "cluster") found = sound(await statuses.pipeline(names.map((key) => ["GET", key])));
     else {
-      const parts = await Promise.all(chunked(names, AT_ONCE).map((part) => statuses.call("MGET", ...part)));
+      const parts = await Promise.all(chunked(names, AT_ONCE).map((part) => statuses.send(["MGET", ...part])));
       found = parts.flat();
     }
     return found.map((body) => (body === null ? null : (JSON.parse(String(body)) as Body)));

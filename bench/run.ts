@@ -1,7 +1,7 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
  * Prints the ratios and writes them to bench/results.json, whose tables the README shows (between its bench markers).
@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import { type AdsRow, adsTable, compareAds } from "./ads.ts";
 import { type BuildRow, buildTable, compareBuilding } from "./building.ts";
 import { type ChatRow, chatTable, compareChats } from "./chats.ts";
+import { type FailOpenRow, failOpenTable, measureFailOpen } from "./fail-open.ts";
 import { compareFiles, type FileRow } from "./files.ts";
 import { compareDistribution, type DistributionRow, distributionTable } from "./files-distribution.ts";
 import { compareInProcess, type ProcessRow } from "./in-process.ts";
@@ -49,6 +50,7 @@ interface Results {
   packed?: PackedRow[];
   streaming?: StreamResults;
   ads?: AdsRow[];
+  failopen?: FailOpenRow[];
 }
 
 const PARTS = [
@@ -70,6 +72,7 @@ const PARTS = [
   "packed",
   "streaming",
   "ads",
+  "failopen",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -180,6 +183,7 @@ if (parts.includes("distribution")) results.distribution = await compareDistribu
 if (parts.includes("packed")) results.packed = await comparePacked(flags.quick);
 if (parts.includes("streaming")) results.streaming = await compareStreaming(flags.quick);
 if (parts.includes("ads")) results.ads = await compareAds(flags.quick);
+if (parts.includes("failopen")) results.failopen = await measureFailOpen(flags.quick);
 
 const tables = [
   `Measured on ${results.machine}; both sides in one run, rounds in turn, medians.`,
@@ -201,6 +205,7 @@ const tables = [
   results.packed && packedTable(results.packed),
   results.streaming && streamTables(results.streaming),
   results.ads && adsTable(results.ads),
+  results.failopen && failOpenTable(results.failopen),
 ].filter((table) => table !== undefined);
 const text = tables.join("\n\n");
 console.log(text);

@@ -36,10 +36,20 @@ export class ConnectionError extends CinnabarError {
   override readonly name = "ConnectionError";
   /** False: the server has certainly not run it. True: it may have, and only what is safe to repeat may be repeated. */
   readonly maybeExecuted: boolean;
+  /** Which of several servers it was, where that is known. */
+  readonly server: string | undefined;
 
-  constructor(message: string, options: ErrorOptions & { readonly maybeExecuted: boolean; readonly code?: string }) {
+  constructor(
+    message: string,
+    options: ErrorOptions & {
+      readonly maybeExecuted: boolean;
+      readonly code?: string;
+      readonly server?: string | undefined;
+    },
+  ) {
     super(options.code ?? "CONNECTION", message, options);
     this.maybeExecuted = options.maybeExecuted;
+    this.server = options.server;
   }
 }
 

@@ -2,7 +2,9 @@
 export { type Clock, systemClock, type Timer } from "./clock.ts";
 export { bytes, type Codec, json, text } from "./codec.ts";
 export type { ExistingClient } from "./connection/adopt.ts";
+export type { AttemptOptions } from "./connection/attempts.ts";
 export { BlockingConnection, type WaitOptions } from "./connection/blocking.ts";
+export type { BreakerOptions, Circuit, CircuitState } from "./connection/breaker.ts";
 export { type OpenOptions, open } from "./connection/open.ts";
 export type {
   Answer,
@@ -20,6 +22,7 @@ export {
   type Item,
   type RoundTrip,
   type RoundTripListener,
+  type RunOptions,
   type SendOptions,
   Store,
   type StoreOptions,

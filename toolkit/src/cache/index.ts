@@ -40,6 +40,8 @@ export interface CacheOptions<T> {
   /** Values are also kept in this process for so long, which bounds how old they can be here. 0: not at all. */
   readonly memoryMs?: number;
   readonly memoryItems?: number;
+  /** How long one question to the store may take in all before the value is made without it; 1 000 by default. */
+  readonly timeoutMs?: number;
   /** How many slots the cache is spread over. All processes must agree on it. */
   readonly shards?: number;
   readonly codec?: Codec<T>;
@@ -90,6 +92,7 @@ export class Cache<T = unknown> {
   readonly #staleMs: number;
   readonly #jitter: number;
   readonly #loadMs: number;
+  readonly #limits: { readonly timeoutMs: number };
   readonly #shards: number;
   readonly #codec: Codec<T>;
   readonly #maxBytes: number;
@@ -115,6 +118,7 @@ export class Cache<T = unknown> {
     this.#jitter = options.jitter ?? 0.1;
     if (!(this.#jitter >= 0 && this.#jitter < 1)) throw new InputError("jitter must be from 0 to below 1");
     this.#loadMs = integer("loadMs", options.loadMs ?? 30_000, 10);
+    this.#limits = { timeoutMs: integer("timeoutMs", options.timeoutMs ?? 1_000, 1) };
     this.#shards = integer("shards", options.shards ?? 16, 1, 16_384);
     this.#codec = options.codec ?? json<T>();
     this.#maxBytes = integer("maxBytes", options.maxBytes ?? 16 * 1024 * 1024, 1);
@@ -224,8 +228,8 @@ export class Cache<T = unknown> {
     const names = options.tags ?? [];
     try {
       const [found, invalidated] = await Promise.all([
-        this.#store.callBuffer("HMGET", entry, "v", "at", "fresh", "ends", "t"),
-        names.length === 0 ? [] : this.#store.send(["ZMSCORE", tags, ...names]),
+        this.#store.send(["HMGET", entry, "v", "at", "fresh", "ends", "t"], { buffers: true, ...this.#limits }),
+        names.length === 0 ? [] : this.#store.send(["ZMSCORE", tags, ...names], this.#limits),
       ]);
       const [stored, at, fresh, ends, tagList] = found as (Buffer | null)[];
       if (!stored || !at || !fresh || !ends || !tagList || Number(fresh) < Number(ends)) return null;
@@ -248,7 +252,8 @@ export class Cache<T = unknown> {
     word("key", key);
     const held = this.#held(key);
     if (held !== undefined) return held.value;
-    const [state, , stored] = await this.#store.run(read, { ...this.#keys(key), token: "", leaseMs: 1, leadMs: 0 });
+    const looking = { ...this.#keys(key), token: "", leaseMs: 1, leadMs: 0 };
+    const [state, , stored] = await this.#store.run(read, looking, this.#limits);
     this.#report.count(state === 0 ? "misses" : "hits");
     return stored === undefined ? null : this.#unpacked(stored);
   }
@@ -260,7 +265,8 @@ export class Cache<T = unknown> {
     try {
       for (;;) {
         const noticed = this.#changes.next(key);
-        const [code, ageMs, stored] = await this.#store.run(read, { ...keys, token, leaseMs: this.#loadMs, leadMs: 0 });
+        const asking = { ...keys, token, leaseMs: this.#loadMs, leadMs: 0 };
+        const [code, ageMs, stored] = await this.#store.run(read, asking, this.#limits);
         const state = code % 10;
         if (state === 1) {
           noticed.cancel();
@@ -328,12 +334,13 @@ export class Cache<T = unknown> {
           key,
         };
         taken = true;
-        const filled = await this.#store.run(fill, { ...keys, ...this.#lifetimes(kept), ...filling });
+        const filled = await this.#store.run(fill, { ...keys, ...this.#lifetimes(kept), ...filling }, this.#limits);
         if (filled) this.#remember(key, value, kept);
       }
       return { value, state: "loaded", ageMs: 0 };
     } finally {
-      if (!taken) await this.#store.run(giveUp, { loader: keys.loader, token, channel, key }).catch(this.#onError);
+      if (!taken)
+        await this.#store.run(giveUp, { loader: keys.loader, token, channel, key }, this.#limits).catch(this.#onError);
     }
   }
 

@@ -172,20 +172,22 @@ export class ClusterDriver implements Grouped {
   }
 
   #ask(node: Node, each: Request): Promise<Answer> {
-    return node.line.ask(each).catch((error) => this.#failed(error));
+    return node.line.ask(each).catch((error) => this.#failed(error, node));
   }
 
   #askAll(node: Node, requests: readonly Request[]): Promise<Answer[]> {
-    return node.line.askAll(requests).catch((error) => this.#failed(error));
+    return node.line.askAll(requests).catch((error) => this.#failed(error, node));
   }
 
-  #failed(error: unknown): never {
+  #failed(error: unknown, node: Node): never {
     this.#suspect();
     // The line of a node that is no longer one of the Cluster: it was not written there.
     if (error instanceof ClosedError && !this.#closed) {
       throw new ConnectionError("the node has left the cluster", { maybeExecuted: false, cause: error });
     }
-    throw error;
+    if (!(error instanceof ConnectionError)) throw error;
+    const { message, maybeExecuted, code, cause } = error;
+    throw new ConnectionError(message, { maybeExecuted, code, cause, server: node.label });
   }
 
   // ---------------------------------------------------------------------------------------------- where to
@@ -345,6 +347,18 @@ export class ClusterDriver implements Grouped {
     if (this.#states.current === "lost" && ![...kept].some(({ state }) => state === "lost")) this.#states.set("ready");
   }
 
+  serverOf(key: string | undefined): string {
+    return (key === undefined ? undefined : this.#slots[slotOf(key)]?.label) ?? "";
+  }
+
+  /** A node that is silent may have been replaced, so the table is read again too. */
+  probe(server: string): Promise<Answer> {
+    this.#suspect();
+    const node = this.#nodes.get(server);
+    // One that has left the Cluster is nobody's server any more.
+    return node === undefined ? Promise.resolve(null) : node.line.ask(request("PING"));
+  }
+
   /** The primary that has a key now. */
   groupOf(key: string): Group {
     const node = this.#nodeFor(key);
@@ -355,7 +369,7 @@ export class ClusterDriver implements Grouped {
 
   async session(key: string | undefined, options: SessionOptions = {}): Promise<Session> {
     const node = this.#nodeFor(key);
-    const wire = await dialWire(node.endpoint, this.#settings).catch((error) => this.#failed(error));
+    const wire = await dialWire(node.endpoint, this.#settings).catch((error) => this.#failed(error, node));
     if (this.#closed) {
       wire.destroy();
       throw new ClosedError();
@@ -428,5 +442,6 @@ async function everyGroup(sending: readonly Promise<void>[], others: boolean): P
   if (failed === undefined) return;
   const error: unknown = failed.reason;
   if (!(error instanceof ConnectionError) || error.maybeExecuted || !others) throw error;
-  throw new ConnectionError(error.message, { maybeExecuted: true, code: error.code, cause: error });
+  const { message, code, server } = error;
+  throw new ConnectionError(message, { maybeExecuted: true, code, server, cause: error });
 }

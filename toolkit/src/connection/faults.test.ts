@@ -8,8 +8,11 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { Cache } from "../cache/index.ts";
 import { ConnectionError } from "../errors.ts";
+import { RateLimiter } from "../rate-limits/index.ts";
 import { defineScript } from "../script.ts";
+import { Sessions } from "../sessions/index.ts";
 import { manualClock } from "../testing/manual-clock.ts";
 import { FaultyProxy } from "../testing/proxy.ts";
 import { freePort, installed, type ServerProcess, startOneSentinel, startRedis } from "../testing/servers.ts";
@@ -230,6 +233,76 @@ describe.skipIf(!installed("redis-server"))("a connection that fails", () => {
       const outcome = store.call("INCR", "n").catch((error) => error);
       await store.close();
       expect(await outcome).toMatchObject({ maybeExecuted: true });
+    });
+  });
+
+  describe("frozen", () => {
+    test("what ran when the server woke up is not said to have not run", async () => {
+      const own = await startRedis();
+      const store = await open(own.url, { commandTimeoutMs: 150, connectTimeoutMs: 500, retryMs: 300 });
+      own.pause();
+      const outcomes = Promise.all([
+        store.call("RPUSH", "list", "x").catch((error) => error),
+        store.send(["SET", "k", "v"], { repeatable: true }).catch((error) => error),
+      ]);
+      for (const error of await outcomes) expect(error).toMatchObject({ name: "ConnectionError", maybeExecuted: true });
+      own.resume();
+      const plain = await open(own.url);
+      expect([await plain.call("LLEN", "list"), await plain.call("GET", "k")]).toEqual([1, "v"]);
+      await Promise.all([store.close(), plain.close()]);
+      await own.stop();
+    });
+
+    test("with the circuit open nothing is written, and components answer without the store", async () => {
+      const states: string[] = [];
+      const store = await through({
+        breaker: { failures: 2, openAfterMs: 0, probeMs: 3_600_000 },
+        hooks: { circuit: ({ state }) => void states.push(state) },
+      });
+      const limits = { limit: 5, windowMs: 1_000 };
+      const limiter = new RateLimiter(store, "api", limits, { whenUnreachable: "allow", timeoutMs: 50 });
+      const cache = new Cache<number>(store, "page", { timeoutMs: 50 });
+      const sessions = new Sessions(store, { timeoutMs: 50 });
+      const { token } = await sessions.create();
+      expect(await limiter.take("ann")).toMatchObject({ allowed: true, remaining: 4 });
+      proxy.swallow();
+      while (states.length === 0) expect(await limiter.take("ann")).toMatchObject({ allowed: true, unchecked: true });
+      const before = proxy.received;
+      for (let nth = 0; nth < 100; nth++) {
+        expect(await limiter.take("ann")).toMatchObject({ unchecked: true });
+        expect(await cache.get(`k${nth}`, () => nth)).toBe(nth);
+        await expect(sessions.load(token)).rejects.toMatchObject({ code: "CIRCUIT_OPEN", maybeExecuted: false });
+        await expect(store.call("GET", "k")).rejects.toMatchObject({ code: "CIRCUIT_OPEN", maybeExecuted: false });
+      }
+      await direct.call("PING");
+      expect(proxy.received).toBe(before);
+      expect(states).toEqual(["open"]);
+      expect(store.circuits()).toMatchObject([{ state: "open" }]);
+    });
+
+    test("the circuit closes by itself when the server answers again", async () => {
+      const states: string[] = [];
+      let closed: () => void = () => {};
+      const isClosed = new Promise<void>((resolve) => {
+        closed = resolve;
+      });
+      const store = await through({
+        timeoutMs: 50,
+        breaker: { failures: 2, openAfterMs: 0, probeMs: 20 },
+        hooks: {
+          circuit: ({ state }) => {
+            states.push(state);
+            if (state === "closed") closed();
+          },
+        },
+      });
+      proxy.swallow();
+      while (!states.includes("open")) await store.call("GET", "k").catch(() => {});
+      proxy.swallow(false);
+      proxy.cut();
+      await isClosed;
+      expect(await store.send(["SET", "k", "v"], { timeoutMs: 10_000 })).toBe("OK");
+      expect(store.circuits()).toEqual([]);
     });
   });
 

@@ -9,7 +9,7 @@
 import type { Timer } from "../clock.ts";
 import { ClosedError, ConnectionError, ServerError } from "../errors.ts";
 import { mayPass, openWithin, type Settings } from "./dial.ts";
-import type { Answer, ConnectionState, Reply, Request } from "./port.ts";
+import type { Answer, Attempt, ConnectionState, Reply, Request } from "./port.ts";
 import type { Wire } from "./wire.ts";
 
 const FIRST_PAUSE_MS = 25;
@@ -81,11 +81,12 @@ export class Line {
   /** A server's error is an answer. */
   ask(request: Request): Promise<Answer> {
     const wire = this.#wire;
-    if (wire === null) return this.#whenReady((ready) => this.#asked(ready, request));
+    if (wire === null) return this.#whenReady(request.attempt, (ready) => this.#asked(ready, request));
     return this.#asked(wire, request);
   }
 
   #asked(wire: Wire, request: Request): Promise<Answer> {
+    written(request.attempt);
     return wire.ask(request, this.#limits).then((answer) => {
       if (answer instanceof ServerError) this.#judge(wire, answer);
       return answer;
@@ -95,11 +96,12 @@ export class Line {
   /** The same, with a server's error thrown. */
   send(request: Request): Promise<Reply> {
     const wire = this.#wire;
-    if (wire === null) return this.#whenReady((ready) => this.#sent(ready, request));
+    if (wire === null) return this.#whenReady(request.attempt, (ready) => this.#sent(ready, request));
     return this.#sent(wire, request);
   }
 
   #sent(wire: Wire, request: Request): Promise<Reply> {
+    written(request.attempt);
     return wire.ask(request, this.#limits).then((answer) => {
       if (!(answer instanceof ServerError)) return answer;
       this.#judge(wire, answer);
@@ -110,18 +112,22 @@ export class Line {
   /** All together, with nothing of anybody else between. */
   askAll(requests: readonly Request[]): Promise<Answer[]> {
     const wire = this.#wire;
-    if (wire === null) return this.#whenReady((ready) => this.#askedAll(ready, requests));
-    return this.#askedAll(wire, requests);
+    const attempt = requests.find((request) => request.attempt !== undefined)?.attempt;
+    if (wire === null) return this.#whenReady(attempt, (ready) => this.#askedAll(ready, requests, attempt));
+    return this.#askedAll(wire, requests, attempt);
   }
 
-  async #askedAll(wire: Wire, requests: readonly Request[]): Promise<Answer[]> {
+  async #askedAll(wire: Wire, requests: readonly Request[], attempt: Attempt | undefined): Promise<Answer[]> {
+    written(attempt);
     const answers = await wire.askAll(requests, this.#limits);
     for (const answer of answers) if (answer instanceof ServerError) this.#judge(wire, answer);
     return answers;
   }
 
-  async #whenReady<T>(use: (wire: Wire) => Promise<T>): Promise<T> {
-    return use(await this.wire());
+  async #whenReady<T>(attempt: Attempt | undefined, use: (wire: Wire) => Promise<T>): Promise<T> {
+    const wire = await this.wire();
+    if (attempt?.isAbandoned === true) throw unsent(new Error("the call was given up before it could be sent"));
+    return use(wire);
   }
 
   #judge(wire: Wire, error: ServerError): void {
@@ -199,6 +205,10 @@ export class Line {
     this.#wire = null;
     await wire?.drain(DRAIN_MS, "the store is closed");
   }
+}
+
+function written(attempt: Attempt | undefined): void {
+  if (attempt !== undefined) attempt.isWritten = true;
 }
 
 /** Whatever went wrong before anything was written. */

@@ -27,6 +27,15 @@ export interface Request {
   readonly readOnly?: boolean;
   /** Who may answer a read; as the store was opened, if it is not said. */
   readonly reads?: ReadPolicy | undefined;
+  /** For calls with a deadline: what the caller and the driver tell each other about this attempt. */
+  readonly attempt?: Attempt | undefined;
+}
+
+export interface Attempt {
+  /** The caller has given it up: what is not written yet must not be. */
+  isAbandoned: boolean;
+  /** The driver has written it, or part of it. */
+  isWritten: boolean;
 }
 
 /** Who may answer reads, and how old an answer may be. */
@@ -86,6 +95,10 @@ export interface Driver {
   /** Sends one request to every primary: for sweeps and for what has no key. */
   sendToAll(request: Request): Promise<Answer[]>;
   onState(listener: (state: ConnectionState) => void): () => void;
+  /** The name of the server that a request with this key goes to now; where there is only one, no name is needed. */
+  serverOf?(key: string | undefined): string;
+  /** Asks a server for a sign of life; rejects if none comes. A driver that has it keeps `Request.attempt`. */
+  probe?(server: string): Promise<unknown>;
   /** How a worker thread of this process can reach the same server; null where it cannot (embedded, a client of the user's). */
   readonly address: WorkerAddress | null;
   close(): Promise<void>;

@@ -105,6 +105,10 @@ export class RemoteDriver implements Grouped {
     return this.#states.add(listener);
   }
 
+  probe(): Promise<Answer> {
+    return this.#line.ask(request("PING"));
+  }
+
   /** There is one primary. */
   groupOf(): Group {
     return this.#group;

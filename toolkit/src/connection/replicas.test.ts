@@ -214,6 +214,22 @@ describe.skipIf(!REDIS)("reads from replicas", () => {
     expect(await servedBy(replica.port, () => reading.call("GET", "k"))).toBe(true);
   });
 
+  test("leave a frozen replica after its maxLagMs, long before the deadline of a command", async () => {
+    const lonely = await startRedis({ args: AT_ONCE });
+    started.push(lonely);
+    const replica = await follower(lonely);
+    const policy = { from: "replicas", maxLagMs: 300 } as const;
+    const reading = await store(lonely.url, { commandTimeoutMs: 600_000, reads: policy });
+    await reading.call("SET", "k", "v");
+    expect(await servedBy(replica.port, () => reading.call("GET", "k"))).toBe(true);
+    replica.pause();
+    // With the deadline of ten minutes alone, the first of them would not be over when the test is.
+    for (let round = 0; round < 20; round++) expect(await reading.call("GET", "k")).toBe("v");
+    expect(await reading.pipeline([["GET", "k"]])).toEqual(["v"]);
+    replica.resume();
+    expect(await servedBy(replica.port, () => reading.call("GET", "k"))).toBe(true);
+  });
+
   test("a policy that makes no sense is refused", async () => {
     await expect(open(primary.url, { reads: { from: "mirrors" } as never })).rejects.toThrow(/reads\.from/);
     await expect(open(primary.url, { reads: { from: "replicas", maxLagMs: 0 } })).rejects.toThrow(/maxLagMs/);

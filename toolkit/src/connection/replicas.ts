@@ -12,7 +12,7 @@
  * cannot be sure. So does everything that is not a read of a key, and a read whose replica fails.
  */
 import { integer, oneOf } from "../checks.ts";
-import type { Clock } from "../clock.ts";
+import type { Clock, Timer } from "../clock.ts";
 import { ConnectionError, InputError, ServerError } from "../errors.ts";
 import { dialWire, type Endpoint, labelOf, request, type Settings } from "./dial.ts";
 import { Line } from "./line.ts";
@@ -271,7 +271,7 @@ export class ReplicaDriver implements Driver {
     const following = this.#following(key);
     const replica = following.choose(each.reads ?? this.#options.policy, each.words[0] === "EVAL");
     if (replica === null) return this.#inner.send(each);
-    const answer = await answerOf(replica, replica.line.ask(each));
+    const answer = await this.#answerOf(replica, each, replica.line.ask(each));
     if (answer === ELSEWHERE) return this.#inner.send(each);
     following.note(replica, answer as Answer);
     if (answer instanceof ServerError) throw answer;
@@ -305,9 +305,36 @@ export class ReplicaDriver implements Driver {
   async #readMany(following: Following, requests: readonly Request[]): Promise<Answer[]> {
     const replica = following.choose(requests[0]!.reads ?? this.#options.policy);
     if (replica === null) return this.#inner.sendMany(requests);
-    const answers = await answerOf(replica, replica.line.askAll(requests));
+    const answers = await this.#answerOf(replica, requests[0]!, replica.line.askAll(requests));
     if (answers === ELSEWHERE || (answers as Answer[]).some(isElsewhere)) return this.#inner.sendMany(requests);
     return answers as Answer[];
+  }
+
+  /**
+   * What the replica answers; ELSEWHERE if the primary is to be asked instead. A replica that stays silent for as long as its
+   * answers may be old is no help: it is asked again when it has been measured again.
+   */
+  async #answerOf<T extends Answer | Answer[]>(
+    replica: Replica,
+    each: Request,
+    asking: Promise<T>,
+  ): Promise<T | typeof ELSEWHERE> {
+    const policy = each.reads ?? this.#options.policy;
+    const patienceMs = (policy.from === "replicas" ? policy.maxLagMs : undefined) ?? DEFAULT_MAX_LAG_MS;
+    let timer: Timer | undefined;
+    const silent = new Promise<typeof ELSEWHERE>((resolve) => {
+      timer = this.#options.settings.clock.after(patienceMs, () => resolve(ELSEWHERE));
+    });
+    try {
+      const answer = await Promise.race([asking, silent]);
+      if (answer !== ELSEWHERE && (Array.isArray(answer) || !isElsewhere(answer as Answer))) return answer;
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error;
+    } finally {
+      timer?.cancel();
+    }
+    replica.distrust();
+    return ELSEWHERE;
   }
 
   transact(requests: readonly Request[]): Promise<Answer[]> {
@@ -360,6 +387,14 @@ export class ReplicaDriver implements Driver {
     return this.#inner.onState(listener);
   }
 
+  serverOf(key: string | undefined): string {
+    return this.#inner.serverOf?.(key) ?? "";
+  }
+
+  probe(server: string): Promise<unknown> {
+    return this.#inner.probe?.(server) ?? Promise.resolve();
+  }
+
   async close(): Promise<void> {
     await Promise.all([...this.#followings.values()].map((following) => following.close()));
     await this.#inner.close();
@@ -376,21 +411,6 @@ function isElsewhere(answer: Answer): boolean {
   return answer instanceof ServerError && ELSEWHERE.has(answer.code);
 }
 
-/** What the replica answers; ELSEWHERE if the primary is to be asked instead. */
-async function answerOf<T extends Answer | Answer[]>(
-  replica: Replica,
-  asking: Promise<T>,
-): Promise<T | typeof ELSEWHERE> {
-  try {
-    const answer = await asking;
-    if (Array.isArray(answer) || !isElsewhere(answer as Answer)) return answer;
-  } catch (error) {
-    if (!(error instanceof ConnectionError)) throw error;
-  }
-  replica.distrust();
-  return ELSEWHERE;
-}
-
 /** The same driver, with another answer to who may answer reads. It is not closed with what stands on it. */
 export function readingDriver(inner: Driver, policy: ReadPolicy): Driver {
   const reads = checkedPolicy(policy);
@@ -405,6 +425,8 @@ export function readingDriver(inner: Driver, policy: ReadPolicy): Driver {
     subscriber: (events) => inner.subscriber(events),
     sendToAll: (each) => inner.sendToAll(each),
     onState: (listener) => inner.onState(listener),
+    serverOf: (key) => inner.serverOf?.(key) ?? "",
+    ...(inner.probe === undefined ? {} : { probe: (server) => inner.probe!(server) }),
     close: async () => {},
   };
 }

@@ -5,17 +5,17 @@
  * nothing else, transactions with retry on conflict, subscriptions shared by one connection, connections for blocking
  * commands with a guard, hooks for metrics, and a `close` that leaves nothing behind.
  *
- * What is repeated: a request that certainly did not run (the connection failed before it was sent; the server was loading,
- * failing over or moving a slot), and one that may have run but is declared repeatable (reads; scripts with `repeatable`).
- * Everything else rejects with a ConnectionError whose `maybeExecuted` is true, and the caller decides.
+ * When a call is sent again, when it is refused and when it is given up is in attempts.ts and breaker.ts.
  */
-import { setMaxListeners } from "node:events";
-import { type Clock, sleep, systemClock } from "../clock.ts";
+import { type Clock, systemClock } from "../clock.ts";
 import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "../errors.ts";
 import { type Script, type ScriptCall, type ScriptText, textFor } from "../script.ts";
+import { type AttemptOptions, Attempts, asMaybeExecuted, CONFLICT_DELAYS, type Sending } from "./attempts.ts";
 import { BlockingConnection } from "./blocking.ts";
+import type { Circuit } from "./breaker.ts";
 import type {
   Answer,
+  Attempt,
   ConnectionState,
   Driver,
   ReadPolicy,
@@ -46,13 +46,13 @@ export type RoundTripListener = (trip: RoundTrip) => ((error?: unknown) => void)
 export interface Hooks {
   readonly roundTrip?: RoundTripListener;
   readonly connection?: (state: ConnectionState) => void;
+  /** Called when the circuit of a server opens, is tried (half-open) and closes: see breaker.ts. */
+  readonly circuit?: (circuit: Circuit) => void;
 }
 
-export interface StoreOptions {
+export interface StoreOptions extends AttemptOptions {
   readonly hooks?: Hooks;
   readonly clock?: Clock;
-  /** How long a request that is safe to repeat is repeated before its error is passed on. */
-  readonly retryMs?: number;
   /** How long past its own timeout a blocking command may stay silent. */
   readonly guardMs?: number;
 }
@@ -61,6 +61,13 @@ export interface SendOptions {
   readonly key?: string;
   readonly buffers?: boolean;
   readonly repeatable?: boolean;
+  /** How long the call may take in all; as the store was opened, if it is not said. */
+  readonly timeoutMs?: number | undefined;
+}
+
+export interface RunOptions {
+  /** How long the call may take in all; as the store was opened, if it is not said. */
+  readonly timeoutMs?: number | undefined;
 }
 
 export interface TransactionOptions {
@@ -83,11 +90,6 @@ export type Answers<I extends readonly Item[]> = {
   -readonly [at in keyof I]: I[at] extends ScriptCall<infer T> ? T | ServerError : Answer;
 };
 
-/** Errors which say that the server did not run the command and may be able to soon. */
-const PASSING = new Set(["CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "TRYAGAIN"]);
-/** Between attempts: a server that does not answer needs time, while others' transactions are over in a moment. */
-const FAULT_DELAYS = { firstMs: 20, longestMs: 1_000 };
-const CONFLICT_DELAYS = { firstMs: 0.5, longestMs: 50 };
 const DEFAULT_ATTEMPTS = 100;
 
 export class Store {
@@ -96,7 +98,8 @@ export class Store {
   readonly #driver: Driver;
   /** Those who are told of round trips; null while there is nobody, which costs a request nothing. */
   #listeners: readonly RoundTripListener[] | null;
-  readonly #retryMs: number;
+  readonly #options: StoreOptions;
+  readonly #attempts: Attempts;
   readonly #guardMs: number;
   readonly #loaded = new Set<string>();
   readonly #subscriptions: Subscriptions;
@@ -110,13 +113,12 @@ export class Store {
     this.#driver = driver;
     this.topology = driver.topology;
     this.clock = options.clock ?? systemClock;
-    const { connection, roundTrip } = options.hooks ?? {};
+    const { connection, roundTrip, circuit } = options.hooks ?? {};
     this.#listeners = roundTrip === undefined ? null : [roundTrip];
-    this.#retryMs = options.retryMs ?? 10_000;
+    this.#options = options;
+    this.#attempts = new Attempts(driver, this.clock, options, this.#closing.signal, (each) => circuit?.(each));
     this.#guardMs = options.guardMs ?? 5_000;
     this.#subscriptions = new Subscriptions(driver);
-    // As many listen to it as requests are being repeated, which is no leak.
-    setMaxListeners(0, this.#closing.signal);
     if (connection !== undefined) driver.onState(connection);
     // A server that comes back may have forgotten the scripts, and what else leads to it is as lost.
     driver.onState((state) => {
@@ -135,6 +137,11 @@ export class Store {
     return this.#closed !== null;
   }
 
+  /** The servers that have failed since their last answer; those that are not named have answered. */
+  circuits(): Circuit[] {
+    return this.#attempts.circuits();
+  }
+
   // ---------------------------------------------------------------------------------------------- commands
 
   /** Runs a command; strings in the reply are text. */
@@ -149,32 +156,33 @@ export class Store {
 
   send(words: readonly Word[], options: SendOptions = {}): Promise<Reply> {
     if (words.length === 0) return Promise.reject(new InputError("a command needs a name"));
-    const { buffers = false, repeatable = isRead(words) } = options;
+    const { buffers = false, repeatable = isRead(words), timeoutMs } = options;
     const key = options.key ?? (this.#driver.topology === "cluster" ? routingKey(words) : undefined);
-    const send = () => this.#driver.send({ words, key, buffers });
-    return this.#trip("call", words, repeatable, send);
+    const send = (attempt?: Attempt) => this.#driver.send({ words, key, buffers, attempt });
+    return this.#trip("call", words, { repeatable, keys: [key], timeoutMs }, send);
   }
 
   /** Sends a command without a key to every primary: one answer for each. */
   sendToAll(words: readonly Word[]): Promise<Answer[]> {
     const send = () => this.#driver.sendToAll({ words, key: undefined, buffers: false });
-    return this.#trip("call", words, isRead(words), send);
+    return this.#trip("call", words, { repeatable: isRead(words), keys: [] }, send);
   }
 
   /** Runs a script. */
-  async run<P, T>(script: Script<P, T>, params: P): Promise<T> {
+  async run<P, T>(script: Script<P, T>, params: P, options: RunOptions = {}): Promise<T> {
     const call = script.with(params);
-    return script.reply(await this.#trip("script", call, script.repeatable, () => this.#evaluate(call)));
+    const sending = { repeatable: script.repeatable, keys: [call.keys[0]], timeoutMs: options.timeoutMs };
+    return script.reply(await this.#trip("script", call, sending, (attempt) => this.#evaluate(call, attempt)));
   }
 
-  async #evaluate(call: ScriptCall): Promise<Reply> {
+  async #evaluate(call: ScriptCall, attempt: Attempt | undefined): Promise<Reply> {
     const text = this.#textOf(call);
     try {
-      return await this.#driver.send(bySha(call, text));
+      return await this.#driver.send(attempted(bySha(call, text), attempt));
     } catch (error) {
       if (!(error instanceof ServerError) || error.code !== "NOSCRIPT") throw error;
     }
-    const reply = await this.#driver.send(bySource(call, text));
+    const reply = await this.#driver.send(attempted(bySource(call, text), attempt));
     this.#loaded.add(text.sha);
     return reply;
   }
@@ -191,36 +199,47 @@ export class Store {
    * Sends many at once; errors stand among the answers. The items are independent: others' commands may come between, and a
    * script that the server has forgotten runs after the rest.
    */
-  async pipeline<const I extends readonly Item[]>(items: I): Promise<Answers<I>> {
+  async pipeline<const I extends readonly Item[]>(items: I, options: RunOptions = {}): Promise<Answers<I>> {
     if (items.length === 0) return [] as unknown as Answers<I>;
     const repeatable = items.every((item) => (isCall(item) ? item.script.repeatable : isRead(item)));
-    const answers = await this.#trip("pipeline", items, repeatable, () => this.#sendAll(items));
+    const sending = { repeatable, keys: this.#keysOf(items), timeoutMs: options.timeoutMs };
+    const answers = await this.#trip("pipeline", items, sending, (attempt) => this.#sendAll(items, attempt));
     return answers.map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
   }
 
-  /** Sends what a server has refused for the moment again, after a pause; it has not run. */
-  async #sendAll(items: readonly Item[]): Promise<Answer[]> {
-    const answers = await this.#sendItems(items);
-    const since = this.clock.monotonicMs();
-    for (let attempt = 0; ; attempt++) {
-      const refused = answers.flatMap((answer, at) => (this.#mayRepeat(answer, false) ? [at] : []));
-      if (refused.length === 0 || this.closed || this.clock.monotonicMs() - since >= this.#retryMs) return answers;
-      await this.#pause(attempt, this.#closing.signal);
-      const again = await this.#sendItems(refused.map((at) => items[at]!)).catch(someHaveRun);
+  /** Where there is one server, it does not matter which keys they are. */
+  #keysOf(items: readonly Item[]): (string | undefined)[] {
+    if (this.topology !== "cluster") return [undefined];
+    return items.map((item) => (isCall(item) ? item.keys[0] : routingKey(item)));
+  }
+
+  /** Sends what a server has refused for the moment again, after a pause; it has not run. The others have. */
+  async #sendAll(items: readonly Item[], attempt: Attempt | undefined): Promise<Answer[]> {
+    const answers = await this.#sendItems(items, attempt);
+    const until = this.clock.monotonicMs() + this.#attempts.retryMs;
+    for (let count = 0; ; count++) {
+      const refused = answers.flatMap((answer, at) => (this.#attempts.isPassing(answer) ? [at] : []));
+      const isOver = attempt?.isAbandoned === true || this.closed || this.clock.monotonicMs() >= until;
+      if (refused.length === 0 || isOver) return answers;
+      await this.#attempts.pause(count, this.#closing.signal);
+      const again = await this.#sendItems(
+        refused.map((at) => items[at]!),
+        attempt,
+      ).catch((error) => Promise.reject(asMaybeExecuted(error)));
       refused.forEach((at, nth) => {
         answers[at] = again[nth]!;
       });
     }
   }
 
-  async #sendItems(items: readonly Item[]): Promise<Answer[]> {
+  async #sendItems(items: readonly Item[], attempt: Attempt | undefined): Promise<Answer[]> {
     const fresh = new Set<string>();
     const requests = items.map((item) => {
-      if (!isCall(item)) return this.#request(item);
+      if (!isCall(item)) return attempted(this.#request(item), attempt);
       const text = this.#textOf(item);
       const known = this.#loaded.has(text.sha) || fresh.has(text.sha);
       if (this.topology !== "cluster" && !known) fresh.add(text.sha);
-      return known ? bySha(item, text) : bySource(item, text);
+      return attempted(known ? bySha(item, text) : bySource(item, text), attempt);
     });
     const answers = await this.#driver.sendMany(requests);
     if (this.topology !== "cluster") for (const sha of fresh) this.#loaded.add(sha);
@@ -230,7 +249,10 @@ export class Store {
       answer instanceof ServerError && answer.code === "NOSCRIPT" && isCall(items[at]!) ? [at] : [],
     );
     if (forgotten.length === 0) return answers;
-    const again = await this.#driver.sendMany(forgotten.map((at) => this.#bySource(items[at] as ScriptCall)));
+    // The others have run, whatever becomes of these.
+    const again = await this.#driver
+      .sendMany(forgotten.map((at) => attempted(this.#bySource(items[at] as ScriptCall), attempt)))
+      .catch((error) => Promise.reject(asMaybeExecuted(error)));
     forgotten.forEach((at, nth) => {
       answers[at] = again[nth]!;
     });
@@ -249,7 +271,10 @@ export class Store {
     if (items.length === 0) return [] as unknown as Answers<I>;
     // By source: a script that the server has forgotten would fail in the middle of the transaction.
     const requests = items.map((item) => (isCall(item) ? this.#bySource(item) : this.#request(item)));
-    const answers = await this.#trip("transaction", items, false, () => this.#driver.transact(requests));
+    const sending = { repeatable: false, keys: [requests.find(({ key }) => key !== undefined)?.key] };
+    const answers = await this.#trip("transaction", items, sending, (attempt) =>
+      this.#driver.transact(requests.map((each) => attempted(each, attempt))),
+    );
     return answers.map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
   }
 
@@ -264,9 +289,10 @@ export class Store {
     const { watch, attempts = DEFAULT_ATTEMPTS, signal } = options;
     if (watch.length === 0) throw new InputError("a transaction needs keys to watch; without any, use multi");
     for (let conflicts = 0; conflicts < attempts; conflicts++) {
-      const outcome = await this.#retried(false, () => this.#attempt(watch, body, signal), signal);
+      const sending = { repeatable: false, keys: [watch[0]], signal };
+      const outcome = await this.#attempts.run(sending, () => this.#attempt(watch, body, signal));
       if (outcome !== CONFLICT) return outcome;
-      if (conflicts >= 2) await this.#pause(conflicts - 2, signal, CONFLICT_DELAYS);
+      if (conflicts >= 2) await this.#attempts.pause(conflicts - 2, signal, CONFLICT_DELAYS);
     }
     throw new ConflictError(attempts);
   }
@@ -282,7 +308,7 @@ export class Store {
     let sound = false;
     try {
       const ask = (words: readonly Word[], buffers: boolean) =>
-        this.#trip("call", words, false, () => session.send({ words, key, buffers }), false).catch((error) =>
+        this.#trip("call", words, null, () => session.send({ words, key, buffers })).catch((error) =>
           Promise.reject(beforeExec(error, words)),
         );
       await ask(["WATCH", ...watch], false);
@@ -307,7 +333,7 @@ export class Store {
   async #execute(session: Session, key: string, items: readonly Item[]): Promise<Answer[] | typeof CONFLICT> {
     const requests = items.map((item) => (isCall(item) ? this.#bySource(item) : this.#request(item)));
     const send = () => session.sendMany([{ words: ["MULTI"], key, buffers: false }, ...asBuffers(requests), EXEC]);
-    const replies = executedOrNull(requests, await this.#trip("transaction", items, false, send, false));
+    const replies = executedOrNull(requests, await this.#trip("transaction", items, null, send));
     if (replies === null) return CONFLICT;
     return replies.map((answer, at) => decoded(items[at]!, answer)) as Answer[];
   }
@@ -352,9 +378,8 @@ export class Store {
    */
   reading(policy: ReadPolicy): Store {
     const store = new Store(readingDriver(this.#driver, policy), {
-      clock: this.clock,
-      retryMs: this.#retryMs,
-      guardMs: this.#guardMs,
+      ...this.#options,
+      hooks: {},
     });
     for (const listener of this.#listeners ?? []) store.onRoundTrip(listener);
     const remove = this.onClose(() => store.close());
@@ -372,7 +397,7 @@ export class Store {
     }
     const words = ["INFO", "replication"];
     const send = () => this.#driver.send({ words, key, buffers: false, reads: { from: "primary" } });
-    return positionIn(String(await this.#trip("call", words, true, send)));
+    return positionIn(String(await this.#trip("call", words, { repeatable: true, keys: [key] }, send)));
   }
 
   /** Runs when the store is closed, before its connections go; for what components keep running. Returns what takes it back. */
@@ -400,6 +425,7 @@ export class Store {
   async #close(): Promise<void> {
     await Promise.allSettled([...this.#onClose].map(async (callback) => callback()));
     this.#closing.abort(new ClosedError());
+    this.#attempts.stop();
     for (const connection of [...this.#blocking]) connection.close();
     for (const session of this.#sessions.splice(0)) session.destroy();
     this.#subscriptions.close();
@@ -417,16 +443,16 @@ export class Store {
     };
   }
 
+  /** `sending` is null for what is part of a larger attempt. */
   #trip<T>(
     kind: RoundTrip["kind"],
     sent: Item | readonly Item[],
-    repeatable: boolean,
-    send: () => Promise<T>,
-    retried = true,
+    sending: Sending | null,
+    send: (attempt?: Attempt) => Promise<T>,
   ): Promise<T> {
     const end = this.#listeners === null ? undefined : begun(this.#listeners, kind, sent);
     if (this.topology === "embedded" && end === undefined) return send();
-    const answer = retried ? this.#retried(repeatable, send) : send();
+    const answer = sending === null ? send() : this.#attempts.run(sending, send);
     if (end === undefined) return answer;
     return answer.then(
       (value) => {
@@ -438,37 +464,6 @@ export class Store {
         throw error;
       },
     );
-  }
-
-  #retried<T>(repeatable: boolean, send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return send().catch((error) => this.#repeated(error, repeatable, send, signal));
-  }
-
-  async #repeated<T>(first: unknown, repeatable: boolean, send: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const since = this.clock.monotonicMs();
-    let error = first;
-    for (let attempt = 0; ; attempt++) {
-      if (!this.#mayRepeat(error, repeatable) || this.closed) throw error;
-      if (this.clock.monotonicMs() - since >= this.#retryMs) throw error;
-      await this.#pause(attempt, signal ?? this.#closing.signal);
-      try {
-        return await send();
-      } catch (again) {
-        error = again;
-      }
-    }
-  }
-
-  #mayRepeat(error: unknown, repeatable: boolean): boolean {
-    if (error instanceof ConnectionError) return repeatable || !error.maybeExecuted;
-    if (!(error instanceof ServerError)) return false;
-    return PASSING.has(error.code) || (this.topology === "cluster" && (error.code === "MOVED" || error.code === "ASK"));
-  }
-
-  /** Longer from attempt to attempt, with jitter, so that many clients do not come back at once. */
-  #pause(attempt: number, signal: AbortSignal | undefined, { firstMs, longestMs } = FAULT_DELAYS): Promise<void> {
-    const longest = Math.min(longestMs, firstMs * 2 ** attempt);
-    return sleep(this.clock, longest * (0.5 + this.clock.random() / 2), signal);
   }
 }
 
@@ -493,12 +488,6 @@ function begun(
 
 const NAME_OF_MANY = { pipeline: "PIPELINE", transaction: "MULTI" } as const;
 
-/** A connection that is lost while the rest of a pipeline is sent again: the others have run. */
-function someHaveRun(error: unknown): never {
-  if (!(error instanceof ConnectionError) || error.maybeExecuted) throw error;
-  throw new ConnectionError(error.message, { maybeExecuted: true, code: error.code, cause: error });
-}
-
 /** A connection that is lost before EXEC leaves nothing behind, as long as only reads went over it. */
 function beforeExec(error: unknown, words: readonly Word[]): unknown {
   if (!(error instanceof ConnectionError) || !(isRead(words) || words[0] === "WATCH" || words[0] === "UNWATCH")) {
@@ -521,6 +510,10 @@ function bySource({ script, keys, args }: ScriptCall, { source }: ScriptText): R
 
 function requestOf(words: Word[], { buffers, readOnly }: Script<never, unknown>, key: string | undefined): Request {
   return { words, key, buffers, readOnly };
+}
+
+function attempted(request: Request, attempt: Attempt | undefined): Request {
+  return attempt === undefined ? request : { ...request, attempt };
 }
 
 function decoded(item: Item, answer: Answer): unknown {

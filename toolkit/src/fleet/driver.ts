@@ -166,9 +166,25 @@ export class FleetDriver implements Driver {
 
   sendToAll(each: Request): Promise<Answer[]> {
     return this.#admitted([], async () => {
-      const answers = [...this.#drivers()].map((driver) => driver.sendToAll(each));
-      return (await Promise.all(answers)).flat();
+      const answers: Answer[][] = [];
+      const sending = [...this.#drivers()].map(async (driver, at) => {
+        answers[at] = await driver.sendToAll(each);
+      });
+      await everyOne(sending);
+      return answers.flat();
     });
+  }
+
+  /** The shard's name, and the server's in it. */
+  serverOf(key: string | undefined): string {
+    const driver = key === undefined ? this.#owner[0] : this.#owner[slotOf(key)];
+    for (const [name, each] of this.#shards) if (each === driver) return `${name}/${each.serverOf?.(key) ?? ""}`;
+    return "";
+  }
+
+  async probe(server: string): Promise<unknown> {
+    const slash = server.indexOf("/");
+    return this.#shards.get(server.slice(0, slash))?.probe?.(server.slice(slash + 1));
   }
 
   /** Refuses a key that a move would not take along. */

@@ -29,6 +29,11 @@ export interface RateLimiterOptions {
   readonly prefix?: string;
   /** What to answer while the store cannot be reached: throw, or let through, or refuse. */
   readonly whenUnreachable?: "throw" | "allow" | "deny";
+  /**
+   * How long one question to the store may take in all. Where `whenUnreachable` allows or denies, 1 000 by default; where it
+   * throws, as the store was opened.
+   */
+  readonly timeoutMs?: number;
   /** Subjects that were refused are refused without asking the store until their time has come; this many are remembered. */
   readonly remember?: number;
 }
@@ -47,6 +52,8 @@ export interface Verdict {
 }
 
 const MAX_SLIDING = 10_000;
+/** An answer that does not depend on the store is not waited for much longer than a person waits for a page. */
+const FAIL_OPEN_MS = 1_000;
 /** Limiters that nobody has used for so long are not listed. */
 const KEEP_NAMES_MS = 7 * 86_400_000;
 /** A limiter says that it is in use once in so many calls at the most; a power of two. */
@@ -73,6 +80,7 @@ export class RateLimiter {
   readonly #store: Store;
   readonly #prefix: string;
   readonly #whenUnreachable: "throw" | "allow" | "deny";
+  readonly #timeoutMs: number | undefined;
   readonly #remember: number;
   /** Subject → when it may try again (monotonic) and the verdict until then; oldest first. */
   readonly #refused = new Map<string, { readonly until: number; readonly verdict: Verdict }>();
@@ -89,6 +97,8 @@ export class RateLimiter {
     this.#store = store;
     this.#prefix = options.prefix ?? "limit";
     this.#whenUnreachable = options.whenUnreachable ?? "throw";
+    const patienceMs = options.timeoutMs ?? (this.#whenUnreachable === "throw" ? undefined : FAIL_OPEN_MS);
+    this.#timeoutMs = patienceMs === undefined ? undefined : integer("timeoutMs", patienceMs, 1);
     this.#remember = options.remember ?? 0;
     this.#instance = Math.floor(store.clock.random() * 2 ** 48).toString(36);
     subjectKey(this.#prefix, name, "check");
@@ -138,7 +148,11 @@ export class RateLimiter {
         burst,
         unique,
       ]);
-      const [allowed, verdicts] = await this.#store.run(take, { buckets, cost, mode, rules });
+      const [allowed, verdicts] = await this.#store.run(
+        take,
+        { buckets, cost, mode, rules },
+        { timeoutMs: this.#timeoutMs },
+      );
       return this.#verdict(allowed === 1, verdicts);
     } catch (error) {
       if (this.#whenUnreachable === "throw" || !(error instanceof CinnabarError) || error.code === "INPUT") throw error;
@@ -151,7 +165,7 @@ export class RateLimiter {
   async #askOne(bucket: string, cost: number, unique: string): Promise<Verdict> {
     const { algorithm = GCRA, limit, windowMs, burst = limit } = this.rules[0]!;
     const rule = { bucket, cost, limit, window: windowMs * 1000, burst, unique };
-    const [allowed, ...verdict] = await this.#store.run(takeOne[algorithm], rule);
+    const [allowed, ...verdict] = await this.#store.run(takeOne[algorithm], rule, { timeoutMs: this.#timeoutMs });
     return this.#verdict(allowed === 1, [verdict]);
   }
 

@@ -16,6 +16,7 @@ import { type Codec, encodeWithin, json } from "../codec.ts";
 import type { Answer, Reply } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import type { Script } from "../script.ts";
 import { sessionCleaner } from "./cleaner.ts";
 import { anonymousTag, liveKey, liveKeys, newToken, placeOf, type SessionPlace, sessionKeys, userTag } from "./keys.ts";
 import { copy, create, list, noteLive, peek, type Shown, take, takeAll, touch, update } from "./scripts.ts";
@@ -40,6 +41,8 @@ export interface SessionsOptions {
   readonly viewed?: number;
   /** The largest piece of data. */
   readonly maxValueBytes?: number;
+  /** How long one call to the store may take in all; 5 000 by default, since a page waits for it. */
+  readonly timeoutMs?: number;
 }
 
 export type SessionData = Readonly<Record<string, unknown>>;
@@ -88,6 +91,7 @@ export class Sessions {
   readonly #maxLive: number;
   readonly #maxViewed: number;
   readonly #maxValueBytes: number;
+  readonly #limits: { readonly timeoutMs: number };
   readonly #codec: Codec<unknown> = json();
   /** Session → when it was last noted as live, by this process. */
   readonly #noted = new Map<string, number>();
@@ -101,6 +105,11 @@ export class Sessions {
     this.#maxLive = integer("maxLive", options.maxLive ?? 10_000_000, 1);
     this.#maxViewed = integer("viewed", options.viewed ?? 25, 1, 10_000);
     this.#maxValueBytes = integer("maxValueBytes", options.maxValueBytes ?? 65_536, 1);
+    this.#limits = { timeoutMs: integer("timeoutMs", options.timeoutMs ?? 5_000, 1) };
+  }
+
+  #run<P, T>(script: Script<P, T>, params: P): Promise<T> {
+    return this.#store.run(script, params, this.#limits);
   }
 
   /** How long a session lives without being used; what a cookie's age should be. */
@@ -125,9 +134,9 @@ export class Sessions {
     const place = placeOf(token);
     if (place === null) return null;
     const { session, viewed, owned } = this.#keys(place);
-    if (options.touch === false) return toSession(token, place, await this.#store.run(peek, { session }), this.#codec);
+    if (options.touch === false) return toSession(token, place, await this.#run(peek, { session }), this.#codec);
     const item = options.viewed === undefined ? "" : word("viewed", options.viewed);
-    const found = await this.#store.run(touch, {
+    const found = await this.#run(touch, {
       ...{ session, viewed, owned, item },
       id: place.id,
       idleMs: this.#idleMs,
@@ -155,7 +164,7 @@ export class Sessions {
         : [name, 1, encodeWithin(this.#codec, value, this.#maxValueBytes, `"${name}"`)];
     });
     integer("the number of changes", words.length / 3, 1, MAX_PIECES);
-    const answer = await this.#store.run(update, {
+    const answer = await this.#run(update, {
       session: this.#keys(place).session,
       ifVersion: options.ifVersion === undefined ? "" : integer("ifVersion", options.ifVersion, 0),
       maxPieces: MAX_PIECES,
@@ -175,7 +184,7 @@ export class Sessions {
     const from = token === null ? null : placeOf(token);
     if (from === null) return this.#create(user, []);
     const { session, viewed } = this.#keys(from);
-    const old = await this.#store.run(copy, { session, viewed });
+    const old = await this.#run(copy, { session, viewed });
     const made = await this.#create(user, old === null ? [] : old[0][5]);
     if (old === null) return made;
     const to = placeOf(made.token)!;
@@ -194,7 +203,7 @@ export class Sessions {
   async signOutEverywhere(user: string, options: { readonly except?: string } = {}): Promise<number> {
     const tag = userTag(word("user", user));
     const except = options.except === undefined ? null : placeOf(options.except);
-    return this.#store.run(takeAll, {
+    return this.#run(takeAll, {
       owned: sessionKeys(this.#prefix, { tag, id: "" }).owned,
       base: this.#base(tag),
       except: except?.tag === tag ? except.id : "",
@@ -210,7 +219,7 @@ export class Sessions {
   async list(user: string, options: { readonly current?: string } = {}): Promise<SessionInfo[]> {
     const tag = userTag(word("user", user));
     const current = options.current === undefined ? null : placeOf(options.current);
-    const found = await this.#store.run(list, {
+    const found = await this.#run(list, {
       owned: sessionKeys(this.#prefix, { tag, id: "" }).owned,
       base: this.#base(tag),
     });
@@ -289,7 +298,7 @@ export class Sessions {
     if (user !== undefined) word("user", user);
     const token = newToken(user === undefined ? anonymousTag() : userTag(user));
     const place = placeOf(token)!;
-    const shown = await this.#store.run(create, {
+    const shown = await this.#run(create, {
       ...this.#keys(place),
       id: place.id,
       user: user ?? "",
@@ -306,7 +315,7 @@ export class Sessions {
   async #take(place: SessionPlace): Promise<[Shown, string[]] | null> {
     const member = memberOf(place);
     this.#noted.delete(member);
-    const taken = await this.#store.run(take, { ...this.#keys(place), id: place.id });
+    const taken = await this.#run(take, { ...this.#keys(place), id: place.id });
     // In another slot. If it fails, the member goes when it would have been idle for too long.
     this.#store.send(["ZREM", liveKey(this.#prefix, place), member], { repeatable: true }).catch(() => {});
     return taken;
@@ -330,7 +339,7 @@ export class Sessions {
         .flatMap((name) => [name, 0, ""]),
     ];
     const { session } = this.#keys(place);
-    const answer = await this.#store.run(update, { session, ifVersion: "", maxPieces: MAX_PIECES, changes });
+    const answer = await this.#run(update, { session, ifVersion: "", maxPieces: MAX_PIECES, changes });
     return typeof answer === "number" ? null : toSession(token, place, answer, this.#codec);
   }
 
@@ -362,9 +371,9 @@ export class Sessions {
     if ((before !== undefined && now - before < NOTE_LIVE_MS) || this.#store.closed) return;
     if (this.#noted.size >= 100_000) this.#noted.clear();
     this.#noted.set(member, now);
-    this.#store
-      .run(noteLive, { live: liveKey(this.#prefix, place), member, idleMs: this.#idleMs })
-      .catch(() => this.#noted.delete(member));
+    this.#run(noteLive, { live: liveKey(this.#prefix, place), member, idleMs: this.#idleMs }).catch(() =>
+      this.#noted.delete(member),
+    );
   }
 
   #keys(place: SessionPlace): { session: string; viewed: string; owned: string } {

@@ -12,6 +12,7 @@ export class FaultyProxy {
   #loseAfter: string | null = null;
   #onLost: (() => void) | null = null;
   #accepting = true;
+  #received = 0;
 
   private constructor(server: Server, port: number) {
     this.#server = server;
@@ -36,6 +37,11 @@ export class FaultyProxy {
     return this.#pairs.size;
   }
 
+  /** How often anything has come from clients, passed on or not. */
+  get received(): number {
+    return this.#received;
+  }
+
   #join(client: Socket, target: number): void {
     if (!this.#accepting) return void client.destroy();
     const upstream = connect({ host: "127.0.0.1", port: target });
@@ -49,6 +55,7 @@ export class FaultyProxy {
     };
     for (const socket of [client, upstream]) socket.on("error", end).on("close", end);
     client.on("data", (data) => {
+      this.#received++;
       if (this.#swallowing) return;
       if (this.#loseAfter !== null && data.includes(this.#loseAfter)) {
         this.#loseAfter = null;

@@ -17,6 +17,7 @@ import type { Store } from "../connection/store.ts";
 import { Board, SLOTS } from "./board.ts";
 import type { LoopRenewer } from "./loop.ts";
 import type { KeptLease, Renewer } from "./renewal.ts";
+import { WORKER_SOURCE } from "./worker-source.ts";
 
 /** How often the thread looks at the board when nothing urges it. */
 export const LOOK_MS = 1_000;
@@ -244,11 +245,21 @@ const FROM_SOURCE = `
   import(new URL(entry, pathToFileURL(manifest)).href).then(({ register }) => { register(); return import(file); });
 `;
 
+/** From its text where there is one, which works in a bundle too; otherwise from the file beside this one. */
 function startWorker(address: WorkerAddress, looking: SharedArrayBuffer): Worker {
-  if (!import.meta.url.endsWith(".ts")) {
-    const file = new URL("./worker.js", import.meta.url);
+  // Some bundlers leave nothing of it.
+  const here: string | undefined = import.meta.url;
+  if (WORKER_SOURCE !== null || here === undefined) {
+    const data: ThreadData = { file: "", address, looking };
+    return new Worker(WORKER_SOURCE ?? NO_SOURCE, { eval: true, workerData: data });
+  }
+  if (!here.endsWith(".ts")) {
+    const file = new URL("./worker.js", here);
     return new Worker(file, { workerData: { file: file.href, address, looking } satisfies ThreadData });
   }
-  const file = new URL("./worker.ts", import.meta.url).href;
+  const file = new URL("./worker.ts", here).href;
   return new Worker(FROM_SOURCE, { eval: true, workerData: { file, address, looking } satisfies ThreadData });
 }
+
+/** The thread fails, and the loop of this process takes over. */
+const NO_SOURCE = `throw new Error("cinnabar was bundled from an incomplete build: leases are renewed by the main thread")`;

@@ -5,8 +5,8 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { systemClock, threadsMicros } from "../clock.ts";
-import { open } from "../connection/open.ts";
-import type { Store } from "../connection/store.ts";
+import { Store } from "../connection/store.ts";
+import { openUrl } from "../connection/url.ts";
 import { ServerError } from "../errors.ts";
 import type { Script, ScriptCall } from "../script.ts";
 import { Board, SLOTS } from "./board.ts";
@@ -176,7 +176,9 @@ async function stop(): Promise<void> {
 async function connect(): Promise<void> {
   for (let waitMs = 50; store === null; waitMs = Math.min(waitMs * 2, 1_000)) {
     try {
-      store = await open(address.url, { ...address.options, retryMs: 0, clientName: "cinnabar-leases" });
+      // Not `open`, which would bring the engine along. Renewals are tried again here, so nothing else may hold them up.
+      const options = { ...address.options, retryMs: 0, breaker: false, clientName: "cinnabar-leases" } as const;
+      store = new Store(await openUrl(address.url, options), options);
     } catch {
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }

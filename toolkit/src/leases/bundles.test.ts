@@ -1,0 +1,127 @@
+/**
+ * One program, made into one file by three bundlers: it holds a lease of 900 ms through a busy loop of three times that, which
+ * only the thread can do. The files stand in a folder of their own, with no package of ours in reach.
+ */
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build as esbuild } from "esbuild";
+import { type Plugin, rollup } from "rollup";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import webpack from "webpack";
+import { installed, type ServerProcess, startRedis } from "../testing/servers.ts";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
+const dist = join(root, "toolkit/dist");
+
+const PROGRAM = `
+  import { open } from "cinnabar";
+  import { Locks } from "cinnabar/locks";
+  async function main() {
+    const db = await open(process.argv[2]);
+    const lease = await new Locks(db).acquire("busy", { leaseMs: 900 });
+    // The thread takes a while to start; until then the loop of this program renews.
+    while (!String(await db.call("CLIENT", "LIST")).includes("name=cinnabar-leases")) await new Promise(setImmediate);
+    const end = performance.now() + 2700;
+    while (performance.now() < end);
+    console.log(lease.lost ? "lost" : "held", await lease.release());
+    await db.close();
+  }
+  main();
+`;
+
+/** What rollup needs plugins for, in a few lines: where our modules are. Everything else stays an import. */
+const ours: Plugin = {
+  name: "ours",
+  resolveId: (id) => {
+    if (id === "cinnabar") return join(dist, "index.js");
+    return id.startsWith("cinnabar/") ? join(dist, id.slice("cinnabar/".length), "index.js") : null;
+  },
+};
+
+describe.skipIf(!installed("redis-server"))(
+  "a program in one file keeps its leases while it is busy",
+  { timeout: 120_000 },
+  () => {
+    let server: ServerProcess;
+    let dir: string;
+    let entry: string;
+
+    beforeAll(async () => {
+      const run = (command: string, args: readonly string[]) =>
+        expect(spawnSync(command, args, { cwd: root, encoding: "utf8" }).stderr.replace(/^npm warn.*\n/gm, "")).toBe(
+          "",
+        );
+      run("npx", ["tsc", "--build", "engine", "toolkit"]);
+      run(process.execPath, ["scripts/bundle-lease-thread.js"]);
+      server = await startRedis();
+      dir = mkdtempSync(join(tmpdir(), "cinnabar-bundles-"));
+      // Where the packages are found; what is made of it goes elsewhere.
+      entry = join(dist, `bundled-${process.pid}.mjs`);
+      writeFileSync(entry, PROGRAM);
+    }, 300_000);
+
+    afterAll(async () => {
+      await server?.stop();
+      if (dir !== undefined) rmSync(dir, { recursive: true });
+      if (entry !== undefined) rmSync(entry);
+    });
+
+    /** What the program prints; with a warning of ours if its thread had failed. */
+    async function output(file: string): Promise<string> {
+      const child = spawn(process.execPath, [file, server.url], { stdio: ["ignore", "pipe", "pipe"] });
+      let text = "";
+      const gather = (data: Buffer): void => {
+        text += data;
+      };
+      child.stdout.on("data", gather);
+      child.stderr.on("data", gather);
+      await new Promise((resolve) => child.once("exit", resolve));
+      return text.trim();
+    }
+
+    test.each([
+      ["cjs", "esbuild.cjs"],
+      ["esm", "esbuild.mjs"],
+    ] as const)("esbuild, %s", async (format, name) => {
+      const outfile = join(dir, name);
+      // Packages in CommonJS ask for Node's modules by require, which a module has to be given.
+      const js = `import { createRequire } from "node:module"; const require = createRequire(import.meta.url);`;
+      const banner = format === "esm" ? { js } : {};
+      const options = { bundle: true, platform: "node", logLevel: "error", write: true } as const;
+      await esbuild({ entryPoints: [entry], outfile, format, banner, ...options });
+      expect(await output(outfile)).toBe("held true");
+    });
+
+    test("webpack", async () => {
+      await new Promise<void>((resolve, reject) => {
+        const output = { path: dir, filename: "webpack.cjs" };
+        webpack({ entry, output, mode: "development", devtool: false, target: "node20" }, (error, stats) => {
+          if (error || stats?.hasErrors()) reject(error ?? new Error(stats!.toString("errors-only")));
+          else resolve();
+        });
+      });
+      expect(await output(join(dir, "webpack.cjs"))).toBe("held true");
+    });
+
+    test("rollup", async () => {
+      const bundle = await rollup({
+        input: entry,
+        plugins: [ours],
+        external: /^(node:|ioredis|@cinnabar)/,
+        onwarn: () => {},
+      });
+      // Beside the packages that stay imports, where there is nothing of the toolkit's own.
+      const file = join(root, "node_modules", `.cinnabar-bundled-${process.pid}.mjs`);
+      await bundle.write({ file, format: "es", inlineDynamicImports: true });
+      try {
+        expect(readFileSync(file, "utf8")).not.toMatch(/from ['"]cinnabar/);
+        expect(await output(file)).toBe("held true");
+      } finally {
+        rmSync(file);
+      }
+    });
+  },
+);

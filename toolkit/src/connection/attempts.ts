@@ -103,7 +103,8 @@ export class Attempts {
     const servers = this.#servers(sending);
     for (const server of servers) {
       const refusal = breaker.refusal(server);
-      if (refusal !== null) return Promise.reject(refusal);
+      // In a turn of its own: a caller that tries again at once would keep the probe's timer and answer from ever coming.
+      if (refusal !== null) return new Promise((_, reject) => void setImmediate(reject, refusal));
     }
     const answered = () => {
       for (const server of servers) breaker.answered(server);

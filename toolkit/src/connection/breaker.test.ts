@@ -149,6 +149,17 @@ describe("a circuit", () => {
     expect(store.circuits()).toEqual([]);
   });
 
+  test("closes although somebody tries again and again without a pause", async () => {
+    const driver = new FakeDriver();
+    driver.servers.a = gone();
+    const breaker = { failures: 1, openAfterMs: 0, probeMs: 5 };
+    const store = new Store(driver as unknown as Driver, { retryMs: 0, breaker });
+    await outcome(store.call("GET", "a:1"));
+    driver.servers.a = fine;
+    while ((await outcome(store.call("GET", "a:1"))) !== "OK");
+    expect(driver.probes).toEqual(["a"]);
+  });
+
   test("closes when the driver says that the connection is back", async () => {
     const all = made();
     await opened(all);

@@ -22,7 +22,7 @@ export interface ClientBuffers {
   readonly argvOverhead: number;
   readonly replyRoom: number;
   readonly replyPeak: number;
-  /** Replies that fit into that room, and what does not, in parts. */
+  /** Replies while they fit into that room; where they do not, all of them, in parts. */
   readonly replyInBuffer: number;
   readonly replyParts: number;
   readonly replyBytes: number;

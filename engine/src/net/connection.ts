@@ -111,7 +111,7 @@ export class Connection implements Transport {
     const parser = this.#parser;
     const idle = this.#engine.clock.now() - this.client.lastActiveAt > IDLE_MS;
     const output = this.outputBytes;
-    const inBuffer = Math.min(output, this.#replyRoom.bytes);
+    const inBuffer = output > this.#replyRoom.bytes ? 0 : output;
     let argv = parser.wordLengths;
     for (const word of this.#running ?? this.#postponed ?? []) argv += word.length;
     return {
@@ -223,7 +223,7 @@ export class Connection implements Transport {
   #roomForReplies(): number {
     const { hard } = this.#limits;
     const pending = this.#stream.writableLength + this.#heldBytes + this.#outbox.bytes;
-    this.#output.limit = hard > 0 ? hard + this.#replyRoom.bytes - pending : Number.POSITIVE_INFINITY;
+    this.#output.limit = hard > 0 ? Math.max(hard, this.#replyRoom.bytes) - pending : Number.POSITIVE_INFINITY;
     return Math.min(PAUSE_READING - pending, this.#output.limit);
   }
 
@@ -440,7 +440,7 @@ export class Connection implements Transport {
     if (pending > PAUSE_READING) this.#stall();
     const { hard, soft, softSeconds } = this.#limits;
     // As in Redis, what fits into the room for replies does not count: CLIENT LIST's omem does.
-    const counted = pending - this.#replyRoom.bytes;
+    const counted = pending > this.#replyRoom.bytes ? pending : 0;
     if (hard > 0 && counted > hard) {
       this.#engine.stats.outputLimitDisconnections++;
       this.close(false);

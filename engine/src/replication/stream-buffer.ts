@@ -7,7 +7,8 @@
  * on what a slow replica may hold up would mean little.
  */
 
-const BLOCK_BYTES = 64 * 1024;
+/** Redis's size: what is left when all have caught up is one of them. */
+const BLOCK_BYTES = 16 * 1024;
 
 interface Block {
   /** The offset of the byte before its first. */

@@ -93,6 +93,14 @@ describe("maxmemory-clients", () => {
     expect(engine.core.stats.evictedClients).toBe(1);
   });
 
+  it("leaves an operator enough to change it again", async () => {
+    const peer = await named("operator");
+    const answer = "+OK\r\n+PONG\r\n";
+    expect(await peer.write("CONFIG SET maxmemory-clients 1\r\nPING\r\n").take(answer.length)).toBe(answer);
+    engine.core.clientMemory.evict();
+    expect(await peer.write("PING\r\n").take(7)).toBe("+PONG\r\n");
+  });
+
   it("may be a share of maxmemory", () => {
     run("CONFIG", "SET", "maxmemory", 100_000_000);
     run("CONFIG", "SET", "maxmemory-clients", "5%");
@@ -122,7 +130,7 @@ describe("maxmemory-clients", () => {
     ["prefixes", (i: number) => `CLIENT TRACKING on BCAST PREFIX ${String(i).padStart(8, "0")}\r\n`],
   ])("counts %s", async (_what, command) => {
     const peer = await named("a");
-    run("CONFIG", "SET", "maxmemory-clients", 100_000);
+    run("CONFIG", "SET", "maxmemory-clients", 150_000);
     for (let i = 0; i < 2000 && !peer.ended; i++) await peer.send(command(i));
     expect(await eventually(() => peer.ended)).toBe(true);
     expect(engine.core.stats.evictedClients).toBe(1);

@@ -26,6 +26,8 @@ const ITEM_BYTES = 100;
 /** What a queued command and each of its words take beside the bytes. */
 const QUEUED_BYTES = 64;
 const WORD_BYTES = 24;
+/** A lower maxmemory-clients would leave nobody to raise it again. */
+const LOWEST_LIMIT = 128 * 1024;
 /** Housekeeping looks at each client once in so many ticks, and at no fewer than so many clients in one. */
 const TICKS = 10;
 const FEWEST = 5;
@@ -107,8 +109,9 @@ export class ClientMemory {
   /** Takes over the directives; a limit that was lowered acts after the command that lowered it. */
   configure(): void {
     const { values } = this.#engine.config;
-    const limit = values["maxmemory-clients"];
-    this.limit = limit < 0 ? Math.floor((values.maxmemory * -limit) / 100) : limit;
+    const wanted = values["maxmemory-clients"];
+    const limit = wanted < 0 ? Math.floor((values.maxmemory * -wanted) / 100) : wanted;
+    this.limit = limit === 0 ? 0 : Math.max(limit, LOWEST_LIMIT);
     this.active = this.limit > 0 || values.maxmemory > 0;
     if (!this.active) return;
     for (const client of this.#engine.clients.values()) this.update(client);

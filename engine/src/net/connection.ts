@@ -291,7 +291,7 @@ export class Connection implements Transport {
     const chunk = readNow(this.fd);
     if (chunk === null || chunk.length === 0) return chunk === null;
     this.#received(chunk);
-    return false;
+    return this.#ended;
   }
 
   /** False when nothing more may run for now. */

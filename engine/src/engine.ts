@@ -359,12 +359,13 @@ export class Engine {
     const { flags } = command;
     if (client.isPrimary) return null;
     if (!client.authenticated && (flags & NO_AUTH) === 0) return NOAUTH;
+    // Before what a script says: a file may hold one that takes long.
+    if (this.loading && this.#needsData(client, command)) return LOADING;
     // SHUTDOWN says for itself: it may end a script, but only without saving.
     if (this.scripts.running !== null && (flags & ALLOW_BUSY) === 0 && command.name !== "shutdown") {
       return this.scripts.busyError;
     }
     if (client.multi !== null && (flags & NO_MULTI) !== 0) return notAllowedInMulti(command.name);
-    if (this.loading && this.#needsData(client, command)) return LOADING;
     // Clients before keys: what the last command has made of its client's buffers must cost nobody's data.
     if (this.clientMemory.isOver) {
       this.clientMemory.evict();

@@ -280,7 +280,7 @@ describe("a file that is not whole", () => {
     [
       "an unknown command",
       (bytes: Buffer) => bytes.fill("Z", 8, 10),
-      /incr\.aof, offset 0: a command that cannot be run/,
+      /Unknown command 'ZZLECT' reading the append only file .*incr\.aof, offset 0: a command that cannot be run/,
     ],
   ])("is refused with %s in the middle", async (_what, damage, reason) => {
     const dir = folder();
@@ -298,18 +298,18 @@ describe("a file that is not whole", () => {
     const manifest = join(dir, "appendonlydir", "appendonly.aof.manifest");
     const text = readFileSync(manifest, "utf8");
     for (const [bad, reason] of [
-      [text.replace("type b", "type x"), /manifest, offset 0: an unknown type/],
-      [text.replace("seq 1", "seq 0"), /manifest, offset 0: a number/],
-      [text.replace("appendonly.aof.1.base", "../appendonly.aof.1.base"), /plain name/],
-      [`${text}file appendonly.aof.1.incr.aof seq 1 type i\n`, /out of order/],
-      ["", /names no file/],
+      [text.replace("type b", "type x"), /manifest, offset 0: Unknown AOF file type/],
+      [text.replace("seq 1", "seq 0"), /manifest, offset 0: Invalid AOF manifest file format/],
+      [text.replace("appendonly.aof.1.base", "../appendonly.aof.1.base"), /File can't be a path, just a filename/],
+      [`${text}file appendonly.aof.1.incr.aof seq 1 type i\n`, /Found a non-monotonic sequence number/],
+      ["", /Found an empty AOF manifest/],
     ] as const) {
       writeFileSync(manifest, bad);
       await expect(openIn(dir)).rejects.toThrow(reason);
     }
     writeFileSync(manifest, text);
     renameSync(increment(dir), join(dir, "away"));
-    await expect(openIn(dir)).rejects.toThrow(/does not exist/);
+    await expect(openIn(dir)).rejects.toThrow(/doesn't exist: No such file or directory/);
   });
 });
 
@@ -387,4 +387,15 @@ test("a process that ends without closing has written everything", async () => {
   expect(spawnSync(process.execPath, flags, { encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
   expect(readdirSync(dir)).toEqual(["appendonlydir"]);
   expect(await (await openIn(dir)).connect().call("GET", "last")).toBe("words");
+});
+
+test("a replica's own file may hold scripts that write", async () => {
+  const dir = folder();
+  await fill(dir, [["SET", "k", "v"]]);
+  const script = "redis.call('INCR', KEYS[1])";
+  const words = ["EVAL", script, "1", "n"];
+  appendFileSync(increment(dir), `*4\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join("")}`);
+  const engine = await openIn(dir, { replicaof: "127.0.0.1 1" });
+  expect(await engine.connect().call("GET", "n")).toBe("1");
+  await engine.close();
 });

@@ -10,7 +10,7 @@ export type AofErrorKind = "truncated" | "format" | "unknown" | "missing" | "man
 const WORDS: Readonly<Record<AofErrorKind, string>> = {
   truncated: "Unexpected end of file reading the append only file",
   format: "Bad file format reading the append only file",
-  unknown: "Unknown command reading the append only file",
+  unknown: "Unknown command '' reading the append only file",
   missing: "The append log file",
   manifest: "*** FATAL AOF MANIFEST FILE ERROR ***",
 };
@@ -22,8 +22,9 @@ export class AofError extends Error {
   /** Everything before this byte is sound. */
   readonly offset: number;
 
-  constructor(kind: AofErrorKind, path: string, offset: number, reason: string) {
-    super(`${WORDS[kind]} ${path}${kind === "missing" ? ` ${reason}` : `, offset ${offset}: ${reason}`}`);
+  constructor(kind: AofErrorKind, path: string, offset: number, reason: string, command = "") {
+    const words = WORDS[kind].replace("''", () => `'${command}'`);
+    super(`${words} ${path}${kind === "missing" ? ` ${reason}` : `, offset ${offset}: ${reason}`}`);
     this.kind = kind;
     this.path = path;
     this.offset = offset;

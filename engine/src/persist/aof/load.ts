@@ -39,6 +39,12 @@ function find(engine: Engine, argv: readonly string[]): Command | undefined {
   return command.subcommands.get(argv[1]!.toLowerCase());
 }
 
+/** A command that cannot be run. */
+interface Failure {
+  readonly name: string;
+  readonly reason: string;
+}
+
 export class Replayer {
   readonly #engine: Engine;
   readonly #client: Client;
@@ -52,6 +58,8 @@ export class Replayer {
     this.#client = new Client(engine, 0, NOWHERE);
     this.#client.authenticated = true;
     this.#client.inTransaction = true;
+    // Obeyed whatever the state, as a primary is: a replica's own file holds writes too.
+    this.#client.isPrimary = true;
   }
 
   get insideMulti(): boolean {
@@ -64,29 +72,27 @@ export class Replayer {
     this.#client.db = this.#engine.databases[0]!;
   }
 
-  /** Runs a command, or keeps it until EXEC; the reason if it cannot be run. */
-  run(argv: string[]): string | undefined {
+  /** Runs a command, or keeps it until EXEC; what is wrong if it cannot be run. */
+  run(argv: string[]): Failure | undefined {
     const name = argv[0]!.length <= 5 ? argv[0]!.toLowerCase() : "";
     if (name === "multi") this.#queue = [];
     else if (name === "exec") {
       const queue = this.#queue ?? [];
       this.#queue = null;
       for (const queued of queue) {
-        const reason = this.#call(queued);
-        if (reason !== undefined) return reason;
+        const failure = this.#call(queued);
+        if (failure !== undefined) return failure;
       }
     } else if (this.#queue !== null) this.#queue.push(argv);
     else return this.#call(argv);
     return undefined;
   }
 
-  #call(argv: string[]): string | undefined {
+  #call(argv: string[]): Failure | undefined {
     const command = find(this.#engine, argv);
     if (command?.run === undefined || !command.accepts(argv.length)) {
-      return `cannot be run: ${argv
-        .slice(0, 3)
-        .map((word) => quoteWord(word.slice(0, 64)))
-        .join(" ")}`;
+      const words = argv.slice(0, 3).map((word) => quoteWord(word.slice(0, 64)));
+      return { name: argv[0]!.slice(0, 64), reason: `a command that cannot be run: ${words.join(" ")}` };
     }
     const { db } = this.#client;
     const before = db.sizeBytes;
@@ -130,8 +136,8 @@ export function* loadPart(engine: Engine, path: string, options: PartOptions): G
     for (;;) {
       const argv = reader.next();
       if (argv === undefined) break;
-      const reason = replayer.run(argv);
-      if (reason !== undefined) throw new AofError("unknown", path, sound, `a command that ${reason}`);
+      const failure = replayer.run(argv);
+      if (failure !== undefined) throw new AofError("unknown", path, sound, failure.reason, failure.name);
       if (!replayer.insideMulti) sound = reader.offset;
       if (reader.offset - checkedAt > UNCHECKED_BYTES || replayer.grownBytes > UNCHECKED_BYTES) {
         replayer.grownBytes = 0;

@@ -94,7 +94,13 @@ export class Shutdown {
     }
     this.#stopping = true;
     this.#cleanUp();
-    void this.#engine.close().then(() => core.log("warning", "Cinnabar is now ready to exit, bye bye..."));
+    void this.#engine.close().then(
+      () => core.log("warning", "Cinnabar is now ready to exit, bye bye..."),
+      (error: Error) => {
+        core.log("warning", `Exiting with an error: ${error.message}`);
+        process.exitCode = 1;
+      },
+    );
     return true;
   }
 

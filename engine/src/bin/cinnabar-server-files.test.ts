@@ -180,3 +180,14 @@ test("a daemon goes on without the program that started it, and is found by its 
     }
   }
 });
+
+test("a second SIGINT ends a save on the way out, and leaves no temporary file", async () => {
+  const { server, wire } = await start("--save", "3600", "1", "--rdb-key-save-delay", "10000000");
+  await wire.call("MSET", "a", "1", "b", "2", "c", "3");
+  server.child.kill("SIGINT");
+  while (readdirSync(dir).length === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  server.child.kill("SIGINT");
+  expect(await server.exited).toBe(1);
+  expect(server.output).toContain("You insist... exiting now.");
+  expect(readdirSync(dir)).toEqual([]);
+});

@@ -21,6 +21,9 @@ import { SnapshotFile } from "./snapshot-file.ts";
 
 /** After a save that failed, the next one by itself comes no sooner. */
 const RETRY_MS = 5000;
+const FINAL_SAVE = "Saving the final RDB snapshot before exiting.";
+/** How long the last save goes on before signals have a turn. */
+const END_SLICE_MS = 25;
 /** How long a load goes on before others have a turn. */
 const SLICE_MS = 8;
 
@@ -224,6 +227,37 @@ export class Persistence {
    * engine may go on.
    */
   shutdown(save: boolean | undefined, force = false): boolean {
+    if (!this.#mayEnd(force)) return false;
+    if (this.savesAtEnd(save)) {
+      this.#engine.log("notice", FINAL_SAVE);
+      if (!this.#endsWith(this.save(), force)) return false;
+    }
+    this.close();
+    return true;
+  }
+
+  /**
+   * The same with the event loop alive while the snapshot is written, so that a second signal is heard. The caller has put
+   * off all commands.
+   */
+  async shutdownSlowly(save: boolean | undefined, force: boolean): Promise<boolean> {
+    if (!this.#mayEnd(force)) return false;
+    await this.idle();
+    if (this.savesAtEnd(save)) {
+      this.#engine.log("notice", FINAL_SAVE);
+      if (!this.#endsWith(await this.#saveAside(), force)) return false;
+    }
+    this.close();
+    return true;
+  }
+
+  /** Whether an end that was asked for in this way saves a snapshot. */
+  savesAtEnd(save: boolean | undefined): boolean {
+    return save ?? (this.active && this.#engine.config.values.save.length > 0);
+  }
+
+  /** Calls off what is under way and syncs the append-only file; false if something stands in the way of an end. */
+  #mayEnd(force: boolean): boolean {
     const engine = this.#engine;
     if (this.#job?.kind === "aof" && this.aof.state === "waiting") {
       // Nothing of what the file is to hold is in it yet.
@@ -235,16 +269,43 @@ export class Persistence {
       engine.log("notice", "Calling fsync() on the AOF file.");
       this.aof.appender.flush(true);
     }
-    const wanted = save ?? (this.active && engine.config.values.save.length > 0);
-    if (wanted) {
-      engine.log("notice", "Saving the final RDB snapshot before exiting.");
-      if (!this.save()) {
-        engine.log("warning", `Error trying to save the DB${force ? ". Exit anyway." : ", can't exit."}`);
-        if (!force) return false;
-      }
-    }
-    this.close();
     return true;
+  }
+
+  #endsWith(saved: boolean, force: boolean): boolean {
+    if (!saved) {
+      this.#engine.log("warning", `Error trying to save the DB${force ? ". Exit anyway." : ", can't exit."}`);
+    }
+    return saved || force;
+  }
+
+  /** SAVE by the walk, in long slices. */
+  async #saveAside(): Promise<boolean> {
+    const engine = this.#engine;
+    const { dirty } = engine;
+    let saved = false;
+    try {
+      const file = new SnapshotFile(join(engine.config.values.dir, `temp-${process.pid}.rdb`), false);
+      const snapshot = walk(engine, file, { ...this.#saveOptions(), sliceMs: END_SLICE_MS });
+      this.begin("rdb", snapshot, async () => {
+        try {
+          await snapshot.done;
+          await file.commit(this.path, () => snapshot.verify());
+          saved = true;
+        } catch (error) {
+          file.abandon();
+          engine.log("warning", `Error saving DB on disk: ${(error as Error).message}`);
+        }
+      });
+    } catch (error) {
+      engine.log("warning", `Failed opening the temp RDB file for saving: ${(error as Error).message}`);
+    }
+    await this.idle();
+    if (saved) {
+      engine.log("notice", "DB saved on disk");
+      this.#saved(dirty);
+    }
+    return saved;
   }
 
   /** Removes what is being written, before the process ends at once. */

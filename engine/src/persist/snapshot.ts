@@ -92,6 +92,8 @@ interface LargeKey {
 export interface WalkOptions extends SaveOptions {
   /** Collections with more elements count as large. */
   readonly large?: number;
+  /** How long a slice goes on, where nobody waits for commands. */
+  readonly sliceMs?: number;
 }
 
 /** Why a walk that was called off has no result. */
@@ -120,6 +122,7 @@ export class Snapshot {
   /** The large value that is being written. */
   #current: LargeKey | null = null;
   readonly #large: number;
+  readonly #fixedSliceMs: number | undefined;
   readonly #delay: KeyDelay;
   readonly #garbage = new ShortCollections();
   /** Commands that had been run when the last slice began. */
@@ -134,6 +137,7 @@ export class Snapshot {
     this.#engine = engine;
     this.#sink = sink;
     this.#large = options.large ?? LARGE;
+    this.#fixedSliceMs = options.sliceMs;
     this.#delay = new KeyDelay(engine.config.values["rdb-key-save-delay"]);
     if (this.#delay.isOn) this.#batch = 1;
     this.#writer = writerFor(engine, (chunk) => sink.write(chunk));
@@ -283,6 +287,7 @@ export class Snapshot {
   };
 
   #sliceMs(): number {
+    if (this.#fixedSliceMs !== undefined) return this.#fixedSliceMs;
     const { commands } = this.#engine.stats;
     const busy = commands !== this.#commands;
     this.#commands = commands;

@@ -1,5 +1,5 @@
 /** The end of the server: signals, SHUTDOWN, what is called off and what fails. */
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
@@ -47,7 +47,10 @@ it("a signal ends it with the next housekeeping", async () => {
   shutdown.signal("SIGTERM");
   expect(cleanedUp).toBe(false);
   engine.core.tick();
+  // The snapshot is written with the event loop alive.
+  expect(await shutdown.begin({ save: undefined, now: false, force: false })).toBe(true);
   expect(cleanedUp).toBe(true);
+  expect(existsSync(join(dir, "dump.rdb"))).toBe(true);
   await engine.close();
   expect(log).toContain("Received SIGTERM scheduling shutdown...");
   expect(log).toContain("User requested shutdown...");
@@ -73,8 +76,10 @@ it("goes on where the snapshot cannot be saved, unless it is forced", async () =
   expect(await client.call("PING")).toBe("PONG");
   shutdown.signal("SIGINT");
   engine.core.tick();
+  expect(await shutdown.begin({ save: undefined, now: false, force: true })).toBe(false);
   expect(cleanedUp).toBe(false);
-  expect(shutdown.begin({ save: undefined, now: false, force: true })).toBe(true);
+  expect(readdirSync(dir)).toEqual(["dump.rdb"]);
+  expect(await shutdown.begin({ save: undefined, now: false, force: true })).toBe(true);
   expect(log).toContain("Error trying to save the DB. Exit anyway.");
   expect(cleanedUp).toBe(true);
 });

@@ -54,13 +54,10 @@ export class Shutdown {
   #cron(): void {
     if (this.#signal === null || this.#outcome !== null || this.#stopping) return;
     const { values } = this.#core.config;
-    const outcome = this.begin(
-      requestOf(values[this.#signal === "SIGINT" ? "shutdown-on-sigint" : "shutdown-on-sigterm"]),
-    );
-    if (outcome === false) this.#signal = null;
+    void this.begin(requestOf(values[this.#signal === "SIGINT" ? "shutdown-on-sigint" : "shutdown-on-sigterm"]));
   }
 
-  /** True if the server is ending, false if it cannot; a promise where replicas are waited for. */
+  /** True if the server is ending, false if it cannot; a promise where that takes time: for replicas, for a snapshot. */
   begin(request: ShutdownRequest): boolean | Promise<boolean> {
     const core = this.#core;
     if (this.#stopping) return true;
@@ -83,10 +80,24 @@ export class Shutdown {
     return this.#outcome;
   }
 
-  #finish({ save, force }: ShutdownRequest): boolean {
+  /** Brings everything to disk. A snapshot is written with the event loop alive, and with all commands put off. */
+  #finish({ save, force }: ShutdownRequest): boolean | Promise<boolean> {
+    const { persistence, pause, replication } = this.#core;
+    replication.handover.report();
+    if (!persistence.savesAtEnd(save)) return this.#close(persistence.shutdown(false, force));
+    pause.begin(Number.POSITIVE_INFINITY, "all");
+    this.#outcome = persistence.shutdownSlowly(save, force).then((ready) => {
+      this.#outcome = null;
+      if (!ready) pause.end();
+      return this.#close(ready);
+    });
+    return this.#outcome;
+  }
+
+  /** Ends the server, or lets it go on where that was not possible. */
+  #close(ready: boolean): boolean {
     const core = this.#core;
-    core.replication.handover.report();
-    if (!core.persistence.shutdown(save, force)) {
+    if (!ready) {
       core.log("warning", "Errors trying to shut down the server. Check the logs for more information.");
       core.replication.handover.resume();
       this.#signal = null;

@@ -3,8 +3,9 @@
 /**
  * `truncated`: it ends in the middle of a command or transaction. `format`: it contradicts the format. `unknown`: it has a
  * command that does not exist here. `missing`: a file is not there that should be. `manifest`: the manifest is wrong.
+ * `memory`: nothing is wrong with it, but the heap has no room for what it holds.
  */
-export type AofErrorKind = "truncated" | "format" | "unknown" | "missing" | "manifest";
+export type AofErrorKind = "truncated" | "format" | "unknown" | "missing" | "manifest" | "memory";
 
 /** Redis's words, which people search for. */
 const WORDS: Readonly<Record<AofErrorKind, string>> = {
@@ -12,6 +13,7 @@ const WORDS: Readonly<Record<AofErrorKind, string>> = {
   format: "Bad file format reading the append only file",
   unknown: "Unknown command '' reading the append only file",
   missing: "The append log file",
+  memory: "Out of memory reading the append only file",
   manifest: "*** FATAL AOF MANIFEST FILE ERROR ***",
 };
 

@@ -41,6 +41,7 @@ function find(engine: Engine, argv: readonly string[]): Command | undefined {
 
 /** A command that cannot be run. */
 interface Failure {
+  readonly kind: "unknown" | "memory";
   readonly name: string;
   readonly reason: string;
 }
@@ -92,14 +93,21 @@ export class Replayer {
     const command = find(this.#engine, argv);
     if (command?.run === undefined || !command.accepts(argv.length)) {
       const words = argv.slice(0, 3).map((word) => quoteWord(word.slice(0, 64)));
-      return { name: argv[0]!.slice(0, 64), reason: `a command that cannot be run: ${words.join(" ")}` };
+      return {
+        kind: "unknown",
+        name: argv[0]!.slice(0, 64),
+        reason: `a command that cannot be run: ${words.join(" ")}`,
+      };
     }
     const { db } = this.#client;
     const before = db.sizeBytes;
     try {
       command.run(this.#client, new Args(argv, command.firstArgument));
     } catch (error) {
-      if (error === OOM) return "needs more memory than the heap has: start with a larger one (--max-old-space-size)";
+      if (error === OOM) {
+        const reason = "the heap has no room for the data: start with a larger one (--max-old-space-size)";
+        return { kind: "memory", name: argv[0]!, reason };
+      }
       // As in Redis, a command that fails now has failed then.
       if (!(error instanceof ReplyError)) throw error;
     }
@@ -137,7 +145,7 @@ export function* loadPart(engine: Engine, path: string, options: PartOptions): G
       const argv = reader.next();
       if (argv === undefined) break;
       const failure = replayer.run(argv);
-      if (failure !== undefined) throw new AofError("unknown", path, sound, failure.reason, failure.name);
+      if (failure !== undefined) throw new AofError(failure.kind, path, sound, failure.reason, failure.name);
       if (!replayer.insideMulti) sound = reader.offset;
       if (reader.offset - checkedAt > UNCHECKED_BYTES || replayer.grownBytes > UNCHECKED_BYTES) {
         replayer.grownBytes = 0;

@@ -3,7 +3,7 @@
  * shared or given up, effects that are not in any client's words, restarts and promotions in the middle of a chain.
  */
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { redisAvailable } from "../conformance/redis-server.ts";
+import { redisAvailable, yardstickMissing } from "../conformance/redis-server.ts";
 import { compare, shortLivedGone } from "./content.ts";
 import { Link } from "./link.ts";
 import { Load } from "./load.ts";
@@ -324,7 +324,7 @@ describe("a restart of the primary", () => {
   });
 });
 
-describe.skipIf(!redisAvailable())("INFO replication", () => {
+describe.skipIf(yardstickMissing() !== undefined)("INFO replication", () => {
   it("has the same fields as that of a real Redis, in both roles", async () => {
     const fields: Record<string, string[]> = {};
     for (const kind of ["ours", "redis"] as const) {

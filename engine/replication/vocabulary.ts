@@ -4,6 +4,7 @@
  * words (SPOP, INCRBYFLOAT, EXPIRE, XADD *, scripts that draw lots), which is where replication goes wrong first.
  */
 import type { Prng } from "../conformance/prng.ts";
+import { yardstickMissing } from "../conformance/redis-server.ts";
 import { SHORT_LIVED } from "./content.ts";
 
 type Words = string[];
@@ -43,7 +44,8 @@ export class Vocabulary {
     this.#rng = rng;
     const weighted: [number, () => Step][] = [
       [10, () => this.#string()],
-      [4, () => this.#bits()],
+      // Valkey 8.0.1 leaves a byte as it was where SETBIT makes a string longer: no replica can have the same.
+      [yardstickMissing() === undefined ? 4 : 0, () => this.#bits()],
       [10, () => this.#list()],
       [10, () => this.#set()],
       [10, () => this.#hash()],

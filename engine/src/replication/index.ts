@@ -94,6 +94,8 @@ export class Replication {
   #id: string | null = null;
   /** Whether id and offset name what the data is: the stream can be taken up from there. */
   #resumable = false;
+  /** The last snapshot has been taken. */
+  #resting = false;
   #nextSecond = 0;
   #lastPing = 0;
   #noReplicasSince: number;
@@ -149,7 +151,7 @@ export class Replication {
     const { values } = this.#engine.config;
     this.#countGood();
     this.guarded = this.isReplica || (values["min-replicas-to-write"] > 0 && values["min-replicas-max-lag"] > 0);
-    this.feeding = !this.isReplica && this.feed.backlog !== null;
+    this.feeding = !this.isReplica && this.feed.backlog !== null && !this.#resting;
     const { effectListeners } = this.#engine;
     if (this.feeding) effectListeners.add(this.feed.append);
     else effectListeners.delete(this.feed.append);
@@ -476,10 +478,23 @@ export class Replication {
     this.#update();
   }
 
+  /**
+   * The server is about to end, and what is to be found at the next start has been saved with its offset. What happens from
+   * here on, a ping or a key that expires, is not part of that: a replica that heard of it would be ahead of its primary
+   * then, and would have to be copied anew.
+   */
+  rest(): void {
+    this.feed.flush();
+    this.#resting = true;
+    this.link?.stop();
+    this.#update();
+  }
+
   // ---------------------------------------------------------------------------------------------- time
 
   /** Ten times a second. */
   cron(): void {
+    if (this.#resting || this.#engine.persistence.savesLast) return;
     const now = this.#engine.clock.monotonic();
     this.failover.check();
     this.handover.check();

@@ -246,6 +246,18 @@ describe("the stream", () => {
     await expect(client.call("SYNC")).rejects.toThrow("not allowed inside a transaction");
   });
 
+  it("ends with what was saved last: neither a ping nor an expired key comes behind it", async () => {
+    await fullSync();
+    await client.call("SET", "k", "v", "PX", "1");
+    const { core } = store;
+    expect(core.persistence.shutdown(false)).toBe(true);
+    const { offset } = core.replication.feed;
+    clock.advance(60_000);
+    core.tick();
+    expect(core.databases[0]!.size).toBe(0);
+    expect(core.replication.feed.offset).toBe(offset);
+  });
+
   it.each(["GET k", "PING", "XINFO HELP"])(
     "is not for answers: one who gets it and says %s is cut off",
     async (words) => {

@@ -61,7 +61,8 @@ export class RandomScenes {
       "BLMPOP 0 1 q LEFT COUNT 2",
       "BRPOPLPUSH q r 0",
     ]);
-    const lines = ["1: DEL q"];
+    // Clients that wait stand in database 0.
+    const lines = ["1: SELECT 0", "1: DEL q"];
     for (let i = this.#rng.between(1, 3); i > 0; i--) lines.push(`${++this.#clients + 10}> ${waits}`);
     const push = this.#rng.pick(["RPUSH q 1 2 3", "RPUSH q 1", "LPUSH q 1 2"]);
     return this.#rng.chance(0.5)

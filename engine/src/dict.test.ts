@@ -82,6 +82,24 @@ describe("dict", () => {
     for (let i = 0; i < 100; i++) expect(numbers.get(`n${i}`)).toBe(i % 3 === 0 ? undefined : i / 3);
   });
 
+  it("leaves nothing in a table that was split or merged, since others may remember it", () => {
+    const dict = new Dict<number>();
+    const hash = hashWord("k0");
+    const seen = new Set<Table<number>>();
+    const fill = (change: (key: string, i: number) => void) => {
+      for (let i = 1; i < 5000; i++) {
+        change(`k${i}`, i);
+        seen.add(dict.tableOf(hash));
+      }
+    };
+    dict.set("k0", 0);
+    fill((key, i) => dict.set(key, i));
+    fill((key) => dict.delete(key));
+    expect(seen.size).toBeGreaterThan(4);
+    for (const table of seen) expect(table.keys.some((key) => key !== undefined)).toBe(table === dict.tableOf(hash));
+    expect(dict.get("k0")).toBe(0);
+  });
+
   it("counts the bytes of its tables", () => {
     const dict = new Dict<number>();
     const empty = dict.sizeBytes;

@@ -210,6 +210,7 @@ export class Dict<V = undefined> {
       const halves = table.split();
       this.#tableBytes -= table.sizeBytes;
       for (const half of halves) this.#admit(half);
+      table.retire();
       table = this.tableOf(hash);
     }
     return table;
@@ -222,8 +223,11 @@ export class Dict<V = undefined> {
       const buddy = this.tableOf((table.base ^ table.span) >>> 0);
       if (buddy.depth !== table.depth || table.used + buddy.used > MERGE_AT) break;
       this.#tableBytes -= table.sizeBytes + buddy.sizeBytes;
-      table = table.merge(buddy);
-      this.#admit(table);
+      const merged = table.merge(buddy);
+      this.#admit(merged);
+      table.retire();
+      buddy.retire();
+      table = merged;
     }
     const { length } = this.#directory;
     if (length <= SMALL_DIRECTORY || this.#size <= length * FEW_EACH) this.#redirect(2 ** this.#depth());

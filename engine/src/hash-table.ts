@@ -198,6 +198,15 @@ export class Table<V> {
     return made;
   }
 
+  /** Lets go of everything, since others have it now: a place that somebody remembers must not keep it alive. */
+  retire(): void {
+    this.hashes = new Uint32Array(0);
+    this.keys = [];
+    if (this.values !== null) this.values = [];
+    this.stamps = null;
+    this.used = 0;
+  }
+
   #resize(capacity: number): void {
     const { hashes, keys, values, stamps } = this;
     this.#fill(capacity, [{ hashes, keys, values, stamps }]);

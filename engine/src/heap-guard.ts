@@ -10,7 +10,8 @@
  * it tells is never too low. So `live` follows the accounts of the data from one look to the next, is lowered to what V8
  * tells whenever that is less, and is set to it after V8 has collected all garbage, when it is nearly exact and includes
  * what the accounts do not know. The accounts are right to about 15 %; growth is taken as a little more than they say. Where
- * `live` reaches a limit, all garbage is collected once to be sure, but never for more than a small share of the time.
+ * `live` reaches a limit, or V8 tells so much that it would fail if all of it were in use, all garbage is collected once to be
+ * sure, but never for more than a small share of the time.
  *
  * **When to look.** Not by the clock: a pipeline writes hundreds of megabytes a second. Commands that need room look when
  * the data has grown by a part of what is left; between looks they cost a subtraction. The tick looks too, for what grows
@@ -119,6 +120,9 @@ export class HeapGuard {
   #sentinel = new WeakRef({});
   #collectedAt = Number.NEGATIVE_INFINITY;
   #collectionMs = 0;
+  /** What V8 told last, of the heap and outside, and what that leaves to the load limits: all of it may be in use. */
+  #usedBytes = 0;
+  #certainBytes = 0;
   /** What the last collection that we asked for has left, of the heap and outside. */
   #leftByCollection = 0;
 
@@ -177,9 +181,7 @@ export class HeapGuard {
   workBytes(): number {
     if (!this.#enabled) return Number.POSITIVE_INFINITY;
     this.look();
-    const { used_heap_size: used, external_memory: external } = getHeapStatistics();
-    const certain = Math.min(this.#heap.loadLimit - used, this.#machine.loadLimit - used - external);
-    if (certain > this.heapLimit * MUCH_ELSE) return certain;
+    if (this.#certainBytes > this.heapLimit * MUCH_ELSE) return this.#certainBytes;
     // What is used beside the data since V8 last collected may be garbage or not: only a collection tells.
     this.#collect(COLLECTION_PERCENT);
     this.look();
@@ -211,10 +213,8 @@ export class HeapGuard {
   fits(): boolean {
     if (!this.#enabled) return true;
     this.#measure();
-    const { used_heap_size: used, external_memory: external } = getHeapStatistics();
-    const excess = Math.max(used - this.#heap.loadLimit, used + external - this.#machine.loadLimit);
-    if (excess <= 0) return true;
-    if (used + external - this.#leftByCollection > this.heapLimit * SLACK) this.#collect(100);
+    if (this.#certainBytes > 0) return true;
+    if (this.#usedBytes - this.#leftByCollection > this.heapLimit * SLACK) this.#collect(100);
     return this.#left("loadLimit") > 0;
   }
 
@@ -228,7 +228,7 @@ export class HeapGuard {
     }
     this.#measure();
     const slack = this.#heap.writeLimit * SLACK;
-    if (!this.full && this.#left("writeLimit") <= 0) {
+    if (!this.full && (this.#left("writeLimit") <= 0 || this.#certainBytes <= 0)) {
       const evicts = this.#engine.config.values["maxmemory-policy"] !== "noeviction";
       this.#collect(evicts ? RARE_COLLECTION_PERCENT : COLLECTION_PERCENT);
       this.#setFull(this.#left("writeLimit") <= slack);
@@ -242,7 +242,7 @@ export class HeapGuard {
     this.#db = db;
     this.#dbBytes = db.sizeBytes;
     this.tight = this.#left("loadLimit") < this.#dataBytes * TIMES_DATA;
-    this.#stepBytes = Math.max(LEAST_STEP_BYTES, this.#left("writeLimit") / 4);
+    this.#stepBytes = Math.max(LEAST_STEP_BYTES, Math.min(this.#left("writeLimit") / 4, this.#certainBytes / 2));
   }
 
   #setFull(full: boolean): void {
@@ -271,6 +271,8 @@ export class HeapGuard {
     const { used_heap_size: used, external_memory: external } = getHeapStatistics();
     this.#heap.update(grown, used, collected);
     this.#machine.update(grown, used + external, collected);
+    this.#usedBytes = used + external;
+    this.#certainBytes = Math.min(this.#heap.loadLimit - used, this.#machine.loadLimit - used - external);
   }
 
   #wasCollected(): boolean {

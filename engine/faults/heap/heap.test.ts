@@ -2,14 +2,17 @@
  * Stores that are filled to the limit of a heap of 300 MB: nothing aborts, nothing acknowledged is lost, the same heap loads
  * it again. The short form; `npm run faults:heap` does it in every way, at 300 MB, 1 GB and 4 GB.
  */
+import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { freePort } from "../../conformance/redis-server.ts";
 import { command, fillToTheLimit, HeapServer, LineClient } from "./fill.ts";
 import { kinds } from "./kinds.ts";
 
+const run = promisify(execFile);
 /** A fill is as fast as the machine; this is only for one that hangs. */
 const TIMEOUT_MS = 600_000;
 const kindOf = (name: string) => kinds.find((kind) => kind.name === name)!;
@@ -75,6 +78,27 @@ describe("a heap that is too small", () => {
     await replica.said(/does not fit into V8's heap/);
     expect(await ask(replica, "PING")).toBe("+PONG");
     expect(await ask(primary, "SET", "still", "here")).toBe("+OK");
+  });
+
+  it("evicts where the policy says so, without maxmemory", { timeout: TIMEOUT_MS }, async () => {
+    const server = await start(150, "--maxmemory-policy", "allkeys-lru");
+    await server.ready;
+    expect(await ask(server, "DEBUG", "POPULATE", "110000", "key", "1000")).toBe("+OK");
+    const client = new LineClient(server.port);
+    const value = "x".repeat(1000);
+    for (let i = 0; i < 100; i++) {
+      const replies = await client.ask(Array.from({ length: 1000 }, (_, j) => command(["SET", `new:${i}:${j}`, value])));
+      expect(replies.filter((reply) => reply === "+OK")).toHaveLength(1000);
+    }
+    client.close();
+    server.expectAlive();
+  });
+
+  it("is shared with a program that has the store in its process", { timeout: TIMEOUT_MS }, async () => {
+    const node = ["--conditions=source", "--import", import.meta.resolve("tsx"), "--max-old-space-size=200"];
+    const { stdout } = await run(process.execPath, [...node, join(import.meta.dirname, "inside.ts")]);
+    const [, first] = /^(\d+) beside 60000\n(\d+) more\n$/.exec(stdout)!;
+    expect(Number(first)).toBeGreaterThan(20_000);
   });
 
   it("stops a script that writes without end, and a command that would copy everything", {

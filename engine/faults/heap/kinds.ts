@@ -27,6 +27,10 @@ const string = (name: string, value: string): Kind => ({
   remove: (number) => ["DEL", `key:${number}`],
 });
 
+/** Elements of large collections come so many at a time. */
+const MANY = 50;
+const many = (words: (i: number) => string[]) => Array.from({ length: MANY }, (_, i) => words(i)).flat();
+
 const WRITE_MANY = `
   for i = 1, 100 do redis.call("SET", KEYS[1] .. ":" .. i, ARGV[1] .. i) end
   return 100`;
@@ -55,27 +59,27 @@ export const kinds: readonly Kind[] = [
   },
   {
     name: "large sorted sets",
-    bytes: 40,
-    write: (n) => ["ZADD", `z:${n % 7}`, `${n * 1.5}`, `member:${n}`],
-    check: (n) => ["ZRANK", `z:${n % 7}`, `member:${n}`],
+    bytes: MANY * 40,
+    write: (n) => ["ZADD", `z:${n % 7}`, ...many((i) => [`${n + i / MANY}`, `member:${n}:${i}`])],
+    check: (n) => ["ZRANK", `z:${n % 7}`, `member:${n}:${MANY - 1}`],
     found: (reply) => /^:\d+$/.test(reply),
-    remove: (n) => ["ZREM", `z:${n % 7}`, `member:${n}`],
+    remove: (n) => ["ZREM", `z:${n % 7}`, ...many((i) => [`member:${n}:${i}`])],
   },
   {
     name: "large sets",
-    bytes: 40,
-    write: (n) => ["SADD", `set:${n % 7}`, `member:${n}`],
-    check: (n) => ["SISMEMBER", `set:${n % 7}`, `member:${n}`],
+    bytes: MANY * 40,
+    write: (n) => ["SADD", `set:${n % 7}`, ...many((i) => [`member:${n}:${i}`])],
+    check: (n) => ["SISMEMBER", `set:${n % 7}`, `member:${n}:${MANY - 1}`],
     found: (reply) => reply === ":1",
-    remove: (n) => ["SREM", `set:${n % 7}`, `member:${n}`],
+    remove: (n) => ["SREM", `set:${n % 7}`, ...many((i) => [`member:${n}:${i}`])],
   },
   {
     name: "large hashes",
-    bytes: 300,
-    write: (n) => ["HSET", `hash:${n % 7}`, `field:${n}`, `${KB.slice(0, 200)}${n}`],
-    check: (n) => ["HEXISTS", `hash:${n % 7}`, `field:${n}`],
+    bytes: MANY * 250,
+    write: (n) => ["HSET", `hash:${n % 7}`, ...many((i) => [`field:${n}:${i}`, `${KB.slice(0, 200)}${i}`])],
+    check: (n) => ["HEXISTS", `hash:${n % 7}`, `field:${n}:${MANY - 1}`],
     found: (reply) => reply === ":1",
-    remove: (n) => ["HDEL", `hash:${n % 7}`, `field:${n}`],
+    remove: (n) => ["HDEL", `hash:${n % 7}`, ...many((i) => [`field:${n}:${i}`])],
   },
   {
     name: "lists",

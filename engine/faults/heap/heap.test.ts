@@ -87,7 +87,9 @@ describe("a heap that is too small", () => {
     const client = new LineClient(server.port);
     const value = "x".repeat(1000);
     for (let i = 0; i < 100; i++) {
-      const replies = await client.ask(Array.from({ length: 1000 }, (_, j) => command(["SET", `new:${i}:${j}`, value])));
+      const replies = await client.ask(
+        Array.from({ length: 1000 }, (_, j) => command(["SET", `new:${i}:${j}`, value])),
+      );
       expect(replies.filter((reply) => reply === "+OK")).toHaveLength(1000);
     }
     client.close();

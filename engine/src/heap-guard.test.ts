@@ -73,7 +73,7 @@ describe("without maxmemory", () => {
 
   it("garbage does not count, and needs no collection while the data is known to be small", () => {
     open();
-    heap.garbage = 75 * MB;
+    heap.garbage = 60 * MB;
     expect(fill(100)).toBe(100);
     expect(heap.collections).toBe(0);
   });

@@ -8,7 +8,16 @@ const missing = redisMissing();
 if (missing !== undefined) console.warn(`The comparison of INFO is skipped: ${missing}`);
 
 /** Ours alone. */
-const EXTRA = new Set(["cinnabar_version", "node_version", "byte_order"]);
+const EXTRA = new Set([
+  "cinnabar_version",
+  "node_version",
+  "byte_order",
+  "heap_limit",
+  "heap_limit_human",
+  "heap_write_limit",
+  "heap_live",
+  "heap_full",
+]);
 
 /** Sections whose fields depend on what was called, and in Redis on a hash table. */
 const BY_COMMAND = new Set(["Commandstats", "Latencystats"]);

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { freePort } from "../conformance/redis-server.ts";
 import { openWire } from "../conformance/target.ts";
 import type { Wire } from "../conformance/wire.ts";
 import { EmbeddedEngine } from "../src/embedded.ts";
@@ -81,7 +82,7 @@ async function keysOnDisk(): Promise<number> {
 
 describe.skipIf(!canLimit)("a full disk", () => {
   test("everysec: writers are refused, readers are not, and it goes on when there is room", async () => {
-    await start("--appendonly", "yes", "--port", String(20_000 + (process.pid % 9000)), "--save", "");
+    await start("--appendonly", "yes", "--port", String(await freePort()), "--save", "");
     limit(LIMIT);
     const acknowledged = await writeUntilRefused();
     expect((await wire.call("GET", "k0")).text.length).toBe(1000);
@@ -97,7 +98,7 @@ describe.skipIf(!canLimit)("a full disk", () => {
   });
 
   test("always: the server ends rather than acknowledge what it cannot keep", async () => {
-    const port = String(20_000 + (process.pid % 9000) + 1);
+    const port = String(await freePort());
     await start("--appendonly", "yes", "--appendfsync", "always", "--port", port, "--save", "");
     limit(LIMIT);
     const acknowledged = await writeUntilRefused();
@@ -106,7 +107,7 @@ describe.skipIf(!canLimit)("a full disk", () => {
   });
 
   test("a snapshot that does not fit leaves the old one, and writers are refused until one fits", async () => {
-    await start("--port", String(20_000 + (process.pid % 9000) + 2), "--save", "3600 1", "--rdbcompression", "no");
+    await start("--port", String(await freePort()), "--save", "3600 1", "--rdbcompression", "no");
     await wire.call("SET", "first", "1");
     await wire.call("SAVE");
     for (let i = 0; i < 400; i++) await wire.call("SET", `k${i}`, "x".repeat(1000));

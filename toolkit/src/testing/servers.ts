@@ -23,26 +23,44 @@ export function installed(program: string): boolean {
   });
 }
 
-/** A port that nobody uses. Cluster nodes also use the one 10 000 above, so it is low enough for that. */
+let tried = 0;
+
+/**
+ * A port that nobody uses, below those that the system hands out by itself: a connection that somebody opens meanwhile cannot get
+ * it. Cluster nodes also use the one 10 000 above, which is below them too.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
-    const port = await boundOnce(0);
-    if (port < 50_000 && port > 10_000 && (await boundOnce(port + 10_000).catch(() => 0)) !== 0) return port;
-    const low = 10_000 + (port % 12_000);
-    const free = await boundOnce(low).catch(() => 0);
-    if (free !== 0 && (await boundOnce(low + 10_000).catch(() => 0)) !== 0) return low;
+    const port = 10_000 + ((process.pid * 41 + tried++ * 103) % 12_000);
+    if ((await canListen(port)) && (await canListen(port + 10_000))) return port;
   }
 }
 
-function boundOnce(port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer();
-    server.once("error", reject);
-    server.listen(port, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
+    server.once("error", () => resolve(false));
+    server.listen(port, "127.0.0.1", () => server.close(() => resolve(true)));
   });
+}
+
+/** Starts something on a free port; on another one if somebody else has taken that in between. */
+async function onFreePort<T>(begin: (port: number) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    try {
+      return await begin(port);
+    } catch (error) {
+      // What does not start for another reason does not start on another port either.
+      if (attempt === 3 || !(error instanceof EndedEarly)) throw error;
+    }
+  }
+}
+
+class EndedEarly extends Error {
+  constructor(port: number) {
+    super(`the server on port ${port} ended before it answered`);
+  }
 }
 
 /** In the folder of the test run where there is one, which goes with the run whatever becomes of the server. */
@@ -76,10 +94,12 @@ export interface StartOptions {
 }
 
 export async function startRedis(options: StartOptions = {}): Promise<ServerProcess> {
-  const port = options.port ?? (await freePort());
-  const dir = newFolder("redis");
-  const args = ["--port", String(port), "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--daemonize", "no"];
-  return run("redis-server", [...args, ...(options.args ?? [])], port, dir, options.detached === true);
+  const begin = (port: number): Promise<ServerProcess> => {
+    const dir = newFolder("redis");
+    const args = ["--port", String(port), "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--daemonize", "no"];
+    return run("redis-server", [...args, ...(options.args ?? [])], port, dir, options.detached === true);
+  };
+  return options.port === undefined ? onFreePort(begin) : begin(options.port);
 }
 
 async function run(
@@ -150,28 +170,33 @@ export function endWith(ownerPid: number, pids: readonly number[], dirs: readonl
   spawn("sh", ["-c", script, "sh", ...dirs], { stdio: "ignore", detached: true }).unref();
 }
 
-/** Resolves when a server answers PING; also a signed-out or loading one answers something. */
-export async function answering(port: number, child?: ChildProcess): Promise<void> {
+/** Resolves when the server answers. */
+async function answering(port: number, child: ChildProcess): Promise<void> {
   for (;;) {
-    if (child !== undefined && (child.exitCode !== null || child.signalCode !== null)) {
-      throw new Error(`the server on port ${port} ended before it answered`);
-    }
-    if (await answersPing(port)) return;
+    if (child.exitCode !== null || child.signalCode !== null) throw new EndedEarly(port);
+    if (await answers(port, child.pid!)) return;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
-function answersPing(port: number): Promise<boolean> {
+/** Whether this process answers there, and not another one that was quicker. One that wants a password does not say who it is. */
+function answers(port: number, pid: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: "127.0.0.1", port });
+    let text = "";
     const end = (answered: boolean): void => {
       socket.destroy();
       resolve(answered);
     };
     socket.once("error", () => end(false));
     socket.once("close", () => end(false));
-    socket.once("data", (data) => end(!data.toString("latin1").startsWith("-LOADING")));
-    socket.write("PING\r\n");
+    socket.on("data", (data) => {
+      text += data.toString("latin1");
+      const [, told, ping] = /process_id:(\d+)\r\n.*\r\n([+-].*)\r\n$/s.exec(text) ?? [];
+      if (text.startsWith("-")) end(true);
+      else if (told !== undefined) end(Number(told) === pid && !ping!.startsWith("-LOADING"));
+    });
+    socket.write("INFO server\r\nPING\r\n");
   });
 }
 
@@ -267,20 +292,21 @@ export async function startOneSentinel(
   detached: boolean,
   more: readonly string[] = [],
 ): Promise<ServerProcess> {
-  const port = await freePort();
-  const dir = newFolder("sentinel");
-  const lines = [
-    `port ${port}`,
-    "bind 127.0.0.1",
-    `dir ${dir}`,
-    `sentinel monitor main 127.0.0.1 ${primaryPort} 2`,
-    "sentinel down-after-milliseconds main 500",
-    "sentinel failover-timeout main 3000",
-    "sentinel parallel-syncs main 2",
-    ...more,
-  ];
-  writeFileSync(join(dir, "sentinel.conf"), `${lines.join("\n")}\n`);
-  return run("redis-sentinel", [join(dir, "sentinel.conf")], port, dir, detached);
+  return onFreePort((port) => {
+    const dir = newFolder("sentinel");
+    const lines = [
+      `port ${port}`,
+      "bind 127.0.0.1",
+      `dir ${dir}`,
+      `sentinel monitor main 127.0.0.1 ${primaryPort} 2`,
+      "sentinel down-after-milliseconds main 500",
+      "sentinel failover-timeout main 3000",
+      "sentinel parallel-syncs main 2",
+      ...more,
+    ];
+    writeFileSync(join(dir, "sentinel.conf"), `${lines.join("\n")}\n`);
+    return run("redis-sentinel", [join(dir, "sentinel.conf")], port, dir, detached);
+  });
 }
 
 async function sentinelKnowsAll(port: number): Promise<void> {

@@ -113,6 +113,25 @@ describe.runIf(hasBrowser)("the page", () => {
     await store.close();
   });
 
+  test("in several windows takes one connection of each, of the six that a browser has for one host", async () => {
+    const store = await open();
+    const served = await serve(store, { page: built });
+    const context = await browser.newContext({ viewport: WIDE });
+    const pages: Page[] = [];
+    for (let nth = 0; nth < 4; nth++) {
+      const page = await context.newPage();
+      page.setDefaultTimeout(15_000);
+      await page.goto(`${served.url}/#/examples/jobs`);
+      await page.getByText("Nobody is looking for anybody.").waitFor();
+      pages.push(page);
+    }
+    await pages[0]!.getByRole("button", { name: "Make sample data" }).first().click();
+    for (const page of pages) await page.locator(".jobs-filters").waitFor();
+    await context.close();
+    await served.console.close();
+    await store.close();
+  });
+
   test("browses a million keys with a handful of rows in the document", async () => {
     const store = await open(undefined, { config: { "enable-debug-command": "yes" } });
     await store.call("DEBUG", "POPULATE", 1_000_000, "user", 8);

@@ -1,6 +1,8 @@
 /**
- * The stream of live points, shared by the whole page, and from it whether all is well: the console answers, and reaches its
- * store. A lost stream is tried again each second, for as long as it takes; views load again when it is back.
+ * The one stream of a page: live points, and from them whether all is well (the console answers, and reaches its store), and the
+ * events of the example that is shown. A browser has six connections to one host for all its windows together, so a page takes one
+ * for this, and none while nobody sees it. A lost stream is tried again each second, for as long as it takes; views load again when
+ * it is back.
  */
 import type { LiveState, Point } from "../src/live.ts";
 import { get } from "./api.ts";
@@ -21,6 +23,7 @@ let points: Point[] = [];
 /** How often everything came back: what views depend on to load again. */
 let recoveries = 0;
 let source: EventSource | undefined;
+let followed: Followed | undefined;
 const watchers = new Watchers();
 
 function become(next: Health): void {
@@ -42,9 +45,47 @@ async function loadHistory(): Promise<void> {
   }
 }
 
-export function startLive(): void {
+/** What a page hears of an example besides: `change` with an event, null when some may have been missed. */
+export interface Followed {
+  readonly example: string;
+  heard(event: unknown): void;
+}
+
+/** Adds an example's events to the stream; answers what leaves them out again. */
+export function follow(wanted: Followed): () => void {
+  followed = wanted;
+  begin();
+  return () => {
+    if (followed !== wanted) return;
+    followed = undefined;
+    begin();
+  };
+}
+
+/** Begins; answers what ends it. A view may have begun the stream already, with its example. */
+export function startLive(): () => void {
+  const looked = () => {
+    if (document.hidden) return end();
+    if (source === undefined) begin();
+    void loadHistory();
+  };
+  document.addEventListener("visibilitychange", looked);
+  looked();
+  return () => {
+    document.removeEventListener("visibilitychange", looked);
+    end();
+  };
+}
+
+function end(): void {
   source?.close();
-  const stream = new EventSource("/api/live");
+  source = undefined;
+}
+
+function begin(): void {
+  end();
+  if (document.hidden) return;
+  const stream = new EventSource(followed === undefined ? "/api/live" : `/api/live?example=${followed.example}`);
   source = stream;
   stream.addEventListener("state", (event) => {
     const state = JSON.parse(event.data) as LiveState;
@@ -54,15 +95,16 @@ export function startLive(): void {
     points = [...points.slice(1 - KEEP), JSON.parse(event.data) as Point];
     watchers.tell();
   });
+  stream.addEventListener("change", (event) => followed?.heard(JSON.parse(event.data)));
+  stream.addEventListener("resumed", () => followed?.heard(null));
   stream.onerror = () => {
     become({ is: "console lost" });
     // Browsers give up for good on some errors; we do not.
     if (stream.readyState !== EventSource.CLOSED) return;
     setTimeout(() => {
-      if (source === stream) startLive();
+      if (source === stream) begin();
     }, RETRY_MS);
   };
-  void loadHistory();
 }
 
 export const useHealth = (): Health => useOutside(() => health, watchers.subscribe);

@@ -10,6 +10,8 @@ import { untraced } from "./trace.ts";
 const MOST_UNREAD_BYTES = 256 * 1024;
 /** A comment so often keeps the connection, and finds out that there is none. */
 const ALIVE_MS = 15_000;
+/** A store that is lost is asked again so often. */
+const RETRY_MS = 1_000;
 
 export interface EventStream {
   /** Sends an event; `data` as JSON. */
@@ -48,29 +50,48 @@ export async function announce(store: Store, name: string, event: unknown): Prom
   await store.call("PUBLISH", channelOf(name), JSON.stringify(event));
 }
 
-/**
- * Follows what is announced for an example: `change` with each event, and `resumed` when some may have been missed. With
- * `wanted` only some of them, or another form of them: null is left out.
- */
+/** Hears what is announced for an example: `change` with each event, and `resumed` when some may have been missed. */
+const subscribe = (store: Store, name: string, send: EventStream["send"]) =>
+  untraced(() =>
+    store.subscribe(
+      channelOf(name),
+      (message) => send("change", JSON.parse(message.toString("utf8"))),
+      () => send("resumed", {}),
+    ),
+  );
+
+/** A stream of what is announced for an example. */
 export async function followEvents(
   { store }: Context,
   input: Input<unknown, unknown, unknown>,
   name: string,
-  wanted: (event: unknown) => unknown = (event) => event,
 ): Promise<void> {
   let stream: EventStream | undefined;
-  const subscription = await untraced(() =>
-    store.subscribe(
-      channelOf(name),
-      (message) => {
-        const event = wanted(JSON.parse(message.toString("utf8")));
-        if (event !== null && event !== undefined) stream?.send("change", event);
-      },
-      () => stream?.send("resumed", {}),
-    ),
-  );
+  const subscription = await subscribe(store, name, (event, data) => stream?.send(event, data));
   // Only now: a page whose stream has begun misses nothing that is announced from then on.
   stream = openStream(input);
   stream.send("resumed", {});
   stream.onClose(() => void subscription.close().catch(() => {}));
+}
+
+/**
+ * Adds what is announced for an example to a stream that is there already, and goes on without a store: `resumed` tells that the
+ * store is heard from now on.
+ */
+export async function addEvents({ store }: Context, stream: EventStream, name: string): Promise<void> {
+  let isOver = false;
+  stream.onClose(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    const subscription = await subscribe(store, name, stream.send).catch(() => null);
+    if (subscription === null) {
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      continue;
+    }
+    const end = () => void subscription.close().catch(() => {});
+    if (isOver) return end();
+    stream.onClose(end);
+    return stream.send("resumed", {});
+  }
 }

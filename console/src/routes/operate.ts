@@ -1,5 +1,6 @@
 /** The server as a whole: what it says of itself, live figures, slow log, clients, configuration, files, scripts. */
 import type { Reply } from "cinnabar";
+import { addEvents, openStream } from "../examples/events.ts";
 import { parseInfo } from "../info.ts";
 import { infoOfAll, type LiveEvent, PRECISIONS } from "../live.ts";
 import { type Context, type Input, Problem, type Route, route } from "../route.ts";
@@ -56,24 +57,15 @@ async function info({ store, backend, live }: Context) {
   return { backend, topology: store.topology, state: live.state, nodes };
 }
 
-/** What a listener may leave unread before it is let go; its page connects again when it is awake. */
-const MOST_UNREAD_BYTES = 256 * 1024;
-
-/** Server-sent events: first the state, then each second's point. */
-function stream({ live }: Context, { request, reply }: Input<unknown, unknown, unknown>): void {
-  const headers = { ...(reply.getHeaders() as Record<string, string>), "content-type": "text/event-stream" };
-  reply.hijack();
-  reply.raw.writeHead(200, headers);
-  const send = (event: LiveEvent) => {
-    const { type, ...rest } = event;
-    const data = event.type === "point" ? event.point : rest;
-    reply.raw.write(`event: ${type}\ndata: ${JSON.stringify(data)}\n\n`);
-    if (reply.raw.writableLength > MOST_UNREAD_BYTES) reply.raw.destroy();
-  };
-  reply.raw.write("retry: 1000\n\n");
+/** Server-sent events: first the state, then each second's point; with an example, what is announced for it, too. */
+function stream(context: Context, input: Input<{ readonly example?: string }, unknown, unknown>): void {
+  const { live } = context;
+  const { example } = input.query;
+  const events = openStream(input);
+  const send = ({ type, ...rest }: LiveEvent) => events.send(type, "point" in rest ? rest.point : rest);
   send({ type: "state", ...live.state });
-  const stop = live.listen(send);
-  request.raw.once("close", stop);
+  events.onClose(live.listen(send));
+  if (example !== undefined) void addEvents(context, events, example);
 }
 
 /** Entries of the slow log, of all nodes, the newest first. */
@@ -162,7 +154,12 @@ export const OPERATE_ROUTES: readonly Route[] = [
     method: "GET",
     url: "/api/live",
     group,
-    summary: "What happens now, as server-sent events: `state` and, each second, `point`.",
+    summary:
+      "What happens now, as server-sent events: `state` and, each second, `point`; with an example also `change` and `resumed` of its own stream, so that a page needs one connection.",
+    query: object(
+      { example: string({ minLength: 1, maxLength: 40, pattern: "^[a-z]+$", description: "The name of an example." }) },
+      ["example"],
+    ),
     answers: "A stream of events.",
     media: "text/event-stream",
     run: stream,

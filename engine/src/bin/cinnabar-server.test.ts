@@ -153,7 +153,9 @@ describe("not starting", () => {
     const { port } = taken.address() as { port: number };
     const server = start(["--port", String(port)]);
     expect((await server.exited).code).toBe(1);
-    expect(server.errors).toMatch(new RegExp(`^Failed listening on port ${port} [^\\n]*127\\.0\\.0\\.1: [^\\n]*taken[^\\n]*\\n$`));
+    expect(server.errors).toMatch(
+      new RegExp(`^Failed listening on port ${port} [^\\n]*127\\.0\\.0\\.1: [^\\n]*taken[^\\n]*\\n$`),
+    );
     expect(server.output).not.toContain("Ready");
     await new Promise((resolve) => taken.close(resolve));
   });

@@ -309,7 +309,7 @@ export function AdsPage() {
   const [editing, setEditing] = useState<AdView | "new" | null>(null);
   const loaded = useKept(useLoad<View>(name === undefined ? null : `${API}/view`));
   const actions = useActions(loaded.reload);
-  useEvents(`${API}/events`, loaded.reload);
+  useEvents("ads", loaded.reload);
   useRowKeys();
   return (
     <ExamplePage name="ads" title="Ads" changed={loaded.reload}>

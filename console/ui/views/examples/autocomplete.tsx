@@ -142,7 +142,7 @@ export function Autocomplete() {
     members.reload();
   };
   const actions = useActions(reload);
-  useEvents(`${API}/events`, members.reload);
+  useEvents("autocomplete", members.reload);
   const write = (name: string) =>
     actions.run(async () => {
       const { to } = await act<{ to: string }>("POST", `${API}/messages`, { name });

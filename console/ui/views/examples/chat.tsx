@@ -277,7 +277,7 @@ export function Chat() {
   };
   const soon = useTogether(reload);
   const actions = useActions(() => soon());
-  useEvents<Happening>(me === undefined ? null : `${API}/events`, soon);
+  useEvents<Happening>(me === undefined ? null : "chat", soon);
   const join = (room: string, from: "now" | "start") =>
     void actions.run(async () => {
       const joined = await act<{ room: string }>("POST", `${API}/rooms`, { room, from });

@@ -197,7 +197,7 @@ export function Jobs() {
     found.reload();
   };
   const actions = useActions(reload);
-  useEvents(`${API}/events`, reload);
+  useEvents("jobs", reload);
   useRowKeys();
   const save = (next: readonly Skill[]) => actions.run(() => act("POST", `${API}/me`, { skills: next }));
   return (

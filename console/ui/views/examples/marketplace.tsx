@@ -248,7 +248,7 @@ export function Marketplace() {
     useLoad<View>(name === undefined ? null : `${API}/view`, after === undefined ? {} : { after }),
   );
   const actions = useActions(loaded.reload);
-  useEvents(`${API}/events`, loaded.reload);
+  useEvents("marketplace", loaded.reload);
   useRowKeys();
   const buy = ({ item, price }: Listing) =>
     actions.run(() => act("POST", `${API}/purchases`, { id: newId(), item, price, way })).then(loaded.reload);

@@ -222,7 +222,7 @@ export function News() {
   const voting = useActions(() => {});
   const note = (id: string, change: Partial<Shown>) =>
     setCounts((old) => new Map(old).set(id, { ...old.get(id), ...change }));
-  useEvents<Event>(`${API}/events`, (event) => {
+  useEvents<Event>("news", (event) => {
     if (event?.type === "voted") note(event.id, { up: event.up, down: event.down, score: event.score });
     else if (event?.type !== "posted") reload();
     else if (event.by !== name) setFresh((old) => old + 1);

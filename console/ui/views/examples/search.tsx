@@ -239,7 +239,7 @@ export function Search() {
   const [edited, setEdited] = useState<Hit | null | undefined>(undefined);
   const loaded = useKept(useLoad<Answer>(`${API}/packages`, { query, section, order }));
   const actions = useActions(loaded.reload);
-  useEvents(`${API}/events`, loaded.reload);
+  useEvents("search", loaded.reload);
   useRowKeys();
   // Each letter is a search; a few that come fast are one.
   useEffect(() => {

@@ -255,7 +255,7 @@ export function Shop() {
     setTurn((old) => old + 1);
   };
   // An order changes the stock, which is looked at every now and then, and nothing that is kept.
-  useEvents<{ type: string }>(`${API}/events`, (event) => {
+  useEvents<{ type: string }>("shop", (event) => {
     // Loading a product's page counts a view: not for the sake of a stream that has begun.
     if (event === null) reload();
     else if (event.type !== "ordered") changed();

@@ -311,7 +311,7 @@ function Network({ me, changed }: { me: Me; changed: () => void }) {
 export function SocialNetwork() {
   const { name } = useVisitor();
   const loaded = useKept(useLoad<Me>(`${API}/me`));
-  useEvents(`${API}/events`, loaded.reload);
+  useEvents("social", loaded.reload);
   const total = loaded.data?.total ?? 0;
   return (
     <ExamplePage

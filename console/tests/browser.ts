@@ -5,6 +5,12 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { build as viteBuild } from "vite";
+import { vi } from "vitest";
+
+/** How long a browser on a busy machine may take for one step, and a test of many steps altogether. */
+export const PATIENCE_MS = 30_000;
+export const LONG_MS = 120_000;
+vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS });
 
 /** Where the browser is; undefined where there is none. */
 const PROGRAM = ["chromium", "chromium-browser", "google-chrome"]

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
 import { EXAMPLES } from "../src/examples/index.ts";
 import { openConsole } from "../src/server.ts";
-import { buildPage, hasBrowser, NARROW, openBrowser, shoot, WIDE } from "./browser.ts";
-import { eventually, LONG_MS, PATIENCE_MS, type Screen, screenOf } from "./examples.ts";
+import { buildPage, hasBrowser, LONG_MS, NARROW, openBrowser, PATIENCE_MS, shoot, WIDE } from "./browser.ts";
+import { eventually, type Screen, screenOf } from "./examples.ts";
 import { type Backend, backends, type Served, serve, temporaryFolder } from "./support.ts";
 
 const folder = temporaryFolder();

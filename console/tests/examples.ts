@@ -2,10 +2,10 @@
 import { join } from "node:path";
 import { open, type Store } from "cinnabar";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "vitest";
 import { type Backend, describeBackends } from "../../toolkit/src/testing/index.ts";
 import type { Trace } from "../src/examples/trace.ts";
-import { buildPage, hasBrowser, NARROW, openBrowser, shiftOf, WIDE, watch } from "./browser.ts";
+import { buildPage, hasBrowser, NARROW, openBrowser, PATIENCE_MS, shiftOf, WIDE, watch } from "./browser.ts";
 import { type Answer, type Served, serve, temporaryFolder } from "./support.ts";
 
 export interface TracedAnswer extends Answer {
@@ -60,11 +60,6 @@ export function describeExample(name: string, suite: (served: () => Served, back
     suite(() => served!, backend);
   });
 }
-
-/** How long a browser on a busy machine may take for one step, and a test of many steps altogether. */
-export const PATIENCE_MS = 30_000;
-export const LONG_MS = 120_000;
-vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS });
 
 /** What becomes true, sooner or later. */
 export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: PATIENCE_MS });

@@ -5,7 +5,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
 import { openConsole } from "../src/server.ts";
-import { buildPage, hasBrowser, openBrowser, shoot, WIDE, watch } from "./browser.ts";
+import { buildPage, hasBrowser, openBrowser, PATIENCE_MS, shoot, WIDE, watch } from "./browser.ts";
 import { serve, temporaryFolder } from "./support.ts";
 
 const folder = temporaryFolder();
@@ -14,7 +14,7 @@ let browser: Browser;
 
 async function newPage(): Promise<Page> {
   const page = await browser.newPage({ viewport: WIDE });
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   return page;
 }
 
@@ -120,7 +120,7 @@ describe.runIf(hasBrowser)("the page", () => {
     const pages: Page[] = [];
     for (let nth = 0; nth < 4; nth++) {
       const page = await context.newPage();
-      page.setDefaultTimeout(15_000);
+      page.setDefaultTimeout(PATIENCE_MS);
       await page.goto(`${served.url}/#/examples/jobs`);
       await page.getByText("Nobody is looking for anybody.").waitFor();
       pages.push(page);

@@ -5,7 +5,7 @@ import { Social } from "cinnabar/social";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { describeBackends } from "../../toolkit/src/testing/index.ts";
-import { buildPage, hasBrowser, openBrowser, shoot, WIDE, watch } from "./browser.ts";
+import { buildPage, hasBrowser, openBrowser, PATIENCE_MS, shoot, WIDE, watch } from "./browser.ts";
 import { eventually } from "./examples.ts";
 import { type Served, serve, temporaryFolder } from "./support.ts";
 
@@ -71,7 +71,7 @@ describe.runIf(hasBrowser)("the page for timelines", () => {
     store = await open();
     served = await serve(store, { page: built });
     page = await browser.newPage({ viewport: WIDE });
-    page.setDefaultTimeout(15_000);
+    page.setDefaultTimeout(PATIENCE_MS);
     offences = watch(page, served.url);
   });
   afterAll(async () => {

@@ -8,7 +8,7 @@ import { Stats } from "cinnabar/stats";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
-import { buildPage, hasBrowser, NARROW, openBrowser, shiftOf, shoot, WIDE, watch } from "./browser.ts";
+import { buildPage, hasBrowser, NARROW, openBrowser, PATIENCE_MS, shiftOf, shoot, WIDE, watch } from "./browser.ts";
 import { type Backend, backends, type Served, serve, temporaryFolder } from "./support.ts";
 
 const folder = temporaryFolder();
@@ -46,7 +46,7 @@ describe.runIf(hasBrowser)("the page", () => {
       await fill(backend);
       served = await serve(backend.store, { page: built });
       page = await browser.newPage({ viewport: WIDE });
-      page.setDefaultTimeout(10_000);
+      page.setDefaultTimeout(PATIENCE_MS);
       offences = watch(page, served.url);
     });
     afterAll(async () => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
 import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
-import { buildPage, hasBrowser, openBrowser, WIDE, watch } from "./browser.ts";
+import { buildPage, hasBrowser, openBrowser, PATIENCE_MS, WIDE, watch } from "./browser.ts";
 import { type Backend, backends, type Served, serve, temporaryFolder } from "./support.ts";
 
 export interface Opened {
@@ -52,7 +52,7 @@ export function describePages(
         await fill?.(backend);
         const served = await serve(backend.store, { page: built });
         const page = await browser.newPage({ viewport: WIDE });
-        page.setDefaultTimeout(15_000);
+        page.setDefaultTimeout(PATIENCE_MS);
         offences = watch(page, served.url);
         opened = { backend, served, page };
       });

@@ -368,11 +368,11 @@ describeBackends("workers", (backend) => {
 
   test("a schedule by the calendar goes on from time to time, and can be changed and removed", async () => {
     const tasks = queue();
-    const rome = await tasks.schedule("daily", { cron: "30 2 * * *", timeZone: "Europe/Rome" }, { n: 1 });
+    const rome = await tasks.schedule("daily", { cron: "30 5 * * *", timeZone: "Europe/Rome" }, { n: 1 });
     const local = new Intl.DateTimeFormat("en-GB", { timeZone: "Europe/Rome", hour: "2-digit", minute: "2-digit" });
-    expect(local.format(new Date(rome))).toBe("02:30");
-    const utc = await tasks.schedule("daily", { cron: "30 2 * * *" }, { n: 1 });
-    expect(new Date(utc).toISOString()).toMatch(/T02:30:00.000Z$/);
+    expect(local.format(new Date(rome))).toBe("05:30");
+    const utc = await tasks.schedule("daily", { cron: "30 5 * * *" }, { n: 1 });
+    expect(new Date(utc).toISOString()).toMatch(/T05:30:00.000Z$/);
     expect(await tasks.unschedule("daily")).toBe(true);
     expect(await tasks.unschedule("daily")).toBe(false);
     await tasks.schedule("secondly", { cron: "* * * * * *" }, { n: 2 });

@@ -312,11 +312,10 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("on 
     expect((await api.get("/api/counters/hits?precisionMs=7777")).status).toBe(400);
     expect((await api.get("/api/logs")).body.logs).toEqual([{ name: "web", severity: "error" }]);
     expect((await api.get("/api/logs/web/error")).body.recent[0].message).toContain("<img");
-    expect((await api.get("/api/stats")).body.stats[0]).toMatchObject({
-      context: "checkout",
-      type: "items",
-      thisHour: { count: 3, mean: 2 },
-    });
+    const [stats] = (await api.get("/api/stats")).body.stats;
+    expect(stats).toMatchObject({ context: "checkout", type: "items" });
+    // The hour may have ended since.
+    expect(stats.thisHour ?? stats.lastHour).toMatchObject({ count: 3, mean: 2 });
     await lease.release();
     await permit.release();
   });

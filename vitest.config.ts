@@ -6,8 +6,9 @@ export default defineConfig({
   test: {
     include: ["*.test.ts", "{engine,toolkit,console}/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // For what hangs, not for what is slow: machines may be busy, and no test is tried twice.
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
     maxWorkers: 2,
     // A test that fails has failed: docs/tests.md lists those that cannot be deterministic.
     retry: 0,

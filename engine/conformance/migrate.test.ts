@@ -170,7 +170,7 @@ describe.skipIf(missing !== undefined)("MIGRATE", () => {
       "ERR Target instance replied with error: BUSYKEY Target key name already exists.",
     ]);
     expect(here).toEqual(["unsent"]);
-  }, 20_000);
+  });
 
   test("answers as a real server does where a password is wanted", async () => {
     const to = (key: string, ...rest: string[]) => ["MIGRATE", HOST, guarded.port, key, "0", "2000", ...rest];

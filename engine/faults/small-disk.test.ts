@@ -155,7 +155,7 @@ describe.skipIf(cannot !== undefined)("a disk of two megabytes", () => {
     // The write that met the full disk was acknowledged as well, and was kept until there was room.
     await kill();
     expect(await keysLeft(true)).toBe(acknowledged + 1);
-  }, 30_000);
+  });
 
   test("always: the server ends rather than acknowledge what it cannot keep, and starts again with the rest", async () => {
     await start("--appendonly", "yes", "--appendfsync", "always", "--save", "");
@@ -169,7 +169,7 @@ describe.skipIf(cannot !== undefined)("a disk of two megabytes", () => {
     await start("--appendonly", "yes", "--appendfsync", "always", "--save", "");
     expect((await wire.call("DBSIZE")).text).toBe(String(left));
     expect((await wire.call("SET", "after", "1")).text).toBe("OK");
-  }, 30_000);
+  });
 
   test("a snapshot that does not fit leaves the old one, and writers are refused until one fits", async () => {
     await start("--save", "3600 1", "--rdbcompression", "no");
@@ -191,7 +191,7 @@ describe.skipIf(cannot !== undefined)("a disk of two megabytes", () => {
     expect((await wire.call("SET", "a", "1")).text).toBe("OK");
     await kill();
     expect(await keysLeft(false)).toBe(401);
-  }, 30_000);
+  });
 
   test("a rewrite that does not fit changes nothing, and one that does comes later", async () => {
     await start("--appendonly", "yes", "--save", "", "--rdbcompression", "no", "--auto-aof-rewrite-percentage", "0");
@@ -220,7 +220,7 @@ describe.skipIf(cannot !== undefined)("a disk of two megabytes", () => {
     expect(parts.filter((name) => name.endsWith(".base.rdb"))).toHaveLength(1);
     await kill();
     expect(await keysLeft(true)).toBe(404);
-  }, 30_000);
+  });
 
   test("in process: calls are refused, what could not be written at the end is told, and the folder opens again", async () => {
     engine = await EmbeddedEngine.open({ dir });
@@ -242,5 +242,5 @@ describe.skipIf(cannot !== undefined)("a disk of two megabytes", () => {
     expect(existsSync(join(dir, "cinnabar.lock"))).toBe(false);
     // All but what met the full disk: with everysec it was acknowledged before.
     expect(await keysLeft(true)).toBe(acknowledged - 1);
-  }, 30_000);
+  });
 });

@@ -11,7 +11,11 @@ import { spawnSync } from "node:child_process";
 const TIMES = [
   { at: "2027-12-31T23:59:30Z", zone: "UTC", why: "the year ends" },
   { at: "2028-02-29T00:00:05Z", zone: "America/New_York", why: "a leap day begins, in UTC only" },
-  { at: "2027-03-27T11:30:00Z", zone: "Asia/Kolkata", why: "before noon, on the eve of a night that has no 02:30 in Europe" },
+  {
+    at: "2027-03-27T11:30:00Z",
+    zone: "Asia/Kolkata",
+    why: "before noon, on the eve of a night that has no 02:30 in Europe",
+  },
   { at: "2027-10-31T00:30:00Z", zone: "Europe/Berlin", why: "02:30 in a night that has it twice" },
 ];
 

@@ -122,8 +122,8 @@ describeBackends("queues", (backend) => {
     const first = await tasks.add({ n: 1 }, { dedup: { id: "a" } });
     expect(await tasks.add({ n: 2 }, { dedup: { id: "a" } })).toEqual({ id: first.id, status: "duplicate" });
     const throttled = await tasks.add({ n: 3 }, { dedup: { id: "b", windowMs: 60_000 } });
-    const debounced = await tasks.add({ n: 4 }, { dedup: { id: "c", mode: "debounce", windowMs: 100 } });
-    expect(await tasks.add({ n: 5 }, { dedup: { id: "c", mode: "debounce", windowMs: 100 } })).toEqual({
+    const debounced = await tasks.add({ n: 4 }, { dedup: { id: "c", mode: "debounce", windowMs: 60_000 } });
+    expect(await tasks.add({ n: 5 }, { dedup: { id: "c", mode: "debounce", windowMs: 1 } })).toEqual({
       id: debounced.id,
       status: "replaced",
     });

@@ -78,7 +78,7 @@ describe("a quorum lock", () => {
 
   test("is lost when a majority has lost it, and kept when a minority has", async () => {
     const locks = new QuorumLocks(stores);
-    const lease = await locks.acquire("memory", { leaseMs: 300 });
+    const lease = await locks.acquire("memory", { leaseMs: 1_500 });
     await Promise.all(stores.slice(0, 2).map((store) => store.call("FLUSHALL")));
     expect(await lease!.renew()).toBe(true);
     expect(lease!.lost).toBe(false);

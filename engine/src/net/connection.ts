@@ -156,9 +156,12 @@ export class Connection implements Transport {
     } else if (pending > MUCH_INPUT && !this.#engine.heapGuard.fits()) {
       this.#engine.log("warning", `Closed ${this.address}: there is no memory for the rest of its command`);
       this.close(false);
-    } else if (clientMemory.active || pending > LARGE_INPUT || this.client.countedBytes > 0) {
-      clientMemory.update(this.client);
-    }
+    } else if (clientMemory.active) clientMemory.update(this.client);
+    else if (pending > LARGE_INPUT) {
+      // Nobody has set a limit: a sixteenth more or less makes no difference.
+      const counted = this.client.countedInputBytes;
+      if (Math.abs(pending - counted) > LARGE_INPUT + counted / 16) clientMemory.update(this.client);
+    } else if (this.client.countedBytes > 0 && this.client.multi === null) clientMemory.forget(this.client);
   }
 
   get #waits(): boolean {
@@ -421,8 +424,10 @@ export class Connection implements Transport {
 
   #afterWriting(): void {
     const stream = this.#stream;
-    if (stream.writableLength > 0 || this.#outbox.bytes > 0) this.checkLimits();
-    if (this.client.countedBytes > 0) this.#engine.clientMemory.update(this.client);
+    if (stream.writableLength > 0 || this.#outbox.bytes > 0) {
+      this.checkLimits();
+      if (this.#engine.clientMemory.active) this.#engine.clientMemory.update(this.client);
+    }
     // Both directions end: a peer that goes on sending after its last reply is not listened to.
     const silent = this.#held.length === 0 && this.#output.length === 0 && this.#outbox.bytes === 0;
     if (this.#ended && silent) stream.end(() => stream.destroy());

@@ -156,12 +156,20 @@ export class Connection implements Transport {
     } else if (pending > MUCH_INPUT && !this.#engine.heapGuard.fits()) {
       this.#engine.log("warning", `Closed ${this.address}: there is no memory for the rest of its command`);
       this.close(false);
-    } else if (clientMemory.active) clientMemory.update(this.client);
-    else if (pending > LARGE_INPUT) {
+    } else if (clientMemory.active) {
+      if (!this.#takesLittle(pending)) clientMemory.update(this.client);
+    } else if (pending > LARGE_INPUT) {
       // Nobody has set a limit: a sixteenth more or less makes no difference.
       const counted = this.client.countedInputBytes;
       if (Math.abs(pending - counted) > LARGE_INPUT + counted / 16) clientMemory.update(this.client);
     } else if (this.client.countedBytes > 0 && this.client.multi === null) clientMemory.forget(this.client);
+  }
+
+  /** An ordinary client between two ordinary commands, counted before: it takes what it took. */
+  #takesLittle(pending: number): boolean {
+    const { countedBytes, multi, watched, tracking, subscriptions } = this.client;
+    if (pending > LARGE_INPUT || this.#output.length > READ_BYTES || multi !== null || tracking !== null) return false;
+    return watched.length === 0 && subscriptions === 0 && countedBytes > 0 && countedBytes < 4 * READ_BYTES;
   }
 
   get #waits(): boolean {

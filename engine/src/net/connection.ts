@@ -435,6 +435,9 @@ export class Connection implements Transport {
     if (stream.writableLength > 0 || this.#outbox.bytes > 0) {
       this.checkLimits();
       if (this.#engine.clientMemory.active) this.#engine.clientMemory.update(this.client);
+    } else if (this.client.countedBytes > this.client.countedInputBytes) {
+      // Replies were counted that are gone now.
+      this.#engine.clientMemory.update(this.client);
     }
     // Both directions end: a peer that goes on sending after its last reply is not listened to.
     const silent = this.#held.length === 0 && this.#output.length === 0 && this.#outbox.bytes === 0;

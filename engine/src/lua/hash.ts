@@ -3,7 +3,7 @@
  * change for strings. Keys that Lua hashes by address get a number of their own.
  */
 import { copied, flat } from "./memory.ts";
-import { identity, type LuaValue } from "./value.ts";
+import { identity, LuaError, type LuaValue } from "./value.ts";
 
 /** Redis's string hash: Lua's, but of all characters, however long the string is. */
 export function hashString(text: string): number {
@@ -18,11 +18,14 @@ function hashShort(text: string): number {
 
 /** From this length on, hashes are remembered: Lua computes each string's hash once, when it makes the string. */
 const LONG = 100;
+/** Longer keys would hold up everybody for more than a second. */
+const LONGEST = 1 << 28;
 const REMEMBERED_CHARACTERS = 1 << 20;
 const longHashes = new Map<string, number>();
 let remembered = 0;
 
 function hashLong(text: string): number {
+  if (text.length > LONGEST) throw new LuaError("not enough memory");
   let hash = longHashes.get(flat(text));
   if (hash === undefined) {
     hash = hashShort(text);

@@ -236,6 +236,7 @@ function handled(rt: Runtime, handler: LuaValue, value: LuaValue): LuaValue {
 
 function loading(rt: Runtime): Library {
   const load = (source: string, chunkName: string): Results => {
+    if (source.length > MAX_SOURCE) return [undefined, "not enough memory"];
     try {
       return compileChunk(rt, source, chunkName, { resumable: true });
     } catch (thrown) {
@@ -261,8 +262,8 @@ function loading(rt: Runtime): Library {
   };
 }
 
-/** More source than this is refused. */
-const MAX_SOURCE = 64 * 1024 * 1024;
+/** More source than this is refused: compiling cannot be interrupted, and takes a second for a megabyte. */
+const MAX_SOURCE = 512 * 1024;
 
 /** The pieces that a reader gives, joined now and then so that many small ones take no more room than their text. */
 function readAll(rt: Runtime, reader: LuaValue): string {

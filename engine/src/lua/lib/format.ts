@@ -10,6 +10,7 @@ import { numberToString } from "../number.ts";
 import type { Runtime } from "../runtime.ts";
 import type { LuaFunction, LuaValue } from "../value.ts";
 import { checkNumber, checkString, toInteger } from "./check.ts";
+import { OFTEN } from "./search.ts";
 
 /** One conversion: `%-08.3f`. */
 interface Spec {
@@ -137,7 +138,7 @@ function convert(rt: Runtime, spec: Spec, value: LuaValue, argument: number, giv
     case "i":
       return formatInteger(checkNumber(rt, value, argument, "format", given), spec);
     case "q":
-      return quote(checkString(rt, value, argument, "format", given));
+      return quote(rt, checkString(rt, value, argument, "format", given));
     case "c":
       return formatChar(checkNumber(rt, value, argument, "format", given), spec);
     case "o":
@@ -306,11 +307,12 @@ function fixed(value: number, precision: number): string {
   return text.slice(0, -1) + String.fromCharCode(last - 1);
 }
 
-function quote(text: string): string {
+function quote(rt: Runtime, text: string): string {
   let result = '"';
   let from = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
+    if ((i & OFTEN) === OFTEN) rt.tick();
     let escaped: string;
     if (code === 0x22 || code === 0x5c || code === 0x0a) escaped = `\\${text.charAt(i)}`;
     else if (code === 0x0d) escaped = "\\r";

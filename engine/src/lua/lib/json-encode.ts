@@ -8,6 +8,7 @@ import { LuaTable } from "../table.ts";
 import { type LuaValue, typeName } from "../value.ts";
 import { formatGeneral } from "./format.ts";
 import { JsonFault, type JsonSettings, NULL } from "./json.ts";
+import { OFTEN } from "./search.ts";
 
 export function encode(rt: Runtime, settings: JsonSettings, value: LuaValue): string {
   return encodeValue(rt, settings, value, 0);
@@ -20,7 +21,7 @@ function fault(value: LuaValue, reason: string): JsonFault {
 function encodeValue(rt: Runtime, settings: JsonSettings, value: LuaValue, depth: number): string {
   switch (typeof value) {
     case "string":
-      return encodeString(value);
+      return encodeString(rt, value);
     case "number":
       return encodeNumber(settings, value);
     case "boolean":
@@ -52,20 +53,22 @@ for (const [char, letter] of ["\bb", "\tt", "\nn", "\ff", "\rr", '""', "//", "\\
 }
 escapes[127] = "\\u007f";
 
-function encodeString(text: string): string {
+function encodeString(rt: Runtime, text: string): string {
   flat(text);
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (code < 32 || code === 0x22 || code === 0x2f || code === 0x5c || code === 0x7f) return escapeFrom(text, i);
+    if ((i & OFTEN) === OFTEN) rt.tick();
+    if (code < 32 || code === 0x22 || code === 0x2f || code === 0x5c || code === 0x7f) return escapeFrom(rt, text, i);
   }
   return `"${text}"`;
 }
 
-function escapeFrom(text: string, first: number): string {
+function escapeFrom(rt: Runtime, text: string, first: number): string {
   let result = '"';
   let copied = 0;
   for (let i = first; i < text.length; i++) {
     const written = escapes[text.charCodeAt(i)];
+    if ((i & OFTEN) === OFTEN) rt.tick();
     if (written === undefined) continue;
     take(4 * VALUE_BYTES);
     result += text.slice(copied, i) + written;
@@ -116,7 +119,7 @@ function encodeObject(rt: Runtime, settings: JsonSettings, table: LuaTable, dept
     const key = table.keyAt(p);
     rt.step(8 * VALUE_BYTES);
     let name: string;
-    if (typeof key === "string") name = encodeString(key);
+    if (typeof key === "string") name = encodeString(rt, key);
     else if (typeof key === "number") name = `"${encodeNumber(settings, key)}"`;
     else throw fault(key, "table key must be a number or string");
     result += `${separator + name}:${encodeValue(rt, settings, table.valueAt(p), depth)}`;

@@ -26,7 +26,7 @@ import {
   type Program,
   TEXT,
 } from "./pattern-program.ts";
-import { indexOf } from "./search.ts";
+import { indexOf, OFTEN } from "./search.ts";
 
 /**
  * What is being matched, and where each capture of the last match begins and ends. Shared by all matchers, since matching
@@ -36,9 +36,6 @@ let source = "";
 let runtime: Runtime;
 const starts: number[] = new Array(32).fill(0);
 const ends: number[] = new Array(32).fill(0);
-
-/** Characters that are looked at between two ticks, less one: a mask for positions. */
-const OFTEN = 0xfffff;
 
 /** Repetitions in one pattern that have been begun and not ended. */
 const MAX_DEPTH = 2000;

@@ -7,7 +7,7 @@ const COMPARISONS = 1e8;
 /** Longer texts are looked for by an algorithm of our own, which is linear whatever they are. */
 const LONG_NEEDLE = 1000;
 /** Characters that are looked at between two ticks, less one: a mask for positions. */
-const OFTEN = 0xfffff;
+export const OFTEN = 0xfffff;
 
 /** `text.indexOf(needle, from)`. */
 export function indexOf(rt: Runtime, text: string, needle: string, from: number): number {

@@ -9,7 +9,7 @@
  *   new RateLimiter(store, "login", [{ limit: 5, windowMs: 60_000 }, { limit: 20, windowMs: 86_400_000 }]);
  */
 import { integer, oneOf } from "../checks.ts";
-import type { Store } from "../connection/store.ts";
+import type { RunOptions, Store } from "../connection/store.ts";
 import { CinnabarError, InputError } from "../errors.ts";
 import { NameIndex } from "../names.ts";
 import { namesKey, ruleKey, subjectKey } from "./keys.ts";
@@ -80,7 +80,7 @@ export class RateLimiter {
   readonly #store: Store;
   readonly #prefix: string;
   readonly #whenUnreachable: "throw" | "allow" | "deny";
-  readonly #timeoutMs: number | undefined;
+  readonly #limits: RunOptions;
   readonly #remember: number;
   /** Subject → when it may try again (monotonic) and the verdict until then; oldest first. */
   readonly #refused = new Map<string, { readonly until: number; readonly verdict: Verdict }>();
@@ -98,7 +98,11 @@ export class RateLimiter {
     this.#prefix = options.prefix ?? "limit";
     this.#whenUnreachable = options.whenUnreachable ?? "throw";
     const patienceMs = options.timeoutMs ?? (this.#whenUnreachable === "throw" ? undefined : FAIL_OPEN_MS);
-    this.#timeoutMs = patienceMs === undefined ? undefined : integer("timeoutMs", patienceMs, 1);
+    this.#limits = {
+      timeoutMs: patienceMs === undefined ? undefined : integer("timeoutMs", patienceMs, 1),
+      // Who has an answer without the server does not wait for it.
+      whenOpen: this.#whenUnreachable === "throw" ? undefined : "fail",
+    };
     this.#remember = options.remember ?? 0;
     this.#instance = Math.floor(store.clock.random() * 2 ** 48).toString(36);
     subjectKey(this.#prefix, name, "check");
@@ -148,11 +152,7 @@ export class RateLimiter {
         burst,
         unique,
       ]);
-      const [allowed, verdicts] = await this.#store.run(
-        take,
-        { buckets, cost, mode, rules },
-        { timeoutMs: this.#timeoutMs },
-      );
+      const [allowed, verdicts] = await this.#store.run(take, { buckets, cost, mode, rules }, this.#limits);
       return this.#verdict(allowed === 1, verdicts);
     } catch (error) {
       if (this.#whenUnreachable === "throw" || !(error instanceof CinnabarError) || error.code === "INPUT") throw error;
@@ -165,7 +165,7 @@ export class RateLimiter {
   async #askOne(bucket: string, cost: number, unique: string): Promise<Verdict> {
     const { algorithm = GCRA, limit, windowMs, burst = limit } = this.rules[0]!;
     const rule = { bucket, cost, limit, window: windowMs * 1000, burst, unique };
-    const [allowed, ...verdict] = await this.#store.run(takeOne[algorithm], rule, { timeoutMs: this.#timeoutMs });
+    const [allowed, ...verdict] = await this.#store.run(takeOne[algorithm], rule, this.#limits);
     return this.#verdict(allowed === 1, [verdict]);
   }
 

@@ -25,6 +25,17 @@ local function hitsInTime(key, now)
 end
 `;
 
+/** The arrival time of a bucket. A sound clock never lets it run ahead by more than the tolerance. */
+const ARRIVAL_IN_TIME = `
+local function arrivalInTime(key, now, tolerance)
+  local arrival = tonumber(redis.call("GET", key) or 0)
+  if arrival <= now + tolerance + 1 then return math.max(arrival, now) end
+  arrival = now + tolerance
+  redis.call("SET", key, string.format("%.0f", arrival), "PX", math.ceil(tolerance / 1000) + 1)
+  return arrival
+end
+`;
+
 /** `rules` holds five words a rule: kind, limit, window in µs, burst, a word unique to this call. Mode "look" charges nothing. */
 export const take = defineScript({
   name: "rate-limits.take",
@@ -32,7 +43,7 @@ export const take = defineScript({
   restKeys: "buckets",
   args: ["cost", "mode"],
   rest: "rules",
-  include: [HITS_IN_TIME],
+  include: [HITS_IN_TIME, ARRIVAL_IN_TIME],
   lua: `
     local time = redis.call("TIME")
     local now = time[1] * 1000000 + time[2]
@@ -75,8 +86,7 @@ export const take = defineScript({
     function judge.gcra(key, limit, window, burst)
       local each = window / limit
       local tolerance = each * burst
-      -- A sound clock never lets it run ahead by more.
-      local arrival = math.min(math.max(tonumber(redis.call("GET", key) or 0), now), now + tolerance)
+      local arrival = arrivalInTime(key, now, tolerance)
       local after = arrival + each * cost
       local function charge()
         redis.call("SET", key, string.format("%.0f", after), "PX", math.ceil((after - now) / 1000) + 1)
@@ -145,7 +155,7 @@ const LEAN: Readonly<Record<string, string>> = {
     local now = time[1] * 1000000 + time[2]
     local each = window / limit
     local tolerance = each * burst
-    local arrival = math.min(math.max(tonumber(redis.call("GET", bucket) or 0), now), now + tolerance)
+    local arrival = arrivalInTime(bucket, now, tolerance)
     local after = arrival + each * cost
     local ahead = after - now
     if ahead > tolerance then
@@ -161,7 +171,7 @@ const lean = (algorithm: string) =>
     name: `rate-limits.take-${algorithm}`,
     keys: ["bucket"],
     args: ["cost", "limit", "window", "burst", "unique"],
-    include: algorithm === SLIDING ? [HITS_IN_TIME] : [],
+    include: algorithm === SLIDING ? [HITS_IN_TIME] : algorithm === GCRA ? [ARRIVAL_IN_TIME] : [],
     lua: LEAN[algorithm]!,
     reply: (reply) => reply as [number, number, number, number],
   });

@@ -12,7 +12,7 @@
 import { integer, word } from "../checks.ts";
 import { randomToken, sleep } from "../clock.ts";
 import { type Codec, encodeWithin, json } from "../codec.ts";
-import type { Store } from "../connection/store.ts";
+import type { RunOptions, Store } from "../connection/store.ts";
 import { ConnectionError, InputError } from "../errors.ts";
 import { Changes } from "./changes.ts";
 import { changesChannel, type EntryKeys, entryKeys, shardKeys } from "./keys.ts";
@@ -92,7 +92,7 @@ export class Cache<T = unknown> {
   readonly #staleMs: number;
   readonly #jitter: number;
   readonly #loadMs: number;
-  readonly #limits: { readonly timeoutMs: number };
+  readonly #limits: RunOptions;
   readonly #shards: number;
   readonly #codec: Codec<T>;
   readonly #maxBytes: number;
@@ -118,7 +118,7 @@ export class Cache<T = unknown> {
     this.#jitter = options.jitter ?? 0.1;
     if (!(this.#jitter >= 0 && this.#jitter < 1)) throw new InputError("jitter must be from 0 to below 1");
     this.#loadMs = integer("loadMs", options.loadMs ?? 30_000, 10);
-    this.#limits = { timeoutMs: integer("timeoutMs", options.timeoutMs ?? 1_000, 1) };
+    this.#limits = { timeoutMs: integer("timeoutMs", options.timeoutMs ?? 1_000, 1), whenOpen: "fail" };
     this.#shards = integer("shards", options.shards ?? 16, 1, 16_384);
     this.#codec = options.codec ?? json<T>();
     this.#maxBytes = integer("maxBytes", options.maxBytes ?? 16 * 1024 * 1024, 1);

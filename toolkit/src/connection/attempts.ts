@@ -10,7 +10,7 @@
 import { setMaxListeners } from "node:events";
 import { type Clock, sleep } from "../clock.ts";
 import { ConnectionError, ServerError } from "../errors.ts";
-import { Breaker, type BreakerOptions, type Circuit } from "./breaker.ts";
+import { Breaker, type BreakerOptions, type Circuit, type WhenOpen } from "./breaker.ts";
 import type { Attempt, Driver } from "./port.ts";
 
 /** Errors which say that the server did not run the command and may be able to soon. */
@@ -33,7 +33,7 @@ export interface AttemptOptions {
    * 5 000 more than `retryMs`.
    */
   readonly timeoutMs?: number;
-  /** When calls to a server that does not answer fail at once; false: never. */
+  /** When nothing more is written to a server that does not answer, and what calls do then; false: there is no breaker. */
   readonly breaker?: BreakerOptions | false;
 }
 
@@ -42,6 +42,7 @@ export interface Sending {
   /** A key of each request; undefined for one that has none. */
   readonly keys: readonly (string | undefined)[];
   readonly timeoutMs?: number | undefined;
+  readonly whenOpen?: WhenOpen | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -55,6 +56,7 @@ export class Attempts {
   /** What the store was opened with; undefined: repetitions alone are bounded. */
   readonly #timeoutMs: number | undefined;
   readonly #longestMs: number;
+  readonly #whenOpen: WhenOpen;
 
   constructor(
     driver: Driver,
@@ -69,6 +71,7 @@ export class Attempts {
     this.retryMs = options.retryMs ?? DEFAULT_RETRY_MS;
     this.#timeoutMs = options.timeoutMs;
     this.#longestMs = options.timeoutMs ?? Math.max(DEFAULT_TIMEOUT_MS, this.retryMs + LAST_ATTEMPT_MS);
+    this.#whenOpen = (options.breaker || {}).whenOpen ?? "wait";
     const isGuarded = driver.topology !== "embedded" && options.breaker !== false;
     const probe = (server: string) => driver.probe?.(server) ?? Promise.resolve();
     this.#breaker = isGuarded ? new Breaker(clock, options.breaker || {}, probe, onCircuit) : null;
@@ -148,7 +151,7 @@ export class Attempts {
     sending: Sending,
     send: (attempt?: Attempt) => Promise<T>,
   ): Promise<T> {
-    const { repeatable, signal = this.#closing } = sending;
+    const { signal = this.#closing } = sending;
     const since = this.#clock.monotonicMs();
     const until = begunAt + (sending.timeoutMs ?? this.#longestMs);
     let error = first;
@@ -159,7 +162,7 @@ export class Attempts {
       mayHaveRun ||= error instanceof ConnectionError && error.maybeExecuted;
       const now = this.#clock.monotonicMs();
       const isOver = now - since >= this.retryMs || now >= until || this.#closing.aborted;
-      if (isOver || !this.#mayRepeat(error, repeatable)) throw mayHaveRun ? asMaybeExecuted(error) : error;
+      if (isOver || !this.#mayRepeat(error, sending)) throw mayHaveRun ? asMaybeExecuted(error) : error;
       await this.#pauseBefore(attempt, until - now, sending, signal);
       attemptAt = this.#clock.monotonicMs();
       try {
@@ -185,11 +188,16 @@ export class Attempts {
     return [...servers];
   }
 
-  #mayRepeat(error: unknown, repeatable: boolean): boolean {
+  #mayRepeat(error: unknown, sending: Sending): boolean {
     if (error instanceof ConnectionError) {
-      return error.code !== "CIRCUIT_OPEN" && error.code !== "DEADLINE" && (repeatable || !error.maybeExecuted);
+      if (error.code === "DEADLINE" || (error.code === "CIRCUIT_OPEN" && this.#failsFast(sending))) return false;
+      return sending.repeatable || !error.maybeExecuted;
     }
     return this.isPassing(error);
+  }
+
+  #failsFast({ whenOpen = this.#whenOpen }: Sending): boolean {
+    return whenOpen === "fail";
   }
 
   /** Whether a server has refused a request that it may take soon; the request did not run. */
@@ -199,11 +207,12 @@ export class Attempts {
     return PASSING.has(answer.code) || (isCluster && (answer.code === "MOVED" || answer.code === "ASK"));
   }
 
-  /** The pause between two attempts ends when the circuit opens: the next attempt is refused then. */
+  /** The pause of a call that does not wait for an open circuit ends when it opens: the next attempt is refused then. */
   async #pauseBefore(attempt: number, leftMs: number, sending: Sending, signal: AbortSignal): Promise<void> {
     const paused = new AbortController();
     const onAbort = () => paused.abort(signal.reason);
-    const servers = this.#breaker === null || this.#breaker.isCalm ? [] : this.#servers(sending);
+    const isDeaf = this.#breaker === null || this.#breaker.isCalm || !this.#failsFast(sending);
+    const servers = isDeaf ? [] : this.#servers(sending);
     const ends = servers.map((server) => this.#breaker!.whenOpen(server, () => paused.abort()));
     signal.addEventListener("abort", onAbort, { once: true });
     if (signal.aborted) onAbort();

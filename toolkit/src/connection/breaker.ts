@@ -1,5 +1,6 @@
 /**
- * Circuit breakers: one for each server that a store leads to, so that calls to a server that is gone fail at once.
+ * Circuit breakers: one for each server that a store leads to, so that nothing is written to a server that is gone, and
+ * calls that can do without it fail at once.
  *
  * The breaker stands in `Store`, above the link to a server. It knows servers by the names that the driver gives them
  * (`serverOf`), and asks the driver for a sign of life (`probe`); sockets, libraries and topologies are below.
@@ -9,11 +10,13 @@
  * - **Closed**: calls go through. Any answer forgets the failures before it. After `failures` of them in a row, with at least
  *   `openAfterMs` between the start of the first and the end of the last, the circuit opens. So a restart or a short cut is
  *   waited out by the store's retries, as long as it is shorter than that.
- * - **Open**: nothing is written. Calls fail at once with code CIRCUIT_OPEN; so do calls that wait for their next attempt.
- *   `maybeExecuted` is false unless an earlier attempt of the same call may have run. What was written before keeps waiting
- *   for its answer until its own deadline.
- * - **Half-open**: every `probeMs` the store itself asks the server for a sign of life. Calls still fail at once: none of them
- *   has to pay for the attempt. An answer closes the circuit, silence for `probeMs` or an error opens it again. A driver that
+ * - **Open**: nothing is written. By default a call waits for the circuit to close, as long as the store's `retryMs` and its
+ *   own deadline allow: a failover takes some seconds, and what is not written can wait. A call with `whenOpen: "fail"`
+ *   fails at once with code CIRCUIT_OPEN, also when it waits for its next attempt: that is for callers who know what to do
+ *   without the server. `maybeExecuted` is false unless an earlier attempt of the same call may have run. What was written
+ *   before keeps waiting for its answer until its own deadline.
+ * - **Half-open**: every `probeMs` the store itself asks the server for a sign of life. Calls wait or fail as before: none of
+ *   them has to pay for the attempt. An answer closes the circuit, silence for `probeMs` or an error opens it again. A driver that
  *   reports `ready` closes all circuits at once.
  * - **Sentinel**: the primary is one server whatever its address, and the connection to the next primary closes the circuit.
  *   **Cluster** and fleets: each node has its own, so a dead node stops only calls for its slots; when another node has taken
@@ -33,7 +36,11 @@ export interface BreakerOptions {
   readonly openAfterMs?: number;
   /** How long after opening, and after each probe, the server is asked for a sign of life; 500 by default. */
   readonly probeMs?: number;
+  /** What calls do while the circuit is open, unless they say: wait within `retryMs` (the default), or fail at once. */
+  readonly whenOpen?: WhenOpen;
 }
+
+export type WhenOpen = "wait" | "fail";
 
 export type CircuitState = "closed" | "open" | "half-open";
 
@@ -64,7 +71,7 @@ interface Tracked {
 
 export class Breaker {
   readonly #clock: Clock;
-  readonly #options: Required<BreakerOptions>;
+  readonly #options: Required<Omit<BreakerOptions, "whenOpen">>;
   readonly #probe: (server: string) => Promise<unknown>;
   readonly #onChange: (circuit: Circuit) => void;
   /** Servers that have failed since their last answer. */

@@ -12,7 +12,7 @@ import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } 
 import { type Script, type ScriptCall, type ScriptText, textFor } from "../script.ts";
 import { type AttemptOptions, Attempts, asMaybeExecuted, CONFLICT_DELAYS, type Sending } from "./attempts.ts";
 import { BlockingConnection } from "./blocking.ts";
-import type { Circuit } from "./breaker.ts";
+import type { Circuit, WhenOpen } from "./breaker.ts";
 import type {
   Answer,
   Attempt,
@@ -63,11 +63,15 @@ export interface SendOptions {
   readonly repeatable?: boolean;
   /** How long the call may take in all; as the store was opened, if it is not said. */
   readonly timeoutMs?: number | undefined;
+  /** What it does while the server's circuit is open: waits, or fails at once. As the store was opened by default. */
+  readonly whenOpen?: WhenOpen | undefined;
 }
 
 export interface RunOptions {
   /** How long the call may take in all; as the store was opened, if it is not said. */
   readonly timeoutMs?: number | undefined;
+  /** What it does while the server's circuit is open: waits, or fails at once. As the store was opened by default. */
+  readonly whenOpen?: WhenOpen | undefined;
 }
 
 export interface TransactionOptions {
@@ -156,10 +160,10 @@ export class Store {
 
   send(words: readonly Word[], options: SendOptions = {}): Promise<Reply> {
     if (words.length === 0) return Promise.reject(new InputError("a command needs a name"));
-    const { buffers = false, repeatable = isRead(words), timeoutMs } = options;
+    const { buffers = false, repeatable = isRead(words), timeoutMs, whenOpen } = options;
     const key = options.key ?? (this.#driver.topology === "cluster" ? routingKey(words) : undefined);
     const send = (attempt?: Attempt) => this.#driver.send({ words, key, buffers, attempt });
-    return this.#trip("call", words, { repeatable, keys: [key], timeoutMs }, send);
+    return this.#trip("call", words, { repeatable, keys: [key], timeoutMs, whenOpen }, send);
   }
 
   /** Sends a command without a key to every primary: one answer for each. */
@@ -171,7 +175,7 @@ export class Store {
   /** Runs a script. */
   async run<P, T>(script: Script<P, T>, params: P, options: RunOptions = {}): Promise<T> {
     const call = script.with(params);
-    const sending = { repeatable: script.repeatable, keys: [call.keys[0]], timeoutMs: options.timeoutMs };
+    const sending = { repeatable: script.repeatable, keys: [call.keys[0]], ...options };
     return script.reply(await this.#trip("script", call, sending, (attempt) => this.#evaluate(call, attempt)));
   }
 
@@ -202,7 +206,7 @@ export class Store {
   async pipeline<const I extends readonly Item[]>(items: I, options: RunOptions = {}): Promise<Answers<I>> {
     if (items.length === 0) return [] as unknown as Answers<I>;
     const repeatable = items.every((item) => (isCall(item) ? item.script.repeatable : isRead(item)));
-    const sending = { repeatable, keys: this.#keysOf(items), timeoutMs: options.timeoutMs };
+    const sending = { repeatable, keys: this.#keysOf(items), ...options };
     const answers = await this.#trip("pipeline", items, sending, (attempt) => this.#sendAll(items, attempt));
     return answers.map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
   }

@@ -188,7 +188,7 @@ describe("what others see cannot be changed", () => {
 
   test("bytecode is refused", async () => {
     expect(await run("local f, e = loadstring('\\27Lua\\81\\0\\1\\4\\8\\4\\8\\0') return type(f)")).toBe("nil");
-    expect(await run("return string.dump(function() end)")).toMatch(/unable to dump|script:/);
+    expect(await run("local f = loadstring(string.dump(function() end)) return type(f)")).toBe("nil");
   });
 
   test("code that is loaded stays inside, too", async () => {

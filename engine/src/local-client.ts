@@ -346,7 +346,7 @@ function decode(reply: Reply, protocol: 2 | 3, buffers: boolean): ReplyValue {
   const each = (item: Reply) => decode(item, protocol, buffers);
   if (typeof reply === "string") return buffers ? toBuffer(reply) : toText(reply);
   if (typeof reply === "number" || typeof reply === "bigint" || reply === null) return reply;
-  if (Array.isArray(reply)) return reply.map(each);
+  if (Array.isArray(reply)) return decodeAll(reply, protocol, buffers);
   if (reply instanceof Status) return toText(reply.text);
   if (reply instanceof ReplyError) return new CommandError(reply);
   if (typeof reply === "boolean") return protocol === 3 ? reply : Number(reply);
@@ -360,6 +360,27 @@ function decode(reply: Reply, protocol: 2 | 3, buffers: boolean): ReplyValue {
   if (reply instanceof WithAttributes) return each(reply.reply);
   if (reply === NIL_ARRAY || reply === NO_REPLY) return null;
   throw new TypeError("a handler returned something that is no reply");
+}
+
+/** Arrays in arrays without recursion: a script's reply may be nested thousands deep. */
+function decodeAll(items: readonly Reply[], protocol: 2 | 3, buffers: boolean): ReplyValue[] {
+  const all: ReplyValue[] = new Array(items.length);
+  const nested: { readonly from: readonly Reply[]; readonly into: ReplyValue[] }[] = [];
+  let from = items;
+  let into = all;
+  for (;;) {
+    for (let i = 0; i < from.length; i++) {
+      const item = from[i]!;
+      if (Array.isArray(item)) {
+        const inner: ReplyValue[] = new Array(item.length);
+        into[i] = inner;
+        nested.push({ from: item, into: inner });
+      } else into[i] = decode(item, protocol, buffers);
+    }
+    const next = nested.pop();
+    if (next === undefined) return all;
+    ({ from, into } = next);
+  }
 }
 
 /** SUBSCRIBE a b answers once for each channel; an embedder's one call is answered with the last. */

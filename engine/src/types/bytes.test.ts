@@ -59,6 +59,21 @@ describe("Bytes", () => {
     expect(moves).toBeLessThan(25);
   });
 
+  it("is one word however often it is read, until it changes", () => {
+    const long = "x".repeat(5_000);
+    const bytes = Bytes.from(long);
+    const other = Bytes.from("y".repeat(5_000));
+    expect([bytes.text(), other.text(), bytes.text()]).toEqual([long, "y".repeat(5_000), long]);
+    bytes.put(0, 0x61);
+    expect(bytes.text()).toBe(`a${long.slice(1)}`);
+    bytes.raw[1] = 0x62;
+    expect(bytes.text()).toBe(`ab${long.slice(2)}`);
+    bytes.resize(2_000);
+    bytes.append("end");
+    expect(bytes.text()).toBe(`ab${long.slice(2, 2_000)}end`);
+    expect(other.text()).toBe("y".repeat(5_000));
+  });
+
   it("clones without sharing", () => {
     const bytes = Bytes.from("abc");
     const copy = bytes.clone();

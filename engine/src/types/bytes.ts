@@ -16,16 +16,11 @@ const OVERHEAD = 200;
 const EMBSTR_MAX = 44;
 
 /** From this length on a value that is read several times in one turn of the event loop is made a word once. */
-const LARGE = MEGABYTE;
+const LARGE = 1024;
 
-/** The large value that was read last, and its word: for MGET, transactions and scripts that name it again and again. */
-let lastRead: Bytes | null = null;
-let lastText = "";
-
-function forgetLast(): void {
-  lastRead = null;
-  lastText = "";
-}
+/** What was read in this turn: MGET, transactions and scripts may name one value thousands of times. */
+const texts = new Map<Bytes, string>();
+const forgetAll = () => texts.clear();
 
 /** How much room to make for `needed` bytes: twice that while small, less of a surplus when large. */
 function roomFor(needed: number): number {
@@ -53,8 +48,12 @@ export class Bytes {
     return this.#length;
   }
 
-  /** The memory below, for loops over many bytes. Only the first `length` bytes count; growing replaces it. */
+  /**
+   * The memory below, for loops over many bytes. Only the first `length` bytes count; growing replaces it. Whoever writes
+   * there asks for it first, and does not read the text in between.
+   */
   get raw(): Buffer {
+    if (texts.size > 0) texts.delete(this);
     return this.#buffer;
   }
 
@@ -69,7 +68,7 @@ export class Bytes {
 
   /** Sets a byte, growing with zeros where the index is beyond the end. */
   put(index: number, byte: number): void {
-    if (lastRead === this) forgetLast();
+    if (texts.size > 0) texts.delete(this);
     this.grow(index + 1);
     this.#buffer[index] = byte;
   }
@@ -81,7 +80,7 @@ export class Bytes {
   /** Writes over what is there, and further; a gap before the offset is zeros. An empty word changes nothing. */
   write(offset: number, word: string): void {
     if (word.length === 0) return;
-    if (lastRead === this) forgetLast();
+    if (texts.size > 0) texts.delete(this);
     this.grow(offset + word.length);
     this.#buffer.latin1Write(word, offset, word.length);
   }
@@ -89,7 +88,7 @@ export class Bytes {
   /** Makes it at least this long, with zeros at the end. */
   grow(length: number): void {
     if (length <= this.#length) return;
-    if (lastRead === this) forgetLast();
+    if (texts.size > 0) texts.delete(this);
     if (length > this.#buffer.length) {
       const buffer = Buffer.alloc(this.#length === 0 ? length : roomFor(length));
       this.#buffer.copy(buffer, 0, 0, this.#length);
@@ -104,7 +103,7 @@ export class Bytes {
       this.grow(length);
       return;
     }
-    if (lastRead === this) forgetLast();
+    if (texts.size > 0) texts.delete(this);
     this.#buffer.fill(0, length, this.#length);
     this.#length = length;
   }
@@ -122,13 +121,13 @@ export class Bytes {
   /** All of it, as a word. */
   text(): string {
     if (this.#length < LARGE) return this.slice(0, this.#length);
-    if (lastRead !== this) {
-      const text = this.slice(0, this.#length);
-      if (lastRead === null) setImmediate(forgetLast);
-      lastRead = this;
-      lastText = text;
+    let text = texts.get(this);
+    if (text === undefined) {
+      text = this.slice(0, this.#length);
+      if (texts.size === 0) setImmediate(forgetAll);
+      texts.set(this, text);
     }
-    return lastText;
+    return text;
   }
 
   /** The bit at an offset, counted from the highest bit of the first byte; 0 beyond the end. */
@@ -139,7 +138,7 @@ export class Bytes {
   /** Sets a bit, growing as needed; answers what it was. */
   setBit(offset: number, bit: 0 | 1): 0 | 1 {
     const index = Math.floor(offset / 8);
-    if (lastRead === this) forgetLast();
+    if (texts.size > 0) texts.delete(this);
     this.grow(index + 1);
     const shift = 7 - (offset % 8);
     const byte = this.#buffer[index]!;

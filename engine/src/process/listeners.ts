@@ -109,7 +109,7 @@ export class Listeners {
         );
       }
       const reason = code === "EADDRINUSE" ? "the port is taken, choose another with --port" : message;
-      throw new ListenError(`Failed listening on port ${port} (tcp) of ${host}:${port}: ${reason}`);
+      throw new ListenError(`Failed listening on port ${port} (tcp) of ${host}: ${reason}`);
     }
   }
 

@@ -51,11 +51,19 @@ const STEPS = {
       return { ...done, said: `${done.passedTests} of ${done.total} tests passed, ${done.skippedTests} skipped` };
     },
   },
+  "moving-slots": {
+    run: () => {
+      const done = runVitest(["toolkit/src"], { MOVE_SLOTS: "1", BACKENDS: "cluster" });
+      return { ...done, said: `contract suites while slots move: ${done.passedTests} of ${done.total} tests passed` };
+    },
+  },
   times: npm("test:times"),
   "compare-1": npm("compare", "--seed", "1", "--commands", "10000000"),
   "compare-2": npm("compare", "--seed", "2", "--commands", "10000000"),
   "compare-3": npm("compare", "--seed", "3", "--commands", "10000000"),
-  soak: npm("soak"),
+  heap: npm("faults:heap"),
+  crash: npm("soak:crash", "100"),
+  soak: npm("soak", "--minutes", "20"),
 };
 
 const asked = process.argv.slice(2);

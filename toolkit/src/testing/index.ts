@@ -69,14 +69,12 @@ export function describeBackends(
   const options = typeof optionsOrSuite === "function" ? {} : optionsOrSuite;
   const suite = typeof optionsOrSuite === "function" ? optionsOrSuite : maybeSuite!;
   for (const backend of options.backends ?? EVERY_BACKEND) {
-    if (ONLY.length > 0 && !ONLY.includes(backend)) continue;
-    const missing = missingFor(backend);
-    if (missing === undefined) {
-      describe(`${name} on ${backend}`, () => suite(prepared(backend, options)));
-    } else {
-      console.log(`Skipped: ${name} on ${backend}, since ${missing} is not installed.`);
-      describe.skip(`${name} on ${backend}`, () => suite(prepared(backend, options)));
-    }
+    const isWanted = ONLY.length === 0 || ONLY.includes(backend);
+    const missing = isWanted ? missingFor(backend) : undefined;
+    if (missing !== undefined) console.log(`Skipped: ${name} on ${backend}, since ${missing} is not installed.`);
+    describe.skipIf(!isWanted || missing !== undefined)(`${name} on ${backend}`, () =>
+      suite(prepared(backend, options)),
+    );
   }
 }
 

@@ -27,7 +27,7 @@ function codeOf(file: string): string {
   return read(file).replace(tokens, (token) => (token.startsWith("/") ? "" : '""'));
 }
 
-const IMPORT = /\b(?:from|import)\s*\(?\s*["']([^"']+)["']|^import\s+["']([^"']+)["']/gm;
+const IMPORT = /\b(?:from|import)\s*\(?\s*["']([^"'$]+)["']|^import\s+["']([^"']+)["']/gm;
 
 /** What a file imports: packages by name, files by their path from the root. */
 function importsOf(file: string): string[] {

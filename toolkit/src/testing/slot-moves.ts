@@ -3,6 +3,7 @@
  * NODE. Between two steps it waits a little, so that requests meet the slot in every state.
  */
 
+import { systemClock } from "../clock.ts";
 import { open } from "../connection/open.ts";
 import type { Reply } from "../connection/port.ts";
 import { SLOTS, slotOf } from "../connection/slots.ts";
@@ -123,7 +124,7 @@ export class SlotMoves {
   }
 
   #random(): number {
-    return (this.#options.random ?? Math.random)();
+    return (this.#options.random ?? systemClock.random)();
   }
 
   #pause(): Promise<void> {

@@ -85,7 +85,7 @@ describe("lengths that are only announced", () => {
     const before = memoryMb();
     const bystander = new Bystander(bench);
     const peers = Array.from({ length: 2000 }, () => bench.peer(false));
-    await Promise.all(peers.map((peer) => peer.send("*2147483647\r\n$3\r\nSET\r\n$1\r\nk\r\n$536870000\r\nx")));
+    await Promise.all(peers.map((peer) => peer.send("*2147483647\r\n$3\r\nSET\r\n$1\r\nk\r\n$536000000\r\nx")));
     expect(await eventually(() => bench.engine.core.clients.size === 2001)).toBe(true);
     const grown = memoryMb() - before;
     const { worstMs } = await bystander.stop();

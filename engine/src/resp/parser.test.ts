@@ -1,7 +1,8 @@
 /** Bytes in, commands out: whole, byte by byte and cut anywhere; what is malformed; what is large. */
 import { describe, expect, it } from "vitest";
 import { ReplyError } from "../errors.ts";
-import { MAX_WORD, RequestParser } from "./parser.ts";
+import { LONGEST_WORD } from "../longest-string.ts";
+import { RequestParser } from "./parser.ts";
 
 const LIMIT = 512 * 1024 * 1024;
 
@@ -76,7 +77,7 @@ const MALFORMED: [what: string, bytes: string, text: string][] = [
   ["a negative length", "*1\r\n$-1\r\n", "invalid bulk length"],
   ["a length with a leading zero", "*1\r\n$04\r\n", "invalid bulk length"],
   ["a length past the limit", "*1\r\n$536870913\r\n", "invalid bulk length"],
-  ["a length past V8's longest string", `*1\r\n$${MAX_WORD + 1}\r\n`, "invalid bulk length"],
+  ["a length past V8's longest string", `*1\r\n$${LONGEST_WORD + 1}\r\n`, "invalid bulk length"],
   ["an integer for a word", "*1\r\n:4\r\n", "expected '$', got ':'"],
   ["a line for a word", "*1\r\nPING\r\n", "expected '$', got 'P'"],
   ["a byte past ASCII for a word", "*1\r\n\xff\r\n", "expected '$', got '\xff'"],

@@ -8,6 +8,7 @@
  * Limits and what breaks them are Redis's: see `limits` and the error texts, which were asked of a real server.
  */
 import { protocolError, type ReplyError } from "../errors.ts";
+import { LONGEST_WORD } from "../longest-string.ts";
 import { splitWords } from "./split-words.ts";
 import { cachedWord } from "./word-cache.ts";
 
@@ -26,8 +27,6 @@ const LARGE = 32 * 1024;
 const WORD_BYTES = 32;
 /** A larger buffer is not kept for the next large word. */
 const MAX_SPARE = 4 * 1024 * 1024;
-/** V8's longest string is 24 bytes short of 512 MB. */
-export const MAX_WORD = 536_870_888;
 
 export interface ParserLimits {
   /** proto-max-bulk-len. */
@@ -279,7 +278,7 @@ export class RequestParser {
       return this.#lineTooLong() ? this.#fail("too big bulk count string") : undefined;
     }
     if (sign !== DOLLAR) return this.#fail(`expected '$', got '${String.fromCharCode(sign)}'`);
-    if (Number.isNaN(length) || length < 0 || length > this.limits.maxWordBytes || length > MAX_WORD) {
+    if (Number.isNaN(length) || length < 0 || length > this.limits.maxWordBytes || length > LONGEST_WORD) {
       return this.#fail("invalid bulk length");
     }
     if (length > 16384 && this.limits.unauthenticated) return this.#fail("unauthenticated bulk length");

@@ -9,7 +9,7 @@
  */
 
 import { integer } from "../checks.ts";
-import { randomToken, type Timer } from "../clock.ts";
+import { randomToken, sleep, type Timer } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
 import { ConnectionError, InputError } from "../errors.ts";
 import { NameIndex } from "../names.ts";
@@ -31,6 +31,9 @@ export const DEFAULT_PRECISIONS_MS: readonly number[] = [
 ];
 
 const FLUSH_ATTEMPTS = 5;
+/** Calls that an open circuit refuses cost no time, so they are no measure of patience: these are waited for. */
+const CIRCUIT_PATIENCE_MS = 50_000;
+const CIRCUIT_PAUSE_MS = 500;
 
 export interface CountersOptions {
   readonly prefix?: string;
@@ -162,11 +165,16 @@ export class Counters {
   /** The batch has a number, so it can be sent again when an answer was lost. */
   async #sendOnce(name: string, by: number): Promise<void> {
     const sequence = ++this.#sequence;
+    const { clock, closeSignal } = this.#store;
+    const until = clock.monotonicMs() + CIRCUIT_PATIENCE_MS;
     for (let attempt = 1; ; attempt++) {
       try {
         return await this.#send(name, this.#keys(name), by, sequence);
       } catch (error) {
-        if (!(error instanceof ConnectionError) || attempt >= FLUSH_ATTEMPTS) throw error;
+        if (!(error instanceof ConnectionError)) throw error;
+        const isRefused = error.code === "CIRCUIT_OPEN";
+        if (isRefused ? clock.monotonicMs() >= until : attempt >= FLUSH_ATTEMPTS) throw error;
+        if (isRefused) await sleep(clock, CIRCUIT_PAUSE_MS, closeSignal);
       }
     }
   }

@@ -169,8 +169,8 @@ describe("a circuit", () => {
     expect(all.changes).toEqual(["a open", "a closed"]);
   });
 
-  test("that opens ends the calls that wait for their next attempt", async () => {
-    const all = made({ retryMs: 60_000, timeoutMs: 60_000 });
+  test("that opens ends the calls that wait for their next attempt and do not wait for it", async () => {
+    const all = made({ retryMs: 60_000, timeoutMs: 60_000, breaker: { whenOpen: "fail" } });
     const { clock, driver, store } = all;
     driver.servers.a = gone();
     const waiting = outcome(store.call("INCR", "a:1"));
@@ -181,6 +181,29 @@ describe("a circuit", () => {
       clock.advance(20);
     }
     expect(outcomes).toMatchObject([{ code: "CIRCUIT_OPEN", maybeExecuted: false }]);
+  });
+
+  test("is waited for by calls that have time, and nothing is sent meanwhile", async () => {
+    const all = made({ retryMs: 60_000 });
+    const { clock, driver, store, changes } = all;
+    driver.servers.a = gone();
+    const outcomes: unknown[] = [];
+    void outcome(store.call("INCR", "a:1")).then((answer) => outcomes.push(answer));
+    const turns = async (count: number) => {
+      for (let turn = 0; turn < count; turn++) {
+        await settled();
+        clock.advance(20);
+      }
+    };
+    await turns(150);
+    expect(changes).toContain("a open");
+    const before = driver.sent.length;
+    await turns(150);
+    expect(driver.sent.length).toBe(before);
+    expect(outcomes).toEqual([]);
+    driver.servers.a = fine;
+    await turns(150);
+    expect(outcomes).toEqual(["OK"]);
   });
 
   test("can be switched off", async () => {

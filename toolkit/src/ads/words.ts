@@ -1,16 +1,18 @@
 /**
- * The words of a page and of an ad, in one form, so that they meet: Unicode compatibility forms, no case, letters and digits only.
+ * The words of a page and of an ad, in one form, so that they meet: folded as everywhere (text/fold.ts), letters, digits and
+ * pictures.
  * Text of scripts that are written without spaces is cut by the runtime's own segmenter, which is much slower and so is not asked
  * about anything else.
  */
 import { InputError } from "../errors.ts";
+import { fold } from "../text/fold.ts";
+import { LETTERS, PICTURE, UNSPACED } from "../text/scripts.ts";
 
 /** Of a longer page, the beginning is what it is about. */
 const MAX_CHARS = 32_768;
 const MAX_WORD_BYTES = 64;
-const WORD = /[\p{L}\p{N}\p{M}]+/gu;
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const WORD = new RegExp(`[${LETTERS}]+|${PICTURE}`, "gu");
+const HAS_UNSPACED = new RegExp(`[${UNSPACED}]`, "u");
 
 let segmenter: Intl.Segmenter | undefined;
 
@@ -21,9 +23,11 @@ function segments(text: string): string[] {
 
 /** Every word of a text, in its order, as often as it stands there. */
 export function wordsOf(text: string): string[] {
-  const folded = text.slice(0, MAX_CHARS).normalize("NFKC").toLowerCase();
+  const folded = fold(text.slice(0, MAX_CHARS));
   const runs = folded.match(WORD) ?? [];
-  const found = UNSPACED.test(folded) ? runs.flatMap((run) => (UNSPACED.test(run) ? segments(run) : [run])) : runs;
+  const found = HAS_UNSPACED.test(folded)
+    ? runs.flatMap((run) => (HAS_UNSPACED.test(run) ? segments(run) : [run]))
+    : runs;
   return found.filter((word) => word.length * 3 <= MAX_WORD_BYTES || Buffer.byteLength(word) <= MAX_WORD_BYTES);
 }
 

@@ -1,2 +1,2 @@
 /** Names are compared as everywhere in the toolkit. */
-export { fold } from "../fold.ts";
+export { fold } from "../text/fold.ts";

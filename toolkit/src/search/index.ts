@@ -1,5 +1,6 @@
 /** Full-text search: an index on plain data types, and one spread over shards. See README.md. */
-export { type Analyser, type AnalyserOptions, analyser, type OnWord } from "./analyser.ts";
+export { STEMMER_NAMES, type Stemmer, type StemmerName, stemmer, stemmerOf } from "../text/snowball/index.ts";
+export { type Analyser, type AnalyserOptions, analyser, type Located, type OnWord, type Sought } from "./analyser.ts";
 export type { Hit, PageOptions, SearchOptions, SearchResult } from "./answers.ts";
 export type { FacetOptions, FacetRange, FacetRequests, Facets, FacetValue } from "./facets.ts";
 export type { Inspection, InspectOptions, TermsOptions, TermsPage } from "./inspect.ts";
@@ -22,6 +23,5 @@ export { type IndexOptions, indexNames, SearchIndex, type StoredDocument } from 
 export type { Explanation, QueryOptions, ScorePart } from "./searcher.ts";
 export { type MoveOptions, type ShardedOptions, ShardedSearch, type ShardPlace } from "./sharded.ts";
 export type { HighlightOptions } from "./snippets.ts";
-export { stemEnglish } from "./stem.ts";
 export { STOP_WORDS } from "./stop-words.ts";
 export type { BulkOutcome, PatchOutcome, PutOutcome } from "./writer.ts";

@@ -11,6 +11,7 @@
  *
  * In a range `*` is no limit, and a round or curly bracket in the place of a square one leaves the limit itself out.
  */
+import { PICTURES } from "../text/scripts.ts";
 import type { Query } from "./query.ts";
 import type { Schema } from "./schema.ts";
 
@@ -32,6 +33,8 @@ const COMPARED = /(>=|<=|>|<)\s*(-?[\d.]+(?:e[+-]?\d+)?)/iy;
 const NUMBER = /-?[\d.]+(?:e[+-]?\d+)?(?=[\s)]|$)/iy;
 const QUOTED = /["“”„]([^"“”]*)["“”]?/y;
 const WORD = /[^\s()"“”|\u3000]+/y;
+const SLOP = /~\d*/y;
+const HAS_WORD = new RegExp(`[\\p{L}\\p{N}${PICTURES}]`, "u");
 const BOOST = /\^(\d+(?:\.\d+)?)/y;
 
 export function parseQuery(text: string, schema: Schema, operator: "and" | "or" = "and"): Parsed {
@@ -199,7 +202,15 @@ class Parser {
     }
     const of = field === undefined ? {} : { field };
     const quoted = this.#match(QUOTED);
-    if (quoted !== null) return quoted[1]!.trim() === "" ? null : { phrase: quoted[1]!, ...of };
+    if (quoted !== null) {
+      const slop = this.#match(SLOP)?.[0];
+      if (slop !== undefined) {
+        this.notes.push(
+          `"${slop}" behind a phrase is not understood and was left out: its words have to stand together`,
+        );
+      }
+      return quoted[1]!.trim() === "" ? null : { phrase: quoted[1]!, ...of };
+    }
     return this.#word(of);
   }
 
@@ -216,7 +227,13 @@ class Parser {
     if (/[\p{L}\p{N}]\*$/u.test(word)) return { prefix: word.slice(0, -1), ...of };
     const fuzzy = /^(.*[\p{L}\p{N}])~([12]?)$/u.exec(word);
     if (fuzzy !== null) return { fuzzy: fuzzy[1]!, distance: fuzzy[2] === "1" ? 1 : fuzzy[2] === "2" ? 2 : 1, ...of };
-    return /[\p{L}\p{N}]/u.test(word) ? { word, ...of } : null;
+    const far = /[\p{L}\p{N}]~(\d+)$/u.exec(word)?.[1];
+    if (far !== undefined) {
+      this.notes.push(
+        `"~${far}" is not understood: a misspelt word is at most 2 changes away; "${word}" was read as text`,
+      );
+    }
+    return HAS_WORD.test(word) ? { word, ...of } : null;
   }
 
   #number(range: string): Query | null {

@@ -4,7 +4,8 @@
  */
 import { integer } from "../checks.ts";
 import { InputError } from "../errors.ts";
-import type { Analyser } from "./analyser.ts";
+import { PICTURES } from "../text/scripts.ts";
+import type { Analyser, Located, Sought } from "./analyser.ts";
 import type { Query } from "./query.ts";
 import { ranged, type Schema } from "./schema.ts";
 import { byNearness, type Found, type Vocabulary as WholeVocabulary } from "./vocabulary.ts";
@@ -74,6 +75,9 @@ export interface Planned {
 
 const MAX_DEPTH = 64;
 const MAX_NODES = 1_024;
+/** What the words of a run count when they stand apart, against the run as it was asked for. */
+const APART = 1 / 16;
+const HAS_WORD = new RegExp(`[\\p{L}\\p{N}${PICTURES}]`, "u");
 
 export class Planner {
   readonly #schema: Schema;
@@ -173,31 +177,60 @@ export class Planner {
   }
 
   #ignore(text: string): null {
-    this.#ignored.push({ text, why: /[\p{L}\p{N}]/u.test(text) ? "stop word" : "no word in it" });
+    this.#ignored.push({ text, why: HAS_WORD.test(text) ? "stop word" : "no word in it" });
     return null;
   }
 
   #word(query: { readonly word: string; readonly field?: string; readonly boost?: number }): Plan | null {
     const ways = this.#analysersOf(this.#mask(query.field)).map(({ analyser, mask }) => ({
       mask,
-      words: wordsOf(analyser, query.word).map(({ word }) => word),
+      sought: soughtBy(analyser, query.word),
     }));
-    const some = ways.filter(({ words }) => words.length > 0);
+    const some = ways.filter(({ sought }) => sought.length > 0);
     if (some.length === 0) return this.#ignore(query.word);
-    if (some.every(({ words }) => words.length === 1)) {
-      const entries = some.map(({ mask, words }) => ({ word: words[0]!, weight: 1, mask }));
+    if (some.every(({ sought }) => sought.length === 1 && sought[0]!.words.length === 1)) {
+      const entries = some.map(({ mask, sought }) => ({ word: sought[0]!.words[0]!.word, weight: 1, mask }));
       return this.#leaf(entries, query);
     }
     // What is one word to the one who asks may be several to the analyser: all of them, in the fields of one analyser.
+    const boost = boostOf(query.boost);
     return joined(
       "or",
-      some.map(({ mask, words }) =>
+      some.map(({ mask, sought }) =>
         joined(
           "and",
-          [...new Set(words)].map((word) => this.#leaf([{ word, weight: 1, mask }], { ...query, word })),
+          distinct(sought).map((each) => this.#sought(each, mask, boost)),
         ),
       ),
     );
+  }
+
+  /** What stands together as it was asked for is worth more than its parts in different places. */
+  #sought({ words, segments }: Sought, mask: number, boost: number): Plan {
+    const text = words.map(({ word }) => word).join(" ");
+    if (segments.length < 2) return this.#together(words, mask, text, boost);
+    const parts = segments.map((each) => {
+      const part = each.map(({ word }) => word).join(" ");
+      return this.#together(each, mask, part, boost * APART);
+    });
+    return joined("or", [this.#together(words, mask, text, boost), joined("and", parts)])!;
+  }
+
+  /** Words at their distances from each other. */
+  #together(words: readonly Located[], mask: number, text: string, boost: number): Plan {
+    for (const { word } of words) this.#words.add(word);
+    if (words.length === 1) return { kind: "words", text, entries: [{ word: words[0]!.word, weight: 1, mask }], boost };
+    if (!this.#schema.positions) {
+      this.#notes.push("the index keeps no positions; a phrase asks for all of its words");
+      const single = [...new Set(words.map(({ word }) => word))];
+      return joined(
+        "and",
+        single.map((word) => this.#leaf([{ word, weight: 1, mask }], { word, boost })),
+      )!;
+    }
+    const first = words[0]!.position;
+    const offsets = words.map(({ word, position }) => ({ word, offset: position - first }));
+    return { kind: "phrase", text, words: offsets, mask, boost };
   }
 
   #leaf(entries: readonly Entry[], query: Query & { readonly boost?: number }): Leaf | null {
@@ -273,7 +306,9 @@ export class Planner {
         if (plan.kind !== "words") {
           this.#notes.push(`"${query.word}" is several words and cannot be a synonym; all of them count as one`);
           for (const { analyser, mask } of this.#analysersOf(this.#mask(query.field))) {
-            for (const { word } of wordsOf(analyser, query.word)) entries.push({ word, weight: 1, mask });
+            for (const { words } of soughtBy(analyser, query.word)) {
+              for (const { word } of words) entries.push({ word, weight: 1, mask });
+            }
           }
         } else {
           for (const entry of plan.entries) entries.push(entry);
@@ -293,23 +328,9 @@ export class Planner {
 
   #phrase(query: { readonly phrase: string; readonly field?: string; readonly boost?: number }): Plan | null {
     const plans = this.#analysersOf(this.#mask(query.field)).flatMap(({ analyser, mask }): Plan[] => {
-      const words = wordsOf(analyser, query.phrase);
+      const words = soughtBy(analyser, query.phrase).flatMap((each) => each.words);
       if (words.length === 0) return [];
-      for (const { word } of words) this.#words.add(word);
-      const boost = boostOf(query.boost);
-      const text = `"${query.phrase}"`;
-      if (words.length === 1) {
-        return [{ kind: "words", text, entries: [{ word: words[0]!.word, weight: 1, mask }], boost }];
-      }
-      if (!this.#schema.positions) {
-        this.#notes.push("the index keeps no positions; a phrase asks for all of its words");
-        const distinct = [...new Set(words.map(({ word }) => word))];
-        const leaves = distinct.map((word) => this.#leaf([{ word, weight: 1, mask }], { word, boost }));
-        return [joined("and", leaves)!];
-      }
-      const first = words[0]!.position;
-      const offsets = words.map(({ word, position }) => ({ word, offset: position - first }));
-      return [{ kind: "phrase", text, words: offsets, mask, boost }];
+      return [this.#together(words, mask, `"${query.phrase}"`, boostOf(query.boost))];
     });
     return plans.length === 0 ? this.#ignore(query.phrase) : joined("or", plans);
   }
@@ -330,10 +351,19 @@ export class Planner {
   }
 }
 
-export function wordsOf(analyser: Analyser, text: string): { readonly word: string; readonly position: number }[] {
-  const words: { word: string; position: number }[] = [];
+export function wordsOf(analyser: Analyser, text: string): Located[] {
+  const words: Located[] = [];
   analyser.words(text, (word, position) => words.push({ word, position }));
   return words;
+}
+
+function soughtBy(analyser: Analyser, text: string): readonly Sought[] {
+  return analyser.sought?.(text) ?? wordsOf(analyser, text).map((each) => ({ words: [each], segments: [] }));
+}
+
+/** A word that stands there twice is asked for once. */
+function distinct(sought: readonly Sought[]): Sought[] {
+  return [...new Map(sought.map((each) => [each.words.map(({ word }) => word).join(" "), each])).values()];
 }
 
 function textOf(query: Query): string {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
 import { describeBackends } from "../testing/index.ts";
-import { analyser, compareBytes, indexNames, SearchIndex, stemEnglish, stringScore } from "./index.ts";
+import { analyser, compareBytes, indexNames, SearchIndex, stringScore } from "./index.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 const FIELDS = {
@@ -53,6 +53,56 @@ describeBackends("search", { audit: "tags" }, (backend) => {
     const many = Array.from({ length: 500 }, (_, nth) => [`${nth}`, { body: body(nth) }] as const);
     expect(await index.putMany(many)).toEqual({ added: 500, changed: 0, same: 0 });
     expect(idsOf(await index.search("w499x149"))).toEqual(["499"]);
+  });
+
+  test("every piece of up to four characters of a Chinese text is found, and whole phrases first", async () => {
+    const index = new SearchIndex(backend.store, "zh", { fields: { body: { type: "text", store: true } } });
+    const text = "南京市长江大桥位于江苏省南京市，红茶与绿茶都产自清华大学附近的研究生命科学的茶园。";
+    await index.putMany([
+      ["text", { body: text }],
+      ["apart", { body: "研究红茶，红茶的研究" }],
+      ["together", { body: `${text}${text}红茶研究在春天开始。` }],
+      ["other", { body: "full text 全文検索エンジン 한국어 검색" }],
+    ]);
+    const runs = text.match(/\p{Script=Han}+/gu)!;
+    const pieces = new Set(
+      runs.flatMap((run) =>
+        [1, 2, 3, 4].flatMap((length) =>
+          Array.from({ length: Math.max(0, run.length - length + 1) }, (_, at) => run.slice(at, at + length)),
+        ),
+      ),
+    );
+    expect(pieces.size).toBeGreaterThan(120);
+    for (const piece of pieces)
+      expect([piece, idsOf(await index.search(piece))]).toEqual([piece, expect.arrayContaining(["text"])]);
+    // A long text with the whole of it comes before short ones that have its words often, and apart.
+    expect(idsOf(await index.search("红茶研究"))).toEqual(["together", "apart", "text"]);
+    expect(idsOf(await index.search('"红茶研究"'))).toEqual(["together"]);
+    expect(idsOf(await index.search("索エン"))).toEqual(["other"]);
+    expect(idsOf(await index.search("국어"))).toEqual(["other"]);
+    const [hit] = (await index.search("长江", { highlight: true })).hits;
+    expect(hit!.snippets!.body).toContain("<mark>长江</mark>大桥");
+  });
+
+  test("pictures, sharp s and forms of a word are found; unrelated words are not", async () => {
+    const index = shop(backend.store);
+    await index.putMany([
+      ["launch", { title: "Launch 🚀 today", body: "Große Straße, used cars" }],
+      ["us", { title: "US plane", body: "wine and care" }],
+    ]);
+    for (const query of ["🚀", "strasse", "GROSSE", "use", "car"]) {
+      expect([query, idsOf(await index.search(query))]).toEqual([query, ["launch"]]);
+    }
+    for (const query of ["win", "plan"]) expect([query, idsOf(await index.search(query))]).toEqual([query, []]);
+  });
+
+  test("what is not understood of a query is said", async () => {
+    const index = await filled(backend.store);
+    const notes = async (query: string) => (await index.search(query)).explanation.notes.join(" ");
+    expect(await notes('"green tea"~2')).toMatch(/"~2" behind a phrase is not understood/);
+    expect(await notes("car~9")).toMatch(/"~9" is not understood/);
+    expect(idsOf(await index.search('"green tea"~2'))).toEqual(["tea"]);
+    expect(await notes("tea~1 tea~")).toBe("");
   });
 
   test("a document is found by its words until it is changed or removed", async () => {
@@ -484,16 +534,35 @@ describe("from text to words", () => {
   };
 
   test("scripts without spaces are parted, others at what is no letter", () => {
-    expect(words("全文検索エンジン", { language: "ja" })).toEqual(["全文", "検索", "エンジン"]);
+    expect(words("検索エンジン", { language: "ja" })).toEqual([
+      "検",
+      "検索",
+      "索",
+      "索エ",
+      "エ",
+      "エン",
+      "エンジン",
+      "ン",
+      "ンジ",
+      "ジ",
+      "ジン",
+      "ン",
+    ]);
+    expect(words("Redis入門", { language: "und" })).toEqual(["redis", "入", "入門", "門"]);
     expect(words("ภาษาไทย ง่าย", { language: "th" }).length).toBeGreaterThan(2);
     expect(words("Redis入門 guide", { language: "und" })).toContain("redis");
     expect(words("snake_case kebab-case x86", { stem: false })).toEqual(["snake", "case", "kebab", "case", "x86"]);
   });
 
   test("forms of one letter are one, and diacritics if asked", () => {
-    expect(words("ＦＵＬＬ ﬁne STRASSE Straße", { language: "und" })).toEqual(["full", "fine", "strasse", "straße"]);
+    expect(words("ＦＵＬＬ ﬁne STRASSE Straße", { language: "und" })).toEqual(["full", "fine", "strasse", "strasse"]);
     expect(words("Cafe\u0301 café", { language: "und" })).toEqual(["café", "café"]);
-    expect(words("Café naïve", { language: "und", foldDiacritics: true })).toEqual(["cafe", "naive"]);
+    const folding = { language: "und", foldDiacritics: true };
+    expect(words("Café naïve Łódź Ørsted Þór", folding)).toEqual(["cafe", "naive", "lodz", "orsted", "thor"]);
+    // Marks that are no diacritics stay: vowels of Hindi, and what makes another letter in Japanese.
+    expect(words("हिन्दी", folding)).toEqual(words("हिन्दी", { language: "und" }));
+    expect(words("が", folding)).toEqual(["が"]);
+    expect(words("IŞIK ışık", { language: "tr", stem: false })).toEqual(["ışık", "ışık"]);
   });
 
   test("stop words are left out and keep their place", () => {
@@ -503,25 +572,21 @@ describe("from text to words", () => {
       ["bank", 1],
       ["england", 3],
     ]);
-    expect(words("der Hund und die Katze", { language: "de" })).toEqual(["hund", "katze"]);
-    expect(words("l'avion d'hier", { language: "fr" })).toEqual(["avion", "hier"]);
+    expect(words("der Hund und die Katze", { language: "de" })).toEqual(["hund", "katz"]);
+    expect(words("l'avion d'hier", { language: "fr" })).toEqual(["avion", "hi"]);
     expect(words("don't dog's", { stopWords: ["dont"] })).toEqual(["dog"]);
   });
 
-  test("forms of one English word meet", () => {
-    for (const group of [
-      "store stores stored storing",
-      "run runs running",
-      "library libraries",
-      "box boxes",
-      "match matches matched",
-      "index indexes indexing",
-      "try tries tried trying",
-      "process processes",
-    ]) {
-      expect([group, new Set(group.split(" ").map(stemEnglish)).size]).toEqual([group, 1]);
-    }
-    for (const word of ["news", "bus", "sing", "red", "this", "analysis"]) expect(stemEnglish(word)).toBe(word);
+  test("pictures are words, whatever their looks", () => {
+    expect(words("ship it 🚀👍🏽 🇩🇪", { stopWords: [] })).toEqual(["ship", "it", "🚀", "👍", "🇩🇪"]);
+  });
+
+  test("each language has its stemmer, and a field can choose another", () => {
+    expect(words("running used care")).toEqual(["run", "use", "care"]);
+    expect(words("Häuser häusern", { language: "de" })).toEqual(["haus", "haus"]);
+    expect(words("continuellement", { language: "fr" })).toEqual(["continuel"]);
+    expect(words("generous", { stem: "porter" })).not.toEqual(words("generous"));
+    expect(analyser({ stem: "porter" }).name).not.toBe(analyser().name);
   });
 
   test("a stemmer of one's own is part of what must be agreed on", () => {

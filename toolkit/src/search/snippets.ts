@@ -36,12 +36,23 @@ export function snippet(
   const safe = (options.escape ?? true) ? escaped : (each: string) => each;
   let made = from > 0 ? "…" : "";
   let at = from;
-  for (const { start, end } of marks) {
+  for (const { start, end } of merged(marks)) {
     if (start < from || end > to) continue;
     made += safe(text.slice(at, start)) + before + safe(text.slice(start, end)) + after;
     at = end;
   }
   return made + safe(text.slice(at, to)) + (to < text.length ? "…" : "");
+}
+
+/** Words that overlap, or stand next to each other without a space between, are marked as one. */
+function merged(marks: readonly Mark[]): { readonly start: number; readonly end: number }[] {
+  const ranges: { start: number; end: number }[] = [];
+  for (const { start, end } of marks) {
+    const last = ranges.at(-1);
+    if (last !== undefined && start <= last.end) last.end = Math.max(last.end, end);
+    else ranges.push({ start, end });
+  }
+  return ranges;
 }
 
 /** The window with most different words in it, the first of several, moved to the borders of words. */

@@ -2,7 +2,7 @@
 import { word } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import { InputError } from "../errors.ts";
-import { fold } from "../fold.ts";
+import { fold } from "../text/fold.ts";
 import { type Core, sound } from "./core.ts";
 import { checkUser, newId } from "./ids.ts";
 import {

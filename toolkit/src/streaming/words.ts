@@ -8,27 +8,17 @@
  * Scripts that are written without spaces (Han, Kana, Thai …) have no words to find without a dictionary. There every character
  * and every pair of neighbours counts, and a phrase asks for all of its pairs: what a search engine does in this place.
  */
-import { fold } from "../fold.ts";
+import { fold } from "../text/fold.ts";
+import { LETTERS, PICTURE, UNSPACED } from "../text/scripts.ts";
 
-const LETTER = "[\\p{L}\\p{N}\\p{M}_]";
-const WORD = new RegExp(
-  `(?:(?<!${LETTER})([#@$]))?(${LETTER}+(?:'${LETTER}+)*)|\\p{RI}{2}|\\p{Extended_Pictographic}`,
-  "gu",
-);
-const SPACELESS =
-  "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}ー\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
-const HAS_SPACELESS = new RegExp(`[${SPACELESS}]`, "u");
-const RUNS = new RegExp(`[${SPACELESS}]+|[^${SPACELESS}]+`, "gu");
+const LETTER = `[${LETTERS}_]`;
+const WORD = new RegExp(`(?:(?<!${LETTER})([#@$]))?(${LETTER}+(?:'${LETTER}+)*)|${PICTURE}`, "gu");
+const HAS_SPACELESS = new RegExp(`[${UNSPACED}]`, "u");
+const RUNS = new RegExp(`[${UNSPACED}]+|[^${UNSPACED}]+`, "gu");
 
 /** As `fold`, and an apostrophe is an apostrophe. */
 export function foldWord(text: string): string {
-  // Most text is plain, and plain text needs none of it.
-  return isAscii(text) ? text.toLowerCase() : fold(text).replaceAll("’", "'");
-}
-
-function isAscii(text: string): boolean {
-  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 127) return false;
-  return true;
+  return fold(text).replaceAll("’", "'");
 }
 
 /** Everything that a phrase may ask a text for. */

@@ -2,6 +2,7 @@
  * The naive search that the index is compared with: all documents in a Map, everything computed anew for every query, straight
  * from the definitions in the README. It shares the analyser and the query trees with the index, and nothing else.
  */
+import type { Located, Sought } from "../analyser.ts";
 import type { Query } from "../query.ts";
 import type { Schema } from "../schema.ts";
 
@@ -40,9 +41,10 @@ export class NaiveSearch {
   /** Documents with their scores; null for what is ignored. */
   #evaluate(query: Query): Map<string, number> | null {
     if ("word" in query) {
-      const words = this.#words(query.word).map(({ word }) => word);
-      if (words.length === 0) return null;
-      return both([...new Set(words)].map((word) => this.#score(this.#timesOf([[word, 1]], query.field), query.boost)));
+      const sought = this.#sought(query.word);
+      if (sought.length === 0) return null;
+      const distinct = new Map(sought.map((each) => [each.words.map(({ word }) => word).join(" "), each]));
+      return both([...distinct.values()].map((each) => this.#run(each, query.field, query.boost)));
     }
     if ("prefix" in query || "fuzzy" in query)
       return this.#score(this.#timesOf(this.#alternatives(query), query.field), query.boost);
@@ -51,7 +53,9 @@ export class NaiveSearch {
       const weights = new Map<string, number>();
       for (const each of query.synonyms) {
         const words =
-          "word" in each ? this.#words(each.word).map(({ word }) => [word, 1] as const) : this.#alternatives(each);
+          "word" in each
+            ? this.#sought(each.word).flatMap((some) => some.words.map(({ word }) => [word, 1] as const))
+            : this.#alternatives(each);
         for (const [word, weight] of words) weights.set(word, Math.max(weights.get(word) ?? 0, weight));
       }
       return weights.size === 0 ? null : this.#score(this.#timesOf([...weights], undefined), query.boost);
@@ -100,6 +104,19 @@ export class NaiveSearch {
     return words;
   }
 
+  #sought(text: string): readonly Sought[] {
+    return this.#schema.text[0]!.analyser.sought!(text);
+  }
+
+  /** As it was asked for, or its words apart, which count a sixteenth. */
+  #run({ words, segments }: Sought, field: string | undefined, boost = 1): Map<string, number> {
+    const whole = this.#together(words, field, boost);
+    if (segments.length < 2) return whole;
+    const apart = both(segments.map((each) => this.#together(each, field, boost / 16)));
+    for (const [id, score] of apart) whole.set(id, (whole.get(id) ?? 0) + score);
+    return whole;
+  }
+
   #alternatives(query: Query): (readonly [string, number])[] {
     const { analyser } = this.#schema.text[0]!;
     const all = new Set([...this.#docs.values()].flatMap(({ fields }) => fields.flatMap((field) => [...field.keys()])));
@@ -132,8 +149,11 @@ export class NaiveSearch {
   }
 
   #phrase(text: string, field: string | undefined, boost: number | undefined): Map<string, number> | null {
-    const words = this.#words(text);
-    if (words.length === 0) return null;
+    const words = this.#sought(text).flatMap((each) => each.words);
+    return words.length === 0 ? null : this.#together(words, field, boost);
+  }
+
+  #together(words: readonly Located[], field: string | undefined, boost: number | undefined): Map<string, number> {
     const times: Times = new Map();
     for (const [id, { fields }] of this.#docs) {
       const counts = fields.map((positions, at) => {

@@ -1,0 +1,47 @@
+/**
+ * Stemmers by language, with the stems of Snowball 2.2 (stemmers.test.ts compares them with its program, word by word). The
+ * name is part of what an index remembers, so that stems of another kind are told apart.
+ */
+import { stemEnglish } from "./english.ts";
+import { stemGerman } from "./german.ts";
+import { stemDanish, stemNorwegian, stemSwedish } from "./scandinavian.ts";
+
+export interface Stemmer {
+  /** The same for two that make the same stems. */
+  readonly name: string;
+  /** Of a word in lower case. */
+  readonly stem: (word: string) => string;
+}
+
+const STEMS = {
+  danish: stemDanish,
+  english: stemEnglish,
+  german: stemGerman,
+  norwegian: stemNorwegian,
+  swedish: stemSwedish,
+};
+
+export type StemmerName = keyof typeof STEMS;
+
+export const STEMMER_NAMES = Object.keys(STEMS) as readonly StemmerName[];
+
+/** By the first part of a language tag. */
+const LANGUAGES: Readonly<Record<string, StemmerName>> = {
+  da: "danish",
+  de: "german",
+  en: "english",
+  nb: "norwegian",
+  nn: "norwegian",
+  no: "norwegian",
+  sv: "swedish",
+};
+
+export function stemmer(name: StemmerName): Stemmer {
+  return { name: `snowball-2.2-${name}`, stem: STEMS[name] };
+}
+
+/** The stemmer of a language by its tag ("en-GB" is "en"); undefined where there is none. */
+export function stemmerOf(language: string): Stemmer | undefined {
+  const name = LANGUAGES[language.split("-")[0]!.toLowerCase()];
+  return name === undefined ? undefined : stemmer(name);
+}

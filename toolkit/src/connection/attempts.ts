@@ -71,7 +71,7 @@ export class Attempts {
     this.retryMs = options.retryMs ?? DEFAULT_RETRY_MS;
     this.#timeoutMs = options.timeoutMs;
     this.#longestMs = options.timeoutMs ?? Math.max(DEFAULT_TIMEOUT_MS, this.retryMs + LAST_ATTEMPT_MS);
-    this.#whenOpen = (options.breaker || {}).whenOpen ?? "wait";
+    this.#whenOpen = (options.breaker === false ? undefined : options.breaker?.whenOpen) ?? "wait";
     const isGuarded = driver.topology !== "embedded" && options.breaker !== false;
     const probe = (server: string) => driver.probe?.(server) ?? Promise.resolve();
     this.#breaker = isGuarded ? new Breaker(clock, options.breaker || {}, probe, onCircuit) : null;

@@ -14,7 +14,7 @@ import { createHash } from "node:crypto";
 import { InputError } from "../errors.ts";
 import { fold, foldTurkic, withoutDiacritics } from "../text/fold.ts";
 import { IDEOGRAPHIC, LETTERS, PICTURE, PICTURES, UNSPACED } from "../text/scripts.ts";
-import { type Stemmer, type StemmerName, stemmer, stemmerOf } from "../text/snowball/index.ts";
+import { type Stemmer, type StemmerName, stemmer, stemmerOf } from "../text/stemmers/index.ts";
 import { STOP_WORDS } from "./stop-words.ts";
 
 /** A word of a text: `word` as it is indexed, `start` and `end` where it stands. */

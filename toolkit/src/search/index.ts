@@ -1,5 +1,5 @@
 /** Full-text search: an index on plain data types, and one spread over shards. See README.md. */
-export { STEMMER_NAMES, type Stemmer, type StemmerName, stemmer, stemmerOf } from "../text/snowball/index.ts";
+export { STEMMER_NAMES, type Stemmer, type StemmerName, stemmer, stemmerOf } from "../text/stemmers/index.ts";
 export { type Analyser, type AnalyserOptions, analyser, type Located, type OnWord, type Sought } from "./analyser.ts";
 export type { Hit, PageOptions, SearchOptions, SearchResult } from "./answers.ts";
 export type { FacetOptions, FacetRange, FacetRequests, Facets, FacetValue } from "./facets.ts";

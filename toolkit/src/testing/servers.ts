@@ -11,16 +11,31 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 
+/** `SERVER_BIN=folder npx vitest run toolkit`: the suites run on the programs there, by Redis's or Valkey's names. */
+const SERVER_BIN = process.env.SERVER_BIN;
+
+function isExecutable(file: string): boolean {
+  try {
+    accessSync(file, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Where one of the server's programs is, by Redis's name for it. */
+function programOf(name: string): string {
+  if (SERVER_BIN === undefined || !name.startsWith("redis-")) return name;
+  const valkey = join(SERVER_BIN, name.replace("redis-", "valkey-"));
+  return isExecutable(valkey) ? valkey : join(SERVER_BIN, name);
+}
+
 /** Whether a program is installed; suites that need it are skipped without. */
 export function installed(program: string): boolean {
-  return (process.env.PATH ?? "").split(delimiter).some((folder) => {
-    try {
-      accessSync(join(folder, program), constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  });
+  const file = programOf(program);
+  if (file !== program) return isExecutable(file);
+  const folders = (process.env.PATH ?? "").split(delimiter);
+  return folders.some((folder) => isExecutable(join(folder, program)));
 }
 
 let tried = 0;
@@ -97,7 +112,7 @@ export async function startRedis(options: StartOptions = {}): Promise<ServerProc
   const begin = (port: number): Promise<ServerProcess> => {
     const dir = newFolder("redis");
     const args = ["--port", String(port), "--bind", "127.0.0.1", "--dir", dir, "--save", "", "--daemonize", "no"];
-    return run("redis-server", [...args, ...(options.args ?? [])], port, dir, options.detached === true);
+    return run(programOf("redis-server"), [...args, ...(options.args ?? [])], port, dir, options.detached === true);
   };
   return options.port === undefined ? onFreePort(begin) : begin(options.port);
 }
@@ -217,7 +232,7 @@ export async function startCluster(options: { readonly detached?: boolean } = {}
   }
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
   const created = spawnSync(
-    "redis-cli",
+    programOf("redis-cli"),
     ["--cluster", "create", ...addresses, "--cluster-replicas", "1", "--cluster-yes"],
     { encoding: "utf8" },
   );
@@ -247,7 +262,7 @@ async function clusterIsUp(port: number): Promise<void> {
 }
 
 export function cli(port: number, ...words: string[]): string {
-  return spawnSync("redis-cli", ["-p", String(port), ...words], { encoding: "utf8" }).stdout.trim();
+  return spawnSync(programOf("redis-cli"), ["-p", String(port), ...words], { encoding: "utf8" }).stdout.trim();
 }
 
 // -------------------------------------------------------------------------------------------------- sentinel
@@ -305,7 +320,7 @@ export async function startOneSentinel(
       ...more,
     ];
     writeFileSync(join(dir, "sentinel.conf"), `${lines.join("\n")}\n`);
-    return run("redis-sentinel", [join(dir, "sentinel.conf")], port, dir, detached);
+    return run(programOf("redis-sentinel"), [join(dir, "sentinel.conf")], port, dir, detached);
   });
 }
 

@@ -15,10 +15,9 @@ export const set = itemScript({
       answer = 1
     end
     -- A bit that is not set needs no room.
-    local isThere = redis.call("EXISTS", shard) == 1
-    if value == "1" or isThere then
+    if value == "1" and begin(shard) then opened(shard, range) end
+    if value == "1" or redis.call("EXISTS", shard) == 1 then
       if redis.call("SETBIT", shard, element, value) == 1 then answer = 1 end
-      if not isThere then opened(shard, range) end
     end
     added = added + tonumber(value) - answer
   `,

@@ -77,8 +77,15 @@ local function pull(shard, from, range, element)
   left = left - 1
 end
 `,
+  // Valkey 8.0.1 does not clear the last two bytes of some strings that SETBIT and SETRANGE make (an allocation that turns out
+  // larger than asked for gets a longer header). What they lengthen is clear, so a bitmap begins with a byte of its own.
   bitmap: `
 local function len(shard) return redis.call("BITCOUNT", shard) end
+local function begin(shard)
+  if redis.call("EXISTS", shard) == 1 then return false end
+  redis.call("SET", shard, "\\0")
+  return true
+end
 local function opened(shard, range)
   redis.call("ZADD", dir, range, range)
 end

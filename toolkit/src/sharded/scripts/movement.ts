@@ -130,6 +130,7 @@ const moveBitmap = defineScript({
         part = part:sub(1, last)
         local there = redis.call("GETRANGE", shard, to, to + last - 1)
         if there ~= "" then part = merged(part, there) end
+        begin(shard)
         redis.call("SETRANGE", shard, to, part)
         opened(shard, range)
       end

@@ -44,7 +44,7 @@ export interface OpenOptions {
   readonly renamedCommands?: readonly (readonly [string, string])[];
   /**
    * What of V8's heap may be in use before commands that need memory evict or are refused, as a share of its old generation
-   * (0.8 by default). The heap is shared with the rest of the program, and what that takes counts. False: no such limit;
+   * (0.7 by default). The heap is shared with the rest of the program, and what that takes counts. False: no such limit;
    * V8 then ends the process when the heap is full.
    */
   readonly heapGuard?: number | false;

@@ -64,9 +64,9 @@ describe("without maxmemory", () => {
   it("writes are refused at the write limit, and taken again when keys were deleted", () => {
     open();
     const count = fill();
-    // 80 of 100 MB, 20 of which are taken.
-    expect(count * value.length).toBeGreaterThan(54 * MB);
-    expect(count * value.length).toBeLessThan(61 * MB);
+    // 70 of 100 MB, 20 of which are taken.
+    expect(count * value.length).toBeGreaterThan(44 * MB);
+    expect(count * value.length).toBeLessThan(51 * MB);
     expect(run("GET", "key:1")).toBe(value);
     for (let i = 0; i < count / 10; i++) run("DEL", `key:${i}`);
     expect(set("more")).not.toBe(OOM);
@@ -81,7 +81,7 @@ describe("without maxmemory", () => {
 
   it("garbage does not count, and needs no collection while the data is known to be small", () => {
     open();
-    heap.garbage = 60 * MB;
+    heap.garbage = 50 * MB;
     expect(fill(100)).toBe(100);
     expect(heap.collections).toBe(0);
   });
@@ -89,7 +89,7 @@ describe("without maxmemory", () => {
   it("garbage is collected to be sure where the accounts say that a limit is reached", () => {
     open();
     heap.garbage = 75 * MB;
-    expect(fill() * value.length).toBeGreaterThan(54 * MB);
+    expect(fill() * value.length).toBeGreaterThan(44 * MB);
     expect(heap.collections).toBeGreaterThan(0);
   });
 
@@ -115,8 +115,9 @@ describe("without maxmemory", () => {
     expect(text(run("EVAL", script, "0", value))).toContain("OOM");
     for (let i = 0; i < 100; i++) run("DEL", `key:${i}`);
     const endless = "for i = 1, 1000 do redis.call('SET', 'more:' .. i, ARGV[1]) end return 1";
-    expect(text(run("EVAL", endless, "0", value))).toContain("OOM");
-    expect(engine!.dataBytes + heap.other).toBeLessThan(88 * MB);
+    // Its writes are refused, or its own memory is: whichever limit comes first.
+    expect(text(run("EVAL", endless, "0", value))).toMatch(/OOM|not enough memory/);
+    expect(engine!.dataBytes + heap.other).toBeLessThan(80 * MB);
   });
 });
 
@@ -137,7 +138,7 @@ describe("loading", () => {
     heap.garbage = 45 * MB;
     expect(heapGuard.fits()).toBe(true);
     expect(heap.garbage).toBe(0);
-    heap.other = 85 * MB;
+    heap.other = 78 * MB;
     expect(heapGuard.fits()).toBe(true);
     heap.other = 95 * MB;
     expect(() => heapGuard.checkLoad(50, 100)).toThrow(HeapFullError);

@@ -83,7 +83,7 @@ export class Running {
   readonly words: readonly string[];
   /** Whether memory was short when it began. */
   shortOfMemory = false;
-  readonly memory: ScriptMemory;
+  readonly memory = new ScriptMemory();
   /** When its first tick was: those that end before it never ask for the time. */
   startedAt = 0;
   wrote = false;
@@ -101,7 +101,6 @@ export class Running {
   ) {
     this.kind = kind;
     this.name = name;
-    this.memory = new ScriptMemory(caller.engine.heapGuard);
     this.caller = caller;
     this.flags = flags ?? UNRESTRICTED;
     this.readOnly = readOnly || this.flags.noWrites;
@@ -146,7 +145,7 @@ export class Scripts implements ScriptHost {
   #runtime: Runtime | null = null;
   #client: Client | null = null;
   readonly #memory: MemorySource = {
-    room: (neededBytes) => (this.running?.memory ?? new ScriptMemory(this.#engine.heapGuard)).room(neededBytes),
+    room: (neededBytes) => (this.running?.memory ?? new ScriptMemory()).room(neededBytes),
     exhausted: () => this.#ended(SCRIPT_OUT_OF_MEMORY),
   };
   /** What `get` found last, and by which word. */

@@ -96,6 +96,32 @@ describe("a heap that is too small", () => {
     server.expectAlive();
   });
 
+  it("is full of data, and scripts still read and delete; those that take much memory end, again and again", {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const server = await start(300);
+    await server.ready;
+    const client = new LineClient(server.port);
+    const value = "x".repeat(1000);
+    let count = 0;
+    for (let isFull = false; !isFull; ) {
+      const keys = Array.from({ length: 1000 }, () => command(["SET", `key:${count++}`, value]));
+      isFull = (await client.ask(keys)).some((reply) => reply.includes("OOM"));
+    }
+    client.close();
+    const bomb = 'local t = {} for i = 1, 1e9 do t[i] = (string.rep("x", 100000) .. i):upper() end';
+    const nodes = "local t = {} for i = 1, 1e9 do t[i] = {i} end";
+    for (let round = 0; round < 8; round++) {
+      expect(await ask(server, "EVAL", bomb, "0")).toContain("not enough memory");
+      expect(await ask(server, "EVAL", "return redis.call('EXISTS', 'key:1')", "0")).toBe(":1");
+      expect(await ask(server, "EVAL", nodes, "0")).toContain("not enough memory");
+    }
+    const clear = "for i = 0, 99999 do redis.call('DEL', 'key:' .. i) end return 1";
+    expect(await ask(server, "EVAL", clear, "0")).toBe(":1");
+    expect(await ask(server, "SET", "again", value)).toBe("+OK");
+    server.expectAlive();
+  });
+
   it("is shared with a program that has the store in its process", { timeout: TIMEOUT_MS }, async () => {
     const node = ["--conditions=source", "--import", import.meta.resolve("tsx"), "--max-old-space-size=200"];
     const { stdout } = await run(process.execPath, [...node, join(import.meta.dirname, "inside.ts")]);

@@ -573,7 +573,7 @@ describe("from text to words", () => {
       ["england", 3],
     ]);
     expect(words("der Hund und die Katze", { language: "de" })).toEqual(["hund", "katz"]);
-    expect(words("l'avion d'hier", { language: "fr" })).toEqual(["avion", "hier"]);
+    expect(words("l'avion d'hier", { language: "fr" })).toEqual(["avion", "hi"]);
     expect(words("don't dog's", { stopWords: ["dont"] })).toEqual(["dog"]);
   });
 
@@ -584,7 +584,7 @@ describe("from text to words", () => {
   test("each language has its stemmer, and a field can choose another", () => {
     expect(words("running used care")).toEqual(["run", "use", "care"]);
     expect(words("Häuser häusern", { language: "de" })).toEqual(["haus", "haus"]);
-    expect(words("continuellement", { language: "fr" })).toEqual(["continuellement"]);
+    expect(words("continuellement", { language: "fr" })).toEqual(["continuel"]);
     expect(words("husarna", { stem: "swedish" })).toEqual(["hus"]);
     expect(analyser({ stem: "swedish" }).name).not.toBe(analyser().name);
   });

@@ -3,8 +3,12 @@
  * name is part of what an index remembers, so that stems of another kind are told apart.
  */
 import { stemEnglish } from "./english.ts";
+import { stemFrench } from "./french.ts";
 import { stemGerman } from "./german.ts";
+import { stemItalian } from "./italian.ts";
+import { stemPortuguese } from "./portuguese.ts";
 import { stemDanish, stemNorwegian, stemSwedish } from "./scandinavian.ts";
+import { stemSpanish } from "./spanish.ts";
 
 export interface Stemmer {
   /** The same for two that make the same stems. */
@@ -16,8 +20,12 @@ export interface Stemmer {
 const STEMS = {
   danish: stemDanish,
   english: stemEnglish,
+  french: stemFrench,
   german: stemGerman,
+  italian: stemItalian,
   norwegian: stemNorwegian,
+  portuguese: stemPortuguese,
+  spanish: stemSpanish,
   swedish: stemSwedish,
 };
 
@@ -30,9 +38,13 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   da: "danish",
   de: "german",
   en: "english",
+  es: "spanish",
+  fr: "french",
+  it: "italian",
   nb: "norwegian",
   nn: "norwegian",
   no: "norwegian",
+  pt: "portuguese",
   sv: "swedish",
 };
 

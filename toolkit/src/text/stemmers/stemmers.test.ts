@@ -27,14 +27,58 @@ const PIECES: Readonly<Record<StemmerName, readonly [letters: string, pieces: st
      alize icate iciti ical ful ness ative al ance ence er ic able ible ant ement ment ent ism ate iti ous ive ize ion
      tion sion e l ll 's 's' '`,
   ],
+  french: [
+    `${LATIN}âàëéêèïîôûùç`,
+    `par col tap qu ance ique isme able iste eux ances iques ismes ables istes atrice ateur ation icatrice icateur ications logie logies
+     usion ution usions utions ence ences ement ements ivement ativement eusement ablement iquement ièrement ité ités abilité icité
+     ivité if ive ifs ives atif icatif eaux aux euse euses issement issements amment emment ment ments îmes ît îtes i ie ies ir ira
+     irai iraient irais irait iras irent irez iriez irions irons iront is issaient issais issait issant issante issantes issants
+     isse issent isses issez issiez issions issons it ions é ée ées és èrent er era erai eraient erais erait eras erez eriez
+     erions erons eront ez iez âmes ât âtes a ai aient ais ait ant ante antes ants as asse assent asses assiez assions eant
+     ion sion tion ier ière e s enn onn ett ell eill enne ette ay oy ui y ç ïs gu guë`,
+  ],
   german: [
     `${LATIN}äöüß`,
     `em ern er e en es s niss nisse st est end ung ig eig ik isch lich heit keit igkeit lichkeit erheit enheit igend igung`,
+  ],
+  italian: [
+    `${LATIN}àèìòùáéíóú`,
+    `qu ci gli la le li lo mi ne si ti vi sene gliela glielo mela tele celi velo vene ando endo ar er ir anza ico ici ica ice iche
+     ichi ismo abile ibile ista iste istà oso osi osa ose mente atrice ante anti azione icazione atore icatore logia logie uzione
+     usione enza enze amento imenti amente ivamente ativamente osamente icamente abilmente abilamente ità abilità icità ività
+     ivo ativo icativo iva ive ammo ano are arono asse assero assi assimo ata ate ati ato ava avamo avano avate avi avo emmo enda
+     ende endi erà erai eranno ere erebbe erebbero erei eremmo eremo ereste eresti erete erò erono essero ete eva evamo evano evate
+     evi evo iamo immo irà irai iranno ire irebbe irebbero irei iremmo iremo ireste iresti irete irò irono isca iscano isce isci
+     isco iscono issero ita ite iti ito ivamo ivano ivate ivi ono uta ute uti uto ch gh chi ghe ia ii io`,
   ],
   norwegian: [
     `${LATIN}æåø`,
     `a e ede ande ende ane ene hetene en heten ar er heter as es edes endes enes hetenes ens hetens ers ets et het ast s ks
      erte ert dt vt leg eleg ig eig lig elig els lov elov slov hetslov`,
+  ],
+  portuguese: [
+    `${LATIN}áéíóúâêôãõç`,
+    `eza ezas ico ica icos icas ismo ismos ável avel ível ista istas oso osa osos osas amento amentos imento imentos adora ador ação
+     adoras adores ações ante antes ância logia logias ução uções ência ências amente ivamente ativamente osamente icamente
+     adamente mente antemente avelmente ivelmente idade idades abilidade icidade ividade iva ivo ivas ativo eira eiras ira iras
+     ada ida ia aria eria iria ará ara erá era irá ava asse esse isse aste este iste ei arei erei irei am iam ariam eriam iriam
+     aram eram iram avam em arem erem irem assem essem issem ado ido ando endo indo arão erão irão ar er ir as adas idas ias
+     arias erias irias arás aras erás eras irás avas es ardes erdes irdes ares eres ires asses esses isses astes estes istes is
+     ais eis íeis aríeis eríeis iríeis áreis areis éreis ereis íreis ireis ásseis ésseis ísseis áveis ados idos ámos amos íamos
+     aríamos eríamos iríamos áramos éramos íramos ávamos emos aremos eremos iremos ássemos êssemos íssemos imos armos ermos irmos
+     eu iu ou os a i o á í ó e é ê gue cie ci ç çe`,
+  ],
+  spanish: [
+    `${LATIN}áéíóúüñ`,
+    `me se sela selo selas selos la le lo las les los nos iéndo ándo ár ér ír ando iendo ar er ir yendo uyendo iéndolo anza anzas
+     ico ica icos icas ismo ismos able ables ible ibles ista istas oso osa osos osas amiento imientos adora icadora ador ación
+     icación adores aciones ante antes ancia ancias logía logías ución uciones encia encias amente ivamente ativamente osamente
+     icamente adamente mente antemente ablemente iblemente idad idades abilidad icidad ividad iva ivo ivas ativo ya ye yan yen
+     yeron yo yó yas yes yais yamos uya uye uyó uyeron en es éis emos guen gues arían arías arán arás aríais aría aréis
+     aríamos aremos ará aré erían erías erán erás eríais ería eréis eríamos eremos erá eré irían irías irán irás iríais iría
+     iréis iríamos iremos irá iré aba ada ida ía ara iera ad ed id ase iese aste iste an aban ían aran ieran asen iesen aron ieron
+     ado ido ió as abas adas idas ías aras ieras ases ieses ís áis abais íais arais ierais aseis ieseis asteis isteis ados idos
+     amos ábamos íamos imos áramos iéramos iésemos ásemos os a o á í ó e é gue gué`,
   ],
   swedish: [
     `${LATIN}äåö`,

@@ -2,14 +2,17 @@
  * Stemmers by language, with the stems of Snowball 2.2 (stemmers.test.ts compares them with its program, word by word). The
  * name is part of what an index remembers, so that stems of another kind are told apart.
  */
+
+import { stemDutch } from "./dutch.ts";
 import { stemEnglish } from "./english.ts";
+import { stemFinnish } from "./finnish.ts";
 import { stemFrench } from "./french.ts";
 import { stemGerman } from "./german.ts";
 import { stemItalian } from "./italian.ts";
 import { stemPortuguese } from "./portuguese.ts";
+import { stemRussian } from "./russian.ts";
 import { stemDanish, stemNorwegian, stemSwedish } from "./scandinavian.ts";
 import { stemSpanish } from "./spanish.ts";
-
 export interface Stemmer {
   /** The same for two that make the same stems. */
   readonly name: string;
@@ -19,12 +22,15 @@ export interface Stemmer {
 
 const STEMS = {
   danish: stemDanish,
+  dutch: stemDutch,
   english: stemEnglish,
+  finnish: stemFinnish,
   french: stemFrench,
   german: stemGerman,
   italian: stemItalian,
   norwegian: stemNorwegian,
   portuguese: stemPortuguese,
+  russian: stemRussian,
   spanish: stemSpanish,
   swedish: stemSwedish,
 };
@@ -39,12 +45,15 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   de: "german",
   en: "english",
   es: "spanish",
+  fi: "finnish",
   fr: "french",
   it: "italian",
   nb: "norwegian",
+  nl: "dutch",
   nn: "norwegian",
   no: "norwegian",
   pt: "portuguese",
+  ru: "russian",
   sv: "swedish",
 };
 

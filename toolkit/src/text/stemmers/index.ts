@@ -2,17 +2,19 @@
  * Stemmers by language, with the stems of Snowball 2.2 (stemmers.test.ts compares them with its program, word by word). The
  * name is part of what an index remembers, so that stems of another kind are told apart.
  */
-
 import { stemDutch } from "./dutch.ts";
 import { stemEnglish } from "./english.ts";
 import { stemFinnish } from "./finnish.ts";
 import { stemFrench } from "./french.ts";
 import { stemGerman } from "./german.ts";
+import { stemHungarian } from "./hungarian.ts";
 import { stemItalian } from "./italian.ts";
 import { stemPortuguese } from "./portuguese.ts";
+import { stemRomanian } from "./romanian.ts";
 import { stemRussian } from "./russian.ts";
 import { stemDanish, stemNorwegian, stemSwedish } from "./scandinavian.ts";
 import { stemSpanish } from "./spanish.ts";
+
 export interface Stemmer {
   /** The same for two that make the same stems. */
   readonly name: string;
@@ -27,9 +29,11 @@ const STEMS = {
   finnish: stemFinnish,
   french: stemFrench,
   german: stemGerman,
+  hungarian: stemHungarian,
   italian: stemItalian,
   norwegian: stemNorwegian,
   portuguese: stemPortuguese,
+  romanian: stemRomanian,
   russian: stemRussian,
   spanish: stemSpanish,
   swedish: stemSwedish,
@@ -47,12 +51,14 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   es: "spanish",
   fi: "finnish",
   fr: "french",
+  hu: "hungarian",
   it: "italian",
   nb: "norwegian",
   nl: "dutch",
   nn: "norwegian",
   no: "norwegian",
   pt: "portuguese",
+  ro: "romanian",
   ru: "russian",
   sv: "swedish",
 };

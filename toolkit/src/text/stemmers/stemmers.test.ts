@@ -53,6 +53,15 @@ const PIECES: Readonly<Record<StemmerName, readonly [letters: string, pieces: st
     `${LATIN}äöüß`,
     `em ern er e en es s niss nisse st est end ung ig eig ik isch lich heit keit igkeit lichkeit erheit enheit igend igung`,
   ],
+  hungarian: [
+    "abcdefghijklmnopqrstuvwxyzáéíóöőúüűaeioué",
+    `cs gy ly ny sz ty zs dzs bb cc ccs dd ff gg ggy jj kk ll lly mm nn nny pp rr ss ssz tt tty vv zz zzs al el ban ben ba be ra re
+     nak nek val vel tól től ról ről ból ből hoz hez höz nál nél ig at et ot öt ért képp képpen kor ul ül vá vé onként enként
+     anként ként en on an ön n t én án ánként astul estül stul stül ástul éstül á é oké öké aké eké ké éi áké áéi éké ééi éé
+     ünk unk nk juk jük uk ük em om am m od ed ad öd d ja je a e o ánk ájuk ám ád énk éjük ém éd jaim jeim aim eim im jaid jeid
+     aid eid id jai jei ai ei i jaink jeink eink aink ink jaitok jeitek aitok eitek itek jeik jaik aik eik ik áim áid ái áink
+     áitok áik éim éid éink éitek éik ök ak ok ek k ák ék`,
+  ],
   italian: [
     `${LATIN}àèìòùáéíóú`,
     `qu ci gli la le li lo mi ne si ti vi sene gliela glielo mela tele celi velo vene ando endo ar er ir anza ico ici ica ice iche
@@ -79,6 +88,19 @@ const PIECES: Readonly<Record<StemmerName, readonly [letters: string, pieces: st
      ais eis íeis aríeis eríeis iríeis áreis areis éreis ereis íreis ireis ásseis ésseis ísseis áveis ados idos ámos amos íamos
      aríamos eríamos iríamos áramos éramos íramos ávamos emos aremos eremos iremos ássemos êssemos íssemos imos armos ermos irmos
      eu iu ou os a i o á í ó e é ê gue cie ci ç çe`,
+  ],
+  romanian: [
+    `${LATIN}âîăşţaeiou`,
+    `ul ului aua ea ele elor ii iua iei iile iilor ilor ile abile atei aţie aţia abilitate abilitati abilităi abilităţi ibilitate
+     ivitate ivitati ivităi ivităţi icitate icitati icităi icităţi icator icatori iciv iciva icive icivi icivă ical icala icale
+     icali icală ativ ativa ative ativi ativă aţiune atoare ator atori ătoare ător ători itiv itiva itive itivi itivă iţiune itoare
+     itor itori at ata ată ati ate ut uta ută uti ute it ita ită iti ite ic ica ice ici ică abil abila abili abilă ibil ibila
+     ibile ibili ibilă oasa oasă oase os osi oşi ant anta ante anti antă itate itati ităi ităţi iv iva ive ivi ivă iune iuni ţiune
+     ţiuni ism isme ist ista iste isti istă işti are ere ire âre ind ând indu ându eze ească ez ezi ează esc eşti eşte ăsc ăşti
+     ăşte am ai au eam eai eaţi eau iam iai ia iaţi iau ui aşi arăm arăţi ară uşi urăm urăţi ură işi irăm irăţi iră âi âşi
+     ârăm ârăţi âră asem aseşi ase aserăm aserăţi aseră isem iseşi ise iserăm iserăţi iseră âsem âseşi âse âserăm âserăţi âseră
+     usem useşi use userăm userăţi useră ăm aţi em eţi im iţi âm âţi seşi serăm serăţi seră sei se sesem seseşi sese seserăm
+     seserăţi seseră a e i ie ă`,
   ],
   russian: [
     "абвгдежзийклмнопрстуфхцчшщъыьэюяёаеиоуыя",

@@ -14,6 +14,7 @@ import { stemRomanian } from "./romanian.ts";
 import { stemRussian } from "./russian.ts";
 import { stemDanish, stemNorwegian, stemSwedish } from "./scandinavian.ts";
 import { stemSpanish } from "./spanish.ts";
+import { stemTurkish } from "./turkish.ts";
 
 export interface Stemmer {
   /** The same for two that make the same stems. */
@@ -37,6 +38,7 @@ const STEMS = {
   russian: stemRussian,
   spanish: stemSpanish,
   swedish: stemSwedish,
+  turkish: stemTurkish,
 };
 
 export type StemmerName = keyof typeof STEMS;
@@ -61,6 +63,7 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   ro: "romanian",
   ru: "russian",
   sv: "swedish",
+  tr: "turkish",
 };
 
 export function stemmer(name: StemmerName): Stemmer {

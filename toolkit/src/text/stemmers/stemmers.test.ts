@@ -126,6 +126,14 @@ const PIECES: Readonly<Record<StemmerName, readonly [letters: string, pieces: st
     `a arna erna heterna orna ad e ade ande arne are aste en anden aren heten ern ar er heter or as arnas ernas ornas es ades
      andes ens arens hetens erns at andet het ast s dd gd nn dt gt kt tt lig ig els löst fullt`,
   ],
+  turkish: [
+    "abcçdefgğhıijklmnoöprsştuüvyzaeıioöuü",
+    `ad soyad mız miz muz müz nız niz nuz nüz m n ım in um ün ı i u ü sı si su sü ları leri yı yi yu yü nı ni nu nü ın un nın nin
+     a e ya ye na ne da de ta te nda nde dan den tan ten ndan nden la le yla yle ki daki deki nınki ndaki ndeki ca ce nca nce im üm
+     yım yim sın sin sun sün ız iz uz üz yız sınız siniz sunuz sünüz lar ler tır tir tur tür dır dir dur dür casına cesine
+     tım dim tum düm tın din tun dün tık dik tuk dük tı ti du dü ydı ydi sam sen sak sa se ysa yse mış miş muş müş ymış ymiş ken
+     yken b c d g ğ larda lerde larından lerinden sında sinde`,
+  ],
 };
 
 /** Where the program counts bytes to limit a region, one byte has to be one letter. */

@@ -8,6 +8,7 @@ import { stemFinnish } from "./finnish.ts";
 import { stemFrench } from "./french.ts";
 import { stemGerman } from "./german.ts";
 import { stemHungarian } from "./hungarian.ts";
+import { stemIndonesian } from "./indonesian.ts";
 import { stemItalian } from "./italian.ts";
 import { stemPortuguese } from "./portuguese.ts";
 import { stemRomanian } from "./romanian.ts";
@@ -31,6 +32,7 @@ const STEMS = {
   french: stemFrench,
   german: stemGerman,
   hungarian: stemHungarian,
+  indonesian: stemIndonesian,
   italian: stemItalian,
   norwegian: stemNorwegian,
   portuguese: stemPortuguese,
@@ -54,6 +56,7 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   fi: "finnish",
   fr: "french",
   hu: "hungarian",
+  id: "indonesian",
   it: "italian",
   nb: "norwegian",
   nl: "dutch",

@@ -62,6 +62,11 @@ const PIECES: Readonly<Record<StemmerName, readonly [letters: string, pieces: st
      aid eid id jai jei ai ei i jaink jeink eink aink ink jaitok jeitek aitok eitek itek jeik jaik aik eik ik áim áid ái áink
      áitok áik éim éid éink éitek éik ök ak ok ek k ák ék`,
   ],
+  indonesian: [
+    `${LATIN}aeiou`,
+    `kah lah pun ku mu nya kan an i si di meng men me ter ke peng pen meny peny mem pem per pe ber be beker beter belajar pelajar
+     memper diper keber pember mengan`,
+  ],
   italian: [
     `${LATIN}àèìòùáéíóú`,
     `qu ci gli la le li lo mi ne si ti vi sene gliela glielo mela tele celi velo vene ando endo ar er ir anza ico ici ica ice iche

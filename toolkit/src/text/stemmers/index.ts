@@ -9,6 +9,7 @@ import { stemFrench } from "./french.ts";
 import { stemGerman } from "./german.ts";
 import { stemHungarian } from "./hungarian.ts";
 import { stemIndonesian } from "./indonesian.ts";
+import { stemIrish } from "./irish.ts";
 import { stemItalian } from "./italian.ts";
 import { stemPortuguese } from "./portuguese.ts";
 import { stemRomanian } from "./romanian.ts";
@@ -33,6 +34,7 @@ const STEMS = {
   german: stemGerman,
   hungarian: stemHungarian,
   indonesian: stemIndonesian,
+  irish: stemIrish,
   italian: stemItalian,
   norwegian: stemNorwegian,
   portuguese: stemPortuguese,
@@ -55,6 +57,7 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   es: "spanish",
   fi: "finnish",
   fr: "french",
+  ga: "irish",
   hu: "hungarian",
   id: "indonesian",
   it: "italian",

@@ -67,6 +67,13 @@ const PIECES: Readonly<Record<StemmerName, readonly [letters: string, pieces: st
     `kah lah pun ku mu nya kan an i si di meng men me ter ke peng pen meny peny mem pem per pe ber be beker beter belajar pelajar
      memper diper keber pember mengan`,
   ],
+  irish: [
+    `${LATIN}áéíóúaeiou`,
+    `h- n- t- d' m' b' d'fh b'fh sh mb gc nd bhf ng bp ts dt bh ch dh fh gh mh ph th amh eamh abh eabh aibh ibh aimh imh íocht íochta
+     aíocht aíochta ire irí aire airí acht eacht ach each eachtúil eachta achta achtúil arcacht arcachtaí arcachta gineach gineas
+     ginis grafaíoch grafaíocht grafaíochta grafaíochtaí paiteach paite patach pataigh patacha óideach óideacha óidigh imid aimid ímid aímid faidh fidh
+     adh eadh áil ain tear tar`,
+  ],
   italian: [
     `${LATIN}àèìòùáéíóú`,
     `qu ci gli la le li lo mi ne si ti vi sene gliela glielo mela tele celi velo vene ando endo ar er ir anza ico ici ica ice iche

@@ -7,6 +7,7 @@ import { stemEnglish } from "./english.ts";
 import { stemFinnish } from "./finnish.ts";
 import { stemFrench } from "./french.ts";
 import { stemGerman } from "./german.ts";
+import { stemHindi } from "./hindi.ts";
 import { stemHungarian } from "./hungarian.ts";
 import { stemIndonesian } from "./indonesian.ts";
 import { stemIrish } from "./irish.ts";
@@ -32,6 +33,7 @@ const STEMS = {
   finnish: stemFinnish,
   french: stemFrench,
   german: stemGerman,
+  hindi: stemHindi,
   hungarian: stemHungarian,
   indonesian: stemIndonesian,
   irish: stemIrish,
@@ -58,6 +60,7 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   fi: "finnish",
   fr: "french",
   ga: "irish",
+  hi: "hindi",
   hu: "hungarian",
   id: "indonesian",
   it: "italian",

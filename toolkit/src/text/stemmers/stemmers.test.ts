@@ -53,6 +53,14 @@ const PIECES: Readonly<Record<StemmerName, readonly [letters: string, pieces: st
     `${LATIN}äöüß`,
     `em ern er e en es s niss nisse st est end ung ig eig ik isch lich heit keit igkeit lichkeit erheit enheit igend igung`,
   ],
+  hindi: [
+    "अआइईउऊऋएऐओऔकखगघङचछजझञटठडढणतथदधनपफबभमयरलळवशषसहािीुूृेैोौंँः्\u{93c}",
+    `ाएंगी ाएंगे ाऊंगी ाऊंगा ाइयाँ ाइयों ाइयां ाएगी ाएगा ाओगी ाओगे ेंगी ेंगे ूंगी ूंगा ातीं ियाँ ियों ियां ाकर ाइए
+     ाईं ाया ेगी ेगा ोगी ोगे ाने ाना ाते ाती ाता ाओं ाएं ुओं ुएं ुआं ाओ िए ाई ाए ीं ाँ ां ों ें ो े ू ु ी ि ा ्
+     आएंगी आएंगे आऊंगी आऊंगा आइयाँ आइयों आइयां आएगी आएगा आओगी आओगे एंगी एंगे ऊंगी ऊंगा आतीं इयाँ इयों इयां आकर आइए
+     आईं आया एगी एगा ओगी ओगे आने आना आते आती आता आओं आएं उओं उएं उआं आओ इए आई आए ईं आँ आं ओं एं ओ ए ऊ उ ई इ आ अ
+     नाओं नाएं ताओं ताएं तीं कर ने नी ना ते ती ता अताओं अनाएं अतीं अकर अने अना अता`,
+  ],
   hungarian: [
     "abcdefghijklmnopqrstuvwxyzáéíóöőúüűaeioué",
     `cs gy ly ny sz ty zs dzs bb cc ccs dd ff gg ggy jj kk ll lly mm nn nny pp rr ss ssz tt tty vv zz zzs al el ban ben ba be ra re

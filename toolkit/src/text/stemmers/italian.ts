@@ -3,7 +3,7 @@
  * meanwhile. Pronouns behind an infinitive or gerund go first, then a derivation or a verb's ending, then the last vowels.
  * Derivations go within `r1` and `r2`, inflections within `rv`.
  */
-import { Draft, dropBeforeAmente, endings, longestEnding, rules, verbRegion } from "./regions.ts";
+import { consonantsMarked, Draft, dropBeforeAmente, endings, longestEnding, rules, verbRegion } from "./regions.ts";
 
 const VOWELS = "aeiouàèìòù";
 const GRAVE: Readonly<Record<string, string>> = { á: "à", é: "è", í: "ì", ó: "ò", ú: "ù" };
@@ -35,26 +35,14 @@ const VERBS = endings(
 const LAST_VOWELS = endings("a e i o à è ì ò");
 
 export function stemItalian(word: string): string {
-  const marked = withConsonants(word);
+  const grave = word.replace(/[áéíóú]/g, (letter) => GRAVE[letter]!).replaceAll("qu", "qU");
+  const marked = consonantsMarked(grave, VOWELS);
   const draft = new Draft(marked, VOWELS, verbRegion(marked, VOWELS));
   dropPronoun(draft);
   if (!dropDerivation(draft)) draft.dropVerb(VERBS);
   if (draft.dropLongest(LAST_VOWELS, draft.rv) !== "") draft.drop("i", draft.rv);
   if (/[cg]h$/.test(draft.word) && draft.word.length - 2 >= draft.rv) draft.drop("h");
   return draft.word.replace(/[IU]/g, (letter) => letter.toLowerCase());
-}
-
-function withConsonants(word: string): string {
-  const letters = word
-    .replace(/[áéíóú]/g, (letter) => GRAVE[letter]!)
-    .replaceAll("qu", "qU")
-    .split("");
-  const isVowel = (at: number): boolean => VOWELS.includes(letters[at] ?? "-");
-  for (let at = 1; at < letters.length; at++) {
-    const letter = letters[at]!;
-    if ((letter === "u" || letter === "i") && isVowel(at - 1) && isVowel(at + 1)) letters[at] = letter.toUpperCase();
-  }
-  return letters.join("");
 }
 
 function dropPronoun(draft: Draft): void {

@@ -37,6 +37,17 @@ export function verbRegion(word: string, vowels: string): number {
   return word.length;
 }
 
+/** A word with each `u` or `i` between vowels in upper case, where it is a consonant: in Italian and Romanian. */
+export function consonantsMarked(word: string, vowels: string): string {
+  const letters = word.split("");
+  const isVowel = (at: number): boolean => vowels.includes(letters[at] ?? "-");
+  for (let at = 1; at < letters.length; at++) {
+    const letter = letters[at]!;
+    if ((letter === "u" || letter === "i") && isVowel(at - 1) && isVowel(at + 1)) letters[at] = letter.toUpperCase();
+  }
+  return letters.join("");
+}
+
 /** A word while its endings are taken off, one after another. Its regions stay where they were found. */
 export class Draft {
   word: string;

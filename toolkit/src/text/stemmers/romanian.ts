@@ -3,7 +3,7 @@
  * article and plurals go first; then chains of derivations are made shorter; if there are none, a verb's ending goes; then the last
  * vowel. Derivations go within `r1` and `r2`, inflections within `rv`.
  */
-import { Draft, endings, longestEnding, rules, verbRegion } from "./regions.ts";
+import { consonantsMarked, Draft, endings, longestEnding, rules, verbRegion } from "./regions.ts";
 
 const VOWELS = "aeiouâîă";
 const ARTICLES = rules({
@@ -37,23 +37,13 @@ const VERBS = rules({
 const LAST_VOWELS = endings("a e i ie ă");
 
 export function stemRomanian(word: string): string {
-  const marked = withConsonants(word);
+  const marked = consonantsMarked(word, VOWELS);
   const draft = new Draft(marked, VOWELS, verbRegion(marked, VOWELS));
   dropArticle(draft);
   const hadChain = shortenChains(draft);
   if (!dropDerivation(draft) && !hadChain) dropVerb(draft);
   draft.dropLongest(LAST_VOWELS, draft.rv);
   return draft.word.replace(/[IU]/g, (letter) => letter.toLowerCase());
-}
-
-function withConsonants(word: string): string {
-  const letters = word.split("");
-  const isVowel = (at: number): boolean => VOWELS.includes(letters[at] ?? "-");
-  for (let at = 1; at < letters.length; at++) {
-    const letter = letters[at]!;
-    if ((letter === "u" || letter === "i") && isVowel(at - 1) && isVowel(at + 1)) letters[at] = letter.toUpperCase();
-  }
-  return letters.join("");
 }
 
 function dropArticle(draft: Draft): void {

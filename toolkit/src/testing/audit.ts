@@ -106,17 +106,23 @@ function tagOf(key: string): string | null {
   return /^[^{]*\{([^}]+)\}/s.exec(key)?.[1] ?? null;
 }
 
-/** The words of a line of MONITOR, as bytes. */
+/** The words of a line of MONITOR, as bytes. Words may have megabytes of escapes, which one regular expression overflows on. */
 function parse(text: string): string[] {
   const words: string[] = [];
-  for (const [, body] of text.matchAll(/"((?:\\.|[^"\\])*)"/gs)) {
-    words.push(
-      body!.replace(/\\(x[0-9a-f]{2}|.)/gs, (_, code: string) =>
-        code.length === 3 ? String.fromCharCode(Number.parseInt(code.slice(1), 16)) : (PLAIN[code] ?? code),
-      ),
-    );
+  let word: string | null = null;
+  for (const [token] of text.matchAll(/"|\\x[0-9a-f]{2}|\\.|[^"\\]+/gs)) {
+    if (token === '"') {
+      if (word !== null) words.push(word);
+      word = word === null ? "" : null;
+    } else if (word !== null) {
+      word += token.startsWith("\\") ? unescaped(token.slice(1)) : token;
+    }
   }
   return words;
+}
+
+function unescaped(code: string): string {
+  return code.length === 3 ? String.fromCharCode(Number.parseInt(code.slice(1), 16)) : (PLAIN[code] ?? code);
 }
 
 const PLAIN: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", a: "\x07", b: "\b" };

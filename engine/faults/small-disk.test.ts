@@ -233,7 +233,10 @@ describe.skipIf(cannot !== undefined)("a disk of two megabytes", () => {
         for (;;) {
           await client.call("SET", `k${acknowledged}`, "x".repeat(1000));
           acknowledged++;
-          await new Promise((resolve) => setImmediate(resolve));
+          // Each is tried before the next comes: a write is put off while a sync is under way.
+          await until(async () =>
+            /aof_buffer_length:0|aof_last_write_status:err/.test(String(await client.call("INFO", "persistence"))),
+          );
         }
       })(),
     ).rejects.toThrow(/^MISCONF Errors writing to the AOF file/);

@@ -180,6 +180,21 @@ describeScreens(
       expect(await page.evaluate(SHIFT_IN_CHAT)).toBeLessThan(0.05);
     });
 
+    test("who goes to another room at once has seen what was shown", async () => {
+      const { page } = ann;
+      await say(ben, "<b>Den</b>", "a glance");
+      await said(ann, "a glance").waitFor();
+      await page.getByRole("link", { name: "Lounge" }).click();
+      const unread = () =>
+        page.evaluate<number>(
+          `fetch("/api/examples/chat/view").then((got) => got.json())
+            .then(({ answer }) => answer.mine.find(({ room }) => room === "<b>Den</b>").unread)`,
+        );
+      await eventually(unread).toBe(0);
+      await page.getByRole("link", { name: "<b>Den</b>" }).click();
+      await said(ann, "a glance").waitFor();
+    });
+
     test("a browser that was offline for a while has everything when it is back, once", async () => {
       await ben.context.setOffline(true);
       for (const text of ["while", "you were", "away"]) {
@@ -191,7 +206,7 @@ describeScreens(
       await ben.page.reload();
       await said(ben, "away").waitFor();
       const lines = await log(ben).locator(".chat-text").allTextContents();
-      expect(lines.slice(-4)).toEqual(["are you there?", "while", "you were", "away"]);
+      expect(lines.slice(-4)).toEqual(["a glance", "while", "you were", "away"]);
       expect(new Set(lines).size).toBe(lines.length);
     });
 

@@ -9,7 +9,7 @@ import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
 import { newId, useKept } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
-import { useVisitor } from "./visitor.tsx";
+import { useVisitor, visitorName } from "./visitor.tsx";
 
 const API = "/api/examples/chat";
 const PATH = "examples/chat";
@@ -165,25 +165,32 @@ function Messages({ messages, seen, me }: { messages: readonly Said[]; seen: num
   );
 }
 
-/** Tells that what is shown was seen, when somebody looks at it; several at once. */
+/** Tells that what is shown was seen, when somebody looks at it: several at once, and the rest when they leave the room. */
 function useSeen(path: string, last: number | undefined, seen: number): void {
   const told = useRef(seen);
+  const tell = useRef(() => {});
+  tell.current = () => {
+    if (document.hidden || last === undefined || last <= told.current) return;
+    told.current = last;
+    act("POST", `${path}/seen`, { id: last }).catch(() => {
+      told.current = seen;
+    });
+  };
+  const soon = useTogether(() => tell.current());
   useEffect(() => {
     told.current = Math.max(told.current, seen);
-    const tell = () => {
-      if (document.hidden || last === undefined || last <= told.current) return;
-      told.current = last;
-      act("POST", `${path}/seen`, { id: last }).catch(() => {
-        told.current = seen;
-      });
-    };
-    const timer = setTimeout(tell, TOGETHER_MS);
-    document.addEventListener("visibilitychange", tell);
+    soon();
+  }, [last, seen]);
+  useEffect(() => {
+    const now = () => tell.current();
+    const me = visitorName();
+    document.addEventListener("visibilitychange", now);
     return () => {
-      clearTimeout(timer);
-      document.removeEventListener("visibilitychange", tell);
+      document.removeEventListener("visibilitychange", now);
+      // Who has become somebody else would tell in that one's name.
+      if (visitorName() === me) now();
     };
-  }, [path, last, seen]);
+  }, []);
 }
 
 function Composer({ room, path, actions }: { room: string; path: string; actions: Actions }) {

@@ -12,6 +12,9 @@ function become(next: string): void {
   watchers.tell();
 }
 
+/** The visitor's name at this moment; undefined until it is known. */
+export const visitorName = (): string | undefined => name;
+
 export interface Visitor {
   /** Undefined until it is known. */
   readonly name: string | undefined;
@@ -21,7 +24,7 @@ export interface Visitor {
 
 /** The visitor's name. The first to ask gets one made up, and their browser keeps it. */
 export function useVisitor(): Visitor {
-  const value = useOutside(() => name, watchers.subscribe);
+  const value = useOutside(visitorName, watchers.subscribe);
   const [error, setError] = useState<Failure>();
   const [turn, setTurn] = useState(0);
   useEffect(() => {

@@ -1,16 +1,18 @@
 /**
- * Sends PING to every server every few milliseconds, from a thread that does nothing else, and times the answers. A PING
+ * Sends PING to every server every few milliseconds, from a process that does nothing else, and times the answers. A PING
  * that is not answered yet is waited for, so a pause counts in full.
  */
 import { connect } from "node:net";
-import { parentPort, workerData } from "node:worker_threads";
 import { systemClock } from "../../src/clock.ts";
 
 const PERIOD_MS = 2;
 
-const { ports } = workerData as { ports: number[] };
-const probes = ports.map((port) => {
-  const probe = { socket: connect({ port, host: "127.0.0.1", noDelay: true }), sentAt: 0, times: [] as number[] };
+const probes = process.argv.slice(2).map((port) => {
+  const probe = {
+    socket: connect({ port: Number(port), host: "127.0.0.1", noDelay: true }),
+    sentAt: 0,
+    times: [] as number[],
+  };
   probe.socket.on("data", () => {
     probe.times.push(systemClock.monotonic() - probe.sentAt);
     probe.sentAt = 0;
@@ -26,8 +28,11 @@ const timer = setInterval(() => {
   }
 }, PERIOD_MS);
 
-parentPort!.once("message", () => {
+process.once("message", () => {
   clearInterval(timer);
   for (const { socket } of probes) socket.destroy();
-  parentPort!.postMessage(probes.map(({ times }) => Float64Array.from(times).sort()));
+  process.send!(
+    probes.map(({ times }) => Float64Array.from(times).sort()),
+    () => process.disconnect(),
+  );
 });

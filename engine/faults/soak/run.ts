@@ -3,12 +3,11 @@
  * mixed load with an append-only file that is rewritten every minute. Prints the resident memory over time and whether it is
  * flat in the second half, and how long PING took, the longest pause included.
  */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, fork, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Worker } from "node:worker_threads";
 import { freePort } from "../../conformance/redis-server.ts";
 import { ManualClock, systemClock } from "../../src/clock.ts";
 import { makeBatch, Target } from "./load.ts";
@@ -90,17 +89,22 @@ function report(server: Server, target: Target, times: Float64Array): { readonly
 }
 
 const servers: Server[] = [];
+let probe: ChildProcess | undefined;
 try {
   for (const program of programs) servers.push(await start(program));
   const targets = servers.map(({ port }) => new Target(port));
   const ports = servers.map(({ port }) => port);
-  const probe = new Worker(new URL("./probe.ts", import.meta.url), { workerData: { ports } });
+  probe = fork(join(import.meta.dirname, "probe.ts"), ports.map(String), { serialization: "advanced" });
+  const probed = new Promise<Float64Array[]>((resolve, reject) => {
+    probe!.once("message", (times) => resolve(times as Float64Array[]));
+    probe!.once("exit", (code) => reject(new Error(`the probe ended with ${code}`)));
+  });
   const random = new ManualClock(0, 7);
   const started = systemClock.monotonic();
   const endsAt = started + minutes * 60_000;
   let sentMs = 0;
   let rewrites = 0;
-  await new Promise<void>((resolve) => {
+  const loaded = new Promise<void>((resolve) => {
     const timer = setInterval(() => {
       const now = systemClock.monotonic();
       for (; sentMs < now - started; sentMs += BATCH_MS) {
@@ -122,10 +126,9 @@ try {
       resolve();
     }, BATCH_MS);
   });
-  const times = await new Promise<Float64Array[]>((resolve) => {
-    probe.once("message", resolve);
-    probe.postMessage("end");
-  });
+  await Promise.race([loaded, probed]);
+  probe.send("end");
+  const times = await probed;
   console.log(`\n${minutes} minutes, ${rate} commands a second each, ${rewrites} rewrites of the append-only file\n`);
   console.log("| server | commands | PING p50 / p99 / p99.9 | longest | resident, second half | its growth | errors |");
   console.log("| --- | --- | --- | --- | --- | --- | --- |");
@@ -133,8 +136,8 @@ try {
   for (const { row } of reports) console.log(row);
   if (!reports[0]!.flat || targets[0]!.errors > 0) process.exitCode = 1;
   for (const target of targets) target.close();
-  await probe.terminate();
 } finally {
+  probe?.kill("SIGKILL");
   for (const { child, dir } of servers) {
     const ended = new Promise((resolve) => child.once("close", resolve));
     child.kill("SIGKILL");

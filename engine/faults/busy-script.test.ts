@@ -1,5 +1,7 @@
 /** A script that does not end: the others are told, and it can be ended. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { freePort } from "../conformance/redis-server.ts";
@@ -13,28 +15,20 @@ let port: number;
 let peers: Peer[];
 
 beforeEach(async () => {
-  port = await freePort();
   peers = [];
-  server = spawn(
-    process.execPath,
-    [
-      "--conditions=source",
-      "--import",
-      "tsx",
-      BIN,
-      "--port",
-      String(port),
-      "--save",
-      "",
-      "--busy-reply-threshold",
-      "50",
-    ],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+  await start();
+});
+
+async function start(...flags: string[]): Promise<void> {
+  port = await freePort();
+  const all = ["--port", String(port), "--save", "", "--busy-reply-threshold", "50", ...flags];
+  server = spawn(process.execPath, ["--conditions=source", "--import", "tsx", BIN, ...all], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   await new Promise<void>((resolve) => {
     server.stdout!.on("data", (chunk) => String(chunk).includes("Ready to accept") && resolve());
   });
-});
+}
 
 afterEach(() => {
   for (const { socket } of peers) socket.destroy();
@@ -108,6 +102,28 @@ describe("a script that does not end", () => {
     void ask(caller, "EVAL", "redis.call('set', 'k', 'v') while true do end", "0");
     expect(await untilBusy(other)).toMatch(/^-BUSY/);
     expect(await ended(() => server.kill(signal))).toBe(signal);
+  });
+
+  test.each(["everysec", "always"])("SIGTERM while it is busy loses nothing acknowledged: %s", async (appendfsync) => {
+    const dir = mkdtempSync(join(tmpdir(), "cinnabar-busy-"));
+    const flags = ["--dir", dir, "--appendonly", "yes", "--appendfsync", appendfsync];
+    try {
+      await ended(() => server.kill("SIGKILL"));
+      await start(...flags);
+      const [caller, writer, other] = [await peer(), await peer(), await peer()];
+      expect(await ask(writer, "INCR", "n")).toBe(":1\r\n");
+      // Another writer is in the middle of it when the script comes: what it is told counts.
+      writer.write("*2\r\n$4\r\nINCR\r\n$1\r\nn\r\n".repeat(20_000));
+      void ask(caller, "EVAL", "redis.call('set', 'k', 'v') while true do end", "0");
+      expect(await untilBusy(other)).toMatch(/^-BUSY/);
+      expect(await ended(() => server.kill("SIGTERM"))).toBe("SIGTERM");
+      const told = Math.max(1, ...[...writer.received.matchAll(/:(\d+)\r\n/g)].map(([, n]) => Number(n)));
+      await start(...flags);
+      const [, kept = "0"] = /\$\d+\r\n(\d+)/.exec(await ask(await peer(), "GET", "n")) ?? [];
+      expect(Number(kept)).toBeGreaterThanOrEqual(told);
+    } finally {
+      rmSync(dir, { recursive: true, force: true });
+    }
   });
 
   test("a signal that came before it was busy is carried out when it is", async () => {

@@ -412,6 +412,8 @@ export class Scripts implements ScriptHost {
     if (threshold <= 0 || now - running.startedAt < threshold) return;
     if (!running.busy) {
       running.busy = true;
+      // From here on a signal ends the process: what was acknowledged before must not be lost by it.
+      engine.persistence.flush(true);
       engine.onHeld?.(true);
       engine.log("warning", `Slow ${running.kind} detected: still in execution after ${threshold} milliseconds.`);
     }

@@ -43,7 +43,7 @@ export class NetServer {
     this.#flusher = new Flusher((then) => engine.persistence.commit(then));
     engine.onBusy = () => {
       // Replies to what ran before the script go out too.
-      if (engine.persistence.flush()) for (const connection of this.#connections) connection.serveWhileBusy();
+      if (engine.persistence.flush(true)) for (const connection of this.#connections) connection.serveWhileBusy();
       return this.#connections.size;
     };
   }

@@ -452,9 +452,12 @@ export class Persistence {
     return this.aof.state === "off" || this.aof.appender.commit(then);
   }
 
-  /** Writes what the append-only file has to hear before replies leave, with everybody waiting; false if they must not. */
-  flush(): boolean {
-    return this.aof.state === "off" || this.aof.appender.flush();
+  /**
+   * Writes what the append-only file has to hear before replies leave, with everybody waiting; false if they must not. `force`
+   * does not wait for a sync that is under way: its end is not heard of while a script holds the thread.
+   */
+  flush(force = false): boolean {
+    return this.aof.state === "off" || this.aof.appender.flush(force);
   }
 
   /** Whether the last save or write failed. */

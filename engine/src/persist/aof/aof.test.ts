@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { dataCommands } from "../../../conformance/rdb/data.ts";
 import { digestOfAll } from "../../debug-digest.ts";
@@ -387,6 +388,29 @@ test("a process that ends without closing has written everything", async () => {
   expect(spawnSync(process.execPath, flags, { encoding: "utf8" })).toMatchObject({ status: 0, stderr: "" });
   expect(readdirSync(dir)).toEqual(["appendonlydir"]);
   expect(await (await openIn(dir)).connect().call("GET", "last")).toBe("words");
+});
+
+test("a script that holds the thread holds nothing back that was acknowledged before it", async () => {
+  const dir = folder();
+  const engine = await openIn(dir, { "busy-reply-threshold": "1" });
+  const { core } = engine;
+  core.log = () => {};
+  const client = engine.connect();
+  const { appender } = core.persistence.aof;
+  const write = (key: string) => {
+    void client.call("SET", key, "1");
+    core.persistence.flush();
+  };
+  // With a sync under way, of which nothing is heard before this turn of the event loop is over, a write is put off.
+  for (write("before"); appender.syncsInFlight === 0; write("before")) await setTimeout(10);
+  write("acknowledged");
+  expect(readFileSync(increment(dir), "latin1")).not.toContain("acknowledged");
+  let kept = "";
+  core.onHeld = (held) => {
+    if (held) kept = readFileSync(increment(dir), "latin1");
+  };
+  await expect(client.call("EVAL", "while true do end", "0")).rejects.toThrow("Script killed");
+  expect(kept).toContain("acknowledged");
 });
 
 test("a replica's own file may hold scripts that write", async () => {

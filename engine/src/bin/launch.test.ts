@@ -67,6 +67,22 @@ describe.skipIf(process.platform === "win32")("the heap", () => {
   });
 });
 
+describe.skipIf(process.platform === "win32")("the stack", () => {
+  const stackOf = (limit: string) =>
+    execFileSync("sh", ["-c", '. "$1/launch.sh"; find_stack "$2"; echo "$stack"', "sh", BIN, limit], {
+      encoding: "utf8",
+    }).trim();
+
+  it("is as deep as Lua's where the kernel gives the usual one, and Node's own where it gives less", () => {
+    expect(stackOf("unlimited")).toBe("--stack-size=3900");
+    expect(stackOf("8192")).toBe("--stack-size=3900");
+    // macOS.
+    expect(stackOf("8176")).toBe("--stack-size=3900");
+    expect(stackOf("4096")).toBe("");
+    expect(stackOf("")).toBe("");
+  });
+});
+
 describe.skipIf(process.platform === "win32")("a launcher", () => {
   /** Runs a launcher with a node that tells its pid and its words. */
   function launch(path: string, words: string[], options = "") {
@@ -76,7 +92,8 @@ describe.skipIf(process.platform === "win32")("a launcher", () => {
     expect(status).toBe(0);
     const [own, ...args] = stdout.trimEnd().split("\n");
     expect(own).toBe(String(pid));
-    return args;
+    // Which depends on the shell that runs the tests.
+    return args[0]!.startsWith("--stack-size=") ? args.slice(1) : args;
   }
 
   const launchers = {

@@ -100,6 +100,31 @@ describe("dict", () => {
     expect(dict.get("k0")).toBe(0);
   });
 
+  it.each([0, 1, 700, 5_000, 60_000])("has room for %i words in advance, whatever comes", (expected) => {
+    for (const coming of [0, 10, expected, expected * 3]) {
+      const dict = new Dict<number>();
+      dict.reserve(expected);
+      const before = dict.sizeBytes;
+      const model = new Map<string, number>();
+      for (let i = 0; i < coming; i++) {
+        dict.set(`word:${i}`, i);
+        model.set(`word:${i}`, i);
+      }
+      // A few tables get more than their share.
+      if (coming === expected) expect(dict.sizeBytes).toBeLessThan(before * 1.1 + 1_000);
+      expect(new Map(dict.entries())).toEqual(model);
+      expect(scanAll(dict, 10).size).toBe(coming);
+      for (const word of model.keys()) expect(dict.delete(word)).toBe(true);
+      expect(dict.size).toBe(0);
+    }
+  });
+
+  it("does not believe how many words are to come", () => {
+    const dict = new Dict({ values: "none" });
+    dict.reserve(Number.MAX_SAFE_INTEGER);
+    expect(dict.sizeBytes).toBeLessThan(25_000_000);
+  });
+
   it("counts the bytes of its tables", () => {
     const dict = new Dict<number>();
     const empty = dict.sizeBytes;

@@ -18,7 +18,7 @@
  * one table further, with words that agree in more bits than the directory has room for, takes about n × 2^b words tried
  * for n that agree in b bits: hashes are keyed (word-hash.ts), so nobody can compute them.
  */
-import { Table, type ValueKind } from "./hash-table.ts";
+import { SMALLEST, Table, type ValueKind } from "./hash-table.ts";
 import { hashWord } from "./word-hash.ts";
 
 /** A table with so many entries is split; two halves with together so many are merged. */
@@ -31,6 +31,11 @@ const SMALL_DIRECTORY = 64;
 /** A longer one is made shorter, if it can be, with so few entries for each of its places. */
 const FEW_EACH = 8;
 const HASHES = 4294967296;
+/** No more room is made in advance: who says how much is coming may be wrong. */
+const MOST_RESERVED = 1_000_000;
+/** How full tables that are made in advance will be, and how much more than their share some of them may get. */
+const RESERVED_SHARE = 0.75;
+const UNEVEN = 1.3;
 /** Places that a page of a scan may look at in vain. */
 const MOST_LOOKED = 4096;
 /** Draws of a random key after which the bounds are looked at again. */
@@ -162,6 +167,23 @@ export class Dict<V = undefined> {
 
   clear(): void {
     this.#begin();
+  }
+
+  /** Makes room for so many entries while there are none, so that their tables need neither grow nor be split. */
+  reserve(entries: number): void {
+    if (this.#size > 0) return;
+    const expected = Math.min(entries, MOST_RESERVED);
+    let depth = 0;
+    while (expected / 2 ** depth > SPLIT_AT * RESERVED_SHARE) depth++;
+    const length = 2 ** depth;
+    const capacity = Math.max(SMALLEST, Math.ceil((expected / length) * UNEVEN));
+    this.#directory = new Array(length);
+    this.#shift = 31 - depth;
+    this.#tableBytes = 0;
+    this.#densest = 0;
+    for (let i = 0; i < length; i++) {
+      this.#admit(new Table<V>(i * (HASHES / length), depth, this.#values, this.#stamps, capacity));
+    }
   }
 
   /** A dict of its own with the same entries. */

@@ -20,7 +20,7 @@ const GROWTH = 1.3;
 const MIN_LOAD = 0.15;
 /** How full a table is that was made for what it holds. */
 const MADE_LOAD = 0.7;
-const SMALLEST = 8;
+export const SMALLEST = 8;
 const SLACK = 16;
 const HASHES = 4294967296;
 
@@ -231,21 +231,28 @@ export class Table<V> {
   }
 
   /** Adds what another table has of this one's hashes; false if a cluster runs past the end. */
-  #take({ hashes, keys, values, stamps }: Parts<V>): boolean {
-    const end = this.base + this.span;
-    const { length } = this.hashes;
+  #take(part: Parts<V>): boolean {
+    // Everything in variables: this loop is most of what a growing table costs.
+    const { hashes, keys, values, stamps } = part;
+    const { hashes: toHashes, keys: toKeys, values: toValues, stamps: toStamps, base } = this;
+    const end = base + this.span;
+    const factor = this.#factor;
+    const scale = this.#scale;
+    const { length } = toHashes;
+    let taken = 0;
     for (let from = 0; from < hashes.length; from++) {
       const hash = hashes[from]!;
-      if (hash === 0 || hash < this.base || hash >= end) continue;
-      let i = this.home(hash);
-      while (i < length && this.hashes[i] !== 0) i++;
+      if (hash === 0 || hash < base || hash >= end) continue;
+      let i = Math.floor((Math.imul(hash, factor) >>> 0) * scale);
+      while (i < length && toHashes[i] !== 0) i++;
       if (i >= length) return false;
-      this.hashes[i] = hash;
-      this.keys[i] = keys[from];
-      if (values !== null) this.values![i] = values[from];
-      if (stamps !== null) this.stamps![i] = stamps[from]!;
-      this.used++;
+      toHashes[i] = hash;
+      toKeys[i] = keys[from];
+      if (toValues !== null) toValues[i] = values![from];
+      if (toStamps !== null) toStamps[i] = stamps![from]!;
+      taken++;
     }
+    this.used += taken;
     return true;
   }
 

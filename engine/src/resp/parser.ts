@@ -25,6 +25,9 @@ const MAX_WORDS = 2147483647;
 const LARGE = 32 * 1024;
 /** What a word takes beside its bytes: the string's header, and its place in an array that grows by half. */
 const WORD_BYTES = 32;
+/** From this one on, words of a command that are longer than a few digits are not looked for among those seen lately. */
+const FIRST_SELDOM = 16;
+const LONGEST_USUAL = 3;
 /** A larger buffer is not kept for the next large word. */
 const MAX_SPARE = 4 * 1024 * 1024;
 
@@ -248,7 +251,13 @@ export class RequestParser {
           else return undefined;
           continue;
         }
-        words.push(cachedWord(this.#buffer, this.#at, end, words.length === 1));
+        // Members by the hundred are new each time, and would drive out the words that come again.
+        const isSeldom = words.length >= FIRST_SELDOM && length > LONGEST_USUAL;
+        words.push(
+          isSeldom
+            ? this.#buffer.latin1Slice(this.#at, end)
+            : cachedWord(this.#buffer, this.#at, end, words.length === 1),
+        );
         this.#at = end + 2;
       }
       this.#wordBytes += length + WORD_BYTES;

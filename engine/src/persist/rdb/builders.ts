@@ -95,7 +95,7 @@ export class SetBuilder implements Builder {
     const entries = this.#entries;
     if (this.#count > MOST_GATHERED && this.#set === null) {
       this.#set = new SetValue();
-      if (this.#count > limits.setMaxIntsetEntries) this.#set.widen();
+      if (this.#count > limits.setMaxIntsetEntries) this.#set.widen(this.#count);
     }
     const set = this.#set;
     for (; this.#left > 0; this.#left--) {
@@ -200,6 +200,7 @@ function hasDuplicates(words: readonly string[]): boolean {
     return false;
   }
   const seen = new Dict({ values: "none" });
+  seen.reserve(words.length);
   for (const word of words) if (!seen.add(word)) return true;
   return false;
 }

@@ -44,7 +44,7 @@ export function setOf(entries: Entries, limits: Limits): SetValue {
   if (count <= limits.setMaxIntsetEntries) while (integers < count && entries.int(integers) !== undefined) integers++;
   if (integers < count && entries.packedLength < LONGEST_PACKED) return SetValue.fromPacked(entries.text(), count);
   const set = new SetValue();
-  if (integers < count) set.widen();
+  if (integers < count) set.widen(count);
   for (let i = 0; i < count; i++) set.add(entries.word(i), limits);
   return set;
 }

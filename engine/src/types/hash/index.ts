@@ -153,7 +153,7 @@ export class HashValue implements Collection {
   widen(expected: number): void {
     this.#shape |= WIDE;
     if (typeof this.#store !== "string" || expected <= MOST_PACKED_FIELDS) return;
-    this.#store = HashTable.unpack(this.#store);
+    this.#store = HashTable.unpack(this.#store, expected);
   }
 
   /** Sets a field; true if it is new. */

@@ -17,9 +17,10 @@ export class HashTable {
     this.dict = dict;
   }
 
-  /** From a packed hash. */
-  static unpack(packed: string): HashTable {
+  /** From a packed hash; `expected` fields are to come in all. */
+  static unpack(packed: string, expected = 0): HashTable {
     const table = new HashTable();
+    table.dict.reserve(expected);
     for (let at = 0; at < packed.length; ) {
       const value = skip(packed, at);
       table.set(own(wordAt(packed, at)), own(wordAt(packed, value)));

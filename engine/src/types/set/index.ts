@@ -176,10 +176,10 @@ export class SetValue implements Collection {
     return this.form >= NARROWEST ? { text: this.#store as string, width: this.form } : undefined;
   }
 
-  /** Becomes a table now. */
-  widen(): void {
+  /** Becomes a table now, with room for so many members. */
+  widen(expected: number): void {
     if (this.form === TABLE) return;
-    this.#store = tableOf(this.members());
+    this.#store = tableOf(this.members(), expected);
     this.form = TABLE;
   }
 
@@ -325,8 +325,9 @@ function flat(word: string): string {
   return word.length < SHORTEST_SHARED ? word : own(word);
 }
 
-function tableOf(words: readonly string[]): SetTable {
+function tableOf(words: readonly string[], expected = words.length): SetTable {
   const table = new SetTable();
+  table.dict.reserve(expected);
   for (const word of words) table.add(flat(word));
   return table;
 }

@@ -24,6 +24,7 @@ export class IndexedEntries {
   static fromSorted(members: readonly string[], scores: readonly number[]): IndexedEntries {
     const made = new IndexedEntries();
     const owned = members.map(flat);
+    made.#scores.reserve(owned.length);
     for (let i = 0; i < owned.length; i++) made.#know(owned[i]!, scores[i]!);
     made.#tree = ScoreTree.fromSorted(owned, scores);
     return made;

@@ -16,6 +16,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect } from "vitest";
 import { type OpenOptions, open } from "../connection/open.ts";
 import type { Store } from "../connection/store.ts";
 import { KeyAudit } from "./audit.ts";
+import { Failovers } from "./failovers.ts";
 import { installed, type SentinelProcesses, startSentinel } from "./servers.ts";
 import { cleanSlate, ownServer, sharedCluster, sharedRedis } from "./shared.ts";
 import { SlotMoves } from "./slot-moves.ts";
@@ -30,6 +31,9 @@ const ONLY = (process.env.BACKENDS ?? "").split(",").filter((name) => name !== "
 
 /** `MOVE_SLOTS=1 BACKENDS=cluster npx vitest run toolkit/src`: the slots of the Cluster are moved while the suites run. */
 const MOVE_SLOTS = process.env.MOVE_SLOTS === "1";
+
+/** `FAILOVERS=1 npx vitest run toolkit/src`: the suites run under Sentinel alone, which replaces the primary meanwhile. */
+const FAILOVERS = process.env.FAILOVERS === "1";
 
 export interface Backend {
   readonly name: BackendName;
@@ -68,8 +72,11 @@ export function describeBackends(
 ): void {
   const options = typeof optionsOrSuite === "function" ? {} : optionsOrSuite;
   const suite = typeof optionsOrSuite === "function" ? optionsOrSuite : maybeSuite!;
-  for (const backend of options.backends ?? EVERY_BACKEND) {
-    const isWanted = ONLY.length === 0 || ONLY.includes(backend);
+  const usual = options.backends ?? EVERY_BACKEND;
+  // A suite that runs on a single server runs on one that Sentinel watches.
+  const backends: readonly BackendName[] = FAILOVERS && usual.includes("redis") ? ["sentinel"] : usual;
+  for (const backend of backends) {
+    const isWanted = FAILOVERS ? backend === "sentinel" : ONLY.length === 0 || ONLY.includes(backend);
     const missing = isWanted ? missingFor(backend) : undefined;
     if (missing !== undefined) console.log(`Skipped: ${name} on ${backend}, since ${missing} is not installed.`);
     describe.skipIf(!isWanted || missing !== undefined)(`${name} on ${backend}`, () =>
@@ -184,6 +191,12 @@ const START: Record<BackendName, () => Promise<Running>> = {
     const processes: SentinelProcesses = await startSentinel();
     const { url } = processes;
     const ports = [processes.primary, ...processes.replicas].map(({ port }) => port);
-    return { url, ports, open: (options) => open(url, options), end: () => processes.stop() };
+    const sentinels = processes.sentinels.map(({ port }) => port);
+    const failovers = FAILOVERS ? new Failovers({ sentinels, servers: ports }).start() : undefined;
+    const end = async (): Promise<void> => {
+      await failovers?.stop();
+      await processes.stop();
+    };
+    return { url, ports, open: (options) => open(url, options), end };
   },
 };

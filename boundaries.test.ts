@@ -85,7 +85,7 @@ describe("imports", () => {
 
 /** Inside the engine: the folder on the left may not know what stands on the right. */
 const LAYERS: Record<string, readonly string[]> = {
-  "engine/src/types/": ["commands/", "net/", "resp/", "engine.ts", "db.ts", "client.ts"],
+  "engine/src/types/": ["commands/", "net/", "resp/", "core/engine.ts", "core/db.ts", "core/client.ts"],
   "engine/src/commands/": ["net/", "resp/"],
   "engine/src/resp/": ["commands/", "net/"],
 };

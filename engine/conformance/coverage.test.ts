@@ -2,8 +2,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { CommandTable } from "../src/command-table.ts";
 import { groups } from "../src/commands/index.ts";
+import { CommandTable } from "../src/table/command-table.ts";
 import { CONFORMANCE, transcriptFiles } from "./files.ts";
 
 /** Those that 7.0.15 lacks: there is nobody to compare them with. */

@@ -3,10 +3,10 @@
  * double sums, HyperLogLog's bytes. Whole commands are compared elsewhere; here each function meets far more of its input.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { ReplyError } from "../src/errors.ts";
-import { compileGlob, globMatch } from "../src/glob.ts";
-import { addLongDouble } from "../src/long-double.ts";
-import { formatDouble, parseFloat64, parseInt64 } from "../src/numbers.ts";
+import { ReplyError } from "../src/core/errors.ts";
+import { compileGlob, globMatch } from "../src/lib/glob.ts";
+import { addLongDouble } from "../src/lib/long-double.ts";
+import { formatDouble, parseFloat64, parseInt64 } from "../src/lib/numbers.ts";
 import { Bytes } from "../src/types/bytes.ts";
 import { addElement, countOf, invalidateCount, newHll } from "../src/types/hyperloglog.ts";
 import type { Answer } from "./answer.ts";

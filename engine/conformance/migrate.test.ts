@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { EmbeddedEngine } from "../src/embedded.ts";
+import { EmbeddedEngine } from "../src/embed/embedded.ts";
 import { dataCommands } from "./rdb/data.ts";
 import { type RealServer, redisMissing, startRedis } from "./redis-server.ts";
 import { compareState } from "./state.ts";

@@ -1,9 +1,9 @@
 /** What the fault suites share: an engine to be ill-treated, somebody who goes on meanwhile, and figures to print. */
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { Clock } from "../src/clock.ts";
+import type { Clock } from "../src/core/clock.ts";
 import { Engine, type OpenOptions } from "../src/index.ts";
-import { Peer } from "../src/test-peer.ts";
+import { Peer } from "../tests/kit/test-peer.ts";
 
 const MB = 1024 * 1024;
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { freePort } from "../conformance/redis-server.ts";
-import { Peer } from "../src/test-peer.ts";
+import { Peer } from "../tests/kit/test-peer.ts";
 
 const BIN = join(import.meta.dirname, "../src/bin/cinnabar-server.ts");
 

@@ -1,6 +1,6 @@
 /** Connections by the thousand: opened, cut, killed and refused, with nothing left behind. */
 import { afterEach, describe, expect, it } from "vitest";
-import { eventually } from "../src/test-peer.ts";
+import { eventually } from "../tests/kit/test-peer.ts";
 import { type Bench, Bystander, figures, memoryMb, openBench } from "./bench.ts";
 
 let bench: Bench;

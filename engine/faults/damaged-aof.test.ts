@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { Prng } from "../conformance/prng.ts";
 import { encodeWords } from "../conformance/wire.ts";
-import { Engine } from "../src/engine.ts";
+import { Engine } from "../src/core/engine.ts";
 import { checkAof } from "../src/persist/aof/check.ts";
 import { AofError } from "../src/persist/aof/error.ts";
 import { loadPart } from "../src/persist/aof/load.ts";

@@ -1,6 +1,6 @@
 /** Clients that are gone while they wait: what comes meanwhile is not given to them. */
 import { afterEach, describe, expect, it } from "vitest";
-import { eventually } from "../src/test-peer.ts";
+import { eventually } from "../tests/kit/test-peer.ts";
 import { type Bench, figures, openBench } from "./bench.ts";
 
 let bench: Bench;

@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { freePort } from "../conformance/redis-server.ts";
 import { openWire } from "../conformance/target.ts";
 import type { Wire } from "../conformance/wire.ts";
-import { EmbeddedEngine } from "../src/embedded.ts";
+import { EmbeddedEngine } from "../src/embed/embedded.ts";
 
 const SERVER = join(import.meta.dirname, "../src/bin/cinnabar-server.ts");
 const LIMIT = 200_000;

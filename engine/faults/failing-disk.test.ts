@@ -12,9 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { redisMissing } from "../conformance/redis-server.ts";
-import { ManualClock } from "../src/clock.ts";
-import { EmbeddedEngine } from "../src/embedded.ts";
-import type { LocalClient } from "../src/local-client.ts";
+import { ManualClock } from "../src/core/clock.ts";
+import { EmbeddedEngine } from "../src/embed/embedded.ts";
+import type { LocalClient } from "../src/embed/local-client.ts";
 import { FailingDisk, type Fault } from "./failing-disk.ts";
 
 const disk = vi.hoisted(() => ({ current: null as FailingDisk | null }));

@@ -1,6 +1,6 @@
 /** Replies, messages and postponed input that together are larger than what the process may take for them. */
 import { afterEach, describe, expect, it } from "vitest";
-import { eventually } from "../src/test-peer.ts";
+import { eventually } from "../tests/kit/test-peer.ts";
 import { type Bench, Bystander, figures, memoryMb, openBench } from "./bench.ts";
 
 const MB = 1024 * 1024;

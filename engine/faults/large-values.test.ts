@@ -7,7 +7,7 @@
  */
 import { freemem } from "node:os";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { LONGEST_VALUE } from "../src/longest-string.ts";
+import { LONGEST_VALUE } from "../src/core/longest-string.ts";
 import { type Bench, Bystander, figures, openBench } from "./bench.ts";
 
 const MB = 1024 * 1024;

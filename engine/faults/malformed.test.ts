@@ -1,6 +1,6 @@
 /** Requests that are broken, unfinished, slow or far too large, while others go on. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { eventually, type Peer } from "../src/test-peer.ts";
+import { eventually, type Peer } from "../tests/kit/test-peer.ts";
 import { type Bench, Bystander, command, figures, memoryMb, openBench } from "./bench.ts";
 
 let bench: Bench;

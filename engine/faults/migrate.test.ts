@@ -4,9 +4,9 @@
  */
 import { createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { ManualClock } from "../src/clock.ts";
-import { Engine } from "../src/engine.ts";
-import { LocalClient } from "../src/local-client.ts";
+import { ManualClock } from "../src/core/clock.ts";
+import { Engine } from "../src/core/engine.ts";
+import { LocalClient } from "../src/embed/local-client.ts";
 
 const SILENCE = "60000";
 
@@ -339,7 +339,7 @@ describe("MIGRATE", () => {
   });
 
   test("two engines in one process exchange keys, and one may send to another of its own databases", async () => {
-    const { EmbeddedEngine } = await import("../src/embedded.ts");
+    const { EmbeddedEngine } = await import("../src/embed/embedded.ts");
     const [one, two] = [await EmbeddedEngine.open({}), await EmbeddedEngine.open({})];
     try {
       const ports = [

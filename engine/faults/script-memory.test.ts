@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { full } from "../../scripts/full.ts";
 import { freePort } from "../conformance/redis-server.ts";
-import { Peer } from "../src/test-peer.ts";
+import { Peer } from "../tests/kit/test-peer.ts";
 import { BOMBS } from "./script-bombs.ts";
 
 const BIN = join(import.meta.dirname, "../src/bin/cinnabar-server.ts");

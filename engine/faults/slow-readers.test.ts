@@ -1,7 +1,7 @@
 /** Clients that do not take what they asked for. */
 import { afterEach, describe, expect, it } from "vitest";
-import { ManualClock } from "../src/clock.ts";
-import { eventually, type Peer } from "../src/test-peer.ts";
+import { ManualClock } from "../src/core/clock.ts";
+import { eventually, type Peer } from "../tests/kit/test-peer.ts";
 import { type Bench, Bystander, figures, memoryMb, openBench } from "./bench.ts";
 
 const MB = 1024 * 1024;

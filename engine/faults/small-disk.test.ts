@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { freePort, redisMissing, startRedis } from "../conformance/redis-server.ts";
 import { openWire } from "../conformance/target.ts";
 import type { Wire } from "../conformance/wire.ts";
-import { EmbeddedEngine } from "../src/embedded.ts";
+import { EmbeddedEngine } from "../src/embed/embedded.ts";
 
 const SERVER = join(import.meta.dirname, "../src/bin/cinnabar-server.ts");
 const SIZE = "2m";

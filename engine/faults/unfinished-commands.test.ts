@@ -1,6 +1,6 @@
 /** Commands that never end: what has been read of them counts, and has a bound. */
 import { afterEach, describe, expect, it } from "vitest";
-import { eventually } from "../src/test-peer.ts";
+import { eventually } from "../tests/kit/test-peer.ts";
 import { type Bench, Bystander, figures, memoryMb, openBench } from "./bench.ts";
 
 const MB = 1024 * 1024;

@@ -4,7 +4,7 @@
  */
 import { connect, type Socket } from "node:net";
 import { encodeWords } from "../conformance/wire.ts";
-import { ReplyError } from "../src/errors.ts";
+import { ReplyError } from "../src/core/errors.ts";
 import { RequestParser } from "../src/resp/parser.ts";
 import { stopLater, until } from "./servers.ts";
 

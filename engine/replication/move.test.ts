@@ -6,7 +6,7 @@
 import { Redis } from "ioredis";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { redisAvailable } from "../conformance/redis-server.ts";
-import { systemClock } from "../src/clock.ts";
+import { systemClock } from "../src/core/clock.ts";
 import { Engine } from "../src/index.ts";
 import { figures, PATIENCE_MS, pause, Server, stopAll, stopLater, until, YARDSTICK_ONLY } from "./servers.ts";
 

@@ -15,7 +15,7 @@ import { afterAll, describe, expect, it, vi } from "vitest";
 import { freePort, realProgram, redisAvailable } from "../conformance/redis-server.ts";
 import { openWire } from "../conformance/target.ts";
 import type { Wire } from "../conformance/wire.ts";
-import { systemClock } from "../src/clock.ts";
+import { systemClock } from "../src/core/clock.ts";
 import { compare } from "./content.ts";
 import { Link } from "./link.ts";
 import {

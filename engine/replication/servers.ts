@@ -18,7 +18,7 @@ import type { Answer } from "../conformance/answer.ts";
 import { freePort, realProgram } from "../conformance/redis-server.ts";
 import { openWire } from "../conformance/target.ts";
 import type { Wire } from "../conformance/wire.ts";
-import { systemClock } from "../src/clock.ts";
+import { systemClock } from "../src/core/clock.ts";
 
 export type Kind = "ours" | "redis";
 export type Directives = Readonly<Record<string, string>>;

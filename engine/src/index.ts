@@ -1,14 +1,15 @@
 /** Everything that an embedder may import. */
-export { type Clock, ManualClock, systemClock } from "./clock.ts";
-export { EmbeddedEngine as Engine, type OpenOptions } from "./embedded.ts";
-export { type Connector, connectorFor } from "./ioredis.ts";
+export { type Clock, ManualClock, systemClock } from "./core/clock.ts";
+export { EmbeddedEngine as Engine, type OpenOptions } from "./embed/embedded.ts";
+export { type Connector, connectorFor } from "./embed/ioredis.ts";
 export {
   CommandError,
   LocalClient,
   type LocalClientOptions,
   type PushListener,
   type ReplyValue,
-} from "./local-client.ts";
+} from "./embed/local-client.ts";
+export type { Input } from "./embed/words.ts";
 export type { Address, ListenOptions } from "./net/server.ts";
 export type {
   FollowOptions,
@@ -17,4 +18,3 @@ export type {
   WaitForReplicasOptions,
 } from "./replication/embedding.ts";
 export type { ReplicationEvent } from "./replication/index.ts";
-export type { Input } from "./words.ts";

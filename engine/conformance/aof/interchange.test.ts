@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, wri
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { EmbeddedEngine } from "../../src/embedded.ts";
+import { EmbeddedEngine } from "../../src/embed/embedded.ts";
 import { dataCommands } from "../rdb/data.ts";
 import { redisMissing, startRedis } from "../redis-server.ts";
 import { openWire } from "../target.ts";

@@ -6,11 +6,12 @@
  * argument and compiles it under the name that scripts have, so that errors read alike.
  */
 import { readdirSync, readFileSync } from "node:fs";
-import { compileChunk, compileScript } from "../../src/lua/compiler/index.ts";
-import { openBase, protectGlobals } from "../../src/lua/lib/base.ts";
-import { openLibraries } from "../../src/lua/lib/index.ts";
-import { Runtime } from "../../src/lua/runtime.ts";
-import { LuaTable } from "../../src/lua/table.ts";
+import { formatG } from "../../src/lib/numbers.ts";
+import { compileChunk, compileScript } from "../../src/scripting/lua/compiler/index.ts";
+import { openBase, protectGlobals } from "../../src/scripting/lua/lib/base.ts";
+import { openLibraries } from "../../src/scripting/lua/lib/index.ts";
+import { Runtime } from "../../src/scripting/lua/runtime.ts";
+import { LuaTable } from "../../src/scripting/lua/table.ts";
 import {
   all,
   LuaAbort,
@@ -19,8 +20,7 @@ import {
   type LuaValue,
   type Results,
   typeName,
-} from "../../src/lua/value.ts";
-import { formatG } from "../../src/numbers.ts";
+} from "../../src/scripting/lua/value.ts";
 import type { Wire } from "../wire.ts";
 
 const DEPTH = 5;

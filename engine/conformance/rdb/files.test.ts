@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { EmbeddedEngine } from "../../src/embedded.ts";
+import { EmbeddedEngine } from "../../src/embed/embedded.ts";
 import { checkRdb } from "../../src/persist/rdb/check.ts";
 import { loadRdb, loadRdbSync, saveRdb } from "../../src/persist/rdb/file.ts";
 import { type RealServer, redisMissing, startRedis } from "../redis-server.ts";

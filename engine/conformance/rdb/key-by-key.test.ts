@@ -10,7 +10,7 @@ import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
-import { EmbeddedEngine } from "../../src/embedded.ts";
+import { EmbeddedEngine } from "../../src/embed/embedded.ts";
 import { redisMissing, startRedis } from "../redis-server.ts";
 import { compareState } from "../state.ts";
 import { openWire } from "../target.ts";

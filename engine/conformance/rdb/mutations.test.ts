@@ -5,8 +5,8 @@
  * RDB_MUTATIONS=100000 RDB_SEED=7 npx vitest run engine/conformance/rdb/mutations.test.ts
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { systemClock } from "../../src/clock.ts";
-import { EmbeddedEngine } from "../../src/embedded.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { EmbeddedEngine } from "../../src/embed/embedded.ts";
 import { crc64 } from "../../src/persist/rdb/crc64.ts";
 import { RdbError } from "../../src/persist/rdb/errors.ts";
 import { writeRdb } from "../../src/persist/rdb/file.ts";

@@ -11,8 +11,8 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemClock } from "../../src/clock.ts";
-import { EmbeddedEngine } from "../../src/embedded.ts";
+import { systemClock } from "../../src/core/clock.ts";
+import { EmbeddedEngine } from "../../src/embed/embedded.ts";
 
 export interface Figures {
   readonly rounds: number;

@@ -1,7 +1,7 @@
 /**
  * Many rounds of kill -9: `npm run soak:crash -- 100`. Prints what was acknowledged, what was lost, and how old it was.
  */
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/core/clock.ts";
 import { crashRounds } from "./rounds.ts";
 
 const rounds = Number(process.argv[2] ?? 100);

@@ -6,7 +6,7 @@
  *   victim.ts inside DIR APPENDFSYNC FROM   prints `kept N` for every number whose write was acknowledged
  */
 import { writeSync } from "node:fs";
-import { EmbeddedEngine } from "../../src/embedded.ts";
+import { EmbeddedEngine } from "../../src/embed/embedded.ts";
 
 const [mode, dir, appendfsync, from] = process.argv.slice(2) as [string, string, string, string];
 const engine = await EmbeddedEngine.open({ dir, config: { appendfsync, "auto-aof-rewrite-min-size": "64kb" } });

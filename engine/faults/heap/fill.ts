@@ -10,7 +10,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../../conformance/redis-server.ts";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/core/clock.ts";
 import type { Kind } from "./kinds.ts";
 
 const BIN = join(import.meta.dirname, "../../src/bin/cinnabar-server.ts");

@@ -2,7 +2,7 @@
  * A program with a store in its own process and other things in its heap, for heap.test.ts: fills the store until it is
  * refused, lets go of its own things, and writes on. Says how many writes were taken each time.
  */
-import { EmbeddedEngine } from "../../src/embedded.ts";
+import { EmbeddedEngine } from "../../src/embed/embedded.ts";
 
 const value = "x".repeat(1000);
 const engine = await EmbeddedEngine.open();

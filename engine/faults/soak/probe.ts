@@ -3,7 +3,7 @@
  * that is not answered yet is waited for, so a pause counts in full.
  */
 import { connect } from "node:net";
-import { systemClock } from "../../src/clock.ts";
+import { systemClock } from "../../src/core/clock.ts";
 
 const PERIOD_MS = 2;
 

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { freePort } from "../../conformance/redis-server.ts";
-import { ManualClock, systemClock } from "../../src/clock.ts";
+import { ManualClock, systemClock } from "../../src/core/clock.ts";
 import { makeBatch, Target } from "./load.ts";
 
 const { values: options } = parseArgs({

@@ -3,8 +3,8 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeF
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { ManualClock } from "../clock.ts";
-import { EmbeddedEngine } from "../embedded.ts";
+import { ManualClock } from "../core/clock.ts";
+import { EmbeddedEngine } from "../embed/embedded.ts";
 import { checkAof } from "../persist/aof/check.ts";
 
 let dir: string;

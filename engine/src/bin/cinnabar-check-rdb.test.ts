@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { ManualClock } from "../clock.ts";
-import { Engine } from "../engine.ts";
+import { ManualClock } from "../core/clock.ts";
+import { Engine } from "../core/engine.ts";
 import { saveRdb } from "../persist/rdb/file.ts";
 import { HashValue } from "../types/hash/index.ts";
 

@@ -1,5 +1,5 @@
 /** cinnabar-check-rdb: says what is in an RDB file, and where it is broken. Ends with 0 if it is sound, with 1 if not. */
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../core/clock.ts";
 import { checkRdb } from "../persist/rdb/check.ts";
 
 const HELP = `Usage: cinnabar-check-rdb <rdb-file-name>

@@ -6,12 +6,13 @@
  * What it is as a process (log, title, pid file, addresses, its end) is in ../process/.
  */
 import { closeSync, openSync, readFileSync } from "node:fs";
-import { systemClock } from "../clock.ts";
+import { ConfigError } from "../config/config.ts";
 import { ConfigFileError, parseServerArguments } from "../config/file.ts";
 import { INERT, inertSettings } from "../config/in-force.ts";
-import { ConfigError } from "../config.ts";
-import { EmbeddedEngine } from "../embedded.ts";
-import type { Engine } from "../engine.ts";
+import { systemClock } from "../core/clock.ts";
+import type { Engine } from "../core/engine.ts";
+import { REDIS_VERSION, VERSION } from "../core/version.ts";
+import { EmbeddedEngine } from "../embed/embedded.ts";
 import { becomeDaemon, isDaemon } from "../process/daemon.ts";
 import { Listeners } from "../process/listeners.ts";
 import { Logger } from "../process/logger.ts";
@@ -20,7 +21,6 @@ import { writePidFile } from "../process/pid-file.ts";
 import { Shutdown } from "../process/shutdown.ts";
 import { SignalHandlers } from "../process/signal-handlers.ts";
 import { processTitle } from "../process/title.ts";
-import { REDIS_VERSION, VERSION } from "../version.ts";
 
 const HELP = `cinnabar-server ${VERSION}: a store with the data types, commands and protocol of Redis ${REDIS_VERSION}
 

@@ -1,26 +1,26 @@
 /** The command table: every group, once. */
-import type { Group } from "../command.ts";
-import { bitmaps } from "./bitmaps.ts";
-import { cluster } from "./cluster.ts";
-import { command } from "./command.ts";
-import { connection } from "./connection.ts";
-import { geo } from "./geo.ts";
-import { hashes } from "./hashes.ts";
-import { hyperloglog } from "./hyperloglog.ts";
-import { keys } from "./keys.ts";
-import { lists } from "./lists.ts";
-import { modules } from "./modules.ts";
-import { monitor } from "./monitor.ts";
-import { pubsub } from "./pubsub.ts";
-import { replication, waiting } from "./replication.ts";
-import { scripting } from "./scripting.ts";
-import { server } from "./server.ts";
-import { sets } from "./sets.ts";
-import { sorting } from "./sort.ts";
-import { sortedSets } from "./sorted-sets.ts";
-import { streams } from "./streams.ts";
-import { strings } from "./strings.ts";
-import { transactions } from "./transactions.ts";
+import type { Group } from "../table/command.ts";
+import { bitmaps } from "./bitmaps/bitmaps.ts";
+import { connection } from "./connection/connection.ts";
+import { geo } from "./geo/geo.ts";
+import { hashes } from "./hashes/hashes.ts";
+import { hyperloglog } from "./hyperloglog/hyperloglog.ts";
+import { keys } from "./keys/keys.ts";
+import { sorting } from "./keys/sort.ts";
+import { lists } from "./lists/lists.ts";
+import { pubsub } from "./pubsub/pubsub.ts";
+import { scripting } from "./scripting/scripting.ts";
+import { cluster } from "./server/cluster.ts";
+import { command } from "./server/command.ts";
+import { modules } from "./server/modules.ts";
+import { monitor } from "./server/monitor.ts";
+import { replication, waiting } from "./server/replication.ts";
+import { server } from "./server/server.ts";
+import { sets } from "./sets/sets.ts";
+import { streams } from "./streams/streams.ts";
+import { strings } from "./strings/strings.ts";
+import { transactions } from "./transactions/transactions.ts";
+import { sortedSets } from "./zsets/sorted-sets.ts";
 
 export const groups: readonly Group[] = [
   bitmaps,

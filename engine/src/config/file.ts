@@ -8,10 +8,10 @@
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { compileGlob } from "../glob.ts";
-import { quoteWord } from "../quote.ts";
+import { REDIS_VERSION } from "../core/version.ts";
+import { compileGlob } from "../lib/glob.ts";
+import { quoteWord } from "../lib/quote.ts";
 import { splitWords } from "../resp/split-words.ts";
-import { REDIS_VERSION } from "../version.ts";
 import { DIRECTIVES, type DirectiveName, NAMES } from "./directives.ts";
 import { NO_ACL, parseInForce } from "./in-force.ts";
 import { BadValue, type Directive } from "./kinds.ts";

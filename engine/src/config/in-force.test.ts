@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { Config, ConfigError } from "../config.ts";
+import { Config, ConfigError } from "./config.ts";
 import { DIRECTIVES, type DirectiveName } from "./directives.ts";
 import { ConfigFileError, parseConfigText, parseServerArguments } from "./file.ts";
 import { INERT, inertSettings, REFUSED } from "./in-force.ts";

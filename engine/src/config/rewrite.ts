@@ -5,9 +5,9 @@
  * line that says so, if it is not at its default. Lines that are no longer needed go, and with them the gap they leave.
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
-import type { Config } from "../config.ts";
-import { quoteWord } from "../quote.ts";
+import { quoteWord } from "../lib/quote.ts";
 import { splitWords } from "../resp/split-words.ts";
+import type { Config } from "./config.ts";
 import { DIRECTIVES, type DirectiveName, NAMES } from "./directives.ts";
 import { type Directive, type Line, shortMemory } from "./kinds.ts";
 

@@ -3,8 +3,8 @@
  */
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { formatNotifyFlags, parseNotifyFlags } from "../notify.ts";
-import { parseFloat64, parseInt64 } from "../numbers.ts";
+import { formatNotifyFlags, parseNotifyFlags } from "../core/notify.ts";
+import { parseFloat64, parseInt64 } from "../lib/numbers.ts";
 import { BadValue, type Directive, type DirectiveOptions, digits, parseMemory, shortMemory } from "./kinds.ts";
 
 /** A snapshot is due after this many seconds with at least this many changes. */

@@ -25,14 +25,14 @@
  * Links are kept for ten seconds after they were last used, 64 of them at most, as in Redis; transfers to the same server
  * at the same time each have their own.
  */
-import type { Client } from "../client.ts";
-import type { Command } from "../command-table.ts";
-import type { Db, Watcher } from "../db.ts";
-import type { Engine } from "../engine.ts";
-import { internalError, migrateChanged, type ReplyError } from "../errors.ts";
-import { keysOf } from "../key-extraction.ts";
+import type { Client } from "../core/client.ts";
+import type { Db, Watcher } from "../core/db.ts";
+import type { Engine } from "../core/engine.ts";
+import { internalError, migrateChanged, type ReplyError } from "../core/errors.ts";
+import { OK, type Reply } from "../core/reply.ts";
 import { dumpValue } from "../persist/rdb/payload.ts";
-import { OK, type Reply } from "../reply.ts";
+import type { Command } from "../table/command-table.ts";
+import { keysOf } from "../table/key-extraction.ts";
 import { BlockingLink } from "./blocking-link.ts";
 import { Link } from "./link.ts";
 import { type MigrateRequest, type Outcome, type Serialized, type StepResult, transfer } from "./transfer.ts";

@@ -10,7 +10,7 @@
  * As in Redis, a link that fails before the first key was answered is tried once more with a new connection, because one
  * that was kept from before may have been closed by the other side meanwhile; never after a timeout.
  */
-import { MIGRATE_CONNECTING, migrateFailed, ReplyError, targetError } from "../errors.ts";
+import { MIGRATE_CONNECTING, migrateFailed, ReplyError, targetError } from "../core/errors.ts";
 
 export interface MigrateRequest {
   readonly host: string;

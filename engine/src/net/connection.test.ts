@@ -2,9 +2,9 @@
 import { EventEmitter } from "node:events";
 import { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ManualClock } from "../clock.ts";
+import { eventually, Peer as RawPeer } from "../../tests/kit/test-peer.ts";
+import { ManualClock } from "../core/clock.ts";
 import { Engine } from "../index.ts";
-import { eventually, Peer as RawPeer } from "../test-peer.ts";
 
 let engine: Engine;
 let port: number;

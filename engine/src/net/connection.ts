@@ -12,11 +12,11 @@
 import { writeSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Client, ClientBuffers, Transport } from "../client.ts";
-import type { Engine } from "../engine.ts";
-import { ReplyError } from "../errors.ts";
-import { BLOCKED, POSTPONED, type Reply } from "../reply.ts";
-import { ReplyRoom } from "../reply-room.ts";
+import type { Client, ClientBuffers, Transport } from "../core/client.ts";
+import type { Engine } from "../core/engine.ts";
+import { ReplyError } from "../core/errors.ts";
+import { BLOCKED, POSTPONED, type Reply } from "../core/reply.ts";
+import { ReplyRoom } from "../core/reply-room.ts";
 import { encode } from "../resp/encode.ts";
 import { Output } from "../resp/output.ts";
 import { RequestParser } from "../resp/parser.ts";

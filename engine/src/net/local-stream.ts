@@ -3,7 +3,7 @@
  * handed to a client library that expects one.
  */
 import { Duplex } from "node:stream";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../core/engine.ts";
 import { Connection } from "./connection.ts";
 import type { Flusher } from "./flusher.ts";
 

@@ -6,8 +6,8 @@
  */
 import { chmodSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
-import type { Engine } from "../engine.ts";
-import { MAX_CLIENTS_REACHED, PROTECTED_MODE, type ReplyError } from "../errors.ts";
+import type { Engine } from "../core/engine.ts";
+import { MAX_CLIENTS_REACHED, PROTECTED_MODE, type ReplyError } from "../core/errors.ts";
 import { Connection } from "./connection.ts";
 import { Flusher } from "./flusher.ts";
 

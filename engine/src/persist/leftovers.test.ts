@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { EmbeddedEngine } from "../embedded.ts";
+import { EmbeddedEngine } from "../embed/embedded.ts";
 
 test("what a crash has left half written is removed at the start, and nothing else", async () => {
   const dir = mkdtempSync(join(tmpdir(), "cinnabar-leftovers-"));

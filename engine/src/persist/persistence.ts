@@ -8,9 +8,9 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BadValue } from "../config/kinds.ts";
-import { type Effect, FOR_REPLICAS } from "../effects.ts";
-import type { Engine } from "../engine.ts";
-import { aofMisconfigured, RDB_MISCONFIGURED, ReplyError } from "../errors.ts";
+import { type Effect, FOR_REPLICAS } from "../core/effects.ts";
+import type { Engine } from "../core/engine.ts";
+import { aofMisconfigured, RDB_MISCONFIGURED, ReplyError } from "../core/errors.ts";
 import { Aof } from "./aof/index.ts";
 import { removeLeftovers, removeUnfinished } from "./leftovers.ts";
 import { lockDirectory, lockNameOf } from "./lock.ts";

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { EmbeddedEngine } from "../embedded.ts";
-import type { LocalClient } from "../local-client.ts";
+import { EmbeddedEngine } from "../embed/embedded.ts";
+import type { LocalClient } from "../embed/local-client.ts";
 
 let dir: string;
 let engine: EmbeddedEngine;

@@ -6,8 +6,8 @@
  * MERGE), and LOADAOF where there are no files. And where there is nothing to load, nothing is dropped for it.
  */
 import { existsSync } from "node:fs";
-import type { Engine } from "../engine.ts";
-import { ReplyError } from "../errors.ts";
+import type { Engine } from "../core/engine.ts";
+import { ReplyError } from "../core/errors.ts";
 import { loadRdbSync } from "./rdb/file.ts";
 
 export interface ReloadOptions {

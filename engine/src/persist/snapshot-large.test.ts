@@ -4,8 +4,8 @@
  */
 import { createHash } from "node:crypto";
 import { afterEach, expect, test } from "vitest";
-import { EmbeddedEngine } from "../embedded.ts";
-import type { LocalClient } from "../local-client.ts";
+import { EmbeddedEngine } from "../embed/embedded.ts";
+import type { LocalClient } from "../embed/local-client.ts";
 import { RdbLoader } from "./rdb/file.ts";
 import { type SnapshotSink, walk } from "./snapshot.ts";
 

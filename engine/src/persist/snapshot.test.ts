@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
 import { dataCommands } from "../../conformance/rdb/data.ts";
-import { digestOfAll } from "../debug-digest.ts";
-import { EmbeddedEngine } from "../embedded.ts";
+import { EmbeddedEngine } from "../embed/embedded.ts";
+import { digestOfAll } from "../observe/debug-digest.ts";
 import { loadRdbSync, RdbLoader } from "./rdb/file.ts";
 import { type SnapshotSink, walk } from "./snapshot.ts";
 

@@ -26,9 +26,9 @@
  * What is left: freezing a list takes some dozen nanoseconds for each 4 KB of it, and freezing a string that APPEND or SETBIT
  * made copies its bytes. Both are noticed from some hundred megabytes on.
  */
-import type { Dict } from "../dict.ts";
-import type { Engine } from "../engine.ts";
-import { ShortCollections } from "../garbage.ts";
+import type { Dict } from "../core/dict.ts";
+import type { Engine } from "../core/engine.ts";
+import { ShortCollections } from "../core/garbage.ts";
 import type { Value } from "../types/value.ts";
 import { KeyDelay } from "./key-delay.ts";
 import { auxFields, type SaveOptions, writerFor } from "./rdb/file.ts";

@@ -1,8 +1,8 @@
 /** CONFIG SET port and bind: the server moves, all or nothing. */
 import { connect, createServer, type Server } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { EmbeddedEngine } from "../embedded.ts";
-import type { LocalClient } from "../local-client.ts";
+import { EmbeddedEngine } from "../embed/embedded.ts";
+import type { LocalClient } from "../embed/local-client.ts";
 import { ListenError, Listeners } from "./listeners.ts";
 
 let engine: EmbeddedEngine;

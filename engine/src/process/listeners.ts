@@ -5,8 +5,9 @@
  * that is taken changes nothing. Only where an old address stands in the way of a new one on the same port (127.0.0.1 and *)
  * it is closed before, and opened again if the change fails.
  */
-import type { EmbeddedEngine } from "../embedded.ts";
-import type { Move } from "../engine.ts";
+
+import type { Move } from "../core/engine.ts";
+import type { EmbeddedEngine } from "../embed/embedded.ts";
 import type { Address } from "../net/server.ts";
 
 /** A bind address as Node takes it; a leading dash means that it may be missing on this machine. */

@@ -1,6 +1,6 @@
 /** The server's log: Redis's lines, so that what reads them goes on working. To a file, or to standard output. */
 import { appendFileSync } from "node:fs";
-import { systemClock } from "../clock.ts";
+import { systemClock } from "../core/clock.ts";
 
 /** Redis's signs for the levels of its log. */
 const SIGNS = { debug: ".", verbose: "-", notice: "*", warning: "#" } as const;

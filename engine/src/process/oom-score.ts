@@ -4,7 +4,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { BadValue } from "../config/kinds.ts";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../core/engine.ts";
 
 const FILE = "/proc/self/oom_score_adj";
 

@@ -1,7 +1,7 @@
 /** pidfile: there while the server runs, so that scripts find it. A file that cannot be written is no reason not to start. */
 import { rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../core/engine.ts";
 
 /** Where Redis puts it when it becomes a daemon and nobody has said where. */
 const DAEMON_FILE = "/var/run/redis.pid";

@@ -3,9 +3,9 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { EmbeddedEngine } from "../embedded.ts";
-import { infoText } from "../info.ts";
-import type { LocalClient } from "../local-client.ts";
+import { EmbeddedEngine } from "../embed/embedded.ts";
+import type { LocalClient } from "../embed/local-client.ts";
+import { infoText } from "../observe/info.ts";
 import { Shutdown } from "./shutdown.ts";
 
 let dir: string;

@@ -4,8 +4,8 @@
  * so that SHUTDOWN ABORT can still call it off.
  */
 import type { ShutdownWord } from "../config/special.ts";
-import type { EmbeddedEngine } from "../embedded.ts";
-import type { Engine, ShutdownRequest } from "../engine.ts";
+import type { Engine, ShutdownRequest } from "../core/engine.ts";
+import type { EmbeddedEngine } from "../embed/embedded.ts";
 
 export type EndSignal = "SIGTERM" | "SIGINT";
 

@@ -1,6 +1,6 @@
 /** The backlog keeps the last bytes of a stream, whatever the sizes in which they come. */
 import { describe, expect, it } from "vitest";
-import { ManualClock } from "../clock.ts";
+import { ManualClock } from "../core/clock.ts";
 import { Backlog } from "./backlog.ts";
 
 /** A stream whose bytes tell their offsets. */

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { ShutdownRequest } from "../engine.ts";
+import { eventually } from "../../tests/kit/test-peer.ts";
+import type { ShutdownRequest } from "../core/engine.ts";
 import { Engine as Store } from "../index.ts";
-import { eventually } from "../test-peer.ts";
 
 let folder: string;
 const stores: Store[] = [];

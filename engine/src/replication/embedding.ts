@@ -1,5 +1,5 @@
 /** Replication for a program that has the store in its own process: what it may ask, and what it is told. */
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../core/engine.ts";
 
 export interface ReplicaStatus {
   readonly host: string;

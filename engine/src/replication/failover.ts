@@ -8,7 +8,7 @@
  * turns to follow it, with a PSYNC that says so: the other becomes the primary in the very step that accepts it, and writes
  * that were put off go on here, to be refused as on any replica.
  */
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../core/engine.ts";
 import type { Replication } from "./index.ts";
 import type { Replica } from "./replica.ts";
 

@@ -18,7 +18,7 @@
 import { rmSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../core/engine.ts";
 import { auxFields, type SaveOptions, writerFor } from "../persist/rdb/file.ts";
 import { type Snapshot, type SnapshotSink, walk } from "../persist/snapshot.ts";
 import { SnapshotFile } from "../persist/snapshot-file.ts";

@@ -3,7 +3,7 @@
  * with nothing missing. Writers are put off meanwhile, for shutdown-timeout at most. SHUTDOWN NOW does not wait, and SHUTDOWN
  * ABORT calls it off.
  */
-import type { Engine } from "../engine.ts";
+import type { Engine } from "../core/engine.ts";
 import type { Replication } from "./index.ts";
 import { STATE_NAMES } from "./replica.ts";
 

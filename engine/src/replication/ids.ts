@@ -1,5 +1,5 @@
 /** Replication ids: forty hexadecimal digits that name one history of the data. */
-import type { Clock } from "../clock.ts";
+import type { Clock } from "../core/clock.ts";
 
 export const ID_LENGTH = 40;
 

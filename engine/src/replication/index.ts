@@ -20,10 +20,9 @@
  * replica-read-only is off. A replica expires nothing: the primary sends DEL. Until then a key whose time has come is hidden
  * from readers (db.ts). Nor does it evict, unless replica-ignore-maxmemory is off.
  */
-import type { Client, QueuedCommand } from "../client.ts";
-import { type Command, NO_ASYNC_LOADING, STALE, WRITE } from "../command-table.ts";
-import type { Effect } from "../effects.ts";
-import type { Engine } from "../engine.ts";
+import type { Client, QueuedCommand } from "../core/client.ts";
+import type { Effect } from "../core/effects.ts";
+import type { Engine } from "../core/engine.ts";
 import {
   LOADING,
   MASTERDOWN,
@@ -34,8 +33,9 @@ import {
   READONLY,
   type ReplyError,
   ROLE_CHANGED,
-} from "../errors.ts";
+} from "../core/errors.ts";
 import type { LoadReport } from "../persist/rdb/file.ts";
+import { type Command, NO_ASYNC_LOADING, STALE, WRITE } from "../table/command-table.ts";
 import { Failover } from "./failover.ts";
 import { Feed } from "./feed.ts";
 import { FullSync } from "./full-sync.ts";

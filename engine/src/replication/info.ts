@@ -1,6 +1,6 @@
 /** What INFO and ROLE say about replication, in the words and the order of Redis 7.0, which Sentinel and clients read. */
-import type { Engine } from "../engine.ts";
-import type { Reply } from "../reply.ts";
+import type { Engine } from "../core/engine.ts";
+import type { Reply } from "../core/reply.ts";
 import { STATE_NAMES } from "./replica.ts";
 
 type Field = readonly [string, string | number];

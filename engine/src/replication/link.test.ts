@@ -1,12 +1,12 @@
 /** The replica's end against a primary made of bytes: what it says, what it takes, in whatever pieces it comes. */
 import { createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ManualClock } from "../clock.ts";
-import { Engine as Core } from "../engine.ts";
+import { eventually } from "../../tests/kit/test-peer.ts";
+import { ManualClock } from "../core/clock.ts";
+import { Engine as Core } from "../core/engine.ts";
+import type { LocalClient } from "../embed/local-client.ts";
 import { Engine as Store } from "../index.ts";
-import type { LocalClient } from "../local-client.ts";
 import { writeRdb } from "../persist/rdb/file.ts";
-import { eventually } from "../test-peer.ts";
 
 const ID = "a".repeat(40);
 const OTHER_ID = "b".repeat(40);

@@ -13,11 +13,11 @@
  * transaction, that was run to its end.
  */
 import { connect, type Socket } from "node:net";
-import type { Client, Transport } from "../client.ts";
-import type { Engine } from "../engine.ts";
-import { OOM, ReplyError } from "../errors.ts";
-import { HeapFullError } from "../heap-guard.ts";
-import { POSTPONED } from "../reply.ts";
+import type { Client, Transport } from "../core/client.ts";
+import type { Engine } from "../core/engine.ts";
+import { OOM, ReplyError } from "../core/errors.ts";
+import { HeapFullError } from "../core/heap-guard.ts";
+import { POSTPONED } from "../core/reply.ts";
 import { RequestParser } from "../resp/parser.ts";
 import { Handshake, type SyncAnswer } from "./handshake.ts";
 import type { Replication } from "./index.ts";

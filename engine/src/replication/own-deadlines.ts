@@ -2,7 +2,7 @@
  * Keys to which writers on a writable replica gave a deadline. Their primary does not know of them and will never remove
  * them, so the replica does; every other key is the primary's to expire.
  */
-import type { Db } from "../db.ts";
+import type { Db } from "../core/db.ts";
 
 export class OwnDeadlines {
   readonly #keys = new Map<Db, Set<string>>();

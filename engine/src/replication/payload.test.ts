@@ -1,8 +1,8 @@
 /** A snapshot that comes in pieces: both framings, cut anywhere; what is behind it; what is wrong with it. */
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Engine } from "../engine.ts";
+import { TestClient } from "../../tests/kit/test-client.ts";
+import { Engine } from "../core/engine.ts";
 import { writeRdb } from "../persist/rdb/file.ts";
-import { TestClient } from "../test-client.ts";
 import { type Framing, loadMode, Payload, parseFraming } from "./payload.ts";
 
 const MARK = "0123456789abcdef0123456789abcdef01234567";

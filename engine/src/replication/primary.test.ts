@@ -1,10 +1,10 @@
 /** The primary's end, byte by byte: what a replica is sent, when, and when it is sent away. */
 import type { Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ManualClock } from "../clock.ts";
+import { eventually, Peer } from "../../tests/kit/test-peer.ts";
+import { ManualClock } from "../core/clock.ts";
+import type { LocalClient } from "../embed/local-client.ts";
 import { Engine as Store } from "../index.ts";
-import type { LocalClient } from "../local-client.ts";
-import { eventually, Peer } from "../test-peer.ts";
 
 let store: Store;
 let client: LocalClient;

@@ -9,11 +9,11 @@
  * it would not find it otherwise. What it has not been given waits in one buffer for all replicas (stream-buffer.ts), so ten
  * of them cost no more memory than one.
  */
-import type { Client } from "../client.ts";
-import { clientLine } from "../client-info.ts";
-import type { Engine } from "../engine.ts";
-import { RDB_FILTER_QUOTES, ReplyError, unknownRdbFilter } from "../errors.ts";
-import { NO_REPLY, type Reply } from "../reply.ts";
+import type { Client } from "../core/client.ts";
+import { clientLine } from "../core/client-info.ts";
+import type { Engine } from "../core/engine.ts";
+import { RDB_FILTER_QUOTES, ReplyError, unknownRdbFilter } from "../core/errors.ts";
+import { NO_REPLY, type Reply } from "../core/reply.ts";
 import { splitWords } from "../resp/split-words.ts";
 
 export type ReplicaState = "handshake" | "waiting" | "snapshot" | "file" | "online";

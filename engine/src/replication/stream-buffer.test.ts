@@ -1,6 +1,6 @@
 /** Readers of one stream at different places, each of whom gets all of it. */
 import { describe, expect, it } from "vitest";
-import { ManualClock } from "../clock.ts";
+import { ManualClock } from "../core/clock.ts";
 import { StreamBuffer } from "./stream-buffer.ts";
 
 describe("a stream buffer", () => {

@@ -5,9 +5,9 @@
  * itself, once in a turn of the event loop for all who wait; every acknowledgement, and every sync of our own file, lets
  * those go on who have enough.
  */
-import type { BlockRequest } from "../blocking.ts";
-import type { Client } from "../client.ts";
-import type { Reply } from "../reply.ts";
+import type { BlockRequest } from "../core/blocking.ts";
+import type { Client } from "../core/client.ts";
+import type { Reply } from "../core/reply.ts";
 import type { Replication } from "./index.ts";
 
 export interface Wanted {

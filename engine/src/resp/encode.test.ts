@@ -1,6 +1,6 @@
 /** Every kind of reply in RESP2 and RESP3, what is kept of messages, and large words. */
 import { describe, expect, it } from "vitest";
-import { ReplyError } from "../errors.ts";
+import { ReplyError } from "../core/errors.ts";
 import {
   BigNumber,
   BLOCKED,
@@ -17,7 +17,7 @@ import {
   Verbatim,
   WithAttributes,
   WithMessages,
-} from "../reply.ts";
+} from "../core/reply.ts";
 import { encode } from "./encode.ts";
 import { Output } from "./output.ts";
 

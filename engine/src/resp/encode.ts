@@ -1,5 +1,5 @@
 /** Replies to bytes. The only place where RESP2 and RESP3 differ. */
-import { ReplyError } from "../errors.ts";
+import { ReplyError } from "../core/errors.ts";
 import {
   BigNumber,
   BLOCKED,
@@ -16,7 +16,7 @@ import {
   Verbatim,
   WithAttributes,
   WithMessages,
-} from "../reply.ts";
+} from "../core/reply.ts";
 import { Output } from "./output.ts";
 
 export type Protocol = 2 | 3;

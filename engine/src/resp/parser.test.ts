@@ -1,7 +1,7 @@
 /** Bytes in, commands out: whole, byte by byte and cut anywhere; what is malformed; what is large. */
 import { describe, expect, it } from "vitest";
-import { ReplyError } from "../errors.ts";
-import { LONGEST_WORD } from "../longest-string.ts";
+import { ReplyError } from "../core/errors.ts";
+import { LONGEST_WORD } from "../core/longest-string.ts";
 import { RequestParser } from "./parser.ts";
 
 const LIMIT = 512 * 1024 * 1024;

@@ -7,8 +7,8 @@
  *
  * Limits and what breaks them are Redis's: see `limits` and the error texts, which were asked of a real server.
  */
-import { protocolError, type ReplyError } from "../errors.ts";
-import { LONGEST_WORD } from "../longest-string.ts";
+import { protocolError, type ReplyError } from "../core/errors.ts";
+import { LONGEST_WORD } from "../core/longest-string.ts";
 import { splitWords } from "./split-words.ts";
 import { cachedWord } from "./word-cache.ts";
 

@@ -8,7 +8,7 @@
  * A word's slot follows from its length and from four bytes at its beginning, middle and end. That is enough to spread
  * words; whether the one in the slot is the one that is asked for is decided by comparing all bytes.
  */
-import { hashBytes, rememberHash } from "../word-hash.ts";
+import { hashBytes, rememberHash } from "../core/word-hash.ts";
 
 const SLOTS = 4096;
 /** Longer words are not kept: comparing them costs as much as making them. A SHA1 still fits, for EVALSHA. */

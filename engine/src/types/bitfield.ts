@@ -2,7 +2,7 @@
  * BITFIELD's integers: 1 to 64 bits wide, signed or not, at any bit of a string. Up to 32 bits they are plain numbers; wider
  * ones, and increments past 2^52, are bigint, so that every result is exact.
  */
-import { INT64_MAX, narrow } from "../numbers.ts";
+import { INT64_MAX, narrow } from "../lib/numbers.ts";
 import { byteAt } from "./bits.ts";
 import type { Bytes } from "./bytes.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ManualClock } from "../clock.ts";
+import { ManualClock } from "../core/clock.ts";
 import { fitField, readField, writeField } from "./bitfield.ts";
 import { combineBits, countBits, findBit } from "./bits.ts";
 import { Bytes } from "./bytes.ts";

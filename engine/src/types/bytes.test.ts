@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ManualClock } from "../clock.ts";
+import { ManualClock } from "../core/clock.ts";
 import { Bytes, bytesOf, encodeString, encodingOf, lengthOf, sizeOfString, textOf } from "./bytes.ts";
 
 describe("Bytes", () => {

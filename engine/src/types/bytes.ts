@@ -4,9 +4,9 @@
  * APPEND, SETRANGE, SETBIT and BITFIELD in a loop would copy an immutable string every time; a Bytes has room to spare and
  * changes in place. Reading a value never converts it: the helpers below answer for all the forms a string value takes.
  */
-import { STRING_TOO_LONG } from "../errors.ts";
-import { LONGEST_WORD } from "../longest-string.ts";
-import { parseInt64 } from "../numbers.ts";
+import { STRING_TOO_LONG } from "../core/errors.ts";
+import { LONGEST_WORD } from "../core/longest-string.ts";
+import { parseInt64 } from "../lib/numbers.ts";
 import { type StringValue, stringBytes } from "./value.ts";
 
 const MEGABYTE = 1 << 20;

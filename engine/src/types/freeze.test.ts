@@ -1,7 +1,7 @@
 /** A frozen collection stays what it was, whatever is done to the one that it was taken from; one suite for every type. */
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
-import { ManualClock } from "../clock.ts";
+import { ManualClock } from "../core/clock.ts";
 import { HashValue } from "./hash/index.ts";
 import { ListValue } from "./list/index.ts";
 import { SetValue } from "./set/index.ts";

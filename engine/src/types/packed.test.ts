@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
-import { ManualClock } from "../clock.ts";
+import { ManualClock } from "../core/clock.ts";
 import { append, entry, entryLength, find, isWordAt, own, pack, seek, skip, splice, unpack, wordAt } from "./packed.ts";
 
 const LENGTHS = [0, 1, 2, 252, 253, 254, 255, 256, 65_535, 65_536, 70_000];

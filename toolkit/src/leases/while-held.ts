@@ -1,5 +1,5 @@
 /** The body of `using`: runs it with a lease, gives the lease back whatever happens. */
-import type { Lease } from "../leases/lease.ts";
+import type { Lease } from "./lease.ts";
 
 export async function whileHeld<T>(
   lease: Lease,

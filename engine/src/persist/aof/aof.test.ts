@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { dataCommands } from "../../../conformance/rdb/data.ts";
-import { digestOfAll } from "../../debug-digest.ts";
-import { EmbeddedEngine } from "../../embedded.ts";
+import { EmbeddedEngine } from "../../embed/embedded.ts";
+import { digestOfAll } from "../../observe/debug-digest.ts";
 
 const open: EmbeddedEngine[] = [];
 const folders: string[] = [];
@@ -372,7 +372,7 @@ test("while data is loaded, only what needs none is answered", async () => {
 test("a process that ends without closing has written everything", async () => {
   const dir = folder();
   const program = `
-    import { EmbeddedEngine } from ${JSON.stringify(join(import.meta.dirname, "../../embedded.ts"))};
+    import { EmbeddedEngine } from ${JSON.stringify(join(import.meta.dirname, "../../embed/embedded.ts"))};
     const engine = await EmbeddedEngine.open({ dir: ${JSON.stringify(dir)} });
     engine.connect().callSync("SET", "last", "words");
     process.exit(0);

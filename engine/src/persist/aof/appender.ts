@@ -17,10 +17,10 @@
  * in memory into new files (`onSyncFailed`, `rewritten`). Redis goes on after the next sync that succeeds.
  */
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
-import { EffectEncoder, type EffectListener, FOR_FILE } from "../../effects.ts";
-import type { Engine } from "../../engine.ts";
+import { EffectEncoder, type EffectListener, FOR_FILE } from "../../core/effects.ts";
+import type { Engine } from "../../core/engine.ts";
+import { stall } from "../../core/stall.ts";
 import { CommandWriter } from "../../resp/command-writer.ts";
-import { stall } from "../../stall.ts";
 
 /** More than this is not gathered before it is written, however long the turn. */
 const MOST_GATHERED = 16 * 1024 * 1024;

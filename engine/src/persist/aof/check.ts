@@ -4,7 +4,7 @@
  */
 import { closeSync, ftruncateSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { quoteWord } from "../../quote.ts";
+import { quoteWord } from "../../lib/quote.ts";
 import { DEFAULT_LIMITS } from "../../types/value.ts";
 import { RdbError } from "../rdb/errors.ts";
 import { RdbReader } from "../rdb/reader.ts";

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { EmbeddedEngine } from "../../embedded.ts";
+import { EmbeddedEngine } from "../../embed/embedded.ts";
 
 const cleanups: (() => unknown)[] = [];
 

@@ -13,7 +13,7 @@
  */
 import { closeSync, constants, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync, unlink } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Engine } from "../../engine.ts";
+import type { Engine } from "../../core/engine.ts";
 import { atExit, notAtExit } from "../at-exit.ts";
 import { saveRdb, syncFolder } from "../rdb/file.ts";
 import { walk } from "../snapshot.ts";

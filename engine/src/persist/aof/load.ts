@@ -3,12 +3,12 @@
  * limits nor passwords are asked, nothing is counted or handed on.
  */
 import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
-import { Args } from "../../args.ts";
-import { Client, type Transport } from "../../client.ts";
-import type { Command } from "../../command-table.ts";
-import type { Engine } from "../../engine.ts";
-import { OOM, ReplyError } from "../../errors.ts";
-import { quoteWord } from "../../quote.ts";
+import { Client, type Transport } from "../../core/client.ts";
+import type { Engine } from "../../core/engine.ts";
+import { OOM, ReplyError } from "../../core/errors.ts";
+import { quoteWord } from "../../lib/quote.ts";
+import { Args } from "../../table/args.ts";
+import type { Command } from "../../table/command-table.ts";
 import { KeyDelay } from "../key-delay.ts";
 import { RdbError } from "../rdb/errors.ts";
 import { type LoadOptions, type LoadReport, RdbLoader } from "../rdb/file.ts";

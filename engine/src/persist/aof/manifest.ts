@@ -9,7 +9,7 @@
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { quoteWord } from "../../quote.ts";
+import { quoteWord } from "../../lib/quote.ts";
 import { splitWords } from "../../resp/split-words.ts";
 import { syncFolder } from "../rdb/file.ts";
 import { AofError } from "./error.ts";

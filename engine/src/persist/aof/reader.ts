@@ -4,7 +4,7 @@
  */
 
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { LONGEST_WORD } from "../../longest-string.ts";
+import { LONGEST_WORD } from "../../core/longest-string.ts";
 import { AofError } from "./error.ts";
 
 const READ_BYTES = 1 << 20;

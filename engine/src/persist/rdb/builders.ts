@@ -2,8 +2,8 @@
  * Collections that come element by element. A builder marks the cursor after every element that it has taken in, so it can
  * be called again when bytes were missing. Small ones are gathered in Entries and made at the end in one piece.
  */
-import { Dict } from "../../dict.ts";
-import { parseFloat64 } from "../../numbers.ts";
+import { Dict } from "../../core/dict.ts";
+import { parseFloat64 } from "../../lib/numbers.ts";
 import { HashValue } from "../../types/hash/index.ts";
 import { ListValue } from "../../types/list/index.ts";
 import { SetValue } from "../../types/set/index.ts";

@@ -3,7 +3,7 @@
  * were loaded, so what passes here loads.
  */
 import { closeSync, openSync, readSync } from "node:fs";
-import { quoteWord } from "../../quote.ts";
+import { quoteWord } from "../../lib/quote.ts";
 import { DEFAULT_LIMITS, type Value } from "../../types/value.ts";
 import { RdbError } from "./errors.ts";
 import { type KeyAttributes, type RdbHandler, RdbReader } from "./reader.ts";

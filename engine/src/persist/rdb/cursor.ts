@@ -5,7 +5,7 @@
  * reader just reads; where bytes are missing it throws UNDERFLOW, the cursor goes back to its mark, and the same step is
  * tried again when `needed` bytes are there. Marks are set after every element, so that no step is long.
  */
-import { LONGEST_WORD } from "../../longest-string.ts";
+import { LONGEST_WORD } from "../../core/longest-string.ts";
 import { Bytes, encodeString } from "../../types/bytes.ts";
 import type { StringValue } from "../../types/value.ts";
 import type { Entries } from "./entries.ts";

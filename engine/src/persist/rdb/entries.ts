@@ -6,8 +6,8 @@
  * Beside the bytes it knows where each word is, and its number where it came as one.
  */
 import { constants } from "node:buffer";
-import { parseInt64 } from "../../numbers.ts";
-import { hashBytes } from "../../word-hash.ts";
+import { hashBytes } from "../../core/word-hash.ts";
+import { parseInt64 } from "../../lib/numbers.ts";
 
 const SHORT = 252;
 const FIRST_BYTES = 16 * 1024;

@@ -6,13 +6,13 @@
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Db, sizeOfKey } from "../../db.ts";
-import type { Engine } from "../../engine.ts";
-import type { Eviction } from "../../eviction.ts";
-import { quoteWord } from "../../quote.ts";
-import { stall } from "../../stall.ts";
+import { type Db, sizeOfKey } from "../../core/db.ts";
+import type { Engine } from "../../core/engine.ts";
+import type { Eviction } from "../../core/eviction.ts";
+import { stall } from "../../core/stall.ts";
+import { REDIS_VERSION } from "../../core/version.ts";
+import { quoteWord } from "../../lib/quote.ts";
 import type { Value } from "../../types/value.ts";
-import { REDIS_VERSION } from "../../version.ts";
 import { KeyDelay } from "../key-delay.ts";
 import { RdbError } from "./errors.ts";
 import { type KeyAttributes, type RdbHandler, RdbReader } from "./reader.ts";

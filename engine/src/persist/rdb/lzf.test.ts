@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ManualClock } from "../../clock.ts";
+import { ManualClock } from "../../core/clock.ts";
 import { compress, expand } from "./lzf.ts";
 
 const clock = new ManualClock();

@@ -4,7 +4,7 @@
  * Nothing that was written is gone back to, so a chunk can be handed on at any place: a value of any size takes no more
  * memory than a chunk. Whoever gets a chunk owns it.
  */
-import { parseInt64 } from "../../numbers.ts";
+import { parseInt64 } from "../../lib/numbers.ts";
 import { Crc64 } from "./crc64.ts";
 import { compress, PAUSED, Progress } from "./lzf.ts";
 

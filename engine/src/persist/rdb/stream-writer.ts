@@ -1,5 +1,5 @@
 /** Streams, written. See stream-reader.ts for what is in them. */
-import { narrow } from "../../numbers.ts";
+import { narrow } from "../../lib/numbers.ts";
 import type { Group, Id } from "../../types/stream/index.ts";
 import { type Block, type Half, MIN_ID, msOf, type StreamValue, seqOf } from "../../types/stream/index.ts";
 import type { ListpackWriter } from "./listpack-writer.ts";

@@ -3,7 +3,7 @@
  * of value-writer.ts. What is written must not change meanwhile: it is a frozen copy (`freezeValue`), which costs next to
  * nothing to make.
  */
-import { isCollection } from "../../db.ts";
+import { isCollection } from "../../core/db.ts";
 import { Bytes } from "../../types/bytes.ts";
 import type { HashValue } from "../../types/hash/index.ts";
 import type { SetValue } from "../../types/set/index.ts";

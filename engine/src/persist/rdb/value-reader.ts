@@ -5,7 +5,7 @@
  * is kept while bytes are missing and goes on where it was (see cursor.ts); so a collection of any size needs no more
  * memory than itself. Nothing is believed before it is checked, and no memory is taken because a count says so.
  */
-import { parseFloat64 } from "../../numbers.ts";
+import { parseFloat64 } from "../../lib/numbers.ts";
 import type { HashValue } from "../../types/hash/index.ts";
 import type { ListValue } from "../../types/list/index.ts";
 import type { SetValue } from "../../types/set/index.ts";

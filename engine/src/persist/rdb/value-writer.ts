@@ -2,8 +2,8 @@
  * Writes the value of a key as Redis 7.0 does: of the several forms that each type has, the one that goes with the encoding
  * that OBJECT ENCODING reports. Where the order of elements is determined, the bytes are Redis's own.
  */
-import { isCollection } from "../../db.ts";
-import { formatDouble } from "../../numbers.ts";
+import { isCollection } from "../../core/db.ts";
+import { formatDouble } from "../../lib/numbers.ts";
 import { Bytes } from "../../types/bytes.ts";
 import type { HashValue } from "../../types/hash/index.ts";
 import type { SetValue } from "../../types/set/index.ts";

@@ -1,6 +1,6 @@
 /** A large hash: a Dict from fields to values that also knows what its strings take. */
-import { Dict } from "../../dict.ts";
-import { hashWord } from "../../word-hash.ts";
+import { Dict } from "../../core/dict.ts";
+import { hashWord } from "../../core/word-hash.ts";
 import { own, skip, wordAt } from "../packed.ts";
 import { stringBytes } from "../value.ts";
 

@@ -10,7 +10,7 @@
  *
  * Words that come out may share memory with the packed string: right for replies, wrong for keeping.
  */
-import { parseInt64 } from "../../numbers.ts";
+import { parseInt64 } from "../../lib/numbers.ts";
 import { append, entry, find, own, pack, seek, skip, splice, unpack, wordAt } from "../packed.ts";
 import { sampleIndexes } from "../sample.ts";
 import type { Collection, Limits } from "../value.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ManualClock } from "../../clock.ts";
+import { ManualClock } from "../../core/clock.ts";
 import { DEFAULT_LIMITS, type Limits } from "../value.ts";
 import { SetValue } from "./index.ts";
 

@@ -1,6 +1,6 @@
 /** A large set: a Dict of words without values that also knows what its strings take. */
-import { Dict } from "../../dict.ts";
-import { hashWord } from "../../word-hash.ts";
+import { Dict } from "../../core/dict.ts";
+import { hashWord } from "../../core/word-hash.ts";
 import { stringBytes } from "../value.ts";
 
 /** The object itself and the Dict around its tables. */

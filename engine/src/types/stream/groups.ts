@@ -1,7 +1,7 @@
 /**
  * Consumer groups: how far a group has read, what it has delivered to whom, and who its consumers are.
  */
-import { narrow } from "../../numbers.ts";
+import { narrow } from "../../lib/numbers.ts";
 import { own } from "../packed.ts";
 import { stringBytes } from "../value.ts";
 import type { Id } from "./ids.ts";

@@ -4,7 +4,7 @@
  * Approximate trimming removes whole nodes, and a node is full when its listpack is; so answers to XADD and XTRIM with `~`
  * depend on these sizes even though nothing here is stored that way.
  */
-import { parseInt64 } from "../../numbers.ts";
+import { parseInt64 } from "../../lib/numbers.ts";
 
 /** Header and end byte of an empty listpack. */
 export const EMPTY_LISTPACK = 7;

@@ -1,6 +1,6 @@
 /** Streams: ids, blocks, ranges, trimming, groups; then random operations against a naive model. */
 import { describe, expect, test } from "vitest";
-import { ManualClock } from "../../clock.ts";
+import { ManualClock } from "../../core/clock.ts";
 import { DEFAULT_LIMITS } from "../value.ts";
 import {
   formatId,

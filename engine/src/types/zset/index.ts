@@ -5,7 +5,7 @@
  * decides when to widen, which goes one way, and nobody else asks which it is. Ranges by score and by word are turned into
  * intervals of ranks first, and read, counted or removed by rank.
  */
-import { formatDouble } from "../../numbers.ts";
+import { formatDouble } from "../../lib/numbers.ts";
 import type { Collection, Limits } from "../value.ts";
 import { stringBytes } from "../value.ts";
 import { IndexedEntries } from "./indexed-entries.ts";

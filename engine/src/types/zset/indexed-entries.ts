@@ -2,8 +2,8 @@
  * A large sorted set ("skiplist"): a dict that knows each member's score and a tree that knows the order. The two share the
  * members' strings.
  */
-import { Dict } from "../../dict.ts";
-import { hashWord } from "../../word-hash.ts";
+import { Dict } from "../../core/dict.ts";
+import { hashWord } from "../../core/word-hash.ts";
 import { own } from "../packed.ts";
 import { stringBytes } from "../value.ts";
 import { type Interval, type LexBound, type LexRange, NO_INTERVAL, type Visit } from "./range.ts";

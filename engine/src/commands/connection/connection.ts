@@ -1,0 +1,183 @@
+/** The connection itself: who it is, what it speaks, which database it sees. */
+
+import { authenticate, authenticateDefault, forgetUser } from "../../core/auth.ts";
+import type { Client } from "../../core/client.ts";
+import { setClientName } from "../../core/client-name.ts";
+import {
+  BAD_DB_INDEX,
+  BAD_PROTOCOL_NUMBER,
+  helloSyntax,
+  INT_OUT_OF_RANGE,
+  NO_SUCH_PROTOCOL,
+  NOAUTH_HELLO,
+  SYNTAX,
+  wrongArity,
+} from "../../core/errors.ts";
+import { MapReply, OK, PONG, type Reply, Status } from "../../core/reply.ts";
+import { REDIS_VERSION } from "../../core/version.ts";
+import type { Args } from "../../table/args.ts";
+import { type Flag, group } from "../../table/command.ts";
+import { redact } from "../shared/redact.ts";
+import { client } from "./client.ts";
+
+const RESET = new Status("RESET");
+/** May be called before AUTH. */
+const OPEN: Flag[] = ["noscript", "loading", "stale", "fast", "no_auth", "allow_busy"];
+const FAST: Flag[] = ["loading", "stale", "fast"];
+
+function auth(client: Client, args: Args): Reply {
+  const { argv } = args;
+  if (argv.length > 3) throw SYNTAX;
+  redact(client, argv, 1, ...(argv.length === 3 ? [2] : []));
+  if (argv.length === 2) authenticateDefault(client, argv[1]!);
+  else authenticate(client, argv[1]!, argv[2]!);
+  return OK;
+}
+
+/** The options act as they are read: a wrong one leaves those before it done, as in Redis. */
+function hello(client: Client, args: Args): Reply {
+  let protocol: 2 | 3 | undefined;
+  if (args.more) {
+    const version = args.int64(BAD_PROTOCOL_NUMBER);
+    if (version !== 2 && version !== 3) throw NO_SUCH_PROTOCOL;
+    protocol = version;
+  }
+  while (args.more) {
+    const at = args.argv.length - args.left;
+    const word = args.next();
+    const option = word.toLowerCase();
+    if (option === "auth" && args.left >= 2) {
+      redact(client, args.argv, at + 1, at + 2);
+      authenticate(client, args.next(), args.next());
+    } else if (option === "setname" && args.more) setClientName(client, args.next());
+    else throw helloSyntax(word);
+  }
+  if (!client.authenticated) throw NOAUTH_HELLO;
+  if (protocol !== undefined) client.protocol = protocol;
+  return new MapReply([
+    "server",
+    "redis",
+    "version",
+    REDIS_VERSION,
+    "proto",
+    client.protocol,
+    "id",
+    client.id,
+    "mode",
+    "standalone",
+    "role",
+    client.engine.replication.isReplica ? "replica" : "master",
+    "modules",
+    [],
+  ]);
+}
+
+function reset(client: Client): Reply {
+  const { engine } = client;
+  engine.monitor.remove(client);
+  engine.tracking.disable(client);
+  engine.discard(client);
+  engine.pubsub.unsubscribeAll(client);
+  client.db = engine.databases[0]!;
+  client.protocol = 2;
+  client.name = "";
+  client.replyMode = "on";
+  forgetUser(client);
+  return RESET;
+}
+
+function ping(client: Client, args: Args): Reply {
+  if (args.left > 1) throw wrongArity("ping");
+  const word = args.more ? args.next() : undefined;
+  if (client.protocol === 2 && client.subscriptions > 0) return ["pong", word ?? ""];
+  return word ?? PONG;
+}
+
+const INT_MAX = 2147483647;
+
+function select(client: Client, args: Args): Reply {
+  const index = args.int();
+  if (index > INT_MAX || index < -INT_MAX - 1) throw INT_OUT_OF_RANGE;
+  const db = client.engine.databases[index];
+  if (db === undefined) throw BAD_DB_INDEX;
+  client.db = db;
+  return OK;
+}
+
+export const connection = group("connection", [
+  {
+    name: "auth",
+    arity: -2,
+    flags: OPEN,
+    since: "1.0.0",
+    summary: "Lets the client in with a password.",
+    syntax: "[username] password",
+    complexity: "O(1)",
+    run: auth,
+  },
+  client,
+  {
+    name: "echo",
+    arity: 2,
+    flags: FAST,
+    since: "1.0.0",
+    summary: "Returns its argument.",
+    syntax: "message",
+    complexity: "O(1)",
+    run: (_client, args) => args.next(),
+  },
+  {
+    name: "hello",
+    arity: -1,
+    flags: OPEN,
+    since: "6.0.0",
+    summary: "Agrees on the protocol, and tells about the server.",
+    syntax: "[protover [AUTH username password] [SETNAME clientname]]",
+    complexity: "O(1)",
+    run: hello,
+  },
+  {
+    name: "ping",
+    arity: -1,
+    flags: ["fast"],
+    tips: ["request_policy:all_shards", "response_policy:all_succeeded"],
+    since: "1.0.0",
+    summary: "Answers, to show that the server is there.",
+    syntax: "[message]",
+    complexity: "O(1)",
+    run: ping,
+  },
+  {
+    name: "quit",
+    arity: -1,
+    flags: OPEN,
+    since: "1.0.0",
+    summary: "Ends the connection.",
+    syntax: "",
+    complexity: "O(1)",
+    run({ transport }) {
+      transport.close(true);
+      return OK;
+    },
+  },
+  {
+    name: "reset",
+    arity: 1,
+    flags: OPEN,
+    since: "6.2.0",
+    summary: "Puts the connection back into the state that it began with.",
+    syntax: "",
+    complexity: "O(1)",
+    run: reset,
+  },
+  {
+    name: "select",
+    arity: 2,
+    flags: FAST,
+    since: "1.0.0",
+    summary: "Selects the database that the client's commands work on.",
+    syntax: "index",
+    complexity: "O(1)",
+    run: select,
+  },
+]);

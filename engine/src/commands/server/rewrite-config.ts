@@ -1,0 +1,16 @@
+/** CONFIG REWRITE, and DEBUG's form of it. */
+import { rewriteConfigFile } from "../../config/rewrite.ts";
+import type { Engine } from "../../core/engine.ts";
+import { configNotWritten, NO_CONFIG_FILE } from "../../core/errors.ts";
+import { OK, type Reply } from "../../core/reply.ts";
+
+/** Writes the configuration file; with `all`, directives that have their default too. */
+export function rewriteConfig({ config }: Engine, all = false): Reply {
+  if (config.file === "") throw NO_CONFIG_FILE;
+  try {
+    rewriteConfigFile(config.file, config, all);
+  } catch (error) {
+    throw configNotWritten(error instanceof Error ? error.message : String(error));
+  }
+  return OK;
+}

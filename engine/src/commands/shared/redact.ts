@@ -1,0 +1,11 @@
+/** Words that must not be seen by others: passwords. */
+import type { Client } from "../../core/client.ts";
+
+const REDACTED = "(redacted)";
+
+/** Hides words of the running command from MONITOR and the slow log. */
+export function redact(client: Client, argv: readonly string[], ...places: number[]): void {
+  const shown = [...(client.shownArgv ?? argv)];
+  for (const place of places) shown[place] = REDACTED;
+  client.shownArgv = shown;
+}

@@ -1,0 +1,301 @@
+/**
+ * Streams: adding, reading by id, trimming. Reading as a follower is in stream-read.ts, consumer groups are in
+ * stream-groups.ts, what they have delivered in stream-pending.ts, XINFO in stream-info.ts.
+ */
+
+import type { Client } from "../../core/client.ts";
+import {
+  BAD_STREAM_ID,
+  NO_SUCH_KEY,
+  NOT_AN_INTEGER,
+  STREAM_EXHAUSTED,
+  SYNTAX,
+  wrongArity,
+  XADD_SMALL_ID,
+  XADD_TOO_LARGE,
+  XADD_ZERO_ID,
+  XSETID_BELOW_GIVEN_DELETED,
+  XSETID_BELOW_TOP,
+  XSETID_FEW_ADDED,
+  XSETID_NEGATIVE_ADDED,
+} from "../../core/errors.ts";
+import { EMPTY, NIL_ARRAY, OK, type Reply } from "../../core/reply.ts";
+import { parseInt64 } from "../../lib/numbers.ts";
+import type { Args } from "../../table/args.ts";
+import { group, key, READ_KEY, type Row } from "../../table/command.ts";
+import {
+  type Counter,
+  formatId,
+  HALF_MAX,
+  type Id,
+  idAfter,
+  MAX_ID,
+  MIN_ID,
+  makeId,
+  msOf,
+  parseId,
+  StreamValue,
+  seqOf,
+} from "../../types/stream/index.ts";
+import {
+  applyTrim,
+  exactTrim,
+  readEnd,
+  readId,
+  readInt,
+  readStart,
+  readTrimOptions,
+  type TrimOptions,
+} from "./stream-args.ts";
+import { groupRows } from "./stream-groups.ts";
+import { infoRows } from "./stream-info.ts";
+import { pendingRows } from "./stream-pending.ts";
+import { readEntries, readRows } from "./stream-read.ts";
+
+const UPDATE_KEY = [key(["RW", "update"])];
+const DELETE_KEY = [key(["RW", "delete"])];
+
+// ------------------------------------------------------------------------------------------------ XADD
+
+/** More bytes than a node can hold. */
+const MAX_ENTRY_BYTES = 1 << 30;
+
+/** The id for a new entry by what XADD was given. */
+function chooseId(stream: StreamValue, given: TrimOptions["id"], nowMs: number): Id {
+  const { lastId } = stream;
+  if (lastId === MAX_ID) throw STREAM_EXHAUSTED;
+  if (given === undefined) return stream.nextId(nowMs)!;
+  const { ms, seq } = given;
+  if (seq !== -1) {
+    const id = makeId(ms, seq);
+    if (id <= lastId) throw XADD_SMALL_ID;
+    return id;
+  }
+  const lastMs = msOf(lastId);
+  if (ms < lastMs) throw XADD_SMALL_ID;
+  if (ms > lastMs) return makeId(ms, 0);
+  // Redis reports a used-up sequence by this text too.
+  if (seqOf(lastId) === HALF_MAX) throw XADD_TOO_LARGE;
+  return idAfter(lastId)!;
+}
+
+function checkEntrySize(argv: readonly string[], from: number): void {
+  let bytes = 0;
+  for (let i = from; i < argv.length; i++) bytes += argv[i]!.length;
+  if (bytes > MAX_ENTRY_BYTES) throw XADD_TOO_LARGE;
+}
+
+function xadd(client: Client, args: Args): Reply {
+  const { db, engine } = client;
+  const { argv } = args;
+  const options = readTrimOptions(argv, true, engine.limits);
+  const { trim, id: given } = options;
+  const from = options.at + 1;
+  const words = argv.length - from;
+  if (words < 2 || (words & 1) === 1) throw wrongArity("xadd");
+  if (given !== undefined && given.ms === 0 && given.seq === 0) throw XADD_ZERO_ID;
+  const name = argv[1]!;
+  if (options.noMakeStream && db.peekAs(name, StreamValue) === undefined) return null;
+  let reply = "";
+  let trimmed = 0;
+  db.edit(name, StreamValue, "xadd", (stream) => {
+    const id = chooseId(stream, given, engine.clock.now());
+    checkEntrySize(argv, from);
+    stream.add(id, argv, from, engine.limits);
+    if (trim !== undefined) trimmed = applyTrim(stream, trim);
+    reply = formatId(id);
+    if (client.isHeard) propagateAdd(client, argv, options, reply, stream);
+    return 1;
+  });
+  if (trimmed > 0) db.notify("xtrim", name, "t");
+  return reply;
+}
+
+/** Others must not choose an id or a place to trim at by themselves. */
+function propagateAdd(
+  client: Client,
+  argv: readonly string[],
+  { trim, noMakeStream, at }: TrimOptions,
+  id: string,
+  stream: StreamValue,
+): void {
+  const words = ["XADD", argv[1]!];
+  if (noMakeStream) words.push("NOMKSTREAM");
+  if (trim?.whole) words.push(...exactTrim(stream, trim));
+  else if (trim?.minId !== undefined) words.push("MINID", "=", formatId(trim.minId));
+  else if (trim !== undefined) words.push("MAXLEN", "=", String(trim.maxLength));
+  client.propagateAs([...words, id, ...argv.slice(at + 1)]);
+}
+
+// ------------------------------------------------------------------------------------------------ XRANGE
+
+function range({ db }: Client, args: Args, reverse: boolean): Reply {
+  const { argv } = args;
+  const start = readStart(argv[reverse ? 3 : 2]!);
+  const end = readEnd(argv[reverse ? 2 : 3]!);
+  let count: number | undefined;
+  for (let i = 4; i < argv.length; i += 2) {
+    if (argv[i]!.toLowerCase() !== "count" || i + 1 === argv.length) throw SYNTAX;
+    count = Math.max(0, readInt(argv[i + 1]!));
+  }
+  const stream = db.get(argv[1]!, StreamValue);
+  if (stream === undefined) return EMPTY;
+  if (count === 0) return NIL_ARRAY;
+  return start > end ? EMPTY : readEntries(stream.cursor(start, end, reverse), count ?? 0);
+}
+
+// ------------------------------------------------------------------------------------------------ XDEL, XTRIM
+
+function xdel({ db }: Client, args: Args): Reply {
+  const name = args.next();
+  if (db.peekAs(name, StreamValue) === undefined) return 0;
+  const ids = args.rest().map(readId);
+  return db.amend(name, StreamValue, "xdel", (stream) => {
+    let deleted = 0;
+    for (const id of ids) if (stream.delete(id)) deleted++;
+    return deleted;
+  });
+}
+
+function xtrim(client: Client, args: Args): Reply {
+  const { argv } = args;
+  const trim = readTrimOptions(argv, false, client.engine.limits).trim!;
+  const name = argv[1]!;
+  return client.db.amend(name, StreamValue, "xtrim", (stream) => {
+    const removed = applyTrim(stream, trim);
+    if (removed > 0 && trim.whole) client.propagateAs(["XTRIM", name, ...exactTrim(stream, trim)]);
+    return removed;
+  });
+}
+
+// ------------------------------------------------------------------------------------------------ XSETID
+
+function xsetid(client: Client, args: Args): Reply {
+  const { db } = client;
+  const name = args.next();
+  const id = readId(args.next());
+  let added: Counter | undefined;
+  let maxDeleted: Id = MIN_ID;
+  while (args.more) {
+    const option = args.option();
+    if (!args.more) throw SYNTAX;
+    if (option === "entriesadded") {
+      added = parseInt64(args.next());
+      if (added === undefined) throw NOT_AN_INTEGER;
+      if (added < 0) throw XSETID_NEGATIVE_ADDED;
+    } else if (option === "maxdeletedid") {
+      const given = parseId(args.next());
+      if (given === undefined) throw BAD_STREAM_ID;
+      maxDeleted = given;
+      if (id < maxDeleted) throw XSETID_BELOW_GIVEN_DELETED;
+    } else throw SYNTAX;
+  }
+  const stream = db.peekAs(name, StreamValue);
+  if (stream === undefined) throw NO_SUCH_KEY;
+  if (stream.size > 0) {
+    if (id < stream.lastLivingId) throw XSETID_BELOW_TOP;
+    if (added !== undefined && added < stream.size) throw XSETID_FEW_ADDED;
+  }
+  db.tend(name, StreamValue, () => {
+    stream.lastId = id;
+    if (added !== undefined) stream.entriesAdded = added;
+    if (maxDeleted !== MIN_ID) stream.maxDeletedId = maxDeleted;
+    return 1;
+  });
+  db.notify("xsetid", name, "t");
+  return OK;
+}
+
+// ------------------------------------------------------------------------------------------------ rows
+
+const ADD_SYNTAX =
+  "key [NOMKSTREAM] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] <* | id> field value [field value ...]";
+
+const rows: readonly Row[] = [
+  {
+    name: "xadd",
+    arity: -5,
+    flags: ["write", "denyoom", "fast"],
+    keys: [
+      {
+        ...key(["RW", "update"]),
+        notes: "UPDATE instead of INSERT because of the optional trimming feature",
+      },
+    ],
+    tips: ["nondeterministic_output"],
+    since: "5.0.0",
+    summary: "Appends an entry to a stream, making the stream if needed and trimming it if asked.",
+    syntax: ADD_SYNTAX,
+    complexity: "O(1), plus O(N) for N entries that trimming removes",
+    run: xadd,
+  },
+  {
+    name: "xlen",
+    arity: 2,
+    flags: ["readonly", "fast"],
+    keys: [key(["RO"])],
+    since: "5.0.0",
+    summary: "Counts the entries of a stream.",
+    syntax: "key",
+    complexity: "O(1)",
+    run: ({ db }, args) => db.get(args.next(), StreamValue)?.size ?? 0,
+  },
+  {
+    name: "xrange",
+    arity: -4,
+    flags: ["readonly"],
+    keys: READ_KEY,
+    since: "5.0.0",
+    summary: "Returns the entries between two ids, oldest first.",
+    syntax: "key start end [COUNT count]",
+    complexity: "O(log(B) + M) for M entries returned from a stream of B blocks",
+    run: (client, args) => range(client, args, false),
+  },
+  {
+    name: "xrevrange",
+    arity: -4,
+    flags: ["readonly"],
+    keys: READ_KEY,
+    since: "5.0.0",
+    summary: "Returns the entries between two ids, newest first.",
+    syntax: "key end start [COUNT count]",
+    complexity: "O(log(B) + M) for M entries returned from a stream of B blocks",
+    run: (client, args) => range(client, args, true),
+  },
+  {
+    name: "xdel",
+    arity: -3,
+    flags: ["write", "fast"],
+    keys: DELETE_KEY,
+    since: "5.0.0",
+    summary: "Deletes entries by their ids and says how many there were.",
+    syntax: "key id [id ...]",
+    complexity: "O(log(B)) per id in a stream of B blocks",
+    run: xdel,
+  },
+  {
+    name: "xtrim",
+    arity: -4,
+    flags: ["write"],
+    keys: DELETE_KEY,
+    tips: ["nondeterministic_output"],
+    since: "5.0.0",
+    summary: "Removes the oldest entries, down to a length or up to an id.",
+    syntax: "key <MAXLEN | MINID> [= | ~] threshold [LIMIT count]",
+    complexity: "O(N) for N entries removed; whole blocks count as one",
+    run: xtrim,
+  },
+  {
+    name: "xsetid",
+    arity: -3,
+    flags: ["write", "denyoom", "fast"],
+    keys: UPDATE_KEY,
+    since: "5.0.0",
+    summary: "Sets a stream's last id and its counters; meant for files and replicas.",
+    syntax: "key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]",
+    complexity: "O(1)",
+    run: xsetid,
+  },
+];
+
+export const streams = group("stream", [...rows, ...readRows, ...groupRows, ...pendingRows, ...infoRows]);

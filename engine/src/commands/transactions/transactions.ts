@@ -1,0 +1,105 @@
+/** MULTI, EXEC and WATCH. Queueing itself is the engine's (engine.ts). */
+import { type Client, WatchedKey } from "../../core/client.ts";
+import {
+  DISCARD_WITHOUT_MULTI,
+  EXEC_WITHOUT_MULTI,
+  EXECABORT,
+  NESTED_MULTI,
+  WATCH_INSIDE_MULTI,
+} from "../../core/errors.ts";
+import { NIL_ARRAY, OK, type Reply } from "../../core/reply.ts";
+import { group, keysFrom } from "../../table/command.ts";
+
+function exec(client: Client): Reply {
+  const queue = client.multi;
+  if (queue === null) throw EXEC_WITHOUT_MULTI;
+  const { engine } = client;
+  const aborted = client.multiAborted;
+  const broken = client.watchBroken || client.watched.some(({ hasExpired }) => hasExpired);
+  engine.discard(client);
+  if (aborted) throw EXECABORT;
+  if (broken) return NIL_ARRAY;
+  client.inTransaction = true;
+  try {
+    return queue.map(({ command, argv }) => engine.call(client, command, argv));
+  } finally {
+    client.inTransaction = false;
+  }
+}
+
+export const transactions = group("transactions", [
+  {
+    name: "multi",
+    arity: 1,
+    flags: ["noscript", "loading", "stale", "fast", "allow_busy"],
+    since: "1.2.0",
+    summary: "Starts a transaction: the commands that follow are queued until EXEC.",
+    syntax: "",
+    complexity: "O(1)",
+    run(client) {
+      if (client.multi !== null) throw NESTED_MULTI;
+      client.multi = [];
+      return OK;
+    },
+  },
+  {
+    name: "exec",
+    arity: 1,
+    flags: ["noscript", "loading", "stale", "skip_slowlog"],
+    since: "1.2.0",
+    summary: "Runs the queued commands as one step, unless a watched key has changed.",
+    syntax: "",
+    complexity: "that of the queued commands",
+    run: exec,
+  },
+  {
+    name: "discard",
+    arity: 1,
+    flags: ["noscript", "loading", "stale", "fast", "allow_busy"],
+    since: "2.0.0",
+    summary: "Drops the queued commands and the watched keys.",
+    syntax: "",
+    complexity: "O(N) in the number of queued commands",
+    run(client) {
+      if (client.multi === null) throw DISCARD_WITHOUT_MULTI;
+      client.engine.discard(client);
+      return OK;
+    },
+  },
+  {
+    name: "watch",
+    arity: -2,
+    flags: ["noscript", "loading", "stale", "fast", "allow_busy"],
+    keys: [keysFrom(["RO"])],
+    since: "2.2.0",
+    summary: "Makes the next EXEC fail if one of these keys changes before it.",
+    syntax: "key [key ...]",
+    complexity: "O(1) for each key",
+    run(client, args) {
+      if (client.multi !== null) throw WATCH_INSIDE_MULTI;
+      const { db } = client;
+      for (const key of args.rest()) {
+        if (client.watched.some((watched) => watched.db === db && watched.key === key)) continue;
+        const watched = new WatchedKey(client, db, key);
+        client.watched.push(watched);
+        const watchers = db.watchers.get(key);
+        if (watchers === undefined) db.watchers.set(key, new Set([watched]));
+        else watchers.add(watched);
+      }
+      return OK;
+    },
+  },
+  {
+    name: "unwatch",
+    arity: 1,
+    flags: ["noscript", "loading", "stale", "fast", "allow_busy"],
+    since: "2.2.0",
+    summary: "Forgets all watched keys.",
+    syntax: "",
+    complexity: "O(1)",
+    run(client) {
+      client.engine.unwatch(client);
+      return OK;
+    },
+  },
+]);

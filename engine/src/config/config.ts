@@ -1,0 +1,204 @@
+/**
+ * The configuration: every directive's value, read from a file, flags or an embedder's options, and changed by CONFIG SET.
+ *
+ * The rows are in config/directives.ts; hot paths read `values` or copies that config/effects.ts keeps.
+ */
+
+import type { Engine } from "../core/engine.ts";
+import { globMatch } from "../lib/glob.ts";
+import { DEFAULT_LIMITS, type Limits } from "../types/value.ts";
+import { type ConfigValues, DIRECTIVES, type DirectiveName, NAMES } from "./directives.ts";
+import { copyLimits, EFFECTS } from "./effects.ts";
+import { parseInForce } from "./in-force.ts";
+import { BadValue, type Directive } from "./kinds.ts";
+
+/** What is wrong with a directive, before there is a client to tell. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+}
+
+/** Why CONFIG SET changed nothing. `text` is null for a name that does not exist, and while data is loaded. */
+export interface Refusal {
+  readonly name: string;
+  readonly text: string | null;
+  readonly loading?: boolean;
+}
+
+interface Wanted {
+  readonly name: DirectiveName;
+  /** The name as it was given, in lower case. */
+  readonly key: string;
+  readonly value: string;
+}
+
+/** A change that has been checked and is not in force yet. */
+export interface Change {
+  readonly wanted: readonly Wanted[];
+  /** All values as they will be. */
+  readonly values: ConfigValues;
+}
+
+const rowOf = (name: DirectiveName) => DIRECTIVES[name] as Directive<unknown>;
+
+/** The words of one CONFIG SET argument or one value in an embedder's options. */
+const split = (row: Directive<unknown>, value: string) => (row.manyWords ? value.split(" ") : [value]);
+
+export class Config {
+  readonly values: ConfigValues;
+  readonly limits: Limits = { ...DEFAULT_LIMITS };
+  /** The file that CONFIG REWRITE writes and INFO shows; empty where there is none. */
+  file = "";
+  #engine: Engine | null = null;
+  readonly #listeners = new Map<DirectiveName, Set<() => void>>();
+
+  constructor(given: Readonly<Record<string, string>> = {}) {
+    const values: Record<string, unknown> = {};
+    for (const name of Object.keys(DIRECTIVES) as DirectiveName[]) values[name] = rowOf(name).initial;
+    this.values = values as ConfigValues;
+    for (const [name, value] of Object.entries(given)) this.#load(name, value);
+    copyLimits(this.values, this.limits);
+  }
+
+  #load(given: string, value: string): void {
+    const name = NAMES.get(given.toLowerCase());
+    if (name === undefined) throw new ConfigError(`${given}: Bad directive or wrong number of arguments`);
+    const row = rowOf(name);
+    try {
+      this.#put(name, parseInForce(name, split(row, value), this.values[name]));
+    } catch (error) {
+      if (error instanceof BadValue) throw new ConfigError(`${given}: ${error.text}`);
+      throw error;
+    }
+  }
+
+  #put(name: DirectiveName, value: unknown): void {
+    (this.values as Record<string, unknown>)[name] = value;
+  }
+
+  /** Lets the values act on an engine, now and whenever they change. */
+  attach(engine: Engine): void {
+    this.#engine = engine;
+    try {
+      for (const effect of new Set(Object.values(EFFECTS))) effect(engine, this.values);
+    } catch (error) {
+      throw error instanceof BadValue ? new ConfigError(error.text) : error;
+    }
+  }
+
+  /** Calls back after CONFIG SET has changed one of these. Throwing a BadValue refuses the change. */
+  onChange(names: readonly DirectiveName[], listener: () => void): void {
+    for (const name of names) {
+      const listeners = this.#listeners.get(name);
+      if (listeners === undefined) this.#listeners.set(name, new Set([listener]));
+      else listeners.add(listener);
+    }
+  }
+
+  /** A value as CONFIG GET shows it. */
+  format(name: DirectiveName): string {
+    return rowOf(name).format(this.values[name]);
+  }
+
+  /** Names and values, flat, for all these patterns; a name without wildcards is answered as it was asked for. */
+  get(patterns: readonly string[]): string[] {
+    const found = new Map<string, string[]>();
+    for (const pattern of patterns) {
+      if (!/[[*?]/.test(pattern)) {
+        const lower = pattern.toLowerCase();
+        const name = NAMES.get(lower);
+        if (name !== undefined && !found.has(lower)) found.set(lower, [pattern, this.format(name)]);
+        continue;
+      }
+      for (const [key, name] of NAMES) {
+        if (found.has(key) || DIRECTIVES[name].hidden || !globMatch(pattern, key, true)) continue;
+        found.set(key, [key, this.format(name)]);
+      }
+    }
+    return [...found.values()].flat();
+  }
+
+  /** Whether data is being loaded, from files or from a primary beside the old. */
+  get #isLoading(): boolean {
+    return this.#engine !== null && (this.#engine.loading || this.#engine.replication.asyncLoading);
+  }
+
+  /** What CONFIG SET with these names and values would change. `privileged` is asked before a protected one is. */
+  plan(pairs: readonly (readonly [string, string])[], privileged: () => boolean): Change | Refusal {
+    const wanted = this.#resolve(pairs, privileged);
+    if (!Array.isArray(wanted)) return wanted;
+    const values: Record<string, unknown> = { ...this.values };
+    for (const { name, key, value } of wanted) {
+      try {
+        values[name] = parseInForce(name, split(rowOf(name), value), values[name]);
+      } catch (error) {
+        if (error instanceof BadValue) return { name: key, text: error.text };
+        throw error;
+      }
+    }
+    return { wanted, values: values as ConfigValues };
+  }
+
+  /** Puts a change into force, all of it or nothing: undefined when all went well. */
+  apply({ wanted, values }: Change): Refusal | undefined {
+    const before = { ...this.values };
+    for (const { name } of wanted) this.#put(name, values[name]);
+    const applied: DirectiveName[] = [];
+    for (const { name, key } of wanted) {
+      if (this.values[name] === before[name]) continue;
+      try {
+        this.#apply(name);
+        applied.push(name);
+      } catch (error) {
+        if (!(error instanceof BadValue)) throw error;
+        Object.assign(this.values, before);
+        this.#act(name);
+        this.#undo(applied);
+        return { name: key, text: error.text };
+      }
+    }
+    return undefined;
+  }
+
+  /** Lets values act that are as they were before: what could be put into force once can be again. */
+  #undo(names: readonly DirectiveName[]): void {
+    for (const name of names) {
+      try {
+        this.#apply(name);
+      } catch (error) {
+        if (!(error instanceof BadValue)) throw error;
+      }
+    }
+  }
+
+  /** Sets all these names and values, or none: undefined when all went well. */
+  set(pairs: readonly (readonly [string, string])[], privileged: () => boolean): Refusal | undefined {
+    const change = this.plan(pairs, privileged);
+    return "wanted" in change ? this.apply(change) : change;
+  }
+
+  #resolve(pairs: readonly (readonly [string, string])[], privileged: () => boolean): Wanted[] | Refusal {
+    const wanted: Wanted[] = [];
+    for (const [given, value] of pairs) {
+      const key = given.toLowerCase();
+      const name = NAMES.get(key);
+      if (name === undefined) return { name: given, text: null };
+      const { change = "free" } = DIRECTIVES[name];
+      if (change === "never") return { name: given, text: "can't set immutable config" };
+      if (change === "protected" && !privileged()) return { name: given, text: "can't set protected config" };
+      if (this.#isLoading && DIRECTIVES[name].notWhileLoading) return { name: given, text: null, loading: true };
+      if (wanted.some((other) => other.key === key)) return { name: given, text: "duplicate parameter" };
+      wanted.push({ name, key, value });
+    }
+    return wanted;
+  }
+
+  #apply(name: DirectiveName): void {
+    this.#act(name);
+    const listeners = this.#listeners.get(name);
+    if (listeners !== undefined) for (const listener of listeners) listener();
+  }
+
+  #act(name: DirectiveName): void {
+    if (this.#engine !== null) EFFECTS[name]?.(this.#engine, this.values);
+  }
+}

@@ -1,0 +1,231 @@
+/**
+ * One client: what it has selected, watched, queued, subscribed to. The same for a socket, an embedder and a script; they
+ * differ in the transport, which takes replies that come later and messages that nobody asked for.
+ */
+
+import type { Replica } from "../replication/replica.ts";
+import type { Command } from "../table/command-table.ts";
+import type { BlockRequest } from "./blocking.ts";
+import type { Db, Watcher } from "./db.ts";
+import { FOR_ALL, FOR_REPLICAS } from "./effects.ts";
+import type { Engine } from "./engine.ts";
+import { NO_REPLY, Push, Replies, type Reply } from "./reply.ts";
+import type { ClientTracking } from "./tracking.ts";
+
+/** What a connection's buffers hold, as CLIENT LIST has it. All in bytes but `replyParts`. */
+export interface ClientBuffers {
+  /** Received and not yet taken apart, and the room behind it. */
+  readonly query: number;
+  readonly queryFree: number;
+  /** The words of the command that is being read, runs or waits. */
+  readonly argv: number;
+  /** What those words take beside their bytes. */
+  readonly argvOverhead: number;
+  readonly replyRoom: number;
+  readonly replyPeak: number;
+  /** Replies while they fit into that room; where they do not, all of them, in parts. */
+  readonly replyInBuffer: number;
+  readonly replyParts: number;
+  readonly replyBytes: number;
+}
+
+/** How a client is reached. */
+export interface Transport {
+  /** The reply of a command that was blocked. */
+  send(reply: Reply): void;
+  /** A message outside the request–reply order. */
+  push(message: Reply): void;
+  /** Ends the connection; `afterReplies` lets what is queued go out first. */
+  close(afterReplies: boolean): void;
+  /** What is queued for the client and not yet taken, in bytes. */
+  readonly outputBytes: number;
+  /** What was received from the client and not yet run, in bytes. */
+  readonly inputBytes: number;
+  /** What the two consist of; absent where there are none. */
+  buffers?(): ClientBuffers;
+  /** What is held for the client in V8's heap. */
+  readonly heapBytes?: number;
+  /** Housekeeping, about once a second. */
+  cron?(): void;
+  /** `127.0.0.1:50000`; for an embedder a name. */
+  readonly address: string;
+  readonly localAddress: string;
+  /** The socket's descriptor, -1 where there is none. */
+  readonly fd: number;
+  /** Sends bytes as they are, behind what is queued; absent where there are no bytes. */
+  sendBytes?(bytes: Buffer): void;
+  /** Whether the peer is known to be gone, asked before it is given something that would be lost; absent: it is there. */
+  isGone?(): boolean;
+  /** Called when everything queued has been taken, and when the connection is gone. */
+  onDrain?: (() => void) | null;
+}
+
+export interface QueuedCommand {
+  readonly command: Command;
+  readonly argv: readonly string[];
+}
+
+/** A key that a client watches. */
+export class WatchedKey implements Watcher {
+  readonly db: Db;
+  readonly key: string;
+  stale: boolean;
+  readonly #client: Client;
+
+  constructor(client: Client, db: Db, key: string) {
+    this.db = db;
+    this.key = key;
+    this.stale = db.isDue(key);
+    this.#client = client;
+  }
+
+  get watchBroken(): boolean {
+    return this.#client.watchBroken;
+  }
+
+  set watchBroken(broken: boolean) {
+    this.#client.watchBroken = broken;
+  }
+
+  /** Its time has come since it was watched. */
+  get hasExpired(): boolean {
+    return !this.stale && this.db.isDue(this.key);
+  }
+}
+
+export type ReplyMode = "on" | "off" | "skip" | "skip-next";
+
+export class Client {
+  readonly engine: Engine;
+  readonly id: number;
+  readonly transport: Transport;
+  readonly createdAt: number;
+  db: Db;
+  protocol: 2 | 3 = 2;
+  name = "";
+  libName = "";
+  libVersion = "";
+  user = "default";
+  authenticated: boolean;
+  lastActiveAt: number;
+  lastCommand: Command | null = null;
+  replyMode: ReplyMode = "on";
+  noEvict = false;
+  /** What client-memory.ts has counted for this client; 0 while it is not counted. */
+  countedBytes = 0;
+  countedInputBytes = 0;
+  countedHeapBytes = 0;
+  /** How much of `multi` has been counted. */
+  readonly queueAccount: { queue: readonly QueuedCommand[] | null; commands: number; bytes: number } = {
+    queue: null,
+    commands: 0,
+    bytes: 0,
+  };
+  closed = false;
+  monitoring = false;
+  /** The client whose script this one runs commands for. */
+  behalfOf: Client | null = null;
+  /** Runs inside EXEC or a script just now: must not block. */
+  inTransaction = false;
+
+  /** Commands since MULTI; null outside. */
+  multi: QueuedCommand[] | null = null;
+  /** A command was refused while queueing: EXEC will abort. */
+  multiAborted = false;
+  watched: WatchedKey[] = [];
+  /** A watched key was changed. */
+  watchBroken = false;
+
+  blocked: BlockRequest | null = null;
+  /** The words of the call that it waits in and when that began, by the monotonic clock. */
+  blockedCall: { readonly argv: readonly string[]; readonly startedAt: number } | null = null;
+
+  /** What a client that copies our data has said of itself, and where it stands. */
+  replica: Replica | null = null;
+  /** The primary that this server follows: obeyed whatever the state. */
+  isPrimary = false;
+  /** Where the replication stream stood after this client's last command: what WAIT goes by. */
+  streamOffset = 0;
+
+  readonly channels = new Set<string>();
+  readonly patterns = new Set<string>();
+  readonly shardChannels = new Set<string>();
+  tracking: ClientTracking | null = null;
+
+  /** The running command as MONITOR and the slow log show it; null: as it came. For words that are secret. */
+  shownArgv: readonly string[] | null = null;
+
+  /** What goes to the file and the replicas instead of the running command; null: the command itself. */
+  propagation: string[][] | null = null;
+  /** Who is to hear of the running command. */
+  audience = FOR_ALL;
+
+  constructor(engine: Engine, id: number, transport: Transport) {
+    this.engine = engine;
+    this.id = id;
+    this.transport = transport;
+    this.db = engine.databases[0]!;
+    this.createdAt = engine.clock.now();
+    this.lastActiveAt = this.createdAt;
+    this.authenticated = !engine.passwordRequired;
+  }
+
+  get subscriptions(): number {
+    return this.channels.size + this.patterns.size + this.shardChannels.size;
+  }
+
+  /** Parks the client on these keys, or answers `nothing` where it may not block. See blocking.ts. */
+  block(request: BlockRequest): Reply {
+    return this.inTransaction ? request.nothing : this.engine.blocking.block(this, request);
+  }
+
+  /** Waits for something that is no key, and that nothing else ends. */
+  get isParked(): boolean {
+    return this.blocked?.stays ?? false;
+  }
+
+  /** Ends the connection if a reply of this length is over the hard limit of its class (client-output-buffer-limit). */
+  cutOffAt(replyBytes: number): void {
+    const client = this.behalfOf ?? this;
+    const limits = this.engine.config.values["client-output-buffer-limit"];
+    const { hard } = client.subscriptions > 0 ? limits.pubsub : limits.normal;
+    if (hard === 0 || replyBytes <= hard || client.transport.sendBytes === undefined) return;
+    this.engine.stats.outputLimitDisconnections++;
+    client.transport.close(false);
+  }
+
+  /** Whether anybody listens to effects; if not, handlers need not spell them out. */
+  get isHeard(): boolean {
+    return this.engine.effectListeners.size > 0;
+  }
+
+  /** Replaces what the file and the replicas see of the running command. With no argument: they see nothing. */
+  propagateAs(...commands: string[][]): void {
+    this.propagation = commands;
+  }
+
+  /** The same for a list of any length: as arguments, 100 000 of them would overflow the stack. */
+  propagateAll(commands: string[][]): void {
+    this.propagation = commands;
+  }
+
+  /** Sends the running command to the replicas, whatever it changed, and not to the file. */
+  propagateToReplicas(argv: readonly string[]): void {
+    this.propagation = [[...argv]];
+    this.audience = FOR_REPLICAS;
+  }
+
+  /** A message outside the request–reply order. */
+  push(message: Reply): void {
+    if (!this.closed) this.transport.push(message);
+  }
+
+  /** What of a reply is to be sent, by CLIENT REPLY; moves `skip` on. Confirmations of subscriptions are messages: they are. */
+  filterReply(reply: Reply): Reply {
+    if (this.replyMode === "on") return reply;
+    if (this.replyMode === "skip-next") this.replyMode = "skip";
+    else if (this.replyMode === "skip") this.replyMode = "on";
+    const passes = reply instanceof Replies ? reply.items.every((item) => item instanceof Push) : reply instanceof Push;
+    return passes ? reply : NO_REPLY;
+  }
+}

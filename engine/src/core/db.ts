@@ -1,0 +1,606 @@
+/**
+ * One numbered database, and the one door for every change to a key.
+ *
+ * Commands read with `get`, `read` and `peek`, and change with `edit`, `amend`, `editBytes`, `put` and `delete`. Nothing
+ * else changes a key. So the things that must happen with every change happen here, and no command can forget one: WATCH,
+ * key-space notifications, blocked clients, client-side caching, expiry, memory accounting, the count of changes that the
+ * append-only file and the replicas go by, and the snapshot walk, which must see a key as it was (persist/snapshot.ts).
+ *
+ * Invariants kept here:
+ * - a collection in the keyspace is never empty (streams excepted, which live until deleted);
+ * - every key in `expires` is in the keyspace;
+ * - `sizeBytes` is the sum of what keys and values say they take.
+ */
+
+import { Bytes, bytesOf, sizeOfString } from "../types/bytes.ts";
+import {
+  type Collection,
+  type CollectionClass,
+  type Limits,
+  type StringValue,
+  stringBytes,
+  type TypeName,
+  type Value,
+} from "../types/value.ts";
+import type { Client } from "./client.ts";
+import { Dict } from "./dict.ts";
+import type { Engine } from "./engine.ts";
+import { WRONGTYPE } from "./errors.ts";
+import type { Table } from "./hash-table.ts";
+import { countLazyFree } from "./lazy-free.ts";
+import { type EventClass, GENERIC_EVENT, STRING_EVENT, TYPE_EVENT } from "./notify.ts";
+import { hashWord, rememberedHash } from "./word-hash.ts";
+
+/** What a key costs beside its value: its string, its place in the table. */
+const keyBytes = (key: string) => stringBytes(key.length) + 32;
+
+export function isCollection(value: Value): value is Exclude<Value, StringValue> {
+  return typeof value === "object" && !(value instanceof Bytes);
+}
+
+export function typeOf(value: Value): TypeName {
+  return isCollection(value) ? value.type : "string";
+}
+
+export function sizeOf(value: Value): number {
+  return isCollection(value) ? value.sizeBytes : sizeOfString(value);
+}
+
+/** What a key takes together with its value. */
+export function sizeOfKey(key: string, value: Value): number {
+  return keyBytes(key) + sizeOf(value);
+}
+
+/** Whoever wants to know whether a key has changed since: WATCH, and MIGRATE for the keys that are on their way. */
+export interface Watcher {
+  watchBroken: boolean;
+  /** The key's time had come before it was watched: for the watcher it is not there, so that it goes is no change. */
+  stale?: boolean;
+  /** Also of changes that WATCH does not see: to a stream's consumer groups. */
+  readonly seesAll?: boolean;
+}
+
+export interface PutOptions {
+  /** Notified as an event of the value's own type, unless `eventClass` says otherwise. */
+  readonly event?: string;
+  readonly eventClass?: EventClass;
+  readonly keepTtl?: boolean;
+  /** How many changes this counts for. */
+  readonly changes?: number;
+}
+
+const RECENT = 64;
+
+/** Spreads keys by what tends to differ: how long they are and how they end. */
+function recentSlot(key: string): number {
+  const { length } = key;
+  if (length < 3) return length;
+  return (length * 5 + key.charCodeAt(length - 1) + key.charCodeAt(length - 3) * 9) & (RECENT - 1);
+}
+
+const newKeyspace = () => new Dict<Value>({ stamps: true });
+const newDeadlines = () => new Dict<number>({ values: "numbers" });
+
+export class Db {
+  readonly engine: Engine;
+  readonly index: number;
+  keyspace = newKeyspace();
+  /** Deadlines in ms of the keys that have one. */
+  expires = newDeadlines();
+  /** Who watches a key. */
+  readonly watchers = new Map<string, Set<Watcher>>();
+  /** Clients that are blocked on a key, first come first. */
+  readonly waiting = new Map<string, Set<Client>>();
+  #valueBytes = 0;
+
+  /**
+   * Where keys were found lately whose hash was not at hand: scripts look for the same few keys all the time. Each place is
+   * looked at again before it is believed, so nothing that moves keys has to know of this.
+   */
+  readonly #recentTables: (Table<Value> | undefined)[] = new Array(RECENT).fill(undefined);
+  readonly #recentPlaces = new Uint32Array(RECENT);
+
+  // Where the last look-up ended.
+  #table!: Table<Value>;
+  #place = -1;
+  #hash = 0;
+
+  constructor(engine: Engine, index: number) {
+    this.engine = engine;
+    this.index = index;
+  }
+
+  get size(): number {
+    return this.keyspace.size;
+  }
+
+  get limits(): Limits {
+    return this.engine.limits;
+  }
+
+  /** What keys and values take, about. */
+  get sizeBytes(): number {
+    return this.#valueBytes + this.expires.size * 24;
+  }
+
+  // ---------------------------------------------------------------------------------------------- reading
+
+  /** Finds a key and removes it if its time has come. Leaves its place in #table and #place. */
+  #find(key: string, toChange = false): Value | undefined {
+    const hash = rememberedHash(key);
+    if (hash !== 0) this.#locate(key, hash);
+    else if (!this.#isRecent(key)) this.#search(key);
+    const place = this.#place;
+    if (place < 0) return undefined;
+    if (this.expires.size > 0 && this.#isDue(key, this.#hash)) return this.#findDue(key, toChange);
+    return this.#table.values![place];
+  }
+
+  /**
+   * What is found of a key whose time has come: nothing, and it goes. On a replica, and while clients are paused, it stays
+   * until the primary removes it, or the pause is over, and is only hidden; but the primary's own commands still see it, and
+   * for somebody who writes it must really be gone.
+   */
+  #findDue(key: string, toChange: boolean): Value | undefined {
+    const { replication, pause, current } = this.engine;
+    if (replication.isReplica && current?.isPrimary) return this.#table.values![this.#place];
+    if (toChange || !(replication.isReplica || pause.paused)) this.#expire(key);
+    this.#table = this.keyspace.tableOf(this.#hash);
+    this.#place = -1;
+    return undefined;
+  }
+
+  #locate(key: string, hash: number): void {
+    this.#hash = hash;
+    this.#table = this.keyspace.tableOf(hash);
+    this.#place = this.#table.find(key, hash);
+  }
+
+  #search(key: string): void {
+    this.#locate(key, hashWord(key));
+    if (this.#place < 0) return;
+    const slot = recentSlot(key);
+    this.#recentTables[slot] = this.#table;
+    this.#recentPlaces[slot] = this.#place;
+  }
+
+  /** The tables are others now; holding on to the old ones would keep everything in them alive. */
+  #forgetPlaces(): void {
+    this.#recentTables.fill(undefined);
+    this.#locate("", hashWord(""));
+  }
+
+  /** Finds a key that is still where it was found before, without hashing it. */
+  #isRecent(key: string): boolean {
+    const slot = recentSlot(key);
+    const table = this.#recentTables[slot];
+    if (table === undefined) return false;
+    const place = this.#recentPlaces[slot]!;
+    if (table.keys[place] !== key) return false;
+    const hash = table.hashes[place]!;
+    if (this.keyspace.tableOf(hash) !== table) return false;
+    this.#hash = hash;
+    this.#table = table;
+    this.#place = place;
+    return true;
+  }
+
+  #isDue(key: string, hash: number): boolean {
+    const table = this.expires.tableOf(hash);
+    const place = table.find(key, hash);
+    return place >= 0 && table.values![place]! <= this.engine.now && !this.engine.loading;
+  }
+
+  /** Whether a key is there although its time has come. */
+  isDue(key: string): boolean {
+    return this.expires.size > 0 && this.#isDue(key, hashWord(key));
+  }
+
+  /** A key's value, counted as a hit or a miss, its access time renewed. */
+  read(key: string): Value | undefined {
+    const value = this.#find(key);
+    if (value === undefined) {
+      this.engine.stats.keyspaceMisses++;
+      if (this.engine.notifyFlags !== 0) this.engine.notify(this, "m", "keymiss", key);
+      return undefined;
+    }
+    this.engine.stats.keyspaceHits++;
+    this.engine.touch(this.#table, this.#place);
+    return value;
+  }
+
+  /** A key's value, counted as a hit or a miss, its access time left alone: TYPE, TTL, OBJECT. */
+  look(key: string): Value | undefined {
+    const value = this.#find(key);
+    if (value === undefined) this.engine.stats.keyspaceMisses++;
+    else this.engine.stats.keyspaceHits++;
+    return value;
+  }
+
+  /** A key's value without a trace of the look. */
+  peek(key: string): Value | undefined {
+    return this.#find(key);
+  }
+
+  /** A key's value with its access time renewed, not counted as a hit or a miss: before a write. */
+  #open(key: string): Value | undefined {
+    const value = this.#find(key, true);
+    if (value !== undefined) this.engine.touch(this.#table, this.#place);
+    return value;
+  }
+
+  get<V extends Collection>(key: string, type: CollectionClass<V>): V | undefined {
+    const value = this.read(key);
+    if (value === undefined || value instanceof type) return value;
+    throw WRONGTYPE;
+  }
+
+  peekAs<V extends Collection>(key: string, type: CollectionClass<V>): V | undefined {
+    const value = this.#open(key);
+    if (value === undefined || value instanceof type) return value;
+    throw WRONGTYPE;
+  }
+
+  getString(key: string): StringValue | undefined {
+    const value = this.read(key);
+    if (value === undefined || !isCollection(value)) return value;
+    throw WRONGTYPE;
+  }
+
+  peekString(key: string): StringValue | undefined {
+    const value = this.#open(key);
+    if (value === undefined || !isCollection(value)) return value;
+    throw WRONGTYPE;
+  }
+
+  exists(key: string): boolean {
+    return this.#find(key) !== undefined;
+  }
+
+  /** The 24-bit access stamp of a key (see eviction.ts), or undefined. */
+  stampOf(key: string): number | undefined {
+    return this.#find(key) === undefined ? undefined : this.#table.stamps![this.#place]!;
+  }
+
+  setStamp(key: string, stamp: number): void {
+    if (this.#find(key) !== undefined) this.#table.stamps![this.#place] = stamp;
+  }
+
+  // ---------------------------------------------------------------------------------------------- changing
+
+  /**
+   * Finds or makes the collection at a key and lets `change` work on it. `change` returns how many things it changed; 0
+   * means that nothing happened: nothing is announced, and a collection that had to be made is not kept. The event may be
+   * given as a function where the change decides which it is.
+   */
+  edit<V extends Collection>(
+    key: string,
+    type: CollectionClass<V>,
+    event: string | (() => string),
+    change: (value: V) => number,
+  ): number {
+    const found = this.#open(key);
+    if (found !== undefined) {
+      if (!(found instanceof type)) throw WRONGTYPE;
+      return this.#change(key, found, event, change);
+    }
+    const hash = this.#hash;
+    const made = new type();
+    const changes = change(made);
+    if (changes === 0 || (made.size === 0 && type.typeName !== "stream")) return changes;
+    this.#insert(key, hash, made as unknown as Value);
+    this.#announce(key, TYPE_EVENT[type.typeName], typeof event === "string" ? event : event(), changes);
+    return changes;
+  }
+
+  /** Like edit, but only where the key exists; 0 where it does not. */
+  amend<V extends Collection>(
+    key: string,
+    type: CollectionClass<V>,
+    event: string | (() => string),
+    change: (value: V) => number,
+  ): number {
+    const found = this.#open(key);
+    if (found === undefined) return 0;
+    if (!(found instanceof type)) throw WRONGTYPE;
+    return this.#change(key, found, event, change);
+  }
+
+  /**
+   * For what belongs to a value beside its elements (a stream's consumer groups), only where the key exists: changes are
+   * counted and their memory accounted, but neither watchers nor waiters nor caches are told, as in Redis.
+   */
+  tend<V extends Collection>(key: string, type: CollectionClass<V>, change: (value: V) => number): number {
+    const found = this.#open(key);
+    if (found === undefined) return 0;
+    if (!(found instanceof type)) throw WRONGTYPE;
+    if (this.engine.snapshot !== null) this.#keep(key);
+    const before = found.sizeBytes;
+    const changes = change(found);
+    this.#valueBytes += found.sizeBytes - before;
+    this.engine.dirty += changes;
+    if (this.watchers.size > 0)
+      for (const watcher of this.watchers.get(key) ?? []) if (watcher.seesAll) watcher.watchBroken = true;
+    return changes;
+  }
+
+  #change<V extends Collection>(
+    key: string,
+    value: V,
+    event: string | (() => string),
+    change: (value: V) => number,
+  ): number {
+    if (this.engine.snapshot !== null) this.#keep(key);
+    const before = value.sizeBytes;
+    const changes = change(value);
+    this.#valueBytes += value.sizeBytes - before;
+    if (changes === 0) return 0;
+    if (value.type === "stream" && this.waiting.size > 0) this.#wake(key, "stream");
+    this.#announce(key, TYPE_EVENT[value.type], typeof event === "string" ? event : event(), changes);
+    if (value.size === 0 && value.type !== "stream") {
+      this.#remove(key);
+      this.notify("del", key);
+    }
+    return changes;
+  }
+
+  /**
+   * Changes part of a string in place. `change` returns how many things it changed; where that is 0 nothing is announced,
+   * but what it wrote stays (a BITFIELD whose every operation overflowed leaves the zeros that it made room with).
+   */
+  editBytes(key: string, event: string | undefined, change: (bytes: Bytes) => number): number {
+    const found = this.#open(key);
+    if (found !== undefined && isCollection(found)) throw WRONGTYPE;
+    if (this.engine.snapshot !== null) this.#keep(key);
+    const before = found === undefined ? 0 : sizeOfString(found);
+    const bytes = found === undefined ? new Bytes() : bytesOf(found);
+    const changes = change(bytes);
+    if (found !== undefined) {
+      if (found !== bytes) {
+        this.#find(key);
+        this.#table.values![this.#place] = bytes;
+      }
+      this.#valueBytes += bytes.sizeBytes - before;
+    } else if (changes > 0 || bytes.length > 0) this.#insert(key, hashWord(key), bytes);
+    if (changes > 0) this.#announce(key, STRING_EVENT, event, changes);
+    return changes;
+  }
+
+  /** Replaces a key's value as a whole; its time to live goes unless `keepTtl`. */
+  put(key: string, value: Value, options: PutOptions = {}): void {
+    this.#replace(key, value, options.keepTtl ?? false);
+    this.#announce(key, options.eventClass ?? TYPE_EVENT[typeOf(value)], options.event, options.changes ?? 1);
+  }
+
+  /** SET's path: put without an options object. */
+  putString(key: string, value: StringValue, event: string, keepTtl: boolean): void {
+    this.#replace(key, value, keepTtl);
+    this.#announce(key, STRING_EVENT, event, 1);
+  }
+
+  #replace(key: string, value: Value, keepTtl: boolean): void {
+    const old = this.#find(key, true);
+    if (old === undefined) {
+      this.#insert(key, this.#hash, value);
+      return;
+    }
+    if (this.engine.snapshot !== null) this.#keep(key);
+    this.#valueBytes += sizeOf(value) - sizeOf(old);
+    this.#table.values![this.#place] = value;
+    this.engine.touch(this.#table, this.#place);
+    if (!keepTtl && this.expires.size > 0) this.expires.delete(key);
+    if (this.waiting.size > 0) this.#wakeStreamReaders(key, old);
+  }
+
+  /** After a #find that found nothing. */
+  #insert(key: string, hash: number, value: Value): void {
+    if (this.engine.snapshot !== null) this.#keep(key);
+    const place = this.keyspace.addNew(key, hash, value);
+    this.engine.stampNew(this.keyspace.tableOf(hash), place);
+    this.#valueBytes += keyBytes(key) + sizeOf(value);
+    if (this.waiting.size > 0) this.#wake(key, typeOf(value));
+    if (this.engine.notifyFlags !== 0) this.engine.notify(this, "n", "new", key);
+  }
+
+  /** Adds a key as a file has it, unannounced; false if there is one already. Without a stamp it counts as used now. */
+  load(key: string, value: Value, deadline: number | undefined, stamp: number | undefined): boolean {
+    const hash = hashWord(key);
+    if (this.keyspace.tableOf(hash).find(key, hash) >= 0) return false;
+    if (this.engine.snapshot !== null) this.#keep(key);
+    const place = this.keyspace.addNew(key, hash, value);
+    this.keyspace.tableOf(hash).stamps![place] = stamp ?? this.engine.eviction.newStamp;
+    this.#valueBytes += keyBytes(key) + sizeOf(value);
+    if (deadline !== undefined) this.expires.set(key, deadline);
+    if (this.waiting.size > 0) this.#wake(key, typeOf(value));
+    return true;
+  }
+
+  /** Takes a key out without a word to anybody. */
+  #remove(key: string): Value | undefined {
+    const hash = hashWord(key);
+    const table = this.keyspace.tableOf(hash);
+    const place = table.find(key, hash);
+    if (place < 0) return undefined;
+    if (this.engine.snapshot !== null) this.#keep(key);
+    const value = table.values![place]!;
+    this.#valueBytes -= keyBytes(key) + sizeOf(value);
+    this.keyspace.deleteAt(table, place);
+    if (this.expires.size > 0) this.expires.delete(key);
+    if (this.waiting.size > 0) this.#wakeStreamReaders(key, value);
+    return value;
+  }
+
+  /** Deletes a key; false if there was none. */
+  delete(key: string, event = "del"): boolean {
+    if (this.#find(key) === undefined) return false;
+    this.#remove(key);
+    this.#announce(key, GENERIC_EVENT, event, 1);
+    return true;
+  }
+
+  /** Takes a key out with its value and deadline, to put them elsewhere (RENAME, MOVE). Not announced. */
+  take(key: string): { value: Value; deadline: number | undefined } | undefined {
+    if (this.#find(key) === undefined) return undefined;
+    const deadline = this.expires.size > 0 ? this.expires.get(key) : undefined;
+    const value = this.#remove(key)!;
+    this.signal(key);
+    return { value, deadline };
+  }
+
+  #expire(key: string): void {
+    const value = this.#remove(key);
+    if (this.engine.config.values["lazyfree-lazy-expire"]) countLazyFree(this.engine, value);
+    this.engine.stats.expiredKeys++;
+    this.signal(key, null);
+    this.notify("expired", key, "x");
+    this.engine.propagate(this.index, ["DEL", key]);
+  }
+
+  /** Removes a key because memory is short. */
+  evict(key: string): void {
+    const value = this.#remove(key);
+    if (this.engine.config.values["lazyfree-lazy-eviction"]) countLazyFree(this.engine, value);
+    this.engine.stats.evictedKeys++;
+    this.signal(key, null);
+    this.notify("evicted", key, "e");
+    this.engine.propagate(this.index, ["DEL", key]);
+  }
+
+  /** Removes a key whose deadline is past; false if it has none or it lies ahead. For the active cycle. */
+  expireIfDue(key: string): boolean {
+    if (!this.isDue(key)) return false;
+    this.#expire(key);
+    return true;
+  }
+
+  /** Empties the database. */
+  clear(): number {
+    const removed = this.size;
+    for (const key of this.watchers.keys()) this.#touchReplaced(key, null);
+    for (const key of this.waiting.keys()) this.#wakeStreamReaders(key, this.#find(key));
+    if (this.engine.tracking.active) this.engine.tracking.databaseCleared();
+    if (this.engine.snapshot === null) {
+      this.keyspace.clear();
+      this.expires.clear();
+    } else {
+      // The snapshot walk goes on with the old ones.
+      this.keyspace = newKeyspace();
+      this.expires = newDeadlines();
+    }
+    this.#forgetPlaces();
+    this.#valueBytes = 0;
+    return removed;
+  }
+
+  /**
+   * Exchanges the contents of two databases (SWAPDB). Numbers, clients, watched and awaited keys stay where they are; a
+   * watched key counts as changed if it exists on either side.
+   */
+  swap(other: Db): void {
+    for (const key of this.watchers.keys()) this.#touchReplaced(key, other);
+    for (const key of other.watchers.keys()) other.#touchReplaced(key, this);
+    [this.keyspace, other.keyspace] = [other.keyspace, this.keyspace];
+    [this.expires, other.expires] = [other.expires, this.expires];
+    [this.#valueBytes, other.#valueBytes] = [other.#valueBytes, this.#valueBytes];
+    for (const db of [this, other]) db.#forgetPlaces();
+    this.engine.blocking.lookAgain(this, other);
+  }
+
+  /** A key is about to change while a snapshot is taken: what it was is written first. */
+  #keep(key: string): void {
+    this.engine.snapshot!.before(this.keyspace, key, hashWord(key));
+  }
+
+  // ---------------------------------------------------------------------------------------------- expiry
+
+  /** When a key expires, in ms; undefined when it does not or does not exist. */
+  deadline(key: string): number | undefined {
+    if (this.expires.size === 0 || this.#find(key) === undefined) return undefined;
+    return this.expires.get(key);
+  }
+
+  /** Sets a key's deadline, unannounced: callers that stand for a command announce it with `changed`. */
+  expireAt(key: string, ms: number): void {
+    const { engine } = this;
+    if (engine.snapshot !== null) this.#keep(key);
+    if (engine.replication.isWritableReplica && !engine.current?.isPrimary) {
+      engine.replication.ownDeadlines.remember(this, key);
+    }
+    this.expires.set(key, ms);
+  }
+
+  /** Takes a key's deadline away; false if it had none. */
+  persist(key: string): boolean {
+    if (this.expires.size === 0 || this.#find(key) === undefined) return false;
+    if (this.engine.snapshot !== null) this.#keep(key);
+    return this.expires.delete(key);
+  }
+
+  // ---------------------------------------------------------------------------------------------- announcing
+
+  /** Announces a change to a key that was made by other means than edit and put (its deadline, its place). */
+  changed(key: string, event: string, eventClass: EventClass = GENERIC_EVENT): void {
+    this.#announce(key, eventClass, event, 1);
+  }
+
+  #announce(key: string, eventClass: EventClass, event: string | undefined, changes: number): void {
+    const { engine } = this;
+    engine.dirty += changes;
+    this.signal(key);
+    if (event !== undefined && engine.notifyFlags !== 0) engine.notify(this, eventClass, event, key);
+  }
+
+  /** Tells watchers and caches that a key is not what it was. */
+  signal(key: string, by: Client | null = this.engine.current): void {
+    if (this.watchers.size > 0) this.#touchWatchers(key);
+    if (this.engine.tracking.active) this.engine.tracking.keyChanged(key, by);
+  }
+
+  /**
+   * Has those who wait for a key look at it again. Not on every change: as in Redis, only when the key is new, or is or was
+   * a stream. A list that takes the place of something else without being new wakes nobody.
+   */
+  #wake(key: string, type: TypeName): void {
+    if (type === "list" || type === "zset" || type === "stream") this.engine.blocking.keyChanged(this, key, type);
+  }
+
+  /** A value is about to go: readers of a group must hear of it if it is a stream. */
+  #wakeStreamReaders(key: string, value: Value | undefined): void {
+    if (value !== undefined && typeOf(value) === "stream") this.#wake(key, "stream");
+  }
+
+  #touchWatchers(key: string): void {
+    for (const watcher of this.watchers.get(key) ?? []) {
+      if (watcher.stale) {
+        if (this.keyspace.has(key)) {
+          if (this.isDue(key)) continue;
+        } else {
+          watcher.stale = false;
+          continue;
+        }
+      }
+      watcher.watchBroken = true;
+    }
+  }
+
+  /**
+   * The whole database is about to be emptied or replaced. A watched key has changed unless it is missing, or its time has
+   * come, on both sides.
+   */
+  #touchReplaced(key: string, replacement: Db | null): void {
+    const comes = replacement?.keyspace.has(key) ?? false;
+    const comesStale = comes && replacement!.isDue(key);
+    const goes = this.keyspace.has(key);
+    if (!goes && !comes) return;
+    for (const watcher of this.watchers.get(key)!) {
+      const wasMissing = watcher.stale || !goes;
+      if (wasMissing && (!comes || comesStale)) watcher.stale = comesStale;
+      else watcher.watchBroken = true;
+    }
+  }
+
+  /** Publishes a key-space event and nothing else. */
+  notify(event: string, key: string, eventClass: EventClass = GENERIC_EVENT): void {
+    if (this.engine.notifyFlags !== 0) this.engine.notify(this, eventClass, event, key);
+  }
+}

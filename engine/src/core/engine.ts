@@ -1,0 +1,658 @@
+/**
+ * The store: databases, clients, and one way in for every command.
+ *
+ * `execute` is that way. A socket, an embedder, EXEC and a script all end in it or in `call` below it. It runs to the end
+ * before anything else happens; only then are clients that wait for a key served and effects handed on.
+ */
+
+import { groups } from "../commands/index.ts";
+import { Config, ConfigError } from "../config/config.ts";
+import { Migrations } from "../migration/index.ts";
+import { LatencyMonitor } from "../observe/latency.ts";
+import { Monitor } from "../observe/monitor.ts";
+import { SlowLog } from "../observe/slow-log.ts";
+import { type CommandStats, Stats } from "../observe/stats.ts";
+import { Persistence } from "../persist/persistence.ts";
+import type { Snapshot } from "../persist/snapshot.ts";
+import { Replication } from "../replication/index.ts";
+import { Functions } from "../scripting/functions.ts";
+import { Scripts } from "../scripting/scripts.ts";
+import { Args } from "../table/args.ts";
+import {
+  ADMIN,
+  ALLOW_BUSY,
+  type Command,
+  CommandTable,
+  DENYOOM,
+  FAST,
+  MAY_REPLICATE,
+  NO_AUTH,
+  NO_MULTI,
+  READONLY,
+  SKIP_MONITOR,
+  SKIP_SLOWLOG,
+  WHILE_LOADING,
+  WHILE_SUBSCRIBED,
+  WRITE,
+} from "../table/command-table.ts";
+import type { Limits, Value } from "../types/value.ts";
+import { Blocking } from "./blocking.ts";
+import { Client, type Transport } from "./client.ts";
+import { ClientMemory } from "./client-memory.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import { Db } from "./db.ts";
+import { type Effect, type EffectListener, FOR_ALL, type Framing } from "./effects.ts";
+import {
+  execAborted,
+  internalError,
+  LOADING,
+  NOAUTH,
+  notAllowedInMulti,
+  notInSubscribedMode,
+  OOM,
+  REPLICA_KEYSPACE,
+  ReplyError,
+  unknownCommand,
+  unknownSubcommand,
+  wrongArity,
+} from "./errors.ts";
+import { Eviction } from "./eviction.ts";
+import { ActiveExpiry } from "./expiry.ts";
+import type { Table } from "./hash-table.ts";
+import { HeapGuard } from "./heap-guard.ts";
+import { LONGEST_VALUE } from "./longest-string.ts";
+import { type EventClass, notifyEvent } from "./notify.ts";
+import { Pause } from "./pause.ts";
+import { PubSub } from "./pubsub.ts";
+import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
+import { PEAK_RESET_MS, type ReplyRoomSettings } from "./reply-room.ts";
+import { Tracking } from "./tracking.ts";
+
+export interface EngineOptions {
+  /** Directives of redis.conf by name. */
+  readonly config?: Readonly<Record<string, string>>;
+  /** What rename-command says: a command and its new name, or an empty one to remove it. */
+  readonly renamedCommands?: readonly (readonly [string, string])[];
+  readonly clock?: Clock;
+  /** How much of V8's heap may be in use before writes are refused, as a share; false for no such limit (heap-guard.ts). */
+  readonly heapGuard?: number | boolean;
+}
+
+/** What SHUTDOWN was asked for; without `save` it depends on whether save points are configured. */
+export interface ShutdownRequest {
+  readonly save: boolean | undefined;
+  readonly now: boolean;
+  readonly force: boolean;
+}
+
+/** New addresses are open: `commit` leaves the old ones, `cancel` the new ones. */
+export interface Move {
+  commit(): void;
+  cancel(): void;
+}
+
+const table = new CommandTable(groups);
+
+/**
+ * Reading the clock twice costs as much as a GET. So of commands that take a microsecond or so whatever the data is, one
+ * call in sixteen is timed and stands for the others; the rest are timed always. Where the slow log or the latency monitor
+ * asks for shorter durations than this, everything is.
+ */
+const BRIEF_MICROSECONDS = 1000;
+const TIMED_MASK = 15;
+
+/** How often housekeeping runs. */
+const TICK_MS = 100;
+
+/** The command table with what rename-command says. */
+function tableWith(renames: readonly (readonly [string, string])[]): CommandTable {
+  if (renames.length === 0) return table;
+  try {
+    return new CommandTable(groups, renames);
+  } catch (error) {
+    throw new ConfigError(`rename-command: ${(error as Error).message}`);
+  }
+}
+
+export class Engine {
+  readonly clock: Clock;
+  readonly config: Config;
+  readonly commands: CommandTable;
+  /** The same under their own names, which primaries and files use whatever commands are called here. */
+  readonly originalCommands = table;
+  readonly databases: Db[];
+  readonly clients = new Map<number, Client>();
+  readonly stats = new Stats(table.count);
+  readonly blocking: Blocking;
+  readonly pubsub: PubSub;
+  readonly tracking: Tracking;
+  readonly monitor: Monitor;
+  readonly pause: Pause;
+  readonly slowLog: SlowLog;
+  readonly latency: LatencyMonitor;
+  readonly heapGuard: HeapGuard;
+  readonly clientMemory: ClientMemory;
+  readonly eviction: Eviction;
+  readonly expiry: ActiveExpiry;
+  readonly scripts: Scripts;
+  readonly persistence: Persistence;
+  readonly functions: Functions;
+  readonly migrations: Migrations;
+  readonly replication: Replication;
+  readonly startedAt: number;
+  /** Changes since the start. */
+  dirty = 0;
+  /** The client whose command is running. */
+  current: Client | null = null;
+  /** Set while a password is configured; clients begin unauthenticated. */
+  passwordRequired = false;
+  /** notify-keyspace-events as bits; 0 means that nothing is published. */
+  notifyFlags = 0;
+  /** Stops the process that this engine serves, or says that it cannot; null where there is nothing to stop (in process). */
+  onShutdown: ((request: ShutdownRequest) => boolean | Promise<boolean>) | null = null;
+  /** Calls a shutdown off that a signal or a command has asked for; false if there is none. */
+  onShutdownAbort: (() => boolean) | null = null;
+  /**
+   * Listens on these addresses beside the ones before, for CONFIG SET; null if it cannot. Null where a program of somebody
+   * else's decides (in process).
+   */
+  onListen: ((port: number, bind: readonly string[]) => Promise<Move | null>) | null = null;
+  /** Called with the housekeeping. */
+  onTick: (() => void) | null = null;
+  /** Where messages for whoever runs this go; nowhere unless somebody sets it. */
+  log: (level: "debug" | "verbose" | "notice" | "warning", message: string) => void = () => {};
+  /** DEBUG PAUSE-CRON. */
+  cronPaused = false;
+  /** DEBUG SET-SKIP-CHECKSUM-VALIDATION. */
+  skipsChecksums = false;
+  /** DEBUG REPLYBUFFER. */
+  readonly replyRooms: ReplyRoomSettings = { resizing: true, peakResetMs: PEAK_RESET_MS };
+  /** DEBUG SET-DISABLE-DENY-SCRIPTS. */
+  allowDeniedInScripts = false;
+  /** The snapshot that is being taken, which must see keys before they change. */
+  snapshot: Snapshot | null = null;
+  /** Data is being read from files: nothing expires meanwhile, and few commands are answered. */
+  loading = false;
+  /** The first port that was listened on; 0 if there is none. Replicas tell their primary. */
+  listeningPort = 0;
+  /** Names this run, for INFO: 40 hexadecimal digits. */
+  readonly runId: string;
+  /** Listeners to effects: the append-only file, replicas, tests. */
+  readonly effectListeners = new Set<EffectListener>();
+
+  /** Who gets the effects of what is running; a script may ask for less than all. */
+  effectAudience = FOR_ALL;
+  /** Called again and again while a script runs too long: lets existing clients be read and answered; says how many. */
+  onBusy: (() => number) | null = null;
+  /** Told when a script begins to hold the thread for longer than busy-reply-threshold, and when it is over. */
+  onHeld: ((held: boolean) => void) | null = null;
+  /** Told of faults inside handlers; prints them unless replaced. */
+  onError: (error: unknown, command: string) => void = (error, command) => {
+    console.error(`cinnabar: fault in ${command}:`, error);
+  };
+
+  /** When housekeeping last ran: the time to a tenth of a second, for nothing. */
+  tickedAt: number;
+  #now = 0;
+  #nextClientId = 1;
+  /** The client whose command is running at the outermost level, while `tell` may have to wait for its reply. */
+  #executing: Client | null = null;
+  #messages: Reply[] = [];
+  /** The blocked client that is being served, while `tell` has to wait for its reply. */
+  #served: Client | null = null;
+  #servedMessages: Reply[] = [];
+  #depth = 0;
+  #effects: Effect[] = [];
+  #tick: NodeJS.Timeout;
+
+  constructor(options: EngineOptions = {}) {
+    this.clock = options.clock ?? systemClock;
+    this.startedAt = this.now;
+    this.tickedAt = this.now;
+    this.runId = Array.from({ length: 40 }, () => Math.floor(this.clock.random() * 16).toString(16)).join("");
+    this.commands = tableWith(options.renamedCommands ?? []);
+    this.config = new Config(options.config ?? {});
+    this.databases = Array.from({ length: this.config.values.databases }, (_, i) => new Db(this, i));
+    this.blocking = new Blocking(this);
+    this.pubsub = new PubSub();
+    this.tracking = new Tracking(this);
+    this.monitor = new Monitor(this);
+    this.pause = new Pause(this);
+    this.slowLog = new SlowLog(this);
+    this.latency = new LatencyMonitor(this);
+    this.heapGuard = new HeapGuard(this, options.heapGuard);
+    this.clientMemory = new ClientMemory(this);
+    this.eviction = new Eviction(this);
+    this.expiry = new ActiveExpiry(this);
+    this.scripts = new Scripts(this);
+    this.persistence = new Persistence(this);
+    this.functions = new Functions(this);
+    this.migrations = new Migrations(this);
+    this.replication = new Replication(this);
+    this.config.attach(this);
+    this.#tick = setInterval(() => this.tick(), TICK_MS);
+    this.#tick.unref();
+  }
+
+  get limits(): Limits {
+    return this.config.limits;
+  }
+
+  // ---------------------------------------------------------------------------------------------- clients
+
+  addClient(transport: Transport): Client {
+    const client = new Client(this, this.#nextClientId++, transport);
+    this.clients.set(client.id, client);
+    this.stats.connections++;
+    return client;
+  }
+
+  /** Lets go of everything that a client held. Its transport is closed by whoever calls this. */
+  removeClient(client: Client): void {
+    if (client.closed) return;
+    client.closed = true;
+    this.clientMemory.forget(client);
+    this.clients.delete(client.id);
+    this.blocking.forget(client);
+    this.unwatch(client);
+    this.pubsub.unsubscribeAll(client);
+    this.tracking.disable(client);
+    this.monitor.remove(client);
+    this.pause.forget(client);
+    if (client.replica !== null) this.replication.detach(client.replica);
+  }
+
+  // ---------------------------------------------------------------------------------------------- commands
+
+  /** Milliseconds since 1970, fixed while a command, transaction or script runs. Read when it is first asked for. */
+  get now(): number {
+    if (this.#now === 0) this.#now = this.clock.now();
+    return this.#now;
+  }
+
+  /** Microseconds since 1970: what TIME says. It goes on while a script runs, and is never behind `now`. */
+  get nowMicros(): number {
+    return Math.max(this.now * 1000, this.clock.nowMicros());
+  }
+
+  /** Runs something at the time that it is now, also inside a transaction, where time stands still. */
+  atPresent<T>(run: () => T): T {
+    const outer = this.#now;
+    this.#now = 0;
+    try {
+      return run();
+    } finally {
+      this.#now = outer;
+    }
+  }
+
+  /** Lets time go on: before every batch of commands, as nothing expires while they run. */
+  renewClock(): void {
+    if (this.#depth === 0) this.#now = 0;
+  }
+
+  /** Runs one command of a client, or queues it in the client's transaction, or refuses it. */
+  execute(client: Client, argv: readonly string[]): Reply {
+    let command = this.commands.get(argv[0]!);
+    if (command === undefined && client.isPrimary) command = this.originalCommands.get(argv[0]!);
+    if (command === undefined) return this.#refuse(client, null, unknownCommand(argv));
+    if (command.subcommands !== null && argv.length > 1) {
+      const sub = command.subcommands.get(argv[1]!.toLowerCase());
+      if (sub !== undefined) command = sub;
+      else return this.#refuse(client, command, unknownSubcommand(argv[1]!, command.name));
+    }
+    if (command.varies && command.accepts(argv.length)) command = command.asCalled(this, argv);
+    client.lastCommand = command;
+    if (!command.accepts(argv.length)) return this.#refuse(client, command, wrongArity(command.name));
+    const refusal = this.#refusal(client, command);
+    // Keys that were evicted to make room are not part of what the command does.
+    if (this.#effects.length > 0 && this.#depth === 0) this.#handOn("batch");
+    if (refusal !== null) return this.#refuse(client, command, refusal);
+    if (this.tracking.active) this.tracking.shrink();
+    if (this.pause.active && this.#depth === 0 && this.pause.blocks(client, command, argv)) return POSTPONED;
+    if (client.multi !== null && !command.runsInsideMulti) {
+      client.multi.push({ command, argv });
+      return QUEUED;
+    }
+    if (this.#depth > 0) return this.call(client, command, argv);
+    if (this.tracking.active || this.monitor.active) this.#executing = client;
+    const reply = this.call(client, command, argv);
+    this.#settle(command.touchesAnyKey ? "batch" : "unit");
+    if (this.replication.feeding) client.streamOffset = this.replication.feed.offset;
+    return this.#executing === null ? reply : this.#withMessages(client, reply);
+  }
+
+  /** A reply with the messages behind it that the command itself has caused for its client. */
+  #withMessages(client: Client, reply: Reply): Reply {
+    this.#executing = null;
+    if (this.#messages.length === 0) return reply;
+    const messages = this.#messages;
+    this.#messages = [];
+    if (reply !== BLOCKED && client.replyMode === "on") return new WithMessages(reply, messages);
+    for (const message of messages) client.push(message);
+    return reply;
+  }
+
+  /** Sends a message that must not come between a client's own command and its reply. */
+  tell(client: Client, message: Reply): void {
+    if (client === this.#executing) this.#messages.push(message);
+    else if (client === this.#served) this.#servedMessages.push(message);
+    else client.push(message);
+  }
+
+  /** Serves a client that was blocked: what that causes for itself comes behind its reply. */
+  serving(client: Client, serve: () => void): void {
+    this.#served = client;
+    try {
+      serve();
+    } finally {
+      this.#served = null;
+    }
+    if (this.#servedMessages.length === 0) return;
+    const messages = this.#servedMessages;
+    this.#servedMessages = [];
+    for (const message of messages) client.push(message);
+  }
+
+  /** The reasons not to run a command that depend on the client's and the server's state. */
+  #refusal(client: Client, command: Command): ReplyError | null {
+    const { flags } = command;
+    if (client.isPrimary) return null;
+    if (!client.authenticated && (flags & NO_AUTH) === 0) return NOAUTH;
+    // Before what a script says: a file may hold one that takes long.
+    if (this.loading && this.#needsData(client, command)) return LOADING;
+    // SHUTDOWN says for itself: it may end a script, but only without saving.
+    if (this.scripts.running !== null && (flags & ALLOW_BUSY) === 0 && command.name !== "shutdown") {
+      return this.scripts.busyError;
+    }
+    if (client.multi !== null && (flags & NO_MULTI) !== 0) return notAllowedInMulti(command.name);
+    // Clients before keys: what the last command has made of its client's buffers must cost nobody's data.
+    if (this.clientMemory.isOver) {
+      this.clientMemory.evict();
+      // Nobody hears it.
+      if (client.closed) return OOM;
+    }
+    if (this.#mayLackRoom(client, command) && !this.eviction.makeRoom() && this.#needsRoom(client, command)) return OOM;
+    if (this.persistence.troubled && this.#needsFiles(client, command)) {
+      const refusal = this.persistence.refusal();
+      if (refusal !== null) return refusal;
+    }
+    if (this.replication.guarded) {
+      const refusal = this.replication.refusal(client, command);
+      if (refusal !== null) return refusal;
+    }
+    if (client.protocol === 2 && (flags & WHILE_SUBSCRIBED) === 0 && client.subscriptions > 0) {
+      return notInSubscribedMode(command.name);
+    }
+    if ((client.monitoring || client.replica?.attached) && (flags & (WRITE | READONLY | MAY_REPLICATE)) !== 0)
+      return REPLICA_KEYSPACE;
+    return null;
+  }
+
+  /** What is refused while data is loaded: EXEC too, when anything in its queue is. */
+  #needsData(client: Client, command: Command): boolean {
+    if ((command.flags & WHILE_LOADING) === 0) return true;
+    return (
+      command.name === "exec" && (client.multi?.some(({ command: { flags } }) => !(flags & WHILE_LOADING)) ?? false)
+    );
+  }
+
+  /** Whether to look for room: always with maxmemory; else for what needs some, and while the heap is full. */
+  #mayLackRoom(client: Client, command: Command): boolean {
+    if (this.eviction.limit > 0 || this.heapGuard.full) return true;
+    return (command.flags & DENYOOM) !== 0 && this.heapGuard.isShort(client.db);
+  }
+
+  /** EXEC needs room when anything in its queue does. */
+  #needsRoom(client: Client, command: Command): boolean {
+    if ((command.flags & DENYOOM) !== 0) return true;
+    return command.name === "exec" && (client.multi?.some((queued) => queued.command.flags & DENYOOM) ?? false);
+  }
+
+  /** What is refused while files cannot be written; PING too, so that those who watch over servers notice. */
+  #needsFiles(client: Client, command: Command): boolean {
+    if ((command.flags & WRITE) !== 0 || command.name === "ping") return true;
+    return command.name === "exec" && (client.multi?.some((queued) => queued.command.flags & WRITE) ?? false);
+  }
+
+  #refuse(client: Client, command: Command | null, reason: ReplyError): ReplyError {
+    let error = reason;
+    if (client.multi !== null) client.multiAborted = true;
+    if (command?.name === "exec") {
+      this.discard(client);
+      error = execAborted(error);
+    }
+    if (command !== null) this.stats.of(command.index).rejected++;
+    this.stats.countError(error.code);
+    return error;
+  }
+
+  /**
+   * Runs a command's handler: for execute, and for EXEC and scripts, which have made the checks themselves. Counts it, logs
+   * it when slow, and hands on its effects.
+   */
+  call(client: Client, command: Command, argv: readonly string[]): Reply {
+    const stats = this.stats.of(command.index);
+    const outer = this.current;
+    const db = client.db.index;
+    const dirty = this.dirty;
+    const brief = command.isBrief(argv.length);
+    const timed = (stats.calls & TIMED_MASK) === 0 || !brief || this.#timesAll();
+    const started = timed ? this.clock.monotonic() : 0;
+    this.current = client.behalfOf ?? client;
+    this.#depth++;
+    client.propagation = null;
+    let reply: Reply;
+    try {
+      if (this.heapGuard.tight && !brief) this.heapGuard.requireFor(client, command, argv);
+      reply = command.run!(client, new Args(argv, command.firstArgument));
+    } catch (error) {
+      reply = error instanceof ReplyError ? error : this.#internalError(command, error);
+    } finally {
+      this.#depth--;
+      this.current = outer;
+    }
+    stats.calls++;
+    this.stats.commands++;
+    if (timed) {
+      const microseconds = (this.clock.monotonic() - started) * 1000;
+      if (reply !== BLOCKED || client.isParked) this.#took(microseconds, stats, client, command, argv);
+      else {
+        // How long a wait takes is known when it is over.
+        stats.took(microseconds, false);
+        client.blockedCall = { argv, startedAt: started };
+      }
+    }
+    if (reply instanceof ReplyError) {
+      stats.failed++;
+      this.stats.countError(reply.code);
+    }
+    if (this.monitor.active && (command.flags & (SKIP_MONITOR | ADMIN)) === 0) {
+      this.monitor.feed(client, client.shownArgv ?? argv);
+    }
+    client.shownArgv = null;
+    if (this.effectListeners.size > 0 && !command.runsInsideMulti) this.#collect(client, db, argv, dirty);
+    if (client.tracking !== null) this.tracking.afterCommand(client, command, argv);
+    return reply;
+  }
+
+  /** Whether somebody wants to know of durations so short that brief commands matter. */
+  #timesAll(): boolean {
+    const { threshold } = this.slowLog;
+    return (threshold >= 0 && threshold < BRIEF_MICROSECONDS) || this.latency.threshold > 0;
+  }
+
+  #took(microseconds: number, stats: CommandStats, client: Client, command: Command, argv: readonly string[]): void {
+    stats.took(microseconds, this.latency.tracking);
+    this.#logSlow(client, command, argv, microseconds);
+    if (this.latency.threshold > 0) {
+      this.latency.add((command.flags & FAST) === 0 ? "command" : "fast-command", microseconds / 1000);
+    }
+  }
+
+  #logSlow(client: Client, command: Command, argv: readonly string[], microseconds: number): void {
+    const { threshold } = this.slowLog;
+    if (threshold < 0 || microseconds < threshold || (command.flags & SKIP_SLOWLOG) !== 0) return;
+    this.slowLog.add(client, client.shownArgv ?? argv, microseconds);
+  }
+
+  /** A call that has waited has been answered: it took as long as the wait, in the statistics and the slow log. */
+  waited(client: Client): void {
+    const { blockedCall: call, lastCommand: command } = client;
+    client.blockedCall = null;
+    if (call === null || command === null) return;
+    const microseconds = (this.clock.monotonic() - call.startedAt) * 1000;
+    this.stats.of(command.index).waited(microseconds, this.latency.tracking);
+    this.#logSlow(client, command, call.argv, microseconds);
+  }
+
+  /** A fault of ours, or a value too large for V8: the caller gets an error, everybody else goes on. */
+  #internalError(command: Command, error: unknown): ReplyError {
+    this.onError(error, command.name);
+    return internalError(command.name);
+  }
+
+  /** Runs part of a command on behalf of a client that was blocked in it. */
+  runFor<T>(client: Client, run: () => T): T {
+    const outer = this.current;
+    const dirty = this.dirty;
+    this.current = client;
+    this.#depth++;
+    client.propagation = [];
+    try {
+      return run();
+    } finally {
+      this.#depth--;
+      this.current = outer;
+      if (this.effectListeners.size > 0) this.#collect(client, client.db.index, [], dirty);
+      if (this.#depth === 0 && this.#effects.length > 0) this.#handOn("unit");
+    }
+  }
+
+  /** Runs the rest of a command whose client was parked, now that what it waited for has come. */
+  runAfterwards(client: Client, run: () => Reply): Reply {
+    this.renewClock();
+    const reply = this.runFor(client, run);
+    this.#settle();
+    return reply;
+  }
+
+  /** What has to wait until a command is over. */
+  #settle(framing: Framing = "unit"): void {
+    if (this.#effects.length > 0) this.#handOn(framing);
+    if (this.blocking.hasReady) this.blocking.serveReady();
+    if (this.tracking.hasPending) this.tracking.flush();
+  }
+
+  // ---------------------------------------------------------------------------------------------- effects
+
+  #collect(client: Client, db: number, argv: readonly string[], dirtyBefore: number): void {
+    const { propagation } = client;
+    const audience = this.effectAudience & client.audience;
+    client.propagation = null;
+    client.audience = FOR_ALL;
+    if (audience === 0) return;
+    if (propagation !== null) for (const effect of propagation) this.#effects.push({ db, argv: effect, audience });
+    else if (this.dirty !== dirtyBefore) this.#effects.push({ db, argv, audience });
+  }
+
+  /** Adds an effect that no command stands for: an expired or evicted key. */
+  propagate(db: number, argv: readonly string[]): void {
+    if (this.effectListeners.size > 0) this.#effects.push({ db, argv, audience: FOR_ALL });
+  }
+
+  /** Hands on an eviction by itself, where no command runs that it would be a part of. */
+  handOnRemoval(): void {
+    if (this.#depth === 0 && this.#effects.length > 0) this.#handOn("batch");
+  }
+
+  /** Hands on what has been done since the last time. */
+  #handOn(framing: Framing): void {
+    const effects = this.#effects;
+    this.#effects = [];
+    for (const listener of this.effectListeners) listener(effects, framing);
+  }
+
+  // ---------------------------------------------------------------------------------------------- transactions
+
+  /** Leaves a client's transaction and its watched keys. */
+  discard(client: Client): void {
+    client.multi = null;
+    client.queueAccount.bytes = 0;
+    client.multiAborted = false;
+    this.unwatch(client);
+  }
+
+  unwatch(client: Client): void {
+    for (const watched of client.watched) {
+      const { db, key } = watched;
+      const watchers = db.watchers.get(key);
+      if (watchers === undefined) continue;
+      watchers.delete(watched);
+      if (watchers.size === 0) db.watchers.delete(key);
+    }
+    client.watched = [];
+    client.watchBroken = false;
+  }
+
+  // ---------------------------------------------------------------------------------------------- keys
+
+  /** Renews a key's access stamp. */
+  touch(keys: Table<Value>, place: number): void {
+    if (this.eviction.lfu) this.eviction.touchFrequency(keys.stamps!, place);
+    else keys.stamps![place] = this.eviction.clock;
+  }
+
+  stampNew(keys: Table<Value>, place: number): void {
+    keys.stamps![place] = this.eviction.newStamp;
+  }
+
+  /** The longest string that a command may make. */
+  get maxStringBytes(): number {
+    return Math.min(this.config.values["proto-max-bulk-len"], LONGEST_VALUE);
+  }
+
+  /** What keys and values take, about. */
+  get dataBytes(): number {
+    let bytes = 0;
+    for (const db of this.databases) bytes += db.sizeBytes;
+    return bytes;
+  }
+
+  notify(db: Db, eventClass: EventClass, event: string, key: string): void {
+    notifyEvent(this.notifyFlags, eventClass, event, key, db.index, (channel, message) =>
+      this.pubsub.publish(channel, message),
+    );
+  }
+
+  // ---------------------------------------------------------------------------------------------- housekeeping
+
+  /** Housekeeping, ten times a second; tests with a clock of their own call it themselves. */
+  tick(): void {
+    if (this.cronPaused) return;
+    this.renewClock();
+    this.heapGuard.look();
+    this.eviction.renewClock();
+    this.stats.sample(this.clock.monotonic(), this.eviction.usedBytes);
+    this.pause.check();
+    if (this.replication.isReplica) this.replication.ownDeadlines.expire();
+    else if (!this.pause.paused && !this.loading) this.expiry.cycle();
+    this.blocking.expire();
+    this.#settle("batch");
+    this.persistence.cron();
+    this.migrations.cron();
+    this.replication.cron();
+    this.onTick?.();
+    this.clientMemory.cron();
+    if (this.tracking.active) this.tracking.shrink();
+  }
+
+  /** Stops the timers. Sockets and files are closed by their owners before. */
+  stop(): void {
+    clearInterval(this.#tick);
+    this.replication.stop();
+    this.blocking.close();
+    this.migrations.close();
+    this.pause.close();
+  }
+}

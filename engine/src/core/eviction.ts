@@ -1,0 +1,297 @@
+/**
+ * What happens when memory is short: which keys go, by maxmemory-policy.
+ *
+ * Every key carries a stamp of 24 bits beside its entry in the keyspace (dict.ts). Under most policies it is the time of the
+ * last access in seconds; under the LFU policies it is the minute of the last decay (16 bits) and a counter (8 bits) that
+ * grows ever more slowly with use and shrinks with time. Nothing is kept in order: choosing means looking at a few keys by
+ * chance and keeping the best candidates of all looks so far in a small pool, as Redis does. With 16 places in the pool and
+ * 5 looks a time, what goes is close to what a true LRU would choose, at the cost of no list at all.
+ *
+ * What counts against maxmemory is the sum of these accounts, all kept by the engine itself:
+ * - BASE_BYTES for what an engine takes before its first key, so that a limit below it refuses at once, as in Redis;
+ * - keys and values (`sizeBytes` of every type);
+ * - clients: buffers, unfinished commands, MULTI queues, subscriptions (client-memory.ts);
+ * - the replication backlog; scripts and functions that are kept.
+ * `used_memory` adds what replicas and the append-only file have yet to take. That does not count for eviction, since
+ * removing keys would only add to it. Beside maxmemory there is what V8's heap can hold (heap-guard.ts), with the same
+ * consequences.
+ */
+
+import { replicationBytes } from "../replication/info.ts";
+import { accountOf } from "./client-memory.ts";
+import type { Db } from "./db.ts";
+import type { Engine } from "./engine.ts";
+
+/** A key's counter when it is new: above zero, so that it is not the first to go before it was ever used. */
+const LFU_FIRST = 5;
+const POOL_SIZE = 16;
+const STAMP_BITS = 0xffffff;
+/** What the command table, the configuration and the empty keyspace take, about. */
+export const BASE_BYTES = 1024 * 1024;
+
+/** A key that may go: the higher the score, the sooner. */
+interface Candidate {
+  readonly db: Db;
+  readonly key: string;
+  readonly score: number;
+}
+
+export class Eviction {
+  /** maxmemory; 0 means that there is none. */
+  limit = 0;
+  /** Whether stamps count uses rather than tell the time. */
+  lfu = false;
+  /** Now, as a stamp: seconds in 24 bits. */
+  clock = 0;
+  /** The stamp of a key that is made now. */
+  newStamp = 0;
+  /** Milliseconds spent over the limit, and since when it is exceeded now (0: it is not). */
+  exceededMs = 0;
+  exceededSince = 0;
+
+  readonly #engine: Engine;
+  readonly #chance: () => number;
+  #pool: Candidate[] = [];
+  #nextDb = 0;
+  #otherBytes = 0;
+  #running = false;
+  #volatile = false;
+  #random = false;
+  #byDeadline = false;
+  #never = true;
+  #samples = 5;
+  #logFactor = 10;
+  #decayMinutes = 1;
+  #minute = 0;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.#chance = () => engine.clock.random();
+    this.renewClock();
+  }
+
+  /** Takes over the directives; a limit that was lowered acts after the command, or transaction, that lowered it. */
+  configure(): void {
+    const { values } = this.#engine.config;
+    const policy = values["maxmemory-policy"];
+    this.limit = values.maxmemory;
+    this.lfu = policy.endsWith("lfu");
+    this.#never = policy === "noeviction";
+    this.#volatile = policy.startsWith("volatile");
+    this.#random = policy.endsWith("random");
+    this.#byDeadline = policy === "volatile-ttl";
+    this.#samples = values["maxmemory-samples"];
+    this.#logFactor = values["lfu-log-factor"];
+    this.#decayMinutes = values["lfu-decay-time"];
+    this.#pool = [];
+    this.renewClock();
+    if (this.limit > 0) this.#goOnLater();
+  }
+
+  /** Called by every tick: the stamps' clock, and what changes slowly of what counts. */
+  renewClock(): void {
+    const { now } = this.#engine;
+    this.clock = Math.floor(now / 1000) & STAMP_BITS;
+    this.#minute = Math.floor(now / 60_000) & 0xffff;
+    this.newStamp = this.lfu ? (this.#minute << 8) | LFU_FIRST : this.clock;
+    this.#otherBytes = this.#countOthers();
+  }
+
+  #countOthers(): number {
+    const { replication, scripts } = this.#engine;
+    return BASE_BYTES + (replication?.feed.backlog?.sizeBytes ?? 0) + (scripts?.sizeBytes ?? 0);
+  }
+
+  // ---------------------------------------------------------------------------------------------- stamps
+
+  /** Counts a use: first the decay that is due, then one more with a probability that falls as the counter grows. */
+  touchFrequency(stamps: Uint32Array, place: number): void {
+    let counter = this.frequency(stamps[place]!);
+    if (counter < 255) {
+      const base = Math.max(0, counter - LFU_FIRST);
+      if (this.#chance() * (base * this.#logFactor + 1) < 1) counter++;
+    }
+    stamps[place] = (this.#minute << 8) | counter;
+  }
+
+  /** The use counter of a stamp as it is now, decayed (LFU policies). */
+  frequency(stamp: number): number {
+    const counter = stamp & 0xff;
+    if (this.#decayMinutes === 0) return counter;
+    const minutes = (this.#minute - (stamp >>> 8)) & 0xffff;
+    return Math.max(0, counter - Math.floor(minutes / this.#decayMinutes));
+  }
+
+  /** Seconds since a key's last access (policies other than LFU). */
+  idleSeconds(stamp: number): number {
+    return (this.clock - stamp) & STAMP_BITS;
+  }
+
+  /** Whether small integers are one object for all keys, as OBJECT REFCOUNT tells: not when each needs its own stamp. */
+  get sharesIntegers(): boolean {
+    return this.limit === 0 || this.#never || this.#random || this.#byDeadline;
+  }
+
+  // ---------------------------------------------------------------------------------------------- making room
+
+  /** What counts against maxmemory. */
+  get usedBytes(): number {
+    return this.#otherBytes + this.#engine.dataBytes + this.#engine.clientMemory.totalBytes;
+  }
+
+  /** The same as of now, with what is not counted for eviction: INFO's used_memory. */
+  get totalBytes(): number {
+    const engine = this.#engine;
+    let clients = 0;
+    for (const client of engine.clients.values()) if (!client.replica?.attached) clients += accountOf(client).total;
+    return this.#countOthers() + engine.dataBytes + clients + this.uncountedBytes;
+  }
+
+  /** What replicas and the append-only file have yet to take. */
+  get uncountedBytes(): number {
+    return replicationBytes(this.#engine).replicas + this.#engine.persistence.aof.appender.bufferedBytes;
+  }
+
+  /** Below maxmemory, if there is one, and below what the heap can hold. */
+  #hasRoom(): boolean {
+    return this.#excessBytes() === 0 && !this.#isHeapFull();
+  }
+
+  #excessBytes(): number {
+    return this.limit > 0 ? Math.max(0, this.usedBytes - this.limit) : 0;
+  }
+
+  #isHeapFull(): boolean {
+    const { heapGuard, databases } = this.#engine;
+    return heapGuard.full && heapGuard.isShort(databases[0]!);
+  }
+
+  /**
+   * Removes keys until what is left fits; false where that cannot be done. A command must not wait long for it: past its
+   * share of time the rest goes on between commands, and the command is let through.
+   */
+  makeRoom(): boolean {
+    if (this.#hasRoom()) {
+      if (this.exceededSince !== 0) this.#endExcess();
+      return true;
+    }
+    if (this.#engine.replication.isReplica && this.#engine.config.values["replica-ignore-maxmemory"]) return true;
+    if (this.#never) return false;
+    const { clock, latency } = this.#engine;
+    const started = clock.monotonic();
+    if (this.exceededSince === 0) this.exceededSince = started;
+    const madeRoom = this.#removeSome(this.#excessBytes(), started + this.#budgetMs());
+    latency.add("eviction-cycle", clock.monotonic() - started);
+    return madeRoom;
+  }
+
+  /**
+   * Goes by what the removed keys took, not by the whole sum: that grows with every message to a client that tracks the key,
+   * and would never stop.
+   */
+  #removeSome(excess: number, until: number): boolean {
+    const engine = this.#engine;
+    const goal = engine.dataBytes - excess;
+    for (let removed = 1; ; removed++) {
+      const victim = this.#random ? this.#anyKey() : this.#bestKey();
+      if (victim === undefined) return false;
+      victim.db.evict(victim.key);
+      engine.handOnRemoval();
+      if (engine.dataBytes <= goal && !this.#isHeapFull()) {
+        this.#endExcess();
+        return true;
+      }
+      if (removed % 16 === 0 && engine.clock.monotonic() > until) {
+        this.#goOnLater();
+        return true;
+      }
+    }
+  }
+
+  #endExcess(): void {
+    this.exceededMs += this.#engine.clock.monotonic() - this.exceededSince;
+    this.exceededSince = 0;
+  }
+
+  /** By maxmemory-eviction-tenacity: half a millisecond by default, no bound at 100. */
+  #budgetMs(): number {
+    const tenacity = this.#engine.config.values["maxmemory-eviction-tenacity"];
+    if (tenacity <= 10) return 0.05 * tenacity;
+    return tenacity < 100 ? 0.5 * 1.15 ** (tenacity - 10) : Number.POSITIVE_INFINITY;
+  }
+
+  #goOnLater(): void {
+    if (this.#running) return;
+    this.#running = true;
+    setImmediate(() => {
+      this.#running = false;
+      this.makeRoom();
+    });
+  }
+
+  // ---------------------------------------------------------------------------------------------- choosing
+
+  #anyKey(): { db: Db; key: string } | undefined {
+    const { databases } = this.#engine;
+    for (let i = 0; i < databases.length; i++) {
+      const db = databases[this.#nextDb++ % databases.length]!;
+      const key = (this.#volatile ? db.expires : db.keyspace).randomKey(this.#chance);
+      if (key !== undefined) return { db, key };
+    }
+    return undefined;
+  }
+
+  /** The best candidate that still exists; looks at more keys first. */
+  #bestKey(): { db: Db; key: string } | undefined {
+    for (;;) {
+      let keys = 0;
+      for (const db of this.#engine.databases) {
+        const from = this.#volatile ? db.expires.size : db.size;
+        if (from === 0) continue;
+        keys += from;
+        this.#look(db);
+      }
+      if (keys === 0) return undefined;
+      for (let best = this.#pool.pop(); best !== undefined; best = this.#pool.pop()) {
+        const { db, key } = best;
+        if ((this.#volatile ? db.expires : db.keyspace).has(key)) return best;
+      }
+    }
+  }
+
+  /** Takes a few keys by chance and offers them to the pool. */
+  #look(db: Db): void {
+    if (this.#byDeadline) {
+      db.expires.sample(this.#samples, this.#chance, (key, deadline) => this.#offer(db, key, -deadline));
+    } else if (this.#volatile) {
+      // Reading a stamp may remove a key that is due, which a dict must not see while it is sampled.
+      const keys: string[] = [];
+      db.expires.sample(this.#samples, this.#chance, (key) => void keys.push(key));
+      for (const key of keys) {
+        const stamp = db.stampOf(key);
+        if (stamp !== undefined) this.#offer(db, key, this.#scoreOf(stamp));
+      }
+    } else {
+      db.keyspace.sample(this.#samples, this.#chance, (key, _value, place, table) =>
+        this.#offer(db, key, this.#scoreOf(table.stamps![place]!)),
+      );
+    }
+  }
+
+  #scoreOf(stamp: number): number {
+    return this.lfu ? 255 - this.frequency(stamp) : this.idleSeconds(stamp);
+  }
+
+  /** Puts a key into the pool, which is in ascending order, if it is better than the worst there or there is room. */
+  #offer(db: Db, key: string, score: number): void {
+    const pool = this.#pool;
+    if (pool.length === POOL_SIZE && score <= pool[0]!.score) return;
+    let place = pool.length;
+    for (let i = 0; i < pool.length; i++) {
+      if (pool[i]!.key === key && pool[i]!.db === db) return;
+      if (place === pool.length && pool[i]!.score > score) place = i;
+    }
+    pool.splice(place, 0, { db, key, score });
+    if (pool.length > POOL_SIZE) pool.shift();
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Key-space events: which are wanted (notify-keyspace-events), and the channels that they go out on.
+ */
+import type { TypeName } from "../types/value.ts";
+
+/** Redis's letter for a class of events. */
+export type EventClass = "g" | "$" | "l" | "s" | "h" | "z" | "t" | "d" | "x" | "e" | "m" | "n";
+
+export const GENERIC_EVENT: EventClass = "g";
+export const STRING_EVENT: EventClass = "$";
+
+export const TYPE_EVENT: Record<TypeName, EventClass> = {
+  string: "$",
+  list: "l",
+  set: "s",
+  hash: "h",
+  zset: "z",
+  stream: "t",
+};
+
+const BITS: Record<string, number> = {
+  K: 1,
+  E: 2,
+  g: 4,
+  $: 8,
+  l: 16,
+  s: 32,
+  h: 64,
+  z: 128,
+  x: 256,
+  e: 512,
+  t: 1024,
+  m: 2048,
+  d: 8192,
+  n: 16384,
+};
+
+/** What `A` stands for: everything but key misses and new keys. */
+const ALL = "g$lshzxetd";
+const ALL_BITS = bitsOf(ALL);
+
+const KEYSPACE = BITS.K!;
+const KEYEVENT = BITS.E!;
+
+function bitsOf(letters: string): number {
+  let bits = 0;
+  for (const letter of letters) bits |= BITS[letter]!;
+  return bits;
+}
+
+/** The flags for a configuration string, or undefined when it has an unknown letter. */
+export function parseNotifyFlags(text: string): number | undefined {
+  let flags = 0;
+  for (const letter of text) {
+    if (letter === "A") flags |= ALL_BITS;
+    else if (BITS[letter] === undefined) return undefined;
+    else flags |= BITS[letter];
+  }
+  return flags;
+}
+
+/** The configuration string for flags, in Redis's order; beside `A`, Redis does not mention `n`. */
+export function formatNotifyFlags(flags: number): string {
+  let text = "";
+  if ((flags & ALL_BITS) === ALL_BITS) text = "A";
+  else for (const letter of "g$lshzxetdn") if (flags & BITS[letter]!) text += letter;
+  if (flags & KEYSPACE) text += "K";
+  if (flags & KEYEVENT) text += "E";
+  if (flags & BITS.m!) text += "m";
+  return text;
+}
+
+/** Publishes an event on the channels that the flags ask for. */
+export function notifyEvent(
+  flags: number,
+  eventClass: EventClass,
+  event: string,
+  key: string,
+  db: number,
+  publish: (channel: string, message: string) => void,
+): void {
+  if ((flags & BITS[eventClass]!) === 0) return;
+  if (flags & KEYSPACE) publish(`__keyspace@${db}__:${key}`, event);
+  if (flags & KEYEVENT) publish(`__keyevent@${db}__:${event}`, key);
+}

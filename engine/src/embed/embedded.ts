@@ -1,0 +1,165 @@
+/**
+ * The store in your own process: `Engine.open()`, as index.ts names it.
+ *
+ *   const engine = await Engine.open();
+ *   const client = engine.connect();
+ *   await client.call("SET", "greeting", "hello");
+ *   const { port } = await engine.listen({ port: 6379 });    // and any Redis client can join
+ *   await engine.close();
+ *
+ *   const engine = await Engine.open({ dir: "./data" });      // kept on disk, in Redis's files
+ *
+ * With a folder, everything is in it: what was there is loaded, every change goes to the append-only file (synced once a
+ * second, unless `appendfsync` says otherwise), and no second process can open it meanwhile. `close` brings everything to
+ * disk; so does the end of the process, if it is not killed.
+ *
+ * An engine does not keep the process alive: its timers are unref'd, so a program that never calls `close` ends when it has
+ * nothing else to do. Two things do hold it, as one would expect: `listen`, and a blocking call with a timeout, which will
+ * be answered.
+ */
+import { mkdirSync } from "node:fs";
+import type { Clock } from "../core/clock.ts";
+import { Engine } from "../core/engine.ts";
+import { type LocalStream, openStream } from "../net/local-stream.ts";
+import { type Address, type ListenOptions, NetServer } from "../net/server.ts";
+import {
+  type FollowOptions,
+  follow,
+  type ReplicationStatus,
+  statusOf,
+  type WaitForReplicasOptions,
+  waitForReplicas,
+} from "../replication/embedding.ts";
+import type { ReplicationEvent } from "../replication/index.ts";
+import { LocalClient, type LocalClientOptions } from "./local-client.ts";
+
+export interface OpenOptions {
+  /** The folder to keep the data in; made if it does not exist. Without one, data is in memory only. */
+  readonly dir?: string;
+  /** Told how a long load gets on. */
+  readonly onProgress?: (loadedBytes: number, totalBytes: number) => void;
+  /** Directives of redis.conf by name: `{ maxmemory: "100mb", "maxmemory-policy": "allkeys-lru" }`. */
+  readonly config?: Readonly<Record<string, string>>;
+  /** Commands to call by another name, or not at all where it is empty: `[["FLUSHALL", ""]]`. */
+  readonly renamedCommands?: readonly (readonly [string, string])[];
+  /**
+   * What of V8's heap may be in use before commands that need memory evict or are refused, as a share of its old generation
+   * (0.7 by default). The heap is shared with the rest of the program, and what that takes counts. False: no such limit;
+   * V8 then ends the process when the heap is full.
+   */
+  readonly heapGuard?: number | false;
+  /** Where time and chance come from; the system's by default. */
+  readonly clock?: Clock;
+}
+
+export class EmbeddedEngine {
+  /** The store itself; its parts are not part of the public interface. */
+  readonly core: Engine;
+  readonly #net: NetServer;
+  readonly #clients = new Set<LocalClient>();
+  readonly #streams = new Set<LocalStream>();
+  #closed: Promise<void> | null = null;
+
+  private constructor(core: Engine) {
+    this.core = core;
+    this.#net = new NetServer(core);
+  }
+
+  static async open(options: OpenOptions = {}): Promise<EmbeddedEngine> {
+    const { dir, clock, onProgress, heapGuard } = options;
+    if (dir !== undefined) mkdirSync(dir, { recursive: true });
+    // The append-only file has everything: snapshots beside it are for those who ask for them.
+    const config = dir === undefined ? {} : { dir, appendonly: "yes", save: "" };
+    const core = new Engine({
+      config: { ...config, ...options.config },
+      renamedCommands: options.renamedCommands ?? [],
+      ...(clock === undefined ? {} : { clock }),
+      ...(heapGuard === undefined ? {} : { heapGuard }),
+    });
+    if (dir !== undefined) {
+      try {
+        await core.persistence.open({ lock: true, ...(onProgress === undefined ? {} : { onProgress }) });
+      } catch (error) {
+        core.stop();
+        throw error;
+      }
+    }
+    return new EmbeddedEngine(core);
+  }
+
+  /** A client of its own, with its own database, transaction and subscriptions. */
+  connect(options: LocalClientOptions = {}): LocalClient {
+    if (this.#closed !== null) throw new Error("the engine is closed");
+    const client = new LocalClient(this.core, options, () => this.#clients.delete(client));
+    this.#clients.add(client);
+    return client;
+  }
+
+  /** A stream that speaks RESP with the store, for clients that expect a socket (see ioredis.ts). */
+  stream(): LocalStream {
+    if (this.#closed !== null) throw new Error("the engine is closed");
+    const stream = openStream(this.core, this.#net.flusher);
+    this.#streams.add(stream);
+    stream.once("close", () => this.#streams.delete(stream));
+    return stream;
+  }
+
+  /** Opens the store to Redis clients on a port or a unix socket. May be called more than once. */
+  async listen(options: ListenOptions = {}): Promise<Address> {
+    if (this.#closed !== null) throw new Error("the engine is closed");
+    return this.#net.listen(options);
+  }
+
+  /** Stops listening on an address that `listen` has answered. Connections that were made there stay. */
+  stopListening(address: Address): void {
+    this.#net.stopListening(address);
+  }
+
+  /** Where replication stands. */
+  get replication(): ReplicationStatus {
+    return statusOf(this.core);
+  }
+
+  /**
+   * Follows a primary, a Redis or another store: its data takes the place of what is here, and changes follow. Settles when
+   * the link is up. Until `promote` the store may only be read.
+   */
+  async replicaOf(host: string, port: number, options?: FollowOptions): Promise<void> {
+    if (this.#closed !== null) throw new Error("the engine is closed");
+    await follow(this.core, host, port, options);
+  }
+
+  /** Stops following: the data stays as it is and may be changed here. */
+  promote(): void {
+    this.core.replication.promote();
+  }
+
+  /** Settles when so many replicas have everything that was written so far, with their number. */
+  waitForReplicas(count: number, options?: WaitForReplicasOptions): Promise<number> {
+    return waitForReplicas(this.core, count, options);
+  }
+
+  /** Calls back when the role changes, the link to the primary or a replica comes or goes. Returns what ends it. */
+  onReplication(listener: (event: ReplicationEvent) => void): () => void {
+    this.core.replication.listeners.add(listener);
+    return () => this.core.replication.listeners.delete(listener);
+  }
+
+  /** Ends all clients, stops listening, and brings everything to disk. Safe to call twice. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    for (const client of this.#clients) client.close();
+    for (const stream of this.#streams) stream.destroy();
+    this.core.replication.feed.flush();
+    await this.#net.close();
+    this.core.persistence.shutdown(undefined, true);
+    await this.core.persistence.idle();
+    this.core.stop();
+    const { lost } = this.core.persistence;
+    if (lost !== null) throw new Error(`not everything could be brought to disk: ${lost.message}`, { cause: lost });
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * A command is one row: its name, its shape, what it does to keys, a line for people, and its handler. COMMAND and all its
+ * forms, permissions, key extraction, `docs/commands.md` and the console's help are derived from the row.
+ */
+
+import type { Client } from "../core/client.ts";
+import type { Engine } from "../core/engine.ts";
+import type { Reply } from "../core/reply.ts";
+import type { Args } from "./args.ts";
+
+export type Flag =
+  | "write"
+  | "readonly"
+  | "denyoom"
+  | "admin"
+  | "pubsub"
+  | "noscript"
+  | "blocking"
+  | "loading"
+  | "stale"
+  | "skip_monitor"
+  | "skip_slowlog"
+  | "asking"
+  | "fast"
+  | "no_auth"
+  | "may_replicate"
+  | "no_mandatory_keys"
+  | "movablekeys"
+  | "allow_busy"
+  | "no_async_loading"
+  | "no_multi";
+
+export type KeyFlag =
+  | "RO"
+  | "RW"
+  | "OW"
+  | "RM"
+  | "access"
+  | "update"
+  | "insert"
+  | "delete"
+  | "not_key"
+  | "incomplete"
+  | "variable_flags";
+
+/** Where keys stand among a command's words, in the terms of COMMAND's key specifications. */
+export interface KeySpec {
+  readonly flags: readonly KeyFlag[];
+  readonly begin: { readonly index: number } | { readonly keyword: string; readonly startFrom: number };
+  /**
+   * A range (`last` counts from the first key; negative, from the end of the words) or a number of keys given by a word
+   * (`keynum` and `first` count from where `begin` points); neither means that only the handler's own `keysOf` can tell.
+   */
+  readonly find:
+    | { readonly last: number; readonly step: number; readonly limit: number }
+    | { readonly keynum: number; readonly first: number; readonly step: number }
+    | null;
+  readonly notes?: string;
+}
+
+export type Handler = (client: Client, args: Args) => Reply;
+
+export interface Row {
+  /** Lower case; of a subcommand, its own word only (`get` of CONFIG GET). */
+  readonly name: string;
+  readonly arity: number;
+  readonly flags: readonly Flag[];
+  readonly keys?: readonly KeySpec[];
+  /** Access categories beyond the group's own and those that the flags imply. */
+  readonly categories?: readonly string[];
+  /** Leaves out the group's own category. */
+  readonly noGroupCategory?: boolean;
+  /** Redis's request/response tips for clients (`nondeterministic_output` …). */
+  readonly tips?: readonly string[];
+  /** The version of Redis that brought it. */
+  readonly since: string;
+  /** One sentence, ours. */
+  readonly summary: string;
+  /** Arguments in the notation of Redis's manual: `key [NX | XX] score member [score member ...]`. Empty for none. */
+  readonly syntax: string;
+  readonly complexity: string;
+  readonly deprecated?: { readonly since: string; readonly use: string };
+  readonly subcommands?: readonly Row[];
+  /** For commands whose keys the specifications cannot find; indexes into argv. */
+  readonly keysOf?: (argv: readonly string[]) => number[];
+  /** For commands whose flags depend on the call, such as a script that says what it does; see `Command.asCalled`. */
+  readonly flagsOf?: (engine: Engine, argv: readonly string[], flags: number) => number;
+  /** Absent only on containers that cannot be called without a subcommand. */
+  readonly run?: Handler;
+}
+
+export type GroupName =
+  | "bitmap"
+  | "cluster"
+  | "connection"
+  | "generic"
+  | "geo"
+  | "hash"
+  | "hyperloglog"
+  | "list"
+  | "pubsub"
+  | "scripting"
+  | "server"
+  | "set"
+  | "sorted-set"
+  | "stream"
+  | "string"
+  | "transactions";
+
+export interface Group {
+  readonly name: GroupName;
+  readonly rows: readonly Row[];
+}
+
+/** A file of commands: `export const sets = group("set", [ … ])`, listed once in commands/index.ts. */
+export function group(name: GroupName, rows: readonly Row[]): Group {
+  return { name, rows };
+}
+
+// The usual key specifications. `spec(flags)` is one key at position 1; the others say how they differ.
+
+type Flags = readonly KeyFlag[];
+
+/** One key, at word `index`. */
+export const key = (flags: Flags, index = 1): KeySpec => ({
+  flags,
+  begin: { index },
+  find: { last: 0, step: 1, limit: 0 },
+});
+
+/** Keys from word `index` to the end, `step` apart; `last` -2 leaves out the last word. */
+export const keysFrom = (flags: Flags, index = 1, step = 1, last = -1): KeySpec => ({
+  flags,
+  begin: { index },
+  find: { last, step, limit: 0 },
+});
+
+/** As many keys as word `index` says, right behind it. */
+export const countedKeys = (flags: Flags, index: number): KeySpec => ({
+  flags,
+  begin: { index },
+  find: { keynum: 0, first: 1, step: 1 },
+});
+
+export const READ_KEY = [key(["RO", "access"])];

@@ -15,7 +15,7 @@ const PACKAGE_OF = {
 };
 
 const SKIPPED_WITHOUT = {
-  "redis-server": "engine/conformance and every suite that needs a real server",
+  "redis-server": "engine/tests/conformance and every suite that needs a real server",
   "redis-sentinel": "failover suites",
   "redis-cli": "redis-cli suites",
   "redis-benchmark": "redis-benchmark suites and npm run bench",

@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { freePort } from "../../conformance/redis-server.ts";
-import { openWire } from "../../conformance/target.ts";
-import type { Wire } from "../../conformance/wire.ts";
+import { freePort } from "../../tests/conformance/redis-server.ts";
+import { openWire } from "../../tests/conformance/target.ts";
+import type { Wire } from "../../tests/conformance/wire.ts";
 
 const PROGRAM = join(import.meta.dirname, "cinnabar-server.ts");
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, expect, test } from "vitest";
-import { dataCommands } from "../../conformance/rdb/data.ts";
+import { dataCommands } from "../../tests/conformance/rdb/data.ts";
 import { EmbeddedEngine } from "../embed/embedded.ts";
 import { digestOfAll } from "../observe/debug-digest.ts";
 import { loadRdbSync, RdbLoader } from "./rdb/file.ts";

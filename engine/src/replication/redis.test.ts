@@ -1,9 +1,9 @@
 /** Ours and a real Redis, each the primary of the other: every type, by snapshot and by stream, equal to the byte. */
 import { afterEach, describe, expect, it } from "vitest";
-import { dataCommands } from "../../conformance/rdb/data.ts";
-import { type RealServer, startRedis, yardstickMissing } from "../../conformance/redis-server.ts";
-import { openWire } from "../../conformance/target.ts";
-import type { Wire } from "../../conformance/wire.ts";
+import { dataCommands } from "../../tests/conformance/rdb/data.ts";
+import { type RealServer, startRedis, yardstickMissing } from "../../tests/conformance/redis-server.ts";
+import { openWire } from "../../tests/conformance/target.ts";
+import type { Wire } from "../../tests/conformance/wire.ts";
 import { Engine as Store } from "../index.ts";
 
 const missing = yardstickMissing();

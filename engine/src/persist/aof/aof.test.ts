@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { dataCommands } from "../../../conformance/rdb/data.ts";
+import { dataCommands } from "../../../tests/conformance/rdb/data.ts";
 import { EmbeddedEngine } from "../../embed/embedded.ts";
 import { digestOfAll } from "../../observe/debug-digest.ts";
 

@@ -1,0 +1,54 @@
+/**
+ * A script that takes all the memory it can get ends with an error, and the server goes on.
+ *
+ * The short form runs two thirds of the bombs at a heap of 300 MB. The long form runs them all, at 1 GB and 4 GB, too, which
+ * takes minutes:
+ *   FULL=1 HEAPS=300,1024,4096 npx vitest run engine/tests/faults/script-memory.test.ts
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { full } from "../../../scripts/full.ts";
+import { freePort } from "../conformance/redis-server.ts";
+import { Peer } from "../kit/test-peer.ts";
+import { BOMBS } from "./script-bombs.ts";
+
+const BIN = join(import.meta.dirname, "../../src/bin/cinnabar-server.ts");
+/** Every way to read a string is tried with a rope; with large strings, which take longer, one in five is. */
+const bombs = BOMBS.filter(({ name }, nth) => full || !name.endsWith("of large strings") || nth % 5 === 0);
+const HEAPS = (process.env.HEAPS ?? "300").split(",").map(Number);
+
+async function ask(peer: Peer, words: readonly string[]): Promise<string> {
+  peer.write(`*${words.length}\r\n${words.map((word) => `$${word.length}\r\n${word}\r\n`).join("")}`);
+  await peer.until(() => peer.received.endsWith("\r\n"));
+  return peer.take(0);
+}
+
+describe.each(HEAPS)("with a heap of %d MB", (heapMb) => {
+  let server: ChildProcess;
+  let peer: Peer;
+
+  beforeAll(async () => {
+    const port = await freePort();
+    const flags = [`--max-old-space-size=${heapMb}`, "--conditions=source", "--import", "tsx"];
+    server = spawn(process.execPath, [...flags, BIN, "--port", String(port), "--save", ""], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    await new Promise<void>((resolve) => {
+      server.stdout!.on("data", (chunk) => String(chunk).includes("Ready to accept") && resolve());
+    });
+    peer = new Peer(port);
+  });
+
+  afterAll(() => {
+    peer.socket.destroy();
+    server.kill("SIGKILL");
+  });
+
+  test.each(bombs)("$name", { timeout: 300_000 }, async ({ script, before }) => {
+    for (const words of before ?? []) await ask(peer, words);
+    expect(await ask(peer, ["EVAL", script, "0"])).toMatch(/^-ERR .*not enough memory/);
+    expect(await ask(peer, ["PING"])).toBe("+PONG\r\n");
+    await ask(peer, ["FLUSHALL"]);
+  });
+});

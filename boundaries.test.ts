@@ -83,17 +83,52 @@ describe("imports", () => {
   });
 });
 
-/** Inside the engine: the folder on the left may not know what stands on the right. */
-const LAYERS: Record<string, readonly string[]> = {
-  "engine/src/types/": ["commands/", "net/", "resp/", "core/engine.ts", "core/db.ts", "core/client.ts"],
-  "engine/src/commands/": ["net/", "resp/"],
-  "engine/src/resp/": ["commands/", "net/"],
-};
+interface Row {
+  /** `engine/src/types/`. */
+  readonly folder: string;
+  /** Whether an import of it breaks the row. */
+  readonly forbids: (target: string) => boolean;
+  readonly unknown: string;
+}
 
-describe("inside the engine", () => {
-  test.each(Object.entries(LAYERS))("%s knows nothing of %j", (folder, unknown) => {
-    const forbidden = (target: string): boolean => unknown.some((name) => target.startsWith(`engine/src/${name}`));
-    expect(offences(sources(folder), forbidden)).toEqual([]);
+/** The rows of ARCHITECTURE.md's map: a folder, what it is, and what it must not know, as paths beside it. */
+const map: readonly Row[] = [...read("ARCHITECTURE.md").matchAll(/^\| `(\S+\/)` *\| .*? \| *(.*?) *\|$/gm)].map(
+  ([, folder, unknown]) => {
+    const member = /^\w+\/(?:src|ui|tests)\//.exec(folder!)?.[0] ?? "";
+    const names = [...unknown!.matchAll(/`([^`]+)`/g)].map(([, name]) => member + name);
+    const forbids = (target: string): boolean =>
+      unknown === "anything else"
+        ? target.startsWith(member) && !target.startsWith(folder!)
+        : names.some((name) => target.startsWith(name) && !folder!.startsWith(name));
+    return { folder: folder!, forbids, unknown: unknown! };
+  },
+);
+
+describe("the map in ARCHITECTURE.md", () => {
+  test.each(map.filter(({ unknown }) => unknown !== ""))("$folder does not know $unknown", ({ folder, forbids }) => {
+    expect(sources(folder).length).toBeGreaterThan(0);
+    expect(offences(sources(folder), forbids)).toEqual([]);
+  });
+
+  test("names folders and files that exist", () => {
+    const absent = map.flatMap(({ folder, unknown }) => {
+      const member = /^\w+\/src\//.exec(folder)?.[0] ?? "";
+      const named = [...unknown.matchAll(/`([^`]+)`/g)].map(([, name]) => member + name);
+      return [folder, ...named].filter((path) => !existsSync(join(ROOT, path)));
+    });
+    expect(absent).toEqual([]);
+  });
+
+  test.each(["engine/src", "toolkit/src", "console/src"])("has a row for every folder of %s", (member) => {
+    const entries = readdirSync(join(ROOT, member), { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => `${member}/${name}/`);
+    const known = (folder: string): boolean => map.some((row) => row.folder === folder || row.folder === `${member}/`);
+    expect(folders.filter((folder) => !known(folder))).toEqual([]);
+  });
+
+  test("leaves no source of the engine outside of folders but its entry", () => {
+    const files = readdirSync(join(ROOT, "engine/src"), { withFileTypes: true });
+    expect(files.filter((entry) => entry.isFile()).map(({ name }) => name)).toEqual(["index.ts"]);
   });
 });
 

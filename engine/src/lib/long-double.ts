@@ -5,7 +5,6 @@
  * A value is mantissa × 2^exponent with a signed mantissa of at most 64 bits; an exponent of Infinity is an infinity. The
  * lowest exponent is that of the denormals' last bit. Results are printed as C's `%.17Lf` with the zeros at the end cut.
  */
-import { INCR_NAN, NOT_A_FLOAT, type ReplyError } from "../core/errors.ts";
 import { isDecimal, readHexFloat } from "./numbers.ts";
 
 export interface LongDouble {
@@ -181,23 +180,22 @@ function formatSmall(scaled: number): string {
   return scaled < 0 ? `-${text}` : text;
 }
 
-/**
- * The sum of two words as INCRBYFLOAT stores it. Throws `badA` or `badB` for words that are no numbers, and the error for
- * a sum that is not finite.
- */
-export function addLongDouble(
-  a: string,
-  b: string,
-  badA: ReplyError = NOT_A_FLOAT,
-  badB: ReplyError = NOT_A_FLOAT,
-): string {
+/** What `addLongDouble` throws: for a first or a second word that is no number, and for a sum that is not finite. */
+export interface SumErrors {
+  readonly left: unknown;
+  readonly right: unknown;
+  readonly sum: unknown;
+}
+
+/** The sum of two words as INCRBYFLOAT stores it. */
+export function addLongDouble(a: string, b: string, errors: SumErrors): string {
   const small = readSmall(a) + readSmall(b);
   if (!Number.isNaN(small)) return formatSmall(small);
   const left = parseLongDouble(a);
-  if (left === undefined) throw badA;
+  if (left === undefined) throw errors.left;
   const right = parseLongDouble(b);
-  if (right === undefined) throw badB;
+  if (right === undefined) throw errors.right;
   const sum = add(left, right);
-  if (sum === undefined) throw INCR_NAN;
+  if (sum === undefined) throw errors.sum;
   return format(sum);
 }

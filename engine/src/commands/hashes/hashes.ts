@@ -3,6 +3,7 @@ import type { Client } from "../../core/client.ts";
 import {
   HASH_VALUE_NOT_A_FLOAT,
   HASH_VALUE_NOT_AN_INTEGER,
+  INCR_NAN,
   INCR_OVERFLOW,
   NAN_OR_INFINITY,
   NOT_A_FLOAT,
@@ -16,6 +17,8 @@ import { HashValue } from "../../types/hash/index.ts";
 import { own } from "../../types/packed.ts";
 import { drawsOf, randomCount } from "../shared/random-count.ts";
 import { scanCollection } from "../shared/scan-options.ts";
+
+const SUM_ERRORS = { left: HASH_VALUE_NOT_A_FLOAT, right: NOT_A_FLOAT, sum: INCR_NAN };
 
 const EMPTY_MAP = new MapReply([]);
 
@@ -268,7 +271,7 @@ export const hashes = group("hash", [
       if (isInfinite(parsed)) throw NAN_OR_INFINITY;
       let total = "";
       db.edit(name, HashValue, "hincrbyfloat", (hash) => {
-        total = own(addLongDouble(hash.get(field) ?? "0", increment, HASH_VALUE_NOT_A_FLOAT));
+        total = own(addLongDouble(hash.get(field) ?? "0", increment, SUM_ERRORS));
         hash.set(field, total, db.limits);
         return 1;
       });

@@ -5,7 +5,9 @@ import type { Db } from "../../core/db.ts";
 import { isCollection } from "../../core/db.ts";
 import {
   DECR_OVERFLOW,
+  INCR_NAN,
   INCR_OVERFLOW,
+  NOT_A_FLOAT,
   NOT_AN_INTEGER,
   OFFSET_OUT_OF_RANGE,
   STRING_TOO_LONG,
@@ -23,6 +25,8 @@ import { lcs } from "./lcs.ts";
 
 const UPDATE_KEY: KeySpec[] = [key(["RW", "access", "update"])];
 const OVERWRITE_KEY: KeySpec[] = [key(["OW", "update"])];
+
+const SUM_ERRORS = { left: NOT_A_FLOAT, right: NOT_A_FLOAT, sum: INCR_NAN };
 
 const SECONDS: TimeForm = { seconds: true, absolute: false };
 const MILLISECONDS: TimeForm = { seconds: false, absolute: false };
@@ -165,7 +169,7 @@ function incrbyfloat(client: Client, args: Args): Reply {
   const name = args.next();
   const by = args.next();
   const value = db.peekString(name);
-  const sum = addLongDouble(value === undefined ? "0" : textOf(value), by);
+  const sum = addLongDouble(value === undefined ? "0" : textOf(value), by, SUM_ERRORS);
   db.putString(name, sum, "incrbyfloat", true);
   client.propagateAs(["SET", name, sum, "KEEPTTL"]);
   return sum;

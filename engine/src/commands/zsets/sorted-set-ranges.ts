@@ -8,6 +8,7 @@ import { LIMIT_NEEDS_BY, SYNTAX, WITHSCORES_BYLEX } from "../../core/errors.ts";
 import { EMPTY, type Reply } from "../../core/reply.ts";
 import { Args } from "../../table/args.ts";
 import { key, READ_KEY, type Row } from "../../table/command.ts";
+import type { Limits } from "../../types/value.ts";
 import { type Interval, ZsetValue } from "../../types/zset/index.ts";
 import { rankInterval, readInterval, readLexRange, readScoreRange } from "./sorted-set-args.ts";
 
@@ -21,6 +22,7 @@ interface Form {
 }
 
 interface RangeQuery {
+  readonly kind: Kind;
   readonly reverse: boolean;
   readonly withScores: boolean;
   /** The ranks in a sorted set that the query asks for. */
@@ -49,7 +51,7 @@ function readQuery(args: Args, form: Form): RangeQuery {
   if (limit !== -1 && (kind ?? "rank") === "rank") throw LIMIT_NEEDS_BY;
   if (withScores && kind === "lex") throw WITHSCORES_BYLEX;
   const intervalIn = intervalReader(kind ?? "rank", first, second, down, offset, limit);
-  return { reverse: down, withScores, intervalIn };
+  return { kind: kind ?? "rank", reverse: down, withScores, intervalIn };
 }
 
 function intervalReader(
@@ -98,20 +100,33 @@ function read(client: Client, args: Args, form: Form): Reply {
 function store({ db }: Client, args: Args): Reply {
   const target = args.next();
   const source = args.next();
-  const { intervalIn } = readQuery(args, { stores: true });
+  const { intervalIn, reverse, kind } = readQuery(args, { stores: true });
   const zset = db.get(source, ZsetValue);
   const members: string[] = [];
   const scores: number[] = [];
   if (zset !== undefined) {
     const { from, to } = intervalIn(zset);
-    zset.visit(from, to, false, (member, score) => {
+    zset.visit(from, to, reverse, (member, score) => {
       members.push(member);
       scores.push(score);
     });
   }
   if (members.length === 0) db.delete(target);
-  else db.put(target, ZsetValue.from(members, scores, db.limits), { event: "zrangestore" });
+  else {
+    dropNegativeZeros(members, scores, kind === "rank", db.limits);
+    db.put(target, ZsetValue.from(members, scores, db.limits), { event: "zrangestore" });
+  }
   return members.length;
+}
+
+/**
+ * Redis adds the members one by one, in the order of the range, to a listpack, which knows no negative zero, until they no
+ * longer fit there. Only by ranks does it know beforehand that there are too many.
+ */
+function dropNegativeZeros(members: readonly string[], scores: number[], isCounted: boolean, limits: Limits): void {
+  const { zsetMaxListpackEntries: most, zsetMaxListpackValue: longest } = limits;
+  if (isCounted && members.length > most) return;
+  for (let i = 0; i < members.length && i < most && members[i]!.length <= longest; i++) scores[i]! += 0;
 }
 
 function count(client: Client, args: Args, kind: Kind): Reply {

@@ -55,6 +55,9 @@ const ALIVE_MS = 3 * HEARTBEAT_MS;
 /** How much later the polls of those further back in the line are. */
 const SPREAD_MS = 25;
 
+/** Clocks that run at different rates are apart by less than this between two polls. */
+const MOST_SKEW_MS = 1_000;
+
 /** What was got, before it is a Lease. */
 interface Held {
   readonly fence: number;
@@ -116,7 +119,7 @@ export class Permits {
     const leaseMs = this.leaseMs(options.leaseMs);
     const waitMs = options.waitMs ?? this.options.waitMs;
     if (!(waitMs >= 0)) throw new InputError(`waitMs must be 0 or more, and is ${waitMs}`);
-    const asking: Asking = { keys: this.keys(name), token: `${weight}:${randomToken()}`, leaseMs };
+    const asking: Asking = { keys: this.keys(name), token: newToken(weight, leaseMs), leaseMs };
     options.signal?.throwIfAborted();
     const deadlineMs = this.store.clock.monotonicMs() + waitMs;
     const held = await this.#obtain(asking, deadlineMs, options.signal);
@@ -259,6 +262,11 @@ export class Permits {
   }
 }
 
+/** Names a holder; the scripts read the weight and the length of the lease from it. */
+export function newToken(weight: number, leaseMs: number): string {
+  return `${weight}:${leaseMs}:${randomToken()}`;
+}
+
 export function positive(what: string, value: number): void {
   if (!(Number.isInteger(value) && value > 0)) throw new InputError(`${what} must be a whole number above 0`);
 }
@@ -354,8 +362,12 @@ class Wait {
     if (grant === null || this.#signal?.aborted === true) return null;
     this.#message = null;
     const { sentMs, serverMs } = this.#tie!;
-    const givenMs = Math.min(sentMs + (grant.serverMs - serverMs), clock.monotonicMs());
-    return this.#sound(heldSince(givenMs, grant.leaseMs, grant.fence));
+    const nowMs = clock.monotonicMs();
+    const givenMs = sentMs + (grant.serverMs - serverMs);
+    // Far in the future: the server's clock was put back between the two, and only the server knows what is held.
+    if (givenMs > nowMs + MOST_SKEW_MS)
+      return this.#sound(heldSince(nowMs - grant.leaseMs, grant.leaseMs, grant.fence));
+    return this.#sound(heldSince(Math.min(givenMs, nowMs), grant.leaseMs, grant.fence));
   }
 
   /** The lease as it may be given to the caller: with more than half of it left. */

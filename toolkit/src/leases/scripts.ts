@@ -1,7 +1,8 @@
 /**
  * The Lua under locks and semaphores: permits of one name, held for a time, given in the order of asking.
  *
- * A name has a limit. Whoever holds it has a token, a weight (how many of the permits), a fence and an end. A semaphore is
+ * A name has a limit. Whoever holds it has a token, a weight (how many of the permits), a fence and an end. A token begins with
+ * the weight and the length of the lease: `<weight>:<lease ms>:<random>`. A semaphore is
  * this as it stands; a lock is a limit of WHOLE_LOCK, of which an exclusive holder takes all and a shared holder one, so that
  * a read/write lock is nothing else and writers wait in the same line as readers.
  *
@@ -25,6 +26,8 @@
  *     or the server comes back empty, as long as its clock does not go backwards meanwhile.
  *  6. A lease that has run out stays in `held` until somebody else needs the place. Until then its holder may renew it: nobody
  *     had it in between. Hence keys outlive leases by far (`keepMs`), and vanish by themselves.
+ *  7. No lease ends later than its length from now, and no waiter is believed for longer than `aliveMs`. Where one would, the
+ *     server's clock was put back, and the end is brought forward: nobody waits for a dead holder for as long as the step.
  *
  * Work per call: O(log n) for each one granted, dropped or passed over; dropping is paid once for each who came.
  */
@@ -37,6 +40,9 @@ export const WHOLE_LOCK = 1_000_000;
 const WEIGHTS = `
 local function weightOf(who)
   return tonumber(string.match(who, "^%d+"))
+end
+local function leaseOf(who)
+  return tonumber(string.match(who, "^%d+:(%d+):"))
 end
 -- Whether nobody else can get any while this one holds: it has all, and there will not be more.
 local function alone(who)
@@ -113,6 +119,9 @@ local function serve(caller)
     local who = redis.call("ZRANGE", queue, at, at)[1]
     if not who then return false, false end
     local alive, leaseMs, channel = string.match(redis.call("HGET", state, who) or "", "^(%d+) (%d+) (.*)$")
+    if alive and tonumber(alive) > now + aliveMs then
+      redis.call("HSET", state, who, string.format("%.0f %s %s", now + aliveMs, leaseMs, channel))
+    end
     if not alive or tonumber(alive) < now then
       dequeue(who)
     elseif weightOf(who) > limit then
@@ -166,14 +175,24 @@ const ACQUIRE = `
 local function granted()
   return answer("held", string.format("%.0f", fence), leaseMs)
 end
+-- How long the first of the holders has still, after ends that only a clock put back explains were brought forward.
 local function untilRoom()
   local first = redis.call("ZRANGE", held, 0, 0, "WITHSCORES")
-  return first[2] and math.max(first[2] - now, 0) or 0
+  if not first[2] then return 0 end
+  local left = first[2] - now
+  local lease = leaseOf(first[1])
+  if not lease or left <= lease then return math.max(left, 0) end
+  local all = redis.call("ZRANGE", held, 0, -1, "WITHSCORES")
+  for i = 1, #all, 2 do
+    local length = leaseOf(all[i]) or lease
+    if tonumber(all[i + 1]) > now + length then redis.call("ZADD", held, now + length, all[i]) end
+  end
+  return tonumber(redis.call("ZRANGE", held, 0, 0, "WITHSCORES")[2]) - now
 end
 
 if count > 0 then
   local ends = redis.call("ZSCORE", held, token)
-  if ends and tonumber(ends) > now then return answer("held", fenceOf(token), ends - now) end
+  if ends and tonumber(ends) > now then return answer("held", fenceOf(token), math.min(ends - now, tonumber(leaseMs))) end
   takeAwayRunOut()
 end
 local blocked, queued = false, false

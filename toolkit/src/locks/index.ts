@@ -8,13 +8,12 @@
  * those of one tag). Nothing is held while that fails. Then they are taken one after the other, ordered by tag and name, so
  * that two callers can never wait for each other, and given back if the last one cannot be had.
  */
-import { randomToken } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
 import type { Confirmation } from "../leases/confirm.ts";
 import { tagOf } from "../leases/keys.ts";
 import type { Lease } from "../leases/lease.ts";
-import { type AcquireOptions, Permits } from "../leases/permits.ts";
+import { type AcquireOptions, newToken, Permits } from "../leases/permits.ts";
 import { DRIFT, renewDueFirst } from "../leases/renewal.ts";
 import { acquireMany, lockScripts, WHOLE_LOCK } from "../leases/scripts.ts";
 import { whileHeld } from "../leases/while-held.ts";
@@ -131,8 +130,8 @@ export class Locks {
 
   async #takeTogether(names: readonly string[], options: AcquireOptions): Promise<Lease[] | null> {
     if (names.length === 1 || this.#permits.options.confirm !== null) return null;
-    const token = `${WHOLE_LOCK}:${randomToken()}`;
     const leaseMs = this.#permits.leaseMs(options.leaseMs);
+    const token = newToken(WHOLE_LOCK, leaseMs);
     const asking = names.map((name) => ({ keys: this.#permits.keys(name), token, leaseMs }));
     const sentMs = this.#permits.store.clock.monotonicMs();
     renewDueFirst(this.#permits.store);

@@ -17,12 +17,12 @@
  * The servers must not be replicas of one another, and one that comes back empty must stay away for one lease (or keep its
  * data on disk), as with any lock of this kind.
  */
-import { type Clock, randomToken, sleep, type Timer } from "../clock.ts";
+import { type Clock, sleep, type Timer } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
 import { permitKeys } from "../leases/keys.ts";
 import { type Handle, Lease, readHandle } from "../leases/lease.ts";
-import type { AcquireOptions } from "../leases/permits.ts";
+import { type AcquireOptions, newToken } from "../leases/permits.ts";
 import { DRIFT, type KeptLease, Renewal, renewDueFirst } from "../leases/renewal.ts";
 import { lockScripts, type PermitScripts, raiseFence, renew, WHOLE_LOCK } from "../leases/scripts.ts";
 import { whileHeld } from "../leases/while-held.ts";
@@ -115,7 +115,7 @@ export class QuorumLocks {
   }
 
   async #attempt(name: string, leaseMs: number, renewed: boolean): Promise<Lease | null> {
-    const token = `${WHOLE_LOCK}:${randomToken()}`;
+    const token = newToken(WHOLE_LOCK, leaseMs);
     const sentMs = this.#clock.monotonicMs();
     const votes = await this.#vote(name, token, leaseMs);
     const fence = Math.max(...votes.map((vote) => vote.fence), 0);

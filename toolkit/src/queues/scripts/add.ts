@@ -24,10 +24,11 @@ export const addJobs = defineScript({
   include: PLACING,
   repeatable: true,
   lua: String.raw`
-local names = { "#settings" }
+local names = { "#settings", "#now" }
 for i = 1, #jobs, 3 do names[#names + 1] = "j" .. jobs[i] end
 local known = readAll(data, names)
 configure(known[1])
+mindClock(known[2])
 if cfg.mw then
   local size = call("LLEN", wait) + call("ZCARD", prio) + call("ZCARD", delayed)
     + call("ZLEXCOUNT", index, "[q", "(r")
@@ -74,13 +75,14 @@ local function addSpecial(at, id, tail, o)
     call("HINCRBY", data, "#awaited", 1)
   end
   added[#added + 1] = id
-  local due = o.t or (o.d and now + o.d)
+  -- A date stays what it is when the clock is put back; a delay does not.
+  local due = o.t and o.t + 0.5 or (o.d and now + o.d)
   if o.c then
     call("HSET", data, "#trail", 2)
     call("ZADD", index, 0, "k" .. id)
     for _, child in ipairs(o.c) do call("ZADD", index, 0, "c" .. id .. "\n" .. child) end
     for _, message in ipairs(o.o or {}) do call("ZADD", timers, now, "o" .. message) end
-  elseif due and due > now then
+  elseif due and math.floor(due) > now then
     call("ZADD", delayed, due, id)
     earliest = earliest or call("ZRANGE", delayed, 0, 0)[1] == id
   else
@@ -91,7 +93,7 @@ end
 
 for i = 1, #jobs, 3 do
   local id, how, tail = jobs[i], jobs[i + 1], jobs[i + 2]
-  if known[(i + 5) / 3] or seen[id] then
+  if known[(i + 8) / 3] or seen[id] then
     other[#other + 1] = (i - 1) / 3
     other[#other + 1] = "exists"
     other[#other + 1] = id

@@ -5,7 +5,7 @@
  * one hash, `data`; where it is stands in one list or sorted set:
  *
  *   waiting            `wait`: a list, oldest first. With a priority: `prio`, a sorted set, most urgent first. With a group: `index`.
- *   delayed            `delayed`: by due time
+ *   delayed            `delayed`: by due time; half a millisecond more where that is a date, not a delay
  *   active             `active`: the score is the session (one run of one worker) that has it
  *   done, dead         by the time they ended; the oldest are dropped past a bound
  *   waiting for children   `index`
@@ -17,8 +17,9 @@
  *   f<id>  fence of the current lease, then `+` if it has facts, `x` if somebody asked to cancel it
  *   p<id>  progress        l<id>  log lines        a<id>  somebody waits for the result
  *   d<dedup id>  `job LF expiry`        g<group>  `running,place` (place: 0 nowhere, 1 in the ring, 2 blocked)
- *   t<name>, u<name>  a schedule and its `next;fired;count`        w<session>  a worker that lives
- *   c<parent> LF <child>  a child's result        m<minute><kind>  counts        #…  numbers of the queue
+ *   t<name>, u<name>  a schedule and its `next;fired;count`        w<session>  a worker that lives: its lease in ms
+ *   c<parent> LF <child>  a child's result        m<minute><kind>  counts        #…  numbers of the queue, #now: the server's
+ *          clock as last seen
  *
  * `timers`, by time: w<session> lease ends, g<group> may go on, e<group> its last start no longer counts, t<name> schedule is due, d<dedup id> window ends, o<message> to
  * pass on to another slot. One look at its head per fetch does all that other designs need a scheduler process for.
@@ -30,6 +31,8 @@
  * `ring`: groups that may run, each once: taking from its head and putting back at its end is round robin.
  * `wake`: at most one token; idle workers block on it, and who leaves work behind puts one in. Only a sign: the scripts have
  * the truth. `events`: a stream; one entry for each script that changed something.
+ *
+ * When the server's clock is put back, the next script that writes times sees it (`mindClock`) and moves the others with it.
  *
  * A lease belongs to a session, so renewing it is one command whatever the number of jobs. A job's fence is a number that only
  * grows; what a worker says about a job is believed only with the current fence.
@@ -193,6 +196,56 @@ local function blockGroup(g, untilMs)
 end
 `;
 
+/** Every script that writes times calls `mindClock` first. It writes itself once a second. */
+const CLOCK = String.raw`
+local function setBack(by)
+  local all = call("ZRANGE", delayed, 0, -1, "WITHSCORES")
+  for i = 1, #all, 2 do
+    local due = tonumber(all[i + 1])
+    if due % 1 == 0 then call("ZADD", delayed, due - by, all[i]) end
+  end
+  all = call("ZRANGE", timers, 0, -1, "WITHSCORES")
+  for i = 1, #all, 2 do
+    local member, due = all[i], tonumber(all[i + 1]) - by
+    local kind, name = string.sub(member, 1, 1), string.sub(member, 2)
+    if kind == "w" then
+      -- It may have been renewed since; its lease says how long it can still have.
+      due = math.min(due + by, now + tonumber(call("HGET", data, member) or 0))
+    elseif kind == "t" then
+      local next, fired, made = string.match(call("HGET", data, "u" .. name) or "", "^(%d+);(%d+);(%d+)$")
+      local spec = next and cjson.decode(call("HGET", data, member))
+      if spec and spec.every then
+        call("HSET", data, "u" .. name, string.format("%d;%d;%d", due, fired, made))
+      elseif spec then
+        -- The worker that finds it due works out its next time, and no job comes of it.
+        due = now
+        call("HSET", data, "u" .. name, string.format("%d;%d;%d", now, now, made))
+      end
+    elseif kind == "d" then
+      local job = string.match(call("HGET", data, member) or "", "^([^\n]*)\n")
+      if job then call("HSET", data, member, job .. "\n" .. string.format("%d", due)) end
+    end
+    call("ZADD", timers, due, member)
+  end
+  local function starts(from, to, pattern)
+    for _, member in ipairs(call("ZRANGEBYLEX", index, from, to)) do
+      local head, at, rest = string.match(member, pattern)
+      call("ZREM", index, member)
+      call("ZADD", index, 0, head .. string.format("%013d", at - by) .. rest)
+    end
+  end
+  starts("[r", "(s", "^(r)(%d+)(\n.*)$")
+  starts("[s", "(t", "^(s[^\n]*\n)(%d+)(\n.*)$")
+end
+
+local function mindClock(seen)
+  local last = tonumber(seen or 0)
+  if math.abs(now - last) < 1000 then return end
+  if now < last then setBack(last - now) end
+  call("HSET", data, "#now", now)
+end
+`;
+
 const ENDINGS = String.raw`
 -- Counts by minute, for a day.
 local function count(kind, n)
@@ -326,7 +379,7 @@ end
 `;
 
 /** For scripts that only put jobs somewhere. */
-export const PLACING: readonly string[] = [NOW_MS, BASE, GROUPS];
+export const PLACING: readonly string[] = [NOW_MS, BASE, GROUPS, CLOCK];
 
 /** For scripts that also end them. */
-export const ENDING: readonly string[] = [NOW_MS, BASE, GROUPS, ENDINGS];
+export const ENDING: readonly string[] = [NOW_MS, BASE, GROUPS, CLOCK, ENDINGS];

@@ -51,11 +51,12 @@ const PREPARE = `
 local want = tonumber(most)
 local tally = "m" .. math.floor(now / 60000) .. "d"
 local names = {
-  "w" .. session, "#paused", "#settings", "#trail", "#cancels", "#awaited", "#special", "#fence", tally,
+  "w" .. session, "#paused", "#settings", "#trail", "#cancels", "#awaited", "#special", "#fence", tally, "#now",
 }
 for i = 1, #finished, 4 do names[#names + 1] = "f" .. finished[i] end
 local held = readAll(data, names)
 configure(held[3], held[4])
+mindClock(held[10])
 local keep = cfg.kd or 1000
 local awaited = held[6] and held[6] ~= "0"
 special = held[7] and true or false
@@ -137,7 +138,7 @@ local function finish(i, holding)
   if x and x.g then groupEnds(x.g) end
 end
 
-for i = 1, #finished, 4 do finish(i, held[(i - 1) / 4 + 10]) end
+for i = 1, #finished, 4 do finish(i, held[(i - 1) / 4 + 11]) end
 if #gone > 0 then
   callAll("ZREM", active, gone)
   callAll("HDEL", data, leases)
@@ -178,12 +179,12 @@ local function fire(name)
   if fired ~= string.format("%d", at) then
     made = made + 1
     local id = "schedule:" .. name .. ":" .. string.format("%d", at) .. (spec.suffix or "")
-    if call("HEXISTS", data, "j" .. id) == 0 then
-      local x, seq = facts("0,;" .. spec.tail), call("HINCRBY", data, "#seq", 1)
-      call("HSET", data, "j" .. id, now .. "," .. seq .. ";" .. spec.tail)
-      place(id, x, seq, false)
-      emit("added", id)
-    end
+    -- The clock was put back: this time comes again.
+    while call("HEXISTS", data, "j" .. id) == 1 do id = id .. "+" end
+    local x, seq = facts("0,;" .. spec.tail), call("HINCRBY", data, "#seq", 1)
+    call("HSET", data, "j" .. id, now .. "," .. seq .. ";" .. spec.tail)
+    place(id, x, seq, false)
+    emit("added", id)
   end
   if spec.limit and made >= spec.limit then return endSchedule(name) end
   local following = now + 5000
@@ -403,7 +404,7 @@ const shape = {
  * written. Commands that fail stop the script, and the job has not ended.
  */
 const EFFECTS = `
-local current = held[10]
+local current = held[11]
 if current and string.match(current, "^%d+") == finished[2] then
   for _, command in ipairs(cjson.decode(effects)) do call(unpack(command)) end
 end

@@ -20,7 +20,7 @@ local function describe(id, state)
   local named = call("HMGET", data, "j" .. id, "s" .. id, "r" .. id, "p" .. id, "f" .. id)
   if not named[1] then return nil end
   state = state or stateOf(id)
-  local due = state == "delayed" and call("ZSCORE", delayed, id) or ""
+  local due = state == "delayed" and string.format("%.0f", math.floor(call("ZSCORE", delayed, id))) or ""
   return { id, state, named[1], named[2] or "", named[3] or "", named[4] or "", due, named[5] or "" }
 end
 `;

@@ -22,8 +22,9 @@ export const joinSession = defineScript({
   include: ENDING,
   repeatable: true,
   lua: `
-local known = call("HMGET", data, "w" .. session, "#settings", "#trail")
+local known = call("HMGET", data, "w" .. session, "#settings", "#trail", "#now")
 configure(known[2], known[3])
+mindClock(known[4])
 local lost, mine = {}, {}
 for i = 1, #held, 2 do
   local fence = call("HGET", data, "f" .. held[i])
@@ -35,7 +36,7 @@ for i = 1, #held, 2 do
 end
 if not known[1] then
   session = string.format("%d", call("HINCRBY", data, "#session", 1))
-  call("HSET", data, "w" .. session, now)
+  call("HSET", data, "w" .. session, leaseMs)
 else
   for _, id in ipairs(call("ZRANGEBYSCORE", active, session, session)) do
     if not mine[id] then

@@ -108,7 +108,8 @@ async function fleetAt(store: Store, key: string) {
   });
   const processes: Member[] = [];
   (members as string[]).forEach((member, nth, flat) => {
-    if (nth % 2 === 0) processes.push({ version: Number(versions.get(member) ?? 0), untilMs: Number(flat[nth + 1]) });
+    const version = Number.parseInt(versions.get(member) ?? "0", 10);
+    if (nth % 2 === 0) processes.push({ version, untilMs: Number(flat[nth + 1]) });
   });
   const layout = JSON.parse(value) as Layout;
   return {

@@ -504,7 +504,11 @@ export class Fleet {
   ): Promise<void> {
     const { version } = this.#config.current;
     const { members, seen } = this.#keys;
-    while ((await this.#home.run(behind, { members, seen, version })) > 0) {
+    const { clock } = this.#home;
+    const sinceMs = clock.monotonicMs();
+    for (;;) {
+      const waitedMs = Math.floor((clock.monotonicMs() - sinceMs) * (1 - DRIFT));
+      if ((await this.#home.run(behind, { members, seen, version, waitedMs })) === 0) break;
       await sleep(this.#home.clock, POLL_MS, signal);
     }
     const { shards } = this.layout.components[component]!;

@@ -7,7 +7,7 @@ export interface FleetKeys {
   readonly current: string;
   /** Sorted set: the processes that use the fleet, by when their right to do so ends. */
   readonly members: string;
-  /** Hash: process → the version of the layout that it follows. */
+  /** Hash: process → the version of the layout that it follows, and for how long it may without being heard of (ms). */
   readonly seen: string;
   /** On each shard, string: the fence of the process that moves slots of this component. */
   fence(component: string): string;

@@ -1,9 +1,12 @@
 /** Who follows which layout, and the fenced steps of a move. */
 import { defineScript, NOW_MS } from "../script.ts";
 
+const FORGET_MS = 86_400_000;
+
 /**
  * Gives a process the right to use a layout for a while, if it is the present one; answers the present version. One who
  * follows an older layout keeps the time it has and gets no more: nobody can come back to a layout that was left.
+ * Who has not been heard of for a day is forgotten.
  */
 export const renew = defineScript({
   name: "fleet.renew",
@@ -15,30 +18,40 @@ export const renew = defineScript({
     local present = redis.call("HGET", current, "version") or "0"
     if present == version then
       redis.call("ZADD", members, now + untilMs, member)
-      redis.call("HSET", seen, member, version)
-      redis.call("PEXPIRE", members, untilMs * 10)
-      redis.call("PEXPIRE", seen, untilMs * 10)
+      redis.call("HSET", seen, member, version .. " " .. untilMs)
+      for _, gone in ipairs(redis.call("ZRANGEBYSCORE", members, "-inf", now - ${FORGET_MS}, "LIMIT", 0, 10)) do
+        redis.call("ZREM", members, gone)
+        redis.call("HDEL", seen, gone)
+      end
+      redis.call("PEXPIRE", members, ${FORGET_MS})
+      redis.call("PEXPIRE", seen, ${FORGET_MS})
     end
     return present
   `,
   reply: (reply) => Number(reply),
 });
 
-/** How many processes may still use a layout older than this version. */
+/**
+ * How many processes may still use a layout older than this version. Their right to it has ended when the caller, who saw it
+ * replaced before, has waited for as long as it lasts. That is measured by the caller: the server's clock may be set meanwhile.
+ */
 export const behind = defineScript({
   name: "fleet.behind",
   keys: ["members", "seen"],
-  args: ["version"],
-  include: [NOW_MS],
+  args: ["version", "waitedMs"],
   repeatable: true,
   lua: `
-    for _, gone in ipairs(redis.call("ZRANGEBYSCORE", members, "-inf", now, "LIMIT", 0, 1000)) do
-      redis.call("ZREM", members, gone)
-      redis.call("HDEL", seen, gone)
-    end
     local count = 0
     for _, member in ipairs(redis.call("ZRANGE", members, 0, -1)) do
-      if tonumber(redis.call("HGET", seen, member) or 0) < tonumber(version) then count = count + 1 end
+      local follows, untilMs = string.match(redis.call("HGET", seen, member) or "0 0", "^(%d+) ?(%d*)$")
+      if tonumber(follows) < tonumber(version) then
+        if tonumber(waitedMs) > (tonumber(untilMs) or 0) then
+          redis.call("ZREM", members, member)
+          redis.call("HDEL", seen, member)
+        else
+          count = count + 1
+        end
+      end
     end
     return count
   `,

@@ -510,6 +510,16 @@ describeBackends("workers", (backend) => {
     expect(await tasks.waitFor("nobody")).toEqual({ status: "missing" });
   });
 
+  test("jobs that end together, more than are kept, leave nothing of those that are not", async () => {
+    const tasks = queue();
+    await tasks.configure({ keepDone: 2 });
+    await tasks.addBulk(Array.from({ length: 50 }, (_, n) => ({ data: { n } })));
+    work(tasks, () => {}, { concurrency: 50 });
+    await expect.poll(async () => (await tasks.counts()).waiting + (await tasks.counts()).active).toBe(0);
+    const fields = (await backend.store.call("HKEYS", tasks.shards[0]!.keys.data)) as string[];
+    expect(fields.filter((field) => /^[jr]/.test(field))).toHaveLength(4);
+  });
+
   test("a long backlog does not keep the event loop from everything else", async () => {
     // Elsewhere every round trip gives it away.
     if (backend.name !== "embedded") return;

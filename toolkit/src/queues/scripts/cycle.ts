@@ -145,10 +145,7 @@ if #gone > 0 then
 end
 if #results > 0 then
   emit("done", table.concat(results, "\n"))
-  if #ended > 0 then
-    callAll("ZADD", done, ended)
-    trim(done, keep, cfg.da)
-  end
+  if #ended > 0 then callAll("ZADD", done, ended) end
   if held[9] then
     fields[#fields + 1] = tally
     fields[#fields + 1] = held[9] + done_n
@@ -361,6 +358,8 @@ if want > 0 and held[1] and not held[2] then
   if #ids > 0 then lease() end
 end
 if #fields > 0 then callAll("HSET", data, fields) end
+-- After the results are written: some of those that ended just now may be over the bound already.
+if #ended > 0 then trim(done, keep, cfg.da) end
 publish()
 
 local function anyLeft()

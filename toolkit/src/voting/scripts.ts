@@ -25,8 +25,10 @@ export const post = defineScript({
     for i = groups + 1, #words, 2 do redis.call("HSET", article, "f:" .. words[i], words[i + 1]) end
     redis.call("HSET", voters, poster, 1)
     redis.call("PEXPIRE", voters, votingMs)
-    redis.call("ZADD", byScore, now / 1000 + voteScore, id)
-    redis.call("ZADD", byTime, now, id)
+    -- Newer than all others, also when the clock was put back.
+    local at = math.max(now, tonumber(redis.call("ZREVRANGE", byTime, 0, 0, "WITHSCORES")[2] or 0) + 1)
+    redis.call("ZADD", byScore, at / 1000 + voteScore, id)
+    redis.call("ZADD", byTime, at, id)
     for i = 1, groups do
       redis.call("SADD", base .. ":group:" .. words[i], id)
       redis.call("HSET", article, "g:" .. words[i], 1)

@@ -23,7 +23,8 @@ end
 local function tops(current, last, hour, limit)
   local of = tonumber(redis.call("GET", hour) or 0)
   local function top(key) return redis.call("ZREVRANGE", key, 0, limit - 1, "WITHSCORES") end
-  if of == thisHour then return {top(current), top(last)} end
+  -- Of a later hour: the clock was put back, and this hour goes on with what is there.
+  if of >= thisHour then return {top(current), top(last)} end
   if of == thisHour - 1 then return {{}, top(current)} end
   return {{}, {}}
 end

@@ -154,6 +154,7 @@ end
 const MONEY = `
 dayStartMs, burstMs = tonumber(dayStartMs), tonumber(burstMs)
 local today = math.floor((now - dayStartMs) / ${DAY_MS})
+-- A day that is over when the clock is put back goes on: what was spent then counts until that day is over again.
 local todayBegan = today * ${DAY_MS} + dayStartMs
 -- Why an ad cannot be paid for, and when to ask again; nil if it can.
 local function lacks(ad, need)
@@ -253,13 +254,14 @@ local function charge(id, ad, total, daily, price, held)
   local key = base .. ":ad:" .. id
   -- Nobody has to be woken: what is free of the budget does not get more by it.
   redis.call("HINCRBY", key, "held", -held)
-  local spentToday = tonumber(ad[3]) == today and tonumber(ad[4]) or 0
+  local day = math.max(tonumber(ad[3]), today)
+  local spentToday = tonumber(ad[3]) >= today and tonumber(ad[4]) or 0
   if (total and ad[2] + price > total) or (daily and spentToday + price > daily) then
     note(id, "unpaid", 1)
     return 0
   end
   redis.call("HINCRBY", key, "spent", price)
-  redis.call("HSET", key, "day", today, "spentToday", spentToday + price)
+  redis.call("HSET", key, "day", day, "spentToday", spentToday + price)
   note(id, "spent", price)
   return price
 end

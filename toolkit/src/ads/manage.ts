@@ -112,7 +112,7 @@ export const read = defineScript({
       bonuses[#bonuses + 1] = word
       bonuses[#bonuses + 1] = text(wordBonus(model, price, alpha and alpha / beta, f["w:" .. word]))
     end)
-    local spentToday = tonumber(f.day) == today and f.spentToday or "0"
+    local spentToday = tonumber(f.day) >= today and f.spentToday or "0"
     return {flat, text(views), text(clicks), text(actions), text(mean), redis.call("ZSCORE", base .. ":asleep", id), spentToday, bonuses}
   `,
   reply: (reply) => reply as [string[], string, string, string, string, string | null, string, string[]] | null,

@@ -74,7 +74,7 @@ export const target = defineScript({
       local f = redis.call("HMGET", base .. ":ad:" .. id, unpack(FIELDS))
       if not f[1] then return nil end
       local ad = {
-        id = id, spent = tonumber(f[2]), held = tonumber(f[3]), spentToday = tonumber(f[4]) == today and tonumber(f[5]) or 0,
+        id = id, spent = tonumber(f[2]), held = tonumber(f[3]), spentToday = tonumber(f[4]) >= today and tonumber(f[5]) or 0,
         words = {},
       }
       local isFull
@@ -238,7 +238,8 @@ export const record = defineScript({
     if kind == "clicks" then
       if not was[4] then return refused("not viewed") end
       from, lasts = tonumber(was[4]), clickMs
-      if now - from < minClickMs then return refused("soon") end
+      -- Viewed in the future: the server's clock was put back, and how soon it is nobody knows.
+      if from <= now and now - from < minClickMs then return refused("soon") end
     elseif kind == "actions" then
       if not was[5] then return refused("not clicked") end
       from, lasts = tonumber(was[5]), actionMs

@@ -225,7 +225,8 @@ export class Chats<T = unknown> {
 
   async present(chat: string, options: { readonly limit?: number } = {}): Promise<string[]> {
     const limit = integer("limit", options.limit ?? MAX_LIMIT, 1, 10_000);
-    return this.#store.run(present, { presence: this.#room.keys(chat).presence, limit });
+    const { presenceMs } = this.#room.rules;
+    return this.#store.run(present, { presence: this.#room.keys(chat).presence, limit, presenceMs });
   }
 
   // ---------------------------------------------------------------------------------------------- looking in
@@ -244,6 +245,7 @@ export class Chats<T = unknown> {
       presence: keys.presence,
       start,
       limit,
+      presenceMs: this.#room.rules.presenceMs,
     });
     const [first, last, ...rest] = answer;
     const found: MemberPosition[] = [];
@@ -257,15 +259,17 @@ export class Chats<T = unknown> {
   /** Null: there is no such chat. */
   async inspect(chat: string): Promise<ChatInfo | null> {
     const { meta, seen, presence: presenceKey } = this.#room.keys(chat);
-    return infoOf(chat, await this.#store.run(inspect, { meta, seen, presence: presenceKey }));
+    const { presenceMs } = this.#room.rules;
+    return infoOf(chat, await this.#store.run(inspect, { meta, seen, presence: presenceKey, presenceMs }));
   }
 
   /** Chats that exist and were used within the last thirty days, the latest announced first. For people. */
   async list(options: { readonly limit?: number } = {}): Promise<ChatInfo[]> {
     const names = await this.#names.list(options.limit ?? 100);
+    const { presenceMs } = this.#room.rules;
     const calls = names.map((chat) => {
       const { meta, seen, presence: presenceKey } = this.#room.keys(chat);
-      return inspect.with({ meta, seen, presence: presenceKey });
+      return inspect.with({ meta, seen, presence: presenceKey, presenceMs });
     });
     const found: ChatInfo[] = [];
     for (const [nth, answer] of (await this.#store.pipeline(calls)).entries()) {

@@ -106,7 +106,7 @@ export class Mailboxes<T = unknown> {
   /** Null: there is no such mailbox. */
   async inspect(owner: string): Promise<MailboxInfo | null> {
     const { meta, seen, presence } = this.#room.keys(owner);
-    return mailboxInfo(owner, await this.#store.run(inspect, { meta, seen, presence }));
+    return mailboxInfo(owner, await this.#store.run(inspect, { meta, seen, presence, presenceMs: 0 }));
   }
 
   /** Mailboxes that exist and got a message within the last thirty days, the latest announced first. For people. */
@@ -114,7 +114,7 @@ export class Mailboxes<T = unknown> {
     const names = await this.#names.list(options.limit ?? 100);
     const calls = names.map((owner) => {
       const { meta, seen, presence } = this.#room.keys(owner);
-      return inspect.with({ meta, seen, presence });
+      return inspect.with({ meta, seen, presence, presenceMs: 0 });
     });
     return (await this.#store.pipeline(calls)).flatMap((answer, nth) => {
       if (answer instanceof ServerError) throw answer;

@@ -19,6 +19,15 @@ local function readTime()
 end
 `;
 
+/** No presence lasts longer than its length from now; one that would is from before the server's clock was put back. */
+const PRESENT = `
+local function mindPresence()
+  for _, member in ipairs(redis.call("ZRANGEBYSCORE", presence, "(" .. now + presenceMs, "+inf")) do
+    redis.call("ZADD", presence, now + presenceMs, member)
+  end
+end
+`;
+
 /** A chat that nobody has joined yet; `first` and `last` are then its first id and the one before. */
 const BEGIN = `
 local function begin()
@@ -324,11 +333,12 @@ export const presence = defineScript({
 export const present = defineScript({
   name: "chats.present",
   keys: ["presence"],
-  args: ["limit"],
-  include: [TIME],
+  args: ["limit", "presenceMs"],
+  include: [TIME, PRESENT],
   repeatable: true,
   lua: `
     readTime()
+    mindPresence()
     return redis.call("ZRANGEBYSCORE", presence, "(" .. now, "+inf", "LIMIT", 0, limit)
   `,
   reply: (reply) => reply as string[],
@@ -338,11 +348,12 @@ export const present = defineScript({
 export const members = defineScript({
   name: "chats.members",
   keys: ["meta", "seen", "presence"],
-  args: ["start", "limit"],
-  include: [TIME],
+  args: ["start", "limit", "presenceMs"],
+  include: [TIME, PRESENT],
   repeatable: true,
   lua: `
     readTime()
+    mindPresence()
     local had = redis.call("HMGET", meta, "first", "last")
     local answer = {tonumber(had[1] or 0), tonumber(had[2] or 0)}
     local found = redis.call("ZRANGE", seen, start, start + limit - 1, "WITHSCORES")
@@ -361,12 +372,14 @@ export const members = defineScript({
 export const inspect = defineScript({
   name: "chats.inspect",
   keys: ["meta", "seen", "presence"],
-  include: [TIME],
+  args: ["presenceMs"],
+  include: [TIME, PRESENT],
   repeatable: true,
   lua: `
     local had = redis.call("HMGET", meta, "first", "last", "total", "freed")
     if not had[2] then return nil end
     readTime()
+    mindPresence()
     local behind = redis.call("ZRANGE", seen, 0, 0, "WITHSCORES")
     return {
       tonumber(had[1]), tonumber(had[2]), had[3] - had[4], redis.call("ZCARD", seen),

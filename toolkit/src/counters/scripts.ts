@@ -36,9 +36,10 @@ export const add = defineScript({
         redis.call("PEXPIRE", key, precision * (samples + 1))
         -- Some slices over, so that not every new slice has to look for old ones.
         if redis.call("HLEN", key) > samples * 1.1 + 1 then
-          local oldest = start - precision * (samples - 1)
+          -- Those of the future are from before the clock was put back; so many of them stay as of the past.
+          local kept = precision * (samples - 1)
           for _, each in ipairs(redis.call("HKEYS", key)) do
-            if tonumber(each) < oldest then redis.call("HDEL", key, each) end
+            if math.abs(each - start) > kept then redis.call("HDEL", key, each) end
           end
         end
       end

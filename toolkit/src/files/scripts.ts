@@ -78,6 +78,18 @@ local function forget(reader)
   return freed
 end
 
+-- No lease ends later than its length from now; one that would is from before the server's clock was put back.
+local function mindLeases(now)
+  local function lengthOf(reader) return tonumber(call("HGET", base .. ":reader:" .. reader, "leaseMs") or 0) end
+  local first = call("ZRANGE", readers, 0, 0, "WITHSCORES")
+  if not first[2] or first[2] - now <= lengthOf(first[1]) then return end
+  local all = call("ZRANGE", readers, 0, -1, "WITHSCORES")
+  for i = 1, #all, 2 do
+    local ends = now + lengthOf(all[i])
+    if tonumber(all[i + 1]) > ends then call("ZADD", readers, ends, all[i]) end
+  end
+end
+
 -- Drops one reader whose lease is over, if there is any. Answers whether that has made room.
 local function reclaim(now)
   local late = call("ZRANGEBYSCORE", readers, "-inf", now, "LIMIT", 0, 1)[1]
@@ -171,6 +183,7 @@ export const append = defineScript({
       tell("b")
     end
     if roomy then tell("r") end
+    if stored * 2 < #more then mindLeases(now) end
     local soonest = call("ZRANGE", readers, 0, 0, "WITHSCORES")[2]
     return {stored, size, soonest and math.max(0, soonest - now) or -1}
   `,
@@ -238,6 +251,7 @@ export const join = defineScript({
   lua: `
     local known = call("ZSCORE", readers, reader)
     if not known and call("ZCARD", readers) >= tonumber(maxReaders) then
+      mindLeases(now)
       reclaim(now)
       if call("ZCARD", readers) >= tonumber(maxReaders) then return {"full"} end
     end
@@ -389,6 +403,7 @@ export const sweep = defineScript({
   include: [SHARED, NOW_MS],
   repeatable: true,
   lua: `
+    mindLeases(now)
     if call("ZCOUNT", readers, "-inf", now) == 0 then return 0 end
     if reclaim(now) then tell("r") end
     return 1

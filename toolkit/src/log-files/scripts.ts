@@ -13,7 +13,8 @@ export const claim = defineScript({
   repeatable: true,
   lua: `
     local found = redis.call("HMGET", record, "owner", "until", "offset", "lines", "tail", "number")
-    local mine = not found[1] or found[1] == owner or tonumber(found[2]) <= now
+    -- A claim that ends later than a new one would is from before the server's clock was put back.
+    local mine = not found[1] or found[1] == owner or tonumber(found[2]) <= now or tonumber(found[2]) > now + leaseMs
     if mine then redis.call("HSET", record, "owner", owner, "until", now + leaseMs, "path", path) end
     redis.call("PEXPIRE", record, keepMs)
     redis.call("ZADD", index, now, id)

@@ -84,8 +84,8 @@ export class RowCache<T = unknown> {
   }
 
   async #refresh(most: number, onError: (error: unknown, id?: string) => void): Promise<number> {
-    const { due, claims, next } = this.#keys;
-    const [, ...claimed] = await this.#store.run(claim, { due, claims, next, most, leaseMs: this.#leaseMs });
+    const { due, claims, next, clock } = this.#keys;
+    const [, ...claimed] = await this.#store.run(claim, { due, claims, next, clock, most, leaseMs: this.#leaseMs });
     const work: Promise<void>[] = [];
     for (let i = 0; i < claimed.length; i += 2) {
       const id = String(claimed[i]);

@@ -10,6 +10,8 @@ export interface RowKeys {
   readonly claims: string;
   /** String: numbers of claims. */
   readonly next: string;
+  /** String: the server's clock when rows were last claimed, in milliseconds. */
+  readonly clock: string;
   /** Hash: row → how often in a row refreshing it has failed. */
   readonly failures: string;
   /** Beginning of the keys of rows: strings, the rows as JSON. */
@@ -23,6 +25,7 @@ export function rowKeys(prefix: string, name: string): RowKeys {
     every: `${base}:every`,
     claims: `${base}:claims`,
     next: `${base}:next`,
+    clock: `${base}:clock`,
     failures: `${base}:failures`,
     rows: `${base}:row:`,
   };

@@ -2,6 +2,8 @@
  * Rows are due at a time. A worker claims some that are: they become due again when its lease would be over, and the claim has a
  * number. What it loads is taken only under that number. So of many workers one refreshes a row, a worker that dies costs one
  * lease, and one that was too slow cannot overwrite what came after it.
+ *
+ * When the server's clock is put back, the next claim sees it and moves all times with it.
  */
 import { defineScript, NOW_MS } from "../script.ts";
 
@@ -34,10 +36,16 @@ export const schedule = defineScript({
 /** Claims rows that are due: { ms until the next is due or -1, id, number, id, number … }. */
 export const claim = defineScript({
   name: "rows.claim",
-  keys: ["due", "claims", "next"],
+  keys: ["due", "claims", "next", "clock"],
   args: ["most", "leaseMs"],
   include: [NOW_MS],
   lua: `
+    local last = tonumber(redis.call("GET", clock) or 0)
+    if last - now > 1000 then
+      local all = redis.call("ZRANGE", due, 0, -1, "WITHSCORES")
+      for i = 1, #all, 2 do redis.call("ZADD", due, all[i + 1] - (last - now), all[i]) end
+    end
+    if math.abs(now - last) > 1000 then redis.call("SET", clock, now) end
     local found = redis.call("ZRANGEBYSCORE", due, "-inf", now, "LIMIT", 0, most)
     local claimed = {0}
     for _, id in ipairs(found) do

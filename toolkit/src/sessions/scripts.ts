@@ -78,7 +78,9 @@ export const touch = defineScript({
     if not known[1] then return nil end
     redis.call("HSET", session, "seen", now)
     if item ~= "" then
-      redis.call("ZADD", viewed, now, item)
+      -- Behind all others also when the clock was put back.
+      local last = redis.call("ZREVRANGE", viewed, 0, 0, "WITHSCORES")[2]
+      redis.call("ZADD", viewed, math.max(now, tonumber(last or 0) + 1), item)
       redis.call("ZREMRANGEBYRANK", viewed, 0, -1 - maxViewed)
     end
     keep(tonumber(known[1]), idleMs)

@@ -87,9 +87,12 @@ export class Stats {
   async read(context: string, type: string): Promise<Hours | null> {
     const [hour, current, last] = await this.#store.run(read, statKeys(this.#prefix, context, word("type", type, 256)));
     const known = [summary(current), summary(last)].filter((each) => each !== null);
-    const of = (wanted: number): Summary | null =>
-      known.find(({ from }) => from.getTime() === wanted * HOUR_MS) ?? null;
-    const hours = { thisHour: of(hour), lastHour: of(hour - 1) };
+    const hourOf = ({ from }: Summary): number => from.getTime() / HOUR_MS;
+    // One of a later hour is from before the server's clock was put back: this hour goes on with it.
+    const hours = {
+      thisHour: known.find((each) => hourOf(each) >= hour) ?? null,
+      lastHour: known.find((each) => hourOf(each) === hour - 1) ?? null,
+    };
     return hours.thisHour === null && hours.lastHour === null ? null : hours;
   }
 

@@ -2,6 +2,9 @@
  * Counts that fade: half of what a view was worth is gone after each half-life. Nothing has to be rewritten for that. A later
  * view is worth more instead, by as much as earlier ones have faded, and counts are scaled down when they are read. Only every
  * few hundred half-lives, before the numbers get out of hand, all of them are scaled once.
+ *
+ * `epoch` is "<when it is> <the server's clock when it was last seen>". When the clock is put back, the epoch goes back with it:
+ * views are worth what they were, whatever the step.
  */
 import { defineScript, NOW_MS } from "../script.ts";
 
@@ -10,6 +13,13 @@ const REBASE_AFTER = 300;
 
 const SCALE = `
 local function scale(epochMs) return 2 ^ ((now - epochMs) / halfLifeMs) end
+local function readEpoch()
+  local since, seen = string.match(redis.call("GET", epoch) or "", "^(%-?%d+) ?(%d*)$")
+  if not since then return nil, 0 end
+  since, seen = tonumber(since), tonumber(seen) or 0
+  if now < seen then since = since - (seen - now) end
+  return since, seen
+end
 `;
 
 /** `items` holds two words an item: name, views. */
@@ -20,15 +30,14 @@ export const view = defineScript({
   rest: "items",
   include: [NOW_MS, SCALE],
   lua: `
-    local since = tonumber(redis.call("GET", epoch))
+    local since, seen = readEpoch()
     if not since then
       since = now
-      redis.call("SET", epoch, now)
     elseif now - since > ${REBASE_AFTER} * halfLifeMs then
       redis.call("ZUNIONSTORE", counts, 1, counts, "WEIGHTS", string.format("%.17g", 1 / scale(since)))
-      since = now
-      redis.call("SET", epoch, now)
+      since, seen = now, 0
     end
+    if math.abs(now - seen) >= 1000 then redis.call("SET", epoch, string.format("%.0f %.0f", since, now)) end
     local worth = scale(since)
     for i = 1, #items, 2 do redis.call("ZINCRBY", counts, string.format("%.17g", worth * items[i + 1]), items[i]) end
     -- Some over, so that not every view has to trim.
@@ -45,7 +54,7 @@ export const top = defineScript({
   include: [NOW_MS, SCALE],
   repeatable: true,
   lua: `
-    local since = tonumber(redis.call("GET", epoch) or now)
+    local since = readEpoch() or now
     return {string.format("%.17g", scale(since)), redis.call("ZREVRANGE", counts, from, to, "WITHSCORES")}
   `,
   reply: (reply) => reply as [string, string[]],
@@ -59,7 +68,7 @@ export const standing = defineScript({
   include: [NOW_MS, SCALE],
   repeatable: true,
   lua: `
-    local since = tonumber(redis.call("GET", epoch) or now)
+    local since = readEpoch() or now
     local score = redis.call("ZSCORE", counts, item)
     if not score then return nil end
     return {string.format("%.17g", scale(since)), score, redis.call("ZREVRANK", counts, item)}

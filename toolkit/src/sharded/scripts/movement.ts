@@ -57,7 +57,9 @@ export const claim = defineScript({
   repeatable: true,
   lua: `
     local lease = redis.call("HMGET", gate, "mover", "until", "at", "os")
-    if lease[1] and lease[1] ~= token and tonumber(lease[2]) > now then return {3} end
+    -- One that ends later than a new one would is from before the server's clock was put back.
+    local ends = tonumber(lease[2] or 0)
+    if lease[1] and lease[1] ~= token and ends > now and ends <= now + leaseMs then return {3} end
     redis.call("HSET", gate, "mover", token, "until", now + leaseMs)
     local at, last, next = tonumber(lease[3]), tonumber(lease[4]), {}
     if at < last then

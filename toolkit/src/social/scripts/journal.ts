@@ -10,7 +10,10 @@ export const note = defineScript({
   lua: `return redis.call("ZADD", journal, now + delayMs, entry)`,
 });
 
-/** Entries whose time has come; they come again after `delayMs`, unless they are removed. */
+/**
+ * Entries whose time has come; they come again after `delayMs`, unless they are removed. One whose time is further away than that is
+ * from before the server's clock was put back, and comes at once: whoever is at it does no harm to whoever finishes it.
+ */
 export const due = defineScript({
   name: "social.journal.due",
   keys: ["journal"],
@@ -19,6 +22,9 @@ export const due = defineScript({
   repeatable: true,
   lua: `
     local entries = redis.call("ZRANGEBYSCORE", journal, "-inf", now, "LIMIT", 0, limit)
+    if #entries == 0 then
+      entries = redis.call("ZRANGEBYSCORE", journal, "(" .. now + delayMs, "+inf", "LIMIT", 0, limit)
+    end
     for _, entry in ipairs(entries) do redis.call("ZADD", journal, now + delayMs, entry) end
     return entries
   `,

@@ -35,6 +35,7 @@ export class NameIndex {
       .pipeline([
         ["ZADD", this.#key, wall, name],
         ["ZREMRANGEBYSCORE", this.#key, "-inf", wall - this.#keepMs],
+        ["PEXPIRE", this.#key, Math.ceil(this.#keepMs)],
       ])
       .catch(() => this.#announced.delete(name));
   }

@@ -180,6 +180,13 @@ export const issue = defineScript({
     local ends = 0
     if tonumber(lifetimeMs) > 0 then ends = now + lifetimeMs end
     redis.call("HSET", tokens, id, cjson.encode({secretHash, user, scopes, now, ends, label}))
+    -- The hash goes with the last of its tokens, unless one of them has no end.
+    local lasts = ends
+    for _, record in ipairs(redis.call("HVALS", tokens)) do
+      local each = cjson.decode(record)[5]
+      if each == 0 or lasts == 0 then lasts = 0 else lasts = math.max(lasts, each) end
+    end
+    if lasts == 0 then redis.call("PERSIST", tokens) else redis.call("PEXPIREAT", tokens, lasts) end
     return {now, ends}
   `,
   reply: (reply) => reply as [createdMs: number, endsMs: number],

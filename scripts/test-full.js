@@ -61,6 +61,7 @@ const STEPS = {
   "compare-1": npm("compare", "--seed", "1", "--commands", "10000000"),
   "compare-2": npm("compare", "--seed", "2", "--commands", "10000000"),
   "compare-3": npm("compare", "--seed", "3", "--commands", "10000000"),
+  histories: npm("faults:histories", "--operations", "1000000", "--seed", "1"),
   heap: npm("faults:heap"),
   crash: npm("soak:crash", "100"),
   soak: npm("soak", "--minutes", "20"),

@@ -223,24 +223,30 @@ export interface ClusterProcesses {
   stop(): Promise<void>;
 }
 
-/** Three primaries (the first three nodes) with a replica each. Takes some seconds; a dead node is noticed after one. */
-export async function startCluster(options: { readonly detached?: boolean } = {}): Promise<ClusterProcesses> {
+/**
+ * Three primaries (the first three nodes) with a replica each, or without. Takes some seconds; a dead node is noticed after one.
+ */
+export async function startCluster(
+  options: { readonly detached?: boolean; readonly replicas?: 0 | 1 } = {},
+): Promise<ClusterProcesses> {
+  const { replicas = 1, ...rest } = options;
+  const size = 3 * (1 + replicas);
   const nodes: ServerProcess[] = [];
   const args = ["--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-config-file", "nodes.conf"];
-  for (let count = 0; count < 6; count++) {
-    nodes.push(await startRedis({ args: [...args, "--repl-diskless-sync-delay", "0"], ...options }));
+  for (let count = 0; count < size; count++) {
+    nodes.push(await startRedis({ args: [...args, "--repl-diskless-sync-delay", "0"], ...rest }));
   }
   const addresses = nodes.map(({ port }) => `127.0.0.1:${port}`);
   const created = spawnSync(
     programOf("redis-cli"),
-    ["--cluster", "create", ...addresses, "--cluster-replicas", "1", "--cluster-yes"],
+    ["--cluster", "create", ...addresses, "--cluster-replicas", String(replicas), "--cluster-yes"],
     { encoding: "utf8" },
   );
   if (created.status !== 0) {
     await Promise.all(nodes.map((node) => node.stop()));
     throw new Error(`the cluster was not created: ${created.stdout}${created.stderr}`);
   }
-  for (const node of nodes) await clusterIsUp(node.port);
+  for (const node of nodes) await clusterIsUp(node.port, size, replicas);
   return {
     nodes,
     url: `redis+cluster://${addresses.slice(0, 3).join(",")}`,
@@ -249,14 +255,14 @@ export async function startCluster(options: { readonly detached?: boolean } = {}
 }
 
 /** Every node knows all slots and all nodes, and replicas follow their primaries. */
-async function clusterIsUp(port: number): Promise<void> {
+async function clusterIsUp(port: number, size: number, replicas: number): Promise<void> {
   for (;;) {
     const info = cli(port, "CLUSTER", "INFO");
     const replication = cli(port, "INFO", "replication");
     const followed = /role:master/.test(replication)
-      ? /connected_slaves:1/.test(replication)
+      ? new RegExp(`connected_slaves:${replicas}`).test(replication)
       : /master_link_status:up/.test(replication);
-    if (/cluster_state:ok/.test(info) && /cluster_known_nodes:6/.test(info) && followed) return;
+    if (/cluster_state:ok/.test(info) && new RegExp(`cluster_known_nodes:${size}\\b`).test(info) && followed) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -21,6 +21,8 @@ export interface SlotMovesOptions {
   /** The longest wait between two steps of a move; it is a random part of this. */
   readonly pauseMs?: number;
   readonly random?: () => number;
+  /** The node's port for one that it announces, where clients are to reach it through something in between. */
+  readonly portOf?: (announced: number) => number;
 }
 
 /** A slot on its way: neither side has all of it. */
@@ -65,7 +67,8 @@ export class SlotMoves {
   async #owner(slot: number, primaries: readonly Primary[]): Promise<Primary> {
     const ranges = (await primaries[0]!.store.call("CLUSTER", "SLOTS")) as [number, number, [Reply, number]][];
     const range = ranges.find(([from, to]) => slot >= from && slot <= to)!;
-    return primaries.find(({ port }) => port === range[2][1])!;
+    const announced = range[2][1];
+    return primaries.find(({ port }) => port === (this.#options.portOf?.(announced) ?? announced))!;
   }
 
   /** Begins to move a slot to another primary, and leaves it on its way. */

@@ -273,13 +273,27 @@ export class Store {
   /** Runs commands as one step, MULTI … EXEC. All keys in one slot. Rejects when one could not be queued: none has run. */
   async multi<const I extends readonly Item[]>(items: I): Promise<Answers<I>> {
     if (items.length === 0) return [] as unknown as Answers<I>;
-    // By source: a script that the server has forgotten would fail in the middle of the transaction.
-    const requests = items.map((item) => (isCall(item) ? this.#bySource(item) : this.#request(item)));
+    const { requests, guards } = this.#steps(items);
     const sending = { repeatable: false, keys: [requests.find(({ key }) => key !== undefined)?.key] };
     const answers = await this.#trip("transaction", items, sending, (attempt) =>
       this.#driver.transact(requests.map((each) => attempted(each, attempt))),
     );
-    return answers.map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
+    return answers.slice(guards).map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
+  }
+
+  /**
+   * What stands between MULTI and EXEC. Scripts go by their source: one that the server has forgotten would fail in the middle.
+   *
+   * In a Cluster a script that does not begin in a slot on its way would leave the rest of the transaction done. So there the
+   * transaction asks for two keys of the slot that never exist, and the server refuses all of it; the script need not ask again.
+   */
+  #steps(items: readonly Item[]): { readonly requests: readonly Request[]; readonly guards: number } {
+    const call = this.topology === "cluster" ? items.find(isCall) : undefined;
+    const tag = call === undefined ? null : neighbourTag(call.keys[0]);
+    const text = (item: ScriptCall): ScriptText => (tag === null ? this.#textOf(item) : item.script);
+    const steps = items.map((item) => (isCall(item) ? bySource(item, text(item)) : this.#request(item)));
+    if (tag === null) return { requests: steps, guards: 0 };
+    return { requests: [this.#request(["EXISTS", `{${tag}}\0a`, `{${tag}}\0b`]), ...steps], guards: 1 };
   }
 
   /**
@@ -335,11 +349,11 @@ export class Store {
   }
 
   async #execute(session: Session, key: string, items: readonly Item[]): Promise<Answer[] | typeof CONFLICT> {
-    const requests = items.map((item) => (isCall(item) ? this.#bySource(item) : this.#request(item)));
+    const { requests, guards } = this.#steps(items);
     const send = () => session.sendMany([{ words: ["MULTI"], key, buffers: false }, ...asBuffers(requests), EXEC]);
     const replies = executedOrNull(requests, await this.#trip("transaction", items, null, send));
     if (replies === null) return CONFLICT;
-    return replies.map((answer, at) => decoded(items[at]!, answer)) as Answer[];
+    return replies.slice(guards).map((answer, at) => decoded(items[at]!, answer)) as Answer[];
   }
 
   /** Sessions are kept for the next transaction where one connection reaches every key. */
@@ -498,6 +512,12 @@ function beforeExec(error: unknown, words: readonly Word[]): unknown {
     return error;
   }
   return new ConnectionError(error.message, { maybeExecuted: false, code: error.code, cause: error });
+}
+
+/** What the neighbours of a key have in braces; null where none can be named. */
+function neighbourTag(key = ""): string | null {
+  const tag = /^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? (/[{}]/.test(key) ? "" : key);
+  return tag === "" ? null : tag;
 }
 
 function isCall(item: Item): item is ScriptCall {

@@ -82,4 +82,28 @@ describeBackends("a slot that is being moved", { backends: ["cluster"] }, (backe
     expect(await store.call("LRANGE", keys.log, 0, -1)).toEqual(["start", "begun", "ended", "begun", "ended"]);
     expect(await store.call("LRANGE", keys.list, 0, -1)).toEqual(["again"]);
   }, 60_000);
+
+  const increment = defineScript({
+    name: "test.increment",
+    keys: ["count"],
+    lua: `return redis.call("INCR", count)`,
+    reply: Number,
+  });
+
+  test("a transaction with a script runs whole, after the end of the move", async () => {
+    const { store } = backend;
+    const [count, other] = ["count:{t}", "other:{t}"];
+    await store.pipeline([
+      ["SET", count, 0],
+      ["SET", other, 0],
+    ]);
+    const moving = await begin("{t}");
+    const items = [increment.with({ count }), ["INCR", other]] as const;
+    const plain = store.multi(items);
+    const watched = store.transaction({ watch: [count] }, () => items);
+    await moving.carry(1);
+    await moving.finish();
+    for (const answers of [await plain, (await watched)!]) expect(answers[0]).toBe(answers[1]);
+    expect(await store.call("MGET", count, other)).toEqual(["2", "2"]);
+  }, 60_000);
 });

@@ -36,6 +36,7 @@ export interface MovingSlot {
 }
 
 const CARRY = 2;
+const RESTS = 10;
 
 export class SlotMoves {
   readonly #options: SlotMovesOptions;
@@ -114,6 +115,8 @@ export class SlotMoves {
       while ((await moving.carry(CARRY)) > 0);
       await moving.finish();
       this.count++;
+      // A suite may have all its keys in one slot: what takes several round trips needs it at rest for some.
+      for (let rests = 0; rests < RESTS; rests++) await this.#pause();
     }
   }
 

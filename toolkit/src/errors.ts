@@ -53,6 +53,22 @@ export class ConnectionError extends CinnabarError {
   }
 }
 
+/** Answers of a server that takes no writes now: it is full, its disk fails, or too few replicas follow. Reads still work. */
+const REFUSES_WRITES = new Set(["MISCONF", "NOREPLICAS", "OOM"]);
+/** Answers of a server that can do nothing for anybody now. */
+const UNAVAILABLE = new Set(["BUSY", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "TRYAGAIN"]);
+
+/** Whether the server answers, but takes no writes now. */
+export function refusesWrites(error: unknown): error is ServerError {
+  return error instanceof ServerError && REFUSES_WRITES.has(error.code);
+}
+
+/** Whether the store cannot do its work now: it is not reached, or it says so. For callers that have another way. */
+export function isUnavailable(error: unknown): error is ConnectionError | ServerError {
+  if (error instanceof ConnectionError || refusesWrites(error)) return true;
+  return error instanceof ServerError && UNAVAILABLE.has(error.code);
+}
+
 /** The store was closed by this program. */
 export class ClosedError extends CinnabarError {
   override readonly name = "ClosedError";

@@ -188,3 +188,20 @@ export const NOW_MS = `
 local time = redis.call("TIME")
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 `;
+
+/**
+ * Lua for `include`, in scripts that read and note something on the way: `ifWritable(command …)` runs a command, or leaves it where
+ * the server takes no writes now: it is full (OOM), its disk fails (MISCONF), too few replicas follow (NOREPLICAS). Then it
+ * answers nil and what the server said; reading goes on. Every other error ends the script, as with `redis.call`.
+ */
+export const IF_WRITABLE = `
+local function ifWritable(...)
+  local answer = redis.pcall(...)
+  local err = type(answer) == "table" and answer.err
+  if not err then return answer end
+  for _, refusal in ipairs({"OOM ", "MISCONF ", "NOREPLICAS "}) do
+    if err:find(refusal, 1, true) then return nil, err end
+  end
+  return redis.call(...)
+end
+`;

@@ -6,15 +6,18 @@
 import type { Store } from "../connection/store.ts";
 import type { Subscription } from "../connection/subscriptions.ts";
 
-interface Forgettable {
-  delete(key: string): void;
-  deleteTagged(tags: ReadonlySet<string>): void;
-  clear(): void;
+/** What becomes of values that this process has, and of those that it is about to have. */
+export interface Outdated {
+  key(key: string): void;
+  tags(tags: ReadonlySet<string>): void;
+  all(): void;
 }
 
 export interface Notice {
   /** Resolves when something has happened to the key. */
   readonly promise: Promise<void>;
+  /** As if something had. */
+  readonly wake: () => void;
   /** Aborted by `cancel`. */
   readonly signal: AbortSignal;
   cancel(): void;
@@ -23,25 +26,24 @@ export interface Notice {
 export class Changes {
   readonly #store: Store;
   readonly #channel: string;
-  readonly #memory: Forgettable | null;
+  readonly #outdated: Outdated;
   readonly #onError: (error: unknown) => void;
   readonly #waiting = new Map<string, Set<() => void>>();
   #subscription: Promise<Subscription | null> | null = null;
   #listening = false;
 
-  constructor(store: Store, channel: string, memory: Forgettable | null, onError: (error: unknown) => void) {
+  constructor(store: Store, channel: string, outdated: Outdated, onError: (error: unknown) => void) {
     this.#store = store;
     this.#channel = channel;
-    this.#memory = memory;
+    this.#outdated = outdated;
     this.#onError = onError;
-    if (memory !== null) this.listen().catch(() => {});
   }
 
   /** Ask before reading, so that nothing that happens in between is missed. */
   next(key: string): Notice {
     let wake!: () => void;
     const promise = new Promise<void>((resolve) => {
-      wake = resolve;
+      wake = () => resolve();
     });
     const waiting = this.#waiting.get(key) ?? new Set();
     this.#waiting.set(key, waiting);
@@ -49,6 +51,7 @@ export class Changes {
     const ending = new AbortController();
     return {
       promise,
+      wake,
       signal: ending.signal,
       cancel: () => {
         waiting.delete(wake);
@@ -77,6 +80,8 @@ export class Changes {
       )
       .then((subscription) => {
         this.#listening = true;
+        // Of what was read before, changes may have been missed.
+        this.#outdated.all();
         return subscription;
       })
       .catch((error) => {
@@ -90,16 +95,16 @@ export class Changes {
   /** A key, or after a NUL the tags that were invalidated. */
   #heard(message: string): void {
     if (message.startsWith("\0")) {
-      this.#memory?.deleteTagged(new Set(message.slice(1).split("\n")));
+      this.#outdated.tags(new Set(message.slice(1).split("\n")));
       return;
     }
-    this.#memory?.delete(message);
+    this.#outdated.key(message);
     for (const wake of this.#waiting.get(message) ?? []) wake();
   }
 
   /** Messages may be missing: nothing held is believed, and everybody looks again. */
   #resumed(): void {
-    this.#memory?.clear();
+    this.#outdated.all();
     for (const waiting of this.#waiting.values()) for (const wake of waiting) wake();
   }
 }

@@ -10,7 +10,7 @@
  */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Codec } from "../codec.ts";
-import { ConnectionError } from "../errors.ts";
+import { isUnavailable } from "../errors.ts";
 import type { Views } from "../views/index.ts";
 import type { Cache, Loading } from "./index.ts";
 
@@ -104,8 +104,8 @@ async function isWanted({ views, maxRank = 10_000 }: PagesOptions, key: string):
     const rank = await views.rank(key);
     return rank !== null && rank < maxRank;
   } catch (error) {
-    // A store that cannot be reached must not keep the page from being made.
-    if (error instanceof ConnectionError) return false;
+    // A store that cannot be reached, or is full, must not keep the page from being made.
+    if (isUnavailable(error)) return false;
     throw error;
   }
 }

@@ -13,75 +13,43 @@ import { integer, word } from "../checks.ts";
 import { randomToken, sleep } from "../clock.ts";
 import { type Codec, encodeWithin, json } from "../codec.ts";
 import type { RunOptions, Store } from "../connection/store.ts";
-import { ConnectionError, InputError } from "../errors.ts";
-import { Changes } from "./changes.ts";
+import { ConnectionError, InputError, isUnavailable, refusesWrites, ServerError } from "../errors.ts";
+import { Changes, type Notice } from "./changes.ts";
 import { changesChannel, type EntryKeys, entryKeys, shardKeys } from "./keys.ts";
-import { MemoryCache } from "./memory.ts";
+import { type Held, MemoryCache } from "./memory.ts";
 import { pack, unpack } from "./packing.ts";
 import { CacheReport } from "./report.ts";
-import { drop, fill, giveUp, invalidate, put, read } from "./scripts.ts";
+import { drop, type FoundEntry, fill, giveUp, invalidate, put, type ReadReply, read } from "./scripts.ts";
+import { SharedQuestions } from "./shared-questions.ts";
+import type { CacheOptions, CacheStats, EntryOptions, Found, Loader, Loading } from "./types.ts";
 
 export { type CacheInfo, Caches, type InvalidatedTag } from "./report.ts";
+export type { CacheOptions, CacheStats, EntryOptions, Found, Loader, Loading } from "./types.ts";
 
 /** How long a store that could not be reached is left alone. */
 const BREAK_MS = 1_000;
 const MAX_TAGS = 64;
 
-export interface CacheOptions<T> {
-  readonly prefix?: string;
-  /** How long a value is given without a thought. */
-  readonly freshMs?: number;
-  /** How long after that it is still given while a new one is made, or when that fails. */
-  readonly staleMs?: number;
-  /** Lifetimes are shortened by up to this part at random, so that values made together do not end together. */
-  readonly jitter?: number;
-  /** How long a value may take to make before another process tries too. */
-  readonly loadMs?: number;
-  /** Values are also kept in this process for so long, which bounds how old they can be here. 0: not at all. */
-  readonly memoryMs?: number;
-  readonly memoryItems?: number;
-  /** How long one question to the store may take in all before the value is made without it; 1 000 by default. */
-  readonly timeoutMs?: number;
-  /** How many slots the cache is spread over. All processes must agree on it. */
-  readonly shards?: number;
-  readonly codec?: Codec<T>;
-  readonly maxBytes?: number;
-  /** Values larger than this are compressed. */
-  readonly compressAbove?: number;
-  /** Told of loads that failed behind a stale value, and of a store that cannot be reached. */
-  readonly onError?: (error: unknown) => void;
+/** One call for a key. */
+interface Asking<T> {
+  readonly key: string;
+  readonly keys: EntryKeys;
+  /** Of the lease under which it loads. */
+  readonly token: string;
+  readonly load: Loader<T>;
+  readonly options: EntryOptions;
 }
 
-export interface EntryOptions {
-  readonly tags?: readonly string[];
-  readonly freshMs?: number;
-  readonly staleMs?: number;
-}
-
-export interface CacheStats {
-  readonly hits: number;
-  readonly staleHits: number;
-  readonly misses: number;
-  readonly loads: number;
-  readonly failures: number;
-}
-
-/** What a loader can say about the value that it makes. */
-export interface Loading {
-  /** The value is for the caller only and is not kept; others who wait have to make their own. */
-  skip(): void;
-  /** Further tags, known only now. */
-  tag(...tags: readonly string[]): void;
-  /** How long this value stays fresh. */
-  freshFor(ms: number): void;
-}
-
-export type Loader<T> = (loading: Loading) => Promise<T> | T;
-
-export interface Found<T> {
+/** What a loader has made. `kept`: the store took it, so nothing has happened to the key since the lease was taken. */
+interface Made<T> {
   readonly value: T;
-  readonly state: "fresh" | "stale" | "loaded";
-  readonly ageMs: number;
+  readonly fate: "kept" | "not kept" | "for its caller";
+}
+
+/** What one call has found, for all who share it. `isPrivate`: only for the one whose loader was called. */
+interface Shared<T> {
+  readonly found: Found<T>;
+  readonly isPrivate: boolean;
 }
 
 export class Cache<T = unknown> {
@@ -102,12 +70,16 @@ export class Cache<T = unknown> {
   readonly #memory: MemoryCache<T>;
   readonly #changes: Changes;
   readonly #channel: string;
-  /** What this process is asking or making now: one at a time for each key. */
-  readonly #underWay = new Map<string, Promise<Found<T>>>();
-  /** The same of those who only look. */
-  readonly #glances = new Map<string, Promise<{ readonly value: T } | null>>();
+  readonly #questions = new SharedQuestions<Shared<T>>();
+  readonly #glances = new SharedQuestions<{ readonly value: T } | null>();
+  /** What this process loads under a lease, by the lease's token. */
+  readonly #loads = new Map<string, Promise<Made<T>>>();
+  /** What it loads without the store, by key. */
+  readonly #alone = new Map<string, Promise<Made<T>>>();
   readonly #report: CacheReport;
+  /** Until then the store is left alone, and nobody is told again of a store that takes no writes. */
   #brokenUntil = 0;
+  #toldUntil = 0;
 
   constructor(store: Store, name: string, options: CacheOptions<T> = {}) {
     this.name = name;
@@ -128,7 +100,16 @@ export class Cache<T = unknown> {
     this.#memory = new MemoryCache(store.clock, integer("memoryItems", options.memoryItems ?? 1_000, 1));
     this.#channel = changesChannel(this.#prefix, word("the name of a cache", name));
     this.#report = new CacheReport(store, this.#prefix, name, this.#shards);
-    this.#changes = new Changes(store, this.#channel, this.#memoryMs > 0 ? this.#memory : null, this.#onError);
+    const outdated = {
+      key: (key: string) => this.#forget(key),
+      tags: (tags: ReadonlySet<string>) => this.#forgetTagged(tags),
+      all: () => {
+        this.#memory.clear();
+        this.#alone.clear();
+      },
+    };
+    this.#changes = new Changes(store, this.#channel, outdated, this.#onError);
+    if (this.#memoryMs > 0) this.#changes.listen().catch(() => {});
   }
 
   /** Counts of this process. */
@@ -152,52 +133,89 @@ export class Cache<T = unknown> {
     word("key", key);
     checkTags(options.tags);
     const held = this.#held(key);
-    if (held !== undefined) return { value: held.value, state: "fresh", ageMs: 0 };
-    let asking = this.#underWay.get(key);
-    if (asking === undefined) {
-      asking = this.#ask(key, load, options).finally(() => this.#underWay.delete(key));
-      this.#underWay.set(key, asking);
+    if (held !== undefined) {
+      const ageMs = Math.max(0, Math.round(this.#store.clock.monotonicMs() - held.bornMs));
+      return { value: held.value, state: "fresh", ageMs };
     }
-    return asking;
+    const { answer, isMine } = this.#questions.ask(key, () =>
+      this.#ask({ key, keys: this.#keys(key), token: randomToken(), load, options }),
+    );
+    const { found, isPrivate } = await answer;
+    return isPrivate && !isMine ? loaded(await this.#make(load, options)) : found;
   }
 
-  /** Puts a value. */
+  /** Puts a value. When it fails, the old one may be gone all the same. */
   async set(key: string, value: T, options: EntryOptions = {}): Promise<void> {
     word("key", key);
     checkTags(options.tags);
     const { freshMs, keepMs } = this.#lifetimes(options);
     const { entry, loader } = this.#keys(key);
-    this.#memory.delete(key);
-    await this.#store.run(put, {
-      ...{ entry, loader, freshMs, keepMs, key },
-      value: await this.#packed(value),
-      tagList: (options.tags ?? []).join("\n"),
-      channel: this.#channel,
-    });
+    const packed = await this.#packed(value);
+    await this.#changing(
+      () => this.#forget(key),
+      () =>
+        this.#store.run(put, {
+          ...{ entry, loader, freshMs, keepMs, key },
+          value: packed,
+          tagList: (options.tags ?? []).join("\n"),
+          channel: this.#channel,
+        }),
+    );
   }
 
   /** Removes a value, and what is being made for it. */
   async delete(key: string): Promise<boolean> {
-    this.#memory.delete(word("key", key));
-    const { entry, loader } = this.#keys(key);
-    return this.#store.run(drop, { entry, loader, channel: this.#channel, key });
+    const { entry, loader } = this.#keys(word("key", key));
+    return this.#changing(
+      () => this.#forget(key),
+      () => this.#store.run(drop, { entry, loader, channel: this.#channel, key }),
+    );
   }
 
   /** Makes all values with one of the tags invalid: in one step for each shard, whatever their number. */
   async invalidate(...tags: readonly string[]): Promise<void> {
     integer("the number of tags", tags.length, 1, MAX_TAGS);
     checkTags(tags);
-    this.#memory.deleteTagged(new Set(tags));
     const keepMs = this.#tagMemoryMs;
     const everywhere = Array.from({ length: this.#shards }, (_, shard) =>
       invalidate.with({ tags: shardKeys(this.#prefix, this.name, shard).tags, keepMs, names: tags }),
     );
-    for (const answer of await this.#store.pipeline(everywhere)) if (answer instanceof Error) throw answer;
-    await this.#store.call("PUBLISH", this.#channel, `\0${tags.join("\n")}`);
+    const those = new Set(tags);
+    await this.#changing(
+      () => this.#forgetTagged(those),
+      async () => {
+        for (const answer of await this.#store.pipeline(everywhere)) if (answer instanceof Error) throw answer;
+        await this.#store.call("PUBLISH", this.#channel, `\0${tags.join("\n")}`);
+      },
+    );
+  }
+
+  /**
+   * A change, and what this process must not give any more when it is over: what it had before, and what it got from questions
+   * that were asked meanwhile.
+   */
+  async #changing<R>(forget: () => void, change: () => Promise<R>): Promise<R> {
+    forget();
+    try {
+      return await change();
+    } finally {
+      forget();
+    }
+  }
+
+  #forget(key: string): void {
+    this.#memory.delete(key);
+    this.#alone.delete(key);
+  }
+
+  #forgetTagged(tags: ReadonlySet<string>): void {
+    this.#memory.deleteTagged(tags);
+    // Their tags are known when they are made.
+    this.#alone.clear();
   }
 
   /** What this process has of it. */
-  #held(key: string): { readonly value: T } | undefined {
+  #held(key: string): Held<T> | undefined {
     const held = this.#memoryMs > 0 ? this.#memory.get(key) : undefined;
     if (held !== undefined) this.#report.count("hits");
     return held;
@@ -205,18 +223,12 @@ export class Cache<T = unknown> {
 
   /** A value that is certainly fresh, without a script; null if it takes more than a glance. */
   #glance(key: string, options: EntryOptions): Promise<{ readonly value: T } | null> | null {
-    // Of a value that can be stale, only the server can say whether it is: that is up to the script.
-    if ((options.staleMs ?? this.#staleMs) > 0) return null;
-    if (this.#store.clock.monotonicMs() < this.#brokenUntil) return null;
+    // Of a value that can be stale, only the server can say whether it is: that is up to the script. So it is with how long a
+    // value stays fresh, which memory has to know.
+    if ((options.staleMs ?? this.#staleMs) > 0 || this.#memoryMs > 0 || this.#isBroken) return null;
     word("key", key);
     checkTags(options.tags);
-    const wanted = `${key}\0${options.tags?.join("\n") ?? ""}`;
-    let looking = this.#glances.get(wanted);
-    if (looking === undefined) {
-      looking = this.#look(key, options).finally(() => this.#glances.delete(wanted));
-      this.#glances.set(wanted, looking);
-    }
-    return looking;
+    return this.#glances.ask(`${key}\0${options.tags?.join("\n") ?? ""}`, () => this.#look(key, options)).answer;
   }
 
   /**
@@ -226,24 +238,31 @@ export class Cache<T = unknown> {
   async #look(key: string, options: EntryOptions): Promise<{ readonly value: T } | null> {
     const { entry, tags } = this.#keys(key);
     const names = options.tags ?? [];
+    let answers: [unknown, unknown];
     try {
-      const [found, invalidated] = await Promise.all([
+      answers = await Promise.all([
         this.#store.send(["HMGET", entry, "v", "at", "fresh", "ends", "t"], { buffers: true, ...this.#limits }),
         names.length === 0 ? [] : this.#store.send(["ZMSCORE", tags, ...names], this.#limits),
       ]);
-      const [stored, at, fresh, ends, tagList] = found as (Buffer | null)[];
-      if (!stored || !at || !fresh || !ends || !tagList || Number(fresh) < Number(ends)) return null;
-      if (tagList.toString() !== names.join("\n")) return null;
-      if ((invalidated as (string | null)[]).some((each) => each !== null && Number(each) >= Number(at))) return null;
-      return { value: (await this.#hit(key, stored, 0, options)).value };
     } catch (error) {
-      if (!(error instanceof ConnectionError)) throw error;
       this.#unreachable(error);
       return null;
     }
+    const [stored, at, fresh, ends, tagList] = answers[0] as (Buffer | null)[];
+    if (!stored || !at || !fresh || !ends || !tagList || Number(fresh) < Number(ends)) return null;
+    if (tagList.toString() !== names.join("\n")) return null;
+    if ((answers[1] as (string | null)[]).some((each) => each !== null && Number(each) >= Number(at))) return null;
+    this.#report.count("hits");
+    return { value: await this.#unpacked(stored) };
   }
 
-  #unreachable(error: ConnectionError): void {
+  get #isBroken(): boolean {
+    return this.#store.clock.monotonicMs() < this.#brokenUntil;
+  }
+
+  /** Notes that the store cannot be used, and throws what says something else. */
+  #unreachable(error: unknown): void {
+    if (!isUnavailable(error)) throw error;
     this.#brokenUntil = this.#store.clock.monotonicMs() + BREAK_MS;
     this.#onError(error);
   }
@@ -252,101 +271,163 @@ export class Cache<T = unknown> {
     word("key", key);
     const held = this.#held(key);
     if (held !== undefined) return held.value;
-    const looking = { ...this.#keys(key), token: "", leaseMs: 1, leadMs: 0 };
-    const [state, , stored] = await this.#store.run(read, looking, this.#limits);
-    this.#report.count(state === 0 ? "misses" : "hits");
-    return stored === undefined ? null : this.#unpacked(stored);
+    const { entry } = await this.#store.run(read, { ...this.#keys(key), token: "", leaseMs: 1 }, this.#limits);
+    this.#report.count(entry === null ? "misses" : "hits");
+    return entry === null ? null : this.#unpacked(entry.stored);
   }
 
-  async #ask(key: string, load: Loader<T>, options: EntryOptions): Promise<Found<T>> {
-    if (this.#store.clock.monotonicMs() < this.#brokenUntil) return this.#loadAlone(load);
-    const token = randomToken();
-    const keys = this.#keys(key);
-    try {
-      for (;;) {
-        const noticed = this.#changes.next(key);
-        const asking = { ...keys, token, leaseMs: this.#loadMs, leadMs: 0 };
-        const [code, ageMs, stored] = await this.#store.run(read, asking, this.#limits);
-        const state = code % 10;
-        if (state === 1) {
-          noticed.cancel();
-          return this.#hit(key, stored!, ageMs!, options);
+  async #ask(asking: Asking<T>): Promise<Shared<T>> {
+    const { key } = asking;
+    for (;;) {
+      const noticed = this.#changes.next(key);
+      const question = this.#memory.begin(key);
+      try {
+        const sentMs = this.#store.clock.monotonicMs();
+        const reply = this.#isBroken ? null : await this.#read(asking);
+        if (reply === null) return await this.#loadAlone(asking);
+        const { entry, loader } = reply;
+        if (entry !== null && entry.freshForMs > 0) {
+          this.#report.count("hits");
+          const value = await this.#unpacked(entry.stored);
+          if (this.#memoryMs > 0) this.#memory.keep(question, this.#heldSince(sentMs, value, entry));
+          return { found: { value, state: "fresh", ageMs: entry.ageMs }, isPrivate: false };
         }
-        if (code >= 10) {
-          noticed.cancel();
-          return state === 2
-            ? this.#refreshBehind(key, keys, token, stored!, ageMs!, load, options)
-            : await this.#load(key, keys, token, load, options);
-        }
-        if (state === 2) {
-          noticed.cancel();
-          this.#report.count("staleHits");
-          return { value: await this.#unpacked(stored!), state: "stale", ageMs: ageMs! };
-        }
-        // Somebody else makes it. Told when they are done; looks again when their lease is over, told or not.
-        if (this.#changes.listening) {
-          await Promise.race([noticed.promise, sleep(this.#store.clock, ageMs!, noticed.signal).catch(() => {})]);
-        } else {
-          await this.#changes.listen();
-        }
+        if (entry !== null) return await this.#stale(asking, entry, loader);
+        if (loader === "nobody") return await this.#loadAlone(asking);
+        const made = loader === "caller" ? await this.#load(asking) : await this.#wait(reply, noticed);
+        if (made !== null) return shared(made);
+      } finally {
         noticed.cancel();
+        this.#memory.end(question);
       }
-    } catch (error) {
-      if (!(error instanceof ConnectionError)) throw error;
-      this.#unreachable(error);
-      return this.#loadAlone(load);
     }
   }
 
-  async #hit(key: string, stored: Buffer, ageMs: number, options: EntryOptions): Promise<Found<T>> {
-    this.#report.count("hits");
-    const value = await this.#unpacked(stored);
-    this.#remember(key, value, options);
-    return { value, state: "fresh", ageMs };
-  }
-
-  /** The stale value at once; the new one is made behind the caller's back. */
-  async #refreshBehind(
-    key: string,
-    keys: EntryKeys,
-    token: string,
-    stored: Buffer,
-    ageMs: number,
-    load: Loader<T>,
-    options: EntryOptions,
-  ): Promise<Found<T>> {
-    this.#report.count("staleHits");
-    this.#load(key, keys, token, load, options).catch(this.#onError);
-    return { value: await this.#unpacked(stored), state: "stale", ageMs };
-  }
-
-  async #load(key: string, keys: EntryKeys, token: string, load: Loader<T>, options: EntryOptions): Promise<Found<T>> {
-    const channel = this.#channel;
-    let taken = false;
+  /** Null when the store cannot be used. */
+  async #read({ key, keys, token }: Asking<T>): Promise<ReadReply | null> {
     try {
-      const { value, kept } = await this.#make(load, options);
-      if (kept !== null) {
-        const filling = {
-          token,
-          value: await this.#packed(value),
-          tagList: (kept.tags ?? []).join("\n"),
-          channel,
-          key,
-        };
-        taken = true;
-        const filled = await this.#store.run(fill, { ...keys, ...this.#lifetimes(kept), ...filling }, this.#limits);
-        if (filled) this.#remember(key, value, kept);
-      }
-      return { value, state: "loaded", ageMs: 0 };
-    } finally {
-      if (!taken)
-        await this.#store.run(giveUp, { loader: keys.loader, token, channel, key }, this.#limits).catch(this.#onError);
+      const reply = await this.#store.run(read, { ...keys, token, leaseMs: this.#loadMs }, this.#limits);
+      if (reply.loader === "nobody") this.#refused(new ServerError(reply.holder));
+      return reply;
+    } catch (error) {
+      this.#unreachable(error);
+      // The answer that was lost may have been the lease.
+      if (error instanceof ConnectionError && error.maybeExecuted) void this.#giveUp(key, keys, token);
+      return null;
     }
   }
 
-  /** Without the store: every process for itself. */
-  async #loadAlone(load: Loader<T>): Promise<Found<T>> {
-    return { value: (await this.#make(load, {})).value, state: "loaded", ageMs: 0 };
+  /** The store takes no writes, and its entries can be read. Told once in a while: it is so for every value that is not there. */
+  #refused(error: ServerError): void {
+    const now = this.#store.clock.monotonicMs();
+    if (now < this.#toldUntil) return;
+    this.#toldUntil = now + BREAK_MS;
+    this.#onError(error);
+  }
+
+  #heldSince(sentMs: number, value: T, { ageMs, freshForMs, tags }: FoundEntry): Held<T> {
+    return { value, bornMs: sentMs - ageMs, untilMs: sentMs + Math.min(this.#memoryMs, freshForMs), tags };
+  }
+
+  /** The stale value at once; a new one is made behind the caller's back, if that is the caller's part. */
+  async #stale(asking: Asking<T>, { stored, ageMs }: FoundEntry, loader: ReadReply["loader"]): Promise<Shared<T>> {
+    this.#report.count("staleHits");
+    if (loader === "caller") this.#load(asking).catch(this.#onError);
+    return { found: { value: await this.#unpacked(stored), state: "stale", ageMs }, isPrivate: false };
+  }
+
+  /**
+   * Until the holder of the lease is done, its lease is over, or something else happens to the key. What it has made is taken
+   * only from this process and only if the store took it: then nothing has happened to the key since before this caller came.
+   */
+  async #wait({ holder, leaseMs }: ReadReply, noticed: Notice): Promise<Made<T> | null> {
+    const ours = this.#loads.get(holder);
+    if (ours === undefined && !this.#changes.listening) {
+      await this.#changes.listen().catch((error) => this.#unreachable(error));
+      return null;
+    }
+    const { clock, closeSignal } = this.#store;
+    // Whoever waits asks again when the store is closed, and hears of it.
+    closeSignal.addEventListener("abort", noticed.wake);
+    if (closeSignal.aborted) noticed.wake();
+    try {
+      const over = sleep(clock, leaseMs, noticed.signal).catch(() => {});
+      const made = await Promise.race([noticed.promise, over, ...(ours === undefined ? [] : [ours])]);
+      return made === undefined || made.fate === "not kept" ? null : made;
+    } finally {
+      closeSignal.removeEventListener("abort", noticed.wake);
+    }
+  }
+
+  /** Makes it under the lease. Others of this process can wait for it until it is sent to the store. */
+  #load(asking: Asking<T>): Promise<Made<T>> {
+    const loading = this.#makeAndKeep(asking);
+    this.#loads.set(asking.token, loading);
+    return loading;
+  }
+
+  async #makeAndKeep({ key, keys, token, load, options }: Asking<T>): Promise<Made<T>> {
+    let made: { value: T; kept: EntryOptions | null };
+    let filling: Parameters<typeof fill.with>[0];
+    try {
+      made = await this.#make(load, options);
+      const { value, kept } = made;
+      if (kept === null) {
+        await this.#giveUp(key, keys, token);
+        return { value, fate: "for its caller" };
+      }
+      const tagList = (kept.tags ?? []).join("\n");
+      const content = { token, value: await this.#packed(value), tagList, channel: this.#channel, key };
+      filling = { ...keys, ...this.#lifetimes(kept), ...content };
+    } catch (error) {
+      await this.#giveUp(key, keys, token);
+      throw error;
+    } finally {
+      this.#loads.delete(token);
+    }
+    try {
+      const isKept = await this.#store.run(fill, filling, this.#limits);
+      return { value: made.value, fate: isKept ? "kept" : "not kept" };
+    } catch (error) {
+      // The caller gets what was made, whatever keeps the store from keeping it.
+      if (refusesWrites(error)) this.#refused(error);
+      else if (isUnavailable(error)) this.#unreachable(error);
+      else this.#onError(error);
+      if (error instanceof ConnectionError) void this.#giveUp(key, keys, token);
+      return { value: made.value, fate: "not kept" };
+    }
+  }
+
+  /** Lets others load. A store that does not answer is told when it does; until then they wait for the end of the lease. */
+  async #giveUp(key: string, { loader }: EntryKeys, token: string): Promise<void> {
+    const giving = { loader, token, channel: this.#channel, key };
+    try {
+      await this.#store.run(giveUp, giving, this.#limits);
+    } catch (error) {
+      this.#onError(error);
+      if (!this.#store.closed) this.#store.run(giveUp, giving, { whenOpen: "wait" }).catch(() => {});
+    }
+  }
+
+  /** Without the store: one at a time in this process, every process for itself. */
+  async #loadAlone({ key, load, options }: Asking<T>): Promise<Shared<T>> {
+    const begun = this.#alone.get(key);
+    if (begun !== undefined) {
+      const made = await begun;
+      return made.fate === "for its caller" ? shared(await this.#makeAlone(load, options)) : shared(made);
+    }
+    const loading = this.#makeAlone(load, options);
+    this.#alone.set(key, loading);
+    try {
+      return shared(await loading);
+    } finally {
+      if (this.#alone.get(key) === loading) this.#alone.delete(key);
+    }
+  }
+
+  async #makeAlone(load: Loader<T>, options: EntryOptions): Promise<Made<T>> {
+    const { value, kept } = await this.#make(load, options);
+    return { value, fate: kept === null ? "for its caller" : "not kept" };
   }
 
   /** Calls the loader. `kept`: how its value is to be kept, or null if it is not. */
@@ -374,10 +455,6 @@ export class Cache<T = unknown> {
     }
   }
 
-  #remember(key: string, value: T, options: EntryOptions): void {
-    if (this.#memoryMs > 0) this.#memory.set(key, value, this.#memoryMs, options.tags ?? []);
-  }
-
   /** How long it is remembered that a tag was invalidated, and so the longest life of an entry with tags. */
   get #tagMemoryMs(): number {
     return Math.max(7 * 86_400_000, 2 * (this.#freshMs + this.#staleMs));
@@ -403,6 +480,14 @@ export class Cache<T = unknown> {
   #keys(key: string): EntryKeys {
     return entryKeys(this.#prefix, this.name, this.#shards, key);
   }
+}
+
+function loaded<T>({ value }: { readonly value: T }): Found<T> {
+  return { value, state: "loaded", ageMs: 0 };
+}
+
+function shared<T>(made: Made<T>): Shared<T> {
+  return { found: loaded(made), isPrivate: made.fate === "for its caller" };
 }
 
 function checkTags(tags: readonly string[] = []): void {

@@ -6,8 +6,8 @@ import type { Timer } from "../clock.ts";
 import type { Answer } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { NameIndex } from "../names.ts";
-import type { CacheStats } from "./index.ts";
 import { countsKey, namesKey, shardKeys } from "./keys.ts";
+import type { CacheStats } from "./types.ts";
 
 const REPORT_MS = 5_000;
 /** Caches that nobody has used for so long are not listed. */

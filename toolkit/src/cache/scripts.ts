@@ -5,8 +5,7 @@
  *
  * A tag is invalidated by noting when. An entry with a tag that was invalidated after its loading began is not there.
  */
-import type { Reply } from "../connection/port.ts";
-import { defineScript } from "../script.ts";
+import { defineScript, IF_WRITABLE } from "../script.ts";
 
 const NOW = `
 local time = redis.call("TIME")
@@ -31,35 +30,69 @@ local function look()
 end
 `;
 
+/** An entry as `read` found it: fresh or stale. */
+export interface FoundEntry {
+  readonly ageMs: number;
+  readonly stored: Buffer;
+  readonly freshForMs: number;
+  readonly tags: readonly string[];
+}
+
+export interface ReadReply {
+  /** Null: not there. */
+  readonly entry: FoundEntry | null;
+  /** Who is to load it: the caller, whoever holds the lease, or (`nobody`) each for itself, since the store takes no writes. */
+  readonly loader: "caller" | "holder" | "nobody";
+  /** Where there is no entry: the holder's token, and how long its lease lasts. For `nobody`, what the server said. */
+  readonly holder: string;
+  readonly leaseMs: number;
+}
+
 /**
- * Reads, and takes the lease if there is something to load and nobody does. `token` empty: only reads. `eager`: a stale entry
- * counts as one to load even before its time, with this lead in milliseconds.
- * Answers { state, age in ms, value }: state 0 not there, 1 fresh, 2 stale; + 10 when the caller is to load it. When it is not
- * there and another loads it: { 0, milliseconds that they still have }.
+ * Reads, and takes the lease if there is something to load and nobody does. `token` empty: only reads. Asking again with the
+ * token that holds the lease answers as the first time did, so that an answer may be lost.
+ * Answers { loader, age in ms, value, ms that it stays fresh, tags }, or { loader, ms that the lease lasts, its token } where
+ * there is no entry. The loader is 1 for the caller, 2 for nobody, 0 for another or where there is nothing to load.
  */
 export const read = defineScript({
   name: "cache.read",
   keys: ["entry", "loader", "tags"],
-  args: ["token", "leaseMs", "leadMs"],
-  include: [NOW, LOOK],
+  args: ["token", "leaseMs"],
+  include: [NOW, LOOK, IF_WRITABLE],
   buffers: true,
+  repeatable: true,
   lua: `
     local found = look()
-    local state = 0
-    local due = true
-    if found then
-      local left = tonumber(found[3]) - now
-      state = left > 0 and 1 or 2
-      due = left <= tonumber(leadMs)
+    local left = found and tonumber(found[3]) - now
+    local mine, holder = 0, ""
+    if token ~= "" and not (found and left > 0) then
+      local lease = redis.call("GET", loader)
+      if not lease then
+        local taken, refusal = ifWritable("SET", loader, token .. " " .. text(micros), "PX", leaseMs)
+        mine, holder = taken and 1 or 2, refusal or ""
+      else
+        holder = lease:match("^%S+")
+        if holder == token then mine = 1 end
+      end
     end
-    if due and token ~= "" and redis.call("SET", loader, token .. " " .. text(micros), "NX", "PX", leaseMs) then
-      state = state + 10
-    end
-    if not found then return {state, math.max(redis.call("PTTL", loader), 1)} end
-    return {state, now - math.floor(found[2] / 1000), found[1]}
+    if not found then return {mine, math.max(redis.call("PTTL", loader), 1), holder} end
+    return {mine, now - math.floor(found[2] / 1000), found[1], left, found[4] or ""}
   `,
-  reply: (reply) => reply as [number, number?, Buffer?] & Reply,
+  reply: (reply): ReadReply => {
+    const [loader, ms, text, freshForMs, tags] = reply as [number, number, Buffer, number?, Buffer?];
+    const isEntry = freshForMs !== undefined;
+    return {
+      entry: isEntry ? { ageMs: ms, stored: text, freshForMs, tags: tagsIn(tags!.toString("utf8")) } : null,
+      loader: loader === 1 ? "caller" : loader === 2 ? "nobody" : "holder",
+      holder: isEntry ? "" : text.toString("latin1"),
+      leaseMs: isEntry ? 0 : ms,
+    };
+  },
 });
+
+function tagsIn(list: string): string[] {
+  return list === "" ? [] : list.split("\n");
+}
 
 /** Takes what the holder of the lease has loaded. 0: the lease is not theirs any more, and nothing has changed. */
 export const fill = defineScript({
@@ -83,9 +116,10 @@ export const fill = defineScript({
       end
     end
     redis.call("DEL", entry)
+    -- Before what a full server refuses: those who wait look again, whether it is kept or not.
+    redis.call("PUBLISH", channel, key)
     redis.call("HSET", entry, "v", value, "at", began, "fresh", text(now + freshMs), "ends", text(now + keepMs), "t", tagList)
     redis.call("PEXPIRE", entry, keepMs)
-    redis.call("PUBLISH", channel, key)
     return 1
   `,
   reply: (reply) => reply === 1,
@@ -115,9 +149,10 @@ export const put = defineScript({
   repeatable: true,
   lua: `
     redis.call("DEL", loader, entry)
+    -- Before what a full server refuses: the old value is gone, whether the new one is kept or not.
+    redis.call("PUBLISH", channel, key)
     redis.call("HSET", entry, "v", value, "at", text(micros), "fresh", text(now + freshMs), "ends", text(now + keepMs), "t", tagList)
     redis.call("PEXPIRE", entry, keepMs)
-    redis.call("PUBLISH", channel, key)
     return 1
   `,
 });

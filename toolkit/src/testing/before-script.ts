@@ -2,9 +2,9 @@
 import type { Store } from "../connection/store.ts";
 
 export function beforeScript(store: Store, name: string, hook: () => Promise<unknown> | never): Store {
-  const run: Store["run"] = async (script, params) => {
+  const run: Store["run"] = async (script, params, options) => {
     if (script.name === name) await hook();
-    return store.run(script, params);
+    return store.run(script, params, options);
   };
   return new Proxy(store, {
     get: (target, property) => {

@@ -2,9 +2,11 @@
  * The near side of the scripts: asking, waiting in line, and making a Lease of what was got. Locks and semaphores are thin
  * over it.
  *
- * Asking takes one round trip, and so does giving back. Who has to wait is in the line after that same round trip (after two
- * more the first time in a process: the channel for the message is opened before anybody enters a line), and then sends
+ * Asking takes one round trip, and so does giving back. Who has to wait is in the line after that same round trip, and then sends
  * nothing but a sign of life every few seconds until the message comes. So a contended section costs two commands.
+ *
+ * The first who waits in a process opens the channel for the message when it is in the line already, so that nobody who comes
+ * while it does so is before it, and then asks once more: it may have been passed over, or given what it never heard of.
  *
  * A poll is that sign of life. It comes when the first of the holders could have run out, a little later for those further
  * back, and at least every HEARTBEAT_MS. It also brings what was missed: a lease whose message was lost.
@@ -15,7 +17,7 @@
  */
 import { randomToken } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
-import { InputError, LeaseLostError } from "../errors.ts";
+import { ConnectionError, InputError, LeaseLostError } from "../errors.ts";
 import { type Confirmation, confirmed } from "./confirm.ts";
 import { type PermitKeys, permitKeys } from "./keys.ts";
 import { Lease, readHandle } from "./lease.ts";
@@ -129,8 +131,7 @@ export class Permits {
 
   async #obtain(asking: Asking, deadlineMs: number, signal: AbortSignal | undefined): Promise<Held | null> {
     const { clock } = this.store;
-    const patient = clock.monotonicMs() < deadlineMs;
-    if (patient && this.#mailbox.ready) return new Wait(this, this.#mailbox, asking, deadlineMs, signal).held();
+    if (clock.monotonicMs() < deadlineMs) return new Wait(this, this.#mailbox, asking, deadlineMs, signal).held();
     const sentMs = clock.monotonicMs();
     const reply = await this.ask(asking, false).catch((error) => {
       // It may have been given, for all we know.
@@ -141,17 +142,12 @@ export class Permits {
       await this.leave(asking);
       throw signal.reason;
     }
-    if (reply.outcome === "held") {
-      const held = heldSince(sentMs, reply.ms, reply.number);
-      if (held.validUntilMs > clock.monotonicMs()) return held;
-      // It took longer than the lease to hear of it.
-      await this.leave(asking);
-    } else if (reply.outcome === "never" || !patient) {
-      return this.#refused(reply, asking);
-    }
-    if (clock.monotonicMs() >= deadlineMs) return null;
-    await this.#mailbox.open();
-    return new Wait(this, this.#mailbox, asking, deadlineMs, signal).held();
+    if (reply.outcome !== "held") return this.#refused(reply, asking);
+    const held = heldSince(sentMs, reply.ms, reply.number);
+    if (held.validUntilMs > clock.monotonicMs()) return held;
+    // It took longer than the lease to hear of it.
+    await this.leave(asking);
+    return null;
   }
 
   #refused(reply: AcquireReply, asking: Asking): null {
@@ -310,15 +306,19 @@ class Wait {
         this.#wake?.();
       },
     });
-    let held: Held | null = null;
     try {
-      held = await this.#turns();
+      const held = await this.#turns();
+      if (held === null) await this.#permits.leave(this.#asking).catch(() => {});
       return held;
+    } catch (error) {
+      // It may have got it, or stand in line, for all we know.
+      const left = this.#permits.leave(this.#asking).catch(() => {});
+      // Nobody waits a second time for a server that does not answer.
+      if (!(error instanceof ConnectionError)) await left;
+      throw error;
     } finally {
       this.#mailbox.forget(token);
       this.#signal?.removeEventListener("abort", onAbort);
-      // Also after an error: it may have got it, or stand in line, for all we know.
-      if (held === null) await this.#permits.leave(this.#asking).catch(() => {});
     }
   }
 
@@ -327,6 +327,7 @@ class Wait {
     for (;;) {
       this.#signal?.throwIfAborted();
       const sentMs = clock.monotonicMs();
+      const isHeard = this.#mailbox.ready;
       const reply = await this.#permits.ask(this.#asking, true);
       this.#tie = { sentMs, serverMs: reply.serverMs };
       if (reply.outcome === "full") return null;
@@ -336,11 +337,19 @@ class Wait {
       const held =
         reply.outcome === "held"
           ? await this.#sound(heldSince(sentMs, reply.ms, reply.number))
-          : await this.#sleep(pollMs);
+          : isHeard
+            ? await this.#sleep(pollMs)
+            : await this.#opened();
       this.#signal?.throwIfAborted();
       if (held !== null) return held;
       if (clock.monotonicMs() >= this.#deadlineMs) return null;
     }
+  }
+
+  /** Messages arrive from now on; what happened before is asked for. */
+  async #opened(): Promise<null> {
+    await this.#mailbox.open();
+    return null;
   }
 
   /** Until a message, the time for a poll, the deadline or the signal, whichever is first. */

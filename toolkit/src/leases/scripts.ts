@@ -17,7 +17,8 @@
  *  1. Permits are given by `grant` and nowhere else, and only when count + extra + weight ≤ limit after those that have run
  *     out were taken away. So the limit holds under any interleaving, and only the server's clock decides.
  *  2. `serve` walks the line from its head and stops at the first who does not fit: nobody overtakes. Passed over, in their
- *     place, are those who ask for more than the limit is (until it grows) and those whose channel nobody listens to.
+ *     place, are those who ask for more than the limit is (until it grows) and those whose channel nobody listens to, unless
+ *     somebody of their own process asks.
  *  3. Passing on happens in the script that makes room: one waiter gets the permits and one message says so. Nobody else is
  *     woken. A message that is lost costs until that waiter's next poll, since a poll of a holder answers with what it holds.
  *  4. A waiter is alive while it polls. A dead one is dropped when the line comes to it. PUBSUB NUMSUB tells how many listen, so
@@ -111,9 +112,10 @@ local function isHeard(channel)
   return not listenersCount or redis.call("PUBSUB", "NUMSUB", channel)[2] > 0
 end
 
--- Gives what there is to those who wait. A waiter is told of its permits after they are written, never before. The caller's own turn comes without a message. Tells whether the caller got it, and
--- whether somebody has to go on waiting before whom nobody may be served.
-local function serve(caller)
+-- Gives what there is to those who wait. A waiter is told of its permits after they are written, never before. The caller's own
+-- turn comes without a message. Tells whether the caller got it, and whether somebody has to go on waiting before whom nobody may
+-- be served. Those of the caller's own channel are alive, heard or not: they ask again as soon as they listen.
+local function serve(caller, own)
   local at = 0
   while true do
     local who = redis.call("ZRANGE", queue, at, at)[1]
@@ -132,7 +134,7 @@ local function serve(caller)
       dequeue(who)
       grant(who, leaseMs, nextFence())
       return true, false
-    elseif not isHeard(channel) then
+    elseif channel ~= own and not isHeard(channel) then
       at = at + 1
     else
       local number = nextFence()
@@ -200,7 +202,7 @@ if redis.call("EXISTS", queue) == 1 then
   queued = redis.call("ZSCORE", queue, token)
   if queued then redis.call("HSET", state, token, string.format("%.0f %s %s", now + aliveMs, leaseMs, channel)) end
   local mine
-  mine, blocked = serve(token)
+  mine, blocked = serve(token, channel)
   if mine then return granted() end
 end
 if weightOf(token) > limit then

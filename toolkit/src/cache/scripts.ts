@@ -7,6 +7,20 @@
  */
 import { defineScript, IF_WRITABLE } from "../script.ts";
 
+/**
+ * Lua: puts an entry, in the place of what was there. It is the first write of its script: a server that is full refuses it only
+ * then, and does not notice that a script goes on growing once it has written. Where it is refused, the old entry goes all the
+ * same. Nil, or what the server said.
+ */
+const ENTER = `
+local function enter(at)
+  local fields = {"v", value, "at", at, "fresh", text(now + freshMs), "ends", text(now + keepMs), "t", tagList}
+  local entered, refusal = ifWritable("HSET", entry, unpack(fields))
+  if entered then redis.call("PEXPIRE", entry, keepMs) else redis.call("DEL", entry) end
+  return refusal
+end
+`;
+
 const NOW = `
 local time = redis.call("TIME")
 local micros = time[1] * 1000000 + time[2]
@@ -99,7 +113,7 @@ export const fill = defineScript({
   name: "cache.fill",
   keys: ["entry", "loader", "tags"],
   args: ["token", "value", "freshMs", "keepMs", "tagList", "channel", "key"],
-  include: [NOW],
+  include: [NOW, IF_WRITABLE, ENTER],
   repeatable: true,
   lua: `
     local lease = redis.call("GET", loader)
@@ -107,20 +121,18 @@ export const fill = defineScript({
     local space = lease:find(" ", 1, true)
     if lease:sub(1, space - 1) ~= token then return 0 end
     local began = lease:sub(space + 1)
-    redis.call("DEL", loader)
     for tag in tagList:gmatch("[^\\n]+") do
       local invalidated = redis.call("ZSCORE", tags, tag)
       if invalidated and tonumber(invalidated) >= tonumber(began) then
+        redis.call("DEL", loader)
         redis.call("PUBLISH", channel, key)
         return 0
       end
     end
-    redis.call("DEL", entry)
-    -- Before what a full server refuses: those who wait look again, whether it is kept or not.
+    local refusal = enter(began)
+    redis.call("DEL", loader)
     redis.call("PUBLISH", channel, key)
-    redis.call("HSET", entry, "v", value, "at", began, "fresh", text(now + freshMs), "ends", text(now + keepMs), "t", tagList)
-    redis.call("PEXPIRE", entry, keepMs)
-    return 1
+    return refusal and redis.error_reply(refusal) or 1
   `,
   reply: (reply) => reply === 1,
 });
@@ -145,15 +157,13 @@ export const put = defineScript({
   name: "cache.put",
   keys: ["entry", "loader"],
   args: ["value", "freshMs", "keepMs", "tagList", "channel", "key"],
-  include: [NOW],
+  include: [NOW, IF_WRITABLE, ENTER],
   repeatable: true,
   lua: `
-    redis.call("DEL", loader, entry)
-    -- Before what a full server refuses: the old value is gone, whether the new one is kept or not.
+    local refusal = enter(text(micros))
+    redis.call("DEL", loader)
     redis.call("PUBLISH", channel, key)
-    redis.call("HSET", entry, "v", value, "at", text(micros), "fresh", text(now + freshMs), "ends", text(now + keepMs), "t", tagList)
-    redis.call("PEXPIRE", entry, keepMs)
-    return 1
+    return refusal and redis.error_reply(refusal) or 1
   `,
 });
 
@@ -171,7 +181,10 @@ export const drop = defineScript({
   reply: (reply) => reply === 1,
 });
 
-/** Invalidates tags in one shard, and forgets those that no living entry can be older than. */
+/**
+ * Invalidates tags in one shard, and forgets those that no living entry can be older than. Forgetting comes first: a server that is
+ * full refuses a script only before its first write, and an invalidation must not fail because there is too much in the cache.
+ */
 export const invalidate = defineScript({
   name: "cache.invalidate",
   keys: ["tags"],
@@ -180,8 +193,8 @@ export const invalidate = defineScript({
   include: [NOW],
   repeatable: true,
   lua: `
-    for _, name in ipairs(names) do redis.call("ZADD", tags, text(micros), name) end
     redis.call("ZREMRANGEBYSCORE", tags, "-inf", text(micros - keepMs * 1000))
+    for _, name in ipairs(names) do redis.call("ZADD", tags, text(micros), name) end
     redis.call("PEXPIRE", tags, keepMs)
     return 1
   `,

@@ -7,7 +7,7 @@
  * which Lua's own conversion to text does not; so ids are handed to commands as numbers and never joined to text.
  */
 import type { Reply } from "../connection/port.ts";
-import { defineScript } from "../script.ts";
+import { defineScript, IF_WRITABLE } from "../script.ts";
 
 /** `micros` and `now`, for whoever needs the time: reading it is a command, and not every path does. */
 const TIME = `
@@ -218,7 +218,7 @@ export type Looked = readonly [first: number, last: number, left: number, from: 
 const LOOK = {
   keys: ["meta", "log", "seen", "presence"],
   args: ["member", "after", "limit", "presenceMs"],
-  include: [TIME],
+  include: [TIME, IF_WRITABLE],
   repeatable: true,
   lua: `
     local at = redis.call("ZSCORE", seen, member)
@@ -227,7 +227,7 @@ const LOOK = {
     local first, last = tonumber(had[1]), tonumber(had[2])
     if presenceMs ~= "0" then
       readTime()
-      redis.call("ZADD", presence, now + presenceMs, member)
+      ifWritable("ZADD", presence, now + presenceMs, member)
     end
     local from = math.max(math.min(tonumber(after == "" and at or after), last), tonumber(had[4]))
     local entries = {}

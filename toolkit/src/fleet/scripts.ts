@@ -6,7 +6,8 @@ const FORGET_MS = 86_400_000;
 /**
  * Gives a process the right to use a layout for a while, if it is the present one; answers the present version. One who
  * follows an older layout keeps the time it has and gets no more: nobody can come back to a layout that was left.
- * Who has not been heard of for a day is forgotten.
+ * Who has not been heard of for a day is forgotten. A key's own life comes first: a home that is full refuses a script only
+ * before its first write, and must not stop the fleet.
  */
 export const renew = defineScript({
   name: "fleet.renew",
@@ -17,6 +18,7 @@ export const renew = defineScript({
   lua: `
     local present = redis.call("HGET", current, "version") or "0"
     if present == version then
+      redis.call("PEXPIRE", members, ${FORGET_MS})
       redis.call("ZADD", members, now + untilMs, member)
       redis.call("HSET", seen, member, version .. " " .. untilMs)
       for _, gone in ipairs(redis.call("ZRANGEBYSCORE", members, "-inf", now - ${FORGET_MS}, "LIMIT", 0, 10)) do

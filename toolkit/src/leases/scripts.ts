@@ -403,7 +403,10 @@ export function semaphoreScripts(settings: Settings): PermitScripts {
   return cached("semaphores", settings);
 }
 
-/** Answers with the fence where the token still holds, else with 0. */
+/**
+ * Answers with the fence where the token still holds, else with 0. The keys' own lives come first: a server that is full refuses a
+ * script only before its first write, and nobody must lose a lease because of that.
+ */
 export const renew = defineScript({
   name: "leases.renew",
   whileMoving: true,
@@ -412,9 +415,9 @@ export const renew = defineScript({
   lua: `
     if not redis.call("ZSCORE", held, token) then return 0 end
     local time = redis.call("TIME")
-    redis.call("ZADD", held, "XX", time[1] * 1000 + math.floor(time[2] / 1000) + leaseMs, token)
     redis.call("PEXPIRE", held, keepMs)
     redis.call("PEXPIRE", state, keepMs)
+    redis.call("ZADD", held, "XX", time[1] * 1000 + math.floor(time[2] / 1000) + leaseMs, token)
     return redis.call("HGET", state, token) or redis.call("HGET", state, "fence") or 1
   `,
   reply: Number,

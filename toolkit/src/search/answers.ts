@@ -1,7 +1,7 @@
 /** From what a searcher found to what a caller gets: kept answers, documents and snippets for the hits. Shared by both indexes. */
 import { integer } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
-import { InputError } from "../errors.ts";
+import { InputError, refusesWrites } from "../errors.ts";
 import { parseKept } from "./document.ts";
 import type { Facets } from "./facets.ts";
 import { documentKey, type IndexKeys } from "./keys.ts";
@@ -50,7 +50,7 @@ export interface SearchResult<F extends Fields> {
   /** False if the query was cut down to stay within its limits; the explanation says how. */
   readonly complete: boolean;
   readonly explanation: Explanation;
-  /** Of the kept answer, for `page`; null without `cacheMs`. */
+  /** Of the kept answer, for `page`; null without `cacheMs`, and where the store takes no writes now. */
   readonly id: string | null;
   /** Whether it was kept from an earlier question. */
   readonly cached: boolean;
@@ -94,7 +94,10 @@ export class Answers<F extends Fields> {
     const kept = options.fresh === true ? null : await this.#results.recall(hash, offset, limit);
     if (kept !== null) return this.#complete(kept, kept.id, true, options);
     const found = await this.#searcher.search(query, { ...options, offset: 0, limit: cacheHits });
-    const id = await this.#results.keep(hash, found, cacheMs);
+    const id = await this.#results.keep(hash, found, cacheMs).catch((error) => {
+      if (!refusesWrites(error)) throw error;
+      return null;
+    });
     return this.#complete({ ...found, hits: found.hits.slice(offset, offset + limit) }, id, false, options);
   }
 

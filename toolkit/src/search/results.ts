@@ -31,10 +31,11 @@ const keep = defineScript({
   rest: "items",
   repeatable: true,
   lua: `
+    -- First, so that a server that is full refuses it: it does not look again once a script has written.
+    redis.call("SET", query, id, "PX", ttlMs)
     redis.call("DEL", result)
     for i = 1, #items, 1000 do redis.call("RPUSH", result, unpack(items, i, math.min(i + 999, #items))) end
     redis.call("PEXPIRE", result, ttlMs)
-    redis.call("SET", query, id, "PX", ttlMs)
     return 1
   `,
 });

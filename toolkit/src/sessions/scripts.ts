@@ -4,7 +4,7 @@
  * is corrected whenever it is read or added to.
  */
 import type { Reply } from "../connection/port.ts";
-import { defineScript, NOW_MS } from "../script.ts";
+import { defineScript, IF_WRITABLE, NOW_MS } from "../script.ts";
 
 /** Lua: lets session and viewed items live on, as long as both lifetimes allow. */
 const KEEP = `
@@ -66,26 +66,29 @@ export const create = defineScript({
   reply: shown,
 });
 
-/** Reads a session and notes that it is in use; `item` is what is being looked at, or empty. Data are not touched. */
+/**
+ * Reads a session and notes that it is in use; `item` is what is being looked at, or empty. Data are not touched. A server that is
+ * full still lets a session live on; when it was used and what was looked at are not noted then.
+ */
 export const touch = defineScript({
   name: "sessions.touch",
   keys: ["session", "viewed", "owned"],
   args: ["id", "idleMs", "item", "maxViewed"],
-  include: [NOW_MS, KEEP],
+  include: [NOW_MS, KEEP, IF_WRITABLE],
   repeatable: true,
   lua: `
     local known = redis.call("HMGET", session, "ends", "user")
     if not known[1] then return nil end
-    redis.call("HSET", session, "seen", now)
+    ifWritable("HSET", session, "seen", now)
     if item ~= "" then
       -- Behind all others also when the clock was put back.
       local last = redis.call("ZREVRANGE", viewed, 0, 0, "WITHSCORES")[2]
-      redis.call("ZADD", viewed, math.max(now, tonumber(last or 0) + 1), item)
+      ifWritable("ZADD", viewed, math.max(now, tonumber(last or 0) + 1), item)
       redis.call("ZREMRANGEBYRANK", viewed, 0, -1 - maxViewed)
     end
     keep(tonumber(known[1]), idleMs)
     if known[2] ~= "" then
-      redis.call("ZADD", owned, now, id)
+      ifWritable("ZADD", owned, now, id)
       redis.call("PEXPIRE", owned, idleMs)
     end
     return redis.call("HGETALL", session)

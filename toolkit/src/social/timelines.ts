@@ -9,7 +9,7 @@
 import { integer } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import type { Reply } from "../connection/port.ts";
-import { InputError } from "../errors.ts";
+import { InputError, refusesWrites } from "../errors.ts";
 import { type Core, chunked, each, sound } from "./core.ts";
 import { authorOf, checkList, checkStatus, checkUser, isList, LAST, statusId, timeOf } from "./ids.ts";
 import { applyAuthor, finishBuild, readHome, startBuild } from "./scripts/timelines.ts";
@@ -102,7 +102,7 @@ export class Timelines {
     const home = keys.home(subject);
     const read = await timelines.run(readHome, { home, before, limit: limit + 1, keepMs: settings.inactiveMs });
     if (read === null || read[0] === "~") {
-      if (read === null) await this.#begin(subject);
+      if (read === null) await this.#begin(subject).catch(unlessFull);
       return this.#fromProfiles(subject, own, before, limit);
     }
     const [floor, , merged, muted, stored] = read;
@@ -354,4 +354,9 @@ function boundOf(author: string, before: string): string {
 
 function viewerOf({ viewer }: { readonly viewer?: string }): string | undefined {
   return viewer === undefined ? undefined : checkUser("viewer", viewer);
+}
+
+/** A reader needs no timeline: without one, the profiles answer. */
+function unlessFull(error: unknown): void {
+  if (!refusesWrites(error)) throw error;
 }

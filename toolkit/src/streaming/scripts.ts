@@ -6,12 +6,13 @@
  * expires when nobody publishes), all up to `top` was dropped.
  */
 import type { Reply } from "../connection/port.ts";
-import { defineScript, NOW_MS } from "../script.ts";
+import { defineScript, IF_WRITABLE, NOW_MS } from "../script.ts";
 
 /** How many events one call may drop: the log goes down to its limits over some calls if an option was lowered. */
 const MOST_DROPPED = 128;
 
 const BEGIN = `
+${IF_WRITABLE}
 local meta = redis.call("HMGET", meta_key, "top", "lost", "bytes", "checked", "epoch")
 local top, lost, epoch = meta[1], meta[2], meta[5]
 if not top then
@@ -19,7 +20,8 @@ if not top then
   top = string.format("%.0f-0", now + 1)
   lost = top
   epoch = time[1] .. "." .. time[2]
-  redis.call("HSET", meta_key, "top", top, "lost", lost, "epoch", epoch)
+  -- A reader of a full server gets what there is: nothing yet.
+  ifWritable("HSET", meta_key, "top", top, "lost", lost, "epoch", epoch)
 end
 `;
 

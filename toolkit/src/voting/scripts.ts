@@ -6,7 +6,7 @@
  * construction.
  */
 import type { Reply } from "../connection/port.ts";
-import { defineScript, NOW_MS } from "../script.ts";
+import { defineScript, IF_WRITABLE, NOW_MS } from "../script.ts";
 
 /** { fields, score } of the article, which is there already when its id was posted before: then nothing changes. */
 export const post = defineScript({
@@ -95,28 +95,51 @@ export const vote = defineScript({
 
 /**
  * A page of an order, behind a cursor. The cursor names the last article seen and its score: when that article has moved
- * since, the page begins at where its old score would stand. For a group, the intersection is made when it is missing.
+ * since, the page begins at where its old score would stand. For a group, the intersection is made when it is missing; on a
+ * server that is full it cannot be kept, and is made for each page.
  */
 export const list = defineScript({
   name: "voting.list",
   keys: ["order", "all", "group"],
   args: ["base", "limit", "afterScore", "afterId", "cacheMs", "viewer"],
+  include: [IF_WRITABLE],
   repeatable: true,
   lua: `
-    if order ~= all and redis.call("EXISTS", order) == 0 then
-      redis.call("ZINTERSTORE", order, 2, group, all, "WEIGHTS", 0, 1)
-      redis.call("PEXPIRE", order, cacheMs)
-    end
-    local start = 0
-    if afterId ~= "" then
-      local score = redis.call("ZSCORE", order, afterId)
-      if score and tonumber(score) == tonumber(afterScore) then
-        start = redis.call("ZREVRANK", order, afterId) + 1
-      else
-        start = redis.call("ZCOUNT", order, "(" .. afterScore, "+inf")
+    local function pageOfKept()
+      local start = 0
+      if afterId ~= "" then
+        local score = redis.call("ZSCORE", order, afterId)
+        if score and tonumber(score) == tonumber(afterScore) then
+          start = redis.call("ZREVRANK", order, afterId) + 1
+        else
+          start = redis.call("ZCOUNT", order, "(" .. afterScore, "+inf")
+        end
       end
+      return redis.call("ZREVRANGE", order, start, start + limit - 1, "WITHSCORES")
     end
-    local found = redis.call("ZREVRANGE", order, start, start + limit - 1, "WITHSCORES")
+    -- The same of what is not kept: the lowest score first, with the ids of one score in order.
+    local function pageOfMade()
+      local made = redis.call("ZINTER", 2, group, all, "WEIGHTS", 0, 1, "WITHSCORES")
+      local last = #made
+      if afterId ~= "" then
+        while last > 0 and tonumber(made[last]) > tonumber(afterScore) do last = last - 2 end
+        local at = last
+        while at > 0 and tonumber(made[at]) == tonumber(afterScore) and made[at - 1] ~= afterId do at = at - 2 end
+        if made[at - 1] == afterId and tonumber(made[at]) == tonumber(afterScore) then last = at - 2 end
+      end
+      local page = {}
+      for at = last, math.max(2, last - 2 * limit + 2), -2 do
+        page[#page + 1] = made[at - 1]
+        page[#page + 1] = made[at]
+      end
+      return page
+    end
+    local isKept = order == all or redis.call("EXISTS", order) == 1
+    if not isKept and ifWritable("ZINTERSTORE", order, 2, group, all, "WEIGHTS", 0, 1) then
+      redis.call("PEXPIRE", order, cacheMs)
+      isKept = true
+    end
+    local found = isKept and pageOfKept() or pageOfMade()
     local page = {}
     for i = 1, #found, 2 do
       -- An article that was removed may still stand in a cached order.

@@ -4,6 +4,7 @@
  * make it jump.
  */
 import { randomBytes } from "node:crypto";
+import { onAbort } from "./abort.ts";
 
 export interface Timer {
   cancel(): void;
@@ -43,19 +44,20 @@ export const systemClock: Clock = {
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason);
-    const onAbort = (): void => {
-      timer.cancel();
-      reject(signal!.reason);
-    };
+    let forget = (): void => {};
     const timer = clock.after(
       ms,
       () => {
-        signal?.removeEventListener("abort", onAbort);
+        forget();
         resolve();
       },
       { keepAlive: true },
     );
-    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal === undefined) return;
+    forget = onAbort(signal, () => {
+      timer.cancel();
+      reject(signal.reason);
+    });
   });
 }
 

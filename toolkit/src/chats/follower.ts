@@ -3,8 +3,9 @@
  * itself at the beginning, whenever the tail (tail.ts) cannot tell, and often enough to stay present; everything else it takes from
  * the tail, without a request.
  */
+
+import { onAbort } from "../abort.ts";
 import type { Timer } from "../clock.ts";
-import { onAbort } from "./abort.ts";
 import type { Message } from "./message.ts";
 import type { Page, Room } from "./room.ts";
 import { NOBODY, type Tail } from "./tail.ts";

@@ -11,9 +11,9 @@
  * the log. What may be sent, and by whom, is the application's business; it calls `send`.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { onAbort } from "../abort.ts";
 import { systemClock, type Timer } from "../clock.ts";
 import { InputError } from "../errors.ts";
-import { onAbort } from "./abort.ts";
 import type { Chats } from "./chats.ts";
 import type { Mailboxes } from "./mailboxes.ts";
 import type { Message } from "./message.ts";
@@ -196,14 +196,14 @@ async function streamed<T>(
 /** Until the socket takes more, or nobody is there any more. */
 function room(response: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
     const done = (): void => {
       response.off("drain", done);
-      signal.removeEventListener("abort", done);
+      forget();
       resolve();
     };
-    if (signal.aborted) return resolve();
+    const forget = onAbort(signal, done);
     response.once("drain", done);
-    signal.addEventListener("abort", done);
   });
 }
 

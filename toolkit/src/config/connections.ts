@@ -5,6 +5,7 @@
  * tried again.
  */
 
+import { onAbort } from "../abort.ts";
 import { integer } from "../checks.ts";
 import type { Clock, Timer } from "../clock.ts";
 import { type OpenOptions, open } from "../connection/open.ts";
@@ -57,7 +58,7 @@ class Entry {
         timer.cancel();
         resolve();
       };
-      closing.addEventListener("abort", this.#onIdle, { once: true });
+      onAbort(closing, this.#onIdle);
       this.#onIdle();
     });
     await this.store.close();

@@ -8,6 +8,7 @@
  * them can have run.
  */
 import { setMaxListeners } from "node:events";
+import { onAbort } from "../abort.ts";
 import { type Clock, sleep } from "../clock.ts";
 import { ConnectionError, ServerError } from "../errors.ts";
 import { Breaker, type BreakerOptions, type Circuit, type WhenOpen } from "./breaker.ts";
@@ -210,18 +211,17 @@ export class Attempts {
   /** The pause of a call that does not wait for an open circuit ends when it opens: the next attempt is refused then. */
   async #pauseBefore(attempt: number, leftMs: number, sending: Sending, signal: AbortSignal): Promise<void> {
     const paused = new AbortController();
-    const onAbort = () => paused.abort(signal.reason);
+    const interrupt = () => paused.abort(signal.reason);
     const isDeaf = this.#breaker === null || this.#breaker.isCalm || !this.#failsFast(sending);
     const servers = isDeaf ? [] : this.#servers(sending);
     const ends = servers.map((server) => this.#breaker!.whenOpen(server, () => paused.abort()));
-    signal.addEventListener("abort", onAbort, { once: true });
-    if (signal.aborted) onAbort();
+    ends.push(onAbort(signal, interrupt));
+    if (signal.aborted) interrupt();
     try {
       await this.pause(attempt, paused.signal, FAULT_DELAYS, leftMs);
     } catch (error) {
       if (signal.aborted) throw error;
     } finally {
-      signal.removeEventListener("abort", onAbort);
       for (const end of ends) end();
     }
   }

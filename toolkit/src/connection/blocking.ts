@@ -3,6 +3,8 @@
  * answer for ever, so each has a guard: past its own timeout and a little more, the connection is given up and made anew.
  * What is given up may have run. So components wait for a sign and take the truth from a script afterwards.
  */
+
+import { onAbort } from "../abort.ts";
 import type { Clock, Timer } from "../clock.ts";
 import { ClosedError, ConnectionError, ServerError } from "../errors.ts";
 import { type ScriptCall, textFor } from "../script.ts";
@@ -84,7 +86,7 @@ export class BlockingConnection {
   #guarded(session: Session, options: WaitOptions, answer: Promise<Reply>): Promise<Reply> {
     const { timeoutMs, signal } = options;
     let guard: Timer | undefined;
-    let onAbort: (() => void) | undefined;
+    let forget = (): void => {};
     const interrupted = new Promise<never>((_, reject) => {
       guard = this.#clock.after(timeoutMs + this.#guardMs, () => {
         reject(
@@ -95,15 +97,15 @@ export class BlockingConnection {
         );
         session.destroy();
       });
-      onAbort = () => {
-        reject(signal!.reason);
+      if (signal === undefined) return;
+      forget = onAbort(signal, () => {
+        reject(signal.reason);
         session.destroy();
-      };
-      signal?.addEventListener("abort", onAbort, { once: true });
+      });
     });
     return Promise.race([answer, interrupted]).finally(() => {
       guard?.cancel();
-      if (onAbort !== undefined) signal?.removeEventListener("abort", onAbort);
+      forget();
     });
   }
 

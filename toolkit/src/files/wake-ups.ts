@@ -2,7 +2,8 @@
  * Waiting for something to happen in a channel. Messages are hints: whoever waits looks again after each, and after a while
  * without any. The channel is subscribed to before the first look, so that nothing can happen unseen between look and wait.
  */
-import { setMaxListeners } from "node:events";
+
+import { onAbort } from "../abort.ts";
 import type { Store } from "../connection/store.ts";
 import type { Subscription } from "../connection/subscriptions.ts";
 
@@ -69,10 +70,11 @@ export class WakeUps {
   #next(kinds: string, ms: number, signal: AbortSignal | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       const stops = [this.#store.closeSignal, ...(signal === undefined ? [] : [signal])];
+      let forget: (() => void)[] = [];
       const end = (): void => {
         timer.cancel();
         this.#waiting.delete(waiting);
-        for (const stop of stops) stop.removeEventListener("abort", onAbort);
+        for (const each of forget) each();
       };
       const waiting: Waiting = {
         kinds,
@@ -81,14 +83,13 @@ export class WakeUps {
           resolve();
         },
       };
-      const onAbort = (): void => {
+      const interrupted = (): void => {
         end();
         reject(stops.find(({ aborted }) => aborted)!.reason);
       };
       const timer = this.#store.clock.after(ms, waiting.wake, { keepAlive: true });
-      if (stops.some(({ aborted }) => aborted)) return onAbort();
-      if (signal !== undefined) setMaxListeners(0, signal);
-      for (const stop of stops) stop.addEventListener("abort", onAbort, { once: true });
+      if (stops.some(({ aborted }) => aborted)) return interrupted();
+      forget = stops.map((stop) => onAbort(stop, interrupted));
       this.#waiting.add(waiting);
     });
   }

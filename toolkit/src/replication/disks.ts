@@ -7,6 +7,8 @@
  * At the first, everything is written and no sync is under way; then a sync of it begins within a second (two, with a slow
  * server's cron). If at a look after that none is under way and none has failed, it is over.
  */
+
+import { onAbort } from "../abort.ts";
 import { type Clock, sleep } from "../clock.ts";
 import { open } from "../connection/open.ts";
 import type { WorkerAddress } from "../connection/port.ts";
@@ -136,9 +138,8 @@ async function inspect(store: Store, offset: number) {
 /** Rejects when the end comes first: a replica that stands still answers nothing. */
 function orEnd<T>(promise: Promise<T>, end: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onEnd = (): void => reject(end.reason);
-    if (end.aborted) onEnd();
-    else end.addEventListener("abort", onEnd, { once: true });
-    promise.then(resolve, reject).finally(() => end.removeEventListener("abort", onEnd));
+    if (end.aborted) return reject(end.reason);
+    const forget = onAbort(end, () => reject(end.reason));
+    promise.then(resolve, reject).finally(forget);
   });
 }

@@ -7,6 +7,8 @@
  * grows and varies. A cursor that is too old gives a `gap` message, and it goes on with what there is. A refusal that would be
  * the same the next time throws.
  */
+
+import { onAbort } from "../abort.ts";
 import { type Clock, sleep, systemClock, type Timer } from "../clock.ts";
 import { CinnabarError } from "../errors.ts";
 import type { StreamFilter } from "./filters.ts";
@@ -121,9 +123,7 @@ class Attempt {
     this.#clock = options.clock ?? systemClock;
     this.#silenceMs = options.silenceMs ?? 45_000;
     const { signal } = options;
-    const onAbort = (): void => this.#ending.abort(signal!.reason);
-    signal?.addEventListener("abort", onAbort, { once: true });
-    this.#removeFromSignal = () => signal?.removeEventListener("abort", onAbort);
+    if (signal !== undefined) this.#removeFromSignal = onAbort(signal, () => this.#ending.abort(signal.reason));
   }
 
   async *messages(): AsyncGenerator<StreamMessage> {

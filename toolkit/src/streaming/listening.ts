@@ -2,6 +2,8 @@
  * A listener in this process: an async iterator over the messages. What has not been read waits in a bounded list; beyond that the
  * feed waits, and a loop that stands still for too long is ended, with a last message that says so.
  */
+
+import { onAbort } from "../abort.ts";
 import type { Entry } from "./entry.ts";
 import type { Feed, Outlet } from "./feed.ts";
 import type { EndMessage, GapMessage, StreamMessage } from "./messages.ts";
@@ -20,9 +22,7 @@ export class Listening implements Outlet, AsyncIterableIterator<StreamMessage> {
   constructor(maxWaiting: number, signal: AbortSignal | undefined) {
     this.#maxWaiting = maxWaiting;
     if (signal === undefined) return;
-    const onAbort = (): void => this.close();
-    signal.addEventListener("abort", onAbort, { once: true });
-    this.#removeFromSignal = () => signal.removeEventListener("abort", onAbort);
+    this.#removeFromSignal = onAbort(signal, () => this.close());
   }
 
   join(feed: Feed): void {

@@ -78,7 +78,7 @@ export class Views {
   async top(limit = 10, offset = 0): Promise<Viewed[]> {
     integer("limit", limit, 1, 100_000);
     integer("offset", offset, 0);
-    const [scale, flat] = await this.#store.run(top, {
+    const [halfLives, flat] = await this.#store.run(top, {
       ...this.#keys,
       halfLifeMs: this.#halfLifeMs,
       from: offset,
@@ -86,7 +86,7 @@ export class Views {
     });
     return Array.from({ length: flat.length / 2 }, (_, at) => ({
       item: flat[2 * at]!,
-      views: Number(flat[2 * at + 1]) / Number(scale),
+      views: faded(flat[2 * at + 1]!, halfLives),
       rank: offset + at,
     }));
   }
@@ -98,7 +98,7 @@ export class Views {
       halfLifeMs: this.#halfLifeMs,
       item: word("item", item),
     });
-    return found === null ? null : { item, views: Number(found[1]) / Number(found[0]), rank: found[2] };
+    return found === null ? null : { item, views: faded(found[1], found[0]), rank: found[2] };
   }
 
   async rank(item: string): Promise<number | null> {
@@ -113,4 +113,9 @@ export class Views {
       items: items.flat(),
     });
   }
+}
+
+/** What a score is worth now. */
+function faded(score: string, halfLives: string): number {
+  return Number(score) * 2 ** -Number(halfLives);
 }

@@ -12,7 +12,8 @@ import { defineScript, NOW_MS } from "../script.ts";
 const REBASE_AFTER = 300;
 
 const SCALE = `
-local function scale(epochMs) return 2 ^ ((now - epochMs) / halfLifeMs) end
+local function halfLives(epochMs) return math.max(now - epochMs, 0) / halfLifeMs end
+local function scale(epochMs) return 2 ^ halfLives(epochMs) end
 local function readEpoch()
   local since, seen = string.match(redis.call("GET", epoch) or "", "^(%-?%d+) ?(%d*)$")
   if not since then return nil, 0 end
@@ -46,7 +47,7 @@ export const view = defineScript({
   `,
 });
 
-/** { scale, flat items } */
+/** { half-lives since the epoch, flat items }. The power itself would be infinite after some thousand of them. */
 export const top = defineScript({
   name: "views.top",
   keys: ["counts", "epoch"],
@@ -55,12 +56,12 @@ export const top = defineScript({
   repeatable: true,
   lua: `
     local since = readEpoch() or now
-    return {string.format("%.17g", scale(since)), redis.call("ZREVRANGE", counts, from, to, "WITHSCORES")}
+    return {string.format("%.17g", halfLives(since)), redis.call("ZREVRANGE", counts, from, to, "WITHSCORES")}
   `,
   reply: (reply) => reply as [string, string[]],
 });
 
-/** { scale, score or nil, rank or nil } */
+/** { half-lives since the epoch, score or nil, rank or nil } */
 export const standing = defineScript({
   name: "views.standing",
   keys: ["counts", "epoch"],
@@ -71,7 +72,7 @@ export const standing = defineScript({
     local since = readEpoch() or now
     local score = redis.call("ZSCORE", counts, item)
     if not score then return nil end
-    return {string.format("%.17g", scale(since)), score, redis.call("ZREVRANK", counts, item)}
+    return {string.format("%.17g", halfLives(since)), score, redis.call("ZREVRANK", counts, item)}
   `,
   reply: (reply) => reply as [string, string, number] | null,
 });

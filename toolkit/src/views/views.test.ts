@@ -44,6 +44,32 @@ describeBackends("views", (backend) => {
     expect(names(kept)).not.toContain("/0");
   });
 
+  test("what faded long ago is worth nothing, and is a number", async () => {
+    const views = new Views(backend.store, "pages", { halfLifeMs: 1 });
+    await views.add("/a", Number.MAX_SAFE_INTEGER);
+    const epoch = Number(await backend.store.call("GET", "views:{pages}:epoch"));
+    for (const halfLives of [1_100, 100_000, 1e12]) {
+      await backend.store.call("SET", "views:{pages}:epoch", epoch - halfLives);
+      expect(await views.top()).toEqual([{ item: "/a", views: 0, rank: 0 }]);
+      expect(await views.get("/a")).toEqual({ item: "/a", views: 0, rank: 0 });
+    }
+    await views.add("/b");
+    expect(names(await views.top())).toEqual(["/b", "/a"]);
+    for (const { views: count } of await views.top()) expect(Number.isFinite(count)).toBe(true);
+  });
+
+  test("a clock that was put back makes no view worth more, and none worth nothing", async () => {
+    const views = new Views(backend.store, "pages", { halfLifeMs: 1 });
+    await views.add("/a", 5);
+    const epoch = Number(await backend.store.call("GET", "views:{pages}:epoch"));
+    await backend.store.call("SET", "views:{pages}:epoch", epoch + 3_600_000);
+    await views.add("/b", 7);
+    expect(await views.top()).toEqual([
+      { item: "/b", views: 7, rank: 0 },
+      { item: "/a", views: 5, rank: 1 },
+    ]);
+  });
+
   test("wrong input is refused", async () => {
     const views = new Views(backend.store, "pages");
     await expect(views.add("")).rejects.toThrow(InputError);

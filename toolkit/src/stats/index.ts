@@ -15,7 +15,7 @@ import { InputError } from "../errors.ts";
 import { HOUR_MS } from "../hourly.ts";
 import { NameIndex } from "../names.ts";
 import { contextsKey, slowestKeys, statKeys } from "./keys.ts";
-import { noteSlow, read, record, slowest } from "./scripts.ts";
+import { noteSlow, read, record, slowest, WIDE } from "./scripts.ts";
 import { bucketOf, quantile } from "./sketch.ts";
 
 const MAX_VALUES = 1_000;
@@ -136,6 +136,12 @@ export class Stats {
   }
 }
 
+function deviation(fields: ReadonlyMap<string, number>, count: number): number {
+  const wide = fields.get("wide");
+  if (wide === undefined) return Math.sqrt((fields.get("m2") ?? 0) / (count - 1));
+  return Math.min(Number.MAX_VALUE, Math.sqrt(wide / (count - 1)) * WIDE);
+}
+
 function summary(flat: readonly Reply[]): Summary | null {
   if (flat.length === 0) return null;
   const fields = new Map<string, number>();
@@ -148,7 +154,10 @@ function summary(flat: readonly Reply[]): Summary | null {
   }
   const get = (name: string): number => fields.get(name) ?? 0;
   const [count, mean, min, max] = [get("count"), get("mean"), get("min"), get("max")];
-  const at = (q: number): number => Math.min(max, Math.max(min, quantile(buckets, q)));
+  const at = (q: number): number => {
+    if (!(q >= 0 && q <= 1)) throw new InputError(`a quantile must be a number from 0 to 1, not ${String(q)}`);
+    return Math.min(max, Math.max(min, quantile(buckets, q)));
+  };
   return {
     from: new Date(get("hour") * HOUR_MS),
     count,
@@ -156,8 +165,8 @@ function summary(flat: readonly Reply[]): Summary | null {
     max,
     mean,
     sum: mean * count,
-    sumOfSquares: get("m2") + count * mean * mean,
-    standardDeviation: count > 1 ? Math.sqrt(get("m2") / (count - 1)) : 0,
+    sumOfSquares: (fields.has("wide") ? Number.POSITIVE_INFINITY : get("m2")) + count * mean * mean,
+    standardDeviation: count > 1 ? deviation(fields, count) : 0,
     p50: at(0.5),
     p95: at(0.95),
     p99: at(0.99),

@@ -1,11 +1,15 @@
 /**
  * A value is added to the hash of the running hour; the first one of a new hour makes that hash the last hour's. The variance is
  * kept by Welford's method (mean and sum of squared deviations), since the plain sum of squares loses all its digits when values
- * are large and close together.
+ * are large and close together. Squares of values beyond 1e154 are too large for a double: from the first such sum on, the squared
+ * deviations are kept as a part of 2^1024 (`wide`).
  */
 import type { Reply } from "../connection/port.ts";
 import { HOUR_MS, HOURLY } from "../hourly.ts";
 import { defineScript, NOW_MS } from "../script.ts";
+
+/** The unit of deviations that are too large to be squared. */
+export const WIDE = 2 ** 512;
 
 /** `values` holds two words a value: the value and its bucket. */
 export const record = defineScript({
@@ -14,26 +18,33 @@ export const record = defineScript({
   rest: "values",
   include: [NOW_MS],
   lua: `
+    local WIDE = 2 ^ 512
     local hour = math.floor(now / ${HOUR_MS})
-    local stored = redis.call("HMGET", current, "hour", "count", "min", "max", "mean", "m2")
+    local stored = redis.call("HMGET", current, "hour", "count", "min", "max", "mean", "m2", "wide")
     local count, mean, m2 = tonumber(stored[2] or 0), tonumber(stored[5] or 0), tonumber(stored[6] or 0)
-    local least, most = tonumber(stored[3]), tonumber(stored[4])
+    local least, most, wide = tonumber(stored[3]), tonumber(stored[4]), tonumber(stored[7])
     if stored[1] and tonumber(stored[1]) < hour then
       if tonumber(stored[1]) == hour - 1 then redis.call("RENAME", current, last) else redis.call("DEL", current, last) end
-      count, mean, m2, least, most = 0, 0, 0, nil, nil
+      count, mean, m2, least, most, wide = 0, 0, 0, nil, nil, nil
     end
     for i = 1, #values, 2 do
       local value = tonumber(values[i])
       count = count + 1
-      local off = value - mean
-      mean = mean + off / count
-      m2 = m2 + off * (value - mean)
+      local before, off = mean, value - mean
+      if math.abs(off) < math.huge then mean = mean + off / count else mean = mean + (value / count - mean / count) end
+      local sum = m2 + off * (value - mean)
+      if wide or not (sum < math.huge) then
+        wide = (wide or m2 / WIDE / WIDE) + (value / WIDE - before / WIDE) * (value / WIDE - mean / WIDE)
+      else
+        m2 = sum
+      end
       if not least or value < least then least = value end
       if not most or value > most then most = value end
       redis.call("HINCRBY", current, "b" .. values[i + 1], 1)
     end
     local text = function(number) return string.format("%.17g", number) end
     redis.call("HSET", current, "hour", hour, "count", count, "min", text(least), "max", text(most), "mean", text(mean), "m2", text(m2))
+    if wide then redis.call("HSET", current, "wide", text(wide)) end
     redis.call("PEXPIRE", current, ${2 * HOUR_MS})
     return text(mean)
   `,

@@ -8,19 +8,22 @@ const LOG_GAMMA = Math.log(GAMMA);
 /** Values closer to zero than this count as zero. */
 const SMALLEST = 1e-9;
 const SHIFT = 2_000;
+/** The bucket of the largest number that there is. */
+const LARGEST = SHIFT + Math.ceil(Math.log(Number.MAX_VALUE) / LOG_GAMMA);
 
 /** The bucket of a value: 0 for zero, positive for positive ones, larger for larger ones. */
 export function bucketOf(value: number): number {
   const size = Math.abs(value);
   if (size < SMALLEST) return 0;
-  const index = Math.max(1, Math.min(2 * SHIFT, Math.ceil(Math.log(size) / LOG_GAMMA) + SHIFT));
+  const index = Math.max(1, Math.min(LARGEST, Math.ceil(Math.log(size) / LOG_GAMMA) + SHIFT));
   return value < 0 ? -index : index;
 }
 
 /** The value in the middle of a bucket, by ratio. */
 export function middleOf(bucket: number): number {
   if (bucket === 0) return 0;
-  const size = (2 * GAMMA ** (Math.abs(bucket) - SHIFT)) / (GAMMA + 1);
+  // The last bucket ends beyond the largest number.
+  const size = Math.min(Number.MAX_VALUE, GAMMA ** (Math.abs(bucket) - SHIFT) * (2 / (GAMMA + 1)));
   return bucket < 0 ? -size : size;
 }
 

@@ -21,6 +21,7 @@ describe("the sketch", () => {
     ["even", (random: () => number) => random() * 1000],
     ["steep", (random: () => number) => Math.exp(random() * 20)],
     ["tiny", (random: () => number) => random() * 1e-6 + 1e-7],
+    ["huge", (random: () => number) => 10 ** (random() * 600 - 300)],
     ["negative too", (random: () => number) => (random() - 0.5) * 100],
   ])("finds quantiles within one per cent: %s", (_, draw) => {
     const random = seeded(5);
@@ -98,6 +99,55 @@ describeBackends("statistics", (backend) => {
         { context: "a", meanMs: 5 },
       ]);
     }));
+
+  test.each<[string, readonly number[], number, number]>([
+    ["one value", [3], 3, 0],
+    ["zero", [0], 0, 0],
+    ["one huge value", [Number.MAX_VALUE], Number.MAX_VALUE, 0],
+    ["both ends", [1e308, -1e308], 0, Math.SQRT2 * 1e308],
+    ["both ends, the lower first", [-1e308, 1e308], 0, Math.SQRT2 * 1e308],
+    ["huge ones that are the same", [1e308, 1e308, 1e308], 1e308, 0],
+    ["small ones and a huge one", [1, 2, 1e300], 1e300 / 3, 1e300 / Math.sqrt(3)],
+    ["squares that are too large", [1e200, 3e200], 2e200, Math.SQRT2 * 1e200],
+    ["tiny ones", [5e-324, 5e-324], 5e-324, 0],
+  ])("are numbers at the extremes: %s", (_, list, mean, deviation) =>
+    withinAnHour(backend, async () => {
+      const stats = new Stats(backend.store);
+      for (const value of list) await stats.record("extremes", "size", value);
+      const hour = (await stats.read("extremes", "size"))!.thisHour!;
+      const { from: _from, quantile: at, ...figures } = hour;
+      for (const [name, figure] of Object.entries(figures)) expect(figure, name).not.toBeNaN();
+      expect(hour.mean / (mean || 1)).toBeCloseTo(mean === 0 ? 0 : 1, 9);
+      expect(hour.standardDeviation / (deviation || 1)).toBeCloseTo(deviation === 0 ? 0 : 1, 9);
+      const sorted = [...list].sort((a, b) => a - b);
+      expect([hour.min, hour.max]).toEqual([sorted[0], sorted.at(-1)]);
+      expect([at(0) / (hour.min || 1), at(1) / (hour.max || 1)].map((each) => Math.abs(each))).toEqual([
+        expect.closeTo(hour.min === 0 ? 0 : 1, 1),
+        expect.closeTo(hour.max === 0 ? 0 : 1, 1),
+      ]);
+    }),
+  );
+
+  test("deviations that are too large to be squared go on with those before them", () =>
+    withinAnHour(backend, async () => {
+      const stats = new Stats(backend.store);
+      const list = [1e150, 5e150, 1e160, -3e160, 2e160];
+      await stats.record("wide", "size", list.slice(0, 2));
+      await stats.record("wide", "size", list.slice(2));
+      const mean = list.reduce((sum, each) => sum + each / list.length, 0);
+      const squares = list.reduce((sum, each) => sum + ((each - mean) / 1e160) ** 2, 0);
+      const { thisHour } = (await stats.read("wide", "size"))!;
+      expect(thisHour!.standardDeviation / (Math.sqrt(squares / 4) * 1e160)).toBeCloseTo(1, 9);
+    }));
+
+  test("a quantile that is none is refused", async () => {
+    const stats = new Stats(backend.store);
+    await stats.record("c", "t", 1);
+    const { thisHour } = (await stats.read("c", "t"))!;
+    for (const q of [Number.NaN, -0.1, 1.1, Number.POSITIVE_INFINITY]) {
+      expect(() => thisHour!.quantile(q)).toThrow(InputError);
+    }
+  });
 
   test("wrong values are refused and leave nothing", async () => {
     const stats = new Stats(backend.store);

@@ -100,6 +100,29 @@ function values(backend: Backend): void {
     expect(await after.update(() => null)).toBeNull();
   });
 
+  test("updates of thirty callers at once all come through, of one process and of several", async () => {
+    const stores = [backend.store, await backend.open(), await backend.open()];
+    const one = shop(backend.store);
+    const callers = [
+      ...Array.from({ length: 30 }, () => one),
+      ...Array.from({ length: 30 }, (_, nth) => shop(stores[nth % stores.length]!)),
+    ];
+    const versions = await Promise.all(
+      callers.map((config) => config.update(({ limit, color }) => ({ limit: limit + 1, color }))),
+    );
+    expect(new Set(versions.map((each) => each!.version)).size).toBe(60);
+    await one.refresh();
+    expect(one.current).toEqual({ value: { limit: defaults.limit + 60, color: "blue" }, version: 60 });
+  });
+
+  test("an update that fails does not hold up the next", async () => {
+    const config = shop(backend.store);
+    const failing = config.update(() => Promise.reject(new Error("no")));
+    const next = config.update(({ limit, color }) => ({ limit: limit + 1, color }));
+    await expect(failing).rejects.toThrow("no");
+    expect((await next)?.version).toBe(1);
+  });
+
   test("an update that always loses ends in a ConflictError", async () => {
     const config = shop(backend.store);
     const rival = shop(await backend.open());

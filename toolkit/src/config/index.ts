@@ -8,7 +8,7 @@
 
 import { integer, word } from "../checks.ts";
 import type { Timer } from "../clock.ts";
-import { randomToken } from "../clock.ts";
+import { randomToken, sleep } from "../clock.ts";
 import { encodeWithin, json } from "../codec.ts";
 import type { Store } from "../connection/store.ts";
 import type { Subscription } from "../connection/subscriptions.ts";
@@ -75,7 +75,9 @@ export interface Change<T> {
 
 const DEFAULT_CHECK_MS = 5_000;
 const LEAST_CHECK_MS = 1_000;
-const MAX_UPDATE_ATTEMPTS = 20;
+/** Each attempt that fails is one that somebody else has made: with so many, all of a crowd come through. */
+const MAX_UPDATE_ATTEMPTS = 200;
+const LONGEST_PAUSE_MS = 20;
 
 export class Config<T> {
   readonly name: string;
@@ -94,6 +96,8 @@ export class Config<T> {
   #started: Promise<void> | null = null;
   #reading: Promise<void> | null = null;
   #removeFromStore = (): void => {};
+  /** The last update that this process has asked for. */
+  #updating: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store, name: string, options: ConfigOptions<T>) {
     this.#store = store;
@@ -298,7 +302,19 @@ export class Config<T> {
     make: (value: T) => T | null | Promise<T | null>,
     options: Omit<ChangeOptions, "ifVersion"> = {},
   ): Promise<Current<T> | null> {
+    // Those of this process one after the other: they would only be in each other's way.
+    const turn = this.#updating.then(() => this.#update(make, options));
+    this.#updating = turn.catch(() => {});
+    return turn;
+  }
+
+  async #update(
+    make: (value: T) => T | null | Promise<T | null>,
+    options: Omit<ChangeOptions, "ifVersion">,
+  ): Promise<Current<T> | null> {
+    const { clock } = this.#store;
     for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt++) {
+      if (attempt > 0) await sleep(clock, clock.random() * Math.min(LONGEST_PAUSE_MS, 2 ** attempt));
       await this.refresh();
       if (this.#status.state === "invalid") throw this.#status.error;
       const { value, version } = this.#current;

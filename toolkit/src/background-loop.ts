@@ -4,6 +4,7 @@
  */
 import type { Timer } from "./clock.ts";
 import type { Store } from "./connection/store.ts";
+import { ClosedError } from "./errors.ts";
 
 const LONGEST_PAUSE_MS = 30_000;
 
@@ -39,7 +40,9 @@ export class BackgroundLoop {
   }
 
   start(): this {
-    if (this.#stopping !== null || this.#store.closed) return this;
+    if (this.#stopping !== null) return this;
+    if (this.#store.closed)
+      throw new ClosedError("the store is closed; what works on it in the background cannot start");
     this.#stopping = new AbortController();
     this.#removeFromStore = this.#store.onClose(() => this.stop());
     this.#schedule(0);

@@ -1,5 +1,7 @@
 /** The contract of workers: retries, timeouts, cancellation, stopping, leases, schedules, flows, events; on every backend. */
 import { afterEach, expect, test } from "vitest";
+import { ClosedError } from "../errors.ts";
+import { Sessions } from "../sessions/index.ts";
 import { describeBackends } from "../testing/index.ts";
 import {
   type Handler,
@@ -43,6 +45,20 @@ describeBackends("workers", (backend) => {
   };
   afterEach(async () => {
     await Promise.all(workers.splice(0).map((worker) => worker.stop({ timeoutMs: 2_000 })));
+  });
+
+  test("a worker on a closed store says so, and so does everything that works in the background", async () => {
+    const store = await backend.open();
+    const worker = new Worker(new Queue(store, "closed"), () => 1);
+    const cleaner = new Sessions(store).cleaner();
+    const running = new Worker(new Queue(store, "closed"), () => 1).start();
+    await store.close();
+    expect(() => worker.start()).toThrow(ClosedError);
+    expect(() => worker.start()).toThrow('the store of the queue "closed" is closed');
+    expect(() => cleaner.start()).toThrow(ClosedError);
+    // One that was running has ended with the store.
+    await running.stop();
+    expect(running.start()).toBe(running);
   });
 
   // ---------------------------------------------------------------------------------------------- failures

@@ -3,6 +3,7 @@
  * shard of the queue; they share the room. Every worker serves every shard, so none is left behind when work is uneven.
  */
 import type { Timer } from "../clock.ts";
+import { ClosedError } from "../errors.ts";
 import { Lane } from "./lane.ts";
 import { checkInteger, checkMs } from "./options.ts";
 import type { Queue } from "./queue.ts";
@@ -153,6 +154,9 @@ export class Worker<T = unknown, R = unknown> {
 
   start(): this {
     if (this.#state !== "new") return this;
+    if (this.#queue.store.closed) {
+      throw new ClosedError(`the store of the queue "${this.#queue.name}" is closed; its worker cannot start`);
+    }
     this.#state = "running";
     this.#forgetClose = this.#queue.store.onClose(() => this.stop({ timeoutMs: 0 }));
     for (const lane of this.#lanes) lane.start();

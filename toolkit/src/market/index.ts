@@ -56,16 +56,16 @@ export class Market {
     else this.#way = byLocking(store, this.#keys, new Locks(store, { prefix: `${prefix}:lock`, leaseMs }), name);
   }
 
-  /** Gives a user money from outside. With the same id twice, once. Answers what they have. */
+  /** Gives a user money from outside. With the same id twice, once, and the first answer again. Answers what they have. */
   async deposit(user: string, amount: number, options: { readonly id?: string } = {}): Promise<number> {
     const [, funds] = await this.#move(user, integer("amount", amount, 1, MOST), options.id);
     return funds;
   }
 
-  /** Takes money out. Throws when there is not enough. Answers what is left. */
+  /** Takes money out. Throws when there is not enough. Answers what is left; with the same id, what was left the first time. */
   async withdraw(user: string, amount: number, options: { readonly id?: string } = {}): Promise<number> {
-    const [isDone, funds] = await this.#move(user, -integer("amount", amount, 1, MOST), options.id);
-    if (!isDone) throw new CinnabarError("FUNDS", `there are ${funds}, which is less than ${amount}`);
+    const [status, funds] = await this.#move(user, -integer("amount", amount, 1, MOST), options.id);
+    if (status === "short") throw new CinnabarError("FUNDS", `there are ${funds}, which is less than ${amount}`);
     return funds;
   }
 
@@ -109,7 +109,11 @@ export class Market {
     word("buyer", buyer, 256);
     word("item", item, 256);
     integer("price", price, 1, MOST);
-    return this.#way.buy({ buyer, item, price, id: word("id", options.id ?? randomToken(), 256) });
+    const id = word("id", options.id ?? randomToken(), 256);
+    const outcome = await this.#way.buy({ buyer, item, price, id });
+    if (outcome.outcome === "reused")
+      throw reused(id, `${buyer} has bought another item, or at another price, with it`);
+    return outcome;
   }
 
   /** What is offered, the cheapest first. */
@@ -125,9 +129,15 @@ export class Market {
     };
   }
 
-  #move(user: string, amount: number, id: string = randomToken()): Promise<MoveOutcome> {
-    return this.#way.move({ user: word("user", user, 256), amount, id: word("id", id, 256) });
+  async #move(user: string, amount: number, id: string = randomToken()): Promise<MoveOutcome> {
+    const outcome = await this.#way.move({ user: word("user", user, 256), amount, id: word("id", id, 256) });
+    if (outcome[0] === "reused") throw reused(id, `${user} has moved another amount with it`);
+    return outcome;
   }
+}
+
+function reused(id: string, why: string): InputError {
+  return new InputError(`the id "${id}" is that of another call: ${why}; take a new id for a new call`);
 }
 
 function parseCursor(cursor: string | undefined): { afterPrice: string; afterItem: string } {

@@ -1,6 +1,9 @@
 /** The keys of a market. It is one structure by nature: money and items move between its users, so all have its tag. */
 import { tagged } from "../keys.ts";
 
+export type MoveKind = "deposit" | "withdraw";
+
+/** Where two names follow each other, the length of the first comes before it: no two pairs have the same key. */
 export interface MarketKeys {
   /** Sorted set: listed item by price. */
   readonly listings: string;
@@ -12,10 +15,10 @@ export interface MarketKeys {
   funds(user: string): string;
   /** Set: a user's items that are not listed. */
   items(user: string): string;
-  /** String, lives for a day: that a purchase of this id was made, at what price and from whom. */
-  receipt(id: string): string;
-  /** String, lives for a day: that a deposit or withdrawal of this id was made. */
-  moved(id: string): string;
+  /** String, lives for a day: that the buyer has made a purchase of this id: at what price, from whom, and what. */
+  receipt(buyer: string, id: string): string;
+  /** String, lives for a day: that the user has made a deposit or withdrawal of this id, and what they had then. */
+  moved(user: string, kind: MoveKind, id: string): string;
   /** String, expires: number of the last lease under which this was changed. */
   fence(name: string): string;
 }
@@ -28,8 +31,8 @@ export function marketKeys(prefix: string, name: string): MarketKeys {
     owners: `${base}:owners`,
     funds: (user) => `${base}:funds:${user}`,
     items: (user) => `${base}:items:${user}`,
-    receipt: (id) => `${base}:receipt:${id}`,
-    moved: (id) => `${base}:moved:${id}`,
+    receipt: (buyer, id) => `${base}:receipt:${buyer.length}:${buyer}:${id}`,
+    moved: (user, kind, id) => `${base}:moved:${kind}:${user.length}:${user}:${id}`,
     fence: (lock) => `${base}:fence:${lock}`,
   };
 }

@@ -63,6 +63,43 @@ describeBackends("market", { audit: "tags" }, (backend) => {
       expect(await fair.funds("ben")).toBe(700);
     });
 
+    test("an id belongs to a user and a kind of call, and to one call of them", async () => {
+      const fair = market();
+      for (const user of ["ben", "cat"]) expect(await fair.deposit(user, 1_000, { id: "1" })).toBe(1_000);
+      for (const item of ["sword", "shield"]) {
+        await fair.mint("ann", item);
+        await fair.list("ann", item, 300);
+      }
+      expect(await fair.buy("ben", "sword", 300, { id: "1" })).toMatchObject({ outcome: "bought" });
+      expect(await fair.buy("cat", "sword", 300, { id: "1" })).toEqual({ outcome: "gone" });
+      expect(await fair.buy("cat", "shield", 300, { id: "1" })).toMatchObject({ outcome: "bought" });
+      expect(await fair.withdraw("ben", 100, { id: "1" })).toBe(600);
+      // Names that follow each other are told apart.
+      expect(await fair.deposit("a", 1, { id: "b:c" })).toBe(1);
+      expect(await fair.deposit("a:b", 1, { id: "c" })).toBe(1);
+      await expect(fair.buy("ben", "shield", 300, { id: "1" })).rejects.toThrow(InputError);
+      await expect(fair.buy("ben", "sword", 301, { id: "1" })).rejects.toThrow(InputError);
+      await expect(fair.deposit("ben", 999, { id: "1" })).rejects.toThrow("take a new id");
+      await expect(fair.withdraw("ben", 99, { id: "1" })).rejects.toThrow(InputError);
+      expect([await fair.funds("ben"), await fair.funds("cat"), await fair.funds("ann")]).toEqual([600, 700, 600]);
+    });
+
+    test("a repeated call answers what the first one did, whatever happened since", async () => {
+      const fair = market();
+      expect(await fair.deposit("ben", 500, { id: "d" })).toBe(500);
+      expect(await fair.withdraw("ben", 100, { id: "w" })).toBe(400);
+      await fair.mint("ann", "sword");
+      await fair.list("ann", "sword", 300);
+      const bought = { outcome: "bought", price: 300, seller: "ann" };
+      expect(await fair.buy("ben", "sword", 300, { id: "b" })).toEqual(bought);
+      await fair.list("ben", "sword", 50);
+      await fair.deposit("ben", 7);
+      expect(await fair.deposit("ben", 500, { id: "d" })).toBe(500);
+      expect(await fair.withdraw("ben", 100, { id: "w" })).toBe(400);
+      expect(await fair.buy("ben", "sword", 300, { id: "b" })).toEqual(bought);
+      expect(await fair.funds("ben")).toBe(107);
+    });
+
     test("money and items are conserved when everybody trades at once", async () => {
       const stores = await Promise.all([backend.open(), backend.open(), backend.open()]);
       const markets = stores.map((store) => market(store));

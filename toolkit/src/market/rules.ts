@@ -4,7 +4,7 @@
  * three.
  */
 import type { Word } from "../connection/port.ts";
-import type { MarketKeys } from "./keys.ts";
+import type { MarketKeys, MoveKind } from "./keys.ts";
 
 export type ListOutcome = "listed" | "absent";
 export type UnlistOutcome = "taken back" | "absent" | "not yours";
@@ -16,6 +16,9 @@ export type BuyOutcome =
   | { readonly outcome: "price changed"; readonly price: number }
   | { readonly outcome: "too dear"; readonly price: number; readonly funds: number }
   | { readonly outcome: "yours" };
+
+/** The id is that of another call: of another item, price or amount. */
+export const REUSED = { outcome: "reused" } as const;
 
 export interface Plan<T> {
   readonly outcome: T;
@@ -78,31 +81,37 @@ export interface Move {
   readonly id: string;
 }
 
-/** Whether there was enough, and what there is now. */
-export type MoveOutcome = readonly [isDone: boolean, funds: number];
+/** Done, too little there, or the id is that of another amount; and what the user had when that was decided. */
+export type MoveOutcome = readonly [status: "done" | "short" | "reused", funds: number];
+
+export const kindOf = ({ amount }: Move): MoveKind => (amount < 0 ? "withdraw" : "deposit");
 
 export const RECEIPT_MS = 86_400_000;
 
 export function planMove(
   keys: MarketKeys,
   state: { readonly moved: string | null; readonly funds: string | null },
-  { user, amount, id }: Move,
+  money: Move,
 ): Plan<MoveOutcome> {
+  const { user, amount, id } = money;
   const funds = Number(state.funds ?? 0);
-  if (state.moved !== null) return { outcome: [true, funds], writes: [] };
-  if (funds + amount < 0) return { outcome: [false, funds], writes: [] };
+  if (state.moved !== null) {
+    const [made, left] = state.moved.split(" ").map(Number) as [number, number];
+    return { outcome: made === amount ? ["done", left] : ["reused", funds], writes: [] };
+  }
+  if (funds + amount < 0) return { outcome: ["short", funds], writes: [] };
   return {
-    outcome: [true, funds + amount],
+    outcome: ["done", funds + amount],
     writes: [
-      ["SET", keys.moved(id), amount, "PX", RECEIPT_MS],
+      ["SET", keys.moved(user, kindOf(money), id), `${amount} ${funds + amount}`, "PX", RECEIPT_MS],
       ["INCRBY", keys.funds(user), amount],
     ],
   };
 }
 
-export function planBuy(keys: MarketKeys, state: PurchaseState, purchase: Purchase): Plan<BuyOutcome> {
+export function planBuy(keys: MarketKeys, state: PurchaseState, purchase: Purchase): Plan<BuyOutcome | typeof REUSED> {
   const { buyer, item, id } = purchase;
-  if (state.receipt !== null) return { outcome: fromReceipt(state.receipt), writes: [] };
+  if (state.receipt !== null) return { outcome: fromReceipt(state.receipt, purchase), writes: [] };
   if (state.seller === null || state.price === null) return { outcome: { outcome: "gone" }, writes: [] };
   const price = Number(state.price);
   const funds = Number(state.funds ?? 0);
@@ -118,13 +127,14 @@ export function planBuy(keys: MarketKeys, state: PurchaseState, purchase: Purcha
       ["HDEL", keys.sellers, item],
       ["SADD", keys.items(buyer), item],
       ["HSET", keys.owners, item, buyer],
-      ["SET", keys.receipt(id), `${price} ${state.seller}`, "PX", RECEIPT_MS],
+      ["SET", keys.receipt(buyer, id), JSON.stringify([String(price), state.seller, item]), "PX", RECEIPT_MS],
     ],
   };
 }
 
 /** A purchase that was made before, by the same id: the answer of that time. */
-export function fromReceipt(receipt: string): BuyOutcome {
-  const space = receipt.indexOf(" ");
-  return { outcome: "bought", price: Number(receipt.slice(0, space)), seller: receipt.slice(space + 1) };
+function fromReceipt(receipt: string, purchase: Purchase): BuyOutcome | typeof REUSED {
+  const [price, seller, item] = JSON.parse(receipt) as [string, string, string];
+  if (item !== purchase.item || Number(price) !== purchase.price) return REUSED;
+  return { outcome: "bought", price: Number(price), seller };
 }

@@ -31,7 +31,8 @@ export const unlist = defineScript({
 });
 
 /**
- * { "bought", price, seller } · { "gone" } · { "price changed", price } · { "too dear", price, funds } · { "yours" }. The seller's
+ * { "bought", price, seller } · { "gone" } · { "price changed", price } · { "too dear", price, funds } · { "yours" } ·
+ * { "reused" }. The seller's
  * money is at `fundsOf .. seller`, with the market's tag.
  */
 export const buy = defineScript({
@@ -42,8 +43,9 @@ export const buy = defineScript({
   lua: `
     local made = redis.call("GET", receipt)
     if made then
-      local space = made:find(" ", 1, true)
-      return {"bought", made:sub(1, space - 1), made:sub(space + 1)}
+      local paid = cjson.decode(made)
+      if paid[3] ~= item or paid[1] ~= price then return {"reused"} end
+      return {"bought", paid[1], paid[2]}
     end
     local seller = redis.call("HGET", sellers, item)
     if not seller then return {"gone"} end
@@ -58,7 +60,7 @@ export const buy = defineScript({
     redis.call("HDEL", sellers, item)
     redis.call("SADD", items, item)
     redis.call("HSET", owners, item, buyer)
-    redis.call("SET", receipt, price .. " " .. seller, "PX", ${RECEIPT_MS})
+    redis.call("SET", receipt, cjson.encode({price, seller, item}), "PX", ${RECEIPT_MS})
     return {"bought", asked, seller}
   `,
 });
@@ -74,7 +76,7 @@ export const mint = defineScript({
   `,
 });
 
-/** Adds to a user's money, or takes from it if there is enough; once for each id. { 1 done · 0 not enough, what there is }. */
+/** Adds to a user's money, or takes from it if there is enough; once for each id. { status, what there was then }. */
 export const move = defineScript({
   name: "market.move",
   keys: ["funds", "moved"],
@@ -82,15 +84,18 @@ export const move = defineScript({
   repeatable: true,
   lua: `
     local has = tonumber(redis.call("GET", funds) or 0)
-    if redis.call("EXISTS", moved) == 1 then return {1, has} end
-    if has + amount < 0 then return {0, has} end
-    redis.call("SET", moved, amount, "PX", ${RECEIPT_MS})
-    return {1, redis.call("INCRBY", funds, amount)}
+    local made = redis.call("GET", moved)
+    if made then
+      local space = made:find(" ", 1, true)
+      if made:sub(1, space - 1) ~= amount then return {"reused", has} end
+      return {"done", tonumber(made:sub(space + 1))}
+    end
+    if has + amount < 0 then return {"short", has} end
+    local left = redis.call("INCRBY", funds, amount)
+    redis.call("SET", moved, amount .. " " .. string.format("%.0f", left), "PX", ${RECEIPT_MS})
+    return {"done", left}
   `,
-  reply: (reply): MoveOutcome => {
-    const [done, funds] = reply as [number, number];
-    return [done === 1, funds];
-  },
+  reply: (reply): MoveOutcome => reply as unknown as MoveOutcome,
 });
 
 /** A page of listings by price, behind a cursor: { item, price, seller } each. */

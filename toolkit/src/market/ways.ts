@@ -9,6 +9,7 @@ import type { Locks } from "../locks/index.ts";
 import type { MarketKeys } from "./keys.ts";
 import {
   type BuyOutcome,
+  kindOf,
   type Listing,
   type ListOutcome,
   type Move,
@@ -19,6 +20,7 @@ import {
   planList,
   planMove,
   planUnlist,
+  type REUSED,
   type UnlistOutcome,
 } from "./rules.ts";
 import { buy, claim, commit, list, move, unlist } from "./scripts.ts";
@@ -26,14 +28,17 @@ import { buy, claim, commit, list, move, unlist } from "./scripts.ts";
 export interface Way {
   list(listing: Listing): Promise<ListOutcome>;
   unlist(listing: Omit<Listing, "price">): Promise<UnlistOutcome>;
-  buy(purchase: Purchase): Promise<BuyOutcome>;
+  buy(purchase: Purchase): Promise<BuyOutcome | typeof REUSED>;
   move(money: Move): Promise<MoveOutcome>;
 }
 
 export function byScript(store: Store, keys: MarketKeys): Way {
   const { listings, sellers, owners } = keys;
   return {
-    move: ({ user, amount, id }) => store.run(move, { funds: keys.funds(user), moved: keys.moved(id), amount }),
+    move: (money) => {
+      const { user, amount, id } = money;
+      return store.run(move, { funds: keys.funds(user), moved: keys.moved(user, kindOf(money), id), amount });
+    },
     async list({ seller, item, price }) {
       const done = await store.run(list, { listings, sellers, items: keys.items(seller), seller, item, price });
       return done === 1 ? "listed" : "absent";
@@ -47,14 +52,14 @@ export function byScript(store: Store, keys: MarketKeys): Way {
         ...{ listings, sellers, owners, buyer, item, price },
         funds: keys.funds(buyer),
         items: keys.items(buyer),
-        receipt: keys.receipt(id),
+        receipt: keys.receipt(buyer, id),
         fundsOf: keys.funds(""),
       })) as [string, (string | number)?, (string | number)?];
       const [outcome, first, second] = answer;
       if (outcome === "bought") return { outcome, price: Number(first), seller: String(second) };
       if (outcome === "price changed") return { outcome, price: Number(first) };
       if (outcome === "too dear") return { outcome, price: Number(first), funds: Number(second) };
-      return { outcome: outcome as "gone" | "yours" };
+      return { outcome: outcome as "gone" | "yours" | "reused" };
     },
   };
 }
@@ -64,7 +69,7 @@ type Read = (...words: string[]) => Promise<unknown>;
 
 async function readPurchase(read: Read, keys: MarketKeys, { buyer, item, id }: Purchase) {
   const [receipt, seller, price, funds] = await Promise.all([
-    read("GET", keys.receipt(id)),
+    read("GET", keys.receipt(buyer, id)),
     read("HGET", keys.sellers, item),
     read("ZSCORE", keys.listings, item),
     read("GET", keys.funds(buyer)),
@@ -96,8 +101,9 @@ export function byWatching(store: Store, keys: MarketKeys): Way {
         return planUnlist(keys, owner, listing);
       }),
     buy: (purchase) =>
-      attempt([keys.listings, keys.sellers, keys.funds(purchase.buyer), keys.receipt(purchase.id)], async (read) =>
-        planBuy(keys, await readPurchase(read, keys, purchase), purchase),
+      attempt(
+        [keys.listings, keys.sellers, keys.funds(purchase.buyer), keys.receipt(purchase.buyer, purchase.id)],
+        async (read) => planBuy(keys, await readPurchase(read, keys, purchase), purchase),
       ),
   };
 }
@@ -139,7 +145,10 @@ export function byLocking(store: Store, keys: MarketKeys, locks: Locks, name: st
       money.amount > 0
         ? byScript(store, keys).move(money)
         : attempt([`user:${money.user}`], async (read) => {
-            const found = [read("GET", keys.moved(money.id)), read("GET", keys.funds(money.user))];
+            const found = [
+              read("GET", keys.moved(money.user, kindOf(money), money.id)),
+              read("GET", keys.funds(money.user)),
+            ];
             const [moved, funds] = (await Promise.all(found)) as (string | null)[];
             return planMove(keys, { moved: moved ?? null, funds: funds ?? null }, money);
           }),

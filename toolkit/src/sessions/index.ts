@@ -178,13 +178,18 @@ export class Sessions {
   /**
    * Signs a user in: a new session with a new token, which takes over the data of the old one and ends it. So a token that
    * somebody else planted before the sign-in is worth nothing after it. The old one ends last: broken off anywhere, the visitor
-   * still has everything and can try again.
+   * still has everything and can try again. A session of another user ends too, and nothing of it is taken over.
    */
   async signIn(token: string | null, user: string): Promise<Session> {
     const from = token === null ? null : placeOf(token);
     if (from === null) return this.#create(user, []);
     const { session, viewed } = this.#keys(from);
     const old = await this.#run(copy, { session, viewed });
+    if (old !== null && isOfAnother(old[0], user)) {
+      const fresh = await this.#create(user, []);
+      await this.#take(from);
+      return fresh;
+    }
     const made = await this.#create(user, old === null ? [] : old[0][5]);
     if (old === null) return made;
     const to = placeOf(made.token)!;
@@ -416,4 +421,9 @@ function toSession(token: string, { id }: SessionPlace, shown: Shown | null, cod
     version: Number(version),
     data: Object.fromEntries(data),
   };
+}
+
+/** Visitors who have not signed in are nobody's, and take what they have with them. */
+function isOfAnother([owner]: Shown, user: string): boolean {
+  return owner !== "" && owner !== user;
 }

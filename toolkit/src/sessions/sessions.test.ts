@@ -92,6 +92,21 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
     expect(await sessions.signIn(null, "ben")).toMatchObject({ user: "ben", data: {} });
   });
 
+  test("a sign-in with the session of another user takes nothing of it, and ends it", async () => {
+    const sessions = new Sessions(backend.store);
+    const visitor = await sessions.create({ data: { theme: "dark" } });
+    const ben = await sessions.signIn(visitor.token, "ben");
+    await sessions.load(ben.token, { viewed: "item:1" });
+    const ann = await sessions.signIn(ben.token, "ann");
+    expect(ann).toMatchObject({ user: "ann", data: {} });
+    expect(await sessions.viewed(ann.token)).toEqual([]);
+    expect(await sessions.load(ben.token)).toBeNull();
+    expect(await sessions.list("ben")).toEqual([]);
+    // The same user keeps what they have.
+    await sessions.update(ann.token, { basket: 1 });
+    expect(await sessions.signIn(ann.token, "ann")).toMatchObject({ user: "ann", data: { basket: 1 } });
+  });
+
   test("a sign-in that breaks off leaves the visitor with everything, and one beside a change loses nothing", async () => {
     const sessions = new Sessions(backend.store);
     const visitor = await sessions.create({ data: { theme: "dark" } });

@@ -2,6 +2,7 @@
  * How components name their keys: `prefix:{name}:part`. What stands in braces decides the slot in a Cluster, so all keys of one
  * thing (a lock, a queue, a user) are together, and different things spread over the nodes.
  */
+import { wellFormed } from "./checks.ts";
 import { InputError } from "./errors.ts";
 
 const MAX_NAME_BYTES = 1_024;
@@ -12,6 +13,7 @@ export function tagged(prefix: string, name: string, what: string): string {
   // "{}" would be no tag at all, and the keys would land in different slots.
   if (name.startsWith("}")) throw new InputError(`the name of a ${what} must not begin with "}"`);
   if (prefix.includes("{")) throw new InputError(`the prefix of a ${what} must not contain "{"`);
+  wellFormed(`the name of a ${what}`, name);
   if (Buffer.byteLength(name, "utf8") > MAX_NAME_BYTES) {
     throw new InputError(`the name of a ${what} must not be longer than ${MAX_NAME_BYTES} bytes`);
   }

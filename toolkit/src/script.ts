@@ -24,6 +24,7 @@
  * A renewal must not wait for the end of a move: it says `whileMoving`, and keeps the rule by itself.
  */
 import { createHash } from "node:crypto";
+import { isSendable, unsendable } from "./checks.ts";
 import type { Reply, Topology, Word } from "./connection/port.ts";
 import { InputError } from "./errors.ts";
 
@@ -123,10 +124,14 @@ export class Script<P, T> implements ScriptText {
     const values = params as Readonly<Record<string, Word | readonly Word[]>>;
     const keys: string[] = [];
     const args: Word[] = [];
-    for (const name of this.#keys) keys.push(this.#value(values, name) as string);
-    for (const name of this.#args) args.push(this.#value(values, name) as Word);
-    if (this.#restKeys !== undefined) for (const key of this.#list(values, this.#restKeys)) keys.push(key as string);
-    if (this.#rest !== undefined) for (const word of this.#list(values, this.#rest)) args.push(word);
+    for (const name of this.#keys) keys.push(this.#word(name, this.#value(values, name)) as string);
+    for (const name of this.#args) args.push(this.#word(name, this.#value(values, name)));
+    if (this.#restKeys !== undefined) {
+      for (const key of this.#list(values, this.#restKeys)) keys.push(this.#word(this.#restKeys, key) as string);
+    }
+    if (this.#rest !== undefined) {
+      for (const word of this.#list(values, this.#rest)) args.push(this.#word(this.#rest, word));
+    }
     return { script: this as Script<never, T>, keys, args };
   }
 
@@ -134,6 +139,11 @@ export class Script<P, T> implements ScriptText {
     const value = values[name];
     if (value === undefined || value === null) throw new InputError(`${this.name}: ${name} is missing`);
     return value;
+  }
+
+  #word(name: string, value: unknown): Word {
+    if (!isSendable(value)) throw unsendable(`${this.name}: ${name}`, value);
+    return value as Word;
   }
 
   #list(values: Readonly<Record<string, Word | readonly Word[]>>, name: string): readonly Word[] {

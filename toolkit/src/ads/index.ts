@@ -10,11 +10,12 @@
  */
 import { createHash } from "node:crypto";
 import { BackgroundLoop } from "../background-loop.ts";
-import { integer, oneOf, word } from "../checks.ts";
+import { aStore, integer, word } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import { type Codec, json } from "../codec.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { callback, choice, defineOptions, number, prefix, text, whole } from "../options.ts";
 import { adKey, allKey, impressionKey, openKey, reportKey, shardBase, userKey } from "./keys.ts";
 import { DAY_MS } from "./lua.ts";
 import { put, read, remove, setState } from "./manage.ts";
@@ -56,44 +57,82 @@ const SWEPT_AT_ONCE = 100;
 
 type Kind = "views" | "clicks" | "actions";
 
-function checkedOptions(options: AdsOptions) {
+function configOf(options: AdsOptions) {
   const { matchLift = 0 } = options;
-  if (!(matchLift >= 0 && matchLift <= 100)) throw new InputError("matchLift must be a number from 0 to 100");
   return {
-    halfLifeMs: integer("halfLifeMs", options.halfLifeMs ?? 7 * DAY_MS, 1),
-    priorViews: integer("priorViews", options.priorViews ?? 500, 1, 1_000_000),
+    halfLifeMs: options.halfLifeMs ?? 7 * DAY_MS,
+    priorViews: options.priorViews ?? 500,
     matchLift,
-    dayStartMs: integer("dayStartMs", options.dayStartMs ?? 0, 0, DAY_MS - 1),
-    burstMs: integer("burstMs", options.burstMs ?? DAY_MS / 24, 0, DAY_MS),
-    keepDays: integer("keepDays", options.keepDays ?? 90, 1, 1_000),
-    viewMs: integer("viewMs", options.viewMs ?? 60_000, 1),
-    clickMs: integer("clickMs", options.clickMs ?? 1_800_000, 1),
-    actionMs: integer("actionMs", options.actionMs ?? DAY_MS, 1),
-    minClickMs: integer("minClickMs", options.minClickMs ?? 300, 0),
-    maxOpen: integer("maxOpen", options.maxOpen ?? 500_000, 1),
+    dayStartMs: options.dayStartMs ?? 0,
+    burstMs: options.burstMs ?? DAY_MS / 24,
+    keepDays: options.keepDays ?? 90,
+    viewMs: options.viewMs ?? 60_000,
+    clickMs: options.clickMs ?? 1_800_000,
+    actionMs: options.actionMs ?? DAY_MS,
+    minClickMs: options.minClickMs ?? 300,
+    maxOpen: options.maxOpen ?? 500_000,
   };
 }
+
+const OPTIONS = defineOptions<AdsOptions>("Ads", {
+  prefix,
+  shards: whole(1, 256),
+  explore: choice("thompson", "ucb", "off"),
+  halfLifeMs: whole(1),
+  priorViews: whole(1, 1_000_000),
+  matchLift: number(0, 100),
+  candidates: whole(1, 200),
+  viewMs: whole(1),
+  clickMs: whole(1),
+  minClickMs: whole(0),
+  actionMs: whole(1),
+  dayStartMs: whole(0, DAY_MS - 1),
+  burstMs: whole(0, DAY_MS),
+  keepDays: whole(1, 1_000),
+  maxAds: whole(1),
+  maxOpen: whole(1),
+});
+
+const LIST_OPTIONS = defineOptions<{ readonly limit?: number; readonly after?: string }>("Ads.list", {
+  limit: whole(1, 10_000),
+  after: text,
+});
+
+/** Of views, clicks and actions. */
+const EVENT_OPTIONS = defineOptions<{ readonly id?: string }>("Ads.view", {
+  id: text,
+});
+
+const SWEEPER_OPTIONS = defineOptions<{ readonly everyMs?: number; readonly onError?: (error: unknown) => void }>(
+  "Ads.sweeper",
+  {
+    everyMs: whole(1),
+    onError: callback,
+  },
+);
 
 export class Ads<T = unknown> {
   readonly name: string;
   readonly #store: Store;
   readonly #codec: Codec<T> = json<T>();
   readonly #bases: readonly string[];
-  readonly #config: ReturnType<typeof checkedOptions>;
+  readonly #config: ReturnType<typeof configOf>;
   readonly #explore: "thompson" | "ucb" | "off";
   readonly #candidates: number;
   readonly #maxAds: number;
 
   constructor(store: Store, name: string, options: AdsOptions = {}) {
+    aStore("Ads", store);
+    OPTIONS.check(options);
     this.name = name;
     this.#store = store;
     const { prefix = "ads" } = options;
-    const shards = integer("shards", options.shards ?? 1, 1, 256);
+    const shards = options.shards ?? 1;
     this.#bases = Array.from({ length: shards }, (_, shard) => shardBase(prefix, name, shard, shards));
-    this.#config = checkedOptions(options);
-    this.#explore = oneOf("explore", options.explore ?? "thompson", ["thompson", "ucb", "off"]);
-    this.#candidates = integer("candidates", options.candidates ?? 16, 1, 200);
-    this.#maxAds = integer("maxAds", options.maxAds ?? 100_000, 1);
+    this.#config = configOf(options);
+    this.#explore = options.explore ?? "thompson";
+    this.#candidates = options.candidates ?? 16;
+    this.#maxAds = options.maxAds ?? 100_000;
   }
 
   // ---------------------------------------------------------------------------------------------- ads
@@ -151,7 +190,8 @@ export class Ads<T = unknown> {
 
   /** Names of ads, in their order; those behind `after`. */
   async list(options: { readonly limit?: number; readonly after?: string } = {}): Promise<string[]> {
-    const limit = integer("limit", options.limit ?? 100, 1, 10_000);
+    LIST_OPTIONS.check(options);
+    const limit = options.limit ?? 100;
     const from = options.after === undefined ? "-" : `(${options.after}`;
     const pages = await this.#store.pipeline(
       this.#bases.map((base) => ["ZRANGEBYLEX", allKey(base), from, "+", "LIMIT", 0, limit]),
@@ -274,17 +314,20 @@ export class Ads<T = unknown> {
   // ---------------------------------------------------------------------------------------------- what becomes of it
 
   /** The ad is on somebody's screen. Charged now if it is paid by views. With the `id` of a call that was counted, the same answer. */
-  view(impression: string, options: { readonly id?: string } = {}): Promise<EventOutcome> {
+  async view(impression: string, options: { readonly id?: string } = {}): Promise<EventOutcome> {
+    EVENT_OPTIONS.check(options);
     return this.#record("views", impression, options.id);
   }
 
   /** Somebody clicked on it, after the view. */
-  click(impression: string, options: { readonly id?: string } = {}): Promise<EventOutcome> {
+  async click(impression: string, options: { readonly id?: string } = {}): Promise<EventOutcome> {
+    EVENT_OPTIONS.check(options);
     return this.#record("clicks", impression, options.id);
   }
 
   /** Somebody did what it is about (bought, signed up), after the click. */
-  action(impression: string, options: { readonly id?: string } = {}): Promise<EventOutcome> {
+  async action(impression: string, options: { readonly id?: string } = {}): Promise<EventOutcome> {
+    EVENT_OPTIONS.check(options);
     return this.#record("actions", impression, options.id);
   }
 
@@ -319,9 +362,10 @@ export class Ads<T = unknown> {
 
   /** Sweeps every now and then, for networks that are not asked all the time. Any number of processes may run one. */
   sweeper(options: { readonly everyMs?: number; readonly onError?: (error: unknown) => void } = {}): BackgroundLoop {
+    SWEEPER_OPTIONS.check(options);
     const { everyMs = 60_000, ...rest } = options;
     return new BackgroundLoop(this.#store, {
-      everyMs: integer("everyMs", everyMs, 1),
+      everyMs: everyMs,
       round: () => this.sweep(),
       ...rest,
     });

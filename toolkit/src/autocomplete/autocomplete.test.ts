@@ -84,7 +84,7 @@ describeBackends("names by prefix", { audit: "tags" }, (backend) => {
     }
     expect(await members.size()).toBe(names.size);
     for (let nth = 0; nth < 60; nth++) {
-      const beginning = word().slice(0, 2);
+      const beginning = [...word()].slice(0, 2).join("");
       const expected = [...names].filter(([folded]) => folded.startsWith(fold(beginning))).map(([, name]) => name);
       const found = await members.complete(beginning, { limit: 1_000 });
       expect([...found].sort()).toEqual(expected.sort());

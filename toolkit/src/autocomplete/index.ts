@@ -11,9 +11,10 @@
  *
  * Names are compared without regard to case and Unicode form, and given back as they were written.
  */
-import { integer, word } from "../checks.ts";
+import { aStore, word } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { defineOptions, prefix, whole } from "../options.ts";
 import { fold } from "./fold.ts";
 import { groupKeys, recentKeys } from "./keys.ts";
 import { add, forget, heaviest, recentMatches, removeName, touch } from "./scripts.ts";
@@ -27,15 +28,26 @@ export interface RecentContactsOptions {
   readonly max?: number;
 }
 
+const CONTACTS_OPTIONS = defineOptions<RecentContactsOptions>("RecentContacts", {
+  prefix,
+  max: whole(1, 10_000),
+});
+
+const CONTACTS_COMPLETE_OPTIONS = defineOptions<{ readonly limit?: number }>("RecentContacts.complete", {
+  limit: whole(1, 10_000),
+});
+
 export class RecentContacts {
   readonly #store: Store;
   readonly #prefix: string;
   readonly #max: number;
 
   constructor(store: Store, options: RecentContactsOptions = {}) {
+    aStore("RecentContacts", store);
+    CONTACTS_OPTIONS.check(options);
     this.#store = store;
     this.#prefix = options.prefix ?? "contacts";
-    this.#max = integer("max", options.max ?? 100, 1, 10_000);
+    this.#max = options.max ?? 100;
   }
 
   /** Puts a contact to the front of the user's list. */
@@ -51,7 +63,8 @@ export class RecentContacts {
 
   /** Contacts with a beginning, the most recent first; all of them for an empty one. */
   async complete(user: string, beginning: string, options: { readonly limit?: number } = {}): Promise<string[]> {
-    const limit = integer("limit", options.limit ?? 10, 1, 10_000);
+    CONTACTS_COMPLETE_OPTIONS.check(options);
+    const limit = options.limit ?? 10;
     return this.#store.run(recentMatches, { ...recentKeys(this.#prefix, user), beginning: fold(beginning), limit });
   }
 
@@ -74,6 +87,16 @@ export interface NameWithWeight {
   readonly weight: number;
 }
 
+const OPTIONS = defineOptions<PrefixIndexOptions>("PrefixIndex", {
+  prefix,
+  rankedBeginnings: whole(0, 8),
+  maxScan: whole(1, 100_000),
+});
+
+const COMPLETE_OPTIONS = defineOptions<{ readonly limit?: number }>("PrefixIndex.complete", {
+  limit: whole(1, 10_000),
+});
+
 export class PrefixIndex {
   readonly group: string;
   readonly #store: Store;
@@ -82,11 +105,13 @@ export class PrefixIndex {
   readonly #maxScan: number;
 
   constructor(store: Store, group: string, options: PrefixIndexOptions = {}) {
+    aStore("PrefixIndex", store);
+    OPTIONS.check(options);
     this.group = group;
     this.#store = store;
     this.#keys = groupKeys(options.prefix ?? "complete", group);
-    this.#beginnings = integer("rankedBeginnings", options.rankedBeginnings ?? 0, 0, 8);
-    this.#maxScan = integer("maxScan", options.maxScan ?? 1_000, 1, 100_000);
+    this.#beginnings = options.rankedBeginnings ?? 0;
+    this.#maxScan = options.maxScan ?? 1_000;
   }
 
   /** Adds names, or sets the weight and spelling of those that are there. Answers how many are new. */
@@ -130,7 +155,8 @@ export class PrefixIndex {
 
   /** Names with a beginning, in the order of their folded form. */
   async complete(beginning: string, options: { readonly limit?: number } = {}): Promise<string[]> {
-    const limit = integer("limit", options.limit ?? 10, 1, 10_000);
+    COMPLETE_OPTIONS.check(options);
+    const limit = options.limit ?? 10;
     const [from, to] = range(fold(beginning));
     const entries = await this.#store.call("ZRANGEBYLEX", this.#keys.lex, from, to, "LIMIT", 0, limit);
     return (entries as string[]).map(nameOf);
@@ -144,7 +170,8 @@ export class PrefixIndex {
     beginning: string,
     options: { readonly limit?: number } = {},
   ): Promise<{ readonly names: string[]; readonly exact: boolean }> {
-    const limit = integer("limit", options.limit ?? 10, 1, 10_000);
+    COMPLETE_OPTIONS.check(options);
+    const limit = options.limit ?? 10;
     const folded = fold(beginning);
     const length = [...folded].length;
     if (length > 0 && length <= this.#beginnings) {

@@ -8,10 +8,11 @@
  *
  * The owner is a user's name, or the tag of a session (`sessions.tagOf(token)`), which makes the cart live beside the session.
  */
-import { integer, word } from "../checks.ts";
+import { aStore, integer, word } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
 import { CinnabarError, InputError } from "../errors.ts";
+import { defineOptions, prefix, whole } from "../options.ts";
 import { cartKeys, mergedKey } from "./keys.ts";
 import { change, join, leave, left } from "./scripts.ts";
 
@@ -34,28 +35,43 @@ export interface CartItem {
   readonly price: number | null;
 }
 
+const OPTIONS = defineOptions<CartsOptions>("Carts", {
+  prefix,
+  idleMs: whole(1_000),
+  maxItems: whole(1, 10_000),
+  maxQuantity: whole(1, 1_000_000_000),
+});
+
+const PRICE_OPTIONS = defineOptions<{ readonly price?: number }>("Carts.set", {
+  price: whole(0),
+});
+
 export class Carts {
   readonly #store: Store;
   readonly #prefix: string;
   readonly #limits: { readonly maxItems: number; readonly maxQuantity: number; readonly idleMs: number };
 
   constructor(store: Store, options: CartsOptions = {}) {
+    aStore("Carts", store);
+    OPTIONS.check(options);
     this.#store = store;
     this.#prefix = options.prefix ?? "cart";
     this.#limits = {
-      idleMs: integer("idleMs", options.idleMs ?? 30 * DAY_MS, 1_000),
-      maxItems: integer("maxItems", options.maxItems ?? 500, 1, 10_000),
-      maxQuantity: integer("maxQuantity", options.maxQuantity ?? 9_999, 1, 1_000_000_000),
+      idleMs: options.idleMs ?? 30 * DAY_MS,
+      maxItems: options.maxItems ?? 500,
+      maxQuantity: options.maxQuantity ?? 9_999,
     };
   }
 
   /** Sets the quantity; 0 takes the item out. Answers the quantity. */
   async set(owner: string, item: string, quantity: number, options: { readonly price?: number } = {}): Promise<number> {
+    PRICE_OPTIONS.check(options);
     return this.#change("set", owner, item, integer("quantity", quantity, 0), options.price);
   }
 
   /** Adds to the quantity, or takes from it. Answers what it is now. */
   async add(owner: string, item: string, by = 1, options: { readonly price?: number } = {}): Promise<number> {
+    PRICE_OPTIONS.check(options);
     return this.#change("add", owner, item, integer("by", by, -1_000_000_000, 1_000_000_000), options.price);
   }
 
@@ -117,7 +133,6 @@ export class Carts {
     price: number | undefined,
   ): Promise<number> {
     word("item", item);
-    if (price !== undefined) integer("price", price, 0);
     const { cart } = cartKeys(this.#prefix, owner);
     const after = await this.#store.run(change, { cart, mode, item, quantity, price: price ?? "", ...this.#limits });
     if (after < 0) {

@@ -6,17 +6,19 @@
  * they saw before they looked whether the member is in the chat. So a join that was answered is noted for as long as it lasts,
  * whatever else goes on; what a crash can leave behind is a note too many, which `unread` sees and takes back.
  */
-import { integer, oneOf } from "../checks.ts";
+import { aStore } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError, ServerError } from "../errors.ts";
 import { NameIndex } from "../names.ts";
+import { choice, defineOptions, flag, text, whole } from "../options.ts";
 import { memberKey, namesKey } from "./keys.ts";
 import type { Message } from "./message.ts";
 import {
   type ChatInfo,
   type ChatPosition,
   type ChatsOptions,
+  DAY_MS,
   infoOf,
   type JoinOutcome,
   type LeaveOutcome,
@@ -25,11 +27,15 @@ import {
   type Position,
   positionOf,
   type ReadOptions,
+  reading,
   readOptions,
   rulesOf,
   type SendOptions,
   type StreamOptions,
+  shared,
+  streaming,
   type WaitOptions,
+  waiting,
 } from "./options.ts";
 import { streamed, waited } from "./reading.ts";
 import { memberName, type Page, Room, type Sent } from "./room.ts";
@@ -38,6 +44,48 @@ import { forget, inspect, join, leave, members, note, place, presence, present }
 const NAMES_KEPT_MS = 30 * 86_400_000;
 /** Members of a chat, or chats of a member, in one request. */
 const CHUNK = 500;
+
+const OPTIONS = defineOptions<ChatsOptions<unknown>>("Chats", {
+  ...shared,
+  keepSeen: whole(0),
+  maxMembers: whole(1),
+  maxChats: whole(1),
+  presenceMs: whole(100, DAY_MS),
+});
+
+const JOIN_OPTIONS = defineOptions<{ readonly from?: "now" | "start" }>("Chats.join", {
+  from: choice("now", "start"),
+});
+
+const SEND_OPTIONS = defineOptions<SendOptions>("Chats.send", {
+  id: text,
+  markSeen: flag,
+});
+
+const READ_OPTIONS = defineOptions<ReadOptions>("Chats.read", reading);
+
+const WAIT_OPTIONS = defineOptions<WaitOptions>("Chats.wait", {
+  ...waiting,
+  present: flag,
+});
+
+const STREAM_OPTIONS = defineOptions<StreamOptions>("Chats.stream", {
+  ...streaming,
+  present: flag,
+});
+
+const PRESENT_OPTIONS = defineOptions<{ readonly limit?: number }>("Chats.present", {
+  limit: whole(1, 10_000),
+});
+
+const LIST_OPTIONS = defineOptions<{ readonly limit?: number }>("Chats.list", {
+  limit: whole(1, 100_000),
+});
+
+const MEMBERS_OPTIONS = defineOptions<{ readonly offset?: number; readonly limit?: number }>("Chats.members", {
+  offset: whole(0),
+  limit: whole(1, 10_000),
+});
 
 export class Chats<T = unknown> {
   readonly #store: Store;
@@ -48,11 +96,13 @@ export class Chats<T = unknown> {
   readonly #names: NameIndex;
 
   constructor(store: Store, options: ChatsOptions<T> = {}) {
+    aStore("Chats", store);
+    OPTIONS.check(options);
     this.#store = store;
     this.#prefix = options.prefix ?? "chat";
     this.#room = new Room(store, rulesOf(options, { what: "chat", prefix: this.#prefix, emptyMs: 0 }));
-    this.#maxMembers = integer("maxMembers", options.maxMembers ?? 10_000, 1);
-    this.#maxChats = integer("maxChats", options.maxChats ?? 10_000, 1);
+    this.#maxMembers = options.maxMembers ?? 10_000;
+    this.#maxChats = options.maxChats ?? 10_000;
     this.#names = new NameIndex(store, namesKey(this.#prefix), NAMES_KEPT_MS);
   }
 
@@ -60,6 +110,7 @@ export class Chats<T = unknown> {
 
   /** The first who joins begins the chat. A member starts at what comes from now on, or at the start of what is kept. */
   async join(chat: string, member: string, options: { readonly from?: "now" | "start" } = {}): Promise<JoinOutcome> {
+    JOIN_OPTIONS.check(options);
     const [outcome] = await this.#join(chat, [memberName(member)], options.from ?? "now");
     return outcome!;
   }
@@ -70,6 +121,7 @@ export class Chats<T = unknown> {
     all: readonly string[],
     options: { readonly from?: "now" | "start" } = {},
   ): Promise<JoinOutcome[]> {
+    JOIN_OPTIONS.check(options);
     const outcomes: JoinOutcome[] = [];
     for (const member of all) memberName(member);
     if (new Set(all).size < all.length) throw new InputError("a member is named twice");
@@ -80,7 +132,6 @@ export class Chats<T = unknown> {
   }
 
   async #join(chat: string, all: readonly string[], from: string): Promise<JoinOutcome[]> {
-    oneOf("from", from, ["now", "start"]);
     const { meta, seen } = this.#room.keys(chat);
     const noted = await this.#note(chat, all);
     for (const [nth, member] of all.entries()) {
@@ -142,6 +193,7 @@ export class Chats<T = unknown> {
 
   /** Null: there is no such chat, or the sender is not in it. */
   async send(chat: string, sender: string, body: T, options: SendOptions = {}): Promise<Sent | null> {
+    SEND_OPTIONS.check(options);
     const { id, markSeen = false } = options;
     const sent = await this.#room.send(chat, { sender, body, id, markSeen, recipient: "", anyone: false });
     if (sent !== null) this.#names.announce(chat);
@@ -150,6 +202,7 @@ export class Chats<T = unknown> {
 
   /** What there is now. Null: not a member. */
   async read(chat: string, member: string, options: ReadOptions = {}): Promise<Page<T> | null> {
+    READ_OPTIONS.check(options);
     const { after, limit } = readOptions(options);
     const looked = await this.#room.look(chat, memberName(member), after, limit, 0);
     return looked === null ? null : looked.page;
@@ -157,11 +210,13 @@ export class Chats<T = unknown> {
 
   /** What there is, or the next that comes; an empty page when nothing has come in time. Null: not, or no longer, a member. */
   async wait(chat: string, member: string, options: WaitOptions = {}): Promise<Page<T> | null> {
+    WAIT_OPTIONS.check(options);
     return waited(this.#room, chat, memberName(member), options);
   }
 
   /** Messages as they come, until the signal is aborted, the member leaves, or the store is closed. */
   stream(chat: string, member: string, options: StreamOptions = {}): AsyncGenerator<Message<T>, void, undefined> {
+    STREAM_OPTIONS.check(options);
     return streamed(this.#room, chat, memberName(member), options);
   }
 
@@ -224,7 +279,8 @@ export class Chats<T = unknown> {
   }
 
   async present(chat: string, options: { readonly limit?: number } = {}): Promise<string[]> {
-    const limit = integer("limit", options.limit ?? MAX_LIMIT, 1, 10_000);
+    PRESENT_OPTIONS.check(options);
+    const limit = options.limit ?? MAX_LIMIT;
     const { presenceMs } = this.#room.rules;
     return this.#store.run(present, { presence: this.#room.keys(chat).presence, limit, presenceMs });
   }
@@ -236,8 +292,8 @@ export class Chats<T = unknown> {
     chat: string,
     options: { readonly offset?: number; readonly limit?: number } = {},
   ): Promise<MemberPosition[]> {
-    const start = integer("offset", options.offset ?? 0, 0);
-    const limit = integer("limit", options.limit ?? MAX_LIMIT, 1, 10_000);
+    MEMBERS_OPTIONS.check(options);
+    const { offset: start = 0, limit = MAX_LIMIT } = options;
     const keys = this.#room.keys(chat);
     const answer = await this.#store.run(members, {
       meta: keys.meta,
@@ -265,6 +321,7 @@ export class Chats<T = unknown> {
 
   /** Chats that exist and were used within the last thirty days, the latest announced first. For people. */
   async list(options: { readonly limit?: number } = {}): Promise<ChatInfo[]> {
+    LIST_OPTIONS.check(options);
     const names = await this.#names.list(options.limit ?? 100);
     const { presenceMs } = this.#room.rules;
     const calls = names.map((chat) => {

@@ -14,6 +14,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { onAbort } from "../abort.ts";
 import { systemClock, type Timer } from "../clock.ts";
 import { InputError } from "../errors.ts";
+import { type Checks, callback, defineOptions, required, signal, whole } from "../options.ts";
 import type { Chats } from "./chats.ts";
 import type { Mailboxes } from "./mailboxes.ts";
 import type { Message } from "./message.ts";
@@ -51,10 +52,24 @@ interface Source<T> {
   acknowledge(id: number): Promise<Position | null>;
 }
 
+const serving: Checks<ServingOptions> = { maxWaitMs: whole(0, 86_400_000), heartbeatMs: whole(10), signal };
+
+const CHAT_HANDLER_OPTIONS = defineOptions<ChatHandlerOptions<never>>("chatHandler", {
+  ...serving,
+  chat: required(callback),
+  member: required(callback),
+});
+
+const MAILBOX_HANDLER_OPTIONS = defineOptions<MailboxHandlerOptions<never>>("mailboxHandler", {
+  ...serving,
+  owner: required(callback),
+});
+
 export function chatHandler<T, Request extends IncomingMessage = IncomingMessage>(
   chats: Chats<T>,
   options: ChatHandlerOptions<Request>,
 ): Handler<Request> {
+  CHAT_HANDLER_OPTIONS.check(options);
   return handler(options, async (request) => {
     const member = await options.member(request);
     if (member === null) return null;
@@ -72,6 +87,7 @@ export function mailboxHandler<T, Request extends IncomingMessage = IncomingMess
   mailboxes: Mailboxes<T>,
   options: MailboxHandlerOptions<Request>,
 ): Handler<Request> {
+  MAILBOX_HANDLER_OPTIONS.check(options);
   return handler(options, async (request) => {
     const owner = await options.owner(request);
     if (owner === null) return null;

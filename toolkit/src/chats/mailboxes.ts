@@ -6,23 +6,29 @@
  *   await mailboxes.send("ann", "ben", "lunch?");
  *   for await (const message of mailboxes.stream("ann", { signal })) show(message);
  */
-import { integer } from "../checks.ts";
+import { aStore } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import { ServerError } from "../errors.ts";
 import { NameIndex } from "../names.ts";
+import { defineOptions, text, whole } from "../options.ts";
 import { namesKey } from "./keys.ts";
 import type { Message } from "./message.ts";
 import {
   type ChatsOptions,
+  DAY_MS,
   infoOf,
   type Position,
   positionOf,
   type ReadOptions,
+  reading,
   readOptions,
   rulesOf,
   type SendOptions,
   type StreamOptions,
+  shared,
+  streaming,
   type WaitOptions,
+  waiting,
 } from "./options.ts";
 import { streamed, waited } from "./reading.ts";
 import { memberName, type Page, Room, type Sent } from "./room.ts";
@@ -42,9 +48,27 @@ export interface MailboxInfo {
   readonly lastId: number;
 }
 
-const DAY_MS = 86_400_000;
 const NAMES_KEPT_MS = 30 * DAY_MS;
 const NOTHING: Position = { seen: 0, unread: 0, missed: 0 };
+
+const OPTIONS = defineOptions<MailboxesOptions<unknown>>("Mailboxes", {
+  ...shared,
+  emptyMs: whole(1_000),
+});
+
+const SEND_OPTIONS = defineOptions<Pick<SendOptions, "id">>("Mailboxes.send", {
+  id: text,
+});
+
+const READ_OPTIONS = defineOptions<ReadOptions>("Mailboxes.read", reading);
+
+const WAIT_OPTIONS = defineOptions<Omit<WaitOptions, "present">>("Mailboxes.wait", waiting);
+
+const STREAM_OPTIONS = defineOptions<Omit<StreamOptions, "present">>("Mailboxes.stream", streaming);
+
+const LIST_OPTIONS = defineOptions<{ readonly limit?: number }>("Mailboxes.list", {
+  limit: whole(1, 100_000),
+});
 
 export class Mailboxes<T = unknown> {
   readonly #store: Store;
@@ -52,16 +76,16 @@ export class Mailboxes<T = unknown> {
   readonly #names: NameIndex;
 
   constructor(store: Store, options: MailboxesOptions<T> = {}) {
+    aStore("Mailboxes", store);
+    OPTIONS.check(options);
     const { prefix = "mailbox", emptyMs = 30 * DAY_MS } = options;
     this.#store = store;
-    this.#room = new Room(
-      store,
-      rulesOf(options, { what: "mailbox", prefix, emptyMs: integer("emptyMs", emptyMs, 1_000) }),
-    );
+    this.#room = new Room(store, rulesOf(options, { what: "mailbox", prefix, emptyMs }));
     this.#names = new NameIndex(store, namesKey(prefix), NAMES_KEPT_MS);
   }
 
   async send(owner: string, sender: string, body: T, options: Pick<SendOptions, "id"> = {}): Promise<Sent> {
+    SEND_OPTIONS.check(options);
     const recipient = memberName(owner, "owner");
     const how = { sender, body, id: options.id, markSeen: false, recipient, anyone: true };
     const sent = await this.#room.send(owner, how);
@@ -71,6 +95,7 @@ export class Mailboxes<T = unknown> {
 
   /** What there is now. */
   async read(owner: string, options: ReadOptions = {}): Promise<Page<T>> {
+    READ_OPTIONS.check(options);
     const { after, limit } = readOptions(options);
     const looked = await this.#room.look(owner, memberName(owner, "owner"), after, limit, 0);
     return looked?.page ?? { messages: [], cursor: after ?? 0, missed: 0, remaining: 0 };
@@ -78,11 +103,13 @@ export class Mailboxes<T = unknown> {
 
   /** What there is, or the next that comes; an empty page when nothing has come in time. */
   async wait(owner: string, options: Omit<WaitOptions, "present"> = {}): Promise<Page<T>> {
+    WAIT_OPTIONS.check(options);
     return (await waited(this.#room, owner, memberName(owner, "owner"), options))!;
   }
 
   /** Messages as they come, until the signal is aborted or the store is closed. */
   stream(owner: string, options: Omit<StreamOptions, "present"> = {}): AsyncGenerator<Message<T>, void, undefined> {
+    STREAM_OPTIONS.check(options);
     return streamed(this.#room, owner, memberName(owner, "owner"), options);
   }
 
@@ -111,6 +138,7 @@ export class Mailboxes<T = unknown> {
 
   /** Mailboxes that exist and got a message within the last thirty days, the latest announced first. For people. */
   async list(options: { readonly limit?: number } = {}): Promise<MailboxInfo[]> {
+    LIST_OPTIONS.check(options);
     const names = await this.#names.list(options.limit ?? 100);
     const calls = names.map((owner) => {
       const { meta, seen, presence } = this.#room.keys(owner);

@@ -1,6 +1,7 @@
 /** What can be asked of chats and mailboxes, and what the answers look like. */
 import { integer, word } from "../checks.ts";
 import { type Codec, json } from "../codec.ts";
+import { type Checks, codec, flag, prefix, signal, whole } from "../options.ts";
 import type { Rules } from "./room.ts";
 import type { inspect, Place } from "./scripts.ts";
 
@@ -87,31 +88,48 @@ export interface ChatInfo {
   readonly furthestBehind: number;
 }
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 export const MAX_LIMIT = 1_000;
 
-/** Options that chats and mailboxes have in common, checked. */
+/** What chats and mailboxes have in common. */
+export const shared = {
+  prefix,
+  codec,
+  maxMessageBytes: whole(1),
+  maxMessages: whole(1),
+  maxBytes: whole(1),
+  rememberMs: whole(100, 7 * DAY_MS),
+  pollMs: whole(10),
+};
+
+export const reading: Checks<ReadOptions> = { after: whole(0), limit: whole(1, MAX_LIMIT) };
+
+export const waiting: Checks<Omit<WaitOptions, "present">> = { ...reading, waitMs: whole(0, DAY_MS), signal };
+
+export const streaming: Checks<Omit<StreamOptions, "present">> = { ...reading, signal, acknowledge: flag };
+
+/** Options that chats and mailboxes have in common, with their defaults. */
 export function rulesOf<T>(options: ChatsOptions<T>, fixed: Pick<Rules<T>, "what" | "prefix" | "emptyMs">): Rules<T> {
   word("prefix", fixed.prefix, 256);
-  const maxMessages = integer("maxMessages", options.maxMessages ?? 10_000, 1);
-  const pollMs = integer("pollMs", options.pollMs ?? 5_000, 10);
+  const maxMessages = options.maxMessages ?? 10_000;
+  const pollMs = options.pollMs ?? 5_000;
   return {
     ...fixed,
     codec: options.codec ?? json<T>(),
-    maxMessageBytes: integer("maxMessageBytes", options.maxMessageBytes ?? 64 * 1024, 1),
+    maxMessageBytes: options.maxMessageBytes ?? 64 * 1024,
     maxMessages,
-    maxBytes: integer("maxBytes", options.maxBytes ?? 16 * 1024 * 1024, 1),
+    maxBytes: options.maxBytes ?? 16 * 1024 * 1024,
     keepSeen: integer("keepSeen", options.keepSeen ?? 0, 0, maxMessages),
-    rememberMs: integer("rememberMs", options.rememberMs ?? 600_000, 100, 7 * DAY_MS),
-    presenceMs: integer("presenceMs", options.presenceMs ?? 30_000, 100, DAY_MS),
+    rememberMs: options.rememberMs ?? 600_000,
+    presenceMs: options.presenceMs ?? 30_000,
     pollMs,
   };
 }
 
 export function readOptions({ after, limit = 100 }: ReadOptions): { after: number | null; limit: number } {
   return {
-    after: after === undefined ? null : integer("after", after, 0),
-    limit: integer("limit", limit, 1, MAX_LIMIT),
+    after: after ?? null,
+    limit,
   };
 }
 

@@ -6,11 +6,12 @@
  */
 
 import { onAbort } from "../abort.ts";
-import { integer } from "../checks.ts";
+import { aStore } from "../checks.ts";
 import type { Clock, Timer } from "../clock.ts";
 import { type OpenOptions, open } from "../connection/open.ts";
 import type { Store } from "../connection/store.ts";
 import { ClosedError, InputError } from "../errors.ts";
+import { callback, defineOptions, whole } from "../options.ts";
 import type { Config } from "./index.ts";
 
 /** What `open` takes: a URL or a folder, and options of plain data. */
@@ -65,6 +66,12 @@ class Entry {
   }
 }
 
+const OPTIONS = defineOptions<ConnectionsOptions>("Connections", {
+  drainMs: whole(0),
+  retryMs: whole(1),
+  onError: callback,
+});
+
 export class Connections<T> {
   readonly #config: Config<T>;
   readonly #select: (value: T) => Readonly<Record<string, ConnectionSpec>>;
@@ -88,12 +95,14 @@ export class Connections<T> {
     select: (value: T) => Readonly<Record<string, ConnectionSpec>>,
     options: ConnectionsOptions = {},
   ) {
+    aStore("Connections", store);
+    OPTIONS.check(options);
     this.#config = config;
     this.#select = select;
     this.#clock = store.clock;
     this.#options = options;
-    this.#drainMs = integer("drainMs", options.drainMs ?? 10_000, 0);
-    this.#retryMs = integer("retryMs", options.retryMs ?? 5_000, 1);
+    this.#drainMs = options.drainMs ?? 10_000;
+    this.#retryMs = options.retryMs ?? 5_000;
     this.#unfollow = config.onChange(() => this.#follow());
   }
 

@@ -6,19 +6,20 @@
  * version; messages can be lost, so the version is also looked at now and then, and whenever the connection was lost.
  */
 
-import { integer, word } from "../checks.ts";
+import { aStore, word } from "../checks.ts";
 import type { Timer } from "../clock.ts";
 import { randomToken, sleep } from "../clock.ts";
 import { encodeWithin, json } from "../codec.ts";
 import type { Store } from "../connection/store.ts";
 import type { Subscription } from "../connection/subscriptions.ts";
 import { ConflictError, ConnectionError, InputError } from "../errors.ts";
+import { anything, callback, defineOptions, prefix, required, text, whole } from "../options.ts";
 import { type ConfigKeys, configKeys } from "./keys.ts";
 import { readSnapshot, writeSnapshot } from "./last-known-good.ts";
 import { change } from "./scripts.ts";
 
 export { type ConnectionSpec, Connections, type ConnectionsOptions } from "./connections.ts";
-export { Maintenance, type MaintenanceOptions, type MaintenanceStatus } from "./maintenance.ts";
+export { type BeginOptions, Maintenance, type MaintenanceOptions, type MaintenanceStatus } from "./maintenance.ts";
 
 export interface ConfigOptions<T> {
   /** What holds while nothing is stored. */
@@ -79,6 +80,32 @@ const LEAST_CHECK_MS = 1_000;
 const MAX_UPDATE_ATTEMPTS = 200;
 const LONGEST_PAUSE_MS = 20;
 
+const OPTIONS = defineOptions<ConfigOptions<unknown>>("Config", {
+  defaults: required(anything),
+  validate: required(callback),
+  file: text,
+  checkMs: whole(LEAST_CHECK_MS),
+  keepChanges: whole(1, 100_000),
+  maxBytes: whole(2),
+  prefix,
+  onError: callback,
+});
+
+const SET_OPTIONS = defineOptions<ChangeOptions>("Config.set", {
+  ifVersion: whole(0),
+  by: text,
+  note: text,
+});
+
+const UPDATE_OPTIONS = defineOptions<Omit<ChangeOptions, "ifVersion">>("Config.update", {
+  by: text,
+  note: text,
+});
+
+const HISTORY_OPTIONS = defineOptions<{ readonly limit?: number }>("Config.history", {
+  limit: whole(1, 1_000),
+});
+
 export class Config<T> {
   readonly name: string;
   readonly #store: Store;
@@ -100,13 +127,15 @@ export class Config<T> {
   #updating: Promise<unknown> = Promise.resolve();
 
   constructor(store: Store, name: string, options: ConfigOptions<T>) {
+    aStore("Config", store);
+    OPTIONS.check(options);
     this.#store = store;
     this.name = name;
     this.#options = options;
     this.#keys = configKeys(options.prefix ?? "config", name);
-    this.#checkMs = integer("checkMs", options.checkMs ?? DEFAULT_CHECK_MS, LEAST_CHECK_MS);
-    this.#keepChanges = integer("keepChanges", options.keepChanges ?? 100, 1, 100_000);
-    this.#maxBytes = integer("maxBytes", options.maxBytes ?? 1 << 20, 2);
+    this.#checkMs = options.checkMs ?? DEFAULT_CHECK_MS;
+    this.#keepChanges = options.keepChanges ?? 100;
+    this.#maxBytes = options.maxBytes ?? 1 << 20;
     this.#current = { value: this.#valid(options.defaults, "the defaults are"), version: 0 };
   }
 
@@ -276,8 +305,8 @@ export class Config<T> {
 
   /** Stores a value for everybody. It is current here when this resolves. */
   async set(value: T, options: ChangeOptions = {}): Promise<ChangeResult> {
+    SET_OPTIONS.check(options);
     const { ifVersion, by = "", note = "" } = options;
-    if (ifVersion !== undefined) integer("ifVersion", ifVersion, 0);
     for (const [what, text] of Object.entries({ by, note })) if (text !== "") word(what, text);
     const valid = this.#valid(value, "the new value is");
     const outcome = await this.#store.run(change, {
@@ -302,6 +331,7 @@ export class Config<T> {
     make: (value: T) => T | null | Promise<T | null>,
     options: Omit<ChangeOptions, "ifVersion"> = {},
   ): Promise<Current<T> | null> {
+    UPDATE_OPTIONS.check(options);
     // Those of this process one after the other: they would only be in each other's way.
     const turn = this.#updating.then(() => this.#update(make, options));
     this.#updating = turn.catch(() => {});
@@ -328,7 +358,8 @@ export class Config<T> {
 
   /** The latest changes, newest first. */
   async history(options: { readonly limit?: number } = {}): Promise<Change<T>[]> {
-    const limit = integer("limit", options.limit ?? 20, 1, 1_000);
+    HISTORY_OPTIONS.check(options);
+    const limit = options.limit ?? 20;
     const entries = await this.#store.call("XREVRANGE", this.#keys.audit, "+", "-", "COUNT", limit);
     return (entries as [string, string[]][]).map(([, fields]) => {
       const field = (name: string): string => fields[fields.indexOf(name) + 1]!;

@@ -2,14 +2,22 @@
  * Is this service under maintenance? Asked at every request, looked up at most once a second: callers in between share the last
  * answer, and those who come while it is looked up share that. When the store cannot be reached the last answer stays.
  */
-import { integer, word } from "../checks.ts";
+import { aStore, word } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
+import { defineOptions, prefix, text, whole } from "../options.ts";
 import { maintenanceKey } from "./keys.ts";
 
 export interface MaintenanceOptions {
   /** How long an answer is good for. */
   readonly freshMs?: number;
   readonly prefix?: string;
+}
+
+export interface BeginOptions {
+  readonly reason?: string;
+  readonly by?: string;
+  /** It ends by itself after that, should nobody end it. */
+  readonly forMs?: number;
 }
 
 export interface MaintenanceStatus {
@@ -20,6 +28,17 @@ export interface MaintenanceStatus {
 
 const OFF: MaintenanceStatus = { on: false, reason: "", by: "" };
 
+const OPTIONS = defineOptions<MaintenanceOptions>("Maintenance", {
+  freshMs: whole(0),
+  prefix,
+});
+
+const BEGIN_OPTIONS = defineOptions<BeginOptions>("Maintenance.begin", {
+  reason: text,
+  by: text,
+  forMs: whole(1),
+});
+
 export class Maintenance {
   readonly #store: Store;
   readonly #key: string;
@@ -29,9 +48,11 @@ export class Maintenance {
   #checking: Promise<MaintenanceStatus> | null = null;
 
   constructor(store: Store, service: string, options: MaintenanceOptions = {}) {
+    aStore("Maintenance", store);
+    OPTIONS.check(options);
     this.#store = store;
     this.#key = maintenanceKey(options.prefix ?? "config", service);
-    this.#freshMs = integer("freshMs", options.freshMs ?? 1_000, 0);
+    this.#freshMs = options.freshMs ?? 1_000;
   }
 
   async isOn(): Promise<boolean> {
@@ -59,12 +80,11 @@ export class Maintenance {
   }
 
   /** `forMs`: it ends by itself, should nobody end it. */
-  async begin(
-    options: { readonly reason?: string; readonly by?: string; readonly forMs?: number } = {},
-  ): Promise<void> {
+  async begin(options: BeginOptions = {}): Promise<void> {
+    BEGIN_OPTIONS.check(options);
     const { reason = "", by = "", forMs } = options;
     for (const [what, text] of Object.entries({ reason, by })) if (text !== "") word(what, text);
-    const lifetime = forMs === undefined ? [] : ["PX", integer("forMs", forMs, 1)];
+    const lifetime = forMs === undefined ? [] : ["PX", forMs];
     await this.#store.send(["SET", this.#key, JSON.stringify({ reason, by }), ...lifetime], { repeatable: true });
     this.#status = { on: true, reason, by };
     this.#checkedAt = this.#store.clock.monotonicMs();

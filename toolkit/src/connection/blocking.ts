@@ -5,8 +5,10 @@
  */
 
 import { onAbort } from "../abort.ts";
+import { sendable } from "../checks.ts";
 import type { Clock, Timer } from "../clock.ts";
 import { ClosedError, ConnectionError, ServerError } from "../errors.ts";
+import { defineOptions, flag, number, required, signal } from "../options.ts";
 import { type ScriptCall, textFor } from "../script.ts";
 import type { Driver, Reply, Session, Word } from "./port.ts";
 
@@ -29,6 +31,12 @@ const ELSEWHERE = new Set([
   "UNBLOCKED",
 ]);
 
+const WAIT_OPTIONS = defineOptions<WaitOptions>("BlockingConnection.call", {
+  timeoutMs: required(number(0, Number.MAX_SAFE_INTEGER)),
+  signal,
+  buffers: flag,
+});
+
 export class BlockingConnection {
   readonly #driver: Driver;
   readonly #clock: Clock;
@@ -49,6 +57,8 @@ export class BlockingConnection {
   /** One at a time. Rejects with the signal's reason, or with a ConnectionError; the next call connects anew. */
   async call(words: readonly Word[], options: WaitOptions): Promise<Reply> {
     if (this.#closed) throw new ClosedError("the blocking connection is closed");
+    sendable(words);
+    WAIT_OPTIONS.check(options);
     options.signal?.throwIfAborted();
     this.#session ??= this.#driver.session(this.#key, { blocking: true });
     const opening = this.#session;

@@ -7,12 +7,31 @@
  *
  * When a call is sent again, when it is refused and when it is given up is in attempts.ts and breaker.ts.
  */
+
+import { isSendable, sendable, unsendable } from "../checks.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "../errors.ts";
+import {
+  type Checks,
+  callback,
+  choice,
+  defineOptions,
+  duration,
+  flag,
+  having,
+  listOf,
+  number,
+  orFalse,
+  required,
+  signal,
+  text,
+  whole,
+  within,
+} from "../options.ts";
 import { type Script, type ScriptCall, type ScriptText, textFor } from "../script.ts";
 import { type AttemptOptions, Attempts, asMaybeExecuted, CONFLICT_DELAYS, type Sending } from "./attempts.ts";
 import { BlockingConnection } from "./blocking.ts";
-import type { Circuit, WhenOpen } from "./breaker.ts";
+import type { BreakerOptions, Circuit, WhenOpen } from "./breaker.ts";
 import type {
   Answer,
   Attempt,
@@ -95,6 +114,54 @@ export type Answers<I extends readonly Item[]> = {
 };
 
 const DEFAULT_ATTEMPTS = 100;
+const NO_OPTIONS = {};
+const BUFFERS = { buffers: true };
+
+const LONGEST_MS = Number.MAX_SAFE_INTEGER;
+const running: Checks<RunOptions> = { timeoutMs: number(0, LONGEST_MS), whenOpen: choice("wait", "fail") };
+
+const RUN_OPTIONS = defineOptions<RunOptions>("Store.run", running);
+
+const SEND_OPTIONS = defineOptions<SendOptions>("Store.send", {
+  ...running,
+  key: text,
+  buffers: flag,
+  repeatable: flag,
+});
+
+const TRANSACTION_OPTIONS = defineOptions<TransactionOptions>("Store.transaction", {
+  watch: required(listOf(text)),
+  attempts: whole(1),
+  signal,
+});
+
+const HOOK_OPTIONS = defineOptions<Hooks>("open.hooks", {
+  roundTrip: callback,
+  connection: callback,
+  circuit: callback,
+});
+
+const BREAKER_OPTIONS = defineOptions<BreakerOptions>("open.breaker", {
+  failures: whole(1),
+  openAfterMs: number(0, LONGEST_MS),
+  probeMs: duration,
+  whenOpen: choice("wait", "fail"),
+});
+
+/** Of a store, whatever it leads to. */
+export const storing: Checks<StoreOptions> = {
+  hooks: within(HOOK_OPTIONS),
+  clock: having("a Clock", "monotonicMs", "wallMs", "random", "after"),
+  guardMs: number(0, LONGEST_MS),
+  retryMs: number(0, LONGEST_MS),
+  timeoutMs: duration,
+  breaker: orFalse(BREAKER_OPTIONS),
+};
+
+function checkWords(words: readonly unknown[]): void {
+  if (words.length === 0) throw new InputError("a command needs a name");
+  sendable(words);
+}
 
 export class Store {
   readonly clock: Clock;
@@ -155,11 +222,16 @@ export class Store {
 
   /** The same with strings as Buffers. */
   callBuffer(...words: Word[]): Promise<Reply> {
-    return this.send(words, { buffers: true });
+    return this.send(words, BUFFERS);
   }
 
-  send(words: readonly Word[], options: SendOptions = {}): Promise<Reply> {
-    if (words.length === 0) return Promise.reject(new InputError("a command needs a name"));
+  send(words: readonly Word[], options: SendOptions = NO_OPTIONS): Promise<Reply> {
+    try {
+      checkWords(words);
+      if (options !== NO_OPTIONS && options !== BUFFERS) SEND_OPTIONS.check(options);
+    } catch (error) {
+      return Promise.reject(error);
+    }
     const { buffers = false, repeatable = isRead(words), timeoutMs, whenOpen } = options;
     const key = options.key ?? (this.#driver.topology === "cluster" ? routingKey(words) : undefined);
     const send = (attempt?: Attempt) => this.#driver.send({ words, key, buffers, attempt });
@@ -167,13 +239,15 @@ export class Store {
   }
 
   /** Sends a command without a key to every primary: one answer for each. */
-  sendToAll(words: readonly Word[]): Promise<Answer[]> {
+  async sendToAll(words: readonly Word[]): Promise<Answer[]> {
+    checkWords(words);
     const send = () => this.#driver.sendToAll({ words, key: undefined, buffers: false });
     return this.#trip("call", words, { repeatable: isRead(words), keys: [] }, send);
   }
 
   /** Runs a script. */
-  async run<P, T>(script: Script<P, T>, params: P, options: RunOptions = {}): Promise<T> {
+  async run<P, T>(script: Script<P, T>, params: P, options: RunOptions = NO_OPTIONS): Promise<T> {
+    if (options !== NO_OPTIONS) RUN_OPTIONS.check(options);
     const call = script.with(params);
     const sending = { repeatable: script.repeatable, keys: [call.keys[0]], ...options };
     return script.reply(await this.#trip("script", call, sending, (attempt) => this.#evaluate(call, attempt)));
@@ -203,7 +277,9 @@ export class Store {
    * Sends many at once; errors stand among the answers. The items are independent: others' commands may come between, and a
    * script that the server has forgotten runs after the rest.
    */
-  async pipeline<const I extends readonly Item[]>(items: I, options: RunOptions = {}): Promise<Answers<I>> {
+  async pipeline<const I extends readonly Item[]>(items: I, options: RunOptions = NO_OPTIONS): Promise<Answers<I>> {
+    if (options !== NO_OPTIONS) RUN_OPTIONS.check(options);
+    for (const item of items) if (!isCall(item)) checkWords(item);
     if (items.length === 0) return [] as unknown as Answers<I>;
     const repeatable = items.every((item) => (isCall(item) ? item.script.repeatable : isRead(item)));
     const sending = { repeatable, keys: this.#keysOf(items), ...options };
@@ -264,7 +340,6 @@ export class Store {
   }
 
   #request(words: readonly Word[]): Request {
-    if (words.length === 0) throw new InputError("a command needs a name");
     return { words, key: this.topology === "cluster" ? routingKey(words) : undefined, buffers: false };
   }
 
@@ -288,6 +363,7 @@ export class Store {
    * transaction asks for two keys of the slot that never exist, and the server refuses all of it; the script need not ask again.
    */
   #steps(items: readonly Item[]): { readonly requests: readonly Request[]; readonly guards: number } {
+    for (const item of items) if (!isCall(item)) checkWords(item);
     const call = this.topology === "cluster" ? items.find(isCall) : undefined;
     const tag = call === undefined ? null : neighbourTag(call.keys[0]);
     const text = (item: ScriptCall): ScriptText => (tag === null ? this.#textOf(item) : item.script);
@@ -304,6 +380,7 @@ export class Store {
     options: TransactionOptions,
     body: (watched: Watched) => Promise<readonly Item[] | null> | readonly Item[] | null,
   ): Promise<Answer[] | null> {
+    TRANSACTION_OPTIONS.check(options);
     const { watch, attempts = DEFAULT_ATTEMPTS, signal } = options;
     if (watch.length === 0) throw new InputError("a transaction needs keys to watch; without any, use multi");
     for (let conflicts = 0; conflicts < attempts; conflicts++) {
@@ -325,10 +402,12 @@ export class Store {
     const session = await this.#takeSession(key);
     let sound = false;
     try {
-      const ask = (words: readonly Word[], buffers: boolean) =>
-        this.#trip("call", words, null, () => session.send({ words, key, buffers })).catch((error) =>
+      const ask = async (words: readonly Word[], buffers: boolean) => {
+        checkWords(words);
+        return this.#trip("call", words, null, () => session.send({ words, key, buffers })).catch((error) =>
           Promise.reject(beforeExec(error, words)),
         );
+      };
       await ask(["WATCH", ...watch], false);
       const items = await body({
         call: (...words) => ask(words, false),
@@ -375,6 +454,7 @@ export class Store {
    */
   subscribe(channel: string, listener: (message: Buffer) => void, onResumed?: () => void): Promise<Subscription> {
     if (this.#closed !== null) return Promise.reject(new ClosedError());
+    if (typeof channel !== "string" || !isSendable(channel)) return Promise.reject(unsendable("channel", channel));
     return this.#subscriptions.add(channel, listener, onResumed);
   }
 

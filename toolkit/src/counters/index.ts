@@ -8,11 +8,12 @@
  * With `bufferMs` a busy process counts in memory and sends sums; a sum whose answer was lost is sent again and counted once.
  */
 
-import { integer } from "../checks.ts";
+import { aStore, integer } from "../checks.ts";
 import { randomToken, sleep, type Timer } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
 import { ConnectionError, InputError } from "../errors.ts";
 import { NameIndex } from "../names.ts";
+import { defineOptions, listOf, prefix, whole } from "../options.ts";
 import { type CounterKeys, counterKeys, namesKey } from "./keys.ts";
 import { add, series } from "./scripts.ts";
 
@@ -57,6 +58,17 @@ interface Pending {
   readonly reject: (error: unknown) => void;
 }
 
+const OPTIONS = defineOptions<CountersOptions>("Counters", {
+  prefix,
+  precisionsMs: listOf(whole(1), 1),
+  samples: whole(1, 100_000),
+  bufferMs: whole(0, MINUTE),
+});
+
+const SERIES_OPTIONS = defineOptions<{ readonly samples?: number }>("Counters.series", {
+  samples: whole(1, 100_000),
+});
+
 export class Counters {
   readonly precisionsMs: readonly number[];
   readonly #store: Store;
@@ -71,13 +83,13 @@ export class Counters {
   #sequence = 0;
 
   constructor(store: Store, options: CountersOptions = {}) {
+    aStore("Counters", store);
+    OPTIONS.check(options);
     this.#store = store;
     this.#prefix = options.prefix ?? "counter";
     this.precisionsMs = options.precisionsMs ?? DEFAULT_PRECISIONS_MS;
-    if (this.precisionsMs.length === 0) throw new InputError("counters need a precision");
-    for (const precision of this.precisionsMs) integer("each of precisionsMs", precision, 1);
-    this.#samples = integer("samples", options.samples ?? 120, 1, 100_000);
-    this.#bufferMs = integer("bufferMs", options.bufferMs ?? 0, 0, MINUTE);
+    this.#samples = options.samples ?? 120;
+    this.#bufferMs = options.bufferMs ?? 0;
     this.#names = new NameIndex(store, namesKey(this.#prefix), Math.max(...this.precisionsMs) * this.#samples);
     store.onClose(() => this.flush());
   }
@@ -115,6 +127,7 @@ export class Counters {
 
   /** The last samples of a precision, oldest first, slices without a hit as 0; the last one is still growing. */
   async series(name: string, precisionMs: number, options: { readonly samples?: number } = {}): Promise<Sample[]> {
+    SERIES_OPTIONS.check(options);
     const at = this.precisionsMs.indexOf(precisionMs);
     if (at < 0) throw new InputError(`precisionMs must be one of ${this.precisionsMs.join(", ")}`);
     const samples = integer("samples", options.samples ?? this.#samples, 1, this.#samples);

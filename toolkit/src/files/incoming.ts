@@ -4,9 +4,9 @@
  * What was handed out counts as read when the next is asked for. How far that is, and what was counted on the way, is committed in
  * the background, several blocks at a time; before waiting for more; and at the end. Blocks are freed by commits alone.
  */
-import { integer } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { defineOptions, flag, signal, whole } from "../options.ts";
 import { crc32 } from "./checksum.ts";
 import { type Cursor, type Held, NOTHING } from "./cursor.ts";
 import { FilesError } from "./errors.ts";
@@ -65,6 +65,21 @@ interface Ends<T> {
   held(): Held;
   rest?(): T;
 }
+
+const READ_OPTIONS = defineOptions<ReadOptions>("IncomingFile.blocks", {
+  signal,
+  autoCommit: flag,
+  commitMs: whole(1),
+  idleMs: whole(1),
+});
+
+const LINE_OPTIONS = defineOptions<LineOptions>("IncomingFile.lines", {
+  signal,
+  autoCommit: flag,
+  commitMs: whole(1),
+  idleMs: whole(1),
+  maxLineBytes: whole(1, 2 ** 30),
+});
 
 export class IncomingFile {
   readonly name: string;
@@ -125,7 +140,8 @@ export class IncomingFile {
 
   /** The bytes, in pieces of at most 64 KiB or a block, whichever is larger. */
   async *blocks(options: ReadOptions = {}): AsyncGenerator<Buffer, void, undefined> {
-    const cursor = await this.#begin(options);
+    READ_OPTIONS.check(options);
+    const cursor = await this.#begin();
     if (cursor === null) return;
     const { held } = cursor;
     if (held.length > held.bytes.length) {
@@ -143,6 +159,7 @@ export class IncomingFile {
 
   /** Line by line. */
   async *lines(options: LineOptions = {}): AsyncGenerator<Line, void, undefined> {
+    LINE_OPTIONS.check(options);
     for await (const lines of this.#split(options)) {
       for (let at = 0; at < lines.length; at++) {
         const line = lines[at]!;
@@ -156,6 +173,7 @@ export class IncomingFile {
 
   /** The same lines, as many at a time as are there: faster where there are millions. */
   async *lineBatches(options: LineOptions = {}): AsyncGenerator<Line[], void, undefined> {
+    LINE_OPTIONS.check(options);
     for await (const lines of this.#split(options)) {
       if (lines.length === 0) continue;
       this.#progress.reach(this.#splitEnd, lines.at(-1)!.number);
@@ -168,8 +186,8 @@ export class IncomingFile {
   #splitEnd = 0;
 
   async *#split(options: LineOptions): AsyncGenerator<Line[], void, undefined> {
-    const maxLineBytes = integer("maxLineBytes", options.maxLineBytes ?? 1_048_576, 1, 2 ** 30);
-    const cursor = await this.#begin(options);
+    const maxLineBytes = options.maxLineBytes ?? 1_048_576;
+    const cursor = await this.#begin();
     if (cursor === null) return;
     const lines = new Lines(maxLineBytes, cursor.position, cursor.lines, cursor.held);
     const ends = { begin: NOTHING.bytes, held: () => lines.held, rest: () => lines.rest() };
@@ -185,9 +203,7 @@ export class IncomingFile {
   }
 
   /** Where reading begins: what is committed when nothing is being committed any more. Null: there is nothing left to read. */
-  async #begin(options: ReadOptions): Promise<Cursor | null> {
-    if (options.idleMs !== undefined) integer("idleMs", options.idleMs, 1);
-    if (options.commitMs !== undefined) integer("commitMs", options.commitMs, 1);
+  async #begin(): Promise<Cursor | null> {
     if (this.#isReading) throw new InputError(`the file "${this.name}" is being read already`);
     this.#isReading = true;
     const cursor = await this.#progress.rewind();

@@ -11,11 +11,12 @@
  * A sender waits while the budget is used up; blocks are freed when every reader has committed what is in them.
  */
 import { createReadStream } from "node:fs";
-import { integer, oneOf, word } from "../checks.ts";
+import { aStore, integer, word } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import { encodeWithin, json } from "../codec.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { anything, choice, defineOptions, prefix, signal, whole } from "../options.ts";
 import { crc32 } from "./checksum.ts";
 import { FilesError } from "./errors.ts";
 import type { FileEncoding } from "./incoming.ts";
@@ -95,6 +96,27 @@ export interface ChannelStatus {
 
 const LARGEST_INFO = 4_096;
 
+const OPTIONS = defineOptions<FilesOptions>("Files", {
+  prefix,
+  budgetBytes: whole(1),
+  blockBytes: whole(16, 1_048_576),
+  commitBytes: whole(1),
+  maxFiles: whole(1, 10_000),
+  maxReaders: whole(1, 10_000),
+  pollMs: whole(1),
+});
+
+const WRITE_OPTIONS = defineOptions<WriteOptions>("Files.write", {
+  encoding: choice("plain", "gzip"),
+  info: anything,
+  signal,
+});
+
+const JOIN_OPTIONS = defineOptions<JoinOptions>("Files.join", {
+  leaseMs: whole(1),
+  keepMs: whole(1),
+});
+
 export class Files {
   readonly name: string;
   readonly #store: Store;
@@ -103,12 +125,14 @@ export class Files {
   readonly #options: Required<Omit<FilesOptions, "prefix">>;
 
   constructor(store: Store, name: string, options: FilesOptions = {}) {
+    aStore("Files", store);
+    OPTIONS.check(options);
     const { prefix = "files", budgetBytes = 67_108_864, maxFiles = 1_000, maxReaders = 100, pollMs = 1_000 } = options;
-    const blockBytes = integer("blockBytes", options.blockBytes ?? 65_536, 16, 1_048_576);
+    const blockBytes = options.blockBytes ?? 65_536;
     // Half of it is kept for the oldest file.
     integer("budgetBytes", budgetBytes, 4 * (blockBytes + CHECKSUM_BYTES + BLOCK_OVERHEAD));
     const most = Math.max(1, Math.floor(budgetBytes / 4));
-    const commitBytes = integer("commitBytes", options.commitBytes ?? Math.min(1_048_576, most), 1);
+    const commitBytes = options.commitBytes ?? Math.min(1_048_576, most);
     this.name = name;
     this.#store = store;
     this.#keys = channelKeys(prefix, name);
@@ -117,9 +141,9 @@ export class Files {
       budgetBytes,
       blockBytes,
       commitBytes: Math.min(commitBytes, most),
-      maxFiles: integer("maxFiles", maxFiles, 1, 10_000),
-      maxReaders: integer("maxReaders", maxReaders, 1, 10_000),
-      pollMs: integer("pollMs", pollMs, 1),
+      maxFiles,
+      maxReaders,
+      pollMs,
     };
   }
 
@@ -128,11 +152,9 @@ export class Files {
    * file of this name.
    */
   async write(name: string, options: WriteOptions = {}): Promise<FileWriter | null> {
+    WRITE_OPTIONS.check(options);
     word("the name of a file", name);
-    const encoding = oneOf("encoding", options.encoding ?? (name.endsWith(".gz") ? "gzip" : "plain"), [
-      "plain",
-      "gzip",
-    ]);
+    const encoding = options.encoding ?? (name.endsWith(".gz") ? "gzip" : "plain");
     const info = encodeWithin(json(), options.info ?? null, LARGEST_INFO, "info");
     const { channel: channelKey, base } = this.#keys;
     const { maxFiles, blockBytes, budgetBytes, pollMs } = this.#options;
@@ -185,6 +207,7 @@ export class Files {
 
   /** Registers a reader, or goes on as one that there was. Another process with the same name can commit nothing more. */
   async join(name: string, options: JoinOptions = {}): Promise<Reader> {
+    JOIN_OPTIONS.check(options);
     const token = randomToken();
     const sentMs = this.#store.clock.monotonicMs();
     const { leaseMs, answer } = await this.#join(name, token, options);
@@ -198,13 +221,14 @@ export class Files {
 
   /** Registers a reader that has not come yet, so that what is sent meanwhile is kept for it, for as long as its lease. */
   async invite(name: string, options: JoinOptions = {}): Promise<void> {
+    JOIN_OPTIONS.check(options);
     await this.#join(name, "", options);
   }
 
   async #join(name: string, token: string, options: JoinOptions): Promise<{ leaseMs: number; answer: string[] }> {
     const reader = word("the name of a reader", name, 256);
-    const leaseMs = integer("leaseMs", options.leaseMs ?? 30_000, 1);
-    const keepMs = integer("keepMs", options.keepMs ?? 7 * 86_400_000, 1);
+    const leaseMs = options.leaseMs ?? 30_000;
+    const keepMs = options.keepMs ?? 7 * 86_400_000;
     const { channel: channelKey, base } = this.#keys;
     const { maxReaders } = this.#options;
     const record = this.#keys.reader(reader);

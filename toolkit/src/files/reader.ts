@@ -5,6 +5,7 @@
  */
 import type { Store } from "../connection/store.ts";
 import { type KeptLease, Renewal, renewDueFirst } from "../leases/renewal.ts";
+import { defineOptions, flag, signal } from "../options.ts";
 import { decodeCursor } from "./cursor.ts";
 import { type FileEncoding, IncomingFile } from "./incoming.ts";
 import type { ChannelKeys } from "./keys.ts";
@@ -43,6 +44,11 @@ export interface FilesOptions {
 
 const RETRY_MS = 1_000;
 
+const FILES_OPTIONS = defineOptions<FilesOptions>("Reader.files", {
+  follow: flag,
+  signal,
+});
+
 export class Reader {
   readonly name: string;
   /** It had been dropped: its lease was over and room was wanted. */
@@ -79,6 +85,7 @@ export class Reader {
 
   /** The files that this reader is not done with, in the order of their announcement. */
   async *files(options: FilesOptions = {}): AsyncGenerator<IncomingFile, void, undefined> {
+    FILES_OPTIONS.check(options);
     const signal = options.signal === undefined ? this.signal : AbortSignal.any([options.signal, this.signal]);
     for (let after = 0; ; ) {
       signal.throwIfAborted();

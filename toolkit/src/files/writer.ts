@@ -4,6 +4,7 @@
  */
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { defineOptions, signal } from "../options.ts";
 import { crc32 } from "./checksum.ts";
 import { FilesError } from "./errors.ts";
 import type { ChannelKeys } from "./keys.ts";
@@ -41,6 +42,8 @@ interface Block {
   /** Of the file up to the end of this block. */
   readonly crc: number;
 }
+
+const WAIT_OPTIONS = defineOptions<WaitOptions>("FileWriter.append", { signal });
 
 export class FileWriter {
   readonly name: string;
@@ -88,7 +91,8 @@ export class FileWriter {
   }
 
   /** Adds to the file. Resolves when no more than a mebibyte is waiting to be stored. */
-  append(bytes: Uint8Array | string, options: WaitOptions = {}): Promise<void> {
+  async append(bytes: Uint8Array | string, options: WaitOptions = {}): Promise<void> {
+    WAIT_OPTIONS.check(options);
     const more = typeof bytes === "string" ? Buffer.from(bytes, "utf8") : asBuffer(bytes);
     return this.#inTurn(async () => {
       this.#cut(more);
@@ -97,12 +101,14 @@ export class FileWriter {
   }
 
   /** Resolves when everything is stored, a block that is not full as well. */
-  flush(options: WaitOptions = {}): Promise<void> {
+  async flush(options: WaitOptions = {}): Promise<void> {
+    WAIT_OPTIONS.check(options);
     return this.#inTurn(() => this.#flush(options.signal));
   }
 
   /** Stores the rest; readers then find the end. */
-  close(options: WaitOptions = {}): Promise<void> {
+  async close(options: WaitOptions = {}): Promise<void> {
+    WAIT_OPTIONS.check(options);
     return this.#inTurn(async () => {
       if (this.#isClosed) return;
       await this.#flush(options.signal);

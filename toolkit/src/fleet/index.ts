@@ -13,7 +13,7 @@
  * process of the fleet: each step can be begun anew.
  */
 import { BackgroundLoop } from "../background-loop.ts";
-import { integer, word } from "../checks.ts";
+import { aStore, word } from "../checks.ts";
 import { randomToken, sleep } from "../clock.ts";
 import { Config } from "../config/index.ts";
 import type { OpenOptions } from "../connection/open.ts";
@@ -21,6 +21,18 @@ import type { Driver } from "../connection/port.ts";
 import { Store } from "../connection/store.ts";
 import { ClosedError, InputError } from "../errors.ts";
 import { Locks } from "../locks/index.ts";
+import {
+  callback,
+  defineOptions,
+  flag,
+  listOf,
+  object,
+  prefix,
+  signal,
+  text,
+  whole,
+  withDefaults,
+} from "../options.ts";
 import { FleetDriver } from "./driver.ts";
 import { type FleetKeys, fleetKeys } from "./keys.ts";
 import {
@@ -113,6 +125,33 @@ const DRIFT = 0.02;
 const POLL_MS = 20;
 const LOOK_MS = 5_000;
 
+const OPEN_OPTIONS = defineOptions<FleetOptions>("Fleet.open", {
+  name: text,
+  prefix,
+  leaseMs: whole(500),
+  waitMs: whole(1),
+  slotsPerStep: whole(1, 16_384),
+  takesOver: flag,
+  open: object,
+  onError: callback,
+});
+
+const DEFINE_OPTIONS = defineOptions<DefineOptions>("Fleet.define", {
+  prefixes: listOf(text),
+  shared: flag,
+});
+
+const ADD_SHARD_OPTIONS = defineOptions<AddShardOptions>("Fleet.addShard", {
+  shared: flag,
+  signal,
+  onProgress: callback,
+});
+
+const MOVE_OPTIONS = defineOptions<MoveOptions>("Fleet.balance", {
+  signal,
+  onProgress: callback,
+});
+
 export class Fleet {
   readonly #home: Store;
   readonly #options: FleetOptions;
@@ -133,13 +172,13 @@ export class Fleet {
   #closed = false;
 
   private constructor(home: Store, options: FleetOptions) {
-    const { name, prefix, leaseMs, waitMs, slotsPerStep } = { ...DEFAULTS, ...options };
+    const { name, prefix, leaseMs, waitMs, slotsPerStep } = withDefaults(DEFAULTS, options);
     this.#home = home;
     this.#options = options;
     this.#keys = fleetKeys(prefix, word("name", name, 256));
-    this.#leaseMs = integer("leaseMs", leaseMs, 500);
-    this.#waitMs = integer("waitMs", waitMs, 1);
-    this.#slotsPerStep = integer("slotsPerStep", slotsPerStep, 1, 16_384);
+    this.#leaseMs = leaseMs;
+    this.#waitMs = waitMs;
+    this.#slotsPerStep = slotsPerStep;
     this.#config = new Config<Layout>(home, name, {
       prefix,
       defaults: NOTHING,
@@ -158,6 +197,8 @@ export class Fleet {
 
   /** Reads the layout from the home store, connects to the shards, and follows every change. */
   static async open(home: Store, options: FleetOptions = {}): Promise<Fleet> {
+    aStore("Fleet", home);
+    OPEN_OPTIONS.check(options);
     const fleet = new Fleet(home, options);
     try {
       await fleet.#open();
@@ -289,6 +330,7 @@ export class Fleet {
     shards: Readonly<Record<string, string>>,
     options: DefineOptions = {},
   ): Promise<void> {
+    DEFINE_OPTIONS.check(options);
     word("component", component, 256);
     const prefixes = options.prefixes === undefined ? undefined : checkPrefixes(options.prefixes, this.#keys.reserved);
     const shared = checkShared(options.shared, prefixes);
@@ -313,9 +355,11 @@ export class Fleet {
 
   /** Adds a server and gives it its share of the keys. Resolves when it has it. */
   async addShard(component: string, shard: string, url: string, options: AddShardOptions = {}): Promise<void> {
+    ADD_SHARD_OPTIONS.check(options);
     word("shard", shard, 256);
     const present = this.#layoutOf(component);
-    const shared = checkShared(options.shared, present.prefixes);
+    const { shared: mayShare, ...moving } = options;
+    const shared = checkShared(mayShare, present.prefixes);
     if (present.shards[shard] === undefined) await this.#admit(component, present, shard, url, shared);
     const neighbours = await this.#neighbours(component, { ...present, shards: { [shard]: { url } } });
     await this.#changeComponent(component, `add shard ${shard}`, (before, layout) => {
@@ -325,7 +369,7 @@ export class Fleet {
       checkNeighbours(component, before, neighbours(layout));
       return { ...before, shards: { ...before.shards, [shard]: { url } } };
     });
-    await this.balance(component, options);
+    await this.balance(component, moving);
   }
 
   /**
@@ -387,6 +431,7 @@ export class Fleet {
 
   /** Gives a server's keys to the others and forgets it. Resolves when it has none. */
   async removeShard(component: string, shard: string, options: MoveOptions = {}): Promise<void> {
+    MOVE_OPTIONS.check(options);
     await this.#changeComponent(component, `remove shard ${shard}`, (before) => {
       const there = before.shards[shard];
       if (there === undefined || there.leaving === true) return null;
@@ -430,6 +475,7 @@ export class Fleet {
 
   /** Moves slots until every shard has its share, and finishes what others have left. One at a time in the whole fleet. */
   async balance(component: string, options: MoveOptions = {}): Promise<void> {
+    MOVE_OPTIONS.check(options);
     this.#layoutOf(component);
     const { signal } = options;
     for (;;) {

@@ -9,10 +9,11 @@
  * Qualified means: has every required skill at the level and years required. See scripts.ts for how jobs are found.
  */
 import { createHash } from "node:crypto";
-import { integer, word } from "../checks.ts";
+import { aStore, integer, word } from "../checks.ts";
 import { type Codec, encodeWithin, json } from "../codec.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { defineOptions, listOf, object, prefix, text, whole } from "../options.ts";
 import type { Script } from "../script.ts";
 import { type SideKeys, shardBase, sideKeys } from "./keys.ts";
 import {
@@ -94,6 +95,21 @@ const SEARCHED = [
   "maxExamined",
 ] as const;
 
+const OPTIONS = defineOptions<JobSearchOptions>("JobSearch", {
+  prefix,
+  shards: whole(1, 256),
+  maxEntries: whole(1),
+  maxExamined: whole(1, 1_000_000),
+});
+
+const SEARCH_OPTIONS = defineOptions<SearchOptions>("JobSearch.search", {
+  missing: whole(0, RANKS - 1),
+  places: listOf(text),
+  near: object,
+  limit: whole(1, 1_000),
+  after: text,
+});
+
 export class JobSearch<J = unknown, C = unknown> {
   readonly name: string;
   readonly #store: Store;
@@ -104,17 +120,19 @@ export class JobSearch<J = unknown, C = unknown> {
   readonly #candidateData: Codec<C> = json<C>();
 
   constructor(store: Store, name: string, options: JobSearchOptions = {}) {
+    aStore("JobSearch", store);
+    OPTIONS.check(options);
     this.name = name;
     this.#store = store;
     const { prefix = "jobs" } = options;
-    const shards = integer("shards", options.shards ?? 1, 1, 256);
+    const shards = options.shards ?? 1;
     const bases = Array.from({ length: shards }, (_, shard) => shardBase(prefix, name, shard, shards));
     this.#sides = {
       job: bases.map((base) => sideKeys(base, "job")),
       candidate: bases.map((base) => sideKeys(base, "candidate")),
     };
-    this.#maxEntries = integer("maxEntries", options.maxEntries ?? 1_000_000, 1);
-    this.#maxExamined = integer("maxExamined", options.maxExamined ?? 10_000, 1, 1_000_000);
+    this.#maxEntries = options.maxEntries ?? 1_000_000;
+    this.#maxExamined = options.maxExamined ?? 10_000;
   }
 
   // ---------------------------------------------------------------------------------------------- jobs
@@ -310,8 +328,9 @@ export class JobSearch<J = unknown, C = unknown> {
   }
 
   #asked(options: SearchOptions): Asked {
+    SEARCH_OPTIONS.check(options);
     const { missing = 0, places = [], near, after } = options;
-    const limit = integer("limit", options.limit ?? 25, 1, 1_000);
+    const limit = options.limit ?? 25;
     const point = near === undefined ? null : checkedPoint(near);
     const radiusKm = near?.radiusKm ?? 0;
     if (near !== undefined && !(radiusKm > 0 && radiusKm <= MAX_RADIUS_KM)) {
@@ -321,7 +340,7 @@ export class JobSearch<J = unknown, C = unknown> {
       limit,
       near: point,
       args: {
-        missing: integer("missing", missing, 0, RANKS - 1),
+        missing: missing,
         limit,
         ...parseCursor(after),
         places: packPlaces(checkedPlaces(places, MAX_PLACES)),

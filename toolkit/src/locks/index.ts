@@ -8,22 +8,25 @@
  * those of one tag). Nothing is held while that fails. Then they are taken one after the other, ordered by tag and name, so
  * that two callers can never wait for each other, and given back if the last one cannot be had.
  */
+import { aStore } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
 import type { Confirmation } from "../leases/confirm.ts";
 import { tagOf } from "../leases/keys.ts";
 import type { Lease } from "../leases/lease.ts";
+import { acquiring, confirming, leasing, resuming } from "../leases/options.ts";
 import { type AcquireOptions, newToken, Permits } from "../leases/permits.ts";
 import { DRIFT, renewDueFirst } from "../leases/renewal.ts";
 import { acquireMany, lockScripts, WHOLE_LOCK } from "../leases/scripts.ts";
 import { whileHeld } from "../leases/while-held.ts";
+import { defineOptions, flag, prefix, withDefaults, within } from "../options.ts";
 import { LeaseGroup } from "./group.ts";
 
 export { LeaseLostError } from "../errors.ts";
-export type { Confirmation } from "../leases/confirm.ts";
 export { Lease } from "../leases/lease.ts";
 export { LeaseGroup } from "./group.ts";
 export { QuorumLocks, type QuorumOptions } from "./quorum.ts";
+export type { Confirmation };
 
 export interface LocksOptions {
   /** How all keys begin. */
@@ -51,13 +54,33 @@ export interface LockInspection {
 }
 
 const DEFAULTS = { prefix: "lock", leaseMs: 30_000, waitMs: 10_000, maxWaiting: 10_000, fenceMemoryMs: 3_600_000 };
+const CONFIRMATION: Confirmation = { replicas: 1, timeoutMs: 1_000, otherwise: "fail" };
 const MOST_NAMES = 1_000;
+
+const CONFIRM_OPTIONS = defineOptions<Partial<Confirmation>>("Locks.confirm", confirming);
+
+const OPTIONS = defineOptions<LocksOptions>("Locks", {
+  ...leasing,
+  prefix,
+  confirm: within(CONFIRM_OPTIONS),
+});
+
+const ACQUIRE_OPTIONS = defineOptions<LockOptions>("Locks.acquire", {
+  ...acquiring,
+  shared: flag,
+});
+
+const ACQUIRE_ALL_OPTIONS = defineOptions<AcquireOptions>("Locks.acquireAll", acquiring);
+
+const RESUME_OPTIONS = defineOptions<{ readonly renew?: boolean }>("Locks.resume", resuming);
 
 export class Locks {
   readonly #permits: Permits;
 
   constructor(store: Store, options: LocksOptions = {}) {
-    const { prefix, leaseMs, waitMs, maxWaiting, fenceMemoryMs } = { ...DEFAULTS, ...options };
+    aStore("Locks", store);
+    OPTIONS.check(options);
+    const { prefix, leaseMs, waitMs, maxWaiting, fenceMemoryMs } = withDefaults(DEFAULTS, options);
     const { confirm } = options;
     this.#permits = new Permits(store, {
       prefix,
@@ -68,12 +91,13 @@ export class Locks {
       waitMs,
       maxWaiting,
       keepMs: fenceMemoryMs,
-      confirm: confirm === undefined ? null : { replicas: 1, timeoutMs: 1_000, otherwise: "fail", ...confirm },
+      confirm: confirm === undefined ? null : withDefaults(CONFIRMATION, confirm),
     });
   }
 
   /** The lease, or null when it could not be had in time. Rejects with the signal's reason. */
-  acquire(name: string, options: LockOptions = {}): Promise<Lease | null> {
+  async acquire(name: string, options: LockOptions = {}): Promise<Lease | null> {
+    ACQUIRE_OPTIONS.check(options);
     return this.#permits.acquire(name, options.shared === true ? 1 : WHOLE_LOCK, options);
   }
 
@@ -92,6 +116,7 @@ export class Locks {
 
   /** All of the names or none of them. */
   async acquireAll(names: readonly string[], options: AcquireOptions = {}): Promise<LeaseGroup | null> {
+    ACQUIRE_ALL_OPTIONS.check(options);
     const unique = [...new Set(names)];
     if (unique.length === 0) throw new InputError("acquireAll needs at least one name");
     if (unique.length > MOST_NAMES) throw new InputError(`acquireAll takes at most ${MOST_NAMES} names`);
@@ -164,7 +189,8 @@ export class Locks {
   }
 
   /** Takes over a lease by its handle, from another process or an earlier life of this one. Null when it has run out. */
-  resume(handle: string, options: { readonly renew?: boolean } = {}): Promise<Lease | null> {
+  async resume(handle: string, options: { readonly renew?: boolean } = {}): Promise<Lease | null> {
+    RESUME_OPTIONS.check(options);
     return this.#permits.resume(handle, options);
   }
 

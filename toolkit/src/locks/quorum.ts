@@ -17,15 +17,18 @@
  * The servers must not be replicas of one another, and one that comes back empty must stay away for one lease (or keep its
  * data on disk), as with any lock of this kind.
  */
+import { aStore } from "../checks.ts";
 import { type Clock, sleep, type Timer } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
 import { permitKeys } from "../leases/keys.ts";
 import { type Handle, Lease, readHandle } from "../leases/lease.ts";
+import { acquiring, leasing, resuming } from "../leases/options.ts";
 import { type AcquireOptions, newToken } from "../leases/permits.ts";
 import { DRIFT, type KeptLease, Renewal, renewDueFirst } from "../leases/renewal.ts";
 import { lockScripts, type PermitScripts, raiseFence, renew, WHOLE_LOCK } from "../leases/scripts.ts";
 import { whileHeld } from "../leases/while-held.ts";
+import { defineOptions, prefix, whole, withDefaults } from "../options.ts";
 
 export interface QuorumOptions {
   readonly prefix?: string;
@@ -53,6 +56,19 @@ interface Vote {
   readonly fence: number;
 }
 
+const OPTIONS = defineOptions<QuorumOptions>("QuorumLocks", {
+  prefix,
+  leaseMs: leasing.leaseMs,
+  waitMs: leasing.waitMs,
+  answerMs: whole(1),
+  retryMs: whole(1),
+  fenceMemoryMs: leasing.fenceMemoryMs,
+});
+
+const ACQUIRE_OPTIONS = defineOptions<AcquireOptions>("QuorumLocks.acquire", acquiring);
+
+const RESUME_OPTIONS = defineOptions<{ readonly renew?: boolean }>("QuorumLocks.resume", resuming);
+
 export class QuorumLocks {
   readonly #stores: readonly Store[];
   readonly #options: Required<QuorumOptions>;
@@ -61,14 +77,15 @@ export class QuorumLocks {
 
   /** Of an odd number of servers, three or more. */
   constructor(stores: readonly Store[], options: QuorumOptions = {}) {
+    OPTIONS.check(options);
+    for (const store of Array.isArray(stores) ? stores : [stores]) aStore("QuorumLocks", store);
     if (stores.length < 3 || stores.length % 2 === 0 || new Set(stores).size !== stores.length) {
       throw new InputError("a quorum lock needs an odd number of different stores, three or more");
     }
     this.#stores = stores;
-    this.#options = { ...DEFAULTS, ...options };
+    this.#options = withDefaults(DEFAULTS, options);
     this.#clock = stores[0]!.clock;
     const keepMs = this.#options.fenceMemoryMs;
-    if (!(Number.isInteger(keepMs) && keepMs > 0)) throw new InputError("fenceMemoryMs must be a whole number above 0");
     this.#scripts = lockScripts({ keepMs, maxWaiting: 1, aliveMs: 1, listenersCount: false });
   }
 
@@ -77,6 +94,7 @@ export class QuorumLocks {
   }
 
   async acquire(name: string, options: AcquireOptions = {}): Promise<Lease | null> {
+    ACQUIRE_OPTIONS.check(options);
     const leaseMs = options.leaseMs ?? this.#options.leaseMs;
     if (!(Number.isInteger(leaseMs) && leaseMs >= 10 && leaseMs <= this.#options.fenceMemoryMs / 2)) {
       throw new InputError(`leaseMs must be a whole number from 10 to ${this.#options.fenceMemoryMs / 2}`);
@@ -106,6 +124,7 @@ export class QuorumLocks {
 
   /** As `Locks.resume`. */
   async resume(handle: string, options: { readonly renew?: boolean } = {}): Promise<Lease | null> {
+    RESUME_OPTIONS.check(options);
     const facts = readHandle(handle);
     const sentMs = this.#clock.monotonicMs();
     const stores = await this.#renewed(facts);

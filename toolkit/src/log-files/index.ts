@@ -20,10 +20,10 @@ import { createHash } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { BackgroundLoop } from "../background-loop.ts";
-import { integer, oneOf, word } from "../checks.ts";
+import { aStore, integer, word } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
-import { InputError } from "../errors.ts";
+import { callback, choice, defineOptions, flag, prefix, required, signal, text, whole } from "../options.ts";
 import type { Batch } from "./batch.ts";
 import { fileKey, type LogFilesKeys, logFilesKeys, ownKey } from "./keys.ts";
 import { encodingName } from "./lines.ts";
@@ -103,6 +103,35 @@ interface Found {
   readonly look: string;
 }
 
+const OPTIONS = defineOptions<LogFilesOptions>("LogFiles", {
+  prefix,
+  identify: choice("content", "name", "inode"),
+  keepMs: whole(1_000),
+  leaseMs: whole(10),
+  batchLines: whole(1, 100_000),
+  batchBytes: whole(1),
+  maxLineBytes: whole(2),
+  encoding: text,
+  lastLine: choice("wait", "take"),
+});
+
+const PROCESS_OPTIONS = defineOptions<ProcessOptions>("LogFiles.process", {
+  effects: required(callback),
+  match: callback,
+  recursive: flag,
+  concurrency: whole(1, 100),
+  signal,
+});
+
+const FOLLOW_OPTIONS = defineOptions<FollowOptions>("LogFiles.follow", {
+  effects: required(callback),
+  match: callback,
+  recursive: flag,
+  concurrency: whole(1, 100),
+  everyMs: whole(1),
+  onError: callback,
+});
+
 export class LogFiles {
   readonly name: string;
   readonly #store: Store;
@@ -125,19 +154,21 @@ export class LogFiles {
   >();
 
   constructor(store: Store, name: string, options: LogFilesOptions = {}) {
+    aStore("LogFiles", store);
+    OPTIONS.check(options);
     this.name = name;
     this.#store = store;
     this.#keys = logFilesKeys(options.prefix ?? "log-files", name);
-    this.#identify = oneOf("identify", options.identify ?? "content", ["content", "name", "inode"]);
+    this.#identify = options.identify ?? "content";
     this.#limits = {
-      keepMs: integer("keepMs", options.keepMs ?? 90 * DAY_MS, 1_000),
-      leaseMs: integer("leaseMs", options.leaseMs ?? 30_000, 10),
-      batchLines: integer("batchLines", options.batchLines ?? 1_000, 1, 100_000),
-      batchBytes: integer("batchBytes", options.batchBytes ?? 4 * 1_024 * 1_024, 1),
-      maxLineBytes: integer("maxLineBytes", options.maxLineBytes ?? 1_024 * 1_024, 2),
+      keepMs: options.keepMs ?? 90 * DAY_MS,
+      leaseMs: options.leaseMs ?? 30_000,
+      batchLines: options.batchLines ?? 1_000,
+      batchBytes: options.batchBytes ?? 4 * 1_024 * 1_024,
+      maxLineBytes: options.maxLineBytes ?? 1_024 * 1_024,
     };
     this.#encoding = encodingName(options.encoding ?? "utf-8");
-    this.#takeLastLine = oneOf("lastLine", options.lastLine ?? "wait", ["wait", "take"]) === "take";
+    this.#takeLastLine = (options.lastLine ?? "wait") === "take";
   }
 
   /** A key for what the lines do: in the slot that it has to be in. */
@@ -150,8 +181,8 @@ export class LogFiles {
    * read; then the first failure is thrown.
    */
   async process(source: string | readonly string[], options: ProcessOptions): Promise<Report> {
-    if (typeof options?.effects !== "function") throw new InputError("effects must be a function");
-    const concurrency = integer("concurrency", options.concurrency ?? 1, 1, 100);
+    PROCESS_OPTIONS.check(options);
+    const concurrency = options.concurrency ?? 1;
     const waiting = (await this.#find(source, options)).reverse();
     const files: FileOutcome[] = [];
     const failures: unknown[] = [];
@@ -174,9 +205,10 @@ export class LogFiles {
 
   /** Reads what is there and what comes. In as many processes as one likes. */
   follow(source: string | readonly string[], options: FollowOptions): BackgroundLoop {
+    FOLLOW_OPTIONS.check(options);
     const { everyMs = 1_000, onError, ...rest } = options;
     return new BackgroundLoop(this.#store, {
-      everyMs: integer("everyMs", everyMs, 1),
+      everyMs,
       round: async (signal) => (await this.process(source, { ...rest, signal })).lines,
       ...(onError === undefined ? {} : { onError }),
     });

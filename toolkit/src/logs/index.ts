@@ -10,10 +10,11 @@
  * the buffer is bounded: the oldest entries go, and how many is reported. `stream` is a destination for pino.
  */
 import { Writable } from "node:stream";
-import { integer, word } from "../checks.ts";
+import { aStore, integer, word } from "../checks.ts";
 import type { Timer } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
 import { NameIndex } from "../names.ts";
+import { callback, defineOptions, prefix, text, whole } from "../options.ts";
 import { type LogKeys, logKeys, namesKey } from "./keys.ts";
 import { append, commonest } from "./scripts.ts";
 
@@ -59,6 +60,27 @@ interface Buffered {
   readonly counted: string;
 }
 
+const OPTIONS = defineOptions<LogsOptions>("Logs", {
+  prefix,
+  recent: whole(1, 100_000),
+  common: whole(1, 100_000),
+  keepMs: whole(1),
+  flushMs: whole(0, 60_000),
+  maxBuffered: whole(1),
+  fingerprint: callback,
+  onError: callback,
+});
+
+const RECENT_OPTIONS = defineOptions<{ readonly limit?: number }>("Logs.recent", {
+  limit: whole(1, 100_000),
+});
+
+const STREAM_OPTIONS = defineOptions<{ readonly name?: string }>("Logs.stream", {
+  name: text,
+});
+
+const COMMON_OPTIONS = defineOptions<{ readonly limit?: number }>("Logs.common", { limit: whole(1, 100_000) });
+
 export class Logs {
   readonly #store: Store;
   readonly #prefix: string;
@@ -74,16 +96,18 @@ export class Logs {
   #dropped = 0;
 
   constructor(store: Store, options: LogsOptions = {}) {
+    aStore("Logs", store);
+    OPTIONS.check(options);
     this.#store = store;
     this.#prefix = options.prefix ?? "log";
     this.#keep = {
-      keepRecent: integer("recent", options.recent ?? 100, 1, 100_000),
-      keepCommon: integer("common", options.common ?? 1_000, 1, 100_000),
-      keepMs: integer("keepMs", options.keepMs ?? 7 * DAY_MS, 1),
+      keepRecent: options.recent ?? 100,
+      keepCommon: options.common ?? 1_000,
+      keepMs: options.keepMs ?? 7 * DAY_MS,
     };
     this.#names = new NameIndex(store, namesKey(this.#prefix), this.#keep.keepMs);
-    this.#flushMs = integer("flushMs", options.flushMs ?? 200, 0, 60_000);
-    this.#maxBuffered = integer("maxBuffered", options.maxBuffered ?? 10_000, 1);
+    this.#flushMs = options.flushMs ?? 200;
+    this.#maxBuffered = options.maxBuffered ?? 10_000;
     this.#fingerprint = options.fingerprint ?? withoutNumbers;
     this.#onError = options.onError ?? (() => {});
     store.onClose(() => this.flush());
@@ -156,6 +180,7 @@ export class Logs {
 
   /** The last entries, newest first. */
   async recent(name: string, severity: string, options: { readonly limit?: number } = {}): Promise<LogEntry[]> {
+    RECENT_OPTIONS.check(options);
     const limit = integer("limit", options.limit ?? this.#keep.keepRecent, 1, this.#keep.keepRecent);
     const found = (await this.#store.call("LRANGE", this.#keys(name, severity).recent, 0, limit - 1)) as string[];
     return found.map((json) => {
@@ -174,6 +199,7 @@ export class Logs {
     severity: string,
     options: { readonly limit?: number } = {},
   ): Promise<{ readonly thisHour: CommonMessage[]; readonly lastHour: CommonMessage[] }> {
+    COMMON_OPTIONS.check(options);
     const limit = integer("limit", options.limit ?? 100, 1, this.#keep.keepCommon);
     const [current, last] = await this.#store.run(commonest, { ...this.#keys(name, severity), limit });
     return { thisHour: pairs(current), lastHour: pairs(last) };
@@ -189,6 +215,7 @@ export class Logs {
 
   /** A destination for pino: `pino({ name: "web" }, logs.stream())`. Lines that are no JSON are kept as they are. */
   stream(options: { readonly name?: string } = {}): Writable {
+    STREAM_OPTIONS.check(options);
     let rest = "";
     const take = (line: string): void => {
       if (line === "") return;

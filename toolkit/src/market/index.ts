@@ -10,11 +10,12 @@
  *
  * Amounts are integers, in the smallest unit of the money.
  */
-import { integer, oneOf, word } from "../checks.ts";
+import { aStore, integer, word } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
 import { CinnabarError, InputError } from "../errors.ts";
 import { Locks } from "../locks/index.ts";
+import { choice, defineOptions, prefix, text, whole } from "../options.ts";
 import { type MarketKeys, marketKeys } from "./keys.ts";
 import type { BuyOutcome, Listing, ListOutcome, MoveOutcome, UnlistOutcome } from "./rules.ts";
 import { browse, mint } from "./scripts.ts";
@@ -39,6 +40,21 @@ export interface ListingsPage {
   readonly next: string | null;
 }
 
+const OPTIONS = defineOptions<MarketOptions>("Market", {
+  prefix,
+  way: choice("script", "watch", "lock"),
+  leaseMs: whole(10),
+});
+
+const CALL_OPTIONS = defineOptions<{ readonly id?: string }>("Market.deposit", {
+  id: text,
+});
+
+const BROWSE_OPTIONS = defineOptions<{ readonly limit?: number; readonly after?: string }>("Market.browse", {
+  limit: whole(1, 1_000),
+  after: text,
+});
+
 export class Market {
   readonly name: string;
   readonly #store: Store;
@@ -46,11 +62,12 @@ export class Market {
   readonly #way: Way;
 
   constructor(store: Store, name: string, options: MarketOptions = {}) {
+    aStore("Market", store);
+    OPTIONS.check(options);
     const { prefix = "market", way = "script", leaseMs = 5_000 } = options;
     this.name = name;
     this.#store = store;
     this.#keys = marketKeys(prefix, name);
-    oneOf("way", way, ["script", "watch", "lock"]);
     if (way === "script") this.#way = byScript(store, this.#keys);
     else if (way === "watch") this.#way = byWatching(store, this.#keys);
     else this.#way = byLocking(store, this.#keys, new Locks(store, { prefix: `${prefix}:lock`, leaseMs }), name);
@@ -58,12 +75,14 @@ export class Market {
 
   /** Gives a user money from outside. With the same id twice, once, and the first answer again. Answers what they have. */
   async deposit(user: string, amount: number, options: { readonly id?: string } = {}): Promise<number> {
+    CALL_OPTIONS.check(options);
     const [, funds] = await this.#move(user, integer("amount", amount, 1, MOST), options.id);
     return funds;
   }
 
   /** Takes money out. Throws when there is not enough. Answers what is left; with the same id, what was left the first time. */
   async withdraw(user: string, amount: number, options: { readonly id?: string } = {}): Promise<number> {
+    CALL_OPTIONS.check(options);
     const [status, funds] = await this.#move(user, -integer("amount", amount, 1, MOST), options.id);
     if (status === "short") throw new CinnabarError("FUNDS", `there are ${funds}, which is less than ${amount}`);
     return funds;
@@ -106,6 +125,7 @@ export class Market {
 
   /** Buys at the price that the buyer has seen. With the `id` of a purchase that was made, the same answer again. */
   async buy(buyer: string, item: string, price: number, options: { readonly id?: string } = {}): Promise<BuyOutcome> {
+    CALL_OPTIONS.check(options);
     word("buyer", buyer, 256);
     word("item", item, 256);
     integer("price", price, 1, MOST);
@@ -118,7 +138,8 @@ export class Market {
 
   /** What is offered, the cheapest first. */
   async browse(options: { readonly limit?: number; readonly after?: string } = {}): Promise<ListingsPage> {
-    const limit = integer("limit", options.limit ?? 25, 1, 1_000);
+    BROWSE_OPTIONS.check(options);
+    const limit = options.limit ?? 25;
     const { afterPrice, afterItem } = parseCursor(options.after);
     const { listings, sellers } = this.#keys;
     const found = await this.#store.run(browse, { listings, sellers, limit, afterPrice, afterItem });

@@ -4,6 +4,7 @@
  */
 import { integer, word } from "../checks.ts";
 import { InputError } from "../errors.ts";
+import { choice, defineOptions, flag } from "../options.ts";
 
 export type Kind =
   | "uint8"
@@ -60,10 +61,15 @@ export interface WordsOptions {
   readonly grows?: boolean;
 }
 
+const WORDS_OPTIONS = defineOptions<WordsOptions>("words", {
+  bits: choice(8, 16),
+  grows: flag,
+});
+
 /** One of a set of words, stored as its number in a dictionary. A word that is new gets the next number. Null: none. */
 export function words(known: readonly string[] = [], options: WordsOptions = {}): Column<string | null> {
+  WORDS_OPTIONS.check(options);
   const { bits = 8, grows = true } = options;
-  if (bits !== 8 && bits !== 16) throw new InputError("bits must be 8 or 16");
   if (known.length > 2 ** bits - 1) throw new InputError(`${known.length} words do not fit ${bits} bits`);
   if (new Set(known).size !== known.length) throw new InputError("a word is there twice");
   for (const each of known) checkWord(each);

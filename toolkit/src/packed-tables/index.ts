@@ -9,9 +9,10 @@
  * Rows lie one behind the other in strings, one string for each shard of 65 536 rows. Meant for dense numbers: the number of a row is
  * its place.
  */
-import { integer } from "../checks.ts";
+import { aStore, integer } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError, ServerError } from "../errors.ts";
+import { defineOptions, flag, prefix, whole } from "../options.ts";
 import type { Script, ScriptCall } from "../script.ts";
 import {
   type Aggregate,
@@ -81,6 +82,12 @@ interface Run {
   readonly range: string | Buffer;
 }
 
+const OPEN_OPTIONS = defineOptions<PackedTableOptions>("PackedTable.open", {
+  prefix,
+  rowsPerShard: whole(8, 2 ** 20),
+  addColumns: flag,
+});
+
 export class PackedTable<S extends Schema> {
   readonly name: string;
   readonly #store: Store;
@@ -115,8 +122,10 @@ export class PackedTable<S extends Schema> {
     schema: S,
     options: PackedTableOptions = {},
   ): Promise<PackedTable<S>> {
+    aStore("PackedTable", store);
+    OPEN_OPTIONS.check(options);
     const { prefix = "packed", addColumns = false } = options;
-    const rowsPerShard = integer("rowsPerShard", options.rowsPerShard ?? 65_536, 8, 2 ** 20);
+    const rowsPerShard = options.rowsPerShard ?? 65_536;
     if (rowsPerShard % 8 !== 0) throw new InputError("rowsPerShard must be a multiple of 8");
     const keys = tableKeys(prefix, name);
     const wanted = storedSchema(schema, rowsPerShard);

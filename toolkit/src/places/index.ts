@@ -8,17 +8,18 @@
  * IPv4 and IPv6. A look-up is one round trip, for one address or many. A load goes beside what is in use and takes its place in
  * one step; one that fails or dies changes nothing.
  */
-import { integer } from "../checks.ts";
+import { aStore } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { callback, defineOptions, number, prefix, signal, text, whole } from "../options.ts";
 import { type Address, type Family, formatAddress, parseAddress } from "./address.ts";
 import { metaKey, type TableKeys, tableKeys } from "./keys.ts";
 import { type BadRows, Loader, type Progress, type Row, removeVersion } from "./loader.ts";
 import { activate, find } from "./scripts.ts";
 
 export type { BadRows, Progress, Row } from "./loader.ts";
-export { type City, geoLite, ranges, type Source } from "./sources.ts";
+export { type City, geoLite, type RangesOptions, ranges, type Source } from "./sources.ts";
 
 const AT_ONCE = 500;
 
@@ -57,6 +58,18 @@ export interface LoadOptions {
 
 const REMEMBER_MS = 60_000;
 
+const OPTIONS = defineOptions<PlacesOptions>("Places", {
+  prefix,
+  name: text,
+  remember: whole(0, 1_000_000),
+});
+
+const LOAD_OPTIONS = defineOptions<LoadOptions>("Places.load", {
+  onProgress: callback,
+  signal,
+  minGood: number(0, 1),
+});
+
 export class Places<P = unknown> {
   readonly #store: Store;
   readonly #keys: TableKeys;
@@ -64,9 +77,11 @@ export class Places<P = unknown> {
   readonly #known = new Map<string, { readonly found: FoundPlace<P> | null; readonly until: number }>();
 
   constructor(store: Store, options: PlacesOptions = {}) {
+    aStore("Places", store);
+    OPTIONS.check(options);
     this.#store = store;
     this.#keys = tableKeys(options.prefix ?? "places", options.name ?? "default");
-    this.#remember = integer("remember", options.remember ?? 0, 0, 1_000_000);
+    this.#remember = options.remember ?? 0;
   }
 
   /** The place of an address; null if none is known. */
@@ -99,6 +114,7 @@ export class Places<P = unknown> {
 
   /** Loads a table from rows, as `ranges` and `geoLite` read them out of files, and uses it from then on. */
   async load(rows: AsyncIterable<Row<P>> | Iterable<Row<P>>, options: LoadOptions = {}): Promise<LoadReport> {
+    LOAD_OPTIONS.check(options);
     const { onProgress = () => {}, signal, minGood = 0.5 } = options;
     const loader = new Loader<P>(this.#store, this.#keys, randomToken());
     for (const left of await loader.heartbeat()) await removeVersion(this.#store, this.#keys, left);

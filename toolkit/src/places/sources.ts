@@ -4,6 +4,7 @@
  */
 import { createReadStream } from "node:fs";
 import type { Readable } from "node:stream";
+import { callback, choice, defineOptions, listOf, text } from "../options.ts";
 import { type Address, type Family, fromNumber, parseAddress, parseNetwork } from "./address.ts";
 import type { Row } from "./loader.ts";
 
@@ -28,6 +29,20 @@ async function* lines(source: Source): AsyncGenerator<Line> {
 
 const bad = (reason: string, line: Line): Row<never> => ({ bad: reason, line: line.join(",") });
 
+export interface RangesOptions<P> {
+  /** Names of the columns behind the addresses. */
+  readonly columns?: readonly string[];
+  /** The family of addresses that are written as decimal numbers. */
+  readonly numbers?: Family;
+  readonly place?: (columns: readonly string[]) => P | null;
+}
+
+const RANGES_OPTIONS = defineOptions<RangesOptions<unknown>>("ranges", {
+  columns: listOf(text),
+  numbers: choice(4, 6),
+  place: callback,
+});
+
 /**
  * CSV whose lines begin with the first and the last address, as text or as decimal numbers (`numbers` says of which family), or
  * with a network like 10.0.0.0/8. What follows is the place: `place` makes it out of the other columns; by default an object with
@@ -35,12 +50,9 @@ const bad = (reason: string, line: Line): Row<never> => ({ bad: reason, line: li
  */
 export async function* ranges<P = Readonly<Record<string, string>>>(
   source: Source,
-  options: {
-    readonly columns?: readonly string[];
-    readonly numbers?: Family;
-    readonly place?: (columns: readonly string[]) => P | null;
-  } = {},
+  options: RangesOptions<P> = {},
 ): AsyncGenerator<Row<P>> {
+  RANGES_OPTIONS.check(options);
   const { columns = ["country"], numbers } = options;
   const make = options.place ?? ((values) => named(columns, values) as P);
   const read = (text: string): Address | null =>

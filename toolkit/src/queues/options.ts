@@ -1,6 +1,7 @@
 /** What callers may ask for, with defaults and bounds. Everything is checked before anything is written. */
 import type { Codec } from "../codec.ts";
 import { InputError } from "../errors.ts";
+import { type Check, choice, defineOptions, flag, object, required, text, time, whole, within } from "../options.ts";
 import { checkWord } from "./keys.ts";
 
 /** How long to wait before another attempt. A number is a fixed delay in milliseconds. */
@@ -92,7 +93,46 @@ export interface Settings {
   readonly maxWaiting?: number;
 }
 
-const MAX_MS = 10 * 365 * 86_400_000;
+export const MAX_MS = 10 * 365 * 86_400_000;
+
+const backoff: Check = {
+  expected: "an integer of milliseconds, or an object with a type",
+  accepts: (value) => whole(0, MAX_MS).accepts(value) || object.accepts(value),
+};
+
+/** What a queue can say for all of its jobs. */
+const lasting = {
+  attempts: whole(1, 1_000_000),
+  backoff,
+  timeoutMs: whole(1, MAX_MS),
+  priority: whole(-1_000, 1_000),
+  keep: flag,
+};
+
+export const DEFAULT_OPTIONS = defineOptions<NonNullable<QueueOptions<unknown, unknown>["defaults"]>>(
+  "Queue.defaults",
+  lasting,
+);
+
+export const SCHEDULE_OPTIONS = defineOptions<
+  Pick<JobOptions, "priority" | "attempts" | "backoff" | "timeoutMs" | "group" | "keep">
+>("Queue.schedule", { ...lasting, group: text });
+
+const DEDUP_OPTIONS = defineOptions<Dedup>("Queue.add.dedup", {
+  id: required(text),
+  mode: choice("simple", "throttle", "debounce"),
+  windowMs: whole(1, MAX_MS),
+});
+
+export const JOB_OPTIONS = defineOptions<JobOptions>("Queue.add", {
+  ...lasting,
+  id: text,
+  delayMs: whole(0, MAX_MS),
+  at: time,
+  lifo: flag,
+  group: text,
+  dedup: within(DEDUP_OPTIONS),
+});
 
 export function checkInteger(value: unknown, what: string, least: number, most: number): number {
   if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > most) {

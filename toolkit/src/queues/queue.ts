@@ -3,11 +3,13 @@
  * scripts/core.ts. A queue object is cheap, holds no connection of its own but while somebody waits for a result, and any number
  * of them in any number of processes may speak of the same queue.
  */
+import { aStore } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import { type Codec, json } from "../codec.ts";
 import type { Reply } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError, ServerError } from "../errors.ts";
+import { codec, defineOptions, flag, prefix, signal, text, whole, within } from "../options.ts";
 import type { ScriptCall } from "../script.ts";
 import { QueueFullError } from "./errors.ts";
 import { EventFeed, type EventsOptions } from "./events.ts";
@@ -17,10 +19,14 @@ import {
   checkBackoff,
   checkInteger,
   checkMs,
+  DEFAULT_OPTIONS,
   decodeSettings,
   encodeSettings,
+  JOB_OPTIONS,
   type JobOptions,
+  MAX_MS,
   type QueueOptions,
+  SCHEDULE_OPTIONS,
   type Settings,
 } from "./options.ts";
 import { describeJob, type Job, type JobState, NO_OPTIONS, type Prepared, prepare } from "./record.ts";
@@ -105,6 +111,40 @@ const MAX_PAYLOAD_BYTES = 1 << 20;
 const ADD_CHUNK = 500;
 const MANAGE_CHUNK = 500;
 
+const OPTIONS = defineOptions<QueueOptions<unknown, unknown>>("Queue", {
+  prefix,
+  shards: whole(1, MAX_SHARDS),
+  codec,
+  resultCodec: codec,
+  maxPayloadBytes: whole(1, 2 ** 29),
+  defaults: within(DEFAULT_OPTIONS),
+  maxLogLines: whole(1, 100_000),
+});
+
+const LIST_OPTIONS = defineOptions<ListOptions>("Queue.list", {
+  limit: whole(1, 1_000),
+  cursor: text,
+  newestFirst: flag,
+});
+
+const WAIT_FOR_OPTIONS = defineOptions<WaitForOptions>("Queue.waitFor", {
+  timeoutMs: whole(0, MAX_MS),
+  signal,
+});
+
+const EVENTS_OPTIONS = defineOptions<EventsOptions>("Queue.events", {
+  from: text,
+  signal,
+});
+
+const REPLAY_DEAD_OPTIONS = defineOptions<{ readonly limit?: number }>("Queue.replayDead", {
+  limit: whole(1),
+});
+
+const DRAIN_OPTIONS = defineOptions<{ readonly delayed?: boolean }>("Queue.drain", {
+  delayed: flag,
+});
+
 export class Queue<T = unknown, R = unknown> {
   readonly store: Store;
   readonly name: string;
@@ -122,14 +162,16 @@ export class Queue<T = unknown, R = unknown> {
   #nextShard = 0;
 
   constructor(store: Store, name: string, options: QueueOptions<T, R> = {}) {
+    aStore("Queue", store);
+    OPTIONS.check(options);
     this.store = store;
     this.name = name;
     this.#prefix = options.prefix ?? "queue";
     this.codec = options.codec ?? json<T>();
     this.resultCodec = options.resultCodec ?? json<R>();
-    this.maxPayloadBytes = checkInteger(options.maxPayloadBytes ?? MAX_PAYLOAD_BYTES, "maxPayloadBytes", 1, 2 ** 29);
-    this.maxLogLines = checkInteger(options.maxLogLines ?? 100, "maxLogLines", 1, 100_000);
-    const count = checkInteger(options.shards ?? 1, "shards", 1, MAX_SHARDS);
+    this.maxPayloadBytes = options.maxPayloadBytes ?? MAX_PAYLOAD_BYTES;
+    this.maxLogLines = options.maxLogLines ?? 100;
+    const count = options.shards ?? 1;
     this.shards = Array.from({ length: count }, (_, index) => ({
       index,
       keys: queueKeys(this.#prefix, name, index, count),
@@ -154,6 +196,7 @@ export class Queue<T = unknown, R = unknown> {
    * place (`id`, `dedup`), that one is waited for.
    */
   async addAndWait(data: T, options: JobOptions = {}, wait: WaitForOptions = {}): Promise<Outcome<R>> {
+    WAIT_FOR_OPTIONS.check(wait);
     const { shard, job } = this.#prepared(data, options);
     const how = job.how === "" ? '{"a":1}' : `${job.how.slice(0, -1)},"a":1}`;
     const waiters = this.#waiters[shard.index]!;
@@ -207,6 +250,7 @@ export class Queue<T = unknown, R = unknown> {
 
   /** Where a job of a flow goes: beside its parent if it may. */
   flowTarget(options: JobOptions | undefined, parent: FlowTarget | null): FlowTarget {
+    if (options !== undefined) JOB_OPTIONS.check(options);
     const own = this.shards.find(({ address }) => address === parent?.address);
     const free = options?.group === undefined && options?.id === undefined && options?.dedup === undefined;
     const shard = free && own !== undefined ? own : this.#shardFor(options);
@@ -220,6 +264,7 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   #prepared(data: T, options: JobOptions | undefined): { readonly shard: Shard; readonly job: Prepared } {
+    if (options !== undefined) JOB_OPTIONS.check(options);
     const shard = this.#shardFor(options);
     const id = this.#idFor(shard, options);
     return { shard, job: prepare(id, data, options, this.#defaults, this.codec, this.maxPayloadBytes) };
@@ -289,7 +334,8 @@ export class Queue<T = unknown, R = unknown> {
 
   /** Jobs in one state, page by page: in the order in which they will run, are due, or have ended. Shard after shard. */
   async list(state: JobState, options: ListOptions = {}): Promise<Page<T, R>> {
-    const limit = checkInteger(options.limit ?? 50, "limit", 1, 1_000);
+    LIST_OPTIONS.check(options);
+    const limit = options.limit ?? 50;
     let [shard, skip] = (options.cursor ?? "0.0").split(".").map(Number) as [number, number];
     if (!(shard >= 0 && skip >= 0)) throw new InputError(`"${options.cursor}" is no cursor`);
     const jobs: Job<T, R>[] = [];
@@ -332,14 +378,15 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   /** Waits until a job has ended. */
-  waitFor(id: string, options: WaitForOptions = {}): Promise<Outcome<R>> {
+  async waitFor(id: string, options: WaitForOptions = {}): Promise<Outcome<R>> {
+    WAIT_FOR_OPTIONS.check(options);
     const shard = this.#shardOfId(id);
-    if (options.timeoutMs !== undefined) checkMs(options.timeoutMs, "timeoutMs");
     return this.#waiters[shard.index]!.wait(id, options);
   }
 
   /** Follows what happens. */
-  events(options: EventsOptions = {}): Promise<EventFeed> {
+  async events(options: EventsOptions = {}): Promise<EventFeed> {
+    EVENTS_OPTIONS.check(options);
     return EventFeed.open(
       this.store,
       this.shards.map(({ keys }) => keys.events),
@@ -368,6 +415,7 @@ export class Queue<T = unknown, R = unknown> {
 
   /** Runs dead letters again, the oldest first; how many. */
   async replayDead(options: { readonly limit?: number } = {}): Promise<number> {
+    REPLAY_DEAD_OPTIONS.check(options);
     const { limit = Number.POSITIVE_INFINITY } = options;
     return this.#repeat(limit, (keys, most) => replayJobs.with({ ...keys, id: "", most }));
   }
@@ -397,7 +445,8 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   /** Removes all jobs that wait, and delayed ones if asked; how many. What runs goes on. */
-  drain(options: { readonly delayed?: boolean } = {}): Promise<number> {
+  async drain(options: { readonly delayed?: boolean } = {}): Promise<number> {
+    DRAIN_OPTIONS.check(options);
     const alsoDelayed = options.delayed === true ? 1 : 0;
     return this.#repeat(Number.POSITIVE_INFINITY, (keys, most) => drainJobs.with({ ...keys, alsoDelayed, most }));
   }
@@ -435,6 +484,7 @@ export class Queue<T = unknown, R = unknown> {
 
   /** Sets a schedule, or changes it; when its next job is due. To be called by every process that starts. */
   async schedule(name: string, times: ScheduleTimes, data: T, options: ScheduledJobOptions = {}): Promise<number> {
+    SCHEDULE_OPTIONS.check(options);
     const group = options.group;
     const shard = this.shards[shardOf(group ?? name, this.shards.length)]!;
     const { tail } = prepare("", data, options, this.#defaults, this.codec, this.maxPayloadBytes);
@@ -450,6 +500,7 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   async schedules(limit = 1_000): Promise<Schedule<T>[]> {
+    checkInteger(limit, "limit", 1, 100_000);
     const decode = (payload: string) => this.codec.decode(payload);
     const all = await Promise.all(this.shards.map(({ keys }) => schedulesOf(this.store, keys, limit, decode)));
     return all.flat().sort((a, b) => a.nextMs - b.nextMs);

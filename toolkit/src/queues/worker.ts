@@ -4,8 +4,9 @@
  */
 import type { Timer } from "../clock.ts";
 import { ClosedError } from "../errors.ts";
+import { callback, defineOptions, recordOf, whole, within } from "../options.ts";
 import { Lane } from "./lane.ts";
-import { checkInteger, checkMs } from "./options.ts";
+import { MAX_MS } from "./options.ts";
 import type { Queue } from "./queue.ts";
 import type { JobContext, RunningJob } from "./running.ts";
 
@@ -56,6 +57,24 @@ export interface LaneHost<T, R> {
   onError(error: Error): void;
 }
 
+const EVENT_OPTIONS = defineOptions<WorkerEvents<unknown, unknown>>("Worker.on", {
+  done: callback,
+  failed: callback,
+  lost: callback,
+  error: callback,
+});
+
+const OPTIONS = defineOptions<WorkerOptions<unknown, unknown>>("Worker", {
+  concurrency: whole(1, 10_000),
+  leaseMs: whole(100, MAX_MS),
+  backoffs: recordOf(callback),
+  on: within(EVENT_OPTIONS),
+});
+
+const STOP_OPTIONS = defineOptions<StopOptions>("Worker.stop", {
+  timeoutMs: whole(0, MAX_MS),
+});
+
 export class Worker<T = unknown, R = unknown> {
   readonly concurrency: number;
   readonly #queue: Queue<T, R>;
@@ -71,10 +90,11 @@ export class Worker<T = unknown, R = unknown> {
   #forgetClose: (() => void) | null = null;
 
   constructor(queue: Queue<T, R>, handler: Handler<T, R>, options: WorkerOptions<T, R> = {}) {
+    OPTIONS.check(options as WorkerOptions<unknown, unknown>);
     this.#queue = queue;
-    this.concurrency = checkInteger(options.concurrency ?? 1, "concurrency", 1, 10_000);
+    this.concurrency = options.concurrency ?? 1;
     this.#on = options.on ?? {};
-    const host = this.#host(handler, checkMs(options.leaseMs ?? 30_000, "leaseMs", 100), options.backoffs ?? {});
+    const host = this.#host(handler, options.leaseMs ?? 30_000, options.backoffs ?? {});
     this.#lanes = queue.shards.map((shard) => new Lane(host, queue, shard));
   }
 
@@ -175,8 +195,9 @@ export class Worker<T = unknown, R = unknown> {
   }
 
   /** Takes no further jobs, lets those under way end, hands back what has not ended in time. Safe to call twice. */
-  stop(options: StopOptions = {}): Promise<void> {
-    this.#stopping ??= this.#stop(checkMs(options.timeoutMs ?? 30_000, "timeoutMs"));
+  async stop(options: StopOptions = {}): Promise<void> {
+    STOP_OPTIONS.check(options);
+    this.#stopping ??= this.#stop(options.timeoutMs ?? 30_000);
     return this.#stopping;
   }
 

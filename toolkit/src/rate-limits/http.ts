@@ -8,6 +8,7 @@
  * `Retry-After` and a problem+json body.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { callback, defineOptions } from "../options.ts";
 import type { RateLimiter, Verdict } from "./index.ts";
 
 export interface LimitedOptions<Request> {
@@ -16,6 +17,8 @@ export interface LimitedOptions<Request> {
   readonly cost?: (request: Request) => number;
 }
 
+const OPTIONS = defineOptions<LimitedOptions<never>>("limited", { subject: callback, cost: callback });
+
 type Next = (error?: unknown) => void;
 
 /** Middleware for Express, Connect and plain Node servers. */
@@ -23,6 +26,7 @@ export function limited<Request extends IncomingMessage>(
   limiter: RateLimiter,
   options: LimitedOptions<Request> = {},
 ): (request: Request, response: ServerResponse, next: Next) => void {
+  OPTIONS.check(options);
   return (request, response, next) => {
     judge(limiter, options, request).then((verdict) => {
       if (verdict === null) return next();
@@ -51,6 +55,7 @@ export function limitedHook<Request extends FastifyRequest>(
   limiter: RateLimiter,
   options: LimitedOptions<Request> = {},
 ): (request: Request, reply: FastifyReply) => Promise<unknown> {
+  OPTIONS.check(options);
   return async (request, reply) => {
     const verdict = await judge(limiter, options, request);
     if (verdict === null) return undefined;

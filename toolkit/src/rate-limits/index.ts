@@ -8,10 +8,11 @@
  *
  *   new RateLimiter(store, "login", [{ limit: 5, windowMs: 60_000 }, { limit: 20, windowMs: 86_400_000 }]);
  */
-import { integer, oneOf } from "../checks.ts";
+import { aStore, integer, oneOf } from "../checks.ts";
 import type { RunOptions, Store } from "../connection/store.ts";
 import { CinnabarError, InputError } from "../errors.ts";
 import { NameIndex } from "../names.ts";
+import { choice, defineOptions, prefix, whole } from "../options.ts";
 import { namesKey, ruleKey, subjectKey } from "./keys.ts";
 import { FIXED, GCRA, SLIDING, take, takeOne } from "./scripts.ts";
 
@@ -59,11 +60,20 @@ const KEEP_NAMES_MS = 7 * 86_400_000;
 /** A limiter says that it is in use once in so many calls at the most; a power of two. */
 const ANNOUNCE_EVERY = 64;
 
+const LIST_RATE_LIMITERS_OPTIONS = defineOptions<{ readonly prefix?: string; readonly limit?: number }>(
+  "listRateLimiters",
+  {
+    prefix,
+    limit: whole(1, 100_000),
+  },
+);
+
 /** The limiters that were used in the last week, for those who look after the service. */
 export async function listRateLimiters(
   store: Store,
   options: { readonly prefix?: string; readonly limit?: number } = {},
 ): Promise<{ readonly name: string; readonly rules: readonly Rule[] }[]> {
+  LIST_RATE_LIMITERS_OPTIONS.check(options);
   const names = new NameIndex(store, namesKey(options.prefix ?? "limit"), KEEP_NAMES_MS);
   const found = new Map<string, readonly Rule[]>();
   for (const entry of await names.list(options.limit ?? 100)) {
@@ -73,6 +83,17 @@ export async function listRateLimiters(
   }
   return [...found].map(([name, rules]) => ({ name, rules }));
 }
+
+const OPTIONS = defineOptions<RateLimiterOptions>("RateLimiter", {
+  prefix,
+  whenUnreachable: choice("throw", "allow", "deny"),
+  timeoutMs: whole(1),
+  remember: whole(0, 10_000_000),
+});
+
+const TAKE_OPTIONS = defineOptions<{ readonly cost?: number }>("RateLimiter.take", {
+  cost: whole(1),
+});
 
 export class RateLimiter {
   readonly name: string;
@@ -90,6 +111,8 @@ export class RateLimiter {
   readonly #entry: string;
 
   constructor(store: Store, name: string, rules: Rule | readonly Rule[], options: RateLimiterOptions = {}) {
+    aStore("RateLimiter", store);
+    OPTIONS.check(options);
     this.name = name;
     this.rules = (Array.isArray(rules) ? rules : [rules]) as readonly Rule[];
     if (this.rules.length === 0) throw new InputError("a rate limiter needs a rule");
@@ -99,7 +122,7 @@ export class RateLimiter {
     this.#whenUnreachable = options.whenUnreachable ?? "throw";
     const patienceMs = options.timeoutMs ?? (this.#whenUnreachable === "throw" ? undefined : FAIL_OPEN_MS);
     this.#limits = {
-      timeoutMs: patienceMs === undefined ? undefined : integer("timeoutMs", patienceMs, 1),
+      timeoutMs: patienceMs,
       // Who has an answer without the server does not wait for it.
       whenOpen: this.#whenUnreachable === "throw" ? undefined : "fail",
     };
@@ -112,6 +135,7 @@ export class RateLimiter {
 
   /** Charges the subject if every rule allows it. */
   async take(subject: string, options: { readonly cost?: number } = {}): Promise<Verdict> {
+    TAKE_OPTIONS.check(options);
     const { cost = 1 } = options;
     const smallest = Math.min(...this.rules.map(({ limit, burst }) => burst ?? limit));
     if (!Number.isInteger(cost) || cost < 1 || cost > smallest) {

@@ -9,7 +9,7 @@
  * The first speaks of everything that the primary has done before it is asked; the second of one write, and cannot be misled by
  * a failover between the write and the wait.
  */
-import { integer } from "../checks.ts";
+import { aStore } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import { onOwnConnection } from "../connection/acknowledged.ts";
 import type { BlockingConnection } from "../connection/blocking.ts";
@@ -17,6 +17,7 @@ import type { Reply, Word } from "../connection/port.ts";
 import { routingKey } from "../connection/routing.ts";
 import type { Item, Store } from "../connection/store.ts";
 import { InputError, ServerError } from "../errors.ts";
+import { type Checks, callback, choice, defineOptions, flag, prefix, text, whole } from "../options.ts";
 import type { ScriptCall } from "../script.ts";
 import { field, onDisks, type Replica, replicasOf, urlOf } from "./disks.ts";
 import { markKey } from "./keys.ts";
@@ -56,8 +57,24 @@ export interface Replicated {
 
 export type { Replica };
 
+const waiting: Checks<ReplicationOptions> = {
+  replicas: whole(1, 1_000),
+  timeoutMs: whole(1),
+  onDisk: flag,
+  proof: choice("acknowledged", "inspected"),
+  replicaUrl: callback,
+};
+
+const WAIT_FOR_REPLICAS_OPTIONS = defineOptions<WaitForReplicasOptions>("waitForReplicas", {
+  ...waiting,
+  prefix,
+  key: text,
+});
+
 /** Waits until replicas have everything that the primary did before. Too few in time is an outcome, not an error. */
 export async function waitForReplicas(store: Store, options: WaitForReplicasOptions = {}): Promise<Replicated> {
+  aStore("waitForReplicas", store);
+  WAIT_FOR_REPLICAS_OPTIONS.check(options);
   const { key, prefix = "replication" } = options;
   if (key === undefined && store.topology === "cluster") {
     throw new InputError("in a Cluster, key must say which node is meant");
@@ -67,12 +84,16 @@ export async function waitForReplicas(store: Store, options: WaitForReplicasOpti
   return replicated;
 }
 
+const WRITE_TO_REPLICAS_OPTIONS = defineOptions<ReplicationOptions>("writeToReplicas", waiting);
+
 /** Runs a command or a script, and waits until replicas have what it wrote. It is written whether or not they do. */
 export async function writeToReplicas<T = Reply>(
   store: Store,
   item: ScriptCall<T> | readonly Word[],
   options: ReplicationOptions = {},
 ): Promise<Replicated & { readonly answer: T }> {
+  aStore("writeToReplicas", store);
+  WRITE_TO_REPLICAS_OPTIONS.check(options);
   const key = isCall(item) ? item.keys[0] : routingKey(item);
   if (key === undefined) throw new InputError("what is written must have a key");
   return write<T>(store, item as Item, key, options);
@@ -85,8 +106,8 @@ async function write<T>(
   options: ReplicationOptions,
 ): Promise<Replicated & { readonly answer: T }> {
   const { onDisk = false } = options;
-  const replicas = integer("replicas", options.replicas ?? 1, 1, 1_000);
-  const timeoutMs = integer("timeoutMs", options.timeoutMs ?? (onDisk ? 5_000 : 1_000), 1);
+  const replicas = options.replicas ?? 1;
+  const timeoutMs = options.timeoutMs ?? (onDisk ? 5_000 : 1_000);
   return onOwnConnection(store, key, async (connection) => {
     const answer = await runOn<T>(connection, item);
     const deadlineMs = store.clock.monotonicMs() + timeoutMs;

@@ -211,11 +211,12 @@ test("a replica that acknowledges its disk is believed", async () => {
 
 describeBackends("waiting for replicas", (backend) => {
   test("nobody follows, or whoever follows the key's node has it", async () => {
-    const options = { timeoutMs: backend.name === "cluster" ? 20_000 : 20, key: "{user:17}:name" };
+    const timeoutMs = backend.name === "cluster" ? 20_000 : 20;
+    const options = { timeoutMs, key: "{user:17}:name" };
     await backend.store.call("SET", options.key, "ann");
     const enough = backend.name === "cluster";
     expect(await waitForReplicas(backend.store, options)).toMatchObject({ enough });
-    expect(await writeToReplicas(backend.store, ["SET", options.key, "ben"], options)).toMatchObject({
+    expect(await writeToReplicas(backend.store, ["SET", options.key, "ben"], { timeoutMs })).toMatchObject({
       answer: "OK",
       enough,
     });

@@ -8,9 +8,10 @@
  *   await rows.schedule("17", 0);                      // no longer: the row is gone
  */
 import { BackgroundLoop } from "../background-loop.ts";
-import { integer, word } from "../checks.ts";
+import { aStore, integer, word } from "../checks.ts";
 import { type Codec, encodeWithin, json } from "../codec.ts";
 import type { Store } from "../connection/store.ts";
+import { callback, codec, defineOptions, prefix, required, whole } from "../options.ts";
 import { type RowKeys, rowKeys } from "./keys.ts";
 import { claim, done, schedule } from "./scripts.ts";
 
@@ -34,6 +35,21 @@ export interface RefresherOptions {
   readonly onError?: (error: unknown, id?: string) => void;
 }
 
+const OPTIONS = defineOptions<RowCacheOptions<unknown>>("RowCache", {
+  load: required(callback),
+  prefix,
+  codec,
+  maxBytes: whole(1),
+  leaseMs: whole(10),
+  backoffMs: whole(1),
+});
+
+const REFRESHER_OPTIONS = defineOptions<RefresherOptions>("RowCache.refresher", {
+  concurrency: whole(1, 1_000),
+  everyMs: whole(1),
+  onError: callback,
+});
+
 export class RowCache<T = unknown> {
   readonly name: string;
   readonly #store: Store;
@@ -45,14 +61,16 @@ export class RowCache<T = unknown> {
   readonly #backoffMs: number;
 
   constructor(store: Store, name: string, options: RowCacheOptions<T>) {
+    aStore("RowCache", store);
+    OPTIONS.check(options);
     this.name = name;
     this.#store = store;
     this.#keys = rowKeys(options.prefix ?? "rows", name);
     this.#options = options;
     this.#codec = options.codec ?? json<T>();
-    this.#maxBytes = integer("maxBytes", options.maxBytes ?? 1024 * 1024, 1);
-    this.#leaseMs = integer("leaseMs", options.leaseMs ?? 30_000, 10);
-    this.#backoffMs = integer("backoffMs", options.backoffMs ?? 1_000, 1);
+    this.#maxBytes = options.maxBytes ?? 1024 * 1024;
+    this.#leaseMs = options.leaseMs ?? 30_000;
+    this.#backoffMs = options.backoffMs ?? 1_000;
   }
 
   /** Has a row refreshed every so often, the first time at once. 0 or less: no longer, and the row is removed. */
@@ -77,8 +95,9 @@ export class RowCache<T = unknown> {
 
   /** Refreshes rows that are due. Any number of processes may run one: a row is refreshed by one of them at a time. */
   refresher(options: RefresherOptions = {}): BackgroundLoop {
-    const concurrency = integer("concurrency", options.concurrency ?? 10, 1, 1_000);
-    const everyMs = integer("everyMs", options.everyMs ?? 200, 1);
+    REFRESHER_OPTIONS.check(options);
+    const concurrency = options.concurrency ?? 10;
+    const everyMs = options.everyMs ?? 200;
     const onError = options.onError ?? (() => {});
     return new BackgroundLoop(this.#store, { everyMs, onError, round: () => this.#refresh(concurrency, onError) });
   }

@@ -12,9 +12,10 @@
  */
 import { createHash } from "node:crypto";
 import { InputError } from "../errors.ts";
+import { choice, defineOptions, either, flag, having, listOf, text } from "../options.ts";
 import { fold, foldTurkic, withoutDiacritics } from "../text/fold.ts";
 import { IDEOGRAPHIC, LETTERS, PICTURE, PICTURES, UNSPACED } from "../text/scripts.ts";
-import { type Stemmer, type StemmerName, stemmer, stemmerOf } from "../text/stemmers/index.ts";
+import { STEMMER_NAMES, type Stemmer, type StemmerName, stemmer, stemmerOf } from "../text/stemmers/index.ts";
 import { STOP_WORDS } from "./stop-words.ts";
 
 /** A word of a text: `word` as it is indexed, `start` and `end` where it stands. */
@@ -79,8 +80,16 @@ const SURROGATE = /[\ud800-\udfff]/;
 const OF_WORDS = Uint8Array.from({ length: 128 }, (_, code) => (/[0-9A-Za-z]/.test(String.fromCharCode(code)) ? 1 : 0));
 const APOSTROPHE = 39;
 
+const ANALYSER_OPTIONS = defineOptions<AnalyserOptions>("analyser", {
+  language: text,
+  stopWords: listOf(text),
+  foldDiacritics: flag,
+  stem: either(choice(false, ...STEMMER_NAMES), having("a stemmer", "stem")),
+});
+
 /** The usual analyser of a language. */
 export function analyser(options: AnalyserOptions = {}): Analyser {
+  ANALYSER_OPTIONS.check(options);
   return new LanguageAnalyser(options);
 }
 

@@ -1,5 +1,4 @@
 /** From what a searcher found to what a caller gets: kept answers, documents and snippets for the hits. Shared by both indexes. */
-import { integer } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError, refusesWrites } from "../errors.ts";
 import { parseKept } from "./document.ts";
@@ -8,14 +7,7 @@ import { documentKey, type IndexKeys } from "./keys.ts";
 import type { Query } from "./query.ts";
 import type { Results } from "./results.ts";
 import type { DocumentOf, Fields, Schema } from "./schema.ts";
-import {
-  type Explanation,
-  type Found,
-  MAX_HITS,
-  type QueryOptions,
-  type ScorePart,
-  type Searcher,
-} from "./searcher.ts";
+import type { Explanation, Found, QueryOptions, ScorePart, Searcher } from "./searcher.ts";
 import { type HighlightOptions, snippet } from "./snippets.ts";
 
 export interface SearchOptions extends QueryOptions {
@@ -82,14 +74,11 @@ export class Answers<F extends Fields> {
       const found = await this.#searcher.search(query, options);
       return this.#complete(found, null, false, options);
     }
-    return this.#cached(query, options, integer("cacheMs", options.cacheMs, 1));
+    return this.#cached(query, options, options.cacheMs);
   }
 
   async #cached(query: string | Query, options: SearchOptions, cacheMs: number): Promise<SearchResult<F>> {
     const { offset = 0, limit = 10, cacheHits = 1_000, sort, rank, facets, operator, explain } = options;
-    integer("limit", limit, 0, MAX_HITS);
-    integer("offset", offset, 0, MAX_HITS);
-    integer("cacheHits", cacheHits, 1, MAX_HITS);
     const hash = this.#results.hash([query, sort, rank, facets, operator, explain, cacheHits]);
     const kept = options.fresh === true ? null : await this.#results.recall(hash, offset, limit);
     if (kept !== null) return this.#complete(kept, kept.id, true, options);
@@ -105,8 +94,6 @@ export class Answers<F extends Fields> {
   async page(id: string, options: PageOptions): Promise<SearchResult<F> | null> {
     const { offset = 0, limit = 10 } = options;
     if (typeof id !== "string" || id === "") throw new InputError("id must be that of a kept answer");
-    integer("limit", limit, 0, MAX_HITS);
-    integer("offset", offset, 0, MAX_HITS);
     const kept = await this.#results.page(id, offset, limit);
     return kept === null ? null : this.#complete(kept, id, true, options);
   }

@@ -100,7 +100,7 @@ export class Schema {
     this.text = entries.flatMap(([name, field]) => (field.type === "text" ? [textColumn(name, field, standard)] : []));
     this.columns = entries.flatMap(([name, field]) => (field.type === "text" ? [] : [{ name, type: field.type }]));
     this.positions = options.positions ?? true;
-    this.k1 = ranged("k1", options.k1 ?? 1.2, 0, 100);
+    this.k1 = options.k1 ?? 1.2;
     this.#textByName = new Map(this.text.map(({ name }, at) => [name, at]));
     this.#columnByName = new Map(this.columns.map((column) => [column.name, column]));
     // Weights, b and k1 are no part of it: they are applied when asking, and each process may have its own.

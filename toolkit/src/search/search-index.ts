@@ -10,12 +10,14 @@
  * The store has logs that writers append to (log.ts, scripts.ts); a process that searches follows the logs that its queries
  * touch (replica.ts) and evaluates them itself (searcher.ts, evaluate.ts).
  */
-import { integer } from "../checks.ts";
+import { aStore, integer } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import { NameIndex } from "../names.ts";
+import { defineOptions, prefix, text, whole } from "../options.ts";
 import { Answers, type PageOptions, type SearchOptions, type SearchResult } from "./answers.ts";
 import { type Inspection, type InspectOptions, inspect, type TermsOptions, type TermsPage, terms } from "./inspect.ts";
 import { documentKey, type IndexKeys, indexKeys } from "./keys.ts";
+import { indexing, paging, searching } from "./options.ts";
 import type { Query } from "./query.ts";
 import { Replica } from "./replica.ts";
 import { Results } from "./results.ts";
@@ -45,8 +47,8 @@ const CLEARED_AT_ONCE = 200;
 
 export function limitsOf(options: { readonly maxExpansions?: number; readonly maxPostings?: number }): Limits {
   return {
-    maxExpansions: integer("maxExpansions", options.maxExpansions ?? 1_000, 1, 100_000),
-    maxPostings: integer("maxPostings", options.maxPostings ?? 2_000_000, 1),
+    maxExpansions: options.maxExpansions ?? 1_000,
+    maxPostings: options.maxPostings ?? 2_000_000,
   };
 }
 
@@ -63,7 +65,7 @@ export interface Shard {
 
 export function shardOf(store: Store, name: string, schema: Schema, options: IndexOptions<Fields>): Shard {
   const keys = indexKeys(options.prefix ?? "search", name);
-  const cacheBytes = integer("cacheBytes", options.cacheBytes ?? 128 * 1024 * 1024, 0);
+  const cacheBytes = options.cacheBytes ?? 128 * 1024 * 1024;
   const writer = new Writer(store, keys, schema);
   const replica = new Replica(store, keys, schema, cacheBytes);
   return { name, names: indexNames(store, options.prefix), store, keys, schema, writer, replica };
@@ -73,6 +75,31 @@ export function shardOf(store: Store, name: string, schema: Schema, options: Ind
 export const indexNames = (store: Store, prefix = "search"): NameIndex =>
   new NameIndex(store, `${prefix}:names`, YEAR_MS);
 
+const OPTIONS = defineOptions<IndexOptions<Fields>>("SearchIndex", indexing);
+
+const OPEN_OPTIONS = defineOptions<{ readonly prefix?: string }>("SearchIndex.open", {
+  prefix,
+});
+
+const VERSION_OPTIONS = defineOptions<{ readonly ifVersion?: number }>("SearchIndex.patch", {
+  ifVersion: whole(0),
+});
+
+const SEARCH_OPTIONS = defineOptions<SearchOptions>("SearchIndex.search", searching);
+
+const PAGE_OPTIONS = defineOptions<PageOptions>("SearchIndex.page", paging);
+
+const INSPECT_OPTIONS = defineOptions<InspectOptions>("SearchIndex.inspect", {
+  maxTerms: whole(0),
+  longest: whole(0, 1_000),
+});
+
+const TERMS_OPTIONS = defineOptions<TermsOptions>("SearchIndex.terms", {
+  prefix: text,
+  after: text,
+  limit: whole(1, 10_000),
+});
+
 export class SearchIndex<F extends Fields> {
   readonly name: string;
   readonly schema: Schema;
@@ -81,6 +108,8 @@ export class SearchIndex<F extends Fields> {
   readonly #answers: Answers<F>;
 
   constructor(store: Store, name: string, options: IndexOptions<F>) {
+    aStore("SearchIndex", store);
+    OPTIONS.check(options);
     this.name = name;
     this.schema = new Schema(options);
     this.#shard = shardOf(store, name, this.schema, options);
@@ -98,6 +127,8 @@ export class SearchIndex<F extends Fields> {
     name: string,
     options: { readonly prefix?: string } = {},
   ): Promise<{ readonly index: SearchIndex<Fields>; readonly isSearchable: boolean } | null> {
+    aStore("SearchIndex", store);
+    OPEN_OPTIONS.check(options);
     const { meta } = indexKeys(options.prefix ?? "search", name);
     const description = await store.call("HGET", meta, "f");
     if (typeof description !== "string" || description === "") return null;
@@ -123,12 +154,14 @@ export class SearchIndex<F extends Fields> {
   }
 
   /** Changes number, string and tags fields, and leaves the words alone. Null takes a value away. */
-  patch(id: string, changes: PatchOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PatchOutcome> {
+  async patch(id: string, changes: PatchOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PatchOutcome> {
+    VERSION_OPTIONS.check(options);
     return this.#shard.writer.patch(id, changes, options.ifVersion);
   }
 
   /** True if it was there. With `ifVersion`, only if that is its version. */
   async remove(id: string, options: { readonly ifVersion?: number } = {}): Promise<boolean> {
+    VERSION_OPTIONS.check(options);
     return (await this.#shard.writer.remove([id], options.ifVersion)) === 1;
   }
 
@@ -144,12 +177,14 @@ export class SearchIndex<F extends Fields> {
   }
 
   /** Documents that match, best first. Text is never refused; what was not understood is in the explanation. */
-  search(query: string | Query, options: SearchOptions = {}): Promise<SearchResult<F>> {
+  async search(query: string | Query, options: SearchOptions = {}): Promise<SearchResult<F>> {
+    SEARCH_OPTIONS.check(options);
     return this.#answers.search(query, options);
   }
 
   /** A page of an answer that was kept with `cacheMs`; null if it is no longer. */
-  page(id: string, options: PageOptions = {}): Promise<SearchResult<F> | null> {
+  async page(id: string, options: PageOptions = {}): Promise<SearchResult<F> | null> {
+    PAGE_OPTIONS.check(options);
     return this.#answers.page(id, options);
   }
 
@@ -179,12 +214,14 @@ export class SearchIndex<F extends Fields> {
   }
 
   /** For people: how large the index is and what its longest lists are. */
-  inspect(options: InspectOptions = {}): Promise<Inspection> {
+  async inspect(options: InspectOptions = {}): Promise<Inspection> {
+    INSPECT_OPTIONS.check(options);
     return inspect(this.#shard, this.#searcher, options);
   }
 
   /** The words of the index in order, with how many bytes each takes. */
-  terms(options: TermsOptions = {}): Promise<TermsPage> {
+  async terms(options: TermsOptions = {}): Promise<TermsPage> {
+    TERMS_OPTIONS.check(options);
     return terms(this.#shard, this.#searcher, options);
   }
 

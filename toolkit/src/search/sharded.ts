@@ -8,13 +8,15 @@
  * nothing else moves. While documents move, every writer must know both sets of shards (`previous`): it writes to the new home
  * and takes the document from the old one. `move` brings over what nobody has written.
  */
-import { integer } from "../checks.ts";
+import { aStore, integer } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { callback, defineOptions, listOf, signal, text, whole } from "../options.ts";
 import { Answers, type PageOptions, type SearchOptions, type SearchResult } from "./answers.ts";
 import { type Inspection, type InspectOptions, inspect } from "./inspect.ts";
 import { goneKey } from "./keys.ts";
+import { indexing, paging, searching } from "./options.ts";
 import type { Query } from "./query.ts";
 import { Results } from "./results.ts";
 import { type DocumentOf, type Fields, type PatchOf, Schema } from "./schema.ts";
@@ -45,6 +47,30 @@ const BATCH = 500;
 const GONE_MS = 600_000;
 const NO_NEEDS = { words: new Set<string>(), columns: new Set<string>(), vocabulary: false };
 
+const OPTIONS = defineOptions<ShardedOptions<Fields>>("ShardedSearch", {
+  ...indexing,
+  previous: listOf(text),
+});
+
+const VERSION_OPTIONS = defineOptions<{ readonly ifVersion?: number }>("ShardedSearch.patch", {
+  ifVersion: whole(0),
+});
+
+const SEARCH_OPTIONS = defineOptions<SearchOptions>("ShardedSearch.search", searching);
+
+const PAGE_OPTIONS = defineOptions<PageOptions>("ShardedSearch.page", paging);
+
+const INSPECT_OPTIONS = defineOptions<InspectOptions>("ShardedSearch.inspect", {
+  maxTerms: whole(0),
+  longest: whole(0, 1_000),
+});
+
+const MOVE_OPTIONS = defineOptions<MoveOptions<Fields>>("ShardedSearch.move", {
+  document: callback,
+  signal,
+  onProgress: callback,
+});
+
 export class ShardedSearch<F extends Fields> {
   readonly schema: Schema;
   readonly #shards: ReadonlyMap<string, Shard>;
@@ -54,6 +80,8 @@ export class ShardedSearch<F extends Fields> {
   readonly #answers: Answers<F>;
 
   constructor(places: readonly ShardPlace[], options: ShardedOptions<F>) {
+    OPTIONS.check(options);
+    for (const { store } of places) aStore("ShardedSearch", store);
     integer("the number of shards", places.length, 1, 1_024);
     this.schema = new Schema(options);
     this.#shards = new Map(places.map(({ store, name }) => [name, shardOf(store, name, this.schema, options)]));
@@ -127,6 +155,7 @@ export class ShardedSearch<F extends Fields> {
   }
 
   async patch(id: string, changes: PatchOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PatchOutcome> {
+    VERSION_OPTIONS.check(options);
     const former = this.#formerHome(id);
     if (former !== null) await this.#moveOne(former, id);
     return this.#home(id).writer.patch(id, changes, options.ifVersion);
@@ -146,12 +175,14 @@ export class ShardedSearch<F extends Fields> {
     return kept === null ? null : { id, version: kept.version, document: JSON.parse(kept.stored) };
   }
 
-  search(query: string | Query, options: SearchOptions = {}): Promise<SearchResult<F>> {
+  async search(query: string | Query, options: SearchOptions = {}): Promise<SearchResult<F>> {
+    SEARCH_OPTIONS.check(options);
     return this.#answers.search(query, options);
   }
 
   /** A page of an answer that was kept with `cacheMs`, on the first shard; null if it is no longer. */
-  page(id: string, options: PageOptions = {}): Promise<SearchResult<F> | null> {
+  async page(id: string, options: PageOptions = {}): Promise<SearchResult<F> | null> {
+    PAGE_OPTIONS.check(options);
     return this.#answers.page(id, options);
   }
 
@@ -164,6 +195,7 @@ export class ShardedSearch<F extends Fields> {
 
   /** Of each shard, by its name. */
   async inspect(options: InspectOptions = {}): Promise<Record<string, Inspection>> {
+    INSPECT_OPTIONS.check(options);
     const looked: [string, Inspection][] = [];
     for (const [name, shard] of this.#shards) looked.push([name, await inspect(shard, this.#searcher, options)]);
     return Object.fromEntries(looked);
@@ -171,6 +203,7 @@ export class ShardedSearch<F extends Fields> {
 
   /** Brings every document to its home. May be stopped and run again, and by several at once. Answers how many it moved. */
   async move(options: MoveOptions<F> = {}): Promise<number> {
+    MOVE_OPTIONS.check(options);
     if (options.document === undefined) this.#needStored();
     const shards = [...this.#shards];
     const ids = await this.#searcher.view(NO_NEEDS, (replicas) =>

@@ -1,5 +1,4 @@
 /** The piece of a text that has most of what was looked for, with the words marked. */
-import { integer } from "../checks.ts";
 import type { Analyser } from "./analyser.ts";
 
 export interface HighlightOptions {
@@ -27,7 +26,6 @@ export function snippet(
   options: HighlightOptions,
 ): string {
   const { before = "<mark>", after = "</mark>", units = 160 } = options;
-  integer("units", units, 16, 100_000);
   const marks: Mark[] = [];
   analyser.words(text, (word, _, start, end) => {
     if (words.has(word)) marks.push({ word, start, end });

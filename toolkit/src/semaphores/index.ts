@@ -2,12 +2,15 @@
  * Counting semaphores: at most so many permits of a name are held at a time, each for as long as its lease is kept, given in
  * the order of asking. All of it is in ../leases; here is the API.
  */
+import { aStore } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
 import type { Lease } from "../leases/lease.ts";
+import { acquiring, leasing, resuming } from "../leases/options.ts";
 import { type AcquireOptions, Permits, positive } from "../leases/permits.ts";
 import { semaphoreScripts } from "../leases/scripts.ts";
 import { whileHeld } from "../leases/while-held.ts";
+import { defineOptions, prefix, required, whole, withDefaults } from "../options.ts";
 
 export { LeaseLostError } from "../errors.ts";
 export { Lease } from "../leases/lease.ts";
@@ -40,12 +43,26 @@ export interface SemaphoreInspection {
 const DEFAULTS = { prefix: "semaphore", leaseMs: 30_000, waitMs: 10_000, maxWaiting: 10_000, fenceMemoryMs: 3_600_000 };
 const MOST_PERMITS = 1_000_000_000;
 
+const OPTIONS = defineOptions<SemaphoresOptions>("Semaphores", {
+  ...leasing,
+  limit: required(whole(1, MOST_PERMITS)),
+  prefix,
+});
+
+const ACQUIRE_OPTIONS = defineOptions<PermitOptions>("Semaphores.acquire", {
+  ...acquiring,
+  permits: whole(1, MOST_PERMITS),
+});
+
+const RESUME_OPTIONS = defineOptions<{ readonly renew?: boolean }>("Semaphores.resume", resuming);
+
 export class Semaphores {
   readonly #permits: Permits;
 
   constructor(store: Store, options: SemaphoresOptions) {
-    const { limit, prefix, leaseMs, waitMs, maxWaiting, fenceMemoryMs } = { ...DEFAULTS, ...options };
-    checkCount("limit", limit);
+    aStore("Semaphores", store);
+    OPTIONS.check(options);
+    const { limit, prefix, leaseMs, waitMs, maxWaiting, fenceMemoryMs } = withDefaults(DEFAULTS, options);
     this.#permits = new Permits(store, {
       prefix,
       what: "semaphore",
@@ -64,8 +81,8 @@ export class Semaphores {
    * more are asked for than there are in all.
    */
   async acquire(name: string, options: PermitOptions = {}): Promise<Lease | null> {
+    ACQUIRE_OPTIONS.check(options);
     const permits = options.permits ?? 1;
-    checkCount("permits", permits);
     return this.#permits.acquire(name, permits, options);
   }
 
@@ -89,7 +106,8 @@ export class Semaphores {
   }
 
   /** Takes permits over by their handle. Null when they have run out. */
-  resume(handle: string, options: { readonly renew?: boolean } = {}): Promise<Lease | null> {
+  async resume(handle: string, options: { readonly renew?: boolean } = {}): Promise<Lease | null> {
+    RESUME_OPTIONS.check(options);
     return this.#permits.resume(handle, options);
   }
 

@@ -1,4 +1,5 @@
 /** The one cookie that sessions need: read from a request, written with every attribute that keeps it from others. */
+import { type Check, choice, defineOptions } from "../options.ts";
 
 export interface CookieOptions {
   readonly name?: string;
@@ -8,6 +9,20 @@ export interface CookieOptions {
   /** Only over TLS. "auto", the default: whenever the request came that way. */
   readonly secure?: boolean | "auto";
 }
+
+/** What a header could not hold, or what would end it. */
+const token: Check = {
+  expected: "text without spaces, commas, semicolons and control characters",
+  accepts: (value) => typeof value === "string" && /^[!-+\--:<-~]+$/.test(value),
+};
+
+export const COOKIE_OPTIONS = defineOptions<CookieOptions>("sessionMiddleware.cookie", {
+  name: token,
+  path: token,
+  domain: token,
+  sameSite: choice("lax", "strict", "none"),
+  secure: choice(true, false, "auto"),
+});
 
 export const DEFAULT_COOKIE = "sid";
 

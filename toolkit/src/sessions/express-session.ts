@@ -8,9 +8,12 @@
  * express-session keeps a session as one JSON document and writes it whole: of two requests at once the later one wins. Where
  * that matters, use our own middleware (http.ts), which changes single fields.
  */
+
+import { aStore } from "../checks.ts";
 import { json } from "../codec.ts";
 import type { Reply } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
+import { defineOptions, prefix, whole } from "../options.ts";
 
 /** What express-session passes around: only the cookie's age matters here. */
 interface SessionDocument {
@@ -24,6 +27,8 @@ export interface ExpressStoreOptions {
   /** For sessions whose cookie has no age of its own. */
   readonly ttlMs?: number;
 }
+
+const OPTIONS = defineOptions<ExpressStoreOptions>("expressSessionStore", { prefix, ttlMs: whole(1) });
 
 const codec = json<SessionDocument>();
 
@@ -41,6 +46,8 @@ export function expressSessionStore<B extends object>(
 
     constructor(store: Store, options: ExpressStoreOptions = {}) {
       super();
+      aStore("expressSessionStore", store);
+      OPTIONS.check(options);
       this.#documents = new Documents(store, options);
     }
 

@@ -13,7 +13,8 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { CinnabarError } from "../errors.ts";
-import { type CookieOptions, DEFAULT_COOKIE, readCookie, writeCookie } from "./cookies.ts";
+import { callback, defineOptions, flag, within } from "../options.ts";
+import { COOKIE_OPTIONS, type CookieOptions, DEFAULT_COOKIE, readCookie, writeCookie } from "./cookies.ts";
 import type { Session, SessionData, Sessions } from "./index.ts";
 
 export interface SessionHttpOptions {
@@ -22,12 +23,21 @@ export interface SessionHttpOptions {
   readonly viewed?: (request: IncomingMessage) => string | undefined;
 }
 
+const OPTIONS = defineOptions<SessionHttpOptions>("sessionMiddleware", {
+  cookie: within(COOKIE_OPTIONS),
+  viewed: callback,
+});
+
 export interface WithSession {
   readonly session: RequestSession;
 }
 
 /** Sends a Set-Cookie header, in whatever way the framework does that. */
 type SetCookie = (header: string) => void;
+
+const SIGN_OUT_OPTIONS = defineOptions<{ readonly keepThis?: boolean }>("RequestSession.signOutEverywhere", {
+  keepThis: flag,
+});
 
 /** The session of one request. */
 export class RequestSession {
@@ -88,6 +98,7 @@ export class RequestSession {
 
   /** Signs the user out on every device; with `keepThis`, on every other. */
   async signOutEverywhere(options: { readonly keepThis?: boolean } = {}): Promise<number> {
+    SIGN_OUT_OPTIONS.check(options);
     const { user, token } = this.#session ?? { user: null, token: "" };
     if (user === null) return 0;
     const ended = await this.#sessions.signOutEverywhere(user, options.keepThis === true ? { except: token } : {});
@@ -106,6 +117,7 @@ export function sessionMiddleware(
   sessions: Sessions,
   options: SessionHttpOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void {
+  OPTIONS.check(options);
   const { cookie = {} } = options;
   return (request, response, next) => {
     const setCookie: SetCookie = (header) => {
@@ -144,6 +156,7 @@ export function sessionsForFastify(
   sessions: Sessions,
   options: SessionHttpOptions = {},
 ): void {
+  OPTIONS.check(options);
   const { cookie = {} } = options;
   fastify.decorateRequest("session", null);
   const hook = async (request: FastifyRequest & { session: RequestSession }, reply: FastifyReply): Promise<void> => {

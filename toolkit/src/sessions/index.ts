@@ -11,11 +11,12 @@
  * http.ts has middleware for Express and Fastify, express-session.ts a store for express-session.
  */
 import type { BackgroundLoop } from "../background-loop.ts";
-import { integer, word } from "../checks.ts";
+import { aStore, integer, word } from "../checks.ts";
 import { type Codec, encodeWithin, json } from "../codec.ts";
 import type { Answer, Reply } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { callback, defineOptions, object, prefix, text, whole } from "../options.ts";
 import type { Script } from "../script.ts";
 import { sessionCleaner } from "./cleaner.ts";
 import { anonymousTag, liveKey, liveKeys, newToken, placeOf, type SessionPlace, sessionKeys, userTag } from "./keys.ts";
@@ -82,6 +83,36 @@ export interface LiveSession {
   readonly endsAt: Date;
 }
 
+const OPTIONS = defineOptions<SessionsOptions>("Sessions", {
+  prefix,
+  idleMs: whole(1_000),
+  absoluteMs: whole(1_000),
+  maxPerUser: whole(1, 10_000),
+  maxLive: whole(1),
+  viewed: whole(1, 10_000),
+  maxValueBytes: whole(1),
+  timeoutMs: whole(1),
+});
+
+const CREATE_OPTIONS = defineOptions<{ readonly user?: string; readonly data?: SessionData }>("Sessions.create", {
+  user: text,
+  data: object,
+});
+
+const CLEANER_OPTIONS = defineOptions<{ readonly everyMs?: number; readonly onError?: (error: unknown) => void }>(
+  "Sessions.cleaner",
+  {
+    everyMs: whole(1),
+    onError: callback,
+  },
+);
+
+const UPDATE_OPTIONS = defineOptions<{ readonly ifVersion?: number }>("Sessions.update", { ifVersion: whole(0) });
+
+const SIGN_OUT_OPTIONS = defineOptions<{ readonly except?: string }>("Sessions.signOutEverywhere", { except: text });
+
+const LIST_OPTIONS = defineOptions<{ readonly current?: string }>("Sessions.list", { current: text });
+
 export class Sessions {
   readonly #store: Store;
   readonly #prefix: string;
@@ -97,15 +128,17 @@ export class Sessions {
   readonly #noted = new Map<string, number>();
 
   constructor(store: Store, options: SessionsOptions = {}) {
+    aStore("Sessions", store);
+    OPTIONS.check(options);
     this.#store = store;
     this.#prefix = options.prefix ?? "session";
-    this.#idleMs = integer("idleMs", options.idleMs ?? 14 * DAY_MS, 1_000);
-    this.#absoluteMs = integer("absoluteMs", options.absoluteMs ?? 90 * DAY_MS, 1_000);
-    this.#maxPerUser = integer("maxPerUser", options.maxPerUser ?? 100, 1, 10_000);
-    this.#maxLive = integer("maxLive", options.maxLive ?? 10_000_000, 1);
-    this.#maxViewed = integer("viewed", options.viewed ?? 25, 1, 10_000);
-    this.#maxValueBytes = integer("maxValueBytes", options.maxValueBytes ?? 65_536, 1);
-    this.#limits = { timeoutMs: integer("timeoutMs", options.timeoutMs ?? 5_000, 1) };
+    this.#idleMs = options.idleMs ?? 14 * DAY_MS;
+    this.#absoluteMs = options.absoluteMs ?? 90 * DAY_MS;
+    this.#maxPerUser = options.maxPerUser ?? 100;
+    this.#maxLive = options.maxLive ?? 10_000_000;
+    this.#maxViewed = options.viewed ?? 25;
+    this.#maxValueBytes = options.maxValueBytes ?? 65_536;
+    this.#limits = { timeoutMs: options.timeoutMs ?? 5_000 };
   }
 
   #run<P, T>(script: Script<P, T>, params: P): Promise<T> {
@@ -119,6 +152,7 @@ export class Sessions {
 
   /** Begins a session, of a user or of somebody who has not signed in. */
   async create(options: { readonly user?: string; readonly data?: SessionData } = {}): Promise<Session> {
+    CREATE_OPTIONS.check(options);
     const { user, data = {} } = options;
     return this.#create(user, this.#encode(data));
   }
@@ -155,6 +189,7 @@ export class Sessions {
     changes: Readonly<Record<string, unknown>>,
     options: { readonly ifVersion?: number } = {},
   ): Promise<Session | "conflict" | null> {
+    UPDATE_OPTIONS.check(options);
     const place = placeOf(token);
     if (place === null) return null;
     const words = Object.entries(changes).flatMap(([name, value]) => {
@@ -166,7 +201,7 @@ export class Sessions {
     integer("the number of changes", words.length / 3, 1, MAX_PIECES);
     const answer = await this.#run(update, {
       session: this.#keys(place).session,
-      ifVersion: options.ifVersion === undefined ? "" : integer("ifVersion", options.ifVersion, 0),
+      ifVersion: options.ifVersion ?? "",
       maxPieces: MAX_PIECES,
       changes: words,
     });
@@ -206,6 +241,7 @@ export class Sessions {
 
   /** Ends all sessions of a user, except that of the token if one is given. Answers how many. */
   async signOutEverywhere(user: string, options: { readonly except?: string } = {}): Promise<number> {
+    SIGN_OUT_OPTIONS.check(options);
     const tag = userTag(word("user", user));
     const except = options.except === undefined ? null : placeOf(options.except);
     return this.#run(takeAll, {
@@ -222,6 +258,7 @@ export class Sessions {
 
   /** The living sessions of a user, the latest used first. */
   async list(user: string, options: { readonly current?: string } = {}): Promise<SessionInfo[]> {
+    LIST_OPTIONS.check(options);
     const tag = userTag(word("user", user));
     const current = options.current === undefined ? null : placeOf(options.current);
     const found = await this.#run(list, {
@@ -289,6 +326,7 @@ export class Sessions {
 
   /** Ends the least recently used sessions beyond `maxLive`, again and again. Any number of processes may run one. */
   cleaner(options: { readonly everyMs?: number; readonly onError?: (error: unknown) => void } = {}): BackgroundLoop {
+    CLEANER_OPTIONS.check(options);
     return sessionCleaner(this.#store, {
       prefix: this.#prefix,
       maxLive: this.#maxLive,

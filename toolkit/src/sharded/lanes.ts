@@ -5,7 +5,6 @@
  * it knows of, by their own generation, has not missed one. Lanes that are given up get nothing more and are emptied by those who
  * pop; when nothing is left in them, the change is over.
  */
-import { integer } from "../checks.ts";
 import type { Reply } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { CinnabarError, ServerError } from "../errors.ts";
@@ -57,8 +56,6 @@ export class Lanes {
     this.store = store;
     this.name = checkedName(name);
     this.prefix = prefix;
-    integer("lanes", lanes, 1, MOST_LANES);
-    integer("pieceSize", pieceSize, 1, MOST_PER_PIECE);
     this.#options = { lanes, pieceSize };
     this.#names = new NameIndex(store, namesKey(prefix), NAMES_MS);
   }
@@ -145,13 +142,13 @@ export class Lanes {
   /** Begins a change. False when one is under way. */
   async reshard(lanes: number | undefined, pieceSize: number | undefined): Promise<boolean> {
     const view = await this.freshView();
-    const wanted = integer("lanes", lanes ?? view.lanes, 1, MOST_LANES);
+    const wanted = lanes ?? view.lanes;
     const planned = {
       root: rootKey(this.prefix, this.name),
       from: view.layout,
       lanes: wanted,
       wide: Math.max(view.wide, wanted),
-      size: integer("pieceSize", pieceSize ?? view.size, 1, MOST_PER_PIECE),
+      size: pieceSize ?? view.size,
     };
     if (view.isMoving || !(await this.store.run(planLanes, planned))) return false;
     await this.freshView();

@@ -2,7 +2,6 @@
  * Moving elements from one layout to the next: step by step behind each tag, by whoever has its lease. See scripts/movement.ts for
  * what makes it safe.
  */
-import { integer } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import type { Reply, Word } from "../connection/port.ts";
 import { ServerError } from "../errors.ts";
@@ -41,8 +40,8 @@ interface Budget {
 
 /** Moves elements of a change that is under way, until it is over or others are at it. */
 export async function moveAll(structure: Structure, options: MoveOptions = {}): Promise<MoveResult> {
-  const leaseMs = integer("leaseMs", options.leaseMs ?? 10_000, 1);
-  const maxSteps = integer("maxSteps", options.maxSteps ?? Number.MAX_SAFE_INTEGER, 1);
+  const leaseMs = options.leaseMs ?? 10_000;
+  const maxSteps = options.maxSteps ?? Number.MAX_SAFE_INTEGER;
   const root = await structure.freshRoot();
   if (!root.moving) return { moved: 0, finished: true };
   const gates = await beginAll(structure, root);

@@ -7,16 +7,17 @@
  *   await active.count();
  *   await active.countWith("and", yesterday);
  */
-import { integer, oneOf } from "../checks.ts";
+import { aStore, integer, oneOf } from "../checks.ts";
 import type { Reply, Word } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
+import { defineOptions, prefix, whole } from "../options.ts";
 import type { Script } from "../script.ts";
 import { oldDirOf } from "./movement.ts";
 import { type Layout, spotOfNumber } from "./place.ts";
 import { count, get, read, replace, set } from "./scripts/bitmap.ts";
 import { ranges } from "./scripts/movement.ts";
 import { Shards } from "./shards.ts";
-import { type Gate, type Item, type ShardedOptions, Structure } from "./structure.ts";
+import { type Gate, type Item, type ShardedOptions, Structure, sharding } from "./structure.ts";
 
 /** Bits behind one tag, and at once: 128 KiB. */
 const STRIDE = 2 ** 20;
@@ -46,6 +47,13 @@ export interface BitBlock {
   readonly bytes: Buffer;
 }
 
+const OPTIONS = defineOptions<ShardedBitmapOptions>("ShardedBitmap", {
+  prefix,
+  tags: sharding.tags,
+  shardSize: whole(1, STRIDE),
+  maxBits: whole(1, 2 ** 40),
+});
+
 export class ShardedBitmap {
   readonly name: string;
   readonly shards: Shards;
@@ -53,9 +61,11 @@ export class ShardedBitmap {
   readonly #structure: Structure;
 
   constructor(store: Store, name: string, options: ShardedBitmapOptions = {}) {
+    aStore("ShardedBitmap", store);
+    OPTIONS.check(options);
     const { shardSize = DEFAULT_SIZE, maxBits = 2 ** 32 } = options;
     integer("shardSize, as a power of two,", Math.log2(shardSize), 10, 20);
-    this.maxBits = integer("maxBits", maxBits, 1, 2 ** 40);
+    this.maxBits = maxBits;
     this.#structure = new Structure(
       store,
       "bitmap",

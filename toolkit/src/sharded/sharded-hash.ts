@@ -5,15 +5,16 @@
  *   await cities.set("17", { name: "Berlin", country: "DE" });
  *   await cities.get("17");
  */
-import { integer, word } from "../checks.ts";
+import { aStore, integer, word } from "../checks.ts";
 import { type Codec, encodeWithin, json } from "../codec.ts";
 import type { Store } from "../connection/store.ts";
+import { codec, defineOptions, text, whole } from "../options.ts";
 import { type OnceOptions, receiptOf } from "./once.ts";
 import { spotOf } from "./place.ts";
 import { scanAll, scanPage } from "./scan.ts";
 import { get, has, increment, incrementOnce, remove, set, setIfAbsent } from "./scripts/hash.ts";
 import { Shards } from "./shards.ts";
-import { type Item, type ShardedOptions, Structure } from "./structure.ts";
+import { type Item, type ShardedOptions, Structure, sharding } from "./structure.ts";
 
 /** Fields and members: the limit of what is packed is far below. */
 export const MAX_ELEMENT_BYTES = 65_536;
@@ -36,6 +37,21 @@ export interface Page<E> {
   readonly next: string | null;
 }
 
+const OPTIONS = defineOptions<ShardedHashOptions<unknown>>("ShardedHash", {
+  ...sharding,
+  codec,
+  maxValueBytes: whole(1, 536_870_912),
+});
+
+const INCREMENT_OPTIONS = defineOptions<OnceOptions>("ShardedHash.increment", {
+  id: text,
+});
+
+const SCAN_OPTIONS = defineOptions<ScanOptions>("ShardedHash.scan", {
+  cursor: text,
+  count: whole(1, 100_000),
+});
+
 export class ShardedHash<T = unknown> {
   readonly name: string;
   readonly shards: Shards;
@@ -44,11 +60,13 @@ export class ShardedHash<T = unknown> {
   readonly #maxValueBytes: number;
 
   constructor(store: Store, name: string, options: ShardedHashOptions<T> = {}) {
+    aStore("ShardedHash", store);
+    OPTIONS.check(options);
     this.#structure = new Structure(store, "hash", name, options);
     this.name = name;
     this.shards = new Shards(this.#structure);
     this.#codec = options.codec ?? json<T>();
-    this.#maxValueBytes = integer("maxValueBytes", options.maxValueBytes ?? 1_048_576, 1, 536_870_912);
+    this.#maxValueBytes = options.maxValueBytes ?? 1_048_576;
   }
 
   /** True if the field is new. */
@@ -103,6 +121,7 @@ export class ShardedHash<T = unknown> {
 
   /** Adds to an integer, 0 if there is none, and answers the sum. Values are stored as JSON stores numbers. */
   async increment(field: string, by = 1, options: OnceOptions = {}): Promise<number> {
+    INCREMENT_OPTIONS.check(options);
     integer("by", by, Number.MIN_SAFE_INTEGER);
     const structure = this.#structure;
     const root = await structure.root();
@@ -128,7 +147,8 @@ export class ShardedHash<T = unknown> {
 
   /** The same page by page. */
   async scan(options: ScanOptions = {}): Promise<Page<[field: string, value: T]>> {
-    const count = integer("count", options.count ?? 1_000, 1, 100_000);
+    SCAN_OPTIONS.check(options);
+    const count = options.count ?? 1_000;
     const { elements, next } = await scanPage(this.#structure, options.cursor, count);
     return { next, elements: elements.map(({ element, value }) => [element.toString("utf8"), this.#decode(value!)]) };
   }

@@ -8,14 +8,15 @@
  * With one lane, the default, it is a list: the order is exact, whoever pushes and pops. With several, each lane is such a list with
  * a Cluster slot of its own; elements are put into the lanes in turn, or those with the same `key` into the same one.
  */
-import { integer, oneOf, word } from "../checks.ts";
+import { aStore, integer, oneOf, word } from "../checks.ts";
 import { type Codec, encodeWithin, json } from "../codec.ts";
 import type { Reply, Word } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { CinnabarError, ServerError } from "../errors.ts";
+import { codec, defineOptions, prefix, signal, text, whole } from "../options.ts";
 import { Bells, type Side, type WaitOptions } from "./bells.ts";
 import { rootKey } from "./keys.ts";
-import { Lanes, type ListOptions, type View } from "./lanes.ts";
+import { Lanes, type ListOptions, MOST_LANES, MOST_PER_PIECE, type View } from "./lanes.ts";
 import { type OnceOptions, receiptOf } from "./once.ts";
 import { hashOf } from "./place.ts";
 import { clearLane, look, pop, popOnce, push, pushOnce } from "./scripts/list.ts";
@@ -53,6 +54,31 @@ export interface ListInfo {
   readonly moving: { readonly elementsLeft: number; readonly lanesLeft: number } | null;
 }
 
+const OPTIONS = defineOptions<ShardedListOptions<unknown>>("ShardedList", {
+  prefix,
+  lanes: whole(1, MOST_LANES),
+  pieceSize: whole(1, MOST_PER_PIECE),
+  codec,
+  maxElements: whole(1),
+  maxValueBytes: whole(1, 536_870_912),
+});
+
+const PUSH_OPTIONS = defineOptions<PushOptions>("ShardedList.pushMany", {
+  id: text,
+  key: text,
+});
+
+const POP_OPTIONS = defineOptions<PopOptions>("ShardedList.pop", {
+  id: text,
+  waitMs: whole(1),
+  signal,
+});
+
+const RESHARD_OPTIONS = defineOptions<{ readonly lanes?: number; readonly pieceSize?: number }>("ShardedList.reshard", {
+  lanes: whole(1, MOST_LANES),
+  pieceSize: whole(1, MOST_PER_PIECE),
+});
+
 export class ShardedList<T = unknown> {
   readonly name: string;
   readonly #store: Store;
@@ -65,12 +91,14 @@ export class ShardedList<T = unknown> {
   #pops = 0;
 
   constructor(store: Store, name: string, options: ShardedListOptions<T> = {}) {
+    aStore("ShardedList", store);
+    OPTIONS.check(options);
     this.#store = store;
     this.name = name;
     this.#lanes = new Lanes(store, name, options);
     this.#codec = options.codec ?? json<T>();
-    this.#maxElements = integer("maxElements", options.maxElements ?? 10_000_000, 1);
-    this.#maxValueBytes = integer("maxValueBytes", options.maxValueBytes ?? 1_048_576, 1, 536_870_912);
+    this.#maxElements = options.maxElements ?? 10_000_000;
+    this.#maxValueBytes = options.maxValueBytes ?? 1_048_576;
     // Processes do not all begin with the first lane.
     this.#pushes = this.#pops = Math.floor(store.clock.random() * 1_024);
     this.#bells = new Bells<T>(this.#lanes, {
@@ -86,6 +114,7 @@ export class ShardedList<T = unknown> {
 
   /** Adds all of them, one behind the other, into one lane: the last of them is at the end then. Up to 1 000, in one step. */
   async pushMany(side: Side, values: readonly T[], options: PushOptions = {}): Promise<void> {
+    PUSH_OPTIONS.check(options);
     oneOf("side", side, ["left", "right"]);
     integer("the number of values", values.length, 0, VALUES_PER_PUSH);
     if (values.length === 0) return;
@@ -135,13 +164,13 @@ export class ShardedList<T = unknown> {
 
   /** Takes from an end. Null when there is nothing, with `waitMs` for so long. */
   async pop(side: Side, options: PopOptions = {}): Promise<T | null> {
+    POP_OPTIONS.check(options);
     oneOf("side", side, ["left", "right"]);
     options.signal?.throwIfAborted();
     const [value] = await this.#take(side, 1, options, null);
     if (value !== undefined) return value;
     const isWaiting = options.waitMs !== undefined || options.signal !== undefined;
     if (!isWaiting || options.waitMs === 0) return null;
-    if (options.waitMs !== undefined) integer("waitMs", options.waitMs, 1);
     return this.#bells.wait(side, options);
   }
 
@@ -266,7 +295,8 @@ export class ShardedList<T = unknown> {
    * Begins to change the number of lanes or the size of new pieces while others go on. Lanes that are given up get nothing more;
    * when they are empty, `settle` ends the change. False when one is under way.
    */
-  reshard(target: { readonly lanes?: number; readonly pieceSize?: number }): Promise<boolean> {
+  async reshard(target: { readonly lanes?: number; readonly pieceSize?: number }): Promise<boolean> {
+    RESHARD_OPTIONS.check(target);
     return this.#lanes.reshard(target.lanes, target.pieceSize);
   }
 

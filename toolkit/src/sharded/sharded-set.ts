@@ -5,14 +5,22 @@
  *   await seen.add("10482");          // true: new
  *   await seen.has("10482");
  */
-import { integer, word } from "../checks.ts";
+import { aStore, word } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
+import { defineOptions, text, whole } from "../options.ts";
 import { spotOf } from "./place.ts";
 import { scanAll, scanPage } from "./scan.ts";
 import { add, has, remove } from "./scripts/set.ts";
 import { MAX_ELEMENT_BYTES, type Page, type ScanOptions } from "./sharded-hash.ts";
 import { Shards } from "./shards.ts";
-import { type Item, type ShardedOptions, Structure } from "./structure.ts";
+import { type Item, type ShardedOptions, Structure, sharding } from "./structure.ts";
+
+const OPTIONS = defineOptions<ShardedOptions>("ShardedSet", sharding);
+
+const SCAN_OPTIONS = defineOptions<ScanOptions>("ShardedSet.scan", {
+  cursor: text,
+  count: whole(1, 100_000),
+});
 
 export class ShardedSet {
   readonly name: string;
@@ -20,6 +28,8 @@ export class ShardedSet {
   readonly #structure: Structure;
 
   constructor(store: Store, name: string, options: ShardedOptions = {}) {
+    aStore("ShardedSet", store);
+    OPTIONS.check(options);
     this.#structure = new Structure(store, "set", name, options);
     this.name = name;
     this.shards = new Shards(this.#structure);
@@ -67,7 +77,8 @@ export class ShardedSet {
 
   /** The same page by page. */
   async scan(options: ScanOptions = {}): Promise<Page<string>> {
-    const count = integer("count", options.count ?? 1_000, 1, 100_000);
+    SCAN_OPTIONS.check(options);
+    const count = options.count ?? 1_000;
     const { elements, next } = await scanPage(this.#structure, options.cursor, count);
     return { next, elements: elements.map(({ element }) => element.toString("utf8")) };
   }

@@ -6,17 +6,18 @@
  *   await scores.add("ann", 1_200);
  *   await scores.top(10);
  */
-import { integer, oneOf, word } from "../checks.ts";
+import { aStore, word } from "../checks.ts";
 import type { Reply } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { type Check, choice, defineOptions, text, whole } from "../options.ts";
 import { type OnceOptions, receiptOf } from "./once.ts";
 import { spotOf } from "./place.ts";
 import { scanAll, scanPage } from "./scan.ts";
 import { add, count, increment, incrementOnce, range, remove, removeRange, score } from "./scripts/sorted-set.ts";
 import { MAX_ELEMENT_BYTES, type Page, type ScanOptions } from "./sharded-hash.ts";
 import { Shards } from "./shards.ts";
-import { type Gate, type Item, type ShardedOptions, Structure } from "./structure.ts";
+import { type Gate, type Item, type ShardedOptions, Structure, withoutIds } from "./structure.ts";
 
 export interface Scored {
   readonly member: string;
@@ -43,12 +44,43 @@ export interface AddOptions {
 
 const FLAGS = { always: "", new: "NX", existing: "XX", greater: "GT", less: "LT" } as const;
 
+const OPTIONS = defineOptions<Omit<ShardedOptions, "ids">>("ShardedSortedSet", withoutIds);
+
+const ADD_OPTIONS = defineOptions<AddOptions>("ShardedSortedSet.addMany", {
+  when: choice("always", "new", "existing", "greater", "less"),
+});
+
+const INCREMENT_OPTIONS = defineOptions<OnceOptions>("ShardedSortedSet.increment", {
+  id: text,
+});
+
+/** Scores may be infinite. */
+const anyScore: Check = {
+  expected: "a number",
+  accepts: (value) => typeof value === "number" && !Number.isNaN(value),
+};
+
+const RANGE_OPTIONS = defineOptions<RangeOptions>("ShardedSortedSet.range", {
+  min: anyScore,
+  max: anyScore,
+  limit: whole(1, 100_000),
+  order: choice("ascending", "descending"),
+  after: text,
+});
+
+const SCAN_OPTIONS = defineOptions<ScanOptions>("ShardedSortedSet.scan", {
+  cursor: text,
+  count: whole(1, 100_000),
+});
+
 export class ShardedSortedSet {
   readonly name: string;
   readonly shards: Shards;
   readonly #structure: Structure;
 
   constructor(store: Store, name: string, options: Omit<ShardedOptions, "ids"> = {}) {
+    aStore("ShardedSortedSet", store);
+    OPTIONS.check(options);
     this.#structure = new Structure(store, "zset", name, { ...options, ids: "hash" });
     this.name = name;
     this.shards = new Shards(this.#structure);
@@ -64,7 +96,8 @@ export class ShardedSortedSet {
     entries: Iterable<readonly [member: string, score: number]>,
     options: AddOptions = {},
   ): Promise<number> {
-    const when = FLAGS[oneOf("when", options.when ?? "always", ["always", "new", "existing", "greater", "less"])];
+    ADD_OPTIONS.check(options);
+    const when = FLAGS[options.when ?? "always"];
     const root = await this.#structure.root();
     const items = [...entries].map(([member, points]) => ({
       ...this.#item(member, root),
@@ -77,6 +110,7 @@ export class ShardedSortedSet {
 
   /** Adds to a score, 0 if there is none, and answers the sum. */
   async increment(member: string, by: number, options: OnceOptions = {}): Promise<number> {
+    INCREMENT_OPTIONS.check(options);
     if (!Number.isFinite(by)) throw new InputError("by must be a finite number");
     const structure = this.#structure;
     const root = await structure.root();
@@ -149,8 +183,9 @@ export class ShardedSortedSet {
 
   /** Members by score, equal ones by name (as bytes), as the unsharded set has them; page by page. */
   async range(options: RangeOptions = {}): Promise<Page<Scored>> {
-    const limit = integer("limit", options.limit ?? 100, 1, 100_000);
-    const order = oneOf("order", options.order ?? "ascending", ["ascending", "descending"]);
+    RANGE_OPTIONS.check(options);
+    const limit = options.limit ?? 100;
+    const order = options.order ?? "ascending";
     const query: Query = {
       ...bounds(options),
       isReverse: order === "descending",
@@ -230,7 +265,8 @@ export class ShardedSortedSet {
 
   /** The same page by page. */
   async scan(options: ScanOptions = {}): Promise<Page<Scored>> {
-    const size = integer("count", options.count ?? 1_000, 1, 100_000);
+    SCAN_OPTIONS.check(options);
+    const size = options.count ?? 1_000;
     const { elements, next } = await scanPage(this.#structure, options.cursor, size);
     return {
       next,

@@ -6,6 +6,7 @@ import { BackgroundLoop } from "../background-loop.ts";
 import { integer } from "../checks.ts";
 import type { Reply } from "../connection/port.ts";
 import { ServerError } from "../errors.ts";
+import { callback, defineOptions, flag, signal, whole } from "../options.ts";
 import { rootKey } from "./keys.ts";
 import { beginAll, type MoveOptions, type MoveResult, moveAll, oldDirOf } from "./movement.ts";
 import type { Layout } from "./place.ts";
@@ -56,6 +57,28 @@ export interface ShardInfo {
   readonly isOld: boolean;
 }
 
+const LIST_OPTIONS = defineOptions<{ readonly limit?: number }>("Shards.list", {
+  limit: whole(1, 10_000),
+});
+
+const RESHARD_OPTIONS = defineOptions<ReshardTarget>("Shards.reshard", {
+  shards: whole(1),
+  shardSize: whole(1),
+});
+
+const MOVE_OPTIONS = defineOptions<MoveOptions>("Shards.move", {
+  leaseMs: whole(1),
+  maxSteps: whole(1),
+  signal,
+});
+
+const MOVER_OPTIONS = defineOptions<MoverOptions>("Shards.mover", {
+  everyMs: whole(1),
+  leaseMs: whole(1),
+  tune: flag,
+  onError: callback,
+});
+
 export class Shards {
   readonly #structure: Structure;
 
@@ -105,10 +128,11 @@ export class Shards {
 
   /** The shards behind a tag that hold something, with their size in the server's memory; at most `limit`. */
   async list(tag: number, options: { readonly limit?: number } = {}): Promise<ShardInfo[]> {
+    LIST_OPTIONS.check(options);
     const structure = this.#structure;
     const root = await structure.root();
     integer("tag", tag, 0, root.tags - 1);
-    const limit = integer("limit", options.limit ?? 1_000, 1, 10_000);
+    const limit = options.limit ?? 1_000;
     const found = (await this.#shardsOf(tag, limit)).slice(0, limit);
     const answers = await structure.store.pipeline(
       found.flatMap(({ key, isRange }) => [
@@ -181,6 +205,7 @@ export class Shards {
    * when a change is under way already.
    */
   async reshard(target: ReshardTarget): Promise<boolean> {
+    RESHARD_OPTIONS.check(target);
     const structure = this.#structure;
     const root = await structure.freshRoot();
     const { tags, layout, stride } = root;
@@ -236,14 +261,15 @@ export class Shards {
   }
 
   /** Moves elements of a change that is under way, until it is over or others are at it. */
-  move(options: MoveOptions = {}): Promise<MoveResult> {
+  async move(options: MoveOptions = {}): Promise<MoveResult> {
+    MOVE_OPTIONS.check(options);
     return moveAll(this.#structure, options);
   }
 
   /** A loop that moves whenever there is something to move; run one in some processes, or in all. */
   mover(options: MoverOptions = {}): BackgroundLoop {
+    MOVER_OPTIONS.check(options);
     const { everyMs = 5_000, leaseMs, tune = true, onError } = options;
-    integer("everyMs", everyMs, 1);
     const round = async (signal: AbortSignal): Promise<number> => {
       const begun = tune && (await this.tune());
       const { moved } = await this.move({ signal, ...(leaseMs === undefined ? {} : { leaseMs }) });

@@ -5,11 +5,12 @@
  * The gate behind a tag is the truth about that tag; what is known here is a guess that the scripts check. A wrong guess costs one
  * round trip more, once for each tag and change of the layout.
  */
-import { integer, oneOf } from "../checks.ts";
+import { integer } from "../checks.ts";
 import type { Reply, Word } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { CinnabarError, InputError, ServerError } from "../errors.ts";
 import { NameIndex } from "../names.ts";
+import { type Checks, choice, prefix, whole } from "../options.ts";
 import type { Script } from "../script.ts";
 import { checkedName, DEFAULT_PREFIX, namesKey, rootKey, type TagKeys, tagKeys } from "./keys.ts";
 import { averageFill, packedLimits, rangeSize } from "./packing.ts";
@@ -81,6 +82,16 @@ export interface StructureDefaults {
   readonly size?: number;
 }
 
+export const withoutIds: Checks<Omit<ShardedOptions, "ids">> = {
+  prefix,
+  tags: whole(1, MOST_TAGS),
+  expected: whole(0),
+  shardSize: whole(1, STRIDE),
+  maxElements: whole(1),
+};
+
+export const sharding: Checks<ShardedOptions> = { ...withoutIds, ids: choice("range", "hash") };
+
 export class Structure {
   readonly name: string;
   readonly kind: ShardedKind;
@@ -107,11 +118,8 @@ export class Structure {
     this.prefix = options.prefix ?? DEFAULT_PREFIX;
     this.#options = options;
     this.#defaults = defaults;
-    integer("tags", options.tags ?? 64, 1, MOST_TAGS);
-    integer("expected", options.expected ?? 0, 0);
     if (options.shardSize !== undefined) integer("shardSize", options.shardSize, 1, defaults.stride ?? STRIDE);
-    oneOf("ids", options.ids ?? "range", ["range", "hash"]);
-    this.maxElements = integer("maxElements", options.maxElements ?? 1_000_000_000, 1);
+    this.maxElements = options.maxElements ?? 1_000_000_000;
     this.#names = new NameIndex(store, namesKey(this.prefix), NAMES_MS);
   }
 

@@ -1,6 +1,8 @@
 /** All sharded structures of a store, for one who looks after them: which there are, of what kind, and how each is doing. */
+import { aStore } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import { NameIndex } from "../names.ts";
+import { defineOptions, prefix } from "../options.ts";
 import { DEFAULT_PREFIX, namesKey, rootKey } from "./keys.ts";
 import { KIND_LUA, type ShardedKind } from "./scripts/core.ts";
 import { type ListInfo, ShardedList } from "./sharded-list.ts";
@@ -12,11 +14,17 @@ export interface NamedStructure {
   readonly kind: ShardedKind | "list";
 }
 
+const OPTIONS = defineOptions<{ readonly prefix?: string }>("ShardedStructures", {
+  prefix,
+});
+
 export class ShardedStructures {
   readonly #store: Store;
   readonly #prefix: string;
 
   constructor(store: Store, options: { readonly prefix?: string } = {}) {
+    aStore("ShardedStructures", store);
+    OPTIONS.check(options);
     this.#store = store;
     this.#prefix = options.prefix ?? DEFAULT_PREFIX;
   }

@@ -10,12 +10,13 @@
  * HyperLogLog, in a few kilobytes whatever comes. The number of sets follows from the day before.
  */
 import { createHash } from "node:crypto";
-import { integer, word } from "../checks.ts";
+import { aStore, word } from "../checks.ts";
 import type { Reply, Word } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { CinnabarError, InputError, ServerError } from "../errors.ts";
 import { tagged } from "../keys.ts";
 import { NameIndex } from "../names.ts";
+import { defineOptions, prefix, time, whole } from "../options.ts";
 import { checkedName, rootKey } from "./keys.ts";
 import { averageFill, packedLimits } from "./packing.ts";
 import { define } from "./scripts/core.ts";
@@ -56,6 +57,19 @@ interface Visitor {
   readonly code: number;
 }
 
+const OPTIONS = defineOptions<UniqueVisitorsOptions>("UniqueVisitors", {
+  prefix,
+  tags: whole(1, 4_096),
+  maxExact: whole(0, 1_000_000_000),
+  expected: whole(1, 1_000_000_000),
+  keepDays: whole(1, 3_660),
+  utcOffsetMinutes: whole(-1_440, 1_440),
+});
+
+const VISIT_OPTIONS = defineOptions<{ readonly at?: Date }>("UniqueVisitors.visitMany", {
+  at: time,
+});
+
 export class UniqueVisitors {
   readonly name: string;
   readonly #store: Store;
@@ -69,16 +83,18 @@ export class UniqueVisitors {
   #skewMs = 0;
 
   constructor(store: Store, name: string, options: UniqueVisitorsOptions = {}) {
+    aStore("UniqueVisitors", store);
+    OPTIONS.check(options);
     const { tags = 16, maxExact = 1_000_000, expected = 1_000_000, keepDays = 62, utcOffsetMinutes = 0 } = options;
     this.#store = store;
     this.name = checkedName(name);
     this.#prefix = options.prefix ?? "visitors";
     this.#options = {
-      tags: integer("tags", tags, 1, 4_096),
-      maxExact: integer("maxExact", maxExact, 0, 1_000_000_000),
-      expected: integer("expected", expected, 1, 1_000_000_000),
-      keepDays: integer("keepDays", keepDays, 1, 3_660),
-      utcOffsetMinutes: integer("utcOffsetMinutes", utcOffsetMinutes, -1_440, 1_440),
+      tags: tags,
+      maxExact: maxExact,
+      expected: expected,
+      keepDays: keepDays,
+      utcOffsetMinutes: utcOffsetMinutes,
     };
     this.#names = new NameIndex(store, `${this.#prefix}:names`, keepDays * DAY_MS);
   }
@@ -90,6 +106,7 @@ export class UniqueVisitors {
 
   /** One round trip for all. */
   async visitMany(ids: readonly string[], options: { readonly at?: Date } = {}): Promise<(boolean | null)[]> {
+    VISIT_OPTIONS.check(options);
     const tags = await this.#root();
     const visitors = ids.map((id) => visitorOf(word("id", id), tags));
     const answers: (boolean | null)[] = new Array(ids.length).fill(null);

@@ -1,10 +1,12 @@
 /** What all parts of a social network share: the stores, the keys, the settings, the queue and the journal. */
-import { integer, word } from "../checks.ts";
+import { aStore, word } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import type { Answer, Reply } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError, ServerError } from "../errors.ts";
+import { type Checks, defineOptions, having, prefix, text, whole } from "../options.ts";
 import { Queue } from "../queues/index.ts";
+import { MAX_SHARDS } from "../queues/keys.ts";
 import type { Script } from "../script.ts";
 import type { StatusEvent, StatusSink } from "../streaming/events.ts";
 import { JOURNALS, SocialKeys } from "./keys.ts";
@@ -100,20 +102,43 @@ const DAY_MS = 86_400_000;
 /** Jobs are tried for about a day before they are dead letters, which can be replayed. */
 const ATTEMPTS = 3_000;
 
+const OPTIONS = defineOptions<SocialOptions>("Social", {
+  prefix,
+  pushBelow: whole(0),
+  timelineSize: whole(1, 100_000),
+  passSize: whole(1, 10_000),
+  inactiveMs: whole(1_000),
+  maxFollowing: whole(1, 100_000),
+  maxStatuses: whole(1),
+  maxTextBytes: whole(1, 1_000_000),
+  requestMs: whole(60_000),
+  settleMs: whole(10),
+  queueShards: whole(1, MAX_SHARDS),
+  stream: having("a stream of statuses", "publish"),
+});
+
+/** Of pages of statuses. */
+export const paging: Checks<{ readonly limit?: number; readonly before?: string }> = {
+  limit: whole(1, 1_000),
+  before: text,
+};
+
 function isStore(given: Store | SocialParts): given is Store {
-  return "pipeline" in given;
+  return typeof given !== "object" || given === null || !("users" in given && "queue" in given);
 }
 
 export function makeCore(given: Store | SocialParts, options: SocialOptions): Core {
+  OPTIONS.check(options);
   const parts = isStore(given)
     ? { users: given, statuses: given, follows: given, timelines: given, queue: given }
     : { ...given };
   for (const name of ["users", "statuses", "follows", "timelines", "queue"] as const) {
-    if (parts[name] === undefined) throw new InputError(`a store for ${name} is missing`);
+    if (parts[name] === undefined && !isStore(given)) throw new InputError(`a store for ${name} is missing`);
+    aStore(`Social (${name})`, parts[name]);
   }
   const { prefix = "social" } = options;
   const keys = new SocialKeys(word("prefix", prefix, 100));
-  const settings = checkSettings(options);
+  const settings = settingsOf(options);
   const jobs = new Queue<Job, void>(parts.queue, "fan-out", {
     prefix: keys.queuePrefix,
     shards: options.queueShards ?? 1,
@@ -127,19 +152,19 @@ export function makeCore(given: Store | SocialParts, options: SocialOptions): Co
   return { ...parts, keys, settings, jobs, journal, sink: options.stream };
 }
 
-function checkSettings(options: SocialOptions): Settings {
-  const timelineSize = integer("timelineSize", options.timelineSize ?? 1_000, 1, 100_000);
+function settingsOf(options: SocialOptions): Settings {
+  const timelineSize = options.timelineSize ?? 1_000;
   return {
-    pushBelow: integer("pushBelow", options.pushBelow ?? 10_000, 0),
+    pushBelow: options.pushBelow ?? 10_000,
     timelineSize,
     slack: Math.floor(timelineSize / 16),
-    passSize: integer("passSize", options.passSize ?? 1_000, 1, 10_000),
-    inactiveMs: integer("inactiveMs", options.inactiveMs ?? 14 * DAY_MS, 1_000),
-    maxFollowing: integer("maxFollowing", options.maxFollowing ?? 5_000, 1, 100_000),
-    maxStatuses: integer("maxStatuses", options.maxStatuses ?? 100_000, 1),
-    maxTextBytes: integer("maxTextBytes", options.maxTextBytes ?? 2_000, 1, 1_000_000),
-    requestMs: integer("requestMs", options.requestMs ?? DAY_MS, 60_000),
-    settleMs: integer("settleMs", options.settleMs ?? 30_000, 10),
+    passSize: options.passSize ?? 1_000,
+    inactiveMs: options.inactiveMs ?? 14 * DAY_MS,
+    maxFollowing: options.maxFollowing ?? 5_000,
+    maxStatuses: options.maxStatuses ?? 100_000,
+    maxTextBytes: options.maxTextBytes ?? 2_000,
+    requestMs: options.requestMs ?? DAY_MS,
+    settleMs: options.settleMs ?? 30_000,
   };
 }
 

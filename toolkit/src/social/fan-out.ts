@@ -9,6 +9,7 @@
  * cut into ranges that several workers pass over at once.
  */
 import { BackgroundLoop } from "../background-loop.ts";
+import { callback, defineOptions, whole } from "../options.ts";
 import { Worker, type WorkerOptions } from "../queues/index.ts";
 import { type Core, chunked, type Entry, each, type Job, type Passing, sound } from "./core.ts";
 import type { Follows } from "./follows.ts";
@@ -42,6 +43,16 @@ export interface SocialWorkerOptions {
   readonly onError?: (error: unknown) => void;
 }
 
+const OPTIONS = defineOptions<SocialWorkerOptions>("SocialWorker", {
+  concurrency: whole(1, 10_000),
+  leaseMs: whole(100),
+  onError: callback,
+});
+
+const STOP_OPTIONS = defineOptions<{ readonly timeoutMs?: number }>("SocialWorker.stop", {
+  timeoutMs: whole(0),
+});
+
 /** Does what is in the queue, and looks for calls that died. Any number of them in any number of processes. */
 export class SocialWorker {
   readonly #core: Core;
@@ -49,6 +60,7 @@ export class SocialWorker {
   readonly #sweeper: BackgroundLoop;
 
   constructor(core: Core, run: (job: Job) => Promise<void>, options: SocialWorkerOptions) {
+    OPTIONS.check(options);
     this.#core = core;
     const { concurrency = 4, leaseMs = 30_000, onError } = options;
     const on: NonNullable<WorkerOptions<Job, void>["on"]> =
@@ -69,6 +81,7 @@ export class SocialWorker {
 
   /** Lets jobs under way end, up to a time; what has not ended runs elsewhere. */
   async stop(options: { readonly timeoutMs?: number } = {}): Promise<void> {
+    STOP_OPTIONS.check(options);
     await Promise.all([this.#sweeper.stop(), this.#worker.stop(options)]);
   }
 

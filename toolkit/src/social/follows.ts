@@ -1,7 +1,7 @@
 /** Following, blocking and muting. How an edge in two slots stays one thing is told in scripts/follows.ts. */
-import { integer } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { defineOptions, text, whole } from "../options.ts";
 import { type Core, each, type Place, sound } from "./core.ts";
 import { checkUser, isList } from "./ids.ts";
 import { addOwn, attach, conclude, detach, intend, pageOf, setMode } from "./scripts/follows.ts";
@@ -38,6 +38,11 @@ export interface People {
 const MAX_OWN = 10_000;
 /** An author is delivered again below this part of the threshold, so that nobody goes back and forth. */
 const DOWN = 0.5;
+
+const PEOPLE_OPTIONS = defineOptions<PeopleOptions>("Follows.followers", {
+  limit: whole(1, 1_000),
+  after: text,
+});
 
 export class Follows {
   readonly #core: Core;
@@ -233,28 +238,29 @@ export class Follows {
   }
 
   /** Who follows a user, page by page; who comes or goes meanwhile moves nobody else. */
-  followers(user: string, options: PeopleOptions = {}): Promise<People> {
+  async followers(user: string, options: PeopleOptions = {}): Promise<People> {
     return this.#people(this.#core.keys.followers(checkUser("user", user)), user, options);
   }
 
-  following(user: string, options: PeopleOptions = {}): Promise<People> {
+  async following(user: string, options: PeopleOptions = {}): Promise<People> {
     return this.#people(this.#core.keys.following(checkUser("user", user)), user, options);
   }
 
-  blocked(user: string, options: PeopleOptions = {}): Promise<People> {
+  async blocked(user: string, options: PeopleOptions = {}): Promise<People> {
     return this.#people(this.#core.keys.blocks(checkUser("user", user)), user, options);
   }
 
-  muted(user: string, options: PeopleOptions = {}): Promise<People> {
+  async muted(user: string, options: PeopleOptions = {}): Promise<People> {
     return this.#people(this.#core.keys.muted(checkUser("user", user)), user, options);
   }
 
-  membersOf(list: string, options: PeopleOptions): Promise<People> {
+  async membersOf(list: string, options: PeopleOptions): Promise<People> {
     return this.#people(this.#core.keys.following(list), list, options);
   }
 
   async #people(set: string, subject: string, options: PeopleOptions): Promise<People> {
-    const limit = integer("limit", options.limit ?? 50, 1, 1_000);
+    PEOPLE_OPTIONS.check(options);
+    const limit = options.limit ?? 50;
     const [version = "", member = ""] = options.after === undefined ? [] : parsePlace(options.after);
     const graph = this.#core.keys.graph(subject);
     const [, , flat] = await this.#store.run(pageOf, { set, graph, version, member, untilVersion: "", limit });

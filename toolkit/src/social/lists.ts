@@ -1,5 +1,6 @@
 /** Lists of users, each with a timeline of its own. For everything below, a list is a subject that follows its members. */
 import { word } from "../checks.ts";
+import { defineOptions, text } from "../options.ts";
 import { type Core, each } from "./core.ts";
 import type { Follows, People, PeopleOptions } from "./follows.ts";
 import { checkList, checkUser, newId } from "./ids.ts";
@@ -18,6 +19,8 @@ const MAX_LISTS = 1_000;
 const AT_ONCE = 200;
 /** How long a list that is gone is remembered, for calls under way. */
 const GONE_MS = 86_400_000;
+
+const CREATE_OPTIONS = defineOptions<{ readonly id?: string }>("Lists.create", { id: text });
 
 export class Lists {
   readonly #core: Core;
@@ -39,6 +42,7 @@ export class Lists {
     name: string,
     options: { readonly id?: string } = {},
   ): Promise<UserList | "missing" | "full" | "taken"> {
+    CREATE_OPTIONS.check(options);
     const { follows, keys } = this.#core;
     checkUser("owner", owner);
     word("name", name, 400);

@@ -2,6 +2,7 @@
 import { word } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import { InputError } from "../errors.ts";
+import { defineOptions, object, text } from "../options.ts";
 import type { NewJob } from "../queues/index.ts";
 import type { StatusEvent } from "../streaming/events.ts";
 import type { Core, Job } from "./core.ts";
@@ -19,6 +20,19 @@ export interface PostOptions {
 /** A status goes over the bound with each post; a few more are taken, so that a lower bound is reached in time. */
 const OLDEST_AT_ONCE = 5;
 
+const POST_OPTIONS = defineOptions<PostOptions>("Statuses.post", {
+  id: text,
+  place: object,
+});
+
+const REPOST_OPTIONS = defineOptions<{ readonly id?: string }>("Statuses.repost", {
+  id: text,
+});
+
+const GET_OPTIONS = defineOptions<{ readonly viewer?: string }>("Statuses.get", {
+  viewer: text,
+});
+
 export class Statuses {
   readonly #core: Core;
   readonly #users: Users;
@@ -32,6 +46,7 @@ export class Statuses {
 
   /** The id of the new status; null if there is no such author. */
   async post(author: string, text: string, options: PostOptions = {}): Promise<string | null> {
+    POST_OPTIONS.check(options);
     word("text", text, this.#core.settings.maxTextBytes);
     const { place } = options;
     if (place !== undefined) checkPlace(place);
@@ -44,6 +59,7 @@ export class Statuses {
    * there is no such status, or its author blocks the one who reposts. With the same `id`, or of the same status again, once.
    */
   async repost(author: string, status: string, options: { readonly id?: string } = {}): Promise<string | null> {
+    REPOST_OPTIONS.check(options);
     checkUser("author", author);
     const [found] = await this.#views.bodies([checkStatus("status", status)]);
     if (found == null) return null;
@@ -117,6 +133,7 @@ export class Statuses {
 
   /** A status, if the viewer may see it; null otherwise. */
   async get(id: string, options: { readonly viewer?: string } = {}): Promise<Status | null> {
+    GET_OPTIONS.check(options);
     const viewer = options.viewer === undefined ? undefined : checkUser("viewer", options.viewer);
     const [status] = await this.#views.show([checkStatus("id", id)], { viewer });
     return status ?? null;

@@ -6,11 +6,11 @@
  * again: whoever follows, leaves or mutes does so in another slot, so what was read may be old when it is written. If it was, it
  * starts over; a process that dies in between has left a note in the journal.
  */
-import { integer } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import type { Reply } from "../connection/port.ts";
 import { InputError, refusesWrites } from "../errors.ts";
-import { type Core, chunked, each, sound } from "./core.ts";
+import { defineOptions, flag, text } from "../options.ts";
+import { type Core, chunked, each, paging, sound } from "./core.ts";
 import { authorOf, checkList, checkStatus, checkUser, isList, LAST, statusId, timeOf } from "./ids.ts";
 import { applyAuthor, finishBuild, readHome, startBuild } from "./scripts/timelines.ts";
 import type { Looking, Status, Views } from "./views.ts";
@@ -41,6 +41,21 @@ const BUILD_MS = 10_000;
 const THIN = 0.75;
 const TRIES = 100;
 
+const HOME_OPTIONS = defineOptions<PageOptions & { readonly own?: boolean }>("Timelines.home", {
+  ...paging,
+  own: flag,
+});
+
+const LIST_OPTIONS = defineOptions<PageOptions & { readonly viewer?: string }>("Timelines.list", {
+  ...paging,
+  viewer: text,
+});
+
+const PROFILE_OPTIONS = defineOptions<PageOptions & { readonly viewer?: string }>("Timelines.profile", {
+  ...paging,
+  viewer: text,
+});
+
 export class Timelines {
   readonly #core: Core;
   readonly #views: Views;
@@ -53,20 +68,23 @@ export class Timelines {
   // ---------------------------------------------------------------------------------------------- reading
 
   /** What those whom a user follows have posted. With `own`, the user's statuses too. */
-  home(user: string, options: PageOptions & { readonly own?: boolean } = {}): Promise<StatusPage> {
+  async home(user: string, options: PageOptions & { readonly own?: boolean } = {}): Promise<StatusPage> {
+    HOME_OPTIONS.check(options);
     const looking = { viewer: checkUser("user", user), subject: user };
     const own = options.own === true ? user : undefined;
     return this.#page(options, looking, (before, limit) => this.#stored(user, own, before, limit));
   }
 
   /** What the members of a list have posted, as its owner or somebody else sees it. */
-  list(list: string, options: PageOptions & { readonly viewer?: string } = {}): Promise<StatusPage> {
+  async list(list: string, options: PageOptions & { readonly viewer?: string } = {}): Promise<StatusPage> {
+    LIST_OPTIONS.check(options);
     const looking = { viewer: viewerOf(options), subject: checkList(list) };
     return this.#page(options, looking, (before, limit) => this.#stored(list, undefined, before, limit));
   }
 
   /** What a user has posted. */
-  profile(user: string, options: PageOptions & { readonly viewer?: string } = {}): Promise<StatusPage> {
+  async profile(user: string, options: PageOptions & { readonly viewer?: string } = {}): Promise<StatusPage> {
+    PROFILE_OPTIONS.check(options);
     checkUser("user", user);
     const looking = { viewer: viewerOf(options) };
     return this.#page(options, looking, async (before, limit) => {
@@ -80,7 +98,7 @@ export class Timelines {
     looking: Looking,
     find: (before: string, limit: number) => Promise<Found>,
   ): Promise<StatusPage> {
-    const limit = integer("limit", options.limit ?? 30, 1, 1_000);
+    const limit = options.limit ?? 30;
     let before = options.before === undefined ? "" : checkStatus("before", options.before);
     let ids: readonly string[] = [];
     let statuses: Status[] = [];

@@ -2,6 +2,7 @@
 import { word } from "../checks.ts";
 import { randomToken } from "../clock.ts";
 import { InputError } from "../errors.ts";
+import { defineOptions, text } from "../options.ts";
 import { fold } from "../text/fold.ts";
 import { type Core, sound } from "./core.ts";
 import { checkUser, newId } from "./ids.ts";
@@ -35,6 +36,11 @@ const MAX_TRIES = 20;
 const LOGIN = /^[\p{L}\p{N}\p{M}_.-]{1,40}$/u;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
 
+const JOIN_OPTIONS = defineOptions<{ readonly name?: string; readonly id?: string }>("Users.join", {
+  name: text,
+  id: text,
+});
+
 export class Users {
   readonly #core: Core;
 
@@ -44,6 +50,7 @@ export class Users {
 
   /** A new user. With an `id` of the caller's own, the same call again gives the same user. */
   async join(login: string, options: { readonly name?: string; readonly id?: string } = {}): Promise<JoinOutcome> {
+    JOIN_OPTIONS.check(options);
     const folded = foldLogin(login);
     const name = word("name", options.name ?? login, 400);
     const id = options.id === undefined ? newId() : checkUser("id", options.id);

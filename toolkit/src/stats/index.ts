@@ -8,12 +8,13 @@
  *   const { p95 } = (await stats.read("/products", "ms"))!.thisHour!;
  *   const worst = await stats.slowest(10);
  */
-import { integer, word } from "../checks.ts";
+import { aStore, integer, seen, word } from "../checks.ts";
 import type { Reply } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
 import { HOUR_MS } from "../hourly.ts";
 import { NameIndex } from "../names.ts";
+import { callback, defineOptions, prefix, whole } from "../options.ts";
 import { contextsKey, slowestKeys, statKeys } from "./keys.ts";
 import { noteSlow, read, record, slowest, WIDE } from "./scripts.ts";
 import { bucketOf, quantile } from "./sketch.ts";
@@ -57,6 +58,12 @@ export interface SlowContext {
   readonly meanMs: number;
 }
 
+const OPTIONS = defineOptions<StatsOptions>("Stats", {
+  prefix,
+  slowest: whole(1, 10_000),
+  onError: callback,
+});
+
 export class Stats {
   readonly #store: Store;
   readonly #prefix: string;
@@ -65,9 +72,11 @@ export class Stats {
   readonly #names: NameIndex;
 
   constructor(store: Store, options: StatsOptions = {}) {
+    aStore("Stats", store);
+    OPTIONS.check(options);
     this.#store = store;
     this.#prefix = options.prefix ?? "stats";
-    this.#keepSlowest = integer("slowest", options.slowest ?? 100, 1, 10_000);
+    this.#keepSlowest = options.slowest ?? 100;
     this.#names = new NameIndex(store, contextsKey(this.#prefix), 2 * HOUR_MS);
     this.#onError = options.onError ?? (() => {});
   }
@@ -155,7 +164,7 @@ function summary(flat: readonly Reply[]): Summary | null {
   const get = (name: string): number => fields.get(name) ?? 0;
   const [count, mean, min, max] = [get("count"), get("mean"), get("min"), get("max")];
   const at = (q: number): number => {
-    if (!(q >= 0 && q <= 1)) throw new InputError(`a quantile must be a number from 0 to 1, not ${String(q)}`);
+    if (!(q >= 0 && q <= 1)) throw new InputError(`a quantile must be a number from 0 to 1, not ${seen(q)}`);
     return Math.min(max, Math.max(min, quantile(buckets, q)));
   };
   return {

@@ -11,6 +11,7 @@
 import { onAbort } from "../abort.ts";
 import { type Clock, sleep, systemClock, type Timer } from "../clock.ts";
 import { CinnabarError } from "../errors.ts";
+import { callback, defineOptions, flag, having, object, required, signal, text, whole } from "../options.ts";
 import type { StreamFilter } from "./filters.ts";
 import type { StreamMessage } from "./messages.ts";
 
@@ -43,7 +44,20 @@ export class StreamRefusedError extends CinnabarError {
 
 const FIRST_PAUSE_MS = 100;
 
+const READ_STREAM_OPTIONS = defineOptions<ReadStreamOptions>("readStream", {
+  filter: required(object),
+  token: text,
+  after: text,
+  signal,
+  silenceMs: whole(1),
+  maxPauseMs: whole(1),
+  heartbeats: flag,
+  fetch: callback,
+  clock: having("a Clock", "monotonicMs", "after"),
+});
+
 export async function* readStream(url: string, options: ReadStreamOptions): AsyncGenerator<StreamMessage, void, void> {
+  READ_STREAM_OPTIONS.check(options);
   const { signal, clock = systemClock, maxPauseMs = 30_000 } = options;
   let { after } = options;
   let failures = 0;

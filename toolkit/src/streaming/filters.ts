@@ -7,6 +7,7 @@
  */
 import { integer, word } from "../checks.ts";
 import { InputError } from "../errors.ts";
+import { defineOptions, whole } from "../options.ts";
 import type { StatusEvent } from "./events.ts";
 import { foldWord, wordsOf, wordsOfPhrase } from "./words.ts";
 
@@ -39,6 +40,13 @@ export interface FilterLimits {
 }
 
 export const FILTER_LIMITS: FilterLimits = { maxPhrases: 400, maxPhraseBytes: 128, maxFollowed: 5_000, maxBoxes: 25 };
+
+export const FILTER_LIMIT_OPTIONS = defineOptions<Partial<FilterLimits>>("StatusStream.filterLimits", {
+  maxPhrases: whole(0),
+  maxPhraseBytes: whole(1),
+  maxFollowed: whole(0),
+  maxBoxes: whole(0),
+});
 
 /** A status as filters see it. Made once for each, whoever asks. */
 export class Traits {

@@ -4,6 +4,7 @@
  */
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { defineOptions, either, none, whole } from "../options.ts";
 import { RateLimiter } from "../rate-limits/index.ts";
 import { type Lease, Semaphores } from "../semaphores/index.ts";
 import { tooMany } from "./http-request.ts";
@@ -15,6 +16,15 @@ export interface StreamLimits {
   readonly connectionsPerUser?: number | null;
   readonly connectionsPerAddress?: number | null;
 }
+
+const limit = either(whole(1), none);
+
+export const LIMIT_OPTIONS = defineOptions<StreamLimits>("StreamEndpoint.limits", {
+  connectsPerMinutePerUser: limit,
+  connectsPerMinutePerAddress: limit,
+  connectionsPerUser: limit,
+  connectionsPerAddress: limit,
+});
 
 type Kind = "user" | "address";
 

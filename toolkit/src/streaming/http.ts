@@ -11,14 +11,14 @@
  * end, where there is time for one, `end` with the reason.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { integer } from "../checks.ts";
 import type { Timer } from "../clock.ts";
 import type { Subscription } from "../connection/subscriptions.ts";
 import { ClosedError } from "../errors.ts";
+import { callback, defineOptions, flag, having, number, prefix, text, whole, within } from "../options.ts";
 import type { Format, Frame } from "./entry.ts";
 import type { CompiledFilter } from "./filters.ts";
 import { HttpConnection } from "./http-connection.ts";
-import { Limits, type Places, type StreamLimits } from "./http-limits.ts";
+import { LIMIT_OPTIONS, Limits, type Places, type StreamLimits } from "./http-limits.ts";
 import {
   type Asked,
   networkOf,
@@ -90,6 +90,29 @@ interface Open {
 /** Heartbeats are spread over so many parts of their period. */
 const BUCKETS = 10;
 
+const OPTIONS = defineOptions<StreamEndpointOptions>("StreamEndpoint", {
+  prefix,
+  tokens: having("an AccessTokens", "verify", "isGood"),
+  scope: text,
+  tokenInQuery: flag,
+  firehose: flag,
+  maxSample: number(0, 100),
+  limits: within(LIMIT_OPTIONS),
+  maxConnections: whole(1),
+  maxBufferBytes: whole(32_768),
+  heartbeatMs: whole(10, 3_600_000),
+  recheckMs: whole(1),
+  lingerMs: whole(0),
+  address: callback,
+  onOpen: callback,
+  onClose: callback,
+});
+
+const CLOSE_OPTIONS = defineOptions<{ readonly graceMs?: number; readonly spreadMs?: number }>("StreamEndpoint.close", {
+  graceMs: whole(0),
+  spreadMs: whole(0),
+});
+
 export class StreamEndpoint {
   /** For Express, Connect and plain Node servers; with Fastify, `reply.hijack()` and then `handler(request.raw, reply.raw)`. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
@@ -111,14 +134,15 @@ export class StreamEndpoint {
   #closing = false;
 
   constructor(stream: StatusStream, options: StreamEndpointOptions = {}) {
+    OPTIONS.check(options);
     this.#stream = stream;
     this.#options = options;
     this.#limits = new Limits(stream.store, options.prefix ?? `stream-http:${stream.name}`, options.limits ?? {});
-    this.#maxConnections = integer("maxConnections", options.maxConnections ?? 10_000, 1);
-    this.#maxBufferBytes = integer("maxBufferBytes", options.maxBufferBytes ?? 262_144, 32_768);
-    this.#heartbeatMs = integer("heartbeatMs", options.heartbeatMs ?? 15_000, 10, 3_600_000);
-    this.#recheckMs = integer("recheckMs", options.recheckMs ?? 60_000, 1);
-    this.#lingerMs = integer("lingerMs", options.lingerMs ?? 10_000, 0);
+    this.#maxConnections = options.maxConnections ?? 10_000;
+    this.#maxBufferBytes = options.maxBufferBytes ?? 262_144;
+    this.#heartbeatMs = options.heartbeatMs ?? 15_000;
+    this.#recheckMs = options.recheckMs ?? 60_000;
+    this.#lingerMs = options.lingerMs ?? 10_000;
     this.#maxSample = options.maxSample ?? 10;
     this.handler = (request, response) => {
       this.#serve(request, response).catch((error) => refuse(response, toRefusal(error)));
@@ -304,6 +328,7 @@ export class StreamEndpoint {
    * come at once. Resolves when all connections are closed, by force after `graceMs`.
    */
   async close(options: { readonly graceMs?: number; readonly spreadMs?: number } = {}): Promise<void> {
+    CLOSE_OPTIONS.check(options);
     const { graceMs = 5_000, spreadMs = 5_000 } = options;
     const { clock } = this.#stream.store;
     this.#closing = true;

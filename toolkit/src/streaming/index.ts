@@ -9,13 +9,21 @@
  * listeners of each event by an index (filter-index.ts). A listener that comes back with its last cursor goes on where it
  * was, as long as that is in the log, and is told when it is not. Over HTTP: ./http.ts.
  */
-import { integer, oneOf, word } from "../checks.ts";
+import { aStore, integer, oneOf, word } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import { ClosedError, InputError } from "../errors.ts";
+import { callback, defineOptions, prefix, signal, text, whole, withDefaults, within } from "../options.ts";
 import { BEGINNING, checkCursor } from "./cursor.ts";
 import type { StatusEvent, StatusSink } from "./events.ts";
 import { Feed, type Outlet } from "./feed.ts";
-import { CompiledFilter, degrees, FILTER_LIMITS, type FilterLimits, type StreamFilter } from "./filters.ts";
+import {
+  CompiledFilter,
+  degrees,
+  FILTER_LIMIT_OPTIONS,
+  FILTER_LIMITS,
+  type FilterLimits,
+  type StreamFilter,
+} from "./filters.ts";
 import { type StreamKeys, streamKeys } from "./keys.ts";
 import { Listening } from "./listening.ts";
 import type { GapMessage } from "./messages.ts";
@@ -71,6 +79,26 @@ export interface StreamInspection {
 const MEBIBYTE = 1_048_576;
 const DAY_MS = 86_400_000;
 
+const OPTIONS = defineOptions<StatusStreamOptions>("StatusStream", {
+  prefix,
+  maxEvents: whole(1, 100_000_000),
+  maxBytes: whole(1_024),
+  keepMs: whole(1_000, 366 * DAY_MS),
+  maxTextBytes: whole(1, MEBIBYTE),
+  recentEvents: whole(1, 1_000_000),
+  recentBytes: whole(1_024),
+  pollMs: whole(1, 60_000),
+  slowMs: whole(1, DAY_MS),
+  filterLimits: within(FILTER_LIMIT_OPTIONS),
+  onError: callback,
+});
+
+const LISTEN_OPTIONS = defineOptions<ListenOptions>("StatusStream.listen", {
+  after: text,
+  signal,
+  maxWaiting: whole(1),
+});
+
 export class StatusStream implements StatusSink {
   readonly name: string;
   readonly store: Store;
@@ -90,19 +118,21 @@ export class StatusStream implements StatusSink {
   #removeFromStore: (() => void) | null = null;
 
   constructor(store: Store, name: string, options: StatusStreamOptions = {}) {
+    aStore("StatusStream", store);
+    OPTIONS.check(options);
     this.name = name;
     this.store = store;
     this.#keys = streamKeys(options.prefix ?? "stream", name);
-    this.#maxEvents = integer("maxEvents", options.maxEvents ?? 100_000, 1, 100_000_000);
-    this.#maxTextBytes = integer("maxTextBytes", options.maxTextBytes ?? 16_384, 1, MEBIBYTE);
-    this.#maxBytes = integer("maxBytes", options.maxBytes ?? 64 * MEBIBYTE, 1_024);
-    this.#keepMs = integer("keepMs", options.keepMs ?? DAY_MS, 1_000, 366 * DAY_MS);
-    this.#slowMs = integer("slowMs", options.slowMs ?? 10_000, 1, DAY_MS);
-    this.#filterLimits = { ...FILTER_LIMITS, ...options.filterLimits };
+    this.#maxEvents = options.maxEvents ?? 100_000;
+    this.#maxTextBytes = options.maxTextBytes ?? 16_384;
+    this.#maxBytes = options.maxBytes ?? 64 * MEBIBYTE;
+    this.#keepMs = options.keepMs ?? DAY_MS;
+    this.#slowMs = options.slowMs ?? 10_000;
+    this.#filterLimits = withDefaults(FILTER_LIMITS, options.filterLimits ?? {});
     this.#tailOptions = {
-      recentEvents: integer("recentEvents", options.recentEvents ?? 10_000, 1, 1_000_000),
-      recentBytes: integer("recentBytes", options.recentBytes ?? 32 * MEBIBYTE, 1_024),
-      pollMs: integer("pollMs", options.pollMs ?? 2_000, 1, 60_000),
+      recentEvents: options.recentEvents ?? 10_000,
+      recentBytes: options.recentBytes ?? 32 * MEBIBYTE,
+      pollMs: options.pollMs ?? 2_000,
       onError: options.onError ?? (() => {}),
     };
   }
@@ -127,8 +157,9 @@ export class StatusStream implements StatusSink {
 
   /** Listens in this process. What has to be waited for has happened when it resolves: all that is published from now on comes. */
   async listen(filter: StreamFilter, options: ListenOptions = {}): Promise<Listening> {
+    LISTEN_OPTIONS.check(options);
     options.signal?.throwIfAborted();
-    const outlet = new Listening(integer("maxWaiting", options.maxWaiting ?? 1_000, 1), options.signal);
+    const outlet = new Listening(options.maxWaiting ?? 1_000, options.signal);
     const { feed } = await this.attach(this.compile(filter), outlet, options.after);
     outlet.join(feed);
     feed.start();

@@ -11,10 +11,11 @@
  * constant time.
  */
 import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
-import { integer, word } from "../checks.ts";
+import { aStore, integer, word } from "../checks.ts";
 import type { Store } from "../connection/store.ts";
 import type { Subscription } from "../connection/subscriptions.ts";
 import { CinnabarError, InputError } from "../errors.ts";
+import { defineOptions, listOf, prefix, text, whole } from "../options.ts";
 import { revokedChannel, tokensKey, tokenTag } from "./keys.ts";
 import { issue, lookUp, revoke } from "./scripts.ts";
 
@@ -45,15 +46,32 @@ const MOST_LIFETIME_MS = 10 * 366 * 86_400_000;
 
 type Stored = [hash: string, user: string, scopes: string, createdMs: number, endsMs: number, label: string];
 
+const OPTIONS = defineOptions<AccessTokensOptions>("AccessTokens", {
+  prefix,
+  maxPerUser: whole(1, 1_000),
+});
+
+const ISSUE_OPTIONS = defineOptions<{
+  readonly scopes?: readonly string[];
+  readonly lifetimeMs?: number;
+  readonly label?: string;
+}>("AccessTokens.issue", {
+  scopes: listOf(text),
+  lifetimeMs: whole(0, MOST_LIFETIME_MS),
+  label: text,
+});
+
 export class AccessTokens {
   readonly #store: Store;
   readonly #prefix: string;
   readonly #maxPerUser: number;
 
   constructor(store: Store, options: AccessTokensOptions = {}) {
+    aStore("AccessTokens", store);
+    OPTIONS.check(options);
     this.#store = store;
     this.#prefix = options.prefix ?? "stream-token";
-    this.#maxPerUser = integer("maxPerUser", options.maxPerUser ?? 100, 1, 1_000);
+    this.#maxPerUser = options.maxPerUser ?? 100;
   }
 
   /** A new token. Throws (code LIMIT) when the user has as many as they may. */
@@ -61,9 +79,9 @@ export class AccessTokens {
     user: string,
     options: { readonly scopes?: readonly string[]; readonly lifetimeMs?: number; readonly label?: string } = {},
   ): Promise<AccessToken> {
+    ISSUE_OPTIONS.check(options);
     const { scopes = [], lifetimeMs = 0, label = "" } = options;
     const tag = tokenTag(word("user", user, 256));
-    integer("lifetimeMs", lifetimeMs, 0, MOST_LIFETIME_MS);
     integer("the number of scopes", scopes.length, 0, 32);
     for (const scope of scopes) {
       if (!SCOPE.test(scope)) throw new InputError("a scope must be 1 to 64 letters, digits and _ : . -");

@@ -9,9 +9,10 @@
  *
  * With `bufferMs` a busy process counts in memory and sends sums; a crash loses what was not sent yet.
  */
-import { integer, word } from "../checks.ts";
+import { aStore, integer, word } from "../checks.ts";
 import type { Timer } from "../clock.ts";
 import type { Store } from "../connection/store.ts";
+import { callback, defineOptions, prefix, whole } from "../options.ts";
 import { viewKeys } from "./keys.ts";
 import { standing, top, view } from "./scripts.ts";
 
@@ -33,6 +34,14 @@ export interface Viewed {
   readonly rank: number;
 }
 
+const OPTIONS = defineOptions<ViewsOptions>("Views", {
+  prefix,
+  halfLifeMs: whole(1),
+  maxItems: whole(1, 10_000_000),
+  bufferMs: whole(0, 60_000),
+  onError: callback,
+});
+
 export class Views {
   readonly #store: Store;
   readonly #keys: { readonly counts: string; readonly epoch: string };
@@ -44,11 +53,13 @@ export class Views {
   #timer: Timer | null = null;
 
   constructor(store: Store, name: string, options: ViewsOptions = {}) {
+    aStore("Views", store);
+    OPTIONS.check(options);
     this.#store = store;
     this.#keys = viewKeys(options.prefix ?? "views", name);
-    this.#halfLifeMs = integer("halfLifeMs", options.halfLifeMs ?? 300_000, 1);
-    this.#maxItems = integer("maxItems", options.maxItems ?? 20_000, 1, 10_000_000);
-    this.#bufferMs = integer("bufferMs", options.bufferMs ?? 0, 0, 60_000);
+    this.#halfLifeMs = options.halfLifeMs ?? 300_000;
+    this.#maxItems = options.maxItems ?? 20_000;
+    this.#bufferMs = options.bufferMs ?? 0;
     this.#onError = options.onError ?? (() => {});
     if (this.#bufferMs > 0) store.onClose(() => this.flush());
   }

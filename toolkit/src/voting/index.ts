@@ -7,10 +7,11 @@
  *   const page = await news.list({ by: "score", group: "programming" });
  */
 import { randomBytes } from "node:crypto";
-import { integer, oneOf, word } from "../checks.ts";
+import { aStore, oneOf, word } from "../checks.ts";
 import type { Reply } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { choice, defineOptions, listOf, prefix, text, whole } from "../options.ts";
 import { articleKey, type BoardKeys, boardKeys, groupKey, groupOrderKey, votersKey } from "./keys.ts";
 import { list, post, read, regroup, remove, vote } from "./scripts.ts";
 
@@ -74,6 +75,31 @@ export interface Page {
   readonly next: string | null;
 }
 
+const OPTIONS = defineOptions<BoardOptions>("Board", {
+  prefix,
+  voteScore: whole(1),
+  votingMs: whole(1),
+  maxArticles: whole(1),
+  groupCacheMs: whole(1),
+});
+
+const POST_OPTIONS = defineOptions<{ readonly id?: string; readonly groups?: readonly string[] }>("Board.post", {
+  id: text,
+  groups: listOf(text),
+});
+
+const VOTE_OPTIONS = defineOptions<{ readonly weight?: number }>("Board.vote", {
+  weight: whole(1),
+});
+
+const LIST_OPTIONS = defineOptions<ListOptions>("Board.list", {
+  by: choice("score", "time"),
+  group: text,
+  limit: whole(1, MAX_LIMIT),
+  after: text,
+  viewer: text,
+});
+
 export class Board {
   readonly name: string;
   readonly #store: Store;
@@ -84,13 +110,15 @@ export class Board {
   readonly #groupCacheMs: number;
 
   constructor(store: Store, name: string, options: BoardOptions = {}) {
+    aStore("Board", store);
+    OPTIONS.check(options);
     this.name = name;
     this.#store = store;
     this.#keys = boardKeys(options.prefix ?? "voting", name);
-    this.#voteScore = integer("voteScore", options.voteScore ?? 432, 1);
-    this.#votingMs = integer("votingMs", options.votingMs ?? 7 * DAY_MS, 1);
-    this.#maxArticles = integer("maxArticles", options.maxArticles ?? 100_000, 1);
-    this.#groupCacheMs = integer("groupCacheMs", options.groupCacheMs ?? 60_000, 1);
+    this.#voteScore = options.voteScore ?? 432;
+    this.#votingMs = options.votingMs ?? 7 * DAY_MS;
+    this.#maxArticles = options.maxArticles ?? 100_000;
+    this.#groupCacheMs = options.groupCacheMs ?? 60_000;
   }
 
   /** Posts an article, with its poster's own vote. With an `id` of the caller's, posting twice is posting once. */
@@ -99,6 +127,7 @@ export class Board {
     fields: Readonly<Record<string, string>>,
     options: { readonly id?: string; readonly groups?: readonly string[] } = {},
   ): Promise<Article> {
+    POST_OPTIONS.check(options);
     const { id = randomBytes(9).toString("base64url"), groups = [] } = options;
     word("id", id, 256);
     word("poster", poster, 256);
@@ -133,10 +162,10 @@ export class Board {
     direction: "up" | "down" | "none",
     options: { readonly weight?: number } = {},
   ): Promise<VoteOutcome> {
+    VOTE_OPTIONS.check(options);
     word("id", id, 256);
     word("user", user, 256);
     const { weight = 1 } = options;
-    integer("weight", weight, 1, 1_000_000);
     const sign = { up: 1, down: -1, none: 0 }[oneOf("direction", direction, ["up", "down", "none"])];
     const answer = await this.#store.run(vote, {
       ...this.#of(id),
@@ -161,9 +190,8 @@ export class Board {
 
   /** A page of articles, best or newest first. A group's order is at most `groupCacheMs` old. */
   async list(options: ListOptions = {}): Promise<Page> {
+    LIST_OPTIONS.check(options);
     const { by = "score", group, limit = 25, after, viewer = "" } = options;
-    integer("limit", limit, 1, MAX_LIMIT);
-    oneOf("by", by, ["score", "time"]);
     if (group !== undefined) checkGroups([group]);
     const { base } = this.#keys;
     const all = by === "time" ? this.#keys.byTime : this.#keys.byScore;

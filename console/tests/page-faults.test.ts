@@ -133,7 +133,7 @@ describe.runIf(hasBrowser)("the page", () => {
   });
 
   test("browses a million keys with a handful of rows in the document", async () => {
-    const store = await open(undefined, { config: { "enable-debug-command": "yes" } });
+    const store = await open("memory:", { config: { "enable-debug-command": "yes" } });
     await store.call("DEBUG", "POPULATE", 1_000_000, "user", 8);
     await store.call("SET", "needle:in:the:hay", "found");
     const served = await serve(store, { page: built });

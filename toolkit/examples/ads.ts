@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { Ads } from "cinnabar/ads";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 // "off": always the one that is best by what is known; by default new ones are tried as well.
 const ads = new Ads<{ text: string }>(db, "site", { explore: "off", minClickMs: 0 });
 

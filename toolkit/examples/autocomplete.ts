@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { PrefixIndex, RecentContacts } from "cinnabar/autocomplete";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 
 // The last hundred that somebody was in touch with, the latest first.
 const contacts = new RecentContacts(db);

@@ -5,7 +5,7 @@ import { type CachedPage, cachedPages, pageCodec } from "cinnabar/cache/http";
 import { Views } from "cinnabar/views";
 import express from "express";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const pages = new Cache<CachedPage>(db, "pages", { freshMs: 300_000, codec: pageCodec });
 const app = express();
 app.use(

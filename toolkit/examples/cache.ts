@@ -5,7 +5,7 @@ interface Product {
   readonly name: string;
 }
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const products = new Cache<Product>(db, "products", { freshMs: 60_000, staleMs: 600_000 });
 
 let loads = 0;

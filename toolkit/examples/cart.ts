@@ -2,7 +2,7 @@ import { open } from "cinnabar";
 import { Carts } from "cinnabar/cart";
 import { Sessions } from "cinnabar/sessions";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const carts = new Carts(db);
 const sessions = new Sessions(db);
 

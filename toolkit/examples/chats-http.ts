@@ -4,7 +4,7 @@ import { open } from "cinnabar";
 import { Chats } from "cinnabar/chats";
 import { chatHandler } from "cinnabar/chats/http";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const chats = new Chats<string>(db);
 await chats.joinAll("team", ["ann", "ben"]);
 

@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { Mailboxes } from "cinnabar/chats";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const mailboxes = new Mailboxes<string>(db);
 
 // Anybody sends, whether the owner has ever been here or not.

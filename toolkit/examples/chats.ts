@@ -5,7 +5,7 @@ interface Line {
   readonly text: string;
 }
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const chats = new Chats<Line>(db, { keepSeen: 100 });
 
 await chats.joinAll("team", ["ann", "ben"]);

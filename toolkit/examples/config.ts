@@ -6,7 +6,7 @@ interface Settings {
   readonly cacheUrl: string;
 }
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const settings = new Config<Settings>(db, "shop", {
   defaults: { pageSize: 20, cacheUrl: process.env.STORE ?? "./data/cache" },
   // Any function that throws on what is wrong will do: a schema's `parse`, for one.

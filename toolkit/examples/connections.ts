@@ -1,7 +1,7 @@
 import { ConnectionError, defineScript, open } from "cinnabar";
 
 // Nothing to install: in this process, in memory. With a URL, the same on Redis, Sentinel or a Cluster.
-const db = await open(process.env.STORE, {
+const db = await open(process.env.STORE ?? "memory:", {
   hooks: {
     roundTrip: ({ name, commands }) => {
       const started = performance.now();

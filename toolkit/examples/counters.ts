@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { Counters } from "cinnabar/counters";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const counters = new Counters(db);
 
 await counters.add("hits");

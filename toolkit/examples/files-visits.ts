@@ -4,7 +4,7 @@ import { open } from "cinnabar";
 import { Files } from "cinnabar/files";
 import { Places, ranges } from "cinnabar/places";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const places = new Places<{ country: string }>(db);
 const table = Readable.from(["2.16.0.0,2.16.255.255,IT\n", "2.17.0.0/16,FR\n", "2001:db8::/32,DE\n"]);
 await places.load(ranges<{ country: string }>(table, { columns: ["country"] }));

@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { Files } from "cinnabar/files";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const logs = new Files(db, "logs", { budgetBytes: 16 * 2 ** 20 });
 
 // Every file is for every reader: this one, and one that has not come yet.

@@ -2,7 +2,7 @@ import { open } from "cinnabar";
 import { Fleet } from "cinnabar/fleet";
 import { Queue } from "cinnabar/queues";
 
-const home = await open(process.env.STORE);
+const home = await open(process.env.STORE ?? "memory:");
 const fleet = await Fleet.open(home);
 
 // Which servers a component has, and what its keys begin with; every process of the fleet learns of it.

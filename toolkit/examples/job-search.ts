@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { JobSearch } from "cinnabar/job-search";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const board = new JobSearch<{ title: string }>(db, "board");
 
 await board.put("backend", {

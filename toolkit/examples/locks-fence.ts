@@ -1,7 +1,7 @@
 import { defineScript, open } from "cinnabar";
 import { Locks } from "cinnabar/locks";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const locks = new Locks(db);
 
 // In Redis: the value and the fence change together, or not at all.

@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { Locks } from "cinnabar/locks";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const locks = new Locks(db);
 
 // Take it, use it, give it back. Null: it could not be had within two seconds.

@@ -7,7 +7,7 @@ import { type Batch, type Line, LogFiles } from "cinnabar/log-files";
 const folder = mkdtempSync(join(tmpdir(), "logs-"));
 writeFileSync(join(folder, "access.log"), "09:00:01 GET / 200\n09:00:02 GET /no 404\n09:00:0");
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const logs = new LogFiles(db, "access");
 
 // What a line does goes through the batch, and is committed in one step with how far the file is read.

@@ -2,7 +2,7 @@ import { open } from "cinnabar";
 import { Logs } from "cinnabar/logs";
 import { pino } from "pino";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const logs = new Logs(db, { onError: (error, dropped) => console.error(dropped, "entries dropped:", error) });
 
 // A destination for pino, alone or beside others (pino.multistream).

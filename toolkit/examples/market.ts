@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { Market } from "cinnabar/market";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const fair = new Market(db, "fair");
 
 // Money comes in once for each id, however often the call is repeated.

@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { day, PackedTable, uint8, words } from "cinnabar/packed-tables";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 
 // Country and state of each user, in three bytes; age and a day in three more. Words that are new get the next code.
 const users = await PackedTable.open(db, "users", {

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { open } from "cinnabar";
 import { Places, ranges } from "cinnabar/places";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const places = new Places<{ country: string }>(db);
 
 // A path or a stream: two addresses or a network to a line, IPv4 and IPv6. `geoLite` reads GeoLite City's two files.

@@ -4,7 +4,7 @@ import { RateLimiter } from "cinnabar/rate-limits";
 import { limited } from "cinnabar/rate-limits/http";
 import express from "express";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 // While the store cannot be reached, everybody is let through.
 const limiter = new RateLimiter(db, "api", { limit: 1, windowMs: 3_600_000 }, { whenUnreachable: "allow" });
 const app = express();

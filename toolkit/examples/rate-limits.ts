@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { RateLimiter } from "cinnabar/rate-limits";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 
 // A hundred a minute, evenly, of which ten may come at once.
 const api = new RateLimiter(db, "api", { limit: 100, windowMs: 60_000, burst: 10 });

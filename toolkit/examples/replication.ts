@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { waitForReplicas, writeToReplicas } from "cinnabar/replication";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 
 // One write, and whether a replica has it. It is written in any case; what to do about too few is yours.
 const paid = await writeToReplicas(db, ["SET", "order:17", "paid"], { replicas: 1, timeoutMs: 50 });

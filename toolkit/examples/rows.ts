@@ -3,7 +3,7 @@ import { RowCache } from "cinnabar/rows";
 
 const database = new Map([["17", { stock: 5 }]]);
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const rows = new RowCache(db, "inventory", { load: async (id) => database.get(id) });
 
 await rows.schedule("17", 5_000); // every five seconds, the first time at once

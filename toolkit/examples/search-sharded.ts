@@ -2,7 +2,7 @@ import { open } from "cinnabar";
 import { ShardedSearch } from "cinnabar/search";
 
 // Each shard is an index on a store: the same one, or another server.
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const places = ["notes 0", "notes 1", "notes 2"].map((name) => ({ store: db, name }));
 const options = { fields: { text: { type: "text", store: true } } } as const;
 

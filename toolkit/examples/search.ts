@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { SearchIndex } from "cinnabar/search";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const books = new SearchIndex(db, "books", {
   fields: {
     title: { type: "text", weight: 3, store: true },

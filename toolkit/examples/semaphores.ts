@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { Semaphores } from "cinnabar/semaphores";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const semaphores = new Semaphores(db, { limit: 3 });
 
 // One permit for the time of a block. Null: none could be had within five seconds.

@@ -4,7 +4,7 @@ import { expressSessionStore } from "cinnabar/sessions/express-session";
 import express from "express";
 import session from "express-session";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const SessionStore = expressSessionStore(session.Store);
 const app = express();
 app.use(session({ store: new SessionStore(db), secret: "change me", resave: false, saveUninitialized: false }));

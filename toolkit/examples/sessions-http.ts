@@ -4,7 +4,7 @@ import { Sessions } from "cinnabar/sessions";
 import { sessionMiddleware, type WithSession } from "cinnabar/sessions/http";
 import express from "express";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const app = express();
 app.use(sessionMiddleware(new Sessions(db), { viewed: ({ url }) => (url?.startsWith("/item/") ? url : undefined) }));
 app.post("/sign-in/:user", async (request, response) => {

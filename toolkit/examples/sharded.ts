@@ -8,7 +8,7 @@ import {
   UniqueVisitors,
 } from "cinnabar/sharded";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 
 // A large hash in packed shards. Numbers are placed by range, other fields by their hash.
 const cities = new ShardedHash<string>(db, "cities", { expected: 320_000 });

@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { Social } from "cinnabar/social";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const social = new Social(db);
 const worker = social.worker().start(); // delivers what is posted; in any number of processes
 

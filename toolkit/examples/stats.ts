@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { Stats } from "cinnabar/stats";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const stats = new Stats(db);
 
 await stats.record("checkout", "items", [1, 2, 3, 4, 10]);

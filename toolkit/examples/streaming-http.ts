@@ -4,7 +4,7 @@ import { open } from "cinnabar";
 import { AccessTokens, StatusStream } from "cinnabar/streaming";
 import { readStream, StreamEndpoint } from "cinnabar/streaming/http";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const stream = new StatusStream(db, "public");
 const tokens = new AccessTokens(db);
 const endpoint = new StreamEndpoint(stream, { tokens, limits: { connectionsPerUser: 2 } });

@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { StatusStream } from "cinnabar/streaming";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const stream = new StatusStream(db, "public");
 
 // Phrases: all words of one, in any order. @login: what they post, and where they are mentioned.

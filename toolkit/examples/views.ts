@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { Views } from "cinnabar/views";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const views = new Views(db, "pages", { halfLifeMs: 300_000, maxItems: 20_000 });
 
 for (let nth = 0; nth < 3; nth++) await views.add("/products/17");

@@ -1,7 +1,7 @@
 import { open } from "cinnabar";
 import { Board } from "cinnabar/voting";
 
-const db = await open(process.env.STORE);
+const db = await open(process.env.STORE ?? "memory:");
 const news = new Board(db, "news");
 
 // Posting is also the poster's own vote. With an id of your own, posting twice is posting once.

@@ -78,6 +78,25 @@ export class ClosedError extends CinnabarError {
   }
 }
 
+/** Why the store in this process could not be opened. */
+export type OpenErrorCode =
+  | "LOCKED"
+  | "DAMAGED"
+  | "NO_PERMISSION"
+  | "NOT_A_FOLDER"
+  | "NO_SPACE"
+  | "NO_MEMORY"
+  | "OPEN_FAILED";
+
+/** The folder of a store in this process could not be opened; `cause` is what the engine or the system said. */
+export class OpenError extends CinnabarError {
+  override readonly name = "OpenError";
+
+  constructor(code: OpenErrorCode, message: string, options?: ErrorOptions) {
+    super(code, message, options);
+  }
+}
+
 /** A transaction was attempted as often as allowed and met a change by somebody else each time. */
 export class ConflictError extends CinnabarError {
   override readonly name = "ConflictError";

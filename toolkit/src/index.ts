@@ -37,6 +37,8 @@ export {
   ConnectionError,
   InputError,
   LeaseLostError,
+  OpenError,
+  type OpenErrorCode,
   ServerError,
 } from "./errors.ts";
 export { defineScript, NOW_MS, Script, type ScriptCall } from "./script.ts";

@@ -18,6 +18,7 @@
  * be answered.
  */
 import { mkdirSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Clock } from "../core/clock.ts";
 import { Engine } from "../core/engine.ts";
 import { type LocalStream, openStream } from "../net/local-stream.ts";
@@ -66,7 +67,9 @@ export class EmbeddedEngine {
   }
 
   static async open(options: OpenOptions = {}): Promise<EmbeddedEngine> {
-    const { dir, clock, onProgress, heapGuard } = options;
+    const { clock, onProgress, heapGuard } = options;
+    // Where the program is now: the configuration resolves names where it was when the engine was loaded.
+    const dir = options.dir === undefined ? undefined : resolve(options.dir);
     if (dir !== undefined) mkdirSync(dir, { recursive: true });
     // The append-only file has everything: snapshots beside it are for those who ask for them.
     const config = dir === undefined ? {} : { dir, appendonly: "yes", save: "" };

@@ -208,6 +208,7 @@ export class Persistence {
       log("warning", "Terminating server after rdb file reading failure.");
       throw new Error(
         `${what}. Cannot load ${this.path}, offset ${error.offset}: ${error.message}. See cinnabar-check-rdb for what is in it.`,
+        { cause: error },
       );
     }
   }

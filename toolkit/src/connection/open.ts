@@ -1,17 +1,22 @@
 /**
  * `open()`: from nothing to a Cluster by changing one argument.
  *
- *   open()                                     in this process, in memory
+ *   open()                                     in this process, in memory; open("memory:", options) with options
  *   open("./data")                             in this process, kept on disk
  *   open("redis://localhost:6379/0")           Redis, Valkey, or our own server; rediss:// with TLS, unix:///path/to/socket
  *   open("redis+sentinel://h1,h2:26379/main")  follows failovers
  *   open("redis+cluster://h1,h2,h3")           Cluster
  *   open(client)                               an ioredis or node-redis client, or an Engine, that the program already has
+ *
+ * What looks like a mistyped URL is refused: a folder of that name would take the data in place of the server. `open(undefined)`
+ * is most often a setting that is missing, so it opens memory and says so in a process warning.
  */
-import { InputError } from "../errors.ts";
+import { isWellFormed, seen } from "../checks.ts";
+import { InputError, OpenError, type OpenErrorCode } from "../errors.ts";
+import { defineOptions, duration, object, recordOf, text } from "../options.ts";
 import { adopt, type ExistingClient } from "./adopt.ts";
 import type { Driver, ReadPolicy, TlsOptions } from "./port.ts";
-import { Store, type StoreOptions } from "./store.ts";
+import { Store, type StoreOptions, storing } from "./store.ts";
 
 export interface OpenOptions extends StoreOptions {
   /** For the store in this process: directives of redis.conf, `{ maxmemory: "100mb" }`. */
@@ -28,29 +33,140 @@ export interface OpenOptions extends StoreOptions {
   readonly clientName?: string;
 }
 
-export async function open(target?: string | ExistingClient, options: OpenOptions = {}): Promise<Store> {
-  return new Store(await driverFor(target, options), options);
+const OPTIONS = defineOptions<OpenOptions>("open", {
+  ...storing,
+  config: recordOf(text),
+  commandTimeoutMs: duration,
+  connectTimeoutMs: duration,
+  reads: object,
+  tls: object,
+  clientName: text,
+});
+
+const MEMORY = "memory:";
+let hasWarned = false;
+
+export function open(target?: string | ExistingClient, options?: OpenOptions): Promise<Store>;
+export async function open(...given: [target?: string | ExistingClient, options?: OpenOptions]): Promise<Store> {
+  const [target, options = {}] = given;
+  OPTIONS.check(options);
+  const driver = await driverFor(target, options);
+  if (given.length > 0 && target === undefined) warnOfMemory();
+  return new Store(driver, options);
+}
+
+function warnOfMemory(): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  process.emitWarning(
+    `open(undefined) keeps everything in memory, and it is gone when the process ends. Is a setting missing? open() or open("${MEMORY}") means memory.`,
+    { type: "CinnabarWarning", code: "CINNABAR_MEMORY" },
+  );
 }
 
 async function driverFor(target: string | ExistingClient | undefined, options: OpenOptions): Promise<Driver> {
-  if (target === undefined || typeof target === "string") {
-    if (target?.includes("://") === true) {
+  if (target === undefined || target === MEMORY) return openEmbedded(undefined, options);
+  if (typeof target === "string") {
+    if (target.includes("://")) {
       const { openUrl } = await import("./url.ts");
       return openUrl(target, options);
     }
-    return openEmbedded(target, options);
+    return openEmbedded(folderOf(target), options);
   }
-  return adopt(target, options);
+  if (typeof target === "object" && target !== null && !("then" in target)) return adopt(target, options);
+  throw new InputError(`open() takes a URL, a folder or a client, not ${seen(target)}${hintFor(target)}`);
 }
 
-async function openEmbedded(dir: string | undefined, options: OpenOptions): Promise<Driver> {
-  if (dir === "") throw new InputError("the folder's name is empty; open() without one keeps data in memory");
-  if (dir !== undefined && /^[\w.-]+:\d+$/.test(dir)) {
-    throw new InputError(`"${dir}" is no folder and no URL; did you mean "redis://${dir}"?`);
+function hintFor(target: unknown): string {
+  if (Number.isInteger(target)) return `; did you mean "redis://localhost:${String(target)}"?`;
+  if (target instanceof Promise) return "; await it first";
+  return "";
+}
+
+// -------------------------------------------------------------------------------------------------- folders
+
+const PORT = /^(?:[\w.-]+|\[[0-9a-f:.]+\]):\d+(?:\/\d*)?$/i;
+const SCHEMES = "redis|rediss|valkey|valkeys|unix";
+/** A name, and then signs that stand in URLs; of folders only those of Windows begin so, with one letter. */
+const SIGNS = /^([a-z][a-z0-9+.-]+)(?:[:;]+\/*|\/\/+)(.*)$/is;
+const LIKE_SCHEME = new RegExp(`^(?:${SCHEMES}|r[edis]{2,6}|valk?ey?s?|https?|tcp|tls)(?:[+-]\\w+)?$`, "i");
+
+/** The folder that somebody means; refuses what is more likely a URL. */
+function folderOf(name: string): string {
+  if (name.trim() === "") {
+    throw new InputError("the folder's name is empty; open() without one keeps data in memory");
   }
+  if (!isWellFormed(name) || /[\u0000-\u001f\u007f]/.test(name)) {
+    throw new InputError(`the folder's name ${seen(name)} has characters that no folder's name has`);
+  }
+  if (/^[^/\s]+@[^/\s@]+(?::\d+)?(?:\/|$)/.test(name)) {
+    const host = name.slice(name.lastIndexOf("@") + 1);
+    throw new InputError(
+      `this looks like a user at the server ${host}; did you mean "redis://user:password@${host}"? A folder is written "./…"`,
+    );
+  }
+  if (PORT.test(name)) throw mistyped(name, `redis://${name}`);
+  const [, scheme = "", rest = ""] = SIGNS.exec(name) ?? [];
+  const isLike = LIKE_SCHEME.test(scheme) || (scheme !== "" && !name.startsWith(`${scheme}/`));
+  if (isLike) {
+    const isKnown = new RegExp(`^(?:${SCHEMES})(?:[+-](?:unix|socket|sentinel|cluster))?$`, "i").test(scheme);
+    throw mistyped(name, `${isKnown ? scheme : "redis"}://${/^\d+$/.test(rest) ? `localhost:${rest}` : rest}`);
+  }
+  return name;
+}
+
+function mistyped(name: string, meant: string): InputError {
+  const question = `did you mean "${withoutSecrets(meant)}"?`;
+  return new InputError(
+    `"${withoutSecrets(name)}" looks like a URL; ${question} A folder of that name is written "./…"`,
+  );
+}
+
+/** User and password must not stand in messages. */
+function withoutSecrets(url: string): string {
+  const at = url.lastIndexOf("@");
+  if (at === -1) return url;
+  return `${/^[a-z+-]*[:;]?\/*/i.exec(url)?.[0] ?? ""}…${url.slice(at)}`;
+}
+
+// -------------------------------------------------------------------------------------------------- the engine
+
+async function openEmbedded(dir: string | undefined, options: OpenOptions): Promise<Driver> {
   const { EmbeddedDriver } = await import("./embedded.ts");
-  return EmbeddedDriver.open({
-    ...(dir === undefined ? {} : { dir }),
-    ...(options.config === undefined ? {} : { config: options.config }),
-  });
+  try {
+    return await EmbeddedDriver.open({
+      ...(dir === undefined ? {} : { dir }),
+      ...(options.config === undefined ? {} : { config: options.config }),
+    });
+  } catch (error) {
+    throw openError(error, dir);
+  }
+}
+
+/** What the engine or the system says, by name or code, and what to do about it. */
+const REASONS: Readonly<Record<string, readonly [code: OpenErrorCode, advice: string]>> = {
+  DirectoryLocked: ["LOCKED", "Close the other store, or serve this one to others with cinnabar-server."],
+  AofError: ["DAMAGED", "cinnabar-check-aof shows what is wrong and can cut off a damaged end."],
+  RdbError: ["DAMAGED", "cinnabar-check-rdb shows what is in it."],
+  HeapFullError: ["NO_MEMORY", ""],
+  EACCES: ["NO_PERMISSION", "This user needs to read and write the folder and its files."],
+  EPERM: ["NO_PERMISSION", "This user needs to read and write the folder and its files."],
+  EROFS: ["NO_PERMISSION", "The file system can only be read."],
+  ENOTDIR: ["NOT_A_FOLDER", "A part of the path is a file."],
+  EEXIST: ["NOT_A_FOLDER", "There is a file of that name."],
+  ENOSPC: ["NO_SPACE", "The disk is full."],
+  EDQUOT: ["NO_SPACE", "The quota of this user is used up."],
+};
+
+function openError(error: unknown, dir: string | undefined): Error {
+  if (!(error instanceof Error)) return error as Error;
+  const { name, message, cause } = error;
+  if (name === "ConfigError") return new InputError(`config: ${message}`, { cause: error });
+  const kinds = [name, (error as NodeJS.ErrnoException).code, (cause as Error | undefined)?.name];
+  const kind = kinds.find((each) => each !== undefined && Object.hasOwn(REASONS, each));
+  const [code, advice] = (kind === undefined ? undefined : REASONS[kind]) ?? ["OPEN_FAILED", ""];
+  const isOutOfMemory = name === "AofError" && (error as { kind?: unknown }).kind === "memory";
+  const what = dir === undefined ? "the store" : `"${dir}"`;
+  const text = `${what} cannot be opened: ${message}${advice === "" || isOutOfMemory ? "" : ` ${advice}`}`;
+  return new OpenError(isOutOfMemory ? "NO_MEMORY" : (code as OpenErrorCode), text, { cause: error });
 }

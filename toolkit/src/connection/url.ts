@@ -10,6 +10,7 @@
  */
 import { systemClock } from "../clock.ts";
 import { InputError } from "../errors.ts";
+import { nearest } from "../options.ts";
 import { ClusterDriver } from "./cluster.ts";
 import { type Credentials, type Dialer, dialWire, type Endpoint, labelOf, type Settings } from "./dial.ts";
 import { ioredisDialer } from "./ioredis.ts";
@@ -34,13 +35,17 @@ export interface Target extends Credentials {
 
 const SCHEME = /^(redis|rediss|valkey|valkeys)(?:[+-](unix|socket|sentinel|cluster))?$/;
 
+const KNOWN_SCHEMES = ["redis", "rediss", "valkey", "valkeys", "unix", "redis+sentinel", "redis+cluster", "redis+unix"];
+
 export function parseUrl(url: string): Target {
   const [, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]*):\/\/(.*)$/is.exec(url) ?? [];
   const named = scheme.toLowerCase() === "unix" ? "redis+unix" : scheme.toLowerCase();
   const [, protocol, form] = SCHEME.exec(named) ?? [];
   if (protocol === undefined) {
     const known = "redis://, rediss://, unix://, redis+sentinel:// and redis+cluster://";
-    throw new InputError(`open() does not know "${scheme}://"; it knows ${known}`);
+    const near = nearest(named, KNOWN_SCHEMES);
+    const question = near === null ? "" : ` Did you mean "${near}://"?`;
+    throw new InputError(`open() does not know "${scheme}://"; it knows ${known}.${question}`);
   }
   const [, authority = "", path = "", query = ""] = /^([^/?#]*)([^?#]*)\??([^#]*)/s.exec(rest) ?? [];
   const at = authority.lastIndexOf("@");

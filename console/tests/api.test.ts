@@ -1,4 +1,5 @@
 /** The HTTP API, against our store and against a real Redis. */
+import { open } from "cinnabar";
 import { Counters } from "cinnabar/counters";
 import { Locks } from "cinnabar/locks";
 import { Logs } from "cinnabar/logs";
@@ -30,6 +31,12 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("on 
     const { body } = await api.get("/api/info");
     expect(body.nodes[0].Server.redis_version).toBe("7.0.15");
     expect(body.backend).toBe("test");
+  });
+
+  test("every server has a circuit, and a store in this process has none", async () => {
+    const { body } = await api.get("/api/circuits");
+    const sound = { server: "", state: "closed", failures: 0, openForMs: 0, error: null };
+    expect(body).toEqual({ circuits: backend.store.topology === "embedded" ? [] : [sound] });
   });
 
   test("wrong input is a problem that says what is wrong", async () => {
@@ -371,3 +378,48 @@ test("keys of queues tell name and spread", () => {
   expect(placeOf("queue:{a:b:2}:of4:data")).toEqual({ name: "a:b", shards: 4 });
   expect(placeOf("queue:{mails}:wait")).toBeUndefined();
 });
+
+test.runIf(installed("redis-server"))(
+  "the circuit of a server that is gone is open, and told without asking it",
+  async () => {
+    const server = await startRedis();
+    const states: string[] = [];
+    let onOpen = (): void => {};
+    const isOpen = new Promise<void>((resolve) => {
+      onOpen = resolve;
+    });
+    const store = await open(server.url, {
+      retryMs: 100,
+      breaker: { failures: 1, openAfterMs: 0, probeMs: 60_000 },
+      hooks: {
+        circuit: ({ state }) => {
+          states.push(state);
+          onOpen();
+        },
+      },
+    });
+    const api = await serve(store);
+    try {
+      await server.kill();
+      await store.call("PING").catch(() => {});
+      await isOpen;
+      const { status, body } = await api.get("/api/circuits");
+      expect(status).toBe(200);
+      expect(body.circuits).toEqual([
+        {
+          server: "",
+          state: "open",
+          failures: expect.any(Number),
+          openForMs: expect.any(Number),
+          error: expect.any(String),
+        },
+      ]);
+      expect(body.circuits[0].failures).toBeGreaterThan(0);
+      expect(states[0]).toBe("open");
+    } finally {
+      await api.console.close();
+      await store.close();
+      await server.stop();
+    }
+  },
+);

@@ -20,6 +20,17 @@ describeBackends("the console", { backends: ["cluster"], audit: false }, (backen
       } while (cursor !== "0");
       expect(new Set(seen).size).toBe(60);
       expect((await served.get("/api/info")).body.nodes).toHaveLength(3);
+      const { circuits } = (await served.get("/api/circuits")).body;
+      expect(circuits).toHaveLength(3);
+      for (const circuit of circuits) {
+        expect(circuit).toEqual({
+          server: expect.stringMatching(/:\d+$/),
+          state: "closed",
+          failures: 0,
+          openForMs: 0,
+          error: null,
+        });
+      }
       expect((await served.get("/api/key?key=key:7")).body.rows).toEqual([["7"]]);
       await served.send("PUT", "/api/key", { key: "key:7", action: "set", value: "seven" });
       expect((await served.send("POST", "/api/command", { words: ["GET", "key:7"] })).body.value).toBe("seven");

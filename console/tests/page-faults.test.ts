@@ -71,6 +71,33 @@ describe.runIf(hasBrowser)("the page", () => {
     }
   });
 
+  test.runIf(installed("redis-server"))("shows how the circuit of a lost server opens and closes", async () => {
+    const redis = await startRedis();
+    const store = await open(redis.url, { retryMs: 200, breaker: { openAfterMs: 0, probeMs: 100 } });
+    const served = await serve(store, { page: built });
+    const page = await newPage();
+    const row = page.locator("table[aria-label='Circuit breakers'] tbody tr");
+    try {
+      await page.goto(`${served.url}/#/`);
+      await row.getByText("closed", { exact: true }).waitFor();
+      expect(await row.count()).toBe(1);
+      await redis.kill();
+      await row.locator(".circuit.open, .circuit.half-open").first().waitFor();
+      await row.getByText(/ECONNREFUSED|was lost/).waitFor();
+      await shoot(page, "circuit-open");
+      // The page can also be opened while the server is away.
+      await page.reload();
+      await row.locator(".circuit.open, .circuit.half-open").first().waitFor();
+      await redis.restart();
+      await row.getByText("closed", { exact: true }).waitFor();
+    } finally {
+      await page.close();
+      await served.console.close();
+      await store.close();
+      await redis.stop();
+    }
+  });
+
   test("asks for the password, says when it is wrong, and goes on when it is right", async () => {
     const store = await open();
     const served = await serve(store, { page: built, password: "open sesame" });

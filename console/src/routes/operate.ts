@@ -19,6 +19,17 @@ const INFO = object({
   nodes: array(record(FIELDS)),
 });
 
+const CIRCUIT = named(
+  "Circuit",
+  object({
+    server: string({ description: "Its address; empty where there is only one." }),
+    state: oneOf(["closed", "open", "half-open"]),
+    failures: integer({ description: "Attempts in a row without an answer." }),
+    openForMs: number({ description: "0 while it is closed." }),
+    error: nullable(string({ description: "What the last failure said." })),
+  }),
+);
+
 const LATENCY = nullable(integer({ description: "Microseconds; null where nothing is known." }));
 
 const POINT = named(
@@ -149,6 +160,16 @@ export const OPERATE_ROUTES: readonly Route[] = [
     answers: "Sections of fields.",
     answer: INFO,
     run: info,
+  }),
+  route({
+    method: "GET",
+    url: "/api/circuits",
+    group,
+    summary:
+      "The circuit breaker of every server, as this console's store sees it. Asks no server, so that it answers in an outage.",
+    answers: "One circuit for each server; none for a store in the console's own process.",
+    answer: object({ circuits: array(CIRCUIT) }),
+    run: ({ store }: Context) => ({ circuits: store.servers() }),
   }),
   route({
     method: "GET",

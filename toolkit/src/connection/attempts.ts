@@ -38,6 +38,8 @@ export interface AttemptOptions {
   readonly breaker?: BreakerOptions | false;
 }
 
+const SOUND = { state: "closed", failures: 0, openForMs: 0, error: null } as const;
+
 export interface Sending {
   readonly repeatable: boolean;
   /** A key of each request; undefined for one that has none. */
@@ -86,6 +88,16 @@ export class Attempts {
   /** The servers that have failed since their last answer. */
   circuits(): Circuit[] {
     return this.#breaker?.list() ?? [];
+  }
+
+  /** All servers, those included that answer. */
+  servers(): Circuit[] {
+    if (this.#breaker === null) return [];
+    const failing = new Map(this.#breaker.list().map((circuit) => [circuit.server, circuit]));
+    for (const server of this.#driver.servers?.() ?? [""]) {
+      if (!failing.has(server)) failing.set(server, { server, ...SOUND });
+    }
+    return [...failing.values()].sort((a, b) => (a.server < b.server ? -1 : 1));
   }
 
   stop(): void {

@@ -351,6 +351,10 @@ export class ClusterDriver implements Grouped {
     return (key === undefined ? undefined : this.#slots[slotOf(key)]?.label) ?? "";
   }
 
+  servers(): readonly string[] {
+    return [...this.#primaries()].map(({ label }) => label);
+  }
+
   /** A node that is silent may have been replaced, so the table is read again too. */
   probe(server: string): Promise<Answer> {
     this.#suspect();

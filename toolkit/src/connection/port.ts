@@ -97,6 +97,8 @@ export interface Driver {
   onState(listener: (state: ConnectionState) => void): () => void;
   /** The name of the server that a request with this key goes to now; where there is only one, no name is needed. */
   serverOf?(key: string | undefined): string;
+  /** The names of all servers that requests go to now, as `serverOf` has them. */
+  servers?(): readonly string[];
   /** Asks a server for a sign of life; rejects if none comes. A driver that has it keeps `Request.attempt`. */
   probe?(server: string): Promise<unknown>;
   /** How a worker thread of this process can reach the same server; null where it cannot (embedded, a client of the user's). */

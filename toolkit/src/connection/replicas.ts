@@ -391,6 +391,10 @@ export class ReplicaDriver implements Driver {
     return this.#inner.serverOf?.(key) ?? "";
   }
 
+  servers(): readonly string[] {
+    return this.#inner.servers?.() ?? [""];
+  }
+
   probe(server: string): Promise<unknown> {
     return this.#inner.probe?.(server) ?? Promise.resolve();
   }
@@ -426,6 +430,7 @@ export function readingDriver(inner: Driver, policy: ReadPolicy): Driver {
     sendToAll: (each) => inner.sendToAll(each),
     onState: (listener) => inner.onState(listener),
     serverOf: (key) => inner.serverOf?.(key) ?? "",
+    servers: () => inner.servers?.() ?? [""],
     ...(inner.probe === undefined ? {} : { probe: (server) => inner.probe!(server) }),
     close: async () => {},
   };

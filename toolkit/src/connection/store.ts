@@ -213,6 +213,11 @@ export class Store {
     return this.#attempts.circuits();
   }
 
+  /** Every server that the store leads to, with its circuit; none where there is no breaker, as in this process. Asks nobody. */
+  servers(): Circuit[] {
+    return this.#attempts.servers();
+  }
+
   // ---------------------------------------------------------------------------------------------- commands
 
   /** Runs a command; strings in the reply are text. */

@@ -182,6 +182,10 @@ export class FleetDriver implements Driver {
     return "";
   }
 
+  servers(): readonly string[] {
+    return [...this.#shards].flatMap(([name, each]) => (each.servers?.() ?? [""]).map((server) => `${name}/${server}`));
+  }
+
   async probe(server: string): Promise<unknown> {
     const slash = server.indexOf("/");
     return this.#shards.get(server.slice(0, slash))?.probe?.(server.slice(slash + 1));

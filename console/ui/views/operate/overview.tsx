@@ -5,7 +5,7 @@ import type { Point } from "../../../src/live.ts";
 import { Chart } from "../../chart.tsx";
 import { bytes, duration, micros, number } from "../../format.ts";
 import { usePoints } from "../../live.ts";
-import { Head, States, useLoad } from "../../parts.tsx";
+import { Head, States, Table, useLoad } from "../../parts.tsx";
 
 const SPANS = [
   { title: "10 min", seconds: 1 },
@@ -99,6 +99,52 @@ function Facts({ backend, topology, nodes }: InfoAnswer) {
   );
 }
 
+interface Circuit {
+  readonly server: string;
+  readonly state: "closed" | "open" | "half-open";
+  readonly failures: number;
+  readonly openForMs: number;
+  readonly error: string | null;
+}
+
+const STATES = {
+  closed: { word: "closed", means: "It answers; calls go through." },
+  open: { word: "open", means: "It does not answer; nothing is sent to it." },
+  "half-open": { word: "half-open", means: "It is being asked for a sign of life; calls wait." },
+} as const;
+
+/** Loaded without the server, so that it is there when the server is not. */
+function Circuits() {
+  const loaded = useLoad<{ circuits: Circuit[] }>("/api/circuits", {}, 1_000);
+  const circuits = loaded.data?.circuits ?? [];
+  // A store in the console's own process has none.
+  if (circuits.length === 0) return null;
+  return (
+    <section class="circuits">
+      <h2>Circuit breakers</h2>
+      <Table
+        label="Circuit breakers"
+        rows={circuits}
+        id={({ server }) => server}
+        columns={[
+          { title: "Server", cell: ({ server }) => server || "the server" },
+          {
+            title: "State",
+            cell: ({ state }) => (
+              <span class={`circuit ${state}`} title={STATES[state].means}>
+                {STATES[state].word}
+              </span>
+            ),
+          },
+          { title: "Failures in a row", numeric: true, cell: ({ failures }) => number(failures) },
+          { title: "For", numeric: true, cell: ({ openForMs }) => (openForMs > 0 ? duration(openForMs) : "–") },
+          { title: "Last error", wide: true, cell: ({ error }) => error ?? "–" },
+        ]}
+      />
+    </section>
+  );
+}
+
 export function Overview() {
   const [seconds, setSeconds] = useState<number>(1);
   const info = useLoad<InfoAnswer>("/api/info", {}, 5_000);
@@ -123,6 +169,7 @@ export function Overview() {
       <div class="facts-box">
         <States of={info}>{(data) => <Facts {...data} />}</States>
       </div>
+      <Circuits />
       <Charts points={points} last={live.at(-1)} />
     </>
   );

@@ -160,6 +160,7 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   open: (options) => open("memory:", options),
   "open.breaker": (breaker) => open("memory:", { breaker }),
   "open.hooks": (hooks) => open("memory:", { hooks }),
+  "open.reads": (reads) => open("memory:", { reads }),
   "PackedTable.open": (options) => PackedTable.open(store, "t", { word: words(["a"]) }, options),
   Places: (options) => new Places(store, options),
   "Places.load": (options) => new Places(store).load([], options),
@@ -174,11 +175,13 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "Queue.list": (options) => queue().list("waiting", options),
   "Queue.replayDead": (options) => queue().replayDead(options),
   "Queue.schedule": (options) => queue().schedule("s", { everyMs: 1_000 }, 1, options),
+  "Queue.schedule.times": (times) => queue().schedule("s", times, 1),
   "Queue.waitFor": (options) => queue().waitFor("x", options),
   QuorumLocks: (options) => new QuorumLocks(stores, options),
   "QuorumLocks.acquire": (options) => new QuorumLocks(stores).acquire("l", options),
   "QuorumLocks.resume": (options) => new QuorumLocks(stores).resume("h", options),
   RateLimiter: (options) => new RateLimiter(store, "l", { limit: 1, windowMs: 1 }, options),
+  "RateLimiter.rules": (rule) => new RateLimiter(store, "l", rule),
   "RateLimiter.take": (options) => new RateLimiter(store, "l", { limit: 1, windowMs: 1 }).take("ann", options),
   "Reader.files": async (options) => first((await new Files(store, "r").join("ann")).files(options)),
   ranges: (options) => first(ranges("", options)),
@@ -245,6 +248,7 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "Statuses.post": (options) => social().statuses.post("1", "hi", options),
   "Statuses.repost": (options) => social().statuses.repost("1", "2", options),
   StatusStream: (options) => new StatusStream(store, "s", options),
+  "StatusStream.filter": (filter) => stream().listen(filter),
   "StatusStream.filterLimits": (filterLimits) => new StatusStream(store, "s", { filterLimits }),
   "StatusStream.listen": (options) => stream().listen({ all: true }, options),
   "Store.run": (options) => store.run(script, { key: "k" }, options),
@@ -314,7 +318,7 @@ const required = ({ checks }: OptionSet<never>): Record<string, unknown> =>
 
 /** A value that a check takes. */
 function valid(check: Check): unknown {
-  const candidates = [1, "text", ["text"], true, () => 1, {}, TEXTS];
+  const candidates = [1, "primary", "text", ["text"], true, () => 1, {}, TEXTS];
   return candidates.find((each) => check.accepts(each));
 }
 

@@ -13,7 +13,7 @@
  */
 import { isWellFormed, seen } from "../checks.ts";
 import { InputError, OpenError, type OpenErrorCode } from "../errors.ts";
-import { defineOptions, duration, object, recordOf, text } from "../options.ts";
+import { choice, defineOptions, duration, flag, object, recordOf, required, text, whole, within } from "../options.ts";
 import { adopt, type ExistingClient } from "./adopt.ts";
 import type { Driver, ReadPolicy, TlsOptions } from "./port.ts";
 import { Store, type StoreOptions, storing } from "./store.ts";
@@ -33,12 +33,19 @@ export interface OpenOptions extends StoreOptions {
   readonly clientName?: string;
 }
 
+const READ_OPTIONS = defineOptions<Extract<ReadPolicy, { from: "replicas" }>>("open.reads", {
+  from: required(choice("primary", "replicas")),
+  maxLagMs: whole(1),
+  after: text,
+  readYourWrites: flag,
+});
+
 const OPTIONS = defineOptions<OpenOptions>("open", {
   ...storing,
   config: recordOf(text),
   commandTimeoutMs: duration,
   connectTimeoutMs: duration,
-  reads: object,
+  reads: within(READ_OPTIONS),
   tls: object,
   clientName: text,
 });

@@ -231,7 +231,7 @@ describe.skipIf(!REDIS)("reads from replicas", () => {
   });
 
   test("a policy that makes no sense is refused", async () => {
-    await expect(open(primary.url, { reads: { from: "mirrors" } as never })).rejects.toThrow(/reads\.from/);
+    await expect(open(primary.url, { reads: { from: "mirrors" } as never })).rejects.toThrow(/reads: from must be/);
     await expect(open(primary.url, { reads: { from: "replicas", maxLagMs: 0 } })).rejects.toThrow(/maxLagMs/);
   });
 });

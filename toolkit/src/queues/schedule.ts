@@ -7,8 +7,9 @@
 import { Cron } from "croner";
 import type { Store } from "../connection/store.ts";
 import { InputError } from "../errors.ts";
+import { defineOptions, text, time, whole } from "../options.ts";
 import { checkWord, type QueueKeys } from "./keys.ts";
-import { checkInteger, checkMs, type JobOptions } from "./options.ts";
+import { type JobOptions, MAX_MS } from "./options.ts";
 import { advanceSchedule, listSchedules, removeSchedule, serverNow, upsertSchedule } from "./scripts/schedules.ts";
 
 export interface ScheduleTimes {
@@ -52,19 +53,29 @@ interface Spec {
   readonly tail: string;
 }
 
-const ms = (time: Date | number): number => (typeof time === "number" ? time : time.getTime());
+const TIMES_OPTIONS = defineOptions<ScheduleTimes>("Queue.schedule.times", {
+  cron: text,
+  timeZone: text,
+  everyMs: whole(1, MAX_MS),
+  startAt: time,
+  endAt: time,
+  limit: whole(1, 1_000_000_000),
+});
+
+const ms = (at: Date | number): number => (typeof at === "number" ? at : at.getTime());
 
 function specOf(times: ScheduleTimes, tail: string, suffix: string): Spec {
+  TIMES_OPTIONS.check(times);
   if ((times.cron === undefined) === (times.everyMs === undefined)) {
     throw new InputError("a schedule has either cron or everyMs");
   }
   if (times.timeZone !== undefined && times.cron === undefined) throw new InputError("timeZone is for cron");
   return {
     ...(times.cron === undefined ? {} : { cron: times.cron, tz: times.timeZone ?? "UTC" }),
-    ...(times.everyMs === undefined ? {} : { every: checkMs(times.everyMs, "everyMs", 1) }),
+    ...(times.everyMs === undefined ? {} : { every: times.everyMs }),
     ...(times.startAt === undefined ? {} : { start: ms(times.startAt) }),
     ...(times.endAt === undefined ? {} : { until: ms(times.endAt) }),
-    ...(times.limit === undefined ? {} : { limit: checkInteger(times.limit, "limit", 1, 1_000_000_000) }),
+    ...(times.limit === undefined ? {} : { limit: times.limit }),
     ...(suffix === "" ? {} : { suffix }),
     tail,
   };

@@ -8,11 +8,11 @@
  *
  *   new RateLimiter(store, "login", [{ limit: 5, windowMs: 60_000 }, { limit: 20, windowMs: 86_400_000 }]);
  */
-import { aStore, integer, oneOf } from "../checks.ts";
+import { aStore } from "../checks.ts";
 import type { RunOptions, Store } from "../connection/store.ts";
 import { CinnabarError, InputError } from "../errors.ts";
 import { NameIndex } from "../names.ts";
-import { choice, defineOptions, prefix, whole } from "../options.ts";
+import { choice, defineOptions, prefix, required, whole } from "../options.ts";
 import { namesKey, ruleKey, subjectKey } from "./keys.ts";
 import { FIXED, GCRA, SLIDING, take, takeOne } from "./scripts.ts";
 
@@ -93,6 +93,13 @@ const OPTIONS = defineOptions<RateLimiterOptions>("RateLimiter", {
 
 const TAKE_OPTIONS = defineOptions<{ readonly cost?: number }>("RateLimiter.take", {
   cost: whole(1),
+});
+
+const RULE_OPTIONS = defineOptions<Rule>("RateLimiter.rules", {
+  limit: required(whole(1)),
+  windowMs: required(whole(1, 366 * 86_400_000)),
+  algorithm: choice(FIXED, SLIDING, GCRA),
+  burst: whole(1),
 });
 
 export class RateLimiter {
@@ -231,11 +238,8 @@ export class RateLimiter {
   }
 }
 
-function checkRule({ limit, windowMs, algorithm = GCRA, burst = limit }: Rule): void {
-  integer("limit", limit, 1);
-  integer("windowMs", windowMs, 1, 366 * 86_400_000);
-  integer("burst", burst, 1);
-  oneOf("algorithm", algorithm, [FIXED, SLIDING, GCRA]);
+function checkRule(rule: Rule): void {
+  const { limit, algorithm = GCRA, burst = limit } = RULE_OPTIONS.check(rule);
   if (algorithm === SLIDING && limit > MAX_SLIDING) {
     throw new InputError(`a sliding window remembers each hit, so its limit must not be above ${MAX_SLIDING}`);
   }

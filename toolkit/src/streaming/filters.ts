@@ -7,7 +7,7 @@
  */
 import { integer, word } from "../checks.ts";
 import { InputError } from "../errors.ts";
-import { defineOptions, whole } from "../options.ts";
+import { anything, defineOptions, flag, listOf, number, text, whole } from "../options.ts";
 import type { StatusEvent } from "./events.ts";
 import { foldWord, wordsOf, wordsOfPhrase } from "./words.ts";
 
@@ -40,6 +40,14 @@ export interface FilterLimits {
 }
 
 export const FILTER_LIMITS: FilterLimits = { maxPhrases: 400, maxPhraseBytes: 128, maxFollowed: 5_000, maxBoxes: 25 };
+
+const FILTER_OPTIONS = defineOptions<StreamFilter>("StatusStream.filter", {
+  track: listOf(text),
+  follow: listOf(text),
+  locations: listOf(anything),
+  sample: number(0, 100),
+  all: flag,
+});
 
 export const FILTER_LIMIT_OPTIONS = defineOptions<Partial<FilterLimits>>("StatusStream.filterLimits", {
   maxPhrases: whole(0),
@@ -88,6 +96,7 @@ export class CompiledFilter {
   readonly all: boolean;
 
   constructor(filter: StreamFilter, limits: FilterLimits = FILTER_LIMITS) {
+    FILTER_OPTIONS.check(filter);
     const { track = [], follow = [], locations = [] } = filter;
     this.phrases = compileTrack(track, limits);
     const followed = compileFollow(follow, limits);

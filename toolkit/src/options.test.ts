@@ -412,7 +412,7 @@ const HANDED_ON: readonly string[] = [
   ...["Lists.members", "Social.constructor", "Social.worker", "EventFeed.open", "Store.constructor"],
   // What nobody gives options to but components themselves.
   ...["Answers.page", "Answers.search", "Follows.unlink", "Refusal.constructor", "Schema.constructor"],
-  // Changed elsewhere.
+  // These check the values that they use, and take options that they do not know.
   ...["Sessions.load", "SearchIndex.put", "ShardedSearch.put"],
 ];
 

@@ -106,9 +106,11 @@ export class Postings {
 
   #room(count: number): void {
     if (count <= this.docs.length) return;
-    this.docs = grown(this.docs, count);
-    this.#at = grown(this.#at, count);
-    this.times = grown(this.times, count * this.#shape.textFields);
+    const room = Math.max(count, Math.ceil(this.docs.length * 1.5));
+    this.docs = grown(this.docs, room);
+    this.#at = grown(this.#at, room);
+    // As many documents in each: what is written past the end of an array is lost.
+    this.times = grown(this.times, room * this.#shape.textFields);
   }
 
   /** Gives back what was taken in advance. */
@@ -186,8 +188,8 @@ function deltas(cursor: Cursor, count: number): number[] {
   return found;
 }
 
-function grown(array: Uint32Array, count: number): Uint32Array {
-  const larger = new Uint32Array(array.length === 0 ? count : Math.max(count, Math.ceil(array.length * 1.5)));
+function grown(array: Uint32Array, length: number): Uint32Array {
+  const larger = new Uint32Array(length);
   larger.set(array);
   return larger;
 }

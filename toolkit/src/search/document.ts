@@ -223,6 +223,27 @@ export interface Kept {
   readonly stored: string;
 }
 
+/** The words of a record, each with the size of its payload. */
+export function parseWords(record: Buffer): { readonly size: number; readonly word: string }[] {
+  let at = record.indexOf(10) + 1;
+  const uint = (bytes: number): number => {
+    at += bytes;
+    return record.readUIntBE(at - bytes, bytes);
+  };
+  const kind = uint(1);
+  const count = (kind === 0xdc ? uint(2) : kind === 0xdd ? uint(4) : kind - 0x90) / 2;
+  const words: { readonly size: number; readonly word: string }[] = [];
+  while (words.length < count) {
+    const first = uint(1);
+    const size = first === 0xcd ? uint(2) : first === 0xce ? uint(4) : first;
+    const short = uint(1);
+    const length = short === 0xd9 ? uint(1) : short - 0xa0;
+    at += length;
+    words.push({ size, word: record.toString("utf8", at - length, at) });
+  }
+  return words;
+}
+
 export function parseKept(record: Buffer): Kept {
   const end = record.indexOf(10);
   const [number, version, hash, size] = record.toString("latin1", 0, end).split(" ") as [

@@ -153,7 +153,7 @@ export class Evaluation {
     const { postings } = list;
     const factor = leaf.boost * this.#idf(leaf);
     const { documents } = this.#replica;
-    const isKept = postings !== null && leaf.boost === 1;
+    const isKept = postings !== null && !postings.isReduced && leaf.boost === 1;
     if (isKept && postings.scores !== null) {
       const made = postings.scoredFor as ScoredFor | null;
       if (made?.statistics === this.#statistics && made.factor === factor && made.revision === documents.revision) {

@@ -13,6 +13,8 @@ export interface IndexKeys {
   readonly waste: string;
   /** List: numbers of removed documents, for new ones. */
   readonly free: string;
+  /** Hash: number that is no document, or not yet, though words name it → what becomes of it (large-scripts.ts). */
+  readonly ghosts: string;
 }
 
 export function indexKeys(prefix: string, name: string): IndexKeys {
@@ -24,6 +26,7 @@ export function indexKeys(prefix: string, name: string): IndexKeys {
     words: `${base}:words`,
     waste: `${base}:waste`,
     free: `${base}:free`,
+    ghosts: `${base}:ghosts`,
   };
 }
 
@@ -35,6 +38,9 @@ export const columnKey = (base: string, field: string): string => `${base}:c:${f
 
 /** String: what is kept of a document: its number, version, words, and the fields to give back. */
 export const documentKey = (base: string, id: string): string => `${base}:d:${id}`;
+
+/** String: the record of a ghost. */
+export const ghostKey = (base: string, number: number): string => `${base}:s:${number}`;
 
 /** List: an answer, kept for paging. */
 export const resultKey = (base: string, id: string): string => `${base}:r:${id}`;

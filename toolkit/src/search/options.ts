@@ -16,6 +16,7 @@ import {
   whole,
 } from "../options.ts";
 import type { PageOptions, SearchOptions } from "./answers.ts";
+import { MAX_WORDS } from "./document.ts";
 import type { FacetOptions } from "./facets.ts";
 import type { Fields } from "./schema.ts";
 import type { IndexOptions } from "./search-index.ts";
@@ -31,6 +32,7 @@ export const indexing: Checks<IndexOptions<Fields>> = {
   maxExpansions: whole(1, 100_000),
   maxPostings: whole(1),
   cacheBytes: whole(0),
+  wordsAtOnce: whole(1, MAX_WORDS),
 };
 
 const HIGHLIGHT_OPTIONS = defineOptions<HighlightOptions>("SearchIndex.search.highlight", {

@@ -28,6 +28,12 @@ export class Postings {
   scores: Float64Array | null = null;
   scoredFor: unknown = null;
 
+  /** Whether it is a passing copy of another. */
+  isReduced = false;
+  /** What is left of it without some numbers, as long as it is the same. */
+  #reduced: { readonly of: string; readonly log: Buffer; readonly length: number; readonly list: Postings } | null =
+    null;
+
   constructor(shape: Shape) {
     this.#shape = shape;
   }
@@ -152,6 +158,38 @@ export class Postings {
     this.docs = newDocs;
     this.#at = newAt;
     this.times = newTimes;
+    this.count = n;
+  }
+
+  /** The list without some numbers; itself if it has none of them. The next one with the same is the same. */
+  without(numbers: readonly number[]): Postings {
+    const out = numbers.filter((number) => this.indexOf(number) >= 0);
+    if (out.length === 0) return this;
+    const known = this.#reduced;
+    const of = `${out}`;
+    if (known !== null && known.of === of && known.log === this.#log && known.length === this.length) return known.list;
+    const list = new Postings(this.#shape);
+    list.isReduced = true;
+    list.#log = this.#log;
+    list.length = this.length;
+    list.#take(this, new Set(out));
+    this.#reduced = { of, log: this.#log, length: this.length, list };
+    return list;
+  }
+
+  #take(from: Postings, without: ReadonlySet<number>): void {
+    const { textFields } = this.#shape;
+    this.#room(from.count);
+    let n = 0;
+    for (let i = 0; i < from.count; i++) {
+      if (without.has(from.docs[i]!)) continue;
+      this.docs[n] = from.docs[i]!;
+      this.#at[n] = from.#at[i]!;
+      for (let field = 0; field < textFields; field++) {
+        this.times[n * textFields + field] = from.times[i * textFields + field]!;
+      }
+      n++;
+    }
     this.count = n;
   }
 

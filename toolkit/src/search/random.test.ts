@@ -82,13 +82,22 @@ async function change(
   }
 }
 
-describeBackends("random search", { audit: false }, (backend) => {
+/** Documents of more words are written in several steps: with so few, nearly all. */
+const WORDS_AT_ONCE = [1_000, 3];
+
+for (const wordsAtOnce of WORDS_AT_ONCE) {
+  describeBackends(`random search, ${wordsAtOnce} words at once`, { audit: false }, (backend) => {
+    randomSearch(backend, { ...OPTIONS, wordsAtOnce });
+  });
+}
+
+function randomSearch(backend: Backend, options: typeof OPTIONS & { readonly wordsAtOnce: number }): void {
   test("everything is as in a naive search", async () => {
     for (let round = 0; round < ROUNDS; round++) {
       const chance = new Chance(SEED + round);
       await backend.flush();
-      const mine = new SearchIndex(backend.store, "random", OPTIONS);
-      const theirs = new SearchIndex(await backend.open(), "random", { ...OPTIONS, cacheBytes: 2_000 });
+      const mine = new SearchIndex(backend.store, "random", options);
+      const theirs = new SearchIndex(await backend.open(), "random", { ...options, cacheBytes: 2_000 });
       const model = new Map<string, NaiveDocument>();
       for (let step = 0; step < 40; step++) {
         for (let nth = chance.below(4); nth >= 0; nth--) await change(chance, model, mine);
@@ -107,23 +116,24 @@ describeBackends("random search", { audit: false }, (backend) => {
   });
 
   test("while documents change, an answer is that of a moment between question and answer", async () => {
-    for (let round = 0; round < ROUNDS; round++) await readersBesideWriter(backend, new Chance(SEED + 77 + round));
+    for (let round = 0; round < ROUNDS; round++)
+      await readersBesideWriter(backend, new Chance(SEED + 77 + round), options);
   });
 
   test("shards together are as one index, while documents change and move too", async () => {
     const stores: Store[] = [backend.store, await backend.open(), await backend.open()];
     const chance = new Chance(SEED + 5);
     const places = stores.map((store, at) => ({ store, name: `shard ${at}` }));
-    const one = new SearchIndex(backend.store, "whole", OPTIONS);
+    const one = new SearchIndex(backend.store, "whole", options);
     const model = new Map<string, NaiveDocument>();
-    const sharded = new ShardedSearch(places.slice(0, 2), OPTIONS);
+    const sharded = new ShardedSearch(places.slice(0, 2), options);
     const both = twice(one, sharded);
     const compare = async (index: ShardedSearch<(typeof OPTIONS)["fields"]>): Promise<void> => {
       const naive = new NaiveSearch(one.schema, model);
       for (let nth = 0; nth < 6; nth++) {
         const query = randomQuery(chance);
-        const options = { facets: { tags: true, price: { buckets: [0, 5] } }, limit: 1_000 } as const;
-        const [whole, parts] = [await one.search(query, options), await index.search(query, options)];
+        const asked = { facets: { tags: true, price: { buckets: [0, 5] } }, limit: 1_000 } as const;
+        const [whole, parts] = [await one.search(query, asked), await index.search(query, asked)];
         expect(difference(parts, naive.search(query)), JSON.stringify(query)).toBeNull();
         expect(parts.facets).toEqual(whole.facets);
         const paged = await index.search(query, { sort: ["-price", "name"], offset: 3, limit: 4 });
@@ -146,12 +156,12 @@ describeBackends("random search", { audit: false }, (backend) => {
     );
 
     // A third shard: documents move while others are written and removed.
-    const wider = new ShardedSearch(places, { ...OPTIONS, previous: ["shard 0", "shard 1"] });
+    const wider = new ShardedSearch(places, { ...options, previous: ["shard 0", "shard 1"] });
     const moving = wider.move();
     for (let nth = 0; nth < 40; nth++) await change(chance, model, wider);
     await moving;
     await wider.move();
-    const after = new ShardedSearch(places, OPTIONS);
+    const after = new ShardedSearch(places, options);
     expect(await after.size()).toBe(model.size);
     expect(Object.keys(await after.inspect()).length).toBe(3);
     const naive = new NaiveSearch(one.schema, model);
@@ -160,12 +170,16 @@ describeBackends("random search", { audit: false }, (backend) => {
       expect(difference(await after.search(query, EVERYTHING), naive.search(query)), JSON.stringify(query)).toBeNull();
     }
   });
-});
+}
 
 /** A writer goes through states one after the other; readers ask meanwhile, and note between which states they did. */
-async function readersBesideWriter(backend: Backend, chance: Chance): Promise<void> {
+async function readersBesideWriter(
+  backend: Backend,
+  chance: Chance,
+  options: typeof OPTIONS & { readonly wordsAtOnce: number },
+): Promise<void> {
   await backend.flush();
-  const writer = new SearchIndex(backend.store, "busy", OPTIONS);
+  const writer = new SearchIndex(backend.store, "busy", options);
   const model = new Map<string, NaiveDocument>();
   const states: NaiveSearch[] = [];
   let done = 0;
@@ -198,7 +212,7 @@ async function readersBesideWriter(backend: Backend, chance: Chance): Promise<vo
     }
   };
   const readers = [backend.store, await backend.open(), await backend.open()].map((store, at) => ({
-    index: new SearchIndex(store, "busy", { ...OPTIONS, cacheBytes: at === 1 ? 1_000 : 1_000_000 }),
+    index: new SearchIndex(store, "busy", { ...options, cacheBytes: at === 1 ? 1_000 : 1_000_000 }),
     chance: new Chance(chance.below(1_000_000) + at + 1),
   }));
   await Promise.all([write(), ...readers.flatMap(({ index, chance: own }) => [read(index, own), read(index, own)])]);

@@ -52,6 +52,7 @@ export class Replica {
   #wordBytes = 0;
   #life = "";
   #version = 0;
+  #ghosts: readonly number[] = [];
   /** The server may not be the one that is known. */
   #isDoubtful = false;
   /** Life and version of the index as of the last trip. */
@@ -93,8 +94,9 @@ export class Replica {
     return bytes;
   }
 
+  /** Without ghosts: numbers that are no documents, though words name them (large-scripts.ts). */
   postings(word: string): Postings {
-    return this.#words.get(word)!.value;
+    return this.#words.get(word)!.value.without(this.#ghosts);
   }
 
   column(name: string): Column {
@@ -120,9 +122,9 @@ export class Replica {
       const [life, version] = await this.#ask([], this.#state);
       if (`${life}${version}` === this.#state && !this.#isDoubtful) return;
     }
-    const [life, version, ...answers] = await this.#ask(entries, this.has(needs) ? this.#state : NEVER);
+    const [life, version, ghosts, ...answers] = await this.#ask(entries, this.has(needs) ? this.#state : NEVER);
     const state = `${life}${version}`;
-    if (state === this.#state && answers.length === 0 && !this.#isDoubtful) return;
+    if (state === this.#state && ghosts === undefined && !this.#isDoubtful) return;
     const isAnother = (String(life) !== this.#life || Number(version) < this.#version) && this.#state !== NEVER;
     this.#life = String(life);
     this.#version = Number(version);
@@ -132,6 +134,7 @@ export class Replica {
       return this.sync(needs);
     }
     this.#state = state;
+    this.#ghosts = (ghosts as Reply[]).map(Number);
     for (const [at, entry] of entries.entries()) this.#apply(entry, answers[at]!);
     this.#evict(needs);
   }
@@ -172,6 +175,7 @@ export class Replica {
   async #ask(entries: readonly Entry[], known: string): Promise<Reply[]> {
     const reply = await this.#store.run(sync, {
       meta: this.keys.meta,
+      ghosts: this.keys.ghosts,
       logs: entries.map(({ key }) => key),
       signature: this.#schema.signature,
       known,
@@ -223,5 +227,6 @@ export class Replica {
     this.#words.clear();
     this.#wordBytes = 0;
     this.#state = NEVER;
+    this.#ghosts = [];
   }
 }

@@ -14,7 +14,7 @@ import type { Reply } from "../connection/port.ts";
 import { defineScript } from "../script.ts";
 
 /** The version of an index goes up with every write. Its life is named after the call that made it. */
-const BEGIN = `
+export const BEGIN = `
 local function known()
   local made = redis.call("HGET", meta, "s")
   return not made or made == signature
@@ -57,6 +57,10 @@ local function unsaid(word, bytes, length)
   spoken[#spoken + 1] = varint(#word * 2 + 1) .. word
   return true
 end
+-- Tells the caller that there are ghosts, which it may have to sweep.
+local function haunted()
+  if redis.call("EXISTS", ghosts) == 1 then ripe[#ripe + 1] = "ghosts" end
+end
 local function unsay(word, number, bytes)
   local length = append(base .. ":w:" .. word, number .. "\\0")
   unsaid(word, bytes + #number * 2 + 1, length)
@@ -71,6 +75,13 @@ local function speak()
   end
   if gone > 0 then wasted("words", gone, length) end
 end
+-- How many words a record's MessagePack names: its length is that of a list of pairs.
+local function wordsIn(blob)
+  local kind = string.byte(blob, 1)
+  if kind == 0xdc then return struct.unpack(">I2", blob, 2) / 2 end
+  if kind == 0xdd then return struct.unpack(">I4", blob, 2) / 2 end
+  return (kind - 0x90) / 2
+end
 local function parse(record)
   local _, stop, number, version, hash, size, by = string.find(record, "^(%d+) (%d+) (%S+) (%d+) (%S+)\\n")
   return tonumber(number), tonumber(version), hash, string.sub(record, stop + 1, stop + size), by
@@ -78,12 +89,33 @@ end
 `;
 
 /** For scripts that never make an index: there is a document in it. */
-const MADE = `local fields = ""`;
+export const MADE = `local fields = ""`;
 
-const KEYS = ["document", "meta", "docs", "words", "waste", "free"] as const;
+/**
+ * What a write finds: an answer for its caller, or nil, then the record that is there, its number, its version and its words.
+ * Needs `ifVersion` and `hash`.
+ */
+export const FOUND = `
+local function found()
+  local record = redis.call("GET", document)
+  local n, version, oldHash, old, by = nil, 0, nil, nil, nil
+  if record then n, version, oldHash, old, by = parse(record) end
+  local expected = tonumber(ifVersion)
+  if expected >= 0 and expected ~= version then
+    -- A call whose answer was lost meets itself.
+    if by == call and version == expected + 1 then return {expected == 0 and "added" or "changed", version} end
+    return {"conflict", version}
+  end
+  if oldHash == hash then return {"same", version} end
+  return nil, record, n, version, old
+end
+`;
+
+export const KEYS = ["document", "meta", "docs", "words", "waste", "free", "ghosts"] as const;
 
 export interface Written {
-  readonly outcome: "added" | "changed" | "same" | "conflict";
+  /** `large`: nothing was done, since the old version has more words than one script may take out. */
+  readonly outcome: "added" | "changed" | "same" | "conflict" | "large";
   readonly version: number;
   /** Logs to be written anew. */
   readonly ripe: readonly string[];
@@ -96,22 +128,15 @@ export interface Written {
 export const put = defineScript({
   name: "search.put",
   keys: KEYS,
-  args: ["base", "signature", "fields", "call", "hash", "ifVersion", "stored", "entry", "blob", "columns"],
+  args: ["base", "signature", "fields", "call", "hash", "ifVersion", "stored", "entry", "blob", "columns", "atOnce"],
   rest: "rest",
-  include: [BEGIN],
+  include: [BEGIN, FOUND],
   repeatable: true,
   lua: `
     if not known() then return redis.error_reply(refused) end
-    local record = redis.call("GET", document)
-    local n, version, oldHash, old, by = nil, 0, nil, nil, nil
-    if record then n, version, oldHash, old, by = parse(record) end
-    local expected = tonumber(ifVersion)
-    if expected >= 0 and expected ~= version then
-      -- A call whose answer was lost meets itself.
-      if by == call and version == expected + 1 then return {expected == 0 and "added" or "changed", version} end
-      return {"conflict", version}
-    end
-    if oldHash == hash then return {"same", version} end
+    local answer, record, n, version, old = found()
+    if answer then return answer end
+    if record and wordsIn(old) > tonumber(atOnce) then return {"large", version} end
     generation = struct.pack(">I4", begin() % 4294967296)
     local before = {}
     if record then
@@ -146,6 +171,7 @@ export const put = defineScript({
     speak()
     version = version + 1
     redis.call("SET", document, table.concat({n, version, hash, #blob, call}, " ") .. "\\n" .. blob .. stored)
+    haunted()
     return {record and "changed" or "added", version, unpack(ripe)}
   `,
   reply: toWritten,
@@ -225,11 +251,19 @@ export const patch = defineScript({
   reply: toWritten,
 });
 
+export interface Removed {
+  /** `large`: nothing was done, since it has more words than one script may take out. */
+  readonly outcome: "removed" | "missing" | "conflict" | "large";
+  readonly version: number;
+  /** Logs to be written anew. */
+  readonly ripe: readonly string[];
+}
+
 /** Takes a document out, and with the last one everything. `rest`: the names of the columns. */
 export const remove = defineScript({
   name: "search.remove",
   keys: KEYS,
-  args: ["base", "signature", "call", "ifVersion"],
+  args: ["base", "signature", "call", "ifVersion", "atOnce"],
   rest: "rest",
   include: [MADE, BEGIN],
   repeatable: true,
@@ -239,12 +273,13 @@ export const remove = defineScript({
     if not record then return {"missing", 0} end
     local n, version, _, blob = parse(record)
     if tonumber(ifVersion) >= 0 and tonumber(ifVersion) ~= version then return {"conflict", version} end
+    if wordsIn(blob) > tonumber(atOnce) then return {"large", version} end
     generation = struct.pack(">I4", begin() % 4294967296)
     local number = varint(n)
     local flat = cmsgpack.unpack(blob)
     for i = 1, #flat, 2 do unsay(flat[i + 1], number, flat[i]) end
     redis.call("DEL", document)
-    if redis.call("HINCRBY", meta, "count", -1) == 0 then
+    if redis.call("HINCRBY", meta, "count", -1) == 0 and redis.call("EXISTS", ghosts) == 0 then
       redis.call("DEL", meta, docs, words, waste, free)
       for _, column in ipairs(rest) do redis.call("DEL", base .. ":c:" .. column) end
       return {"removed", version}
@@ -260,12 +295,13 @@ export const remove = defineScript({
     end
     speak()
     redis.call("RPUSH", free, n)
+    haunted()
     return {"removed", version, unpack(ripe)}
   `,
   reply: (reply) => {
     const [outcome, version, ...names] = reply as Reply[];
     return {
-      outcome: String(outcome) as "removed" | "missing" | "conflict",
+      outcome: String(outcome) as Removed["outcome"],
       version: Number(version),
       ripe: names.map(String),
     };
@@ -273,13 +309,13 @@ export const remove = defineScript({
 });
 
 /**
- * What is new: { life, version, then for each log 0 (nothing), -1 (there is no such log), the bytes that follow those known, or
+ * What is new: { life, version, the numbers of ghosts, then for each log 0 (nothing), -1 (there is no such log), the bytes that follow those known, or
  * { all of it } where what is known is of another generation }. Only life and version if `known` is the version still.
  * `rest`: for each log the generation known and how many bytes.
  */
 export const sync = defineScript({
   name: "search.sync",
-  keys: ["meta"],
+  keys: ["meta", "ghosts"],
   restKeys: "logs",
   args: ["signature", "known"],
   rest: "rest",
@@ -293,17 +329,18 @@ export const sync = defineScript({
     local life, version = state[2] or "", state[3] or "0"
     local answer = {life, version}
     if life .. version == known then return answer end
+    answer[3] = redis.call("HKEYS", ghosts)
     for i = 1, #logs do
       local log, generation, length = logs[i], rest[i * 2 - 1], tonumber(rest[i * 2])
       local now = redis.call("STRLEN", log)
       if now == 0 then
-        answer[i + 2] = -1
+        answer[i + 3] = -1
       elseif length == 0 or now < length or redis.call("GETRANGE", log, 0, 3) ~= generation then
-        answer[i + 2] = {redis.call("GET", log)}
+        answer[i + 3] = {redis.call("GET", log)}
       elseif now == length then
-        answer[i + 2] = 0
+        answer[i + 3] = 0
       else
-        answer[i + 2] = redis.call("GETRANGE", log, length, -1)
+        answer[i + 3] = redis.call("GETRANGE", log, length, -1)
       end
     end
     return answer

@@ -33,6 +33,8 @@ export interface IndexOptions<F extends Fields> extends SchemaOptions<F> {
   readonly maxPostings?: number;
   /** Memory of this process for word lists. */
   readonly cacheBytes?: number;
+  /** How many words one script writes, which bounds how long it keeps the server from others; 1 000 by default. */
+  readonly wordsAtOnce?: number;
 }
 
 export interface StoredDocument<F extends Fields> {
@@ -66,7 +68,7 @@ export interface Shard {
 export function shardOf(store: Store, name: string, schema: Schema, options: IndexOptions<Fields>): Shard {
   const keys = indexKeys(options.prefix ?? "search", name);
   const cacheBytes = options.cacheBytes ?? 128 * 1024 * 1024;
-  const writer = new Writer(store, keys, schema);
+  const writer = new Writer(store, keys, schema, options.wordsAtOnce ?? 1_000);
   const replica = new Replica(store, keys, schema, cacheBytes);
   return { name, names: indexNames(store, options.prefix), store, keys, schema, writer, replica };
 }

@@ -1,7 +1,8 @@
 /**
- * Writes documents to one index. One document is one script, whatever was there before. Many that are new go in batches, sorted
- * by word, so that each word's log is appended to once for all of them; what turns out to be there already goes one by one.
- * Logs of which more than half no longer counts are written anew by whoever is told so.
+ * Writes documents to one index. One document is one script, whatever was there before, as long as neither has too many words for
+ * one; then it is several, of which readers see one (large-writes.ts). Many that are new go in batches, sorted by word, so that
+ * each word's log is appended to once for all of them; what turns out to be there already goes one by one. Logs of which more
+ * than half no longer counts are written anew by whoever is told so.
  */
 import { word } from "../checks.ts";
 import { randomToken } from "../clock.ts";
@@ -19,9 +20,10 @@ import {
   valuesHash,
 } from "./document.ts";
 import { columnKey, documentKey, type IndexKeys, wordKey } from "./keys.ts";
+import { LargeWrites } from "./large-writes.ts";
 import { Bytes, compacted, compactedWords, HEADER_BYTES, SKIP_VALUE, skipDocument, skipWord } from "./log.ts";
 import { checkValue, type Schema } from "./schema.ts";
-import { forRewrite, load, patch, put, remove, rewrite } from "./scripts.ts";
+import { forRewrite, load, patch, put, type Removed, remove, rewrite, type Written } from "./scripts.ts";
 
 export type PutOutcome =
   | { readonly outcome: "added" | "changed" | "same"; readonly version: number }
@@ -40,6 +42,7 @@ const MAX_ID_BYTES = 512;
 /** Documents, and bytes of payloads, that go in one script. */
 const BATCH_DOCUMENTS = 500;
 const BATCH_BYTES = 1_000_000;
+const REMOVED_AT_ONCE = 20;
 const MAX_RENUMBERED = 8;
 const MAX_CONFLICTS = 100;
 
@@ -47,22 +50,39 @@ export class Writer {
   readonly #store: Store;
   readonly #keys: IndexKeys;
   readonly #schema: Schema;
+  readonly #atOnce: number;
+  readonly #large: LargeWrites;
   /** The number that the next new document will probably get. */
   #next = 0;
 
-  constructor(store: Store, keys: IndexKeys, schema: Schema) {
+  /** `atOnce`: how many words one script writes. */
+  constructor(store: Store, keys: IndexKeys, schema: Schema, atOnce: number) {
     this.#store = store;
     this.#keys = keys;
     this.#schema = schema;
+    this.#atOnce = atOnce;
+    this.#large = new LargeWrites(store, keys, schema, atOnce);
   }
 
   /** `mark` makes its hash unlike that of any other document, with the same content or not. */
   async put(id: string, document: Values, ifVersion: number | undefined, mark = ""): Promise<PutOutcome> {
     const prepared = this.#prepared(id, document);
     const marked = mark === "" ? prepared : { ...prepared, hash: `${prepared.hash}.${mark}` };
-    const written = await this.#store.run(put, this.#putting(marked, ifVersion));
-    await this.#tidy(written.ripe);
-    return { outcome: written.outcome, version: written.version };
+    const { outcome, version, ripe } = await this.#put(marked, ifVersion);
+    await this.#tidy(ripe);
+    return { outcome, version };
+  }
+
+  async #put(prepared: Prepared, ifVersion: number | undefined): Promise<DoneWrite> {
+    if (!this.#isLarge(prepared)) {
+      const written = await this.#store.run(put, this.#putting(prepared, ifVersion));
+      if (isDone(written)) return written;
+    }
+    return this.#large.put(prepared, ifVersion ?? -1);
+  }
+
+  #isLarge({ words }: Prepared): boolean {
+    return words.length > this.#atOnce;
   }
 
   #prepared(id: string, document: Values): Prepared {
@@ -73,9 +93,11 @@ export class Writer {
 
   /** `call` is of this call and its repetitions alone. */
   #common(id: string) {
-    const { base, meta, docs, words, waste, free } = this.#keys;
+    const { base, meta, docs, words, waste, free, ghosts } = this.#keys;
     const { signature } = this.#schema;
-    return { document: documentKey(base, id), meta, docs, words, waste, free, base, signature, call: randomToken() };
+    const document = documentKey(base, id);
+    const common = { document, meta, docs, words, waste, free, ghosts, base, signature, call: randomToken() };
+    return { ...common, atOnce: this.#atOnce };
   }
 
   #putting(prepared: Prepared, ifVersion: number | undefined) {
@@ -96,15 +118,26 @@ export class Writer {
     const outcome: BulkOutcome = { added: 0, changed: 0, same: 0 };
     let batch = new Map<string, Prepared>();
     let bytes = 0;
+    const words = new Set<string>();
     const flush = async (): Promise<void> => {
       if (batch.size > 0) await this.#flush([...batch.values()], outcome);
       batch = new Map();
       bytes = 0;
+      words.clear();
     };
     for await (const [id, document] of documents) {
       const prepared = this.#prepared(id, document);
       // The second of two with one id is a change of the first.
-      if (batch.has(id)) await flush();
+      if (batch.has(id) || this.#isLarge(prepared)) await flush();
+      if (this.#isLarge(prepared)) {
+        await this.#tidy(this.#count(await this.#put(prepared, undefined), outcome));
+        continue;
+      }
+      for (const each of prepared.words) words.add(each);
+      if (words.size > this.#atOnce) {
+        await flush();
+        for (const each of prepared.words) words.add(each);
+      }
       batch.set(id, prepared);
       bytes += prepared.blob.length + prepared.stored.length;
       if (batch.size >= BATCH_DOCUMENTS || bytes >= BATCH_BYTES) await flush();
@@ -141,12 +174,18 @@ export class Writer {
   async #singly(batch: readonly Prepared[], outcome: BulkOutcome): Promise<void> {
     const answers = await this.#store.pipeline(batch.map((each) => put.with(this.#putting(each, undefined))));
     const ripe = new Set<string>();
-    for (const answer of answers) {
+    for (const [at, answer] of answers.entries()) {
       if (answer instanceof ServerError) throw answer;
-      if (answer.outcome !== "conflict") outcome[answer.outcome]++;
-      for (const name of answer.ripe) ripe.add(name);
+      const written = isDone(answer) ? answer : await this.#large.put(batch[at]!, -1);
+      for (const name of this.#count(written, outcome)) ripe.add(name);
     }
     await this.#tidy([...ripe]);
+  }
+
+  /** Answers which logs are to be written anew. */
+  #count(written: DoneWrite, outcome: BulkOutcome): readonly string[] {
+    if (written.outcome !== "conflict") outcome[written.outcome]++;
+    return written.ripe;
   }
 
   /** The batch with numbers from `#next` on, by word. */
@@ -214,7 +253,7 @@ export class Writer {
       const kept = await this.kept(id);
       if (kept === null) return ifVersion === undefined ? { outcome: "missing" } : { outcome: "conflict", version: 0 };
       if (ifVersion !== undefined && ifVersion !== kept.version) return { outcome: "conflict", version: kept.version };
-      const written = await this.#store.run(patch, this.#patching(id, kept, columns));
+      const written = (await this.#store.run(patch, this.#patching(id, kept, columns))) as DoneWrite;
       if (written.outcome === "conflict" && ifVersion === undefined) continue;
       await this.#tidy(written.ripe);
       return { outcome: written.outcome, version: written.version };
@@ -238,17 +277,23 @@ export class Writer {
   async remove(ids: readonly string[], ifVersion: number | undefined): Promise<number> {
     for (const id of ids) checkId(id);
     const rest = this.#schema.columns.map(({ name }) => name);
-    const answers = await this.#store.pipeline(
-      ids.map((id) => remove.with({ ...this.#common(id), ifVersion: ifVersion ?? -1, rest })),
-    );
-    const ripe = new Set<string>();
     let removed = 0;
-    for (const answer of answers) {
-      if (answer instanceof ServerError) throw answer;
-      if (answer.outcome === "removed") removed++;
-      for (const name of answer.ripe) ripe.add(name);
+    // A server runs all that it has read of a pipeline before it turns to others.
+    for (let from = 0; from < ids.length; from += REMOVED_AT_ONCE) {
+      const some = ids.slice(from, from + REMOVED_AT_ONCE);
+      const answers = await this.#store.pipeline(
+        some.map((id) => remove.with({ ...this.#common(id), ifVersion: ifVersion ?? -1, rest })),
+      );
+      const ripe = new Set<string>();
+      for (const [at, answer] of answers.entries()) {
+        if (answer instanceof ServerError) throw answer;
+        const isLarge = answer.outcome === "large";
+        const done: Removed = isLarge ? await this.#large.remove(some[at]!, ifVersion ?? -1) : answer;
+        if (done.outcome === "removed") removed++;
+        for (const name of done.ripe) ripe.add(name);
+      }
+      await this.#tidy([...ripe]);
     }
-    await this.#tidy([...ripe]);
     return removed;
   }
 
@@ -261,6 +306,10 @@ export class Writer {
 
   /** Writes a log without what no longer counts. False if somebody else just did, or it is gone. */
   async tidy(name: string): Promise<boolean> {
+    if (name === "ghosts") {
+      await this.#tidy(await this.#large.sweep());
+      return true;
+    }
     const { base, meta, docs, words, waste } = this.#keys;
     const key = name === "docs" ? docs : name === "words" ? words : this.#keyOf(base, name);
     const [log, wasted] = (await this.#store.run(forRewrite, { log: key, waste, name })) as [Buffer | null, Buffer];
@@ -280,6 +329,12 @@ export class Writer {
     if (name.startsWith("w:")) return skipWord(this.#schema.positions);
     return SKIP_VALUE[this.#schema.sortable(name.slice(2)).type];
   }
+}
+
+type DoneWrite = Written & { readonly outcome: Exclude<Written["outcome"], "large"> };
+
+function isDone(written: Written): written is DoneWrite {
+  return written.outcome !== "large";
 }
 
 function checkId(id: string): void {

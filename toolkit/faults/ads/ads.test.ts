@@ -63,7 +63,7 @@ async function runActors(store: Store, proxy: FaultyProxy): Promise<{ deeds: Dee
   const startOne = (): Child => {
     const byNumber = new Map<number, Deed>();
     const order: Order = { url: proxy.url, name: `actor${++started}`, seed: SEED * 1_000 + started };
-    return start("./actor.ts", order, (text) => {
+    return start("../ads/actor.ts", order, (text) => {
       const line = JSON.parse(text) as Line;
       if (line.t === "try") {
         const deed: Deed = { act: line.act, answer: null };

@@ -31,7 +31,7 @@ async function runReader(
   for (let life = 0; ; life++) {
     const isLast = life === kills;
     const order: ReaderOrder = { url, member, seed: random(1e9), dieAfter: isLast ? 0 : 1 + random(200) };
-    const child = start("./reader.ts", order, (text) => {
+    const child = start("../chats/reader.ts", order, (text) => {
       const line = JSON.parse(text) as Line;
       if (line.kind === "got") reading.got(line.id, line.body, line.missed);
       else if (line.kind === "acknowledging") reading.acknowledging(line.id);
@@ -65,7 +65,7 @@ class Sending {
   async start(): Promise<void> {
     // What was begun by one that was killed may have been sent, and is sent again.
     const order: SenderOrder = { url: this.#url, sender: this.#name, from: Math.max(1, this.begun) };
-    this.#child = start("./sender.ts", order, (text) => {
+    this.#child = start("../chats/sender.ts", order, (text) => {
       const line = JSON.parse(text) as Line;
       if (line.kind === "sending") this.begun = line.number;
       else if (line.kind === "sent") this.sent = line.number;

@@ -57,8 +57,8 @@ describe.skipIf(!installed("redis-server"))("an index under faults", () => {
       for (const seed of [1, 2].map((nth) => nth + round * 10)) {
         const order = (own: number): WriterOrder => ({ url, seed: own });
         const writers = [
-          start("./writer.ts", order(seed), () => {}),
-          start("./writer.ts", order(seed + 100), () => {}),
+          start("../search/writer.ts", order(seed), () => {}),
+          start("../search/writer.ts", order(seed + 100), () => {}),
         ];
         await Promise.all(writers.map(({ ready }) => ready));
         for (const writer of writers) writer.kill("SIGKILL");

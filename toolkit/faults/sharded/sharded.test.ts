@@ -50,7 +50,7 @@ async function runAll(url: string, kills: number): Promise<Told> {
     told.histories.push(history);
     const seed = SEED * 50 + ++started;
     const order: ActorOrder = { url, name: `actor${seed}`, seed };
-    return start("./actor.ts", order, (text) => {
+    return start("../sharded/actor.ts", order, (text) => {
       const line = JSON.parse(text) as Line;
       if (line.t === "try") history.deeds[line.n] = { act: line.act, answer: undefined };
       else if (line.t === "ok") history.deeds[line.n]!.answer = line.answer;
@@ -60,7 +60,7 @@ async function runAll(url: string, kills: number): Promise<Told> {
   };
   const startMover = (): Child => {
     const order: MoverOrder = { url, seed: SEED * 50 + ++started };
-    return start("./mover.ts", order, (text) => {
+    return start("../sharded/mover.ts", order, (text) => {
       const line = JSON.parse(text) as { t: string; moved?: number };
       if (line.t === "begun") told.begun++;
       told.moved += line.moved ?? 0;

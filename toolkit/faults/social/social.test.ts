@@ -42,7 +42,7 @@ describeBackends("social network", { backends: BACKENDS, audit: false }, (backen
       let actorsStarted = 0;
       const startOne = (): Child => {
         const order: Order = { url: proxy?.url ?? backend.url!, seed: SEED * 1_000 + actorsStarted++ };
-        return start("./actor.ts", order, (text) => {
+        return start("../social/actor.ts", order, (text) => {
           const line = JSON.parse(text) as Line;
           if (line.t === "posted") posted.add(line.id);
           if (line.t === "deleting") deleting.add(line.id);

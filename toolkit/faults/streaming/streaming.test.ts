@@ -136,7 +136,7 @@ describeBackends("streaming under faults", { backends: ["redis"], audit: false }
     const startServer = (nth: number): Child => {
       // The second has a short memory, so that most who come back to it are served from the log.
       const order: ServerOrder = { url: redis.url, port: ports[nth]!, recentEvents: nth === 0 ? 10_000 : 20 };
-      return start("./server.ts", order, () => {});
+      return start("../streaming/server.ts", order, () => {});
     };
     const servers = [startServer(0), startServer(1)];
     const fronts = await Promise.all(ports.map((port) => FaultyProxy.open(port)));

@@ -16,6 +16,6 @@ export default defineConfig({
     expect: { poll: { timeout: 20_000, interval: 50 } },
     // The console's search example reads what apt knows, which differs from machine to machine, and is much.
     env: { CINNABAR_CORPUS: "sample" },
-    globalSetup: ["toolkit/src/testing/global-setup.ts"],
+    globalSetup: ["toolkit/tests/kit/global-setup.ts"],
   },
 });

@@ -13,7 +13,7 @@ import { join as path } from "node:path";
 import { open, type Store } from "cinnabar";
 import { Social, type SocialParts } from "cinnabar/social";
 import { StatusStream } from "cinnabar/streaming";
-import { startCluster } from "../toolkit/src/testing/servers.ts";
+import { startCluster } from "../toolkit/tests/kit/servers.ts";
 import { type BenchServer, median, startServer } from "./servers.ts";
 import { join, settled } from "./social-audience.ts";
 

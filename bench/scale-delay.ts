@@ -1,6 +1,6 @@
 /**
  * How long until the last follower has a status: the fan-out queue simulated, post by post and pass by pass, as
- * toolkit/src/social/fan-out.ts works. One queue, first come first served. A job is a pass over up to a thousand followers; the first
+ * toolkit/src/components/social/fan-out.ts works. One queue, first come first served. A job is a pass over up to a thousand followers; the first
  * pass of a large audience cuts the rest into ranges of ten passes, whose jobs stand in the queue at the same time; a range's next
  * pass goes to the end of the queue. Workers are as fast as one processor each at the cost that was measured.
  */

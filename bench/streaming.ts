@@ -6,8 +6,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import { FilterIndex } from "../toolkit/src/streaming/filter-index.ts";
-import { CompiledFilter, Traits } from "../toolkit/src/streaming/filters.ts";
+import { FilterIndex } from "../toolkit/src/components/streaming/filter-index.ts";
+import { CompiledFilter, Traits } from "../toolkit/src/components/streaming/filters.ts";
 import { median, startServer } from "./servers.ts";
 import type { ClientsAnswer } from "./streaming-clients.ts";
 import type { ServerAnswer, ServerQuestion } from "./streaming-server.ts";

@@ -1,6 +1,6 @@
 /**
  * Runs the suite, or the files that are named, at four fixed times, to find tests that depend on the hour, the day, the month or
- * the zone: `npm run test:times`, `npm run test:times -- toolkit/src/ads`. It takes four times as long as the suite.
+ * the zone: `npm run test:times`, `npm run test:times -- toolkit/src/components/ads`. It takes four times as long as the suite.
  *
  * All processes of a run (Node, redis-server) read the same clock, which goes on from the given time: the system's, moved by
  * Debian's libfaketime. It is moved by an offset, not set: each process would begin anew at a fixed time. Monotonic clocks are

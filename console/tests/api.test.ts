@@ -7,7 +7,7 @@ import { Queue, Worker } from "cinnabar/queues";
 import { Semaphores } from "cinnabar/semaphores";
 import { Stats } from "cinnabar/stats";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
+import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { histogramOf, Live, quantilesOf } from "../src/live.ts";
 import { placeOf } from "../src/routes/queues.ts";
 import { type Backend, backends, type Served, serve } from "./support.ts";

@@ -1,6 +1,6 @@
 /** A Cluster behind the console: one list of keys, figures that are sums. */
 import { expect, test } from "vitest";
-import { describeBackends } from "../../toolkit/src/testing/index.ts";
+import { describeBackends } from "../../toolkit/tests/kit/index.ts";
 import { serve } from "./support.ts";
 
 describeBackends("the console", { backends: ["cluster"], audit: false }, (backend) => {

@@ -5,7 +5,7 @@ import { createRequire } from "node:module";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { open } from "cinnabar";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
+import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { readOptions, UsageError, withoutCredentials } from "../src/options.ts";
 import { temporaryFolder } from "./support.ts";
 

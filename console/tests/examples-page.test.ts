@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
+import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { EXAMPLES } from "../src/examples/index.ts";
 import { openConsole } from "../src/server.ts";
 import { buildPage, hasBrowser, LONG_MS, NARROW, openBrowser, PATIENCE_MS, shoot, WIDE } from "./browser.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { open, type Store } from "cinnabar";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "vitest";
-import { type Backend, describeBackends } from "../../toolkit/src/testing/index.ts";
+import { type Backend, describeBackends } from "../../toolkit/tests/kit/index.ts";
 import type { Trace } from "../src/examples/trace.ts";
 import { buildPage, hasBrowser, NARROW, openBrowser, PATIENCE_MS, shiftOf, WIDE, watch } from "./browser.ts";
 import { type Answer, type Served, serve, temporaryFolder } from "./support.ts";

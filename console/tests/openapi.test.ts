@@ -6,7 +6,7 @@ import { Engine } from "@cinnabar/engine";
 import { Ajv, type ValidateFunction } from "ajv";
 import { open, type Store } from "cinnabar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
+import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { openApi, operationId } from "../src/openapi.ts";
 import type { Route } from "../src/route.ts";
 import { doorRoutes } from "../src/routes/door.ts";

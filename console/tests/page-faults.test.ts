@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { open } from "cinnabar";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
+import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { openConsole } from "../src/server.ts";
 import { buildPage, hasBrowser, openBrowser, PATIENCE_MS, shoot, WIDE, watch } from "./browser.ts";
 import { serve, temporaryFolder } from "./support.ts";

@@ -4,7 +4,7 @@ import { open, type Store } from "cinnabar";
 import { Social } from "cinnabar/social";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { describeBackends } from "../../toolkit/src/testing/index.ts";
+import { describeBackends } from "../../toolkit/tests/kit/index.ts";
 import { buildPage, hasBrowser, openBrowser, PATIENCE_MS, shoot, WIDE, watch } from "./browser.ts";
 import { eventually } from "./examples.ts";
 import { type Served, serve, temporaryFolder } from "./support.ts";

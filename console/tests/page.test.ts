@@ -7,7 +7,7 @@ import { Queue, Worker } from "cinnabar/queues";
 import { Stats } from "cinnabar/stats";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
+import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { buildPage, hasBrowser, NARROW, openBrowser, PATIENCE_MS, shiftOf, shoot, WIDE, watch } from "./browser.ts";
 import { type Backend, backends, type Served, serve, temporaryFolder } from "./support.ts";
 

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
-import { installed, startRedis } from "../../toolkit/src/testing/servers.ts";
+import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { buildPage, hasBrowser, openBrowser, PATIENCE_MS, WIDE, watch } from "./browser.ts";
 import { type Backend, backends, type Served, serve, temporaryFolder } from "./support.ts";
 

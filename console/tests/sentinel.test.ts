@@ -1,7 +1,7 @@
 /** A primary that Sentinel watches, behind the console: it goes on with the new one when the old one dies. */
 import { open } from "cinnabar";
 import { expect, test } from "vitest";
-import { installed, startSentinel } from "../../toolkit/src/testing/servers.ts";
+import { installed, startSentinel } from "../../toolkit/tests/kit/servers.ts";
 import { serve } from "./support.ts";
 
 const HAS = installed("redis-server") && installed("redis-sentinel") && installed("redis-cli");

@@ -1,6 +1,18 @@
 /** The connection to a store, and what components are built with. Each component has an entry of its own: `cinnabar/locks` … */
-export { type Clock, systemClock, type Timer } from "./clock.ts";
-export { bytes, type Codec, json, text } from "./codec.ts";
+export { type Clock, systemClock, type Timer } from "./base/clock.ts";
+export { bytes, type Codec, json, text } from "./base/codec.ts";
+export {
+  CinnabarError,
+  ClosedError,
+  ConflictError,
+  ConnectionError,
+  InputError,
+  LeaseLostError,
+  OpenError,
+  type OpenErrorCode,
+  ServerError,
+} from "./base/errors.ts";
+export { defineScript, NOW_MS, Script, type ScriptCall } from "./base/script.ts";
 export type { ExistingClient } from "./connection/adopt.ts";
 export type { AttemptOptions } from "./connection/attempts.ts";
 export { BlockingConnection, type WaitOptions } from "./connection/blocking.ts";
@@ -30,15 +42,3 @@ export {
   type Watched,
 } from "./connection/store.ts";
 export type { Subscription } from "./connection/subscriptions.ts";
-export {
-  CinnabarError,
-  ClosedError,
-  ConflictError,
-  ConnectionError,
-  InputError,
-  LeaseLostError,
-  OpenError,
-  type OpenErrorCode,
-  ServerError,
-} from "./errors.ts";
-export { defineScript, NOW_MS, Script, type ScriptCall } from "./script.ts";

@@ -1,5 +1,5 @@
 /** The settings of an ioredis client, 5 or 6: a server, Sentinel, Cluster, or a connector of its own. */
-import { InputError } from "../errors.ts";
+import { InputError } from "../base/errors.ts";
 import type { Endpoint } from "./dial.ts";
 import { ioredisDialer } from "./ioredis.ts";
 import type { OpenOptions } from "./open.ts";

@@ -3,7 +3,7 @@
  * `duplicate()` is public (sentinels of 5 have none, and cannot be taken), and builds its copy with the constructor that it finds on its prototype. A prototype with a
  * constructor of our own gets the settings, and nothing is built.
  */
-import { InputError } from "../errors.ts";
+import { InputError } from "../base/errors.ts";
 import type { Credentials, Endpoint } from "./dial.ts";
 import { ioredisDialer } from "./ioredis.ts";
 import type { OpenOptions } from "./open.ts";

@@ -5,16 +5,16 @@ import { Cluster as Cluster6, Redis as Redis6 } from "ioredis6";
 import * as nodeRedis6 from "redis";
 import * as nodeRedis5 from "redis5";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { InputError } from "../errors.ts";
-import { defineScript } from "../script.ts";
 import {
   installed,
   type SentinelProcesses,
   type ServerProcess,
   startRedis,
   startSentinel,
-} from "../testing/servers.ts";
-import { sharedCluster } from "../testing/shared.ts";
+} from "../../tests/kit/servers.ts";
+import { sharedCluster } from "../../tests/kit/shared.ts";
+import { InputError } from "../base/errors.ts";
+import { defineScript } from "../base/script.ts";
 import { open } from "./open.ts";
 import type { Store } from "./store.ts";
 

@@ -3,7 +3,7 @@
  * settings (addresses, credentials, TLS, database) and makes connections of its own. For a client's connection belongs to the
  * program: it may send commands twice after a cut, be in the middle of a MULTI, or be closed under us.
  */
-import { InputError } from "../errors.ts";
+import { InputError } from "../base/errors.ts";
 import { adoptIoredis, adoptIoredisCluster, type IoredisCluster, type IoredisInstance } from "./adopt-ioredis.ts";
 import { adoptNodeRedis, isNodeRedis } from "./adopt-node-redis.ts";
 import type { OpenOptions } from "./open.ts";

@@ -8,9 +8,9 @@
  * them can have run.
  */
 import { setMaxListeners } from "node:events";
-import { onAbort } from "../abort.ts";
-import { type Clock, sleep } from "../clock.ts";
-import { ConnectionError, ServerError } from "../errors.ts";
+import { onAbort } from "../base/abort.ts";
+import { type Clock, sleep } from "../base/clock.ts";
+import { ConnectionError, ServerError } from "../base/errors.ts";
 import { Breaker, type BreakerOptions, type Circuit, type WhenOpen } from "./breaker.ts";
 import type { Attempt, Driver } from "./port.ts";
 

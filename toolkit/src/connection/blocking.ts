@@ -4,12 +4,12 @@
  * What is given up may have run. So components wait for a sign and take the truth from a script afterwards.
  */
 
-import { onAbort } from "../abort.ts";
-import { sendable } from "../checks.ts";
-import type { Clock, Timer } from "../clock.ts";
-import { ClosedError, ConnectionError, ServerError } from "../errors.ts";
-import { defineOptions, flag, number, required, signal } from "../options.ts";
-import { type ScriptCall, textFor } from "../script.ts";
+import { onAbort } from "../base/abort.ts";
+import { sendable } from "../base/checks.ts";
+import type { Clock, Timer } from "../base/clock.ts";
+import { ClosedError, ConnectionError, ServerError } from "../base/errors.ts";
+import { defineOptions, flag, number, required, signal } from "../base/options.ts";
+import { type ScriptCall, textFor } from "../base/script.ts";
 import type { Driver, Reply, Session, Word } from "./port.ts";
 
 export interface WaitOptions {

@@ -1,7 +1,7 @@
 /** Breaker and deadline over drivers that are told how to fail: what is sent, what is refused, and what the caller is told. */
 import { describe, expect, test } from "vitest";
-import { ConnectionError, ServerError } from "../errors.ts";
-import { type ManualClock, manualClock } from "../testing/manual-clock.ts";
+import { type ManualClock, manualClock } from "../../tests/kit/manual-clock.ts";
+import { ConnectionError, ServerError } from "../base/errors.ts";
 import type { Circuit } from "./breaker.ts";
 import type { ConnectionState, Driver, Reply, Request } from "./port.ts";
 import { Store, type StoreOptions } from "./store.ts";

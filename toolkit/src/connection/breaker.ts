@@ -26,8 +26,8 @@
  *
  * While no server has failed nothing is looked up: the cost of a call is one comparison.
  */
-import type { Clock, Timer } from "../clock.ts";
-import { ConnectionError } from "../errors.ts";
+import type { Clock, Timer } from "../base/clock.ts";
+import { ConnectionError } from "../base/errors.ts";
 
 export interface BreakerOptions {
   /** So many attempts in a row without an answer open the circuit; 3 by default. */

@@ -7,8 +7,8 @@
  * for one key stay in order. The table is read again when a node was lost, and while one is missing every half second, since
  * a failover is seen there first.
  */
-import type { Timer } from "../clock.ts";
-import { ClosedError, ConnectionError, InputError, ServerError } from "../errors.ts";
+import type { Timer } from "../base/clock.ts";
+import { ClosedError, ConnectionError, InputError, ServerError } from "../base/errors.ts";
 import { dialWire, type Endpoint, labelOf, mayPass, openWithin, request, type Settings } from "./dial.ts";
 import { Line } from "./line.ts";
 import type {

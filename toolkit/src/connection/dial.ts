@@ -3,8 +3,8 @@
  * The sign-in is done here and not in the client library, so that a wrong password or a missing database is an error that
  * arrives, and the password is in nobody's messages.
  */
-import type { Clock } from "../clock.ts";
-import { CinnabarError, ConnectionError, ServerError } from "../errors.ts";
+import type { Clock } from "../base/clock.ts";
+import { CinnabarError, ConnectionError, ServerError } from "../base/errors.ts";
 import type { Request } from "./port.ts";
 import { type RawLink, Wire } from "./wire.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { defineScript } from "../script.ts";
+import { defineScript } from "../base/script.ts";
 import { open } from "./open.ts";
 
 test("a command and a script take as many words as Redis does", async () => {

@@ -6,8 +6,8 @@
  * an answer waits for one (`Turn`).
  */
 import { CommandError, Engine, type LocalClient, type OpenOptions, type ReplyValue } from "@cinnabar/engine";
-import { systemClock } from "../clock.ts";
-import { ClosedError, ConnectionError, ServerError } from "../errors.ts";
+import { systemClock } from "../base/clock.ts";
+import { ClosedError, ConnectionError, ServerError } from "../base/errors.ts";
 import type { Answer, ConnectionState, Driver, Reply, Request, Session, Subscriber, SubscriberEvents } from "./port.ts";
 import { asBuffers, EXEC, executed } from "./sessions.ts";
 

@@ -4,8 +4,6 @@
  * replication had carried it; and a script that may have run is never run again by us.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ConnectionError, ServerError } from "../errors.ts";
-import { defineScript } from "../script.ts";
 import {
   type ClusterProcesses,
   cli,
@@ -13,7 +11,9 @@ import {
   type SentinelProcesses,
   startCluster,
   startSentinel,
-} from "../testing/servers.ts";
+} from "../../tests/kit/servers.ts";
+import { ConnectionError, ServerError } from "../base/errors.ts";
+import { defineScript } from "../base/script.ts";
 import { open } from "./open.ts";
 import { slotOf } from "./slots.ts";
 import type { Store } from "./store.ts";

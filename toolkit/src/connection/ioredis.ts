@@ -6,7 +6,7 @@
  * Integers are asked for as text and strings as Buffers, so that 64 bits survive and the two can be told apart. Names of
  * commands are sent in capitals, since ioredis transforms what it knows by its name in small letters.
  */
-import { ServerError } from "../errors.ts";
+import { ServerError } from "../base/errors.ts";
 import { type Dialer, type Endpoint, nameOf } from "./dial.ts";
 import { type RawAnswer, type RawLink, serverError } from "./wire.ts";
 

@@ -6,8 +6,8 @@
  * A server that answers READONLY was a primary once. The connection is given up, so that the next one leads to whoever is the
  * primary now.
  */
-import type { Timer } from "../clock.ts";
-import { ClosedError, ConnectionError, ServerError } from "../errors.ts";
+import type { Timer } from "../base/clock.ts";
+import { ClosedError, ConnectionError, ServerError } from "../base/errors.ts";
 import { mayPass, openWithin, type Settings } from "./dial.ts";
 import type { Answer, Attempt, ConnectionState, Reply, Request } from "./port.ts";
 import type { Wire } from "./wire.ts";

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { CinnabarError, ConnectionError, InputError, OpenError } from "../errors.ts";
+import { CinnabarError, ConnectionError, InputError, OpenError } from "../base/errors.ts";
 import { open } from "./open.ts";
 
 let folder: string;

@@ -11,9 +11,20 @@
  * What looks like a mistyped URL is refused: a folder of that name would take the data in place of the server. `open(undefined)`
  * is most often a setting that is missing, so it opens memory and says so in a process warning.
  */
-import { isWellFormed, seen } from "../checks.ts";
-import { InputError, OpenError, type OpenErrorCode } from "../errors.ts";
-import { choice, defineOptions, duration, flag, object, recordOf, required, text, whole, within } from "../options.ts";
+import { isWellFormed, seen } from "../base/checks.ts";
+import { InputError, OpenError, type OpenErrorCode } from "../base/errors.ts";
+import {
+  choice,
+  defineOptions,
+  duration,
+  flag,
+  object,
+  recordOf,
+  required,
+  text,
+  whole,
+  within,
+} from "../base/options.ts";
 import { adopt, type ExistingClient } from "./adopt.ts";
 import type { Driver, ReadPolicy, TlsOptions } from "./port.ts";
 import { Store, type StoreOptions, storing } from "./store.ts";

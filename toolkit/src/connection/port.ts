@@ -7,7 +7,7 @@
  * booleans are 0 and 1. Errors are `ServerError`; what never got an answer is a `ConnectionError`, which says whether the
  * server may have run it.
  */
-import type { ServerError } from "../errors.ts";
+import type { ServerError } from "../base/errors.ts";
 
 /** A word of a command. Text is sent as UTF-8. */
 export type Word = string | number | bigint | Uint8Array;

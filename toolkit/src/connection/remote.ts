@@ -1,5 +1,5 @@
 /** One server, or the primary that Sentinel names: a line for commands, and connections of their own for whoever asks. */
-import { ClosedError } from "../errors.ts";
+import { ClosedError } from "../base/errors.ts";
 import { request, type Settings } from "./dial.ts";
 import { Line } from "./line.ts";
 import type {

@@ -1,9 +1,9 @@
 /** Reads from replicas: a primary with two replicas, behind proxies where they must fall behind; and a Cluster. */
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { InputError } from "../errors.ts";
-import { defineScript } from "../script.ts";
-import { cli, installed, type ServerProcess, startRedis } from "../testing/servers.ts";
-import { sharedCluster } from "../testing/shared.ts";
+import { cli, installed, type ServerProcess, startRedis } from "../../tests/kit/servers.ts";
+import { sharedCluster } from "../../tests/kit/shared.ts";
+import { InputError } from "../base/errors.ts";
+import { defineScript } from "../base/script.ts";
 import { type OpenOptions, open } from "./open.ts";
 import type { Store } from "./store.ts";
 

@@ -11,9 +11,9 @@
  * Nothing is asked while nobody reads: a read that finds its measurement old begins a new one and goes to the primary if it
  * cannot be sure. So does everything that is not a read of a key, and a read whose replica fails.
  */
-import { integer, oneOf } from "../checks.ts";
-import type { Clock, Timer } from "../clock.ts";
-import { ConnectionError, InputError, ServerError } from "../errors.ts";
+import { integer, oneOf } from "../base/checks.ts";
+import type { Clock, Timer } from "../base/clock.ts";
+import { ConnectionError, InputError, ServerError } from "../base/errors.ts";
 import { dialWire, type Endpoint, labelOf, request, type Settings } from "./dial.ts";
 import { Line } from "./line.ts";
 import type {

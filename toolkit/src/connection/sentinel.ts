@@ -3,8 +3,8 @@
  * that is true, since a sentinel may be behind. One connection listens to the sentinels for a failover: a client on the wrong
  * side of a network split would go on writing to the old primary, and those writes are lost when it steps down.
  */
-import type { Timer } from "../clock.ts";
-import { ConnectionError, InputError, ServerError } from "../errors.ts";
+import type { Timer } from "../base/clock.ts";
+import { ConnectionError, InputError, ServerError } from "../base/errors.ts";
 import { type Credentials, dialWire, type Endpoint, labelOf, mayPass, request, type Settings } from "./dial.ts";
 import type { WorkerAddress } from "./port.ts";
 import { RemoteDriver } from "./remote.ts";

@@ -1,5 +1,5 @@
 /** What the drivers of servers share: connections of their own, and transactions in one write. */
-import { ServerError } from "../errors.ts";
+import { ServerError } from "../base/errors.ts";
 import type { Answer, Reply, Request, Session } from "./port.ts";
 import type { Wire } from "./wire.ts";
 

@@ -1,8 +1,8 @@
 /** The contract of a store, on every backend: what components may rely on. */
 import { describe, expect, test } from "vitest";
-import { ConflictError, InputError, ServerError } from "../errors.ts";
-import { defineScript, NOW_MS } from "../script.ts";
-import { type Backend, describeBackends } from "../testing/index.ts";
+import { type Backend, describeBackends } from "../../tests/kit/index.ts";
+import { ConflictError, InputError, ServerError } from "../base/errors.ts";
+import { defineScript, NOW_MS } from "../base/script.ts";
 import type { RoundTrip } from "./store.ts";
 
 /** Every byte there is, valid UTF-8 or not. */

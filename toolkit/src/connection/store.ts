@@ -8,9 +8,9 @@
  * When a call is sent again, when it is refused and when it is given up is in attempts.ts and breaker.ts.
  */
 
-import { isSendable, sendable, unsendable } from "../checks.ts";
-import { type Clock, systemClock } from "../clock.ts";
-import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "../errors.ts";
+import { isSendable, sendable, unsendable } from "../base/checks.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "../base/errors.ts";
 import {
   type Checks,
   callback,
@@ -27,8 +27,8 @@ import {
   text,
   whole,
   within,
-} from "../options.ts";
-import { type Script, type ScriptCall, type ScriptText, textFor } from "../script.ts";
+} from "../base/options.ts";
+import { type Script, type ScriptCall, type ScriptText, textFor } from "../base/script.ts";
 import { type AttemptOptions, Attempts, asMaybeExecuted, CONFLICT_DELAYS, type Sending } from "./attempts.ts";
 import { BlockingConnection } from "./blocking.ts";
 import type { BreakerOptions, Circuit, WhenOpen } from "./breaker.ts";

@@ -3,8 +3,8 @@
  * then `resumed` says that messages may be missing. A connection that only listens cannot tell silence from death, so it asks
  * for a sign of life now and then.
  */
-import type { Timer } from "../clock.ts";
-import { ClosedError, ConnectionError, ServerError } from "../errors.ts";
+import type { Timer } from "../base/clock.ts";
+import { ClosedError, ConnectionError, ServerError } from "../base/errors.ts";
 import { request, type Settings } from "./dial.ts";
 import { Line } from "./line.ts";
 import type { Subscriber, SubscriberEvents } from "./port.ts";

@@ -1,5 +1,5 @@
 /** All subscriptions of a store over one connection, made when the first is asked for and ended with the last. */
-import { ClosedError } from "../errors.ts";
+import { ClosedError } from "../base/errors.ts";
 import type { Driver, Subscriber } from "./port.ts";
 
 export interface Subscription {

@@ -1,6 +1,6 @@
 /** Every form of URL, what is wrong with the others, and that no message tells a password. */
 import { describe, expect, test } from "vitest";
-import { InputError } from "../errors.ts";
+import { InputError } from "../base/errors.ts";
 import { open } from "./open.ts";
 import { formatUrl, parseUrl } from "./url.ts";
 

@@ -8,9 +8,9 @@
  *
  * `rediss+…` for TLS. User and password are percent-encoded. They never stand in a message, and neither does the query.
  */
-import { systemClock } from "../clock.ts";
-import { InputError } from "../errors.ts";
-import { nearest } from "../options.ts";
+import { systemClock } from "../base/clock.ts";
+import { InputError } from "../base/errors.ts";
+import { nearest } from "../base/options.ts";
 import { ClusterDriver } from "./cluster.ts";
 import { type Credentials, type Dialer, dialWire, type Endpoint, labelOf, type Settings } from "./dial.ts";
 import { ioredisDialer } from "./ioredis.ts";

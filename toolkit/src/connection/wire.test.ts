@@ -1,7 +1,7 @@
 /** Deadlines and the shape of answers, on a link that answers when it is told to. */
 import { describe, expect, test } from "vitest";
-import { ServerError } from "../errors.ts";
-import { manualClock } from "../testing/manual-clock.ts";
+import { manualClock } from "../../tests/kit/manual-clock.ts";
+import { ServerError } from "../base/errors.ts";
 import { request } from "./dial.ts";
 import { normalised, type RawAnswer, type RawLink, serverError, Wire } from "./wire.ts";
 

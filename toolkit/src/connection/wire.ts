@@ -7,8 +7,8 @@
  * rejected. Whether the connection goes with it depends: if anything was answered since that request was written, the server
  * is slow but alive; if nothing was, the connection is taken for dead, as a half-open one looks exactly like this.
  */
-import type { Clock, Timer } from "../clock.ts";
-import { ConnectionError, ServerError } from "../errors.ts";
+import type { Clock, Timer } from "../base/clock.ts";
+import { ConnectionError, ServerError } from "../base/errors.ts";
 import type { Answer, Reply, Request, Word } from "./port.ts";
 
 /** What libraries give: strings are Buffers (or text), integers text or numbers, errors already a ServerError. */

@@ -14,7 +14,7 @@
  * comes late cannot touch a slot that belongs to another lease by then.
  */
 import { Buffer } from "node:buffer";
-import { threadsMicros } from "../clock.ts";
+import { threadsMicros } from "../base/clock.ts";
 
 export const SLOTS = 256;
 const TEXT_BYTES = 512;

@@ -11,7 +11,7 @@ import { build as esbuild } from "esbuild";
 import { type Plugin, rollup } from "rollup";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import webpack from "webpack";
-import { installed, type ServerProcess, startRedis } from "../testing/servers.ts";
+import { installed, type ServerProcess, startRedis } from "../../tests/kit/servers.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 const dist = join(root, "toolkit/dist");

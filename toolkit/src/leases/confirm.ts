@@ -4,10 +4,11 @@
  * WAIT speaks of the writes of its own connection (connection/acknowledged.ts). So the lease is renewed on it, a write that comes
  * after the grant, whoever caused that; then WAIT.
  */
+
+import { CinnabarError, LeaseLostError } from "../base/errors.ts";
+import type { ScriptCall } from "../base/script.ts";
 import { onOwnConnection } from "../connection/acknowledged.ts";
 import type { Store } from "../connection/store.ts";
-import { CinnabarError, LeaseLostError } from "../errors.ts";
-import type { ScriptCall } from "../script.ts";
 
 export interface Confirmation {
   /** How many replicas must have it. */

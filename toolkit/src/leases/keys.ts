@@ -1,5 +1,5 @@
 /** The keys of one name, all in one slot. */
-import { tagged } from "../keys.ts";
+import { tagged } from "../base/keys.ts";
 
 export interface PermitKeys {
   readonly state: string;

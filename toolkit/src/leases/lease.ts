@@ -5,7 +5,7 @@
  * looking at its lease and acting on it; no lock can prevent that. But a later holder has a larger fence, so whoever receives
  * the write refuses one that comes with a smaller fence than it has seen.
  */
-import { InputError } from "../errors.ts";
+import { InputError } from "../base/errors.ts";
 
 /** How a lease is renewed and given back, told by the one who made it. */
 export interface LeaseKeeper {

@@ -1,12 +1,12 @@
 /** Waiting and renewal under trouble: busy loops, lost messages, slow answers, clocks that jump. */
 import { describe, expect, test } from "vitest";
-import { type Clock, systemClock } from "../clock.ts";
+import { describeBackends } from "../../tests/kit/index.ts";
+import { type Clock, systemClock } from "../base/clock.ts";
+import { type Lease, Locks } from "../components/locks/index.ts";
+import { Semaphores } from "../components/semaphores/index.ts";
 import type { Driver } from "../connection/port.ts";
 import { Store } from "../connection/store.ts";
 import { openUrl } from "../connection/url.ts";
-import { type Lease, Locks } from "../locks/index.ts";
-import { Semaphores } from "../semaphores/index.ts";
-import { describeBackends } from "../testing/index.ts";
 import { permitKeys } from "./keys.ts";
 import { Renewal } from "./renewal.ts";
 

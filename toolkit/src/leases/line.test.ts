@@ -1,10 +1,10 @@
 /** Who is served first of those who wait in one process, while the first of them still opens the channel for its message. */
 import { describe, expect, test } from "vitest";
+import { beforeScript } from "../../tests/kit/before-script.ts";
+import { describeBackends } from "../../tests/kit/index.ts";
+import { Locks } from "../components/locks/index.ts";
+import { Semaphores } from "../components/semaphores/index.ts";
 import type { Store } from "../connection/store.ts";
-import { Locks } from "../locks/index.ts";
-import { Semaphores } from "../semaphores/index.ts";
-import { beforeScript } from "../testing/before-script.ts";
-import { describeBackends } from "../testing/index.ts";
 import type { Lease } from "./lease.ts";
 
 interface Line {

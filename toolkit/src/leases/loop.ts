@@ -2,9 +2,9 @@
  * Renews leases from this thread: for the embedded store, for clients that the program brought along, and for the moments
  * before the thread runs. One timer for all; what is due at about the same time leaves in one pipeline.
  */
-import type { Timer } from "../clock.ts";
+import type { Timer } from "../base/clock.ts";
+import { ServerError } from "../base/errors.ts";
 import type { Store } from "../connection/store.ts";
-import { ServerError } from "../errors.ts";
 import type { KeptLease, Renewer } from "./renewal.ts";
 
 /** Those of embedded stores that have anything to do. */

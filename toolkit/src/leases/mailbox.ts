@@ -5,7 +5,7 @@
  * The channel is subscribed to before the first waiter enters a line, so that no message can be too early, and stays until
  * the store is closed. Messages are hints: each waiter also polls, and at once when the subscription was interrupted.
  */
-import { randomToken } from "../clock.ts";
+import { randomToken } from "../base/clock.ts";
 import type { Store } from "../connection/store.ts";
 
 export interface Grant {

@@ -1,5 +1,5 @@
 /** The options that everything with a lease has. */
-import { type Checks, flag, patience, signal, whole } from "../options.ts";
+import { type Checks, flag, patience, signal, whole } from "../base/options.ts";
 import type { Confirmation } from "./confirm.ts";
 import type { AcquireOptions } from "./permits.ts";
 

@@ -15,9 +15,9 @@
  * and the last poll tied the two clocks together (the server read its clock after the poll was sent, so the estimate is early,
  * never late). Where half of the lease or more has gone by that estimate, it is renewed before anybody gets to see it.
  */
-import { randomToken } from "../clock.ts";
+import { randomToken } from "../base/clock.ts";
+import { ConnectionError, InputError, LeaseLostError } from "../base/errors.ts";
 import type { Store } from "../connection/store.ts";
-import { ConnectionError, InputError, LeaseLostError } from "../errors.ts";
 import { type Confirmation, confirmed } from "./confirm.ts";
 import { type PermitKeys, permitKeys } from "./keys.ts";
 import { Lease, readHandle } from "./lease.ts";

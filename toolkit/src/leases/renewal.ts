@@ -14,10 +14,10 @@
  * store lives in this thread, so that nobody can have got the lease before this thread runs again. There due renewals run
  * before anything else may ask for a lease, and only the store's answer says what is lost.
  */
-import type { Timer } from "../clock.ts";
+import type { Timer } from "../base/clock.ts";
+import { LeaseLostError } from "../base/errors.ts";
+import type { ScriptCall } from "../base/script.ts";
 import type { Store } from "../connection/store.ts";
-import { LeaseLostError } from "../errors.ts";
-import type { ScriptCall } from "../script.ts";
 import { LoopRenewer } from "./loop.ts";
 import { ThreadRenewer } from "./thread.ts";
 

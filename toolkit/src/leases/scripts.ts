@@ -32,8 +32,9 @@
  *
  * Work per call: O(log n) for each one granted, dropped or passed over; dropping is paid once for each who came.
  */
+
+import { defineScript } from "../base/script.ts";
 import type { Reply } from "../connection/port.ts";
-import { defineScript } from "../script.ts";
 
 /** The permits of a lock: how many may share it. */
 export const WHOLE_LOCK = 1_000_000;

@@ -11,7 +11,7 @@
  * A thread that fails is not missed: this loop takes over, with a warning.
  */
 import { Worker } from "node:worker_threads";
-import type { Timer } from "../clock.ts";
+import type { Timer } from "../base/clock.ts";
 import type { WorkerAddress } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { Board, SLOTS } from "./board.ts";

@@ -4,11 +4,11 @@
  * what fails again soon, as long as the lease is valid.
  */
 import { parentPort, workerData } from "node:worker_threads";
-import { systemClock, threadsMicros } from "../clock.ts";
+import { systemClock, threadsMicros } from "../base/clock.ts";
+import { ServerError } from "../base/errors.ts";
+import type { Script, ScriptCall } from "../base/script.ts";
 import { Store } from "../connection/store.ts";
 import { openUrl } from "../connection/url.ts";
-import { ServerError } from "../errors.ts";
-import type { Script, ScriptCall } from "../script.ts";
 import { Board, SLOTS } from "./board.ts";
 import { type FromThread, LOOK_MS, LOOKS_PER_LEASE, type SlotText, type ThreadData, type ToThread } from "./thread.ts";
 

@@ -1,9 +1,9 @@
 /** One folding for search, ads, autocomplete and streaming. */
 import { expect, test } from "vitest";
-import { wordsOf as adWords } from "../ads/words.ts";
-import { fold as nameFold } from "../autocomplete/fold.ts";
-import { analyser } from "../search/index.ts";
-import { wordsOf as trackWords } from "../streaming/words.ts";
+import { wordsOf as adWords } from "../components/ads/words.ts";
+import { fold as nameFold } from "../components/autocomplete/fold.ts";
+import { analyser } from "../components/search/index.ts";
+import { wordsOf as trackWords } from "../components/streaming/words.ts";
 import { fold, foldTurkic, withoutDiacritics } from "./fold.ts";
 
 const searched = (text: string): string[] => {

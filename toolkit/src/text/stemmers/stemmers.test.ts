@@ -7,7 +7,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import { installed } from "../../testing/servers.ts";
+import { installed } from "../../../tests/kit/servers.ts";
 import { STEMMER_NAMES, type StemmerName, stemmer, stemmerOf } from "./index.ts";
 
 const WORDS = 50_000;

@@ -1,0 +1,389 @@
+/**
+ * Ads: which one to show, what it costs, and what is learned from it.
+ *
+ *   const ads = new Ads(store, "site");
+ *   await ads.put("shoes", { model: "cpc", bidMicros: 250_000, locations: ["US"], words: ["running"], budget: { dailyMicros: 5_000_000 } });
+ *   const shown = await ads.target({ locations: ["US"], content: page, user: "ann", viewed: true });
+ *   await ads.click(shown.id);                        // { outcome: "counted", chargedMicros: 250_000 }
+ *
+ * An ad belongs to one shard, and with it its budget, its impressions and its users' caps: choosing and reserving is one script.
+ */
+import { createHash } from "node:crypto";
+import { BackgroundLoop } from "../../base/background-loop.ts";
+import { aStore, integer, word } from "../../base/checks.ts";
+import { randomToken } from "../../base/clock.ts";
+import { type Codec, json } from "../../base/codec.ts";
+import { InputError } from "../../base/errors.ts";
+import { callback, choice, defineOptions, number, prefix, text, whole } from "../../base/options.ts";
+import type { Store } from "../../connection/store.ts";
+import { adKey, allKey, impressionKey, openKey, reportKey, shardBase, userKey } from "./keys.ts";
+import { DAY_MS } from "./lua.ts";
+import { put, read, remove, setState } from "./manage.ts";
+import { type Chosen, record, sweep, target } from "./scripts.ts";
+import { fieldsOf, toAd, toCandidates, toReport } from "./shapes.ts";
+import type {
+  Ad,
+  AdSpec,
+  AdsOptions,
+  DayReport,
+  EventOutcome,
+  Explained,
+  Impression,
+  Model,
+  Refusal,
+  TargetRequest,
+} from "./types.ts";
+import { pageWords } from "./words.ts";
+
+export type {
+  Ad,
+  AdSpec,
+  AdsOptions,
+  Candidate,
+  DayReport,
+  EventOutcome,
+  Explained,
+  Impression,
+  Model,
+  Refusal,
+  TargetRequest,
+} from "./types.ts";
+
+const MAX_LOCATIONS = 16;
+const MAX_PAGE_WORDS = 64;
+const MAX_EXCLUDED = 64;
+const MAX_SEED = 2 ** 31 - 1;
+const SWEPT_AT_ONCE = 100;
+
+type Kind = "views" | "clicks" | "actions";
+
+function configOf(options: AdsOptions) {
+  const { matchLift = 0 } = options;
+  return {
+    halfLifeMs: options.halfLifeMs ?? 7 * DAY_MS,
+    priorViews: options.priorViews ?? 500,
+    matchLift,
+    dayStartMs: options.dayStartMs ?? 0,
+    burstMs: options.burstMs ?? DAY_MS / 24,
+    keepDays: options.keepDays ?? 90,
+    viewMs: options.viewMs ?? 60_000,
+    clickMs: options.clickMs ?? 1_800_000,
+    actionMs: options.actionMs ?? DAY_MS,
+    minClickMs: options.minClickMs ?? 300,
+    maxOpen: options.maxOpen ?? 500_000,
+  };
+}
+
+const OPTIONS = defineOptions<AdsOptions>("Ads", {
+  prefix,
+  shards: whole(1, 256),
+  explore: choice("thompson", "ucb", "off"),
+  halfLifeMs: whole(1),
+  priorViews: whole(1, 1_000_000),
+  matchLift: number(0, 100),
+  candidates: whole(1, 200),
+  viewMs: whole(1),
+  clickMs: whole(1),
+  minClickMs: whole(0),
+  actionMs: whole(1),
+  dayStartMs: whole(0, DAY_MS - 1),
+  burstMs: whole(0, DAY_MS),
+  keepDays: whole(1, 1_000),
+  maxAds: whole(1),
+  maxOpen: whole(1),
+});
+
+const LIST_OPTIONS = defineOptions<{ readonly limit?: number; readonly after?: string }>("Ads.list", {
+  limit: whole(1, 10_000),
+  after: text,
+});
+
+/** Of views, clicks and actions. */
+const EVENT_OPTIONS = defineOptions<{ readonly id?: string }>("Ads.view", {
+  id: text,
+});
+
+const SWEEPER_OPTIONS = defineOptions<{ readonly everyMs?: number; readonly onError?: (error: unknown) => void }>(
+  "Ads.sweeper",
+  {
+    everyMs: whole(1),
+    onError: callback,
+  },
+);
+
+export class Ads<T = unknown> {
+  readonly name: string;
+  readonly #store: Store;
+  readonly #codec: Codec<T> = json<T>();
+  readonly #bases: readonly string[];
+  readonly #config: ReturnType<typeof configOf>;
+  readonly #explore: "thompson" | "ucb" | "off";
+  readonly #candidates: number;
+  readonly #maxAds: number;
+
+  constructor(store: Store, name: string, options: AdsOptions = {}) {
+    aStore("Ads", store);
+    OPTIONS.check(options);
+    this.name = name;
+    this.#store = store;
+    const { prefix = "ads" } = options;
+    const shards = options.shards ?? 1;
+    this.#bases = Array.from({ length: shards }, (_, shard) => shardBase(prefix, name, shard, shards));
+    this.#config = configOf(options);
+    this.#explore = options.explore ?? "thompson";
+    this.#candidates = options.candidates ?? 16;
+    this.#maxAds = options.maxAds ?? 100_000;
+  }
+
+  // ---------------------------------------------------------------------------------------------- ads
+
+  /** Adds an ad, or changes what it is; what it has spent and learned stays. "full": there are `maxAds`. */
+  async put(id: string, spec: AdSpec<T>): Promise<"added" | "changed" | "full"> {
+    word("id", id, 256);
+    const fields = fieldsOf(spec, this.#codec);
+    const base = this.#baseOf(id);
+    const keys = { ad: adKey(base, id), ads: allKey(base) };
+    const outcome = await this.#store.run(put, { ...keys, ...this.#at(base), ...fields, id, maxAds: this.#maxAds });
+    return outcome === 1 ? "added" : outcome === 0 ? "changed" : "full";
+  }
+
+  /** Takes an ad out of the running; what it has shown is still counted and charged. False if there is none. */
+  pause(id: string): Promise<boolean> {
+    return this.#setState(id, "paused");
+  }
+
+  resume(id: string): Promise<boolean> {
+    return this.#setState(id, "on");
+  }
+
+  #setState(id: string, state: string): Promise<boolean> {
+    const base = this.#baseOf(word("id", id, 256));
+    return this.#store.run(setState, { ad: adKey(base, id), ...this.#at(base), id, state });
+  }
+
+  /** Removes an ad with its report. False if there was none. */
+  async remove(id: string): Promise<boolean> {
+    const base = this.#baseOf(word("id", id, 256));
+    const keys = { ad: adKey(base, id), ads: allKey(base), report: reportKey(base, id) };
+    return this.#store.run(remove, { ...keys, ...this.#at(base), id });
+  }
+
+  /** An ad with its money and what is known about it, or null. */
+  async get(id: string): Promise<Ad<T> | null> {
+    const reply = await this.#store.run(read, this.#toRead(id));
+    return reply === null ? null : toAd(id, reply, this.#codec);
+  }
+
+  /** The same of many, in one round trip. */
+  async getMany(ids: readonly string[]): Promise<(Ad<T> | null)[]> {
+    const replies = await this.#store.pipeline(ids.map((id) => read.with(this.#toRead(id))));
+    return replies.map((reply, at) => {
+      if (reply instanceof Error) throw reply;
+      return reply === null ? null : toAd(ids[at]!, reply, this.#codec);
+    });
+  }
+
+  #toRead(id: string) {
+    const base = this.#baseOf(word("id", id, 256));
+    return { ad: adKey(base, id), ...this.#at(base), id };
+  }
+
+  /** Names of ads, in their order; those behind `after`. */
+  async list(options: { readonly limit?: number; readonly after?: string } = {}): Promise<string[]> {
+    LIST_OPTIONS.check(options);
+    const limit = options.limit ?? 100;
+    const from = options.after === undefined ? "-" : `(${options.after}`;
+    const pages = await this.#store.pipeline(
+      this.#bases.map((base) => ["ZRANGEBYLEX", allKey(base), from, "+", "LIMIT", 0, limit]),
+    );
+    const ids = pages.flatMap((page) => {
+      if (page instanceof Error) throw page;
+      return page as string[];
+    });
+    return ids.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))).slice(0, limit);
+  }
+
+  /** What happened with an ad day by day, the latest first; days without anything are left out. Null if there is no such ad. */
+  async report(id: string): Promise<DayReport[] | null> {
+    const [report] = await this.reports([id]);
+    return report!;
+  }
+
+  /** The same of many, in one round trip. */
+  async reports(ids: readonly string[]): Promise<(DayReport[] | null)[]> {
+    const answers = await this.#store.pipeline(
+      ids.flatMap((id) => {
+        const base = this.#baseOf(word("id", id, 256));
+        return [
+          ["EXISTS", adKey(base, id)],
+          ["HGETALL", reportKey(base, id)],
+        ];
+      }),
+    );
+    for (const answer of answers) if (answer instanceof Error) throw answer;
+    return ids.map((_, at) => {
+      if (answers[2 * at] === 0) return null;
+      return toReport(answers[2 * at + 1] as string[], this.#config.dayStartMs);
+    });
+  }
+
+  // ---------------------------------------------------------------------------------------------- showing
+
+  /** Chooses the best ad for a page and reserves what it costs; null if there is none. */
+  async target(request: TargetRequest): Promise<Impression<T> | null> {
+    return (await this.#target(request)).impression;
+  }
+
+  /** The same, and what was considered. */
+  explain(request: TargetRequest): Promise<Explained<T>> {
+    return this.#target({ ...request, explain: true });
+  }
+
+  async #target(request: TargetRequest): Promise<Explained<T>> {
+    const params = this.#params(request);
+    const id = word("id", request.id ?? randomToken(), 128);
+    const from = (shard: number, isQuote: boolean) => {
+      const base = this.#bases[shard]!;
+      return {
+        ...params,
+        ...this.#at(base),
+        impression: impressionKey(base, id),
+        caps: userKey(base, params.user),
+        impressionId: id,
+        isQuote: isQuote ? 1 : 0,
+      };
+    };
+    if (this.#bases.length === 1) return this.#answer(0, id, await this.#store.run(target, from(0, false)));
+    const quotes = await this.#store.pipeline(this.#bases.map((_, shard) => target.with(from(shard, true))));
+    const offers = quotes.flatMap((quote, shard) => {
+      if (quote instanceof Error) throw quote;
+      return quote.chosen === null ? [] : [{ shard, chosen: quote.chosen, quote }];
+    });
+    const made = offers.find(({ chosen }) => chosen.isAgain);
+    if (made !== undefined) return this.#answer(made.shard, id, made.quote);
+    const candidates = quotes.flatMap((quote) => (quote as { candidates: string[][] }).candidates);
+    // The shard of the best offer has the first say; it may be gone meanwhile, and then the next best is asked.
+    offers.sort((a, b) => Number(b.chosen.value) - Number(a.chosen.value));
+    for (const { shard } of offers) {
+      const taken = await this.#store.run(target, from(shard, false));
+      if (taken.chosen !== null) return this.#answer(shard, id, { candidates, chosen: taken.chosen });
+    }
+    return { impression: null, candidates: toCandidates(candidates) };
+  }
+
+  #params(request: TargetRequest) {
+    const { locations = [], content = [], user = "", exclude = [], seed, viewed = false, explain = false } = request;
+    if (locations.length > MAX_LOCATIONS) throw new InputError(`at most ${MAX_LOCATIONS} locations at once`);
+    for (const location of locations) word("location", location, 128);
+    if (exclude.length > MAX_EXCLUDED) throw new InputError(`at most ${MAX_EXCLUDED} ads can be excluded`);
+    if (user !== "") word("user", user, 256);
+    const words = pageWords(content, MAX_PAGE_WORDS);
+    return {
+      user,
+      most: this.#candidates,
+      seed: integer("seed", seed ?? Math.floor(this.#store.clock.random() * MAX_SEED), 0, MAX_SEED),
+      explore: this.#explore,
+      isViewed: viewed ? 1 : 0,
+      isExplained: explain ? 1 : 0,
+      placeCount: locations.length,
+      wordCount: words.length,
+      given: [...locations, ...words, ...exclude],
+    };
+  }
+
+  #answer(
+    shard: number,
+    id: string,
+    { candidates, chosen }: { readonly candidates: readonly string[][]; readonly chosen: Chosen | null },
+  ): Explained<T> {
+    if (chosen === null) return { impression: null, candidates: toCandidates(candidates) };
+    return {
+      impression: {
+        id: `${shard}.${id}`,
+        ad: chosen.ad,
+        model: chosen.model as Model,
+        priceMicros: Number(chosen.price),
+        valueMicros: Number(chosen.value),
+        words: chosen.words.split("\n").filter((each) => each !== ""),
+        data: chosen.data === "" ? undefined : this.#codec.decode(chosen.data),
+      },
+      candidates: toCandidates(candidates),
+    };
+  }
+
+  // ---------------------------------------------------------------------------------------------- what becomes of it
+
+  /** The ad is on somebody's screen. Charged now if it is paid by views. With the `id` of a call that was counted, the same answer. */
+  async view(impression: string, options: { readonly id?: string } = {}): Promise<EventOutcome> {
+    EVENT_OPTIONS.check(options);
+    return this.#record("views", impression, options.id);
+  }
+
+  /** Somebody clicked on it, after the view. */
+  async click(impression: string, options: { readonly id?: string } = {}): Promise<EventOutcome> {
+    EVENT_OPTIONS.check(options);
+    return this.#record("clicks", impression, options.id);
+  }
+
+  /** Somebody did what it is about (bought, signed up), after the click. */
+  async action(impression: string, options: { readonly id?: string } = {}): Promise<EventOutcome> {
+    EVENT_OPTIONS.check(options);
+    return this.#record("actions", impression, options.id);
+  }
+
+  async #record(kind: Kind, impression: string, id = randomToken()): Promise<EventOutcome> {
+    word("impression", impression, 256);
+    const [shard, impressionId] = split(impression);
+    const base = this.#bases[shard];
+    if (base === undefined || impressionId === "") return { outcome: "refused", why: "unknown" };
+    const [outcome, said] = await this.#store.run(record, {
+      ...this.#at(base),
+      impression: impressionKey(base, impressionId),
+      impressionId,
+      kind,
+      token: word("id", id, 128),
+    });
+    if (outcome === "counted") return { outcome, chargedMicros: Number(said) };
+    return { outcome: "refused", why: said as Refusal };
+  }
+
+  /** Ends impressions whose time is over and gives back what they reserve; targeting does it too, a few with each call. */
+  async sweep(): Promise<number> {
+    let ended = 0;
+    for (const base of this.#bases) {
+      let now: number;
+      do {
+        now = await this.#store.run(sweep, { open: openKey(base), ...this.#at(base), most: SWEPT_AT_ONCE });
+        ended += now;
+      } while (now === SWEPT_AT_ONCE);
+    }
+    return ended;
+  }
+
+  /** Sweeps every now and then, for networks that are not asked all the time. Any number of processes may run one. */
+  sweeper(options: { readonly everyMs?: number; readonly onError?: (error: unknown) => void } = {}): BackgroundLoop {
+    SWEEPER_OPTIONS.check(options);
+    const { everyMs = 60_000, ...rest } = options;
+    return new BackgroundLoop(this.#store, {
+      everyMs: everyMs,
+      round: () => this.sweep(),
+      ...rest,
+    });
+  }
+
+  #at(base: string) {
+    return { base, ...this.#config };
+  }
+
+  #baseOf(ad: string): string {
+    const count = this.#bases.length;
+    if (count === 1) return this.#bases[0]!;
+    return this.#bases[createHash("sha1").update(ad).digest().readUInt32BE() % count]!;
+  }
+}
+
+function split(impression: string): [shard: number, id: string] {
+  const at = impression.indexOf(".");
+  const shard = impression.slice(0, Math.max(at, 0));
+  return [/^\d{1,3}$/.test(shard) ? Number(shard) : -1, impression.slice(at + 1)];
+}

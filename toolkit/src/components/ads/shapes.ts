@@ -1,0 +1,146 @@
+/** Between what callers see and what the store holds. */
+import { integer, oneOf, word } from "../../base/checks.ts";
+import { type Codec, encodeWithin } from "../../base/codec.ts";
+import { InputError } from "../../base/errors.ts";
+import { DAY_MS } from "./lua.ts";
+import type { Ad, AdSpec, Candidate, DayReport, Model } from "./types.ts";
+import { adWords } from "./words.ts";
+
+/** A thousand million of the currency: sums stay far below 2^53. */
+const MOST_MICROS = 1e15;
+const MAX_LOCATIONS = 64;
+const MAX_WORDS = 64;
+/** Lists that one ad stands in, which are rewritten when its worth has moved. */
+const MAX_LISTS = 512;
+const MAX_DATA_BYTES = 16_384;
+const MAX_CAP_VIEWS = 100;
+
+/** What of an ad's hash the advertiser says, checked. */
+export function fieldsOf<T>(spec: AdSpec<T>, codec: Codec<T>) {
+  const { bidMicros, budget = {}, cap, reserve = "expected", locations = [], data } = spec;
+  const model = oneOf("model", spec.model, ["cpm", "cpc", "cpa"]);
+  integer("bidMicros", bidMicros, 1, MOST_MICROS);
+  if (model === "cpm" && bidMicros % 1_000 !== 0) {
+    throw new InputError("bidMicros for a thousand views must be a multiple of 1000");
+  }
+  const price = model === "cpm" ? bidMicros / 1_000 : bidMicros;
+  const { totalMicros, dailyMicros, pacing = "even" } = budget;
+  for (const [what, limit] of Object.entries({ totalMicros, dailyMicros })) {
+    // Less would never be spent.
+    if (limit !== undefined) integer(what, limit, price, MOST_MICROS);
+  }
+  oneOf("pacing", pacing, ["even", "asap"]);
+  oneOf("reserve", reserve, ["expected", "full"]);
+  if (cap !== undefined) {
+    integer("cap.views", cap.views, 1, MAX_CAP_VIEWS);
+    integer("cap.everyMs", cap.everyMs, 1, 365 * DAY_MS);
+  }
+  const places = checkedPlaces(locations);
+  const words = adWords(spec.words ?? [], MAX_WORDS);
+  if (places.length * (1 + words.length) > MAX_LISTS) {
+    throw new InputError(`locations × (words + 1) of an ad must not be more than ${MAX_LISTS}`);
+  }
+  const even = pacing === "even" ? 1 : 0;
+  const isFull = reserve === "full" ? 1 : 0;
+  const terms = [
+    model,
+    price,
+    totalMicros ?? "-",
+    dailyMicros ?? "-",
+    even,
+    cap?.views ?? 0,
+    cap?.everyMs ?? 0,
+    isFull,
+  ];
+  return {
+    terms: terms.join(" "),
+    places: places.join("\n"),
+    words: words.join("\n"),
+    data: data === undefined ? "" : encodeWithin(codec, data, MAX_DATA_BYTES, "the data of an ad"),
+  };
+}
+
+function checkedPlaces(locations: readonly string[]): string[] {
+  if (locations.length === 0) return ["*"];
+  if (locations.length > MAX_LOCATIONS) throw new InputError(`an ad has at most ${MAX_LOCATIONS} locations`);
+  for (const location of locations) {
+    if (word("location", location, 128).includes("\n")) throw new InputError("a location must be one line");
+  }
+  return [...new Set(locations)];
+}
+
+type Read = readonly [string[], string, string, string, string, string | null, string, string[]];
+
+export function toAd<T>(id: string, reply: Read, codec: Codec<T>): Ad<T> {
+  const [flat, views, clicks, actions, mean, asleep, spentToday, bonuses] = reply;
+  const stored = pairs(flat);
+  const of = (field: string): string => stored.get(field) ?? "";
+  const [model, price, total, daily, even, capViews, capMs, isFull] = of("terms").split(" ") as [Model, ...string[]];
+  const lines = (text: string): string[] => (text === "" ? [] : text.split("\n"));
+  return {
+    id,
+    model,
+    bidMicros: Number(price) * (model === "cpm" ? 1_000 : 1),
+    locations: of("places") === "*" ? [] : lines(of("places")),
+    words: lines(of("words")),
+    budget: {
+      ...(total === "-" ? {} : { totalMicros: Number(total) }),
+      ...(daily === "-" ? {} : { dailyMicros: Number(daily) }),
+      pacing: even === "1" ? "even" : "asap",
+    },
+    ...(capViews === "0" ? {} : { cap: { views: Number(capViews), everyMs: Number(capMs) } }),
+    reserve: isFull === "1" ? "full" : "expected",
+    ...(of("data") === "" ? {} : { data: codec.decode(of("data")) }),
+    state: of("state") as "on" | "paused",
+    spentMicros: Number(of("spent")),
+    spentTodayMicros: Number(spentToday),
+    heldMicros: Number(of("held")),
+    learned: {
+      views: Number(views),
+      clicks: Number(clicks),
+      actions: Number(actions),
+      ecpmMicros: Number(mean),
+      bonusMicros: Object.fromEntries([...pairs(bonuses)].map(([each, bonus]) => [each, Number(bonus)])),
+    },
+    asleepUntilMs: asleep === null ? null : asleep === "inf" ? Number.POSITIVE_INFINITY : Number(asleep),
+  };
+}
+
+export function toCandidates(found: readonly (readonly string[])[]): Candidate[] {
+  return found.map(([ad, ecpm, bonus, value, why]) => ({
+    ad: ad!,
+    ecpmMicros: Number(ecpm),
+    bonusMicros: Number(bonus),
+    valueMicros: value === "" ? null : Number(value),
+    why: why === "" ? null : (why as Candidate["why"]),
+  }));
+}
+
+export function toReport(flat: readonly string[], dayStartMs: number): DayReport[] {
+  const days = new Map<number, Record<string, number>>();
+  for (const [field, count] of pairs(flat)) {
+    const at = field.indexOf(":");
+    const day = Number(field.slice(0, at));
+    const counts = days.get(day) ?? {};
+    counts[field.slice(at + 1)] = Number(count);
+    days.set(day, counts);
+  }
+  return [...days]
+    .sort(([a], [b]) => b - a)
+    .map(([day, counts]) => ({
+      day: new Date(day * DAY_MS + dayStartMs),
+      chosen: counts.chosen ?? 0,
+      views: counts.views ?? 0,
+      clicks: counts.clicks ?? 0,
+      actions: counts.actions ?? 0,
+      spentMicros: counts.spent ?? 0,
+      unpaid: counts.unpaid ?? 0,
+      refused: counts.refused ?? 0,
+    }));
+}
+
+function pairs(flat: readonly string[]): Map<string, string> {
+  const all = new Map<string, string>();
+  for (let at = 0; at < flat.length; at += 2) all.set(flat[at]!, flat[at + 1]!);
+  return all;
+}

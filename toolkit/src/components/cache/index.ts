@@ -1,0 +1,499 @@
+/**
+ * A cache of what is expensive to make.
+ *
+ *   const cache = new Cache(store, "products", { freshMs: 60_000, staleMs: 600_000 });
+ *   const product = await cache.get("17", () => database.load(17), { tags: ["catalogue"] });
+ *   await cache.invalidate("catalogue");
+ *
+ * Of all processes that ask for a value which is not there, one makes it and the others wait for that one. Of those who ask for
+ * one that is stale, one makes it anew and the rest get the stale one at once. When making fails, the stale one is given as long
+ * as there is one. When the store cannot be reached, values are made without it, and it is asked again a second later.
+ */
+import { integer, word } from "../../base/checks.ts";
+import { randomToken, sleep } from "../../base/clock.ts";
+import { type Codec, encodeWithin, json } from "../../base/codec.ts";
+import { ConnectionError, InputError, isUnavailable, refusesWrites, ServerError } from "../../base/errors.ts";
+import type { RunOptions, Store } from "../../connection/store.ts";
+import { Changes, type Notice } from "./changes.ts";
+import { changesChannel, type EntryKeys, entryKeys, shardKeys } from "./keys.ts";
+import { type Held, MemoryCache } from "./memory.ts";
+import { pack, unpack } from "./packing.ts";
+import { CacheReport } from "./report.ts";
+import { drop, type FoundEntry, fill, giveUp, invalidate, put, type ReadReply, read } from "./scripts.ts";
+import { SharedQuestions } from "./shared-questions.ts";
+import type { CacheOptions, CacheStats, EntryOptions, Found, Loader, Loading } from "./types.ts";
+
+export { type CacheInfo, Caches, type InvalidatedTag } from "./report.ts";
+export type { CacheOptions, CacheStats, EntryOptions, Found, Loader, Loading } from "./types.ts";
+
+/** How long a store that could not be reached is left alone. */
+const BREAK_MS = 1_000;
+const MAX_TAGS = 64;
+
+/** One call for a key. */
+interface Asking<T> {
+  readonly key: string;
+  readonly keys: EntryKeys;
+  /** Of the lease under which it loads. */
+  readonly token: string;
+  readonly load: Loader<T>;
+  readonly options: EntryOptions;
+}
+
+/** What a loader has made. `kept`: the store took it, so nothing has happened to the key since the lease was taken. */
+interface Made<T> {
+  readonly value: T;
+  readonly fate: "kept" | "not kept" | "for its caller";
+}
+
+/** What one call has found, for all who share it. `isPrivate`: only for the one whose loader was called. */
+interface Shared<T> {
+  readonly found: Found<T>;
+  readonly isPrivate: boolean;
+}
+
+export class Cache<T = unknown> {
+  readonly name: string;
+  readonly #store: Store;
+  readonly #prefix: string;
+  readonly #freshMs: number;
+  readonly #staleMs: number;
+  readonly #jitter: number;
+  readonly #loadMs: number;
+  readonly #limits: RunOptions;
+  readonly #shards: number;
+  readonly #codec: Codec<T>;
+  readonly #maxBytes: number;
+  readonly #compressAbove: number;
+  readonly #onError: (error: unknown) => void;
+  readonly #memoryMs: number;
+  readonly #memory: MemoryCache<T>;
+  readonly #changes: Changes;
+  readonly #channel: string;
+  readonly #questions = new SharedQuestions<Shared<T>>();
+  readonly #glances = new SharedQuestions<{ readonly value: T } | null>();
+  /** What this process loads under a lease, by the lease's token. */
+  readonly #loads = new Map<string, Promise<Made<T>>>();
+  /** What it loads without the store, by key. */
+  readonly #alone = new Map<string, Promise<Made<T>>>();
+  readonly #report: CacheReport;
+  /** Until then the store is left alone, and nobody is told again of a store that takes no writes. */
+  #brokenUntil = 0;
+  #toldUntil = 0;
+
+  constructor(store: Store, name: string, options: CacheOptions<T> = {}) {
+    this.name = name;
+    this.#store = store;
+    this.#prefix = options.prefix ?? "cache";
+    this.#freshMs = integer("freshMs", options.freshMs ?? 300_000, 1);
+    this.#staleMs = integer("staleMs", options.staleMs ?? 0, 0);
+    this.#jitter = options.jitter ?? 0.1;
+    if (!(this.#jitter >= 0 && this.#jitter < 1)) throw new InputError("jitter must be from 0 to below 1");
+    this.#loadMs = integer("loadMs", options.loadMs ?? 30_000, 10);
+    this.#limits = { timeoutMs: integer("timeoutMs", options.timeoutMs ?? 1_000, 1), whenOpen: "fail" };
+    this.#shards = integer("shards", options.shards ?? 16, 1, 16_384);
+    this.#codec = options.codec ?? json<T>();
+    this.#maxBytes = integer("maxBytes", options.maxBytes ?? 16 * 1024 * 1024, 1);
+    this.#compressAbove = integer("compressAbove", options.compressAbove ?? 1_024, 0);
+    this.#onError = options.onError ?? (() => {});
+    this.#memoryMs = integer("memoryMs", options.memoryMs ?? 0, 0);
+    this.#memory = new MemoryCache(store.clock, integer("memoryItems", options.memoryItems ?? 1_000, 1));
+    this.#channel = changesChannel(this.#prefix, word("the name of a cache", name));
+    this.#report = new CacheReport(store, this.#prefix, name, this.#shards);
+    const outdated = {
+      key: (key: string) => this.#forget(key),
+      tags: (tags: ReadonlySet<string>) => this.#forgetTagged(tags),
+      all: () => {
+        this.#memory.clear();
+        this.#alone.clear();
+      },
+    };
+    this.#changes = new Changes(store, this.#channel, outdated, this.#onError);
+    if (this.#memoryMs > 0) this.#changes.listen().catch(() => {});
+  }
+
+  /** Counts of this process. */
+  get stats(): CacheStats {
+    return this.#report.total;
+  }
+
+  /** The value of a key; made by `load` if it is not there or stale. Without `load`, null when it is not there. */
+  async get(key: string): Promise<T | null>;
+  async get(key: string, load: Loader<T>, options?: EntryOptions): Promise<T>;
+  async get(key: string, load?: Loader<T>, options: EntryOptions = {}): Promise<T | null> {
+    if (load === undefined) return this.#peek(key);
+    const held = this.#held(key);
+    if (held !== undefined) return held.value;
+    const seen = await this.#glance(key, options);
+    return seen === null ? (await this.find(key, load, options)).value : seen.value;
+  }
+
+  /** As `get`, and says where the value came from. */
+  async find(key: string, load: Loader<T>, options: EntryOptions = {}): Promise<Found<T>> {
+    word("key", key);
+    checkTags(options.tags);
+    const held = this.#held(key);
+    if (held !== undefined) {
+      const ageMs = Math.max(0, Math.round(this.#store.clock.monotonicMs() - held.bornMs));
+      return { value: held.value, state: "fresh", ageMs };
+    }
+    const { answer, isMine } = this.#questions.ask(key, () =>
+      this.#ask({ key, keys: this.#keys(key), token: randomToken(), load, options }),
+    );
+    const { found, isPrivate } = await answer;
+    return isPrivate && !isMine ? loaded(await this.#make(load, options)) : found;
+  }
+
+  /** Puts a value. When it fails, the old one may be gone all the same. */
+  async set(key: string, value: T, options: EntryOptions = {}): Promise<void> {
+    word("key", key);
+    checkTags(options.tags);
+    const { freshMs, keepMs } = this.#lifetimes(options);
+    const { entry, loader } = this.#keys(key);
+    const packed = await this.#packed(value);
+    await this.#changing(
+      () => this.#forget(key),
+      () =>
+        this.#store.run(put, {
+          ...{ entry, loader, freshMs, keepMs, key },
+          value: packed,
+          tagList: (options.tags ?? []).join("\n"),
+          channel: this.#channel,
+        }),
+    );
+  }
+
+  /** Removes a value, and what is being made for it. */
+  async delete(key: string): Promise<boolean> {
+    const { entry, loader } = this.#keys(word("key", key));
+    return this.#changing(
+      () => this.#forget(key),
+      () => this.#store.run(drop, { entry, loader, channel: this.#channel, key }),
+    );
+  }
+
+  /** Makes all values with one of the tags invalid: in one step for each shard, whatever their number. */
+  async invalidate(...tags: readonly string[]): Promise<void> {
+    integer("the number of tags", tags.length, 1, MAX_TAGS);
+    checkTags(tags);
+    const keepMs = this.#tagMemoryMs;
+    const everywhere = Array.from({ length: this.#shards }, (_, shard) =>
+      invalidate.with({ tags: shardKeys(this.#prefix, this.name, shard).tags, keepMs, names: tags }),
+    );
+    const those = new Set(tags);
+    await this.#changing(
+      () => this.#forgetTagged(those),
+      async () => {
+        for (const answer of await this.#store.pipeline(everywhere)) if (answer instanceof Error) throw answer;
+        await this.#store.call("PUBLISH", this.#channel, `\0${tags.join("\n")}`);
+      },
+    );
+  }
+
+  /**
+   * A change, and what this process must not give any more when it is over: what it had before, and what it got from questions
+   * that were asked meanwhile.
+   */
+  async #changing<R>(forget: () => void, change: () => Promise<R>): Promise<R> {
+    forget();
+    try {
+      return await change();
+    } finally {
+      forget();
+    }
+  }
+
+  #forget(key: string): void {
+    this.#memory.delete(key);
+    this.#alone.delete(key);
+  }
+
+  #forgetTagged(tags: ReadonlySet<string>): void {
+    this.#memory.deleteTagged(tags);
+    // Their tags are known when they are made.
+    this.#alone.clear();
+  }
+
+  /** What this process has of it. */
+  #held(key: string): Held<T> | undefined {
+    const held = this.#memoryMs > 0 ? this.#memory.get(key) : undefined;
+    if (held !== undefined) this.#report.count("hits");
+    return held;
+  }
+
+  /** A value that is certainly fresh, without a script; null if it takes more than a glance. */
+  #glance(key: string, options: EntryOptions): Promise<{ readonly value: T } | null> | null {
+    // Of a value that can be stale, only the server can say whether it is: that is up to the script. So it is with how long a
+    // value stays fresh, which memory has to know.
+    if ((options.staleMs ?? this.#staleMs) > 0 || this.#memoryMs > 0 || this.#isBroken) return null;
+    word("key", key);
+    checkTags(options.tags);
+    return this.#glances.ask(`${key}\0${options.tags?.join("\n") ?? ""}`, () => this.#look(key, options)).answer;
+  }
+
+  /**
+   * An entry that ends when it stops being fresh is fresh as long as the server has it. What the caller says of its tags saves a
+   * second round trip: where that is not what the entry says, the script looks.
+   */
+  async #look(key: string, options: EntryOptions): Promise<{ readonly value: T } | null> {
+    const { entry, tags } = this.#keys(key);
+    const names = options.tags ?? [];
+    let answers: [unknown, unknown];
+    try {
+      answers = await Promise.all([
+        this.#store.send(["HMGET", entry, "v", "at", "fresh", "ends", "t"], { buffers: true, ...this.#limits }),
+        names.length === 0 ? [] : this.#store.send(["ZMSCORE", tags, ...names], this.#limits),
+      ]);
+    } catch (error) {
+      this.#unreachable(error);
+      return null;
+    }
+    const [stored, at, fresh, ends, tagList] = answers[0] as (Buffer | null)[];
+    if (!stored || !at || !fresh || !ends || !tagList || Number(fresh) < Number(ends)) return null;
+    if (tagList.toString() !== names.join("\n")) return null;
+    if ((answers[1] as (string | null)[]).some((each) => each !== null && Number(each) >= Number(at))) return null;
+    this.#report.count("hits");
+    return { value: await this.#unpacked(stored) };
+  }
+
+  get #isBroken(): boolean {
+    return this.#store.clock.monotonicMs() < this.#brokenUntil;
+  }
+
+  /** Notes that the store cannot be used, and throws what says something else. */
+  #unreachable(error: unknown): void {
+    if (!isUnavailable(error)) throw error;
+    this.#brokenUntil = this.#store.clock.monotonicMs() + BREAK_MS;
+    this.#onError(error);
+  }
+
+  async #peek(key: string): Promise<T | null> {
+    word("key", key);
+    const held = this.#held(key);
+    if (held !== undefined) return held.value;
+    const { entry } = await this.#store.run(read, { ...this.#keys(key), token: "", leaseMs: 1 }, this.#limits);
+    this.#report.count(entry === null ? "misses" : "hits");
+    return entry === null ? null : this.#unpacked(entry.stored);
+  }
+
+  async #ask(asking: Asking<T>): Promise<Shared<T>> {
+    const { key } = asking;
+    for (;;) {
+      const noticed = this.#changes.next(key);
+      const question = this.#memory.begin(key);
+      try {
+        const sentMs = this.#store.clock.monotonicMs();
+        const reply = this.#isBroken ? null : await this.#read(asking);
+        if (reply === null) return await this.#loadAlone(asking);
+        const { entry, loader } = reply;
+        if (entry !== null && entry.freshForMs > 0) {
+          this.#report.count("hits");
+          const value = await this.#unpacked(entry.stored);
+          if (this.#memoryMs > 0) this.#memory.keep(question, this.#heldSince(sentMs, value, entry));
+          return { found: { value, state: "fresh", ageMs: entry.ageMs }, isPrivate: false };
+        }
+        if (entry !== null) return await this.#stale(asking, entry, loader);
+        if (loader === "nobody") return await this.#loadAlone(asking);
+        const made = loader === "caller" ? await this.#load(asking) : await this.#wait(reply, noticed);
+        if (made !== null) return shared(made);
+      } finally {
+        noticed.cancel();
+        this.#memory.end(question);
+      }
+    }
+  }
+
+  /** Null when the store cannot be used. */
+  async #read({ key, keys, token }: Asking<T>): Promise<ReadReply | null> {
+    try {
+      const reply = await this.#store.run(read, { ...keys, token, leaseMs: this.#loadMs }, this.#limits);
+      if (reply.loader === "nobody") this.#refused(new ServerError(reply.holder));
+      return reply;
+    } catch (error) {
+      this.#unreachable(error);
+      // The answer that was lost may have been the lease.
+      if (error instanceof ConnectionError && error.maybeExecuted) void this.#giveUp(key, keys, token);
+      return null;
+    }
+  }
+
+  /** The store takes no writes, and its entries can be read. Told once in a while: it is so for every value that is not there. */
+  #refused(error: ServerError): void {
+    const now = this.#store.clock.monotonicMs();
+    if (now < this.#toldUntil) return;
+    this.#toldUntil = now + BREAK_MS;
+    this.#onError(error);
+  }
+
+  #heldSince(sentMs: number, value: T, { ageMs, freshForMs, tags }: FoundEntry): Held<T> {
+    return { value, bornMs: sentMs - ageMs, untilMs: sentMs + Math.min(this.#memoryMs, freshForMs), tags };
+  }
+
+  /** The stale value at once; a new one is made behind the caller's back, if that is the caller's part. */
+  async #stale(asking: Asking<T>, { stored, ageMs }: FoundEntry, loader: ReadReply["loader"]): Promise<Shared<T>> {
+    this.#report.count("staleHits");
+    if (loader === "caller") this.#load(asking).catch(this.#onError);
+    return { found: { value: await this.#unpacked(stored), state: "stale", ageMs }, isPrivate: false };
+  }
+
+  /**
+   * Until the holder of the lease is done, its lease is over, or something else happens to the key. What it has made is taken
+   * only from this process and only if the store took it: then nothing has happened to the key since before this caller came.
+   */
+  async #wait({ holder, leaseMs }: ReadReply, noticed: Notice): Promise<Made<T> | null> {
+    const ours = this.#loads.get(holder);
+    if (ours === undefined && !this.#changes.listening) {
+      await this.#changes.listen().catch((error) => this.#unreachable(error));
+      return null;
+    }
+    const { clock, closeSignal } = this.#store;
+    // Whoever waits asks again when the store is closed, and hears of it.
+    closeSignal.addEventListener("abort", noticed.wake);
+    if (closeSignal.aborted) noticed.wake();
+    try {
+      const over = sleep(clock, leaseMs, noticed.signal).catch(() => {});
+      const made = await Promise.race([noticed.promise, over, ...(ours === undefined ? [] : [ours])]);
+      return made === undefined || made.fate === "not kept" ? null : made;
+    } finally {
+      closeSignal.removeEventListener("abort", noticed.wake);
+    }
+  }
+
+  /** Makes it under the lease. Others of this process can wait for it until it is sent to the store. */
+  #load(asking: Asking<T>): Promise<Made<T>> {
+    const loading = this.#makeAndKeep(asking);
+    this.#loads.set(asking.token, loading);
+    return loading;
+  }
+
+  async #makeAndKeep({ key, keys, token, load, options }: Asking<T>): Promise<Made<T>> {
+    let made: { value: T; kept: EntryOptions | null };
+    let filling: Parameters<typeof fill.with>[0];
+    try {
+      made = await this.#make(load, options);
+      const { value, kept } = made;
+      if (kept === null) {
+        await this.#giveUp(key, keys, token);
+        return { value, fate: "for its caller" };
+      }
+      const tagList = (kept.tags ?? []).join("\n");
+      const content = { token, value: await this.#packed(value), tagList, channel: this.#channel, key };
+      filling = { ...keys, ...this.#lifetimes(kept), ...content };
+    } catch (error) {
+      await this.#giveUp(key, keys, token);
+      throw error;
+    } finally {
+      this.#loads.delete(token);
+    }
+    try {
+      const isKept = await this.#store.run(fill, filling, this.#limits);
+      return { value: made.value, fate: isKept ? "kept" : "not kept" };
+    } catch (error) {
+      // The caller gets what was made, whatever keeps the store from keeping it.
+      if (refusesWrites(error)) this.#refused(error);
+      else if (isUnavailable(error)) this.#unreachable(error);
+      else this.#onError(error);
+      if (error instanceof ConnectionError) void this.#giveUp(key, keys, token);
+      return { value: made.value, fate: "not kept" };
+    }
+  }
+
+  /** Lets others load. A store that does not answer is told when it does; until then they wait for the end of the lease. */
+  async #giveUp(key: string, { loader }: EntryKeys, token: string): Promise<void> {
+    const giving = { loader, token, channel: this.#channel, key };
+    try {
+      await this.#store.run(giveUp, giving, this.#limits);
+    } catch (error) {
+      this.#onError(error);
+      if (!this.#store.closed) this.#store.run(giveUp, giving, { whenOpen: "wait" }).catch(() => {});
+    }
+  }
+
+  /** Without the store: one at a time in this process, every process for itself. */
+  async #loadAlone({ key, load, options }: Asking<T>): Promise<Shared<T>> {
+    const begun = this.#alone.get(key);
+    if (begun !== undefined) {
+      const made = await begun;
+      return made.fate === "for its caller" ? shared(await this.#makeAlone(load, options)) : shared(made);
+    }
+    const loading = this.#makeAlone(load, options);
+    this.#alone.set(key, loading);
+    try {
+      return shared(await loading);
+    } finally {
+      if (this.#alone.get(key) === loading) this.#alone.delete(key);
+    }
+  }
+
+  async #makeAlone(load: Loader<T>, options: EntryOptions): Promise<Made<T>> {
+    const { value, kept } = await this.#make(load, options);
+    return { value, fate: kept === null ? "for its caller" : "not kept" };
+  }
+
+  /** Calls the loader. `kept`: how its value is to be kept, or null if it is not. */
+  async #make(load: Loader<T>, options: EntryOptions): Promise<{ value: T; kept: EntryOptions | null }> {
+    let kept: EntryOptions | null = options;
+    const loading: Loading = {
+      skip: () => {
+        kept = null;
+      },
+      tag: (...tags) => {
+        if (kept !== null) kept = { ...kept, tags: [...(kept.tags ?? []), ...tags] };
+        checkTags(kept?.tags);
+      },
+      freshFor: (freshMs) => {
+        if (kept !== null) kept = { ...kept, freshMs: integer("freshFor", freshMs, 1) };
+      },
+    };
+    this.#report.count("misses");
+    this.#report.count("loads");
+    try {
+      return { value: await load(loading), kept };
+    } catch (error) {
+      this.#report.count("failures");
+      throw error;
+    }
+  }
+
+  /** How long it is remembered that a tag was invalidated, and so the longest life of an entry with tags. */
+  get #tagMemoryMs(): number {
+    return Math.max(7 * 86_400_000, 2 * (this.#freshMs + this.#staleMs));
+  }
+
+  #lifetimes(options: EntryOptions): { freshMs: number; keepMs: number } {
+    const fresh = integer("freshMs", options.freshMs ?? this.#freshMs, 1);
+    const stale = integer("staleMs", options.staleMs ?? this.#staleMs, 0);
+    const freshMs = Math.max(1, Math.round(fresh * (1 - this.#jitter * this.#store.clock.random())));
+    const keepMs = freshMs + stale;
+    // An entry must not outlive the note that makes it invalid.
+    return { freshMs, keepMs: (options.tags?.length ?? 0) > 0 ? Math.min(keepMs, this.#tagMemoryMs) : keepMs };
+  }
+
+  async #packed(value: T): Promise<Buffer> {
+    return pack(encodeWithin(this.#codec, value, this.#maxBytes, "a cached value"), this.#compressAbove);
+  }
+
+  async #unpacked(stored: Buffer): Promise<T> {
+    return this.#codec.decode(await unpack(stored));
+  }
+
+  #keys(key: string): EntryKeys {
+    return entryKeys(this.#prefix, this.name, this.#shards, key);
+  }
+}
+
+function loaded<T>({ value }: { readonly value: T }): Found<T> {
+  return { value, state: "loaded", ageMs: 0 };
+}
+
+function shared<T>(made: Made<T>): Shared<T> {
+  return { found: loaded(made), isPrivate: made.fate === "for its caller" };
+}
+
+function checkTags(tags: readonly string[] = []): void {
+  if (tags.length > MAX_TAGS) throw new InputError(`a value has at most ${MAX_TAGS} tags`);
+  for (const tag of tags) {
+    word("tag", tag, 256);
+    if (/[\n\0]/.test(tag)) throw new InputError("a tag must not contain a line break or NUL");
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * How often a cache had what was asked for, over all processes: each adds what it has counted every few seconds, in one go and
+ * not in anybody's way. Losing a report loses some counts and nothing else.
+ */
+import type { Timer } from "../../base/clock.ts";
+import { NameIndex } from "../../base/names.ts";
+import type { Answer } from "../../connection/port.ts";
+import type { Store } from "../../connection/store.ts";
+import { countsKey, namesKey, shardKeys } from "./keys.ts";
+import type { CacheStats } from "./types.ts";
+
+const REPORT_MS = 5_000;
+/** Caches that nobody has used for so long are not listed. */
+const KEEP_MS = 7 * 86_400_000;
+
+type Counts = { -readonly [name in keyof CacheStats]: number };
+
+const NONE: CacheStats = { hits: 0, staleHits: 0, misses: 0, loads: 0, failures: 0 };
+const FIELDS = Object.keys(NONE) as (keyof CacheStats)[];
+
+export class CacheReport {
+  readonly #store: Store;
+  readonly #key: string;
+  readonly #names: NameIndex;
+  readonly #entry: string;
+  readonly #total: Counts = { ...NONE };
+  #unsent: Counts = { ...NONE };
+  #timer: Timer | null = null;
+  #removeFromStore = (): void => {};
+
+  constructor(store: Store, prefix: string, name: string, shards: number) {
+    this.#store = store;
+    this.#key = countsKey(prefix, name);
+    this.#names = new NameIndex(store, namesKey(prefix), KEEP_MS);
+    this.#entry = JSON.stringify([name, shards]);
+  }
+
+  /** Of this process. */
+  get total(): CacheStats {
+    return { ...this.#total };
+  }
+
+  count(what: keyof CacheStats): void {
+    this.#total[what]++;
+    this.#unsent[what]++;
+    if (this.#timer !== null || this.#store.closed) return;
+    this.#timer = this.#store.clock.after(REPORT_MS, () => void this.send());
+    this.#removeFromStore = this.#store.onClose(() => this.send());
+  }
+
+  /** Adds what is not yet told. Does not fail. */
+  async send(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = null;
+    this.#removeFromStore();
+    const counts = this.#unsent;
+    this.#unsent = { ...NONE };
+    const changed = FIELDS.filter((field) => counts[field] > 0);
+    if (changed.length === 0) return;
+    this.#names.announce(this.#entry);
+    await this.#store
+      .pipeline([
+        ...changed.map((field) => ["HINCRBY", this.#key, field, counts[field]] as const),
+        ["PEXPIRE", this.#key, KEEP_MS],
+      ])
+      .catch(() => {});
+  }
+}
+
+export interface CacheInfo {
+  readonly name: string;
+  readonly shards: number;
+  /** Of all processes, as far as they have told; within some seconds. */
+  readonly stats: CacheStats;
+}
+
+export interface InvalidatedTag {
+  readonly tag: string;
+  readonly at: Date;
+}
+
+/** Caches as those see them who look after the service. */
+export class Caches {
+  readonly #store: Store;
+  readonly #prefix: string;
+  readonly #names: NameIndex;
+
+  constructor(store: Store, options: { readonly prefix?: string } = {}) {
+    this.#store = store;
+    this.#prefix = options.prefix ?? "cache";
+    this.#names = new NameIndex(store, namesKey(this.#prefix), KEEP_MS);
+  }
+
+  /** Those that were used in the last week, the latest announced first. */
+  async list(limit = 100): Promise<CacheInfo[]> {
+    const entries = (await this.#names.list(limit)).map((entry) => JSON.parse(entry) as [string, number]);
+    const counts = await this.#store.pipeline(
+      entries.map(([name]) => ["HMGET", countsKey(this.#prefix, name), ...FIELDS] as const),
+    );
+    return entries.map(([name, shards], at) => {
+      const found = answered(counts[at]!) as (string | null)[];
+      const stats = Object.fromEntries(FIELDS.map((field, nth) => [field, Number(found[nth] ?? 0)]));
+      return { name, shards, stats: stats as unknown as CacheStats };
+    });
+  }
+
+  /** The tags of a cache that were invalidated last, the latest first. */
+  async invalidated({ name, shards }: Pick<CacheInfo, "name" | "shards">, limit = 50): Promise<InvalidatedTag[]> {
+    const lists = await this.#store.pipeline(
+      Array.from(
+        { length: shards },
+        (_, shard) => ["ZREVRANGE", shardKeys(this.#prefix, name, shard).tags, 0, limit - 1, "WITHSCORES"] as const,
+      ),
+    );
+    const latest = new Map<string, number>();
+    for (const each of lists) {
+      const flat = answered(each) as string[];
+      for (let at = 0; at < flat.length; at += 2) {
+        latest.set(flat[at]!, Math.max(latest.get(flat[at]!) ?? 0, Number(flat[at + 1])));
+      }
+    }
+    return [...latest]
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, limit)
+      .map(([tag, micros]) => ({ tag, at: new Date(micros / 1_000) }));
+  }
+}
+
+function answered(answer: Answer): Answer {
+  if (answer instanceof Error) throw answer;
+  return answer;
+}

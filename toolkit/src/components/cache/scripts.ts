@@ -1,0 +1,201 @@
+/**
+ * An entry is fresh, stale or not there, and at most one process at a time loads it. Whoever asks for one that is not fresh is
+ * told to load it if nobody does, and holds a lease for that. What it loads is taken only while its lease stands: so neither a
+ * loader that was overtaken nor one whose entry was invalidated meanwhile can put old data in the place of new.
+ *
+ * A tag is invalidated by noting when. An entry with a tag that was invalidated after its loading began is not there.
+ */
+import { defineScript, IF_WRITABLE } from "../../base/script.ts";
+
+/**
+ * Lua: puts an entry, in the place of what was there. It is the first write of its script: a server that is full refuses it only
+ * then, and does not notice that a script goes on growing once it has written. Where it is refused, the old entry goes all the
+ * same. Nil, or what the server said.
+ */
+const ENTER = `
+local function enter(at)
+  local fields = {"v", value, "at", at, "fresh", text(now + freshMs), "ends", text(now + keepMs), "t", tagList}
+  local entered, refusal = ifWritable("HSET", entry, unpack(fields))
+  if entered then redis.call("PEXPIRE", entry, keepMs) else redis.call("DEL", entry) end
+  return refusal
+end
+`;
+
+const NOW = `
+local time = redis.call("TIME")
+local micros = time[1] * 1000000 + time[2]
+local now = math.floor(micros / 1000)
+local function text(number) return string.format("%.0f", number) end
+`;
+
+/** Lua: the entry if it is valid, as { value, at, fresh }. */
+const LOOK = `
+local function look()
+  local found = redis.call("HMGET", entry, "v", "at", "fresh", "t")
+  if not found[1] then return nil end
+  for tag in (found[4] or ""):gmatch("[^\\n]+") do
+    local invalidated = redis.call("ZSCORE", tags, tag)
+    if invalidated and tonumber(invalidated) >= tonumber(found[2]) then
+      redis.call("DEL", entry)
+      return nil
+    end
+  end
+  return found
+end
+`;
+
+/** An entry as `read` found it: fresh or stale. */
+export interface FoundEntry {
+  readonly ageMs: number;
+  readonly stored: Buffer;
+  readonly freshForMs: number;
+  readonly tags: readonly string[];
+}
+
+export interface ReadReply {
+  /** Null: not there. */
+  readonly entry: FoundEntry | null;
+  /** Who is to load it: the caller, whoever holds the lease, or (`nobody`) each for itself, since the store takes no writes. */
+  readonly loader: "caller" | "holder" | "nobody";
+  /** Where there is no entry: the holder's token, and how long its lease lasts. For `nobody`, what the server said. */
+  readonly holder: string;
+  readonly leaseMs: number;
+}
+
+/**
+ * Reads, and takes the lease if there is something to load and nobody does. `token` empty: only reads. Asking again with the
+ * token that holds the lease answers as the first time did, so that an answer may be lost.
+ * Answers { loader, age in ms, value, ms that it stays fresh, tags }, or { loader, ms that the lease lasts, its token } where
+ * there is no entry. The loader is 1 for the caller, 2 for nobody, 0 for another or where there is nothing to load.
+ */
+export const read = defineScript({
+  name: "cache.read",
+  keys: ["entry", "loader", "tags"],
+  args: ["token", "leaseMs"],
+  include: [NOW, LOOK, IF_WRITABLE],
+  buffers: true,
+  repeatable: true,
+  lua: `
+    local found = look()
+    local left = found and tonumber(found[3]) - now
+    local mine, holder = 0, ""
+    if token ~= "" and not (found and left > 0) then
+      local lease = redis.call("GET", loader)
+      if not lease then
+        local taken, refusal = ifWritable("SET", loader, token .. " " .. text(micros), "PX", leaseMs)
+        mine, holder = taken and 1 or 2, refusal or ""
+      else
+        holder = lease:match("^%S+")
+        if holder == token then mine = 1 end
+      end
+    end
+    if not found then return {mine, math.max(redis.call("PTTL", loader), 1), holder} end
+    return {mine, now - math.floor(found[2] / 1000), found[1], left, found[4] or ""}
+  `,
+  reply: (reply): ReadReply => {
+    const [loader, ms, text, freshForMs, tags] = reply as [number, number, Buffer, number?, Buffer?];
+    const isEntry = freshForMs !== undefined;
+    return {
+      entry: isEntry ? { ageMs: ms, stored: text, freshForMs, tags: tagsIn(tags!.toString("utf8")) } : null,
+      loader: loader === 1 ? "caller" : loader === 2 ? "nobody" : "holder",
+      holder: isEntry ? "" : text.toString("latin1"),
+      leaseMs: isEntry ? 0 : ms,
+    };
+  },
+});
+
+function tagsIn(list: string): string[] {
+  return list === "" ? [] : list.split("\n");
+}
+
+/** Takes what the holder of the lease has loaded. 0: the lease is not theirs any more, and nothing has changed. */
+export const fill = defineScript({
+  name: "cache.fill",
+  keys: ["entry", "loader", "tags"],
+  args: ["token", "value", "freshMs", "keepMs", "tagList", "channel", "key"],
+  include: [NOW, IF_WRITABLE, ENTER],
+  repeatable: true,
+  lua: `
+    local lease = redis.call("GET", loader)
+    if not lease then return 0 end
+    local space = lease:find(" ", 1, true)
+    if lease:sub(1, space - 1) ~= token then return 0 end
+    local began = lease:sub(space + 1)
+    for tag in tagList:gmatch("[^\\n]+") do
+      local invalidated = redis.call("ZSCORE", tags, tag)
+      if invalidated and tonumber(invalidated) >= tonumber(began) then
+        redis.call("DEL", loader)
+        redis.call("PUBLISH", channel, key)
+        return 0
+      end
+    end
+    local refusal = enter(began)
+    redis.call("DEL", loader)
+    redis.call("PUBLISH", channel, key)
+    return refusal and redis.error_reply(refusal) or 1
+  `,
+  reply: (reply) => reply === 1,
+});
+
+/** The loader gives up: somebody else may try. */
+export const giveUp = defineScript({
+  name: "cache.give-up",
+  keys: ["loader"],
+  args: ["token", "channel", "key"],
+  repeatable: true,
+  lua: `
+    local lease = redis.call("GET", loader)
+    if not lease or lease:sub(1, #token + 1) ~= token .. " " then return 0 end
+    redis.call("DEL", loader)
+    redis.call("PUBLISH", channel, key)
+    return 1
+  `,
+});
+
+/** Puts a value, whoever is loading: theirs is older. */
+export const put = defineScript({
+  name: "cache.put",
+  keys: ["entry", "loader"],
+  args: ["value", "freshMs", "keepMs", "tagList", "channel", "key"],
+  include: [NOW, IF_WRITABLE, ENTER],
+  repeatable: true,
+  lua: `
+    local refusal = enter(text(micros))
+    redis.call("DEL", loader)
+    redis.call("PUBLISH", channel, key)
+    return refusal and redis.error_reply(refusal) or 1
+  `,
+});
+
+/** Removes an entry; what is being loaded for it will not be taken. */
+export const drop = defineScript({
+  name: "cache.drop",
+  keys: ["entry", "loader"],
+  args: ["channel", "key"],
+  repeatable: true,
+  lua: `
+    redis.call("DEL", loader)
+    redis.call("PUBLISH", channel, key)
+    return redis.call("DEL", entry)
+  `,
+  reply: (reply) => reply === 1,
+});
+
+/**
+ * Invalidates tags in one shard, and forgets those that no living entry can be older than. Forgetting comes first: a server that is
+ * full refuses a script only before its first write, and an invalidation must not fail because there is too much in the cache.
+ */
+export const invalidate = defineScript({
+  name: "cache.invalidate",
+  keys: ["tags"],
+  args: ["keepMs"],
+  rest: "names",
+  include: [NOW],
+  repeatable: true,
+  lua: `
+    redis.call("ZREMRANGEBYSCORE", tags, "-inf", text(micros - keepMs * 1000))
+    for _, name in ipairs(names) do redis.call("ZADD", tags, text(micros), name) end
+    redis.call("PEXPIRE", tags, keepMs)
+    return 1
+  `,
+});

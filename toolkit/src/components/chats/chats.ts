@@ -1,0 +1,340 @@
+/**
+ * Group chats.
+ *
+ * Who is in a chat is decided in the chat's slot. What chats a member is in is noted in the member's, in steps before and after
+ * that, each with a new token: a join notes, joins, and notes again; whoever takes a note back does so only while it is the one that
+ * they saw before they looked whether the member is in the chat. So a join that was answered is noted for as long as it lasts,
+ * whatever else goes on; what a crash can leave behind is a note too many, which `unread` sees and takes back.
+ */
+import { aStore } from "../../base/checks.ts";
+import { randomToken } from "../../base/clock.ts";
+import { InputError, ServerError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
+import { choice, defineOptions, flag, text, whole } from "../../base/options.ts";
+import type { Store } from "../../connection/store.ts";
+import { memberKey, namesKey } from "./keys.ts";
+import type { Message } from "./message.ts";
+import {
+  type ChatInfo,
+  type ChatPosition,
+  type ChatsOptions,
+  DAY_MS,
+  infoOf,
+  type JoinOutcome,
+  type LeaveOutcome,
+  MAX_LIMIT,
+  type MemberPosition,
+  type Position,
+  positionOf,
+  type ReadOptions,
+  reading,
+  readOptions,
+  rulesOf,
+  type SendOptions,
+  type StreamOptions,
+  shared,
+  streaming,
+  type WaitOptions,
+  waiting,
+} from "./options.ts";
+import { streamed, waited } from "./reading.ts";
+import { memberName, type Page, Room, type Sent } from "./room.ts";
+import { forget, inspect, join, leave, members, note, place, presence, present } from "./scripts.ts";
+
+const NAMES_KEPT_MS = 30 * 86_400_000;
+/** Members of a chat, or chats of a member, in one request. */
+const CHUNK = 500;
+
+const OPTIONS = defineOptions<ChatsOptions<unknown>>("Chats", {
+  ...shared,
+  keepSeen: whole(0),
+  maxMembers: whole(1),
+  maxChats: whole(1),
+  presenceMs: whole(100, DAY_MS),
+});
+
+const JOIN_OPTIONS = defineOptions<{ readonly from?: "now" | "start" }>("Chats.join", {
+  from: choice("now", "start"),
+});
+
+const SEND_OPTIONS = defineOptions<SendOptions>("Chats.send", {
+  id: text,
+  markSeen: flag,
+});
+
+const READ_OPTIONS = defineOptions<ReadOptions>("Chats.read", reading);
+
+const WAIT_OPTIONS = defineOptions<WaitOptions>("Chats.wait", {
+  ...waiting,
+  present: flag,
+});
+
+const STREAM_OPTIONS = defineOptions<StreamOptions>("Chats.stream", {
+  ...streaming,
+  present: flag,
+});
+
+const PRESENT_OPTIONS = defineOptions<{ readonly limit?: number }>("Chats.present", {
+  limit: whole(1, 10_000),
+});
+
+const LIST_OPTIONS = defineOptions<{ readonly limit?: number }>("Chats.list", {
+  limit: whole(1, 100_000),
+});
+
+const MEMBERS_OPTIONS = defineOptions<{ readonly offset?: number; readonly limit?: number }>("Chats.members", {
+  offset: whole(0),
+  limit: whole(1, 10_000),
+});
+
+export class Chats<T = unknown> {
+  readonly #store: Store;
+  readonly #prefix: string;
+  readonly #room: Room<T>;
+  readonly #maxMembers: number;
+  readonly #maxChats: number;
+  readonly #names: NameIndex;
+
+  constructor(store: Store, options: ChatsOptions<T> = {}) {
+    aStore("Chats", store);
+    OPTIONS.check(options);
+    this.#store = store;
+    this.#prefix = options.prefix ?? "chat";
+    this.#room = new Room(store, rulesOf(options, { what: "chat", prefix: this.#prefix, emptyMs: 0 }));
+    this.#maxMembers = options.maxMembers ?? 10_000;
+    this.#maxChats = options.maxChats ?? 10_000;
+    this.#names = new NameIndex(store, namesKey(this.#prefix), NAMES_KEPT_MS);
+  }
+
+  // ---------------------------------------------------------------------------------------------- members
+
+  /** The first who joins begins the chat. A member starts at what comes from now on, or at the start of what is kept. */
+  async join(chat: string, member: string, options: { readonly from?: "now" | "start" } = {}): Promise<JoinOutcome> {
+    JOIN_OPTIONS.check(options);
+    const [outcome] = await this.#join(chat, [memberName(member)], options.from ?? "now");
+    return outcome!;
+  }
+
+  /** Many at once; answers what became of each. */
+  async joinAll(
+    chat: string,
+    all: readonly string[],
+    options: { readonly from?: "now" | "start" } = {},
+  ): Promise<JoinOutcome[]> {
+    JOIN_OPTIONS.check(options);
+    const outcomes: JoinOutcome[] = [];
+    for (const member of all) memberName(member);
+    if (new Set(all).size < all.length) throw new InputError("a member is named twice");
+    for (let at = 0; at < all.length; at += CHUNK) {
+      outcomes.push(...(await this.#join(chat, all.slice(at, at + CHUNK), options.from ?? "now")));
+    }
+    return outcomes;
+  }
+
+  async #join(chat: string, all: readonly string[], from: string): Promise<JoinOutcome[]> {
+    const { meta, seen } = this.#room.keys(chat);
+    const noted = await this.#note(chat, all);
+    for (const [nth, member] of all.entries()) {
+      // Some of the notes may be of chats that are gone.
+      if (!noted[nth] && (await this.unread(member)).length < this.#maxChats) {
+        noted[nth] = (await this.#note(chat, [member]))[0]!;
+      }
+    }
+    const able = all.filter((_, nth) => noted[nth]);
+    const answers = new Map<string, JoinOutcome>();
+    let hasBegun = false;
+    const calls = able.map((member) => join.with({ meta, seen, from, maxMembers: this.#maxMembers, member }));
+    for (const [nth, answer] of (await this.#store.pipeline(calls)).entries()) {
+      if (answer instanceof ServerError) throw answer;
+      const [outcome, begun] = answer;
+      hasBegun ||= begun === 1;
+      answers.set(able[nth]!, outcome);
+    }
+    const inside = able.filter((member) => answers.get(member) !== "full");
+    await this.#note(chat, inside);
+    // A chat of that name may have been deleted a moment ago, and its name struck off the list.
+    if (hasBegun) await this.#names.remove(chat);
+    this.#names.announce(chat);
+    return all.map((member) => answers.get(member) ?? "too many chats");
+  }
+
+  /** Notes the chat for its members, with new tokens; false for those who are in too many. */
+  async #note(chat: string, all: readonly string[]): Promise<boolean[]> {
+    const most = this.#maxChats;
+    const noted = await this.#store.pipeline(
+      all.map((member) => note.with({ chats: memberKey(this.#prefix, member), chat, token: randomToken(), most })),
+    );
+    return noted.map((answer) => {
+      if (answer instanceof ServerError) throw answer;
+      return answer;
+    });
+  }
+
+  /** Takes a member out. The last one who leaves deletes the chat and all that belongs to it. */
+  async leave(chat: string, member: string): Promise<LeaveOutcome> {
+    const { wake, ...keys } = this.#room.keys(chat);
+    const chats = memberKey(this.#prefix, memberName(member));
+    const token = (await this.#store.call("HGET", chats, chat)) as string | null;
+    const { keepSeen } = this.#room.rules;
+    const answer = await this.#store.run(leave, { ...keys, member, keepSeen, channel: wake });
+    if (token !== null) await this.#store.run(forget, { chats, chat, token });
+    if (answer === 2) await this.#names.remove(chat);
+    return answer === 2 ? "deleted" : answer === 1 ? "left" : "not a member";
+  }
+
+  /** Deletes a chat, whoever is in it. False: there was none. */
+  async delete(chat: string): Promise<boolean> {
+    const wasThere = await this.#room.remove(chat);
+    await this.#names.remove(chat);
+    return wasThere;
+  }
+
+  // ---------------------------------------------------------------------------------------------- messages
+
+  /** Null: there is no such chat, or the sender is not in it. */
+  async send(chat: string, sender: string, body: T, options: SendOptions = {}): Promise<Sent | null> {
+    SEND_OPTIONS.check(options);
+    const { id, markSeen = false } = options;
+    const sent = await this.#room.send(chat, { sender, body, id, markSeen, recipient: "", anyone: false });
+    if (sent !== null) this.#names.announce(chat);
+    return sent;
+  }
+
+  /** What there is now. Null: not a member. */
+  async read(chat: string, member: string, options: ReadOptions = {}): Promise<Page<T> | null> {
+    READ_OPTIONS.check(options);
+    const { after, limit } = readOptions(options);
+    const looked = await this.#room.look(chat, memberName(member), after, limit, 0);
+    return looked === null ? null : looked.page;
+  }
+
+  /** What there is, or the next that comes; an empty page when nothing has come in time. Null: not, or no longer, a member. */
+  async wait(chat: string, member: string, options: WaitOptions = {}): Promise<Page<T> | null> {
+    WAIT_OPTIONS.check(options);
+    return waited(this.#room, chat, memberName(member), options);
+  }
+
+  /** Messages as they come, until the signal is aborted, the member leaves, or the store is closed. */
+  stream(chat: string, member: string, options: StreamOptions = {}): AsyncGenerator<Message<T>, void, undefined> {
+    STREAM_OPTIONS.check(options);
+    return streamed(this.#room, chat, memberName(member), options);
+  }
+
+  /** The member has seen everything up to this id; smaller ones than before change nothing. Null: not a member. */
+  async acknowledge(chat: string, member: string, id: number): Promise<Position | null> {
+    return positionOf(await this.#room.acknowledge(chat, memberName(member), id));
+  }
+
+  /** Null: not a member. */
+  async position(chat: string, member: string): Promise<Position | null> {
+    const { meta, seen } = this.#room.keys(chat);
+    return positionOf(await this.#store.run(place, { meta, seen, member: memberName(member) }));
+  }
+
+  /** All chats that a member is in, and how many unread messages are in each. */
+  async unread(member: string): Promise<ChatPosition[]> {
+    const chats = memberKey(this.#prefix, memberName(member));
+    const flat = (await this.#store.call("HGETALL", chats)) as string[];
+    const noted: { chat: string; token: string }[] = [];
+    for (let at = 0; at + 1 < flat.length; at += 2) noted.push({ chat: flat[at]!, token: flat[at + 1]! });
+    const positions: ChatPosition[] = [];
+    const stale: { chat: string; token: string }[] = [];
+    for (let at = 0; at < noted.length; at += CHUNK) {
+      const part = noted.slice(at, at + CHUNK);
+      const calls = part.map(({ chat }) => {
+        const { meta, seen } = this.#room.keys(chat);
+        return place.with({ meta, seen, member });
+      });
+      for (const [nth, answer] of (await this.#store.pipeline(calls)).entries()) {
+        if (answer instanceof ServerError) throw answer;
+        const position = positionOf(answer);
+        if (position === null) stale.push(part[nth]!);
+        else positions.push({ chat: part[nth]!.chat, ...position });
+      }
+    }
+    await this.#store.pipeline(stale.map(({ chat, token }) => forget.with({ chats, chat, token })));
+    return positions;
+  }
+
+  // ---------------------------------------------------------------------------------------------- presence
+
+  /** A sign of life; `wait` and `stream` give them by themselves. False: not a member. */
+  async arrive(chat: string, member: string): Promise<boolean> {
+    return this.#setPresence(chat, member, this.#room.rules.presenceMs);
+  }
+
+  /** No longer present, though still a member. False: not a member. */
+  async depart(chat: string, member: string): Promise<boolean> {
+    return this.#setPresence(chat, member, 0);
+  }
+
+  #setPresence(chat: string, member: string, presenceMs: number): Promise<boolean> {
+    const keys = this.#room.keys(chat);
+    return this.#store.run(presence, {
+      seen: keys.seen,
+      presence: keys.presence,
+      member: memberName(member),
+      presenceMs,
+    });
+  }
+
+  async present(chat: string, options: { readonly limit?: number } = {}): Promise<string[]> {
+    PRESENT_OPTIONS.check(options);
+    const limit = options.limit ?? MAX_LIMIT;
+    const { presenceMs } = this.#room.rules;
+    return this.#store.run(present, { presence: this.#room.keys(chat).presence, limit, presenceMs });
+  }
+
+  // ---------------------------------------------------------------------------------------------- looking in
+
+  /** Members, those who are furthest behind first. */
+  async members(
+    chat: string,
+    options: { readonly offset?: number; readonly limit?: number } = {},
+  ): Promise<MemberPosition[]> {
+    MEMBERS_OPTIONS.check(options);
+    const { offset: start = 0, limit = MAX_LIMIT } = options;
+    const keys = this.#room.keys(chat);
+    const answer = await this.#store.run(members, {
+      meta: keys.meta,
+      seen: keys.seen,
+      presence: keys.presence,
+      start,
+      limit,
+      presenceMs: this.#room.rules.presenceMs,
+    });
+    const [first, last, ...rest] = answer;
+    const found: MemberPosition[] = [];
+    for (let at = 0; at < rest.length; at += 3) {
+      const position = positionOf([first, last, rest[at + 1] as number])!;
+      found.push({ member: String(rest[at]), present: rest[at + 2] === 1, ...position });
+    }
+    return found;
+  }
+
+  /** Null: there is no such chat. */
+  async inspect(chat: string): Promise<ChatInfo | null> {
+    const { meta, seen, presence: presenceKey } = this.#room.keys(chat);
+    const { presenceMs } = this.#room.rules;
+    return infoOf(chat, await this.#store.run(inspect, { meta, seen, presence: presenceKey, presenceMs }));
+  }
+
+  /** Chats that exist and were used within the last thirty days, the latest announced first. For people. */
+  async list(options: { readonly limit?: number } = {}): Promise<ChatInfo[]> {
+    LIST_OPTIONS.check(options);
+    const names = await this.#names.list(options.limit ?? 100);
+    const { presenceMs } = this.#room.rules;
+    const calls = names.map((chat) => {
+      const { meta, seen, presence: presenceKey } = this.#room.keys(chat);
+      return inspect.with({ meta, seen, presence: presenceKey, presenceMs });
+    });
+    const found: ChatInfo[] = [];
+    for (const [nth, answer] of (await this.#store.pipeline(calls)).entries()) {
+      if (answer instanceof ServerError) throw answer;
+      const info = infoOf(names[nth]!, answer);
+      if (info === null) await this.#names.remove(names[nth]!);
+      else found.push(info);
+    }
+    return found;
+  }
+}

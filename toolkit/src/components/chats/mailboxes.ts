@@ -1,0 +1,159 @@
+/**
+ * Mailboxes: each has one owner, who reads, and anybody sends. A mailbox is a chat with one member, begun by the first message to it;
+ * what the owner has acknowledged is dropped, and a mailbox that stays empty for long is forgotten.
+ *
+ *   const mailboxes = new Mailboxes<string>(store);
+ *   await mailboxes.send("ann", "ben", "lunch?");
+ *   for await (const message of mailboxes.stream("ann", { signal })) show(message);
+ */
+import { aStore } from "../../base/checks.ts";
+import { ServerError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
+import { defineOptions, text, whole } from "../../base/options.ts";
+import type { Store } from "../../connection/store.ts";
+import { namesKey } from "./keys.ts";
+import type { Message } from "./message.ts";
+import {
+  type ChatsOptions,
+  DAY_MS,
+  infoOf,
+  type Position,
+  positionOf,
+  type ReadOptions,
+  reading,
+  readOptions,
+  rulesOf,
+  type SendOptions,
+  type StreamOptions,
+  shared,
+  streaming,
+  type WaitOptions,
+  waiting,
+} from "./options.ts";
+import { streamed, waited } from "./reading.ts";
+import { memberName, type Page, Room, type Sent } from "./room.ts";
+import { inspect, place } from "./scripts.ts";
+
+export interface MailboxesOptions<T>
+  extends Omit<ChatsOptions<T>, "keepSeen" | "maxMembers" | "maxChats" | "presenceMs"> {
+  /** How long a mailbox is kept after it was read to its end. */
+  readonly emptyMs?: number;
+}
+
+export interface MailboxInfo {
+  readonly owner: string;
+  readonly messages: number;
+  readonly bytes: number;
+  readonly oldestId: number | null;
+  readonly lastId: number;
+}
+
+const NAMES_KEPT_MS = 30 * DAY_MS;
+const NOTHING: Position = { seen: 0, unread: 0, missed: 0 };
+
+const OPTIONS = defineOptions<MailboxesOptions<unknown>>("Mailboxes", {
+  ...shared,
+  emptyMs: whole(1_000),
+});
+
+const SEND_OPTIONS = defineOptions<Pick<SendOptions, "id">>("Mailboxes.send", {
+  id: text,
+});
+
+const READ_OPTIONS = defineOptions<ReadOptions>("Mailboxes.read", reading);
+
+const WAIT_OPTIONS = defineOptions<Omit<WaitOptions, "present">>("Mailboxes.wait", waiting);
+
+const STREAM_OPTIONS = defineOptions<Omit<StreamOptions, "present">>("Mailboxes.stream", streaming);
+
+const LIST_OPTIONS = defineOptions<{ readonly limit?: number }>("Mailboxes.list", {
+  limit: whole(1, 100_000),
+});
+
+export class Mailboxes<T = unknown> {
+  readonly #store: Store;
+  readonly #room: Room<T>;
+  readonly #names: NameIndex;
+
+  constructor(store: Store, options: MailboxesOptions<T> = {}) {
+    aStore("Mailboxes", store);
+    OPTIONS.check(options);
+    const { prefix = "mailbox", emptyMs = 30 * DAY_MS } = options;
+    this.#store = store;
+    this.#room = new Room(store, rulesOf(options, { what: "mailbox", prefix, emptyMs }));
+    this.#names = new NameIndex(store, namesKey(prefix), NAMES_KEPT_MS);
+  }
+
+  async send(owner: string, sender: string, body: T, options: Pick<SendOptions, "id"> = {}): Promise<Sent> {
+    SEND_OPTIONS.check(options);
+    const recipient = memberName(owner, "owner");
+    const how = { sender, body, id: options.id, markSeen: false, recipient, anyone: true };
+    const sent = await this.#room.send(owner, how);
+    this.#names.announce(owner);
+    return sent!;
+  }
+
+  /** What there is now. */
+  async read(owner: string, options: ReadOptions = {}): Promise<Page<T>> {
+    READ_OPTIONS.check(options);
+    const { after, limit } = readOptions(options);
+    const looked = await this.#room.look(owner, memberName(owner, "owner"), after, limit, 0);
+    return looked?.page ?? { messages: [], cursor: after ?? 0, missed: 0, remaining: 0 };
+  }
+
+  /** What there is, or the next that comes; an empty page when nothing has come in time. */
+  async wait(owner: string, options: Omit<WaitOptions, "present"> = {}): Promise<Page<T>> {
+    WAIT_OPTIONS.check(options);
+    return (await waited(this.#room, owner, memberName(owner, "owner"), options))!;
+  }
+
+  /** Messages as they come, until the signal is aborted or the store is closed. */
+  stream(owner: string, options: Omit<StreamOptions, "present"> = {}): AsyncGenerator<Message<T>, void, undefined> {
+    STREAM_OPTIONS.check(options);
+    return streamed(this.#room, owner, memberName(owner, "owner"), options);
+  }
+
+  /** The owner has seen everything up to this id, and it is dropped. */
+  async acknowledge(owner: string, id: number): Promise<Position> {
+    return positionOf(await this.#room.acknowledge(owner, memberName(owner, "owner"), id)) ?? NOTHING;
+  }
+
+  async position(owner: string): Promise<Position> {
+    const { meta, seen } = this.#room.keys(owner);
+    return positionOf(await this.#store.run(place, { meta, seen, member: memberName(owner, "owner") })) ?? NOTHING;
+  }
+
+  /** Deletes a mailbox with all that is in it. False: there was none. */
+  async delete(owner: string): Promise<boolean> {
+    const wasThere = await this.#room.remove(owner);
+    await this.#names.remove(owner);
+    return wasThere;
+  }
+
+  /** Null: there is no such mailbox. */
+  async inspect(owner: string): Promise<MailboxInfo | null> {
+    const { meta, seen, presence } = this.#room.keys(owner);
+    return mailboxInfo(owner, await this.#store.run(inspect, { meta, seen, presence, presenceMs: 0 }));
+  }
+
+  /** Mailboxes that exist and got a message within the last thirty days, the latest announced first. For people. */
+  async list(options: { readonly limit?: number } = {}): Promise<MailboxInfo[]> {
+    LIST_OPTIONS.check(options);
+    const names = await this.#names.list(options.limit ?? 100);
+    const calls = names.map((owner) => {
+      const { meta, seen, presence } = this.#room.keys(owner);
+      return inspect.with({ meta, seen, presence, presenceMs: 0 });
+    });
+    return (await this.#store.pipeline(calls)).flatMap((answer, nth) => {
+      if (answer instanceof ServerError) throw answer;
+      return mailboxInfo(names[nth]!, answer) ?? [];
+    });
+  }
+}
+
+function mailboxInfo(owner: string, found: ReturnType<typeof inspect.reply>): MailboxInfo | null {
+  const info = infoOf(owner, found);
+  if (info === null) return null;
+  const { messages, bytes, oldestId, lastId } = info;
+  return { owner, messages, bytes, oldestId, lastId };
+}

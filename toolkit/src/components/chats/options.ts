@@ -1,0 +1,155 @@
+/** What can be asked of chats and mailboxes, and what the answers look like. */
+import { integer, word } from "../../base/checks.ts";
+import { type Codec, json } from "../../base/codec.ts";
+import { type Checks, codec, flag, prefix, signal, whole } from "../../base/options.ts";
+import type { Rules } from "./room.ts";
+import type { inspect, Place } from "./scripts.ts";
+
+export interface ChatsOptions<T> {
+  readonly prefix?: string;
+  readonly codec?: Codec<T>;
+  readonly maxMessageBytes?: number;
+  /** The oldest messages beyond this many are dropped, whoever has not seen them. */
+  readonly maxMessages?: number;
+  /** The oldest messages beyond this many bytes are dropped, whoever has not seen them. */
+  readonly maxBytes?: number;
+  /** How many messages stay when all have seen them: history for those who join later. */
+  readonly keepSeen?: number;
+  readonly maxMembers?: number;
+  /** In how many chats a member can be. */
+  readonly maxChats?: number;
+  /** How long at least a message's own id is known, so that sending it again does not send it twice. */
+  readonly rememberMs?: number;
+  /** How long a member counts as present after the last sign of life. */
+  readonly presenceMs?: number;
+  /** How long a message can be late when the wake-up for it was lost. */
+  readonly pollMs?: number;
+}
+
+export interface SendOptions {
+  /** The sender's own id of this message. The same sender's next message with it is this one again. */
+  readonly id?: string;
+  /** If the sender had seen everything before, they have seen this one too: it does not count as unread for them. */
+  readonly markSeen?: boolean;
+}
+
+export interface ReadOptions {
+  /** Goes on after this id; by default after the last one that the member has acknowledged. */
+  readonly after?: number;
+  readonly limit?: number;
+}
+
+export interface WaitOptions extends ReadOptions {
+  /** How long to wait for a message; then the page is empty. */
+  readonly waitMs?: number;
+  readonly signal?: AbortSignal;
+  /** Makes the member present meanwhile. */
+  readonly present?: boolean;
+}
+
+export interface StreamOptions extends Omit<WaitOptions, "waitMs"> {
+  /** Acknowledges each message when the loop comes back for the next one. */
+  readonly acknowledge?: boolean;
+}
+
+export type JoinOutcome = "joined" | "already a member" | "full" | "too many chats";
+export type LeaveOutcome = "left" | "deleted" | "not a member";
+
+/** Where a member is in a chat. */
+export interface Position {
+  /** The last id that they have acknowledged. */
+  readonly seen: number;
+  /** How many messages there are for them. */
+  readonly unread: number;
+  /** How many there were that were dropped before they had seen them. */
+  readonly missed: number;
+}
+
+export interface ChatPosition extends Position {
+  readonly chat: string;
+}
+
+export interface MemberPosition extends Position {
+  readonly member: string;
+  readonly present: boolean;
+}
+
+export interface ChatInfo {
+  readonly chat: string;
+  readonly members: number;
+  readonly present: number;
+  readonly messages: number;
+  readonly bytes: number;
+  /** Id of the oldest message that is kept; null when none is. */
+  readonly oldestId: number | null;
+  /** Id of the last message that was sent; of none yet, the number before the first. */
+  readonly lastId: number;
+  /** How many messages the member who is furthest behind has not seen. */
+  readonly furthestBehind: number;
+}
+
+export const DAY_MS = 86_400_000;
+export const MAX_LIMIT = 1_000;
+
+/** What chats and mailboxes have in common. */
+export const shared = {
+  prefix,
+  codec,
+  maxMessageBytes: whole(1),
+  maxMessages: whole(1),
+  maxBytes: whole(1),
+  rememberMs: whole(100, 7 * DAY_MS),
+  pollMs: whole(10),
+};
+
+export const reading: Checks<ReadOptions> = { after: whole(0), limit: whole(1, MAX_LIMIT) };
+
+export const waiting: Checks<Omit<WaitOptions, "present">> = { ...reading, waitMs: whole(0, DAY_MS), signal };
+
+export const streaming: Checks<Omit<StreamOptions, "present">> = { ...reading, signal, acknowledge: flag };
+
+/** Options that chats and mailboxes have in common, with their defaults. */
+export function rulesOf<T>(options: ChatsOptions<T>, fixed: Pick<Rules<T>, "what" | "prefix" | "emptyMs">): Rules<T> {
+  word("prefix", fixed.prefix, 256);
+  const maxMessages = options.maxMessages ?? 10_000;
+  const pollMs = options.pollMs ?? 5_000;
+  return {
+    ...fixed,
+    codec: options.codec ?? json<T>(),
+    maxMessageBytes: options.maxMessageBytes ?? 64 * 1024,
+    maxMessages,
+    maxBytes: options.maxBytes ?? 16 * 1024 * 1024,
+    keepSeen: integer("keepSeen", options.keepSeen ?? 0, 0, maxMessages),
+    rememberMs: options.rememberMs ?? 600_000,
+    presenceMs: options.presenceMs ?? 30_000,
+    pollMs,
+  };
+}
+
+export function readOptions({ after, limit = 100 }: ReadOptions): { after: number | null; limit: number } {
+  return {
+    after: after ?? null,
+    limit,
+  };
+}
+
+export function positionOf(found: Place | null): Position | null {
+  if (found === null) return null;
+  const [first, last, seen] = found;
+  return { seen, unread: last - Math.max(seen, first - 1), missed: Math.max(0, first - 1 - seen) };
+}
+
+export function infoOf(chat: string, found: ReturnType<typeof inspect.reply>): ChatInfo | null {
+  if (found === null) return null;
+  const [first, last, bytes, count, presentCount, behind] = found;
+  return {
+    chat,
+    members: count,
+    present: presentCount,
+    messages: last - first + 1,
+    bytes,
+    oldestId: first > last ? null : first,
+    lastId: last,
+    furthestBehind: last - behind,
+  };
+}

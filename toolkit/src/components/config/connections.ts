@@ -1,0 +1,225 @@
+/**
+ * Named connections that follow a configuration. When the configuration names another address for one, the new store is opened
+ * first; only when it answers does it take the old one's place, and the old one is closed when those who use it are done, or
+ * after a while. An address that cannot be reached changes nothing: the old connection stays, the error is reported, and it is
+ * tried again.
+ */
+
+import { onAbort } from "../../base/abort.ts";
+import { aStore } from "../../base/checks.ts";
+import type { Clock, Timer } from "../../base/clock.ts";
+import { ClosedError, InputError } from "../../base/errors.ts";
+import { callback, defineOptions, whole } from "../../base/options.ts";
+import { type OpenOptions, open } from "../../connection/open.ts";
+import type { Store } from "../../connection/store.ts";
+import type { Config } from "./index.ts";
+
+/** What `open` takes: a URL or a folder, and options of plain data. */
+export type ConnectionSpec = string | { readonly url: string; readonly options?: OpenOptions };
+
+export interface ConnectionsOptions {
+  /** How long an old connection waits for those who use it. */
+  readonly drainMs?: number;
+  /** How long after a failure the new address is tried again. */
+  readonly retryMs?: number;
+  readonly onError?: (name: string, error: unknown) => void;
+}
+
+/** A store, and who uses it. */
+class Entry {
+  /** What it was made from, to see whether that has changed. */
+  readonly made: string;
+  readonly store: Store;
+  /** Given out by `get`: nobody knows for how long. */
+  givenOut = false;
+  #users = 0;
+  #onIdle = (): void => {};
+
+  constructor(made: string, store: Store) {
+    this.made = made;
+    this.store = store;
+  }
+
+  async use<R>(work: (store: Store) => Promise<R>): Promise<R> {
+    this.#users++;
+    try {
+      return await work(this.store);
+    } finally {
+      this.#users--;
+      this.#onIdle();
+    }
+  }
+
+  /** Closes the store when nobody uses it. Who has it from `get` gets the whole time, unless everything is closed. */
+  async drain(clock: Clock, withinMs: number, closing: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = clock.after(withinMs, resolve);
+      this.#onIdle = () => {
+        if (this.#users > 0 || (this.givenOut && !closing.aborted)) return;
+        timer.cancel();
+        resolve();
+      };
+      onAbort(closing, this.#onIdle);
+      this.#onIdle();
+    });
+    await this.store.close();
+  }
+}
+
+const OPTIONS = defineOptions<ConnectionsOptions>("Connections", {
+  drainMs: whole(0),
+  retryMs: whole(1),
+  onError: callback,
+});
+
+export class Connections<T> {
+  readonly #config: Config<T>;
+  readonly #select: (value: T) => Readonly<Record<string, ConnectionSpec>>;
+  readonly #clock: Clock;
+  readonly #options: ConnectionsOptions;
+  readonly #drainMs: number;
+  readonly #retryMs: number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #opening = new Map<string, Promise<Entry>>();
+  readonly #draining = new Set<Promise<void>>();
+  readonly #listeners = new Set<(name: string, store: Store) => void>();
+  readonly #unfollow: () => void;
+  /** Names whose new address could not be reached, with what was tried. */
+  readonly #failed = new Map<string, { readonly made: string; readonly again: Timer }>();
+  readonly #closing = new AbortController();
+
+  /** `select` picks the addresses out of the configuration. */
+  constructor(
+    store: Store,
+    config: Config<T>,
+    select: (value: T) => Readonly<Record<string, ConnectionSpec>>,
+    options: ConnectionsOptions = {},
+  ) {
+    aStore("Connections", store);
+    OPTIONS.check(options);
+    this.#config = config;
+    this.#select = select;
+    this.#clock = store.clock;
+    this.#options = options;
+    this.#drainMs = options.drainMs ?? 10_000;
+    this.#retryMs = options.retryMs ?? 5_000;
+    this.#unfollow = config.onChange(() => this.#follow());
+  }
+
+  /**
+   * The store of that name as it is now. Ask each time rather than keep it: after a change it is another one, and this one is
+   * closed `drainMs` later.
+   */
+  async get(name: string): Promise<Store> {
+    const entry = await this.#entry(name);
+    entry.givenOut = true;
+    return entry.store;
+  }
+
+  /** Runs with the store of that name, which stays open until it is done, for `drainMs` at most. */
+  async use<R>(name: string, work: (store: Store) => Promise<R>): Promise<R> {
+    return (await this.#entry(name)).use(work);
+  }
+
+  /** Called when a name leads to another store than before. Returns what takes it back. */
+  onRemade(listener: (name: string, store: Store) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  async #entry(name: string): Promise<Entry> {
+    if (this.#closed) throw new ClosedError("the connections are closed");
+    const existing = this.#entries.get(name);
+    if (existing !== undefined) return existing;
+    const spec = this.#specs()[name];
+    if (spec === undefined) throw new InputError(`the configuration names no connection "${name}"`);
+    return this.#make(name, spec);
+  }
+
+  #specs(): Readonly<Record<string, ConnectionSpec>> {
+    return this.#select(this.#config.value);
+  }
+
+  #make(name: string, spec: ConnectionSpec): Promise<Entry> {
+    const existing = this.#opening.get(name);
+    if (existing !== undefined) return existing;
+    const opening = this.#open(name, spec).finally(() => this.#opening.delete(name));
+    this.#opening.set(name, opening);
+    // It may have changed again meanwhile.
+    opening.then(
+      () => this.#follow(),
+      () => {},
+    );
+    return opening;
+  }
+
+  async #open(name: string, spec: ConnectionSpec): Promise<Entry> {
+    const { url, options = {} } = typeof spec === "string" ? { url: spec } : spec;
+    const entry = new Entry(JSON.stringify(spec), await open(url, options));
+    if (this.#closed) {
+      await entry.store.close();
+      throw new ClosedError("the connections are closed");
+    }
+    const before = this.#entries.get(name);
+    this.#entries.set(name, entry);
+    if (before !== undefined) {
+      this.#drain(before);
+      for (const listener of [...this.#listeners]) listener(name, entry.store);
+    }
+    return entry;
+  }
+
+  /** What is open and no longer as configured is made anew; what is not configured any more goes. */
+  #follow(): void {
+    if (this.#closed) return;
+    const specs = this.#specs();
+    for (const [name, entry] of [...this.#entries]) {
+      const spec = specs[name];
+      const made = JSON.stringify(spec);
+      if (spec === undefined) {
+        this.#entries.delete(name);
+        this.#drain(entry);
+      } else if (made !== entry.made && made !== this.#failed.get(name)?.made && !this.#opening.has(name)) {
+        this.#forgive(name);
+        this.#make(name, spec).catch((error) => this.#fail(name, made, error));
+      }
+    }
+  }
+
+  #fail(name: string, made: string, error: unknown): void {
+    if (this.#closed) return;
+    this.#options.onError?.(name, error);
+    const again = this.#clock.after(this.#retryMs, () => {
+      this.#failed.delete(name);
+      this.#follow();
+    });
+    this.#failed.set(name, { made, again });
+    this.#follow();
+  }
+
+  #forgive(name: string): void {
+    this.#failed.get(name)?.again.cancel();
+    this.#failed.delete(name);
+  }
+
+  #drain(entry: Entry): void {
+    const draining = entry.drain(this.#clock, this.#drainMs, this.#closing.signal).catch(() => {});
+    this.#draining.add(draining);
+    void draining.finally(() => this.#draining.delete(draining));
+  }
+
+  get #closed(): boolean {
+    return this.#closing.signal.aborted;
+  }
+
+  /** Ends following, and all stores; resolves when those who use one are done, or after `drainMs`. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#unfollow();
+    for (const name of [...this.#failed.keys()]) this.#forgive(name);
+    for (const entry of this.#entries.values()) this.#drain(entry);
+    this.#entries.clear();
+    this.#closing.abort();
+    await Promise.allSettled([...this.#opening.values(), ...this.#draining]);
+  }
+}

@@ -1,0 +1,383 @@
+/**
+ * Configuration that many processes share: typed, versioned, pushed when it changes.
+ *
+ * A process always has a value to work with: the defaults, then what is stored, then every later change. A value that does not
+ * pass `validate` never becomes current; the last good one stays, and `status` says why. Changes are told by a message with the
+ * version; messages can be lost, so the version is also looked at now and then, and whenever the connection was lost.
+ */
+
+import { aStore, word } from "../../base/checks.ts";
+import type { Timer } from "../../base/clock.ts";
+import { randomToken, sleep } from "../../base/clock.ts";
+import { encodeWithin, json } from "../../base/codec.ts";
+import { ConflictError, ConnectionError, InputError } from "../../base/errors.ts";
+import { anything, callback, defineOptions, prefix, required, text, whole } from "../../base/options.ts";
+import type { Store } from "../../connection/store.ts";
+import type { Subscription } from "../../connection/subscriptions.ts";
+import { type ConfigKeys, configKeys } from "./keys.ts";
+import { readSnapshot, writeSnapshot } from "./last-known-good.ts";
+import { change } from "./scripts.ts";
+
+export { type ConnectionSpec, Connections, type ConnectionsOptions } from "./connections.ts";
+export { type BeginOptions, Maintenance, type MaintenanceOptions, type MaintenanceStatus } from "./maintenance.ts";
+
+export interface ConfigOptions<T> {
+  /** What holds while nothing is stored. */
+  readonly defaults: T;
+  /** Gives the value with its type, or throws. Whatever is stored, and whatever is to be, passes through it. */
+  readonly validate: (value: unknown) => T;
+  /** Where to keep the last good value for a start without the store. */
+  readonly file?: string;
+  /** How often the version is looked at, in case a message was lost; a second at least. */
+  readonly checkMs?: number;
+  /** How many changes the audit trail keeps. */
+  readonly keepChanges?: number;
+  readonly maxBytes?: number;
+  readonly prefix?: string;
+  /** A change listener that throws, a file that cannot be written, a stored value that is refused. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface Current<T> {
+  readonly value: T;
+  /** Grows by one with each change; 0 while nothing is stored. */
+  readonly version: number;
+}
+
+export interface Status {
+  /**
+   * `live`: as stored. `invalid`: what is stored was refused, the last good value is used. `stale`: the store cannot be
+   * reached, or this has not been started.
+   */
+  readonly state: "live" | "invalid" | "stale";
+  readonly error?: unknown;
+}
+
+export interface ChangeOptions {
+  /** Only if this is still the version; a mismatch is an answer, not an error. */
+  readonly ifVersion?: number;
+  /** For the audit trail: who, and why. */
+  readonly by?: string;
+  readonly note?: string;
+}
+
+export type ChangeResult =
+  | { readonly changed: true; readonly version: number }
+  | { readonly changed: false; readonly version: number };
+
+export interface Change<T> {
+  readonly version: number;
+  readonly at: Date;
+  readonly by: string;
+  readonly note: string;
+  /** Null when the value of that time does not pass today's `validate`. */
+  readonly value: T | null;
+}
+
+const DEFAULT_CHECK_MS = 5_000;
+const LEAST_CHECK_MS = 1_000;
+/** Each attempt that fails is one that somebody else has made: with so many, all of a crowd come through. */
+const MAX_UPDATE_ATTEMPTS = 200;
+const LONGEST_PAUSE_MS = 20;
+
+const OPTIONS = defineOptions<ConfigOptions<unknown>>("Config", {
+  defaults: required(anything),
+  validate: required(callback),
+  file: text,
+  checkMs: whole(LEAST_CHECK_MS),
+  keepChanges: whole(1, 100_000),
+  maxBytes: whole(2),
+  prefix,
+  onError: callback,
+});
+
+const SET_OPTIONS = defineOptions<ChangeOptions>("Config.set", {
+  ifVersion: whole(0),
+  by: text,
+  note: text,
+});
+
+const UPDATE_OPTIONS = defineOptions<Omit<ChangeOptions, "ifVersion">>("Config.update", {
+  by: text,
+  note: text,
+});
+
+const HISTORY_OPTIONS = defineOptions<{ readonly limit?: number }>("Config.history", {
+  limit: whole(1, 1_000),
+});
+
+export class Config<T> {
+  readonly name: string;
+  readonly #store: Store;
+  readonly #options: ConfigOptions<T>;
+  readonly #keys: ConfigKeys;
+  readonly #checkMs: number;
+  readonly #keepChanges: number;
+  readonly #maxBytes: number;
+  readonly #listeners = new Set<(current: Current<T>, before: Current<T>) => void>();
+  #current: Current<T>;
+  #status: Status = { state: "stale" };
+  #seen = -1;
+  #subscription: Subscription | null = null;
+  #timer: Timer | null = null;
+  #started: Promise<void> | null = null;
+  #reading: Promise<void> | null = null;
+  #removeFromStore = (): void => {};
+  /** The last update that this process has asked for. */
+  #updating: Promise<unknown> = Promise.resolve();
+
+  constructor(store: Store, name: string, options: ConfigOptions<T>) {
+    aStore("Config", store);
+    OPTIONS.check(options);
+    this.#store = store;
+    this.name = name;
+    this.#options = options;
+    this.#keys = configKeys(options.prefix ?? "config", name);
+    this.#checkMs = options.checkMs ?? DEFAULT_CHECK_MS;
+    this.#keepChanges = options.keepChanges ?? 100;
+    this.#maxBytes = options.maxBytes ?? 1 << 20;
+    this.#current = { value: this.#valid(options.defaults, "the defaults are"), version: 0 };
+  }
+
+  get current(): Current<T> {
+    return this.#current;
+  }
+
+  get value(): T {
+    return this.#current.value;
+  }
+
+  get status(): Status {
+    return this.#status;
+  }
+
+  // ---------------------------------------------------------------------------------------------- following
+
+  /**
+   * Reads what is stored and follows its changes until `stop`. When the store cannot be reached, the file's value is used if
+   * there is one; otherwise this rejects.
+   */
+  start(): Promise<void> {
+    this.#started ??= this.#start().catch((error) => {
+      this.#started = null;
+      throw error;
+    });
+    return this.#started;
+  }
+
+  async #start(): Promise<void> {
+    this.#removeFromStore = this.#store.onClose(() => this.stop());
+    try {
+      // First listen, then read: no change falls between.
+      await this.#listen();
+      await this.#read();
+    } catch (error) {
+      if (!(error instanceof ConnectionError) || !(await this.#fromFile(error))) {
+        await this.stop();
+        throw error;
+      }
+    }
+    this.#check();
+  }
+
+  async #listen(): Promise<void> {
+    if (this.#subscription !== null) return;
+    const refresh = (): void => void this.refresh().catch(() => {});
+    const onMessage = (message: Buffer): void => {
+      if (Number(message.toString("latin1")) > this.#seen) refresh();
+    };
+    this.#subscription = await this.#store.subscribe(this.#keys.channel, onMessage, refresh);
+  }
+
+  async #fromFile(error: unknown): Promise<boolean> {
+    const { file } = this.#options;
+    const snapshot = file === undefined ? null : await readSnapshot(file);
+    if (snapshot === null) return false;
+    try {
+      this.#become({ value: this.#options.validate(snapshot.value), version: snapshot.version });
+    } catch {
+      return false;
+    }
+    this.#status = { state: "stale", error };
+    return true;
+  }
+
+  #check(): void {
+    this.#timer?.cancel();
+    this.#timer = this.#store.clock.after(this.#checkMs, () => {
+      if (this.#started === null) return;
+      Promise.all([this.refresh(), this.#listen()])
+        .catch(() => {})
+        .finally(() => {
+          if (this.#started !== null) this.#check();
+        });
+    });
+  }
+
+  /** Looks at the store now. Many callers share one look. */
+  refresh(): Promise<void> {
+    this.#reading ??= this.#read()
+      .catch((error) => {
+        this.#status = { state: "stale", error };
+        throw error;
+      })
+      .finally(() => {
+        this.#reading = null;
+      });
+    return this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    const [stored, value] = (await this.#store.call("HMGET", this.#keys.current, "version", "value")) as [
+      string | null,
+      string | null,
+    ];
+    const version = Number(stored ?? 0);
+    if (version === this.#seen) {
+      // An old error may be over: of the connection it is, of the value it is not.
+      if (this.#status.state === "stale") this.#status = { state: "live" };
+      return;
+    }
+    this.#seen = version;
+    if (value === null) {
+      this.#become({ value: this.#options.defaults, version: 0 });
+      this.#status = { state: "live" };
+      return;
+    }
+    let good: T;
+    try {
+      good = this.#valid(JSON.parse(value), `version ${version} is`);
+    } catch (error) {
+      this.#status = { state: "invalid", error };
+      this.#options.onError?.(error);
+      return;
+    }
+    this.#status = { state: "live" };
+    this.#become({ value: good, version });
+    await this.#keep();
+  }
+
+  #become(next: Current<T>): void {
+    const before = this.#current;
+    this.#current = next;
+    if (before.version === next.version) return;
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(next, before);
+      } catch (error) {
+        this.#options.onError?.(error);
+      }
+    }
+  }
+
+  async #keep(): Promise<void> {
+    const { file, onError } = this.#options;
+    if (file === undefined) return;
+    await writeSnapshot(file, this.#current).catch((error) => onError?.(error));
+  }
+
+  #valid(value: unknown, what: string): T {
+    try {
+      return this.#options.validate(value);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new InputError(`configuration "${this.name}": ${what} not valid: ${why}`, { cause: error });
+    }
+  }
+
+  /** Called with each new value, after it has become current. Returns what takes it back. */
+  onChange(listener: (current: Current<T>, before: Current<T>) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Ends following; the last value stays. */
+  async stop(): Promise<void> {
+    this.#started = null;
+    this.#timer?.cancel();
+    this.#removeFromStore();
+    const subscription = this.#subscription;
+    this.#subscription = null;
+    await Promise.allSettled([this.#reading, subscription?.close()]);
+  }
+
+  // ---------------------------------------------------------------------------------------------- changing
+
+  /** Stores a value for everybody. It is current here when this resolves. */
+  async set(value: T, options: ChangeOptions = {}): Promise<ChangeResult> {
+    SET_OPTIONS.check(options);
+    const { ifVersion, by = "", note = "" } = options;
+    for (const [what, text] of Object.entries({ by, note })) if (text !== "") word(what, text);
+    const valid = this.#valid(value, "the new value is");
+    const outcome = await this.#store.run(change, {
+      current: this.#keys.current,
+      audit: this.#keys.audit,
+      value: encodeWithin(json<T>(), valid, this.#maxBytes, `configuration "${this.name}"`),
+      ifVersion: ifVersion ?? "",
+      by,
+      note,
+      token: randomToken(),
+      keep: this.#keepChanges,
+      channel: this.#keys.channel,
+    });
+    // A look that is under way may have begun before the change.
+    await this.#reading?.catch(() => {});
+    await this.refresh().catch(() => {});
+    return outcome as ChangeResult;
+  }
+
+  /** Reads, changes, and stores if nobody was faster; else again. Null from the function gives up. */
+  async update(
+    make: (value: T) => T | null | Promise<T | null>,
+    options: Omit<ChangeOptions, "ifVersion"> = {},
+  ): Promise<Current<T> | null> {
+    UPDATE_OPTIONS.check(options);
+    // Those of this process one after the other: they would only be in each other's way.
+    const turn = this.#updating.then(() => this.#update(make, options));
+    this.#updating = turn.catch(() => {});
+    return turn;
+  }
+
+  async #update(
+    make: (value: T) => T | null | Promise<T | null>,
+    options: Omit<ChangeOptions, "ifVersion">,
+  ): Promise<Current<T> | null> {
+    const { clock } = this.#store;
+    for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt++) {
+      if (attempt > 0) await sleep(clock, clock.random() * Math.min(LONGEST_PAUSE_MS, 2 ** attempt));
+      await this.refresh();
+      if (this.#status.state === "invalid") throw this.#status.error;
+      const { value, version } = this.#current;
+      const next = await make(value);
+      if (next === null) return null;
+      const outcome = await this.set(next, { ...options, ifVersion: version });
+      if (outcome.changed) return { value: next, version: outcome.version };
+    }
+    throw new ConflictError(MAX_UPDATE_ATTEMPTS);
+  }
+
+  /** The latest changes, newest first. */
+  async history(options: { readonly limit?: number } = {}): Promise<Change<T>[]> {
+    HISTORY_OPTIONS.check(options);
+    const limit = options.limit ?? 20;
+    const entries = await this.#store.call("XREVRANGE", this.#keys.audit, "+", "-", "COUNT", limit);
+    return (entries as [string, string[]][]).map(([, fields]) => {
+      const field = (name: string): string => fields[fields.indexOf(name) + 1]!;
+      return {
+        version: Number(field("version")),
+        at: new Date(Number(field("at"))),
+        by: field("by"),
+        note: field("note"),
+        value: this.#past(fields.at(-1)!),
+      };
+    });
+  }
+
+  #past(stored: string): T | null {
+    try {
+      return this.#options.validate(JSON.parse(stored));
+    } catch {
+      return null;
+    }
+  }
+}

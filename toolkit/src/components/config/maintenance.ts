@@ -1,0 +1,98 @@
+/**
+ * Is this service under maintenance? Asked at every request, looked up at most once a second: callers in between share the last
+ * answer, and those who come while it is looked up share that. When the store cannot be reached the last answer stays.
+ */
+import { aStore, word } from "../../base/checks.ts";
+import { defineOptions, prefix, text, whole } from "../../base/options.ts";
+import type { Store } from "../../connection/store.ts";
+import { maintenanceKey } from "./keys.ts";
+
+export interface MaintenanceOptions {
+  /** How long an answer is good for. */
+  readonly freshMs?: number;
+  readonly prefix?: string;
+}
+
+export interface BeginOptions {
+  readonly reason?: string;
+  readonly by?: string;
+  /** It ends by itself after that, should nobody end it. */
+  readonly forMs?: number;
+}
+
+export interface MaintenanceStatus {
+  readonly on: boolean;
+  readonly reason: string;
+  readonly by: string;
+}
+
+const OFF: MaintenanceStatus = { on: false, reason: "", by: "" };
+
+const OPTIONS = defineOptions<MaintenanceOptions>("Maintenance", {
+  freshMs: whole(0),
+  prefix,
+});
+
+const BEGIN_OPTIONS = defineOptions<BeginOptions>("Maintenance.begin", {
+  reason: text,
+  by: text,
+  forMs: whole(1),
+});
+
+export class Maintenance {
+  readonly #store: Store;
+  readonly #key: string;
+  readonly #freshMs: number;
+  #status: MaintenanceStatus = OFF;
+  #checkedAt = Number.NEGATIVE_INFINITY;
+  #checking: Promise<MaintenanceStatus> | null = null;
+
+  constructor(store: Store, service: string, options: MaintenanceOptions = {}) {
+    aStore("Maintenance", store);
+    OPTIONS.check(options);
+    this.#store = store;
+    this.#key = maintenanceKey(options.prefix ?? "config", service);
+    this.#freshMs = options.freshMs ?? 1_000;
+  }
+
+  async isOn(): Promise<boolean> {
+    return (await this.status()).on;
+  }
+
+  async status(): Promise<MaintenanceStatus> {
+    if (this.#store.clock.monotonicMs() - this.#checkedAt < this.#freshMs) return this.#status;
+    this.#checking ??= this.#check().finally(() => {
+      this.#checking = null;
+    });
+    return this.#checking;
+  }
+
+  async #check(): Promise<MaintenanceStatus> {
+    try {
+      const stored = await this.#store.call("GET", this.#key);
+      this.#status =
+        stored === null ? OFF : { on: true, ...(JSON.parse(String(stored)) as Omit<MaintenanceStatus, "on">) };
+    } catch {
+      // Whether or not it is reachable, a service must not go up and down with the store.
+    }
+    this.#checkedAt = this.#store.clock.monotonicMs();
+    return this.#status;
+  }
+
+  /** `forMs`: it ends by itself, should nobody end it. */
+  async begin(options: BeginOptions = {}): Promise<void> {
+    BEGIN_OPTIONS.check(options);
+    const { reason = "", by = "", forMs } = options;
+    for (const [what, text] of Object.entries({ reason, by })) if (text !== "") word(what, text);
+    const lifetime = forMs === undefined ? [] : ["PX", forMs];
+    await this.#store.send(["SET", this.#key, JSON.stringify({ reason, by }), ...lifetime], { repeatable: true });
+    this.#status = { on: true, reason, by };
+    this.#checkedAt = this.#store.clock.monotonicMs();
+  }
+
+  async end(): Promise<void> {
+    await this.#store.send(["DEL", this.#key], { repeatable: true });
+    this.#status = OFF;
+    this.#checkedAt = this.#store.clock.monotonicMs();
+  }
+}

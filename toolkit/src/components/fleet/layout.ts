@@ -1,0 +1,165 @@
+/**
+ * Which server has what: for each component its shards, and for each of the 16 384 slots (those of Redis Cluster, by the key's
+ * tag) the shard that owns it. Pure data and pure functions; what is stored is the data.
+ *
+ * A change of owner is a move of a few slots at a time. While `moving` says so, nobody may touch these slots. When they have
+ * their new owner, what is left of them at the old one stands in `left` until it is deleted, so that nothing old can come back
+ * with a later move.
+ */
+import { word } from "../../base/checks.ts";
+import { InputError } from "../../base/errors.ts";
+import { SLOTS } from "../../connection/slots.ts";
+
+export interface Shard {
+  readonly url: string;
+  /** Gives its slots away, and is forgotten when it has none. */
+  readonly leaving?: boolean;
+}
+
+/** Slots from `from` to `to`, both included. */
+export interface Slots {
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Owned extends Slots {
+  readonly shard: string;
+}
+
+export interface Move extends Slots {
+  readonly source: string;
+  readonly target: string;
+}
+
+export interface ComponentLayout {
+  readonly shards: Readonly<Record<string, Shard>>;
+  /** The keys that begin with one of these are the component's; without any, every key of its servers is (ownership.ts). */
+  readonly prefixes?: readonly string[];
+  readonly slots: readonly Owned[];
+  readonly moving?: Move;
+  readonly left?: readonly Owned[];
+}
+
+export interface Layout {
+  readonly components: Readonly<Record<string, ComponentLayout>>;
+}
+
+export const NOTHING: Layout = { components: {} };
+
+const MOST_SHARDS = 256;
+
+/** A component on these shards, with equal shares. */
+export function firstLayout(
+  urls: Readonly<Record<string, string>>,
+  prefixes: readonly string[] | undefined = undefined,
+): ComponentLayout {
+  const names = Object.keys(urls).sort();
+  if (names.length === 0) throw new InputError("a component needs at least one shard");
+  const slots = names.map((shard, at) => ({
+    from: Math.floor((at * SLOTS) / names.length),
+    to: Math.floor(((at + 1) * SLOTS) / names.length) - 1,
+    shard,
+  }));
+  const shards = Object.fromEntries(names.map((name) => [name, { url: urls[name]! }]));
+  return validComponent("component", { shards, slots, ...(prefixes === undefined ? {} : { prefixes }) });
+}
+
+/** Gives a layout its type, or says what is wrong with it. */
+export function validLayout(value: unknown): Layout {
+  const { components } = (value ?? {}) as Layout;
+  if (typeof components !== "object" || components === null) throw new InputError("a layout has components");
+  for (const [name, component] of Object.entries(components)) validComponent(`component "${name}"`, component);
+  return value as Layout;
+}
+
+function validComponent(what: string, component: ComponentLayout): ComponentLayout {
+  const shards = Object.entries(component.shards ?? {});
+  if (shards.length === 0 || shards.length > MOST_SHARDS) {
+    throw new InputError(`${what} has from 1 to ${MOST_SHARDS} shards`);
+  }
+  const urls = new Set<string>();
+  for (const [name, { url }] of shards) {
+    word(`the name of a shard of ${what}`, name, 256);
+    checkUrl(`${what}, shard "${name}"`, url);
+    if (urls.has(url)) throw new InputError(`${what} names the same server for two shards`);
+    urls.add(url);
+  }
+  let next = 0;
+  for (const { from, to, shard } of component.slots ?? []) {
+    if (from !== next || to < from || !(shard in component.shards)) {
+      throw new InputError(`${what}: every slot from 0 to ${SLOTS - 1} has one owner, in order`);
+    }
+    next = to + 1;
+  }
+  if (next !== SLOTS) throw new InputError(`${what}: every slot from 0 to ${SLOTS - 1} has one owner, in order`);
+  return component;
+}
+
+/** The message does not show the URL: there may be a password in it. */
+function checkUrl(what: string, url: unknown): void {
+  if (typeof url !== "string" || !/^[a-z+]+:\/\//.test(url))
+    throw new InputError(`${what} needs a URL as open() takes it`);
+  if (/^\w+[+-]cluster:/.test(url)) throw new InputError(`${what} is a Cluster, which has shards of its own`);
+}
+
+/** How many slots each shard has. */
+export function shares(component: ComponentLayout): Map<string, number> {
+  const counts = new Map(Object.keys(component.shards).map((name) => [name, 0]));
+  for (const { from, to, shard } of component.slots) counts.set(shard, counts.get(shard)! + to - from + 1);
+  return counts;
+}
+
+/** The next step towards equal shares, of at most so many slots; null when there is none to take. */
+export function nextMove(component: ComponentLayout, mostSlots: number): Move | null {
+  const names = Object.keys(component.shards).sort();
+  const staying = names.filter((name) => component.shards[name]!.leaving !== true);
+  const counts = shares(component);
+  // Positive: has too many.
+  const excess = new Map(names.map((name) => [name, counts.get(name)!]));
+  staying.forEach((name, at) => {
+    const share = Math.floor(SLOTS / staying.length) + (at < SLOTS % staying.length ? 1 : 0);
+    excess.set(name, counts.get(name)! - share);
+  });
+  const ordered = [...excess].sort((a, b) => b[1] - a[1]);
+  const [source, tooMany] = ordered[0]!;
+  const [target, tooFew] = ordered.at(-1)!;
+  const isLeaving = component.shards[source]!.leaving === true;
+  // One more or less is not worth a move.
+  if (tooMany <= (isLeaving ? 0 : 1) || tooFew >= 0) return null;
+  const { from, to } = component.slots.findLast(({ shard }) => shard === source)!;
+  const count = Math.min(tooMany, -tooFew, mostSlots, to - from + 1);
+  return { from: to - count + 1, to, source, target };
+}
+
+/** The owners after a move. */
+export function moved(slots: readonly Owned[], move: Move): Owned[] {
+  const pieces = slots.flatMap((owned) => cut(owned, move));
+  pieces.push({ from: move.from, to: move.to, shard: move.target });
+  pieces.sort((a, b) => a.from - b.from);
+  const joined: Owned[] = [];
+  for (const piece of pieces) {
+    const last = joined.at(-1);
+    if (last?.shard === piece.shard) joined[joined.length - 1] = { ...last, to: piece.to };
+    else joined.push(piece);
+  }
+  return joined;
+}
+
+/** What remains of a range without another. */
+function cut(owned: Owned, { from, to }: Slots): Owned[] {
+  if (to < owned.from || from > owned.to) return [owned];
+  const before = owned.from < from ? [{ ...owned, to: from - 1 }] : [];
+  const after = owned.to > to ? [{ ...owned, from: to + 1 }] : [];
+  return [...before, ...after];
+}
+
+export function overlap(a: Slots, b: Slots): boolean {
+  return a.from <= b.to && b.from <= a.to;
+}
+
+/** Whether something was begun that is not finished. */
+export function isUnfinished(component: ComponentLayout): boolean {
+  const { moving, left = [], shards } = component;
+  const isLeaving = Object.values(shards).some(({ leaving }) => leaving === true);
+  return moving !== undefined || left.length > 0 || isLeaving || nextMove(component, 1) !== null;
+}

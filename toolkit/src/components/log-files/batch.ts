@@ -1,0 +1,85 @@
+/**
+ * What the lines of a batch do to the store: commands and scripts, committed in one step with how far the file is read. Sums
+ * are made here first, so that a thousand lines that count into twenty fields are twenty commands.
+ */
+import { integer } from "../../base/checks.ts";
+import { InputError } from "../../base/errors.ts";
+import type { Word } from "../../connection/port.ts";
+import { routingKey } from "../../connection/routing.ts";
+import { slotOf } from "../../connection/slots.ts";
+import type { Item } from "../../connection/store.ts";
+
+const MOST_KNOWN = 10_000;
+
+export class Batch {
+  readonly #slot: number;
+  readonly #tag: string;
+  /** Keys that were found to be in the slot. */
+  readonly #known: Set<string>;
+  readonly #items: Item[] = [];
+  readonly #counts = new Map<string, Map<string, number>>();
+  readonly #scores = new Map<string, Map<string, number>>();
+  #sums = 0;
+
+  /** `base` has the tag that all keys must have; `known` is shared by batches. */
+  constructor(base: string, known: Set<string>) {
+    this.#slot = slotOf(base);
+    this.#tag = base.slice(base.indexOf("{"));
+    this.#known = known;
+  }
+
+  /** How many commands it has come to. */
+  get size(): number {
+    return this.#items.length + this.#sums;
+  }
+
+  /** A command or a bound script, run as often as it is added, in this order. */
+  add(...items: readonly Item[]): this {
+    for (const item of items) {
+      const keys = "script" in item ? item.keys : [routingKey(item as readonly Word[])];
+      if (keys.length === 0) throw new InputError(`${(item as { script: { name: string } }).script.name} has no keys`);
+      for (const key of keys) this.#check(key);
+      this.#items.push(item);
+    }
+    return this;
+  }
+
+  /** Adds to a field of a hash: HINCRBY. */
+  count(key: string, field: string, by = 1): this {
+    this.#check(key);
+    return this.#sum(this.#counts, key, field, integer("by", by, Number.MIN_SAFE_INTEGER));
+  }
+
+  /** Adds to the score of a member of a sorted set: ZINCRBY. */
+  score(key: string, member: string, by = 1): this {
+    this.#check(key);
+    if (!Number.isFinite(by)) throw new InputError("by must be a finite number");
+    return this.#sum(this.#scores, key, member, by);
+  }
+
+  #sum(sums: Map<string, Map<string, number>>, key: string, name: string, by: number): this {
+    const of = sums.get(key) ?? new Map<string, number>();
+    if (of.size === 0) sums.set(key, of);
+    const before = of.get(name);
+    if (before === undefined) this.#sums++;
+    of.set(name, (before ?? 0) + by);
+    return this;
+  }
+
+  /** The same slot whatever the server: what works on one node works on a Cluster. */
+  #check(key: string | undefined): void {
+    if (key !== undefined && this.#known.has(key)) return;
+    if (key === undefined || slotOf(key) !== this.#slot) {
+      throw new InputError(`${key === undefined ? "an effect without a key" : `"${key}"`} is not under ${this.#tag}`);
+    }
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    this.#known.add(key);
+  }
+
+  items(): Item[] {
+    const items = [...this.#items];
+    for (const [key, of] of this.#counts) for (const [field, by] of of) items.push(["HINCRBY", key, field, by]);
+    for (const [key, of] of this.#scores) for (const [member, by] of of) items.push(["ZINCRBY", key, by, member]);
+    return items;
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * A marketplace: users with money and items, who list items at a price and buy from each other. No money and no item is made or
+ * lost, whoever does what at the same time.
+ *
+ *   const market = new Market(store, "fair");
+ *   await market.deposit("ben", 1_000, { id: "payment-17" });
+ *   await market.mint("ann", "sword");
+ *   await market.list("ann", "sword", 900);
+ *   await market.buy("ben", "sword", 900);           // { outcome: "bought", price: 900, seller: "ann" }
+ *
+ * Amounts are integers, in the smallest unit of the money.
+ */
+import { aStore, integer, word } from "../../base/checks.ts";
+import { randomToken } from "../../base/clock.ts";
+import { CinnabarError, InputError } from "../../base/errors.ts";
+import { choice, defineOptions, prefix, text, whole } from "../../base/options.ts";
+import type { Store } from "../../connection/store.ts";
+import { Locks } from "../locks/index.ts";
+import { type MarketKeys, marketKeys } from "./keys.ts";
+import type { BuyOutcome, Listing, ListOutcome, MoveOutcome, UnlistOutcome } from "./rules.ts";
+import { browse, mint } from "./scripts.ts";
+import { byLocking, byScript, byWatching, type Way } from "./ways.ts";
+
+export type { BuyOutcome, Listing, ListOutcome, UnlistOutcome } from "./rules.ts";
+
+/** What a sorted set's score and a Lua number hold exactly. */
+const MOST = Number.MAX_SAFE_INTEGER;
+
+export interface MarketOptions {
+  readonly prefix?: string;
+  /** How a request is kept from others'; all three give the same outcomes. With "lock", everybody must use it. */
+  readonly way?: "script" | "watch" | "lock";
+  /** With "lock": how long a process that died in the middle keeps others from the same user or item. */
+  readonly leaseMs?: number;
+}
+
+export interface ListingsPage {
+  readonly listings: readonly Listing[];
+  /** Where the next page begins; null when this was the last. */
+  readonly next: string | null;
+}
+
+const OPTIONS = defineOptions<MarketOptions>("Market", {
+  prefix,
+  way: choice("script", "watch", "lock"),
+  leaseMs: whole(10),
+});
+
+const CALL_OPTIONS = defineOptions<{ readonly id?: string }>("Market.deposit", {
+  id: text,
+});
+
+const BROWSE_OPTIONS = defineOptions<{ readonly limit?: number; readonly after?: string }>("Market.browse", {
+  limit: whole(1, 1_000),
+  after: text,
+});
+
+export class Market {
+  readonly name: string;
+  readonly #store: Store;
+  readonly #keys: MarketKeys;
+  readonly #way: Way;
+
+  constructor(store: Store, name: string, options: MarketOptions = {}) {
+    aStore("Market", store);
+    OPTIONS.check(options);
+    const { prefix = "market", way = "script", leaseMs = 5_000 } = options;
+    this.name = name;
+    this.#store = store;
+    this.#keys = marketKeys(prefix, name);
+    if (way === "script") this.#way = byScript(store, this.#keys);
+    else if (way === "watch") this.#way = byWatching(store, this.#keys);
+    else this.#way = byLocking(store, this.#keys, new Locks(store, { prefix: `${prefix}:lock`, leaseMs }), name);
+  }
+
+  /** Gives a user money from outside. With the same id twice, once, and the first answer again. Answers what they have. */
+  async deposit(user: string, amount: number, options: { readonly id?: string } = {}): Promise<number> {
+    CALL_OPTIONS.check(options);
+    const [, funds] = await this.#move(user, integer("amount", amount, 1, MOST), options.id);
+    return funds;
+  }
+
+  /** Takes money out. Throws when there is not enough. Answers what is left; with the same id, what was left the first time. */
+  async withdraw(user: string, amount: number, options: { readonly id?: string } = {}): Promise<number> {
+    CALL_OPTIONS.check(options);
+    const [status, funds] = await this.#move(user, -integer("amount", amount, 1, MOST), options.id);
+    if (status === "short") throw new CinnabarError("FUNDS", `there are ${funds}, which is less than ${amount}`);
+    return funds;
+  }
+
+  async funds(user: string): Promise<number> {
+    return Number((await this.#store.call("GET", this.#keys.funds(word("user", user, 256)))) ?? 0);
+  }
+
+  /** Brings a new item into the market. False when there is one of that name already. */
+  async mint(user: string, item: string): Promise<boolean> {
+    word("user", user, 256);
+    word("item", item, 256);
+    const { owners } = this.#keys;
+    return (await this.#store.run(mint, { owners, items: this.#keys.items(user), user, item })) === 1;
+  }
+
+  /** Who owns an item, listed or not; null if there is none. */
+  async ownerOf(item: string): Promise<string | null> {
+    return (await this.#store.call("HGET", this.#keys.owners, word("item", item, 256))) as string | null;
+  }
+
+  /** A user's items that are not listed. */
+  async inventory(user: string): Promise<string[]> {
+    const items = (await this.#store.call("SMEMBERS", this.#keys.items(word("user", user, 256)))) as string[];
+    return items.sort();
+  }
+
+  /** Offers an item; it leaves the seller's inventory meanwhile. "absent": they do not have it there. */
+  async list(seller: string, item: string, price: number): Promise<ListOutcome> {
+    word("seller", seller, 256);
+    word("item", item, 256);
+    return this.#way.list({ seller, item, price: integer("price", price, 1, MOST) });
+  }
+
+  /** Takes an offer back. */
+  async unlist(seller: string, item: string): Promise<UnlistOutcome> {
+    return this.#way.unlist({ seller: word("seller", seller, 256), item: word("item", item, 256) });
+  }
+
+  /** Buys at the price that the buyer has seen. With the `id` of a purchase that was made, the same answer again. */
+  async buy(buyer: string, item: string, price: number, options: { readonly id?: string } = {}): Promise<BuyOutcome> {
+    CALL_OPTIONS.check(options);
+    word("buyer", buyer, 256);
+    word("item", item, 256);
+    integer("price", price, 1, MOST);
+    const id = word("id", options.id ?? randomToken(), 256);
+    const outcome = await this.#way.buy({ buyer, item, price, id });
+    if (outcome.outcome === "reused")
+      throw reused(id, `${buyer} has bought another item, or at another price, with it`);
+    return outcome;
+  }
+
+  /** What is offered, the cheapest first. */
+  async browse(options: { readonly limit?: number; readonly after?: string } = {}): Promise<ListingsPage> {
+    BROWSE_OPTIONS.check(options);
+    const limit = options.limit ?? 25;
+    const { afterPrice, afterItem } = parseCursor(options.after);
+    const { listings, sellers } = this.#keys;
+    const found = await this.#store.run(browse, { listings, sellers, limit, afterPrice, afterItem });
+    const last = found.at(-1);
+    return {
+      listings: found.map(([item, price, seller]) => ({ item, price: Number(price), seller })),
+      next: last === undefined || found.length < limit ? null : `${last[1]}~${last[0]}`,
+    };
+  }
+
+  async #move(user: string, amount: number, id: string = randomToken()): Promise<MoveOutcome> {
+    const outcome = await this.#way.move({ user: word("user", user, 256), amount, id: word("id", id, 256) });
+    if (outcome[0] === "reused") throw reused(id, `${user} has moved another amount with it`);
+    return outcome;
+  }
+}
+
+function reused(id: string, why: string): InputError {
+  return new InputError(`the id "${id}" is that of another call: ${why}; take a new id for a new call`);
+}
+
+function parseCursor(cursor: string | undefined): { afterPrice: string; afterItem: string } {
+  if (cursor === undefined) return { afterPrice: "0", afterItem: "" };
+  const at = cursor.indexOf("~");
+  const afterPrice = cursor.slice(0, at);
+  if (at < 1 || !Number.isFinite(Number(afterPrice))) throw new InputError("after is not a cursor that browse() gave");
+  return { afterPrice, afterItem: cursor.slice(at + 1) };
+}

@@ -1,0 +1,38 @@
+/** The keys of a market. It is one structure by nature: money and items move between its users, so all have its tag. */
+import { tagged } from "../../base/keys.ts";
+
+export type MoveKind = "deposit" | "withdraw";
+
+/** Where two names follow each other, the length of the first comes before it: no two pairs have the same key. */
+export interface MarketKeys {
+  /** Sorted set: listed item by price. */
+  readonly listings: string;
+  /** Hash: listed item → seller. */
+  readonly sellers: string;
+  /** Hash: item → owner, of every item that there is. */
+  readonly owners: string;
+  /** String: a user's money. */
+  funds(user: string): string;
+  /** Set: a user's items that are not listed. */
+  items(user: string): string;
+  /** String, lives for a day: that the buyer has made a purchase of this id: at what price, from whom, and what. */
+  receipt(buyer: string, id: string): string;
+  /** String, lives for a day: that the user has made a deposit or withdrawal of this id, and what they had then. */
+  moved(user: string, kind: MoveKind, id: string): string;
+  /** String, expires: number of the last lease under which this was changed. */
+  fence(name: string): string;
+}
+
+export function marketKeys(prefix: string, name: string): MarketKeys {
+  const base = tagged(prefix, name, "market");
+  return {
+    listings: `${base}:listings`,
+    sellers: `${base}:sellers`,
+    owners: `${base}:owners`,
+    funds: (user) => `${base}:funds:${user}`,
+    items: (user) => `${base}:items:${user}`,
+    receipt: (buyer, id) => `${base}:receipt:${buyer.length}:${buyer}:${id}`,
+    moved: (user, kind, id) => `${base}:moved:${kind}:${user.length}:${user}:${id}`,
+    fence: (lock) => `${base}:fence:${lock}`,
+  };
+}

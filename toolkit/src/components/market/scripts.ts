@@ -1,0 +1,157 @@
+/** The market in Lua: each request is one script, so nothing can come between its reading and its writing. */
+import { defineScript } from "../../base/script.ts";
+import { type MoveOutcome, RECEIPT_MS } from "./rules.ts";
+
+export const list = defineScript({
+  name: "market.list",
+  keys: ["listings", "sellers", "items"],
+  args: ["seller", "item", "price"],
+  lua: `
+    if redis.call("SREM", items, item) == 0 then return 0 end
+    redis.call("ZADD", listings, price, item)
+    redis.call("HSET", sellers, item, seller)
+    return 1
+  `,
+});
+
+/** 1 taken back, 0 not listed, -1 somebody else's. */
+export const unlist = defineScript({
+  name: "market.unlist",
+  keys: ["listings", "sellers", "items"],
+  args: ["seller", "item"],
+  lua: `
+    local owner = redis.call("HGET", sellers, item)
+    if not owner then return 0 end
+    if owner ~= seller then return -1 end
+    redis.call("ZREM", listings, item)
+    redis.call("HDEL", sellers, item)
+    redis.call("SADD", items, item)
+    return 1
+  `,
+});
+
+/**
+ * { "bought", price, seller } · { "gone" } · { "price changed", price } · { "too dear", price, funds } · { "yours" } ·
+ * { "reused" }. The seller's
+ * money is at `fundsOf .. seller`, with the market's tag.
+ */
+export const buy = defineScript({
+  name: "market.buy",
+  keys: ["listings", "sellers", "owners", "funds", "items", "receipt"],
+  args: ["buyer", "item", "price", "fundsOf"],
+  repeatable: true,
+  lua: `
+    local made = redis.call("GET", receipt)
+    if made then
+      local paid = cjson.decode(made)
+      if paid[3] ~= item or paid[1] ~= price then return {"reused"} end
+      return {"bought", paid[1], paid[2]}
+    end
+    local seller = redis.call("HGET", sellers, item)
+    if not seller then return {"gone"} end
+    if seller == buyer then return {"yours"} end
+    local asked = tonumber(redis.call("ZSCORE", listings, item))
+    if asked ~= tonumber(price) then return {"price changed", asked} end
+    local has = tonumber(redis.call("GET", funds) or 0)
+    if has < asked then return {"too dear", asked, has} end
+    redis.call("DECRBY", funds, price)
+    redis.call("INCRBY", fundsOf .. seller, price)
+    redis.call("ZREM", listings, item)
+    redis.call("HDEL", sellers, item)
+    redis.call("SADD", items, item)
+    redis.call("HSET", owners, item, buyer)
+    redis.call("SET", receipt, cjson.encode({price, seller, item}), "PX", ${RECEIPT_MS})
+    return {"bought", asked, seller}
+  `,
+});
+
+/** A new item; 0 if there is one of that name. */
+export const mint = defineScript({
+  name: "market.mint",
+  keys: ["owners", "items"],
+  args: ["user", "item"],
+  lua: `
+    if redis.call("HSETNX", owners, item, user) == 0 then return 0 end
+    return redis.call("SADD", items, item)
+  `,
+});
+
+/** Adds to a user's money, or takes from it if there is enough; once for each id. { status, what there was then }. */
+export const move = defineScript({
+  name: "market.move",
+  keys: ["funds", "moved"],
+  args: ["amount"],
+  repeatable: true,
+  lua: `
+    local has = tonumber(redis.call("GET", funds) or 0)
+    local made = redis.call("GET", moved)
+    if made then
+      local space = made:find(" ", 1, true)
+      if made:sub(1, space - 1) ~= amount then return {"reused", has} end
+      return {"done", tonumber(made:sub(space + 1))}
+    end
+    if has + amount < 0 then return {"short", has} end
+    local left = redis.call("INCRBY", funds, amount)
+    redis.call("SET", moved, amount .. " " .. string.format("%.0f", left), "PX", ${RECEIPT_MS})
+    return {"done", left}
+  `,
+  reply: (reply): MoveOutcome => reply as unknown as MoveOutcome,
+});
+
+/** A page of listings by price, behind a cursor: { item, price, seller } each. */
+export const browse = defineScript({
+  name: "market.browse",
+  keys: ["listings", "sellers"],
+  args: ["limit", "afterPrice", "afterItem"],
+  repeatable: true,
+  lua: `
+    local start = 0
+    if afterItem ~= "" then
+      local price = redis.call("ZSCORE", listings, afterItem)
+      if price and tonumber(price) == tonumber(afterPrice) then start = redis.call("ZRANK", listings, afterItem) + 1
+      else start = redis.call("ZCOUNT", listings, "-inf", afterPrice) end
+    end
+    local page = {}
+    local found = redis.call("ZRANGE", listings, start, start + limit - 1, "WITHSCORES")
+    for i = 1, #found, 2 do page[#page + 1] = {found[i], found[i + 1], redis.call("HGET", sellers, found[i])} end
+    return page
+  `,
+  reply: (reply) => reply as [string, string, string][],
+});
+
+/**
+ * The lock's two steps. A lease is no promise by itself: its holder may have been paused past the end. So the first step notes
+ * the lease's number, and refuses one that is older than what is noted; the second writes only if its own number is still noted.
+ */
+export const claim = defineScript({
+  name: "market.claim",
+  keys: [],
+  restKeys: "fences",
+  args: ["keepMs"],
+  rest: "numbers",
+  lua: `
+    for i, fence in ipairs(fences) do
+      if tonumber(redis.call("GET", fence) or 0) > tonumber(numbers[i]) then return 0 end
+    end
+    for i, fence in ipairs(fences) do redis.call("SET", fence, numbers[i], "PX", keepMs) end
+    return 1
+  `,
+  reply: (reply) => reply === 1,
+});
+
+/** `writes`: commands as lists of words, in JSON. */
+export const commit = defineScript({
+  name: "market.commit",
+  keys: [],
+  restKeys: "fences",
+  args: ["writes"],
+  rest: "numbers",
+  lua: `
+    for i, fence in ipairs(fences) do
+      if redis.call("GET", fence) ~= numbers[i] then return 0 end
+    end
+    for _, words in ipairs(cjson.decode(writes)) do redis.call(unpack(words)) end
+    return 1
+  `,
+  reply: (reply) => reply === 1,
+});

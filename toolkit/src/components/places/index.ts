@@ -1,0 +1,175 @@
+/**
+ * From an internet address to a place.
+ *
+ *   const places = new Places<{ country: string }>(store);
+ *   await places.load(ranges("geo-whois-asn-country-ipv4.csv", { columns: ["country"] }));
+ *   await places.find("1.0.1.7");                        // { place: { country: "CN" }, from: "1.0.1.0", to: "1.0.3.255" }
+ *
+ * IPv4 and IPv6. A look-up is one round trip, for one address or many. A load goes beside what is in use and takes its place in
+ * one step; one that fails or dies changes nothing.
+ */
+import { aStore } from "../../base/checks.ts";
+import { randomToken } from "../../base/clock.ts";
+import { InputError } from "../../base/errors.ts";
+import { callback, defineOptions, number, prefix, signal, text, whole } from "../../base/options.ts";
+import type { Store } from "../../connection/store.ts";
+import { type Address, type Family, formatAddress, parseAddress } from "./address.ts";
+import { metaKey, type TableKeys, tableKeys } from "./keys.ts";
+import { type BadRows, Loader, type Progress, type Row, removeVersion } from "./loader.ts";
+import { activate, find } from "./scripts.ts";
+
+export type { BadRows, Progress, Row } from "./loader.ts";
+export { type City, geoLite, type RangesOptions, ranges, type Source } from "./sources.ts";
+
+const AT_ONCE = 500;
+
+export interface PlacesOptions {
+  readonly prefix?: string;
+  /** Several tables may stand beside each other. */
+  readonly name?: string;
+  /** How many answers are kept in this process, each for a minute at most. 0: none. */
+  readonly remember?: number;
+}
+
+export interface FoundPlace<P> {
+  readonly place: P;
+  /** The range that the address is in, or the piece of it that others leave. */
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface LoadReport {
+  readonly version: string;
+  /** As stored: a range that others lie in counts as its pieces. */
+  readonly ranges: number;
+  readonly places: number;
+  /** What ranges and places take, without the server's own. */
+  readonly bytes: number;
+  readonly bad: BadRows;
+}
+
+export interface LoadOptions {
+  /** Called every ten thousand rows. */
+  readonly onProgress?: (progress: Progress) => void;
+  readonly signal?: AbortSignal;
+  /** With a smaller part of good rows than this the load is refused, and what was there stays. */
+  readonly minGood?: number;
+}
+
+const REMEMBER_MS = 60_000;
+
+const OPTIONS = defineOptions<PlacesOptions>("Places", {
+  prefix,
+  name: text,
+  remember: whole(0, 1_000_000),
+});
+
+const LOAD_OPTIONS = defineOptions<LoadOptions>("Places.load", {
+  onProgress: callback,
+  signal,
+  minGood: number(0, 1),
+});
+
+export class Places<P = unknown> {
+  readonly #store: Store;
+  readonly #keys: TableKeys;
+  readonly #remember: number;
+  readonly #known = new Map<string, { readonly found: FoundPlace<P> | null; readonly until: number }>();
+
+  constructor(store: Store, options: PlacesOptions = {}) {
+    aStore("Places", store);
+    OPTIONS.check(options);
+    this.#store = store;
+    this.#keys = tableKeys(options.prefix ?? "places", options.name ?? "default");
+    this.#remember = options.remember ?? 0;
+  }
+
+  /** The place of an address; null if none is known. */
+  async find(address: string): Promise<FoundPlace<P> | null> {
+    return (await this.findMany([address]))[0]!;
+  }
+
+  /** The places of many addresses, in one round trip for each 500. */
+  async findMany(addresses: readonly string[]): Promise<(FoundPlace<P> | null)[]> {
+    const parsed = addresses.map((text) => {
+      const address = typeof text === "string" ? parseAddress(text.trim()) : null;
+      if (address === null) throw new InputError(`"${String(text).slice(0, 100)}" is no internet address`);
+      return address;
+    });
+    const found: (FoundPlace<P> | null)[] = parsed.map((address) => this.#remembered(address) ?? null);
+    const unknown = parsed.flatMap((address, at) => (this.#remembered(address) === undefined ? [at] : []));
+    for (let begin = 0; begin < unknown.length; begin += AT_ONCE) {
+      const part = unknown.slice(begin, begin + AT_ONCE);
+      const words = part.flatMap((at) => [parsed[at]!.family, parsed[at]!.bytes.toString("hex")]);
+      const { current, base } = this.#keys;
+      const answers = await this.#store.run(find, { current, base, addresses: words });
+      answers.forEach((answer, nth) => {
+        const at = part[nth]!;
+        found[at] = toFound<P>(answer, parsed[at]!.family);
+        this.#keep(parsed[at]!, found[at]);
+      });
+    }
+    return found;
+  }
+
+  /** Loads a table from rows, as `ranges` and `geoLite` read them out of files, and uses it from then on. */
+  async load(rows: AsyncIterable<Row<P>> | Iterable<Row<P>>, options: LoadOptions = {}): Promise<LoadReport> {
+    LOAD_OPTIONS.check(options);
+    const { onProgress = () => {}, signal, minGood = 0.5 } = options;
+    const loader = new Loader<P>(this.#store, this.#keys, randomToken());
+    for (const left of await loader.heartbeat()) await removeVersion(this.#store, this.#keys, left);
+    try {
+      await loader.load(rows, onProgress, signal);
+      const { ranges, bad } = loader.report;
+      if (ranges === 0 || ranges / (ranges + bad.count) < minGood) {
+        const [example] = bad.examples;
+        const because = example === undefined ? "" : `; the first: ${example.reason} (${example.line})`;
+        throw new InputError(`${bad.count} of ${ranges + bad.count} rows are bad${because}`);
+      }
+    } catch (error) {
+      await removeVersion(this.#store, this.#keys, loader.version).catch(() => {});
+      throw error;
+    }
+    const { current, versions } = this.#keys;
+    const before = await this.#store.run(activate, { current, versions, version: loader.version });
+    this.#known.clear();
+    if (before !== "") await removeVersion(this.#store, this.#keys, before);
+    return { version: loader.version, ...loader.report };
+  }
+
+  /** What is loaded; null if nothing is. */
+  async info(): Promise<Omit<LoadReport, "bad"> | null> {
+    const version = (await this.#store.call("GET", this.#keys.current)) as string | null;
+    if (version === null) return null;
+    const meta = await this.#store.call("HMGET", metaKey(this.#keys.base, version), "ranges", "places", "bytes");
+    const [ranges, places, bytes] = (meta as string[]).map(Number);
+    return { version, ranges: ranges!, places: places!, bytes: bytes! };
+  }
+
+  /** Removes everything. */
+  async clear(): Promise<void> {
+    const versions = (await this.#store.call("ZRANGE", this.#keys.versions, 0, -1)) as string[];
+    await this.#store.call("DEL", this.#keys.current);
+    this.#known.clear();
+    for (const version of versions) await removeVersion(this.#store, this.#keys, version);
+  }
+
+  #remembered(address: Address): FoundPlace<P> | null | undefined {
+    if (this.#remember === 0) return undefined;
+    const known = this.#known.get(address.bytes.toString("latin1"));
+    return known === undefined || known.until < this.#store.clock.monotonicMs() ? undefined : known.found;
+  }
+
+  #keep(address: Address, found: FoundPlace<P> | null): void {
+    if (this.#remember === 0) return;
+    if (this.#known.size >= this.#remember) this.#known.delete(this.#known.keys().next().value!);
+    this.#known.set(address.bytes.toString("latin1"), { found, until: this.#store.clock.monotonicMs() + REMEMBER_MS });
+  }
+}
+
+function toFound<P>(answer: [string, string, string] | 0, family: Family): FoundPlace<P> | null {
+  if (answer === 0) return null;
+  const [from, to, json] = answer;
+  const text = (hex: string): string => formatAddress({ family, bytes: Buffer.from(hex, "hex") });
+  return { place: JSON.parse(json) as P, from: text(from), to: text(to) };
+}

@@ -1,0 +1,159 @@
+/**
+ * Rows out of the files that people have: CSV with two addresses or a network to a line, and GeoLite City's two files. A line that
+ * makes no sense is a bad row, never the end of the load.
+ */
+import { createReadStream } from "node:fs";
+import type { Readable } from "node:stream";
+import { callback, choice, defineOptions, listOf, text } from "../../base/options.ts";
+import { type Address, type Family, fromNumber, parseAddress, parseNetwork } from "./address.ts";
+import type { Row } from "./loader.ts";
+
+/** A file's path, or a stream of its bytes. */
+export type Source = string | Readable;
+
+type Line = readonly string[];
+
+async function* lines(source: Source): AsyncGenerator<Line> {
+  const { parse } = await import("csv-parse");
+  const input = typeof source === "string" ? createReadStream(source) : source;
+  const parser = parse({
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    bom: true,
+    max_record_size: 65_536,
+  });
+  input.once("error", (error: Error) => parser.destroy(error));
+  yield* input.pipe(parser) as AsyncIterable<Line>;
+}
+
+const bad = (reason: string, line: Line): Row<never> => ({ bad: reason, line: line.join(",") });
+
+export interface RangesOptions<P> {
+  /** Names of the columns behind the addresses. */
+  readonly columns?: readonly string[];
+  /** The family of addresses that are written as decimal numbers. */
+  readonly numbers?: Family;
+  readonly place?: (columns: readonly string[]) => P | null;
+}
+
+const RANGES_OPTIONS = defineOptions<RangesOptions<unknown>>("ranges", {
+  columns: listOf(text),
+  numbers: choice(4, 6),
+  place: callback,
+});
+
+/**
+ * CSV whose lines begin with the first and the last address, as text or as decimal numbers (`numbers` says of which family), or
+ * with a network like 10.0.0.0/8. What follows is the place: `place` makes it out of the other columns; by default an object with
+ * `columns` as names.
+ */
+export async function* ranges<P = Readonly<Record<string, string>>>(
+  source: Source,
+  options: RangesOptions<P> = {},
+): AsyncGenerator<Row<P>> {
+  RANGES_OPTIONS.check(options);
+  const { columns = ["country"], numbers } = options;
+  const make = options.place ?? ((values) => named(columns, values) as P);
+  const read = (text: string): Address | null =>
+    numbers === undefined ? parseAddress(text) : fromNumber(text, numbers);
+  let isFirst = true;
+  for await (const line of lines(source)) {
+    const head = line[0]?.trim() ?? "";
+    const network = head.includes("/") ? parseNetwork(head) : null;
+    const from = network?.from ?? read(head);
+    const to = network?.to ?? read(line[1]?.trim() ?? "");
+    const wasFirst = isFirst;
+    isFirst = false;
+    // A first line without addresses is the names of the columns.
+    if (wasFirst && from === null && to === null && !/\d{2}/.test(head)) continue;
+    if (from === null || to === null) {
+      yield bad("there is no range of addresses in it", line);
+      continue;
+    }
+    const place = make(line.slice(network === null ? 2 : 1));
+    if (place === null) yield bad("there is no place in it", line);
+    else yield { from, to, place };
+  }
+}
+
+function named(columns: readonly string[], values: readonly string[]): Readonly<Record<string, string>> | null {
+  const entries = columns
+    .map((name, at) => [name, values[at]?.trim() ?? ""] as const)
+    .filter(([, value]) => value !== "");
+  return entries.length === 0 ? null : Object.fromEntries(entries);
+}
+
+export interface City {
+  readonly country: string;
+  readonly region?: string;
+  readonly city?: string;
+  readonly postalCode?: string;
+  readonly latitude?: number;
+  readonly longitude?: number;
+}
+
+/**
+ * GeoLite City: a file of blocks and a file of locations, in the layout with numbers (startIpNum, endIpNum, locId) or the newer one
+ * (network, geoname_id …). The columns are found by their names.
+ */
+export async function* geoLite(files: {
+  readonly blocks: Source;
+  readonly locations: Source;
+}): AsyncGenerator<Row<City>> {
+  const cities = await readLocations(files.locations);
+  let names: ReadonlyMap<string, number> | null = null;
+  for await (const line of lines(files.blocks)) {
+    if (names === null) {
+      if (line.includes("network") || line.includes("startIpNum")) names = places(line);
+      continue;
+    }
+    const get = (name: string): string => line[names!.get(name) ?? -1] ?? "";
+    const network = get("network") === "" ? null : parseNetwork(get("network"));
+    const from = network?.from ?? fromNumber(get("startIpNum"), 4);
+    const to = network?.to ?? fromNumber(get("endIpNum"), 4);
+    const city = cities.get(get("geoname_id") || get("registered_country_geoname_id") || get("locId"));
+    if (from === null || to === null) yield bad("there is no range of addresses in it", line);
+    else if (city === undefined) yield bad("its place is not among the locations", line);
+    else yield { from, to, place: { ...city, ...details(get) } };
+  }
+}
+
+function details(get: (name: string) => string): Partial<City> {
+  const [postalCode, latitude, longitude] = [get("postal_code"), get("latitude"), get("longitude")];
+  return {
+    ...(postalCode === "" ? {} : { postalCode }),
+    ...(latitude === "" ? {} : { latitude: Number(latitude) }),
+    ...(longitude === "" ? {} : { longitude: Number(longitude) }),
+  };
+}
+
+async function readLocations(source: Source): Promise<Map<string, City>> {
+  const cities = new Map<string, City>();
+  let names: ReadonlyMap<string, number> | null = null;
+  for await (const line of lines(source)) {
+    if (names === null) {
+      if (line.includes("geoname_id") || line.includes("locId")) names = places(line);
+      continue;
+    }
+    const get = (...from: string[]): string =>
+      from.map((name) => line[names!.get(name) ?? -1] ?? "").find((text) => text !== "") ?? "";
+    const [region, city, postalCode] = [
+      get("subdivision_1_name", "region"),
+      get("city_name", "city"),
+      get("postalCode"),
+    ];
+    cities.set(get("geoname_id", "locId"), {
+      country: get("country_iso_code", "country"),
+      ...(region === "" ? {} : { region }),
+      ...(city === "" ? {} : { city }),
+      ...(postalCode === "" ? {} : { postalCode }),
+      ...(get("latitude") === "" ? {} : { latitude: Number(get("latitude")), longitude: Number(get("longitude")) }),
+    });
+  }
+  return cities;
+}
+
+function places(line: Line): ReadonlyMap<string, number> {
+  return new Map(line.map((name, at) => [name.trim(), at]));
+}

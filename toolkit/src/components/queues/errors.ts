@@ -1,0 +1,69 @@
+/** Errors that handlers throw to say what is to become of a job, and those that callers get. */
+import { CinnabarError } from "../../base/errors.ts";
+import type { JobError } from "./record.ts";
+
+/** Thrown by a handler: no further attempt makes sense, the job goes to the dead letters. */
+export class UnrecoverableError extends CinnabarError {
+  override readonly name = "UnrecoverableError";
+
+  constructor(message: string, options?: ErrorOptions) {
+    super("UNRECOVERABLE", message, options);
+  }
+}
+
+/** Thrown by a handler: not now. The job runs again after the delay, and this does not count as an attempt. */
+export class RetryLater extends CinnabarError {
+  override readonly name = "RetryLater";
+  readonly delayMs: number;
+
+  constructor(delayMs: number) {
+    super("RETRY_LATER", `to be run again in ${delayMs} ms`);
+    this.delayMs = delayMs;
+  }
+}
+
+/** The queue holds as many waiting jobs as its settings allow; nothing was added. */
+export class QueueFullError extends CinnabarError {
+  override readonly name = "QueueFullError";
+
+  constructor(name: string) {
+    super("FULL", `the queue "${name}" is full`);
+  }
+}
+
+/** The reason of a job's signal when an attempt took longer than its `timeoutMs`. */
+export class JobTimeoutError extends CinnabarError {
+  override readonly name = "JobTimeoutError";
+
+  constructor(timeoutMs: number) {
+    super("TIMEOUT", `the attempt took longer than ${timeoutMs} ms`);
+  }
+}
+
+/** The reason of a job's signal when somebody cancelled it. */
+export class JobCancelledError extends CinnabarError {
+  override readonly name = "JobCancelledError";
+
+  constructor() {
+    super("CANCELLED", "the job was cancelled");
+  }
+}
+
+/** The reason of a job's signal when its worker stops and the time for finishing is over: the job runs again elsewhere. */
+export class WorkerStoppedError extends CinnabarError {
+  override readonly name = "WorkerStoppedError";
+
+  constructor() {
+    super("STOPPED", "the worker stops; the job is handed back");
+  }
+}
+
+/** The longest text of an error that is kept. */
+const MAX_STACK = 4_000;
+
+export function describeError(error: unknown): JobError {
+  if (!(error instanceof Error)) return { name: "Error", message: String(error).slice(0, MAX_STACK) };
+  const { name, message, stack } = error;
+  const described = { name, message: message.slice(0, MAX_STACK) };
+  return stack === undefined ? described : { ...described, stack: stack.slice(0, MAX_STACK) };
+}

@@ -1,0 +1,231 @@
+/**
+ * What happens in a queue, as a stream that can be followed from any point that it still has.
+ *
+ * A script writes one entry for all that it did, so following costs little whatever the number of jobs. A cursor names an entry
+ * and how many events of it have been seen; who comes back with one gets what came after it, as long as that is kept.
+ */
+
+import { sleep } from "../../base/clock.ts";
+import { ClosedError, InputError } from "../../base/errors.ts";
+import type { BlockingConnection } from "../../connection/blocking.ts";
+import type { Reply } from "../../connection/port.ts";
+import type { Store } from "../../connection/store.ts";
+import type { JobError } from "./record.ts";
+import { textFrom } from "./record.ts";
+
+export type QueueEvent = { readonly cursor: string } & (
+  | { readonly kind: "added" | "waiting" | "active" | "done" | "stalled" | "removed"; readonly id: string }
+  | { readonly kind: "retry"; readonly id: string; readonly delayMs: number; readonly error: JobError }
+  | { readonly kind: "dead"; readonly id: string; readonly error: JobError }
+  | { readonly kind: "progress"; readonly id: string; readonly progress: unknown }
+  | { readonly kind: "paused" | "resumed" }
+);
+
+/** One entry of the stream: kinds and texts in turn. */
+export interface Entry {
+  readonly id: string;
+  readonly fields: readonly Reply[];
+}
+
+const BLOCK_MS = 5_000;
+const PAGE = 200;
+const PAUSE_MS = 200;
+
+/** Reads a stream from after `from` until the signal ends it; survives lost connections. `onGap`: something may be missing. */
+export async function followStream(
+  store: Store,
+  key: string,
+  from: string,
+  signal: AbortSignal,
+  onEntries: (entries: readonly Entry[]) => void | Promise<void>,
+  options: { readonly buffers: boolean; readonly onIdle?: () => void },
+): Promise<void> {
+  const connection: BlockingConnection = store.blocking(key);
+  let last = from;
+  try {
+    while (!signal.aborted) {
+      try {
+        const words = ["XREAD", "COUNT", PAGE, "BLOCK", BLOCK_MS, "STREAMS", key, last];
+        const reply = await connection.call(words, { timeoutMs: BLOCK_MS, signal, buffers: options.buffers });
+        const entries = entriesOf(reply);
+        if (entries.length > 0) {
+          last = entries.at(-1)!.id;
+          await onEntries(entries);
+        } else {
+          options.onIdle?.();
+        }
+      } catch (error) {
+        if (signal.aborted || error instanceof ClosedError) return;
+        options.onIdle?.();
+        await sleep(store.clock, PAUSE_MS, signal).catch(() => {});
+      }
+    }
+  } finally {
+    connection.close();
+  }
+}
+
+function entriesOf(reply: Reply): Entry[] {
+  if (!Array.isArray(reply) || reply.length === 0) return [];
+  const [[, entries]] = reply as [[Reply, [Reply, Reply[]][]]];
+  return entries.map(([id, fields]) => ({ id: textFrom(id), fields }));
+}
+
+/** The events of an entry for callers; what is only for those who wait for a result is left out. */
+export function eventsOf(entry: Entry): QueueEvent[] {
+  const events: QueueEvent[] = [];
+  const push = (event: Record<string, unknown>) => {
+    events.push({ ...event, cursor: `${entry.id}:${events.length + 1}` } as unknown as QueueEvent);
+  };
+  for (let at = 0; at + 1 < entry.fields.length; at += 2) {
+    const kind = textFrom(entry.fields[at]);
+    if (kind === "result" || kind === "error") continue;
+    const text = textFrom(entry.fields[at + 1]);
+    if (kind === "paused" || kind === "resumed") push({ kind });
+    else if (kind === "retry") {
+      const [id, delayMs, error] = lines(text, 3);
+      push({ kind, id, delayMs: Number(delayMs), error: JSON.parse(error!) });
+    } else if (kind === "dead" || kind === "progress") {
+      const [id, rest] = lines(text, 2);
+      push(kind === "dead" ? { kind, id, error: JSON.parse(rest!) } : { kind, id, progress: JSON.parse(rest!) });
+    } else for (const id of text.split("\n")) push({ kind, id });
+  }
+  return events;
+}
+
+/** The first `count - 1` lines and the rest. */
+function lines(text: string, count: number): string[] {
+  const parts: string[] = [];
+  let from = 0;
+  while (parts.length < count - 1) {
+    const end = text.indexOf("\n", from);
+    parts.push(text.slice(from, end));
+    from = end + 1;
+  }
+  parts.push(text.slice(from));
+  return parts;
+}
+
+interface Position {
+  readonly after: string;
+  readonly entry: string;
+  readonly seen: number;
+}
+
+/** Where to read on from a cursor: from before its entry, of which `seen` events are skipped. */
+function positionOf(cursor: string): Position {
+  const match = /^(\d+)-(\d+)(?::(\d+))?$/.exec(cursor);
+  if (match === null) throw new InputError(`"${cursor}" is no cursor of a queue's events`);
+  const [, ms, seq, seen] = match as unknown as [string, string, string, string | undefined];
+  if (seen === undefined) return { after: cursor, entry: "", seen: 0 };
+  const before =
+    seq !== "0" ? `${ms}-${BigInt(seq) - 1n}` : ms === "0" ? "0-0" : `${BigInt(ms) - 1n}-18446744073709551615`;
+  return { after: before, entry: `${ms}-${seq}`, seen: Number(seen) };
+}
+
+export interface EventsOptions {
+  /** A cursor, "start" for all that is kept, or "now", which is the default. */
+  readonly from?: string;
+  readonly signal?: AbortSignal;
+}
+
+const MAX_BUFFERED = 1_000;
+
+/** Events of a queue: `for await (const event of feed)`. The cursor of a queue of several shards has one part for each. */
+export class EventFeed implements AsyncIterable<QueueEvent> {
+  readonly #buffer: QueueEvent[] = [];
+  readonly #ended = new AbortController();
+  readonly #cursors: string[];
+  #wakeReader: (() => void) | null = null;
+  #wakeWriters: (() => void)[] = [];
+
+  private constructor(cursors: string[]) {
+    this.#cursors = cursors;
+  }
+
+  static async open(store: Store, keys: readonly string[], options: EventsOptions): Promise<EventFeed> {
+    const { from = "now", signal } = options;
+    const parts = from === "start" ? keys.map(() => "0-0") : from === "now" ? await ends(store, keys) : from.split(",");
+    if (parts.length !== keys.length) throw new InputError(`"${from}" is no cursor of this queue's events`);
+    const positions = parts.map(positionOf);
+    const feed = new EventFeed(parts);
+    const stop = AbortSignal.any([feed.#ended.signal, store.closeSignal, ...(signal === undefined ? [] : [signal])]);
+    stop.addEventListener("abort", () => feed.#finish(), { once: true });
+    keys.forEach((key, shard) => {
+      const { after, entry, seen } = positions[shard]!;
+      const onEntries = async (entries: readonly Entry[]) => {
+        for (const each of entries) feed.#push(shard, eventsOf(each).slice(each.id === entry ? seen : 0));
+        while (feed.#buffer.length > MAX_BUFFERED && !stop.aborted) await feed.#room();
+      };
+      void followStream(store, key, after, stop, onEntries, { buffers: false });
+    });
+    if (stop.aborted) feed.#finish();
+    return feed;
+  }
+
+  /** From where to go on after what has been read so far. */
+  get cursor(): string {
+    return this.#cursors.join(",");
+  }
+
+  #push(shard: number, events: readonly QueueEvent[]): void {
+    for (const event of events) {
+      const cursors = this.#cursors.length === 1 ? event.cursor : `${shard} ${event.cursor}`;
+      this.#buffer.push({ ...event, cursor: cursors });
+    }
+    if (events.length > 0) this.#wakeReader?.();
+  }
+
+  #room(): Promise<void> {
+    return new Promise((resolve) => this.#wakeWriters.push(resolve));
+  }
+
+  #finish(): void {
+    this.#ended.abort();
+    this.#wakeReader?.();
+    for (const wake of this.#wakeWriters.splice(0)) wake();
+  }
+
+  /** Ends it; a loop over it comes to its end. */
+  close(): void {
+    this.#finish();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<QueueEvent, void, undefined> {
+    try {
+      for (;;) {
+        const event = this.#buffer.shift();
+        if (event !== undefined) {
+          if (this.#buffer.length <= MAX_BUFFERED / 2) for (const wake of this.#wakeWriters.splice(0)) wake();
+          yield this.#passed(event);
+        } else if (this.#ended.signal.aborted) {
+          return;
+        } else {
+          await new Promise<void>((resolve) => {
+            this.#wakeReader = resolve;
+          });
+          this.#wakeReader = null;
+        }
+      }
+    } finally {
+      this.#finish();
+    }
+  }
+
+  /** Notes how far the reader is, and gives each event the cursor of the whole queue. */
+  #passed(event: QueueEvent): QueueEvent {
+    if (this.#cursors.length === 1) {
+      this.#cursors[0] = event.cursor;
+      return event;
+    }
+    const [shard, cursor] = event.cursor.split(" ") as [string, string];
+    this.#cursors[Number(shard)] = cursor;
+    return { ...event, cursor: this.cursor };
+  }
+}
+
+/** The ends of the streams as they are now. */
+async function ends(store: Store, keys: readonly string[]): Promise<string[]> {
+  const heads = await Promise.all(keys.map((key) => store.call("XREVRANGE", key, "+", "-", "COUNT", 1)));
+  return heads.map((reply) => ((reply as [string, Reply][])[0]?.[0] as string | undefined) ?? "0-0");
+}

@@ -1,0 +1,245 @@
+/** What callers may ask for, with defaults and bounds. Everything is checked before anything is written. */
+import type { Codec } from "../../base/codec.ts";
+import { InputError } from "../../base/errors.ts";
+import {
+  type Check,
+  choice,
+  defineOptions,
+  flag,
+  object,
+  required,
+  text,
+  time,
+  whole,
+  within,
+} from "../../base/options.ts";
+import { checkWord } from "./keys.ts";
+
+/** How long to wait before another attempt. A number is a fixed delay in milliseconds. */
+export type Backoff =
+  | number
+  | {
+      readonly type: "fixed" | "exponential";
+      readonly delayMs: number;
+      /** No delay grows past this; an hour by default. */
+      readonly maxMs?: number;
+      /** 0 … 1: up to this part of the delay is taken off at random, so that many do not come back at once. */
+      readonly jitter?: number;
+    }
+  /** Worked out by the worker, in its `backoffs` of this name. */
+  | { readonly type: "custom"; readonly name: string };
+
+export interface Dedup {
+  readonly id: string;
+  /**
+   * simple: others with this id are ignored until the job has ended. throttle: for `windowMs` from the first, whatever becomes
+   * of it. debounce: each takes the place of the one before and starts its delay of `windowMs` anew, so that the last one runs.
+   */
+  readonly mode?: "simple" | "throttle" | "debounce";
+  readonly windowMs?: number;
+}
+
+export interface JobOptions {
+  /** Adding an id that the queue still knows adds nothing. By default one is made up. */
+  readonly id?: string;
+  readonly delayMs?: number;
+  /** Not before this time, by the server's clock. */
+  readonly at?: Date | number;
+  /** −1000 … 1000: larger is sooner; equal ones in the order in which they were added. */
+  readonly priority?: number;
+  /** Before all that wait with the same priority rather than behind them. Not for groups. */
+  readonly lifo?: boolean;
+  /** How often it is tried before it goes to the dead letters. 1 by default. */
+  readonly attempts?: number;
+  readonly backoff?: Backoff;
+  /** How long one attempt may take; past it the signal is aborted and the attempt has failed. */
+  readonly timeoutMs?: number;
+  /** Jobs of a group run in order (or as many at once as the queue's settings allow), and groups take turns. */
+  readonly group?: string;
+  readonly dedup?: Dedup;
+  /** False: nothing is kept of it once it is done. */
+  readonly keep?: boolean;
+}
+
+export interface QueueOptions<T, R> {
+  /** Beginning of all keys: "queue". */
+  readonly prefix?: string;
+  /** Spread over so many slots; the same number in every process. 1 by default. */
+  readonly shards?: number;
+  readonly codec?: Codec<T>;
+  readonly resultCodec?: Codec<R>;
+  /** A payload larger than this is refused. 1 MiB by default. */
+  readonly maxPayloadBytes?: number;
+  /** Options of jobs that say nothing else. */
+  readonly defaults?: Pick<JobOptions, "attempts" | "backoff" | "timeoutMs" | "priority" | "keep">;
+  /** Lines of log kept for each job. 100 by default. */
+  readonly maxLogLines?: number;
+}
+
+export interface RateLimit {
+  readonly max: number;
+  readonly windowMs: number;
+}
+
+/** What holds for a queue whoever works on it; kept in the store. In a queue of N shards, for each shard. */
+export interface Settings {
+  /** Jobs kept after they are done: 1 000 by default, and for how long. */
+  readonly keepDone?: number;
+  readonly keepDoneMs?: number;
+  /** Dead letters kept: 10 000 by default, and for how long. */
+  readonly keepDead?: number;
+  readonly keepDeadMs?: number;
+  /** Entries kept in the stream of events: about 1 000 by default; 0 for no events, and then no waiting for results either. */
+  readonly maxEvents?: number;
+  /** How often a job may lose its worker before it is a dead letter: 3 by default. */
+  readonly stalledLimit?: number;
+  /** Jobs at once, over all workers. */
+  readonly concurrency?: number;
+  /** At most `max` starts in any `windowMs`. */
+  readonly rate?: RateLimit;
+  /** Jobs of one group at once: 1 by default, which keeps their order. */
+  readonly groupConcurrency?: number;
+  readonly groupRate?: RateLimit;
+  /** With so many waiting and delayed, `add` rejects with QueueFullError. */
+  readonly maxWaiting?: number;
+}
+
+export const MAX_MS = 10 * 365 * 86_400_000;
+
+const backoff: Check = {
+  expected: "an integer of milliseconds, or an object with a type",
+  accepts: (value) => whole(0, MAX_MS).accepts(value) || object.accepts(value),
+};
+
+/** What a queue can say for all of its jobs. */
+const lasting = {
+  attempts: whole(1, 1_000_000),
+  backoff,
+  timeoutMs: whole(1, MAX_MS),
+  priority: whole(-1_000, 1_000),
+  keep: flag,
+};
+
+export const DEFAULT_OPTIONS = defineOptions<NonNullable<QueueOptions<unknown, unknown>["defaults"]>>(
+  "Queue.defaults",
+  lasting,
+);
+
+export const SCHEDULE_OPTIONS = defineOptions<
+  Pick<JobOptions, "priority" | "attempts" | "backoff" | "timeoutMs" | "group" | "keep">
+>("Queue.schedule", { ...lasting, group: text });
+
+const DEDUP_OPTIONS = defineOptions<Dedup>("Queue.add.dedup", {
+  id: required(text),
+  mode: choice("simple", "throttle", "debounce"),
+  windowMs: whole(1, MAX_MS),
+});
+
+export const JOB_OPTIONS = defineOptions<JobOptions>("Queue.add", {
+  ...lasting,
+  id: text,
+  delayMs: whole(0, MAX_MS),
+  at: time,
+  lifo: flag,
+  group: text,
+  dedup: within(DEDUP_OPTIONS),
+});
+
+export function checkInteger(value: unknown, what: string, least: number, most: number): number {
+  if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > most) {
+    throw new InputError(`${what} must be a whole number from ${least} to ${most}, not ${String(value)}`);
+  }
+  return value;
+}
+
+export const checkMs = (value: unknown, what: string, least = 0): number => checkInteger(value, what, least, MAX_MS);
+
+/** Short names for the store: the script reads these. */
+const SETTING_NAMES: Readonly<Record<string, readonly [short: string, least: number, most: number]>> = {
+  keepDone: ["kd", 0, 10_000_000],
+  keepDoneMs: ["da", 1, MAX_MS],
+  keepDead: ["kx", 0, 10_000_000],
+  keepDeadMs: ["xa", 1, MAX_MS],
+  maxEvents: ["me", 0, 1_000_000],
+  stalledLimit: ["sl", 0, 1_000],
+  concurrency: ["c", 1, 1_000_000],
+  groupConcurrency: ["gc", 1, 100_000],
+  maxWaiting: ["mw", 1, 1_000_000_000],
+};
+
+const RATE_NAMES: Readonly<Record<string, readonly [max: string, window: string]>> = {
+  rate: ["rm", "rw"],
+  groupRate: ["gm", "gw"],
+};
+
+export function encodeSettings(settings: Settings): string {
+  const short: Record<string, number> = {};
+  for (const [name, value] of Object.entries(settings)) {
+    if (value === undefined) continue;
+    const bounds = SETTING_NAMES[name];
+    const rate = RATE_NAMES[name];
+    if (bounds !== undefined) {
+      short[bounds[0]] = checkInteger(value, name, bounds[1], bounds[2]);
+    } else if (rate !== undefined) {
+      const limit = value as RateLimit;
+      short[rate[0]] = checkInteger(limit.max, `${name}.max`, 1, 100_000);
+      short[rate[1]] = checkMs(limit.windowMs, `${name}.windowMs`, 1);
+    } else {
+      throw new InputError(`a queue has no setting "${name}"`);
+    }
+  }
+  return Object.keys(short).length === 0 ? "" : JSON.stringify(short);
+}
+
+export function decodeSettings(stored: string | null): Settings {
+  if (stored === null || stored === "") return {};
+  const short = JSON.parse(stored) as Record<string, number>;
+  const settings: Record<string, unknown> = {};
+  for (const [name, [key]] of Object.entries(SETTING_NAMES)) if (short[key] !== undefined) settings[name] = short[key];
+  for (const [name, [max, window]] of Object.entries(RATE_NAMES)) {
+    if (short[max] !== undefined) settings[name] = { max: short[max], windowMs: short[window] };
+  }
+  return settings as Settings;
+}
+
+export function checkBackoff(backoff: Backoff): Backoff {
+  if (typeof backoff === "number") return checkMs(backoff, "backoff");
+  if (backoff.type === "custom") {
+    checkWord(backoff.name, "the name of a backoff");
+    return backoff;
+  }
+  if (backoff.type !== "fixed" && backoff.type !== "exponential") {
+    throw new InputError(`backoff.type must be "fixed", "exponential" or "custom"`);
+  }
+  checkMs(backoff.delayMs, "backoff.delayMs");
+  if (backoff.maxMs !== undefined) checkMs(backoff.maxMs, "backoff.maxMs");
+  const { jitter } = backoff;
+  if (jitter !== undefined && !(jitter >= 0 && jitter <= 1)) throw new InputError("backoff.jitter must be from 0 to 1");
+  return backoff;
+}
+
+const LONGEST_BACKOFF_MS = 3_600_000;
+
+/** The delay before attempt `made + 1`, after `made` have failed. */
+export function backoffMs(
+  backoff: Exclude<Backoff, { type: "custom" }> | undefined,
+  made: number,
+  random: number,
+): number {
+  if (backoff === undefined) return 0;
+  if (typeof backoff === "number") return backoff;
+  const grown = backoff.type === "fixed" ? backoff.delayMs : backoff.delayMs * 2 ** Math.min(made - 1, 52);
+  const delay = Math.min(grown, backoff.maxMs ?? LONGEST_BACKOFF_MS);
+  return Math.round(delay * (1 - (backoff.jitter ?? 0) * random));
+}
+
+export function checkDedup(dedup: Dedup): Dedup {
+  checkWord(dedup.id, "dedup.id");
+  const mode = dedup.mode ?? (dedup.windowMs === undefined ? "simple" : "throttle");
+  if (mode === "simple") {
+    if (dedup.windowMs !== undefined) throw new InputError("dedup.windowMs is for throttle and debounce");
+    return { id: dedup.id, mode };
+  }
+  if (mode !== "throttle" && mode !== "debounce") throw new InputError(`dedup.mode "${mode}" is not known`);
+  return { id: dedup.id, mode, windowMs: checkMs(dedup.windowMs, "dedup.windowMs", 1) };
+}

@@ -1,0 +1,518 @@
+/**
+ * `Queue`: adding jobs and everything else that is done from outside. Running them is worker.ts; the data model is described in
+ * scripts/core.ts. A queue object is cheap, holds no connection of its own but while somebody waits for a result, and any number
+ * of them in any number of processes may speak of the same queue.
+ */
+import { aStore } from "../../base/checks.ts";
+import { randomToken } from "../../base/clock.ts";
+import { type Codec, json } from "../../base/codec.ts";
+import { InputError, ServerError } from "../../base/errors.ts";
+import { codec, defineOptions, flag, prefix, signal, text, whole, within } from "../../base/options.ts";
+import type { ScriptCall } from "../../base/script.ts";
+import type { Reply } from "../../connection/port.ts";
+import type { Store } from "../../connection/store.ts";
+import { QueueFullError } from "./errors.ts";
+import { EventFeed, type EventsOptions } from "./events.ts";
+import { addressOf, buildFlow, type FlowNode, type FlowTarget, relay } from "./flows.ts";
+import { checkWord, MAX_SHARDS, type QueueKeys, queueKeys, shardOf, shardTag } from "./keys.ts";
+import {
+  checkBackoff,
+  checkInteger,
+  checkMs,
+  DEFAULT_OPTIONS,
+  decodeSettings,
+  encodeSettings,
+  JOB_OPTIONS,
+  type JobOptions,
+  MAX_MS,
+  type QueueOptions,
+  SCHEDULE_OPTIONS,
+  type Settings,
+} from "./options.ts";
+import { describeJob, type Job, type JobState, NO_OPTIONS, type Prepared, prepare } from "./record.ts";
+import {
+  dropSchedule,
+  type Schedule,
+  type ScheduledJobOptions,
+  type ScheduleTimes,
+  schedulesOf,
+  setSchedule,
+} from "./schedule.ts";
+import { addJobs, isFull, type NotAdded } from "./scripts/add.ts";
+import {
+  cancelJob,
+  cleanJobs,
+  drainJobs,
+  promoteJob,
+  removeJob,
+  replayJobs,
+  setPaused,
+  setSettings,
+} from "./scripts/manage.ts";
+import { countJobs, getJobs, getJobsBytes, listJobs, listJobsBytes, readMetrics } from "./scripts/read.ts";
+import { type Outcome, Waiters, type WaitForOptions } from "./waiters.ts";
+
+export interface Added {
+  readonly id: string;
+  /**
+   * added; exists: the queue knows a job of this id; duplicate: another job with this deduplication id stands in the way, and
+   * its id is given; replaced: that job has been given the new payload.
+   */
+  readonly status: "added" | "exists" | "duplicate" | "replaced";
+}
+
+export interface NewJob<T> {
+  readonly data: T;
+  readonly options?: JobOptions;
+}
+
+export interface Counts {
+  readonly waiting: number;
+  readonly delayed: number;
+  readonly active: number;
+  readonly done: number;
+  readonly dead: number;
+  readonly waitingForChildren: number;
+  readonly paused: boolean;
+}
+
+export interface ListOptions {
+  readonly limit?: number;
+  /** From the page before. */
+  readonly cursor?: string;
+  /** The most recently ended first; for done and dead. */
+  readonly newestFirst?: boolean;
+}
+
+export interface Page<T, R> {
+  readonly jobs: readonly Job<T, R>[];
+  /** For the next page; null after the last. */
+  readonly cursor: string | null;
+}
+
+export interface MinuteCounts {
+  readonly atMs: number;
+  readonly done: number;
+  readonly retried: number;
+  readonly dead: number;
+  readonly stalled: number;
+}
+
+/** One slot's part of a queue. */
+export interface Shard {
+  readonly index: number;
+  readonly keys: QueueKeys;
+  readonly tag: string;
+  readonly address: string;
+}
+
+const MAX_PAYLOAD_BYTES = 1 << 20;
+/** Jobs in one call of the adding script; more are sent in several, one round trip each. */
+const ADD_CHUNK = 500;
+const MANAGE_CHUNK = 500;
+
+const OPTIONS = defineOptions<QueueOptions<unknown, unknown>>("Queue", {
+  prefix,
+  shards: whole(1, MAX_SHARDS),
+  codec,
+  resultCodec: codec,
+  maxPayloadBytes: whole(1, 2 ** 29),
+  defaults: within(DEFAULT_OPTIONS),
+  maxLogLines: whole(1, 100_000),
+});
+
+const LIST_OPTIONS = defineOptions<ListOptions>("Queue.list", {
+  limit: whole(1, 1_000),
+  cursor: text,
+  newestFirst: flag,
+});
+
+const WAIT_FOR_OPTIONS = defineOptions<WaitForOptions>("Queue.waitFor", {
+  timeoutMs: whole(0, MAX_MS),
+  signal,
+});
+
+const EVENTS_OPTIONS = defineOptions<EventsOptions>("Queue.events", {
+  from: text,
+  signal,
+});
+
+const REPLAY_DEAD_OPTIONS = defineOptions<{ readonly limit?: number }>("Queue.replayDead", {
+  limit: whole(1),
+});
+
+const DRAIN_OPTIONS = defineOptions<{ readonly delayed?: boolean }>("Queue.drain", {
+  delayed: flag,
+});
+
+export class Queue<T = unknown, R = unknown> {
+  readonly store: Store;
+  readonly name: string;
+  readonly codec: Codec<T>;
+  readonly resultCodec: Codec<R>;
+  readonly maxLogLines: number;
+  readonly maxPayloadBytes: number;
+  readonly shards: readonly Shard[];
+  readonly #prefix: string;
+  readonly #defaults: JobOptions;
+  readonly #waiters: readonly Waiters<R>[];
+  /** Ids are this and a number: unique, cheap, and in order for one producer. */
+  readonly #idBase = randomToken().slice(0, 10).replaceAll("-", "a").replaceAll("_", "b");
+  #idCount = 0;
+  #nextShard = 0;
+
+  constructor(store: Store, name: string, options: QueueOptions<T, R> = {}) {
+    aStore("Queue", store);
+    OPTIONS.check(options);
+    this.store = store;
+    this.name = name;
+    this.#prefix = options.prefix ?? "queue";
+    this.codec = options.codec ?? json<T>();
+    this.resultCodec = options.resultCodec ?? json<R>();
+    this.maxPayloadBytes = options.maxPayloadBytes ?? MAX_PAYLOAD_BYTES;
+    this.maxLogLines = options.maxLogLines ?? 100;
+    const count = options.shards ?? 1;
+    this.shards = Array.from({ length: count }, (_, index) => ({
+      index,
+      keys: queueKeys(this.#prefix, name, index, count),
+      tag: shardTag(name, index, count),
+      address: addressOf(this.#prefix, name, index, count),
+    }));
+    this.#defaults = checkedDefaults(options.defaults);
+    this.#waiters = this.shards.map(({ keys }) => new Waiters(store, keys, this.resultCodec));
+  }
+
+  // ---------------------------------------------------------------------------------------------- adding
+
+  /** One round trip. Safe to repeat: after a lost answer it is sent again under the same id, and added once. */
+  async add(data: T, options?: JobOptions): Promise<Added> {
+    const { shard, job } = this.#prepared(data, options);
+    const [other] = await this.#send(shard, [job.id, job.how, job.tail]);
+    return other === undefined ? { id: job.id, status: "added" } : { id: other.id, status: other.status };
+  }
+
+  /**
+   * Adds a job and waits for its end; the result is never missed, however short jobs are kept. Where another job stands in its
+   * place (`id`, `dedup`), that one is waited for.
+   */
+  async addAndWait(data: T, options: JobOptions = {}, wait: WaitForOptions = {}): Promise<Outcome<R>> {
+    WAIT_FOR_OPTIONS.check(wait);
+    const { shard, job } = this.#prepared(data, options);
+    const how = job.how === "" ? '{"a":1}' : `${job.how.slice(0, -1)},"a":1}`;
+    const waiters = this.#waiters[shard.index]!;
+    let standing: NotAdded | undefined;
+    const outcome = await waiters.expect(job.id, wait, async () => {
+      [standing] = await this.#send(shard, [job.id, how, job.tail]);
+      return standing === undefined;
+    });
+    return standing === undefined || standing.id === job.id ? outcome : waiters.wait(standing.id, wait);
+  }
+
+  /** Many, one round trip for every 500. Each such part is added whole or not at all. */
+  async addBulk(jobs: readonly (NewJob<T> | { readonly data: T; readonly options?: JobOptions })[]): Promise<Added[]> {
+    const added: Added[] = new Array(jobs.length);
+    const parts = this.shards.map((shard) => ({ shard, words: [] as (string | Uint8Array)[], at: [] as number[] }));
+    const calls: Promise<void>[] = [];
+    const flush = (part: (typeof parts)[number]) => {
+      const { words, at, shard } = part;
+      part.words = [];
+      part.at = [];
+      const settle = (others: readonly NotAdded[]) => {
+        for (const { at: nth, id, status } of others) added[at[nth]!] = { id, status };
+      };
+      if (words.length > 0) calls.push(this.#send(shard, words).then(settle));
+    };
+    jobs.forEach(({ data, options }, nth) => {
+      const { shard, job } = this.#prepared(data, options);
+      const part = parts[shard.index]!;
+      part.words.push(job.id, job.how, job.tail);
+      part.at.push(nth);
+      added[nth] = { id: job.id, status: "added" };
+      if (part.at.length === ADD_CHUNK) flush(part);
+    });
+    parts.forEach(flush);
+    const outcomes = await Promise.allSettled(calls);
+    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+    return added;
+  }
+
+  /** A job that runs when its children have; the tree may span queues. Resolves with the id of the root. */
+  async addFlow(root: FlowNode): Promise<string> {
+    const flow = buildFlow(root, this);
+    const shard = this.shards.find(({ address }) => address === flow.target.address);
+    if (shard === undefined) throw new InputError("the root of a flow belongs to the queue that adds it");
+    const words = flow.jobs.flatMap(({ id, how, tail }) => [id, how, tail]);
+    await this.#send(shard, words);
+    // They are in the store; who adds is only the first to pass them on.
+    await Promise.all(flow.messages.map((message) => relay(this.store, shard.keys, message)));
+    return flow.id;
+  }
+
+  /** Where a job of a flow goes: beside its parent if it may. */
+  flowTarget(options: JobOptions | undefined, parent: FlowTarget | null): FlowTarget {
+    if (options !== undefined) JOB_OPTIONS.check(options);
+    const own = this.shards.find(({ address }) => address === parent?.address);
+    const free = options?.group === undefined && options?.id === undefined && options?.dedup === undefined;
+    const shard = free && own !== undefined ? own : this.#shardFor(options);
+    return {
+      address: shard.address,
+      name: this.name,
+      newId: (chosen) => this.#idFor(shard, chosen),
+      prepare: (jobId, data, chosen, kin) =>
+        prepare(jobId, data as T, chosen, this.#defaults, this.codec, this.maxPayloadBytes, kin),
+    };
+  }
+
+  #prepared(data: T, options: JobOptions | undefined): { readonly shard: Shard; readonly job: Prepared } {
+    if (options !== undefined) JOB_OPTIONS.check(options);
+    const shard = this.#shardFor(options);
+    const id = this.#idFor(shard, options);
+    return { shard, job: prepare(id, data, options, this.#defaults, this.codec, this.maxPayloadBytes) };
+  }
+
+  async #send(shard: Shard, jobs: readonly (string | Uint8Array)[]): Promise<NotAdded[]> {
+    try {
+      return await this.store.run(addJobs, { ...shard.keys, jobs });
+    } catch (error) {
+      if (isFull(error)) throw new QueueFullError(this.name);
+      throw error;
+    }
+  }
+
+  #shardFor(options: JobOptions | undefined): Shard {
+    const count = this.shards.length;
+    if (count === 1) return this.shards[0]!;
+    const name = options?.group ?? options?.dedup?.id ?? options?.id;
+    if (name !== undefined) return this.shards[shardOf(name, count)]!;
+    this.#nextShard = (this.#nextShard + 1) % count;
+    return this.shards[this.#nextShard]!;
+  }
+
+  /** In a queue of several shards the id ends in `@shard`, so that whoever has it finds the job. */
+  #idFor(shard: Shard, options: JobOptions | undefined): string {
+    const own = options?.id === undefined ? this.#newId() : checkWord(options.id, "the id of a job");
+    return this.shards.length === 1 || own.endsWith(`@${shard.index}`) ? own : `${own}@${shard.index}`;
+  }
+
+  #newId(): string {
+    return this.#idBase + (this.#idCount++).toString(36).padStart(7, "0");
+  }
+
+  #shardOfId(id: string): Shard {
+    checkWord(id, "the id of a job");
+    if (this.shards.length === 1) return this.shards[0]!;
+    const shard = this.shards[Number(/@(\d+)$/.exec(id)?.[1] ?? -1)];
+    if (shard === undefined) throw new InputError(`"${id}" is no id of this queue: it does not name its shard`);
+    return shard;
+  }
+
+  // ---------------------------------------------------------------------------------------------- looking
+
+  async get(id: string): Promise<Job<T, R> | null> {
+    const { keys } = this.#shardOfId(id);
+    const found = (await this.store.run(this.#binary ? getJobsBytes : getJobs, { ...keys, ids: [id] })) as Reply[];
+    return describeJob(found[0]!, this.codec, this.resultCodec);
+  }
+
+  get #binary(): boolean {
+    return this.codec.binary || this.resultCodec.binary;
+  }
+
+  async counts(): Promise<Counts> {
+    const all = await Promise.all(this.shards.map(({ keys }) => this.store.run(countJobs, keys)));
+    const sum = (pick: (counts: (typeof all)[number]) => number) => all.reduce((total, each) => total + pick(each), 0);
+    return {
+      waiting: sum((each) => each.waiting),
+      delayed: sum((each) => each.delayed),
+      active: sum((each) => each.active),
+      done: sum((each) => each.done),
+      dead: sum((each) => each.dead),
+      waitingForChildren: sum((each) => each.waitingForChildren),
+      paused: all.some((each) => each.paused),
+    };
+  }
+
+  /** Jobs in one state, page by page: in the order in which they will run, are due, or have ended. Shard after shard. */
+  async list(state: JobState, options: ListOptions = {}): Promise<Page<T, R>> {
+    LIST_OPTIONS.check(options);
+    const limit = options.limit ?? 50;
+    let [shard, skip] = (options.cursor ?? "0.0").split(".").map(Number) as [number, number];
+    if (!(shard >= 0 && skip >= 0)) throw new InputError(`"${options.cursor}" is no cursor`);
+    const jobs: Job<T, R>[] = [];
+    const script = this.#binary ? listJobsBytes : listJobs;
+    const short = state === "waitingForChildren" ? "parent" : state;
+    for (; shard < this.shards.length; shard++, skip = 0) {
+      const most = limit - jobs.length;
+      const params = { state: short, skip, most, newestFirst: options.newestFirst === true ? 1 : 0 };
+      const found = (await this.store.run(script, { ...this.shards[shard]!.keys, ...params })) as Reply[];
+      for (const each of found) {
+        const job = describeJob(each, this.codec, this.resultCodec);
+        if (job !== null) jobs.push(job);
+      }
+      if (found.length === most) return { jobs, cursor: `${shard}.${skip + most}` };
+    }
+    return { jobs, cursor: null };
+  }
+
+  /** Lines that the job's handlers have logged, the oldest first. */
+  async logs(id: string): Promise<string[]> {
+    const { keys } = this.#shardOfId(id);
+    const lines = await this.store.call("HGET", keys.data, `l${id}`);
+    return lines === null
+      ? []
+      : String(lines)
+          .split("\n")
+          .map((line) => JSON.parse(line) as string);
+  }
+
+  /** What happened in the last minutes, the oldest first; a day is kept. */
+  async metrics(minutes = 60): Promise<MinuteCounts[]> {
+    checkInteger(minutes, "minutes", 1, 1_440);
+    const all = await Promise.all(this.shards.map(({ keys }) => this.store.run(readMetrics, { ...keys, minutes })));
+    const [[first]] = all as unknown as [[number]];
+    return Array.from({ length: minutes }, (_, at) => {
+      const rows = all.map((each) => ((each as [number, number[][]])[1][at] ?? []).map(Number));
+      const sum = (column: number) => rows.reduce((total, row) => total + (row[column] ?? 0), 0);
+      return { atMs: (Number(first) + at) * 60_000, done: sum(0), retried: sum(1), dead: sum(2), stalled: sum(3) };
+    });
+  }
+
+  /** Waits until a job has ended. */
+  async waitFor(id: string, options: WaitForOptions = {}): Promise<Outcome<R>> {
+    WAIT_FOR_OPTIONS.check(options);
+    const shard = this.#shardOfId(id);
+    return this.#waiters[shard.index]!.wait(id, options);
+  }
+
+  /** Follows what happens. */
+  async events(options: EventsOptions = {}): Promise<EventFeed> {
+    EVENTS_OPTIONS.check(options);
+    return EventFeed.open(
+      this.store,
+      this.shards.map(({ keys }) => keys.events),
+      options,
+    );
+  }
+
+  // ---------------------------------------------------------------------------------------------- managing
+
+  /** "active": it is running, and not touched; `cancel` it first. */
+  remove(id: string): Promise<"removed" | "active" | "missing"> {
+    return this.store.run(removeJob, { ...this.#shardOfId(id).keys, id }) as Promise<"removed" | "active" | "missing">;
+  }
+
+  /** A job that has not begun goes to the dead letters; one that runs has its signal aborted, and is not tried again. */
+  cancel(id: string): Promise<"cancelled" | "asked" | "finished" | "missing"> {
+    const { keys } = this.#shardOfId(id);
+    const asked = this.store.run(cancelJob, { ...keys, id, channel: cancelChannel(keys) });
+    return asked as Promise<"cancelled" | "asked" | "finished" | "missing">;
+  }
+
+  /** Runs a finished job again, with fresh attempts. False if it is not done or dead. */
+  async retry(id: string): Promise<boolean> {
+    return (await this.store.run(replayJobs, { ...this.#shardOfId(id).keys, id, most: 1 })) === 1;
+  }
+
+  /** Runs dead letters again, the oldest first; how many. */
+  async replayDead(options: { readonly limit?: number } = {}): Promise<number> {
+    REPLAY_DEAD_OPTIONS.check(options);
+    const { limit = Number.POSITIVE_INFINITY } = options;
+    return this.#repeat(limit, (keys, most) => replayJobs.with({ ...keys, id: "", most }));
+  }
+
+  /** Makes a delayed job due now. False if it is not delayed. */
+  async promote(id: string): Promise<boolean> {
+    return (await this.store.run(promoteJob, { ...this.#shardOfId(id).keys, id })) === 1;
+  }
+
+  /** No job begins until `resume`; those under way go on. */
+  async pause(): Promise<void> {
+    await Promise.all(this.shards.map(({ keys }) => this.store.run(setPaused, { ...keys, paused: 1 })));
+  }
+
+  async resume(): Promise<void> {
+    await Promise.all(this.shards.map(({ keys }) => this.store.run(setPaused, { ...keys, paused: 0 })));
+  }
+
+  /** Sets the settings of the queue, all of them: what is not named has its default again. */
+  async configure(settings: Settings): Promise<void> {
+    const encoded = encodeSettings(settings);
+    await Promise.all(this.shards.map(({ keys }) => this.store.run(setSettings, { ...keys, settings: encoded })));
+  }
+
+  async settings(): Promise<Settings> {
+    return decodeSettings((await this.store.call("HGET", this.shards[0]!.keys.data, "#settings")) as string | null);
+  }
+
+  /** Removes all jobs that wait, and delayed ones if asked; how many. What runs goes on. */
+  async drain(options: { readonly delayed?: boolean } = {}): Promise<number> {
+    DRAIN_OPTIONS.check(options);
+    const alsoDelayed = options.delayed === true ? 1 : 0;
+    return this.#repeat(Number.POSITIVE_INFINITY, (keys, most) => drainJobs.with({ ...keys, alsoDelayed, most }));
+  }
+
+  /** Drops jobs that ended as `state` longer ago than that; how many. */
+  clean(state: "done" | "dead", olderThanMs = 0): Promise<number> {
+    checkMs(olderThanMs, "olderThanMs");
+    return this.#repeat(Number.POSITIVE_INFINITY, (keys, most) =>
+      cleanJobs.with({ ...keys, state, olderThanMs, most }),
+    );
+  }
+
+  /** Does a bounded step again and again until nothing is left. */
+  async #repeat(limit: number, step: (keys: QueueKeys, most: number) => ScriptCall<number>): Promise<number> {
+    let total = 0;
+    for (const { keys } of this.shards) {
+      for (;;) {
+        const most = Math.min(MANAGE_CHUNK, limit - total);
+        if (most <= 0) return total;
+        const [count] = await this.store.pipeline([step(keys, most)]);
+        if (count instanceof ServerError) throw count;
+        total += count;
+        if (count < most) break;
+      }
+    }
+    return total;
+  }
+
+  /** Deletes the queue with all that is in it, schedules and settings too. Workers on it start over with an empty one. */
+  async obliterate(): Promise<void> {
+    await Promise.all(this.shards.map(({ keys }) => this.store.call("UNLINK", ...Object.values(keys))));
+  }
+
+  // ---------------------------------------------------------------------------------------------- schedules
+
+  /** Sets a schedule, or changes it; when its next job is due. To be called by every process that starts. */
+  async schedule(name: string, times: ScheduleTimes, data: T, options: ScheduledJobOptions = {}): Promise<number> {
+    SCHEDULE_OPTIONS.check(options);
+    const group = options.group;
+    const shard = this.shards[shardOf(group ?? name, this.shards.length)]!;
+    const { tail } = prepare("", data, options, this.#defaults, this.codec, this.maxPayloadBytes);
+    if (typeof tail !== "string") throw new InputError("schedules are for payloads that are text");
+    const suffix = this.shards.length === 1 ? "" : `@${shard.index}`;
+    return setSchedule(this.store, shard.keys, name, times, tail, suffix);
+  }
+
+  async unschedule(name: string): Promise<boolean> {
+    checkWord(name, "the name of a schedule");
+    const removed = await Promise.all(this.shards.map(({ keys }) => dropSchedule(this.store, keys, name)));
+    return removed.includes(true);
+  }
+
+  async schedules(limit = 1_000): Promise<Schedule<T>[]> {
+    checkInteger(limit, "limit", 1, 100_000);
+    const decode = (payload: string) => this.codec.decode(payload);
+    const all = await Promise.all(this.shards.map(({ keys }) => schedulesOf(this.store, keys, limit, decode)));
+    return all.flat().sort((a, b) => a.nextMs - b.nextMs);
+  }
+}
+
+export function cancelChannel(keys: QueueKeys): string {
+  return `${keys.data}:cancel`;
+}
+
+function checkedDefaults(defaults: QueueOptions<unknown, unknown>["defaults"]): JobOptions {
+  if (defaults === undefined) return NO_OPTIONS;
+  if (defaults.backoff !== undefined) checkBackoff(defaults.backoff);
+  return defaults;
+}

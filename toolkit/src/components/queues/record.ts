@@ -1,0 +1,279 @@
+/**
+ * A job as the store has it (scripts/core.ts says how) and as callers see it.
+ * Records are made here and read here; the scripts only look at the facts in front.
+ */
+import type { Codec } from "../../base/codec.ts";
+import { encodeWithin } from "../../base/codec.ts";
+import { InputError } from "../../base/errors.ts";
+import type { Reply } from "../../connection/port.ts";
+import { checkWord } from "./keys.ts";
+import { type Backoff, checkBackoff, checkDedup, checkInteger, checkMs, type JobOptions } from "./options.ts";
+
+export type JobState = "waiting" | "delayed" | "active" | "done" | "dead" | "waitingForChildren";
+
+export interface JobError {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string;
+}
+
+/** A job at one moment. */
+export interface Job<T, R> {
+  readonly id: string;
+  readonly state: JobState;
+  readonly data: T;
+  /** When it was added, by the server's clock. */
+  readonly createdMs: number;
+  readonly priority: number;
+  readonly group: string | null;
+  readonly attempts: number;
+  /** Attempts that have ended. */
+  readonly attemptsMade: number;
+  /** How often its worker was lost. */
+  readonly stalls: number;
+  /** When it may run, if it is delayed. */
+  readonly dueMs: number | null;
+  readonly progress: unknown;
+  /** Of a job that is done. */
+  readonly result: R | null;
+  /** Of a dead one, or the last one of a job that is tried again. */
+  readonly error: JobError | null;
+  readonly finishedMs: number | null;
+  readonly parent: string | null;
+  readonly children: readonly string[];
+}
+
+/** What the server must know of a job; short names, since they are in every record. */
+export interface Facts {
+  g?: string;
+  p?: number;
+  u?: string;
+  /** The parent; K its shard's address if that is in another slot, C this job's name there, f what its death means. */
+  k?: string;
+  K?: string;
+  C?: string;
+  f?: "wait" | "fail" | "ignore";
+  c?: readonly string[];
+  /** Nothing is kept when it is done. */
+  n?: 1;
+}
+
+export interface StoredOptions {
+  readonly attempts: number;
+  readonly backoff: Backoff | undefined;
+  readonly timeoutMs: number | undefined;
+}
+
+/** A job ready to be sent: its id, how to place it, and its record from the facts on. */
+export interface Prepared {
+  readonly id: string;
+  readonly how: string;
+  readonly tail: string | Uint8Array;
+}
+
+export interface Kinship {
+  readonly parent?: {
+    readonly id: string;
+    readonly address?: string;
+    readonly name?: string;
+    readonly onDead?: Facts["f"];
+  };
+  readonly children?: readonly string[];
+  readonly messages?: readonly string[];
+}
+
+const PLAIN: JobOptions = {};
+
+/** Makes a record. `defaults` have been checked. */
+export function prepare<T>(
+  id: string,
+  data: T,
+  options: JobOptions = PLAIN,
+  defaults: JobOptions,
+  codec: Codec<T>,
+  maxBytes: number,
+  kin?: Kinship,
+): Prepared {
+  const payload = encodeWithin(codec, data, maxBytes, "the payload of a job");
+  if (options === PLAIN && defaults === PLAIN && kin === undefined) return { id, how: "", tail: join("\n\n", payload) };
+  const facts: Facts = {};
+  const how: Record<string, unknown> = {};
+  placing(options, defaults, facts, how);
+  if (kin?.parent !== undefined) {
+    facts.k = kin.parent.id;
+    if (kin.parent.address !== undefined) facts.K = kin.parent.address;
+    if (kin.parent.name !== undefined) facts.C = kin.parent.name;
+    if (kin.parent.onDead !== undefined) facts.f = kin.parent.onDead;
+  }
+  if (kin?.children !== undefined) {
+    facts.c = kin.children;
+    how.c = kin.children;
+    if (kin.messages !== undefined && kin.messages.length > 0) how.o = kin.messages;
+  }
+  if ((options.keep ?? defaults.keep) === false) facts.n = 1;
+  const head = `${textOf(facts)}\n${ownOptions(options, defaults)}\n`;
+  return { id, how: textOf(how), tail: join(head, payload) };
+}
+
+export const NO_OPTIONS = PLAIN;
+
+function placing(options: JobOptions, defaults: JobOptions, facts: Facts, how: Record<string, unknown>): void {
+  const priority = options.priority ?? defaults.priority ?? 0;
+  if (priority !== 0) how.p = facts.p = checkInteger(priority, "priority", -1000, 1000);
+  if (options.group !== undefined) how.g = facts.g = checkWord(options.group, "group");
+  if (options.delayMs !== undefined && options.at !== undefined) {
+    throw new InputError("a job has a delay or a time, not both");
+  }
+  if (options.delayMs !== undefined && options.delayMs !== 0) how.d = checkMs(options.delayMs, "delayMs");
+  if (options.at !== undefined) {
+    const at = typeof options.at === "number" ? options.at : options.at.getTime();
+    if (!Number.isFinite(at) || at < 0 || at > 8.64e15) throw new InputError("at must be a time");
+    how.t = Math.ceil(at);
+  }
+  if (options.lifo === true) how.l = true;
+  if (options.dedup !== undefined) {
+    const { id, mode, windowMs } = checkDedup(options.dedup);
+    how.u = id;
+    if (mode === "simple") facts.u = id;
+    else how.w = windowMs;
+    if (mode === "debounce") {
+      if (options.delayMs !== undefined || options.at !== undefined) {
+        throw new InputError("a debounced job is delayed by its window");
+      }
+      how.m = mode;
+      how.d = windowMs;
+    }
+  }
+}
+
+function ownOptions(options: JobOptions, defaults: JobOptions): string {
+  const own: { a?: number; b?: Backoff; t?: number } = {};
+  const attempts = options.attempts ?? defaults.attempts ?? 1;
+  if (attempts !== 1) own.a = checkInteger(attempts, "attempts", 1, 1_000_000);
+  const backoff = options.backoff ?? defaults.backoff;
+  if (backoff !== undefined) own.b = checkBackoff(backoff);
+  const timeoutMs = options.timeoutMs ?? defaults.timeoutMs;
+  if (timeoutMs !== undefined) own.t = checkMs(timeoutMs, "timeoutMs", 1);
+  return textOf(own);
+}
+
+function textOf(value: object): string {
+  for (const _ in value) return JSON.stringify(value);
+  return "";
+}
+
+function join(head: string, payload: string | Uint8Array): string | Uint8Array {
+  return typeof payload === "string" ? head + payload : Buffer.concat([Buffer.from(head, "utf8"), payload]);
+}
+
+// ------------------------------------------------------------------------------------------------ reading
+
+export interface ParsedRecord {
+  readonly createdMs: number;
+  readonly facts: Facts;
+  readonly options: StoredOptions;
+  readonly payload: string | Buffer;
+}
+
+const NO_FACTS: Facts = {};
+const NO_STORED: StoredOptions = { attempts: 1, backoff: undefined, timeoutMs: undefined };
+
+export function parseRecord(record: string | Buffer): ParsedRecord {
+  if (typeof record === "string") {
+    const first = record.indexOf("\n");
+    const second = record.indexOf("\n", first + 1);
+    return parsed(record.slice(0, first), record.slice(first + 1, second), record.slice(second + 1));
+  }
+  const first = record.indexOf(10);
+  const second = record.indexOf(10, first + 1);
+  return parsed(
+    record.toString("utf8", 0, first),
+    record.toString("utf8", first + 1, second),
+    record.subarray(second + 1),
+  );
+}
+
+function parsed(head: string, own: string, payload: string | Buffer): ParsedRecord {
+  const semicolon = head.indexOf(";");
+  const facts = semicolon === head.length - 1 ? NO_FACTS : (JSON.parse(head.slice(semicolon + 1)) as Facts);
+  return { createdMs: Number.parseInt(head, 10), facts, options: own === "" ? NO_STORED : storedOptions(own), payload };
+}
+
+function storedOptions(own: string): StoredOptions {
+  const { a, b, t } = JSON.parse(own) as { a?: number; b?: Backoff; t?: number };
+  return { attempts: a ?? 1, backoff: b, timeoutMs: t };
+}
+
+export interface Befallen {
+  readonly made: number;
+  readonly stalls: number;
+  readonly error: JobError | null;
+}
+
+const NOTHING: Befallen = { made: 0, stalls: 0, error: null };
+
+export function parseState(state: string): Befallen {
+  if (state === "") return NOTHING;
+  const [, made, stalls, error] = /^(\d+);(\d+);([\s\S]*)$/.exec(state)!;
+  return { made: Number(made), stalls: Number(stalls), error: error === "" ? null : (JSON.parse(error!) as JobError) };
+}
+
+export interface Ending {
+  readonly finishedMs: number;
+  readonly made: number;
+  readonly payload: string | Buffer;
+}
+
+export function parseEnding(ending: string | Buffer): Ending {
+  if (typeof ending === "string") {
+    const [head, when, made] = ending.split(";", 3) as [string, string, string];
+    return {
+      finishedMs: Number(when),
+      made: Number(made),
+      payload: ending.slice(head.length + when.length + made.length + 3),
+    };
+  }
+  const end = ending.indexOf(59, ending.indexOf(59, ending.indexOf(59) + 1) + 1);
+  const [, when, made] = ending.toString("latin1", 0, end).split(";");
+  return { finishedMs: Number(when), made: Number(made), payload: ending.subarray(end + 1) };
+}
+
+export function textFrom(value: Reply | undefined): string {
+  if (typeof value === "string") return value;
+  return Buffer.isBuffer(value) ? value.toString("utf8") : String(value ?? "");
+}
+
+/** From what the scripts of scripts/read.ts say about a job. */
+export function describeJob<T, R>(reply: Reply, codec: Codec<T>, resultCodec: Codec<R>): Job<T, R> | null {
+  if (!Array.isArray(reply)) return null;
+  const state = textFrom(reply[1]);
+  const { createdMs, facts, options, payload } = parseRecord(reply[2] as string | Buffer);
+  const befallen = parseState(textFrom(reply[3]));
+  const ended = state === "done" || state === "dead";
+  const ending = ended ? parseEnding(reply[4] as string | Buffer) : null;
+  const progress = textFrom(reply[5]);
+  const due = textFrom(reply[6]);
+  return {
+    id: textFrom(reply[0]),
+    state: state === "parent" ? "waitingForChildren" : (state as JobState),
+    data: codec.decode(payload),
+    createdMs,
+    priority: facts.p ?? 0,
+    group: facts.g ?? null,
+    attempts: options.attempts,
+    attemptsMade: ending?.made ?? befallen.made,
+    stalls: befallen.stalls,
+    dueMs: due === "" ? null : Number(due),
+    progress: progress === "" ? null : JSON.parse(progress),
+    result: state === "done" ? decodeResult(ending!.payload, resultCodec) : null,
+    error: state === "dead" ? (JSON.parse(textFrom(ending!.payload)) as JobError) : befallen.error,
+    finishedMs: ending?.finishedMs ?? null,
+    parent: facts.k ?? null,
+    children: facts.c ?? [],
+  };
+}
+
+/** A handler that returns nothing leaves an empty result. */
+export function decodeResult<R>(payload: string | Buffer, codec: Codec<R>): R | null {
+  return payload.length === 0 ? null : codec.decode(payload);
+}

@@ -1,0 +1,425 @@
+/**
+ * The one script of a busy worker: says how its jobs ended and takes the next ones, in one round trip for as many as there are.
+ * On the way it does what is due: delayed jobs, leases that ran out, schedules, windows. Work per call is bounded everywhere;
+ * what is left over makes the next call come at once (`nextMs` 0).
+ *
+ * A worker that asks thousands of times a second need not look at the clock's things each time: it says when (`look`). Asked for
+ * more than there is, the script says when something is due in any case.
+ */
+
+import { defineScript } from "../../../base/script.ts";
+import type { Reply } from "../../../connection/port.ts";
+import { KEY_NAMES } from "../keys.ts";
+import { ENDING } from "./core.ts";
+
+/** Most jobs taken in one call; Lua's stack and fairness to other clients set the bound. */
+export const MAX_TAKEN = 500;
+
+export interface CycleReply {
+  /** Whether the session goes on. */
+  readonly alive: boolean;
+  readonly now: number;
+  /** In how many milliseconds something is due; 0 for at once, -1 for no time known. */
+  readonly next: number;
+  readonly lost: readonly Reply[];
+  readonly cancels: readonly Reply[];
+  /** Name, time and specification of each that needs its next time worked out. */
+  readonly schedules: readonly Reply[];
+  readonly messages: readonly Reply[];
+  /** Id, fence, what befell it and record of each. */
+  readonly jobs: readonly Reply[];
+}
+
+const NONE: readonly Reply[] = [];
+
+/** Lists that are empty come as 0. */
+function readReply(reply: Reply): CycleReply {
+  const parts = reply as Reply[];
+  const list = (at: number): readonly Reply[] => (Array.isArray(parts[at]) ? parts[at] : NONE);
+  return {
+    alive: parts[0] === 1,
+    now: parts[1] as number,
+    next: parts[2] as number,
+    lost: list(3),
+    cancels: list(4),
+    schedules: list(5),
+    messages: list(6),
+    jobs: list(7),
+  };
+}
+
+const PREPARE = `
+local want = tonumber(most)
+local tally = "m" .. math.floor(now / 60000) .. "d"
+local names = {
+  "w" .. session, "#paused", "#settings", "#trail", "#cancels", "#awaited", "#special", "#fence", tally, "#now",
+}
+for i = 1, #finished, 4 do names[#names + 1] = "f" .. finished[i] end
+local held = readAll(data, names)
+configure(held[3], held[4])
+mindClock(held[10])
+local keep = cfg.kd or 1000
+local awaited = held[6] and held[6] ~= "0"
+special = held[7] and true or false
+`;
+
+const ENDED = String.raw`
+local lost, results, ended, gone, done_n, retried_n, dead_n = {}, {}, {}, {}, 0, 0, 0
+local fields, leases = {}, {}
+
+local function succeed(id, fence, made, payload, x)
+  if x then
+    undedup(id, x)
+    tellParent(id, x, true, payload)
+  end
+  if awaited then answer(id, "result", payload) end
+  done_n = done_n + 1
+  if keep > 0 and not (x and x.n) then
+    ended[#ended + 1] = now
+    ended[#ended + 1] = id
+    fields[#fields + 1] = "r" .. id
+    fields[#fields + 1] = fence .. ";" .. now .. ";" .. made .. ";" .. payload
+  else
+    forget({ id })
+  end
+  results[#results + 1] = id
+end
+
+-- Back to where it waits: after a failure (what: r) or untouched (h).
+local function again(id, what, delay, payload, x, seq)
+  local state = call("HGET", data, "s" .. id) or "0;0;"
+  local made, stalls, why = string.match(state, "^(%d+);(%d+);(.*)$")
+  if what == "r" then
+    made, why = made + 1, payload
+    retried_n = retried_n + 1
+    emit("retry", id .. "\n" .. delay .. "\n" .. payload)
+    trail = math.max(trail, 1)
+    call("HSET", data, "s" .. id, made .. ";" .. stalls .. ";" .. why, "#trail", trail)
+  else
+    emit("waiting", id)
+  end
+  if x and x.g and (cfg.gc or 1) == 1 then
+    call("ZADD", index, 0, groupMember(x, seq, id))
+    if delay > 0 then blockGroup(x.g, now + delay) end
+  elseif delay > 0 then
+    call("ZADD", delayed, now + delay, id)
+    -- Idle workers must learn when to look again.
+    if call("ZRANGE", delayed, 0, 0)[1] == id then rouse() end
+  else
+    place(id, x, seq, what == "h")
+  end
+end
+
+local function finish(i, holding)
+  local id, fence, what, payload = finished[i], finished[i + 1], finished[i + 2], finished[i + 3]
+  local x, seq, cancelled
+  if holding ~= fence then
+    local number, plus, mark = string.match(holding or "", "^(%d+)(%+?)(x?)$")
+    if number ~= fence then
+      -- Told before, and only the answer was lost?
+      local told = call("HGET", data, "r" .. id)
+      if not (told and string.match(told, "^%d+") == fence) then lost[#lost + 1] = id end
+      return
+    end
+    cancelled = mark == "x"
+    if plus == "+" then x, seq = facts(call("HGET", data, "j" .. id)) end
+  end
+  gone[#gone + 1] = id
+  leases[#leases + 1] = "f" .. id
+  if cancelled and call("ZREM", index, "x" .. id) == 1 then call("HINCRBY", data, "#cancels", -1) end
+  local kind, number = string.sub(what, 1, 1), tonumber(string.sub(what, 2))
+  if kind == "d" then
+    succeed(id, fence, number, payload, x)
+  elseif kind == "x" then
+    dead_n = dead_n + 1
+    bury(id, x, fence, number, payload)
+  else
+    again(id, kind, number, payload, x, seq)
+  end
+  if x and x.g then groupEnds(x.g) end
+end
+
+for i = 1, #finished, 4 do finish(i, held[(i - 1) / 4 + 11]) end
+if #gone > 0 then
+  callAll("ZREM", active, gone)
+  callAll("HDEL", data, leases)
+end
+if #results > 0 then
+  emit("done", table.concat(results, "\n"))
+  if #ended > 0 then callAll("ZADD", done, ended) end
+  if held[9] then
+    fields[#fields + 1] = tally
+    fields[#fields + 1] = held[9] + done_n
+  else
+    count("d", done_n)
+  end
+end
+count("r", retried_n)
+count("x", dead_n)
+`;
+
+const DUE = String.raw`
+local schedules, messages, more = {}, {}, false
+
+local function endSchedule(name)
+  call("ZREM", timers, "t" .. name)
+  call("ZREM", index, "t" .. name)
+  call("HDEL", data, "t" .. name, "u" .. name)
+end
+
+-- A schedule makes one job for each time it names, whoever looks first. Times by a calendar are worked out by the worker.
+local function fire(name)
+  local named = call("HMGET", data, "t" .. name, "u" .. name)
+  if not named[1] or not named[2] then return endSchedule(name) end
+  local spec = cjson.decode(named[1])
+  local at, fired, made = string.match(named[2], "^(%d+);(%d+);(%d+)$")
+  at, made = tonumber(at), tonumber(made)
+  if fired ~= string.format("%d", at) then
+    made = made + 1
+    local id = "schedule:" .. name .. ":" .. string.format("%d", at) .. (spec.suffix or "")
+    -- The clock was put back: this time comes again.
+    while call("HEXISTS", data, "j" .. id) == 1 do id = id .. "+" end
+    local x, seq = facts("0,;" .. spec.tail), call("HINCRBY", data, "#seq", 1)
+    call("HSET", data, "j" .. id, now .. "," .. seq .. ";" .. spec.tail)
+    place(id, x, seq, false)
+    emit("added", id)
+  end
+  if spec.limit and made >= spec.limit then return endSchedule(name) end
+  local following = now + 5000
+  if spec.every then
+    following = at + spec.every * (math.floor((now - at) / spec.every) + 1)
+    if spec["until"] and following > spec["until"] then return endSchedule(name) end
+    call("HSET", data, "u" .. name, string.format("%d;%d;%d", following, at, made))
+  else
+    call("HSET", data, "u" .. name, string.format("%d;%d;%d", at, at, made))
+    schedules[#schedules + 1] = name
+    schedules[#schedules + 1] = string.format("%d", at)
+    schedules[#schedules + 1] = named[1]
+  end
+  call("ZADD", timers, following, "t" .. name)
+end
+
+local function expire(dead_session)
+  local ids = call("ZRANGEBYSCORE", active, dead_session, dead_session, "LIMIT", 0, 200)
+  for i = 1, #ids do stall(ids[i]) end
+  if #ids < 200 then
+    call("ZREM", timers, "w" .. dead_session)
+    call("HDEL", data, "w" .. dead_session)
+  else
+    more = true
+  end
+end
+
+local function onTimer(member)
+  local kind, name = string.sub(member, 1, 1), string.sub(member, 2)
+  if kind == "w" then
+    -- Our own is not over while we ask; its renewal is late.
+    if name == session then call("ZADD", timers, now + leaseMs, member) else expire(name) end
+  elseif kind == "t" then
+    fire(name)
+  elseif kind == "o" then
+    call("ZADD", timers, now + 10000, member)
+    messages[#messages + 1] = name
+  else
+    call("ZREM", timers, member)
+    if kind == "g" then
+      local running = groupState(name)
+      setGroup(name, running, 0)
+      offer(name)
+    elseif kind == "d" then
+      local current = call("HGET", data, "d" .. name)
+      if current and tonumber(string.match(current, "\n(%d+)$")) <= now then call("HDEL", data, "d" .. name) end
+    elseif kind == "e" then
+      call("ZREMRANGEBYLEX", index, "[s" .. name .. "\n", "(s" .. name .. "\11")
+    end
+  end
+end
+
+local function promote()
+  local due = call("ZRANGEBYSCORE", delayed, "-inf", now, "LIMIT", 0, 200)
+  if #due == 0 then return end
+  more = more or #due == 200
+  callAll("ZREM", delayed, due)
+  local names = {}
+  for i = 1, #due do names[i] = "j" .. due[i] end
+  local records = readAll(data, names)
+  for i = 1, #due do
+    if records[i] then
+      local x, seq = facts(records[i])
+      place(due[i], x, seq, false)
+    end
+  end
+  emit("waiting", table.concat(due, "\n"))
+end
+
+if want > 0 and look == "1" then
+  local due = call("ZRANGEBYSCORE", timers, "-inf", now, "LIMIT", 0, 50)
+  for i = 1, #due do onTimer(due[i]) end
+  more = more or #due == 50
+  promote()
+end
+`;
+
+const TAKE = String.raw`
+local jobs, freeAt = {}, nil
+
+-- How many the limits of the queue allow.
+local function allowed()
+  local most = want
+  if cfg.c then most = math.min(most, cfg.c - call("ZCARD", active)) end
+  if cfg.rm then
+    local from = "r" .. string.format("%013d", now - cfg.rw + 1)
+    call("ZREMRANGEBYLEX", index, "[r", "(" .. from)
+    local left = cfg.rm - call("ZLEXCOUNT", index, "[r", "(s")
+    if left < most then
+      most = left
+      local first = call("ZRANGEBYLEX", index, "[r", "(s", "LIMIT", 0, 1)[1]
+      if first then freeAt = tonumber(string.sub(first, 2, 14)) + cfg.rw end
+    end
+  end
+  return most
+end
+
+local ids
+local function fromPrio(low, high, most)
+  if most <= 0 then return end
+  local got = call("ZRANGEBYSCORE", prio, low, high, "LIMIT", 0, most)
+  if #got > 0 then callAll("ZREM", prio, got) end
+  for i = 1, #got do ids[#ids + 1] = got[i] end
+end
+
+local function fromList(most)
+  if most <= 0 then return end
+  local got = call("LPOP", wait, most)
+  if got then for i = 1, #got do ids[#ids + 1] = got[i] end end
+end
+
+local function fromRing(upto)
+  while #ids < upto do
+    local id = takeFromRing()
+    if not id then return end
+    ids[#ids + 1] = id
+  end
+end
+
+-- Urgent ones first; then groups and the rest in turn, so that neither starves the other; then those that can wait.
+local function take(most)
+  ids = {}
+  if most <= 0 then return end
+  if not special then return fromList(most) end
+  fromPrio("-inf", "(0", most)
+  local left = most - #ids
+  local turn = left == 1 and call("HINCRBY", data, "#turn", 1) % 2 or math.floor(left / 2)
+  fromRing(#ids + turn)
+  fromList(most - #ids)
+  fromRing(most)
+  fromPrio("0", "+inf", most - #ids)
+end
+
+local function lease()
+  local names = {}
+  for i = 1, #ids do
+    names[i * 2 - 1] = "j" .. ids[i]
+    names[i * 2] = "s" .. ids[i]
+  end
+  local known = readAll(data, names)
+  local fence = tonumber(held[8] or 0)
+  fields[#fields + 1] = "#fence"
+  fields[#fields + 1] = fence + #ids
+  local leased, starts, taken = {}, {}, {}
+  for i = 1, #ids do
+    local id, record = ids[i], known[i * 2 - 1]
+    if record then
+      local mine = string.format("%d", fence + i)
+      taken[#taken + 1] = id
+      leased[#leased + 1] = session
+      leased[#leased + 1] = id
+      fields[#fields + 1] = "f" .. id
+      fields[#fields + 1] = string.match(record, "^%d+,%d*;\n") and mine or mine .. "+"
+      if cfg.rm then
+        starts[#starts + 1] = 0
+        starts[#starts + 1] = "r" .. string.format("%013d", now) .. "\n" .. mine
+      end
+      jobs[#jobs + 1] = id
+      jobs[#jobs + 1] = mine
+      jobs[#jobs + 1] = known[i * 2] or ""
+      jobs[#jobs + 1] = record
+    end
+  end
+  if #taken == 0 then return end
+  callAll("ZADD", active, leased)
+  if #starts > 0 then callAll("ZADD", index, starts) end
+  emit("active", table.concat(taken, "\n"))
+end
+
+local most = 0
+if want > 0 and held[1] and not held[2] then
+  most = allowed()
+  take(most)
+  if #ids > 0 then lease() end
+end
+if #fields > 0 then callAll("HSET", data, fields) end
+-- After the results are written: some of those that ended just now may be over the bound already.
+if #ended > 0 then trim(done, keep, cfg.da) end
+publish()
+
+local function anyLeft()
+  return call("EXISTS", wait, prio, ring) > 0
+end
+
+-- When to look again if nothing wakes the worker before: -1 for no time known.
+local function nextMs()
+  if more then return 0 end
+  local head = -1
+  local function at(ms) if ms and (head < 0 or ms < head) then head = ms end end
+  at(tonumber(call("ZRANGE", delayed, 0, 0, "WITHSCORES")[2]))
+  at(tonumber(call("ZRANGE", timers, 0, 0, "WITHSCORES")[2]))
+  if freeAt and anyLeft() then at(freeAt) end
+  return head < 0 and -1 or math.max(0, math.ceil(head - now))
+end
+
+local following = -1
+if want > 0 and #jobs < want * 4 then
+  following = nextMs()
+elseif not held[2] and call("EXISTS", wake) == 0 and anyLeft() then
+  call("RPUSH", wake, "1")
+end
+local cancels = {}
+if held[5] and held[5] ~= "0" then cancels = call("ZRANGEBYLEX", index, "[x", "(y", "LIMIT", 0, 100) end
+local function some(list) return #list > 0 and list or 0 end
+return { held[1] and 1 or 0, now, following, some(lost), some(cancels), some(schedules), some(messages), some(jobs) }
+`;
+
+const shape = {
+  keys: KEY_NAMES,
+  args: ["session", "leaseMs", "look", "most"],
+  rest: "finished",
+  include: [...ENDING, PREPARE, ENDED, DUE],
+  lua: TAKE,
+  reply: readReply,
+} as const;
+
+/**
+ * Ends one job and does what goes with that, all or nothing: the effects run if the lease is current, before the ending is
+ * written. Commands that fail stop the script, and the job has not ended.
+ */
+const EFFECTS = `
+local current = held[11]
+if current and string.match(current, "^%d+") == finished[2] then
+  for _, command in ipairs(cjson.decode(effects)) do call(unpack(command)) end
+end
+`;
+
+export const endWithEffects = defineScript({
+  ...shape,
+  name: "queue.effects",
+  args: [...shape.args, "effects"],
+  restKeys: "touched",
+  include: [...ENDING, PREPARE, EFFECTS, ENDED, DUE],
+});
+
+/** `finished`: for each its id, fence, how (d made, r delay, x made, h delay) and result or error. */
+export const cycle = defineScript({ ...shape, name: "queue.cycle" });
+
+/** The same for payloads that are bytes. */
+export const cycleBytes = defineScript({ ...shape, name: "queue.cycle", buffers: true });

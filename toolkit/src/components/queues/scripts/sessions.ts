@@ -1,0 +1,113 @@
+/** Sessions: one run of one worker on one shard. Its jobs are leased together. */
+
+import { defineScript, NOW_MS } from "../../../base/script.ts";
+import type { Reply } from "../../../connection/port.ts";
+import { KEY_NAMES } from "../keys.ts";
+import { ENDING } from "./core.ts";
+
+export interface Joined {
+  readonly session: string;
+  /** Of the jobs that the worker believes to have: those that it has no longer. */
+  readonly lost: readonly string[];
+}
+
+/**
+ * Begins a session, or makes sure of one after a doubtful moment (a lost answer may have leased jobs that nobody heard of: they
+ * are put back). `held`: id and fence of each job in hand. Repeating it is safe: a session without jobs just runs out.
+ */
+export const joinSession = defineScript({
+  name: "queue.join",
+  keys: KEY_NAMES,
+  args: ["session", "leaseMs"],
+  rest: "held",
+  include: ENDING,
+  repeatable: true,
+  lua: `
+local known = call("HMGET", data, "w" .. session, "#settings", "#trail", "#now")
+configure(known[2], known[3])
+mindClock(known[4])
+local lost, mine = {}, {}
+for i = 1, #held, 2 do
+  local fence = call("HGET", data, "f" .. held[i])
+  if fence and string.match(fence, "^%d+") == held[i + 1] then
+    mine[held[i]] = true
+  else
+    lost[#lost + 1] = held[i]
+  end
+end
+if not known[1] then
+  session = string.format("%d", call("HINCRBY", data, "#session", 1))
+  call("HSET", data, "w" .. session, leaseMs)
+else
+  for _, id in ipairs(call("ZRANGEBYSCORE", active, session, session)) do
+    if not mine[id] then
+      call("ZREM", active, id)
+      call("HDEL", data, "f" .. id)
+      local record = call("HGET", data, "j" .. id)
+      if record then
+        local x, seq = facts(record)
+        place(id, x, seq, true)
+        if x and x.g then groupEnds(x.g) end
+        emit("waiting", id)
+      end
+    end
+  end
+  if call("EXISTS", wait, prio, ring) > 0 then rouse() end
+end
+call("ZADD", timers, now + leaseMs, "w" .. session)
+publish()
+return { session, lost }
+`,
+  reply(reply: Reply): Joined {
+    const [session, lost] = reply as [string, string[]];
+    return { session: String(session), lost };
+  },
+});
+
+/** 1 if the session goes on for another lease, 0 if it is over. */
+export const renewSession = defineScript({
+  name: "queue.renew",
+  whileMoving: true,
+  keys: ["data", "timers"],
+  args: ["session", "leaseMs"],
+  include: [NOW_MS],
+  repeatable: true,
+  lua: `
+if redis.call("HEXISTS", data, "w" .. session) == 0 then return 0 end
+redis.call("ZADD", timers, now + leaseMs, "w" .. session)
+return 1
+`,
+  reply: Number,
+});
+
+/** Ends a session; jobs that are still in it run again at once, without being counted as stalled. */
+export const leaveSession = defineScript({
+  name: "queue.leave",
+  keys: KEY_NAMES,
+  args: ["session"],
+  include: ENDING,
+  repeatable: true,
+  lua: `
+local known = call("HMGET", data, "#settings", "#trail")
+configure(known[1], known[2])
+local ids = call("ZRANGEBYSCORE", active, session, session)
+for i = 1, #ids do
+  local id = ids[i]
+  call("ZREM", active, id)
+  call("HDEL", data, "f" .. id)
+  local record = call("HGET", data, "j" .. id)
+  if record then
+    local x, seq = facts(record)
+    place(id, x, seq, true)
+    if x and x.g then groupEnds(x.g) end
+    emit("waiting", id)
+  end
+end
+call("ZREM", timers, "w" .. session)
+call("HDEL", data, "w" .. session)
+if call("EXISTS", wait, prio, ring) > 0 then rouse() end
+publish()
+return #ids
+`,
+  reply: Number,
+});

@@ -1,0 +1,181 @@
+/**
+ * Waiting for the ends of jobs. All waiters of a queue object share one follower of the events of each shard, which runs while
+ * there are any. A job that somebody waits for has its result in the event itself, so it does not matter how soon the job is
+ * dropped. Whenever something may have been missed, and every few seconds, the store is asked.
+ */
+import type { Codec } from "../../base/codec.ts";
+import { ClosedError } from "../../base/errors.ts";
+import type { Store } from "../../connection/store.ts";
+import { type Entry, followStream } from "./events.ts";
+import type { QueueKeys } from "./keys.ts";
+import { decodeResult, type JobError, parseEnding, textFrom } from "./record.ts";
+import { awaitJob, awaitJobBytes } from "./scripts/read.ts";
+
+/** How a job ended. `missing`: there is no such job, or it ended and was dropped before anybody asked. */
+export type Outcome<R> =
+  | { readonly status: "done"; readonly result: R | null }
+  | { readonly status: "dead"; readonly error: JobError }
+  | { readonly status: "missing" }
+  | { readonly status: "timeout" };
+
+export interface WaitForOptions {
+  /** How long to wait; without it, until the job has ended. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+const RECHECKED = 100;
+
+export class Waiters<R> {
+  readonly #store: Store;
+  readonly #keys: QueueKeys;
+  readonly #codec: Codec<R>;
+  readonly #waiting = new Map<string, Set<(outcome: Outcome<R>) => void>>();
+  /** Ids that are being added: that the store does not know them yet means nothing. */
+  readonly #expected = new Set<string>();
+  #follower: AbortController | null = null;
+  #rechecking = false;
+
+  constructor(store: Store, keys: QueueKeys, codec: Codec<R>) {
+    this.#store = store;
+    this.#keys = keys;
+    this.#codec = codec;
+  }
+
+  async wait(id: string, options: WaitForOptions): Promise<Outcome<R>> {
+    options.signal?.throwIfAborted();
+    const { outcome, place } = await this.#ask(id);
+    return outcome ?? this.#settled(id, options, place);
+  }
+
+  /** Listens for a job before it is there, so that however fast it ends, nothing is missed; then `add` adds it. */
+  async expect(id: string, options: WaitForOptions, add: () => Promise<boolean>): Promise<Outcome<R>> {
+    options.signal?.throwIfAborted();
+    const place = this.#follower === null ? (await this.#ask(id)).place : "";
+    const abort = new AbortController();
+    const signal = options.signal === undefined ? abort.signal : AbortSignal.any([abort.signal, options.signal]);
+    const settled = this.#settled(id, { ...options, signal }, place);
+    settled.catch(() => {});
+    this.#expected.add(id);
+    try {
+      const added = await add();
+      this.#expected.delete(id);
+      if (added) return await settled;
+    } catch (error) {
+      this.#expected.delete(id);
+      abort.abort();
+      throw error;
+    }
+    abort.abort();
+    return this.wait(id, options);
+  }
+
+  #settled(id: string, { timeoutMs, signal }: WaitForOptions, place: string): Promise<Outcome<R>> {
+    return new Promise((resolve, reject) => {
+      const stop = AbortSignal.any([this.#store.closeSignal, ...(signal === undefined ? [] : [signal])]);
+      const end = () => {
+        timer?.cancel();
+        stop.removeEventListener("abort", onAbort);
+        this.#remove(id, settle);
+      };
+      const settle = (result: Outcome<R>) => {
+        end();
+        resolve(result);
+      };
+      const onAbort = () => {
+        end();
+        reject(stop.reason ?? new ClosedError());
+      };
+      const timer =
+        timeoutMs === undefined
+          ? null
+          : this.#store.clock.after(timeoutMs, () => settle({ status: "timeout" }), { keepAlive: true });
+      if (stop.aborted) return onAbort();
+      stop.addEventListener("abort", onAbort, { once: true });
+      this.#add(id, settle, place);
+    });
+  }
+
+  async #ask(id: string): Promise<{ readonly outcome: Outcome<R> | null; readonly place: string }> {
+    const script = this.#codec.binary ? awaitJobBytes : awaitJob;
+    const [status, ending, place] = (await this.#store.run(script, { ...this.#keys, id })) as [string, string, string];
+    const from = textFrom(place);
+    switch (textFrom(status)) {
+      case "done":
+        return {
+          outcome: { status: "done", result: decodeResult(parseEnding(ending).payload, this.#codec) },
+          place: from,
+        };
+      case "dead":
+        return { outcome: { status: "dead", error: JSON.parse(textFrom(parseEnding(ending).payload)) }, place: from };
+      case "missing":
+        return { outcome: { status: "missing" }, place: from };
+      default:
+        return { outcome: null, place: from };
+    }
+  }
+
+  #add(id: string, settle: (outcome: Outcome<R>) => void, place: string): void {
+    const same = this.#waiting.get(id);
+    if (same === undefined) this.#waiting.set(id, new Set([settle]));
+    else same.add(settle);
+    if (this.#follower !== null) return;
+    this.#follower = new AbortController();
+    const stop = AbortSignal.any([this.#follower.signal, this.#store.closeSignal]);
+    const options = { buffers: this.#codec.binary, onIdle: () => void this.#recheck() };
+    void followStream(this.#store, this.#keys.events, place, stop, (entries) => this.#read(entries), options);
+  }
+
+  #remove(id: string, settle: (outcome: Outcome<R>) => void): void {
+    const same = this.#waiting.get(id);
+    same?.delete(settle);
+    if (same?.size === 0) this.#waiting.delete(id);
+    if (this.#waiting.size > 0) return;
+    this.#follower?.abort();
+    this.#follower = null;
+  }
+
+  #read(entries: readonly Entry[]): void {
+    for (const { fields } of entries) {
+      for (let at = 0; at + 1 < fields.length; at += 2) {
+        const kind = textFrom(fields[at]);
+        if (kind === "result" || kind === "error") this.#settle(kind, fields[at + 1] as string | Buffer);
+      }
+    }
+  }
+
+  #settle(kind: "result" | "error", value: string | Buffer): void {
+    const end = value.indexOf("\n");
+    const id = textFrom(value.slice(0, end));
+    const payload = typeof value === "string" ? value.slice(end + 1) : value.subarray(end + 1);
+    const settles = this.#waiting.get(id);
+    if (settles === undefined) return;
+    const outcome: Outcome<R> =
+      kind === "result"
+        ? { status: "done", result: decodeResult(payload, this.#codec) }
+        : { status: "dead", error: JSON.parse(textFrom(payload)) };
+    for (const settle of [...settles]) settle(outcome);
+  }
+
+  /** Asks about all, a part at a time. */
+  async #recheck(): Promise<void> {
+    if (this.#rechecking) return;
+    this.#rechecking = true;
+    try {
+      const ids = [...this.#waiting.keys()];
+      for (let at = 0; at < ids.length; at += RECHECKED) {
+        await Promise.all(ids.slice(at, at + RECHECKED).map((id) => this.#recheckOne(id)));
+      }
+    } catch {
+      // The next look comes by itself.
+    } finally {
+      this.#rechecking = false;
+    }
+  }
+
+  async #recheckOne(id: string): Promise<void> {
+    const { outcome } = await this.#ask(id);
+    if (outcome === null || (outcome.status === "missing" && this.#expected.has(id))) return;
+    for (const settle of [...(this.#waiting.get(id) ?? [])]) settle(outcome);
+  }
+}

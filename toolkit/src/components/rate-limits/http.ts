@@ -1,0 +1,99 @@
+/**
+ * Rate limits in front of an HTTP application: Express and anything else with (request, response, next), and Fastify.
+ *
+ *   app.use(limited(new RateLimiter(store, "api", { limit: 100, windowMs: 60_000 })));
+ *   fastify.addHook("onRequest", limitedHook(limiter));
+ *
+ * Every answer carries `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds); a refusal is 429 with
+ * `Retry-After` and a problem+json body.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { callback, defineOptions } from "../../base/options.ts";
+import type { RateLimiter, Verdict } from "./index.ts";
+
+export interface LimitedOptions<Request> {
+  /** Whom a request counts for; the address it came from by default. Null or undefined: not limited. */
+  readonly subject?: (request: Request) => string | null | undefined | Promise<string | null | undefined>;
+  readonly cost?: (request: Request) => number;
+}
+
+const OPTIONS = defineOptions<LimitedOptions<never>>("limited", { subject: callback, cost: callback });
+
+type Next = (error?: unknown) => void;
+
+/** Middleware for Express, Connect and plain Node servers. */
+export function limited<Request extends IncomingMessage>(
+  limiter: RateLimiter,
+  options: LimitedOptions<Request> = {},
+): (request: Request, response: ServerResponse, next: Next) => void {
+  OPTIONS.check(options);
+  return (request, response, next) => {
+    judge(limiter, options, request).then((verdict) => {
+      if (verdict === null) return next();
+      for (const [name, value] of headersOf(verdict)) response.setHeader(name, value);
+      if (verdict.allowed) return next();
+      response.statusCode = 429;
+      response.setHeader("Content-Type", "application/problem+json");
+      response.end(JSON.stringify(problem(verdict)));
+    }, next);
+  };
+}
+
+/** The parts of Fastify's request and reply that are used, so that Fastify itself need not be installed. */
+interface FastifyRequest {
+  readonly raw: IncomingMessage;
+  readonly ip: string;
+}
+interface FastifyReply {
+  header(name: string, value: string): unknown;
+  code(status: number): FastifyReply;
+  send(body: unknown): unknown;
+}
+
+/** An `onRequest` hook for Fastify. */
+export function limitedHook<Request extends FastifyRequest>(
+  limiter: RateLimiter,
+  options: LimitedOptions<Request> = {},
+): (request: Request, reply: FastifyReply) => Promise<unknown> {
+  OPTIONS.check(options);
+  return async (request, reply) => {
+    const verdict = await judge(limiter, options, request);
+    if (verdict === null) return undefined;
+    for (const [name, value] of headersOf(verdict)) reply.header(name, value);
+    if (verdict.allowed) return undefined;
+    reply.header("Content-Type", "application/problem+json");
+    return reply.code(429).send(problem(verdict));
+  };
+}
+
+async function judge<Request extends object>(
+  limiter: RateLimiter,
+  options: LimitedOptions<Request>,
+  request: Request,
+): Promise<Verdict | null> {
+  const subject = options.subject === undefined ? addressOf(request) : await options.subject(request);
+  if (subject === null || subject === undefined) return null;
+  return limiter.take(subject, options.cost === undefined ? {} : { cost: options.cost(request) });
+}
+
+/** `ip` is what Express and Fastify make of it with their trust-proxy settings. */
+function addressOf(request: object): string {
+  const { ip, socket } = request as { ip?: string; socket?: { remoteAddress?: string } };
+  return ip ?? socket?.remoteAddress ?? "unknown";
+}
+
+function* headersOf(verdict: Verdict): Generator<[string, string]> {
+  yield ["RateLimit-Limit", String(verdict.limit)];
+  yield ["RateLimit-Remaining", String(verdict.remaining)];
+  yield ["RateLimit-Reset", String(Math.ceil(verdict.resetAfterMs / 1000))];
+  if (!verdict.allowed) yield ["Retry-After", String(Math.max(1, Math.ceil(verdict.retryAfterMs / 1000)))];
+}
+
+function problem({ retryAfterMs }: Verdict): object {
+  return {
+    type: "about:blank",
+    title: "Too Many Requests",
+    status: 429,
+    detail: `Try again in ${Math.max(1, Math.ceil(retryAfterMs / 1000))} seconds.`,
+  };
+}

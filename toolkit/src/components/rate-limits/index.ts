@@ -1,0 +1,247 @@
+/**
+ * Rate limits: fixed window, exact sliding window, and GCRA behind one result; several rules judged together in one round
+ * trip; the server's clock.
+ *
+ *   const api = new RateLimiter(store, "api", { limit: 100, windowMs: 60_000 });
+ *   const verdict = await api.take(request.ip);
+ *   if (!verdict.allowed) respondWith(429, { "retry-after": Math.ceil(verdict.retryAfterMs / 1000) });
+ *
+ *   new RateLimiter(store, "login", [{ limit: 5, windowMs: 60_000 }, { limit: 20, windowMs: 86_400_000 }]);
+ */
+import { aStore } from "../../base/checks.ts";
+import { CinnabarError, InputError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
+import { choice, defineOptions, prefix, required, whole } from "../../base/options.ts";
+import type { RunOptions, Store } from "../../connection/store.ts";
+import { namesKey, ruleKey, subjectKey } from "./keys.ts";
+import { FIXED, GCRA, SLIDING, take, takeOne } from "./scripts.ts";
+
+export interface Rule {
+  /** Hits (or cost) allowed in a window. */
+  readonly limit: number;
+  readonly windowMs: number;
+  /** GCRA by default: smooth, and one small key a subject. */
+  readonly algorithm?: "fixed" | "sliding" | "gcra";
+  /** GCRA only: how much may come at once. The limit, unless said otherwise. */
+  readonly burst?: number;
+}
+
+export interface RateLimiterOptions {
+  readonly prefix?: string;
+  /** What to answer while the store cannot be reached: throw, or let through, or refuse. */
+  readonly whenUnreachable?: "throw" | "allow" | "deny";
+  /**
+   * How long one question to the store may take in all. Where `whenUnreachable` allows or denies, 1 000 by default; where it
+   * throws, as the store was opened.
+   */
+  readonly timeoutMs?: number;
+  /** Subjects that were refused are refused without asking the store until their time has come; this many are remembered. */
+  readonly remember?: number;
+}
+
+export interface Verdict {
+  readonly allowed: boolean;
+  /** Of the rule that is nearest to its limit. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** 0 when allowed; otherwise when it is worth another try. */
+  readonly retryAfterMs: number;
+  /** When that rule is as if nothing had happened. */
+  readonly resetAfterMs: number;
+  /** The store could not be reached and `whenUnreachable` decided. */
+  readonly unchecked?: true;
+}
+
+const MAX_SLIDING = 10_000;
+/** An answer that does not depend on the store is not waited for much longer than a person waits for a page. */
+const FAIL_OPEN_MS = 1_000;
+/** Limiters that nobody has used for so long are not listed. */
+const KEEP_NAMES_MS = 7 * 86_400_000;
+/** A limiter says that it is in use once in so many calls at the most; a power of two. */
+const ANNOUNCE_EVERY = 64;
+
+const LIST_RATE_LIMITERS_OPTIONS = defineOptions<{ readonly prefix?: string; readonly limit?: number }>(
+  "listRateLimiters",
+  {
+    prefix,
+    limit: whole(1, 100_000),
+  },
+);
+
+/** The limiters that were used in the last week, for those who look after the service. */
+export async function listRateLimiters(
+  store: Store,
+  options: { readonly prefix?: string; readonly limit?: number } = {},
+): Promise<{ readonly name: string; readonly rules: readonly Rule[] }[]> {
+  LIST_RATE_LIMITERS_OPTIONS.check(options);
+  const names = new NameIndex(store, namesKey(options.prefix ?? "limit"), KEEP_NAMES_MS);
+  const found = new Map<string, readonly Rule[]>();
+  for (const entry of await names.list(options.limit ?? 100)) {
+    const [name, rules] = JSON.parse(entry) as [string, readonly Rule[]];
+    // The rules that were announced last are the ones that hold.
+    if (!found.has(name)) found.set(name, rules);
+  }
+  return [...found].map(([name, rules]) => ({ name, rules }));
+}
+
+const OPTIONS = defineOptions<RateLimiterOptions>("RateLimiter", {
+  prefix,
+  whenUnreachable: choice("throw", "allow", "deny"),
+  timeoutMs: whole(1),
+  remember: whole(0, 10_000_000),
+});
+
+const TAKE_OPTIONS = defineOptions<{ readonly cost?: number }>("RateLimiter.take", {
+  cost: whole(1),
+});
+
+const RULE_OPTIONS = defineOptions<Rule>("RateLimiter.rules", {
+  limit: required(whole(1)),
+  windowMs: required(whole(1, 366 * 86_400_000)),
+  algorithm: choice(FIXED, SLIDING, GCRA),
+  burst: whole(1),
+});
+
+export class RateLimiter {
+  readonly name: string;
+  readonly rules: readonly Rule[];
+  readonly #store: Store;
+  readonly #prefix: string;
+  readonly #whenUnreachable: "throw" | "allow" | "deny";
+  readonly #limits: RunOptions;
+  readonly #remember: number;
+  /** Subject → when it may try again (monotonic) and the verdict until then; oldest first. */
+  readonly #refused = new Map<string, { readonly until: number; readonly verdict: Verdict }>();
+  #calls = 0;
+  readonly #instance: string;
+  readonly #names: NameIndex;
+  readonly #entry: string;
+
+  constructor(store: Store, name: string, rules: Rule | readonly Rule[], options: RateLimiterOptions = {}) {
+    aStore("RateLimiter", store);
+    OPTIONS.check(options);
+    this.name = name;
+    this.rules = (Array.isArray(rules) ? rules : [rules]) as readonly Rule[];
+    if (this.rules.length === 0) throw new InputError("a rate limiter needs a rule");
+    for (const rule of this.rules) checkRule(rule);
+    this.#store = store;
+    this.#prefix = options.prefix ?? "limit";
+    this.#whenUnreachable = options.whenUnreachable ?? "throw";
+    const patienceMs = options.timeoutMs ?? (this.#whenUnreachable === "throw" ? undefined : FAIL_OPEN_MS);
+    this.#limits = {
+      timeoutMs: patienceMs,
+      // Who has an answer without the server does not wait for it.
+      whenOpen: this.#whenUnreachable === "throw" ? undefined : "fail",
+    };
+    this.#remember = options.remember ?? 0;
+    this.#instance = Math.floor(store.clock.random() * 2 ** 48).toString(36);
+    subjectKey(this.#prefix, name, "check");
+    this.#names = new NameIndex(store, namesKey(this.#prefix), KEEP_NAMES_MS);
+    this.#entry = JSON.stringify([name, this.rules]);
+  }
+
+  /** Charges the subject if every rule allows it. */
+  async take(subject: string, options: { readonly cost?: number } = {}): Promise<Verdict> {
+    TAKE_OPTIONS.check(options);
+    const { cost = 1 } = options;
+    const smallest = Math.min(...this.rules.map(({ limit, burst }) => burst ?? limit));
+    if (!Number.isInteger(cost) || cost < 1 || cost > smallest) {
+      throw new InputError(
+        `cost must be an integer from 1 to ${smallest}, which is all that the rules ever allow at once`,
+      );
+    }
+    if ((this.#calls & (ANNOUNCE_EVERY - 1)) === 0) this.#names.announce(this.#entry);
+    const refused = this.#refusedBefore(subject);
+    if (refused !== null) return refused;
+    const verdict = await this.#ask(subject, cost, "take");
+    // Who is refused a large cost may still be allowed a small one.
+    if (!verdict.allowed && verdict.unchecked !== true && cost === 1) this.#rememberRefusal(subject, verdict);
+    return verdict;
+  }
+
+  /** Whether `take` would be allowed, and what is left, without charging. */
+  async peek(subject: string): Promise<Verdict> {
+    const verdict = await this.#ask(subject, 1, "look");
+    return verdict.allowed ? { ...verdict, remaining: verdict.remaining + 1 } : verdict;
+  }
+
+  /** Forgets what the subject has used. */
+  async reset(subject: string): Promise<void> {
+    this.#refused.delete(subject);
+    await this.#store.send(["DEL", ...this.#buckets(subject)], { repeatable: true });
+  }
+
+  async #ask(subject: string, cost: number, mode: "take" | "look"): Promise<Verdict> {
+    const buckets = this.#buckets(subject);
+    const unique = `${this.#instance}.${(this.#calls++).toString(36)}`;
+    try {
+      if (mode === "take" && this.rules.length === 1) return await this.#askOne(buckets[0]!, cost, unique);
+      const rules = this.rules.flatMap(({ algorithm = GCRA, limit, windowMs, burst = limit }) => [
+        algorithm,
+        limit,
+        windowMs * 1000,
+        burst,
+        unique,
+      ]);
+      const [allowed, verdicts] = await this.#store.run(take, { buckets, cost, mode, rules }, this.#limits);
+      return this.#verdict(allowed === 1, verdicts);
+    } catch (error) {
+      if (this.#whenUnreachable === "throw" || !(error instanceof CinnabarError) || error.code === "INPUT") throw error;
+      const allowed = this.#whenUnreachable === "allow";
+      const { limit } = this.rules[0]!;
+      return { allowed, limit, remaining: 0, retryAfterMs: allowed ? 0 : 1_000, resetAfterMs: 1_000, unchecked: true };
+    }
+  }
+
+  async #askOne(bucket: string, cost: number, unique: string): Promise<Verdict> {
+    const { algorithm = GCRA, limit, windowMs, burst = limit } = this.rules[0]!;
+    const rule = { bucket, cost, limit, window: windowMs * 1000, burst, unique };
+    const [allowed, ...verdict] = await this.#store.run(takeOne[algorithm], rule, this.#limits);
+    return this.#verdict(allowed === 1, [verdict]);
+  }
+
+  /** The rule that has least left speaks for all; refused, the one that must be waited for longest. */
+  #verdict(allowed: boolean, verdicts: readonly (readonly [number, number, number])[]): Verdict {
+    let worst = 0;
+    verdicts.forEach(([remaining, wait], at) => {
+      const [left, waits] = verdicts[worst]!;
+      if (allowed ? remaining < left : wait > waits) worst = at;
+    });
+    const [remaining, wait, reset] = verdicts[worst]!;
+    return {
+      allowed,
+      limit: this.rules[worst]!.limit,
+      remaining,
+      retryAfterMs: wait / 1000,
+      resetAfterMs: reset / 1000,
+    };
+  }
+
+  #buckets(subject: string): string[] {
+    const base = subjectKey(this.#prefix, this.name, subject);
+    return this.rules.map((_, at) => ruleKey(base, at));
+  }
+
+  #refusedBefore(subject: string): Verdict | null {
+    const refusal = this.#refused.get(subject);
+    if (refusal === undefined) return null;
+    const left = refusal.until - this.#store.clock.monotonicMs();
+    if (left > 0) return { ...refusal.verdict, retryAfterMs: left };
+    this.#refused.delete(subject);
+    return null;
+  }
+
+  #rememberRefusal(subject: string, verdict: Verdict): void {
+    if (this.#remember === 0) return;
+    if (this.#refused.size >= this.#remember) this.#refused.delete(this.#refused.keys().next().value!);
+    this.#refused.set(subject, { until: this.#store.clock.monotonicMs() + verdict.retryAfterMs, verdict });
+  }
+}
+
+function checkRule(rule: Rule): void {
+  const { limit, algorithm = GCRA, burst = limit } = RULE_OPTIONS.check(rule);
+  if (algorithm === SLIDING && limit > MAX_SLIDING) {
+    throw new InputError(`a sliding window remembers each hit, so its limit must not be above ${MAX_SLIDING}`);
+  }
+  if (burst !== limit && algorithm !== GCRA) throw new InputError("burst is for GCRA");
+}

@@ -1,0 +1,13 @@
+/** The keys of a limiter. Each subject has a tag of its own, so that subjects spread over the nodes of a Cluster. */
+import { tagged } from "../../base/keys.ts";
+
+/** The beginning of the subject's keys. */
+export function subjectKey(prefix: string, limiter: string, subject: string): string {
+  return tagged(`${prefix}:${limiter}`, subject, "subject of a rate limit");
+}
+
+/** One for each rule, by its place: string (fixed window: count; GCRA: theoretical arrival time) or sorted set (sliding). */
+export const ruleKey = (base: string, at: number): string => `${base}:${at}`;
+
+/** Sorted set: `[name, rules]` in JSON, by when it was last used. */
+export const namesKey = (prefix: string): string => `${prefix}:names`;

@@ -1,0 +1,234 @@
+/**
+ * A full-text index on plain data types, for any store.
+ *
+ *   const packages = new SearchIndex(store, "packages", {
+ *     fields: { name: { type: "text", weight: 3 }, summary: { type: "text", store: true }, section: { type: "tags" } },
+ *   });
+ *   await packages.put("redis", { name: "redis", summary: "Persistent key-value database", section: ["database"] });
+ *   const found = await packages.search("persistent data* -sql section:{database|net}");
+ *
+ * The store has logs that writers append to (log.ts, scripts.ts); a process that searches follows the logs that its queries
+ * touch (replica.ts) and evaluates them itself (searcher.ts, evaluate.ts).
+ */
+import { aStore, integer } from "../../base/checks.ts";
+import { NameIndex } from "../../base/names.ts";
+import { defineOptions, prefix, text, whole } from "../../base/options.ts";
+import type { Store } from "../../connection/store.ts";
+import { Answers, type PageOptions, type SearchOptions, type SearchResult } from "./answers.ts";
+import { type Inspection, type InspectOptions, inspect, type TermsOptions, type TermsPage, terms } from "./inspect.ts";
+import { documentKey, type IndexKeys, indexKeys } from "./keys.ts";
+import { indexing, paging, searching } from "./options.ts";
+import type { Query } from "./query.ts";
+import { Replica } from "./replica.ts";
+import { Results } from "./results.ts";
+import { type DocumentOf, describedOptions, type Fields, type PatchOf, Schema, type SchemaOptions } from "./schema.ts";
+import { type Limits, Searcher } from "./searcher.ts";
+import { type BulkOutcome, type PatchOutcome, type PutOutcome, Writer } from "./writer.ts";
+
+export interface IndexOptions<F extends Fields> extends SchemaOptions<F> {
+  readonly prefix?: string;
+  /** How many words a beginning or a misspelt word may stand for. */
+  readonly maxExpansions?: number;
+  /** How many entries of word lists a query may go through. */
+  readonly maxPostings?: number;
+  /** Memory of this process for word lists. */
+  readonly cacheBytes?: number;
+  /** How many words one script writes, which bounds how long it keeps the server from others; 1 000 by default. */
+  readonly wordsAtOnce?: number;
+}
+
+export interface StoredDocument<F extends Fields> {
+  readonly id: string;
+  readonly version: number;
+  /** Number, string and tags fields, and the texts that are stored. */
+  readonly document: DocumentOf<F>;
+}
+
+const YEAR_MS = 365 * 86_400_000;
+const CLEARED_AT_ONCE = 200;
+
+export function limitsOf(options: { readonly maxExpansions?: number; readonly maxPostings?: number }): Limits {
+  return {
+    maxExpansions: options.maxExpansions ?? 1_000,
+    maxPostings: options.maxPostings ?? 2_000_000,
+  };
+}
+
+/** The parts that a sharded index has of each of its shards. */
+export interface Shard {
+  readonly name: string;
+  readonly names: NameIndex;
+  readonly store: Store;
+  readonly keys: IndexKeys;
+  readonly schema: Schema;
+  readonly writer: Writer;
+  readonly replica: Replica;
+}
+
+export function shardOf(store: Store, name: string, schema: Schema, options: IndexOptions<Fields>): Shard {
+  const keys = indexKeys(options.prefix ?? "search", name);
+  const cacheBytes = options.cacheBytes ?? 128 * 1024 * 1024;
+  const writer = new Writer(store, keys, schema, options.wordsAtOnce ?? 1_000);
+  const replica = new Replica(store, keys, schema, cacheBytes);
+  return { name, names: indexNames(store, options.prefix), store, keys, schema, writer, replica };
+}
+
+/** Which indexes there are with a prefix. */
+export const indexNames = (store: Store, prefix = "search"): NameIndex =>
+  new NameIndex(store, `${prefix}:names`, YEAR_MS);
+
+const OPTIONS = defineOptions<IndexOptions<Fields>>("SearchIndex", indexing);
+
+const OPEN_OPTIONS = defineOptions<{ readonly prefix?: string }>("SearchIndex.open", {
+  prefix,
+});
+
+const VERSION_OPTIONS = defineOptions<{ readonly ifVersion?: number }>("SearchIndex.patch", {
+  ifVersion: whole(0),
+});
+
+const SEARCH_OPTIONS = defineOptions<SearchOptions>("SearchIndex.search", searching);
+
+const PAGE_OPTIONS = defineOptions<PageOptions>("SearchIndex.page", paging);
+
+const INSPECT_OPTIONS = defineOptions<InspectOptions>("SearchIndex.inspect", {
+  maxTerms: whole(0),
+  longest: whole(0, 1_000),
+});
+
+const TERMS_OPTIONS = defineOptions<TermsOptions>("SearchIndex.terms", {
+  prefix: text,
+  after: text,
+  limit: whole(1, 10_000),
+});
+
+export class SearchIndex<F extends Fields> {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly #shard: Shard;
+  readonly #searcher: Searcher;
+  readonly #answers: Answers<F>;
+
+  constructor(store: Store, name: string, options: IndexOptions<F>) {
+    aStore("SearchIndex", store);
+    OPTIONS.check(options);
+    this.name = name;
+    this.schema = new Schema(options);
+    this.#shard = shardOf(store, name, this.schema, options);
+    const { keys, replica } = this.#shard;
+    this.#searcher = new Searcher([replica], this.schema, limitsOf(options));
+    this.#answers = new Answers(this.schema, this.#searcher, new Results(store, keys), [{ store, keys }]);
+  }
+
+  /**
+   * An index that somebody else has made, by what it says of itself; null if there is none. It can be looked into; `isSearchable`
+   * is false if its words were made by an analyser that this process does not have.
+   */
+  static async open(
+    store: Store,
+    name: string,
+    options: { readonly prefix?: string } = {},
+  ): Promise<{ readonly index: SearchIndex<Fields>; readonly isSearchable: boolean } | null> {
+    aStore("SearchIndex", store);
+    OPEN_OPTIONS.check(options);
+    const { meta } = indexKeys(options.prefix ?? "search", name);
+    const description = await store.call("HGET", meta, "f");
+    if (typeof description !== "string" || description === "") return null;
+    const { isSearchable, ...described } = describedOptions(description);
+    return { index: new SearchIndex<Fields>(store, name, { ...described, ...options }), isSearchable };
+  }
+
+  /** Adds a document, or puts it in the place of the one with its id. With `ifVersion`, only if that is its version (0: new). */
+  async put(id: string, document: DocumentOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PutOutcome> {
+    if (options.ifVersion !== undefined) integer("ifVersion", options.ifVersion, 0);
+    const outcome = await this.#shard.writer.put(id, document, options.ifVersion);
+    this.#shard.names.announce(this.name);
+    return outcome;
+  }
+
+  /** Puts many, fast: one step for some hundred new ones. */
+  async putMany(
+    documents: Iterable<readonly [string, DocumentOf<F>]> | AsyncIterable<readonly [string, DocumentOf<F>]>,
+  ): Promise<BulkOutcome> {
+    const outcome = await this.#shard.writer.putMany(documents);
+    this.#shard.names.announce(this.name);
+    return outcome;
+  }
+
+  /** Changes number, string and tags fields, and leaves the words alone. Null takes a value away. */
+  async patch(id: string, changes: PatchOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PatchOutcome> {
+    VERSION_OPTIONS.check(options);
+    return this.#shard.writer.patch(id, changes, options.ifVersion);
+  }
+
+  /** True if it was there. With `ifVersion`, only if that is its version. */
+  async remove(id: string, options: { readonly ifVersion?: number } = {}): Promise<boolean> {
+    VERSION_OPTIONS.check(options);
+    return (await this.#shard.writer.remove([id], options.ifVersion)) === 1;
+  }
+
+  /** How many of them were there. */
+  removeMany(ids: readonly string[]): Promise<number> {
+    return this.#shard.writer.remove(ids, undefined);
+  }
+
+  /** What is stored of a document, or null. */
+  async get(id: string): Promise<StoredDocument<F> | null> {
+    const kept = await this.#shard.writer.kept(id);
+    return kept === null ? null : { id, version: kept.version, document: JSON.parse(kept.stored) };
+  }
+
+  /** Documents that match, best first. Text is never refused; what was not understood is in the explanation. */
+  async search(query: string | Query, options: SearchOptions = {}): Promise<SearchResult<F>> {
+    SEARCH_OPTIONS.check(options);
+    return this.#answers.search(query, options);
+  }
+
+  /** A page of an answer that was kept with `cacheMs`; null if it is no longer. */
+  async page(id: string, options: PageOptions = {}): Promise<SearchResult<F> | null> {
+    PAGE_OPTIONS.check(options);
+    return this.#answers.page(id, options);
+  }
+
+  async size(): Promise<number> {
+    return Number((await this.#shard.store.call("HGET", this.#shard.keys.meta, "count")) ?? 0);
+  }
+
+  /** Removes every document. In steps: others see it become smaller. */
+  async clear(): Promise<void> {
+    const none = { words: new Set<string>(), columns: new Set<string>(), vocabulary: false };
+    for (;;) {
+      const ids = await this.#searcher.view(none, ([replica]) =>
+        replica!.documents.ids.filter((id) => id !== undefined),
+      );
+      if (ids.length === 0) return;
+      for (let at = 0; at < ids.length; at += CLEARED_AT_ONCE) {
+        await this.#shard.writer.remove(ids.slice(at, at + CLEARED_AT_ONCE), undefined);
+      }
+      await this.#shard.names.remove(this.name);
+    }
+  }
+
+  /** The ids of all documents, as of one moment. */
+  ids(): Promise<string[]> {
+    const none = { words: new Set<string>(), columns: new Set<string>(), vocabulary: false };
+    return this.#searcher.view(none, ([replica]) => replica!.documents.ids.filter((id) => id !== undefined));
+  }
+
+  /** For people: how large the index is and what its longest lists are. */
+  async inspect(options: InspectOptions = {}): Promise<Inspection> {
+    INSPECT_OPTIONS.check(options);
+    return inspect(this.#shard, this.#searcher, options);
+  }
+
+  /** The words of the index in order, with how many bytes each takes. */
+  async terms(options: TermsOptions = {}): Promise<TermsPage> {
+    TERMS_OPTIONS.check(options);
+    return terms(this.#shard, this.#searcher, options);
+  }
+
+  /** Where a document is kept: for those who watch keys. */
+  keyOf(id: string): string {
+    return documentKey(this.#shard.keys.base, id);
+  }
+}

@@ -1,0 +1,467 @@
+/**
+ * Login sessions: who somebody is, what they did last, and what is kept for them until they leave.
+ *
+ *   const sessions = new Sessions(store);
+ *   const visitor = await sessions.create();                          // somebody, not signed in
+ *   const session = await sessions.signIn(visitor.token, "ann");      // a new token: the old one is worth nothing now
+ *   const again = await sessions.load(session.token, { viewed: "item:17" });
+ *   await sessions.update(session.token, { theme: "dark" });
+ *   await sessions.signOutEverywhere("ann");
+ *
+ * http.ts has middleware for Express and Fastify, express-session.ts a store for express-session.
+ */
+import type { BackgroundLoop } from "../../base/background-loop.ts";
+import { aStore, integer, word } from "../../base/checks.ts";
+import { type Codec, encodeWithin, json } from "../../base/codec.ts";
+import { InputError } from "../../base/errors.ts";
+import { callback, defineOptions, object, prefix, text, whole } from "../../base/options.ts";
+import type { Script } from "../../base/script.ts";
+import type { Answer, Reply } from "../../connection/port.ts";
+import type { Store } from "../../connection/store.ts";
+import { sessionCleaner } from "./cleaner.ts";
+import { anonymousTag, liveKey, liveKeys, newToken, placeOf, type SessionPlace, sessionKeys, userTag } from "./keys.ts";
+import { copy, create, list, noteLive, peek, type Shown, take, takeAll, touch, update } from "./scripts.ts";
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+/** How often at most a session in use is noted in the list of all live sessions. */
+const NOTE_LIVE_MS = MINUTE_MS;
+const MAX_PIECES = 256;
+
+export interface SessionsOptions {
+  readonly prefix?: string;
+  /** A session that is not used for this long is over. */
+  readonly idleMs?: number;
+  /** A session is over this long after it began, however much it is used. */
+  readonly absoluteMs?: number;
+  /** The least recently used sessions of a user beyond this many end when a new one begins. */
+  readonly maxPerUser?: number;
+  /** The cleaner ends the least recently used sessions beyond this many. */
+  readonly maxLive?: number;
+  /** How many viewed items are kept. */
+  readonly viewed?: number;
+  /** The largest piece of data. */
+  readonly maxValueBytes?: number;
+  /** How long one call to the store may take in all; 5 000 by default, since a page waits for it. */
+  readonly timeoutMs?: number;
+}
+
+export type SessionData = Readonly<Record<string, unknown>>;
+
+export interface Session {
+  /** What the client holds. The store does not know it. */
+  readonly token: string;
+  readonly id: string;
+  /** Null for somebody who has not signed in. */
+  readonly user: string | null;
+  readonly createdAt: Date;
+  readonly seenAt: Date;
+  /** When it ends even if it is used. */
+  readonly endsAt: Date;
+  /** Grows with every change of the data. */
+  readonly version: number;
+  readonly data: SessionData;
+}
+
+export interface SessionInfo {
+  readonly id: string;
+  readonly createdAt: Date;
+  readonly seenAt: Date;
+  readonly endsAt: Date;
+  /** It is the one whose token was given. */
+  readonly current: boolean;
+}
+
+/** A session as those see it who look after the service: never its token, which only the client has. */
+export interface LiveSession {
+  /** For `end`. */
+  readonly handle: string;
+  /** Null for somebody who has not signed in. */
+  readonly user: string | null;
+  readonly createdAt: Date;
+  readonly seenAt: Date;
+  readonly endsAt: Date;
+}
+
+const OPTIONS = defineOptions<SessionsOptions>("Sessions", {
+  prefix,
+  idleMs: whole(1_000),
+  absoluteMs: whole(1_000),
+  maxPerUser: whole(1, 10_000),
+  maxLive: whole(1),
+  viewed: whole(1, 10_000),
+  maxValueBytes: whole(1),
+  timeoutMs: whole(1),
+});
+
+const CREATE_OPTIONS = defineOptions<{ readonly user?: string; readonly data?: SessionData }>("Sessions.create", {
+  user: text,
+  data: object,
+});
+
+const CLEANER_OPTIONS = defineOptions<{ readonly everyMs?: number; readonly onError?: (error: unknown) => void }>(
+  "Sessions.cleaner",
+  {
+    everyMs: whole(1),
+    onError: callback,
+  },
+);
+
+const UPDATE_OPTIONS = defineOptions<{ readonly ifVersion?: number }>("Sessions.update", { ifVersion: whole(0) });
+
+const SIGN_OUT_OPTIONS = defineOptions<{ readonly except?: string }>("Sessions.signOutEverywhere", { except: text });
+
+const LIST_OPTIONS = defineOptions<{ readonly current?: string }>("Sessions.list", { current: text });
+
+export class Sessions {
+  readonly #store: Store;
+  readonly #prefix: string;
+  readonly #idleMs: number;
+  readonly #absoluteMs: number;
+  readonly #maxPerUser: number;
+  readonly #maxLive: number;
+  readonly #maxViewed: number;
+  readonly #maxValueBytes: number;
+  readonly #limits: { readonly timeoutMs: number };
+  readonly #codec: Codec<unknown> = json();
+  /** Session → when it was last noted as live, by this process. */
+  readonly #noted = new Map<string, number>();
+
+  constructor(store: Store, options: SessionsOptions = {}) {
+    aStore("Sessions", store);
+    OPTIONS.check(options);
+    this.#store = store;
+    this.#prefix = options.prefix ?? "session";
+    this.#idleMs = options.idleMs ?? 14 * DAY_MS;
+    this.#absoluteMs = options.absoluteMs ?? 90 * DAY_MS;
+    this.#maxPerUser = options.maxPerUser ?? 100;
+    this.#maxLive = options.maxLive ?? 10_000_000;
+    this.#maxViewed = options.viewed ?? 25;
+    this.#maxValueBytes = options.maxValueBytes ?? 65_536;
+    this.#limits = { timeoutMs: options.timeoutMs ?? 5_000 };
+  }
+
+  #run<P, T>(script: Script<P, T>, params: P): Promise<T> {
+    return this.#store.run(script, params, this.#limits);
+  }
+
+  /** How long a session lives without being used; what a cookie's age should be. */
+  get idleMs(): number {
+    return this.#idleMs;
+  }
+
+  /** Begins a session, of a user or of somebody who has not signed in. */
+  async create(options: { readonly user?: string; readonly data?: SessionData } = {}): Promise<Session> {
+    CREATE_OPTIONS.check(options);
+    const { user, data = {} } = options;
+    return this.#create(user, this.#encode(data));
+  }
+
+  /**
+   * The session of a token, and notes that it is in use; null when there is none. `viewed` is what the user is looking at.
+   * One round trip.
+   */
+  async load(
+    token: string,
+    options: { readonly touch?: boolean; readonly viewed?: string } = {},
+  ): Promise<Session | null> {
+    const place = placeOf(token);
+    if (place === null) return null;
+    const { session, viewed, owned } = this.#keys(place);
+    if (options.touch === false) return toSession(token, place, await this.#run(peek, { session }), this.#codec);
+    const item = options.viewed === undefined ? "" : word("viewed", options.viewed);
+    const found = await this.#run(touch, {
+      ...{ session, viewed, owned, item },
+      id: place.id,
+      idleMs: this.#idleMs,
+      maxViewed: this.#maxViewed,
+    });
+    if (found !== null) this.#noteLive(place);
+    return toSession(token, place, found, this.#codec);
+  }
+
+  /**
+   * Changes pieces of the data and leaves the others alone; `undefined` removes one. With `ifVersion`, only if nobody has changed
+   * anything since: "conflict" otherwise. Null when there is no session.
+   */
+  async update(
+    token: string,
+    changes: Readonly<Record<string, unknown>>,
+    options: { readonly ifVersion?: number } = {},
+  ): Promise<Session | "conflict" | null> {
+    UPDATE_OPTIONS.check(options);
+    const place = placeOf(token);
+    if (place === null) return null;
+    const words = Object.entries(changes).flatMap(([name, value]) => {
+      word("the name of a piece of data", name, 256);
+      return value === undefined
+        ? [name, 0, ""]
+        : [name, 1, encodeWithin(this.#codec, value, this.#maxValueBytes, `"${name}"`)];
+    });
+    integer("the number of changes", words.length / 3, 1, MAX_PIECES);
+    const answer = await this.#run(update, {
+      session: this.#keys(place).session,
+      ifVersion: options.ifVersion ?? "",
+      maxPieces: MAX_PIECES,
+      changes: words,
+    });
+    if (answer === 0) return "conflict";
+    if (answer === -1) throw new InputError(`a session holds at most ${MAX_PIECES} pieces of data`);
+    return toSession(token, place, answer, this.#codec);
+  }
+
+  /**
+   * Signs a user in: a new session with a new token, which takes over the data of the old one and ends it. So a token that
+   * somebody else planted before the sign-in is worth nothing after it. The old one ends last: broken off anywhere, the visitor
+   * still has everything and can try again. A session of another user ends too, and nothing of it is taken over.
+   */
+  async signIn(token: string | null, user: string): Promise<Session> {
+    const from = token === null ? null : placeOf(token);
+    if (from === null) return this.#create(user, []);
+    const { session, viewed } = this.#keys(from);
+    const old = await this.#run(copy, { session, viewed });
+    if (old !== null && isOfAnother(old[0], user)) {
+      const fresh = await this.#create(user, []);
+      await this.#take(from);
+      return fresh;
+    }
+    const made = await this.#create(user, old === null ? [] : old[0][5]);
+    if (old === null) return made;
+    const to = placeOf(made.token)!;
+    await this.#restoreViews(to, old[1]);
+    const taken = await this.#take(from);
+    return taken === null ? made : ((await this.#catchUp(made.token, to, old[0], taken)) ?? made);
+  }
+
+  /** Ends a session. False when it was over already. */
+  async signOut(token: string): Promise<boolean> {
+    const place = placeOf(token);
+    return place !== null && (await this.#take(place)) !== null;
+  }
+
+  /** Ends all sessions of a user, except that of the token if one is given. Answers how many. */
+  async signOutEverywhere(user: string, options: { readonly except?: string } = {}): Promise<number> {
+    SIGN_OUT_OPTIONS.check(options);
+    const tag = userTag(word("user", user));
+    const except = options.except === undefined ? null : placeOf(options.except);
+    return this.#run(takeAll, {
+      owned: sessionKeys(this.#prefix, { tag, id: "" }).owned,
+      base: this.#base(tag),
+      except: except?.tag === tag ? except.id : "",
+    });
+  }
+
+  /** Ends one session of a user by its id, as `list` shows it. */
+  async revoke(user: string, id: string): Promise<boolean> {
+    return (await this.#take({ tag: userTag(word("user", user)), id: word("id", id, 64) })) !== null;
+  }
+
+  /** The living sessions of a user, the latest used first. */
+  async list(user: string, options: { readonly current?: string } = {}): Promise<SessionInfo[]> {
+    LIST_OPTIONS.check(options);
+    const tag = userTag(word("user", user));
+    const current = options.current === undefined ? null : placeOf(options.current);
+    const found = await this.#run(list, {
+      owned: sessionKeys(this.#prefix, { tag, id: "" }).owned,
+      base: this.#base(tag),
+    });
+    return found.map(([id, created, seen, ends]) => ({
+      id,
+      createdAt: new Date(Number(created)),
+      seenAt: new Date(Number(seen)),
+      endsAt: new Date(Number(ends)),
+      current: current?.tag === tag && current.id === id,
+    }));
+  }
+
+  /** The sessions of everybody, the latest used first. The order may lag by a minute. */
+  async recent(limit = 50): Promise<LiveSession[]> {
+    integer("limit", limit, 1, 1_000);
+    const lists = await this.#store.pipeline(
+      liveKeys(this.#prefix).map((live) => ["ZREVRANGE", live, 0, limit - 1, "WITHSCORES"] as const),
+    );
+    const noted = lists.flatMap((each) => pairs(answered(each) as string[]));
+    noted.sort((a, b) => Number(b[1]) - Number(a[1]));
+    const places = noted.slice(0, limit).map(([member]) => {
+      const [tag, id] = member.split("\0") as [string, string];
+      return { tag, id };
+    });
+    const hashes = await this.#store.pipeline(
+      places.map((place) => ["HMGET", this.#keys(place).session, "user", "created", "seen", "ends"] as const),
+    );
+    return hashes.flatMap((each, at) => {
+      const [user, created, seen, ends] = answered(each) as (string | null)[];
+      if (created == null) return [];
+      const { tag, id } = places[at]!;
+      const when = { createdAt: dateOf(created), seenAt: dateOf(seen!), endsAt: dateOf(ends!) };
+      return [{ handle: `${tag}/${id}`, user: user === "" ? null : user!, ...when }];
+    });
+  }
+
+  /** How many live, about: sessions that ended by themselves are still counted until a cleaner passes. */
+  async count(): Promise<number> {
+    const sizes = await this.#store.pipeline(liveKeys(this.#prefix).map((live) => ["ZCARD", live] as const));
+    return sizes.reduce((sum: number, each) => sum + Number(answered(each)), 0);
+  }
+
+  /** Ends a session by the handle that `recent` gave. False when it was over already. */
+  async end(handle: string): Promise<boolean> {
+    const [, tag, id] = /^([\w-]{12})\/([\w-]{22})$/.exec(handle) ?? [];
+    if (tag === undefined) throw new InputError("that is no handle of a session");
+    return (await this.#take({ tag, id: id! })) !== null;
+  }
+
+  /** What was viewed last, the latest first. */
+  async viewed(token: string, limit = this.#maxViewed): Promise<string[]> {
+    const place = placeOf(token);
+    integer("limit", limit, 1, this.#maxViewed);
+    if (place === null) return [];
+    return (await this.#store.call("ZREVRANGE", this.#keys(place).viewed, 0, limit - 1)) as string[];
+  }
+
+  /** The tag of a token's keys, for components that keep their own keys beside the session. Null for what is no token. */
+  tagOf(token: string): string | null {
+    return placeOf(token)?.tag ?? null;
+  }
+
+  /** Ends the least recently used sessions beyond `maxLive`, again and again. Any number of processes may run one. */
+  cleaner(options: { readonly everyMs?: number; readonly onError?: (error: unknown) => void } = {}): BackgroundLoop {
+    CLEANER_OPTIONS.check(options);
+    return sessionCleaner(this.#store, {
+      prefix: this.#prefix,
+      maxLive: this.#maxLive,
+      idleMs: this.#idleMs,
+      everyMs: options.everyMs ?? 1_000,
+      onError: options.onError ?? (() => {}),
+      end: async (place) => void (await this.#take(place)),
+    });
+  }
+
+  async #create(user: string | undefined, data: readonly (string | Uint8Array)[]): Promise<Session> {
+    if (user !== undefined) word("user", user);
+    const token = newToken(user === undefined ? anonymousTag() : userTag(user));
+    const place = placeOf(token)!;
+    const shown = await this.#run(create, {
+      ...this.#keys(place),
+      id: place.id,
+      user: user ?? "",
+      idleMs: this.#idleMs,
+      absoluteMs: this.#absoluteMs,
+      maxOwned: this.#maxPerUser,
+      base: this.#base(place.tag),
+      data,
+    });
+    this.#noteLive(place);
+    return toSession(token, place, shown, this.#codec)!;
+  }
+
+  async #take(place: SessionPlace): Promise<[Shown, string[]] | null> {
+    const member = memberOf(place);
+    this.#noted.delete(member);
+    const taken = await this.#run(take, { ...this.#keys(place), id: place.id });
+    // In another slot. If it fails, the member goes when it would have been idle for too long.
+    this.#store.send(["ZREM", liveKey(this.#prefix, place), member], { repeatable: true }).catch(() => {});
+    return taken;
+  }
+
+  /** What another request has changed in the old session while the new one was made. Null if nothing. */
+  async #catchUp(
+    token: string,
+    place: SessionPlace,
+    copied: Shown,
+    [now, views]: [Shown, string[]],
+  ): Promise<Session | null> {
+    await this.#restoreViews(place, views);
+    if (now[4] === copied[4]) return null;
+    const names = (flat: readonly string[]): string[] => flat.filter((_, at) => at % 2 === 0);
+    const kept = names(now[5]);
+    const changes = [
+      ...kept.flatMap((name, nth) => [name, 1, now[5][nth * 2 + 1]!]),
+      ...names(copied[5])
+        .filter((name) => !kept.includes(name))
+        .flatMap((name) => [name, 0, ""]),
+    ];
+    const { session } = this.#keys(place);
+    const answer = await this.#run(update, { session, ifVersion: "", maxPieces: MAX_PIECES, changes });
+    return typeof answer === "number" ? null : toSession(token, place, answer, this.#codec);
+  }
+
+  async #restoreViews(place: SessionPlace, flat: readonly string[]): Promise<void> {
+    if (flat.length === 0) return;
+    const { viewed } = this.#keys(place);
+    const words: string[] = [];
+    for (let i = 0; i < flat.length; i += 2) words.push(flat[i + 1]!, flat[i]!);
+    await this.#store.multi([
+      ["ZADD", viewed, ...words],
+      ["PEXPIRE", viewed, Math.min(this.#idleMs, this.#absoluteMs)],
+    ]);
+  }
+
+  #encode(data: SessionData): (string | Uint8Array)[] {
+    const entries = Object.entries(data).filter(([, value]) => value !== undefined);
+    if (entries.length > MAX_PIECES) throw new InputError(`a session holds at most ${MAX_PIECES} pieces of data`);
+    return entries.flatMap(([name, value]) => {
+      word("the name of a piece of data", name, 256);
+      return [name, encodeWithin(this.#codec, value, this.#maxValueBytes, `"${name}"`)];
+    });
+  }
+
+  /** The list of all live sessions may lag by a minute: it only decides who goes when there are too many. */
+  #noteLive(place: SessionPlace): void {
+    const now = this.#store.clock.monotonicMs();
+    const member = memberOf(place);
+    const before = this.#noted.get(member);
+    if ((before !== undefined && now - before < NOTE_LIVE_MS) || this.#store.closed) return;
+    if (this.#noted.size >= 100_000) this.#noted.clear();
+    this.#noted.set(member, now);
+    this.#run(noteLive, { live: liveKey(this.#prefix, place), member, idleMs: this.#idleMs }).catch(() =>
+      this.#noted.delete(member),
+    );
+  }
+
+  #keys(place: SessionPlace): { session: string; viewed: string; owned: string } {
+    return sessionKeys(this.#prefix, place);
+  }
+
+  #base(tag: string): string {
+    return `${this.#prefix}:{${tag}}:`;
+  }
+}
+
+/** How the list of all live sessions names one. */
+function memberOf({ tag, id }: SessionPlace): string {
+  return `${tag}\0${id}`;
+}
+
+function answered(answer: Answer): Reply {
+  if (answer instanceof Error) throw answer;
+  return answer;
+}
+
+function pairs(flat: readonly string[]): [string, string][] {
+  return Array.from({ length: flat.length / 2 }, (_, at) => [flat[at * 2]!, flat[at * 2 + 1]!]);
+}
+
+const dateOf = (ms: string): Date => new Date(Number(ms));
+
+function toSession(token: string, { id }: SessionPlace, shown: Shown | null, codec: Codec<unknown>): Session | null {
+  if (shown === null) return null;
+  const [user, created, seen, ends, version, flat] = shown;
+  const data: [string, unknown][] = [];
+  for (let i = 0; i < flat.length; i += 2) data.push([flat[i]!, codec.decode(flat[i + 1]!)]);
+  return {
+    token,
+    id,
+    user: user === "" ? null : user,
+    createdAt: new Date(Number(created)),
+    seenAt: new Date(Number(seen)),
+    endsAt: new Date(Number(ends)),
+    version: Number(version),
+    data: Object.fromEntries(data),
+  };
+}
+
+/** Visitors who have not signed in are nobody's, and take what they have with them. */
+function isOfAnother([owner]: Shown, user: string): boolean {
+  return owner !== "" && owner !== user;
+}

@@ -1,0 +1,243 @@
+/**
+ * Everything that happens to a session is one script on its owner's slot. A session ends `idleMs` after its last use and in any
+ * case at `ends`; both are the key's own expiry, by the server's clock, so nothing has to sweep. The list of an owner's sessions
+ * is corrected whenever it is read or added to.
+ */
+
+import { defineScript, IF_WRITABLE, NOW_MS } from "../../base/script.ts";
+import type { Reply } from "../../connection/port.ts";
+
+/** Lua: lets session and viewed items live on, as long as both lifetimes allow. */
+const KEEP = `
+local function keep(ends, idleMs)
+  local untilMs = math.min(now + idleMs, ends)
+  redis.call("PEXPIREAT", session, untilMs)
+  redis.call("PEXPIREAT", viewed, untilMs)
+end
+`;
+
+/** What a session looks like to the caller: { user, created, seen, ends, version, flat data }. */
+export type Shown = [string, string, string, string, string, string[]];
+
+/** Scripts answer with the whole hash as it is: taking it apart is cheaper here than in Lua. */
+function shownOf(flat: Reply): Shown {
+  const words = flat as string[];
+  const own: Record<string, string> = {};
+  const data: string[] = [];
+  for (let i = 0; i < words.length; i += 2) {
+    const [field, value] = [words[i]!, words[i + 1]!];
+    if (field.startsWith("d:")) data.push(field.slice(2), value);
+    else own[field] = value;
+  }
+  return [own.user!, own.created!, own.seen!, own.ends!, own.version!, data];
+}
+
+const shown = (reply: Reply): Shown | null => (reply === null ? null : shownOf(reply));
+
+/** Of a script that answers with the hash and what was viewed. */
+function shownWithViews(reply: Reply): [Shown, string[]] | null {
+  if (reply === null) return null;
+  const [flat, views] = reply as [Reply, string[]];
+  return [shownOf(flat), views];
+}
+
+/** `data` holds two words a piece. `base` and `maxOwned`: beyond so many sessions of a user the least recently used go. */
+export const create = defineScript({
+  name: "sessions.create",
+  keys: ["session", "viewed", "owned"],
+  args: ["id", "user", "idleMs", "absoluteMs", "maxOwned", "base"],
+  rest: "data",
+  include: [NOW_MS, KEEP],
+  lua: `
+    local ends = now + absoluteMs
+    redis.call("HSET", session, "user", user, "created", now, "seen", now, "ends", ends, "version", 1)
+    for i = 1, #data, 2 do redis.call("HSET", session, "d:" .. data[i], data[i + 1]) end
+    keep(ends, idleMs)
+    if user ~= "" then
+      redis.call("ZADD", owned, now, id)
+      redis.call("ZREMRANGEBYSCORE", owned, "-inf", now - idleMs)
+      for _, old in ipairs(redis.call("ZRANGE", owned, 0, -1 - maxOwned)) do
+        redis.call("DEL", base .. old, base .. old .. ":viewed")
+        redis.call("ZREM", owned, old)
+      end
+      redis.call("PEXPIRE", owned, idleMs)
+    end
+    return redis.call("HGETALL", session)
+  `,
+  reply: shown,
+});
+
+/**
+ * Reads a session and notes that it is in use; `item` is what is being looked at, or empty. Data are not touched. A server that is
+ * full still lets a session live on; when it was used and what was looked at are not noted then.
+ */
+export const touch = defineScript({
+  name: "sessions.touch",
+  keys: ["session", "viewed", "owned"],
+  args: ["id", "idleMs", "item", "maxViewed"],
+  include: [NOW_MS, KEEP, IF_WRITABLE],
+  repeatable: true,
+  lua: `
+    local known = redis.call("HMGET", session, "ends", "user")
+    if not known[1] then return nil end
+    ifWritable("HSET", session, "seen", now)
+    if item ~= "" then
+      -- Behind all others also when the clock was put back.
+      local last = redis.call("ZREVRANGE", viewed, 0, 0, "WITHSCORES")[2]
+      ifWritable("ZADD", viewed, math.max(now, tonumber(last or 0) + 1), item)
+      redis.call("ZREMRANGEBYRANK", viewed, 0, -1 - maxViewed)
+    end
+    keep(tonumber(known[1]), idleMs)
+    if known[2] ~= "" then
+      ifWritable("ZADD", owned, now, id)
+      redis.call("PEXPIRE", owned, idleMs)
+    end
+    return redis.call("HGETALL", session)
+  `,
+  reply: shown,
+});
+
+/** Reads without touching. */
+export const peek = defineScript({
+  name: "sessions.peek",
+  keys: ["session"],
+  repeatable: true,
+  lua: `
+    if redis.call("EXISTS", session) == 0 then return nil end
+    return redis.call("HGETALL", session)
+  `,
+  reply: shown,
+});
+
+/** Reads all of a session without touching it: { shown, flat viewed } or nil. */
+export const copy = defineScript({
+  name: "sessions.copy",
+  keys: ["session", "viewed"],
+  repeatable: true,
+  lua: `
+    if redis.call("EXISTS", session) == 0 then return nil end
+    return {redis.call("HGETALL", session), redis.call("ZRANGE", viewed, 0, -1, "WITHSCORES")}
+  `,
+  reply: shownWithViews,
+});
+
+/**
+ * Changes single pieces of data, so that two requests at once do not overwrite each other. `changes` holds three words a piece:
+ * name, 1 to set or 0 to remove, value. `ifVersion` empty: whatever the version is. Answers nil: no session; 0: another version; -1: more pieces
+ * than allowed.
+ */
+export const update = defineScript({
+  name: "sessions.update",
+  keys: ["session"],
+  args: ["ifVersion", "maxPieces"],
+  rest: "changes",
+  lua: `
+    local version = redis.call("HGET", session, "version")
+    if not version then return nil end
+    if ifVersion ~= "" and version ~= ifVersion then return 0 end
+    -- Beside the data there are five fields of our own.
+    local pieces = redis.call("HLEN", session) - 5
+    for i = 1, #changes, 3 do
+      local isThere = redis.call("HEXISTS", session, "d:" .. changes[i])
+      if changes[i + 1] == "1" then pieces = pieces + 1 - isThere else pieces = pieces - isThere end
+    end
+    if pieces > tonumber(maxPieces) then return -1 end
+    for i = 1, #changes, 3 do
+      if changes[i + 1] == "1" then redis.call("HSET", session, "d:" .. changes[i], changes[i + 2])
+      else redis.call("HDEL", session, "d:" .. changes[i]) end
+    end
+    redis.call("HINCRBY", session, "version", 1)
+    return redis.call("HGETALL", session)
+  `,
+  reply: (reply) => (typeof reply === "number" ? (reply as 0 | -1) : shown(reply)),
+});
+
+/** Takes a session away and answers what it held: { shown, flat viewed } or nil. */
+export const take = defineScript({
+  name: "sessions.take",
+  keys: ["session", "viewed", "owned"],
+  args: ["id"],
+  lua: `
+    redis.call("ZREM", owned, id)
+    if redis.call("EXISTS", session) == 0 then return nil end
+    local held = {redis.call("HGETALL", session), redis.call("ZRANGE", viewed, 0, -1, "WITHSCORES")}
+    redis.call("DEL", session, viewed)
+    return held
+  `,
+  reply: shownWithViews,
+});
+
+/** All sessions of an owner but one: gone. Answers how many. */
+export const takeAll = defineScript({
+  name: "sessions.take-all",
+  keys: ["owned"],
+  args: ["base", "except"],
+  repeatable: true,
+  lua: `
+    local ended = 0
+    for _, id in ipairs(redis.call("ZRANGE", owned, 0, -1)) do
+      if id ~= except then
+        ended = ended + redis.call("DEL", base .. id)
+        redis.call("DEL", base .. id .. ":viewed")
+        redis.call("ZREM", owned, id)
+      end
+    end
+    return ended
+  `,
+  reply: Number,
+});
+
+/** The living sessions of an owner: { id, shown } each, the latest used first. */
+export const list = defineScript({
+  name: "sessions.list",
+  keys: ["owned"],
+  args: ["base"],
+  repeatable: true,
+  lua: `
+    local found = {}
+    for _, id in ipairs(redis.call("ZREVRANGE", owned, 0, -1)) do
+      local fields = redis.call("HMGET", base .. id, "created", "seen", "ends")
+      if fields[1] then found[#found + 1] = {id, fields[1], fields[2], fields[3]}
+      else redis.call("ZREM", owned, id) end
+    end
+    return found
+  `,
+  reply: (reply) => reply as [string, string, string, string][],
+});
+
+/** Takes the least recently used from a shard of the list of all live sessions, so that two cleaners never take the same. */
+export const oldest = defineScript({
+  name: "sessions.oldest",
+  keys: ["live"],
+  args: ["limit", "most", "idleMs"],
+  include: [NOW_MS],
+  lua: `
+    redis.call("ZREMRANGEBYSCORE", live, "-inf", now - idleMs)
+    local over = math.min(redis.call("ZCARD", live) - limit, tonumber(most))
+    if over <= 0 then return {} end
+    local found = redis.call("ZRANGE", live, 0, over - 1)
+    redis.call("ZREMRANGEBYRANK", live, 0, over - 1)
+    return found
+  `,
+  reply: (reply) => reply as string[],
+});
+
+/**
+ * Notes that a session is in use. On the way it drops a few that are over, more than it adds, so the list stays as long as
+ * there are live sessions whether a cleaner runs or not; and it goes by itself when none is used any more.
+ */
+export const noteLive = defineScript({
+  name: "sessions.live",
+  keys: ["live"],
+  args: ["member", "idleMs"],
+  include: [NOW_MS],
+  repeatable: true,
+  lua: `
+    redis.call("ZADD", live, now, member)
+    for _, old in ipairs(redis.call("ZRANGEBYSCORE", live, "-inf", now - idleMs, "LIMIT", 0, 3)) do
+      redis.call("ZREM", live, old)
+    end
+    redis.call("PEXPIRE", live, idleMs)
+    return 1
+  `,
+});

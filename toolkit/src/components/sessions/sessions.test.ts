@@ -1,0 +1,275 @@
+import { Engine, ManualClock } from "@cinnabar/engine";
+import { describe, expect, test } from "vitest";
+import { beforeScript } from "../../../tests/kit/before-script.ts";
+import { describeBackends } from "../../../tests/kit/index.ts";
+import { InputError } from "../../base/errors.ts";
+import { open } from "../../connection/open.ts";
+import { Sessions } from "./index.ts";
+
+const DAY = 86_400_000;
+
+describeBackends("sessions", { audit: "tags" }, (backend) => {
+  /** Two of one millisecond have no order. All nodes of a Cluster are on this machine, and have its clock. */
+  const nextMillisecond = async () => {
+    const now = async () => {
+      const [seconds, micros] = (await backend.store.call("TIME")) as string[];
+      return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
+    };
+    const before = await now();
+    await expect.poll(now, { interval: 1 }).not.toBe(before);
+  };
+
+  test("a session holds what it was given, and its token is not in the store", async () => {
+    const sessions = new Sessions(backend.store);
+    const made = await sessions.create({ user: "ann", data: { theme: "dark", list: [1, 2], nothing: null } });
+    expect(made.token).toMatch(/^[\w-]{12}\.[\w-]{22}$/);
+    const found = (await sessions.load(made.token))!;
+    expect(found).toMatchObject({ user: "ann", version: 1, data: { theme: "dark", list: [1, 2], nothing: null } });
+    const secret = made.token.split(".")[1]!;
+    for (const key of (await backend.store.sendToAll(["KEYS", "*"])).flat()) expect(String(key)).not.toContain(secret);
+  });
+
+  test("what is no token, or a wrong one, is nobody's session", async () => {
+    const sessions = new Sessions(backend.store);
+    const { token } = await sessions.create();
+    const forged = `${token.slice(0, 13)}${"A".repeat(22)}`;
+    for (const wrong of ["", "x", "{}.y", forged, token.slice(0, -1), `${token}x`]) {
+      expect(await sessions.load(wrong)).toBeNull();
+      expect(await sessions.update(wrong, { a: 1 })).toBeNull();
+      expect(await sessions.signOut(wrong)).toBe(false);
+      expect(await sessions.viewed(wrong)).toEqual([]);
+    }
+  });
+
+  test("pieces of data are changed on their own, and removed", async () => {
+    const sessions = new Sessions(backend.store);
+    const { token } = await sessions.create({ data: { a: 1, b: 2 } });
+    expect(await sessions.update(token, { b: undefined, c: "x" })).toMatchObject({
+      version: 2,
+      data: { a: 1, c: "x" },
+    });
+    expect(await sessions.update(token, { a: 5 }, { ifVersion: 1 })).toBe("conflict");
+    expect(await sessions.update(token, { a: 5 }, { ifVersion: 0 })).toBe("conflict");
+    expect(await sessions.update(token, { a: 5 }, { ifVersion: 2 })).toMatchObject({ data: { a: 5, c: "x" } });
+  });
+
+  test("requests at the same time do not overwrite each other", async () => {
+    const stores = await Promise.all([backend.open(), backend.open()]);
+    const both = stores.map((store) => new Sessions(store));
+    const { token } = await both[0]!.create();
+    await Promise.all(
+      Array.from({ length: 100 }, async (_, nth) => {
+        await both[nth % 2]!.load(token, { viewed: `item ${nth % 30}` });
+        await both[nth % 2]!.update(token, { [`field ${nth}`]: nth });
+      }),
+    );
+    const session = (await both[1]!.load(token))!;
+    expect(Object.keys(session.data).length).toBe(100);
+    expect(session.version).toBe(101);
+    expect((await both[0]!.viewed(token)).length).toBe(25);
+  });
+
+  test("what was viewed last comes first, once, and no more than the limit", async () => {
+    const sessions = new Sessions(backend.store, { viewed: 3 });
+    const { token } = await sessions.create();
+    for (const item of ["a", "b", "c", "a", "d"]) {
+      await sessions.load(token, { viewed: item });
+      await nextMillisecond();
+    }
+    expect(await sessions.viewed(token)).toEqual(["d", "a", "c"]);
+    expect(await sessions.viewed(token, 1)).toEqual(["d"]);
+  });
+
+  test("signing in gives a new token with the old data; the old one is worth nothing", async () => {
+    const sessions = new Sessions(backend.store);
+    const visitor = await sessions.create({ data: { theme: "dark" } });
+    await sessions.load(visitor.token, { viewed: "item:1" });
+    const session = await sessions.signIn(visitor.token, "ann");
+    expect(session).toMatchObject({ user: "ann", data: { theme: "dark" } });
+    expect(session.token).not.toBe(visitor.token);
+    expect(await sessions.load(visitor.token)).toBeNull();
+    expect(await sessions.viewed(session.token)).toEqual(["item:1"]);
+    expect(await sessions.signIn(null, "ben")).toMatchObject({ user: "ben", data: {} });
+  });
+
+  test("a sign-in with the session of another user takes nothing of it, and ends it", async () => {
+    const sessions = new Sessions(backend.store);
+    const visitor = await sessions.create({ data: { theme: "dark" } });
+    const ben = await sessions.signIn(visitor.token, "ben");
+    await sessions.load(ben.token, { viewed: "item:1" });
+    const ann = await sessions.signIn(ben.token, "ann");
+    expect(ann).toMatchObject({ user: "ann", data: {} });
+    expect(await sessions.viewed(ann.token)).toEqual([]);
+    expect(await sessions.load(ben.token)).toBeNull();
+    expect(await sessions.list("ben")).toEqual([]);
+    // The same user keeps what they have.
+    await sessions.update(ann.token, { basket: 1 });
+    expect(await sessions.signIn(ann.token, "ann")).toMatchObject({ user: "ann", data: { basket: 1 } });
+  });
+
+  test("a sign-in that breaks off leaves the visitor with everything, and one beside a change loses nothing", async () => {
+    const sessions = new Sessions(backend.store);
+    const visitor = await sessions.create({ data: { theme: "dark" } });
+    // As if the process had died behind the making of the new session.
+    const failing = beforeScript(backend.store, "sessions.take", () => Promise.reject(new Error("cut off")));
+    await expect(new Sessions(failing).signIn(visitor.token, "ann")).rejects.toThrow("cut off");
+    expect(await sessions.load(visitor.token)).toMatchObject({ user: null, data: { theme: "dark" } });
+
+    const late = beforeScript(backend.store, "sessions.create", () =>
+      sessions.update(visitor.token, { theme: undefined, basket: "full" }),
+    );
+    const session = await new Sessions(late).signIn(visitor.token, "ann");
+    expect(session).toMatchObject({ user: "ann", data: { basket: "full" } });
+    expect(await sessions.load(session.token)).toMatchObject({ data: { basket: "full" } });
+    expect(Object.keys(session.data)).toEqual(["basket"]);
+    expect(await sessions.load(visitor.token)).toBeNull();
+  });
+
+  test("a user's sessions can be listed and ended, one, all others, or all", async () => {
+    const sessions = new Sessions(backend.store);
+    const mine = [];
+    for (let nth = 0; nth < 4; nth++) mine.push(await sessions.create({ user: "ann" }));
+    const other = await sessions.create({ user: "ben" });
+    const listed = await sessions.list("ann", { current: mine[2]!.token });
+    expect(listed.map(({ id }) => id).sort()).toEqual(mine.map(({ id }) => id).sort());
+    expect(listed.filter(({ current }) => current).map(({ id }) => id)).toEqual([mine[2]!.id]);
+    expect(await sessions.revoke("ann", mine[0]!.id)).toBe(true);
+    expect(await sessions.load(mine[0]!.token)).toBeNull();
+    expect(await sessions.signOutEverywhere("ann", { except: mine[2]!.token })).toBe(2);
+    expect((await sessions.list("ann")).map(({ id }) => id)).toEqual([mine[2]!.id]);
+    expect(await sessions.signOutEverywhere("ann")).toBe(1);
+    expect(await sessions.list("ann")).toEqual([]);
+    expect(await sessions.load(other.token)).not.toBeNull();
+  });
+
+  test("a session is never half gone", async () => {
+    const sessions = new Sessions(backend.store);
+    const { token, id } = await sessions.create({ user: "ann", data: { a: 1 } });
+    await sessions.load(token, { viewed: "x" });
+    await Promise.all([
+      sessions.signOut(token),
+      ...Array.from({ length: 20 }, () => sessions.load(token, { viewed: "y" })),
+      ...Array.from({ length: 20 }, (_, nth) => sessions.update(token, { [`f${nth}`]: nth })),
+    ]);
+    expect(await sessions.load(token)).toBeNull();
+    const left = (await backend.store.sendToAll(["KEYS", `*${id}*`])).flat();
+    expect(left).toEqual([]);
+    expect(await sessions.list("ann")).toEqual([]);
+  });
+
+  test("beyond the limit of a user the least recently used session ends", async () => {
+    const sessions = new Sessions(backend.store, { maxPerUser: 2 });
+    const first = await sessions.create({ user: "ann" });
+    await nextMillisecond();
+    await sessions.create({ user: "ann" });
+    await nextMillisecond();
+    await sessions.create({ user: "ann" });
+    expect(await sessions.load(first.token)).toBeNull();
+    expect((await sessions.list("ann")).length).toBe(2);
+  });
+
+  test("cleaners end the least recently used beyond the limit, and none twice", async () => {
+    const sessions = new Sessions(backend.store, { maxLive: 160 });
+    const made = await Promise.all(Array.from({ length: 800 }, () => sessions.create()));
+    await expect
+      .poll(async () => {
+        const sizes = Array.from({ length: 16 }, (_, shard) => ["ZCARD", `session:live:{${shard}}`] as const);
+        return (await backend.store.pipeline(sizes)).map(Number).reduce((sum, n) => sum + n, 0);
+      })
+      .toBe(800);
+    const cleaners = [sessions.cleaner(), new Sessions(await backend.open(), { maxLive: 160 }).cleaner()];
+    const ended = await Promise.all(cleaners.map((cleaner) => cleaner.runOnce()));
+    const alive = (await Promise.all(made.map(({ token }) => sessions.load(token, { touch: false })))).filter(Boolean);
+    // Every shard may hold ten, and those that had fewer hold what they had.
+    expect(alive.length).toBeLessThanOrEqual(160);
+    expect(alive.length).toBe(800 - ended[0]! - ended[1]!);
+    const loop = cleaners[0]!.start();
+    await loop.stop();
+    expect(loop.running).toBe(false);
+  });
+
+  test("those who look after the service see all sessions and no token, and can end one", async () => {
+    const sessions = new Sessions(backend.store);
+    const ann = await sessions.create({ user: "ann" });
+    const somebody = await sessions.create();
+    await expect.poll(() => sessions.count(), { timeout: 10_000 }).toBe(2);
+    const live = await sessions.recent();
+    expect(live.map(({ user }) => user).sort()).toEqual(["ann", null].sort());
+    expect(JSON.stringify(live)).not.toContain(ann.token);
+    const { handle, createdAt } = live.find(({ user }) => user === "ann")!;
+    expect(createdAt).toEqual(ann.createdAt);
+    expect(await sessions.load(handle)).toBeNull();
+    expect(await sessions.end(handle)).toBe(true);
+    expect(await sessions.end(handle)).toBe(false);
+    expect(await sessions.load(ann.token)).toBeNull();
+    expect(await sessions.load(somebody.token)).not.toBeNull();
+    expect((await sessions.recent()).map(({ user }) => user)).toEqual([null]);
+    await expect(sessions.end("no handle")).rejects.toThrow(InputError);
+  });
+
+  test("wrong input is refused before anything is written", async () => {
+    const sessions = new Sessions(backend.store, { maxValueBytes: 10 });
+    const { token } = await sessions.create();
+    await expect(sessions.create({ user: "" })).rejects.toThrow(InputError);
+    await expect(sessions.create({ data: { a: "x".repeat(20) } })).rejects.toThrow(InputError);
+    await expect(sessions.update(token, {})).rejects.toThrow(InputError);
+    await expect(sessions.update(token, { a: () => 1 })).rejects.toThrow(InputError);
+    const many = Object.fromEntries(Array.from({ length: 200 }, (_, nth) => [`f${nth}`, nth]));
+    await sessions.update(token, many);
+    const more = Object.fromEntries(Array.from({ length: 100 }, (_, nth) => [`g${nth}`, nth]));
+    await expect(sessions.update(token, more)).rejects.toThrow(InputError);
+    expect(Object.keys((await sessions.load(token))!.data).length).toBe(200);
+    await expect(sessions.signOutEverywhere("")).rejects.toThrow(InputError);
+    expect(() => new Sessions(backend.store, { idleMs: 1 })).toThrow(InputError);
+  });
+});
+
+describe("lifetimes, with a clock moved by hand", () => {
+  async function atOwnTime() {
+    const clock = new ManualClock();
+    const engine = await Engine.open({ clock });
+    const store = await open(engine);
+    return { clock, store, sessions: new Sessions(store, { idleMs: DAY, absoluteMs: 3 * DAY }), engine };
+  }
+
+  test("a session ends when it is not used, and in any case at its end", async () => {
+    const { clock, store, sessions, engine } = await atOwnTime();
+    const idle = await sessions.create({ user: "ann" });
+    const used = await sessions.create({ user: "ann" });
+    for (let hours = 0; hours < 71; hours++) {
+      clock.advance(DAY / 24);
+      expect(await sessions.load(used.token, { viewed: "x" })).not.toBeNull();
+      if (hours < 23) expect(await sessions.load(idle.token, { touch: false })).not.toBeNull();
+      if (hours === 24) {
+        expect(await sessions.load(idle.token)).toBeNull();
+        expect((await sessions.list("ann")).map(({ id }) => id)).toEqual([used.id]);
+      }
+    }
+    clock.advance(DAY / 24);
+    expect(await sessions.load(used.token)).toBeNull();
+    clock.advance(DAY);
+    await store.call("DBSIZE");
+    expect(await store.call("EXISTS", `session:{${used.token.slice(0, 12)}}:owned`)).toBe(0);
+    await store.close();
+    await engine.close();
+  });
+
+  test("without a cleaner the list of live sessions stays as long as they are, and nothing is left in the end", async () => {
+    const { clock, store, sessions, engine } = await atOwnTime();
+    for (let day = 0; day < 5; day++) {
+      for (let nth = 0; nth < 200; nth++) await sessions.create();
+      clock.advance(DAY + 1);
+    }
+    for (let nth = 0; nth < 200; nth++) await sessions.create();
+    // Those of the last round, and at most what it has not come to drop of the rounds before.
+    expect(await sessions.count()).toBeLessThan(300);
+    const { token } = await sessions.create({ user: "ann" });
+    const before = await sessions.count();
+    await sessions.signOut(token);
+    expect(await sessions.count()).toBe(before - 1);
+    clock.advance(3 * DAY);
+    for (const key of (await store.call("KEYS", "*")) as string[]) expect(await store.call("EXISTS", key)).toBe(0);
+    await store.close();
+    await engine.close();
+  });
+});

@@ -1,0 +1,222 @@
+/**
+ * Moving elements from one layout to the next: step by step behind each tag, by whoever has its lease. See scripts/movement.ts for
+ * what makes it safe.
+ */
+import { randomToken } from "../../base/clock.ts";
+import { ServerError } from "../../base/errors.ts";
+import type { Reply, Word } from "../../connection/port.ts";
+import { rootKey } from "./keys.ts";
+import { spotOf } from "./place.ts";
+import { fieldsOf } from "./scripts/core.ts";
+import { begin, claim, MOVE, settle, settleRoot } from "./scripts/movement.ts";
+import type { Gate, Root, Structure } from "./structure.ts";
+
+/** Old shards that one step takes on. */
+const SHARDS_PER_STEP = 8;
+/** What is read of a shard at a time: all of it where it is packed. */
+const SCAN_COUNT = 512;
+const TAGS_AT_ONCE = 8;
+
+export interface MoveOptions {
+  /** How long one who died in the middle keeps others from the same tag. */
+  readonly leaseMs?: number;
+  /** Steps at most, each of up to 8 shards; without an end by default. */
+  readonly maxSteps?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface MoveResult {
+  /** Elements that this call has moved. */
+  readonly moved: number;
+  /** Whether the change is over: also true when there was none. */
+  readonly finished: boolean;
+}
+
+interface Budget {
+  steps: number;
+  moved: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** Moves elements of a change that is under way, until it is over or others are at it. */
+export async function moveAll(structure: Structure, options: MoveOptions = {}): Promise<MoveResult> {
+  const leaseMs = options.leaseMs ?? 10_000;
+  const maxSteps = options.maxSteps ?? Number.MAX_SAFE_INTEGER;
+  const root = await structure.freshRoot();
+  if (!root.moving) return { moved: 0, finished: true };
+  const gates = await beginAll(structure, root);
+  const token = randomToken();
+  const budget = { steps: maxSteps, moved: 0, signal: options.signal };
+  const waiting = gates.flatMap((gate, tag) => (gate.old === null ? [] : [tag]));
+  let settled = root.tags - waiting.length;
+  const worker = async (): Promise<void> => {
+    for (let tag = waiting.pop(); tag !== undefined; tag = waiting.pop()) {
+      if (await moveTag(structure, tag, root, token, leaseMs, budget)) settled++;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(TAGS_AT_ONCE, waiting.length) }, worker));
+  const finished = settled === root.tags;
+  if (finished) {
+    const key = rootKey(structure.prefix, structure.name);
+    await structure.store.run(settleRoot, { root: key, layout: root.layout.number });
+    await structure.freshRoot();
+  }
+  return { moved: budget.moved, finished };
+}
+
+/** Has every gate begin: also those that one who died in the middle did not come to. */
+export async function beginAll(structure: Structure, root: Root): Promise<Gate[]> {
+  const { number, shards, size } = root.layout;
+  const calls = Array.from({ length: root.tags }, (_, tag) =>
+    begin.with({ gate: structure.keys(tag).gate, layout: number, shards, size }),
+  );
+  const gates = await structure.store.pipeline(calls);
+  return Promise.all(
+    gates.map((fields, tag) => {
+      if (fields instanceof ServerError) throw fields;
+      return structure.learn(tag, fields);
+    }),
+  );
+}
+
+/** Steps behind one tag. True when it is settled; false when the budget is used up or another has the lease. */
+async function moveTag(
+  structure: Structure,
+  tag: number,
+  root: Root,
+  token: string,
+  leaseMs: number,
+  budget: Budget,
+): Promise<boolean> {
+  const { gate: gateKey } = structure.keys(tag);
+  for (;;) {
+    const gate = structure.gate(tag, root);
+    if (gate.old === null) return true;
+    if (budget.steps <= 0 || budget.signal?.aborted === true) return false;
+    budget.steps--;
+    const oldDir = oldDirOf(structure, tag, gate);
+    const lease = { gate: gateKey, oldDir, gen: gate.gen, token, leaseMs, most: SHARDS_PER_STEP };
+    const claimed = (await structure.store.run(claim, lease)) as Reply[];
+    if (claimed[0] === 3) return false;
+    if (!(await structure.settled(tag, claimed))) continue;
+    const [family, ...numbers] = claimed[1] as [string, ...(string | number)[]];
+    if (family !== undefined) {
+      if (!(await moveShards(structure, tag, gate, token, family, numbers.map(Number), budget))) return false;
+      continue;
+    }
+    const ended = (await structure.store.run(settle, { gate: gateKey, oldDir, gen: gate.gen })) as Reply[];
+    if ((await structure.settled(tag, ended)) && ended[1] === 1) {
+      await structure.learn(tag, fieldsOf(await structure.store.call("HGETALL", gateKey)));
+    }
+  }
+}
+
+/** Reads old shards and moves what was in them. False when the lease is another's by now. */
+async function moveShards(
+  structure: Structure,
+  tag: number,
+  gate: Gate,
+  token: string,
+  family: string,
+  numbers: readonly number[],
+  budget: Budget,
+): Promise<boolean> {
+  const keys = structure.keys(tag);
+  const old = gate.old!;
+  const olds = numbers.map((at) => (family === "r" ? keys.ranged(old.number, at) : keys.hashed(old.number, at)));
+  const found = await contents(structure, tag, gate, family, numbers, olds);
+  const script = MOVE[structure.kind];
+  const replies = await structure.send(
+    script,
+    found.map(({ shards, items }, at) => ({
+      gate: keys.gate,
+      dir: keys.dir(gate.layout.number),
+      oldDir: keys.dir(old.number),
+      old: olds[at]!,
+      gen: gate.gen,
+      token,
+      family,
+      index: numbers[at]!,
+      shards,
+      items,
+    })),
+  );
+  for (const reply of replies) {
+    if (reply[0] === 3) return false;
+    if (await structure.settled(tag, reply)) budget.moved += Number((reply[1] as Reply[])[0]);
+  }
+  return true;
+}
+
+/** What is in old shards, and where in the new layout it belongs. */
+async function contents(
+  structure: Structure,
+  tag: number,
+  gate: Gate,
+  family: string,
+  numbers: readonly number[],
+  olds: readonly string[],
+): Promise<{ shards: string[]; items: Word[] }[]> {
+  const root = await structure.root();
+  if (structure.kind === "bitmap") return numbers.map((at) => bitmapParts(structure, tag, gate, at));
+  const { kind } = structure;
+  const [command, width] = scanCommand(kind, family === "r");
+  const found = await Promise.all(olds.map((key) => firstElements(structure, command, key)));
+  return found.map((flat) => {
+    const shards: string[] = [];
+    const items: Word[] = [];
+    const placed = new Map<string, number>();
+    for (let at = 0; at < flat.length; at += width) {
+      const element = flat[at]!;
+      const spot = spotOf(element.toString("utf8"), root);
+      const key = structure.shardKey(spot, gate.layout);
+      if (!placed.has(key)) placed.set(key, shards.push(key));
+      items.push(placed.get(key)!, spot.id >= 0 ? Math.floor(spot.id / gate.layout.size) : "", element);
+    }
+    return { shards, items };
+  });
+}
+
+export function oldDirOf(structure: Structure, tag: number, gate: Gate): string {
+  return structure.keys(tag).dir(gate.old?.number ?? gate.layout.number - 1);
+}
+
+/** The command that reads a shard step by step, and how many words an element has in its answer. */
+export function scanCommand(kind: "hash" | "set" | "zset", isRange: boolean): [command: string, width: number] {
+  if (kind === "zset") return ["ZSCAN", 2];
+  return kind === "set" && isRange ? ["SSCAN", 1] : ["HSCAN", 2];
+}
+
+/** Some elements of a shard, none only if it is empty. Moved ones are gone from it, so the beginning is always the place. */
+async function firstElements(structure: Structure, command: string, key: string): Promise<Buffer[]> {
+  let cursor = "0";
+  do {
+    const [next, found] = (await structure.store.callBuffer(command, key, cursor, "COUNT", SCAN_COUNT)) as [
+      Buffer,
+      Buffer[],
+    ];
+    if (found.length > 0) return found;
+    cursor = next.toString("latin1");
+  } while (cursor !== "0");
+  return [];
+}
+
+/** Where the bytes of an old shard of a bitmap belong: parts that lie in one old and one new shard. */
+function bitmapParts(
+  structure: Structure,
+  tag: number,
+  gate: Gate,
+  index: number,
+): { shards: string[]; items: Word[] } {
+  const old = gate.old!;
+  const { layout } = gate;
+  const shards: string[] = [];
+  const items: Word[] = [];
+  const part = Math.min(old.size, layout.size);
+  for (let from = index * old.size; from < (index + 1) * old.size; from += part) {
+    const to = Math.floor(from / layout.size);
+    shards.push(structure.keys(tag).ranged(layout.number, to));
+    items.push(shards.length, to, (from % old.size) / 8, (from % layout.size) / 8, part / 8);
+  }
+  return { shards, items };
+}

@@ -1,0 +1,167 @@
+/**
+ * A hash of any size, kept in shards that are small enough for the server to pack, and spread over the nodes of a Cluster.
+ *
+ *   const cities = new ShardedHash<City>(store, "cities", { expected: 320_000 });
+ *   await cities.set("17", { name: "Berlin", country: "DE" });
+ *   await cities.get("17");
+ */
+import { aStore, integer, word } from "../../base/checks.ts";
+import { type Codec, encodeWithin, json } from "../../base/codec.ts";
+import { codec, defineOptions, text, whole } from "../../base/options.ts";
+import type { Store } from "../../connection/store.ts";
+import { type OnceOptions, receiptOf } from "./once.ts";
+import { spotOf } from "./place.ts";
+import { scanAll, scanPage } from "./scan.ts";
+import { get, has, increment, incrementOnce, remove, set, setIfAbsent } from "./scripts/hash.ts";
+import { Shards } from "./shards.ts";
+import { type Item, type ShardedOptions, Structure, sharding } from "./structure.ts";
+
+/** Fields and members: the limit of what is packed is far below. */
+export const MAX_ELEMENT_BYTES = 65_536;
+
+export interface ShardedHashOptions<T> extends ShardedOptions {
+  readonly codec?: Codec<T>;
+  readonly maxValueBytes?: number;
+}
+
+export interface ScanOptions {
+  /** `next` of the page before. */
+  readonly cursor?: string;
+  /** About how many; a shard is given as a whole. */
+  readonly count?: number;
+}
+
+export interface Page<E> {
+  readonly elements: readonly E[];
+  /** Where the next page begins; null when this was the last. */
+  readonly next: string | null;
+}
+
+const OPTIONS = defineOptions<ShardedHashOptions<unknown>>("ShardedHash", {
+  ...sharding,
+  codec,
+  maxValueBytes: whole(1, 536_870_912),
+});
+
+const INCREMENT_OPTIONS = defineOptions<OnceOptions>("ShardedHash.increment", {
+  id: text,
+});
+
+const SCAN_OPTIONS = defineOptions<ScanOptions>("ShardedHash.scan", {
+  cursor: text,
+  count: whole(1, 100_000),
+});
+
+export class ShardedHash<T = unknown> {
+  readonly name: string;
+  readonly shards: Shards;
+  readonly #structure: Structure;
+  readonly #codec: Codec<T>;
+  readonly #maxValueBytes: number;
+
+  constructor(store: Store, name: string, options: ShardedHashOptions<T> = {}) {
+    aStore("ShardedHash", store);
+    OPTIONS.check(options);
+    this.#structure = new Structure(store, "hash", name, options);
+    this.name = name;
+    this.shards = new Shards(this.#structure);
+    this.#codec = options.codec ?? json<T>();
+    this.#maxValueBytes = options.maxValueBytes ?? 1_048_576;
+  }
+
+  /** True if the field is new. */
+  async set(field: string, value: T): Promise<boolean> {
+    return (await this.#write(set, [[field, value]])) === 1;
+  }
+
+  /** One round trip for all. Answers how many fields are new. */
+  setMany(entries: Iterable<readonly [field: string, value: T]>): Promise<number> {
+    return this.#write(set, [...entries]);
+  }
+
+  /** False if there is a value, which stays. */
+  async setIfAbsent(field: string, value: T): Promise<boolean> {
+    return (await this.#write(setIfAbsent, [[field, value]])) === 1;
+  }
+
+  async #write(script: typeof set, entries: readonly (readonly [string, T])[]): Promise<number> {
+    const root = await this.#structure.root();
+    const items = entries.map(([field, value]): Item => {
+      word("field", field, MAX_ELEMENT_BYTES);
+      const stored = encodeWithin(this.#codec, value, this.#maxValueBytes, `the value of ${field}`);
+      return { spot: spotOf(field, root), element: field, words: [stored] };
+    });
+    const answers = await this.#structure.apply(script, items, { most: this.#structure.mostPerTag(root) });
+    return answers.filter((created) => created === 1).length;
+  }
+
+  async get(field: string): Promise<T | null> {
+    return (await this.getMany([field]))[0]!;
+  }
+
+  /** In the order of the fields; null where there is none. */
+  async getMany(fields: readonly string[]): Promise<(T | null)[]> {
+    const answers = await this.#structure.apply(get, await this.#items(fields));
+    return answers.map((stored) => (stored === null ? null : this.#decode(stored as Buffer)));
+  }
+
+  async has(field: string): Promise<boolean> {
+    return (await this.#structure.apply(has, await this.#items([field])))[0] === 1;
+  }
+
+  async delete(field: string): Promise<boolean> {
+    return (await this.deleteMany([field])) === 1;
+  }
+
+  /** Answers how many there were. */
+  async deleteMany(fields: readonly string[]): Promise<number> {
+    const answers = await this.#structure.apply(remove, await this.#items(fields));
+    return answers.filter((deleted) => deleted === 1).length;
+  }
+
+  /** Adds to an integer, 0 if there is none, and answers the sum. Values are stored as JSON stores numbers. */
+  async increment(field: string, by = 1, options: OnceOptions = {}): Promise<number> {
+    INCREMENT_OPTIONS.check(options);
+    integer("by", by, Number.MIN_SAFE_INTEGER);
+    const structure = this.#structure;
+    const root = await structure.root();
+    const [item] = await this.#items([field]);
+    const { id, keepMs } = receiptOf(options);
+    const receipt = structure.keys(item!.spot.tag).once(id);
+    const extra = { receipt, keepMs, most: structure.mostPerTag(root) };
+    const [sum] = await structure.apply(keepMs > 0 ? incrementOnce : increment, [{ ...item!, words: [by] }], extra);
+    return Number(sum);
+  }
+
+  /** Exact for each tag at a moment; the sum is exact when nobody writes meanwhile. */
+  size(): Promise<number> {
+    return this.shards.elements();
+  }
+
+  /** All that are there all the time, in no order; one that is moved to another shard meanwhile may come twice. */
+  async *entries(): AsyncGenerator<[field: string, value: T]> {
+    for await (const { element, value } of scanAll(this.#structure, 1_000)) {
+      yield [element.toString("utf8"), this.#decode(value!)];
+    }
+  }
+
+  /** The same page by page. */
+  async scan(options: ScanOptions = {}): Promise<Page<[field: string, value: T]>> {
+    SCAN_OPTIONS.check(options);
+    const count = options.count ?? 1_000;
+    const { elements, next } = await scanPage(this.#structure, options.cursor, count);
+    return { next, elements: elements.map(({ element, value }) => [element.toString("utf8"), this.#decode(value!)]) };
+  }
+
+  async #items(fields: readonly string[]): Promise<Item[]> {
+    const root = await this.#structure.root();
+    return fields.map((field) => ({
+      spot: spotOf(word("field", field, MAX_ELEMENT_BYTES), root),
+      element: field,
+    }));
+  }
+
+  #decode(stored: Buffer): T {
+    return this.#codec.decode(this.#codec.binary ? stored : stored.toString("utf8"));
+  }
+}

@@ -1,0 +1,93 @@
+/**
+ * A set of any size, kept in shards that are small enough for the server to pack, and spread over the nodes of a Cluster.
+ *
+ *   const seen = new ShardedSet(store, "seen", { expected: 1_000_000 });
+ *   await seen.add("10482");          // true: new
+ *   await seen.has("10482");
+ */
+import { aStore, word } from "../../base/checks.ts";
+import { defineOptions, text, whole } from "../../base/options.ts";
+import type { Store } from "../../connection/store.ts";
+import { spotOf } from "./place.ts";
+import { scanAll, scanPage } from "./scan.ts";
+import { add, has, remove } from "./scripts/set.ts";
+import { MAX_ELEMENT_BYTES, type Page, type ScanOptions } from "./sharded-hash.ts";
+import { Shards } from "./shards.ts";
+import { type Item, type ShardedOptions, Structure, sharding } from "./structure.ts";
+
+const OPTIONS = defineOptions<ShardedOptions>("ShardedSet", sharding);
+
+const SCAN_OPTIONS = defineOptions<ScanOptions>("ShardedSet.scan", {
+  cursor: text,
+  count: whole(1, 100_000),
+});
+
+export class ShardedSet {
+  readonly name: string;
+  readonly shards: Shards;
+  readonly #structure: Structure;
+
+  constructor(store: Store, name: string, options: ShardedOptions = {}) {
+    aStore("ShardedSet", store);
+    OPTIONS.check(options);
+    this.#structure = new Structure(store, "set", name, options);
+    this.name = name;
+    this.shards = new Shards(this.#structure);
+  }
+
+  /** True if it is new. */
+  async add(member: string): Promise<boolean> {
+    return (await this.addMany([member])) === 1;
+  }
+
+  /** One round trip for all. Answers how many are new. */
+  async addMany(members: readonly string[]): Promise<number> {
+    const most = this.#structure.mostPerTag(await this.#structure.root());
+    const answers = await this.#structure.apply(add, await this.#items(members), { most });
+    return answers.filter((added) => added === 1).length;
+  }
+
+  async has(member: string): Promise<boolean> {
+    return (await this.hasMany([member]))[0]!;
+  }
+
+  async hasMany(members: readonly string[]): Promise<boolean[]> {
+    return (await this.#structure.apply(has, await this.#items(members))).map((found) => found === 1);
+  }
+
+  async remove(member: string): Promise<boolean> {
+    return (await this.removeMany([member])) === 1;
+  }
+
+  /** Answers how many there were. */
+  async removeMany(members: readonly string[]): Promise<number> {
+    const answers = await this.#structure.apply(remove, await this.#items(members));
+    return answers.filter((removed) => removed === 1).length;
+  }
+
+  /** Exact for each tag at a moment; the sum is exact when nobody writes meanwhile. */
+  size(): Promise<number> {
+    return this.shards.elements();
+  }
+
+  /** All that are there all the time, in no order; one that is moved to another shard meanwhile may come twice. */
+  async *members(): AsyncGenerator<string> {
+    for await (const { element } of scanAll(this.#structure, 1_000)) yield element.toString("utf8");
+  }
+
+  /** The same page by page. */
+  async scan(options: ScanOptions = {}): Promise<Page<string>> {
+    SCAN_OPTIONS.check(options);
+    const count = options.count ?? 1_000;
+    const { elements, next } = await scanPage(this.#structure, options.cursor, count);
+    return { next, elements: elements.map(({ element }) => element.toString("utf8")) };
+  }
+
+  async #items(members: readonly string[]): Promise<Item[]> {
+    const root = await this.#structure.root();
+    return members.map((member) => ({
+      spot: spotOf(word("member", member, MAX_ELEMENT_BYTES), root),
+      element: member,
+    }));
+  }
+}

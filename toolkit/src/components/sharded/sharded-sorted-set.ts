@@ -1,0 +1,360 @@
+/**
+ * A sorted set of any size, kept in shards that are small enough for the server to pack, and spread over the nodes of a Cluster.
+ * Members are placed by hash, so each shard has some of every score: ranges are merged out of all of them.
+ *
+ *   const scores = new ShardedSortedSet(store, "scores");
+ *   await scores.add("ann", 1_200);
+ *   await scores.top(10);
+ */
+import { aStore, word } from "../../base/checks.ts";
+import { InputError } from "../../base/errors.ts";
+import { type Check, choice, defineOptions, text, whole } from "../../base/options.ts";
+import type { Reply } from "../../connection/port.ts";
+import type { Store } from "../../connection/store.ts";
+import { type OnceOptions, receiptOf } from "./once.ts";
+import { spotOf } from "./place.ts";
+import { scanAll, scanPage } from "./scan.ts";
+import { add, count, increment, incrementOnce, range, remove, removeRange, score } from "./scripts/sorted-set.ts";
+import { MAX_ELEMENT_BYTES, type Page, type ScanOptions } from "./sharded-hash.ts";
+import { Shards } from "./shards.ts";
+import { type Gate, type Item, type ShardedOptions, Structure, withoutIds } from "./structure.ts";
+
+export interface Scored {
+  readonly member: string;
+  readonly score: number;
+}
+
+/** Both ends belong to it; infinite where left out. */
+export interface ScoreRange {
+  readonly min?: number;
+  readonly max?: number;
+}
+
+export interface RangeOptions extends ScoreRange {
+  readonly limit?: number;
+  readonly order?: "ascending" | "descending";
+  /** `next` of the page before. */
+  readonly after?: string;
+}
+
+export interface AddOptions {
+  /** Only if it is not there, only if it is, only to a greater or a less score (or if it is not there). */
+  readonly when?: "always" | "new" | "existing" | "greater" | "less";
+}
+
+const FLAGS = { always: "", new: "NX", existing: "XX", greater: "GT", less: "LT" } as const;
+
+const OPTIONS = defineOptions<Omit<ShardedOptions, "ids">>("ShardedSortedSet", withoutIds);
+
+const ADD_OPTIONS = defineOptions<AddOptions>("ShardedSortedSet.addMany", {
+  when: choice("always", "new", "existing", "greater", "less"),
+});
+
+const INCREMENT_OPTIONS = defineOptions<OnceOptions>("ShardedSortedSet.increment", {
+  id: text,
+});
+
+/** Scores may be infinite. */
+const anyScore: Check = {
+  expected: "a number",
+  accepts: (value) => typeof value === "number" && !Number.isNaN(value),
+};
+
+const RANGE_OPTIONS = defineOptions<RangeOptions>("ShardedSortedSet.range", {
+  min: anyScore,
+  max: anyScore,
+  limit: whole(1, 100_000),
+  order: choice("ascending", "descending"),
+  after: text,
+});
+
+const SCAN_OPTIONS = defineOptions<ScanOptions>("ShardedSortedSet.scan", {
+  cursor: text,
+  count: whole(1, 100_000),
+});
+
+export class ShardedSortedSet {
+  readonly name: string;
+  readonly shards: Shards;
+  readonly #structure: Structure;
+
+  constructor(store: Store, name: string, options: Omit<ShardedOptions, "ids"> = {}) {
+    aStore("ShardedSortedSet", store);
+    OPTIONS.check(options);
+    this.#structure = new Structure(store, "zset", name, { ...options, ids: "hash" });
+    this.name = name;
+    this.shards = new Shards(this.#structure);
+  }
+
+  /** True if it is new. */
+  async add(member: string, points: number, options: AddOptions = {}): Promise<boolean> {
+    return (await this.addMany([[member, points]], options)) === 1;
+  }
+
+  /** One round trip for all. Answers how many are new. */
+  async addMany(
+    entries: Iterable<readonly [member: string, score: number]>,
+    options: AddOptions = {},
+  ): Promise<number> {
+    ADD_OPTIONS.check(options);
+    const when = FLAGS[options.when ?? "always"];
+    const root = await this.#structure.root();
+    const items = [...entries].map(([member, points]) => ({
+      ...this.#item(member, root),
+      words: [shownScore("score", points)],
+    }));
+    const most = this.#structure.mostPerTag(root);
+    const answers = await this.#structure.apply(add, items, { most, when });
+    return answers.filter((isNew) => isNew === 1).length;
+  }
+
+  /** Adds to a score, 0 if there is none, and answers the sum. */
+  async increment(member: string, by: number, options: OnceOptions = {}): Promise<number> {
+    INCREMENT_OPTIONS.check(options);
+    if (!Number.isFinite(by)) throw new InputError("by must be a finite number");
+    const structure = this.#structure;
+    const root = await structure.root();
+    const item = this.#item(member, root);
+    const { id, keepMs } = receiptOf(options);
+    const extra = { receipt: structure.keys(item.spot.tag).once(id), keepMs, most: structure.mostPerTag(root) };
+    const [sum] = await structure.apply(keepMs > 0 ? incrementOnce : increment, [{ ...item, words: [by] }], extra);
+    return parsedScore(sum!);
+  }
+
+  async score(member: string): Promise<number | null> {
+    return (await this.scores([member]))[0]!;
+  }
+
+  async scores(members: readonly string[]): Promise<(number | null)[]> {
+    const root = await this.#structure.root();
+    const answers = await this.#structure.apply(
+      score,
+      members.map((member) => this.#item(member, root)),
+    );
+    return answers.map((found) => (found === null ? null : parsedScore(found)));
+  }
+
+  async remove(member: string): Promise<boolean> {
+    return (await this.removeMany([member])) === 1;
+  }
+
+  /** Answers how many there were. */
+  async removeMany(members: readonly string[]): Promise<number> {
+    const root = await this.#structure.root();
+    const answers = await this.#structure.apply(
+      remove,
+      members.map((member) => this.#item(member, root)),
+    );
+    return answers.filter((removed) => removed === 1).length;
+  }
+
+  /** Removes all members within the scores. Answers how many there were. */
+  async removeRange(scores: ScoreRange): Promise<number> {
+    const { min, max } = bounds(scores);
+    const removed = await this.#structure.everywhere(removeRange, (tag, gate) => {
+      const { shards, olds } = this.#allShards(tag, gate);
+      return { ...this.#gate(tag, gate), min, max, shards, olds };
+    });
+    return removed.reduce<number>((sum, each) => sum + Number(each), 0);
+  }
+
+  /** Exact for each tag at a moment; the sum is exact when nobody writes meanwhile. So are `count` and `range`. */
+  size(): Promise<number> {
+    return this.shards.elements();
+  }
+
+  /** How many members are within the scores. */
+  async count(scores: ScoreRange = {}): Promise<number> {
+    const { min, max } = bounds(scores);
+    const found = await this.#structure.everywhere(count, (tag, gate) => {
+      return { ...this.#gate(tag, gate), min, max, shards: this.#allShards(tag, gate).shards };
+    });
+    return found.reduce<number>((sum, each) => sum + Number(each), 0);
+  }
+
+  /** The highest scores first; equal ones as a sorted set has them, the last name first. */
+  async top(limit: number): Promise<Scored[]> {
+    return [...(await this.range({ limit, order: "descending" })).elements];
+  }
+
+  async bottom(limit: number): Promise<Scored[]> {
+    return [...(await this.range({ limit })).elements];
+  }
+
+  /** Members by score, equal ones by name (as bytes), as the unsharded set has them; page by page. */
+  async range(options: RangeOptions = {}): Promise<Page<Scored>> {
+    RANGE_OPTIONS.check(options);
+    const limit = options.limit ?? 100;
+    const order = options.order ?? "ascending";
+    const query: Query = {
+      ...bounds(options),
+      isReverse: order === "descending",
+      limit,
+      ...parsedCursor(options.after),
+    };
+    // The cursor's score is an end of the range by itself.
+    const from = query.afterScore === "" ? query : { ...query, [query.isReverse ? "max" : "min"]: query.afterScore };
+    const found = await this.#merged(narrower(query, from));
+    const elements = found
+      .slice(0, limit)
+      .map(({ member, score: points }) => ({ member: member.toString("utf8"), score: points }));
+    const last = found[limit - 1];
+    return {
+      elements,
+      next: last === undefined ? null : `${shownScore("score", last.score)}~${last.member.toString("base64url")}`,
+    };
+  }
+
+  /**
+   * The first of all. Behind each tag are members of every score, so each is asked for a little more than its part; one that could
+   * have more of the first ones is asked again for as many as there may be.
+   */
+  async #merged(query: Query): Promise<Found[]> {
+    const root = await this.#structure.root();
+    const byTag: Found[][] = [];
+    let want = partOf(query.limit, root.tags);
+    let tags = Array.from({ length: root.tags }, (_, tag) => tag);
+    for (;;) {
+      const answers = await this.#ask(query, want, tags);
+      for (const [at, tag] of tags.entries()) byTag[tag] = answers[at]!;
+      const all = byTag.flat().sort(query.isReverse ? (a, b) => byScore(b, a) : byScore);
+      const last = all[query.limit - 1];
+      const isCut = (found: readonly Found[]): boolean =>
+        found.length >= want && (last === undefined || isBefore(found.at(-1)!, last, query.isReverse));
+      tags = want >= query.limit ? [] : tags.filter((tag) => isCut(byTag[tag]!));
+      if (tags.length === 0) return all;
+      want = query.limit;
+    }
+  }
+
+  async #ask(query: Query, want: number, tags: readonly number[]): Promise<Found[][]> {
+    const { isReverse, min, max, afterScore, after } = query;
+    const answers = await this.#structure.everywhere(
+      range,
+      (tag, gate) => {
+        const { shards } = this.#allShards(tag, gate);
+        const per = Math.ceil(want / gate.layout.shards);
+        return {
+          ...this.#gate(tag, gate),
+          isReverse: isReverse ? 1 : 0,
+          min,
+          max,
+          want,
+          per,
+          afterScore,
+          after,
+          shards,
+        };
+      },
+      tags,
+    );
+    return answers.map((answer) => {
+      const flat = answer as Buffer[];
+      const found: Found[] = [];
+      for (let at = 0; at < flat.length; at += 2) found.push({ member: flat[at]!, score: parsedScore(flat[at + 1]!) });
+      return found;
+    });
+  }
+
+  /** All that are there all the time, in no order; one that is moved to another shard meanwhile may come twice. */
+  async *members(): AsyncGenerator<Scored> {
+    for await (const { element, value } of scanAll(this.#structure, 1_000)) {
+      yield { member: element.toString("utf8"), score: parsedScore(value!) };
+    }
+  }
+
+  /** The same page by page. */
+  async scan(options: ScanOptions = {}): Promise<Page<Scored>> {
+    SCAN_OPTIONS.check(options);
+    const size = options.count ?? 1_000;
+    const { elements, next } = await scanPage(this.#structure, options.cursor, size);
+    return {
+      next,
+      elements: elements.map(({ element, value }) => ({
+        member: element.toString("utf8"),
+        score: parsedScore(value!),
+      })),
+    };
+  }
+
+  #item(member: string, root: Parameters<typeof spotOf>[1]): Item {
+    return { spot: spotOf(word("member", member, MAX_ELEMENT_BYTES), root), element: member };
+  }
+
+  #gate(tag: number, gate: Gate): { gate: string; gen: number } {
+    return { gate: this.#structure.keys(tag).gate, gen: gate.gen };
+  }
+
+  #allShards(tag: number, { layout, old }: Gate): { shards: string[]; olds: number[] } {
+    const keys = this.#structure.keys(tag);
+    const shards = Array.from({ length: layout.shards }, (_, at) => keys.hashed(layout.number, at));
+    const olds = shards.map(() => 0);
+    for (let at = 0; old !== null && at < old.shards; at++) {
+      shards.push(keys.hashed(old.number, at));
+      olds.push(1);
+    }
+    return { shards, olds };
+  }
+}
+
+interface Found {
+  readonly member: Buffer;
+  readonly score: number;
+}
+
+interface Query {
+  readonly min: string;
+  readonly max: string;
+  readonly isReverse: boolean;
+  readonly limit: number;
+  readonly afterScore: string;
+  readonly after: string | Buffer;
+}
+
+/** What to ask each of several for, so that it is seldom too little: chance seldom gives one more than three deviations. */
+function partOf(all: number, several: number): number {
+  const part = all / several;
+  return Math.min(all, Math.ceil(part + 3 * Math.sqrt(part) + 1));
+}
+
+/** The cursor's end of the range, unless what was asked for is narrower. */
+function narrower(asked: Query, from: Query): Query {
+  if (parsedScore(from.min) < parsedScore(asked.min)) return asked;
+  if (parsedScore(from.max) > parsedScore(asked.max)) return asked;
+  return from;
+}
+
+function byScore(a: Found, b: Found): number {
+  return a.score === b.score ? Buffer.compare(a.member, b.member) : a.score < b.score ? -1 : 1;
+}
+
+function isBefore(a: Found, b: Found, isReverse: boolean): boolean {
+  return (isReverse ? byScore(b, a) : byScore(a, b)) < 0;
+}
+
+function bounds({ min = Number.NEGATIVE_INFINITY, max = Number.POSITIVE_INFINITY }: ScoreRange): {
+  min: string;
+  max: string;
+} {
+  return { min: shownScore("min", min), max: shownScore("max", max) };
+}
+
+function shownScore(what: string, points: number): string {
+  if (typeof points !== "number" || Number.isNaN(points)) throw new InputError(`${what} must be a number`);
+  if (points === Number.POSITIVE_INFINITY) return "+inf";
+  return points === Number.NEGATIVE_INFINITY ? "-inf" : String(points);
+}
+
+function parsedScore(shown: Reply): number {
+  const text = String(shown);
+  if (text === "inf" || text === "+inf") return Number.POSITIVE_INFINITY;
+  return text === "-inf" ? Number.NEGATIVE_INFINITY : Number(text);
+}
+
+function parsedCursor(cursor: string | undefined): { afterScore: string; after: string | Buffer } {
+  if (cursor === undefined) return { afterScore: "", after: "" };
+  const at = cursor.indexOf("~");
+  const afterScore = cursor.slice(0, at);
+  if (at < 1 || Number.isNaN(parsedScore(afterScore))) throw new InputError("after is not a cursor that range() gave");
+  return { afterScore, after: Buffer.from(cursor.slice(at + 1), "base64url") };
+}

@@ -1,0 +1,141 @@
+/** Lists of users, each with a timeline of its own. For everything below, a list is a subject that follows its members. */
+import { word } from "../../base/checks.ts";
+import { defineOptions, text } from "../../base/options.ts";
+import { type Core, each } from "./core.ts";
+import type { Follows, People, PeopleOptions } from "./follows.ts";
+import { checkList, checkUser, newId } from "./ids.ts";
+import { addOwn, createList, renameList } from "./scripts/follows.ts";
+import type { Users } from "./users.ts";
+
+export interface UserList {
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string;
+  readonly members: number;
+}
+
+/** Lists of one user. */
+const MAX_LISTS = 1_000;
+const AT_ONCE = 200;
+/** How long a list that is gone is remembered, for calls under way. */
+const GONE_MS = 86_400_000;
+
+const CREATE_OPTIONS = defineOptions<{ readonly id?: string }>("Lists.create", { id: text });
+
+export class Lists {
+  readonly #core: Core;
+  readonly #users: Users;
+  readonly #follows: Follows;
+
+  constructor(core: Core, users: Users, follows: Follows) {
+    this.#core = core;
+    this.#users = users;
+    this.#follows = follows;
+  }
+
+  /**
+   * A new list. With an `id` of the caller's own (it begins with "+"), the same call again gives the same list. "taken": it is another's,
+   * or was somebody's until today.
+   */
+  async create(
+    owner: string,
+    name: string,
+    options: { readonly id?: string } = {},
+  ): Promise<UserList | "missing" | "full" | "taken"> {
+    CREATE_OPTIONS.check(options);
+    const { follows, keys } = this.#core;
+    checkUser("owner", owner);
+    word("name", name, 400);
+    const id = options.id === undefined ? `+${newId()}` : checkList(options.id);
+    if (!(await this.#users.exists(owner))) return "missing";
+    const params = { graph: keys.graph(owner), set: keys.lists(owner), member: id, most: MAX_LISTS };
+    const added = (await follows.run(addOwn, params)) as string;
+    if (added === "missing" || added === "full") return added;
+    // In this order: a list that nobody has would never be found.
+    const has = await follows.run(createList, { list: keys.list(id), graph: keys.graph(id), owner, name });
+    if (has === owner) return (await this.get(id)) ?? "missing";
+    await follows.send(["ZREM", keys.lists(owner), id], { repeatable: true });
+    return "taken";
+  }
+
+  async get(id: string): Promise<UserList | null> {
+    const { follows, keys } = this.#core;
+    const [fields, members] = await follows.pipeline([
+      ["HMGET", keys.list(checkList(id)), "owner", "name"],
+      ["ZCARD", keys.following(id)],
+    ]);
+    const [owner, name] = fields as (string | null)[];
+    return owner == null ? null : { id, owner, name: name!, members: Number(members) };
+  }
+
+  /** The lists of a user, in the order in which they were made. */
+  async of(owner: string): Promise<UserList[]> {
+    const { follows, keys } = this.#core;
+    const ids = (await follows.call("ZRANGE", keys.lists(checkUser("owner", owner)), 0, -1)) as string[];
+    const found = await Promise.all(ids.map((id) => this.get(id)));
+    return found.filter((list) => list?.owner === owner) as UserList[];
+  }
+
+  /** False if there is no such list. */
+  async rename(id: string, name: string): Promise<boolean> {
+    const { follows, keys } = this.#core;
+    return (await follows.run(renameList, { list: keys.list(checkList(id)), name: word("name", name, 400) })) === 1;
+  }
+
+  /** Puts a user into a list; what they have posted is in its timeline when this resolves. */
+  async add(id: string, user: string): Promise<"added" | "already" | "blocked" | "missing" | "full"> {
+    checkUser("user", user);
+    const list = await this.get(id);
+    if (list === null) return "missing";
+    if (await this.#blocks(list.owner, user)) return "blocked";
+    const outcome = await this.#follows.link(id, user, list.owner);
+    // A block that came meanwhile may have looked for members before this one was there.
+    if (outcome === "followed" && (await this.#blocks(list.owner, user))) {
+      await this.#follows.unlink(id, user);
+      return "blocked";
+    }
+    return outcome === "followed" ? "added" : outcome;
+  }
+
+  async #blocks(owner: string, user: string): Promise<boolean> {
+    const { follows, keys } = this.#core;
+    return (await follows.call("ZSCORE", keys.blocks(owner), user)) !== null;
+  }
+
+  /** False if they were not in it. */
+  drop(id: string, user: string): Promise<boolean> {
+    return this.#follows.unlink(checkList(id), checkUser("user", user));
+  }
+
+  members(id: string, options: PeopleOptions = {}): Promise<People> {
+    return this.#follows.membersOf(checkList(id), options);
+  }
+
+  /** Removes a list with its timeline. False if there is none. */
+  async remove(id: string): Promise<boolean> {
+    const list = await this.get(id);
+    if (list === null) return false;
+    const { journal } = this.#core;
+    const entry = journal.make({ k: "unlist", list: id } as const);
+    await journal.open(entry);
+    await this.finishRemoval(id);
+    journal.close(entry);
+    return true;
+  }
+
+  /** Step by step; may be begun again at any point, since the record of the list goes last. */
+  async finishRemoval(id: string): Promise<void> {
+    const { follows, timelines, keys } = this.#core;
+    const owner = (await follows.call("HGET", keys.list(id), "owner")) as string | null;
+    await follows.send(["HSET", keys.graph(id), "closed", 1], { repeatable: true });
+    for (;;) {
+      const members = (await follows.call("ZRANGE", keys.following(id), 0, AT_ONCE - 1)) as string[];
+      if (members.length === 0) break;
+      await each(members, 8, (member) => this.#follows.unlink(id, member));
+    }
+    await timelines.send(["DEL", keys.home(id)], { repeatable: true });
+    if (owner !== null) await follows.send(["ZREM", keys.lists(owner), id], { repeatable: true });
+    await follows.send(["DEL", keys.list(id)], { repeatable: true });
+    await follows.send(["PEXPIRE", keys.graph(id), GONE_MS], { repeatable: true });
+  }
+}

@@ -1,0 +1,32 @@
+/** Notes of calls that take more than one step: whoever makes one writes it down first, and somebody else finishes what was not. */
+import { defineScript, NOW_MS } from "../../../base/script.ts";
+
+export const note = defineScript({
+  name: "social.journal.note",
+  keys: ["journal"],
+  args: ["entry", "delayMs"],
+  include: [NOW_MS],
+  repeatable: true,
+  lua: `return redis.call("ZADD", journal, now + delayMs, entry)`,
+});
+
+/**
+ * Entries whose time has come; they come again after `delayMs`, unless they are removed. One whose time is further away than that is
+ * from before the server's clock was put back, and comes at once: whoever is at it does no harm to whoever finishes it.
+ */
+export const due = defineScript({
+  name: "social.journal.due",
+  keys: ["journal"],
+  args: ["limit", "delayMs"],
+  include: [NOW_MS],
+  repeatable: true,
+  lua: `
+    local entries = redis.call("ZRANGEBYSCORE", journal, "-inf", now, "LIMIT", 0, limit)
+    if #entries == 0 then
+      entries = redis.call("ZRANGEBYSCORE", journal, "(" .. now + delayMs, "+inf", "LIMIT", 0, limit)
+    end
+    for _, entry in ipairs(entries) do redis.call("ZADD", journal, now + delayMs, entry) end
+    return entries
+  `,
+  reply: (reply) => reply as string[],
+});

@@ -1,0 +1,184 @@
+/**
+ * Statistics of anything that can be measured: count, least, most, mean, deviation and quantiles for the running hour and the one
+ * before; a timer for a block of code; the slowest contexts.
+ *
+ *   const stats = new Stats(store);
+ *   await stats.record("checkout", "items", 3);
+ *   const page = await stats.time("/products", () => render());      // notes how long it took
+ *   const { p95 } = (await stats.read("/products", "ms"))!.thisHour!;
+ *   const worst = await stats.slowest(10);
+ */
+import { aStore, integer, seen, word } from "../../base/checks.ts";
+import { InputError } from "../../base/errors.ts";
+import { HOUR_MS } from "../../base/hourly.ts";
+import { NameIndex } from "../../base/names.ts";
+import { callback, defineOptions, prefix, whole } from "../../base/options.ts";
+import type { Reply } from "../../connection/port.ts";
+import type { Store } from "../../connection/store.ts";
+import { contextsKey, slowestKeys, statKeys } from "./keys.ts";
+import { noteSlow, read, record, slowest, WIDE } from "./scripts.ts";
+import { bucketOf, quantile } from "./sketch.ts";
+
+const MAX_VALUES = 1_000;
+/** What `time` records under. */
+const DURATION = "ms";
+
+export interface StatsOptions {
+  readonly prefix?: string;
+  /** How many of the slowest contexts are kept. */
+  readonly slowest?: number;
+  /** Told of what `time` could not record; the block's own outcome is never touched by it. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface Summary {
+  readonly from: Date;
+  readonly count: number;
+  readonly min: number;
+  readonly max: number;
+  readonly sum: number;
+  readonly sumOfSquares: number;
+  readonly mean: number;
+  /** Of the sample; 0 for a single value. */
+  readonly standardDeviation: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly p99: number;
+  /** Any other, between 0 and 1; within one per cent. */
+  quantile(q: number): number;
+}
+
+export interface Hours {
+  readonly thisHour: Summary | null;
+  readonly lastHour: Summary | null;
+}
+
+export interface SlowContext {
+  readonly context: string;
+  readonly meanMs: number;
+}
+
+const OPTIONS = defineOptions<StatsOptions>("Stats", {
+  prefix,
+  slowest: whole(1, 10_000),
+  onError: callback,
+});
+
+export class Stats {
+  readonly #store: Store;
+  readonly #prefix: string;
+  readonly #keepSlowest: number;
+  readonly #onError: (error: unknown) => void;
+  readonly #names: NameIndex;
+
+  constructor(store: Store, options: StatsOptions = {}) {
+    aStore("Stats", store);
+    OPTIONS.check(options);
+    this.#store = store;
+    this.#prefix = options.prefix ?? "stats";
+    this.#keepSlowest = options.slowest ?? 100;
+    this.#names = new NameIndex(store, contextsKey(this.#prefix), 2 * HOUR_MS);
+    this.#onError = options.onError ?? (() => {});
+  }
+
+  /** Adds a value or several. Answers the mean of the running hour. */
+  async record(context: string, type: string, values: number | readonly number[]): Promise<number> {
+    const list = typeof values === "number" ? [values] : values;
+    word("type", type, 256);
+    integer("the number of values", list.length, 1, MAX_VALUES);
+    for (const value of list) if (!Number.isFinite(value)) throw new InputError("a value must be a finite number");
+    const keys = statKeys(this.#prefix, context, type);
+    this.#names.announce(`${type}\0${context}`);
+    return this.#store.run(record, { ...keys, values: list.flatMap((value) => [value, bucketOf(value)]) });
+  }
+
+  /** What is known of this hour and the last; null when nothing is. */
+  async read(context: string, type: string): Promise<Hours | null> {
+    const [hour, current, last] = await this.#store.run(read, statKeys(this.#prefix, context, word("type", type, 256)));
+    const known = [summary(current), summary(last)].filter((each) => each !== null);
+    const hourOf = ({ from }: Summary): number => from.getTime() / HOUR_MS;
+    // One of a later hour is from before the server's clock was put back: this hour goes on with it.
+    const hours = {
+      thisHour: known.find((each) => hourOf(each) >= hour) ?? null,
+      lastHour: known.find((each) => hourOf(each) === hour - 1) ?? null,
+    };
+    return hours.thisHour === null && hours.lastHour === null ? null : hours;
+  }
+
+  /** Runs a block, notes how many milliseconds it took, and gives what it gives. A block that throws is noted too. */
+  async time<T>(context: string, block: () => Promise<T> | T): Promise<T> {
+    const { clock } = this.#store;
+    const begin = clock.monotonicMs();
+    try {
+      return await block();
+    } finally {
+      this.duration(context, clock.monotonicMs() - begin).catch(this.#onError);
+    }
+  }
+
+  /** Notes a duration that was measured elsewhere, and ranks the context among the slowest. */
+  async duration(context: string, ms: number): Promise<void> {
+    const meanMs = await this.record(context, DURATION, ms);
+    const keys = slowestKeys(this.#prefix);
+    await this.#store.run(noteSlow, { ...keys, context, meanMs, keep: this.#keepSlowest });
+  }
+
+  /** Contexts with the highest mean time of this hour, or of the last where this one is younger. */
+  async slowest(limit = 10): Promise<SlowContext[]> {
+    integer("limit", limit, 1, this.#keepSlowest);
+    const means = new Map<string, number>();
+    for (const flat of await this.#store.run(slowest, { ...slowestKeys(this.#prefix), limit })) {
+      for (let i = 0; i < flat.length; i += 2) if (!means.has(flat[i]!)) means.set(flat[i]!, Number(flat[i + 1]));
+    }
+    return [...means]
+      .map(([context, meanMs]) => ({ context, meanMs }))
+      .sort((a, b) => b.meanMs - a.meanMs)
+      .slice(0, limit);
+  }
+
+  /** What was recorded in the last two hours, at most `limit`. */
+  async contexts(limit = 1_000): Promise<{ context: string; type: string }[]> {
+    return (await this.#names.list(limit)).map((name) => {
+      const at = name.indexOf("\0");
+      return { type: name.slice(0, at), context: name.slice(at + 1) };
+    });
+  }
+}
+
+function deviation(fields: ReadonlyMap<string, number>, count: number): number {
+  const wide = fields.get("wide");
+  if (wide === undefined) return Math.sqrt((fields.get("m2") ?? 0) / (count - 1));
+  return Math.min(Number.MAX_VALUE, Math.sqrt(wide / (count - 1)) * WIDE);
+}
+
+function summary(flat: readonly Reply[]): Summary | null {
+  if (flat.length === 0) return null;
+  const fields = new Map<string, number>();
+  const buckets = new Map<number, number>();
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = String(flat[i]);
+    const value = Number(flat[i + 1]);
+    if (/^b-?\d/.test(name)) buckets.set(Number(name.slice(1)), value);
+    else fields.set(name, value);
+  }
+  const get = (name: string): number => fields.get(name) ?? 0;
+  const [count, mean, min, max] = [get("count"), get("mean"), get("min"), get("max")];
+  const at = (q: number): number => {
+    if (!(q >= 0 && q <= 1)) throw new InputError(`a quantile must be a number from 0 to 1, not ${seen(q)}`);
+    return Math.min(max, Math.max(min, quantile(buckets, q)));
+  };
+  return {
+    from: new Date(get("hour") * HOUR_MS),
+    count,
+    min,
+    max,
+    mean,
+    sum: mean * count,
+    sumOfSquares: (fields.has("wide") ? Number.POSITIVE_INFINITY : get("m2")) + count * mean * mean,
+    standardDeviation: count > 1 ? deviation(fields, count) : 0,
+    p50: at(0.5),
+    p95: at(0.95),
+    p99: at(0.99),
+    quantile: at,
+  };
+}

@@ -1,0 +1,195 @@
+/**
+ * The other end: reads a stream over HTTP and comes back by itself, so that what is still in the log is never missed.
+ *
+ *   for await (const message of readStream("https://example.com/stream", { filter: { track: ["redis"] }, token })) …
+ *
+ * After a lost connection, a silent one, or an `end` that allows it, it connects again behind the last cursor, after a pause that
+ * grows and varies. A cursor that is too old gives a `gap` message, and it goes on with what there is. A refusal that would be
+ * the same the next time throws.
+ */
+
+import { onAbort } from "../../base/abort.ts";
+import { type Clock, sleep, systemClock, type Timer } from "../../base/clock.ts";
+import { CinnabarError } from "../../base/errors.ts";
+import { callback, defineOptions, flag, having, object, required, signal, text, whole } from "../../base/options.ts";
+import type { StreamFilter } from "./filters.ts";
+import type { StreamMessage } from "./messages.ts";
+
+export interface ReadStreamOptions {
+  readonly filter: StreamFilter;
+  readonly token?: string;
+  /** The cursor of the last message, or "oldest". From now on, if not given. */
+  readonly after?: string;
+  readonly signal?: AbortSignal;
+  /** A connection on which nothing comes for so long is made anew; more than twice the server's heartbeat. */
+  readonly silenceMs?: number;
+  /** The longest pause between attempts. */
+  readonly maxPauseMs?: number;
+  /** Heartbeats are used here and not handed on, unless this is true. */
+  readonly heartbeats?: boolean;
+  readonly fetch?: typeof fetch;
+  readonly clock?: Clock;
+}
+
+/** The server said no, and would again. */
+export class StreamRefusedError extends CinnabarError {
+  override readonly name = "StreamRefusedError";
+  readonly status: number;
+
+  constructor(status: number, detail: string) {
+    super("REFUSED", `${status}: ${detail}`);
+    this.status = status;
+  }
+}
+
+const FIRST_PAUSE_MS = 100;
+
+const READ_STREAM_OPTIONS = defineOptions<ReadStreamOptions>("readStream", {
+  filter: required(object),
+  token: text,
+  after: text,
+  signal,
+  silenceMs: whole(1),
+  maxPauseMs: whole(1),
+  heartbeats: flag,
+  fetch: callback,
+  clock: having("a Clock", "monotonicMs", "after"),
+});
+
+export async function* readStream(url: string, options: ReadStreamOptions): AsyncGenerator<StreamMessage, void, void> {
+  READ_STREAM_OPTIONS.check(options);
+  const { signal, clock = systemClock, maxPauseMs = 30_000 } = options;
+  let { after } = options;
+  let failures = 0;
+  let pauseMs: number | null = null;
+  for (;;) {
+    if (isAborted(signal)) return;
+    const attempt = new Attempt(url, options, after);
+    try {
+      for await (const message of attempt.messages()) {
+        failures = 0;
+        after = message.cursor;
+        if (message.kind === "end") {
+          if (message.reason === "revoked") return yield message;
+          pauseMs = message.retryMs ?? null;
+        }
+        if (message.kind !== "heartbeat" || options.heartbeats === true) yield message;
+      }
+    } catch (error) {
+      if (isAborted(signal)) return;
+      if (error instanceof StreamRefusedError) throw error;
+      if (error instanceof TooOld) {
+        yield { kind: "gap", after: after!, cursor: error.oldest };
+        after = error.oldest;
+        continue;
+      }
+      if (error instanceof Later) pauseMs = error.afterMs;
+    } finally {
+      attempt.end();
+    }
+    const longest = Math.min(maxPauseMs, FIRST_PAUSE_MS * 2 ** Math.min(failures++, 20));
+    try {
+      await sleep(clock, pauseMs ?? longest * (0.5 + clock.random() / 2), signal);
+    } catch {
+      return;
+    }
+    pauseMs = null;
+  }
+}
+
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
+}
+
+class TooOld extends Error {
+  readonly oldest: string;
+
+  constructor(oldest: string) {
+    super("the cursor is too old");
+    this.oldest = oldest;
+  }
+}
+
+class Later extends Error {
+  readonly afterMs: number;
+
+  constructor(afterMs: number) {
+    super("not now");
+    this.afterMs = afterMs;
+  }
+}
+
+/** One connection. */
+class Attempt {
+  readonly #url: string;
+  readonly #options: ReadStreamOptions;
+  readonly #after: string | undefined;
+  readonly #ending = new AbortController();
+  readonly #clock: Clock;
+  readonly #silenceMs: number;
+  #silence: Timer | null = null;
+  #removeFromSignal = (): void => {};
+
+  constructor(url: string, options: ReadStreamOptions, after: string | undefined) {
+    this.#url = url;
+    this.#options = options;
+    this.#after = after;
+    this.#clock = options.clock ?? systemClock;
+    this.#silenceMs = options.silenceMs ?? 45_000;
+    const { signal } = options;
+    if (signal !== undefined) this.#removeFromSignal = onAbort(signal, () => this.#ending.abort(signal.reason));
+  }
+
+  async *messages(): AsyncGenerator<StreamMessage> {
+    this.#listen();
+    const response = await this.#connect();
+    if (!response.ok || response.body === null) await this.#refused(response);
+    const decoder = new TextDecoder();
+    let rest = "";
+    for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
+      this.#listen();
+      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+      // A line that was cut off comes whole the next time.
+      rest = lines.pop()!;
+      for (const line of lines) if (line !== "") yield JSON.parse(line) as StreamMessage;
+    }
+  }
+
+  #connect(): Promise<Response> {
+    const { filter, token, fetch: ask = fetch } = this.#options;
+    const { locations, ...others } = filter;
+    const boxes = locations?.map(({ west, south, east, north }) => [west, south, east, north]);
+    const body = { ...others, locations: boxes, after: this.#after, format: "ndjson", gap: "fail" };
+    return ask(this.#url, {
+      method: "POST",
+      headers: {
+        "content-type": "application/json",
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify(body),
+      signal: this.#ending.signal,
+    });
+  }
+
+  /** Something has come; the next has to in time. */
+  #listen(): void {
+    this.#silence?.cancel();
+    this.#silence = this.#clock.after(this.#silenceMs, () => this.#ending.abort(new Error("the stream is silent")));
+  }
+
+  async #refused(response: Response): Promise<never> {
+    const { status, headers } = response;
+    const problem = (await response.json().catch(() => ({}))) as { detail?: string; oldest?: string };
+    if (status === 410 && problem.oldest !== undefined) throw new TooOld(problem.oldest);
+    const seconds = Number(headers.get("retry-after"));
+    if ((status === 429 || status === 503) && seconds > 0) throw new Later(seconds * 1_000);
+    if (status === 429 || status >= 500) throw new Error(`${status}`);
+    throw new StreamRefusedError(status, problem.detail ?? response.statusText);
+  }
+
+  end(): void {
+    this.#silence?.cancel();
+    this.#removeFromSignal();
+    this.#ending.abort();
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * Access tokens: who may listen, and to what.
+ *
+ *   const tokens = new AccessTokens(store);
+ *   const { token } = await tokens.issue("ann", { scopes: ["filter"] });     // shown once, never stored
+ *   const info = await tokens.verify(token);                                 // { user: "ann", id, scopes } or null
+ *   await tokens.revoke("ann", info.id);                                     // ends the connections that it opened
+ *
+ * A token is `tag.id.secret`. The tag is made from the user's name, so all of a user's tokens are in one slot and one key, and a
+ * token is found without knowing whose it is. Of the secret, which has 128 bits, only a hash is stored, and it is compared in
+ * constant time.
+ */
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { aStore, integer, word } from "../../base/checks.ts";
+import { CinnabarError, InputError } from "../../base/errors.ts";
+import { defineOptions, listOf, prefix, text, whole } from "../../base/options.ts";
+import type { Store } from "../../connection/store.ts";
+import type { Subscription } from "../../connection/subscriptions.ts";
+import { revokedChannel, tokensKey, tokenTag } from "./keys.ts";
+import { issue, lookUp, revoke } from "./scripts.ts";
+
+export interface AccessTokensOptions {
+  readonly prefix?: string;
+  readonly maxPerUser?: number;
+}
+
+/** What is known of a token; without its secret. */
+export interface TokenInfo {
+  readonly user: string;
+  readonly id: string;
+  readonly scopes: readonly string[];
+  readonly label: string;
+  readonly createdMs: number;
+  /** Null: it does not end by itself. */
+  readonly endsMs: number | null;
+}
+
+export interface AccessToken extends TokenInfo {
+  /** The token itself. This is the only moment at which anybody but its owner has it. */
+  readonly token: string;
+}
+
+const TOKEN = /^([\w-]{12})\.([\w-]{12})\.([\w-]{22})$/;
+const SCOPE = /^[\w:.-]{1,64}$/;
+const MOST_LIFETIME_MS = 10 * 366 * 86_400_000;
+
+type Stored = [hash: string, user: string, scopes: string, createdMs: number, endsMs: number, label: string];
+
+const OPTIONS = defineOptions<AccessTokensOptions>("AccessTokens", {
+  prefix,
+  maxPerUser: whole(1, 1_000),
+});
+
+const ISSUE_OPTIONS = defineOptions<{
+  readonly scopes?: readonly string[];
+  readonly lifetimeMs?: number;
+  readonly label?: string;
+}>("AccessTokens.issue", {
+  scopes: listOf(text),
+  lifetimeMs: whole(0, MOST_LIFETIME_MS),
+  label: text,
+});
+
+export class AccessTokens {
+  readonly #store: Store;
+  readonly #prefix: string;
+  readonly #maxPerUser: number;
+
+  constructor(store: Store, options: AccessTokensOptions = {}) {
+    aStore("AccessTokens", store);
+    OPTIONS.check(options);
+    this.#store = store;
+    this.#prefix = options.prefix ?? "stream-token";
+    this.#maxPerUser = options.maxPerUser ?? 100;
+  }
+
+  /** A new token. Throws (code LIMIT) when the user has as many as they may. */
+  async issue(
+    user: string,
+    options: { readonly scopes?: readonly string[]; readonly lifetimeMs?: number; readonly label?: string } = {},
+  ): Promise<AccessToken> {
+    ISSUE_OPTIONS.check(options);
+    const { scopes = [], lifetimeMs = 0, label = "" } = options;
+    const tag = tokenTag(word("user", user, 256));
+    integer("the number of scopes", scopes.length, 0, 32);
+    for (const scope of scopes) {
+      if (!SCOPE.test(scope)) throw new InputError("a scope must be 1 to 64 letters, digits and _ : . -");
+    }
+    if (label !== "") word("label", label, 256);
+    const id = randomBytes(9).toString("base64url");
+    const secret = randomBytes(16).toString("base64url");
+    const [createdMs, endsMs] = await this.#store.run(issue, {
+      ...{ tokens: tokensKey(this.#prefix, tag), id, user, label, lifetimeMs },
+      secretHash: hashOf(secret).toString("base64url"),
+      scopes: scopes.join(" "),
+      maxTokens: this.#maxPerUser,
+    });
+    if (createdMs === 0) throw new CinnabarError("LIMIT", `a user has at most ${this.#maxPerUser} tokens`);
+    const token = `${tag}.${id}.${secret}`;
+    return { token, user, id, scopes, label, createdMs, endsMs: endsMs === 0 ? null : endsMs };
+  }
+
+  /** Whose token it is and what for; null for what is none, was revoked, or has ended. One round trip. */
+  async verify(token: string): Promise<TokenInfo | null> {
+    const parts = TOKEN.exec(token);
+    if (parts === null) return null;
+    const [, tag, id, secret] = parts as unknown as [string, string, string, string];
+    const [record, nowMs] = await this.#store.run(lookUp, { tokens: tokensKey(this.#prefix, tag), id });
+    const stored = record === null ? null : (JSON.parse(record) as Stored);
+    // Whether there is one or not, the same is done.
+    const expected = stored === null ? hashOf("") : Buffer.from(stored[0], "base64url");
+    const same = timingSafeEqual(hashOf(secret), expected);
+    if (stored === null || !same || (stored[4] > 0 && stored[4] <= nowMs)) return null;
+    return toInfo(id, stored);
+  }
+
+  /** Whether a token that was verified is still good. */
+  async isGood({ user, id }: TokenInfo): Promise<boolean> {
+    const [record, nowMs] = await this.#store.run(lookUp, { tokens: tokensKey(this.#prefix, tokenTag(user)), id });
+    if (record === null) return false;
+    const endsMs = (JSON.parse(record) as Stored)[4];
+    return endsMs === 0 || endsMs > nowMs;
+  }
+
+  /** The tokens of a user, the latest first; also those that have ended and were not yet swept away. */
+  async list(user: string): Promise<TokenInfo[]> {
+    const flat = (await this.#store.call(
+      "HGETALL",
+      tokensKey(this.#prefix, tokenTag(word("user", user, 256))),
+    )) as string[];
+    const found: TokenInfo[] = [];
+    for (let at = 0; at < flat.length; at += 2) found.push(toInfo(flat[at]!, JSON.parse(flat[at + 1]!) as Stored));
+    return found.sort((one, other) => other.createdMs - one.createdMs);
+  }
+
+  /** Ends a token, and the connections that it opened. False when there was none. */
+  async revoke(user: string, id: string): Promise<boolean> {
+    return (await this.#revoke(user, word("id", id, 64))) > 0;
+  }
+
+  /** Ends all tokens of a user. Answers how many. */
+  revokeAll(user: string): Promise<number> {
+    return this.#revoke(user, "");
+  }
+
+  #revoke(user: string, id: string): Promise<number> {
+    const tag = tokenTag(word("user", user, 256));
+    return this.#store.run(revoke, {
+      tokens: tokensKey(this.#prefix, tag),
+      channel: revokedChannel(this.#prefix),
+      ...{ id, tag },
+    });
+  }
+
+  /** Tells of revocations, wherever they happen; `affects` says whether a token is meant. A message may be lost. */
+  onRevoked(listener: (affects: (token: TokenInfo) => boolean) => void): Promise<Subscription> {
+    return this.#store.subscribe(revokedChannel(this.#prefix), (message) => {
+      const [tag, id] = message.toString("utf8").split(".") as [string, string];
+      listener((token) => tokenTag(token.user) === tag && (id === "" || token.id === id));
+    });
+  }
+}
+
+function toInfo(id: string, [, user, scopes, createdMs, endsMs, label]: Stored): TokenInfo {
+  return {
+    user,
+    id,
+    scopes: scopes === "" ? [] : scopes.split(" "),
+    label,
+    createdMs,
+    endsMs: endsMs === 0 ? null : endsMs,
+  };
+}
+
+function hashOf(secret: string): Buffer {
+  return createHash("sha256").update(secret).digest();
+}

@@ -1,0 +1,132 @@
+/**
+ * What is viewed most lately. Counts fade with a half-life of five minutes, so that new items can rise, and only the top 20 000
+ * are kept.
+ *
+ *   const views = new Views(store, "pages");
+ *   await views.add("/products/17");
+ *   await views.top(10);                            // [{ item, views, rank }]
+ *   await views.rank("/products/17");               // 0 is the most viewed; null if it is not among them
+ *
+ * With `bufferMs` a busy process counts in memory and sends sums; a crash loses what was not sent yet.
+ */
+import { aStore, integer, word } from "../../base/checks.ts";
+import type { Timer } from "../../base/clock.ts";
+import { callback, defineOptions, prefix, whole } from "../../base/options.ts";
+import type { Store } from "../../connection/store.ts";
+import { viewKeys } from "./keys.ts";
+import { standing, top, view } from "./scripts.ts";
+
+const AT_ONCE = 500;
+
+export interface ViewsOptions {
+  readonly prefix?: string;
+  readonly halfLifeMs?: number;
+  readonly maxItems?: number;
+  readonly bufferMs?: number;
+  /** Told of sums that could not be sent and are given up. */
+  readonly onError?: (error: unknown) => void;
+}
+
+export interface Viewed {
+  readonly item: string;
+  /** Faded: a view half a half-life ago is worth 0.7. */
+  readonly views: number;
+  readonly rank: number;
+}
+
+const OPTIONS = defineOptions<ViewsOptions>("Views", {
+  prefix,
+  halfLifeMs: whole(1),
+  maxItems: whole(1, 10_000_000),
+  bufferMs: whole(0, 60_000),
+  onError: callback,
+});
+
+export class Views {
+  readonly #store: Store;
+  readonly #keys: { readonly counts: string; readonly epoch: string };
+  readonly #halfLifeMs: number;
+  readonly #maxItems: number;
+  readonly #bufferMs: number;
+  readonly #onError: (error: unknown) => void;
+  #pending = new Map<string, number>();
+  #timer: Timer | null = null;
+
+  constructor(store: Store, name: string, options: ViewsOptions = {}) {
+    aStore("Views", store);
+    OPTIONS.check(options);
+    this.#store = store;
+    this.#keys = viewKeys(options.prefix ?? "views", name);
+    this.#halfLifeMs = options.halfLifeMs ?? 300_000;
+    this.#maxItems = options.maxItems ?? 20_000;
+    this.#bufferMs = options.bufferMs ?? 0;
+    this.#onError = options.onError ?? (() => {});
+    if (this.#bufferMs > 0) store.onClose(() => this.flush());
+  }
+
+  /** Counts a view. With a buffer it does not wait for the store. */
+  async add(item: string, views = 1): Promise<void> {
+    word("item", item);
+    integer("views", views, 1);
+    if (this.#bufferMs === 0) return this.#send([[item, views]]);
+    this.#pending.set(item, (this.#pending.get(item) ?? 0) + views);
+    this.#timer ??= this.#store.clock.after(this.#bufferMs, () => void this.flush(), { keepAlive: true });
+  }
+
+  /** Sends what was counted in memory. */
+  async flush(): Promise<void> {
+    this.#timer?.cancel();
+    this.#timer = null;
+    const pending = [...this.#pending];
+    this.#pending = new Map();
+    try {
+      for (let at = 0; at < pending.length; at += AT_ONCE) await this.#send(pending.slice(at, at + AT_ONCE));
+    } catch (error) {
+      this.#onError(error);
+    }
+  }
+
+  async top(limit = 10, offset = 0): Promise<Viewed[]> {
+    integer("limit", limit, 1, 100_000);
+    integer("offset", offset, 0);
+    const [halfLives, flat] = await this.#store.run(top, {
+      ...this.#keys,
+      halfLifeMs: this.#halfLifeMs,
+      from: offset,
+      to: offset + limit - 1,
+    });
+    return Array.from({ length: flat.length / 2 }, (_, at) => ({
+      item: flat[2 * at]!,
+      views: faded(flat[2 * at + 1]!, halfLives),
+      rank: offset + at,
+    }));
+  }
+
+  /** How an item stands; null if it is not among those kept. */
+  async get(item: string): Promise<Viewed | null> {
+    const found = await this.#store.run(standing, {
+      ...this.#keys,
+      halfLifeMs: this.#halfLifeMs,
+      item: word("item", item),
+    });
+    return found === null ? null : { item, views: faded(found[1], found[0]), rank: found[2] };
+  }
+
+  async rank(item: string): Promise<number | null> {
+    return (await this.#store.call("ZREVRANK", this.#keys.counts, word("item", item))) as number | null;
+  }
+
+  async #send(items: readonly (readonly [string, number])[]): Promise<void> {
+    await this.#store.run(view, {
+      ...this.#keys,
+      halfLifeMs: this.#halfLifeMs,
+      maxItems: this.#maxItems,
+      items: items.flat(),
+    });
+  }
+}
+
+/** What a score is worth now. */
+function faded(score: string, halfLives: string): number {
+  return Number(score) * 2 ** -Number(halfLives);
+}

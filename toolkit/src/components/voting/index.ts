@@ -1,0 +1,292 @@
+/**
+ * Articles that users post and vote on, ordered by score or time, in groups.
+ *
+ *   const news = new Board(store, "news");
+ *   const article = await news.post("ann", { title: "A link", url: "https://example.com" }, { groups: ["programming"] });
+ *   await news.vote(article.id, "ben", "up");
+ *   const page = await news.list({ by: "score", group: "programming" });
+ */
+import { randomBytes } from "node:crypto";
+import { aStore, oneOf, word } from "../../base/checks.ts";
+import { InputError } from "../../base/errors.ts";
+import { choice, defineOptions, listOf, prefix, text, whole } from "../../base/options.ts";
+import type { Reply } from "../../connection/port.ts";
+import type { Store } from "../../connection/store.ts";
+import { articleKey, type BoardKeys, boardKeys, groupKey, groupOrderKey, votersKey } from "./keys.ts";
+import { list, post, read, regroup, remove, vote } from "./scripts.ts";
+
+const DAY_MS = 86_400_000;
+const MAX_FIELDS = 64;
+const MAX_FIELD_BYTES = 65_536;
+const MAX_GROUPS = 64;
+const MAX_LIMIT = 1_000;
+
+export interface BoardOptions {
+  readonly prefix?: string;
+  /** What a vote is worth, in seconds of age: 200 votes keep an article up for a day. */
+  readonly voteScore?: number;
+  /** How long an article can be voted on. */
+  readonly votingMs?: number;
+  /** The oldest articles beyond it are dropped. */
+  readonly maxArticles?: number;
+  /** How long the order of a group is kept before it is made anew. */
+  readonly groupCacheMs?: number;
+}
+
+export interface Article {
+  readonly id: string;
+  readonly poster: string;
+  readonly postedAt: Date;
+  readonly closesAt: Date;
+  readonly up: number;
+  readonly down: number;
+  readonly score: number;
+  readonly groups: readonly string[];
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+export interface ArticleSeen extends Article {
+  /** The viewer's own vote: its signed weight. 0 when there is none or voting is over. */
+  readonly myVote: number;
+}
+
+export type VoteOutcome =
+  | {
+      readonly outcome: "changed" | "same" | "closed";
+      readonly up: number;
+      readonly down: number;
+      readonly score: number;
+    }
+  | { readonly outcome: "missing" };
+
+export interface ListOptions {
+  readonly by?: "score" | "time";
+  readonly group?: string;
+  readonly limit?: number;
+  /** `next` of the page before. */
+  readonly after?: string;
+  /** Whose votes `myVote` tells. */
+  readonly viewer?: string;
+}
+
+export interface Page {
+  readonly articles: readonly ArticleSeen[];
+  /** Where the next page begins; null when this was the last. */
+  readonly next: string | null;
+}
+
+const OPTIONS = defineOptions<BoardOptions>("Board", {
+  prefix,
+  voteScore: whole(1),
+  votingMs: whole(1),
+  maxArticles: whole(1),
+  groupCacheMs: whole(1),
+});
+
+const POST_OPTIONS = defineOptions<{ readonly id?: string; readonly groups?: readonly string[] }>("Board.post", {
+  id: text,
+  groups: listOf(text),
+});
+
+const VOTE_OPTIONS = defineOptions<{ readonly weight?: number }>("Board.vote", {
+  weight: whole(1),
+});
+
+const LIST_OPTIONS = defineOptions<ListOptions>("Board.list", {
+  by: choice("score", "time"),
+  group: text,
+  limit: whole(1, MAX_LIMIT),
+  after: text,
+  viewer: text,
+});
+
+export class Board {
+  readonly name: string;
+  readonly #store: Store;
+  readonly #keys: BoardKeys;
+  readonly #voteScore: number;
+  readonly #votingMs: number;
+  readonly #maxArticles: number;
+  readonly #groupCacheMs: number;
+
+  constructor(store: Store, name: string, options: BoardOptions = {}) {
+    aStore("Board", store);
+    OPTIONS.check(options);
+    this.name = name;
+    this.#store = store;
+    this.#keys = boardKeys(options.prefix ?? "voting", name);
+    this.#voteScore = options.voteScore ?? 432;
+    this.#votingMs = options.votingMs ?? 7 * DAY_MS;
+    this.#maxArticles = options.maxArticles ?? 100_000;
+    this.#groupCacheMs = options.groupCacheMs ?? 60_000;
+  }
+
+  /** Posts an article, with its poster's own vote. With an `id` of the caller's, posting twice is posting once. */
+  async post(
+    poster: string,
+    fields: Readonly<Record<string, string>>,
+    options: { readonly id?: string; readonly groups?: readonly string[] } = {},
+  ): Promise<Article> {
+    POST_OPTIONS.check(options);
+    const { id = randomBytes(9).toString("base64url"), groups = [] } = options;
+    word("id", id, 256);
+    word("poster", poster, 256);
+    checkGroups(groups);
+    const words = Object.entries(fields);
+    if (words.length > MAX_FIELDS) throw new InputError(`an article has at most ${MAX_FIELDS} fields`);
+    for (const [name, value] of words) {
+      if (typeof value !== "string") throw new InputError(`field ${name} must be a string`);
+      if (Buffer.byteLength(value) > MAX_FIELD_BYTES) {
+        throw new InputError(`field ${name} is longer than ${MAX_FIELD_BYTES} bytes`);
+      }
+    }
+    const [stored, score] = await this.#store.run(post, {
+      ...this.#of(id),
+      byTime: this.#keys.byTime,
+      id,
+      poster,
+      voteScore: this.#voteScore,
+      votingMs: this.#votingMs,
+      maxArticles: this.#maxArticles,
+      base: this.#keys.base,
+      groupCount: groups.length,
+      words: [...groups, ...words.flat()],
+    });
+    return toArticle(stored, Number(score));
+  }
+
+  /** Sets a user's vote: up, down, or none to take it back. One vote a user; the last one counts, until voting closes. */
+  async vote(
+    id: string,
+    user: string,
+    direction: "up" | "down" | "none",
+    options: { readonly weight?: number } = {},
+  ): Promise<VoteOutcome> {
+    VOTE_OPTIONS.check(options);
+    word("id", id, 256);
+    word("user", user, 256);
+    const { weight = 1 } = options;
+    const sign = { up: 1, down: -1, none: 0 }[oneOf("direction", direction, ["up", "down", "none"])];
+    const answer = await this.#store.run(vote, {
+      ...this.#of(id),
+      id,
+      user,
+      weight: sign * weight,
+      voteScore: this.#voteScore,
+    });
+    if (answer.outcome === -2) return { outcome: "missing" };
+    const outcome = answer.outcome === 1 ? "changed" : answer.outcome === 0 ? "same" : "closed";
+    return { outcome, up: answer.up, down: answer.down, score: answer.score };
+  }
+
+  /** An article, or null. */
+  async get(id: string, viewer = ""): Promise<ArticleSeen | null> {
+    word("id", id, 256);
+    const reply = await this.#store.run(read, { ...this.#of(id), id, viewer });
+    if (reply === null) return null;
+    const [fields, score, mine] = reply as [Reply[], string, string | number];
+    return { ...toArticle(fields, Number(score)), myVote: Number(mine) };
+  }
+
+  /** A page of articles, best or newest first. A group's order is at most `groupCacheMs` old. */
+  async list(options: ListOptions = {}): Promise<Page> {
+    LIST_OPTIONS.check(options);
+    const { by = "score", group, limit = 25, after, viewer = "" } = options;
+    if (group !== undefined) checkGroups([group]);
+    const { base } = this.#keys;
+    const all = by === "time" ? this.#keys.byTime : this.#keys.byScore;
+    const cursor = after === undefined ? { score: "0", id: "" } : parseCursor(after);
+    const found = (await this.#store.run(list, {
+      order: group === undefined ? all : groupOrderKey(base, group, by),
+      all,
+      group: groupKey(base, group ?? ""),
+      base,
+      limit,
+      afterScore: cursor.score,
+      afterId: cursor.id,
+      cacheMs: this.#groupCacheMs,
+      viewer,
+    })) as [string, string, Reply[], string | number, string | number][];
+    const last = found.at(-1);
+    return {
+      articles: found
+        .filter(([, , fields]) => fields.length > 0)
+        .map(([, , fields, score, mine]) => ({ ...toArticle(fields, Number(score)), myVote: Number(mine) })),
+      next: last === undefined || found.length < limit ? null : `${last[1]}~${last[0]}`,
+    };
+  }
+
+  /** Puts an article into groups, or takes it out. False if there is no such article. */
+  async regroup(
+    id: string,
+    change: { readonly add?: readonly string[]; readonly remove?: readonly string[] },
+  ): Promise<boolean> {
+    word("id", id, 256);
+    const { add = [], remove: drop = [] } = change;
+    checkGroups([...add, ...drop]);
+    const { base } = this.#keys;
+    return this.#store.run(regroup, {
+      article: articleKey(base, id),
+      id,
+      base,
+      addCount: add.length,
+      groups: [...add, ...drop],
+    });
+  }
+
+  /** Removes an article with its votes, from all orders and groups. False if there was none. */
+  async remove(id: string): Promise<boolean> {
+    word("id", id, 256);
+    return this.#store.run(remove, { ...this.#of(id), byTime: this.#keys.byTime, id, base: this.#keys.base });
+  }
+
+  /** How many articles the board has. */
+  async size(): Promise<number> {
+    return Number(await this.#store.call("ZCARD", this.#keys.byTime));
+  }
+
+  #of(id: string): { article: string; voters: string; byScore: string } {
+    const { base, byScore } = this.#keys;
+    return { article: articleKey(base, id), voters: votersKey(base, id), byScore };
+  }
+}
+
+function checkGroups(groups: readonly string[]): void {
+  if (groups.length > MAX_GROUPS) throw new InputError(`at most ${MAX_GROUPS} groups at once`);
+  for (const group of groups) {
+    word("group", group, 256);
+    // The cached orders of a group are kept under its name with a suffix.
+    if (/:(score|time)$/.test(group)) throw new InputError('the name of a group must not end in ":score" or ":time"');
+  }
+}
+
+function parseCursor(cursor: string): { score: string; id: string } {
+  const at = cursor.indexOf("~");
+  const score = cursor.slice(0, at);
+  if (at < 1 || !Number.isFinite(Number(score))) throw new InputError("after is not a cursor that list() gave");
+  return { score, id: cursor.slice(at + 1) };
+}
+
+function toArticle(flat: readonly Reply[], score: number): Article {
+  const own = new Map<string, string>();
+  const fields: [string, string][] = [];
+  const groups: string[] = [];
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = String(flat[i]);
+    if (name.startsWith("f:")) fields.push([name.slice(2), String(flat[i + 1])]);
+    else if (name.startsWith("g:")) groups.push(name.slice(2));
+    else own.set(name, String(flat[i + 1]));
+  }
+  return {
+    id: own.get("id")!,
+    poster: own.get("poster")!,
+    postedAt: new Date(Number(own.get("postedAt"))),
+    closesAt: new Date(Number(own.get("closesAt"))),
+    up: Number(own.get("up")),
+    down: Number(own.get("down")),
+    score,
+    groups: groups.sort(),
+    // Not by assignment: a field may be called __proto__.
+    fields: Object.fromEntries(fields),
+  };
+}

@@ -1,8 +1,0 @@
-/** The keys of a table of views: one tag, since it is one ranking. */
-import { tagged } from "../keys.ts";
-
-/** Sorted set: item by its decayed count, as of `epoch`. String: when `epoch` is, in milliseconds. */
-export function viewKeys(prefix: string, name: string): { counts: string; epoch: string } {
-  const base = tagged(prefix, name, "table of views");
-  return { counts: `${base}:counts`, epoch: `${base}:epoch` };
-}

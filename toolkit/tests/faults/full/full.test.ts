@@ -1,0 +1,246 @@
+/**
+ * A store that is full: `maxmemory` is reached and nothing may be evicted, so every write that could need memory is refused. What
+ * has to be written says so. What is read is still read, also where reading notes something on the way.
+ */
+import { request } from "node:http";
+import type { AddressInfo } from "node:net";
+import express from "express";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { ServerError } from "../../../src/base/errors.ts";
+import { type CachedPage, cachedPages, pageCodec } from "../../../src/components/cache/http.ts";
+import { Cache } from "../../../src/components/cache/index.ts";
+import { Chats } from "../../../src/components/chats/index.ts";
+import { Locks } from "../../../src/components/locks/index.ts";
+import { RateLimiter } from "../../../src/components/rate-limits/index.ts";
+import { SearchIndex } from "../../../src/components/search/index.ts";
+import { Semaphores } from "../../../src/components/semaphores/index.ts";
+import { Sessions } from "../../../src/components/sessions/index.ts";
+import { Social } from "../../../src/components/social/index.ts";
+import { StatusStream } from "../../../src/components/streaming/index.ts";
+import { Views } from "../../../src/components/views/index.ts";
+import { Board } from "../../../src/components/voting/index.ts";
+import { open } from "../../../src/connection/open.ts";
+import type { Store } from "../../../src/connection/store.ts";
+import { installed, type ServerProcess, startRedis } from "../../kit/servers.ts";
+
+const BACKENDS = (process.env.BACKENDS ?? "embedded,redis").split(",");
+
+describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
+  const isThere = BACKENDS.includes(backend) && (backend === "embedded" || installed("redis-server"));
+  const onStore = test.runIf(isThere);
+  let server: ServerProcess | null = null;
+  let store: Store;
+
+  beforeEach(async () => {
+    if (!isThere) return;
+    server = backend === "redis" ? await startRedis() : null;
+    store = await open(server === null ? undefined : `redis://127.0.0.1:${server.port}`);
+  });
+  afterEach(async () => {
+    if (!isThere) return;
+    await store.close();
+    await server?.stop();
+  });
+
+  const fill = async () => {
+    await store.call("CONFIG", "SET", "maxmemory-policy", "noeviction");
+    await store.call("CONFIG", "SET", "maxmemory", 1);
+    await expect(store.call("SET", "more", "x")).rejects.toMatchObject({ code: "OOM" });
+  };
+  const empty = () => store.call("CONFIG", "SET", "maxmemory", 0);
+  const full = { code: "OOM" };
+
+  onStore("Cache: gives what is there, and what is made for a miss, to many at once", async () => {
+    const errors: unknown[] = [];
+    const cache = new Cache<string>(store, "things", { onError: (error) => errors.push(error) });
+    await cache.set("there", "kept");
+    await fill();
+    let loads = 0;
+    const load = async () => {
+      loads++;
+      await store.call("PING");
+      return "made";
+    };
+    expect(await cache.get("there", load)).toBe("kept");
+    expect(await Promise.all(Array.from({ length: 20 }, () => cache.get("missing", load)))).toEqual(
+      Array.from({ length: 20 }, () => "made"),
+    );
+    expect(loads).toBe(1);
+    expect(await cache.get("there", load)).toBe("kept");
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toBeInstanceOf(ServerError);
+    expect(errors[0]).toMatchObject(full);
+    await expect(cache.set("there", "new")).rejects.toMatchObject(full);
+    expect(await cache.get("there")).toBeNull();
+    await empty();
+    await cache.set("tagged", "old", { tags: ["t"] });
+    await fill();
+    await cache.invalidate("t");
+    expect(await cache.get("tagged")).toBeNull();
+    await empty();
+    expect(await cache.get("missing", () => "later")).toBe("later");
+    expect(await cache.get("missing")).toBe("later");
+  });
+
+  onStore("Cache: what was being made when the store became full is given, and others need not wait", async () => {
+    const cache = new Cache<string>(store, "things", { loadMs: 3_600_000 });
+    let finish!: (value: string) => void;
+    const making = new Promise<string>((resolve) => {
+      finish = resolve;
+    });
+    const early = cache.get("a", () => making);
+    await expect.poll(() => cache.stats.loads).toBe(1);
+    await fill();
+    const late = cache.get("a", () => "other");
+    finish("made");
+    expect(await early).toBe("made");
+    expect(await late).toBe("other");
+  });
+
+  onStore("Cache: a stale value is given while it cannot be replaced", async () => {
+    const cache = new Cache<string>(store, "things", { freshMs: 1, staleMs: 3_600_000 });
+    await cache.set("a", "stale");
+    await fill();
+    await expect.poll(async () => (await cache.find("a", () => "new")).state).toBe("stale");
+    expect(await cache.find("a", () => "new")).toMatchObject({ value: "stale", state: "stale" });
+  });
+
+  onStore("pages: are made and sent, with views and without", async () => {
+    const pages = new Cache<CachedPage>(store, "pages", { codec: pageCodec });
+    const app = express();
+    app.use("/ranked", cachedPages(pages, { views: new Views(store, "pages") }));
+    app.use(cachedPages(pages));
+    app.use((_request, response) => void response.send("made"));
+    await fill();
+    const listening = app.listen(0, "127.0.0.1");
+    await new Promise((resolve) => listening.once("listening", resolve));
+    const { port } = listening.address() as AddressInfo;
+    try {
+      for (const path of ["/ranked", "/plain", "/ranked", "/plain"]) {
+        const status = await new Promise((resolve, reject) => {
+          request({ port, host: "127.0.0.1", path }, (response) => {
+            response.resume();
+            response.once("end", () => resolve(response.statusCode));
+          })
+            .once("error", reject)
+            .end();
+        });
+        expect(status).toBe(200);
+      }
+    } finally {
+      listening.closeAllConnections();
+      await new Promise((resolve) => listening.close(resolve));
+    }
+  });
+
+  onStore("Sessions: are loaded, and live on", async () => {
+    const sessions = new Sessions(store, { idleMs: 3_600_000 });
+    const { token } = await sessions.create({ user: "ann", data: { theme: "dark" } });
+    await fill();
+    expect(await sessions.load(token, { viewed: "item" })).toMatchObject({ user: "ann", data: { theme: "dark" } });
+    expect(await sessions.viewed(token)).toEqual([]);
+    expect(await sessions.list("ann")).toHaveLength(1);
+    await expect(sessions.create()).rejects.toMatchObject(full);
+    await empty();
+    await sessions.load(token, { viewed: "item" });
+    expect(await sessions.viewed(token)).toEqual(["item"]);
+  });
+
+  onStore("Board: groups are listed page by page as when their order is kept", async () => {
+    const board = new Board(store, "news");
+    for (let nth = 0; nth < 7; nth++) {
+      const groups = nth % 3 === 0 ? [] : ["some"];
+      const { id } = await board.post(`user ${nth}`, { title: `${nth}` }, { groups });
+      for (let vote = 0; vote < nth % 3; vote++) await board.vote(id, `voter ${vote}`, "up");
+    }
+    const pages = async (by: "score" | "time") => {
+      const titles: string[][] = [];
+      let after: string | null = null;
+      do {
+        const page: Awaited<ReturnType<Board["list"]>> = await board.list({
+          ...{ by, group: "some", limit: 2 },
+          ...(after === null ? {} : { after }),
+        });
+        titles.push(page.articles.map(({ fields }) => String(fields.title)));
+        after = page.next;
+      } while (after !== null);
+      return titles;
+    };
+    await fill();
+    const whenFull = [await pages("score"), await pages("time")];
+    await empty();
+    expect(whenFull).toEqual([await pages("score"), await pages("time")]);
+    expect(whenFull[0]!.flat()).toHaveLength(4);
+  });
+
+  onStore("SearchIndex: answers that cannot be kept are given", async () => {
+    const index = new SearchIndex(store, "books", { fields: { title: { type: "text" } } });
+    await index.put("a", { title: "red tea" });
+    await fill();
+    const found = await index.search("tea", { cacheMs: 60_000 });
+    expect(found).toMatchObject({ count: 1, id: null, cached: false });
+    await expect(index.put("b", { title: "tea" })).rejects.toMatchObject(full);
+    expect(await index.search("tea")).toMatchObject({ count: 1 });
+  });
+
+  onStore("Chats: messages are read, also by one whose presence is noted", async () => {
+    const chats = new Chats<string>(store);
+    await chats.joinAll("team", ["ann", "ben"]);
+    await chats.send("team", "ann", "hello");
+    await fill();
+    const texts = (page: Awaited<ReturnType<typeof chats.read>>) => page?.messages.map(({ body }) => body);
+    expect(texts(await chats.read("team", "ben"))).toEqual(["hello"]);
+    expect(texts(await chats.wait("team", "ben", { waitMs: 1_000 }))).toEqual(["hello"]);
+    for await (const { body } of chats.stream("team", "ben")) {
+      expect(body).toBe("hello");
+      break;
+    }
+    expect(await chats.unread("ben")).toMatchObject([{ chat: "team", unread: 1 }]);
+  });
+
+  onStore("Social: timelines that nobody has built are read from the profiles", async () => {
+    const social = new Social(store);
+    const [ann, ben] = await Promise.all(
+      ["ann", "ben"].map(async (login) => {
+        const joined = await social.users.join(login);
+        return joined.outcome === "joined" ? joined.user.id : "";
+      }),
+    );
+    await social.follows.follow(ben!, ann!);
+    await social.statuses.post(ann!, "hello");
+    await fill();
+    expect((await social.timelines.home(ben!)).statuses.map(({ text }) => text)).toEqual(["hello"]);
+    expect((await social.timelines.profile(ann!)).statuses).toHaveLength(1);
+  });
+
+  onStore("StatusStream: can be listened to, also before anything was published", async () => {
+    await fill();
+    const stream = new StatusStream(store, "public");
+    const listening = await stream.listen({ track: ["news"] });
+    await empty();
+    await stream.publish({ kind: "status", id: "1", userId: "a", login: "ann", text: "news", atMs: 0 });
+    for await (const message of listening) {
+      if (message.kind === "status") break;
+    }
+  });
+
+  onStore("Locks, Semaphores: leases are renewed, and given back", async () => {
+    const lock = (await new Locks(store).acquire("a", { renew: false }))!;
+    const permit = (await new Semaphores(store, { limit: 2 }).acquire("a", { renew: false }))!;
+    await fill();
+    for (const lease of [lock, permit]) {
+      expect(await lease.renew()).toBe(true);
+      expect(await lease.release()).toBe(true);
+    }
+    await expect(new Locks(store).acquire("a")).rejects.toMatchObject(full);
+  });
+
+  onStore("RateLimiter: whenUnreachable decides", async () => {
+    const rule = { limit: 1, windowMs: 60_000 };
+    await fill();
+    const allowing = new RateLimiter(store, "a", rule, { whenUnreachable: "allow" });
+    const denying = new RateLimiter(store, "b", rule, { whenUnreachable: "deny" });
+    expect((await allowing.take("ann")).allowed).toBe(true);
+    expect((await denying.take("ann")).allowed).toBe(false);
+  });
+});

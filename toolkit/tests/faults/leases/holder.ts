@@ -1,0 +1,27 @@
+/** A process that asks for one lock and says what becomes of it: "got <fence>", "lost", "none". Its loop is busy on request. */
+import { writeSync } from "node:fs";
+import { Locks } from "../../../src/components/locks/index.ts";
+import { open } from "../../../src/connection/open.ts";
+
+export interface Order {
+  readonly url: string;
+  readonly name: string;
+  readonly leaseMs: number;
+  readonly waitMs: number;
+}
+
+const order = JSON.parse(process.argv[2]!) as Order;
+const say = (line: string): void => void writeSync(1, `${line}\n`);
+const store = await open(order.url);
+const locks = new Locks(store);
+say("ready");
+const lease = await locks.acquire(order.name, order);
+if (lease === null) {
+  say("none");
+} else {
+  say(`got ${lease.fence}`);
+  lease.signal.addEventListener("abort", () => {
+    say("lost");
+    void store.close();
+  });
+}

@@ -1,0 +1,16 @@
+/** A process that begins to make a value for the cache, says so, and never ends it. */
+import { writeSync } from "node:fs";
+import { Cache } from "../../../src/components/cache/index.ts";
+import { open } from "../../../src/connection/open.ts";
+
+export interface LoaderOrder {
+  readonly url: string;
+  readonly loadMs: number;
+}
+
+const { url, loadMs } = JSON.parse(process.argv[2]!) as LoaderOrder;
+const cache = new Cache<string>(await open(url), "things", { loadMs });
+await cache.get("cold", () => {
+  writeSync(1, "ready\n");
+  return new Promise(() => {});
+});

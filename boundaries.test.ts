@@ -64,8 +64,6 @@ describe("imports", () => {
 
   test("of the toolkit: never the console, and the engine only to open it", () => {
     const wrong = (target: string, file: string): boolean => {
-      // Starts the servers that suites run on, and is not shipped.
-      if (file.startsWith("toolkit/src/testing/")) return false;
       if (isPackage(target, "@cinnabar/console") || target.startsWith("console/") || target.startsWith("engine/"))
         return true;
       return isPackage(target, "@cinnabar/engine") && !/^toolkit\/src\/connection\/embedded[^/]*\.ts$/.test(file);
@@ -76,7 +74,7 @@ describe("imports", () => {
   test("of the console: the others by their names only", () => {
     const wrong = (target: string, file: string): boolean => {
       // What its tests share runs on the servers that suites of the toolkit run on, and is not shipped.
-      if (file.startsWith("console/tests/") && target.startsWith("toolkit/src/testing/")) return false;
+      if (file.startsWith("console/tests/") && target.startsWith("toolkit/tests/kit/")) return false;
       return target.startsWith("engine/") || target.startsWith("toolkit/");
     };
     expect(offences(sources("console"), wrong)).toEqual([]);

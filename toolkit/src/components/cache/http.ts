@@ -11,6 +11,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Codec } from "../../base/codec.ts";
 import { isUnavailable } from "../../base/errors.ts";
+import { callback, choice, defineOptions, either, having, listOf, text, whole } from "../../base/options.ts";
 import type { Views } from "../views/index.ts";
 import type { Cache, Loading } from "./index.ts";
 
@@ -41,6 +42,15 @@ export interface PagesOptions {
   readonly maxBytes?: number;
 }
 
+const OPTIONS = defineOptions<PagesOptions>("cachedPages", {
+  key: callback,
+  tags: callback,
+  views: having("a Views", "add", "rank"),
+  maxRank: whole(1),
+  ignoreCookies: either(choice(true), listOf(text)),
+  maxBytes: whole(1),
+});
+
 type Next = (error?: unknown) => void;
 
 /** Headers that belong to one answer or one connection. */
@@ -50,6 +60,7 @@ export function cachedPages(
   pages: Cache<CachedPage>,
   options: PagesOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next: Next) => void {
+  OPTIONS.check(options);
   const cache = pages as unknown as Cache<MaybePage>;
   return (request, response, next) => {
     serve(cache, options, request, response, next).catch(next);

@@ -9,10 +9,11 @@
  * one that is stale, one makes it anew and the rest get the stale one at once. When making fails, the stale one is given as long
  * as there is one. When the store cannot be reached, values are made without it, and it is asked again a second later.
  */
-import { integer, word } from "../../base/checks.ts";
+import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken, sleep } from "../../base/clock.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { ConnectionError, InputError, isUnavailable, refusesWrites, ServerError } from "../../base/errors.ts";
+import { callback, codec, defineOptions, listOf, number, prefix, text, whole } from "../../base/options.ts";
 import type { RunOptions, Store } from "../../connection/store.ts";
 import { Changes, type Notice } from "./changes.ts";
 import { changesChannel, type EntryKeys, entryKeys, shardKeys } from "./keys.ts";
@@ -29,6 +30,29 @@ export type { CacheOptions, CacheStats, EntryOptions, Found, Loader, Loading } f
 /** How long a store that could not be reached is left alone. */
 const BREAK_MS = 1_000;
 const MAX_TAGS = 64;
+
+const OPTIONS = defineOptions<CacheOptions<unknown>>("Cache", {
+  prefix,
+  freshMs: whole(1),
+  staleMs: whole(0),
+  jitter: number(0, 0.999),
+  loadMs: whole(10),
+  memoryMs: whole(0),
+  memoryItems: whole(1),
+  timeoutMs: whole(1),
+  shards: whole(1, 16_384),
+  codec,
+  maxBytes: whole(1),
+  compressAbove: whole(0),
+  onError: callback,
+});
+
+/** Of `get`, `find` and `set`. */
+const ENTRY_OPTIONS = defineOptions<EntryOptions>("Cache.get", {
+  tags: listOf(text),
+  freshMs: whole(1),
+  staleMs: whole(0),
+});
 
 /** One call for a key. */
 interface Asking<T> {
@@ -82,22 +106,22 @@ export class Cache<T = unknown> {
   #toldUntil = 0;
 
   constructor(store: Store, name: string, options: CacheOptions<T> = {}) {
+    OPTIONS.check(options);
     this.name = name;
-    this.#store = store;
+    this.#store = aStore("Cache", store);
     this.#prefix = options.prefix ?? "cache";
-    this.#freshMs = integer("freshMs", options.freshMs ?? 300_000, 1);
-    this.#staleMs = integer("staleMs", options.staleMs ?? 0, 0);
+    this.#freshMs = options.freshMs ?? 300_000;
+    this.#staleMs = options.staleMs ?? 0;
     this.#jitter = options.jitter ?? 0.1;
-    if (!(this.#jitter >= 0 && this.#jitter < 1)) throw new InputError("jitter must be from 0 to below 1");
-    this.#loadMs = integer("loadMs", options.loadMs ?? 30_000, 10);
-    this.#limits = { timeoutMs: integer("timeoutMs", options.timeoutMs ?? 1_000, 1), whenOpen: "fail" };
-    this.#shards = integer("shards", options.shards ?? 16, 1, 16_384);
+    this.#loadMs = options.loadMs ?? 30_000;
+    this.#limits = { timeoutMs: options.timeoutMs ?? 1_000, whenOpen: "fail" };
+    this.#shards = options.shards ?? 16;
     this.#codec = options.codec ?? json<T>();
-    this.#maxBytes = integer("maxBytes", options.maxBytes ?? 16 * 1024 * 1024, 1);
-    this.#compressAbove = integer("compressAbove", options.compressAbove ?? 1_024, 0);
+    this.#maxBytes = options.maxBytes ?? 16 * 1024 * 1024;
+    this.#compressAbove = options.compressAbove ?? 1_024;
     this.#onError = options.onError ?? (() => {});
-    this.#memoryMs = integer("memoryMs", options.memoryMs ?? 0, 0);
-    this.#memory = new MemoryCache(store.clock, integer("memoryItems", options.memoryItems ?? 1_000, 1));
+    this.#memoryMs = options.memoryMs ?? 0;
+    this.#memory = new MemoryCache(store.clock, options.memoryItems ?? 1_000);
     this.#channel = changesChannel(this.#prefix, word("the name of a cache", name));
     this.#report = new CacheReport(store, this.#prefix, name, this.#shards);
     const outdated = {
@@ -121,6 +145,7 @@ export class Cache<T = unknown> {
   async get(key: string): Promise<T | null>;
   async get(key: string, load: Loader<T>, options?: EntryOptions): Promise<T>;
   async get(key: string, load?: Loader<T>, options: EntryOptions = {}): Promise<T | null> {
+    ENTRY_OPTIONS.check(options);
     if (load === undefined) return this.#peek(key);
     const held = this.#held(key);
     if (held !== undefined) return held.value;
@@ -130,6 +155,7 @@ export class Cache<T = unknown> {
 
   /** As `get`, and says where the value came from. */
   async find(key: string, load: Loader<T>, options: EntryOptions = {}): Promise<Found<T>> {
+    ENTRY_OPTIONS.check(options);
     word("key", key);
     checkTags(options.tags);
     const held = this.#held(key);
@@ -146,6 +172,7 @@ export class Cache<T = unknown> {
 
   /** Puts a value. When it fails, the old one may be gone all the same. */
   async set(key: string, value: T, options: EntryOptions = {}): Promise<void> {
+    ENTRY_OPTIONS.check(options);
     word("key", key);
     checkTags(options.tags);
     const { freshMs, keepMs } = this.#lifetimes(options);

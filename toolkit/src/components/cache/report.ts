@@ -2,8 +2,10 @@
  * How often a cache had what was asked for, over all processes: each adds what it has counted every few seconds, in one go and
  * not in anybody's way. Losing a report loses some counts and nothing else.
  */
+import { aStore } from "../../base/checks.ts";
 import type { Timer } from "../../base/clock.ts";
 import { NameIndex } from "../../base/names.ts";
+import { defineOptions, prefix } from "../../base/options.ts";
 import type { Answer } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { countsKey, namesKey, shardKeys } from "./keys.ts";
@@ -79,6 +81,8 @@ export interface InvalidatedTag {
   readonly at: Date;
 }
 
+const CACHES_OPTIONS = defineOptions<{ readonly prefix?: string }>("Caches", { prefix });
+
 /** Caches as those see them who look after the service. */
 export class Caches {
   readonly #store: Store;
@@ -86,7 +90,8 @@ export class Caches {
   readonly #names: NameIndex;
 
   constructor(store: Store, options: { readonly prefix?: string } = {}) {
-    this.#store = store;
+    CACHES_OPTIONS.check(options);
+    this.#store = aStore("Caches", store);
     this.#prefix = options.prefix ?? "cache";
     this.#names = new NameIndex(store, namesKey(this.#prefix), KEEP_MS);
   }

@@ -10,7 +10,7 @@
  * The store has logs that writers append to (log.ts, scripts.ts); a process that searches follows the logs that its queries
  * touch (replica.ts) and evaluates them itself (searcher.ts, evaluate.ts).
  */
-import { aStore, integer } from "../../base/checks.ts";
+import { aStore } from "../../base/checks.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, prefix, text, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
@@ -140,7 +140,7 @@ export class SearchIndex<F extends Fields> {
 
   /** Adds a document, or puts it in the place of the one with its id. With `ifVersion`, only if that is its version (0: new). */
   async put(id: string, document: DocumentOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PutOutcome> {
-    if (options.ifVersion !== undefined) integer("ifVersion", options.ifVersion, 0);
+    VERSION_OPTIONS.check(options);
     const outcome = await this.#shard.writer.put(id, document, options.ifVersion);
     this.#shard.names.announce(this.name);
     return outcome;

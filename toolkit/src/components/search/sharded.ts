@@ -118,6 +118,7 @@ export class ShardedSearch<F extends Fields> {
   }
 
   async put(id: string, document: DocumentOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PutOutcome> {
+    VERSION_OPTIONS.check(options);
     const former = this.#formerHome(id);
     // Versions go on at the new home.
     if (former !== null && options.ifVersion !== undefined) await this.#moveOne(former, id);

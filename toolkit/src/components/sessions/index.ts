@@ -14,7 +14,7 @@ import type { BackgroundLoop } from "../../base/background-loop.ts";
 import { aStore, integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
-import { callback, defineOptions, object, prefix, text, whole } from "../../base/options.ts";
+import { callback, defineOptions, flag, object, prefix, text, whole } from "../../base/options.ts";
 import type { Script } from "../../base/script.ts";
 import type { Answer, Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
@@ -94,6 +94,13 @@ const OPTIONS = defineOptions<SessionsOptions>("Sessions", {
   timeoutMs: whole(1),
 });
 
+interface LoadOptions {
+  readonly touch?: boolean;
+  readonly viewed?: string;
+}
+
+const LOAD_OPTIONS = defineOptions<LoadOptions>("Sessions.load", { touch: flag, viewed: text });
+
 const CREATE_OPTIONS = defineOptions<{ readonly user?: string; readonly data?: SessionData }>("Sessions.create", {
   user: text,
   data: object,
@@ -161,10 +168,8 @@ export class Sessions {
    * The session of a token, and notes that it is in use; null when there is none. `viewed` is what the user is looking at.
    * One round trip.
    */
-  async load(
-    token: string,
-    options: { readonly touch?: boolean; readonly viewed?: string } = {},
-  ): Promise<Session | null> {
+  async load(token: string, options: LoadOptions = {}): Promise<Session | null> {
+    LOAD_OPTIONS.check(options);
     const place = placeOf(token);
     if (place === null) return null;
     const { session, viewed, owned } = this.#keys(place);

@@ -169,8 +169,8 @@ export function Overview() {
       <div class="facts-box">
         <States of={info}>{(data) => <Facts {...data} />}</States>
       </div>
-      <Circuits />
       <Charts points={points} last={live.at(-1)} />
+      <Circuits />
     </>
   );
 }

@@ -84,4 +84,23 @@ describeBackends("the line of one process", (backend) => {
       expect(served).toEqual(["first", "second"]);
     });
   });
+
+  test("callers who share a signal are one listener to it", async () => {
+    const warnings: Error[] = [];
+    const noted = (warning: Error) => void warnings.push(warning);
+    process.on("warning", noted);
+    const stop = new AbortController();
+    const locks = new Locks(backend.store);
+    const holder = await locks.acquire("shared");
+    const waiting = Array.from({ length: 30 }, () => locks.acquire("shared", { signal: stop.signal }));
+    const ended = Promise.allSettled(waiting);
+    await expect.poll(async () => (await locks.inspect("shared")).waiting).toBe(30);
+    stop.abort(new Error("enough"));
+    expect((await ended).map(({ status }) => status)).toEqual(Array(30).fill("rejected"));
+    await holder!.release();
+    // Warnings are told in the next turn.
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off("warning", noted);
+    expect(warnings).toEqual([]);
+  });
 });

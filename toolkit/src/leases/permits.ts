@@ -15,6 +15,7 @@
  * and the last poll tied the two clocks together (the server read its clock after the poll was sent, so the estimate is early,
  * never late). Where half of the lease or more has gone by that estimate, it is renewed before anybody gets to see it.
  */
+import { onAbort } from "../base/abort.ts";
 import { randomToken } from "../base/clock.ts";
 import { ConnectionError, InputError, LeaseLostError } from "../base/errors.ts";
 import type { Store } from "../connection/store.ts";
@@ -294,8 +295,7 @@ class Wait {
 
   async held(): Promise<Held | null> {
     const { token } = this.#asking;
-    const onAbort = (): void => this.#wake?.();
-    this.#signal?.addEventListener("abort", onAbort, { once: true });
+    const unhear = this.#signal === undefined ? null : onAbort(this.#signal, () => this.#wake?.());
     this.#mailbox.expect(token, {
       granted: (grant) => {
         this.#message = grant;
@@ -318,7 +318,7 @@ class Wait {
       throw error;
     } finally {
       this.#mailbox.forget(token);
-      this.#signal?.removeEventListener("abort", onAbort);
+      unhear?.();
     }
   }
 

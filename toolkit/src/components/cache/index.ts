@@ -9,6 +9,7 @@
  * one that is stale, one makes it anew and the rest get the stale one at once. When making fails, the stale one is given as long
  * as there is one. When the store cannot be reached, values are made without it, and it is asked again a second later.
  */
+import { onAbort } from "../../base/abort.ts";
 import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken, sleep } from "../../base/clock.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
@@ -375,14 +376,14 @@ export class Cache<T = unknown> {
     }
     const { clock, closeSignal } = this.#store;
     // Whoever waits asks again when the store is closed, and hears of it.
-    closeSignal.addEventListener("abort", noticed.wake);
+    const unhear = onAbort(closeSignal, noticed.wake);
     if (closeSignal.aborted) noticed.wake();
     try {
       const over = sleep(clock, leaseMs, noticed.signal).catch(() => {});
       const made = await Promise.race([noticed.promise, over, ...(ours === undefined ? [] : [ours])]);
       return made === undefined || made.fate === "not kept" ? null : made;
     } finally {
-      closeSignal.removeEventListener("abort", noticed.wake);
+      unhear();
     }
   }
 

@@ -54,7 +54,7 @@ export const buy = defineScript({
     if asked ~= tonumber(price) then return {"price changed", asked} end
     local has = tonumber(redis.call("GET", funds) or 0)
     if has < asked then return {"too dear", asked, has} end
-    redis.call("DECRBY", funds, price)
+    if redis.call("DECRBY", funds, price) == 0 then redis.call("DEL", funds) end
     redis.call("INCRBY", fundsOf .. seller, price)
     redis.call("ZREM", listings, item)
     redis.call("HDEL", sellers, item)
@@ -92,6 +92,7 @@ export const move = defineScript({
     end
     if has + amount < 0 then return {"short", has} end
     local left = redis.call("INCRBY", funds, amount)
+    if left == 0 then redis.call("DEL", funds) end
     redis.call("SET", moved, amount .. " " .. string.format("%.0f", left), "PX", ${RECEIPT_MS})
     return {"done", left}
   `,

@@ -2,6 +2,7 @@
  * Stemmers by language, with the stems of Snowball 2.2 (stemmers.test.ts compares them with its program, word by word). The
  * name is part of what an index remembers, so that stems of another kind are told apart.
  */
+import { stemBasque } from "./basque.ts";
 import { stemDutch } from "./dutch.ts";
 import { stemEnglish } from "./english.ts";
 import { stemFinnish } from "./finnish.ts";
@@ -27,6 +28,7 @@ export interface Stemmer {
 }
 
 const STEMS = {
+  basque: stemBasque,
   danish: stemDanish,
   dutch: stemDutch,
   english: stemEnglish,
@@ -57,6 +59,7 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   de: "german",
   en: "english",
   es: "spanish",
+  eu: "basque",
   fi: "finnish",
   fr: "french",
   ga: "irish",

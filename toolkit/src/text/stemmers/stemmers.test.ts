@@ -15,6 +15,18 @@ const VOCABULARIES = "/usr/share/snowball/data";
 const LATIN = "abcdefghijklmnopqrstuvwxyz";
 
 const PIECES: Readonly<Record<StemmerName, readonly [letters: string, pieces: string]>> = {
+  basque: [
+    `${LATIN}ñaeiou`,
+    `ago aldatu aldi aldia an arazi ari atu atze bera bide bidea dako du dura ean era errez eta etan etari ez eza ezin gai gailu
+     gaitza gale go gunea gura ide ka kan kari karri kera keta ki kide kin kizun kor korra kuna kunde kune kuntza kura la lari le men or orra pen pera
+     rean rekin taile taldi tarazi tari tatu tezin tio tu tun tura tzaga tzaile tzaka tzake tzat tze tzeke tzez garri garria tza arabera atseden baditu ada
+     ail aizun ak alde anda anga antza ar ara aro arte asi asun aurre behar bizia burua buru dar degi denda di dun duri duru egi ek eko eme ena enea eria ero
+     eroz estu etako etara etxe ezia ga gabe garna garren ge gei gela gerren gibel gile gintza gintzo gintzu giro goi handi kabe kada kail kalde kana keria
+     ket kintza kirri ko koa koi koitz kondo kote kume larri leku liar mendi mendu mentu min na nahi ne ngo ñi no ño ohi oi ola ondo ontzi orde ordu oro os
+     oso oste pe ra ro sa ska skila sko sta ta tako talde tan tar tarik tariko taro tasun te tegi teria ti tiar tila to toki tra tsu tto tuko txo txu tz tzain
+     tzale tzar tzarra tzara tzo tzu una une urren xka z za zain zale zaro zino zio zione zka zko zp zto zu en ten tzen ora ren joka trako minutuko zehar
+     geldi igaro aurka dade date tade tate gi larik lanik ik ztik rik zlea`,
+  ],
   danish: [
     `${LATIN}æåø`,
     `hed ethed ered e erede ende erende ene erne ere en heden eren er heder erer heds es endes erendes enes ernes eres ens

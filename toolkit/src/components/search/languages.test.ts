@@ -1,0 +1,24 @@
+/** From a text to a hit in each language: a search for one form of a word finds the others. */
+import { expect, test } from "vitest";
+import { describeBackends } from "../testing/index.ts";
+import { analyser, SearchIndex } from "./index.ts";
+
+/** A language's tag, a text, queries with other forms of its words, and queries that find nothing. */
+const FORMS: readonly (readonly [tag: string, text: string, found: readonly string[], not: readonly string[]])[] = [
+  ["eu", "Lagunak liburuak irakurtzen ditu hirian", ["lagun", "LIBURU", "irakurtze", "hiriko"], ["mendian"]],
+];
+
+describeBackends("search in languages", { audit: "tags" }, (backend) => {
+  test.each(FORMS)("%s", async (language, text, found, not) => {
+    const index = new SearchIndex(backend.store, "texts", {
+      fields: { body: { type: "text", store: true, analyser: analyser({ language }) } },
+    });
+    await index.putMany([
+      ["it", { body: text }],
+      ["other", { body: "Xyzzy" }],
+    ]);
+    const ids = async (query: string) => (await index.search(query)).hits.map(({ id }) => id);
+    for (const query of found) expect([query, await ids(query)]).toEqual([query, ["it"]]);
+    for (const query of not) expect([query, await ids(query)]).toEqual([query, []]);
+  });
+});

@@ -66,6 +66,8 @@ const MAX_REMEMBERED = 100_000;
 const ASCII = /^[\0-\x7f]*$/;
 const RUNS = new RegExp(`[${LETTERS}]+(?:['’][${LETTERS}]+)*|${PICTURE}`, "gu");
 const RUNS_APART = new RegExp(`[${LETTERS}]+|${PICTURE}`, "gu");
+/** Catalan writes a doubled l with a point ("col·legi"). */
+const RUNS_WITH_POINTS = new RegExp(`[${LETTERS}]+(?:(?<=l)·(?=l)[${LETTERS}]+)*|${PICTURE}`, "giu");
 const HAS_UNSPACED = new RegExp(`[${UNSPACED}${IDEOGRAPHIC}]`, "u");
 const IS_IDEOGRAPHIC = new RegExp(`^[${IDEOGRAPHIC}]`, "u");
 /** A run of one way of writing. */
@@ -114,6 +116,7 @@ class LanguageAnalyser implements Analyser {
   readonly #isTurkic: boolean;
   /** In English an apostrophe is part of a word ("don't"); elsewhere it parts them ("l'avion"). */
   readonly #joins: boolean;
+  readonly #runs: RegExp;
   /** What becomes of a run: the word, or null for a stop word. */
   readonly #known = new Map<string, string | null>();
 
@@ -128,6 +131,7 @@ class LanguageAnalyser implements Analyser {
     this.#foldDiacritics = foldDiacritics;
     this.#isTurkic = main === "tr" || main === "az";
     this.#joins = main === "en" || main === "und";
+    this.#runs = this.#joins ? RUNS : main === "ca" ? RUNS_WITH_POINTS : RUNS_APART;
     this.#stops = new Set([...(options.stopWords ?? STOP_WORDS[main] ?? [])].map((word) => this.fold(word)));
     const { stem = stemmerOf(main) } = options;
     const stems = typeof stem === "string" ? stemmer(stem) : stem === false ? undefined : stem;
@@ -167,7 +171,7 @@ class LanguageAnalyser implements Analyser {
 
   #unicode(text: string, onWord: OnWord): number {
     let position = 0;
-    for (const { 0: run, index } of text.matchAll(this.#joins ? RUNS : RUNS_APART)) {
+    for (const { 0: run, index } of text.matchAll(this.#runs)) {
       for (const { part, start } of this.#alike(run, index)) {
         if (IS_IDEOGRAPHIC.test(part)) {
           position += this.#ideographs(part, position, start, onWord);
@@ -226,7 +230,7 @@ class LanguageAnalyser implements Analyser {
   sought(text: string): readonly Sought[] {
     const all: Sought[] = [];
     let position = 0;
-    for (const { 0: run, index } of text.matchAll(this.#joins ? RUNS : RUNS_APART)) {
+    for (const { 0: run, index } of text.matchAll(this.#runs)) {
       for (const { part } of this.#alike(run, index)) {
         if (IS_IDEOGRAPHIC.test(part)) {
           const folded = this.fold(part);

@@ -5,6 +5,12 @@ import { analyser, SearchIndex } from "./index.ts";
 
 /** A language's tag, a text, queries with other forms of its words, and queries that find nothing. */
 const FORMS: readonly (readonly [tag: string, text: string, found: readonly string[], not: readonly string[]])[] = [
+  [
+    "ca",
+    "Els col·legis de la ciutat parlaven de castells",
+    ["col·legi", "COŀLEGI", "collegi", "ciutats", "parlar", "castell"],
+    ["legi", "cantar"],
+  ],
   ["eu", "Lagunak liburuak irakurtzen ditu hirian", ["lagun", "LIBURU", "irakurtze", "hiriko"], ["mendian"]],
 ];
 

@@ -3,6 +3,7 @@
  * name is part of what an index remembers, so that stems of another kind are told apart.
  */
 import { stemBasque } from "./basque.ts";
+import { stemCatalan } from "./catalan.ts";
 import { stemDutch } from "./dutch.ts";
 import { stemEnglish } from "./english.ts";
 import { stemFinnish } from "./finnish.ts";
@@ -29,6 +30,7 @@ export interface Stemmer {
 
 const STEMS = {
   basque: stemBasque,
+  catalan: stemCatalan,
   danish: stemDanish,
   dutch: stemDutch,
   english: stemEnglish,
@@ -55,6 +57,7 @@ export const STEMMER_NAMES = Object.keys(STEMS) as readonly StemmerName[];
 
 /** By the first part of a language tag. */
 const LANGUAGES: Readonly<Record<string, StemmerName>> = {
+  ca: "catalan",
   da: "danish",
   de: "german",
   en: "english",

@@ -27,6 +27,32 @@ const PIECES: Readonly<Record<StemmerName, readonly [letters: string, pieces: st
      tzale tzar tzarra tzara tzo tzu una une urren xka z za zain zale zaro zino zio zione zka zko zp zto zu en ten tzen ora ren joka trako minutuko zehar
      geldi igaro aurka dade date tade tate gi larik lanik ik ztik rik zlea`,
   ],
+  catalan: [
+    `${LATIN}àèéíïòóúüç·aeiou`,
+    `'hi 'ho 'l 'ls 'm 'n 'ns 's 't -la -les -li -ls -m -me -n -nos -ns -te -us a aba abais aban abas able ables acions ació
+     ad ada adas ades ado ador adora adores adors ados adura aire al all alla allengües als am amen ament aments amos ams an
+     ana ancia ancies ando ant ants ar ara arais aran aras arem aremos aren ares areu ari aria arian arien aries aris aron
+     arà aràs ará arán arás aré aréis arés aría aríais aríamos arían arías aríem aríeu as ase aseis asen ases ass assa assen
+     asses asseu assim assin assis assiu assos aste asteis at atge atges atiu atius ativa atives ativitat ativitats ats
+     atòria atòries au ava avem aven aves bilitat bilitats ble bles cions ció dor dora doras dores dors dre dur dures dís e
+     ed egar eix eixen eixer eixes eixi eixin eixis eixo ejar ell ella ells em en enc enca encia encies ens ent ents er era
+     erass erau eremos eren eres eresseu eria eries ers erá erán erás eré eréis ería eríais eríamos erían erías es esa esc
+     esca eses esos esquen esques esqui esquin esquis ess essa essen esses esseu essim essin essis et eta ets eu fer formes
+     hi ho i ia ialisme ialismes ialista ialistes ible ibles ic ica ici icis ics icte ictes id ida idas ides ido idores idors
+     idos ids ie ien iendo ient iera ierais ieran ieras ieron ies iese ieseis iesen ieses ieu ificar iguem igueu ii il ima
+     imes imos ims in ina ines ineu ini inia inies inin inis int io ionisme ionista ionistes ions iqu iques ir ira iran irem
+     iremos iren ires ireu iria irien iries irà iràs irá irán irás irè iré iréis irìem irìeu iría iríais iríamos irían irías
+     iríem iríeu is isam isament isc isca isin isis isme ismes isquen issa issem issen isses isseu issim issin issis issiu
+     issos ista iste isteis istes it ita itar itat itats ites its itz itza itzar itzeu itzi itzis itzo itzà iu ius iva ives
+     ivisme ivitat ivitats ix ixa ixen ixes ixo ià iéramos iésemos iï iïn iïs ió la las le les li lo logi logia logies logis
+     logía logíes los ls lógica lógics lógiques me ment ments nces nos nça o or ora ores ors os osa oses osos ot ota otes ots
+     ques quíssim quíssima quíssimes quíssims r1 r2 re s se sela selas selo selos sfera sin sis tori toris triu trius tzar ud
+     uda udes uds us ut uts vos à àrem àren àreu ària àries às àssem àsseu àssim àssiu àvem àveu á ábamos áis áramos ásemos
+     ávem áveu ència ències ès èssim èssiu é és éssem éssen ésseu éssim éssiu ì ìeu ìssem ìsseu ìssin í ía íais íamos ían ías
+     íci ícia ícies ícis íem íeu íinia ínies írem íreu ís íssem ísseu íssim íssima íssimes íssims íssiu ístic ívol ívola ï ïa
+     ïda ïdes ïen ïes ïguem ïgueu ïm ïn ïra ïren ïres ïs ïsc ïsca ïsquen ïsques ïssen ïsses ïssin ïssis ït ïtat ïtats ïu ïx
+     ïxen ïxes ïxo ó ós`,
+  ],
   danish: [
     `${LATIN}æåø`,
     `hed ethed ered e erede ende erende ene erne ere en heden eren er heder erer heds es endes erendes enes ernes eres ens

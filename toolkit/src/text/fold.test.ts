@@ -18,6 +18,8 @@ test.each([
   ["Ｒｅｄｉｓ", "redis"],
   ["ΟΔΟΣ", "οδος"],
   ["Cafe\u0301", "CAFÉ"],
+  ["गर्\u200dयो", "गर्यो"],
+  ["क्\u200cष", "क्ष"],
 ])("%s is %s, for everybody who compares words", (one, other) => {
   for (const words of [
     searched,

@@ -4,6 +4,8 @@
  */
 
 const ASCII = /^[\0-\x7f]*$/;
+/** Behind a mark, a joiner only changes how the letters around it look: see LETTER_RUN. */
+const JOINERS = /(?<=\p{M})[\u200c\u200d]+/gu;
 const DIACRITICS = /[\u0300-\u036f]+/g;
 
 /** Letters that have no decomposition, though people take them for another letter with something added. */
@@ -31,7 +33,8 @@ const PLAIN_LETTERS = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "g");
  */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
-  return text.normalize("NFKC").toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFKC");
+  const lower = text.normalize("NFKC").toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFKC");
+  return lower.replace(JOINERS, "");
 }
 
 /** The same for Turkish and Azerbaijani, where ı and i are two letters. */

@@ -11,6 +11,12 @@ export const UNSPACED =
 /** Letters, digits and the marks that they wear. */
 export const LETTERS = "\\p{L}\\p{N}\\p{M}";
 
+/**
+ * A run of letters. In scripts of India a joiner behind a mark says how the letters around it look (Nepali गर्‍यो), and parts no
+ * words; elsewhere joiners do (Persian writes parts of a word so).
+ */
+export const LETTER_RUN = `[${LETTERS}]+(?:(?<=\\p{M})[\\u200c\\u200d]+[${LETTERS}]+)*`;
+
 /** One picture, or the two letters of a flag; without what only changes its looks. */
 export const PICTURE = "\\p{RI}{2}|\\p{Extended_Pictographic}";
 export const PICTURES = "\\p{RI}\\p{Extended_Pictographic}";

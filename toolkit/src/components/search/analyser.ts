@@ -14,7 +14,7 @@ import { createHash } from "node:crypto";
 import { InputError } from "../../base/errors.ts";
 import { choice, defineOptions, either, flag, having, listOf, text } from "../../base/options.ts";
 import { fold, foldTurkic, withoutDiacritics } from "../../text/fold.ts";
-import { IDEOGRAPHIC, LETTERS, PICTURE, PICTURES, UNSPACED } from "../../text/scripts.ts";
+import { IDEOGRAPHIC, LETTER_RUN, LETTERS, PICTURE, PICTURES, UNSPACED } from "../../text/scripts.ts";
 import { STEMMER_NAMES, type Stemmer, type StemmerName, stemmer, stemmerOf } from "../../text/stemmers/index.ts";
 import { STOP_WORDS } from "./stop-words.ts";
 
@@ -59,13 +59,13 @@ export interface AnalyserOptions {
 }
 
 /** How words are found, as part of the name: indexes of an earlier way are told apart. */
-const WAY = "words-2";
+const WAY = "words-3";
 
 const MAX_WORD_UNITS = 64;
 const MAX_REMEMBERED = 100_000;
 const ASCII = /^[\0-\x7f]*$/;
-const RUNS = new RegExp(`[${LETTERS}]+(?:['’][${LETTERS}]+)*|${PICTURE}`, "gu");
-const RUNS_APART = new RegExp(`[${LETTERS}]+|${PICTURE}`, "gu");
+const RUNS = new RegExp(`${LETTER_RUN}(?:['’]${LETTER_RUN})*|${PICTURE}`, "gu");
+const RUNS_APART = new RegExp(`${LETTER_RUN}|${PICTURE}`, "gu");
 /** Catalan writes a doubled l with a point ("col·legi"). */
 const RUNS_WITH_POINTS = new RegExp(`[${LETTERS}]+(?:(?<=l)·(?=l)[${LETTERS}]+)*|${PICTURE}`, "giu");
 const HAS_UNSPACED = new RegExp(`[${UNSPACED}${IDEOGRAPHIC}]`, "u");

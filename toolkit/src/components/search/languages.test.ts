@@ -12,6 +12,12 @@ const FORMS: readonly (readonly [tag: string, text: string, found: readonly stri
     ["legi", "cantar"],
   ],
   ["eu", "Lagunak liburuak irakurtzen ditu hirian", ["lagun", "LIBURU", "irakurtze", "hiriko"], ["mendian"]],
+  [
+    "ne",
+    "कर्मचारीहरूले काम गर्\u200dयो र परिवारसँग पुग्नेछौँ",
+    ["कर्मचारी", "कर्मचारीहरुको", "गर्यो", "परिवारहरु", "पुग्छन्"],
+    ["कक्षा"],
+  ],
 ];
 
 describeBackends("search in languages", { audit: "tags" }, (backend) => {

@@ -14,6 +14,7 @@ import { stemHungarian } from "./hungarian.ts";
 import { stemIndonesian } from "./indonesian.ts";
 import { stemIrish } from "./irish.ts";
 import { stemItalian } from "./italian.ts";
+import { stemNepali } from "./nepali.ts";
 import { stemPortuguese } from "./portuguese.ts";
 import { stemRomanian } from "./romanian.ts";
 import { stemRussian } from "./russian.ts";
@@ -42,6 +43,7 @@ const STEMS = {
   indonesian: stemIndonesian,
   irish: stemIrish,
   italian: stemItalian,
+  nepali: stemNepali,
   norwegian: stemNorwegian,
   portuguese: stemPortuguese,
   romanian: stemRomanian,
@@ -71,6 +73,7 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   id: "indonesian",
   it: "italian",
   nb: "norwegian",
+  ne: "nepali",
   nl: "dutch",
   nn: "norwegian",
   no: "norwegian",

@@ -130,6 +130,13 @@ const PIECES: Readonly<Record<StemmerName, readonly [letters: string, pieces: st
      evi evo iamo immo irà irai iranno ire irebbe irebbero irei iremmo iremo ireste iresti irete irò irono isca iscano isce isci
      isco iscono issero ita ite iti ito ivamo ivano ivate ivi ono uta ute uti uto ch gh chi ghe ia ii io`,
   ],
+  nepali: [
+    "अआइईउऊएऐओऔकखगघङचछजझञटठडढणतथदधनपफबभमयरलवशषसहािीुूृेैोौंँः्",
+    `मार्फत द्वारा सँगै संग सँग लाइ लाई पछि ले रत मै मा को का कि की कै एको ेका एकै
+     यौँ छौं नौँ थें यौ छौ नौ थे त्रै त्र ँ ं ै इएका इएकी इएको इछ इछन् इछस् इछौ इदा इदै इदो इन्छ इयो इस् एका एकी एछ एछन् एछस् एछु एछौ छ छन् छस् छिन् छु छे
+     छेस् छ्यौ थिइस् थिए थिन् थियो थियौ थिस् थी थ्यो थ्यौ दा दियो दी देखि देखी दै दो नु ने नेका नेकै नेको नेछ नेछन् नेछस् नेछु नेछौ पर् भयो माथि
+     यो लान् हरु हरू हुनेछ हुन्छ होस् िएका िएकी िएको िछ िछन् िछस् िछौ िदा िदै िदो िन्छ ियो िस् ेकी ेकै ेको ेछ ेछन् ेछस् ेछु ेछौ`,
+  ],
   norwegian: [
     `${LATIN}æåø`,
     `a e ede ande ende ane ene hetene en heten ar er heter as es edes endes enes hetenes ens hetens ers ets et het ast s ks

@@ -13,6 +13,12 @@ const FORMS: readonly (readonly [tag: string, text: string, found: readonly stri
   ],
   ["eu", "Lagunak liburuak irakurtzen ditu hirian", ["lagun", "LIBURU", "irakurtze", "hiriko"], ["mendian"]],
   [
+    "lt",
+    "Vaikams mieste skaito knygas po MEDŽIAIS",
+    ["vaikai", "miestų", "skaityti", "knygose", "medis", "medžių"],
+    ["draugas"],
+  ],
+  [
     "ne",
     "कर्मचारीहरूले काम गर्\u200dयो र परिवारसँग पुग्नेछौँ",
     ["कर्मचारी", "कर्मचारीहरुको", "गर्यो", "परिवारहरु", "पुग्छन्"],

@@ -14,6 +14,7 @@ import { stemHungarian } from "./hungarian.ts";
 import { stemIndonesian } from "./indonesian.ts";
 import { stemIrish } from "./irish.ts";
 import { stemItalian } from "./italian.ts";
+import { stemLithuanian } from "./lithuanian.ts";
 import { stemNepali } from "./nepali.ts";
 import { stemPortuguese } from "./portuguese.ts";
 import { stemRomanian } from "./romanian.ts";
@@ -43,6 +44,7 @@ const STEMS = {
   indonesian: stemIndonesian,
   irish: stemIrish,
   italian: stemItalian,
+  lithuanian: stemLithuanian,
   nepali: stemNepali,
   norwegian: stemNorwegian,
   portuguese: stemPortuguese,
@@ -72,6 +74,7 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   hu: "hungarian",
   id: "indonesian",
   it: "italian",
+  lt: "lithuanian",
   nb: "norwegian",
   ne: "nepali",
   nl: "dutch",

@@ -130,6 +130,19 @@ const PIECES: Readonly<Record<StemmerName, readonly [letters: string, pieces: st
      evi evo iamo immo irà irai iranno ire irebbe irebbero irei iremmo iremo ireste iresti irete irò irono isca iscano isce isci
      isco iscono issero ita ite iti ito ivamo ivano ivate ivi ono uta ute uti uto ch gh chi ghe ia ii io`,
   ],
+  lithuanian: [
+    `${LATIN}ąčęėįšųūžaeiouė`,
+    `' a ai ain ais aisi aite aitės aj am ame ams amės an ant as asi asis asius at ate atės au auj aus ausi auti avime dam
+   dav dž e ei eisi enie enimis enims enio enis eniu eniui ens enti enyje enys enyse enį eria eriai erie erimi erims ers eryje erys eryse erį erų es esi esiu esn gd i ia iai iais
+   iaj iam iame iams iamės iant ias iasi iat iate iatės iau iaus iauti ie iej iem iems ies iesi im imi imis ims imės ing
+   int inti inėti io ioj ioje iok iomis ioms ion iop ios iose iosna ioti is isi it ite iu iui iuje iuk iul iumi iun iuoj
+   iuos iuose iuosi iuosna iuot iuoti ius ią iąj iąs išk ių iųj jam k ki kimės kite o oj oje ojime ok okate okatės om ome
+   omis oms omės on op os ose osi osna ot ote oti otės s si siant siesi sim sime simės sit site sitės siu siuosi sv telėti
+   terėti ti tum tumei tumeis tumeisi tumėm tumėme tumėmės tumėt tumėte tumėtės tute tųs tųsi u ui uisi uje uliuk umi umis
+   ums un uo uoj uos uose uosi uosna uot uote uoti uotės us usi utėait učiuk y yje ykšt ykšč yl ys yse ysis ysna yt yti
+   zgan ą ąj ąs ąsi č čiau čiausi ė ėj ėje ėjime ėjo ėjosi ėję ėl ėm ėme ėmis ėms ėmės ėn ės ėse ėsi ėsna ėt ėte ėti ėtės ę
+   ęs į įs šv ūs ų ųj ųsi`,
+  ],
   nepali: [
     "अआइईउऊएऐओऔकखगघङचछजझञटठडढणतथदधनपफबभमयरलवशषसहािीुूृेैोौंँः्",
     `मार्फत द्वारा सँगै संग सँग लाइ लाई पछि ले रत मै मा को का कि की कै एको ेका एकै

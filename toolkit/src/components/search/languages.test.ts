@@ -6,6 +6,12 @@ import { analyser, SearchIndex } from "./index.ts";
 /** A language's tag, a text, queries with other forms of its words, and queries that find nothing. */
 const FORMS: readonly (readonly [tag: string, text: string, found: readonly string[], not: readonly string[]])[] = [
   [
+    "ar",
+    "كَتَبَ المعلمون عن السيارات في كتـــابهم ١٩٩٠",
+    ["كتبوا", "معلم", "سيارة", "سيارته", "الكتاب", "بالكتاب", "ﻛﺘﺎﺏ", "1990"],
+    ["مدرسة"],
+  ],
+  [
     "ca",
     "Els col·legis de la ciutat parlaven de castells",
     ["col·legi", "COŀLEGI", "collegi", "ciutats", "parlar", "castell"],

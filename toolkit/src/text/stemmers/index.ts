@@ -2,6 +2,7 @@
  * Stemmers by language, with the stems of Snowball 2.2 (stemmers.test.ts compares them with its program, word by word). The
  * name is part of what an index remembers, so that stems of another kind are told apart.
  */
+import { stemArabic } from "./arabic.ts";
 import { stemBasque } from "./basque.ts";
 import { stemCatalan } from "./catalan.ts";
 import { stemDutch } from "./dutch.ts";
@@ -31,6 +32,7 @@ export interface Stemmer {
 }
 
 const STEMS = {
+  arabic: stemArabic,
   basque: stemBasque,
   catalan: stemCatalan,
   danish: stemDanish,
@@ -61,6 +63,7 @@ export const STEMMER_NAMES = Object.keys(STEMS) as readonly StemmerName[];
 
 /** By the first part of a language tag. */
 const LANGUAGES: Readonly<Record<string, StemmerName>> = {
+  ar: "arabic",
   ca: "catalan",
   da: "danish",
   de: "german",

@@ -20,6 +20,8 @@ test.each([
   ["Cafe\u0301", "CAFÉ"],
   ["गर्\u200dयो", "गर्यो"],
   ["क्\u200cष", "क्ष"],
+  ["Ինչո՞ւ", "ԻՆՉՈՒ"],
+  ["երևան", "ԵՐԵՒԱՆ"],
 ])("%s is %s, for everybody who compares words", (one, other) => {
   for (const words of [
     searched,

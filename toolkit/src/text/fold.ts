@@ -4,8 +4,8 @@
  */
 
 const ASCII = /^[\0-\x7f]*$/;
-/** Behind a mark, a joiner only changes how the letters around it look: see LETTER_RUN. */
-const JOINERS = /(?<=\p{M})[\u200c\u200d]+/gu;
+/** What stands inside a word and is no part of it: see LETTER_RUN. */
+const INSIDE_WORDS = /(?<=\p{M})[\u200c\u200d]+|[\u055b\u055c\u055e]/gu;
 const DIACRITICS = /[\u0300-\u036f]+/g;
 
 /** Letters that have no decomposition, though people take them for another letter with something added. */
@@ -34,7 +34,7 @@ const PLAIN_LETTERS = new RegExp(`[${Object.keys(PLAIN).join("")}]`, "g");
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
   const lower = text.normalize("NFKC").toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFKC");
-  return lower.replace(JOINERS, "");
+  return lower.replace(INSIDE_WORDS, "");
 }
 
 /** The same for Turkish and Azerbaijani, where ı and i are two letters. */

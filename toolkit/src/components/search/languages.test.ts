@@ -19,6 +19,12 @@ const FORMS: readonly (readonly [tag: string, text: string, found: readonly stri
   ],
   ["eu", "Lagunak liburuak irakurtzen ditu hirian", ["lagun", "LIBURU", "irakurtze", "hiriko"], ["mendian"]],
   [
+    "hy",
+    "Ինչո՞ւ են ուսանողները Երևանի քաղաքներում աշխատում",
+    ["ինչու", "ուսանող", "ԵՐԵՒԱՆ", "քաղաքից", "աշխատել"],
+    ["համալսարան"],
+  ],
+  [
     "lt",
     "Vaikams mieste skaito knygas po MEDŽIAIS",
     ["vaikai", "miestų", "skaityti", "knygose", "medis", "medžių"],

@@ -3,6 +3,7 @@
  * name is part of what an index remembers, so that stems of another kind are told apart.
  */
 import { stemArabic } from "./arabic.ts";
+import { stemArmenian } from "./armenian.ts";
 import { stemBasque } from "./basque.ts";
 import { stemCatalan } from "./catalan.ts";
 import { stemDutch } from "./dutch.ts";
@@ -33,6 +34,7 @@ export interface Stemmer {
 
 const STEMS = {
   arabic: stemArabic,
+  armenian: stemArmenian,
   basque: stemBasque,
   catalan: stemCatalan,
   danish: stemDanish,
@@ -75,6 +77,7 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   ga: "irish",
   hi: "hindi",
   hu: "hungarian",
+  hy: "armenian",
   id: "indonesian",
   it: "italian",
   lt: "lithuanian",

@@ -36,6 +36,12 @@ const FORMS: readonly (readonly [tag: string, text: string, found: readonly stri
     ["कर्मचारी", "कर्मचारीहरुको", "गर्यो", "परिवारहरु", "पुग्छन्"],
     ["कक्षा"],
   ],
+  [
+    "yi",
+    "דער סופֿר האָט אָנגעגורט די שװערד מיט אַ פֿרעמדשפּראַך",
+    ["סופרים", "סופֿרישער", "אָנצוגורטן", "\u{fb2f}נגורטן", "שווערדלעך", "פרעמדשפראכן"],
+    ["קריטיק"],
+  ],
 ];
 
 describeBackends("search in languages", { audit: "tags" }, (backend) => {

@@ -24,6 +24,7 @@ import { stemRussian } from "./russian.ts";
 import { stemDanish, stemNorwegian, stemSwedish } from "./scandinavian.ts";
 import { stemSpanish } from "./spanish.ts";
 import { stemTurkish } from "./turkish.ts";
+import { stemYiddish } from "./yiddish.ts";
 
 export interface Stemmer {
   /** The same for two that make the same stems. */
@@ -57,6 +58,7 @@ const STEMS = {
   spanish: stemSpanish,
   swedish: stemSwedish,
   turkish: stemTurkish,
+  yiddish: stemYiddish,
 };
 
 export type StemmerName = keyof typeof STEMS;
@@ -91,6 +93,7 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   ru: "russian",
   sv: "swedish",
   tr: "turkish",
+  yi: "yiddish",
 };
 
 export function stemmer(name: StemmerName): Stemmer {

@@ -17,6 +17,12 @@ const FORMS: readonly (readonly [tag: string, text: string, found: readonly stri
     ["col·legi", "COŀLEGI", "collegi", "ciutats", "parlar", "castell"],
     ["legi", "cantar"],
   ],
+  [
+    "el",
+    "Οι δρόμοι της πόλης και τα βιβλία του μαθητή",
+    ["ΔΡΟΜΟΣ", "δρόμους", "πόλη", "βιβλίων", "ΒΙΒΛΙΑ", "μαθητές"],
+    ["θάλασσα"],
+  ],
   ["eu", "Lagunak liburuak irakurtzen ditu hirian", ["lagun", "LIBURU", "irakurtze", "hiriko"], ["mendian"]],
   [
     "hy",

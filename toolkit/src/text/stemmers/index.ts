@@ -11,6 +11,7 @@ import { stemEnglish } from "./english.ts";
 import { stemFinnish } from "./finnish.ts";
 import { stemFrench } from "./french.ts";
 import { stemGerman } from "./german.ts";
+import { stemGreek } from "./greek.ts";
 import { stemHindi } from "./hindi.ts";
 import { stemHungarian } from "./hungarian.ts";
 import { stemIndonesian } from "./indonesian.ts";
@@ -44,6 +45,7 @@ const STEMS = {
   finnish: stemFinnish,
   french: stemFrench,
   german: stemGerman,
+  greek: stemGreek,
   hindi: stemHindi,
   hungarian: stemHungarian,
   indonesian: stemIndonesian,
@@ -71,6 +73,7 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   ca: "catalan",
   da: "danish",
   de: "german",
+  el: "greek",
   en: "english",
   es: "spanish",
   eu: "basque",

@@ -24,6 +24,7 @@ import { stemRomanian } from "./romanian.ts";
 import { stemRussian } from "./russian.ts";
 import { stemDanish, stemNorwegian, stemSwedish } from "./scandinavian.ts";
 import { stemSpanish } from "./spanish.ts";
+import { stemTamil } from "./tamil.ts";
 import { stemTurkish } from "./turkish.ts";
 import { stemYiddish } from "./yiddish.ts";
 
@@ -59,6 +60,7 @@ const STEMS = {
   russian: stemRussian,
   spanish: stemSpanish,
   swedish: stemSwedish,
+  tamil: stemTamil,
   turkish: stemTurkish,
   yiddish: stemYiddish,
 };
@@ -95,6 +97,7 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   ro: "romanian",
   ru: "russian",
   sv: "swedish",
+  ta: "tamil",
   tr: "turkish",
   yi: "yiddish",
 };

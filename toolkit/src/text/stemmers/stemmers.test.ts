@@ -261,6 +261,14 @@ const PIECES: Readonly<Record<StemmerName, readonly [letters: string, pieces: st
     `a arna erna heterna orna ad e ade ande arne are aste en anden aren heten ern ar er heter or as arnas ernas ornas es ades
      andes ens arens hetens erns at andet het ast s dd gd nn dt gt kt tt lig ig els löst fullt`,
   ],
+  tamil: [
+    "அஆஇஈஉஊஎஏஐஒஓஔகஙசஜஞடணதநனபமயரறலளழவஷஸஹாிீுூெேைொோௌ்்்கதபமன",
+    `எக் எவ் அப் இந் உய் இவ் அவ்வோ எவ்வு வோ வொ வு வூ ந் ந்த ந்த் ய் ைய் ிய் ீய் ட்ப் ட்க் ன்ற் ற்க் ட்ட் த்த் ைத்த் ுக் ுக்க்
+     க்க் ச்ச் ட் ற் ப்ப் ்ய் ்ர் ்ல் ்ள் ்ங் ்ம் ்ன் வ் வ ய னு ானு ங் ைங் ் ா் ்் ோ ே ா ும் ுடன் ில்லை ிடம் ின்றி ாகி ாகிய ென்று ுள்ள ுடைய ுடை ெனும் ல்ல ால்ல ென படு
+     பட்ட பட்டு பட்டது பட்டண குரிய பற்றி விடு விட்டு படிதான படி தான ெல்லாம் னை ினை ை கை ்கை ொடு ோடு ில் ிற் ின் மின் ின்று ிருந்து விட ால் ாமல் ல் ுல்
+     ுள் கண் முன் மேல் மேற் கீழ் பின் து ுது ீ கள் ுங்கள் குங்கள் ற்கள் ட்கள் பி வி கொண்டிர் மார் னன் னான் னாள் னார் வன் அவன் னள் வள் னர் வர் ன ப க த பன் பள்
+     பர் ிற்று பம் னம் தும் றும் கும் டும் னென் வை ான் சான் ாள் ார் ேன் ாம் ெம் ேம் ோம் ாய் னிர் ீர் ீயர் கு ்கு ்து ாநின்ற ாநின்ற் கின்ற கின்ற் கிற கிற்`,
+  ],
   turkish: [
     "abcçdefgğhıijklmnoöprsştuüvyzaeıioöuü",
     `ad soyad mız miz muz müz nız niz nuz nüz m n ım in um ün ı i u ü sı si su sü ları leri yı yi yu yü nı ni nu nü ın un nın nin

@@ -43,6 +43,12 @@ const FORMS: readonly (readonly [tag: string, text: string, found: readonly stri
     ["कक्षा"],
   ],
   [
+    "sr",
+    "Учитељи и ЧОВЈЕК са књигама, lijepo mlijeko",
+    ["učitelja", "УЧИТЕЉИМА", "čovek", "човека", "knjige", "лепа", "млека"],
+    ["студенти"],
+  ],
+  [
     "ta",
     "ஆசிரியர்களால் புத்தகமோ கட்டுரையோ",
     ["ஆசிரியர்", "ஆசிரியருக்கு", "ஆசிரியர\u0bc7\u0bbe", "புத்தகம்", "கட்டுரையே"],

@@ -23,6 +23,7 @@ import { stemPortuguese } from "./portuguese.ts";
 import { stemRomanian } from "./romanian.ts";
 import { stemRussian } from "./russian.ts";
 import { stemDanish, stemNorwegian, stemSwedish } from "./scandinavian.ts";
+import { stemSerbian } from "./serbian.ts";
 import { stemSpanish } from "./spanish.ts";
 import { stemTamil } from "./tamil.ts";
 import { stemTurkish } from "./turkish.ts";
@@ -58,6 +59,7 @@ const STEMS = {
   portuguese: stemPortuguese,
   romanian: stemRomanian,
   russian: stemRussian,
+  serbian: stemSerbian,
   spanish: stemSpanish,
   swedish: stemSwedish,
   tamil: stemTamil,
@@ -96,6 +98,7 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   pt: "portuguese",
   ro: "romanian",
   ru: "russian",
+  sr: "serbian",
   sv: "swedish",
   ta: "tamil",
   tr: "turkish",

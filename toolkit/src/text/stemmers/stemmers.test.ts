@@ -244,6 +244,28 @@ const PIECES: Readonly<Record<StemmerName, readonly [letters: string, pieces: st
      ена ейте уйте ите или ыли уй ил ыл ен ило ыло ено ят ует уют ит ыт ены ить ыть ишь ю а ев ов ье е иями ями ами еи ии и ией
      иям ям ием ам о у ах иях ях ы ь ию ью ия ья я ост ость ейш ейше ннейш ннейше`,
   ],
+  serbian: [
+    "abcčćdđefghijklmnoprsštuvzžaeiourабвгдђежзијклљмнњопрстћуфхцчџш",
+    `a ac aca acak acaka acka aj ajac ajaca ajaka ajca ajka alac alaca alan alca alni ama an anaka anata anih anj anjac anjca
+     anki anta antan antni aoca ar as asan asni ast asta astaj at atak ataka atan atci atcima atka atni av ava avilan avilni
+     avsi avši ać ač ača ačak ačaka ačka ašan ašni baci bas baš bij bilan bilni bojci bojka caj cajan cajni cci ccima centar
+     centara centra cij cin cka daba dba des deš dij dj dose dosmo doše dr dusan dusni dušan dušni e ec eci eg ega ejac ejaca
+     ejca ekat ekata ekta el elac elaca elca em emo emu en enat enj enog enom enta er eran erni es esama esan eskan eskna
+     esma esni est et etak etaka ete etka ev eva evima evit eć eći eš fij g ganij gas gaš gij gilan gilni h hu i ih ija ijal
+     ije ijec ijeg ijega ijem ijemu iji ijih ijim ijima ijoj iju ikat im ima in ina ing inj inom inzi inzima is ist ista
+     istaj istar istara istra itak itaka itci itka iv iva izam izama izma iš išt ja jaci jacima jak jas jaš je jebe jebi jem
+     jemo jes jeti ješ jmo jo jte ju juci jući k kas kaš kst kusan kuse kusi kusni kustava kustva l la laj lama laran larni
+     lat le lem li lij lima ljac ljaca ljca lo log loga lom lov lozi lozima lu m mac maca manij mca metar metara metra mij mo
+     mov n nac naca nal nas naš nca nem nes neš ni nicima nij nik nilan nilni njac njaca njca nstava nstva o og oga oj ojac
+     ojaca ojaka ojca ojka ojsci ojska ol olac olaca olca olce olov om ome omu on or os oscu ost osta ostaj osti otak otaka
+     oti otka ov ova ovima ovit ozan ozil ozni oš ošću panij peh pesi pesima pij pletan pletni pravan pravni rac raca raj ram
+     ranij rari rave ravi rca rij rilan rilni rosi roši s sac saca save savi sca se si sij silan silni sivan sivni sk smo sn
+     snici snik snj stavan stavni ste stv t ta tanij tas taš te temo tes tetan tetici teticima tetika tetni teš ti tican
+     ticima ticni tij tik tilan tilni tivan tivni tičan tični tuci tući tvenici tvenik u uc uci ug ugov uh uj ujes uješ ula
+     usak uska ut utak utaka utci utcima utka uto uva uvsi uvši uć ući ušak uška vac vaca vas vaš vca vojci vojka voljan
+     voljni vsi vši zicima zij zik ćaj čaj čajan čajni čci čcima čin čka đaj š šac šaca šave šavi šca še šk šn šnj štv žij а
+     ања ије ијом ом ски ђи`,
+  ],
   spanish: [
     `${LATIN}áéíóúüñ`,
     `me se sela selo selas selos la le lo las les los nos iéndo ándo ár ér ír ando iendo ar er ir yendo uyendo iéndolo anza anzas

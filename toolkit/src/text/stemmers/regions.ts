@@ -13,7 +13,11 @@ export type Endings = readonly (readonly string[])[];
 
 export function endings(words: string): Endings {
   const byLength = new Map<number, string[]>();
-  for (const word of words.split(/\s+/)) byLength.set(word.length, [...(byLength.get(word.length) ?? []), word]);
+  for (const word of words.split(/\s+/)) {
+    const same = byLength.get(word.length);
+    if (same === undefined) byLength.set(word.length, [word]);
+    else same.push(word);
+  }
   return [...byLength].sort((a, b) => b[0] - a[0]).map(([, same]) => same);
 }
 

@@ -125,19 +125,27 @@ function replacements(pairs: readonly (readonly [ending: string, by: string])[])
   return all;
 }
 
-const CHANGES = replacements(
-  CHANGED.split(/,\s*/).flatMap((group) => {
+interface Tables {
+  readonly changes: Replacements;
+  readonly inflections: Replacements;
+}
+
+/** Two thousand endings, which take milliseconds to make: made when the first word comes. */
+let tables: Tables | undefined;
+
+function madeTables(): Tables {
+  const changes = CHANGED.split(/,\s*/).flatMap((group) => {
     const words = group.split(/\s+/);
     return words.slice(0, -1).map((each) => [each, words.at(-1)!] as const);
-  }),
-);
-const INFLECTIONS = replacements(
-  ENDINGS.flatMap(([stems, list]) =>
+  });
+  const inflections = ENDINGS.flatMap(([stems, list]) =>
     stems.split(" ").flatMap((stem) => list.split(/\s+/).map((ending) => [stem + ending, stem] as const)),
-  ),
-);
+  );
+  return { changes: replacements(changes), inflections: replacements(inflections) };
+}
 
 export function stemSerbian(word: string): string {
+  tables ??= madeTables();
   const plain = word
     .replace(/[а-џ]/g, (letter) => CYRILLIC.get(letter) ?? letter)
     .replace(IJE, "$1e")
@@ -145,8 +153,8 @@ export function stemSerbian(word: string): string {
     .replaceAll("dj", "đ");
   const isMarked = HAS_MARKS.test(plain);
   const r1 = regionOf(plain);
-  const regular = replaced(plain, CHANGES, isMarked, 0) ?? plain;
-  const stem = replaced(regular, INFLECTIONS, isMarked, r1);
+  const regular = replaced(plain, tables.changes, isMarked, 0) ?? plain;
+  const stem = replaced(regular, tables.inflections, isMarked, r1);
   if (stem !== undefined) return stem;
   const ending = longestEnding(regular, CASES);
   return regular.length - ending.length >= r1 ? without(regular, ending.length) : regular;

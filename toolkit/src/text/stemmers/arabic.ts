@@ -22,13 +22,13 @@ function affixes(byLeast: Readonly<Record<number, string>>): Affixes {
   return { all: endings([...least.keys()].join(" ")), least };
 }
 
-const VERB_PRONOUNS = affixes({ 4: "ه ك", 5: "ني نا ها هم هن كم كن", 6: "هما كما كمو" });
-const VERB_PERSONS = affixes({ 4: "ت ا ن ي", 5: "نا تا تن", 6: "ان ون ين تما" });
+const VERB_PRONOUNS = affixes({ 4: "ك ه", 5: "كم كن نا ني ها هم هن", 6: "كما كمو هما" });
+const VERB_PERSONS = affixes({ 4: "ا ت ن ي", 5: "تا تن نا", 6: "ان تما ون ين" });
 const VERB_PLURALS_BEFORE_PRONOUNS = affixes({ 4: "و", 6: "تمو" });
-const VERB_PLURALS = affixes({ 5: "وا تم" });
-const NOUN_PRONOUNS = affixes({ 4: "ي ك ه", 5: "نا كم ها هن هم", 6: "كما هما" });
+const VERB_PLURALS = affixes({ 5: "تم وا" });
+const NOUN_PRONOUNS = affixes({ 4: "ك ه ي", 5: "كم نا ها هم هن", 6: "كما هما" });
 const NOUN_N = affixes({ 6: "ن" });
-const NOUN_DUALS = affixes({ 5: "ا ي و" });
+const NOUN_DUALS = affixes({ 5: "ا و ي" });
 const NOUN_PLURALS = affixes({ 5: "ات" });
 const NOUN_T = affixes({ 4: "ت" });
 const NOUN_FEMININES = affixes({ 4: "ة" });

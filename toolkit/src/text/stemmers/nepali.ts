@@ -5,7 +5,7 @@
  */
 import { endings, longestEnding, without } from "./regions.ts";
 
-const POSTPOSITIONS = endings("मार्फत द्वारा सँगै संग सँग लाइ लाई पछि ले रत मै मा को का कि की कै");
+const POSTPOSITIONS = endings("का कि की कै को द्वारा पछि मा मार्फत मै रत लाइ लाई ले सँग सँगै संग");
 const GENITIVE_OF_PARTICIPLE = /[एे]क[ोािीै]$/;
 const NASAL = /(?<=यौ|छौ|नौ|थे)[ँं]$|(?<=त्र)ै$/;
 

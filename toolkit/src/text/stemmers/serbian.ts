@@ -20,64 +20,65 @@ const MARKS: Readonly<Record<string, string>> = { č: "c", ć: "c", ž: "z", š:
 const withoutMarks = (text: string): string => text.replace(/[čćžš]/g, (letter) => MARKS[letter]!);
 
 /** What a changed stem becomes. */
-const CHANGED = `lozi lozima loga, pesi pesima peh, vojci vojka, bojci bojka, jaci jacima jak, čajan čajni, eran erni, laran larni,
-  esan esni, anjac anjca, ajac ajaca ajca, ljac ljaca ljca, ejac ejaca ejca, ojac ojaca ojca, ajaka ajka, ojaka ojka, šac šaca šca,
-  inzi inzima ing, tvenici tvenik, tetici teticima tetika, nstava nstva, nicima nik, ticima tik, zicima zik, snici snik, kuse kusi,
-  kusan kusni, kustava kustva, dušan dušni, antan antni, bilan bilni, tilan tilni, avilan avilni, silan silni, gilan gilni,
-  rilan rilni, nilan nilni, alan alni, ozan ozni, rave ravi, stavan stavni, pravan pravni, tivan tivni, sivan sivni, atan atni,
-  enat enta, tetan tetni, pletan pletni, šave šavi, anata anta, ačak ačaka ačka, ušak uška, atak ataka atci atcima atka,
-  etak etaka etka, itak itaka itci itka, otak otaka otka, utak utaka utci utcima utka, eskan eskna, tičan tični, ojsci ojska,
-  esama esma, metar metara metra, centar centara centra, istar istara istra, ošću osti, daba dba, čci čcima čka, mac maca mca,
-  nac naca nca, voljan voljni, anaka anki, vac vaca vca, sac saca sca, rac raca rca, aoca alac alaca alca, elac elaca elca,
-  olac olaca olce olca, njac njaca njca, ekat ekata ekta, izam izama izma, jebe jebi, baci baci, ašan ašni`;
+const CHANGED = `ajac ajaca ajca, ajaka ajka, alac alaca aoca alca, alan alni, anjac anjca, anaka anki, anata anta, antan antni,
+  atak ataka atci atcima atka, atan atni, avilan avilni, ačak ačaka ačka, ašan ašni, baci baci, bilan bilni,
+  bojci bojka, centar centara centra, daba dba, dušan dušni, ejac ejaca ejca, ekat ekata ekta, elac elaca elca,
+  enat enta, eran erni, eskan eskna, esama esma, esan esni, etak etaka etka, gilan gilni, inzi inzima ing,
+  istar istara istra, itak itaka itci itka, izam izama izma, jaci jacima jak, jebe jebi, kuse kusi, kusan kusni,
+  kustava kustva, laran larni, ljac ljaca ljca, lozi lozima loga, mac maca mca, metar metara metra, nac naca nca,
+  nicima nik, nilan nilni, njac njaca njca, nstava nstva, ojac ojaca ojca, ojaka ojka, ojsci ojska,
+  olac olaca olce olca, ošću osti, otak otaka otka, ozan ozni, pesi pesima peh, pletan pletni, pravan pravni, rave ravi,
+  rac raca rca, rilan rilni, sac saca sca, silan silni, sivan sivni, snici snik, stavan stavni, tetici teticima tetika,
+  tetan tetni, ticima tik, tilan tilni, tivan tivni, tičan tični, tvenici tvenik, utak utaka utci utcima utka,
+  ušak uška, vac vaca vca, vojci vojka, voljan voljni, zicima zik, čajan čajni, čci čcima čka, šave šavi, šac šaca šca`;
 
-const DECLINED = "ijima ijega ijemu ijem ijeg ijim ijih iji ije ija ega emu oga ome omu og om oj ima im ih a u";
+const DECLINED = "a ega emu ih ija ije ijeg ijega ijem ijemu iji ijih ijim ijima im ima og oga oj om ome omu u";
 const ADJECTIVE = `${DECLINED} em eg ijoj iju i e o`;
-const PARTICIPLE = "oga ome omu ega emu ima oj ih om eg em og uh im e a";
-const NOUN = "ima ama om a e i u o";
-const NOUN_IN_R = "ama ima om u a e i";
-const NOUN_IN_S = "ama ima om em a u i e";
-const VERB_IN_VA = "jući smo ste jmo jte ju la le li lo mo na ne ni no te ti še hu h j m n o t v š";
-const VERB_IN_I = "smo ste še mo te ti li la lo le m š t h o";
+const PARTICIPLE = "a e eg ega em emu ih im ima og oga oj om ome omu uh";
+const NOUN = "a ama e i ima o om u";
+const NOUN_IN_R = "a ama e i ima om u";
+const NOUN_IN_S = "a ama e em i ima om u";
+const VERB_IN_VA = "h hu j jmo jte ju jući la le li lo m mo n na ne ni no o smo ste t te ti v š še";
+const VERB_IN_I = "h la le li lo m mo o smo ste t te ti š še";
 const VERB_IN_STA =
-  "dosmo doste doše nemo demo nete dete nimo nite nila vši nem dem neš deš doh de ti ne nu du la li lo le t o";
+  "de dem demo dete deš doh dosmo doste doše du la le li lo ne nem nemo nete neš nila nimo nite nu o t ti vši";
 
 /** Ends of stems, and the endings that go behind them. */
 const ENDINGS: readonly (readonly [stems: string, endings: string])[] = [
-  ["sk šk evit ovit ast", `${DECLINED} em ijoj i e o`],
+  ["ast evit ovit sk šk", `${DECLINED} em ijoj i e o`],
   ["at", `${DECLINED} em eg iju o`],
-  ["el anj enj šnj n", ADJECTIVE],
+  ["anj el enj n šnj", ADJECTIVE],
   ["av ev iv", `${ADJECTIVE} ama`],
   ["ov", `${DECLINED} eg ijoj iju i e o`],
   ["oš", `${DECLINED} em eg ijoj iju i e`],
   ["k", `${ADJECTIVE} ov`],
   ["ać eć uć", PARTICIPLE],
-  ["čin", "ama ome omu oga ima og om im ih oj a u i o e"],
-  ["stv štv", "ima om o a u"],
-  ["tanij manij panij ranij ganij", "ama ima om a u e i"],
-  ["an", "inom ina inu ine ima in om u i a e emu ega eg em"],
-  ["en šn", "emu ega eg em"],
-  ["in bij cij dij mij žij gij fij pij rij tij zij nal ijal lem est ist kst ost et", NOUN],
-  ["lij sij", "ima ama om e i o"],
-  ["nij", "ama om o"],
-  ["on", "ovima ova ove ovi ima om a e i u"],
-  ["ugov olov", "ima i e a"],
-  ["ug ram", "ama om a e i u o"],
-  ["log", "ama om a u e"],
-  ["g", "ovima ama ovi ove ova om a e i u o"],
-  ["rari oti si li", "jem ja ju o"],
-  ["uj", "ući emo ete mo em eš e u"],
-  ["caj čaj ćaj đaj laj raj", "evima evi eva eve ama ima em a e i u"],
-  ["aj", "evima evi eva eve ama ima a i"],
-  ["ozil ol mov lov", "ima om a e u i"],
+  ["čin", "a ama e i ih im ima o og oga oj om ome omu u"],
+  ["stv štv", "a ima o om u"],
+  ["ganij manij panij ranij tanij", "a ama e i ima om u"],
+  ["an", "a e eg ega em emu i ima in ina ine inom inu om u"],
+  ["en šn", "eg ega em emu"],
+  ["bij cij dij est et fij gij ijal in ist kst lem mij nal ost pij rij tij zij žij", NOUN],
+  ["lij sij", "ama e i ima o om"],
+  ["nij", "ama o om"],
+  ["on", "a e i ima om ova ove ovi ovima u"],
+  ["olov ugov", "a e i ima"],
+  ["ram ug", "a ama e i o om u"],
+  ["log", "a ama e om u"],
+  ["g", "a ama e i o om ova ove ovi ovima u"],
+  ["li oti rari si", "ja jem ju o"],
+  ["uj", "e em emo ete eš mo u ući"],
+  ["caj laj raj ćaj čaj đaj", "a ama e em eva eve evi evima i ima u"],
+  ["aj", "a ama eva eve evi evima i ima"],
+  ["lov mov ol ozil", "a e i ima om u"],
   ["ar dr er or", NOUN_IN_R],
-  ["es is", "ima om e a u"],
-  ["taš naš jaš kaš baš gaš vaš eš iš", NOUN_IN_S],
-  ["ikat lat", "ima om a e i u o"],
-  ["et", "avši ući emo imo em eš"],
-  ["išt", "ima em a e u"],
-  ["ova", "smo ste hu ti še li la le lo t h o"],
-  ["eva ava iva uva", VERB_IN_VA],
+  ["es is", "a e ima om u"],
+  ["baš eš gaš iš jaš kaš naš taš vaš", NOUN_IN_S],
+  ["ikat lat", "a e i ima o om u"],
+  ["et", "avši em emo eš imo ući"],
+  ["išt", "a e em ima u"],
+  ["ova", "h hu la le li lo o smo ste t ti še"],
+  ["ava eva iva uva", VERB_IN_VA],
   ["roši", `${VERB_IN_I} vši`],
   ["jeti", VERB_IN_I],
   [
@@ -85,26 +86,26 @@ const ENDINGS: readonly (readonly [stems: string, endings: string])[] = [
     `ujemo ujete ujući ajući ivat ujem uješ ujmo ujte avši asmo aste ati amo ate aju aše ahu ala alo ali ale uje uju uj al an am aš at
      ah ao`,
   ],
-  ["ač", "ismo iste iti imo ite iše eći ila ilo ili ile ena eno eni ene io im iš it ih en i e"],
-  ["ača", "vši smo ste hu ti mo te še la lo li le ju na no ni ne o m š t h n"],
-  ["n", "uvši usmo uste ući imo ite emo ete ula ulo ule uli uto uti uta eš uo ut"],
-  ["ni", "vši smo ste ti la lo le li š o"],
-  ["a", "jući vši smo jmo jte jem loj mo te je ju ti še hu la li le lo no t h o j n m š lama lima lom lu l"],
-  ["ur", "ajući asmo aste ajmo ajte amo ate aju ati aše ahu ala ali ale alo ana ano ani ane al at ah ao aj an am aš"],
-  ["astaj istaj ostaj", "asmo aste ahu ati emo ete aše ali ući ala alo ale mo ao em eš at ah te e u"],
+  ["ač", "e en ena ene eni eno eći i ih ila ile ili ilo im imo io ismo iste it ite iti iš iše"],
+  ["ača", "h hu ju la le li lo m mo n na ne ni no o smo ste t te ti vši š še"],
+  ["n", "emo ete eš imo ite ula ule uli ulo uo usmo uste ut uta uti uto uvši ući"],
+  ["ni", "la le li lo o smo ste ti vši š"],
+  ["a", "h hu j je jem jmo jte ju jući l la lama le li lima lo loj lom lu m mo n no o smo t te ti vši š še"],
+  ["ur", "ah ahu aj ajmo ajte aju ajući al ala ale ali alo am amo an ana ane ani ano ao asmo aste at ate ati aš aše"],
+  ["astaj istaj ostaj", "ah ahu ala ale ali alo ao asmo aste at ati aše e em emo ete eš mo te u ući"],
   ["asta ista osta", VERB_IN_STA],
-  ["ta", "smo ste jmo jte vši ti mo te ju la lo le li na no ni ne n j o m š t h"],
-  ["inj", "asmo aste ati emo ete ali ala alo ale aše ahu em eš at ah ao"],
-  ["as", "temo tete timo tite tući teš li la lo le"],
-  ["i", "vši eći smo mo te ti li la lo le m š t h o jemo jete jem ješ jmo jte ju je j lu lama lima lom l"],
+  ["ta", "h j jmo jte ju la le li lo m mo n na ne ni no o smo ste t te ti vši š"],
+  ["inj", "ah ahu ala ale ali alo ao asmo aste at ati aše em emo ete eš"],
+  ["as", "la le li lo temo tete teš timo tite tući"],
+  ["i", "eći h j je jem jemo jete ješ jmo jte ju l la lama le li lima lo lom lu m mo o smo t te ti vši š"],
   [
     "luč",
     `ujete ujući ujemo ujem uješ ismo iste ujmo ujte uje uju iše iti imo ite ila ilo ili ile ena eno eni ene uj io en im iš it ih e i`,
   ],
-  ["e", "mo m š lama l"],
+  ["e", "l lama m mo š"],
 ];
 const CASES = endings(
-  "enom enoj enog enim enih anoj anog anim anih ost eno eni oga ima enu ena ama ano ani om og u o i e a",
+  "a ama ani anih anim ano anog anoj e ena eni enih enim eno enog enoj enom enu i ima o og oga om ost u",
 );
 
 /** What takes the place of an ending, and whether only in words without marks. */

@@ -1,6 +1,6 @@
 /** From a text to a hit in each language: a search for one form of a word finds the others. */
 import { expect, test } from "vitest";
-import { describeBackends } from "../testing/index.ts";
+import { describeBackends } from "../../../tests/kit/index.ts";
 import { analyser, SearchIndex } from "./index.ts";
 
 /** A language's tag, a text, queries with other forms of its words, and queries that find nothing. */

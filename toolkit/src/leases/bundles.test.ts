@@ -37,7 +37,7 @@ const ours: Plugin = {
   name: "ours",
   resolveId: (id) => {
     if (id === "cinnabar") return join(dist, "index.js");
-    return id.startsWith("cinnabar/") ? join(dist, id.slice("cinnabar/".length), "index.js") : null;
+    return id.startsWith("cinnabar/") ? join(dist, "components", id.slice("cinnabar/".length), "index.js") : null;
   },
 };
 

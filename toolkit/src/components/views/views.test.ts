@@ -47,7 +47,7 @@ describeBackends("views", (backend) => {
   test("what faded long ago is worth nothing, and is a number", async () => {
     const views = new Views(backend.store, "pages", { halfLifeMs: 1 });
     await views.add("/a", Number.MAX_SAFE_INTEGER);
-    const epoch = Number(await backend.store.call("GET", "views:{pages}:epoch"));
+    const epoch = Number.parseInt(String(await backend.store.call("GET", "views:{pages}:epoch")), 10);
     for (const halfLives of [1_100, 100_000, 1e12]) {
       await backend.store.call("SET", "views:{pages}:epoch", epoch - halfLives);
       expect(await views.top()).toEqual([{ item: "/a", views: 0, rank: 0 }]);
@@ -61,7 +61,7 @@ describeBackends("views", (backend) => {
   test("a clock that was put back makes no view worth more, and none worth nothing", async () => {
     const views = new Views(backend.store, "pages", { halfLifeMs: 1 });
     await views.add("/a", 5);
-    const epoch = Number(await backend.store.call("GET", "views:{pages}:epoch"));
+    const epoch = Number.parseInt(String(await backend.store.call("GET", "views:{pages}:epoch")), 10);
     await backend.store.call("SET", "views:{pages}:epoch", epoch + 3_600_000);
     await views.add("/b", 7);
     expect(await views.top()).toEqual([

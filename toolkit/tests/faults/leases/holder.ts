@@ -10,12 +10,12 @@ export interface Order {
   readonly waitMs: number;
 }
 
-const order = JSON.parse(process.argv[2]!) as Order;
+const { url, name, ...options } = JSON.parse(process.argv[2]!) as Order;
 const say = (line: string): void => void writeSync(1, `${line}\n`);
-const store = await open(order.url);
+const store = await open(url);
 const locks = new Locks(store);
 say("ready");
-const lease = await locks.acquire(order.name, order);
+const lease = await locks.acquire(name, options);
 if (lease === null) {
   say("none");
 } else {

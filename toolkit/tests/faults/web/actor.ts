@@ -60,7 +60,13 @@ const board = new Board(store, "news");
 const carts = new Carts(store, CARTS);
 const sessions = new Sessions(store, SESSIONS);
 const counters = new Counters(store, COUNTERS);
-const mine: { mark: string; token: string }[] = [];
+/** A session of this actor's; `user` once it has signed in. */
+interface Visit {
+  readonly mark: string;
+  readonly token: string;
+  readonly user?: string;
+}
+const mine: Visit[] = [];
 let numbers = 0;
 let isOver = false;
 
@@ -136,12 +142,13 @@ async function visit(): Promise<void> {
     if (token !== null) mine.push({ mark, token });
   } else if (action < 4) {
     // Nobody else of this process signs it in or out meanwhile; others may be using it.
-    const [{ mark, token }] = mine.splice(at, 1) as [{ mark: string; token: string }];
+    // A session of one user gives nothing to another's: so it is always the same who signs in.
+    const [{ mark, token, user = pick(TRADERS) }] = mine.splice(at, 1) as [Visit];
     if (action === 1) return void (await attempt({ kind: "sign out", mark, token }, () => sessions.signOut(token)));
     const signedIn = await attempt({ kind: "sign in", mark, token }, async () => {
-      return (await sessions.signIn(token, pick(TRADERS))).token;
+      return (await sessions.signIn(token, user)).token;
     });
-    if (signedIn !== null) mine.push({ mark, token: signedIn });
+    if (signedIn !== null) mine.push({ mark, token: signedIn, user });
   } else {
     const { token } = mine[at]!;
     await attempt({ kind: "use", token }, () =>

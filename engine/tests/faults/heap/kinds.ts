@@ -8,6 +8,8 @@ export interface Kind {
   check(number: number): string[];
   found(reply: string, number: number): boolean;
   remove(number: number): string[];
+  /** So many in a row are in one key, and go together. */
+  readonly together?: number;
 }
 
 const filler = (length: number) => {
@@ -96,6 +98,7 @@ export const kinds: readonly Kind[] = [
     write: (n) => ["XADD", `stream:${Math.floor(n / 100)}`, "*", "f", `${KB.slice(0, 150)}:${n}`],
     check: (n) => ["EXISTS", `stream:${Math.floor(n / 100)}`],
     found: (reply) => reply === ":1",
-    remove: (n) => (n % 500 === 0 ? ["DEL", `stream:${n / 100}`] : ["PING"]),
+    remove: (n) => ["DEL", `stream:${Math.floor(n / 100)}`],
+    together: 100,
   },
 ];

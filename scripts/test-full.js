@@ -57,6 +57,13 @@ const STEPS = {
       return { ...done, said: `contract suites while slots move: ${done.passedTests} of ${done.total} tests passed` };
     },
   },
+  failovers: {
+    run: () => {
+      const done = runVitest(["toolkit/src"], { FAILOVERS: "1" });
+      return { ...done, said: `contract suites under failovers: ${done.passedTests} of ${done.total} tests passed` };
+    },
+  },
+  histories: npm("faults:histories", "--operations", "1000000", "--seed", "1"),
   times: npm("test:times"),
   "compare-1": npm("compare", "--seed", "1", "--commands", "10000000"),
   "compare-2": npm("compare", "--seed", "2", "--commands", "10000000"),

@@ -63,7 +63,6 @@ const STEPS = {
       return { ...done, said: `contract suites under failovers: ${done.passedTests} of ${done.total} tests passed` };
     },
   },
-  histories: npm("faults:histories", "--operations", "1000000", "--seed", "1"),
   times: npm("test:times"),
   "compare-1": npm("compare", "--seed", "1", "--commands", "10000000"),
   "compare-2": npm("compare", "--seed", "2", "--commands", "10000000"),

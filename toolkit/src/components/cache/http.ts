@@ -45,7 +45,7 @@ export interface PagesOptions {
 const OPTIONS = defineOptions<PagesOptions>("cachedPages", {
   key: callback,
   tags: callback,
-  views: having("a Views", "add", "rank"),
+  views: having("a Views", "add"),
   maxRank: whole(1),
   ignoreCookies: either(choice(true), listOf(text)),
   maxBytes: whole(1),

@@ -177,13 +177,14 @@ export class Cache<T = unknown> {
     word("key", key);
     checkTags(options.tags);
     const { freshMs, keepMs } = this.#lifetimes(options);
-    const { entry, loader } = this.#keys(key);
+    const { entry, loader, tags } = this.#keys(key);
     const packed = await this.#packed(value);
     await this.#changing(
       () => this.#forget(key),
       () =>
         this.#store.run(put, {
-          ...{ entry, loader, freshMs, keepMs, key },
+          ...{ entry, loader, tags, freshMs, keepMs, key },
+          tagMs: this.#tagMemoryMs,
           value: packed,
           tagList: (options.tags ?? []).join("\n"),
           channel: this.#channel,
@@ -204,9 +205,9 @@ export class Cache<T = unknown> {
   async invalidate(...tags: readonly string[]): Promise<void> {
     integer("the number of tags", tags.length, 1, MAX_TAGS);
     checkTags(tags);
-    const keepMs = this.#tagMemoryMs;
+    const tagMs = this.#tagMemoryMs;
     const everywhere = Array.from({ length: this.#shards }, (_, shard) =>
-      invalidate.with({ tags: shardKeys(this.#prefix, this.name, shard).tags, keepMs, names: tags }),
+      invalidate.with({ tags: shardKeys(this.#prefix, this.name, shard).tags, tagMs, names: tags }),
     );
     const those = new Set(tags);
     await this.#changing(
@@ -299,7 +300,11 @@ export class Cache<T = unknown> {
     word("key", key);
     const held = this.#held(key);
     if (held !== undefined) return held.value;
-    const { entry } = await this.#store.run(read, { ...this.#keys(key), token: "", leaseMs: 1 }, this.#limits);
+    const { entry } = await this.#store.run(
+      read,
+      { ...this.#keys(key), token: "", leaseMs: 1, tagMs: 1 },
+      this.#limits,
+    );
     this.#report.count(entry === null ? "misses" : "hits");
     return entry === null ? null : this.#unpacked(entry.stored);
   }
@@ -334,7 +339,11 @@ export class Cache<T = unknown> {
   /** Null when the store cannot be used. */
   async #read({ key, keys, token }: Asking<T>): Promise<ReadReply | null> {
     try {
-      const reply = await this.#store.run(read, { ...keys, token, leaseMs: this.#loadMs }, this.#limits);
+      const reply = await this.#store.run(
+        read,
+        { ...keys, token, leaseMs: this.#loadMs, tagMs: this.#tagMemoryMs },
+        this.#limits,
+      );
       if (reply.loader === "nobody") this.#refused(new ServerError(reply.holder));
       return reply;
     } catch (error) {

@@ -5,8 +5,11 @@
 import { createHash } from "node:crypto";
 import { tagged } from "../../base/keys.ts";
 
+/** Among the tags: the shard's own time, when it was last used. No tag is called so. */
+export const CLOCK = "\0";
+
 export interface ShardKeys {
-  /** Sorted set: tag by when it was last invalidated, in microseconds. */
+  /** Sorted set: tag by when it was last invalidated, in microseconds; beside them `CLOCK`. Expires. */
   readonly tags: string;
   /** Beginning of the keys of entries. */
   readonly entries: string;

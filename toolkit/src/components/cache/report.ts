@@ -8,7 +8,7 @@ import { NameIndex } from "../../base/names.ts";
 import { defineOptions, prefix } from "../../base/options.ts";
 import type { Answer } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
-import { countsKey, namesKey, shardKeys } from "./keys.ts";
+import { CLOCK, countsKey, namesKey, shardKeys } from "./keys.ts";
 import type { CacheStats } from "./types.ts";
 
 const REPORT_MS = 5_000;
@@ -114,7 +114,7 @@ export class Caches {
     const lists = await this.#store.pipeline(
       Array.from(
         { length: shards },
-        (_, shard) => ["ZREVRANGE", shardKeys(this.#prefix, name, shard).tags, 0, limit - 1, "WITHSCORES"] as const,
+        (_, shard) => ["ZREVRANGE", shardKeys(this.#prefix, name, shard).tags, 0, limit, "WITHSCORES"] as const,
       ),
     );
     const latest = new Map<string, number>();
@@ -124,6 +124,7 @@ export class Caches {
         latest.set(flat[at]!, Math.max(latest.get(flat[at]!) ?? 0, Number(flat[at + 1])));
       }
     }
+    latest.delete(CLOCK);
     return [...latest]
       .sort((a, b) => b[1] - a[1])
       .slice(0, limit)

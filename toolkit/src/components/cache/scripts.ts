@@ -3,7 +3,8 @@
  * told to load it if nobody does, and holds a lease for that. What it loads is taken only while its lease stands: so neither a
  * loader that was overtaken nor one whose entry was invalidated meanwhile can put old data in the place of new.
  *
- * A tag is invalidated by noting when. An entry with a tag that was invalidated after its loading began is not there.
+ * A tag is invalidated by noting when. An entry with a tag that was invalidated after its loading began is not there. "When" is
+ * the shard's own time: the server's, but always later than before, so that the order holds when the server's clock is put back.
  */
 import { defineScript, IF_WRITABLE } from "../../base/script.ts";
 
@@ -26,6 +27,16 @@ local time = redis.call("TIME")
 local micros = time[1] * 1000000 + time[2]
 local now = math.floor(micros / 1000)
 local function text(number) return string.format("%.0f", number) end
+`;
+
+/** Lua: the shard's next moment, in microseconds; its user notes it. The member is CLOCK of keys.ts. */
+const TICK = `
+local clock = "\\0"
+local function tick() return math.max(micros, tonumber(redis.call("ZSCORE", tags, clock) or 0) + 1) end
+local function note(moment)
+  redis.call("ZADD", tags, text(moment), clock)
+  redis.call("PEXPIRE", tags, tagMs)
+end
 `;
 
 /** Lua: the entry if it is valid, as { value, at, fresh }. */
@@ -71,8 +82,8 @@ export interface ReadReply {
 export const read = defineScript({
   name: "cache.read",
   keys: ["entry", "loader", "tags"],
-  args: ["token", "leaseMs"],
-  include: [NOW, LOOK, IF_WRITABLE],
+  args: ["token", "leaseMs", "tagMs"],
+  include: [NOW, TICK, LOOK, IF_WRITABLE],
   buffers: true,
   repeatable: true,
   lua: `
@@ -82,15 +93,17 @@ export const read = defineScript({
     if token ~= "" and not (found and left > 0) then
       local lease = redis.call("GET", loader)
       if not lease then
-        local taken, refusal = ifWritable("SET", loader, token .. " " .. text(micros), "PX", leaseMs)
+        local began = tick()
+        local taken, refusal = ifWritable("SET", loader, token .. " " .. text(began), "PX", leaseMs)
         mine, holder = taken and 1 or 2, refusal or ""
+        if taken then note(began) end
       else
         holder = lease:match("^%S+")
         if holder == token then mine = 1 end
       end
     end
     if not found then return {mine, math.max(redis.call("PTTL", loader), 1), holder} end
-    return {mine, now - math.floor(found[2] / 1000), found[1], left, found[4] or ""}
+    return {mine, math.max(now - math.floor(found[2] / 1000), 0), found[1], left, found[4] or ""}
   `,
   reply: (reply): ReadReply => {
     const [loader, ms, text, freshForMs, tags] = reply as [number, number, Buffer, number?, Buffer?];
@@ -155,12 +168,14 @@ export const giveUp = defineScript({
 /** Puts a value, whoever is loading: theirs is older. */
 export const put = defineScript({
   name: "cache.put",
-  keys: ["entry", "loader"],
-  args: ["value", "freshMs", "keepMs", "tagList", "channel", "key"],
-  include: [NOW, IF_WRITABLE, ENTER],
+  keys: ["entry", "loader", "tags"],
+  args: ["value", "freshMs", "keepMs", "tagList", "tagMs", "channel", "key"],
+  include: [NOW, TICK, IF_WRITABLE, ENTER],
   repeatable: true,
   lua: `
-    local refusal = enter(text(micros))
+    local moment = tick()
+    local refusal = enter(text(moment))
+    if not refusal then note(moment) end
     redis.call("DEL", loader)
     redis.call("PUBLISH", channel, key)
     return refusal and redis.error_reply(refusal) or 1
@@ -188,14 +203,15 @@ export const drop = defineScript({
 export const invalidate = defineScript({
   name: "cache.invalidate",
   keys: ["tags"],
-  args: ["keepMs"],
+  args: ["tagMs"],
   rest: "names",
-  include: [NOW],
+  include: [NOW, TICK],
   repeatable: true,
   lua: `
-    redis.call("ZREMRANGEBYSCORE", tags, "-inf", text(micros - keepMs * 1000))
-    for _, name in ipairs(names) do redis.call("ZADD", tags, text(micros), name) end
-    redis.call("PEXPIRE", tags, keepMs)
+    local moment = tick()
+    redis.call("ZREMRANGEBYSCORE", tags, "-inf", text(moment - tagMs * 1000))
+    for _, name in ipairs(names) do redis.call("ZADD", tags, text(moment), name) end
+    note(moment)
     return 1
   `,
 });

@@ -401,6 +401,39 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       await cache.delete("17");
       expect([await get(), await get()]).toEqual([2, 2]);
     }),
+    "what was loaded before a tag was invalidated is not given after it, and what came after it is": promised(
+      async ({ store, step }, stepMs) => {
+        const cache = new Cache<number>(store, "tagged", { freshMs: 30 * 86_400_000 });
+        let loads = 0;
+        const get = () => cache.get("17", async () => ++loads, { tags: ["catalogue"] });
+        expect(await get()).toBe(1);
+        let finish!: (value: number) => void;
+        let begin!: () => void;
+        const begun = new Promise<void>((resolve) => {
+          begin = resolve;
+        });
+        const load = () => {
+          begin();
+          return new Promise<number>((resolve) => {
+            finish = resolve;
+          });
+        };
+        const loading = cache.get("18", load, { tags: ["catalogue"] });
+        await begun;
+        step(stepMs);
+        await cache.invalidate("catalogue");
+        finish(-1);
+        await loading;
+        expect(await cache.get("18", async () => 18, { tags: ["catalogue"] })).toBe(18);
+        // Also when the time comes again in which it was loaded.
+        step(-stepMs);
+        expect([await get(), await get()]).toEqual([2, 2]);
+        step(stepMs);
+        await cache.invalidate("catalogue");
+        await cache.set("17", 5, { tags: ["catalogue"] });
+        expect([await get(), loads]).toEqual([5, 2]);
+      },
+    ),
   },
   cart: {
     "a cart is kept, and merged once": promised(async ({ store, step }, stepMs) => {

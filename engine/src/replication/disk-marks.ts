@@ -16,6 +16,8 @@ export class DiskMarks {
   readonly #persistence: Persistence;
   #marks: Mark[] = [];
   #reached = 0;
+  /** The last offset that was noted while the first base was being written. */
+  #beforeBase: number | null = null;
 
   constructor(persistence: Persistence) {
     this.#persistence = persistence;
@@ -27,8 +29,10 @@ export class DiskMarks {
     // While the first base is being written, nothing counts.
     if (state !== "on") {
       this.#marks = [];
+      this.#beforeBase = offset;
       return;
     }
+    this.#beforeBase = null;
     const bytes = appender.writtenBytes + appender.bufferedBytes;
     const last = this.#marks.at(-1);
     if (last?.bytes === bytes) this.#marks[this.#marks.length - 1] = { offset, bytes };
@@ -38,6 +42,7 @@ export class DiskMarks {
   /** Another history begins. */
   reset(): void {
     this.#marks = [];
+    this.#beforeBase = null;
     this.#reached = 0;
   }
 
@@ -45,6 +50,8 @@ export class DiskMarks {
   get offset(): number | undefined {
     const { state, appender } = this.#persistence.aof;
     if (state !== "on") return undefined;
+    // What came before the base was there is in it, or in what the file has been given since.
+    if (this.#beforeBase !== null) this.note(this.#beforeBase);
     let done = 0;
     while (done < this.#marks.length && this.#marks[done]!.bytes <= appender.syncedBytes) {
       this.#reached = this.#marks[done++]!.offset;

@@ -1,7 +1,7 @@
 /** Everything that an embedder may import. */
 export { type Clock, ManualClock, systemClock } from "./core/clock.ts";
 export { EmbeddedEngine as Engine, type OpenOptions } from "./embed/embedded.ts";
-export { type Connector, connectorFor } from "./embed/ioredis.ts";
+export { type Connector, type ConnectorConstructor, connectorFor } from "./embed/ioredis.ts";
 export {
   CommandError,
   LocalClient,

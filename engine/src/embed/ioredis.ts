@@ -17,7 +17,14 @@ export interface Connector {
   disconnect(): void;
 }
 
-export function connectorFor(engine: EmbeddedEngine): new (options?: unknown) => Connector {
+/**
+ * What ioredis's option `Connector` takes. Its own type has private members, which no class of ours can have: only `any` fits, in a
+ * program that is type-checked.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: see above
+export type ConnectorConstructor = new (options?: unknown) => any;
+
+export function connectorFor(engine: EmbeddedEngine): ConnectorConstructor {
   return class EngineConnector implements Connector {
     firstError?: Error;
     #stream: LocalStream | null = null;

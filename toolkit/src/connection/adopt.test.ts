@@ -182,7 +182,7 @@ describe("without a server", () => {
     ["ioredis 6", Redis6],
   ])("%s on an engine's connector works", async (_, Redis) => {
     const engine = await Engine.open();
-    const client = new (Redis as typeof Redis6)({ Connector: connectorFor(engine) as never });
+    const client = new (Redis as typeof Redis6)({ Connector: connectorFor(engine) });
     const store = await open(client);
     await worksAsAStore(store);
     await store.close();

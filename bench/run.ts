@@ -4,7 +4,7 @@
  *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
- * Prints the ratios and writes them to bench/results.json, whose tables the README shows (between its bench markers).
+ * Prints the ratios and writes them to bench/results.json, whose tables docs/benchmarks.md shows (between its bench markers).
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
@@ -211,10 +211,10 @@ const text = tables.join("\n\n");
 console.log(text);
 if (!flags.quick) {
   writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`);
-  const readme = join(import.meta.dirname, "../README.md");
+  const page = join(import.meta.dirname, "../docs/benchmarks.md");
   const marked = /(<!-- bench -->\n)[\s\S]*?(\n<!-- \/bench -->)/;
   writeFileSync(
-    readme,
-    readFileSync(readme, "utf8").replace(marked, (_all, a, b) => `${a}\n${text}\n${b}`),
+    page,
+    readFileSync(page, "utf8").replace(marked, (_all, a, b) => `${a}\n${text}\n${b}`),
   );
 }

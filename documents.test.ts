@@ -1,0 +1,135 @@
+/**
+ * The samples in all documents: each is a complete program, passes the compiler and runs. A sample that begins with the path of a
+ * file is that file, and a suite beside the file runs it. Every other sample runs here, in an empty folder; where it ends a line with
+ * `console.log(…); // text`, it must print that text.
+ */
+import { execFile, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { freePort, type ServerProcess, startRedis } from "./toolkit/tests/kit/servers.ts";
+
+const ROOT = dirname(fileURLToPath(import.meta.url));
+
+const documents = readdirSync(ROOT, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".md") && !/(^|\/)(node_modules|dist|data)\//.test(file))
+  .sort();
+
+interface Sample {
+  /** `docs/engine.md:12`. */
+  readonly at: string;
+  readonly document: string;
+  readonly text: string;
+  /** The file that it shows, if it shows one. */
+  readonly file: string | undefined;
+}
+
+const samples: readonly Sample[] = documents.flatMap((document) => {
+  const text = readFileSync(join(ROOT, document), "utf8");
+  return [...text.matchAll(/^```(?:ts|js|tsx|typescript|javascript)\n([\s\S]*?)^```$/gm)].map((match) => {
+    const sample = match[1]!;
+    const at = `${document}:${text.slice(0, match.index).split("\n").length}`;
+    return { at, document, text: sample, file: /^\/\/ (\S+\.ts)\n/.exec(sample)?.[1] };
+  });
+});
+
+const shown = samples.filter(({ file }) => file !== undefined);
+const programs = samples.filter(({ file }) => file === undefined);
+
+test("samples are found", () => {
+  expect(shown.length).toBeGreaterThan(30);
+  expect(programs.length).toBeGreaterThan(10);
+});
+
+describe("a sample that shows a file", () => {
+  test.each(shown)("$at is $file", ({ file, text }) => {
+    expect(text).toBe(`// ${file}\n${readFileSync(join(ROOT, file!), "utf8")}`);
+  });
+
+  test.each(shown)("$file is run by a suite beside it", ({ file }) => {
+    const folder = join(ROOT, dirname(file!));
+    const suites = readdirSync(folder).filter((name) => name.endsWith(".test.ts"));
+    const name = relative(folder, join(ROOT, file!));
+    const runs = (suite: string): boolean =>
+      suite === name || readFileSync(join(folder, suite), "utf8").includes(`"${name}"`);
+    expect(suites.some(runs)).toBe(true);
+  });
+});
+
+describe("a sample", () => {
+  // Below the root, so that packages are found.
+  const folder = mkdtempSync(join(ROOT, ".samples-"));
+  let redis: ServerProcess;
+  let free: number;
+
+  beforeAll(async () => {
+    redis = await startRedis();
+    free = await freePort();
+    programs.forEach(({ text }, i) => {
+      writeFileSync(join(folder, `${i}.ts`), text);
+    });
+    const options = {
+      extends: "../tsconfig.json",
+      compilerOptions: { moduleDetection: "force" },
+      include: ["*.ts", "../engine/src/**/*.d.ts"],
+    };
+    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(options));
+  });
+  afterAll(async () => {
+    rmSync(folder, { recursive: true, force: true });
+    await redis.stop();
+  });
+
+  test("passes the compiler", () => {
+    const tsc = join(ROOT, "node_modules/.bin/tsc");
+    const { stdout } = spawnSync(tsc, ["-p", folder, "--pretty", "false"], { encoding: "utf8", cwd: folder });
+    const named = stdout.replace(/^(\d+)\.ts/gm, (_all, i) => programs[Number(i)]!.at);
+    expect(named).toBe("");
+  });
+
+  /** The same program with ports that are free here: a Redis listens on the first. */
+  const placed = (text: string): string =>
+    text
+      .replaceAll("localhost:6379", `127.0.0.1:${redis.port}`)
+      .replaceAll('"localhost", 6379', `"127.0.0.1", ${redis.port}`)
+      .replaceAll(/\b7777\b/g, String(free));
+
+  test.each(programs.map((sample, i) => ({ ...sample, i })))("$at runs and prints what it says", async (sample) => {
+    const cwd = mkdtempSync(join(tmpdir(), "cinnabar-sample-"));
+    const file = join(folder, `placed-${sample.i}.ts`);
+    writeFileSync(file, placed(sample.text));
+    const args = ["--conditions=source", "--import", join(ROOT, "node_modules/tsx/dist/esm/index.mjs"), file];
+    const said = await promisify(execFile)(process.execPath, args, { cwd, timeout: 50_000 });
+    rmSync(cwd, { recursive: true, force: true });
+    expect(said.stderr).toBe("");
+    const promised = [...sample.text.matchAll(/^ *console\.log\(.*\);? *\/\/ (.*)$/gm)].map(([, line]) => line);
+    expect(said.stdout.trimEnd().split("\n").filter(Boolean)).toEqual(promised);
+  });
+});
+
+test("documents link to files and headings that exist", () => {
+  const headings = (text: string): Set<string> =>
+    new Set(
+      [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+        heading!
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N} _-]/gu, "")
+          .replaceAll(" ", "-"),
+      ),
+    );
+  const broken = documents.flatMap((document) => {
+    const text = readFileSync(join(ROOT, document), "utf8").replace(/^```[\s\S]*?^```$/gm, "");
+    return [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link]) => {
+      if (/^[a-z]+:/.test(link!)) return [];
+      const [path, anchor] = link!.split("#");
+      const target = path === "" ? join(ROOT, document) : join(ROOT, dirname(document), path!);
+      if (!existsSync(target)) return [`${document} links to ${link}`];
+      if (anchor === undefined || !target.endsWith(".md")) return [];
+      return headings(readFileSync(target, "utf8")).has(anchor) ? [] : [`${document} links to ${link}`];
+    });
+  });
+  expect(broken).toEqual([]);
+});

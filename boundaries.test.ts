@@ -1,4 +1,4 @@
-/** Who may import whom, what no source may contain, and whether the documents name files that exist. */
+/** Who may import whom, and what no source may contain. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { dirname, join, relative, resolve } from "node:path";
@@ -150,22 +150,5 @@ describe("no source contains", () => {
 
   test("enums", () => {
     expect(containing(everywhere, /^\s*(export\s+)?(declare\s+)?(const\s+)?enum\s+\w/m)).toEqual([]);
-  });
-});
-
-describe("documents", () => {
-  const documents = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].filter((file) => existsSync(join(ROOT, file)));
-  const members = ["", "engine", "engine/src", "toolkit", "toolkit/src", "console", "console/src"];
-  const PATH = /`([\w@.-]+(?:\/[\w@.<>*-]+)+\.(?:ts|js|json|md|redis|sh))`/g;
-
-  test("name only files that exist", () => {
-    const absent: string[] = [];
-    for (const document of documents) {
-      for (const [, path] of read(document).matchAll(PATH)) {
-        if (/[<>*]/.test(path!) || members.some((member) => existsSync(join(ROOT, member, path!)))) continue;
-        absent.push(`${document} names ${path}`);
-      }
-    }
-    expect(absent).toEqual([]);
   });
 });

@@ -133,3 +133,15 @@ test("documents link to files and headings that exist", () => {
   });
   expect(broken).toEqual([]);
 });
+
+test("documents name files and folders that exist", () => {
+  const absent = documents.flatMap((document) => {
+    if (document === "CHANGELOG.md") return []; // It names what was there.
+    const text = readFileSync(join(ROOT, document), "utf8").replace(/^```[\s\S]*?^```$/gm, "");
+    const named = text.matchAll(/`((?:engine|toolkit|console|bench|docs|scripts)\/[\w./-]+)`/g);
+    return [...named]
+      .filter(([, path]) => ["", dirname(document)].every((from) => !existsSync(join(ROOT, from, path!))))
+      .map(([, path]) => `${document} names ${path}`);
+  });
+  expect(absent).toEqual([]);
+});

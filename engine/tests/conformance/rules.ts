@@ -14,7 +14,6 @@ export const EXACT: Rule = { kind: "exact" };
 export const SORTED: Rule = { kind: "sorted", pairs: false };
 export const SORTED_PAIRS: Rule = { kind: "sorted", pairs: true };
 export const TYPE: Rule = { kind: "type" };
-export const ANY: Rule = { kind: "any" };
 export const BLUR: Rule = { kind: "blur" };
 
 export function same(a: Answer, b: Answer, rule: Rule): boolean {

@@ -13,7 +13,6 @@ import type { LuaTable } from "./table.ts";
 export type LuaValue = undefined | boolean | number | string | LuaTable | LuaFunction | Coroutine | LightUserdata;
 export type Results = LuaValue | LuaValue[];
 export type LuaFunction = (...args: LuaValue[]) => Results;
-export type Native = LuaFunction;
 
 /** No values at all. */
 export const EMPTY = Object.freeze([]) as unknown as LuaValue[];

@@ -24,8 +24,8 @@ export const openKey = (base: string): string => `${base}:open`;
 /** Hash: ad → when this user was shown it, for ads with a cap. */
 export const userKey = (base: string, user: string): string => `${base}:user:${user}`;
 
-/** Sorted set: ads that cannot be paid for now, by when they may be again. */
-export const asleepKey = (base: string): string => `${base}:asleep`;
-
-/** Hash: model → views, clicks, actions of all its ads; and the last generation. */
-export const averagesKey = (base: string): string => `${base}:averages`;
+/*
+ * Two more keys are made by the scripts alone:
+ * `${base}:asleep`, a sorted set: ads that cannot be paid for now, by when they may be again;
+ * `${base}:averages`, a hash: model → views, clicks, actions of all its ads; and the last generation.
+ */

@@ -34,17 +34,6 @@ export function msOf(status: string): number {
   return EPOCH_MS + Math.floor(steps / STEPS_PER_MS);
 }
 
-/** The time of ids that begin at a moment. */
-export function timeAt(ms: number): string {
-  let steps = Math.max(0, ms - EPOCH_MS) * STEPS_PER_MS;
-  let time = "";
-  for (let at = 0; at < TIME_LENGTH; at++) {
-    time = ALPHABET[steps % 64] + time;
-    steps = Math.floor(steps / 64);
-  }
-  return time;
-}
-
 /** 60 random bits; who uses one as a user's id finds out if it is taken. */
 export const newId = (): string => randomToken().slice(0, 10);
 

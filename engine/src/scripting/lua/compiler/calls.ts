@@ -8,7 +8,7 @@ import { formFor, resultOf, SUSPENDING } from "../natives.ts";
 import { LuaTable } from "../table.ts";
 import type { LuaFunction, LuaValue } from "../value.ts";
 import { type Code, type FunctionEmitter, nameOf, quote, type Type } from "./emitter.ts";
-import { complex, hold, isFunction, listText, nameFor, sequence, simple, value } from "./expressions.ts";
+import { complex, hold, isFunction, listText, nameFor, sequence, value } from "./expressions.ts";
 
 /** What a call hands back. `single`: exactly one value. */
 export interface Results {
@@ -200,5 +200,3 @@ function everyReturn(block: Statement[], test: (values: Expression[]) => boolean
     }
   });
 }
-
-export const undefinedCode = simple("undefined", "nil");

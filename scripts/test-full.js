@@ -3,7 +3,7 @@
  * `npm run test:full -- suite times`. Writes docs/test-summary.md, which is committed with the work.
  */
 import { spawnSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { cpus, release, totalmem } from "node:os";
 import { runVitest } from "./vitest.js";
 
@@ -63,7 +63,18 @@ const STEPS = {
       return { ...done, said: `contract suites under failovers: ${done.passedTests} of ${done.total} tests passed` };
     },
   },
+  valkey: {
+    run: () => {
+      const folder = process.env.VALKEY_BIN;
+      if (folder === undefined)
+        return { passed: true, seconds: 0, said: "skipped: VALKEY_BIN names no folder with valkey-server", failed: [] };
+      const done = runVitest(["toolkit", "engine/tests/replication"], { SERVER_BIN: folder });
+      const version = versionOf(`${folder}/valkey-server`);
+      return { ...done, said: `suites on ${version}: ${done.passedTests} of ${done.total} tests passed` };
+    },
+  },
   times: npm("test:times"),
+  nodes: npm("test:nodes", "--only", "22,24"),
   "compare-1": npm("compare", "--seed", "1", "--commands", "10000000"),
   "compare-2": npm("compare", "--seed", "2", "--commands", "10000000"),
   "compare-3": npm("compare", "--seed", "3", "--commands", "10000000"),
@@ -86,36 +97,47 @@ const versionOf = (program) => {
 };
 const commit = spawnSync("git", ["rev-parse", "--short", "HEAD"], { encoding: "utf8" }).stdout?.trim() || "unknown";
 
-function summaryOf(results) {
-  const rows = results.map(
-    ({ name, passed, seconds, said }) => `| ${name} | ${passed ? "passed" : "**failed**"} | ${seconds} s | ${said} |`,
-  );
+const SUMMARY = "docs/test-summary.md";
+
+/** The rows of an earlier summary, by step: a run of some steps leaves the others as they are. */
+function earlierRows() {
+  if (!existsSync(SUMMARY)) return new Map();
+  const rows = readFileSync(SUMMARY, "utf8").matchAll(/^\| ([\w-]+) \| (?:passed|\*\*failed\*\*).*$/gm);
+  return new Map([...rows].map(([row, name]) => [name, row]));
+}
+
+function summaryOf(results, rows) {
+  const when = `${new Date().toISOString().slice(0, 16).replace("T", " ")}, ${commit}`;
+  for (const { name, passed, seconds, said } of results)
+    rows.set(name, `| ${name} | ${passed ? "passed" : "**failed**"} | ${seconds} s | ${when} | ${said} |`);
   const failures = results.flatMap(({ failed }) =>
     failed.flatMap(({ file, tests }) => [`- ${file}`, ...tests.map((test) => `  - ${test}`)]),
   );
   return `# The last full run
 
-Written by \`npm run test:full\`.
+Written by \`npm run test:full\`. A run of some of its steps replaces their rows.
 
-- ${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC, commit ${commit}
 - Node ${process.version}; ${versionOf("redis-server")}; ${versionOf("chromium")}
 - Linux ${release()}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GB
 - cinnabar ${JSON.parse(readFileSync("engine/package.json", "utf8")).version}
 
-| step | outcome | took | what |
-| --- | --- | --- | --- |
-${rows.join("\n")}
+| step | outcome | took | when (UTC), commit | what |
+| --- | --- | --- | --- | --- |
+${Object.keys(STEPS)
+  .flatMap((name) => rows.get(name) ?? [])
+  .join("\n")}
 
-${failures.length === 0 ? "No test failed." : `Failed:\n\n${failures.join("\n")}`}
+${failures.length === 0 ? "No test of the last run failed." : `Failed in the last run:\n\n${failures.join("\n")}`}
 `;
 }
 
+const rows = earlierRows();
 const results = [];
 for (const [name, { run }] of Object.entries(STEPS)) {
   if (asked.length > 0 && !asked.includes(name)) continue;
   console.log(`\n=== ${name}\n`);
   results.push({ name, ...run() });
   // After each step: a run that is broken off leaves what it has found.
-  writeFileSync("docs/test-summary.md", summaryOf(results));
+  writeFileSync(SUMMARY, summaryOf(results, rows));
 }
 process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;

@@ -74,14 +74,14 @@ async function purchases(
   const all = each + WARMING;
   for (let nth = 0; nth < buyers * all; nth++) {
     await market.mint("seller", `item ${nth}`);
-    await market.list("seller", `item ${nth}`, 10);
+    await market.offer("seller", `item ${nth}`, 10);
   }
   for (let buyer = 0; buyer < buyers; buyer++) await market.deposit(`buyer ${buyer}`, 10 * all);
   const { stores, close } = await place.several(buyers);
   const stalls = stores.map((store) => new Market(store, name, { way }));
   const buy = async (buyer: number, from: number, to: number): Promise<void> => {
     for (let nth = from; nth < to; nth++) {
-      const { outcome } = await stalls[buyer]!.buy(`buyer ${buyer}`, `item ${buyer * all + nth}`, 10);
+      const { status: outcome } = await stalls[buyer]!.buy(`buyer ${buyer}`, `item ${buyer * all + nth}`, 10);
       if (outcome !== "bought") throw new Error(`a purchase ended with "${outcome}"`);
     }
   };

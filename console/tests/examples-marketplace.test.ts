@@ -36,16 +36,16 @@ describeExample("marketplace", (served) => {
     expect((await buy(ben, "purchase-2", "A vase", 900)).body.code).toBe("PRICE_CHANGED");
     expect((await buy(ann, "purchase-3", "A vase", 1_000)).body.code).toBe("YOURS");
     const bought = await buy(ben, "purchase-4", "A vase", 1_000);
-    expect(bought.body).toMatchObject({ outcome: "bought", price: 1_000, seller: "Ann" });
+    expect(bought.body).toMatchObject({ status: "bought", price: 1_000, seller: "Ann" });
     expect(sentBy(bought.trace)[0]).toBe("market.buy");
-    expect((await buy(ben, "purchase-4", "A vase", 1_000)).body.outcome).toBe("bought");
+    expect((await buy(ben, "purchase-4", "A vase", 1_000)).body.status).toBe("bought");
     expect(await view(ben)).toMatchObject({ funds: 49_000, inventory: ["A vase"], listings: [] });
     expect(await view(ann)).toMatchObject({ funds: 1_000, latest: [{ item: "A vase", buyer: "Ben" }] });
     expect((await view(ann)).latest).toHaveLength(1);
 
     await ben.send("POST", "/marketplace/listings", { item: "A vase", price: 500 });
     const back = await buy(ann, "purchase-5", "A vase", 500, "watch");
-    expect(back.body.outcome).toBe("bought");
+    expect(back.body.status).toBe("bought");
     expect(sentBy(back.trace)).toContain("WATCH");
     expect((await buy(ben, "purchase-6", "A vase", 500)).body.code).toBe("GONE");
   });
@@ -72,11 +72,11 @@ describeExample("marketplace", (served) => {
     const ann = await as(served(), "Ann");
     await ann.send("POST", "/marketplace/sample");
     const { body } = await ann.send("POST", "/marketplace/rush", { item: "Small grep", price: 75, buyers: 20, way });
-    expect(body.counts).toEqual({ bought: 1, gone: 19 });
+    expect(body.counts).toEqual({ bought: 1, "not-found": 19 });
     expect(body.owner).toBe(body.buyer);
     expect(body.before).toBe(body.after);
     const again = await ann.send("POST", "/marketplace/rush", { item: "Small grep", price: 75, buyers: 3, way });
-    expect(again.body.counts).toEqual({ gone: 3 });
+    expect(again.body.counts).toEqual({ "not-found": 3 });
     const shown = await view(ann);
     expect(shown.listings).toHaveLength(20);
     expect((await ann.get(`/marketplace/view?after=${encodeURIComponent(shown.next)}`)).body.listings).toHaveLength(3);

@@ -12,6 +12,7 @@ export {
   type OpenErrorCode,
   ServerError,
 } from "./base/errors.ts";
+export type { Page, PageOptions } from "./base/page.ts";
 export { defineScript, NOW_MS, Script, type ScriptCall } from "./base/script.ts";
 export type { ExistingClient } from "./connection/adopt.ts";
 export type { AttemptOptions } from "./connection/attempts.ts";

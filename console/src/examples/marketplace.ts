@@ -47,10 +47,16 @@ async function view(context: Context, visitor: string, after: string | undefined
   const [funds, inventory, page, latest] = await Promise.all([
     market.funds(visitor),
     market.inventory(visitor),
-    market.browse({ limit: 20, ...(after !== undefined && { after }) }),
+    market.list({ limit: 20, ...(after !== undefined && { cursor: after }) }),
     context.store.call("LRANGE", LATEST, 0, -1) as Promise<string[]>,
   ]);
-  return { funds, inventory, ...page, latest: latest.map((each) => JSON.parse(each) as Trade) };
+  return {
+    funds,
+    inventory,
+    listings: page.items,
+    next: page.cursor,
+    latest: latest.map((each) => JSON.parse(each) as Trade),
+  };
 }
 
 /** The day by the console's clock; who is given twice at midnight has deserved it. */
@@ -77,15 +83,15 @@ async function mint(context: Context, visitor: string, wanted: string): Promise<
 }
 
 async function list(context: Context, visitor: string, item: string, price: number): Promise<void> {
-  const outcome = await markets(context).script.list(visitor, item, price);
-  if (outcome === "absent") throw new Problem(409, "ABSENT", `you do not have “${item}”`);
+  if (!(await markets(context).script.offer(visitor, item, price)))
+    throw new Problem(409, "ABSENT", `you do not have “${item}”`);
   await announce(context.store, NAME, { type: "listed", item });
 }
 
 async function unlist(context: Context, visitor: string, item: string): Promise<void> {
-  const outcome = await markets(context).script.unlist(visitor, item);
-  if (outcome === "absent") throw new Problem(409, "GONE", "that is not for sale any more");
-  if (outcome === "not yours") throw new Problem(403, "NOT_YOURS", "only its seller can take an offer back");
+  const { status } = await markets(context).script.retract(visitor, item);
+  if (status === "not-found") throw new Problem(409, "GONE", "that is not for sale any more");
+  if (status === "not-yours") throw new Problem(403, "NOT_YOURS", "only its seller can take an offer back");
   await announce(context.store, NAME, { type: "unlisted", item });
 }
 
@@ -98,15 +104,15 @@ interface Purchase {
 
 const shown = (cents: number): string => (cents / 100).toFixed(2);
 
-function refusalOf(outcome: Exclude<BuyOutcome, { outcome: "bought" }>): Problem {
-  switch (outcome.outcome) {
-    case "gone":
+function refusalOf(outcome: Exclude<BuyOutcome, { status: "bought" }>): Problem {
+  switch (outcome.status) {
+    case "not-found":
       return new Problem(409, "GONE", "somebody was faster, or it was taken back");
-    case "price changed":
+    case "price-changed":
       return new Problem(409, "PRICE_CHANGED", `it costs ${shown(outcome.price)} now`);
-    case "too dear":
+    case "insufficient-funds":
       return new Problem(409, "TOO_DEAR", `it costs ${shown(outcome.price)}, and you have ${shown(outcome.funds)}`);
-    case "yours":
+    case "own-item":
       return new Problem(409, "YOURS", "it is your own");
   }
 }
@@ -124,7 +130,7 @@ async function note(context: Context, trade: Trade): Promise<void> {
 
 async function buy(context: Context, buyer: string, { id, item, price, way }: Purchase) {
   const outcome = await markets(context)[way].buy(buyer, item, price, { id });
-  if (outcome.outcome !== "bought") throw refusalOf(outcome);
+  if (outcome.status !== "bought") throw refusalOf(outcome);
   await note(context, { id, item, price: outcome.price, seller: outcome.seller, buyer });
   return outcome;
 }
@@ -158,10 +164,10 @@ async function rush(context: Context, { item, price, buyers, way }: Rush) {
   const begin = performance.now();
   const outcomes = await Promise.all(crowd.map((each) => market.buy(each, item, price)));
   const micros = Math.round((performance.now() - begin) * 1_000);
-  const winner = outcomes.findIndex(({ outcome }) => outcome === "bought");
+  const winner = outcomes.findIndex(({ status }) => status === "bought");
   if (winner >= 0) await note(context, { id: newId(), item, price, seller, buyer: crowd[winner]! });
   const counts: Record<string, number> = {};
-  for (const { outcome } of outcomes) counts[outcome] = (counts[outcome] ?? 0) + 1;
+  for (const { status } of outcomes) counts[status] = (counts[status] ?? 0) + 1;
   return {
     counts,
     buyer: crowd[winner] ?? null,
@@ -321,7 +327,7 @@ async function make(context: Context, progress: Progress): Promise<void> {
     things,
     async ({ seller, item, price }) => {
       // What is there already may have been sold since: it stays where it is.
-      if (await market.mint(seller, item)) await market.list(seller, item, price);
+      if (await market.mint(seller, item)) await market.offer(seller, item, price);
     },
     (done) => progress(done, things.length),
   );

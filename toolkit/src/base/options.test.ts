@@ -161,7 +161,7 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   Maintenance: (options) => new Maintenance(store, "m", options),
   "Maintenance.begin": (options) => new Maintenance(store, "m").begin(options),
   Market: (options) => new Market(store, "m", options),
-  "Market.browse": (options) => new Market(store, "m").browse(options),
+  "Market.list": (options) => new Market(store, "m").list(options),
   "Market.deposit": (options) => new Market(store, "m").deposit("ann", 1, options),
   open: (options) => open("memory:", options),
   "open.breaker": (breaker) => open("memory:", { breaker }),

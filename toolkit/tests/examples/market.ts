@@ -9,7 +9,7 @@ await fair.deposit("ben", 1_000, { id: "payment-17" });
 console.log(await fair.deposit("ben", 1_000, { id: "payment-17" }));
 
 await fair.mint("ann", "sword");
-console.log(await fair.list("ann", "sword", 900));
+console.log(await fair.offer("ann", "sword", 900));
 
 // At the price that the buyer has seen, or not at all.
 console.log(await fair.buy("ben", "sword", 800));
@@ -17,7 +17,7 @@ console.log(await fair.buy("ben", "sword", 900));
 console.log(await fair.buy("ben", "sword", 900));
 console.log(await fair.funds("ann"), await fair.funds("ben"), await fair.inventory("ben"), await fair.ownerOf("sword"));
 
-await fair.list("ben", "sword", 1_200);
-console.log((await fair.browse({ limit: 10 })).listings);
-console.log(await fair.unlist("ben", "sword"), await fair.withdraw("ben", 100));
+await fair.offer("ben", "sword", 1_200);
+console.log((await fair.list({ limit: 10 })).items);
+console.log(await fair.retract("ben", "sword"), await fair.withdraw("ben", 100));
 await db.close();

@@ -36,13 +36,13 @@ const SAID: Record<string, string[]> = {
   "logs.ts": ["user 19 signed in", "[ { message: 'user # signed in', count: 3 } ]", "cannot print out of paper"],
   "market.ts": [
     "1000",
-    "listed",
-    "{ outcome: 'price changed', price: 900 }",
-    "{ outcome: 'bought', price: 900, seller: 'ann' }",
-    "{ outcome: 'gone' }",
+    "true",
+    "{ status: 'price-changed', price: 900 }",
+    "{ status: 'bought', price: 900, seller: 'ann' }",
+    "{ status: 'not-found' }",
     "900 100 [ 'sword' ] ben",
     "[ { item: 'sword', price: 1200, seller: 'ben' } ]",
-    "taken back 0",
+    "{ status: 'retracted' } 0",
   ],
   "places.ts": [
     "4 rows, 1 bad",

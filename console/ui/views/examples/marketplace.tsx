@@ -36,10 +36,10 @@ type Actions = ReturnType<typeof useActions>;
 
 const OUTCOMES: Readonly<Record<string, string>> = {
   bought: "bought it",
-  gone: "came too late",
-  "too dear": "had too little money",
-  "price changed": "found another price",
-  yours: "owned it",
+  "not-found": "came too late",
+  "insufficient-funds": "had too little money",
+  "price-changed": "found another price",
+  "own-item": "owned it",
 };
 
 function RushDialog({ of, way, close }: { of: Listing; way: Way; close: () => void }) {

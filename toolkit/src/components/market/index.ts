@@ -5,8 +5,8 @@
  *   const market = new Market(store, "fair");
  *   await market.deposit("ben", 1_000, { id: "payment-17" });
  *   await market.mint("ann", "sword");
- *   await market.list("ann", "sword", 900);
- *   await market.buy("ben", "sword", 900);           // { outcome: "bought", price: 900, seller: "ann" }
+ *   await market.offer("ann", "sword", 900);
+ *   await market.buy("ben", "sword", 900);           // { status: "bought", price: 900, seller: "ann" }
  *
  * Amounts are integers, in the smallest unit of the money.
  */
@@ -14,14 +14,15 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";
 import { choice, defineOptions, prefix, text, whole } from "../../base/options.ts";
+import type { Page, PageOptions } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import { Locks } from "../locks/index.ts";
 import { type MarketKeys, marketKeys } from "./keys.ts";
-import type { BuyOutcome, Listing, ListOutcome, MoveOutcome, UnlistOutcome } from "./rules.ts";
+import type { BuyOutcome, Listing, MoveOutcome, RetractOutcome } from "./rules.ts";
 import { browse, mint } from "./scripts.ts";
 import { byLocking, byScript, byWatching, type Way } from "./ways.ts";
 
-export type { BuyOutcome, Listing, ListOutcome, UnlistOutcome } from "./rules.ts";
+export type { BuyOutcome, Listing, RetractOutcome } from "./rules.ts";
 
 /** What a sorted set's score and a Lua number hold exactly. */
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -34,12 +35,6 @@ export interface MarketOptions {
   readonly leaseMs?: number;
 }
 
-export interface ListingsPage {
-  readonly listings: readonly Listing[];
-  /** Where the next page begins; null when this was the last. */
-  readonly next: string | null;
-}
-
 const OPTIONS = defineOptions<MarketOptions>("Market", {
   prefix,
   way: choice("script", "watch", "lock"),
@@ -50,9 +45,9 @@ const CALL_OPTIONS = defineOptions<{ readonly id?: string }>("Market.deposit", {
   id: text,
 });
 
-const BROWSE_OPTIONS = defineOptions<{ readonly limit?: number; readonly after?: string }>("Market.browse", {
+const LIST_OPTIONS = defineOptions<PageOptions>("Market.list", {
   limit: whole(1, 1_000),
-  after: text,
+  cursor: text,
 });
 
 export class Market {
@@ -111,16 +106,16 @@ export class Market {
     return items.sort();
   }
 
-  /** Offers an item; it leaves the seller's inventory meanwhile. "absent": they do not have it there. */
-  async list(seller: string, item: string, price: number): Promise<ListOutcome> {
+  /** Offers an item; it leaves the seller's inventory meanwhile. False: they do not have it there. */
+  async offer(seller: string, item: string, price: number): Promise<boolean> {
     word("seller", seller, 256);
     word("item", item, 256);
-    return this.#way.list({ seller, item, price: integer("price", price, 1, MOST) });
+    return this.#way.offer({ seller, item, price: integer("price", price, 1, MOST) });
   }
 
   /** Takes an offer back. */
-  async unlist(seller: string, item: string): Promise<UnlistOutcome> {
-    return this.#way.unlist({ seller: word("seller", seller, 256), item: word("item", item, 256) });
+  async retract(seller: string, item: string): Promise<RetractOutcome> {
+    return this.#way.retract({ seller: word("seller", seller, 256), item: word("item", item, 256) });
   }
 
   /** Buys at the price that the buyer has seen. With the `id` of a purchase that was made, the same answer again. */
@@ -131,22 +126,21 @@ export class Market {
     integer("price", price, 1, MOST);
     const id = word("id", options.id ?? randomToken(), 256);
     const outcome = await this.#way.buy({ buyer, item, price, id });
-    if (outcome.outcome === "reused")
-      throw reused(id, `${buyer} has bought another item, or at another price, with it`);
+    if (outcome.status === "reused") throw reused(id, `${buyer} has bought another item, or at another price, with it`);
     return outcome;
   }
 
   /** What is offered, the cheapest first. */
-  async browse(options: { readonly limit?: number; readonly after?: string } = {}): Promise<ListingsPage> {
-    BROWSE_OPTIONS.check(options);
+  async list(options: PageOptions = {}): Promise<Page<Listing>> {
+    LIST_OPTIONS.check(options);
     const limit = options.limit ?? 25;
-    const { afterPrice, afterItem } = parseCursor(options.after);
+    const { afterPrice, afterItem } = parseCursor(options.cursor);
     const { listings, sellers } = this.#keys;
     const found = await this.#store.run(browse, { listings, sellers, limit, afterPrice, afterItem });
     const last = found.at(-1);
     return {
-      listings: found.map(([item, price, seller]) => ({ item, price: Number(price), seller })),
-      next: last === undefined || found.length < limit ? null : `${last[1]}~${last[0]}`,
+      items: found.map(([item, price, seller]) => ({ item, price: Number(price), seller })),
+      cursor: last === undefined || found.length < limit ? null : `${last[1]}~${last[0]}`,
     };
   }
 
@@ -165,6 +159,6 @@ function parseCursor(cursor: string | undefined): { afterPrice: string; afterIte
   if (cursor === undefined) return { afterPrice: "0", afterItem: "" };
   const at = cursor.indexOf("~");
   const afterPrice = cursor.slice(0, at);
-  if (at < 1 || !Number.isFinite(Number(afterPrice))) throw new InputError("after is not a cursor that browse() gave");
+  if (at < 1 || !Number.isFinite(Number(afterPrice))) throw new InputError("cursor is not one that list() gave");
   return { afterPrice, afterItem: cursor.slice(at + 1) };
 }

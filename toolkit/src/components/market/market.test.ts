@@ -15,49 +15,49 @@ describeBackends("market", { audit: "tags" }, (backend) => {
       await fair.deposit("ben", 1_000);
       expect(await fair.mint("ann", "sword")).toBe(true);
       expect(await fair.mint("ben", "sword")).toBe(false);
-      expect(await fair.list("ann", "sword", 900)).toBe("listed");
+      expect(await fair.offer("ann", "sword", 900)).toBe(true);
       expect(await fair.inventory("ann")).toEqual([]);
-      expect((await fair.browse()).listings).toEqual([{ item: "sword", price: 900, seller: "ann" }]);
-      expect(await fair.buy("ben", "sword", 900)).toEqual({ outcome: "bought", price: 900, seller: "ann" });
+      expect((await fair.list()).items).toEqual([{ item: "sword", price: 900, seller: "ann" }]);
+      expect(await fair.buy("ben", "sword", 900)).toEqual({ status: "bought", price: 900, seller: "ann" });
       expect([await fair.funds("ann"), await fair.funds("ben")]).toEqual([900, 100]);
       expect(await fair.inventory("ben")).toEqual(["sword"]);
       expect(await fair.ownerOf("sword")).toBe("ben");
-      expect((await fair.browse()).listings).toEqual([]);
+      expect((await fair.list()).items).toEqual([]);
     });
 
     test("every reason not to buy leaves everything as it was", async () => {
       const fair = market();
       await fair.deposit("ben", 100);
       await fair.mint("ann", "sword");
-      expect(await fair.buy("ben", "sword", 50)).toEqual({ outcome: "gone" });
-      await fair.list("ann", "sword", 500);
-      expect(await fair.buy("ben", "sword", 50)).toEqual({ outcome: "price changed", price: 500 });
-      expect(await fair.buy("ben", "sword", 500)).toEqual({ outcome: "too dear", price: 500, funds: 100 });
-      expect(await fair.buy("ann", "sword", 500)).toEqual({ outcome: "yours" });
+      expect(await fair.buy("ben", "sword", 50)).toEqual({ status: "not-found" });
+      await fair.offer("ann", "sword", 500);
+      expect(await fair.buy("ben", "sword", 50)).toEqual({ status: "price-changed", price: 500 });
+      expect(await fair.buy("ben", "sword", 500)).toEqual({ status: "insufficient-funds", price: 500, funds: 100 });
+      expect(await fair.buy("ann", "sword", 500)).toEqual({ status: "own-item" });
       expect([await fair.funds("ann"), await fair.funds("ben")]).toEqual([0, 100]);
-      expect((await fair.browse()).listings.length).toBe(1);
+      expect((await fair.list()).items.length).toBe(1);
     });
 
     test("an offer can be taken back by its seller only", async () => {
       const fair = market();
       await fair.mint("ann", "sword");
-      expect(await fair.unlist("ann", "sword")).toBe("absent");
-      expect(await fair.list("ben", "sword", 5)).toBe("absent");
-      await fair.list("ann", "sword", 5);
-      expect(await fair.list("ann", "sword", 6)).toBe("absent");
-      expect(await fair.unlist("ben", "sword")).toBe("not yours");
-      expect(await fair.unlist("ann", "sword")).toBe("taken back");
+      expect(await fair.retract("ann", "sword")).toEqual({ status: "not-found" });
+      expect(await fair.offer("ben", "sword", 5)).toBe(false);
+      await fair.offer("ann", "sword", 5);
+      expect(await fair.offer("ann", "sword", 6)).toBe(false);
+      expect(await fair.retract("ben", "sword")).toEqual({ status: "not-yours" });
+      expect(await fair.retract("ann", "sword")).toEqual({ status: "retracted" });
       expect(await fair.inventory("ann")).toEqual(["sword"]);
       await fair.deposit("ben", 5);
-      expect(await fair.buy("ben", "sword", 5)).toEqual({ outcome: "gone" });
+      expect(await fair.buy("ben", "sword", 5)).toEqual({ status: "not-found" });
     });
 
     test("the same purchase twice is one purchase", async () => {
       const fair = market();
       await fair.deposit("ben", 1_000);
       await fair.mint("ann", "sword");
-      await fair.list("ann", "sword", 300);
-      const bought = { outcome: "bought", price: 300, seller: "ann" };
+      await fair.offer("ann", "sword", 300);
+      const bought = { status: "bought", price: 300, seller: "ann" };
       expect(await fair.buy("ben", "sword", 300, { id: "p1" })).toEqual(bought);
       expect(await fair.buy("ben", "sword", 300, { id: "p1" })).toEqual(bought);
       expect(await fair.funds("ben")).toBe(700);
@@ -68,11 +68,11 @@ describeBackends("market", { audit: "tags" }, (backend) => {
       for (const user of ["ben", "cat"]) expect(await fair.deposit(user, 1_000, { id: "1" })).toBe(1_000);
       for (const item of ["sword", "shield"]) {
         await fair.mint("ann", item);
-        await fair.list("ann", item, 300);
+        await fair.offer("ann", item, 300);
       }
-      expect(await fair.buy("ben", "sword", 300, { id: "1" })).toMatchObject({ outcome: "bought" });
-      expect(await fair.buy("cat", "sword", 300, { id: "1" })).toEqual({ outcome: "gone" });
-      expect(await fair.buy("cat", "shield", 300, { id: "1" })).toMatchObject({ outcome: "bought" });
+      expect(await fair.buy("ben", "sword", 300, { id: "1" })).toMatchObject({ status: "bought" });
+      expect(await fair.buy("cat", "sword", 300, { id: "1" })).toEqual({ status: "not-found" });
+      expect(await fair.buy("cat", "shield", 300, { id: "1" })).toMatchObject({ status: "bought" });
       expect(await fair.withdraw("ben", 100, { id: "1" })).toBe(600);
       // Names that follow each other are told apart.
       expect(await fair.deposit("a", 1, { id: "b:c" })).toBe(1);
@@ -89,10 +89,10 @@ describeBackends("market", { audit: "tags" }, (backend) => {
       expect(await fair.deposit("ben", 500, { id: "d" })).toBe(500);
       expect(await fair.withdraw("ben", 100, { id: "w" })).toBe(400);
       await fair.mint("ann", "sword");
-      await fair.list("ann", "sword", 300);
-      const bought = { outcome: "bought", price: 300, seller: "ann" };
+      await fair.offer("ann", "sword", 300);
+      const bought = { status: "bought", price: 300, seller: "ann" };
       expect(await fair.buy("ben", "sword", 300, { id: "b" })).toEqual(bought);
-      await fair.list("ben", "sword", 50);
+      await fair.offer("ben", "sword", 50);
       await fair.deposit("ben", 7);
       expect(await fair.deposit("ben", 500, { id: "d" })).toBe(500);
       expect(await fair.withdraw("ben", 100, { id: "w" })).toBe(400);
@@ -120,9 +120,9 @@ describeBackends("market", { audit: "tags" }, (backend) => {
         for (let nth = 0; nth < (way === "lock" ? 25 : 60); nth++) {
           const [user, item, price] = [users[random(4)]!, items[random(8)]!, 100 * (1 + random(3))];
           const action = random(10);
-          if (action < 4) count(await fair.list(user, item, price));
-          else if (action < 5) count(await fair.unlist(user, item));
-          else count((await fair.buy(user, item, price)).outcome);
+          if (action < 4) count((await fair.offer(user, item, price)) ? "offered" : "not held");
+          else if (action < 5) count((await fair.retract(user, item)).status);
+          else count((await fair.buy(user, item, price)).status);
         }
       };
       await Promise.all(Array.from({ length: 9 }, (_, nth) => trader(markets[nth % 3]!)));
@@ -130,7 +130,7 @@ describeBackends("market", { audit: "tags" }, (backend) => {
       expect(money.reduce((sum, funds) => sum + funds, 0)).toBe(2_000);
       expect(Math.min(...money)).toBeGreaterThanOrEqual(0);
       const held = (await Promise.all(users.map((user) => markets[0]!.inventory(user)))).flat();
-      const { listings } = await markets[0]!.browse({ limit: 100 });
+      const { items: listings } = await markets[0]!.list({ limit: 100 });
       expect([...held, ...listings.map(({ item }) => item)].sort()).toEqual([...items].sort());
       for (const { item, seller } of listings) expect(await markets[0]!.ownerOf(item)).toBe(seller);
       expect(counts.bought).toBeGreaterThan(0);
@@ -144,9 +144,9 @@ describeBackends("market", { audit: "tags" }, (backend) => {
     for (let round = 0; round < 5; round++) {
       const seller = (await markets[0]!.ownerOf("sword"))!;
       const buyer = seller === "ann" ? "ben" : "ann";
-      await markets[round % 3]!.list(seller, "sword", 10);
+      await markets[round % 3]!.offer(seller, "sword", 10);
       const outcomes = await Promise.all(markets.map((fair) => fair.buy(buyer, "sword", 10)));
-      expect(outcomes.filter(({ outcome }) => outcome === "bought").length).toBe(1);
+      expect(outcomes.filter(({ status: outcome }) => outcome === "bought").length).toBe(1);
     }
   });
 
@@ -162,8 +162,8 @@ describeBackends("market", { audit: "tags" }, (backend) => {
     const fair = new Market(late, "fair", { way: "lock" });
     await fair.deposit("ben", 100);
     await fair.mint("ann", "sword");
-    await other.list("ann", "sword", 100);
-    expect(await fair.buy("ben", "sword", 100)).toMatchObject({ outcome: "bought" });
+    await other.offer("ann", "sword", 100);
+    expect(await fair.buy("ben", "sword", 100)).toMatchObject({ status: "bought" });
     expect(await withdrawn).toBe("FUNDS");
     expect(await fair.funds("ben")).toBe(0);
     await other.deposit("ben", 5);
@@ -180,34 +180,34 @@ describeBackends("market", { audit: "tags" }, (backend) => {
     await expect(fair.withdraw("ann", 71)).rejects.toThrow(CinnabarError);
     expect(await fair.funds("ann")).toBe(70);
     await fair.mint("ben", "sword");
-    await fair.list("ben", "sword", 10);
-    expect(await fair.buy("ann", "sword", 10, { id: "d1" })).toMatchObject({ outcome: "bought", seller: "ben" });
+    await fair.offer("ben", "sword", 10);
+    expect(await fair.buy("ann", "sword", 10, { id: "d1" })).toMatchObject({ status: "bought", seller: "ben" });
   });
 
   test("offers are paged by price", async () => {
     const fair = new Market(backend.store, "fair");
     for (let nth = 0; nth < 7; nth++) {
       await fair.mint("ann", `item ${nth}`);
-      await fair.list("ann", `item ${nth}`, 10 + (nth % 3));
+      await fair.offer("ann", `item ${nth}`, 10 + (nth % 3));
     }
     const seen: number[] = [];
-    let after: string | null | undefined;
+    let cursor: string | null | undefined;
     do {
-      const page = await fair.browse({ limit: 3, ...(after ? { after } : {}) });
-      seen.push(...page.listings.map(({ price }) => price));
-      after = page.next;
-    } while (after !== null);
+      const page = await fair.list({ limit: 3, ...(cursor ? { cursor } : {}) });
+      seen.push(...page.items.map(({ price }) => price));
+      cursor = page.cursor;
+    } while (cursor !== null);
     expect(seen).toEqual([10, 10, 10, 11, 11, 12, 12]);
   });
 
   test("wrong input is refused", async () => {
     const fair = new Market(backend.store, "fair");
     await expect(fair.deposit("ann", -1)).rejects.toThrow(InputError);
-    await expect(fair.list("ann", "sword", -5)).rejects.toThrow(InputError);
-    await expect(fair.list("ann", "sword", 0.5)).rejects.toThrow(InputError);
+    await expect(fair.offer("ann", "sword", -5)).rejects.toThrow(InputError);
+    await expect(fair.offer("ann", "sword", 0.5)).rejects.toThrow(InputError);
     await expect(fair.buy("ann", "sword", "5" as never)).rejects.toThrow(InputError);
     await expect(fair.buy("", "sword", 5)).rejects.toThrow(InputError);
-    await expect(fair.browse({ after: "x" })).rejects.toThrow(InputError);
+    await expect(fair.list({ cursor: "x" })).rejects.toThrow(InputError);
     expect(() => new Market(backend.store, "fair", { way: "hope" as never })).toThrow(InputError);
   });
 });

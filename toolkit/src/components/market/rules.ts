@@ -6,19 +6,21 @@
 import type { Word } from "../../connection/port.ts";
 import type { MarketKeys, MoveKind } from "./keys.ts";
 
-export type ListOutcome = "listed" | "absent";
-export type UnlistOutcome = "taken back" | "absent" | "not yours";
+export interface RetractOutcome {
+  /** "not-found": it is not for sale. "not-yours": somebody else offers it. */
+  readonly status: "retracted" | "not-found" | "not-yours";
+}
 export type BuyOutcome =
-  | { readonly outcome: "bought"; readonly price: number; readonly seller: string }
+  | { readonly status: "bought"; readonly price: number; readonly seller: string }
   /** It is not for sale, or not any more. */
-  | { readonly outcome: "gone" }
+  | { readonly status: "not-found" }
   /** The price is another one than the buyer saw. */
-  | { readonly outcome: "price changed"; readonly price: number }
-  | { readonly outcome: "too dear"; readonly price: number; readonly funds: number }
-  | { readonly outcome: "yours" };
+  | { readonly status: "price-changed"; readonly price: number }
+  | { readonly status: "insufficient-funds"; readonly price: number; readonly funds: number }
+  | { readonly status: "own-item" };
 
 /** The id is that of another call: of another item, price or amount. */
-export const REUSED = { outcome: "reused" } as const;
+export const REUSED = { status: "reused" } as const;
 
 export interface Plan<T> {
   readonly outcome: T;
@@ -31,10 +33,10 @@ export interface Listing {
   readonly price: number;
 }
 
-export function planList(keys: MarketKeys, isHeld: boolean, { seller, item, price }: Listing): Plan<ListOutcome> {
-  if (!isHeld) return { outcome: "absent", writes: [] };
+export function planOffer(keys: MarketKeys, isHeld: boolean, { seller, item, price }: Listing): Plan<boolean> {
+  if (!isHeld) return { outcome: false, writes: [] };
   return {
-    outcome: "listed",
+    outcome: true,
     writes: [
       ["SREM", keys.items(seller), item],
       ["ZADD", keys.listings, price, item],
@@ -43,15 +45,15 @@ export function planList(keys: MarketKeys, isHeld: boolean, { seller, item, pric
   };
 }
 
-export function planUnlist(
+export function planRetract(
   keys: MarketKeys,
   owner: string | null,
   { seller, item }: { readonly seller: string; readonly item: string },
-): Plan<UnlistOutcome> {
-  if (owner === null) return { outcome: "absent", writes: [] };
-  if (owner !== seller) return { outcome: "not yours", writes: [] };
+): Plan<RetractOutcome> {
+  if (owner === null) return { outcome: { status: "not-found" }, writes: [] };
+  if (owner !== seller) return { outcome: { status: "not-yours" }, writes: [] };
   return {
-    outcome: "taken back",
+    outcome: { status: "retracted" },
     writes: [
       ["ZREM", keys.listings, item],
       ["HDEL", keys.sellers, item],
@@ -112,14 +114,14 @@ export function planMove(
 export function planBuy(keys: MarketKeys, state: PurchaseState, purchase: Purchase): Plan<BuyOutcome | typeof REUSED> {
   const { buyer, item, id } = purchase;
   if (state.receipt !== null) return { outcome: fromReceipt(state.receipt, purchase), writes: [] };
-  if (state.seller === null || state.price === null) return { outcome: { outcome: "gone" }, writes: [] };
+  if (state.seller === null || state.price === null) return { outcome: { status: "not-found" }, writes: [] };
   const price = Number(state.price);
   const funds = Number(state.funds ?? 0);
-  if (state.seller === buyer) return { outcome: { outcome: "yours" }, writes: [] };
-  if (price !== purchase.price) return { outcome: { outcome: "price changed", price }, writes: [] };
-  if (funds < price) return { outcome: { outcome: "too dear", price, funds }, writes: [] };
+  if (state.seller === buyer) return { outcome: { status: "own-item" }, writes: [] };
+  if (price !== purchase.price) return { outcome: { status: "price-changed", price }, writes: [] };
+  if (funds < price) return { outcome: { status: "insufficient-funds", price, funds }, writes: [] };
   return {
-    outcome: { outcome: "bought", price, seller: state.seller },
+    outcome: { status: "bought", price, seller: state.seller },
     writes: [
       ["DECRBY", keys.funds(buyer), price],
       ["INCRBY", keys.funds(state.seller), price],
@@ -136,5 +138,5 @@ export function planBuy(keys: MarketKeys, state: PurchaseState, purchase: Purcha
 function fromReceipt(receipt: string, purchase: Purchase): BuyOutcome | typeof REUSED {
   const [price, seller, item] = JSON.parse(receipt) as [string, string, string];
   if (item !== purchase.item || Number(price) !== purchase.price) return REUSED;
-  return { outcome: "bought", price: Number(price), seller };
+  return { status: "bought", price: Number(price), seller };
 }

@@ -31,7 +31,7 @@ export const unlist = defineScript({
 });
 
 /**
- * { "bought", price, seller } · { "gone" } · { "price changed", price } · { "too dear", price, funds } · { "yours" } ·
+ * { "bought", price, seller } · { "not-found" } · { "price-changed", price } · { "insufficient-funds", price, funds } · { "own-item" } ·
  * { "reused" }. The seller's
  * money is at `fundsOf .. seller`, with the market's tag.
  */
@@ -48,12 +48,12 @@ export const buy = defineScript({
       return {"bought", paid[1], paid[2]}
     end
     local seller = redis.call("HGET", sellers, item)
-    if not seller then return {"gone"} end
-    if seller == buyer then return {"yours"} end
+    if not seller then return {"not-found"} end
+    if seller == buyer then return {"own-item"} end
     local asked = tonumber(redis.call("ZSCORE", listings, item))
-    if asked ~= tonumber(price) then return {"price changed", asked} end
+    if asked ~= tonumber(price) then return {"price-changed", asked} end
     local has = tonumber(redis.call("GET", funds) or 0)
-    if has < asked then return {"too dear", asked, has} end
+    if has < asked then return {"insufficient-funds", asked, has} end
     if redis.call("DECRBY", funds, price) == 0 then redis.call("DEL", funds) end
     redis.call("INCRBY", fundsOf .. seller, price)
     redis.call("ZREM", listings, item)

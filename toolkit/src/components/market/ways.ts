@@ -12,23 +12,22 @@ import {
   type BuyOutcome,
   kindOf,
   type Listing,
-  type ListOutcome,
   type Move,
   type MoveOutcome,
   type Plan,
   type Purchase,
   planBuy,
-  planList,
   planMove,
-  planUnlist,
+  planOffer,
+  planRetract,
   type REUSED,
-  type UnlistOutcome,
+  type RetractOutcome,
 } from "./rules.ts";
 import { buy, claim, commit, list, move, unlist } from "./scripts.ts";
 
 export interface Way {
-  list(listing: Listing): Promise<ListOutcome>;
-  unlist(listing: Omit<Listing, "price">): Promise<UnlistOutcome>;
+  offer(listing: Listing): Promise<boolean>;
+  retract(listing: Omit<Listing, "price">): Promise<RetractOutcome>;
   buy(purchase: Purchase): Promise<BuyOutcome | typeof REUSED>;
   move(money: Move): Promise<MoveOutcome>;
 }
@@ -40,13 +39,13 @@ export function byScript(store: Store, keys: MarketKeys): Way {
       const { user, amount, id } = money;
       return store.run(move, { funds: keys.funds(user), moved: keys.moved(user, kindOf(money), id), amount });
     },
-    async list({ seller, item, price }) {
+    async offer({ seller, item, price }) {
       const done = await store.run(list, { listings, sellers, items: keys.items(seller), seller, item, price });
-      return done === 1 ? "listed" : "absent";
+      return done === 1;
     },
-    async unlist({ seller, item }) {
+    async retract({ seller, item }) {
       const done = await store.run(unlist, { listings, sellers, items: keys.items(seller), seller, item });
-      return done === 1 ? "taken back" : done === 0 ? "absent" : "not yours";
+      return { status: done === 1 ? "retracted" : done === 0 ? "not-found" : "not-yours" };
     },
     async buy({ buyer, item, price, id }) {
       const answer = (await store.run(buy, {
@@ -56,11 +55,11 @@ export function byScript(store: Store, keys: MarketKeys): Way {
         receipt: keys.receipt(buyer, id),
         fundsOf: keys.funds(""),
       })) as [string, (string | number)?, (string | number)?];
-      const [outcome, first, second] = answer;
-      if (outcome === "bought") return { outcome, price: Number(first), seller: String(second) };
-      if (outcome === "price changed") return { outcome, price: Number(first) };
-      if (outcome === "too dear") return { outcome, price: Number(first), funds: Number(second) };
-      return { outcome: outcome as "gone" | "yours" | "reused" };
+      const [status, first, second] = answer;
+      if (status === "bought") return { status, price: Number(first), seller: String(second) };
+      if (status === "price-changed") return { status, price: Number(first) };
+      if (status === "insufficient-funds") return { status, price: Number(first), funds: Number(second) };
+      return { status: status as "not-found" | "own-item" | "reused" };
     },
   };
 }
@@ -91,15 +90,15 @@ export function byWatching(store: Store, keys: MarketKeys): Way {
   }
   return {
     move: byScript(store, keys).move,
-    list: (listing) =>
+    offer: (listing) =>
       attempt([keys.items(listing.seller)], async (read) => {
         const isHeld = (await read("SISMEMBER", keys.items(listing.seller), listing.item)) === 1;
-        return planList(keys, isHeld, listing);
+        return planOffer(keys, isHeld, listing);
       }),
-    unlist: (listing) =>
+    retract: (listing) =>
       attempt([keys.sellers], async (read) => {
         const owner = (await read("HGET", keys.sellers, listing.item)) as string | null;
-        return planUnlist(keys, owner, listing);
+        return planRetract(keys, owner, listing);
       }),
     buy: (purchase) =>
       attempt(
@@ -153,15 +152,15 @@ export function byLocking(store: Store, keys: MarketKeys, locks: Locks, name: st
             const [moved, funds] = (await Promise.all(found)) as (string | null)[];
             return planMove(keys, { moved: moved ?? null, funds: funds ?? null }, money);
           }),
-    list: (listing) =>
+    offer: (listing) =>
       attempt([`item:${listing.item}`, `user:${listing.seller}`], async (read) => {
         const isHeld = (await read("SISMEMBER", keys.items(listing.seller), listing.item)) === 1;
-        return planList(keys, isHeld, listing);
+        return planOffer(keys, isHeld, listing);
       }),
-    unlist: (listing) =>
+    retract: (listing) =>
       attempt([`item:${listing.item}`, `user:${listing.seller}`], async (read) => {
         const owner = (await read("HGET", keys.sellers, listing.item)) as string | null;
-        return planUnlist(keys, owner, listing);
+        return planRetract(keys, owner, listing);
       }),
     buy: (purchase) =>
       attempt([`item:${purchase.item}`, `user:${purchase.buyer}`], async (read) =>

@@ -187,7 +187,7 @@ export const USES: Readonly<Record<string, Use>> = {
     await fair.mint("u0", "sword");
     await each(count, async (n) => {
       await fair.deposit(`u${n + 1}`, 100);
-      await fair.list(`u${n}`, "sword", 100);
+      await fair.offer(`u${n}`, "sword", 100);
       await fair.buy(`u${n + 1}`, "sword", 100, { id: `b${n}` });
       await fair.withdraw(`u${n}`, 100);
     });

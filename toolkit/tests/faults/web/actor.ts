@@ -98,13 +98,13 @@ async function trade(way: MarketWay): Promise<void> {
   } else if (action === 1) {
     await attempt({ kind: "move", way, user, amount: -50, id }, () => market.withdraw(user, 50, { id }));
   } else if (action < 5) {
-    await attempt({ kind: "trade", way }, () => market.list(user, item, price));
+    await attempt({ kind: "trade", way }, () => market.offer(user, item, price));
   } else if (action < 6) {
-    await attempt({ kind: "trade", way }, () => market.unlist(user, item));
+    await attempt({ kind: "trade", way }, () => market.retract(user, item));
   } else {
     await attempt(
       { kind: "buy", way, user, item, price, id },
-      async () => (await market.buy(user, item, price, { id })).outcome,
+      async () => (await market.buy(user, item, price, { id })).status,
     );
   }
 }

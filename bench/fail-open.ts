@@ -4,7 +4,7 @@
  */
 import { open, type Store } from "cinnabar";
 import { Cache } from "cinnabar/cache";
-import { RateLimiter } from "cinnabar/rate-limits";
+import { RateLimits } from "cinnabar/rate-limits";
 import { median, startServer } from "./servers.ts";
 
 export interface FailOpenRow {
@@ -21,7 +21,7 @@ type Call = (nth: number) => Promise<unknown>;
 const COMPONENTS: Readonly<Record<string, (store: Store) => Call>> = {
   "rate limit, whenUnreachable: allow": (store) => {
     const rule = { limit: 1_000_000, windowMs: 60_000 };
-    const limiter = new RateLimiter(store, "bench", rule, { whenUnreachable: "allow" });
+    const limiter = new RateLimits(store, { name: "bench", rules: rule, whenUnreachable: "allow" });
     return () => limiter.take("somebody");
   },
   "cache, with a loader that takes no time": (store) => {

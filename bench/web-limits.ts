@@ -3,7 +3,7 @@
  * exact sliding window and GCRA, which it does not have.
  */
 import { open, type Store } from "cinnabar";
-import { RateLimiter } from "cinnabar/rate-limits";
+import { RateLimits } from "cinnabar/rate-limits";
 import { Redis } from "ioredis";
 import { RateLimiterRedis } from "rate-limiter-flexible";
 import type { Cases, Op, WebCase } from "./web.ts";
@@ -16,7 +16,7 @@ const LIMIT = 10_000;
 const subject = (nth: number): string => `198.51.100.${nth % SUBJECTS}`;
 
 function ours(store: Store, algorithm: "fixed" | "sliding" | "gcra"): Op {
-  const limiter = new RateLimiter(store, algorithm, { limit: LIMIT, windowMs: WINDOW_MS, algorithm });
+  const limiter = new RateLimits(store, { name: algorithm, rules: { limit: LIMIT, windowMs: WINDOW_MS, algorithm } });
   return (nth) => limiter.take(subject(nth));
 }
 

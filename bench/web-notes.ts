@@ -81,8 +81,8 @@ async function purchases(
   const stalls = stores.map((store) => new Market(store, name, { way }));
   const buy = async (buyer: number, from: number, to: number): Promise<void> => {
     for (let nth = from; nth < to; nth++) {
-      const { status: outcome } = await stalls[buyer]!.buy(`buyer ${buyer}`, `item ${buyer * all + nth}`, 10);
-      if (outcome !== "bought") throw new Error(`a purchase ended with "${outcome}"`);
+      const { status } = await stalls[buyer]!.buy(`buyer ${buyer}`, `item ${buyer * all + nth}`, 10);
+      if (status !== "bought") throw new Error(`a purchase ended with "${status}"`);
     }
   };
   const everybody = (from: number, to: number) => Promise.all(stalls.map((_, buyer) => buy(buyer, from, to)));

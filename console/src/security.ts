@@ -13,7 +13,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { open, type Store } from "cinnabar";
-import { RateLimiter } from "cinnabar/rate-limits";
+import { RateLimits } from "cinnabar/rate-limits";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "./route.ts";
 
@@ -75,7 +75,7 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 export class Door {
   readonly #password: Buffer | null;
   readonly #sessions = new Map<string, number>();
-  readonly #limiter: RateLimiter;
+  readonly #limiter: RateLimits;
   readonly #memory: Store;
   readonly #now: () => number;
 
@@ -83,10 +83,13 @@ export class Door {
     this.#password = password === undefined ? null : digest(password);
     this.#memory = memory;
     this.#now = now;
-    this.#limiter = new RateLimiter(memory, "login", [
-      { limit: 5, windowMs: 60_000 },
-      { limit: 50, windowMs: 86_400_000 },
-    ]);
+    this.#limiter = new RateLimits(memory, {
+      name: "login",
+      rules: [
+        { limit: 5, windowMs: 60_000 },
+        { limit: 50, windowMs: 86_400_000 },
+      ],
+    });
   }
 
   /** The limiter counts in a store of its own, so that it works whatever becomes of the one that is looked at. */

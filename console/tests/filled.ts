@@ -6,7 +6,7 @@ import { Counters } from "cinnabar/counters";
 import { Locks } from "cinnabar/locks";
 import { Logs } from "cinnabar/logs";
 import { Queue, Worker } from "cinnabar/queues";
-import { RateLimiter } from "cinnabar/rate-limits";
+import { RateLimits } from "cinnabar/rate-limits";
 import { SearchIndex } from "cinnabar/search";
 import { Semaphores } from "cinnabar/semaphores";
 import { Sessions } from "cinnabar/sessions";
@@ -93,10 +93,13 @@ async function fillComponents(store: Store): Promise<() => Promise<void>> {
   for (let nth = 0; nth < 2; nth++) await pages.get("front", () => "made", { tags: ["news"] });
   await pages.get("back", () => "made", { tags: ["old"] });
   await pages.invalidate("old");
-  const limiter = new RateLimiter(store, "api", [
-    { limit: 2, windowMs: 3_600_000, algorithm: "fixed" },
-    { limit: 60, windowMs: 3_600_000, burst: 7 },
-  ]);
+  const limiter = new RateLimits(store, {
+    name: "api",
+    rules: [
+      { limit: 2, windowMs: 3_600_000, algorithm: "fixed" },
+      { limit: 60, windowMs: 3_600_000, burst: 7 },
+    ],
+  });
   for (let nth = 0; nth < 3; nth++) await limiter.take("10.0.0.2");
   return async () => {
     for (const lease of held) await lease?.release();

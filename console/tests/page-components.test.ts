@@ -1,7 +1,7 @@
 /** The pages of sessions, caches, rate limits and scripts in a real browser, on our store and on a real Redis. */
 import { open } from "cinnabar";
 import { Cache } from "cinnabar/cache";
-import { RateLimiter } from "cinnabar/rate-limits";
+import { RateLimits } from "cinnabar/rate-limits";
 import { Sessions } from "cinnabar/sessions";
 import { ShardedSet } from "cinnabar/sharded";
 import type { Page } from "playwright-core";
@@ -92,7 +92,10 @@ describePages("the pages of components", (name, label, opened) => {
   });
 
   test("who is refused stands first, and can be forgiven", async () => {
-    const api = new RateLimiter(backend.store, "api", { limit: 2, windowMs: 3_600_000, algorithm: "fixed" });
+    const api = new RateLimits(backend.store, {
+      name: "api",
+      rules: { limit: 2, windowMs: 3_600_000, algorithm: "fixed" },
+    });
     await api.take("10.0.0.1");
     for (let n = 0; n < 3; n++) await api.take("10.0.0.2");
     await visit("limits");

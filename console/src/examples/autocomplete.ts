@@ -21,7 +21,7 @@ const BEGINNING = string({ maxLength: 60, default: "", description: "What was ty
 const LIMIT = integer({ minimum: 1, maximum: 100, default: 8 });
 
 const people = perStore((store) => ({
-  contacts: new RecentContacts(store, { prefix: prefixOf(EXAMPLE, "contacts"), max: 100 }),
+  contacts: new RecentContacts(store, { prefix: prefixOf(EXAMPLE, "contacts"), maxContacts: 100 }),
   members: new PrefixIndex(store, "guild", { prefix: prefixOf(EXAMPLE, "members"), rankedBeginnings: 2 }),
 }));
 
@@ -37,7 +37,7 @@ async function members(context: Context, beginning: string, order: "name" | "wei
     order === "weight"
       ? guild.suggest(beginning, { limit })
       : guild.complete(beginning, { limit }).then((names) => ({ names, exact: true })),
-    guild.size(),
+    guild.count(),
   ]);
   return { ...found, size };
 }
@@ -66,7 +66,7 @@ async function write(context: Context, visitor: string, name: string) {
 async function join(context: Context, name: string) {
   const { members: guild } = people(context);
   const member = cleaned(name);
-  if ((await guild.size()) >= MOST_MEMBERS) throw new Problem(409, "FULL", `the guild has ${MOST_MEMBERS} members`);
+  if ((await guild.count()) >= MOST_MEMBERS) throw new Problem(409, "FULL", `the guild has ${MOST_MEMBERS} members`);
   // Adds nothing to the weight of one who is a member already.
   await guild.bump(member, 0);
   await announce(context.store, EXAMPLE, { type: "joined", member });
@@ -74,7 +74,7 @@ async function join(context: Context, name: string) {
 }
 
 async function leave(context: Context, name: string): Promise<void> {
-  if (!(await people(context).members.remove(name)))
+  if (!(await people(context).members.delete(name)))
     throw new Problem(404, "NO_MEMBER", "nobody of that name is a member");
   await announce(context.store, EXAMPLE, { type: "left", member: name });
 }
@@ -117,7 +117,7 @@ const ROUTES: readonly Route[] = [
     params: ONE,
     answers: "Nothing.",
     run: async (context, { params, request }) => {
-      if (await people(context).contacts.remove(needVisitor(request), params.name)) return;
+      if (await people(context).contacts.delete(needVisitor(request), params.name)) return;
       throw new Problem(404, "NO_CONTACT", "that is none of your contacts");
     },
   }),
@@ -163,9 +163,9 @@ async function make(context: Context, progress: Progress): Promise<void> {
   const { members: guild } = people(context);
   const total = SAMPLE_MEMBERS.length;
   // Adding sets weights: a guild that is there already keeps those it has earned.
-  if ((await guild.size()) >= total) return;
+  if ((await guild.count()) >= total) return;
   for (let at = 0; at < total; at += AT_ONCE) {
-    await guild.add(SAMPLE_MEMBERS.slice(at, at + AT_ONCE));
+    await guild.addMany(SAMPLE_MEMBERS.slice(at, at + AT_ONCE));
     progress(Math.min(at + AT_ONCE, total), total);
   }
 }

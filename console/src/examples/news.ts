@@ -35,10 +35,10 @@ async function list(context: Context, viewer: string | null, { group: of, after,
     board(context).list({
       ...rest,
       ...(of !== undefined && { group: of }),
-      ...(after !== undefined && { after }),
+      ...(after !== undefined && { cursor: after }),
       ...(viewer !== null && { viewer }),
     }),
-    board(context).size(),
+    board(context).count(),
   ]);
   return { ...page, size, groups: NEWS_GROUPS };
 }
@@ -72,10 +72,10 @@ async function post(context: Context, poster: string, { id, title, url, groups }
 
 async function vote(context: Context, id: string, user: string, direction: "up" | "down" | "none") {
   const answer = await board(context).vote(id, user, direction);
-  if (answer.outcome === "missing") throw new Problem(404, "NO_ARTICLE", "that article is gone");
-  if (answer.outcome === "closed") throw new Problem(409, "CLOSED", "voting on that article is over: it is a week old");
+  if (answer.status === "not-found") throw new Problem(404, "NO_ARTICLE", "that article is gone");
+  if (answer.status === "closed") throw new Problem(409, "CLOSED", "voting on that article is over: it is a week old");
   const { up, down, score } = answer;
-  if (answer.outcome === "changed") await announce(context.store, "news", { type: "voted", id, up, down, score });
+  if (answer.status === "changed") await announce(context.store, "news", { type: "voted", id, up, down, score });
   return answer;
 }
 

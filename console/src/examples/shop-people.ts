@@ -5,7 +5,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import type { Store } from "cinnabar";
-import { RateLimiter } from "cinnabar/rate-limits";
+import { RateLimits } from "cinnabar/rate-limits";
 import { type Session, Sessions } from "cinnabar/sessions";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "../route.ts";
@@ -24,12 +24,14 @@ export interface Asked {
 export class ShopPeople {
   readonly sessions: Sessions;
   readonly #store: Store;
-  readonly #limiter: RateLimiter;
+  readonly #limiter: RateLimits;
 
   constructor(store: Store) {
     this.#store = store;
     this.sessions = new Sessions(store, { prefix: prefixOf("shop", "sessions"), idleMs: 86_400_000, viewed: 8 });
-    this.#limiter = new RateLimiter(store, "sign-in", [{ limit: 10, windowMs: 60_000 }], {
+    this.#limiter = new RateLimits(store, {
+      name: "sign-in",
+      rules: [{ limit: 10, windowMs: 60_000 }],
       prefix: prefixOf("shop", "attempts"),
     });
   }

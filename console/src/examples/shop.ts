@@ -78,7 +78,7 @@ async function catalogue(context: Context) {
   const { database, views } = shop(context);
   const [{ value, cache }, top] = await Promise.all([
     page(context, "catalogue", async () => ({ products: await database.products() }), ["catalogue"]),
-    views.top(5),
+    views.top({ limit: 5 }),
   ]);
   return { products: "products" in value ? value.products : [], cache, top };
 }
@@ -114,7 +114,7 @@ async function mine(context: Context, asked: Asked) {
 
 async function cartOf(context: Context, session: Session) {
   const { carts, database } = shop(context);
-  const items = await carts.list(ownerOf(context, session));
+  const items = await carts.get(ownerOf(context, session));
   const now = await database.lookUp(items.map(({ item }) => item));
   const lines = items.map((line) => {
     const { name = line.item, price: priceNow = null } = now.get(line.item) ?? {};
@@ -294,7 +294,7 @@ async function make(context: Context, progress: Progress): Promise<void> {
     ({ id }) => rows.schedule(id, STOCK_EVERY_MS),
     (done) => progress(1 + done, total),
   );
-  if ((await views.top(1)).length > 0) return;
+  if ((await views.top({ limit: 1 })).length > 0) return;
   await forEachOf(SAMPLE_PRODUCTS.slice(0, 8), ({ id }, nth) => views.add(id, 16 - 2 * nth));
 }
 

@@ -45,7 +45,7 @@ const CONTENTS = object({
 });
 
 async function cacheOf({ store }: Context, name: string): Promise<{ shards: number; cache: Cache }> {
-  const found = (await new Caches(store).list(1_000)).find((each) => each.name === name);
+  const found = (await new Caches(store).list({ limit: 1_000 })).items.find((each) => each.name === name);
   if (found === undefined) throw new Problem(404, "NOT_FOUND", `no cache "${name}" has been used lately`);
   return { shards: found.shards, cache: new Cache(store, name, { shards: found.shards }) };
 }
@@ -90,7 +90,7 @@ export const CACHE_ROUTES: readonly Route[] = [
     summary: "Caches that were used in the last week.",
     answers: "Hits, stale hits, misses, loads and failures of all processes.",
     answer: object({ caches: array(CACHE) }),
-    run: async ({ store }) => ({ caches: await new Caches(store).list() }),
+    run: async ({ store }) => ({ caches: (await new Caches(store).list()).items }),
   }),
   route({
     method: "GET",

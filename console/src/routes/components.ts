@@ -114,11 +114,11 @@ async function semaphores(context: Context) {
 
 async function stats(context: Context) {
   const { stats: all } = of(context);
-  const contexts = await all.contexts(MOST);
+  const { items: contexts } = await all.list({ limit: MOST });
   const read = await Promise.all(
-    contexts.map(async (each) => ({ ...each, ...(await all.read(each.context, each.type)) })),
+    contexts.map(async (each) => ({ ...each, ...(await all.get(each.context, each.type)) })),
   );
-  return { stats: read, slowest: await all.slowest(10) };
+  return { stats: read, slowest: await all.slowest({ limit: 10 }) };
 }
 
 async function log(context: Context, name: string, severity: string) {
@@ -173,7 +173,7 @@ export const COMPONENT_ROUTES: readonly Route[] = [
     summary: "Names of counters.",
     answers: "Names.",
     answer: object({ names: array(string()) }),
-    run: async (context) => ({ names: await of(context).counters.names(MOST) }),
+    run: async (context) => ({ names: (await of(context).counters.list({ limit: MOST })).items }),
   }),
   route({
     method: "GET",
@@ -195,7 +195,7 @@ export const COMPONENT_ROUTES: readonly Route[] = [
     summary: "Names and severities of logs.",
     answers: "Names and severities.",
     answer: object({ logs: array(object({ name: string(), severity: string() })) }),
-    run: async (context) => ({ logs: await of(context).logs.names(MOST) }),
+    run: async (context) => ({ logs: (await of(context).logs.list({ limit: MOST })).items }),
   }),
   route({
     method: "GET",

@@ -1,5 +1,5 @@
 /** Search indexes of the toolkit: how large they are, which words are in them, and what they answer. */
-import { indexNames, SearchIndex } from "cinnabar/search";
+import { SearchIndex } from "cinnabar/search";
 import { perStore } from "../examples/work.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, nullable, number, object, oneOf, record, string } from "../schema.ts";
@@ -81,7 +81,7 @@ async function open(context: Context, name: string): Promise<Opened> {
 }
 
 async function list({ store }: Context) {
-  const names = await indexNames(store).list(MOST);
+  const { items: names } = await SearchIndex.list(store, { limit: MOST });
   const counts = await store.pipeline(names.map((name) => ["HMGET", `search:{${name}}:meta`, "count", "v"]));
   const indexes = names.flatMap((name, at) => {
     const [count, version] = counts[at] as (string | null)[];

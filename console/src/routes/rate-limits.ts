@@ -1,5 +1,5 @@
 /** Rate limiters of the toolkit: who is near a limit, and the means to forgive. */
-import { listRateLimiters, RateLimiter } from "cinnabar/rate-limits";
+import { RateLimits } from "cinnabar/rate-limits";
 import { findKeys } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, number, object, oneOf, string } from "../schema.ts";
@@ -46,10 +46,10 @@ const SUBJECTS = object({
   complete: boolean(),
 });
 
-async function limiterOf({ store }: Context, name: string): Promise<RateLimiter> {
-  const found = (await listRateLimiters(store, { limit: 1_000 })).find((each) => each.name === name);
+async function limiterOf({ store }: Context, name: string): Promise<RateLimits> {
+  const found = (await RateLimits.list(store, { limit: 1_000 })).items.find((each) => each.name === name);
   if (found === undefined) throw new Problem(404, "NOT_FOUND", `no rate limiter "${name}" has been used lately`);
-  return new RateLimiter(store, name, found.rules);
+  return new RateLimits(store, { name, rules: found.rules });
 }
 
 const literal = (text: string) => text.replace(/[[\]*?\\]/g, "\\$&");
@@ -75,7 +75,7 @@ export const RATE_LIMIT_ROUTES: readonly Route[] = [
     summary: "Rate limiters that were used in the last week.",
     answers: "Names and rules.",
     answer: object({ limiters: array(object({ name: string(), rules: array(RULE) })) }),
-    run: async ({ store }) => ({ limiters: await listRateLimiters(store) }),
+    run: async ({ store }) => ({ limiters: (await RateLimits.list(store)).items }),
   }),
   route({
     method: "GET",

@@ -5,6 +5,7 @@
 
 import type { Store } from "../connection/store.ts";
 import { integer } from "./checks.ts";
+import { type Page, type PageOptions, pageByScore } from "./page.ts";
 
 const MAX_KNOWN = 100_000;
 
@@ -41,10 +42,9 @@ export class NameIndex {
       .catch(() => this.#announced.delete(name));
   }
 
-  /** The latest first. */
-  async list(limit: number): Promise<string[]> {
-    integer("limit", limit, 1, MAX_KNOWN);
-    return (await this.#store.call("ZREVRANGE", this.#key, 0, limit - 1)) as string[];
+  /** The latest announced first. */
+  list({ limit = 100, cursor }: PageOptions = {}): Promise<Page<string>> {
+    return pageByScore(this.#store, this.#key, { limit: integer("limit", limit, 1, MAX_KNOWN), cursor });
   }
 
   async remove(name: string): Promise<void> {

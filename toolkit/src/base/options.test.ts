@@ -28,7 +28,7 @@ import { PackedTable, words } from "../components/packed-tables/index.ts";
 import { Places, ranges } from "../components/places/index.ts";
 import { Queue, Worker } from "../components/queues/index.ts";
 import { limited } from "../components/rate-limits/http.ts";
-import { listRateLimiters, RateLimiter } from "../components/rate-limits/index.ts";
+import { RateLimits } from "../components/rate-limits/index.ts";
 import { waitForReplicas, writeToReplicas } from "../components/replication/index.ts";
 import { RowCache } from "../components/rows/index.ts";
 import { analyser, SearchIndex, ShardedSearch } from "../components/search/index.ts";
@@ -97,6 +97,16 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "BlockingConnection.call": (options) => withBlocking((connection) => connection.call(["PING"], options)),
   Board: (options) => new Board(store, "b", options),
   "Board.list": (options) => new Board(store, "b").list(options),
+  "Views.top": (options) => new Views(store, "v").top(options),
+  "Stats.slowest": (options) => new Stats(store).slowest(options),
+  "Stats.list": (options) => new Stats(store).list(options),
+  "SearchIndex.list": (options) => SearchIndex.list(store, options),
+  "Logs.list": (options) => new Logs(store).list(options),
+  "LogFiles.list": (options) => new LogFiles(store, "l").list(options),
+  "Counters.list": (options) => new Counters(store).list(options),
+  "Caches.invalidated": (options) => new Caches(store).invalidated({ name: "c", shards: 1 }, options),
+  "Caches.list": (options) => new Caches(store).list(options),
+  "Board.get": (options) => new Board(store, "b").get("a", options),
   "Board.post": (options) => new Board(store, "b").post("ann", {}, options),
   "Board.vote": (options) => new Board(store, "b").vote("ann", "a", "up", options),
   Cache: (options) => new Cache(store, "c", options),
@@ -136,8 +146,8 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "IncomingFile.lines": (options) => withFile((file) => first(file.lines(options))),
   JobSearch: (options) => new JobSearch(store, "j", options),
   "JobSearch.search": (options) => new JobSearch(store, "j").search([{ skill: "a" }] as never, options),
-  limited: (options) => limited(new RateLimiter(store, "l", { limit: 1, windowMs: 1 }), options),
-  listRateLimiters: (options) => listRateLimiters(store, options),
+  limited: (options) => limited(new RateLimits(store, { name: "l", rules: { limit: 1, windowMs: 1 } }), options),
+  "RateLimits.list": (options) => RateLimits.list(store, options),
   "Lists.create": (options) => social().lists.create("1", "friends", options),
   Locks: (options) => new Locks(store, options),
   "Locks.acquire": (options) => new Locks(store).acquire("l", options),
@@ -186,9 +196,10 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   QuorumLocks: (options) => new QuorumLocks(stores, options),
   "QuorumLocks.acquire": (options) => new QuorumLocks(stores).acquire("l", options),
   "QuorumLocks.resume": (options) => new QuorumLocks(stores).resume("h", options),
-  RateLimiter: (options) => new RateLimiter(store, "l", { limit: 1, windowMs: 1 }, options),
-  "RateLimiter.rules": (rule) => new RateLimiter(store, "l", rule),
-  "RateLimiter.take": (options) => new RateLimiter(store, "l", { limit: 1, windowMs: 1 }).take("ann", options),
+  RateLimits: (options) => new RateLimits(store, options),
+  "RateLimits.rules": (rule) => new RateLimits(store, { name: "l", rules: rule }),
+  "RateLimits.take": (options) =>
+    new RateLimits(store, { name: "l", rules: { limit: 1, windowMs: 1 } }).take("ann", options),
   "Reader.files": async (options) => first((await new Files(store, "r").join("ann")).files(options)),
   ranges: (options) => first(ranges("", options)),
   readStream: (options) => first(readStream("http://127.0.0.1:1", options)),

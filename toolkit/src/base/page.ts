@@ -1,4 +1,9 @@
-/** One page of a listing, the same shape in every component. */
+/** Listings: one shape of page, one pair of options, the same in every component. */
+
+import type { Store } from "../connection/store.ts";
+import { InputError } from "./errors.ts";
+import { text, whole } from "./options.ts";
+
 export interface Page<T> {
   readonly items: readonly T[];
   /** Give it back as `cursor` for the next page. Null: this was the last one. */
@@ -11,4 +16,45 @@ export interface PageOptions {
   readonly limit?: number;
   /** `cursor` of the page before. */
   readonly cursor?: string;
+}
+
+/** Checks for the options of a listing: `defineOptions<PageOptions>("Stats.list", pageChecks(10_000))`. */
+export const pageChecks = (most: number) => ({ limit: whole(1, most), cursor: text });
+
+/**
+ * A page of a sorted set, the highest score first, members of one score in descending order. The cursor names the last member that
+ * was given and its score, so members that come or go meanwhile neither hide others nor show them twice.
+ */
+export async function pageByScore(
+  store: Pick<Store, "call">,
+  key: string,
+  { limit, cursor }: { readonly limit: number; readonly cursor: string | undefined },
+): Promise<Page<string>> {
+  const after = cursor === undefined ? null : parseScoreCursor(cursor);
+  const found: { readonly member: string; readonly score: string }[] = [];
+  // One more than asked for, to know whether there is a next page.
+  const atOnce = limit + 1;
+  for (let skipped = 0; found.length <= limit; skipped += atOnce) {
+    const words = ["ZREVRANGEBYSCORE", key, after?.score ?? "+inf", "-inf", "WITHSCORES", "LIMIT", skipped, atOnce];
+    const flat = (await store.call(...words)) as string[];
+    for (let at = 0; at < flat.length; at += 2) {
+      const [member, score] = [flat[at]!, flat[at + 1]!];
+      // What has the cursor's score and is not below it was on the page before.
+      if (score === after?.score && Buffer.compare(Buffer.from(member), Buffer.from(after.member)) >= 0) continue;
+      found.push({ member, score });
+    }
+    if (flat.length < 2 * atOnce) break;
+  }
+  const last = found.length > limit ? found[limit - 1] : undefined;
+  return {
+    items: found.slice(0, limit).map(({ member }) => member),
+    cursor: last === undefined ? null : `${last.score}~${last.member}`,
+  };
+}
+
+function parseScoreCursor(cursor: string): { readonly score: string; readonly member: string } {
+  const at = cursor.indexOf("~");
+  const score = cursor.slice(0, at);
+  if (at < 1 || !Number.isFinite(Number(score))) throw new InputError("cursor is not one that list() gave");
+  return { score, member: cursor.slice(at + 1) };
 }

@@ -14,7 +14,7 @@ import { freePort, installed, type ServerProcess, startOneSentinel, startRedis }
 import { ConnectionError } from "../base/errors.ts";
 import { defineScript } from "../base/script.ts";
 import { Cache } from "../components/cache/index.ts";
-import { RateLimiter } from "../components/rate-limits/index.ts";
+import { RateLimits } from "../components/rate-limits/index.ts";
 import { Sessions } from "../components/sessions/index.ts";
 import { type OpenOptions, open } from "./open.ts";
 import type { Store } from "./store.ts";
@@ -260,7 +260,7 @@ describe.skipIf(!installed("redis-server"))("a connection that fails", () => {
         hooks: { circuit: ({ state }) => void states.push(state) },
       });
       const limits = { limit: 5, windowMs: 1_000 };
-      const limiter = new RateLimiter(store, "api", limits, { whenUnreachable: "allow", timeoutMs: 50 });
+      const limiter = new RateLimits(store, { name: "api", rules: limits, whenUnreachable: "allow", timeoutMs: 50 });
       const cache = new Cache<number>(store, "page", { timeoutMs: 50 });
       const sessions = new Sessions(store, { timeoutMs: 50 });
       const { token } = await new Sessions(direct).create();

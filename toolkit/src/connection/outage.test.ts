@@ -9,7 +9,7 @@ import { Counters } from "../components/counters/index.ts";
 import { Files } from "../components/files/index.ts";
 import { Locks } from "../components/locks/index.ts";
 import { Queue, Worker } from "../components/queues/index.ts";
-import { RateLimiter } from "../components/rate-limits/index.ts";
+import { RateLimits } from "../components/rate-limits/index.ts";
 import { RowCache } from "../components/rows/index.ts";
 import { SearchIndex } from "../components/search/index.ts";
 import { Semaphores } from "../components/semaphores/index.ts";
@@ -84,7 +84,7 @@ test.skipIf(!installed("redis-server"))(
         wait(() => new Carts(store).set("ann", `i${nth}`, 1));
         wait(() => new Counters(store).add(`n${nth}`));
         wait(() => new Maintenance(store, `s${nth}`).isOn());
-        wait(() => new RateLimiter(store, `r${nth}`, { limit: 1, windowMs: 1_000 }).take("ann"));
+        wait(() => new RateLimits(store, { name: `r${nth}`, rules: { limit: 1, windowMs: 1_000 } }).take("ann"));
         wait(() => new SearchIndex(store, `i${nth}`, { fields: { title: { type: "text" } } }).search("x"));
         wait(() => new Sessions(store).create());
         wait(() => new Stats(store).record("c", "t", nth));

@@ -10,12 +10,12 @@ console.log(await contacts.complete("me", "z"), await contacts.complete("me", "Z
 
 // The members of a large group, in any script.
 const members = new PrefixIndex(db, "guild", { rankedBeginnings: 3 });
-await members.add(["Jürgen", "Jupp", { name: "Юлия", weight: 5 }]);
+await members.addMany(["Jürgen", "Jupp", { name: "Юлия", weight: 5 }]);
 console.log(await members.complete("JÜ"), await members.complete("юл"));
 
 // The heaviest first: those chosen most often.
 await members.bump("Jupp", 2);
 console.log(await members.suggest("j"));
-await members.remove("jupp");
-console.log(await members.size());
+await members.delete("jupp");
+console.log(await members.count());
 await db.close();

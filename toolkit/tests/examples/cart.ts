@@ -17,8 +17,8 @@ await carts.set("ann", "book:17", 1);
 await carts.set("ann", "pen", 5, { price: 250 });
 await sessions.signIn(visitor.token, "ann");
 await carts.merge(owner, "ann");
-console.log(await carts.list("ann"), await carts.list(owner));
+console.log(await carts.get("ann"), await carts.get(owner));
 
-await carts.remove("ann", "pen");
+await carts.delete("ann", "pen");
 await carts.clear("ann");
 await db.close();

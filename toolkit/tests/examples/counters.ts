@@ -20,5 +20,5 @@ const buffered = new Counters(db, { bufferMs: 100 });
 await Promise.all(Array.from({ length: 1_000 }, () => buffered.add("jobs")));
 const jobs = await buffered.series("jobs", 3_600_000, { samples: 2 });
 console.log(jobs.reduce((sum, { count }) => sum + count, 0));
-console.log((await counters.names()).sort());
+console.log([...(await counters.list()).items].sort());
 await db.close();

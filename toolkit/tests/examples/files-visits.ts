@@ -22,7 +22,7 @@ const reader = await logs.join("visits");
 for await (const file of reader.files()) {
   for await (const lines of file.lineBatches()) {
     const visits = lines.map(({ text }) => /^(\S+) .*?\[([^:]+):/.exec(text));
-    const found = await places.findMany(visits.map((visit) => visit?.[1] ?? "0.0.0.0"));
+    const found = await places.getMany(visits.map((visit) => visit?.[1] ?? "0.0.0.0"));
     visits.forEach((visit, nth) => {
       file.count("visits", `${visit?.[2] ?? "unknown"} ${found[nth]?.place.country ?? "unknown"}`);
     });

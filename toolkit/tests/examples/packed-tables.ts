@@ -31,5 +31,5 @@ console.log(
 );
 
 // In blocks, in the order of their numbers.
-for await (const block of users.dump()) console.log(block.map(({ id, row }) => `${id} ${row.country}`));
+for await (const block of users.entries()) console.log(block.map(({ id, row }) => `${id} ${row.country}`));
 await db.close();

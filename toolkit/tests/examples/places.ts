@@ -12,6 +12,6 @@ const report = await places.load(ranges<{ country: string }>(csv, { columns: ["c
 });
 console.log(report.ranges, "ranges;", report.bad.examples[0]?.reason);
 
-console.log(await places.find("2.16.4.4"));
-console.log((await places.findMany(["2.17.0.1", "2001:db8::17", "9.9.9.9"])).map((found) => found?.place.country));
+console.log(await places.get("2.16.4.4"));
+console.log((await places.getMany(["2.17.0.1", "2001:db8::17", "9.9.9.9"])).map((found) => found?.place.country));
 await db.close();

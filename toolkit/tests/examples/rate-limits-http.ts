@@ -1,12 +1,12 @@
 import type { AddressInfo } from "node:net";
 import { open } from "cinnabar";
-import { RateLimiter } from "cinnabar/rate-limits";
+import { RateLimits } from "cinnabar/rate-limits";
 import { limited } from "cinnabar/rate-limits/http";
 import express from "express";
 
 const db = await open(process.env.STORE ?? "memory:");
 // While the store cannot be reached, everybody is let through.
-const limiter = new RateLimiter(db, "api", { limit: 1, windowMs: 3_600_000 }, { whenUnreachable: "allow" });
+const limiter = new RateLimits(db, { name: "api", rules: { limit: 1, windowMs: 3_600_000 }, whenUnreachable: "allow" });
 const app = express();
 app.use(limited(limiter, { subject: ({ headers }) => String(headers["x-api-key"] ?? "nobody") }));
 app.get("/", (_request, response) => {

@@ -15,6 +15,6 @@ while (row === null) row = await rows.get("17");
 console.log(row);
 
 await rows.schedule("17", 0); // no longer: the row is gone
-console.log(await rows.get("17"), await rows.size());
+console.log(await rows.get("17"), await rows.count());
 await refresher.stop();
 await db.close();

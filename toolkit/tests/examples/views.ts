@@ -8,7 +8,7 @@ for (let nth = 0; nth < 3; nth++) await views.add("/products/17");
 await views.add("/about");
 await views.add("/products/18", 2); // a sum, counted elsewhere
 
-console.log((await views.top(3)).map(({ item, rank }) => `${rank} ${item}`));
+console.log((await views.top({ limit: 3 })).map(({ item, rank }) => `${rank} ${item}`));
 console.log(await views.rank("/about"), await views.rank("/nowhere"));
 console.log(((await views.get("/products/17"))?.views ?? 0) > 2.9);
 

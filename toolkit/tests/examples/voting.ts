@@ -9,14 +9,14 @@ const post = await news.post("ann", { title: "A link", url: "https://example.org
 await news.post("ben", { title: "Another" });
 
 // One vote a user. Voting again changes it; "none" takes it back.
-console.log(await news.vote(post.id, "ben", "down").then(({ outcome }) => outcome));
+console.log(await news.vote(post.id, "ben", "down").then(({ status }) => status));
 const vote = await news.vote(post.id, "ben", "up");
-console.log(vote.outcome, vote.outcome === "changed" && vote.up, "up");
+console.log(vote.status, vote.status === "changed" && vote.up, "up");
 
 // Pages, best or newest first, of everything or of a group.
 const best = await news.list({ by: "score", limit: 10 });
-console.log(best.articles.map(({ fields }) => fields.title));
+console.log(best.items.map(({ fields }) => fields.title));
 const group = await news.list({ by: "time", group: "programming" });
-console.log(group.articles.length, "in the group; next page:", group.next);
-console.log("ben's vote", (await news.get(post.id, "ben"))?.myVote);
+console.log(group.items.length, "in the group; next page:", group.cursor);
+console.log("ben's vote", (await news.get(post.id, { viewer: "ben" }))?.myVote);
 await db.close();

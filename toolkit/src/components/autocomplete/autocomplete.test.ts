@@ -18,7 +18,7 @@ describe("names are the same", () => {
 
 describeBackends("recent contacts", (backend) => {
   test("the most recent come first, once each, and the oldest go", async () => {
-    const contacts = new RecentContacts(backend.store, { max: 3 });
+    const contacts = new RecentContacts(backend.store, { maxContacts: 3 });
     for (const name of ["ann", "ben", "Ann", "cat", "dan"]) await contacts.touch("me", name);
     expect(await contacts.complete("me", "")).toEqual(["dan", "cat", "Ann"]);
     expect(await contacts.complete("you", "")).toEqual([]);
@@ -38,8 +38,8 @@ describeBackends("recent contacts", (backend) => {
     const contacts = new RecentContacts(backend.store);
     await contacts.touch("me", "Ann");
     await contacts.touch("me", "Ben");
-    expect(await contacts.remove("me", "ANN")).toBe(true);
-    expect(await contacts.remove("me", "ANN")).toBe(false);
+    expect(await contacts.delete("me", "ANN")).toBe(true);
+    expect(await contacts.delete("me", "ANN")).toBe(false);
     expect(await contacts.complete("me", "")).toEqual(["Ben"]);
     await contacts.clear("me");
     expect(await contacts.complete("me", "")).toEqual([]);
@@ -47,7 +47,7 @@ describeBackends("recent contacts", (backend) => {
 
   test("stay within their bound under concurrent use", async () => {
     const stores = await Promise.all([backend.open(), backend.open()]);
-    const contacts = stores.map((store) => new RecentContacts(store, { max: 10 }));
+    const contacts = stores.map((store) => new RecentContacts(store, { maxContacts: 10 }));
     await Promise.all(Array.from({ length: 200 }, (_, nth) => contacts[nth % 2]!.touch("me", `name ${nth % 40}`)));
     const left = await contacts[0]!.complete("me", "", { limit: 100 });
     expect(left.length).toBe(10);
@@ -61,7 +61,7 @@ describeBackends("recent contacts", (backend) => {
     await expect(contacts.touch("", "ann")).rejects.toThrow(InputError);
     await expect(contacts.touch("me", "a\0b")).rejects.toThrow(InputError);
     await expect(contacts.touch("me", "x".repeat(2000))).rejects.toThrow(InputError);
-    expect(() => new RecentContacts(backend.store, { max: 0 })).toThrow(InputError);
+    expect(() => new RecentContacts(backend.store, { maxContacts: 0 })).toThrow(InputError);
   });
 });
 
@@ -78,11 +78,11 @@ describeBackends("names by prefix", { audit: "tags" }, (backend) => {
     const names = new Map<string, string>();
     const added = Array.from({ length: 300 }, word);
     for (const name of added) names.set(fold(name), name);
-    await members.add(added);
+    await members.addMany(added);
     for (const name of added.slice(0, 60)) {
-      expect(await members.remove(name)).toBe(names.delete(fold(name)));
+      expect(await members.delete(name)).toBe(names.delete(fold(name)));
     }
-    expect(await members.size()).toBe(names.size);
+    expect(await members.count()).toBe(names.size);
     for (let nth = 0; nth < 60; nth++) {
       const beginning = [...word()].slice(0, 2).join("");
       const expected = [...names].filter(([folded]) => folded.startsWith(fold(beginning))).map(([, name]) => name);
@@ -93,31 +93,31 @@ describeBackends("names by prefix", { audit: "tags" }, (backend) => {
 
   test("are listed in order, within the limit", async () => {
     const members = new PrefixIndex(backend.store, "guild");
-    expect(await members.add(["carl", "Anna", "bo", "anton", "ANNA"])).toBe(4);
+    expect(await members.addMany(["carl", "Anna", "bo", "anton", "ANNA"])).toBe(4);
     expect(await members.complete("")).toEqual(["ANNA", "anton", "bo", "carl"]);
     expect(await members.complete("an", { limit: 1 })).toEqual(["ANNA"]);
   });
 
   test("reading writes nothing", async () => {
     const members = new PrefixIndex(backend.store, "guild", { rankedBeginnings: 2 });
-    await members.add(["anna"]);
+    await members.addMany(["anna"]);
     const before = await backend.store.call("DEBUG", "DIGEST-VALUE", "complete:{guild}:lex").catch(() => null);
     await members.complete("an");
     await members.suggest("an");
     await members.suggest("anna");
-    expect(await members.size()).toBe(1);
+    expect(await members.count()).toBe(1);
     expect(await backend.store.call("DEBUG", "DIGEST-VALUE", "complete:{guild}:lex").catch(() => null)).toEqual(before);
   });
 
   test("by weight: exact for short beginnings, and for long ones as far as they are looked at", async () => {
     const members = new PrefixIndex(backend.store, "guild", { rankedBeginnings: 2, maxScan: 3 });
-    await members.add(["anna", "anne", "annika", "annual", "anton"].map((name, weight) => ({ name, weight })));
+    await members.addMany(["anna", "anne", "annika", "annual", "anton"].map((name, weight) => ({ name, weight })));
     expect(await members.suggest("A", { limit: 2 })).toEqual({ names: ["anton", "annual"], exact: true });
     expect(await members.suggest("ant")).toEqual({ names: ["anton"], exact: true });
     expect(await members.suggest("ann")).toEqual({ names: ["annika", "anne", "anna"], exact: false });
     await members.bump("Anna", 10);
     expect((await members.suggest("an", { limit: 1 })).names).toEqual(["Anna"]);
-    await members.remove("anna");
+    await members.delete("anna");
     expect((await members.suggest("an", { limit: 1 })).names).toEqual(["anton"]);
   });
 
@@ -130,8 +130,8 @@ describeBackends("names by prefix", { audit: "tags" }, (backend) => {
 
   test("a removed name leaves nothing", async () => {
     const members = new PrefixIndex(backend.store, "guild", { rankedBeginnings: 3 });
-    await members.add([{ name: "Ünïcødé", weight: 2 }]);
-    expect(await members.remove("ÜNÏCØDÉ")).toBe(true);
+    await members.addMany([{ name: "Ünïcødé", weight: 2 }]);
+    expect(await members.delete("ÜNÏCØDÉ")).toBe(true);
     const left = (await backend.store.sendToAll(["DBSIZE"])).map(Number).reduce((sum, n) => sum + n, 0);
     expect(left).toBe(0);
   });

@@ -25,12 +25,12 @@ const ADD_AT_ONCE = 500;
 export interface RecentContactsOptions {
   readonly prefix?: string;
   /** How many contacts a user keeps. */
-  readonly max?: number;
+  readonly maxContacts?: number;
 }
 
 const CONTACTS_OPTIONS = defineOptions<RecentContactsOptions>("RecentContacts", {
   prefix,
-  max: whole(1, 10_000),
+  maxContacts: whole(1, 10_000),
 });
 
 const CONTACTS_COMPLETE_OPTIONS = defineOptions<{ readonly limit?: number }>("RecentContacts.complete", {
@@ -47,7 +47,7 @@ export class RecentContacts {
     CONTACTS_OPTIONS.check(options);
     this.#store = store;
     this.#prefix = options.prefix ?? "contacts";
-    this.#max = options.max ?? 100;
+    this.#max = options.maxContacts ?? 100;
   }
 
   /** Puts a contact to the front of the user's list. */
@@ -57,7 +57,7 @@ export class RecentContacts {
   }
 
   /** Whether the contact was there. */
-  async remove(user: string, contact: string): Promise<boolean> {
+  async delete(user: string, contact: string): Promise<boolean> {
     return this.#store.run(forget, { ...recentKeys(this.#prefix, user), folded: checkedName(contact).folded });
   }
 
@@ -115,7 +115,7 @@ export class PrefixIndex {
   }
 
   /** Adds names, or sets the weight and spelling of those that are there. Answers how many are new. */
-  async add(names: readonly (string | NameWithWeight)[]): Promise<number> {
+  async addMany(names: readonly (string | NameWithWeight)[]): Promise<number> {
     return this.#change(names, "set");
   }
 
@@ -143,7 +143,7 @@ export class PrefixIndex {
   }
 
   /** Whether the name was there. */
-  async remove(name: string): Promise<boolean> {
+  async delete(name: string): Promise<boolean> {
     const { folded } = checkedName(name);
     const characters = [...folded].slice(0, this.#beginnings);
     return this.#store.run(removeName, {
@@ -183,7 +183,7 @@ export class PrefixIndex {
     return { names, exact: all === 1 };
   }
 
-  async size(): Promise<number> {
+  async count(): Promise<number> {
     return Number(await this.#store.call("ZCARD", this.#keys.lex));
   }
 }

@@ -5,7 +5,8 @@
 import { aStore } from "../../base/checks.ts";
 import type { Timer } from "../../base/clock.ts";
 import { NameIndex } from "../../base/names.ts";
-import { defineOptions, prefix } from "../../base/options.ts";
+import { defineOptions, prefix, whole } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Answer } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { CLOCK, countsKey, namesKey, shardKeys } from "./keys.ts";
@@ -81,6 +82,10 @@ export interface InvalidatedTag {
   readonly at: Date;
 }
 
+const LIST_OPTIONS = defineOptions<PageOptions>("Caches.list", pageChecks(10_000));
+const INVALIDATED_OPTIONS = defineOptions<{ readonly limit?: number }>("Caches.invalidated", {
+  limit: whole(1, 10_000),
+});
 const CACHES_OPTIONS = defineOptions<{ readonly prefix?: string }>("Caches", { prefix });
 
 /** Caches as those see them who look after the service. */
@@ -97,20 +102,28 @@ export class Caches {
   }
 
   /** Those that were used in the last week, the latest announced first. */
-  async list(limit = 100): Promise<CacheInfo[]> {
-    const entries = (await this.#names.list(limit)).map((entry) => JSON.parse(entry) as [string, number]);
+  async list(options: PageOptions = {}): Promise<Page<CacheInfo>> {
+    LIST_OPTIONS.check(options);
+    const { items, cursor } = await this.#names.list(options);
+    const entries = items.map((entry) => JSON.parse(entry) as [string, number]);
     const counts = await this.#store.pipeline(
       entries.map(([name]) => ["HMGET", countsKey(this.#prefix, name), ...FIELDS] as const),
     );
-    return entries.map(([name, shards], at) => {
+    const caches = entries.map(([name, shards], at) => {
       const found = answered(counts[at]!) as (string | null)[];
       const stats = Object.fromEntries(FIELDS.map((field, nth) => [field, Number(found[nth] ?? 0)]));
       return { name, shards, stats: stats as unknown as CacheStats };
     });
+    return { items: caches, cursor };
   }
 
   /** The tags of a cache that were invalidated last, the latest first. */
-  async invalidated({ name, shards }: Pick<CacheInfo, "name" | "shards">, limit = 50): Promise<InvalidatedTag[]> {
+  async invalidated(
+    { name, shards }: Pick<CacheInfo, "name" | "shards">,
+    options: { readonly limit?: number } = {},
+  ): Promise<InvalidatedTag[]> {
+    INVALIDATED_OPTIONS.check(options);
+    const { limit = 50 } = options;
     const lists = await this.#store.pipeline(
       Array.from(
         { length: shards },

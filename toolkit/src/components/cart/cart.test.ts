@@ -10,14 +10,14 @@ describeBackends("carts", (backend) => {
     expect(await carts.set("ann", "pen", 3, { price: 199 })).toBe(3);
     expect(await carts.add("ann", "pen")).toBe(4);
     expect(await carts.add("ann", "ink", 2)).toBe(2);
-    expect(await carts.list("ann")).toEqual([
+    expect(await carts.get("ann")).toEqual([
       { item: "ink", quantity: 2, price: null },
       { item: "pen", quantity: 4, price: 199 },
     ]);
     expect(await carts.add("ann", "ink", -5)).toBe(0);
-    await carts.remove("ann", "pen");
-    expect(await carts.list("ann")).toEqual([]);
-    expect(await carts.list("ben")).toEqual([]);
+    await carts.delete("ann", "pen");
+    expect(await carts.get("ann")).toEqual([]);
+    expect(await carts.get("ben")).toEqual([]);
   });
 
   test("quantities and items are bounded", async () => {
@@ -40,15 +40,15 @@ describeBackends("carts", (backend) => {
     await carts.add("visitor", "ink", 1, { price: 50 });
     await carts.add("ann", "pen", 3, { price: 120 });
     await carts.merge("visitor", "ann");
-    expect(await carts.list("ann")).toEqual([
+    expect(await carts.get("ann")).toEqual([
       { item: "ink", quantity: 1, price: 50 },
       { item: "pen", quantity: 5, price: 120 },
     ]);
-    expect(await carts.list("visitor")).toEqual([]);
+    expect(await carts.get("visitor")).toEqual([]);
     await carts.merge("visitor", "ann");
     await carts.add("visitor", "pen", 2);
     await carts.merge("visitor", "ann");
-    expect((await carts.list("ann")).find(({ item }) => item === "pen")!.quantity).toBe(7);
+    expect((await carts.get("ann")).find(({ item }) => item === "pen")!.quantity).toBe(7);
   });
 
   test.each(["aside", "taken over"])(
@@ -73,11 +73,11 @@ describeBackends("carts", (backend) => {
       }
       await carts.add("visitor", "ink");
       await carts.merge("visitor", "ann");
-      expect((await carts.list("ann")).map(({ item, quantity }) => [item, quantity])).toEqual([
+      expect((await carts.get("ann")).map(({ item, quantity }) => [item, quantity])).toEqual([
         ["ink", 1],
         ["pen", 2],
       ]);
-      expect(await carts.list("visitor")).toEqual([]);
+      expect(await carts.get("visitor")).toEqual([]);
     },
   );
 
@@ -98,8 +98,8 @@ describeBackends("carts", (backend) => {
       }
       await carts.add("visitor", "ink");
       await carts.merge("visitor", "ben");
-      expect(await carts.list("ann")).toEqual([{ item: "pen", quantity: 2, price: null }]);
-      expect(await carts.list("ben")).toEqual([{ item: "ink", quantity: 1, price: null }]);
+      expect(await carts.get("ann")).toEqual([{ item: "pen", quantity: 2, price: null }]);
+      expect(await carts.get("ben")).toEqual([{ item: "ink", quantity: 1, price: null }]);
     },
   );
 
@@ -118,7 +118,7 @@ describeBackends("carts", (backend) => {
     await carts.add("visitor", "ink");
     await backend.store.run(leave, moving);
     await carts.merge("visitor", "ann");
-    expect((await carts.list("ann")).map(({ item, quantity }) => [item, quantity])).toEqual([
+    expect((await carts.get("ann")).map(({ item, quantity }) => [item, quantity])).toEqual([
       ["ink", 1],
       ["pen", 1],
     ]);
@@ -132,7 +132,7 @@ describeBackends("carts", (backend) => {
     await backend.store.run(leave, next);
     await backend.store.run(left, { leaving, id: "before:1.1" });
     await carts.merge("visitor", "ann");
-    expect(await carts.list("ann")).toEqual([{ item: "pen", quantity: 1, price: null }]);
+    expect(await carts.get("ann")).toEqual([{ item: "pen", quantity: 1, price: null }]);
   });
 
   test("that a cart was taken over is remembered for longer than the cart can wait aside", async () => {
@@ -154,7 +154,7 @@ describeBackends("carts", (backend) => {
     );
     await carts[0]!.merge("visitor", "ann");
     await carts[1]!.merge("visitor", "ann");
-    expect(await carts[0]!.list("ann")).toEqual([{ item: "pen", quantity: 108, price: null }]);
+    expect(await carts[0]!.get("ann")).toEqual([{ item: "pen", quantity: 108, price: null }]);
   });
 
   test("wrong input is refused", async () => {

@@ -75,12 +75,12 @@ export class Carts {
     return this.#change("add", owner, item, integer("by", by, -1_000_000_000, 1_000_000_000), options.price);
   }
 
-  async remove(owner: string, item: string): Promise<void> {
+  async delete(owner: string, item: string): Promise<void> {
     await this.#change("set", owner, item, 0, undefined);
   }
 
   /** What is in it, by item. */
-  async list(owner: string): Promise<CartItem[]> {
+  async get(owner: string): Promise<CartItem[]> {
     const flat = (await this.#store.call("HGETALL", cartKeys(this.#prefix, owner).cart)) as string[];
     const fields = new Map<string, number>();
     for (let i = 0; i < flat.length; i += 2) fields.set(flat[i]!, Number(flat[i + 1]));

@@ -322,7 +322,7 @@ export class Chats<T = unknown> {
   /** Chats that exist and were used within the last thirty days, the latest announced first. For people. */
   async list(options: { readonly limit?: number } = {}): Promise<ChatInfo[]> {
     LIST_OPTIONS.check(options);
-    const names = await this.#names.list(options.limit ?? 100);
+    const { items: names } = await this.#names.list(options);
     const { presenceMs } = this.#room.rules;
     const calls = names.map((chat) => {
       const { meta, seen, presence: presenceKey } = this.#room.keys(chat);

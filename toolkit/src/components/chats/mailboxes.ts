@@ -139,7 +139,7 @@ export class Mailboxes<T = unknown> {
   /** Mailboxes that exist and got a message within the last thirty days, the latest announced first. For people. */
   async list(options: { readonly limit?: number } = {}): Promise<MailboxInfo[]> {
     LIST_OPTIONS.check(options);
-    const names = await this.#names.list(options.limit ?? 100);
+    const { items: names } = await this.#names.list(options);
     const calls = names.map((owner) => {
       const { meta, seen, presence } = this.#room.keys(owner);
       return inspect.with({ meta, seen, presence, presenceMs: 0 });

@@ -59,10 +59,10 @@ describeBackends("counters", (backend) => {
   test("are listed and can be removed; every key expires", async () => {
     const counters = new Counters(backend.store, { precisionsMs: [1_000, DAY] });
     await counters.add("hits");
-    await expect.poll(() => counters.names()).toEqual(["hits"]);
+    await expect.poll(async () => (await counters.list()).items).toEqual(["hits"]);
     expect(await backend.store.call("PTTL", `counter:{hits}:${DAY}`)).toBeGreaterThan(0);
-    await counters.remove("hits");
-    expect(await counters.names()).toEqual([]);
+    await counters.delete("hits");
+    expect(await counters.list()).toEqual({ items: [], cursor: null });
     const series = await counters.series("hits", DAY, { samples: 1 });
     expect(series[0]!.count).toBe(0);
   });
@@ -83,13 +83,13 @@ describeBackends("counters", (backend) => {
     await expect(counters.series("hits", 17)).rejects.toThrow(InputError);
     await expect(counters.series("hits", 1_000, { samples: 121 })).rejects.toThrow(InputError);
     expect(() => new Counters(backend.store, { precisionsMs: [] })).toThrow(InputError);
-    expect(() => new Counters(backend.store, { samples: 0 })).toThrow(InputError);
+    expect(() => new Counters(backend.store, { keepCount: 0 })).toThrow(InputError);
   });
 });
 
 test("a counter keeps its samples and no more, however long it runs and pauses", async () => {
   const { store, clock, end } = await atOwnTime();
-  const counters = new Counters(store, { precisionsMs: [1_000], samples: 20 });
+  const counters = new Counters(store, { precisionsMs: [1_000], keepCount: 20 });
   const naive = new Map<number, number>();
   for (let nth = 0; nth < 500; nth++) {
     clock.advance(Math.floor(clock.random() ** 4 * 9_000));

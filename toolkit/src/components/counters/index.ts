@@ -13,6 +13,7 @@ import { randomToken, sleep, type Timer } from "../../base/clock.ts";
 import { ConnectionError, InputError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, listOf, prefix, whole } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import { type CounterKeys, counterKeys, namesKey } from "./keys.ts";
 import { add, series } from "./scripts.ts";
@@ -40,7 +41,7 @@ export interface CountersOptions {
   readonly prefix?: string;
   readonly precisionsMs?: readonly number[];
   /** How many slices are kept for each precision. */
-  readonly samples?: number;
+  readonly keepCount?: number;
   /** Collects hits in memory for this long; what a crash then loses. 0: every hit is sent at once. */
   readonly bufferMs?: number;
 }
@@ -61,13 +62,15 @@ interface Pending {
 const OPTIONS = defineOptions<CountersOptions>("Counters", {
   prefix,
   precisionsMs: listOf(whole(1), 1),
-  samples: whole(1, 100_000),
+  keepCount: whole(1, 100_000),
   bufferMs: whole(0, MINUTE),
 });
 
 const SERIES_OPTIONS = defineOptions<{ readonly samples?: number }>("Counters.series", {
   samples: whole(1, 100_000),
 });
+
+const LIST_OPTIONS = defineOptions<PageOptions>("Counters.list", pageChecks(10_000));
 
 export class Counters {
   readonly precisionsMs: readonly number[];
@@ -88,7 +91,7 @@ export class Counters {
     this.#store = store;
     this.#prefix = options.prefix ?? "counter";
     this.precisionsMs = options.precisionsMs ?? DEFAULT_PRECISIONS_MS;
-    this.#samples = options.samples ?? 120;
+    this.#samples = options.keepCount ?? 120;
     this.#bufferMs = options.bufferMs ?? 0;
     this.#names = new NameIndex(store, namesKey(this.#prefix), Math.max(...this.precisionsMs) * this.#samples);
     store.onClose(() => this.flush());
@@ -145,13 +148,14 @@ export class Counters {
     return whole.reduce((sum, { count }) => sum + count, 0) / ((slices * precisionMs) / SECOND);
   }
 
-  /** Counters that were hit within what their longest precision keeps, at most `limit`, the latest first. */
-  names(limit = 1_000): Promise<string[]> {
-    return this.#names.list(limit);
+  /** Counters that were hit within what their longest precision keeps, the latest announced first. */
+  async list(options: PageOptions = {}): Promise<Page<string>> {
+    LIST_OPTIONS.check(options);
+    return this.#names.list(options);
   }
 
   /** Forgets a counter. */
-  async remove(name: string): Promise<void> {
+  async delete(name: string): Promise<void> {
     await this.#store.send(["DEL", ...this.#keys(name).slices], { repeatable: true });
     await this.#names.remove(name);
   }

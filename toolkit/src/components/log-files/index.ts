@@ -20,9 +20,10 @@ import { createHash } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { BackgroundLoop } from "../../base/background-loop.ts";
-import { aStore, integer, word } from "../../base/checks.ts";
+import { aStore, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { callback, choice, defineOptions, flag, prefix, required, signal, text, whole } from "../../base/options.ts";
+import { type Page, type PageOptions, pageByScore, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Batch } from "./batch.ts";
 import { fileKey, type LogFilesKeys, logFilesKeys, ownKey } from "./keys.ts";
@@ -132,6 +133,8 @@ const FOLLOW_OPTIONS = defineOptions<FollowOptions>("LogFiles.follow", {
   onError: callback,
 });
 
+const LIST_OPTIONS = defineOptions<PageOptions>("LogFiles.list", pageChecks(10_000));
+
 export class LogFiles {
   readonly name: string;
   readonly #store: Store;
@@ -215,23 +218,25 @@ export class LogFiles {
   }
 
   /** How far files are read, those looked at last first. */
-  async progress(limit = 100): Promise<Progress[]> {
-    integer("limit", limit, 1, 10_000);
-    const ids = (await this.#store.call("ZREVRANGE", this.#keys.index, 0, limit - 1)) as string[];
+  async list(options: PageOptions = {}): Promise<Page<Progress>> {
+    LIST_OPTIONS.check(options);
+    const { limit = 100, cursor } = options;
+    const { items: ids, cursor: next } = await pageByScore(this.#store, this.#keys.index, { limit, cursor });
     const records = await this.#store.pipeline(
       ids.map((id) => ["HMGET", fileKey(this.#keys.base, id), "path", "offset", "lines", "at"]),
     );
-    return records.flatMap((record, nth) => {
+    const items = records.flatMap((record, nth) => {
       if (record instanceof Error) throw record;
       const [path, offset, lines, at] = record as (string | null)[];
       if (path === null || path === undefined) return [];
       const when = at === null || at === undefined ? null : new Date(Number(at));
       return [{ id: ids[nth]!, path, offset: Number(offset ?? 0), lines: Number(lines ?? 0), at: when }];
     });
+    return { items, cursor: next };
   }
 
   /** Forgets how far a file is read: it would be read again from its beginning. */
-  async forget(id: string): Promise<boolean> {
+  async delete(id: string): Promise<boolean> {
     for (const [path, { outcome }] of this.#settled) if (outcome.id === id) this.#settled.delete(path);
     const [removed] = await this.#store.multi([
       ["DEL", fileKey(this.#keys.base, word("id", id, 8_192))],

@@ -44,7 +44,7 @@ describeBackends("log files", (backend) => {
     const again = new LogFiles(backend.store, "l");
     expect((await again.process(folder, { effects: counting(again) })).lines).toBe(0);
     expect(await seen(logs)).toEqual(once(1, 25));
-    expect(await logs.progress()).toMatchObject([{ path: path("a.log"), lines: 25, at: expect.any(Date) }]);
+    expect((await logs.list()).items).toMatchObject([{ path: path("a.log"), lines: 25, at: expect.any(Date) }]);
   });
 
   test("a file that grows is read on, and a line without its end waits for it", async () => {
@@ -232,7 +232,7 @@ describeBackends("log files", (backend) => {
     write("a.log", numbered(1, 2));
     const logs = new LogFiles(backend.store, "l");
     const { files } = await logs.process(folder, { effects: counting(logs) });
-    expect(await logs.forget(files[0]!.id!)).toBe(true);
+    expect(await logs.delete(files[0]!.id!)).toBe(true);
     expect((await logs.process(folder, { effects: counting(logs) })).lines).toBe(2);
   });
 

@@ -14,6 +14,7 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import type { Timer } from "../../base/clock.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, defineOptions, prefix, text, whole } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import { type LogKeys, logKeys, namesKey } from "./keys.ts";
 import { append, commonest } from "./scripts.ts";
@@ -27,13 +28,13 @@ const BATCH = 200;
 export interface LogsOptions {
   readonly prefix?: string;
   /** How many recent entries are kept for each name and severity. */
-  readonly recent?: number;
+  readonly keepRecent?: number;
   /** How many different messages are counted for each name and severity in an hour. */
-  readonly common?: number;
+  readonly keepCommon?: number;
   /** Recent entries of a name that falls silent go after this long. */
   readonly keepMs?: number;
   /** How long entries are collected before they are sent. */
-  readonly flushMs?: number;
+  readonly bufferMs?: number;
   /** Entries that wait to be sent; beyond it the oldest are dropped. */
   readonly maxBuffered?: number;
   /** What a message is counted as; by default numbers and long hexadecimal words become `#`, so that alike messages meet. */
@@ -62,10 +63,10 @@ interface Buffered {
 
 const OPTIONS = defineOptions<LogsOptions>("Logs", {
   prefix,
-  recent: whole(1, 100_000),
-  common: whole(1, 100_000),
+  keepRecent: whole(1, 100_000),
+  keepCommon: whole(1, 100_000),
   keepMs: whole(1),
-  flushMs: whole(0, 60_000),
+  bufferMs: whole(0, 60_000),
   maxBuffered: whole(1),
   fingerprint: callback,
   onError: callback,
@@ -80,6 +81,8 @@ const STREAM_OPTIONS = defineOptions<{ readonly name?: string }>("Logs.stream", 
 });
 
 const COMMON_OPTIONS = defineOptions<{ readonly limit?: number }>("Logs.common", { limit: whole(1, 100_000) });
+
+const LIST_OPTIONS = defineOptions<PageOptions>("Logs.list", pageChecks(10_000));
 
 export class Logs {
   readonly #store: Store;
@@ -101,12 +104,12 @@ export class Logs {
     this.#store = store;
     this.#prefix = options.prefix ?? "log";
     this.#keep = {
-      keepRecent: options.recent ?? 100,
-      keepCommon: options.common ?? 1_000,
+      keepRecent: options.keepRecent ?? 100,
+      keepCommon: options.keepCommon ?? 1_000,
       keepMs: options.keepMs ?? 7 * DAY_MS,
     };
     this.#names = new NameIndex(store, namesKey(this.#prefix), this.#keep.keepMs);
-    this.#flushMs = options.flushMs ?? 200;
+    this.#flushMs = options.bufferMs ?? 200;
     this.#maxBuffered = options.maxBuffered ?? 10_000;
     this.#fingerprint = options.fingerprint ?? withoutNumbers;
     this.#onError = options.onError ?? (() => {});
@@ -205,12 +208,15 @@ export class Logs {
     return { thisHour: pairs(current), lastHour: pairs(last) };
   }
 
-  /** Names and severities that were written lately. */
-  async names(limit = 1_000): Promise<{ name: string; severity: string }[]> {
-    return (await this.#names.list(limit)).map((each) => {
+  /** Names and severities that were written lately, the latest announced first. */
+  async list(options: PageOptions = {}): Promise<Page<{ readonly name: string; readonly severity: string }>> {
+    LIST_OPTIONS.check(options);
+    const { items, cursor } = await this.#names.list(options);
+    const named = items.map((each) => {
       const at = each.indexOf("\0");
       return { name: each.slice(0, at), severity: each.slice(at + 1) };
     });
+    return { items: named, cursor };
   }
 
   /** A destination for pino: `pino({ name: "web" }, logs.stream())`. Lines that are no JSON are kept as they are. */

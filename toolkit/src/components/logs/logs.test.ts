@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 
 describeBackends("logs", (backend) => {
   test("the last entries are kept, newest first, by name and severity", async () => {
-    const logs = new Logs(backend.store, { recent: 5 });
+    const logs = new Logs(backend.store, { keepRecent: 5 });
     for (let nth = 0; nth < 8; nth++) logs.write("web", "info", `entry ${nth}`, { nth });
     logs.write("web", "error", "other");
     await logs.flush();
@@ -19,7 +19,7 @@ describeBackends("logs", (backend) => {
     expect(recent[0]!.fields).toEqual({ nth: 7 });
     expect(await logs.recent("web", "info", { limit: 1 })).toHaveLength(1);
     expect(await logs.recent("absent", "info")).toEqual([]);
-    await expect.poll(async () => (await logs.names()).length).toBe(2);
+    await expect.poll(async () => (await logs.list()).items.length).toBe(2);
   });
 
   test("messages that differ in numbers only are counted as one", () =>
@@ -38,7 +38,7 @@ describeBackends("logs", (backend) => {
   test("no entry is lost or doubled when many processes write", async () => {
     const stores = await Promise.all([backend.open(), backend.open()]);
     const all = stores.map(
-      (store) => new Logs(store, { recent: 10_000, flushMs: 1, fingerprint: (message) => message }),
+      (store) => new Logs(store, { keepRecent: 10_000, bufferMs: 1, fingerprint: (message) => message }),
     );
     for (let nth = 0; nth < 1_000; nth++) all[nth % 2]!.write("web", "info", `entry ${nth}`);
     await Promise.all(all.map((logs) => logs.flush()));
@@ -51,7 +51,7 @@ describeBackends("logs", (backend) => {
 
   test("different messages are bounded; the rarest go", () =>
     withinAnHour(backend, async () => {
-      const logs = new Logs(backend.store, { common: 10, fingerprint: (message) => message });
+      const logs = new Logs(backend.store, { keepCommon: 10, fingerprint: (message) => message });
       for (let nth = 0; nth < 30; nth++) logs.write("web", "info", `rare ${nth}`);
       for (let nth = 0; nth < 5; nth++) logs.write("web", "info", "often");
       await logs.flush();
@@ -61,7 +61,7 @@ describeBackends("logs", (backend) => {
 
   test("closing the store sends what is left", async () => {
     const store = await backend.open();
-    new Logs(store, { flushMs: 60_000 }).write("web", "info", "goodbye");
+    new Logs(store, { bufferMs: 60_000 }).write("web", "info", "goodbye");
     await store.close();
     expect((await new Logs(backend.store).recent("web", "info"))[0]!.message).toBe("goodbye");
   });
@@ -138,7 +138,7 @@ test("a store that cannot be reached costs entries, never the caller", async () 
   };
   const logs = new Logs(broken as never, {
     maxBuffered: 3,
-    flushMs: 1_000,
+    bufferMs: 1_000,
     onError: (_, count) => dropped.push(count),
   });
   for (let nth = 0; nth < 5; nth++) logs.write("web", "info", `entry ${nth}`);

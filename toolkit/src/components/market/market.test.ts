@@ -146,7 +146,7 @@ describeBackends("market", { audit: "tags" }, (backend) => {
       const buyer = seller === "ann" ? "ben" : "ann";
       await markets[round % 3]!.offer(seller, "sword", 10);
       const outcomes = await Promise.all(markets.map((fair) => fair.buy(buyer, "sword", 10)));
-      expect(outcomes.filter(({ status: outcome }) => outcome === "bought").length).toBe(1);
+      expect(outcomes.filter(({ status }) => status === "bought").length).toBe(1);
     }
   });
 

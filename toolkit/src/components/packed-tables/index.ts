@@ -209,7 +209,7 @@ export class PackedTable<S extends Schema> {
   }
 
   /** Removes rows. Answers how many were there. */
-  async remove(...ids: number[]): Promise<number> {
+  async deleteMany(...ids: number[]): Promise<number> {
     const steps = [...this.#places(ids)].flatMap(([shard, places]) =>
       chunks(places, ROWS_PER_SCRIPT).map((some) => ({
         present: this.#keys.present(shard),
@@ -230,7 +230,7 @@ export class PackedTable<S extends Schema> {
   }
 
   /** All rows, in blocks of up to 64 KiB, in the order of their numbers. Each block is as it was at one moment. */
-  async *dump(): AsyncGenerator<Entry<S>[], void, undefined> {
+  async *entries(): AsyncGenerator<Entry<S>[], void, undefined> {
     const { rowsPerShard, widths } = this.#layout;
     const step = Math.min(rowsPerShard, Math.max(8, Math.floor(BLOCK_BYTES / Math.max(...widths) / 8) * 8));
     for (const shard of await this.#shards()) {
@@ -258,7 +258,7 @@ export class PackedTable<S extends Schema> {
   }
 
   /** Removes the table: rows, words and schema. This object is of no use then. */
-  async drop(): Promise<void> {
+  async clear(): Promise<void> {
     for (const shard of await this.#shards()) {
       const { present, segments } = this.#shard(shard);
       await this.#store.send(["UNLINK", present, ...segments], { repeatable: true });

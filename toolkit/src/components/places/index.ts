@@ -85,12 +85,12 @@ export class Places<P = unknown> {
   }
 
   /** The place of an address; null if none is known. */
-  async find(address: string): Promise<FoundPlace<P> | null> {
-    return (await this.findMany([address]))[0]!;
+  async get(address: string): Promise<FoundPlace<P> | null> {
+    return (await this.getMany([address]))[0]!;
   }
 
   /** The places of many addresses, in one round trip for each 500. */
-  async findMany(addresses: readonly string[]): Promise<(FoundPlace<P> | null)[]> {
+  async getMany(addresses: readonly string[]): Promise<(FoundPlace<P> | null)[]> {
     const parsed = addresses.map((text) => {
       const address = typeof text === "string" ? parseAddress(text.trim()) : null;
       if (address === null) throw new InputError(`"${String(text).slice(0, 100)}" is no internet address`);
@@ -138,7 +138,7 @@ export class Places<P = unknown> {
   }
 
   /** What is loaded; null if nothing is. */
-  async info(): Promise<Omit<LoadReport, "bad"> | null> {
+  async inspect(): Promise<Omit<LoadReport, "bad"> | null> {
     const version = (await this.#store.call("GET", this.#keys.current)) as string | null;
     if (version === null) return null;
     const meta = await this.#store.call("HMGET", metaKey(this.#keys.base, version), "ranges", "places", "bytes");

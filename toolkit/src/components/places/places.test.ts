@@ -77,7 +77,7 @@ describe("addresses", () => {
 describeBackends("places", { audit: "tags" }, (backend) => {
   test("addresses of both families are found in one call, and what is in no range is not", async () => {
     const places = new Places(backend.store);
-    expect(await places.find("1.0.0.1")).toBeNull();
+    expect(await places.get("1.0.0.1")).toBeNull();
     const text = "1.0.0.0,1.0.0.255,AU\n1.0.1.0,1.0.3.255,CN\n2001:db8::,2001:db8::ffff,JP\n";
     expect(await places.load(ranges(csv(text)))).toMatchObject({ ranges: 3, places: 3, bad: { count: 0 } });
     const asked = [
@@ -90,10 +90,10 @@ describeBackends("places", { audit: "tags" }, (backend) => {
       "::ffff:1.0.1.7",
     ];
     expect(
-      (await places.findMany(asked)).map((found) => (found?.place as { country: string } | undefined)?.country),
+      (await places.getMany(asked)).map((found) => (found?.place as { country: string } | undefined)?.country),
     ).toEqual(["AU", "CN", undefined, undefined, "JP", undefined, "CN"]);
-    expect(await places.find("1.0.2.2")).toEqual({ place: { country: "CN" }, from: "1.0.1.0", to: "1.0.3.255" });
-    expect(await places.info()).toMatchObject({ ranges: 3, places: 3 });
+    expect(await places.get("1.0.2.2")).toEqual({ place: { country: "CN" }, from: "1.0.1.0", to: "1.0.3.255" });
+    expect(await places.inspect()).toMatchObject({ ranges: 3, places: 3 });
   });
 
   test("equal a naive search over many random ranges", async () => {
@@ -114,7 +114,7 @@ describeBackends("places", { audit: "tags" }, (backend) => {
       const { from, to } = naive[random(3_000)]!;
       return [from, to, from - 1, to + 1, random(at)][nth % 5]!;
     });
-    const found = await places.findMany(asked.map((number) => formatAddress(fromNumber(String(number), 4)!)));
+    const found = await places.getMany(asked.map((number) => formatAddress(fromNumber(String(number), 4)!)));
     expect(found.map((each) => each?.place.name)).toEqual(
       asked.map((number) => naive.find(({ from, to }) => from <= number && number <= to)?.name),
     );
@@ -130,7 +130,7 @@ describeBackends("places", { audit: "tags" }, (backend) => {
     const places = new Places<{ name: string }>(backend.store);
     expect((await places.load(ranges(csv(text), { columns: ["name"], numbers: 4 }))).bad.count).toBe(0);
     const all = Array.from({ length: 4_100 }, (_, number) => number);
-    const found = await places.findMany(all.map((number) => formatAddress(fromNumber(String(number), 4)!)));
+    const found = await places.getMany(all.map((number) => formatAddress(fromNumber(String(number), 4)!)));
     expect(found.map((each) => each?.place.name)).toEqual(
       all.map((number) => naive.findLast(({ from, to }) => from <= number && number <= to)?.name),
     );
@@ -141,7 +141,7 @@ describeBackends("places", { audit: "tags" }, (backend) => {
     await places.load(
       ranges(csv("0.0.0.0,255.255.255.255,all\n255.255.255.255,255.255.255.255,last\n::,ffff::,six\n")),
     );
-    const found = await places.findMany(["0.0.0.0", "255.255.255.254", "255.255.255.255", "::", "ffff::", "ffff::1"]);
+    const found = await places.getMany(["0.0.0.0", "255.255.255.254", "255.255.255.255", "::", "ffff::", "ffff::1"]);
     expect(found.map((each) => (each?.place as { country: string } | undefined)?.country)).toEqual([
       "all",
       "all",
@@ -180,8 +180,8 @@ describeBackends("places", { audit: "tags" }, (backend) => {
     }
     await expect(places.load(breaking())).rejects.toThrow("cut");
     await expect(places.load(ranges("/nowhere/at/all.csv"))).rejects.toThrow("ENOENT");
-    expect(await places.find("1.0.0.1")).not.toBeNull();
-    expect(await places.find("2.0.0.1")).toBeNull();
+    expect(await places.get("1.0.0.1")).not.toBeNull();
+    expect(await places.get("2.0.0.1")).toBeNull();
     expect(await size()).toBe(before);
   });
 
@@ -197,7 +197,7 @@ describeBackends("places", { audit: "tags" }, (backend) => {
     const reader = (async () => {
       const other = new Places<{ country: string }>(await backend.open());
       while (!isOver) {
-        const found = await other.findMany(["0.0.0.1", "0.0.20.0", "0.0.46.200"]);
+        const found = await other.getMany(["0.0.0.1", "0.0.20.0", "0.0.46.200"]);
         const names = new Set(found.map((each) => each?.place.country));
         expect(names.size).toBe(1);
         seen.push([...names][0]!);
@@ -210,7 +210,7 @@ describeBackends("places", { audit: "tags" }, (backend) => {
     await reader;
     expect(seen.indexOf("new")).toBeGreaterThanOrEqual(-1);
     expect(seen.slice(Math.max(0, seen.indexOf("new"))).includes("old") && seen.includes("new")).toBe(false);
-    expect((await places.find("0.0.0.1"))!.place.country).toBe("new");
+    expect((await places.get("0.0.0.1"))!.place.country).toBe("new");
     expect(await size()).toBe(before);
     await places.clear();
     expect(await size()).toBe(0);
@@ -224,13 +224,13 @@ describeBackends("places", { audit: "tags" }, (backend) => {
     expect(progress).toEqual([10_000, 20_000, 25_000]);
     const signal = AbortSignal.abort(new Error("enough"));
     await expect(places.load(ranges(csv(text), { numbers: 4 }), { signal })).rejects.toThrow("enough");
-    expect(await places.info()).toMatchObject({ ranges: 25_000, places: 1 });
+    expect(await places.inspect()).toMatchObject({ ranges: 25_000, places: 1 });
   });
 
   test("what is no address is refused", async () => {
     const places = new Places(backend.store);
-    await expect(places.find("1.2.3")).rejects.toThrow(InputError);
-    await expect(places.findMany(["1.2.3.4", null as never])).rejects.toThrow(InputError);
+    await expect(places.get("1.2.3")).rejects.toThrow(InputError);
+    await expect(places.getMany(["1.2.3.4", null as never])).rejects.toThrow(InputError);
   });
 
   test("GeoLite City, in its old and its new layout", async () => {
@@ -241,7 +241,7 @@ describeBackends("places", { audit: "tags" }, (backend) => {
     const places = new Places(backend.store);
     const report = await places.load(geoLite({ blocks: csv(oldBlocks), locations: csv(oldLocations) }));
     expect(report).toMatchObject({ ranges: 1, bad: { count: 1 } });
-    expect((await places.find("1.0.0.7"))!.place).toEqual({
+    expect((await places.get("1.0.0.7"))!.place).toEqual({
       country: "AU",
       region: "07",
       city: "Melbourne",
@@ -256,12 +256,12 @@ describeBackends("places", { audit: "tags" }, (backend) => {
       "geoname_id,locale_code,continent_code,continent_name,country_iso_code,country_name,subdivision_1_iso_code,subdivision_1_name,subdivision_2_iso_code,subdivision_2_name,city_name,metro_code,time_zone,is_in_european_union\n" +
       '2077456,en,OC,Oceania,AU,Australia,,,,,,,Australia/Sydney,0\n1861060,en,AS,Asia,JP,Japan,13,"Tokyo",,,"Chiyoda",,Asia/Tokyo,0\n';
     await places.load(geoLite({ blocks: csv(blocks), locations: csv(locations) }));
-    expect((await places.find("2001:200::1"))!.place).toMatchObject({
+    expect((await places.get("2001:200::1"))!.place).toMatchObject({
       country: "JP",
       city: "Chiyoda",
       postalCode: "100-0001",
     });
-    expect((await places.find("1.0.0.1"))!.place).toMatchObject({ country: "AU", latitude: -33.494 });
+    expect((await places.get("1.0.0.1"))!.place).toMatchObject({ country: "AU", latitude: -33.494 });
   });
 });
 
@@ -337,11 +337,11 @@ describeBackends(
           );
           return lines[family][at]![2];
         });
-        expect((await places.findMany(asked)).map((each) => each!.place.country)).toEqual(naive);
+        expect((await places.getMany(asked)).map((each) => each!.place.country)).toEqual(naive);
       }
       const first = lines[4][0]!;
       // Once asked for, it is answered out of memory, and is the same.
-      expect(await places.find(first[0]!)).toEqual(await places.find(first[0]!));
+      expect(await places.get(first[0]!)).toEqual(await places.get(first[0]!));
       if (backend.name !== "redis") return;
       const used = await usedBytes("*");
       const four = lines[4].length;

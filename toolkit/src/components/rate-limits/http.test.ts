@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { open } from "../../connection/open.ts";
 import type { Store } from "../../connection/store.ts";
 import { type LimitedOptions, limited, limitedHook } from "./http.ts";
-import { RateLimiter } from "./index.ts";
+import { RateLimits } from "./index.ts";
 
 let store: Store;
 const closing: (() => Promise<unknown>)[] = [];
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 type Options = Pick<LimitedOptions<{ readonly headers: IncomingMessage["headers"] }>, "subject" | "cost">;
 
-async function withExpress(limiter: RateLimiter, options: Options): Promise<string> {
+async function withExpress(limiter: RateLimits, options: Options): Promise<string> {
   const app = express();
   app.use(limited(limiter, options));
   app.get("/", (_request, response) => {
@@ -34,7 +34,7 @@ async function withExpress(limiter: RateLimiter, options: Options): Promise<stri
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
 }
 
-async function withFastify(limiter: RateLimiter, options: Options): Promise<string> {
+async function withFastify(limiter: RateLimits, options: Options): Promise<string> {
   const app = fastify();
   app.addHook("onRequest", limitedHook(limiter, options as object));
   app.get("/", () => "fine");
@@ -54,7 +54,9 @@ describe.each([
     fetch(url, { headers: { connection: "close", ...(user === undefined ? {} : { "x-user": user }) } });
 
   test("what is over the limit is answered with 429 and says when to come back", async () => {
-    const url = await start(new RateLimiter(store, "api", { limit: 1, windowMs: HOUR }), { subject: byUser });
+    const url = await start(new RateLimits(store, { name: "api", rules: { limit: 1, windowMs: HOUR } }), {
+      subject: byUser,
+    });
     const first = await ask(url, "ann");
     expect([first.status, await first.text()]).toEqual([200, "fine"]);
     expect(first.headers.get("ratelimit-limit")).toBe("1");
@@ -69,7 +71,9 @@ describe.each([
   });
 
   test("who has no subject is not limited", async () => {
-    const url = await start(new RateLimiter(store, "api", { limit: 1, windowMs: HOUR }), { subject: byUser });
+    const url = await start(new RateLimits(store, { name: "api", rules: { limit: 1, windowMs: HOUR } }), {
+      subject: byUser,
+    });
     for (let nth = 0; nth < 3; nth++) {
       const { status, headers } = await ask(url);
       expect([status, headers.get("ratelimit-limit")]).toEqual([200, null]);
@@ -77,7 +81,9 @@ describe.each([
   });
 
   test("by default the address counts, and a request may cost more than one", async () => {
-    const url = await start(new RateLimiter(store, "api", { limit: 5, windowMs: HOUR }), { cost: () => 2 });
+    const url = await start(new RateLimits(store, { name: "api", rules: { limit: 5, windowMs: HOUR } }), {
+      cost: () => 2,
+    });
     expect((await ask(url)).headers.get("ratelimit-remaining")).toBe("3");
     expect((await ask(url)).status).toBe(200);
     expect((await ask(url)).status).toBe(429);
@@ -87,10 +93,10 @@ describe.each([
     const closed = await open();
     await closed.close();
     const rule = { limit: 5, windowMs: HOUR };
-    expect((await ask(await start(new RateLimiter(closed, "api", rule), {}))).status).toBe(500);
-    const lenient = new RateLimiter(closed, "api", rule, { whenUnreachable: "allow" });
+    expect((await ask(await start(new RateLimits(closed, { name: "api", rules: rule }), {}))).status).toBe(500);
+    const lenient = new RateLimits(closed, { name: "api", rules: rule, whenUnreachable: "allow" });
     expect((await ask(await start(lenient, {}))).status).toBe(200);
-    const strict = new RateLimiter(closed, "api", rule, { whenUnreachable: "deny" });
+    const strict = new RateLimits(closed, { name: "api", rules: rule, whenUnreachable: "deny" });
     expect((await ask(await start(strict, {}))).status).toBe(429);
   });
 });

@@ -1,7 +1,7 @@
 /**
  * Rate limits in front of an HTTP application: Express and anything else with (request, response, next), and Fastify.
  *
- *   app.use(limited(new RateLimiter(store, "api", { limit: 100, windowMs: 60_000 })));
+ *   app.use(limited(new RateLimits(store, "api", { limit: 100, windowMs: 60_000 })));
  *   fastify.addHook("onRequest", limitedHook(limiter));
  *
  * Every answer carries `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds); a refusal is 429 with
@@ -9,7 +9,7 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { callback, defineOptions } from "../../base/options.ts";
-import type { RateLimiter, Verdict } from "./index.ts";
+import type { RateLimits, Verdict } from "./index.ts";
 
 export interface LimitedOptions<Request> {
   /** Whom a request counts for; the address it came from by default. Null or undefined: not limited. */
@@ -23,7 +23,7 @@ type Next = (error?: unknown) => void;
 
 /** Middleware for Express, Connect and plain Node servers. */
 export function limited<Request extends IncomingMessage>(
-  limiter: RateLimiter,
+  limiter: RateLimits,
   options: LimitedOptions<Request> = {},
 ): (request: Request, response: ServerResponse, next: Next) => void {
   OPTIONS.check(options);
@@ -52,7 +52,7 @@ interface FastifyReply {
 
 /** An `onRequest` hook for Fastify. */
 export function limitedHook<Request extends FastifyRequest>(
-  limiter: RateLimiter,
+  limiter: RateLimits,
   options: LimitedOptions<Request> = {},
 ): (request: Request, reply: FastifyReply) => Promise<unknown> {
   OPTIONS.check(options);
@@ -67,7 +67,7 @@ export function limitedHook<Request extends FastifyRequest>(
 }
 
 async function judge<Request extends object>(
-  limiter: RateLimiter,
+  limiter: RateLimits,
   options: LimitedOptions<Request>,
   request: Request,
 ): Promise<Verdict | null> {

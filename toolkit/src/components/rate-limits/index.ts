@@ -2,16 +2,17 @@
  * Rate limits: fixed window, exact sliding window, and GCRA behind one result; several rules judged together in one round
  * trip; the server's clock.
  *
- *   const api = new RateLimiter(store, "api", { limit: 100, windowMs: 60_000 });
+ *   const api = new RateLimits(store, "api", { limit: 100, windowMs: 60_000 });
  *   const verdict = await api.take(request.ip);
  *   if (!verdict.allowed) respondWith(429, { "retry-after": Math.ceil(verdict.retryAfterMs / 1000) });
  *
- *   new RateLimiter(store, "login", [{ limit: 5, windowMs: 60_000 }, { limit: 20, windowMs: 86_400_000 }]);
+ *   new RateLimits(store, "login", [{ limit: 5, windowMs: 60_000 }, { limit: 20, windowMs: 86_400_000 }]);
  */
 import { aStore } from "../../base/checks.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
-import { choice, defineOptions, prefix, required, whole } from "../../base/options.ts";
+import { anything, choice, defineOptions, prefix, required, text, whole } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { RunOptions, Store } from "../../connection/store.ts";
 import { namesKey, ruleKey, subjectKey } from "./keys.ts";
 import { FIXED, GCRA, SLIDING, take, takeOne } from "./scripts.ts";
@@ -26,7 +27,11 @@ export interface Rule {
   readonly burst?: number;
 }
 
-export interface RateLimiterOptions {
+export interface RateLimitsOptions {
+  /** What is limited: "sign-in", "api". Subjects of different names are counted apart. */
+  readonly name: string;
+  /** All of them must allow a call. */
+  readonly rules: Rule | readonly Rule[];
   readonly prefix?: string;
   /** What to answer while the store cannot be reached: throw, or let through, or refuse. */
   readonly whenUnreachable?: "throw" | "allow" | "deny";
@@ -60,49 +65,32 @@ const KEEP_NAMES_MS = 7 * 86_400_000;
 /** A limiter says that it is in use once in so many calls at the most; a power of two. */
 const ANNOUNCE_EVERY = 64;
 
-const LIST_RATE_LIMITERS_OPTIONS = defineOptions<{ readonly prefix?: string; readonly limit?: number }>(
-  "listRateLimiters",
-  {
-    prefix,
-    limit: whole(1, 100_000),
-  },
-);
+const LIST_OPTIONS = defineOptions<PageOptions & { readonly prefix?: string }>("RateLimits.list", {
+  prefix,
+  ...pageChecks(10_000),
+});
 
-/** The limiters that were used in the last week, for those who look after the service. */
-export async function listRateLimiters(
-  store: Store,
-  options: { readonly prefix?: string; readonly limit?: number } = {},
-): Promise<{ readonly name: string; readonly rules: readonly Rule[] }[]> {
-  LIST_RATE_LIMITERS_OPTIONS.check(options);
-  const names = new NameIndex(store, namesKey(options.prefix ?? "limit"), KEEP_NAMES_MS);
-  const found = new Map<string, readonly Rule[]>();
-  for (const entry of await names.list(options.limit ?? 100)) {
-    const [name, rules] = JSON.parse(entry) as [string, readonly Rule[]];
-    // The rules that were announced last are the ones that hold.
-    if (!found.has(name)) found.set(name, rules);
-  }
-  return [...found].map(([name, rules]) => ({ name, rules }));
-}
-
-const OPTIONS = defineOptions<RateLimiterOptions>("RateLimiter", {
+const OPTIONS = defineOptions<RateLimitsOptions>("RateLimits", {
+  name: required(text),
+  rules: required(anything),
   prefix,
   whenUnreachable: choice("throw", "allow", "deny"),
   timeoutMs: whole(1),
   remember: whole(0, 10_000_000),
 });
 
-const TAKE_OPTIONS = defineOptions<{ readonly cost?: number }>("RateLimiter.take", {
+const TAKE_OPTIONS = defineOptions<{ readonly cost?: number }>("RateLimits.take", {
   cost: whole(1),
 });
 
-const RULE_OPTIONS = defineOptions<Rule>("RateLimiter.rules", {
+const RULE_OPTIONS = defineOptions<Rule>("RateLimits.rules", {
   limit: required(whole(1)),
   windowMs: required(whole(1, 366 * 86_400_000)),
   algorithm: choice(FIXED, SLIDING, GCRA),
   burst: whole(1),
 });
 
-export class RateLimiter {
+export class RateLimits {
   readonly name: string;
   readonly rules: readonly Rule[];
   readonly #store: Store;
@@ -117,9 +105,10 @@ export class RateLimiter {
   readonly #names: NameIndex;
   readonly #entry: string;
 
-  constructor(store: Store, name: string, rules: Rule | readonly Rule[], options: RateLimiterOptions = {}) {
-    aStore("RateLimiter", store);
+  constructor(store: Store, options: RateLimitsOptions) {
+    aStore("RateLimits", store);
     OPTIONS.check(options);
+    const { name, rules } = options;
     this.name = name;
     this.rules = (Array.isArray(rules) ? rules : [rules]) as readonly Rule[];
     if (this.rules.length === 0) throw new InputError("a rate limiter needs a rule");
@@ -138,6 +127,23 @@ export class RateLimiter {
     subjectKey(this.#prefix, name, "check");
     this.#names = new NameIndex(store, namesKey(this.#prefix), KEEP_NAMES_MS);
     this.#entry = JSON.stringify([name, this.rules]);
+  }
+
+  /** The limits that were used in the last week, the latest announced first. */
+  static async list(
+    store: Store,
+    options: PageOptions & { readonly prefix?: string } = {},
+  ): Promise<Page<{ readonly name: string; readonly rules: readonly Rule[] }>> {
+    LIST_OPTIONS.check(options);
+    const { prefix = "limit", ...paging } = options;
+    const { items, cursor } = await new NameIndex(store, namesKey(prefix), KEEP_NAMES_MS).list(paging);
+    const found = new Map<string, readonly Rule[]>();
+    for (const entry of items) {
+      const [name, rules] = JSON.parse(entry) as [string, readonly Rule[]];
+      // The rules that were announced last are the ones that hold.
+      if (!found.has(name)) found.set(name, rules);
+    }
+    return { items: [...found].map(([name, rules]) => ({ name, rules })), cursor };
   }
 
   /** Charges the subject if every rule allows it. */

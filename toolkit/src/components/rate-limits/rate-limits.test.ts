@@ -4,7 +4,7 @@ import { describeBackends } from "../../../tests/kit/index.ts";
 import { systemClock } from "../../base/clock.ts";
 import { ConnectionError, InputError } from "../../base/errors.ts";
 import { open } from "../../connection/open.ts";
-import { listRateLimiters, RateLimiter } from "./index.ts";
+import { RateLimits } from "./index.ts";
 
 const HOUR = 3_600_000;
 const algorithms = ["fixed", "sliding", "gcra"] as const;
@@ -15,13 +15,14 @@ describeBackends("rate limits", (backend) => {
       { limit: 5, windowMs: 60_000 },
       { limit: 20, windowMs: 3_600_000, algorithm: "fixed" as const },
     ];
-    await new RateLimiter(backend.store, "login", rules).take("ann");
-    await expect.poll(() => listRateLimiters(backend.store), { timeout: 10_000 }).toEqual([{ name: "login", rules }]);
+    await new RateLimits(backend.store, { name: "login", rules }).take("ann");
+    const listed = { items: [{ name: "login", rules }], cursor: null };
+    await expect.poll(() => RateLimits.list(backend.store), { timeout: 10_000 }).toEqual(listed);
   });
 
   describe.each(algorithms)("%s", (algorithm) => {
     test("allows as many as the limit and refuses the next, with the time to wait", async () => {
-      const limiter = new RateLimiter(backend.store, "api", { limit: 3, windowMs: HOUR, algorithm });
+      const limiter = new RateLimits(backend.store, { name: "api", rules: { limit: 3, windowMs: HOUR, algorithm } });
       const verdicts = [];
       for (let nth = 0; nth < 4; nth++) verdicts.push(await limiter.take("ann"));
       expect(verdicts.map(({ allowed }) => allowed)).toEqual([true, true, true, false]);
@@ -33,7 +34,7 @@ describeBackends("rate limits", (backend) => {
     });
 
     test("allows again when the time to wait is over", async () => {
-      const limiter = new RateLimiter(backend.store, "api", { limit: 2, windowMs: 60, algorithm });
+      const limiter = new RateLimits(backend.store, { name: "api", rules: { limit: 2, windowMs: 60, algorithm } });
       await limiter.take("ann", { cost: 2 });
       const { retryAfterMs } = await limiter.take("ann");
       expect(retryAfterMs).toBeLessThanOrEqual(60);
@@ -43,20 +44,23 @@ describeBackends("rate limits", (backend) => {
     test("never allows more than the limit, whoever asks at the same time", async () => {
       const stores = await Promise.all([backend.open(), backend.open()]);
       const rule = { limit: 50, windowMs: HOUR, algorithm };
-      const limiters = stores.map((store) => new RateLimiter(store, "api", rule));
+      const limiters = stores.map((store) => new RateLimits(store, { name: "api", rules: rule }));
       const verdicts = await Promise.all(Array.from({ length: 200 }, (_, nth) => limiters[nth % 2]!.take("ann")));
       expect(verdicts.filter(({ allowed }) => allowed).length).toBe(50);
     });
 
     test("a cost is charged whole or not at all", async () => {
-      const limiter = new RateLimiter(backend.store, "api", { limit: 10, windowMs: HOUR, algorithm });
+      const limiter = new RateLimits(backend.store, { name: "api", rules: { limit: 10, windowMs: HOUR, algorithm } });
       expect(await limiter.take("ann", { cost: 7 })).toMatchObject({ allowed: true, remaining: 3 });
       expect(await limiter.take("ann", { cost: 4 })).toMatchObject({ allowed: false, remaining: 3 });
       expect(await limiter.take("ann", { cost: 3 })).toMatchObject({ allowed: true, remaining: 0 });
     });
 
     test("charges of different costs never fall together", async () => {
-      const limiter = new RateLimiter(backend.store, "api", { limit: 100, windowMs: 24 * HOUR, algorithm });
+      const limiter = new RateLimits(backend.store, {
+        name: "api",
+        rules: { limit: 100, windowMs: 24 * HOUR, algorithm },
+      });
       let charged = 0;
       // Long enough for the numbers of calls and of hits to have one digit and two, in any base.
       for (let nth = 0; nth < 45; nth++) {
@@ -67,7 +71,7 @@ describeBackends("rate limits", (backend) => {
     });
 
     test("looking charges nothing; resetting forgets", async () => {
-      const limiter = new RateLimiter(backend.store, "api", { limit: 1, windowMs: HOUR, algorithm });
+      const limiter = new RateLimits(backend.store, { name: "api", rules: { limit: 1, windowMs: HOUR, algorithm } });
       expect(await limiter.peek("ann")).toMatchObject({ allowed: true, remaining: 1 });
       await limiter.take("ann");
       expect(await limiter.peek("ann")).toMatchObject({ allowed: false, remaining: 0 });
@@ -76,7 +80,7 @@ describeBackends("rate limits", (backend) => {
     });
 
     test("leaves no key without an expiry", async () => {
-      const limiter = new RateLimiter(backend.store, "api", { limit: 5, windowMs: HOUR, algorithm });
+      const limiter = new RateLimits(backend.store, { name: "api", rules: { limit: 5, windowMs: HOUR, algorithm } });
       await limiter.take("ann");
       expect(await backend.store.call("PTTL", "limit:api:{ann}:0")).toBeGreaterThan(0);
     });
@@ -87,7 +91,7 @@ describeBackends("rate limits", (backend) => {
       { limit: 2, windowMs: HOUR },
       { limit: 100, windowMs: 24 * HOUR, algorithm: "sliding" as const },
     ];
-    const limiter = new RateLimiter(backend.store, "login", rules);
+    const limiter = new RateLimits(backend.store, { name: "login", rules });
     const verdicts = [];
     for (let nth = 0; nth < 5; nth++) verdicts.push(await limiter.take("ann"));
     expect(verdicts.filter(({ allowed }) => allowed).length).toBe(2);
@@ -96,7 +100,7 @@ describeBackends("rate limits", (backend) => {
   });
 
   test("a burst smaller than the limit", async () => {
-    const limiter = new RateLimiter(backend.store, "api", { limit: 3600, windowMs: HOUR, burst: 2 });
+    const limiter = new RateLimits(backend.store, { name: "api", rules: { limit: 3600, windowMs: HOUR, burst: 2 } });
     const verdicts = [];
     for (let nth = 0; nth < 3; nth++) verdicts.push((await limiter.take("ann")).allowed);
     expect(verdicts).toEqual([true, true, false]);
@@ -105,7 +109,7 @@ describeBackends("rate limits", (backend) => {
   test("a remembered refusal costs no round trip", async () => {
     let trips = 0;
     const store = await backend.open({ hooks: { roundTrip: () => void trips++ } });
-    const limiter = new RateLimiter(store, "api", { limit: 1, windowMs: HOUR }, { remember: 10 });
+    const limiter = new RateLimits(store, { name: "api", rules: { limit: 1, windowMs: HOUR }, remember: 10 });
     await limiter.take("ann");
     expect((await limiter.take("ann")).allowed).toBe(false);
     const before = trips;
@@ -116,7 +120,7 @@ describeBackends("rate limits", (backend) => {
   });
 
   test("a remembered refusal of much does not refuse a little", async () => {
-    const limiter = new RateLimiter(backend.store, "api", { limit: 10, windowMs: HOUR }, { remember: 10 });
+    const limiter = new RateLimits(backend.store, { name: "api", rules: { limit: 10, windowMs: HOUR }, remember: 10 });
     await limiter.take("ann", { cost: 8 });
     expect((await limiter.take("ann", { cost: 5 })).allowed).toBe(false);
     expect((await limiter.take("ann")).allowed).toBe(true);
@@ -139,7 +143,7 @@ describe("against a naive count, with a clock moved by hand", () => {
     const [limit, windowMs] = [5, 40];
     // Several rules are judged by another script than one.
     const others = company === "alone" ? [] : [{ limit: 1_000_000, windowMs: 1_000 }];
-    const limiter = new RateLimiter(store, "api", [{ limit, windowMs, algorithm }, ...others]);
+    const limiter = new RateLimits(store, { name: "api", rules: [{ limit, windowMs, algorithm }, ...others] });
     let hits: number[] = [];
     let arrival = 0;
     let seen = 0;
@@ -177,7 +181,7 @@ describe.each(algorithms)("%s, when the server's clock is put back", (algorithm)
       const store = await open(engine);
       const rule = { limit: 5, windowMs: 1_000, algorithm };
       const others = rules === 1 ? [] : [{ limit: 1_000_000, windowMs: 1_000 }];
-      const limiter = new RateLimiter(store, "api", [rule, ...others]);
+      const limiter = new RateLimits(store, { name: "api", rules: [rule, ...others] });
       for (let nth = 0; nth < 5; nth++) await limiter.take("ann");
       expect((await limiter.take("ann")).allowed).toBe(false);
       clock.step(-backMs);
@@ -197,14 +201,14 @@ describe.each(algorithms)("%s, when the server's clock is put back", (algorithm)
 describe("misuse and failure", () => {
   test("wrong rules and costs are refused", async () => {
     const store = await open();
-    const make = (rule: object) => () => new RateLimiter(store, "api", rule as never);
+    const make = (rule: object) => () => new RateLimits(store, { name: "api", rules: rule as never });
     expect(make({ limit: 0, windowMs: 1 })).toThrow(InputError);
     expect(make({ limit: 1, windowMs: 0.5 })).toThrow(InputError);
     expect(make({ limit: 1, windowMs: 1, algorithm: "leaky" })).toThrow(InputError);
     expect(make({ limit: 100_000, windowMs: 1, algorithm: "sliding" })).toThrow(InputError);
     expect(make({ limit: 5, windowMs: 1, algorithm: "fixed", burst: 2 })).toThrow(InputError);
-    expect(() => new RateLimiter(store, "api", [])).toThrow(InputError);
-    const limiter = new RateLimiter(store, "api", { limit: 5, windowMs: 1000 });
+    expect(() => new RateLimits(store, { name: "api", rules: [] })).toThrow(InputError);
+    const limiter = new RateLimits(store, { name: "api", rules: { limit: 5, windowMs: 1000 } });
     await expect(limiter.take("ann", { cost: 6 })).rejects.toThrow(InputError);
     await expect(limiter.take("", {})).rejects.toThrow(InputError);
     await store.close();
@@ -218,7 +222,7 @@ describe("misuse and failure", () => {
       clock: systemClock,
     };
     const make = (whenUnreachable: "throw" | "allow" | "deny") =>
-      new RateLimiter(broken as never, "api", rule, { whenUnreachable });
+      new RateLimits(broken as never, { name: "api", rules: rule, whenUnreachable });
     await expect(make("throw").take("ann")).rejects.toThrow(ConnectionError);
     expect(await make("allow").take("ann")).toMatchObject({ allowed: true, unchecked: true });
     expect(await make("deny").take("ann")).toMatchObject({ allowed: false, unchecked: true });

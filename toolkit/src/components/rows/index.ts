@@ -89,7 +89,7 @@ export class RowCache<T = unknown> {
   }
 
   /** How many rows are scheduled. */
-  async size(): Promise<number> {
+  async count(): Promise<number> {
     return Number(await this.#store.call("HLEN", this.#keys.every));
   }
 

@@ -17,10 +17,10 @@ describeBackends("row cache", (backend) => {
     expect(await rows.get("17")).toBeNull();
     await drained(rows);
     expect(await rows.get("17")).toEqual({ id: "17", stock: 5 });
-    expect(await rows.size()).toBe(1);
+    expect(await rows.count()).toBe(1);
     await rows.schedule("17", 0);
     expect(await rows.get("17")).toBeNull();
-    expect(await rows.size()).toBe(0);
+    expect(await rows.count()).toBe(0);
   });
 
   test("many workers load each row once in its interval", async () => {
@@ -52,7 +52,7 @@ describeBackends("row cache", (backend) => {
     expect(await rows.get("17")).toBe("first");
     answer = () => null;
     await expect.poll(() => refresher.runOnce()).toBe(1);
-    expect(await rows.size()).toBe(0);
+    expect(await rows.count()).toBe(0);
     expect(await rows.get("17")).toBeNull();
   });
 

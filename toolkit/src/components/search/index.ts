@@ -19,7 +19,7 @@ export {
   type TagsField,
   type TextField,
 } from "./schema.ts";
-export { type IndexOptions, indexNames, SearchIndex, type StoredDocument } from "./search-index.ts";
+export { type IndexOptions, SearchIndex, type StoredDocument } from "./search-index.ts";
 export type { Explanation, QueryOptions, ScorePart } from "./searcher.ts";
 export { type MoveOptions, type ShardedOptions, ShardedSearch, type ShardPlace } from "./sharded.ts";
 export type { HighlightOptions } from "./snippets.ts";

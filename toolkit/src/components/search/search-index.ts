@@ -13,6 +13,7 @@
 import { aStore } from "../../base/checks.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, prefix, text, whole } from "../../base/options.ts";
+import { type Page, type PageOptions as Paging, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import { Answers, type PageOptions, type SearchOptions, type SearchResult } from "./answers.ts";
 import { type Inspection, type InspectOptions, inspect, type TermsOptions, type TermsPage, terms } from "./inspect.ts";
@@ -73,9 +74,7 @@ export function shardOf(store: Store, name: string, schema: Schema, options: Ind
   return { name, names: indexNames(store, options.prefix), store, keys, schema, writer, replica };
 }
 
-/** Which indexes there are with a prefix. */
-export const indexNames = (store: Store, prefix = "search"): NameIndex =>
-  new NameIndex(store, `${prefix}:names`, YEAR_MS);
+const indexNames = (store: Store, prefix = "search"): NameIndex => new NameIndex(store, `${prefix}:names`, YEAR_MS);
 
 const OPTIONS = defineOptions<IndexOptions<Fields>>("SearchIndex", indexing);
 
@@ -102,6 +101,10 @@ const TERMS_OPTIONS = defineOptions<TermsOptions>("SearchIndex.terms", {
   limit: whole(1, 10_000),
 });
 
+const LIST_OPTIONS = defineOptions<ListOptions>("SearchIndex.list", { prefix, ...pageChecks(10_000) });
+
+type ListOptions = Paging & { readonly prefix?: string };
+
 export class SearchIndex<F extends Fields> {
   readonly name: string;
   readonly schema: Schema;
@@ -118,6 +121,13 @@ export class SearchIndex<F extends Fields> {
     const { keys, replica } = this.#shard;
     this.#searcher = new Searcher([replica], this.schema, limitsOf(options));
     this.#answers = new Answers(this.schema, this.#searcher, new Results(store, keys), [{ store, keys }]);
+  }
+
+  /** The names of the indexes with a prefix, the latest announced first. */
+  static async list(store: Store, options: ListOptions = {}): Promise<Page<string>> {
+    LIST_OPTIONS.check(options);
+    const { prefix, ...paging } = options;
+    return indexNames(store, prefix).list(paging);
   }
 
   /**

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { describeBackends } from "../../../tests/kit/index.ts";
 import { InputError } from "../../base/errors.ts";
 import type { Store } from "../../connection/store.ts";
-import { analyser, compareBytes, indexNames, SearchIndex, stringScore } from "./index.ts";
+import { analyser, compareBytes, SearchIndex, stringScore } from "./index.ts";
 import { Vocabulary } from "./vocabulary.ts";
 
 const FIELDS = {
@@ -201,8 +201,7 @@ describeBackends("search", { audit: "tags" }, (backend) => {
     await index.put("pot", { title: "Another thing", tags: ["x"] });
     await index.patch("pan", { price: 1, name: "z" });
     for (const id of ["tea", "pot", "pan", "cup"]) expect(await index.remove(id)).toBe(true);
-    await indexNames(backend.store).remove("shop");
-    expect(await keys(backend.store)).toBe(0);
+    expect(await backend.store.call("KEYS", "*")).toEqual(["search:names"]);
     await filled(backend.store);
     await index.clear();
     expect(await keys(backend.store)).toBe(0);
@@ -517,7 +516,7 @@ describeBackends("search", { audit: "tags" }, (backend) => {
 
   test("names and sizes are known", async () => {
     const index = await filled(backend.store);
-    await expect.poll(() => indexNames(backend.store).list(10)).toEqual(["shop"]);
+    await expect.poll(() => SearchIndex.list(backend.store)).toEqual({ items: ["shop"], cursor: null });
     const look = await index.inspect({ longest: 2 });
     expect(look).toMatchObject({ documents: 4, terms: look.sampled });
     expect(look.longest[0]).toMatchObject({ term: "tea" });

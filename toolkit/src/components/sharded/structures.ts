@@ -31,7 +31,7 @@ export class ShardedStructures {
 
   /** Those that were used within the last thirty days, the latest first. */
   async names(limit = 1_000): Promise<NamedStructure[]> {
-    const names = await new NameIndex(this.#store, namesKey(this.#prefix), 1).list(limit);
+    const { items: names } = await new NameIndex(this.#store, namesKey(this.#prefix), 1).list({ limit });
     return names.flatMap((entry) => {
       const at = entry.indexOf(" ");
       const kind = entry.slice(0, at);

@@ -237,8 +237,8 @@ export class UniqueVisitors {
   }
 
   /** Of all that are counted with this prefix. */
-  names(limit = 1_000): Promise<string[]> {
-    return this.#names.list(limit);
+  async names(limit = 1_000): Promise<readonly string[]> {
+    return (await this.#names.list({ limit })).items;
   }
 
   // ---------------------------------------------------------------------------------------------- days and their sets

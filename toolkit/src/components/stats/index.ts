@@ -6,13 +6,14 @@
  *   await stats.record("checkout", "items", 3);
  *   const page = await stats.time("/products", () => render());      // notes how long it took
  *   const { p95 } = (await stats.read("/products", "ms"))!.thisHour!;
- *   const worst = await stats.slowest(10);
+ *   const worst = await stats.slowest({ limit: 10 });
  */
 import { aStore, integer, seen, word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
 import { HOUR_MS } from "../../base/hourly.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, defineOptions, prefix, whole } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { contextsKey, slowestKeys, statKeys } from "./keys.ts";
@@ -26,7 +27,7 @@ const DURATION = "ms";
 export interface StatsOptions {
   readonly prefix?: string;
   /** How many of the slowest contexts are kept. */
-  readonly slowest?: number;
+  readonly keepSlowest?: number;
   /** Told of what `time` could not record; the block's own outcome is never touched by it. */
   readonly onError?: (error: unknown) => void;
 }
@@ -60,9 +61,12 @@ export interface SlowContext {
 
 const OPTIONS = defineOptions<StatsOptions>("Stats", {
   prefix,
-  slowest: whole(1, 10_000),
+  keepSlowest: whole(1, 10_000),
   onError: callback,
 });
+
+const SLOWEST_OPTIONS = defineOptions<{ readonly limit?: number }>("Stats.slowest", { limit: whole(1, 10_000) });
+const LIST_OPTIONS = defineOptions<PageOptions>("Stats.list", pageChecks(10_000));
 
 export class Stats {
   readonly #store: Store;
@@ -76,7 +80,7 @@ export class Stats {
     OPTIONS.check(options);
     this.#store = store;
     this.#prefix = options.prefix ?? "stats";
-    this.#keepSlowest = options.slowest ?? 100;
+    this.#keepSlowest = options.keepSlowest ?? 100;
     this.#names = new NameIndex(store, contextsKey(this.#prefix), 2 * HOUR_MS);
     this.#onError = options.onError ?? (() => {});
   }
@@ -93,7 +97,7 @@ export class Stats {
   }
 
   /** What is known of this hour and the last; null when nothing is. */
-  async read(context: string, type: string): Promise<Hours | null> {
+  async get(context: string, type: string): Promise<Hours | null> {
     const [hour, current, last] = await this.#store.run(read, statKeys(this.#prefix, context, word("type", type, 256)));
     const known = [summary(current), summary(last)].filter((each) => each !== null);
     const hourOf = ({ from }: Summary): number => from.getTime() / HOUR_MS;
@@ -124,8 +128,9 @@ export class Stats {
   }
 
   /** Contexts with the highest mean time of this hour, or of the last where this one is younger. */
-  async slowest(limit = 10): Promise<SlowContext[]> {
-    integer("limit", limit, 1, this.#keepSlowest);
+  async slowest(options: { readonly limit?: number } = {}): Promise<SlowContext[]> {
+    SLOWEST_OPTIONS.check(options);
+    const limit = integer("limit", options.limit ?? Math.min(10, this.#keepSlowest), 1, this.#keepSlowest);
     const means = new Map<string, number>();
     for (const flat of await this.#store.run(slowest, { ...slowestKeys(this.#prefix), limit })) {
       for (let i = 0; i < flat.length; i += 2) if (!means.has(flat[i]!)) means.set(flat[i]!, Number(flat[i + 1]));
@@ -136,12 +141,15 @@ export class Stats {
       .slice(0, limit);
   }
 
-  /** What was recorded in the last two hours, at most `limit`. */
-  async contexts(limit = 1_000): Promise<{ context: string; type: string }[]> {
-    return (await this.#names.list(limit)).map((name) => {
+  /** What was recorded in the last two hours, the latest announced first. */
+  async list(options: PageOptions = {}): Promise<Page<{ readonly context: string; readonly type: string }>> {
+    LIST_OPTIONS.check(options);
+    const { items, cursor } = await this.#names.list(options);
+    const named = items.map((name) => {
       const at = name.indexOf("\0");
       return { type: name.slice(0, at), context: name.slice(at + 1) };
     });
+    return { items: named, cursor };
   }
 }
 

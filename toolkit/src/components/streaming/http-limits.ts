@@ -6,7 +6,7 @@
 import { InputError } from "../../base/errors.ts";
 import { defineOptions, either, none, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
-import { RateLimiter } from "../rate-limits/index.ts";
+import { RateLimits } from "../rate-limits/index.ts";
 import { type Lease, Semaphores } from "../semaphores/index.ts";
 import { tooMany } from "./http-request.ts";
 
@@ -40,19 +40,18 @@ export interface Places {
 }
 
 export class Limits {
-  readonly #connects: Readonly<Record<Kind, RateLimiter | null>>;
+  readonly #connects: Readonly<Record<Kind, RateLimits | null>>;
   readonly #connections: Readonly<Record<Kind, Semaphores | null>>;
 
   constructor(store: Store, prefix: string, limits: StreamLimits) {
-    const limiter = (kind: Kind, limit: number | null): RateLimiter | null =>
+    const limiter = (kind: Kind, limit: number | null): RateLimits | null =>
       limit === null
         ? null
-        : new RateLimiter(
-            store,
-            kind,
-            { limit, windowMs: 60_000, algorithm: "fixed" },
-            { prefix: `${prefix}:connects` },
-          );
+        : new RateLimits(store, {
+            name: kind,
+            rules: { limit, windowMs: 60_000, algorithm: "fixed" },
+            prefix: `${prefix}:connects`,
+          });
     const semaphores = (kind: Kind, limit: number | null): Semaphores | null =>
       limit === null
         ? null

@@ -4,7 +4,7 @@
  *
  *   const views = new Views(store, "pages");
  *   await views.add("/products/17");
- *   await views.top(10);                            // [{ item, views, rank }]
+ *   await views.top({ limit: 10 });                            // [{ item, views, rank }]
  *   await views.rank("/products/17");               // 0 is the most viewed; null if it is not among them
  *
  * With `bufferMs` a busy process counts in memory and sends sums; a crash loses what was not sent yet.
@@ -33,6 +33,13 @@ export interface Viewed {
   readonly views: number;
   readonly rank: number;
 }
+
+export interface TopOptions {
+  readonly limit?: number;
+  readonly offset?: number;
+}
+
+const TOP_OPTIONS = defineOptions<TopOptions>("Views.top", { limit: whole(1, 100_000), offset: whole(0) });
 
 const OPTIONS = defineOptions<ViewsOptions>("Views", {
   prefix,
@@ -86,9 +93,10 @@ export class Views {
     }
   }
 
-  async top(limit = 10, offset = 0): Promise<Viewed[]> {
-    integer("limit", limit, 1, 100_000);
-    integer("offset", offset, 0);
+  /** The items that are viewed most. */
+  async top(options: TopOptions = {}): Promise<Viewed[]> {
+    TOP_OPTIONS.check(options);
+    const { limit = 10, offset = 0 } = options;
     const [halfLives, flat] = await this.#store.run(top, {
       ...this.#keys,
       halfLifeMs: this.#halfLifeMs,

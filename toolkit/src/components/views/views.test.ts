@@ -14,7 +14,7 @@ describeBackends("views", (backend) => {
     await views.add("/b", 3);
     await views.add("/c", 2);
     expect(names(await views.top())).toEqual(["/b", "/c", "/a"]);
-    expect(names(await views.top(1, 1))).toEqual(["/c"]);
+    expect(names(await views.top({ limit: 1, offset: 1 }))).toEqual(["/c"]);
     expect(await views.rank("/a")).toBe(2);
     expect(await views.rank("/x")).toBeNull();
     expect(await views.get("/x")).toBeNull();
@@ -38,7 +38,7 @@ describeBackends("views", (backend) => {
   test("keep the most viewed and drop the least", async () => {
     const views = new Views(backend.store, "pages", { maxItems: 100 });
     for (let nth = 0; nth < 120; nth++) await views.add(`/${nth}`, 1 + (nth % 60));
-    const kept = await views.top(1_000);
+    const kept = await views.top({ limit: 1_000 });
     expect(kept.length).toBeLessThanOrEqual(105);
     expect(names(kept)).toContain("/59");
     expect(names(kept)).not.toContain("/0");

@@ -10,6 +10,7 @@ import { randomBytes } from "node:crypto";
 import { aStore, oneOf, word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
 import { choice, defineOptions, listOf, prefix, text, whole } from "../../base/options.ts";
+import type { Page } from "../../base/page.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { articleKey, type BoardKeys, boardKeys, groupKey, groupOrderKey, votersKey } from "./keys.ts";
@@ -52,27 +53,21 @@ export interface ArticleSeen extends Article {
 
 export type VoteOutcome =
   | {
-      readonly outcome: "changed" | "same" | "closed";
+      readonly status: "changed" | "same" | "closed";
       readonly up: number;
       readonly down: number;
       readonly score: number;
     }
-  | { readonly outcome: "missing" };
+  | { readonly status: "not-found" };
 
 export interface ListOptions {
   readonly by?: "score" | "time";
   readonly group?: string;
   readonly limit?: number;
-  /** `next` of the page before. */
-  readonly after?: string;
+  /** `cursor` of the page before. */
+  readonly cursor?: string;
   /** Whose votes `myVote` tells. */
   readonly viewer?: string;
-}
-
-export interface Page {
-  readonly articles: readonly ArticleSeen[];
-  /** Where the next page begins; null when this was the last. */
-  readonly next: string | null;
 }
 
 const OPTIONS = defineOptions<BoardOptions>("Board", {
@@ -92,11 +87,13 @@ const VOTE_OPTIONS = defineOptions<{ readonly weight?: number }>("Board.vote", {
   weight: whole(1),
 });
 
+const GET_OPTIONS = defineOptions<{ readonly viewer?: string }>("Board.get", { viewer: text });
+
 const LIST_OPTIONS = defineOptions<ListOptions>("Board.list", {
   by: choice("score", "time"),
   group: text,
   limit: whole(1, MAX_LIMIT),
-  after: text,
+  cursor: text,
   viewer: text,
 });
 
@@ -174,14 +171,16 @@ export class Board {
       weight: sign * weight,
       voteScore: this.#voteScore,
     });
-    if (answer.outcome === -2) return { outcome: "missing" };
-    const outcome = answer.outcome === 1 ? "changed" : answer.outcome === 0 ? "same" : "closed";
-    return { outcome, up: answer.up, down: answer.down, score: answer.score };
+    if (answer.outcome === -2) return { status: "not-found" };
+    const status = answer.outcome === 1 ? "changed" : answer.outcome === 0 ? "same" : "closed";
+    return { status, up: answer.up, down: answer.down, score: answer.score };
   }
 
   /** An article, or null. */
-  async get(id: string, viewer = ""): Promise<ArticleSeen | null> {
+  async get(id: string, options: { readonly viewer?: string } = {}): Promise<ArticleSeen | null> {
+    GET_OPTIONS.check(options);
     word("id", id, 256);
+    const { viewer = "" } = options;
     const reply = await this.#store.run(read, { ...this.#of(id), id, viewer });
     if (reply === null) return null;
     const [fields, score, mine] = reply as [Reply[], string, string | number];
@@ -189,9 +188,9 @@ export class Board {
   }
 
   /** A page of articles, best or newest first. A group's order is at most `groupCacheMs` old. */
-  async list(options: ListOptions = {}): Promise<Page> {
+  async list(options: ListOptions = {}): Promise<Page<ArticleSeen>> {
     LIST_OPTIONS.check(options);
-    const { by = "score", group, limit = 25, after, viewer = "" } = options;
+    const { by = "score", group, limit = 25, cursor: after, viewer = "" } = options;
     if (group !== undefined) checkGroups([group]);
     const { base } = this.#keys;
     const all = by === "time" ? this.#keys.byTime : this.#keys.byScore;
@@ -209,20 +208,20 @@ export class Board {
     })) as [string, string, Reply[], string | number, string | number][];
     const last = found.at(-1);
     return {
-      articles: found
+      items: found
         .filter(([, , fields]) => fields.length > 0)
         .map(([, , fields, score, mine]) => ({ ...toArticle(fields, Number(score)), myVote: Number(mine) })),
-      next: last === undefined || found.length < limit ? null : `${last[1]}~${last[0]}`,
+      cursor: last === undefined || found.length < limit ? null : `${last[1]}~${last[0]}`,
     };
   }
 
   /** Puts an article into groups, or takes it out. False if there is no such article. */
   async regroup(
     id: string,
-    change: { readonly add?: readonly string[]; readonly remove?: readonly string[] },
+    change: { readonly add?: readonly string[]; readonly delete?: readonly string[] },
   ): Promise<boolean> {
     word("id", id, 256);
-    const { add = [], remove: drop = [] } = change;
+    const { add = [], delete: drop = [] } = change;
     checkGroups([...add, ...drop]);
     const { base } = this.#keys;
     return this.#store.run(regroup, {
@@ -241,7 +240,7 @@ export class Board {
   }
 
   /** How many articles the board has. */
-  async size(): Promise<number> {
+  async count(): Promise<number> {
     return Number(await this.#store.call("ZCARD", this.#keys.byTime));
   }
 
@@ -263,7 +262,7 @@ function checkGroups(groups: readonly string[]): void {
 function parseCursor(cursor: string): { score: string; id: string } {
   const at = cursor.indexOf("~");
   const score = cursor.slice(0, at);
-  if (at < 1 || !Number.isFinite(Number(score))) throw new InputError("after is not a cursor that list() gave");
+  if (at < 1 || !Number.isFinite(Number(score))) throw new InputError("cursor is not one that list() gave");
   return { score, id: cursor.slice(at + 1) };
 }
 

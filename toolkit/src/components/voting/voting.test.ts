@@ -3,15 +3,15 @@ import { describeBackends } from "../../../tests/kit/index.ts";
 import { InputError } from "../../base/errors.ts";
 import { Board } from "./index.ts";
 
-const titles = (page: { articles: readonly { fields: Readonly<Record<string, string>> }[] }) =>
-  page.articles.map(({ fields }) => fields.title);
+const titles = (page: { items: readonly { fields: Readonly<Record<string, string>> }[] }) =>
+  page.items.map(({ fields }) => fields.title);
 
 describeBackends("voting", { audit: "tags" }, (backend) => {
   test("an article has its fields, its groups and its poster's vote", async () => {
     const news = new Board(backend.store, "news");
     const article = await news.post("ann", { title: "A", __proto__: "own" } as never, { groups: ["b", "a"] });
     expect(article).toMatchObject({ poster: "ann", up: 1, down: 0, groups: ["a", "b"] });
-    expect(await news.get(article.id, "ann")).toMatchObject({ ...article, myVote: 1 });
+    expect(await news.get(article.id, { viewer: "ann" })).toMatchObject({ ...article, myVote: 1 });
     expect(article.score).toBeCloseTo(article.postedAt.getTime() / 1000 + 432, 2);
   });
 
@@ -19,26 +19,26 @@ describeBackends("voting", { audit: "tags" }, (backend) => {
     const news = new Board(backend.store, "news");
     const { id, score } = await news.post("ann", { title: "A" });
     const up = await news.vote(id, "ben", "up");
-    expect(up).toMatchObject({ outcome: "changed", up: 2, down: 0 });
-    expect(await news.vote(id, "ben", "up")).toMatchObject({ outcome: "same", up: 2, down: 0 });
+    expect(up).toMatchObject({ status: "changed", up: 2, down: 0 });
+    expect(await news.vote(id, "ben", "up")).toMatchObject({ status: "same", up: 2, down: 0 });
     const down = await news.vote(id, "ben", "down");
-    expect(down).toMatchObject({ outcome: "changed", up: 1, down: 1 });
-    if (down.outcome !== "missing") expect(down.score).toBeCloseTo(score - 432, 3);
-    expect(await news.vote(id, "ben", "none")).toMatchObject({ outcome: "changed", up: 1, down: 0 });
+    expect(down).toMatchObject({ status: "changed", up: 1, down: 1 });
+    if (down.status !== "not-found") expect(down.score).toBeCloseTo(score - 432, 3);
+    expect(await news.vote(id, "ben", "none")).toMatchObject({ status: "changed", up: 1, down: 0 });
     expect(await news.vote(id, "ben", "up", { weight: 3 })).toMatchObject({ up: 4 });
-    expect(await news.vote("absent", "ben", "up")).toEqual({ outcome: "missing" });
-    const seenBy = async (viewer: string) => (await news.list({ viewer })).articles.map(({ myVote }) => myVote);
+    expect(await news.vote("absent", "ben", "up")).toEqual({ status: "not-found" });
+    const seenBy = async (viewer: string) => (await news.list({ viewer })).items.map(({ myVote }) => myVote);
     expect([await seenBy("ann"), await seenBy("ben"), await seenBy("eve")]).toEqual([[1], [3], [0]]);
-    expect((await news.list()).articles.map(({ myVote }) => myVote)).toEqual([0]);
+    expect((await news.list()).items.map(({ myVote }) => myVote)).toEqual([0]);
   });
 
   test("when voting closes, votes are refused and the voters are forgotten", async () => {
     const news = new Board(backend.store, "news", { votingMs: 1 });
     const { id } = await news.post("ann", { title: "A" });
-    await expect.poll(async () => (await news.vote(id, "ben", "none")).outcome).toBe("closed");
-    expect((await news.vote(id, "ben", "up")).outcome).toBe("closed");
+    await expect.poll(async () => (await news.vote(id, "ben", "none")).status).toBe("closed");
+    expect((await news.vote(id, "ben", "up")).status).toBe("closed");
     await expect.poll(() => backend.store.call("EXISTS", `voting:{news}:voters:${id}`)).toBe(0);
-    expect(await news.get(id, "ann")).toMatchObject({ up: 1, down: 0, myVote: 0 });
+    expect(await news.get(id, { viewer: "ann" })).toMatchObject({ up: 1, down: 0, myVote: 0 });
   });
 
   test("pages follow each other by score and by time, without gap or repetition", async () => {
@@ -51,9 +51,9 @@ describeBackends("voting", { audit: "tags" }, (backend) => {
       const found: (string | undefined)[] = [];
       let after: string | null | undefined;
       do {
-        const page = await news.list({ by, limit: 2, ...(after ? { after } : {}) });
+        const page = await news.list({ by, limit: 2, ...(after ? { cursor: after } : {}) });
         found.push(...titles(page));
-        after = page.next;
+        after = page.cursor;
       } while (after !== null);
       return found;
     };
@@ -73,7 +73,7 @@ describeBackends("voting", { audit: "tags" }, (backend) => {
     const first = await news.list({ limit: 2 });
     expect(titles(first)).toEqual(["a", "b"]);
     for (let nth = 10; nth < 20; nth++) await news.vote(posted[1]!.id, `user ${nth}`, "up");
-    expect(titles(await news.list({ limit: 2, after: first.next! }))).toEqual(["c", "d"]);
+    expect(titles(await news.list({ limit: 2, cursor: first.cursor! }))).toEqual(["c", "d"]);
   });
 
   test("groups have their own order; an article joins and leaves many at once", async () => {
@@ -82,7 +82,7 @@ describeBackends("voting", { audit: "tags" }, (backend) => {
     await news.post("ann", { title: "b" }, { groups: ["y"] });
     expect(titles(await news.list({ group: "x" }))).toEqual(["a"]);
     expect(titles(await news.list({ group: "y", by: "time" })).sort()).toEqual(["a", "b"]);
-    expect(await news.regroup(a.id, { add: ["z"], remove: ["x", "y"] })).toBe(true);
+    expect(await news.regroup(a.id, { add: ["z"], delete: ["x", "y"] })).toBe(true);
     expect(titles(await news.list({ group: "x" }))).toEqual([]);
     expect(titles(await news.list({ group: "y" }))).toEqual(["b"]);
     expect(titles(await news.list({ group: "z" }))).toEqual(["a"]);
@@ -96,8 +96,8 @@ describeBackends("voting", { audit: "tags" }, (backend) => {
     expect(await news.remove(id)).toBe(true);
     expect(await news.remove(id)).toBe(false);
     expect(await news.get(id)).toBeNull();
-    expect((await news.list()).articles).toEqual([]);
-    expect((await news.list({ group: "x" })).articles).toEqual([]);
+    expect((await news.list()).items).toEqual([]);
+    expect((await news.list({ group: "x" })).items).toEqual([]);
     const left = (await backend.store.sendToAll(["DBSIZE"])).map(Number).reduce((sum, n) => sum + n, 0);
     expect(left).toBe(0);
   });
@@ -106,7 +106,7 @@ describeBackends("voting", { audit: "tags" }, (backend) => {
     const news = new Board(backend.store, "news", { maxArticles: 3 });
     // Of articles of one millisecond the one with the lower id counts as older.
     for (const title of ["a", "b", "c", "d", "e"]) await news.post("ann", { title }, { id: title, groups: ["x"] });
-    expect(await news.size()).toBe(3);
+    expect(await news.count()).toBe(3);
     expect(titles(await news.list({ by: "time" })).sort()).toEqual(["c", "d", "e"]);
     expect(titles(await news.list({ group: "x" })).sort()).toEqual(["c", "d", "e"]);
   });
@@ -116,13 +116,13 @@ describeBackends("voting", { audit: "tags" }, (backend) => {
     const first = await news.post("ann", { title: "a" }, { id: "one" });
     await news.vote("one", "ben", "up");
     expect(await news.post("ann", { title: "other" }, { id: "one" })).toMatchObject({ fields: first.fields, up: 2 });
-    expect(await news.size()).toBe(1);
+    expect(await news.count()).toBe(1);
   });
 
   test("boards are apart from each other", async () => {
     const [news, jokes] = [new Board(backend.store, "news"), new Board(backend.store, "jokes")];
     await news.post("ann", { title: "a" });
-    expect((await jokes.list()).articles).toEqual([]);
+    expect((await jokes.list()).items).toEqual([]);
   });
 
   test("wrong input is refused before anything is written", async () => {
@@ -133,9 +133,9 @@ describeBackends("voting", { audit: "tags" }, (backend) => {
     await expect(news.vote("id", "ann", "sideways" as never)).rejects.toThrow(InputError);
     await expect(news.vote("id", "ann", "up", { weight: 0.5 })).rejects.toThrow(InputError);
     await expect(news.list({ limit: 0 })).rejects.toThrow(InputError);
-    await expect(news.list({ after: "nonsense" })).rejects.toThrow(InputError);
+    await expect(news.list({ cursor: "nonsense" })).rejects.toThrow(InputError);
     expect(() => new Board(backend.store, "")).toThrow(InputError);
-    expect(await news.size()).toBe(0);
+    expect(await news.count()).toBe(0);
   });
 
   test("votes equal voters, whoever votes at the same time", async () => {

@@ -24,7 +24,7 @@ import { Places, ranges } from "../../../src/components/places/index.ts";
 import { type JobOptions, Queue, Worker } from "../../../src/components/queues/index.ts";
 import { cycle } from "../../../src/components/queues/scripts/cycle.ts";
 import { joinSession } from "../../../src/components/queues/scripts/sessions.ts";
-import { RateLimiter } from "../../../src/components/rate-limits/index.ts";
+import { RateLimits } from "../../../src/components/rate-limits/index.ts";
 import { writeToReplicas } from "../../../src/components/replication/index.ts";
 import { RowCache } from "../../../src/components/rows/index.ts";
 import { SearchIndex } from "../../../src/components/search/index.ts";
@@ -283,7 +283,7 @@ const rateLimits: Record<string, Promised> = Object.fromEntries(
     `${algorithm} windows refuse for a window at most, and allow no more than the limit in one`,
     promised(async (world, stepMs) => {
       const windowMs = 30_000;
-      const limiter = new RateLimiter(world.store, "api", { limit: 5, windowMs, algorithm });
+      const limiter = new RateLimits(world.store, { name: "api", rules: { limit: 5, windowMs, algorithm } });
       const granted = async (): Promise<number> => {
         let count = 0;
         for (let nth = 0; nth < 10; nth++) if ((await limiter.take("ann")).allowed) count++;
@@ -384,9 +384,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
     }),
     "names are found": promised(async ({ store, step }, stepMs) => {
       const members = new PrefixIndex(store, "guild");
-      await members.add(["ann"]);
+      await members.addMany(["ann"]);
       step(stepMs);
-      await members.add(["anton"]);
+      await members.addMany(["anton"]);
       expect(await members.complete("an")).toEqual(["ann", "anton"]);
     }),
   },
@@ -442,7 +442,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       step(stepMs);
       await carts.merge("visitor", "ann");
       await carts.merge("visitor", "ann");
-      expect(await carts.list("ann")).toMatchObject([{ item: "book", quantity: 2 }]);
+      expect(await carts.get("ann")).toMatchObject([{ item: "book", quantity: 2 }]);
     }),
   },
   chats: {
@@ -498,7 +498,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       expect(seconds[0]!.count).toBe(1);
     }),
     "no more slices are kept than twice the samples": promised(async (world, stepMs) => {
-      const counters = new Counters(world.store, { precisionsMs: [1_000], samples: 10 });
+      const counters = new Counters(world.store, { precisionsMs: [1_000], keepCount: 10 });
       for (let nth = 0; nth < 60; nth++) {
         await counters.add("hits");
         await world.pass(1_000);
@@ -599,7 +599,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       await load("IT");
       step(stepMs);
       await load("FR");
-      expect((await places.find("2.16.4.4"))?.place).toEqual({ country: "FR" });
+      expect((await places.get("2.16.4.4"))?.place).toEqual({ country: "FR" });
     }),
   },
   replication: {
@@ -688,10 +688,10 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       await stats.record("checkout", "items", 1);
       await stats.duration("/report", 500);
       step(stepMs);
-      expect((await stats.read("checkout", "items"))?.thisHour?.count).toBe(1);
+      expect((await stats.get("checkout", "items"))?.thisHour?.count).toBe(1);
       expect(await stats.slowest()).toHaveLength(1);
       await stats.record("checkout", "items", 3);
-      expect((await stats.read("checkout", "items"))?.thisHour).toMatchObject({ count: 2, mean: 2 });
+      expect((await stats.get("checkout", "items"))?.thisHour).toMatchObject({ count: 2, mean: 2 });
     }),
   },
   streaming: {
@@ -728,7 +728,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       await views.add("/new", 3);
       expect((await views.get("/new"))?.views).toBeCloseTo(3, 1);
       expect((await views.get("/old"))?.views).toBeCloseTo(stepMs > 0 ? 3 * 2 ** (-stepMs / 300_000) : 3, 1);
-      expect((await views.top(2)).map(({ item }) => item)).toContain("/new");
+      expect((await views.top({ limit: 2 })).map(({ item }) => item)).toContain("/new");
     }),
   },
   voting: {
@@ -746,7 +746,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       step(stepMs);
       expect(await news.post("ann", { title: "0" }, { id: "0" })).toMatchObject({ id: "0" });
       await news.post("ann", { title: "1" }, { id: "1" });
-      const { articles } = await news.list({ by: "time" });
+      const { items: articles } = await news.list({ by: "time" });
       expect(articles.map(({ id }) => id)).toEqual(["1", "0", "c"]);
     }),
   },

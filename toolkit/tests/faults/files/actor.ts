@@ -25,7 +25,7 @@ if (role === "send") {
     const file = (await reader.files({ follow: true }).next()).value!;
     for await (const lines of file.lineBatches()) {
       const visits = lines.map(({ text }) => visitIn(text));
-      const found = await places.findMany(visits.map(({ address }) => address));
+      const found = await places.getMany(visits.map(({ address }) => address));
       visits.forEach(({ day }, nth) => {
         file.count("visits", `${day} ${found[nth]?.place.country ?? "unknown"}`);
       });

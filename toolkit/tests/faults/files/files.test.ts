@@ -70,7 +70,7 @@ test.skipIf(!installed("redis-server"))(
       const expected = new Map<string, number>();
       for (const name of FILES) {
         const visits = linesOf(name).map(visitIn);
-        const found = await places.findMany(visits.map(({ address }) => address));
+        const found = await places.getMany(visits.map(({ address }) => address));
         visits.forEach(({ day }, nth) => {
           const field = `${day} ${found[nth]?.place.country ?? "unknown"}`;
           expected.set(field, (expected.get(field) ?? 0) + 1);

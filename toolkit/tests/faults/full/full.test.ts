@@ -11,7 +11,7 @@ import { type CachedPage, cachedPages, pageCodec } from "../../../src/components
 import { Cache } from "../../../src/components/cache/index.ts";
 import { Chats } from "../../../src/components/chats/index.ts";
 import { Locks } from "../../../src/components/locks/index.ts";
-import { RateLimiter } from "../../../src/components/rate-limits/index.ts";
+import { RateLimits } from "../../../src/components/rate-limits/index.ts";
 import { SearchIndex } from "../../../src/components/search/index.ts";
 import { Semaphores } from "../../../src/components/semaphores/index.ts";
 import { Sessions } from "../../../src/components/sessions/index.ts";
@@ -159,10 +159,10 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
       do {
         const page: Awaited<ReturnType<Board["list"]>> = await board.list({
           ...{ by, group: "some", limit: 2 },
-          ...(after === null ? {} : { after }),
+          ...(after === null ? {} : { cursor: after }),
         });
-        titles.push(page.articles.map(({ fields }) => String(fields.title)));
-        after = page.next;
+        titles.push(page.items.map(({ fields }) => String(fields.title)));
+        after = page.cursor;
       } while (after !== null);
       return titles;
     };
@@ -235,11 +235,11 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
     await expect(new Locks(store).acquire("a")).rejects.toMatchObject(full);
   });
 
-  onStore("RateLimiter: whenUnreachable decides", async () => {
+  onStore("RateLimits: whenUnreachable decides", async () => {
     const rule = { limit: 1, windowMs: 60_000 };
     await fill();
-    const allowing = new RateLimiter(store, "a", rule, { whenUnreachable: "allow" });
-    const denying = new RateLimiter(store, "b", rule, { whenUnreachable: "deny" });
+    const allowing = new RateLimits(store, { name: "a", rules: rule, whenUnreachable: "allow" });
+    const denying = new RateLimits(store, { name: "b", rules: rule, whenUnreachable: "deny" });
     expect((await allowing.take("ann")).allowed).toBe(true);
     expect((await denying.take("ann")).allowed).toBe(false);
   });

@@ -21,7 +21,7 @@ import { Market } from "../../../src/components/market/index.ts";
 import { PackedTable, uint8, words } from "../../../src/components/packed-tables/index.ts";
 import { Places, ranges } from "../../../src/components/places/index.ts";
 import { Queue, Worker } from "../../../src/components/queues/index.ts";
-import { RateLimiter } from "../../../src/components/rate-limits/index.ts";
+import { RateLimits } from "../../../src/components/rate-limits/index.ts";
 import { RowCache } from "../../../src/components/rows/index.ts";
 import { SearchIndex } from "../../../src/components/search/index.ts";
 import { Semaphores } from "../../../src/components/semaphores/index.ts";
@@ -69,11 +69,11 @@ export const USES: Readonly<Record<string, Use>> = {
     await each(count, async (n) => {
       await contacts.touch(`u${n}`, `c${n}`);
       await contacts.touch("me", `c${n}`);
-      await members.add([`m${n}`]);
+      await members.addMany([`m${n}`]);
     });
     await each(count, async (n) => {
-      await contacts.remove(`u${n}`, `c${n}`);
-      await members.remove(`m${n}`);
+      await contacts.delete(`u${n}`, `c${n}`);
+      await members.delete(`m${n}`);
     });
     await contacts.clear("me");
   },
@@ -195,7 +195,7 @@ export const USES: Readonly<Record<string, Use>> = {
   "packed-tables": async ({ store }, count) => {
     const users = await PackedTable.open(store, "users", { age: uint8(), state: words([], { bits: 16 }) });
     await each(count, (n) => users.set(n * 100_000, { age: n, state: `s${n}` }));
-    await users.drop();
+    await users.clear();
   },
   places: async ({ store }, count) => {
     const places = new Places<{ country: string }>(store);
@@ -225,7 +225,7 @@ export const USES: Readonly<Record<string, Use>> = {
   },
   "rate-limits": async ({ store }, count) => {
     for (const algorithm of ["fixed", "sliding", "gcra"] as const) {
-      const limiter = new RateLimiter(store, algorithm, { limit: 5, windowMs: 1_000, algorithm });
+      const limiter = new RateLimits(store, { name: algorithm, rules: { limit: 5, windowMs: 1_000, algorithm } });
       await each(count, (n) => limiter.take(`u${n}`));
     }
   },

@@ -115,7 +115,7 @@ async function vote(loop: number): Promise<void> {
   const direction = weight === 0 ? "none" : weight > 0 ? "up" : "down";
   await attempt(
     { kind: "vote", article, user, weight },
-    async () => (await board.vote(article, user, direction)).outcome,
+    async () => (await board.vote(article, user, direction)).status,
   );
 }
 

@@ -103,7 +103,7 @@ export async function cartFaults(store: Store, carts: Carts, deeds: readonly Dee
   const found = new Map<string, number>();
   const faults: string[] = [];
   for (const owner of [...SHOPPERS, ...VISITORS]) {
-    for (const { item, quantity } of await carts.list(owner)) found.set(item, (found.get(item) ?? 0) + quantity);
+    for (const { item, quantity } of await carts.get(owner)) found.set(item, (found.get(item) ?? 0) + quantity);
   }
   for (const { act, answer } of ofKind(deeds, "put")) {
     const quantity = found.get(act.item) ?? 0;

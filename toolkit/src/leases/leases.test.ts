@@ -40,7 +40,7 @@ describeBackends("a process that computes for longer than its lease", (backend) 
   test("keeps its locks", async () => {
     const locks = new Locks(backend.store);
     const theirs = new Locks(await backend.open());
-    const leaseMs = backend.name === "embedded" ? 100 : 2_000;
+    const leaseMs = backend.name === "embedded" ? 1_000 : 2_000;
     const lease = await locks.acquire("busy", { leaseMs });
     if (backend.name === "embedded") {
       compute(2 * leaseMs);
@@ -171,7 +171,7 @@ describeBackends("a waiter", (backend) => {
     expect((await locks.inspect("late")).holders).toEqual([]);
     expect(await locks.acquire("late", { waitMs: 40_000 })).toBeNull();
     expect((await locks.inspect("late")).holders).toEqual([]);
-    expect(await locks.acquireAll(["late", "later"])).toBeNull();
+    expect(await locks.acquireMany(["late", "later"])).toBeNull();
     expect((await locks.inspect("later")).holders).toEqual([]);
     stepMs = 0;
     const lease = await locks.acquire("late");

@@ -71,7 +71,7 @@ async function adCases(store: Store, { ads: sample, pages }: Sample): Promise<Re
   await batches(sample.length, (nth) => {
     const { id, ...spec } = sample[nth]!;
     const budget = nth % 2 === 0 ? { dailyMicros: 1_000_000_000 } : {};
-    return ads.put(id, { ...spec, budget, ...(nth % 5 === 0 ? { cap: { views: 3, everyMs: 86_400_000 } } : {}) });
+    return ads.set(id, { ...spec, budget, ...(nth % 5 === 0 ? { cap: { views: 3, everyMs: 86_400_000 } } : {}) });
   });
   const request = (nth: number) => ({ locations: [`place ${nth % LOCATIONS}`], user: `user ${nth % 10_000}` });
   const withPage = (nth: number) => ({ ...request(nth), content: pages[nth % PAGES]! });
@@ -139,12 +139,12 @@ type Jobs = ReturnType<typeof sampleJobs>;
 
 async function jobCases(store: Store, { jobs, ten, twenty }: Jobs): Promise<Record<string, Op>> {
   const board = new JobSearch(store, "bench");
-  await batches(jobs.length, (nth) => board.put(`job ${nth}`, { requires: jobs[nth]! }));
+  await batches(jobs.length, (nth) => board.set(`job ${nth}`, { requires: jobs[nth]! }));
   return {
     "job searches, 10 skills": (nth) => board.search(ten[nth % 100]!),
     "job searches, 20 skills": (nth) => board.search(twenty[nth % 100]!),
     "job searches, 10 skills, one may be missing": (nth) => board.search(ten[nth % 100]!, { missing: 1 }),
-    "jobs changed": (nth) => board.put(`job ${nth % jobs.length}`, { requires: jobs[(nth * 7) % jobs.length]! }),
+    "jobs changed": (nth) => board.set(`job ${nth % jobs.length}`, { requires: jobs[(nth * 7) % jobs.length]! }),
   };
 }
 

@@ -31,7 +31,7 @@ async function ours(documents: readonly PackageText[], port: number, atOnce: num
   const index = new SearchIndex(store, `packages ${atOnce}`, {
     fields: { name: { type: "text" }, summary: { type: "text" }, relations: { type: "text" } },
   });
-  await index.putMany(documents.map(({ id, name, summary, relations }) => [id, { name, summary, relations }] as const));
+  await index.setMany(documents.map(({ id, name, summary, relations }) => [id, { name, summary, relations }] as const));
   const query = (kind: Kind, words: readonly string[]): string => {
     if (kind === "prefix") return `${words[0]}*`;
     return kind === "fuzzy" ? `${words[0]}~1` : words.join(kind === "or" ? " OR " : " ");

@@ -24,7 +24,7 @@ export async function addAudience(store: Store, author: string, name: string, co
 /** Resolves when the queue has nothing left to do: with how often that was asked. */
 export async function settled(social: Social, everyMs = 1): Promise<number> {
   for (let looks = 1; ; looks++) {
-    const { jobs } = await social.backlog();
+    const { jobs } = await social.stats();
     if (jobs.waiting + jobs.active + jobs.delayed === 0) return looks;
     await new Promise((resolve) => setTimeout(resolve, everyMs));
   }

@@ -135,7 +135,7 @@ async function withWork(
   act: (nth: number) => Promise<unknown>,
 ): Promise<Cost> {
   let looks = 0;
-  const asked = await meter.of(20, () => social.backlog());
+  const asked = await meter.of(20, () => social.stats());
   const cost = await meter.of(count, act, async () => {
     const worker = social.worker({ concurrency: 1 }).start();
     looks = await settled(social, 20);
@@ -171,11 +171,11 @@ async function measureActs(store: Store, social: Social, scale: number): Promise
     ids.push((await social.statuses.post("loved", TEXT))!),
   );
   const fewer = await withWork(meter, social, posts, () => social.statuses.post("user1", TEXT));
-  const fromAll = await withWork(meter, social, posts, (nth) => social.statuses.remove("loved", ids[nth]!));
+  const fromAll = await withWork(meter, social, posts, (nth) => social.statuses.delete("loved", ids[nth]!));
   const own: string[] = [];
   for (let nth = 0; nth < posts; nth++) own.push((await social.statuses.post("user1", TEXT))!);
   await settleAll(social);
-  const remove = await withWork(meter, social, posts, (nth) => social.statuses.remove("user1", own[nth]!));
+  const remove = await withWork(meter, social, posts, (nth) => social.statuses.delete("user1", own[nth]!));
   for (let at = 0; at < followers; at++) await store.call("DEL", `social:{warm${at}}:home`);
   const toCold = await withWork(meter, social, posts, () => social.statuses.post("loved", TEXT));
 

@@ -15,12 +15,12 @@ describeExample("ads", (served) => {
     const ann = await as(served(), "Ann");
     expect((await show(ann)).body).toEqual({ impression: null, candidates: [] });
     const made = await ann.send("POST", "/ads/ads", { id: "Shoes", ...AD, words: ["bicycle"], totalMicros: 1_000_000 });
-    expect(made.body).toEqual({ outcome: "added" });
+    expect(made.body).toEqual({ status: "added" });
     const shown = await show(ann);
     expect(shown.body.impression).toMatchObject({ ad: "Shoes", text: "Buy it.", words: ["bicycle"] });
     expect(sentBy(shown.trace)).toEqual(["ads.target", "PUBLISH"]);
     const { id } = shown.body.impression;
-    expect((await report(ann, id, "action")).body.code).toBe("NOT CLICKED");
+    expect((await report(ann, id, "action")).body.code).toBe("NOT_CLICKED");
     // Nobody clicks at once.
     await expect
       .poll(async () => (await report(ann, id, "click")).body, { timeout: 10_000 })
@@ -29,7 +29,7 @@ describeExample("ads", (served) => {
       code: "DUPLICATE",
       detail: "that was counted already",
     });
-    expect((await report(ann, id, "action")).body).toMatchObject({ outcome: "counted", chargedMicros: 0 });
+    expect((await report(ann, id, "action")).body).toMatchObject({ status: "counted", chargedMicros: 0 });
     expect((await report(ann, "0.nothing", "click")).status).toBe(409);
     expect(await adsOf(ann)).toMatchObject([
       {
@@ -50,7 +50,7 @@ describeExample("ads", (served) => {
     expect(await adsOf(ann)).toMatchObject([{ state: "paused" }]);
     await ann.send("POST", `${path}/state`, { paused: false });
     expect((await ann.send("POST", "/ads/ads", { id: "A/b ?", ...AD, locations: ["Tokyo"] })).body).toEqual({
-      outcome: "changed",
+      status: "changed",
     });
     expect((await show(ann)).body.impression).toBeNull();
     expect((await show(ann, "Tokyo")).body.impression).toMatchObject({ ad: "A/b ?" });

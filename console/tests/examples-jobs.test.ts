@@ -27,13 +27,13 @@ describeExample("jobs", (served) => {
     const { id } = (await ann.send("POST", "/jobs/jobs", JOB)).body;
     const found = await search(ben, [{ skill: "bread", level: 3 }, { skill: "CAKE" }]);
     expect(found.body).toMatchObject({ qualified: 1, nearMisses: 0, complete: true });
-    expect(found.body.matches).toMatchObject([{ job: { id, data: { title: "Baker", by: "Ann" } }, bonus: ["cake"] }]);
+    expect(found.body.items).toMatchObject([{ job: { id, data: { title: "Baker", by: "Ann" } }, bonus: ["cake"] }]);
     expect(sentBy(found.trace)).toEqual(["job-search.jobs"]);
     expect((await search(ben, [{ skill: "bread", level: 1 }])).body.qualified).toBe(0);
     expect((await ben.send("DELETE", `/jobs/jobs/${id}`)).body.code).toBe("NOT_YOURS");
     expect((await ann.send("DELETE", `/jobs/jobs/${id}`)).status).toBe(200);
     expect((await ann.send("DELETE", `/jobs/jobs/${id}`)).body.code).toBe("NO_JOB");
-    expect((await search(ben, [{ skill: "bread", level: 3 }])).body.matches).toEqual([]);
+    expect((await search(ben, [{ skill: "bread", level: 3 }])).body.items).toEqual([]);
   });
 
   test("who saves their skills is found for a job, until they do not want to be", async () => {
@@ -46,9 +46,9 @@ describeExample("jobs", (served) => {
       skills: [{ skill: "bread", level: 2, years: 1.5 }],
     });
     const { body } = await ann.get(`/jobs/jobs/${id}/candidates?missing=0`);
-    expect(body.matches).toMatchObject([{ candidate: { id: "Ben" }, qualified: true }]);
+    expect(body.items).toMatchObject([{ candidate: { id: "Ben" }, qualified: true }]);
     await ben.send("POST", "/jobs/me", { skills: [] });
-    expect((await ann.get(`/jobs/jobs/${id}/candidates`)).body.matches).toEqual([]);
+    expect((await ann.get(`/jobs/jobs/${id}/candidates`)).body.items).toEqual([]);
     expect((await ann.get("/jobs/jobs/none/candidates")).body.code).toBe("NO_JOB");
   });
 
@@ -62,17 +62,17 @@ describeExample("jobs", (served) => {
     let after: string | null = null;
     do {
       const { body } = await search(ann, skills, { missing: 2, ...(after !== null && { after }) });
-      all.push(...body.matches);
-      after = body.next;
+      all.push(...body.items);
+      after = body.cursor;
       if (after === null) expect(body.qualified + body.nearMisses).toBe(all.length);
     } while (after !== null);
     expect(new Set(all.map(({ job }) => job.id)).size).toBe(all.length);
     const lacking = all.map(({ missing }) => missing.length);
     expect(lacking).toEqual([...lacking].sort((a, b) => a - b));
-    const near: Match[] = (await search(ann, skills, { city: "Berlin", radiusKm: 50 })).body.matches;
+    const near: Match[] = (await search(ann, skills, { city: "Berlin", radiusKm: 50 })).body.items;
     expect(near.length).toBeGreaterThan(0);
     expect(Math.max(...near.map(({ distanceKm }) => distanceKm!))).toBeLessThan(50);
-    const remote = (await search(ann, skills, { place: "Remote" })).body.matches as { job: { places: string[] } }[];
+    const remote = (await search(ann, skills, { place: "Remote" })).body.items as { job: { places: string[] } }[];
     expect(remote.length).toBeGreaterThan(0);
     expect(remote.every(({ job }) => job.places.includes("remote"))).toBe(true);
     expect((await search(ann, skills, { city: "Atlantis" })).body.code).toBe("CITY");

@@ -29,12 +29,12 @@ describeExample("news", (served) => {
 
     const vote = (person: typeof ann, direction: string) =>
       person.send("POST", "/news/articles/article-1/vote", { direction });
-    expect((await vote(ben, "up")).body).toMatchObject({ outcome: "changed", up: 2, down: 0 });
+    expect((await vote(ben, "up")).body).toMatchObject({ status: "changed", up: 2, down: 0 });
     expect((await vote(ben, "down")).body).toMatchObject({ up: 1, down: 1 });
     const seen = await ben.get("/news/articles?by=score");
-    expect(seen.body).toMatchObject({ size: 1, next: null, articles: [{ id: "article-1", myVote: -1 }] });
+    expect(seen.body).toMatchObject({ size: 1, cursor: null, items: [{ id: "article-1", myVote: -1 }] });
     expect(sentBy(seen.trace)).toEqual(["voting.list", "ZCARD"]);
-    expect((await ann.get("/news/articles?by=score")).body.articles[0].myVote).toBe(1);
+    expect((await ann.get("/news/articles?by=score")).body.items[0].myVote).toBe(1);
     expect((await vote(ben, "none")).body).toMatchObject({ up: 1, down: 0 });
 
     expect((await ben.send("DELETE", "/news/articles/article-1")).body).toMatchObject({ code: "NOT_YOURS" });
@@ -68,9 +68,9 @@ describeExample("news", (served) => {
         const { body } = await ann.get(
           `/news/articles?limit=10&${query}${after && `&after=${encodeURIComponent(after)}`}`,
         );
-        found.push(...body.articles.map(({ id }: { id: string }) => id));
-        if (body.next === null) return found;
-        after = body.next;
+        found.push(...body.items.map(({ id }: { id: string }) => id));
+        if (body.cursor === null) return found;
+        after = body.cursor;
       }
     };
     const best = await ids("by=score");

@@ -43,10 +43,10 @@ describeExample("search", (served) => {
       );
     const put = (id: string, summary: string) =>
       ann.send("PUT", `/search/packages/${encodeURIComponent(id)}`, { name: id, summary, section: "misc" });
-    expect((await put("kettle", "Boils water")).body).toEqual({ outcome: "added" });
-    expect((await put("urn", "Boils much water, and water again")).body).toEqual({ outcome: "added" });
+    expect((await put("kettle", "Boils water")).body).toEqual({ status: "added" });
+    expect((await put("urn", "Boils much water, and water again")).body).toEqual({ status: "added" });
     expect(await find("boiling water")).toHaveLength(2);
-    expect((await put("kettle", "Sings")).body).toEqual({ outcome: "changed" });
+    expect((await put("kettle", "Sings")).body).toEqual({ status: "changed" });
     expect(await find("boils")).toEqual(["urn"]);
     await put("kettle", "Boils water");
     const votes = await Promise.all(Array.from({ length: 5 }, () => ann.send("POST", "/search/packages/kettle/vote")));

@@ -22,7 +22,7 @@ let posts = 0;
 const post = (person: Person, text: string) =>
   person.send("POST", "/social/statuses", { id: `request-${posts++}`, text });
 const home = async (person: Person): Promise<string[]> =>
-  (await person.get("/social/home")).body.statuses.map(({ text }: { text: string }) => text);
+  (await person.get("/social/home")).body.items.map(({ text }: { text: string }) => text);
 
 describeExample("social", (served) => {
   test("people sign up, follow, post, repost and delete", async () => {
@@ -63,7 +63,7 @@ describeExample("social", (served) => {
     await post(ben, "from ben");
     expect((await ann.send("POST", "/social/lists/+list1234/members", { login: "BEN" })).body.outcome).toBe("added");
     const { body } = await ann.get("/social/lists/+list1234/statuses");
-    expect(body.statuses).toMatchObject([{ text: "from ben", author: { login: "Ben" } }]);
+    expect(body.items).toMatchObject([{ text: "from ben", author: { login: "Ben" } }]);
     expect((await ben.get("/social/lists/+list1234")).body.code).toBe("NO_LIST");
     expect((await ben.send("POST", "/social/lists", { id: "+list1234", name: "Mine" })).status).toBe(409);
     expect((await ann.get("/social/me")).body.lists).toMatchObject([{ id: "+list1234", members: 1 }]);

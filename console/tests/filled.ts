@@ -117,8 +117,8 @@ async function fillLarge(store: Store): Promise<void> {
   const books = new SearchIndex(store, "books", {
     fields: { title: { type: "text" }, year: { type: "number" }, tags: { type: "tags" } },
   });
-  await books.put("sand", { title: "The walking dunes", year: 1998, tags: ["sand"] });
-  await books.put("tides", { title: "Tides and dunes", year: 2011 });
+  await books.set("sand", { title: "The walking dunes", year: 1998, tags: ["sand"] });
+  await books.set("tides", { title: "Tides and dunes", year: 2011 });
   // With so few followers an author is merged in at reading, once a worker has seen to it.
   const social = new Social(store, { pushBelow: 1 });
   for (const id of ["ann", "ben"]) await social.users.join(id, { id, name: id });
@@ -130,7 +130,7 @@ async function fillLarge(store: Store): Promise<void> {
   await social.timelines.home("ben");
   await social.statuses.post("ann", "hello");
   const worker = social.worker().start();
-  const merged = async () => (await social.timelineState("ben")).merged.length;
+  const merged = async () => (await social.inspectTimeline("ben")).merged.length;
   await vi.waitFor(async () => expect(await merged()).toBeGreaterThan(0), { timeout: 30_000 });
   await worker.stop();
 }

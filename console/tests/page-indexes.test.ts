@@ -30,10 +30,10 @@ describePages("the page of indexes", (_name, label, opened) => {
     const books = new SearchIndex(backend.store, "books", {
       fields: { title: { type: "text", weight: 2 }, year: { type: "number" } },
     });
-    await books.put(EVIL, { title: "The walking dunes", year: 1998 });
-    await books.put("tides", { title: "Tides and dunes", year: 2011 });
+    await books.set(EVIL, { title: "The walking dunes", year: 1998 });
+    await books.set("tides", { title: "Tides and dunes", year: 2011 });
     const own = analyser({ stem: { name: "whole", stem: (word) => word } });
-    await new SearchIndex(backend.store, "own", { fields: { text: { type: "text" } }, analyser: own }).put("a", {
+    await new SearchIndex(backend.store, "own", { fields: { text: { type: "text" } }, analyser: own }).set("a", {
       text: "x",
     });
     await row("books").waitFor();
@@ -54,7 +54,7 @@ describePages("the page of indexes", (_name, label, opened) => {
     await page.locator("dialog").getByRole("button", { name: "Remove them" }).click();
     await page.getByRole("heading", { name: "Indexes" }).waitFor();
     await row("books").waitFor({ state: "detached" });
-    expect(await books.size()).toBe(0);
+    expect(await books.count()).toBe(0);
   });
 
   test("an index whose analyser is somebody's own can be looked into all the same", async () => {

@@ -18,7 +18,7 @@ async function small(store: Store, options: { readonly queueShards?: number } = 
   const worker = social.worker().start();
   await social.timelines.home("ben");
   await social.statuses.post("ann", "hello");
-  await eventually(async () => (await social.timelineState("ben")).size).toBe(1);
+  await eventually(async () => (await social.inspectTimeline("ben")).size).toBe(1);
   await worker.stop();
   return social;
 }
@@ -46,7 +46,7 @@ describeBackends("timelines", { backends: ["embedded", "redis", "cluster"], audi
       expect((await look("+nobody")).body.code).toBe("NOBODY");
       const drop = { network: "social", subject: "ben" };
       expect((await served.send("POST", "/api/timelines/drop", drop)).body).toEqual({ dropped: true });
-      expect((await social.timelineState("ben")).state).toBe("cold");
+      expect((await social.inspectTimeline("ben")).state).toBe("cold");
       expect((await served.send("POST", "/api/timelines/retry", { network: "social" })).body).toEqual({ retried: 0 });
       expect((await served.send("POST", "/api/timelines/drop", { ...drop, subject: "{}" })).status).toBe(400);
     } finally {
@@ -96,7 +96,7 @@ describe.runIf(hasBrowser)("the page for timelines", () => {
     await page.getByRole("button", { name: "Drop timeline" }).click();
     await page.getByRole("button", { name: "Drop it" }).click();
     await page.locator("tr", { hasText: "Timeline" }).getByText("cold").waitFor();
-    expect((await social.timelineState("ben")).state).toBe("cold");
+    expect((await social.inspectTimeline("ben")).state).toBe("cold");
     await page.getByRole("searchbox").fill("nobody");
     await page.keyboard.press("Enter");
     await page.getByText("there is nobody with the login or the id nobody").waitFor();

@@ -31,8 +31,8 @@ export type AdView = Awaited<ReturnType<typeof adViews>>[number];
 
 async function adViews(context: Context) {
   const { people: ads } = networks(context);
-  const ids = await ads.list({ limit: MOST_ADS });
-  const [all, reports] = await Promise.all([ads.getMany(ids), ads.reports(ids)]);
+  const { items: ids } = await ads.list({ limit: MOST_ADS });
+  const [all, reports] = await Promise.all([ads.getMany(ids), ads.statsMany(ids)]);
   return all.flatMap((ad, nth) => {
     if (ad === null) return [];
     const { learned, data, ...rest } = ad;
@@ -63,7 +63,7 @@ interface NewAd {
   readonly cap?: number;
 }
 
-async function putAd(context: Context, ad: NewAd): Promise<{ outcome: string }> {
+async function putAd(context: Context, ad: NewAd): Promise<{ status: string }> {
   const { id, text, model, bidMicros, locations, words, dailyMicros, totalMicros, cap } = ad;
   const spec: AdSpec<Creative> = {
     model,
@@ -74,10 +74,10 @@ async function putAd(context: Context, ad: NewAd): Promise<{ outcome: string }> 
     ...(cap !== undefined && { cap: { views: cap, everyMs: 3_600_000 } }),
     data: { text, clicksOf1000: 30, actionsOf1000: 50 },
   };
-  const outcome = await networks(context).people.put(id.trim(), spec);
-  if (outcome === "full") throw new Problem(409, "FULL", `there are ${MOST_ADS} ads; remove one first`);
+  const { status } = await networks(context).people.set(id.trim(), spec);
+  if (status === "full") throw new Problem(409, "FULL", `there are ${MOST_ADS} ads; remove one first`);
   await announce(context.store, NAME, { type: "ad", id });
-  return { outcome };
+  return { status };
 }
 
 async function setState(context: Context, id: string, isPaused: boolean): Promise<void> {
@@ -87,7 +87,7 @@ async function setState(context: Context, id: string, isPaused: boolean): Promis
 }
 
 async function removeAd(context: Context, id: string): Promise<void> {
-  if (!(await networks(context).people.remove(id))) throw new Problem(404, "NO_AD", "there is no such ad");
+  if (!(await networks(context).people.delete(id))) throw new Problem(404, "NO_AD", "there is no such ad");
   await announce(context.store, NAME, { type: "ad", id });
 }
 
@@ -105,15 +105,16 @@ const REFUSALS: Readonly<Record<string, string>> = {
   duplicate: "that was counted already",
   soon: "nobody clicks that fast",
   late: "that was too long ago",
-  "not viewed": "nobody has seen it yet",
-  "not clicked": "nobody has clicked on it yet",
+  "not-viewed": "nobody has seen it yet",
+  "not-clicked": "nobody has clicked on it yet",
   removed: "the ad is not there any more",
   unknown: "there is no such impression",
 };
 
 async function report(context: Context, impression: string, kind: "click" | "action"): Promise<EventOutcome> {
   const outcome = await networks(context).people[kind](impression);
-  if (outcome.outcome === "refused") throw new Problem(409, outcome.why.toUpperCase(), REFUSALS[outcome.why]!);
+  if (outcome.status === "refused")
+    throw new Problem(409, outcome.reason.toUpperCase().replace("-", "_"), REFUSALS[outcome.reason]!);
   await announce(context.store, NAME, { type: kind });
   return outcome;
 }
@@ -151,7 +152,7 @@ async function sendCrowd(context: Context, visitors: number, from: number) {
       count.clicks++;
       const action = luck[1] < (shown.data?.actionsOf1000 ?? 0) ? await ads.action(shown.id) : null;
       if (action !== null) count.actions++;
-      for (const each of [click, action]) if (each?.outcome === "counted") count.chargedMicros += each.chargedMicros;
+      for (const each of [click, action]) if (each?.status === "counted") count.chargedMicros += each.chargedMicros;
     }),
   );
   const micros = Math.round((performance.now() - begin) * 1_000);
@@ -261,7 +262,7 @@ async function make(context: Context, progress: Progress): Promise<void> {
   await forEachOf(
     SAMPLE_ADS,
     async ({ id, spec }) => {
-      if ((await ads.get(id)) === null) await ads.put(id, spec);
+      if ((await ads.get(id)) === null) await ads.set(id, spec);
     },
     (done) => progress(done, SAMPLE_ADS.length),
   );

@@ -39,20 +39,24 @@ function optionsOf({ missing, place, city, radiusKm, after }: Wanted): SearchOpt
     limit: PAGE,
     ...(place !== undefined && place.trim() !== "" && { places: [place] }),
     ...(at !== undefined && { near: { ...at, radiusKm: radiusKm ?? 50 } }),
-    ...(after !== undefined && { after }),
+    ...(after !== undefined && { cursor: after }),
   };
 }
 
 async function mine(context: Context, visitor: string) {
   const board = boards(context);
-  const [me, jobs, candidates] = await Promise.all([board.getCandidate(visitor), board.size(), board.candidateCount()]);
+  const [me, jobs, candidates] = await Promise.all([
+    board.getCandidate(visitor),
+    board.count(),
+    board.countCandidates(),
+  ]);
   return { skills: me?.skills ?? [], isCandidate: me !== null, jobs, candidates, cities: Object.keys(CITIES) };
 }
 
 async function save(context: Context, visitor: string, skills: readonly Have[]): Promise<void> {
   const board = boards(context);
-  if (skills.length === 0) await board.removeCandidate(visitor);
-  else if ((await board.putCandidate(visitor, { skills })) === "full")
+  if (skills.length === 0) await board.deleteCandidate(visitor);
+  else if ((await board.setCandidate(visitor, { skills })) === "full")
     throw new Problem(409, "FULL", "there are too many candidates");
   await announce(context.store, NAME, { type: "candidate", id: visitor });
 }
@@ -68,7 +72,7 @@ interface NewJob {
 async function post(context: Context, by: string, { title, company, city, requires, optional }: NewJob) {
   const at = CITIES[city];
   const id = randomBytes(6).toString("base64url");
-  const outcome = await boards(context).put(id, {
+  const outcome = await boards(context).set(id, {
     requires,
     optional: optional.map((skill) => ({ skill })),
     places: [city],
@@ -85,7 +89,7 @@ async function take(context: Context, visitor: string, id: string): Promise<void
   const job = await board.get(id);
   if (job === null) throw new Problem(404, "NO_JOB", "there is no such job");
   if (job.data?.by !== visitor) throw new Problem(403, "NOT_YOURS", "only who posted a job can take it down");
-  await board.remove(id);
+  await board.delete(id);
   await announce(context.store, NAME, { type: "job", id });
 }
 
@@ -132,7 +136,7 @@ const ROUTES: readonly Route[] = [
         place: string({ maxLength: 60 }),
         city: string({ maxLength: 60, description: "Only near it." }),
         radiusKm: integer({ minimum: 1, maximum: 5_000 }),
-        after: string({ maxLength: 200, description: "`next` of the page before." }),
+        after: string({ maxLength: 200, description: "`cursor` of the page before." }),
       },
       ["place", "city", "radiusKm", "after"],
     ),
@@ -189,14 +193,14 @@ async function make(context: Context, progress: Progress): Promise<void> {
   const total = SAMPLE_JOBS.length + SAMPLE_CANDIDATES.length;
   await forEachOf(
     SAMPLE_JOBS,
-    ({ id, spec }) => board.put(id, spec),
+    ({ id, spec }) => board.set(id, spec),
     (done) => progress(done, total),
   );
   await forEachOf(
     SAMPLE_CANDIDATES,
     async ({ id, spec }) => {
       // Somebody may have taken the name of one of them.
-      if ((await board.getCandidate(id)) === null) await board.putCandidate(id, spec);
+      if ((await board.getCandidate(id)) === null) await board.setCandidate(id, spec);
     },
     (done) => progress(SAMPLE_JOBS.length + done, total),
   );

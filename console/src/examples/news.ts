@@ -97,12 +97,12 @@ const ROUTES: readonly Route[] = [
       {
         by: oneOf(["score", "time"]),
         group: GROUP,
-        after: string({ maxLength: 300, description: "`next` of the page before." }),
+        after: string({ maxLength: 300, description: "`cursor` of the page before." }),
         limit: integer({ default: 15, minimum: 1, maximum: 100 }),
       },
       ["group", "after"],
     ),
-    answers: "Articles, `next` for the next page or null, how many there are, and the groups.",
+    answers: "Articles, `cursor` for the next page or null, how many there are, and the groups.",
     run: (context, { query, request }) => list(context, visitorOf(request), query as Wanted),
   }),
   route({

@@ -82,8 +82,8 @@ async function vote(context: Context, id: string): Promise<{ votes: number }> {
     const found = await index.get(id);
     if (found === null) throw new Problem(404, "NO_PACKAGE", "there is no such package");
     const votes = (found.document.votes ?? 0) + 1;
-    const { outcome } = await index.patch(id, { votes }, { ifVersion: found.version });
-    if (outcome === "conflict") continue;
+    const { status } = await index.update(id, { votes }, { ifVersion: found.version });
+    if (status === "conflict") continue;
     await announce(context.store, EXAMPLE, { type: "changed", id });
     return { votes };
   }
@@ -91,7 +91,7 @@ async function vote(context: Context, id: string): Promise<{ votes: number }> {
 
 async function write(context: Context, id: string, text: { name: string; summary: string; section: string }) {
   const { name, summary, section } = text;
-  const { outcome } = await packages(context).put(id, {
+  const { status } = await packages(context).set(id, {
     name,
     title: name,
     summary,
@@ -99,11 +99,11 @@ async function write(context: Context, id: string, text: { name: string; summary
     size: summary.length,
   });
   await announce(context.store, EXAMPLE, { type: "changed", id });
-  return { outcome };
+  return { status };
 }
 
 async function remove(context: Context, id: string): Promise<void> {
-  if (!(await packages(context).remove(id))) throw new Problem(404, "NO_PACKAGE", "there is no such package");
+  if (!(await packages(context).delete(id))) throw new Problem(404, "NO_PACKAGE", "there is no such package");
   await announce(context.store, EXAMPLE, { type: "changed", id });
 }
 
@@ -188,11 +188,11 @@ async function make(context: Context, progress: Progress): Promise<void> {
   const index = packages(context);
   const { packages: texts } = await readCorpus();
   // Those that are there keep their votes: only what is missing is written.
-  if ((await index.size()) >= texts.length) return;
+  if ((await index.count()) >= texts.length) return;
   const known = new Set(await index.ids());
   const missing = texts.filter(({ id }) => !known.has(id));
   for (let at = 0; at < missing.length; at += AT_ONCE) {
-    await index.putMany(missing.slice(at, at + AT_ONCE).map((text) => [text.id, toDocument(text)] as const));
+    await index.setMany(missing.slice(at, at + AT_ONCE).map((text) => [text.id, toDocument(text)] as const));
     progress(texts.length - missing.length + Math.min(at + AT_ONCE, missing.length), texts.length);
   }
 }

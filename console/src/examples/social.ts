@@ -80,7 +80,7 @@ async function me(context: Context, visitor: string) {
     lists.of(user.id),
     follows.following(user.id, { limit: 1_000 }),
   ]);
-  return { user, total, counts, lists: own, following: following.users };
+  return { user, total, counts, lists: own, following: following.items };
 }
 
 async function signUp(context: Context, visitor: string, login: string, name: string) {
@@ -107,7 +107,7 @@ async function change(context: Context, user: User, { login, name }: { login?: s
 }
 
 async function leave(context: Context, user: User) {
-  await network(context).users.remove(user.id);
+  await network(context).users.delete(user.id);
   await context.store.call("ZREM", PEOPLE, user.id);
   await announce(context.store, NAME, { type: "people" });
 }
@@ -118,8 +118,8 @@ async function leave(context: Context, user: User) {
 async function people(context: Context, user: User) {
   const { users, follows } = network(context);
   const ids = (await context.store.call("ZREVRANGE", PEOPLE, 0, MOST_PEOPLE - 1)) as string[];
-  const [found, following] = await Promise.all([users.many(ids), follows.following(user.id, { limit: 1_000 })]);
-  const followed = new Set(following.users);
+  const [found, following] = await Promise.all([users.getMany(ids), follows.following(user.id, { limit: 1_000 })]);
+  const followed = new Set(following.items);
   const shown = ids.flatMap((id) => found.get(id) ?? []).filter(({ id }) => id !== user.id);
   const counts = await Promise.all(shown.map(({ id }) => follows.counts(id)));
   return { people: shown.map((each, at) => ({ ...each, ...counts[at]!, isFollowed: followed.has(each.id) })) };
@@ -130,7 +130,7 @@ async function person(context: Context, user: User, login: string) {
   const other = await named(context, login);
   const [counts, state, isFollowed, follower, muted, blocked] = await Promise.all([
     follows.counts(other.id),
-    network(context).authorState(other.id),
+    network(context).inspectAuthor(other.id),
     follows.isFollowing(user.id, other.id),
     follows.isFollowing(other.id, user.id),
     follows.muted(user.id, { limit: 1_000 }),
@@ -143,8 +143,8 @@ async function person(context: Context, user: User, login: string) {
     isMe: other.id === user.id,
     isFollowed,
     followsMe: follower,
-    isMuted: muted.users.includes(other.id),
-    isBlocked: blocked.users.includes(other.id),
+    isMuted: muted.items.includes(other.id),
+    isBlocked: blocked.items.includes(other.id),
   };
 }
 
@@ -179,13 +179,13 @@ async function ownList(context: Context, user: User, id: string) {
 async function members(context: Context, user: User, id: string) {
   const list = await ownList(context, user, id);
   const { lists, users } = network(context);
-  const found = await users.many((await lists.members(id, { limit: 1_000 })).users);
+  const found = await users.getMany((await lists.members(id, { limit: 1_000 })).items);
   return { list, members: [...found.values()] };
 }
 
 async function enlist(context: Context, user: User, id: string, login: string) {
   await ownList(context, user, id);
-  const outcome = await network(context).lists.add(id, (await named(context, login)).id);
+  const outcome = await network(context).lists.addMember(id, (await named(context, login)).id);
   if (outcome === "blocked") throw new Problem(409, "BLOCKED", "one of you blocks the other");
   return { outcome };
 }
@@ -201,7 +201,7 @@ async function post(context: Context, user: User, { id, text }: { readonly id: s
 /** A page without what is not there. */
 const pageOf = (query: { readonly before?: string }) => ({
   limit: SHOWN,
-  ...(query.before !== undefined && { before: query.before }),
+  ...(query.before !== undefined && { cursor: query.before }),
 });
 
 /** The component's own handler; the headers that every answer of the console has stay. */
@@ -295,7 +295,7 @@ const ROUTES: readonly Route[] = [
     group,
     summary: "A page of what those whom you follow have posted, and you.",
     query: BEFORE,
-    answers: "Statuses, the newest first, and `next` for the next page or null.",
+    answers: "Statuses, the newest first, and `cursor` for the next page or null.",
     run: async (context, input) => {
       const user = await mine(context, input);
       return network(context).timelines.home(user.id, { ...pageOf(input.query), own: true });
@@ -336,7 +336,7 @@ const ROUTES: readonly Route[] = [
     answers: "Nothing.",
     run: async (context, input) => {
       const user = await mine(context, input);
-      if (!(await network(context).statuses.remove(user.id, input.params.id))) {
+      if (!(await network(context).statuses.delete(user.id, input.params.id))) {
         throw new Problem(404, "NO_STATUS", "you have no such status");
       }
     },
@@ -381,7 +381,7 @@ const ROUTES: readonly Route[] = [
     answers: "Nothing.",
     run: async (context, input) => {
       await ownList(context, await mine(context, input), input.params.list);
-      await network(context).lists.remove(input.params.list);
+      await network(context).lists.delete(input.params.list);
     },
   }),
   route({
@@ -413,7 +413,7 @@ const ROUTES: readonly Route[] = [
     run: async (context, input) => {
       await ownList(context, await mine(context, input), input.params.list);
       const other = await named(context, input.params.login);
-      await network(context).lists.drop(input.params.list, other.id);
+      await network(context).lists.deleteMember(input.params.list, other.id);
     },
   }),
   route({
@@ -490,7 +490,7 @@ async function make(context: Context, progress: Progress): Promise<void> {
     1,
   );
   await lists.create(idOf(SAMPLE_LIST.owner), SAMPLE_LIST.name, { id: SAMPLE_LIST.id });
-  for (const login of SAMPLE_LIST.members) await lists.add(SAMPLE_LIST.id, idOf(login));
+  for (const login of SAMPLE_LIST.members) await lists.addMember(SAMPLE_LIST.id, idOf(login));
   await announce(context.store, NAME, { type: "people" });
 }
 

@@ -149,7 +149,11 @@ export const INDEX_ROUTES: readonly Route[] = [
     }),
     answers: "Words with the bytes of their lists; where the next page begins.",
     answer: object({ terms: array(TERM), next: nullable(string()) }),
-    run: async (context, { params, query }) => (await open(context, params.name)).index.terms(query),
+    run: async (context, { params, query: { after, ...rest } }) => {
+      const { index } = await open(context, params.name);
+      const { items, cursor } = await index.terms({ ...rest, ...(after !== "" && { cursor: after }) });
+      return { terms: items, next: cursor };
+    },
   }),
   route({
     method: "GET",

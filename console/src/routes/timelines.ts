@@ -82,7 +82,7 @@ async function list(context: Context) {
   const networks = await Promise.all(
     [...found].map(async ([prefix, shards]) => ({
       prefix,
-      ...(await networkOf(context, prefix, shards).backlog()),
+      ...(await networkOf(context, prefix, shards).stats()),
     })),
   );
   return { networks: networks.sort((a, b) => a.prefix.localeCompare(b.prefix)), complete };
@@ -94,17 +94,17 @@ async function look(context: Context, prefix: string, who: string) {
   if (who.startsWith("+")) {
     const found = await social.lists.get(who);
     if (found === null) throw new Problem(404, "NOBODY", `there is no list ${who}`);
-    return { subject: who, list: found, timeline: await social.timelineState(who) };
+    return { subject: who, list: found, timeline: await social.inspectTimeline(who) };
   }
   const byLogin = await social.users.byLogin(who.replace(/^@/, "")).catch(() => null);
   const user = byLogin ?? (await social.users.get(who).catch(() => null));
   if (user === null) throw new Problem(404, "NOBODY", `there is nobody with the login or the id ${who}`);
   const [counts, author, timeline] = await Promise.all([
     social.follows.counts(user.id),
-    social.authorState(user.id),
-    social.timelineState(user.id),
+    social.inspectAuthor(user.id),
+    social.inspectTimeline(user.id),
   ]);
-  const merged = await social.users.many(timeline.merged);
+  const merged = await social.users.getMany(timeline.merged);
   return {
     subject: user.id,
     user,
@@ -143,7 +143,7 @@ export const TIMELINE_ROUTES: readonly Route[] = [
     answers: "Whether there was one.",
     answer: object({ dropped: boolean() }),
     run: async (context, { body }) => ({
-      dropped: await (await networkNamed(context, body.network)).dropTimeline(body.subject),
+      dropped: await (await networkNamed(context, body.network)).deleteTimeline(body.subject),
     }),
   }),
   route({

@@ -10,7 +10,7 @@ describeBackends("a page by score", (backend) => {
     const pages: string[][] = [];
     let cursor: string | null | undefined;
     do {
-      const page = await pageByScore(backend.store, "z", { limit, cursor });
+      const page = await pageByScore(backend.store, "z", { limit, cursor: cursor ?? undefined });
       pages.push([...page.items]);
       cursor = page.cursor;
       await meanwhile();

@@ -7,9 +7,9 @@ import { expect, test } from "vitest";
 const SAID: Record<string, string[]> = {
   "ads.ts": [
     "shoes [ 'marathon', 'running' ] Run faster.",
-    "{ outcome: 'counted', chargedMicros: 250000 }",
-    "{ outcome: 'counted', chargedMicros: 250000 }",
-    "{ outcome: 'refused', why: 'duplicate' }",
+    "{ status: 'counted', chargedMicros: 250000 }",
+    "{ status: 'counted', chargedMicros: 250000 }",
+    "{ status: 'refused', reason: 'duplicate' }",
     "soap",
     "soap",
     "undefined",

@@ -6,7 +6,7 @@ const db = await open(process.env.STORE ?? "memory:");
 const ads = new Ads<{ text: string }>(db, "site", { explore: "off", minClickMs: 0 });
 
 // Money is in millionths: 250 000 are a quarter.
-await ads.put("shoes", {
+await ads.set("shoes", {
   model: "cpc",
   bidMicros: 250_000,
   locations: ["US", "CA"],
@@ -14,7 +14,7 @@ await ads.put("shoes", {
   budget: { dailyMicros: 500_000, pacing: "asap" },
   data: { text: "Run faster." },
 });
-await ads.put("soap", { model: "cpm", bidMicros: 100_000, cap: { views: 2, everyMs: 86_400_000 } });
+await ads.set("soap", { model: "cpm", bidMicros: 100_000, cap: { views: 2, everyMs: 86_400_000 } });
 
 // Chosen and paid for in one step; `viewed` counts the view as well.
 const page = "A marathon is run by people who like running.";

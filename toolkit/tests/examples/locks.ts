@@ -24,7 +24,7 @@ console.log("writer", await locks.acquire("report", { waitMs: 0 }));
 for (const reader of readers) await reader?.release();
 
 // Several at once, without ever waiting for each other in a circle.
-const both = await locks.acquireAll(["account:1", "account:2"], { waitMs: 2_000 });
+const both = await locks.acquireMany(["account:1", "account:2"], { waitMs: 2_000 });
 await both?.release();
 
 // Handed to another process: the handle is text.

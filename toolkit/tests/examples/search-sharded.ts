@@ -7,11 +7,11 @@ const places = ["notes 0", "notes 1", "notes 2"].map((name) => ({ store: db, nam
 const options = { fields: { text: { type: "text", store: true } } } as const;
 
 const two = new ShardedSearch(places.slice(0, 2), options);
-await two.putMany(
+await two.setMany(
   Array.from({ length: 100 }, (_, nth) => [`note ${nth}`, { text: `Note number ${nth}, like any other` }]),
 );
 console.log(
-  await two.size(),
+  await two.count(),
   (await two.search("number 42")).hits.map(({ id }) => id),
 );
 
@@ -21,7 +21,7 @@ const moved = await growing.move();
 const three = new ShardedSearch(places, options);
 console.log(
   moved > 0,
-  await three.size(),
+  await three.count(),
   (await three.search("number 42")).hits.map(({ id }) => id),
 );
 await db.close();

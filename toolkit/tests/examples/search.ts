@@ -14,8 +14,8 @@ const books = new SearchIndex(db, "books", {
 });
 
 // Putting a document again is changing it; the same content again changes nothing. Many go in fast.
-await books.put("dunes", { title: "The walking dunes", about: "How sand travels", subjects: ["deserts"], year: 1998 });
-await books.putMany([
+await books.set("dunes", { title: "The walking dunes", about: "How sand travels", subjects: ["deserts"], year: 1998 });
+await books.setMany([
   [
     "tides",
     { title: "Tides", about: "Why the sea is walking up the shore", subjects: ["sea"], year: 2011, author: "Ann" },
@@ -52,13 +52,13 @@ const { count, hits, facets } = await books.search("sea", {
 console.log(count, hits[0]?.snippets?.about, facets.subjects);
 
 // Votes and age count beside the words; changing them does not touch the words.
-await books.patch("dunes", { votes: 100 });
+await books.update("dunes", { votes: 100 });
 const ranked = await books.search("walk", { rank: { relevance: 1, votes: 0.1 } });
 console.log(ranked.hits.map(({ id, score }) => `${id} ${score.toFixed(1)}`));
 
 // A kept answer is paged as it was, whatever happens to the index.
 const kept = await books.search("*", { sort: "year", limit: 2, cacheMs: 60_000 });
-await books.remove("salt");
+await books.delete("salt");
 console.log((await books.page(kept.id!, { offset: 2 }))?.hits.map(({ id }) => id));
 
 // What people type is never an error.

@@ -2,7 +2,7 @@ import { open } from "cinnabar";
 import { Sessions } from "cinnabar/sessions";
 
 const db = await open(process.env.STORE ?? "memory:");
-const sessions = new Sessions(db, { idleMs: 14 * 86_400_000, absoluteMs: 90 * 86_400_000, maxLive: 10_000_000 });
+const sessions = new Sessions(db, { idleMs: 14 * 86_400_000, ttlMs: 90 * 86_400_000, maxLive: 10_000_000 });
 
 // Somebody who has not signed in. The token goes to the client; the store keeps only what its secret hashes to.
 const visitor = await sessions.create({ data: { theme: "dark" } });

@@ -20,18 +20,18 @@ const second = await social.statuses.post(ada, "second");
 console.log(await social.follows.counts(ada));
 
 const show = async (): Promise<void> => {
-  const { statuses, next } = await social.timelines.home(bob, { limit: 10 });
+  const { items: statuses, cursor: next } = await social.timelines.home(bob, { limit: 10 });
   console.log(statuses.map(({ author, text }) => `${author.login}: ${text}`).join(", "), next);
 };
 await show();
-await social.statuses.remove(ada, second!); // nobody sees it from here on
+await social.statuses.delete(ada, second!); // nobody sees it from here on
 await show();
 
 // A list has a timeline of its own; being in one is not being followed.
 const list = await social.lists.create(eve, "scientists");
 if (typeof list !== "string") {
-  await social.lists.add(list.id, ada);
-  console.log((await social.timelines.list(list.id, { viewer: eve })).statuses.length, "in the list");
+  await social.lists.addMember(list.id, ada);
+  console.log((await social.timelines.list(list.id, { viewer: eve })).items.length, "in the list");
 }
 console.log(await social.follows.block(ada, bob), await social.follows.follow(bob, ada));
 

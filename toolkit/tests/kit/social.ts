@@ -15,7 +15,7 @@ export async function quiet(social: Social): Promise<void> {
   await expect
     .poll(
       async () => {
-        const { jobs, open } = await social.backlog();
+        const { jobs, open } = await social.stats();
         return jobs.waiting + jobs.active + jobs.delayed + open;
       },
       { timeout: 20_000, interval: 2 },
@@ -23,7 +23,7 @@ export async function quiet(social: Social): Promise<void> {
     .toBe(0);
 }
 
-export const texts = ({ statuses }: StatusPage): string[] => statuses.map(({ text }) => text);
+export const texts = ({ items: statuses }: StatusPage): string[] => statuses.map(({ text }) => text);
 
 /** What was posted, as it should be seen: two statuses may be of the same moment, and then it is the ids that order them. */
 export class Posted {
@@ -80,7 +80,7 @@ export function socialSuite(backend: Backend): SocialSuite {
         else await social.timelines.home(subject);
       }
       await quiet(social);
-      for (const subject of subjects) expect((await social.timelineState(subject)).state).toBe("warm");
+      for (const subject of subjects) expect((await social.inspectTimeline(subject)).state).toBe("warm");
     },
   };
 }

@@ -51,10 +51,10 @@ type Actions = ReturnType<typeof useActions>;
 const MODELS: Readonly<Record<string, string>> = { cpm: "for 1 000 views", cpc: "a click", cpa: "an action" };
 const WHY: Readonly<Record<string, string>> = {
   budget: "its budget is used up",
-  "daily budget": "today's budget is used up",
+  "daily-budget": "today's budget is used up",
   pace: "it is ahead of its pace",
   cap: "you have seen it often enough",
-  "no user": "nobody to count its views for",
+  "no-user": "nobody to count its views for",
   excluded: "not wanted here",
 };
 
@@ -111,11 +111,11 @@ function Candidates({ candidates, chosen }: { candidates: readonly Candidate[]; 
         {
           title: "Considered",
           wide: true,
-          cell: ({ ad, why, bonusMicros }) => (
+          cell: ({ ad, reason, bonusMicros }) => (
             <>
               {ad === chosen ? <b>{ad}</b> : ad}
-              {why !== null && <div class="dim">{WHY[why]}</div>}
-              {why === null && bonusMicros !== 0 && <div class="dim">{euros(bonusMicros)} for its words</div>}
+              {reason !== null && <div class="dim">{WHY[reason]}</div>}
+              {reason === null && bonusMicros !== 0 && <div class="dim">{euros(bonusMicros)} for its words</div>}
             </>
           ),
         },

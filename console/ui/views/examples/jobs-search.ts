@@ -57,6 +57,6 @@ export function useFound(skills: readonly Skill[] | null): Found {
     want: (change) => setWanted({ ...wanted, ...change }),
     canGoBack: behind.length > 0,
     back: () => setBehind(behind.slice(0, -1)),
-    forward: () => state.data?.next && setBehind([...behind, state.data.next]),
+    forward: () => state.data?.cursor && setBehind([...behind, state.data.cursor]),
   };
 }

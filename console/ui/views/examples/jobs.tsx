@@ -35,7 +35,7 @@ function CandidatesDialog({ of, close }: { of: Match; close: () => void }) {
     <Dialog title={`Who fits “${of.job.data?.title}”`} close={close}>
       <div class="jobs-candidates">
         <States of={loaded}>
-          {({ matches, qualified, nearMisses }) => (
+          {({ items: matches, qualified, nearMisses }) => (
             <>
               <p class="dim" role="status">
                 {qualified} qualified, {nearMisses} nearly
@@ -149,7 +149,7 @@ function Results({
   return (
     <>
       <States of={found}>
-        {({ matches, qualified, nearMisses, examined }) => (
+        {({ items: matches, qualified, nearMisses, examined }) => (
           <>
             <p class="dim" role="status">
               {qualified} qualified, {nearMisses} nearly; {examined} of {jobs} jobs were looked at
@@ -175,7 +175,7 @@ function Results({
         <button type="button" disabled={!found.canGoBack} onClick={found.back}>
           Previous
         </button>
-        <button type="button" disabled={found.data?.next == null} onClick={found.forward}>
+        <button type="button" disabled={found.data?.cursor == null} onClick={found.forward}>
           Next
         </button>
       </div>

@@ -17,8 +17,8 @@ const API = "/api/examples/news";
 type Shown = Omit<ArticleSeen, "postedAt" | "closesAt"> & { readonly postedAt: string; readonly closesAt: string };
 
 interface Page {
-  readonly articles: readonly Shown[];
-  readonly next: string | null;
+  readonly items: readonly Shown[];
+  readonly cursor: string | null;
   readonly size: number;
   readonly groups: readonly string[];
 }
@@ -258,7 +258,7 @@ export function News() {
       {voting.view}
       <div class="news-list">
         <States of={loaded}>
-          {({ articles, next, size }) =>
+          {({ items: articles, cursor: next, size }) =>
             articles.length === 0 && behind.length === 0 ? (
               size === 0 ? (
                 <NothingYet title="No news yet.">Post the first article, or take some to vote on.</NothingYet>

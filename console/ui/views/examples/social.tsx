@@ -29,8 +29,8 @@ type Shown = Omit<Status, "at" | "author" | "repostedBy"> & {
 };
 
 interface Page {
-  readonly statuses: readonly Shown[];
-  readonly next: string | null;
+  readonly items: readonly Shown[];
+  readonly cursor: string | null;
 }
 
 function Composer({ posted, fresh, refresh }: { posted: () => void; fresh: number; refresh: () => void }) {
@@ -134,7 +134,7 @@ function Timeline(props: { path: string; me: Account; turn: number; empty: strin
     <div class="social-timeline">
       {actions.view}
       <States of={loaded}>
-        {({ statuses, next }) =>
+        {({ items: statuses, cursor: next }) =>
           statuses.length === 0 && behind.length === 0 ? (
             <div class="state">
               <strong>Nothing yet.</strong>

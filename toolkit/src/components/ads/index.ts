@@ -15,6 +15,7 @@ import { randomToken } from "../../base/clock.ts";
 import { type Codec, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import { callback, choice, defineOptions, number, prefix, text, whole } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import { adKey, allKey, impressionKey, openKey, reportKey, shardBase, userKey } from "./keys.ts";
 import { DAY_MS } from "./lua.ts";
@@ -25,12 +26,13 @@ import type {
   Ad,
   AdSpec,
   AdsOptions,
-  DayReport,
+  DayStats,
   EventOutcome,
   Explained,
   Impression,
   Model,
   Refusal,
+  SetOutcome,
   TargetRequest,
 } from "./types.ts";
 import { pageWords } from "./words.ts";
@@ -40,12 +42,13 @@ export type {
   AdSpec,
   AdsOptions,
   Candidate,
-  DayReport,
+  DayStats,
   EventOutcome,
   Explained,
   Impression,
   Model,
   Refusal,
+  SetOutcome,
   TargetRequest,
 } from "./types.ts";
 
@@ -93,10 +96,7 @@ const OPTIONS = defineOptions<AdsOptions>("Ads", {
   maxOpen: whole(1),
 });
 
-const LIST_OPTIONS = defineOptions<{ readonly limit?: number; readonly after?: string }>("Ads.list", {
-  limit: whole(1, 10_000),
-  after: text,
-});
+const LIST_OPTIONS = defineOptions<PageOptions>("Ads.list", pageChecks(10_000));
 
 /** Of views, clicks and actions. */
 const EVENT_OPTIONS = defineOptions<{ readonly id?: string }>("Ads.view", {
@@ -138,13 +138,13 @@ export class Ads<T = unknown> {
   // ---------------------------------------------------------------------------------------------- ads
 
   /** Adds an ad, or changes what it is; what it has spent and learned stays. "full": there are `maxAds`. */
-  async put(id: string, spec: AdSpec<T>): Promise<"added" | "changed" | "full"> {
+  async set(id: string, spec: AdSpec<T>): Promise<SetOutcome> {
     word("id", id, 256);
     const fields = fieldsOf(spec, this.#codec);
     const base = this.#baseOf(id);
     const keys = { ad: adKey(base, id), ads: allKey(base) };
     const outcome = await this.#store.run(put, { ...keys, ...this.#at(base), ...fields, id, maxAds: this.#maxAds });
-    return outcome === 1 ? "added" : outcome === 0 ? "changed" : "full";
+    return { status: outcome === 1 ? "added" : outcome === 0 ? "changed" : "full" };
   }
 
   /** Takes an ad out of the running; what it has shown is still counted and charged. False if there is none. */
@@ -162,7 +162,7 @@ export class Ads<T = unknown> {
   }
 
   /** Removes an ad with its report. False if there was none. */
-  async remove(id: string): Promise<boolean> {
+  async delete(id: string): Promise<boolean> {
     const base = this.#baseOf(word("id", id, 256));
     const keys = { ad: adKey(base, id), ads: allKey(base), report: reportKey(base, id) };
     return this.#store.run(remove, { ...keys, ...this.#at(base), id });
@@ -188,29 +188,30 @@ export class Ads<T = unknown> {
     return { ad: adKey(base, id), ...this.#at(base), id };
   }
 
-  /** Names of ads, in their order; those behind `after`. */
-  async list(options: { readonly limit?: number; readonly after?: string } = {}): Promise<string[]> {
+  /** The ids of the ads, in their order as bytes. */
+  async list(options: PageOptions = {}): Promise<Page<string>> {
     LIST_OPTIONS.check(options);
-    const limit = options.limit ?? 100;
-    const from = options.after === undefined ? "-" : `(${options.after}`;
+    const { limit = 100, cursor } = options;
+    const from = cursor === undefined ? "-" : `(${cursor}`;
     const pages = await this.#store.pipeline(
-      this.#bases.map((base) => ["ZRANGEBYLEX", allKey(base), from, "+", "LIMIT", 0, limit]),
+      this.#bases.map((base) => ["ZRANGEBYLEX", allKey(base), from, "+", "LIMIT", 0, limit + 1]),
     );
     const ids = pages.flatMap((page) => {
       if (page instanceof Error) throw page;
       return page as string[];
     });
-    return ids.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))).slice(0, limit);
+    ids.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
+    return { items: ids.slice(0, limit), cursor: ids.length > limit ? ids[limit - 1]! : null };
   }
 
   /** What happened with an ad day by day, the latest first; days without anything are left out. Null if there is no such ad. */
-  async report(id: string): Promise<DayReport[] | null> {
-    const [report] = await this.reports([id]);
+  async stats(id: string): Promise<DayStats[] | null> {
+    const [report] = await this.statsMany([id]);
     return report!;
   }
 
   /** The same of many, in one round trip. */
-  async reports(ids: readonly string[]): Promise<(DayReport[] | null)[]> {
+  async statsMany(ids: readonly string[]): Promise<(DayStats[] | null)[]> {
     const answers = await this.#store.pipeline(
       ids.flatMap((id) => {
         const base = this.#baseOf(word("id", id, 256));
@@ -335,16 +336,16 @@ export class Ads<T = unknown> {
     word("impression", impression, 256);
     const [shard, impressionId] = split(impression);
     const base = this.#bases[shard];
-    if (base === undefined || impressionId === "") return { outcome: "refused", why: "unknown" };
-    const [outcome, said] = await this.#store.run(record, {
+    if (base === undefined || impressionId === "") return { status: "refused", reason: "unknown" };
+    const [status, said] = await this.#store.run(record, {
       ...this.#at(base),
       impression: impressionKey(base, impressionId),
       impressionId,
       kind,
       token: word("id", id, 128),
     });
-    if (outcome === "counted") return { outcome, chargedMicros: Number(said) };
-    return { outcome: "refused", why: said as Refusal };
+    if (status === "counted") return { status, chargedMicros: Number(said) };
+    return { status: "refused", reason: said as Refusal };
   }
 
   /** Ends impressions whose time is over and gives back what they reserve; targeting does it too, a few with each call. */

@@ -72,7 +72,7 @@ describeBackends("what ads learn", { audit: "tags" }, (backend) => {
       const bidMicros = { cpm: 30_000_000, cpc: 300_000 + nth, cpa: 700_000 + nth }[model];
       const spec = { model, bidMicros, words };
       naive.specs.set(`ad ${nth}`, spec);
-      await ads.put(`ad ${nth}`, spec);
+      await ads.set(`ad ${nth}`, spec);
     }
     for (let nth = 0; nth < 120; nth++) {
       const page = WORDS.filter(() => random() < 0.6);
@@ -80,7 +80,7 @@ describeBackends("what ads learn", { audit: "tags" }, (backend) => {
       const { impression, candidates } = await ads.explain({ content: page.join(" "), exclude });
       expect(candidates.length).toBe(8);
       let best: { ad: string; value: number } | undefined;
-      for (const { ad, ecpmMicros, bonusMicros, why } of candidates) {
+      for (const { ad, ecpmMicros, bonusMicros, reason: why } of candidates) {
         const { ecpm, bonus } = naive.value(ad, page);
         expect(ecpmMicros / ecpm).toBeCloseTo(1, 5);
         expect(bonusMicros / 1_000).toBeCloseTo(bonus / 1_000, 1);
@@ -113,7 +113,7 @@ describeBackends("what ads learn", { audit: "tags" }, (backend) => {
 
   test("fades", async () => {
     const ads = new Ads(backend.store, "site", { ...OPTIONS, halfLifeMs: 5 });
-    await ads.put("ad", { model: "cpc", bidMicros: 1_000_000, words: ["redis"] });
+    await ads.set("ad", { model: "cpc", bidMicros: 1_000_000, words: ["redis"] });
     const { id } = (await ads.target({ content: "redis", viewed: true }))!;
     await ads.click(id);
     await expect.poll(async () => (await ads.get("ad"))!.learned.clicks, { timeout: 10_000 }).toBeLessThan(0.00001);
@@ -121,12 +121,12 @@ describeBackends("what ads learn", { audit: "tags" }, (backend) => {
     expect(learned.views).toBeLessThan(0.00001);
     // What is left is what is believed of a new one.
     expect(learned.ecpmMicros / 1_000_000).toBeCloseTo(1, 2);
-    expect((await ads.report("ad"))![0]).toMatchObject({ views: 1, clicks: 1 });
+    expect((await ads.stats("ad"))![0]).toMatchObject({ views: 1, clicks: 1 });
   });
 
   test("decides by the caller's seed: the same again, and over many as what is known has it", async () => {
     const ads = new Ads(backend.store, "site", { ...OPTIONS, explore: "thompson" });
-    await ads.put("ad", { model: "cpc", bidMicros: 1_000 });
+    await ads.set("ad", { model: "cpc", bidMicros: 1_000 });
     for (let nth = 0; nth < 10; nth++) {
       const { id } = (await ads.target({ viewed: true }))!;
       if (nth % 2 === 0) await ads.click(id);
@@ -166,7 +166,7 @@ describeBackends("ads that learn", { backends: ["embedded"], flush: "test" }, (b
       ["best", 0.12],
       ["middling", 0.05],
     ]);
-    for (const ad of rates.keys()) await ads.put(ad, { model: "cpc", bidMicros: 1_000 });
+    for (const ad of rates.keys()) await ads.set(ad, { model: "cpc", bidMicros: 1_000 });
     const late = await simulate(ads, rates, 1_200);
     expect(late.get("best")).toBeGreaterThan(230);
   });
@@ -174,14 +174,14 @@ describeBackends("ads that learn", { backends: ["embedded"], flush: "test" }, (b
   test("find a good one among many more than are looked at in one call", async () => {
     const ads = new Ads(backend.store, "site", { ...OPTIONS, explore: "thompson", candidates: 10 });
     const rates = new Map(Array.from({ length: 150 }, (_, nth) => [`ad ${nth}`, nth === 120 ? 0.3 : 0.01]));
-    for (const ad of rates.keys()) await ads.put(ad, { model: "cpc", bidMicros: 1_000 });
+    for (const ad of rates.keys()) await ads.set(ad, { model: "cpc", bidMicros: 1_000 });
     const late = await simulate(ads, rates, 2_000);
     expect(late.get("ad 120") ?? 0).toBeGreaterThan(250);
   });
 
   test("a call looks at a bounded number of ads, however many there are", async () => {
     const ads = new Ads(backend.store, "site", { ...OPTIONS, candidates: 10 });
-    for (let nth = 0; nth < 200; nth++) await ads.put(`ad ${nth}`, { model: "cpc", bidMicros: 1_000 + nth });
+    for (let nth = 0; nth < 200; nth++) await ads.set(`ad ${nth}`, { model: "cpc", bidMicros: 1_000 + nth });
     const looked: Candidate[][] = [];
     for (let seed = 0; seed < 20; seed++) looked.push([...(await ads.explain({ seed: seed * 7919 })).candidates]);
     // Ten, and two from anywhere.

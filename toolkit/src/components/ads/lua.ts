@@ -162,7 +162,7 @@ local function lacks(ad, need)
   if ad.total and (ad.spent + taken > ad.total or ad.spent + ad.price > ad.total) then return "budget", "+inf" end
   if not ad.daily then return nil end
   local tomorrow = todayBegan + ${DAY_MS}
-  if ad.spentToday + taken > ad.daily or ad.spentToday + ad.price > ad.daily then return "daily budget", tomorrow end
+  if ad.spentToday + taken > ad.daily or ad.spentToday + ad.price > ad.daily then return "daily-budget", tomorrow end
   if not ad.even then return nil end
   local share = (ad.spentToday + taken) / ad.daily
   if share <= (now - todayBegan + burstMs) / ${DAY_MS} then return nil end

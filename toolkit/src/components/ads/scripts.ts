@@ -105,7 +105,7 @@ export const target = defineScript({
       local why, again = lacks(ad, ad.need)
       if why then tired[#tired + 1] = {id, again}
       elseif unwanted[id] then why = "excluded"
-      elseif ad.capViews > 0 and user == "" then why = "no user"
+      elseif ad.capViews > 0 and user == "" then why = "no-user"
       elseif isCapped(ad.capViews, ad.capMs, times, isCrowded) then why = "cap" end
       if not why then
         local drawn = ad.mean
@@ -237,12 +237,12 @@ export const record = defineScript({
     if was[6] then return refused("late") end
     local from, lasts = tonumber(was[3]), viewMs
     if kind == "clicks" then
-      if not was[4] then return refused("not viewed") end
+      if not was[4] then return refused("not-viewed") end
       from, lasts = tonumber(was[4]), clickMs
       -- Viewed in the future: the server's clock was put back, and how soon it is nobody knows.
       if from <= now and now - from < minClickMs then return refused("soon") end
     elseif kind == "actions" then
-      if not was[5] then return refused("not clicked") end
+      if not was[5] then return refused("not-clicked") end
       from, lasts = tonumber(was[5]), actionMs
     end
     if now - from > lasts then return refused("late") end

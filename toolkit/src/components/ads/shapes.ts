@@ -3,7 +3,7 @@ import { integer, oneOf, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import { DAY_MS } from "./lua.ts";
-import type { Ad, AdSpec, Candidate, DayReport, Model } from "./types.ts";
+import type { Ad, AdSpec, Candidate, DayStats, Model } from "./types.ts";
 import { adWords } from "./words.ts";
 
 /** A thousand million of the currency: sums stay far below 2^53. */
@@ -112,11 +112,11 @@ export function toCandidates(found: readonly (readonly string[])[]): Candidate[]
     ecpmMicros: Number(ecpm),
     bonusMicros: Number(bonus),
     valueMicros: value === "" ? null : Number(value),
-    why: why === "" ? null : (why as Candidate["why"]),
+    reason: why === "" ? null : (why as Candidate["reason"]),
   }));
 }
 
-export function toReport(flat: readonly string[], dayStartMs: number): DayReport[] {
+export function toReport(flat: readonly string[], dayStartMs: number): DayStats[] {
   const days = new Map<number, Record<string, number>>();
   for (const [field, count] of pairs(flat)) {
     const at = field.indexOf(":");

@@ -91,7 +91,7 @@ export interface Candidate {
   readonly bonusMicros: number;
   /** Null if it was out of the question. */
   readonly valueMicros: number | null;
-  readonly why: "budget" | "daily budget" | "pace" | "excluded" | "no user" | "cap" | null;
+  readonly reason: "budget" | "daily-budget" | "pace" | "excluded" | "no-user" | "cap" | null;
 }
 
 export interface Explained<T> {
@@ -99,13 +99,18 @@ export interface Explained<T> {
   readonly candidates: readonly Candidate[];
 }
 
-export type Refusal = "unknown" | "removed" | "duplicate" | "late" | "soon" | "not viewed" | "not clicked";
+export type Refusal = "unknown" | "removed" | "duplicate" | "late" | "soon" | "not-viewed" | "not-clicked";
 
 export type EventOutcome =
-  | { readonly outcome: "counted"; readonly chargedMicros: number }
-  | { readonly outcome: "refused"; readonly why: Refusal };
+  | { readonly status: "counted"; readonly chargedMicros: number }
+  | { readonly status: "refused"; readonly reason: Refusal };
 
-export interface DayReport {
+export interface SetOutcome {
+  /** "full": there are `maxAds`, and this would be one more. */
+  readonly status: "added" | "changed" | "full";
+}
+
+export interface DayStats {
   /** The day's first moment. */
   readonly day: Date;
   readonly chosen: number;

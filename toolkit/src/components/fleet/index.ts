@@ -443,7 +443,7 @@ export class Fleet {
   }
 
   /** Forgets a component; its keys stay where they are. */
-  async forget(component: string): Promise<void> {
+  async delete(component: string): Promise<void> {
     await this.#change(`forget ${component}`, (layout) => {
       if (!(component in layout.components)) return null;
       const { [component]: _, ...components } = layout.components;

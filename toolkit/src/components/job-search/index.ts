@@ -107,7 +107,7 @@ const SEARCH_OPTIONS = defineOptions<SearchOptions>("JobSearch.search", {
   places: listOf(text),
   near: object,
   limit: whole(1, 1_000),
-  after: text,
+  cursor: text,
 });
 
 export class JobSearch<J = unknown, C = unknown> {
@@ -138,7 +138,7 @@ export class JobSearch<J = unknown, C = unknown> {
   // ---------------------------------------------------------------------------------------------- jobs
 
   /** Adds a job, or changes it. "full": there are `maxEntries`. */
-  async put(id: string, job: JobSpec<J>): Promise<"added" | "changed" | "full"> {
+  async set(id: string, job: JobSpec<J>): Promise<"added" | "changed" | "full"> {
     const { postedAt, closesAt = null, places = [], at = null, optional = [], data } = job;
     return this.#put("job", id, {
       skills: checkedSkills("requires", job.requires, MAX_REQUIRED),
@@ -152,7 +152,7 @@ export class JobSearch<J = unknown, C = unknown> {
   }
 
   /** False if there was none. */
-  remove(id: string): Promise<boolean> {
+  delete(id: string): Promise<boolean> {
     return this.#remove("job", id);
   }
 
@@ -163,7 +163,7 @@ export class JobSearch<J = unknown, C = unknown> {
   }
 
   /** How many there are, of which some may have closed. */
-  size(): Promise<number> {
+  count(): Promise<number> {
     return this.#size("job");
   }
 
@@ -209,7 +209,7 @@ export class JobSearch<J = unknown, C = unknown> {
 
   // ---------------------------------------------------------------------------------------------- candidates
 
-  async putCandidate(id: string, candidate: CandidateSpec<C>): Promise<"added" | "changed" | "full"> {
+  async setCandidate(id: string, candidate: CandidateSpec<C>): Promise<"added" | "changed" | "full"> {
     const { skills, places = [], at = null, data } = candidate;
     return this.#put("candidate", id, {
       skills: checkedSkills("skills", skills, MAX_HAD),
@@ -223,7 +223,7 @@ export class JobSearch<J = unknown, C = unknown> {
     });
   }
 
-  removeCandidate(id: string): Promise<boolean> {
+  deleteCandidate(id: string): Promise<boolean> {
     return this.#remove("candidate", id);
   }
 
@@ -232,7 +232,7 @@ export class JobSearch<J = unknown, C = unknown> {
     return found === null ? null : this.#toCandidate(id, ...found);
   }
 
-  candidateCount(): Promise<number> {
+  countCandidates(): Promise<number> {
     return this.#size("candidate");
   }
 
@@ -329,7 +329,7 @@ export class JobSearch<J = unknown, C = unknown> {
 
   #asked(options: SearchOptions): Asked {
     SEARCH_OPTIONS.check(options);
-    const { missing = 0, places = [], near, after } = options;
+    const { missing = 0, places = [], near, cursor: after } = options;
     const limit = options.limit ?? 25;
     const point = near === undefined ? null : checkedPoint(near);
     const radiusKm = near?.radiusKm ?? 0;
@@ -418,8 +418,8 @@ function merged<M>(found: readonly Found[], limit: number, toMatch: (row: Row) =
   const last = page.at(-1);
   const sum = (of: (each: Found) => number): number => found.reduce((all, each) => all + of(each), 0);
   return {
-    matches: page.map(toMatch),
-    next: last === undefined || page.length < limit ? null : `${last[1]}~${last[2]}~${last[3]}~${last[0]}`,
+    items: page.map(toMatch),
+    cursor: last === undefined || page.length < limit ? null : `${last[1]}~${last[2]}~${last[3]}~${last[0]}`,
     qualified: sum(({ qualified }) => qualified),
     nearMisses: sum(({ nearMisses }) => nearMisses),
     examined: sum(({ examined }) => examined),

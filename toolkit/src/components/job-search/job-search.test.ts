@@ -21,13 +21,13 @@ async function keysOf(backend: Backend): Promise<string[]> {
 }
 
 /** Everything of all pages. */
-async function everything<M>(ask: (after: Pick<SearchOptions, "after">) => Promise<Page<M>>): Promise<M[]> {
+async function everything<M>(ask: (after: Pick<SearchOptions, "cursor">) => Promise<Page<M>>): Promise<M[]> {
   const all: M[] = [];
   let after: string | null = null;
   do {
-    const page: Page<M> = await ask(after === null ? {} : { after });
-    all.push(...page.matches);
-    after = page.next;
+    const page: Page<M> = await ask(after === null ? {} : { cursor: after });
+    all.push(...page.items);
+    after = page.cursor;
   } while (after !== null);
   return all;
 }
@@ -36,13 +36,13 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
   const board = (options: JobSearchOptions = {}, store: Store = backend.store) =>
     new JobSearch(store, "board", options);
   const found = async (skills: readonly Have[], options: SearchOptions = {}) =>
-    (await board().search(skills, options)).matches.map(({ job }) => job.id);
+    (await board().search(skills, options)).items.map(({ job }) => job.id);
 
   test("qualified is who has every required skill, whatever else they have", async () => {
     const jobs = board();
-    expect(await jobs.put("both", { requires: [{ skill: "Python" }, { skill: "Redis" }] })).toBe("added");
-    await jobs.put("one", { requires: [{ skill: "redis" }] });
-    await jobs.put("none", { requires: [] });
+    expect(await jobs.set("both", { requires: [{ skill: "Python" }, { skill: "Redis" }] })).toBe("added");
+    await jobs.set("one", { requires: [{ skill: "redis" }] });
+    await jobs.set("none", { requires: [] });
     expect((await found([{ skill: "REDIS" }, { skill: " python " }, { skill: "lua" }])).sort()).toEqual([
       "both",
       "none",
@@ -51,14 +51,14 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
     expect((await found([{ skill: "redis" }])).sort()).toEqual(["none", "one"]);
     expect(await found([{ skill: "python" }])).toEqual(["none"]);
     expect(await found([])).toEqual(["none"]);
-    expect(await jobs.size()).toBe(3);
+    expect(await jobs.count()).toBe(3);
   });
 
   test("a level or years below what is required do not qualify, both above do", async () => {
     const jobs = board();
-    await jobs.put("level", { requires: [{ skill: "go", level: 2 }] });
-    await jobs.put("years", { requires: [{ skill: "go", years: 2.5 }] });
-    await jobs.put("each", {
+    await jobs.set("level", { requires: [{ skill: "go", level: 2 }] });
+    await jobs.set("years", { requires: [{ skill: "go", years: 2.5 }] });
+    await jobs.set("each", {
       requires: [
         { skill: "go", level: 2, years: 4 },
         { skill: "sql", level: 1 },
@@ -78,14 +78,14 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
   test("what is nearly enough comes behind, with what is missing", async () => {
     const jobs = board();
     const requires = [{ skill: "a" }, { skill: "b", level: 3 }, { skill: "c", years: 2 }];
-    await jobs.put("job", { requires, optional: [{ skill: "d", weight: 5 }, { skill: "e" }] });
-    await jobs.put("easy", { requires: [{ skill: "a" }] });
-    await jobs.put("other", { requires: [{ skill: "x" }] });
+    await jobs.set("job", { requires, optional: [{ skill: "d", weight: 5 }, { skill: "e" }] });
+    await jobs.set("easy", { requires: [{ skill: "a" }] });
+    await jobs.set("other", { requires: [{ skill: "x" }] });
     const skills = [{ skill: "a" }, { skill: "b", level: 1 }, { skill: "d" }];
     const page = await jobs.search(skills, { missing: 2 });
-    expect(page).toMatchObject({ qualified: 1, nearMisses: 1, complete: true, next: null });
-    expect(page.matches.map(({ job }) => job.id)).toEqual(["easy", "job"]);
-    const [, near] = page.matches;
+    expect(page).toMatchObject({ qualified: 1, nearMisses: 1, complete: true, cursor: null });
+    expect(page.items.map(({ job }) => job.id)).toEqual(["easy", "job"]);
+    const [, near] = page.items;
     expect(near).toMatchObject({ qualified: false, bonus: ["d"], score: 5, met: [{ skill: "a" }] });
     const missing = [
       { skill: "b", level: 3, years: 0, has: { level: 1, years: 0 } },
@@ -103,11 +103,11 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
   test("the best come first: by what is missing, then by wishes, then by time; and pages follow one another", async () => {
     const jobs = board();
     const day = (nth: number) => new Date(Date.UTC(2026, 0, nth));
-    await jobs.put("old", { requires: [{ skill: "a" }], postedAt: day(1) });
-    await jobs.put("new", { requires: [{ skill: "a" }], postedAt: day(3) });
-    await jobs.put("new too", { requires: [{ skill: "a" }], postedAt: day(3) });
-    await jobs.put("wished", { requires: [{ skill: "a" }], optional: [{ skill: "b", weight: 2 }], postedAt: day(2) });
-    await jobs.put("near", {
+    await jobs.set("old", { requires: [{ skill: "a" }], postedAt: day(1) });
+    await jobs.set("new", { requires: [{ skill: "a" }], postedAt: day(3) });
+    await jobs.set("new too", { requires: [{ skill: "a" }], postedAt: day(3) });
+    await jobs.set("wished", { requires: [{ skill: "a" }], optional: [{ skill: "b", weight: 2 }], postedAt: day(2) });
+    await jobs.set("near", {
       requires: [{ skill: "a" }, { skill: "z" }],
       optional: [{ skill: "b", weight: 9 }],
       postedAt: day(9),
@@ -120,104 +120,104 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
       expect(all.map(({ job }) => job.id)).toEqual(order);
     }
     const sharded = board({ shards: 3, prefix: "other" });
-    for (const id of order) await sharded.put(id, (await jobs.get(id))!);
+    for (const id of order) await sharded.set(id, (await jobs.get(id))!);
     const all = await everything((after) => sharded.search(skills, { missing: 1, limit: 2, ...after }));
     expect(all.map(({ job }) => job.id)).toEqual(order);
-    expect(await sharded.size()).toBe(5);
+    expect(await sharded.count()).toBe(5);
   });
 
   test("only jobs in a place, or near a point", async () => {
     const jobs = board();
-    await jobs.put("berlin", { requires: [], places: ["Berlin", "Remote"], at: BERLIN });
-    await jobs.put("potsdam", { requires: [], places: ["Potsdam"], at: POTSDAM });
-    await jobs.put("hamburg", { requires: [], places: ["Hamburg"], at: HAMBURG });
-    await jobs.put("anywhere", { requires: [] });
+    await jobs.set("berlin", { requires: [], places: ["Berlin", "Remote"], at: BERLIN });
+    await jobs.set("potsdam", { requires: [], places: ["Potsdam"], at: POTSDAM });
+    await jobs.set("hamburg", { requires: [], places: ["Hamburg"], at: HAMBURG });
+    await jobs.set("anywhere", { requires: [] });
     expect(await found([], { places: ["BERLIN"] })).toEqual(["berlin"]);
     expect((await found([], { places: ["remote", "hamburg"] })).sort()).toEqual(["berlin", "hamburg"]);
     expect((await found([], { near: { ...BERLIN, radiusKm: 50 } })).sort()).toEqual(["berlin", "potsdam"]);
     expect((await found([], { near: { ...BERLIN, radiusKm: 300 } })).sort()).toEqual(["berlin", "hamburg", "potsdam"]);
     expect(await found([], { near: { ...BERLIN, radiusKm: 300 }, places: ["hamburg"] })).toEqual(["hamburg"]);
-    const { matches } = await jobs.search([], { near: { ...BERLIN, radiusKm: 300 }, places: ["hamburg"] });
+    const { items: matches } = await jobs.search([], { near: { ...BERLIN, radiusKm: 300 }, places: ["hamburg"] });
     expect(matches[0]!.distanceKm).toBeCloseTo(255, -1);
   });
 
   test("a changed job is found by what it is now, a removed one not at all", async () => {
     const jobs = board();
-    await jobs.put("job", {
+    await jobs.set("job", {
       requires: [{ skill: "a" }, { skill: "b" }],
       data: { title: "first" },
       postedAt: new Date(1_000),
     });
-    expect(await jobs.put("job", { requires: [{ skill: "c" }], data: { title: "second" } })).toBe("changed");
+    expect(await jobs.set("job", { requires: [{ skill: "c" }], data: { title: "second" } })).toBe("changed");
     expect(await found([{ skill: "a" }, { skill: "b" }])).toEqual([]);
-    const { matches } = await jobs.search([{ skill: "c" }]);
+    const { items: matches } = await jobs.search([{ skill: "c" }]);
     expect(matches[0]!.job).toMatchObject({
       id: "job",
       data: { title: "second" },
       postedAt: new Date(1_000),
       places: [],
     });
-    expect(await jobs.remove("job")).toBe(true);
-    expect(await jobs.remove("job")).toBe(false);
+    expect(await jobs.delete("job")).toBe(true);
+    expect(await jobs.delete("job")).toBe(false);
     expect(await jobs.get("job")).toBeNull();
     expect(await keysOf(backend)).toEqual([]);
   });
 
   test("a job that has closed is not found, and goes", async () => {
     const jobs = board();
-    await jobs.put("closed", { requires: [{ skill: "a" }], closesAt: new Date(1_000), data: 1 });
-    await jobs.put("open", { requires: [{ skill: "a" }], closesAt: new Date(Date.UTC(2100, 0, 1)) });
+    await jobs.set("closed", { requires: [{ skill: "a" }], closesAt: new Date(1_000), data: 1 });
+    await jobs.set("open", { requires: [{ skill: "a" }], closesAt: new Date(Date.UTC(2100, 0, 1)) });
     expect(await found([{ skill: "a" }])).toEqual(["open"]);
     expect(await jobs.get("closed")).toBeNull();
-    await jobs.put("closed", { requires: [{ skill: "a" }], closesAt: new Date(1_000) });
+    await jobs.set("closed", { requires: [{ skill: "a" }], closesAt: new Date(1_000) });
     expect(await jobs.sweep()).toBe(1);
-    await jobs.remove("open");
+    await jobs.delete("open");
     expect(await keysOf(backend)).toEqual([]);
   });
 
   test("candidates are found for a job the same way, and jobs for a candidate", async () => {
     const jobs = board();
-    await jobs.put("job", { requires: [{ skill: "a", level: 2 }, { skill: "b" }], optional: [{ skill: "c" }] });
+    await jobs.set("job", { requires: [{ skill: "a", level: 2 }, { skill: "b" }], optional: [{ skill: "c" }] });
     expect(
-      await jobs.putCandidate("ann", { skills: [{ skill: "a", level: 2 }, { skill: "b" }], places: ["Berlin"] }),
+      await jobs.setCandidate("ann", { skills: [{ skill: "a", level: 2 }, { skill: "b" }], places: ["Berlin"] }),
     ).toBe("added");
-    await jobs.putCandidate("ben", {
+    await jobs.setCandidate("ben", {
       skills: [{ skill: "a", level: 3 }, { skill: "b" }, { skill: "c" }],
       at: BERLIN,
       data: "Ben",
     });
-    await jobs.putCandidate("cat", { skills: [{ skill: "a", level: 1 }, { skill: "b" }, { skill: "c" }] });
-    await jobs.putCandidate("dan", { skills: [{ skill: "c" }] });
+    await jobs.setCandidate("cat", { skills: [{ skill: "a", level: 1 }, { skill: "b" }, { skill: "c" }] });
+    await jobs.setCandidate("dan", { skills: [{ skill: "c" }] });
     const page = (await jobs.candidatesFor("job", { missing: 2 }))!;
-    expect(page.matches.map(({ candidate }) => candidate.id)).toEqual(["ben", "ann", "cat"]);
+    expect(page.items.map(({ candidate }) => candidate.id)).toEqual(["ben", "ann", "cat"]);
     expect(page).toMatchObject({ qualified: 2, nearMisses: 1, complete: true });
-    expect(page.matches[0]).toMatchObject({ candidate: { data: "Ben" }, score: 1, missing: [] });
-    expect(page.matches[2]!.missing).toEqual([{ skill: "a", level: 2, years: 0, has: { level: 1, years: 0 } }]);
+    expect(page.items[0]).toMatchObject({ candidate: { data: "Ben" }, score: 1, missing: [] });
+    expect(page.items[2]!.missing).toEqual([{ skill: "a", level: 2, years: 0, has: { level: 1, years: 0 } }]);
     expect(
-      (await jobs.candidatesFor("job", { places: ["berlin"] }))!.matches.map(({ candidate }) => candidate.id),
+      (await jobs.candidatesFor("job", { places: ["berlin"] }))!.items.map(({ candidate }) => candidate.id),
     ).toEqual(["ann"]);
     expect((await jobs.candidates({ requires: [] })).qualified).toBe(4);
-    expect((await jobs.searchFor("ann"))!.matches.map(({ job }) => job.id)).toEqual(["job"]);
-    expect((await jobs.searchFor("cat"))!.matches).toEqual([]);
+    expect((await jobs.searchFor("ann"))!.items.map(({ job }) => job.id)).toEqual(["job"]);
+    expect((await jobs.searchFor("cat"))!.items).toEqual([]);
     expect([await jobs.searchFor("nobody"), await jobs.candidatesFor("nothing")]).toEqual([null, null]);
-    expect(await jobs.candidateCount()).toBe(4);
-    await jobs.remove("job");
-    for (const name of ["ann", "ben", "cat", "dan"]) expect(await jobs.removeCandidate(name)).toBe(true);
+    expect(await jobs.countCandidates()).toBe(4);
+    await jobs.delete("job");
+    for (const name of ["ann", "ben", "cat", "dan"]) expect(await jobs.deleteCandidate(name)).toBe(true);
     expect(await keysOf(backend)).toEqual([]);
   });
 
   test("what a search looks at is bounded, and it says when that was not all", async () => {
     const jobs = board({ maxExamined: 5 });
     for (let nth = 0; nth < 12; nth++) {
-      await jobs.put(`job ${nth}`, { requires: [{ skill: nth < 5 ? "a" : "b" }], postedAt: new Date(nth * 1_000) });
+      await jobs.set(`job ${nth}`, { requires: [{ skill: nth < 5 ? "a" : "b" }], postedAt: new Date(nth * 1_000) });
     }
     expect(await jobs.search([{ skill: "a" }])).toMatchObject({ complete: true, examined: 5, qualified: 5 });
     const some = await jobs.search([{ skill: "b" }]);
     expect(some).toMatchObject({ complete: false, examined: 5, qualified: 5 });
-    expect(some.matches.map(({ job }) => job.id)).toEqual(["job 11", "job 10", "job 9", "job 8", "job 7"]);
+    expect(some.items.map(({ job }) => job.id)).toEqual(["job 11", "job 10", "job 9", "job 8", "job 7"]);
     const full = board({ maxEntries: 12 });
-    expect(await full.put("one more", { requires: [] })).toBe("full");
-    expect(await full.put("job 3", { requires: [] })).toBe("changed");
+    expect(await full.set("one more", { requires: [] })).toBe("full");
+    expect(await full.set("job 3", { requires: [] })).toBe("changed");
   });
 
   test("wrong input is refused", async () => {
@@ -236,10 +236,10 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
       { requires: [], closesAt: new Date("never") },
       { requires: "a" as never },
     ];
-    for (const spec of wrong) await expect(jobs.put("job", spec)).rejects.toThrow(InputError);
-    await expect(jobs.put("", { requires: [] })).rejects.toThrow(InputError);
+    for (const spec of wrong) await expect(jobs.set("job", spec)).rejects.toThrow(InputError);
+    await expect(jobs.set("", { requires: [] })).rejects.toThrow(InputError);
     await expect(jobs.search([], { missing: 4 })).rejects.toThrow(InputError);
-    await expect(jobs.search([], { after: "x" })).rejects.toThrow(InputError);
+    await expect(jobs.search([], { cursor: "x" })).rejects.toThrow(InputError);
     await expect(jobs.search([], { near: { ...BERLIN, radiusKm: 0 } })).rejects.toThrow(InputError);
     await expect(jobs.search([{ skill: "a", years: 101 }])).rejects.toThrow(InputError);
     expect(() => board({ maxExamined: 0 })).toThrow(InputError);
@@ -320,10 +320,10 @@ describeBackends("job search at random", { audit: false }, (backend) => {
         for (let nth = 0; nth < 160; nth++) {
           const id = `job ${random(120)}`;
           if (random(5) === 0) {
-            expect(await jobs.remove(id)).toBe(all.delete(id));
+            expect(await jobs.delete(id)).toBe(all.delete(id));
           } else {
             const spec = make.job(nth);
-            expect(await jobs.put(id, spec)).toBe(all.has(id) ? "changed" : "added");
+            expect(await jobs.set(id, spec)).toBe(all.has(id) ? "changed" : "added");
             all.set(id, spec);
           }
           if (nth % 6 !== 0) continue;
@@ -366,10 +366,10 @@ describeBackends("job search at random", { audit: false }, (backend) => {
     for (let nth = 0; nth < 120; nth++) {
       const id = `candidate ${random(60)}`;
       if (random(6) === 0) {
-        expect(await jobs.removeCandidate(id)).toBe(all.delete(id));
+        expect(await jobs.deleteCandidate(id)).toBe(all.delete(id));
       } else {
         all.set(id, make.candidate());
-        await jobs.putCandidate(id, all.get(id)!);
+        await jobs.setCandidate(id, all.get(id)!);
       }
       if (nth % 4 !== 0) continue;
       const { requires, optional = [] } = make.job(0);
@@ -377,7 +377,7 @@ describeBackends("job search at random", { audit: false }, (backend) => {
       const expected = [...all]
         .map(([name, { skills }]) => ({ id: name, ...naive(requires, optional, skills) }))
         .filter(({ missing: lacks, hasSome }) => lacks.length === 0 || (lacks.length <= missing && hasSome));
-      const ask = (after: Pick<SearchOptions, "after">) =>
+      const ask = (after: Pick<SearchOptions, "cursor">) =>
         jobs.candidates({ requires, optional }, { missing, limit: 9, ...after });
       const matches = await everything(ask);
       const byName = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1);
@@ -403,18 +403,18 @@ describeBackends("job search at random", { audit: false }, (backend) => {
     const has = ["p", "q", "r", "s1", "s2"].map((skill) => ({ skill, level: 2, years: 2 }));
     const shapes = [["p"], ["p", "q"], ["q", "s1"], ["r"], [], ["s2", "p", "r"]];
     const write = (nth: number) =>
-      writer.put("steady", { requires: shapes[nth % shapes.length]!.map((skill) => ({ skill })) });
+      writer.set("steady", { requires: shapes[nth % shapes.length]!.map((skill) => ({ skill })) });
     await write(0);
     let isOver = false;
     const writing = (async () => {
       for (let nth = 0; !isOver; nth++) {
         await write(nth);
-        await writer.put(`job ${random(30)}`, make.job(nth));
+        await writer.set(`job ${random(30)}`, make.job(nth));
       }
     })();
     try {
       for (let nth = 0; nth < 60; nth++) {
-        const { matches } = await reader.search(has, { missing: nth % 3, limit: 100 });
+        const { items: matches } = await reader.search(has, { missing: nth % 3, limit: 100 });
         for (const { job, missing } of matches) {
           expect(missing.map(({ skill }) => skill).sort()).toEqual(naive(job.requires, [], has).missing);
         }

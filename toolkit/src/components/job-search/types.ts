@@ -86,14 +86,14 @@ export interface SearchOptions {
   readonly near?: GeoPoint & { readonly radiusKm: number };
   readonly limit?: number;
   /** `next` of the page before. */
-  readonly after?: string;
+  readonly cursor?: string;
 }
 
 export interface Page<M> {
   /** Least missing first, then the highest score, then the newest. */
-  readonly matches: readonly M[];
+  readonly items: readonly M[];
   /** Where the next page begins; null when this was the last. */
-  readonly next: string | null;
+  readonly cursor: string | null;
   /** Of all pages. */
   readonly qualified: number;
   readonly nearMisses: number;

@@ -70,7 +70,7 @@ const ACQUIRE_OPTIONS = defineOptions<LockOptions>("Locks.acquire", {
   shared: flag,
 });
 
-const ACQUIRE_ALL_OPTIONS = defineOptions<AcquireOptions>("Locks.acquireAll", acquiring);
+const ACQUIRE_MANY_OPTIONS = defineOptions<AcquireOptions>("Locks.acquireMany", acquiring);
 
 const RESUME_OPTIONS = defineOptions<{ readonly renew?: boolean }>("Locks.resume", resuming);
 
@@ -115,8 +115,8 @@ export class Locks {
   }
 
   /** All of the names or none of them. */
-  async acquireAll(names: readonly string[], options: AcquireOptions = {}): Promise<LeaseGroup | null> {
-    ACQUIRE_ALL_OPTIONS.check(options);
+  async acquireMany(names: readonly string[], options: AcquireOptions = {}): Promise<LeaseGroup | null> {
+    ACQUIRE_MANY_OPTIONS.check(options);
     const unique = [...new Set(names)];
     if (unique.length === 0) throw new InputError("acquireAll needs at least one name");
     if (unique.length > MOST_NAMES) throw new InputError(`acquireAll takes at most ${MOST_NAMES} names`);

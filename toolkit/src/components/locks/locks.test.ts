@@ -215,16 +215,16 @@ describeBackends("locks", (backend) => {
   test("are taken together or not at all", async () => {
     const locks = new Locks(backend.store);
     const names = ["m", "{t}x", "a", "{t}y", "z", "a"];
-    const group = await locks.acquireAll(names, { leaseMs: 5_000 });
+    const group = await locks.acquireMany(names, { leaseMs: 5_000 });
     expect(group!.leases.map(({ name }) => name)).toEqual(["m", "{t}x", "a", "{t}y", "z"]);
     expect(group!.validForMs).toBeGreaterThan(0);
     for (const name of names) expect(await locks.acquire(name, { waitMs: 0 })).toBeNull();
     expect(await group!.renew()).toBe(true);
     expect(await group!.release()).toBe(true);
     const one = await held(locks, "z");
-    expect(await locks.acquireAll(names, { waitMs: 20 })).toBeNull();
+    expect(await locks.acquireMany(names, { waitMs: 20 })).toBeNull();
     for (const name of ["m", "{t}x", "a", "{t}y"]) expect((await locks.inspect(name)).holders).toEqual([]);
-    const waiting = locks.acquireAll(names);
+    const waiting = locks.acquireMany(names);
     await untilWaiting(locks, "z", 1);
     await one.release();
     const all = await waiting;
@@ -241,7 +241,7 @@ describeBackends("locks", (backend) => {
     const names = ["n1", "{g}1", "n2", "{g}2", "n3"];
     const rounds = Array.from({ length: 24 }, async (_, n) => {
       const chosen = [...names.slice(n % 5), ...names.slice(0, n % 5)].slice(0, 3);
-      const group = await locks[n % 2]!.acquireAll(n % 2 === 0 ? chosen : chosen.reverse(), { waitMs: 50_000 });
+      const group = await locks[n % 2]!.acquireMany(n % 2 === 0 ? chosen : chosen.reverse(), { waitMs: 50_000 });
       expect(await group?.release()).toBe(true);
     });
     await Promise.all(rounds);
@@ -266,7 +266,7 @@ describeBackends("locks", (backend) => {
     await expect(locks.acquire("a", { leaseMs: 1.5 })).rejects.toThrow("leaseMs");
     await expect(locks.acquire("a", { leaseMs: 10_000_000 })).rejects.toThrow("leaseMs");
     await expect(locks.acquire("a", { waitMs: Number.NaN })).rejects.toThrow("waitMs");
-    await expect(locks.acquireAll([])).rejects.toThrow(InputError);
+    await expect(locks.acquireMany([])).rejects.toThrow(InputError);
     expect(() => new Locks(backend.store, { leaseMs: 0 })).toThrow(InputError);
   });
 

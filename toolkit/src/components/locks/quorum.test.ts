@@ -47,7 +47,7 @@ describe("a quorum lock", () => {
   });
 
   test("works without a minority, and not without a majority", async () => {
-    const locks = new QuorumLocks(stores, { answerMs: 200 });
+    const locks = new QuorumLocks(stores, { timeoutMs: 200 });
     await Promise.all(stores.slice(0, 2).map((store) => store.close()));
     const lease = await locks.acquire("few");
     expect(await lease!.renew()).toBe(true);
@@ -125,7 +125,7 @@ describe.skipIf(!installed("redis-server"))("a quorum lock on three Redis server
     const servers = await Promise.all([startRedis(), startRedis(), startRedis()]);
     const stores = await Promise.all(servers.map(({ url }) => open(url, { retryMs: 0 })));
     try {
-      const locks = new QuorumLocks(stores, { answerMs: 2_000 });
+      const locks = new QuorumLocks(stores, { timeoutMs: 2_000 });
       const lease = await locks.acquire("real", { leaseMs: 3_000 });
       await servers[0]!.kill();
       // Renewed by the threads of the other two: more is left than what the first three seconds can have left.

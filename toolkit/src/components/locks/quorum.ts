@@ -2,7 +2,7 @@
  * A lock that outlives the loss of servers: held when more than half of N independent servers have given it.
  *
  * Each server has the lock as `Locks` has it, and the same token is used on all. An attempt asks all of them at once, each
- * for at most `answerMs`. It has succeeded when a majority said yes and time is left: the lease less what the asking took and
+ * for at most `timeoutMs`. It has succeeded when a majority said yes and time is left: the lease less what the asking took and
  * less the drift of clocks. Otherwise everything is given back, and the next attempt comes after a pause of random length, so
  * that two callers who each got a part do not meet for ever. There is no line: first come, first served needs one server that
  * decides, which is what this lock does without.
@@ -35,7 +35,7 @@ export interface QuorumOptions {
   readonly leaseMs?: number;
   readonly waitMs?: number;
   /** How long one server may take to answer before it counts as silent. */
-  readonly answerMs?: number;
+  readonly timeoutMs?: number;
   /** The longest pause between two attempts. */
   readonly retryMs?: number;
   readonly fenceMemoryMs?: number;
@@ -45,7 +45,7 @@ const DEFAULTS = {
   prefix: "lock",
   leaseMs: 30_000,
   waitMs: 10_000,
-  answerMs: 1_000,
+  timeoutMs: 1_000,
   retryMs: 200,
   fenceMemoryMs: 3_600_000,
 };
@@ -60,7 +60,7 @@ const OPTIONS = defineOptions<QuorumOptions>("QuorumLocks", {
   prefix,
   leaseMs: leasing.leaseMs,
   waitMs: leasing.waitMs,
-  answerMs: whole(1),
+  timeoutMs: whole(1),
   retryMs: whole(1),
   fenceMemoryMs: leasing.fenceMemoryMs,
 });
@@ -243,7 +243,7 @@ export class QuorumLocks {
         renewDueFirst(store);
         let timer: Timer | undefined;
         const late = new Promise<undefined>((resolve) => {
-          timer = this.#clock.after(this.#options.answerMs, () => resolve(undefined), { keepAlive: true });
+          timer = this.#clock.after(this.#options.timeoutMs, () => resolve(undefined), { keepAlive: true });
         });
         const value = await Promise.race([ask(store).catch(() => undefined), late]);
         timer?.cancel();

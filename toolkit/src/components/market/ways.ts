@@ -120,7 +120,7 @@ export function byLocking(store: Store, keys: MarketKeys, locks: Locks, name: st
     for (;;) {
       const waitMs = deadlineMs - store.clock.monotonicMs();
       if (waitMs <= 0) throw new CinnabarError("LOCKED", `${sorted.join(" and ")} were not free within ${WAIT_MS} ms`);
-      const group = await locks.acquireAll(
+      const group = await locks.acquireMany(
         sorted.map((each) => `${name}:${each}`),
         { waitMs },
       );

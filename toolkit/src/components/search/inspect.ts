@@ -30,13 +30,13 @@ export interface InspectOptions {
 export interface TermsOptions {
   readonly prefix?: string;
   /** `next` of the page before. */
-  readonly after?: string;
+  readonly cursor?: string;
   readonly limit?: number;
 }
 
 export interface TermsPage {
-  readonly terms: readonly { readonly term: string; readonly bytes: number }[];
-  readonly next: string | null;
+  readonly items: readonly { readonly term: string; readonly bytes: number }[];
+  readonly cursor: string | null;
 }
 
 const WITH_VOCABULARY = { words: new Set<string>(), columns: new Set<string>(), vocabulary: true };
@@ -74,7 +74,7 @@ export async function inspect(shard: Shard, searcher: Searcher, options: Inspect
 }
 
 export async function terms(shard: Shard, searcher: Searcher, options: TermsOptions): Promise<TermsPage> {
-  const { prefix = "", after = "", limit = 100 } = options;
+  const { prefix = "", cursor: after = "", limit = 100 } = options;
   const [, first] = [prefix, after].sort() as [string, string];
   const words = await searcher.view(WITH_VOCABULARY, ([replica]) =>
     replica!.vocabulary
@@ -84,7 +84,7 @@ export async function terms(shard: Shard, searcher: Searcher, options: TermsOpti
   );
   const bytes = await sizesOf(shard, words);
   const page = words.map((term, at) => ({ term, bytes: bytes[at]! }));
-  return { terms: page, next: words.length < limit ? null : words.at(-1)! };
+  return { items: page, cursor: words.length < limit ? null : words.at(-1)! };
 }
 
 async function sizesOf({ store, keys }: Shard, words: readonly string[]): Promise<number[]> {

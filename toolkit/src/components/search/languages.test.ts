@@ -67,7 +67,7 @@ describeBackends("search in languages", { audit: "tags" }, (backend) => {
     const index = new SearchIndex(backend.store, "texts", {
       fields: { body: { type: "text", store: true, analyser: analyser({ language }) } },
     });
-    await index.putMany([
+    await index.setMany([
       ["it", { body: text }],
       ["other", { body: "Xyzzy" }],
     ]);

@@ -68,11 +68,11 @@ describeBackends("large documents", { audit: "tags" }, (backend) => {
       return undefined;
     };
     const index = indexOn(await backend.open({ hooks: { roundTrip } }));
-    expect(await index.put("a", { text: words("a"), n: 1 })).toEqual({ outcome: "added", version: 1 });
-    expect(await index.put("a", { text: words("a"), n: 1 })).toEqual({ outcome: "same", version: 1 });
-    expect(await index.put("a", { text: words("b"), n: 2 }, { ifVersion: 0 })).toMatchObject({ outcome: "conflict" });
-    expect(await index.put("a", { text: words("b"), n: 2 }, { ifVersion: 1 })).toEqual({
-      outcome: "changed",
+    expect(await index.set("a", { text: words("a"), n: 1 })).toEqual({ status: "added", version: 1 });
+    expect(await index.set("a", { text: words("a"), n: 1 })).toEqual({ status: "same", version: 1 });
+    expect(await index.set("a", { text: words("b"), n: 2 }, { ifVersion: 0 })).toMatchObject({ status: "conflict" });
+    expect(await index.set("a", { text: words("b"), n: 2 }, { ifVersion: 1 })).toEqual({
+      status: "changed",
       version: 2,
     });
     expect([await found(index, "word7a"), await found(index, "word7b"), await found(index, "n:2")]).toEqual([
@@ -80,17 +80,17 @@ describeBackends("large documents", { audit: "tags" }, (backend) => {
       ["a"],
       ["a"],
     ]);
-    expect(await index.put("a", { text: "common small" })).toEqual({ outcome: "changed", version: 3 });
+    expect(await index.set("a", { text: "common small" })).toEqual({ status: "changed", version: 3 });
     expect([await found(index, "word7b"), await found(index, "small"), await found(index, "n:2")]).toEqual([
       [],
       ["a"],
       [],
     ]);
     const many = ["c", "d", "e"].map((letter) => [letter, { text: words(letter, letter === "d" ? 35 : 8) }] as const);
-    expect(await index.putMany([...many, ["a", { text: words("a") }]])).toEqual({ added: 3, changed: 1, same: 0 });
+    expect(await index.setMany([...many, ["a", { text: words("a") }]])).toEqual({ added: 3, changed: 1, same: 0 });
     expect(await found(index, "common")).toEqual(["a", "c", "d", "e"]);
-    expect(await index.removeMany(["a", "c", "x"])).toBe(2);
-    expect([await found(index, "common"), await index.size()]).toEqual([["d", "e"], 2]);
+    expect(await index.deleteMany(["a", "c", "x"])).toBe(2);
+    expect([await found(index, "common"), await index.count()]).toEqual([["d", "e"], 2]);
     // Ten words with their payloads, and what every script is told.
     expect(most).toBeGreaterThan(20);
     expect(most).toBeLessThan(20 + 40);
@@ -99,53 +99,53 @@ describeBackends("large documents", { audit: "tags" }, (backend) => {
 
   test.each(["search.stage", "search.commit"])("one whose writer dies before %s was never there", async (name) => {
     const index = indexOn(await backend.open());
-    await index.put("a", { text: words("old"), n: 1 });
+    await index.set("a", { text: words("old"), n: 1 });
     const dying = indexOn(dyingBefore(backend.store, name));
-    await expect(dying.put("a", { text: words("new"), n: 2 })).rejects.toThrow("died");
-    await expect(dying.put("b", { text: words("new"), n: 2 })).rejects.toThrow("died");
+    await expect(dying.set("a", { text: words("new"), n: 2 })).rejects.toThrow("died");
+    await expect(dying.set("b", { text: words("new"), n: 2 })).rejects.toThrow("died");
     expect([await found(index, "common"), await found(index, "word1new"), await found(index, "n:2")]).toEqual([
       ["a"],
       [],
       [],
     ]);
     // Nobody touches what somebody may still be at.
-    await index.put("c", { text: "common" });
+    await index.set("c", { text: "common" });
     expect(await abandoned(backend.store)).toBe(2);
-    await index.put("c", { text: "common more" });
+    await index.set("c", { text: "common more" });
     expect(await abandoned(backend.store)).toBe(0);
-    expect((await index.terms({ prefix: "word1" })).terms.every(({ term }) => term.endsWith("old"))).toBe(true);
+    expect((await index.terms({ prefix: "word1" })).items.every(({ term }) => term.endsWith("old"))).toBe(true);
     await leavesNothing(index);
   });
 
   test.each(["search.claim-ghosts", "search.sweep"])("one whose writer dies before %s is there", async (name) => {
     const index = indexOn(await backend.open());
-    await index.put("a", { text: words("old"), n: 1 });
+    await index.set("a", { text: words("old"), n: 1 });
     const dying = indexOn(dyingBefore(backend.store, name));
-    expect(await dying.put("a", { text: words("new"), n: 2 })).toEqual({ outcome: "changed", version: 2 });
+    expect(await dying.set("a", { text: words("new"), n: 2 })).toEqual({ status: "changed", version: 2 });
     expect([await found(index, "common"), await found(index, "word1old"), await found(index, "word1new")]).toEqual([
       ["a"],
       [],
       ["a"],
     ]);
     expect(await abandoned(backend.store)).toBe(1);
-    await index.put("c", { text: "common" });
+    await index.set("c", { text: "common" });
     expect(await abandoned(backend.store)).toBe(0);
-    expect((await index.terms({ prefix: "word1" })).terms.every(({ term }) => term.endsWith("new"))).toBe(true);
+    expect((await index.terms({ prefix: "word1" })).items.every(({ term }) => term.endsWith("new"))).toBe(true);
     await leavesNothing(index);
   });
 
   test("the last document goes while another is being written, and the other is there in the end", async () => {
     const index = indexOn(await backend.open());
-    await index.put("small", { text: "common" });
+    await index.set("small", { text: "common" });
     let isFirst = true;
     const slow = beforeScript(backend.store, "search.commit", async () => {
       if (!isFirst) return;
       isFirst = false;
-      expect(await index.remove("small")).toBe(true);
+      expect(await index.delete("small")).toBe(true);
       expect(await found(index, "common")).toEqual([]);
     });
-    expect(await indexOn(slow).put("large", { text: words("a") })).toEqual({ outcome: "added", version: 1 });
-    expect([await found(index, "common"), await index.size()]).toEqual([["large"], 1]);
+    expect(await indexOn(slow).set("large", { text: words("a") })).toEqual({ status: "added", version: 1 });
+    expect([await found(index, "common"), await index.count()]).toEqual([["large"], 1]);
     await leavesNothing(index);
   });
 
@@ -153,18 +153,18 @@ describeBackends("large documents", { audit: "tags" }, (backend) => {
     const index = indexOn(await backend.open());
     let before = async (): Promise<void> => {
       await abandoned(backend.store);
-      await index.put("other", { text: "common" });
+      await index.set("other", { text: "common" });
     };
     const slow = beforeScript(backend.store, "search.commit", async () => {
       const once = before;
       before = async () => {};
       await once();
     });
-    expect(await indexOn(slow).put("a", { text: words("a") })).toEqual({ outcome: "added", version: 1 });
+    expect(await indexOn(slow).set("a", { text: words("a") })).toEqual({ status: "added", version: 1 });
     expect(await found(index, "common")).toEqual(["a", "other"]);
-    before = async () => void (await index.put("a", { text: words("b") }));
-    expect(await indexOn(slow).put("a", { text: words("c") }, { ifVersion: 1 })).toEqual({
-      outcome: "conflict",
+    before = async () => void (await index.set("a", { text: words("b") }));
+    expect(await indexOn(slow).set("a", { text: words("c") }, { ifVersion: 1 })).toEqual({
+      status: "conflict",
       version: 2,
     });
     expect([await found(index, "word1b"), await found(index, "word1c")]).toEqual([["a"], []]);

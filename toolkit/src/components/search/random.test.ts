@@ -45,7 +45,7 @@ function difference(found: Found, naive: NaiveAnswer): string | null {
   return null;
 }
 
-type Writing = Pick<SearchIndex<(typeof OPTIONS)["fields"]>, "put" | "putMany" | "patch" | "remove">;
+type Writing = Pick<SearchIndex<(typeof OPTIONS)["fields"]>, "set" | "setMany" | "update" | "delete">;
 
 /** One random change, applied to the model, which is shown after each step, and then to the index. */
 async function change(
@@ -60,17 +60,17 @@ async function change(
     const document = randomDocument(chance);
     model.set(id, document);
     onModel();
-    await index.put(id, document);
+    await index.set(id, document);
   } else if (kind < 7) {
     model.delete(id);
     onModel();
-    await index.remove(id);
+    await index.delete(id);
   } else if (kind < 9) {
     const price = chance.below(2) === 0 ? null : chance.below(20);
     const before = model.get(id);
     if (before !== undefined) model.set(id, { ...before, price: price ?? undefined, tags: ["red"] });
     onModel();
-    await index.patch(id, { price, tags: ["red"] });
+    await index.update(id, { price, tags: ["red"] });
   } else {
     const next = Math.max(0, ...[...model.keys()].map((each) => Number(/^batch (\d+)/.exec(each)?.[1] ?? 0))) + 1;
     const batch = Array.from({ length: 3 }, (_, nth) => [`batch ${next} ${nth}`, randomDocument(chance)] as const);
@@ -78,7 +78,7 @@ async function change(
       model.set(each, document);
       onModel();
     }
-    await index.putMany(batch);
+    await index.setMany(batch);
   }
 }
 
@@ -149,7 +149,7 @@ function randomSearch(backend: Backend, options: typeof OPTIONS & { readonly wor
       for (let nth = 0; nth < 5; nth++) await change(chance, model, both);
       await compare(sharded);
     }
-    expect(await sharded.size()).toBe(model.size);
+    expect(await sharded.count()).toBe(model.size);
     const first = await sharded.search("*", { cacheMs: 60_000, limit: 5 });
     expect((await sharded.page(first.id!, { offset: 5, limit: 5 }))!.hits).toEqual(
       (await sharded.search("*", { offset: 5, limit: 5 })).hits,
@@ -162,7 +162,7 @@ function randomSearch(backend: Backend, options: typeof OPTIONS & { readonly wor
     await moving;
     await wider.move();
     const after = new ShardedSearch(places, options);
-    expect(await after.size()).toBe(model.size);
+    expect(await after.count()).toBe(model.size);
     expect(Object.keys(await after.inspect()).length).toBe(3);
     const naive = new NaiveSearch(one.schema, model);
     for (let nth = 0; nth < 20; nth++) {
@@ -223,22 +223,22 @@ async function readersBesideWriter(
 /** Every write to both. */
 function twice(a: Writing, b: Writing): Writing {
   return {
-    put: async (...args) => {
-      await a.put(...args);
-      return b.put(...args);
+    set: async (...args) => {
+      await a.set(...args);
+      return b.set(...args);
     },
-    putMany: async (documents) => {
+    setMany: async (documents) => {
       const list = [...(documents as Iterable<readonly [string, object]>)];
-      await a.putMany(list);
-      return b.putMany(list);
+      await a.setMany(list);
+      return b.setMany(list);
     },
-    patch: async (...args) => {
-      await a.patch(...args);
-      return b.patch(...args);
+    update: async (...args) => {
+      await a.update(...args);
+      return b.update(...args);
     },
-    remove: async (id) => {
-      await a.remove(id);
-      return b.remove(id);
+    delete: async (id) => {
+      await a.delete(id);
+      return b.delete(id);
     },
   };
 }

@@ -24,7 +24,7 @@ import { Replica } from "./replica.ts";
 import { Results } from "./results.ts";
 import { type DocumentOf, describedOptions, type Fields, type PatchOf, Schema, type SchemaOptions } from "./schema.ts";
 import { type Limits, Searcher } from "./searcher.ts";
-import { type BulkOutcome, type PatchOutcome, type PutOutcome, Writer } from "./writer.ts";
+import { type BulkOutcome, type SetOutcome, type UpdateOutcome, Writer } from "./writer.ts";
 
 export interface IndexOptions<F extends Fields> extends SchemaOptions<F> {
   readonly prefix?: string;
@@ -82,7 +82,7 @@ const OPEN_OPTIONS = defineOptions<{ readonly prefix?: string }>("SearchIndex.op
   prefix,
 });
 
-const VERSION_OPTIONS = defineOptions<{ readonly ifVersion?: number }>("SearchIndex.patch", {
+const VERSION_OPTIONS = defineOptions<{ readonly ifVersion?: number }>("SearchIndex.update", {
   ifVersion: whole(0),
 });
 
@@ -97,7 +97,7 @@ const INSPECT_OPTIONS = defineOptions<InspectOptions>("SearchIndex.inspect", {
 
 const TERMS_OPTIONS = defineOptions<TermsOptions>("SearchIndex.terms", {
   prefix: text,
-  after: text,
+  cursor: text,
   limit: whole(1, 10_000),
 });
 
@@ -149,7 +149,7 @@ export class SearchIndex<F extends Fields> {
   }
 
   /** Adds a document, or puts it in the place of the one with its id. With `ifVersion`, only if that is its version (0: new). */
-  async put(id: string, document: DocumentOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PutOutcome> {
+  async set(id: string, document: DocumentOf<F>, options: { readonly ifVersion?: number } = {}): Promise<SetOutcome> {
     VERSION_OPTIONS.check(options);
     const outcome = await this.#shard.writer.put(id, document, options.ifVersion);
     this.#shard.names.announce(this.name);
@@ -157,7 +157,7 @@ export class SearchIndex<F extends Fields> {
   }
 
   /** Puts many, fast: one step for some hundred new ones. */
-  async putMany(
+  async setMany(
     documents: Iterable<readonly [string, DocumentOf<F>]> | AsyncIterable<readonly [string, DocumentOf<F>]>,
   ): Promise<BulkOutcome> {
     const outcome = await this.#shard.writer.putMany(documents);
@@ -166,19 +166,19 @@ export class SearchIndex<F extends Fields> {
   }
 
   /** Changes number, string and tags fields, and leaves the words alone. Null takes a value away. */
-  async patch(id: string, changes: PatchOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PatchOutcome> {
+  async update(id: string, changes: PatchOf<F>, options: { readonly ifVersion?: number } = {}): Promise<UpdateOutcome> {
     VERSION_OPTIONS.check(options);
     return this.#shard.writer.patch(id, changes, options.ifVersion);
   }
 
   /** True if it was there. With `ifVersion`, only if that is its version. */
-  async remove(id: string, options: { readonly ifVersion?: number } = {}): Promise<boolean> {
+  async delete(id: string, options: { readonly ifVersion?: number } = {}): Promise<boolean> {
     VERSION_OPTIONS.check(options);
     return (await this.#shard.writer.remove([id], options.ifVersion)) === 1;
   }
 
   /** How many of them were there. */
-  removeMany(ids: readonly string[]): Promise<number> {
+  deleteMany(ids: readonly string[]): Promise<number> {
     return this.#shard.writer.remove(ids, undefined);
   }
 
@@ -200,7 +200,7 @@ export class SearchIndex<F extends Fields> {
     return this.#answers.page(id, options);
   }
 
-  async size(): Promise<number> {
+  async count(): Promise<number> {
     return Number((await this.#shard.store.call("HGET", this.#shard.keys.meta, "count")) ?? 0);
   }
 

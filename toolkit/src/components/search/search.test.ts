@@ -25,7 +25,7 @@ async function keys(store: Store): Promise<number> {
 
 async function filled(store: Store) {
   const index = shop(store);
-  await index.putMany([
+  await index.setMany([
     [
       "tea",
       { title: "Green tea", body: "Leaves from the hills, dried slowly", tags: ["drink", "leaf"], price: 4, name: "b" },
@@ -51,14 +51,14 @@ describeBackends("search", { audit: "tags" }, (backend) => {
     const index = shop(backend.store);
     const body = (nth: number) => Array.from({ length: 150 }, (_, at) => `w${nth}x${at}`).join(" ");
     const many = Array.from({ length: 500 }, (_, nth) => [`${nth}`, { body: body(nth) }] as const);
-    expect(await index.putMany(many)).toEqual({ added: 500, changed: 0, same: 0 });
+    expect(await index.setMany(many)).toEqual({ added: 500, changed: 0, same: 0 });
     expect(idsOf(await index.search("w499x149"))).toEqual(["499"]);
   });
 
   test("every piece of up to four characters of a Chinese text is found, and whole phrases first", async () => {
     const index = new SearchIndex(backend.store, "zh", { fields: { body: { type: "text", store: true } } });
     const text = "南京市长江大桥位于江苏省南京市，红茶与绿茶都产自清华大学附近的研究生命科学的茶园。";
-    await index.putMany([
+    await index.setMany([
       ["text", { body: text }],
       ["apart", { body: "研究红茶，红茶的研究" }],
       ["together", { body: `${text}${text}红茶研究在春天开始。` }],
@@ -86,7 +86,7 @@ describeBackends("search", { audit: "tags" }, (backend) => {
 
   test("pictures, sharp s and forms of a word are found; unrelated words are not", async () => {
     const index = shop(backend.store);
-    await index.putMany([
+    await index.setMany([
       ["launch", { title: "Launch 🚀 today", body: "Große Straße, used cars" }],
       ["us", { title: "US plane", body: "wine and care" }],
     ]);
@@ -107,89 +107,89 @@ describeBackends("search", { audit: "tags" }, (backend) => {
 
   test("a document is found by its words until it is changed or removed", async () => {
     const index = shop(backend.store);
-    expect(await index.put("a", { title: "Brown bears" })).toEqual({ outcome: "added", version: 1 });
+    expect(await index.set("a", { title: "Brown bears" })).toEqual({ status: "added", version: 1 });
     expect(idsOf(await index.search("bear"))).toEqual(["a"]);
-    expect(await index.put("a", { title: "Brown bears" })).toEqual({ outcome: "same", version: 1 });
-    expect(await index.put("a", { title: "Grey wolves" })).toEqual({ outcome: "changed", version: 2 });
+    expect(await index.set("a", { title: "Brown bears" })).toEqual({ status: "same", version: 1 });
+    expect(await index.set("a", { title: "Grey wolves" })).toEqual({ status: "changed", version: 2 });
     expect(idsOf(await index.search("bear OR brown"))).toEqual([]);
     expect(idsOf(await index.search("wolves"))).toEqual(["a"]);
-    expect(await index.size()).toBe(1);
-    expect(await index.remove("a")).toBe(true);
-    expect(await index.remove("a")).toBe(false);
+    expect(await index.count()).toBe(1);
+    expect(await index.delete("a")).toBe(true);
+    expect(await index.delete("a")).toBe(false);
     expect((await index.search("wolves")).count).toBe(0);
-    expect(await index.size()).toBe(0);
+    expect(await index.count()).toBe(0);
   });
 
   test("what one process writes, another finds", async () => {
     const mine = await filled(backend.store);
     const theirs = shop(await backend.open());
     expect(idsOf(await theirs.search("pot"))).toEqual(["pot"]);
-    await mine.put("new", { title: "Another pot" });
+    await mine.set("new", { title: "Another pot" });
     expect([...idsOf(await theirs.search("pot"))].sort()).toEqual(["new", "pot"]);
-    await mine.remove("pot");
+    await mine.delete("pot");
     expect(idsOf(await theirs.search("pot"))).toEqual(["new"]);
     await theirs.clear();
     expect((await mine.search("*")).count).toBe(0);
-    await theirs.put("again", { title: "A pot again" });
+    await theirs.set("again", { title: "A pot again" });
     expect(idsOf(await mine.search("pot"))).toEqual(["again"]);
   });
 
   test("a reader notices that what it knows is of the past, however alike the present is", async () => {
     const [writer, reader] = [shop(backend.store), shop(await backend.open())];
     // The list of a word goes and comes again, as long as before and in the same number of bytes.
-    await writer.put("keep", { title: "other" });
-    await writer.put("a", { title: "word" });
+    await writer.set("keep", { title: "other" });
+    await writer.set("a", { title: "word" });
     expect(idsOf(await reader.search("word"))).toEqual(["a"]);
-    await writer.remove("a");
-    await writer.put("c", { title: "different" });
-    await writer.put("b", { title: "word" });
+    await writer.delete("a");
+    await writer.set("c", { title: "different" });
+    await writer.set("b", { title: "word" });
     expect(idsOf(await reader.search("word"))).toEqual(["b"]);
     // So does the whole index.
-    for (const id of ["keep", "b", "c"]) await writer.remove(id);
-    await writer.put("x", { title: "word" });
+    for (const id of ["keep", "b", "c"]) await writer.delete(id);
+    await writer.set("x", { title: "word" });
     expect(idsOf(await reader.search("word"))).toEqual(["x"]);
-    await writer.remove("x");
-    await writer.put("y", { title: "word" });
+    await writer.delete("x");
+    await writer.set("y", { title: "word" });
     expect(idsOf(await reader.search("word"))).toEqual(["y"]);
   });
 
   test("a reader notices that a server has forgotten the last writes", async () => {
     const [writer, reader] = [shop(backend.store), shop(await backend.open())];
     const key = (part: string) => `search:{shop}:${part}`;
-    await writer.put("a", { title: "one" });
+    await writer.set("a", { title: "one" });
     const before = ["meta", "docs", "words", "d:a", "w:one"];
     for (const part of before) await backend.store.call("COPY", key(part), `${key(part)}:before`);
-    await writer.put("b", { title: "two" });
-    await writer.put("c", { title: "three" });
+    await writer.set("b", { title: "two" });
+    await writer.set("c", { title: "three" });
     expect((await reader.search("two OR three")).count).toBe(2);
     for (const part of ["d:b", "d:c", "w:two", "w:three"]) await backend.store.call("DEL", key(part));
     for (const part of before) await backend.store.call("RENAME", `${key(part)}:before`, key(part));
-    await writer.put("d", { title: "two" });
+    await writer.set("d", { title: "two" });
     expect(idsOf(await reader.search("two"))).toEqual(["d"]);
     expect(idsOf(await reader.search("*"))).toEqual(["a", "d"]);
   });
 
   test("a version that is asked for is the one that is changed, or nothing is", async () => {
     const index = shop(backend.store);
-    expect(await index.put("a", { title: "x" }, { ifVersion: 1 })).toEqual({ outcome: "conflict", version: 0 });
-    expect(await index.put("a", { title: "x" }, { ifVersion: 0 })).toEqual({ outcome: "added", version: 1 });
+    expect(await index.set("a", { title: "x" }, { ifVersion: 1 })).toEqual({ status: "conflict", version: 0 });
+    expect(await index.set("a", { title: "x" }, { ifVersion: 0 })).toEqual({ status: "added", version: 1 });
     // Somebody else with the same content has not added it.
-    expect(await index.put("a", { title: "x" }, { ifVersion: 0 })).toEqual({ outcome: "conflict", version: 1 });
-    expect(await index.put("a", { title: "y" }, { ifVersion: 0 })).toEqual({ outcome: "conflict", version: 1 });
-    expect(await index.patch("a", { price: 1 }, { ifVersion: 7 })).toEqual({ outcome: "conflict", version: 1 });
-    expect(await index.patch("a", { price: 1 }, { ifVersion: 1 })).toEqual({ outcome: "changed", version: 2 });
-    expect(await index.remove("a", { ifVersion: 1 })).toBe(false);
-    expect(await index.remove("a", { ifVersion: 2 })).toBe(true);
+    expect(await index.set("a", { title: "x" }, { ifVersion: 0 })).toEqual({ status: "conflict", version: 1 });
+    expect(await index.set("a", { title: "y" }, { ifVersion: 0 })).toEqual({ status: "conflict", version: 1 });
+    expect(await index.update("a", { price: 1 }, { ifVersion: 7 })).toEqual({ status: "conflict", version: 1 });
+    expect(await index.update("a", { price: 1 }, { ifVersion: 1 })).toEqual({ status: "changed", version: 2 });
+    expect(await index.delete("a", { ifVersion: 1 })).toBe(false);
+    expect(await index.delete("a", { ifVersion: 2 })).toBe(true);
   });
 
   test("of several who count on from the same version, one does", async () => {
     const index = shop(backend.store);
-    await index.put("a", { title: "x", price: 0 });
+    await index.set("a", { title: "x", price: 0 });
     const count = async (): Promise<void> => {
       for (;;) {
         const { version, document } = (await index.get("a"))!;
-        const { outcome } = await index.patch("a", { price: document.price! + 1 }, { ifVersion: version });
-        if (outcome === "changed") return;
+        const { status } = await index.update("a", { price: document.price! + 1 }, { ifVersion: version });
+        if (status === "changed") return;
       }
     };
     await Promise.all(Array.from({ length: 12 }, count));
@@ -198,9 +198,9 @@ describeBackends("search", { audit: "tags" }, (backend) => {
 
   test("an emptied index leaves nothing", async () => {
     const index = await filled(backend.store);
-    await index.put("pot", { title: "Another thing", tags: ["x"] });
-    await index.patch("pan", { price: 1, name: "z" });
-    for (const id of ["tea", "pot", "pan", "cup"]) expect(await index.remove(id)).toBe(true);
+    await index.set("pot", { title: "Another thing", tags: ["x"] });
+    await index.update("pan", { price: 1, name: "z" });
+    for (const id of ["tea", "pot", "pan", "cup"]) expect(await index.delete(id)).toBe(true);
     expect(await backend.store.call("KEYS", "*")).toEqual(["search:names"]);
     await filled(backend.store);
     await index.clear();
@@ -209,21 +209,21 @@ describeBackends("search", { audit: "tags" }, (backend) => {
 
   test("a word that no document has any more is no word of the index", async () => {
     const index = shop(backend.store);
-    await index.put("a", { title: "one two" });
-    await index.put("b", { title: "two three" });
-    await index.put("a", { title: "four" });
-    const { terms } = await index.terms();
+    await index.set("a", { title: "one two" });
+    await index.set("b", { title: "two three" });
+    await index.set("a", { title: "four" });
+    const { items: terms } = await index.terms();
     expect(terms.map(({ term }) => term)).toEqual(["four", "three", "two"]);
-    expect(await index.terms({ prefix: "t", limit: 1 })).toMatchObject({ terms: [{ term: "three" }], next: "three" });
-    expect((await index.terms({ prefix: "t", limit: 5, after: "three" })).terms).toMatchObject([{ term: "two" }]);
+    expect(await index.terms({ prefix: "t", limit: 1 })).toMatchObject({ items: [{ term: "three" }], cursor: "three" });
+    expect((await index.terms({ prefix: "t", limit: 5, cursor: "three" })).items).toMatchObject([{ term: "two" }]);
     expect((await index.search("on*")).count).toBe(0);
   });
 
   test("what is written over and over does not grow without end", async () => {
     const index = shop(backend.store);
-    await index.put("other", { title: "steady word", name: "n" });
+    await index.set("other", { title: "steady word", name: "n" });
     for (let nth = 0; nth < 150; nth++)
-      await index.put("a", { title: `word number ${nth}`, price: nth, tags: [`t${nth}`] });
+      await index.set("a", { title: `word number ${nth}`, price: nth, tags: [`t${nth}`] });
     const { postingsBytes, wordsBytes, documentsBytes, columnsBytes } = await index.inspect();
     expect(postingsBytes).toBeLessThan(2_000);
     for (const bytes of [wordsBytes, documentsBytes, columnsBytes.price!, columnsBytes.tags!])
@@ -232,20 +232,20 @@ describeBackends("search", { audit: "tags" }, (backend) => {
     expect((await index.search("148")).count).toBe(0);
     // Numbers of removed documents are used again.
     for (let nth = 0; nth < 20; nth++) {
-      await index.put(`new ${nth}`, { title: "passing" });
-      await index.remove(`new ${nth}`);
+      await index.set(`new ${nth}`, { title: "passing" });
+      await index.delete(`new ${nth}`);
     }
     expect(await backend.store.call("HGET", "search:{shop}:meta", "n")).toBe("3");
   });
 
   test("values can be changed without touching the words", async () => {
     const index = await filled(backend.store);
-    expect(await index.patch("tea", { price: 99, tags: ["rare"], name: null })).toEqual({
-      outcome: "changed",
+    expect(await index.update("tea", { price: 99, tags: ["rare"], name: null })).toEqual({
+      status: "changed",
       version: 2,
     });
-    expect(await index.patch("tea", { price: 99 })).toEqual({ outcome: "same", version: 2 });
-    expect(await index.patch("absent", { price: 1 })).toEqual({ outcome: "missing" });
+    expect(await index.update("tea", { price: 99 })).toEqual({ status: "same", version: 2 });
+    expect(await index.update("absent", { price: 1 })).toEqual({ status: "not-found" });
     expect(idsOf(await index.search("leaves price:>50 tags:rare"))).toEqual(["tea"]);
     expect((await index.search("tags:leaf")).count).toBe(0);
     expect(await index.get("tea")).toEqual({
@@ -366,7 +366,7 @@ describeBackends("search", { audit: "tags" }, (backend) => {
   test("a hit can come with its document, a snippet, and what its score is made of", async () => {
     const index = await filled(backend.store);
     const long = `${"Something else entirely. ".repeat(20)}Here a <b>kettle</b> & more tea. ${"And so on. ".repeat(20)}`;
-    await index.put("kettle", { title: "Kettle", body: long });
+    await index.set("kettle", { title: "Kettle", body: long });
     const { hits } = await index.search("kettles tea", {
       documents: true,
       highlight: { fields: ["body"], units: 80 },
@@ -383,7 +383,7 @@ describeBackends("search", { audit: "tags" }, (backend) => {
 
   test("a kept answer is paged without gap or repetition while the index changes", async () => {
     const index = shop(backend.store);
-    await index.putMany(
+    await index.setMany(
       Array.from({ length: 25 }, (_, nth) => [`d${String(nth).padStart(2, "0")}`, { title: "alike", price: nth }]),
     );
     const first = await index.search("alike", {
@@ -393,8 +393,8 @@ describeBackends("search", { audit: "tags" }, (backend) => {
       facets: { price: { buckets: [10] } },
     });
     expect(first).toMatchObject({ count: 25, cached: false });
-    await index.removeMany(["d03", "d11", "d12"]);
-    await index.put("d99", { title: "alike", price: -1 });
+    await index.deleteMany(["d03", "d11", "d12"]);
+    await index.set("d99", { title: "alike", price: -1 });
     const second = await index.page(first.id!, { offset: 10, limit: 10 });
     const third = await index.page(first.id!, { offset: 20, limit: 10, documents: true });
     const all = [first, second!, third!].flatMap((page) => idsOf(page));
@@ -435,7 +435,7 @@ describeBackends("search", { audit: "tags" }, (backend) => {
   test("processes that do not agree on the fields are told so", async () => {
     await filled(backend.store);
     const other = new SearchIndex(backend.store, "shop", { fields: { title: { type: "text" } } });
-    await expect(other.put("a", { title: "x" })).rejects.toMatchObject({ code: "SCHEMA" });
+    await expect(other.set("a", { title: "x" })).rejects.toMatchObject({ code: "SCHEMA" });
     await expect(other.search("tea")).rejects.toMatchObject({ code: "SCHEMA" });
     // Weights are one's own affair.
     const heavier = new SearchIndex(backend.store, "shop", {
@@ -447,12 +447,12 @@ describeBackends("search", { audit: "tags" }, (backend) => {
   test("what cannot be right is refused before anything is written", async () => {
     const index = shop(backend.store);
     const wrong = [
-      () => index.put("", { title: "x" }),
-      () => index.put("a", { title: 1 } as never),
-      () => index.put("a", { nothing: "x" } as never),
-      () => index.put("a", { price: Number.NaN }),
-      () => index.put("a", { tags: "x" } as never),
-      () => index.patch("a", { title: "x" } as never),
+      () => index.set("", { title: "x" }),
+      () => index.set("a", { title: 1 } as never),
+      () => index.set("a", { nothing: "x" } as never),
+      () => index.set("a", { price: Number.NaN }),
+      () => index.set("a", { tags: "x" } as never),
+      () => index.update("a", { title: "x" } as never),
       () => index.search("x", { limit: -1 }),
       () => index.search("x", { sort: "nothing" }),
       () => index.search("x", { sort: "tags" }),
@@ -472,27 +472,27 @@ describeBackends("search", { audit: "tags" }, (backend) => {
       { length: 1_200 },
       (_, nth) => [`d${nth}`, { title: `doc ${nth}`, price: nth }] as const,
     );
-    expect(await index.putMany(documents)).toEqual({ added: 1_200, changed: 0, same: 0 });
-    expect(await index.putMany(documents.slice(0, 40))).toEqual({ added: 0, changed: 0, same: 40 });
+    expect(await index.setMany(documents)).toEqual({ added: 1_200, changed: 0, same: 0 });
+    expect(await index.setMany(documents.slice(0, 40))).toEqual({ added: 0, changed: 0, same: 40 });
     const mixed = [
       ...documents.slice(0, 30),
       ["d1", { title: "changed" }] as const,
       ["new", { title: "doc" }] as const,
     ];
-    expect(await index.putMany(mixed)).toEqual({ added: 1, changed: 1, same: 30 });
+    expect(await index.setMany(mixed)).toEqual({ added: 1, changed: 1, same: 30 });
     expect((await index.search("doc")).count).toBe(1_200);
     expect(idsOf(await index.search("changed"))).toEqual(["d1"]);
-    expect(await index.size()).toBe(1_201);
-    expect(await index.removeMany(documents.map(([id]) => id))).toBe(1_200);
+    expect(await index.count()).toBe(1_201);
+    expect(await index.deleteMany(documents.map(([id]) => id))).toBe(1_200);
     expect(idsOf(await index.search("*"))).toEqual(["new"]);
   });
 
   test("several that load at once get in each other's way, and all arrive", async () => {
     const stores = [backend.store, await backend.open(), await backend.open()];
     const loads = stores.map((store, at) =>
-      shop(store).putMany(Array.from({ length: 300 }, (_, nth) => [`${at}-${nth}`, { title: `load ${at} common` }])),
+      shop(store).setMany(Array.from({ length: 300 }, (_, nth) => [`${at}-${nth}`, { title: `load ${at} common` }])),
     );
-    await Promise.all([...loads, ...stores.map((store, at) => shop(store).put(`single ${at}`, { title: "common" }))]);
+    await Promise.all([...loads, ...stores.map((store, at) => shop(store).set(`single ${at}`, { title: "common" }))]);
     const { count } = await shop(backend.store).search("common");
     expect(count).toBe(903);
     expect((await shop(stores[1]!).search("load 1")).count).toBe(300);
@@ -506,12 +506,12 @@ describeBackends("search", { audit: "tags" }, (backend) => {
     expect(await found!.index.inspect()).toMatchObject({ documents: 4 });
     expect(await SearchIndex.open(backend.store, "absent")).toBeNull();
     const own = analyser({ stem: { name: "first letter", stem: (word) => word.slice(0, 1) } });
-    await new SearchIndex(backend.store, "own", { fields: { text: { type: "text" } }, analyser: own }).put("a", {
+    await new SearchIndex(backend.store, "own", { fields: { text: { type: "text" } }, analyser: own }).set("a", {
       text: "x",
     });
     const odd = await SearchIndex.open(backend.store, "own");
     expect(odd).toMatchObject({ isSearchable: false });
-    expect((await odd!.index.terms()).terms).toMatchObject([{ term: "x" }]);
+    expect((await odd!.index.terms()).items).toMatchObject([{ term: "x" }]);
   });
 
   test("names and sizes are known", async () => {

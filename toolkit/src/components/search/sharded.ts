@@ -22,7 +22,7 @@ import { Results } from "./results.ts";
 import { type DocumentOf, type Fields, type PatchOf, Schema } from "./schema.ts";
 import { type IndexOptions, limitsOf, type Shard, type StoredDocument, shardOf } from "./search-index.ts";
 import { Searcher } from "./searcher.ts";
-import type { BulkOutcome, PatchOutcome, PutOutcome } from "./writer.ts";
+import type { BulkOutcome, SetOutcome, UpdateOutcome } from "./writer.ts";
 
 export interface ShardPlace {
   readonly store: Store;
@@ -52,7 +52,7 @@ const OPTIONS = defineOptions<ShardedOptions<Fields>>("ShardedSearch", {
   previous: listOf(text),
 });
 
-const VERSION_OPTIONS = defineOptions<{ readonly ifVersion?: number }>("ShardedSearch.patch", {
+const VERSION_OPTIONS = defineOptions<{ readonly ifVersion?: number }>("ShardedSearch.update", {
   ifVersion: whole(0),
 });
 
@@ -117,7 +117,7 @@ export class ShardedSearch<F extends Fields> {
     return former === this.shardOf(id) ? null : this.#shards.get(former)!;
   }
 
-  async put(id: string, document: DocumentOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PutOutcome> {
+  async set(id: string, document: DocumentOf<F>, options: { readonly ifVersion?: number } = {}): Promise<SetOutcome> {
     VERSION_OPTIONS.check(options);
     const former = this.#formerHome(id);
     // Versions go on at the new home.
@@ -125,11 +125,11 @@ export class ShardedSearch<F extends Fields> {
     const home = this.#home(id);
     const outcome = await home.writer.put(id, document, options.ifVersion);
     home.names.announce(home.name);
-    if (former !== null && outcome.outcome !== "conflict") await former.writer.remove([id], undefined);
+    if (former !== null && outcome.status !== "conflict") await former.writer.remove([id], undefined);
     return outcome;
   }
 
-  async putMany(
+  async setMany(
     documents: Iterable<readonly [string, DocumentOf<F>]> | AsyncIterable<readonly [string, DocumentOf<F>]>,
   ): Promise<BulkOutcome> {
     const total: BulkOutcome = { added: 0, changed: 0, same: 0 };
@@ -155,14 +155,14 @@ export class ShardedSearch<F extends Fields> {
     return total;
   }
 
-  async patch(id: string, changes: PatchOf<F>, options: { readonly ifVersion?: number } = {}): Promise<PatchOutcome> {
+  async update(id: string, changes: PatchOf<F>, options: { readonly ifVersion?: number } = {}): Promise<UpdateOutcome> {
     VERSION_OPTIONS.check(options);
     const former = this.#formerHome(id);
     if (former !== null) await this.#moveOne(former, id);
     return this.#home(id).writer.patch(id, changes, options.ifVersion);
   }
 
-  async remove(id: string): Promise<boolean> {
+  async delete(id: string): Promise<boolean> {
     const former = this.#formerHome(id);
     const home = this.#home(id);
     if (former === null) return (await home.writer.remove([id], undefined)) > 0;
@@ -187,7 +187,7 @@ export class ShardedSearch<F extends Fields> {
     return this.#answers.page(id, options);
   }
 
-  async size(): Promise<number> {
+  async count(): Promise<number> {
     const counts = await Promise.all(
       [...this.#shards.values()].map(({ store, keys }) => store.call("HGET", keys.meta, "count")),
     );
@@ -247,7 +247,7 @@ export class ShardedSearch<F extends Fields> {
       const home = this.#home(id);
       // A hash unlike any other: the same content, put by somebody else, is another version.
       const copy = await home.writer.put(id, document, 0, randomToken());
-      const isOurs = copy.outcome !== "conflict";
+      const isOurs = copy.status !== "conflict";
       const wasRemoved = isOurs && (await home.store.call("EXISTS", goneKey(home.keys.base, id))) === 1;
       if (wasRemoved) {
         await home.writer.remove([id], copy.version);

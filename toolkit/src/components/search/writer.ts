@@ -25,12 +25,12 @@ import { Bytes, compacted, compactedWords, HEADER_BYTES, SKIP_VALUE, skipDocumen
 import { checkValue, type Schema } from "./schema.ts";
 import { forRewrite, load, patch, put, type Removed, remove, rewrite, type Written } from "./scripts.ts";
 
-export type PutOutcome =
-  | { readonly outcome: "added" | "changed" | "same"; readonly version: number }
+export type SetOutcome =
+  | { readonly status: "added" | "changed" | "same"; readonly version: number }
   /** `ifVersion` was given, and the document is of another version; 0 if there is none. */
-  | { readonly outcome: "conflict"; readonly version: number };
+  | { readonly status: "conflict"; readonly version: number };
 
-export type PatchOutcome = PutOutcome | { readonly outcome: "missing" };
+export type UpdateOutcome = SetOutcome | { readonly status: "not-found" };
 
 export interface BulkOutcome {
   added: number;
@@ -65,12 +65,12 @@ export class Writer {
   }
 
   /** `mark` makes its hash unlike that of any other document, with the same content or not. */
-  async put(id: string, document: Values, ifVersion: number | undefined, mark = ""): Promise<PutOutcome> {
+  async put(id: string, document: Values, ifVersion: number | undefined, mark = ""): Promise<SetOutcome> {
     const prepared = this.#prepared(id, document);
     const marked = mark === "" ? prepared : { ...prepared, hash: `${prepared.hash}.${mark}` };
-    const { outcome, version, ripe } = await this.#put(marked, ifVersion);
+    const { outcome: status, version, ripe } = await this.#put(marked, ifVersion);
     await this.#tidy(ripe);
-    return { outcome, version };
+    return { status, version };
   }
 
   async #put(prepared: Prepared, ifVersion: number | undefined): Promise<DoneWrite> {
@@ -243,7 +243,7 @@ export class Writer {
   }
 
   /** Reads what is kept, and writes if nobody else has in between. */
-  async patch(id: string, changes: Values, ifVersion: number | undefined): Promise<PatchOutcome> {
+  async patch(id: string, changes: Values, ifVersion: number | undefined): Promise<UpdateOutcome> {
     const columns = Object.entries(changes).filter(([, value]) => value !== undefined);
     for (const [name, value] of columns) {
       const column = this.#schema.sortable(name);
@@ -251,12 +251,12 @@ export class Writer {
     }
     for (let attempt = 0; attempt < MAX_CONFLICTS; attempt++) {
       const kept = await this.kept(id);
-      if (kept === null) return ifVersion === undefined ? { outcome: "missing" } : { outcome: "conflict", version: 0 };
-      if (ifVersion !== undefined && ifVersion !== kept.version) return { outcome: "conflict", version: kept.version };
+      if (kept === null) return ifVersion === undefined ? { status: "not-found" } : { status: "conflict", version: 0 };
+      if (ifVersion !== undefined && ifVersion !== kept.version) return { status: "conflict", version: kept.version };
       const written = (await this.#store.run(patch, this.#patching(id, kept, columns))) as DoneWrite;
       if (written.outcome === "conflict" && ifVersion === undefined) continue;
       await this.#tidy(written.ripe);
-      return { outcome: written.outcome, version: written.version };
+      return { status: written.outcome, version: written.version };
     }
     throw new InputError(`document "${id}" changed in each of ${MAX_CONFLICTS} attempts`);
   }

@@ -33,7 +33,7 @@ export interface SessionsOptions {
   /** A session that is not used for this long is over. */
   readonly idleMs?: number;
   /** A session is over this long after it began, however much it is used. */
-  readonly absoluteMs?: number;
+  readonly ttlMs?: number;
   /** The least recently used sessions of a user beyond this many end when a new one begins. */
   readonly maxPerUser?: number;
   /** The cleaner ends the least recently used sessions beyond this many. */
@@ -86,7 +86,7 @@ export interface LiveSession {
 const OPTIONS = defineOptions<SessionsOptions>("Sessions", {
   prefix,
   idleMs: whole(1_000),
-  absoluteMs: whole(1_000),
+  ttlMs: whole(1_000),
   maxPerUser: whole(1, 10_000),
   maxLive: whole(1),
   viewed: whole(1, 10_000),
@@ -140,7 +140,7 @@ export class Sessions {
     this.#store = store;
     this.#prefix = options.prefix ?? "session";
     this.#idleMs = options.idleMs ?? 14 * DAY_MS;
-    this.#absoluteMs = options.absoluteMs ?? 90 * DAY_MS;
+    this.#absoluteMs = options.ttlMs ?? 90 * DAY_MS;
     this.#maxPerUser = options.maxPerUser ?? 100;
     this.#maxLive = options.maxLive ?? 10_000_000;
     this.#maxViewed = options.viewed ?? 25;

@@ -229,7 +229,7 @@ describe("lifetimes, with a clock moved by hand", () => {
     const clock = new ManualClock();
     const engine = await Engine.open({ clock });
     const store = await open(engine);
-    return { clock, store, sessions: new Sessions(store, { idleMs: DAY, absoluteMs: 3 * DAY }), engine };
+    return { clock, store, sessions: new Sessions(store, { idleMs: DAY, ttlMs: 3 * DAY }), engine };
   }
 
   test("a session ends when it is not used, and in any case at its end", async () => {

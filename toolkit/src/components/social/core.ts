@@ -118,9 +118,9 @@ const OPTIONS = defineOptions<SocialOptions>("Social", {
 });
 
 /** Of pages of statuses. */
-export const paging: Checks<{ readonly limit?: number; readonly before?: string }> = {
+export const paging: Checks<{ readonly limit?: number; readonly cursor?: string }> = {
   limit: whole(1, 1_000),
-  before: text,
+  cursor: text,
 };
 
 function isStore(given: Store | SocialParts): given is Store {

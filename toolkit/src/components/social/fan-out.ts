@@ -173,7 +173,7 @@ export class FanOut {
     const author = authorOf(id);
     const isFirst = job.set === undefined && job.after === undefined;
     if (isFirst && job.of !== undefined && !(await this.#noteRepost(job.of, id))) {
-      return void (await this.#statuses.remove(author, id));
+      return void (await this.#statuses.delete(author, id));
     }
     const { passSize } = this.#core.settings;
     const page = await this.#follows.audience(author, job.set, job.after, job.until, passSize);
@@ -259,7 +259,7 @@ export class FanOut {
     for (;;) {
       const reposts = (await statuses.call("ZRANGE", keys.reposts(id), 0, RETIRE_AT_ONCE - 1)) as string[];
       if (reposts.length === 0) return;
-      await each(reposts, 8, (repost) => this.#statuses.remove(authorOf(repost), repost));
+      await each(reposts, 8, (repost) => this.#statuses.delete(authorOf(repost), repost));
       await statuses.send(["ZREM", keys.reposts(id), ...reposts], { repeatable: true });
     }
   }
@@ -316,7 +316,7 @@ export class FanOut {
     await each(following, 16, (other) => this.#follows.unlink(user, other));
     await each(lists, 4, (list) => this.#lists.finishRemoval(list));
     const times = (await statuses.call("ZRANGE", keys.profile(user), 0, RETIRE_AT_ONCE - 1)) as string[];
-    await each(times, 8, (time) => this.#statuses.remove(user, statusId(time, user)));
+    await each(times, 8, (time) => this.#statuses.delete(user, statusId(time, user)));
     const left = followers.length + listed.length + following.length + lists.length + times.length;
     if (left > 0) return void (await jobs.add({ k: "retire", user }));
     await this.#forget(user);

@@ -26,13 +26,13 @@ export interface SocialCounts {
 
 export interface PeopleOptions {
   readonly limit?: number;
-  readonly after?: string;
+  readonly cursor?: string;
 }
 
 export interface People {
   /** Users' ids, in the order in which they came. */
-  readonly users: readonly string[];
-  readonly next: string | null;
+  readonly items: readonly string[];
+  readonly cursor: string | null;
 }
 
 /** Whom a user blocks, has muted; more than that is no list that anybody keeps by hand. */
@@ -42,7 +42,7 @@ const DOWN = 0.5;
 
 const PEOPLE_OPTIONS = defineOptions<PeopleOptions>("Follows.followers", {
   limit: whole(1, 1_000),
-  after: text,
+  cursor: text,
 });
 
 export class Follows {
@@ -262,11 +262,11 @@ export class Follows {
   async #people(set: string, subject: string, options: PeopleOptions): Promise<People> {
     PEOPLE_OPTIONS.check(options);
     const limit = options.limit ?? 50;
-    const [version = "", member = ""] = options.after === undefined ? [] : parsePlace(options.after);
+    const [version = "", member = ""] = options.cursor === undefined ? [] : parsePlace(options.cursor);
     const graph = this.#core.keys.graph(subject);
     const [, , flat] = await this.#store.run(pageOf, { set, graph, version, member, untilVersion: "", limit });
     const users = flat.filter((_, at) => at % 2 === 0);
-    return { users, next: users.length < limit ? null : `${flat.at(-1)}~${flat.at(-2)}` };
+    return { items: users, cursor: users.length < limit ? null : `${flat.at(-1)}~${flat.at(-2)}` };
   }
 
   // ---------------------------------------------------------------------------------------------- blocking, muting

@@ -88,7 +88,7 @@ export class Social {
   }
 
   /** What is still to be done. */
-  async backlog(): Promise<Backlog> {
+  async stats(): Promise<Backlog> {
     const [jobs, open] = await Promise.all([this.#core.jobs.counts(), this.#core.journal.size()]);
     return { jobs, open };
   }
@@ -99,13 +99,13 @@ export class Social {
   }
 
   /** Drops the timeline of a user or a list; it is built anew when it is read. False if there was none. */
-  async dropTimeline(subject: string): Promise<boolean> {
+  async deleteTimeline(subject: string): Promise<boolean> {
     const { timelines, keys } = this.#core;
     return Number(await timelines.send(["DEL", keys.home(checkSubject(subject))], { repeatable: true })) === 1;
   }
 
   /** The timeline of a user or a list, without keeping it alive. */
-  async timelineState(subject: string): Promise<TimelineState> {
+  async inspectTimeline(subject: string): Promise<TimelineState> {
     const { timelines, keys } = this.#core;
     const home = keys.home(checkSubject(subject));
     const [read, size, ttl] = await timelines.pipeline([
@@ -127,7 +127,7 @@ export class Social {
   }
 
   /** How an author's statuses reach timelines. */
-  async authorState(author: string): Promise<AuthorState> {
+  async inspectAuthor(author: string): Promise<AuthorState> {
     const { follows, keys } = this.#core;
     checkUser("author", author);
     const [mode, followers, lists] = sound(

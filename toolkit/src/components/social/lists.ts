@@ -83,7 +83,7 @@ export class Lists {
   }
 
   /** Puts a user into a list; what they have posted is in its timeline when this resolves. */
-  async add(id: string, user: string): Promise<"added" | "already" | "blocked" | "missing" | "full"> {
+  async addMember(id: string, user: string): Promise<"added" | "already" | "blocked" | "missing" | "full"> {
     checkUser("user", user);
     const list = await this.get(id);
     if (list === null) return "missing";
@@ -103,7 +103,7 @@ export class Lists {
   }
 
   /** False if they were not in it. */
-  drop(id: string, user: string): Promise<boolean> {
+  deleteMember(id: string, user: string): Promise<boolean> {
     return this.#follows.unlink(checkList(id), checkUser("user", user));
   }
 
@@ -112,7 +112,7 @@ export class Lists {
   }
 
   /** Removes a list with its timeline. False if there is none. */
-  async remove(id: string): Promise<boolean> {
+  async delete(id: string): Promise<boolean> {
     const list = await this.get(id);
     if (list === null) return false;
     const { journal } = this.#core;

@@ -63,21 +63,21 @@ describeBackends("social races", { backends: ["embedded", "redis"], audit: false
       await quiet(social);
     }
     expect(await unfollowed).toBe(true);
-    expect((await social.timelineState("ben")).size).toBe(0);
+    expect((await social.inspectTimeline("ben")).size).toBe(0);
   });
 
   test("what is deleted while it is on its way is nowhere in the end", async () => {
     const social = await ready();
     let deleted = "";
     const hook = once(async () => {
-      const { statuses } = await social.timelines.profile("ann", { limit: 1 });
+      const { items: statuses } = await social.timelines.profile("ann", { limit: 1 });
       deleted = statuses[0]!.id;
-      await social.statuses.remove("ann", deleted);
+      await social.statuses.delete("ann", deleted);
       // The other worker has cleaned up; only this job is left.
       await expect
         .poll(
           async () => {
-            const { jobs } = await social.backlog();
+            const { jobs } = await social.stats();
             return jobs.waiting + jobs.active;
           },
           { timeout: 20_000, interval: 2 },
@@ -101,7 +101,7 @@ describeBackends("social races", { backends: ["embedded", "redis"], audit: false
     const slow = new Social(partsWith({ timelines: beforeScript(backend.store, "social.timelines.read", again) }));
     await slow.follows.unfollow("ben", "ann");
     expect(await social.follows.isFollowing("ben", "ann")).toBe(true);
-    expect((await social.timelineState("ben")).size).toBe(1);
+    expect((await social.inspectTimeline("ben")).size).toBe(1);
     expect(texts(await social.timelines.home("ben"))).toEqual(["one"]);
   });
 
@@ -125,7 +125,7 @@ describeBackends("social races", { backends: ["embedded", "redis"], audit: false
     const followed = once(() => social.follows.follow("ben", "ann"));
     const slow = new Social(partsWith({ timelines: beforeScript(backend.store, "social.timelines.finish", followed) }));
     await slow.timelines.build("ben");
-    expect(await social.timelineState("ben")).toMatchObject({ state: "warm", size: 2 });
+    expect(await social.inspectTimeline("ben")).toMatchObject({ state: "warm", size: 2 });
     await quiet(social);
   });
 });

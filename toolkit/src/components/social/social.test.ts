@@ -80,16 +80,16 @@ describeBackends("social", { audit: "tags" }, (backend) => {
       await social.follows.follow(ann, cat);
       const list = await social.lists.create(ben, "friends", { id: "+friends" });
       expect(list).toMatchObject({ id: "+friends", owner: "ben", members: 0 });
-      await social.lists.add("+friends", ann);
+      await social.lists.addMember("+friends", ann);
       await social.lists.create(ann, "own", { id: "+own" });
-      await social.lists.add("+own", cat);
+      await social.lists.addMember("+own", cat);
       await warm(social, ben, "+friends");
       const id = (await social.statuses.post(ann, "soon gone"))!;
       await social.statuses.repost(cat, id);
       await quiet(social);
       expect(texts(await social.timelines.home(ben))).toEqual(["soon gone"]);
-      expect(await social.users.remove(ann)).toBe(true);
-      expect(await social.users.remove(ann)).toBe(false);
+      expect(await social.users.delete(ann)).toBe(true);
+      expect(await social.users.delete(ann)).toBe(false);
       expect(await social.users.get(ann)).toBeNull();
       expect(await social.statuses.get(id)).toBeNull();
       expect(texts(await social.timelines.home(ben))).toEqual([]);
@@ -116,7 +116,7 @@ describeBackends("social", { audit: "tags" }, (backend) => {
       expect(first! < second!).toBe(true);
       const page = await social.timelines.profile(ann);
       expect(texts(page)).toEqual(["two", "one"]);
-      expect(page.next).toBeNull();
+      expect(page.cursor).toBeNull();
       expect(await social.statuses.post("nobody", "x")).toBeNull();
       await expect(social.statuses.post(ann, "")).rejects.toThrow(InputError);
       await expect(social.statuses.post(ann, "x".repeat(2_001))).rejects.toThrow(InputError);
@@ -144,15 +144,15 @@ describeBackends("social", { audit: "tags" }, (backend) => {
       const [ann, ben, cat] = (await people(social, "ann", "ben", "cat")) as [string, string, string];
       await social.follows.follow(ben, ann);
       await social.lists.create(cat, "list", { id: "+list" });
-      await social.lists.add("+list", ann);
+      await social.lists.addMember("+list", ann);
       await warm(social, ben, "+list");
       const id = (await social.statuses.post(ann, "secret"))!;
       await social.statuses.repost(ben, id);
       await quiet(social);
       expect(texts(await social.timelines.list("+list"))).toEqual(["secret"]);
-      expect(await social.statuses.remove(ben, id)).toBe(false);
-      expect(await social.statuses.remove(ann, id)).toBe(true);
-      expect(await social.statuses.remove(ann, id)).toBe(false);
+      expect(await social.statuses.delete(ben, id)).toBe(false);
+      expect(await social.statuses.delete(ann, id)).toBe(true);
+      expect(await social.statuses.delete(ann, id)).toBe(false);
       expect(await social.statuses.get(id)).toBeNull();
       for (const page of [
         await social.timelines.home(ben),
@@ -160,7 +160,7 @@ describeBackends("social", { audit: "tags" }, (backend) => {
         await social.timelines.profile(ann),
         await social.timelines.profile(ben),
       ]) {
-        expect(page).toEqual({ statuses: [], next: null });
+        expect(page).toEqual({ items: [], cursor: null });
       }
       await quiet(social);
       for (const key of await allKeys(backend.store)) {
@@ -189,13 +189,13 @@ describeBackends("social", { audit: "tags" }, (backend) => {
       await social.statuses.repost(cat, repost!);
       await quiet(social);
       expect(await social.statuses.reposts(id)).toBe(2);
-      const { statuses } = await social.timelines.home(dan);
+      const { items: statuses } = await social.timelines.home(dan);
       const seen = statuses.map(({ text, repostedBy = [] }) => [text, repostedBy.map((user) => user.id).sort()]);
       expect(seen.sort()).toEqual([
         ["after", []],
         ["news", ["ben", "cat"]],
       ]);
-      await social.statuses.remove(ben, repost!);
+      await social.statuses.delete(ben, repost!);
       await quiet(social);
       expect(await social.statuses.reposts(id)).toBe(1);
     });
@@ -263,15 +263,15 @@ describeBackends("social", { audit: "tags" }, (backend) => {
       const [ann, ...others] = (await people(social, "ann", "b1", "b2", "b3", "b4", "b5")) as [string, ...string[]];
       for (const other of others) await social.follows.follow(other, ann);
       const first = await social.follows.followers(ann, { limit: 2 });
-      expect(first.users).toEqual(["b1", "b2"]);
+      expect(first.items).toEqual(["b1", "b2"]);
       await social.follows.unfollow("b1", ann);
       await social.follows.unfollow("b2", ann);
-      const second = await social.follows.followers(ann, { limit: 2, after: first.next! });
-      expect(second.users).toEqual(["b3", "b4"]);
-      const third = await social.follows.followers(ann, { limit: 2, after: second.next! });
-      expect(third).toEqual({ users: ["b5"], next: null });
-      await expect(social.follows.followers(ann, { after: "x" })).rejects.toThrow(InputError);
-      expect((await social.follows.following("b3")).users).toEqual([ann]);
+      const second = await social.follows.followers(ann, { limit: 2, cursor: first.cursor! });
+      expect(second.items).toEqual(["b3", "b4"]);
+      const third = await social.follows.followers(ann, { limit: 2, cursor: second.cursor! });
+      expect(third).toEqual({ items: ["b5"], cursor: null });
+      await expect(social.follows.followers(ann, { cursor: "x" })).rejects.toThrow(InputError);
+      expect((await social.follows.following("b3")).items).toEqual([ann]);
     });
   });
 
@@ -297,7 +297,7 @@ describeBackends("social", { audit: "tags" }, (backend) => {
       place: { longitude: 1, latitude: 2 },
     });
     await social.statuses.post(ann, "second");
-    await social.statuses.remove(ann, first);
+    await social.statuses.delete(ann, first);
     await quiet(social);
     expect(told.map(({ kind }) => kind)).toEqual(["status", "status", "delete"]);
     expect(told[2]).toMatchObject({ id: first, userId: ann });
@@ -316,13 +316,13 @@ describeBackends("social", { audit: "tags" }, (backend) => {
       { settleMs: 10 },
     );
     await expect(dying.statuses.post(ann, "from beyond", { id: "last" })).rejects.toThrow("killed");
-    await expect.poll(async () => (await social.timelineState(ben)).size, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await social.inspectTimeline(ben)).size, { timeout: 20_000 }).toBe(1);
     const id = (await social.statuses.post(ann, "from beyond", { id: "last" }))!;
     expect(texts(await social.timelines.home(ben))).toEqual(["from beyond"]);
-    await expect(dying.statuses.remove(ann, id)).rejects.toThrow("killed");
+    await expect(dying.statuses.delete(ann, id)).rejects.toThrow("killed");
     expect(texts(await social.timelines.home(ben))).toEqual([]);
-    await expect.poll(async () => (await social.timelineState(ben)).size, { timeout: 20_000 }).toBe(0);
-    await expect(dying.users.remove(ann)).rejects.toThrow("killed");
+    await expect.poll(async () => (await social.inspectTimeline(ben)).size, { timeout: 20_000 }).toBe(0);
+    await expect(dying.users.delete(ann)).rejects.toThrow("killed");
     expect(await social.users.get(ann)).toBeNull();
     await expect.poll(() => social.follows.isFollowing(ben, ann), { timeout: 20_000 }).toBe(false);
     await quiet(social);
@@ -339,9 +339,9 @@ describeBackends("social", { audit: "tags" }, (backend) => {
     expect(await social.statuses.post("nobody", "x")).toBeNull();
     await quiet(social);
     expect(texts(await social.timelines.home(ben))).toEqual(["across"]);
-    await social.statuses.remove(ann, id);
+    await social.statuses.delete(ann, id);
     await quiet(social);
-    expect(await social.timelines.home(ben)).toEqual({ statuses: [], next: null });
+    expect(await social.timelines.home(ben)).toEqual({ items: [], cursor: null });
     expect(() => new Social({ users } as never)).toThrow(InputError);
   });
 });

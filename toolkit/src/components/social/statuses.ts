@@ -118,7 +118,7 @@ export class Statuses {
     const { statuses, keys } = this.#core;
     const count = Math.min(over, OLDEST_AT_ONCE);
     const times = (await statuses.call("ZRANGE", keys.profile(author), 0, count - 1)) as string[];
-    for (const time of times) await this.remove(author, statusId(time, author));
+    for (const time of times) await this.delete(author, statusId(time, author));
   }
 
   /** A post whose call died: its status is delivered, if there is one. */
@@ -149,7 +149,7 @@ export class Statuses {
    * Deletes a status of this author's, with all its reposts: from here on nobody sees it. Timelines are cleaned by workers. False if
    * there is none.
    */
-  async remove(author: string, id: string): Promise<boolean> {
+  async delete(author: string, id: string): Promise<boolean> {
     if (authorOf(checkStatus("id", id)) !== checkUser("author", author)) return false;
     const { journal, statuses, keys } = this.#core;
     const [body] = await this.#views.bodies([id]);

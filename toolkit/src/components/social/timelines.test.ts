@@ -23,7 +23,7 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       expect(texts(await social.timelines.home(cat, { own: true })).sort()).toEqual(["after", "before", "own"]);
       await social.follows.unfollow(cat, ann);
       expect(texts(await social.timelines.home(cat))).toEqual([]);
-      expect((await social.timelineState(cat)).size).toBe(0);
+      expect((await social.inspectTimeline(cat)).size).toBe(0);
     });
 
     test("are read from the profiles while they are cold, and are the same when they are warm", async () => {
@@ -35,18 +35,18 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       for (let at = 0; at < 5; at++)
         posted.note(await social.statuses.post(at % 2 === 0 ? ann : ben, `${at}`), `${at}`);
       await quiet(social);
-      expect((await social.timelineState(cat)).state).toBe("cold");
+      expect((await social.inspectTimeline(cat)).state).toBe("cold");
       const cold = await social.timelines.home(cat);
       expect(texts(cold)).toEqual(posted.newest);
       await quiet(social);
-      expect(await social.timelineState(cat)).toMatchObject({ state: "warm", size: 5, isComplete: true });
+      expect(await social.inspectTimeline(cat)).toMatchObject({ state: "warm", size: 5, isComplete: true });
       expect(await social.timelines.home(cat)).toEqual(cold);
       // As if nobody had read it for two weeks.
-      expect([await social.dropTimeline(cat), await social.dropTimeline(cat)]).toEqual([true, false]);
+      expect([await social.deleteTimeline(cat), await social.deleteTimeline(cat)]).toEqual([true, false]);
       posted.note(await social.statuses.post(ann, "5"), "5");
       await quiet(social);
       expect(texts(await social.timelines.home(cat))).toEqual(posted.newest);
-      const { expiresInMs } = await social.timelineState(cat);
+      const { expiresInMs } = await social.inspectTimeline(cat);
       expect(expiresInMs).toBeGreaterThan(13 * 86_400_000);
     });
 
@@ -61,7 +61,7 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
         posted.note(await social.statuses.post(at % 3 === 0 ? ann : ben, `${at}`), `${at}`);
       }
       await quiet(social);
-      const state = await social.timelineState(cat);
+      const state = await social.inspectTimeline(cat);
       expect(state.size).toBeLessThanOrEqual(17);
       expect(state.isComplete).toBe(false);
       const seen: string[] = [];
@@ -69,18 +69,18 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       for (;;) {
         const page: StatusPage = await social.timelines.home(
           cat,
-          before === undefined ? { limit: 7 } : { limit: 7, before },
+          before === undefined ? { limit: 7 } : { limit: 7, cursor: before },
         );
         seen.push(...texts(page));
-        if (page.next === null) break;
-        expect(page.statuses).toHaveLength(7);
-        before = page.next;
+        if (page.cursor === null) break;
+        expect(page.items).toHaveLength(7);
+        before = page.cursor;
       }
       expect(seen).toEqual(posted.newest);
       // Leaving takes most of it away; it is filled up again.
       await social.follows.unfollow(cat, ben);
       await quiet(social);
-      expect((await social.timelineState(cat)).size).toBe(16);
+      expect((await social.inspectTimeline(cat)).size).toBe(16);
       const rest = await social.timelines.home(cat, { limit: 100 });
       expect(texts(rest)).toEqual(posted.newest.filter((text) => Number(text) % 3 === 0));
     });
@@ -104,21 +104,21 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
         await social.follows.follow(fan, star);
       }
       await quiet(social);
-      expect((await social.authorState(star)).mode).toBe("pull");
+      expect((await social.inspectAuthor(star)).mode).toBe("pull");
       await post();
       await quiet(social);
-      expect((await social.timelineState("b1")).merged).toEqual([star]);
+      expect((await social.inspectTimeline("b1")).merged).toEqual([star]);
       expect(texts(await social.timelines.home("b1", { limit: 100 }))).toEqual(posted.newest);
       expect(texts(await social.timelines.home("b1", { limit: 3 }))).toEqual(posted.newest.slice(0, 3));
       // A timeline that is built now has it too.
       await backend.store.call("DEL", "social:{b1}:home");
       await warm(social, "b1");
-      expect((await social.timelineState("b1")).merged).toEqual([star]);
+      expect((await social.inspectTimeline("b1")).merged).toEqual([star]);
       expect(texts(await social.timelines.home("b1", { limit: 100 }))).toEqual(posted.newest);
       for (const fan of fans.slice(1)) await social.follows.unfollow(fan, star);
       await quiet(social);
-      expect((await social.authorState(star)).mode).toBe("push");
-      expect((await social.timelineState("b1")).merged).toEqual([]);
+      expect((await social.inspectAuthor(star)).mode).toBe("push");
+      expect((await social.inspectTimeline("b1")).merged).toEqual([]);
       await post();
       await quiet(social);
       expect(texts(await social.timelines.home("b1", { limit: 100 }))).toEqual(posted.newest);
@@ -132,7 +132,7 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       await warm(social, ...fans);
       await social.statuses.post(star, "to all");
       await quiet(social);
-      for (const fan of fans) expect([fan, (await social.timelineState(fan)).size]).toEqual([fan, 1]);
+      for (const fan of fans) expect([fan, (await social.inspectTimeline(fan)).size]).toEqual([fan, 1]);
     });
   });
 
@@ -142,26 +142,26 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       const [ann, ben, cat] = (await people(social, "ann", "ben", "cat")) as [string, string, string];
       await social.lists.create(cat, "friends", { id: "+f" });
       await social.statuses.post(ann, "one");
-      expect(await social.lists.add("+f", ann)).toBe("added");
-      expect(await social.lists.add("+f", ann)).toBe("already");
-      expect(await social.lists.add("+f", "nobody")).toBe("missing");
-      expect(await social.lists.add("+none", ann)).toBe("missing");
+      expect(await social.lists.addMember("+f", ann)).toBe("added");
+      expect(await social.lists.addMember("+f", ann)).toBe("already");
+      expect(await social.lists.addMember("+f", "nobody")).toBe("missing");
+      expect(await social.lists.addMember("+none", ann)).toBe("missing");
       await warm(social, "+f");
-      await social.lists.add("+f", ben);
+      await social.lists.addMember("+f", ben);
       await social.statuses.post(ben, "two");
       await social.statuses.post(ann, "three");
       await quiet(social);
       expect(texts(await social.timelines.list("+f", { viewer: cat })).sort()).toEqual(["one", "three", "two"]);
       // Being in a list is not being followed.
       expect(await social.follows.counts(ann)).toEqual({ followers: 0, following: 0, statuses: 2 });
-      expect((await social.lists.members("+f")).users).toEqual([ann, ben]);
-      expect(await social.lists.drop("+f", ann)).toBe(true);
-      expect(await social.lists.drop("+f", ann)).toBe(false);
+      expect((await social.lists.members("+f")).items).toEqual([ann, ben]);
+      expect(await social.lists.deleteMember("+f", ann)).toBe(true);
+      expect(await social.lists.deleteMember("+f", ann)).toBe(false);
       expect(texts(await social.timelines.list("+f"))).toEqual(["two"]);
       expect(await social.lists.rename("+f", "best friends")).toBe(true);
       expect(await social.lists.of(cat)).toEqual([{ id: "+f", owner: cat, name: "best friends", members: 1 }]);
-      expect(await social.lists.remove("+f")).toBe(true);
-      expect(await social.lists.remove("+f")).toBe(false);
+      expect(await social.lists.delete("+f")).toBe(true);
+      expect(await social.lists.delete("+f")).toBe(false);
       expect(await social.lists.of(cat)).toEqual([]);
       expect(await social.lists.create("nobody", "x")).toBe("missing");
       expect(await social.lists.create(cat, "again", { id: "+f" })).toBe("taken");
@@ -170,7 +170,7 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       expect(await social.lists.of(ann)).toEqual([]);
       await quiet(social);
       expect((await allKeys(backend.store)).filter((key) => key.includes("{+f}"))).toEqual(["social:{+f}:graph"]);
-      expect((await social.authorState(ben)).lists).toBe(0);
+      expect((await social.inspectAuthor(ben)).lists).toBe(0);
     });
   });
 
@@ -181,7 +181,7 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       await social.follows.follow(ann, ben);
       await social.follows.follow(ben, ann);
       await social.lists.create(ben, "l", { id: "+l" });
-      await social.lists.add("+l", ann);
+      await social.lists.addMember("+l", ann);
       await warm(social, ben, "+l");
       const id = (await social.statuses.post(ann, "not for ben"))!;
       await quiet(social);
@@ -192,14 +192,14 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       expect(await social.follows.counts(ben)).toMatchObject({ followers: 0, following: 0 });
       expect(texts(await social.timelines.home(ben))).toEqual([]);
       expect(texts(await social.timelines.list("+l", { viewer: ben }))).toEqual([]);
-      expect((await social.timelineState(ben)).size).toBe(0);
+      expect((await social.inspectTimeline(ben)).size).toBe(0);
       expect(await social.statuses.get(id, { viewer: ben })).toBeNull();
       expect(texts(await social.timelines.profile(ann, { viewer: ben }))).toEqual([]);
       expect(await social.statuses.repost(ben, id)).toBeNull();
       expect(await social.follows.follow(ben, ann)).toBe("blocked");
       expect(await social.follows.follow(ann, ben)).toBe("blocked");
-      expect(await social.lists.add("+l", ann)).toBe("blocked");
-      expect((await social.follows.blocked(ann)).users).toEqual([ben]);
+      expect(await social.lists.addMember("+l", ann)).toBe("blocked");
+      expect((await social.follows.blocked(ann)).items).toEqual([ben]);
       expect(await social.follows.unblock(ann, ben)).toBe(true);
       expect(await social.follows.unblock(ann, ben)).toBe(false);
       expect(await social.follows.follow(ben, ann)).toBe("followed");
@@ -220,12 +220,12 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       await quiet(social);
       expect(texts(await social.timelines.home(ben))).toEqual([]);
       // Not even stored, but for the repost, which is another's.
-      expect(await social.timelineState(ben)).toMatchObject({ size: 1, muted: [ann] });
+      expect(await social.inspectTimeline(ben)).toMatchObject({ size: 1, muted: [ann] });
       expect((await social.follows.counts(ann)).followers).toBe(1);
-      expect((await social.follows.muted(ben)).users).toEqual([ann]);
+      expect((await social.follows.muted(ben)).items).toEqual([ann]);
       await backend.store.call("DEL", "social:{ben}:home");
       await warm(social, ben);
-      expect(await social.timelineState(ben)).toMatchObject({ size: 1, muted: [ann] });
+      expect(await social.inspectTimeline(ben)).toMatchObject({ size: 1, muted: [ann] });
       expect(await social.follows.unmute(ben, ann)).toBe(true);
       expect(texts(await social.timelines.home(ben)).sort()).toEqual(["one", "two"]);
     });

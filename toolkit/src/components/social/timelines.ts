@@ -17,15 +17,15 @@ import type { Looking, Status, Views } from "./views.ts";
 
 export interface PageOptions {
   readonly limit?: number;
-  /** From the page before. */
-  readonly before?: string;
+  /** `cursor` of the page before. */
+  readonly cursor?: string;
 }
 
 export interface StatusPage {
   /** The newest first. May be fewer than asked for although there are more: those that may not be seen are left out. */
-  readonly statuses: readonly Status[];
+  readonly items: readonly Status[];
   /** For the next page; null after the last. */
-  readonly next: string | null;
+  readonly cursor: string | null;
 }
 
 interface Found {
@@ -99,7 +99,7 @@ export class Timelines {
     find: (before: string, limit: number) => Promise<Found>,
   ): Promise<StatusPage> {
     const limit = options.limit ?? 30;
-    let before = options.before === undefined ? "" : checkStatus("before", options.before);
+    let before = options.cursor === undefined ? "" : checkStatus("cursor", options.cursor);
     let ids: readonly string[] = [];
     let statuses: Status[] = [];
     for (let round = 0; round < ROUNDS; round++) {
@@ -107,11 +107,11 @@ export class Timelines {
       // Together, since a later one may be a repost of what is there already.
       ids = [...ids, ...found.ids];
       if (found.ids.length > 0) statuses = await this.#views.show(ids, looking);
-      if (found.isEnd) return { statuses, next: null };
+      if (found.isEnd) return { items: statuses, cursor: null };
       before = ids.at(-1)!;
       if (statuses.length >= limit) break;
     }
-    return { statuses, next: before };
+    return { items: statuses, cursor: before };
   }
 
   /** From the timeline as far as it goes, and from there on from the profiles. */

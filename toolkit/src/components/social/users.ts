@@ -135,11 +135,11 @@ export class Users {
 
   /** A user, or null. */
   async get(id: string): Promise<User | null> {
-    return (await this.many([id])).get(id) ?? null;
+    return (await this.getMany([id])).get(id) ?? null;
   }
 
   /** Those of them that there are. */
-  async many(ids: Iterable<string>): Promise<Map<string, User>> {
+  async getMany(ids: Iterable<string>): Promise<Map<string, User>> {
     const { users, keys } = this.#core;
     const distinct = [...new Set(ids)].map((id) => checkUser("user", id));
     const items = distinct.map((id) => ["HMGET", keys.user(id), "state", "login", "name", "at"]);
@@ -175,7 +175,7 @@ export class Users {
    * Removes a user: nobody sees them or anything of theirs from here on, and the login is free. Statuses, follows and lists are
    * cleaned up by workers. False if there is no such user.
    */
-  async remove(id: string): Promise<boolean> {
+  async delete(id: string): Promise<boolean> {
     checkUser("user", id);
     const { journal, users, keys, jobs } = this.#core;
     const entry = journal.make({ k: "removal", user: id } as const);

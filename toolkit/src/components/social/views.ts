@@ -68,7 +68,7 @@ export class Views {
     const authors = [...new Set(ids.map(authorOf))];
     const [bodies, people, hidden] = await Promise.all([
       this.bodies(ids),
-      this.#users.many(authors),
+      this.#users.getMany(authors),
       this.#hidden(authors, looking),
     ]);
     const originals = [...new Set(bodies.flatMap((body) => body?.o ?? []))];
@@ -99,7 +99,7 @@ export class Views {
     const unknown = authors.filter((author) => !people.has(author));
     const [bodies, others, unseen] = await Promise.all([
       this.bodies(ids),
-      this.#users.many(unknown),
+      this.#users.getMany(unknown),
       this.#hidden(authors, { viewer }),
     ]);
     for (const [id, user] of others) people.set(id, user);

@@ -59,5 +59,5 @@ export async function perform(ads: Ads<null>, act: Act): Promise<Answer> {
     return shown === null ? { nothing: true } : { impression: shown.id, ad: shown.ad };
   }
   const outcome = await ads[act.kind](act.impression, { id: act.id });
-  return outcome.outcome === "counted" ? { charged: outcome.chargedMicros } : { why: outcome.why };
+  return outcome.status === "counted" ? { charged: outcome.chargedMicros } : { why: outcome.reason };
 }

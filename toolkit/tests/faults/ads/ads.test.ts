@@ -128,7 +128,7 @@ describeBackends("ads", { backends: ["tcp", "redis"], audit: false }, (backend) 
     async () => {
       const { store } = backend;
       const ads = new Ads<null>(store, NETWORK, OPTIONS);
-      for (const [name, spec] of Object.entries(ADS)) await ads.put(name, spec);
+      for (const [name, spec] of Object.entries(ADS)) await ads.set(name, spec);
       const proxy = await FaultyProxy.open(backend.ports[0]!);
       onTestFinished(() => proxy.close());
       const { deeds, faults } = await runActors(store, proxy);
@@ -139,7 +139,7 @@ describeBackends("ads", { backends: ["tcp", "redis"], audit: false }, (backend) 
       const { counts, faults: wrong } = expected(deeds);
       faults.push(...wrong);
       for (const name of Object.keys(ADS)) {
-        const days = (await ads.report(name))!;
+        const days = (await ads.stats(name))!;
         const sum = (what: "views" | "clicks" | "actions" | "spentMicros"): number =>
           days.reduce((all, day) => all + day[what], 0);
         const told = [sum("views"), sum("clicks"), sum("actions"), sum("spentMicros")];

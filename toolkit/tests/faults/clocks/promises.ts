@@ -332,7 +332,7 @@ const social: Record<string, Promised> = {
     await network.statuses.post(ada, "first");
     world.step(stepMs);
     await network.statuses.post(ada, "second");
-    const { statuses } = await network.timelines.home(bob, { limit: 10 });
+    const { items: statuses } = await network.timelines.home(bob, { limit: 10 });
     expect(statuses.map(({ text }) => text)).toEqual(["second", "first"]);
     expect(await network.follows.unfollow(bob, ada)).toBe(true);
     expect(await network.follows.follow(bob, ada)).toBe("followed");
@@ -352,7 +352,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
     "a daily budget is not spent twice, also across midnight": promised(
       async (world, stepMs) => {
         const ads = new Ads(world.store, "site", { explore: "off" });
-        await ads.put("soap", { model: "cpm", bidMicros: 1_000, budget: { dailyMicros: 1, pacing: "asap" } });
+        await ads.set("soap", { model: "cpm", bidMicros: 1_000, budget: { dailyMicros: 1, pacing: "asap" } });
         const shown = async (): Promise<boolean> => (await ads.target({ viewed: true })) !== null;
         expect([await shown(), await shown()]).toEqual([true, false]);
         world.step(stepMs);
@@ -367,7 +367,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
     ),
     "a click counts": promised(async (world, stepMs) => {
       const ads = new Ads(world.store, "site", { explore: "off", minClickMs: 300 });
-      await ads.put("shoes", { model: "cpc", bidMicros: 1_000 });
+      await ads.set("shoes", { model: "cpc", bidMicros: 1_000 });
       const shown = await ads.target({ viewed: true });
       await world.pass(400);
       world.step(stepMs);
@@ -538,9 +538,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
     "jobs are found until the clock says that they close": promised(async (world, stepMs) => {
       const board = new JobSearch(world.store, "board");
       const skills = [{ skill: "redis" }];
-      await board.put("open", { requires: skills, closesAt: new Date(world.nowMs + 7_200_000) });
-      await board.put("closing", { requires: skills, closesAt: new Date(world.nowMs + 20_000) });
-      const found = async (): Promise<string[]> => (await board.search(skills)).matches.map(({ job }) => job.id).sort();
+      await board.set("open", { requires: skills, closesAt: new Date(world.nowMs + 7_200_000) });
+      await board.set("closing", { requires: skills, closesAt: new Date(world.nowMs + 20_000) });
+      const found = async (): Promise<string[]> => (await board.search(skills)).items.map(({ job }) => job.id).sort();
       world.step(stepMs);
       expect(await found()).toEqual(["closing", "open"]);
       await world.pass(20_000 - stepMs);
@@ -629,9 +629,9 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
   search: {
     "documents are found": promised(async ({ store, step }, stepMs) => {
       const books = new SearchIndex(store, "books", { fields: { title: { type: "text" } } });
-      await books.put("dunes", { title: "The walking dunes" });
+      await books.set("dunes", { title: "The walking dunes" });
       step(stepMs);
-      await books.put("tides", { title: "Walking tides" });
+      await books.set("tides", { title: "Walking tides" });
       expect((await books.search("walk")).count).toBe(2);
     }),
   },

@@ -175,11 +175,11 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
 
   onStore("SearchIndex: answers that cannot be kept are given", async () => {
     const index = new SearchIndex(store, "books", { fields: { title: { type: "text" } } });
-    await index.put("a", { title: "red tea" });
+    await index.set("a", { title: "red tea" });
     await fill();
     const found = await index.search("tea", { cacheMs: 60_000 });
     expect(found).toMatchObject({ count: 1, id: null, cached: false });
-    await expect(index.put("b", { title: "tea" })).rejects.toMatchObject(full);
+    await expect(index.set("b", { title: "tea" })).rejects.toMatchObject(full);
     expect(await index.search("tea")).toMatchObject({ count: 1 });
   });
 
@@ -209,8 +209,8 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
     await social.follows.follow(ben!, ann!);
     await social.statuses.post(ann!, "hello");
     await fill();
-    expect((await social.timelines.home(ben!)).statuses.map(({ text }) => text)).toEqual(["hello"]);
-    expect((await social.timelines.profile(ann!)).statuses).toHaveLength(1);
+    expect((await social.timelines.home(ben!)).items.map(({ text }) => text)).toEqual(["hello"]);
+    expect((await social.timelines.profile(ann!)).items).toHaveLength(1);
   });
 
   onStore("StatusStream: can be listened to, also before anything was published", async () => {

@@ -55,11 +55,11 @@ export const USES: Readonly<Record<string, Use>> = {
     const ads = new Ads(world.store, "site", { explore: "off", minClickMs: 0 });
     await each(count, async (n) => {
       const cap = { views: 2, everyMs: DAY_MS };
-      await ads.put(`ad${n}`, { model: "cpc", bidMicros: 1_000, words: [`word${n}`], locations: [`place${n}`], cap });
+      await ads.set(`ad${n}`, { model: "cpc", bidMicros: 1_000, words: [`word${n}`], locations: [`place${n}`], cap });
       const shown = await ads.target({ user: `u${n}`, content: `word${n}`, locations: [`place${n}`], viewed: true });
       await ads.click(shown!.id);
     });
-    await each(count, (n) => ads.remove(`ad${n}`));
+    await each(count, (n) => ads.delete(`ad${n}`));
     await world.leap(2 * DAY_MS);
     while ((await ads.sweep()) > 0);
   },
@@ -142,13 +142,13 @@ export const USES: Readonly<Record<string, Use>> = {
     const board = new JobSearch(store, "board");
     await each(count, async (n) => {
       const skills = [{ skill: `s${n}` }];
-      await board.put(`j${n}`, { requires: skills, places: [`p${n}`] });
-      await board.putCandidate(`c${n}`, { skills });
+      await board.set(`j${n}`, { requires: skills, places: [`p${n}`] });
+      await board.setCandidate(`c${n}`, { skills });
       await board.search(skills);
     });
     await each(count, async (n) => {
-      await board.remove(`j${n}`);
-      await board.removeCandidate(`c${n}`);
+      await board.delete(`j${n}`);
+      await board.deleteCandidate(`c${n}`);
     });
   },
   locks: async ({ store }, count) => {
@@ -158,7 +158,7 @@ export const USES: Readonly<Record<string, Use>> = {
       await lease!.release();
       // A holder that died.
       await locks.acquire(`dead${n}`, { renew: false });
-      const both = await locks.acquireAll([`a${n}`, `b${n}`]);
+      const both = await locks.acquireMany([`a${n}`, `b${n}`]);
       await both!.release();
     });
   },
@@ -238,9 +238,9 @@ export const USES: Readonly<Record<string, Use>> = {
   },
   search: async ({ store }, count) => {
     const books = new SearchIndex(store, "books", { fields: { title: { type: "text" }, year: { type: "number" } } });
-    await each(count, (n) => books.put(`b${n}`, { title: `walking dunes ${n}`, year: n }));
+    await each(count, (n) => books.set(`b${n}`, { title: `walking dunes ${n}`, year: n }));
     await each(count, (n) => books.search(`dunes ${n}`, { cacheMs: 1_000 }));
-    await each(count, (n) => books.remove(`b${n}`));
+    await each(count, (n) => books.delete(`b${n}`));
   },
   semaphores: async ({ store }, count) => {
     const semaphores = new Semaphores(store, { limit: 3 });
@@ -297,7 +297,7 @@ export const USES: Readonly<Record<string, Use>> = {
       await network.timelines.home(me, { limit: 10 });
       await network.lists.create(me, "friends");
     });
-    await each(count, (n) => network.users.remove(ids[n]!));
+    await each(count, (n) => network.users.delete(ids[n]!));
     for (let round = 0; round < 40; round++) await world.pass(15_000);
     await worker.stop();
   },

@@ -59,7 +59,7 @@ describe.skipIf(!REDIS)("on many servers", () => {
 
   async function quiet(social: Social): Promise<void> {
     const left = async (): Promise<number> => {
-      const { jobs, open: underWay } = await social.backlog();
+      const { jobs, open: underWay } = await social.stats();
       return jobs.waiting + jobs.active + jobs.delayed + underWay;
     };
     await vi.waitFor(async () => expect(await left()).toBe(0), { timeout: 60_000, interval: 20 });
@@ -91,11 +91,11 @@ describe.skipIf(!REDIS)("on many servers", () => {
           mine.push(id!);
         } else if (act < 5 && mine.length > 2) {
           const [id] = mine.splice(random(mine.length), 1) as [string];
-          await each.statuses.remove(id.slice(8), id);
+          await each.statuses.delete(id.slice(8), id);
           posted.delete(id);
           deleted.add(id);
         } else if (act < 6) await each.timelines.home(user);
-        else if (act < 7) await each.lists.add(pick(LISTS), user);
+        else if (act < 7) await each.lists.addMember(pick(LISTS), user);
         else if (user !== other)
           await (act < 9 ? each.follows.follow(user, other) : each.follows.unfollow(user, other));
         acts++;
@@ -112,7 +112,7 @@ describe.skipIf(!REDIS)("on many servers", () => {
     for (const user of USERS) await social.timelines.home(user);
     for (const list of LISTS) await social.timelines.list(list);
     await quiet(social);
-    expect((await social.backlog()).jobs.dead).toBe(0);
+    expect((await social.stats()).jobs.dead).toBe(0);
     const { faults, statuses } = await networkFaults(social, members[0]!.store("social"), posted, deleted);
     await Promise.all(workers.map((worker) => worker.stop()));
     expect(faults).toEqual([]);
@@ -133,7 +133,7 @@ describe.skipIf(!REDIS)("on many servers", () => {
     for (let n = 0; n < 10; n++) ids.unshift((await social.statuses.post(USERS[0]!, `status ${n}`))!);
     await quiet(social);
     for (const id of USERS.slice(1)) {
-      expect((await social.timelines.home(id)).statuses.map((status) => status.id)).toEqual(ids);
+      expect((await social.timelines.home(id)).items.map((status) => status.id)).toEqual(ids);
     }
     await quiet(social);
     const keys = servers.map(({ port }) => Number(/\d+/.exec(cli(port, "DBSIZE"))![0]));
@@ -148,7 +148,7 @@ describe.skipIf(!REDIS)("on many servers", () => {
     const before = served();
     await vi.waitFor(
       async () => {
-        const { statuses } = await reader.timelines.profile(USERS[0]!);
+        const { items: statuses } = await reader.timelines.profile(USERS[0]!);
         expect(statuses.map((status) => status.id)).toEqual(ids);
         expect(served()).toBeGreaterThan(before);
       },
@@ -189,8 +189,8 @@ describe.skipIf(!REDIS)("on many servers", () => {
       const document = { text, year: 1990 + random(30), tags: [WORDS[random(4)]!] };
       return [`doc${at}`, document] as const;
     });
-    await many.putMany(documents);
-    await whole.putMany(documents);
+    await many.setMany(documents);
+    await whole.setMany(documents);
     for (const { store: each } of places) expect(Number(await each.call("DBSIZE"))).toBeGreaterThan(0);
     for (const query of [
       "sea",

@@ -21,7 +21,7 @@ async function expectSound(store: Store, seed: number): Promise<void> {
   const index: Index = busyIndex(store);
   const documents = new Map<string, Record<string, unknown>>();
   for (const id of await index.ids()) documents.set(id, { ...(await index.get(id))!.document });
-  expect(await index.size()).toBe(documents.size);
+  expect(await index.count()).toBe(documents.size);
   const naive = new NaiveSearch(index.schema, documents);
   const chance = new Chance(seed);
   for (let nth = 0; nth < 40; nth++) {
@@ -76,29 +76,29 @@ describe.skipIf(!installed("redis-server"))("an index under faults", () => {
     try {
       const index = busyIndex(shaky);
       const chance = new Chance(7);
-      await index.put("warm", randomDocument(chance));
+      await index.set("warm", randomDocument(chance));
       const lost = async (text: string, write: () => Promise<unknown>): Promise<unknown> => {
         const cut = proxy.loseAnswerOf(text);
         const [answer] = await Promise.all([write(), cut]);
         return answer;
       };
-      expect(await lost("d:one", () => index.put("one", { title: "only one" }))).toEqual({
+      expect(await lost("d:one", () => index.set("one", { title: "only one" }))).toEqual({
         outcome: "same",
         version: 1,
       });
-      expect(await lost("d:two", () => index.put("two", { title: "two" }, { ifVersion: 0 }))).toEqual({
+      expect(await lost("d:two", () => index.set("two", { title: "two" }, { ifVersion: 0 }))).toEqual({
         outcome: "added",
         version: 1,
       });
       expect(
         await lost("d:three", () =>
-          index.putMany([
+          index.setMany([
             ["three", { title: "three" }],
             ["four", { title: "four" }],
           ]),
         ),
       ).toMatchObject({ changed: 0 });
-      await lost("d:four", () => index.remove("four"));
+      await lost("d:four", () => index.delete("four"));
       expect((await index.search("one OR two OR three OR four")).hits.map(({ id }) => id).sort()).toEqual([
         "one",
         "three",

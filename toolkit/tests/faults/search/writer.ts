@@ -15,12 +15,12 @@ const chance = new Chance(seed);
 for (let step = 0; ; step++) {
   const id = `doc ${chance.below(60)}`;
   const kind = chance.below(6);
-  if (kind === 0) await index.remove(id);
-  else if (kind === 1) await index.patch(id, { price: chance.below(10) });
+  if (kind === 0) await index.delete(id);
+  else if (kind === 1) await index.update(id, { price: chance.below(10) });
   else if (kind === 2) {
     const batch = Array.from({ length: 20 }, (_, nth) => [`${seed} ${step} ${nth}`, randomDocument(chance)] as const);
-    await index.putMany(batch);
-    await index.removeMany(batch.map(([each]) => each).filter(() => chance.below(3) > 0));
-  } else await index.put(id, randomDocument(chance));
+    await index.setMany(batch);
+    await index.deleteMany(batch.map(([each]) => each).filter(() => chance.below(3) > 0));
+  } else await index.set(id, randomDocument(chance));
   if (step === 10) writeSync(1, "ready\n");
 }

@@ -47,7 +47,7 @@ async function remove(): Promise<void> {
   if (mine.length < 3) return post();
   const [id] = mine.splice(random(mine.length), 1) as [string];
   say({ t: "deleting", id });
-  await social.statuses.remove(id.slice(8), id);
+  await social.statuses.delete(id.slice(8), id);
   say({ t: "deleted", id });
 }
 
@@ -62,8 +62,8 @@ async function between(): Promise<unknown> {
   if (act < 17) return follows.unmute(user, other);
   if (act < 18) return follows.block(user, other);
   if (act < 20) return follows.unblock(user, other);
-  if (act < 22) return lists.add(pick(LISTS), user);
-  return lists.drop(pick(LISTS), user);
+  if (act < 22) return lists.addMember(pick(LISTS), user);
+  return lists.deleteMember(pick(LISTS), user);
 }
 
 const ACTS = [post, post, remove, between, between, between, () => social.timelines.home(pick(USERS))];

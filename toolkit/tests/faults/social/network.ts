@@ -77,7 +77,7 @@ async function timelineFaults(
   const read = id.startsWith("+")
     ? await social.timelines.list(id, { limit: 1_000 })
     : await social.timelines.home(id, { limit: 1_000 });
-  const ids = read.statuses.map((status) => status.id);
+  const ids = read.items.map((status) => status.id);
   if (ids.join() !== naive.join()) faults.push(`${id} sees ${ids.length} statuses, and should see ${naive.length}`);
   const stored = (await store.call("ZRANGE", `${base(id)}:home`, 0, -1)) as string[];
   const mark = stored.find((member) => member.startsWith("#"));
@@ -121,7 +121,7 @@ export async function networkFaults(
       user,
       [...(await members(store, `${base(user)}:profile`))].map((time) => time + user),
     );
-    const { mode } = await social.authorState(user);
+    const { mode } = await social.inspectAuthor(user);
     modes.set(user, mode);
     if (mode !== "push" && mode !== "pull") faults.push(`${user} is still on the way: ${mode}`);
   }

@@ -76,7 +76,7 @@ describeBackends("social network", { backends: BACKENDS, audit: false }, (backen
       // What is left is done by somebody who was not there.
       const worker = social.worker({ leaseMs: LEASE_MS }).start();
       const left = async (): Promise<number> => {
-        const { jobs, open } = await social.backlog();
+        const { jobs, open } = await social.stats();
         return jobs.waiting + jobs.active + jobs.delayed + open;
       };
       await expect.poll(left, { timeout: 60_000, interval: 20 }).toBe(0);
@@ -84,7 +84,7 @@ describeBackends("social network", { backends: BACKENDS, audit: false }, (backen
       for (const user of USERS) await social.timelines.home(user);
       for (const list of LISTS) await social.timelines.list(list);
       await expect.poll(left, { timeout: 60_000, interval: 20 }).toBe(0);
-      expect((await social.backlog()).jobs.dead).toBe(0);
+      expect((await social.stats()).jobs.dead).toBe(0);
 
       for (const id of deleting) posted.delete(id);
       const { faults, merged, statuses } = await networkFaults(social, store, posted, deleted);

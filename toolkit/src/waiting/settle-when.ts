@@ -1,0 +1,63 @@
+/**
+ * One wait in this process that ends once: by what was waited for, after a time, by the caller's signal, or with the store.
+ * However it ends, the timer is cancelled, nothing listens to a signal any more, and what `begin` has set up is taken down.
+ *
+ * The timer keeps the process alive: somebody waits for it. Signals that many share have one listener (base/abort.ts).
+ */
+import { onAbort } from "../base/abort.ts";
+import type { Timer } from "../base/clock.ts";
+import type { Store } from "../connection/store.ts";
+
+export type EndingStore = Pick<Store, "clock" | "closeSignal">;
+
+export interface Limits<T> {
+  /** Rejects with its reason. */
+  readonly signal?: AbortSignal | undefined;
+  /** Without it, there is no end to the waiting. */
+  readonly timeoutMs?: number | undefined;
+  /** What it resolves with after `timeoutMs`. */
+  readonly onTimeout: T;
+  /** Calls `end` when time, signal or store may end the wait: at once by default, later where an answer is on its way. */
+  readonly leave?: (end: () => void) => void;
+}
+
+export interface Waiting<T> {
+  settle(value: T): void;
+  fail(error: unknown): void;
+}
+
+/** `begin` is told how to end the wait, and answers what takes down what it has set up. Not called where all is over already. */
+export function settleWhen<T>(
+  { clock, closeSignal }: EndingStore,
+  { signal, timeoutMs, onTimeout, leave = atOnce }: Limits<T>,
+  begin: (waiting: Waiting<T>) => () => void,
+): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const stopped = closeSignal.aborted ? closeSignal : signal?.aborted === true ? signal : null;
+    if (stopped !== null) return reject(stopped.reason);
+    let isOver = false;
+    let timer: Timer | null = null;
+    let takeDown: (() => void) | null = null;
+    const forget: (() => void)[] = [];
+    const end = (then: () => void): void => {
+      if (isOver) return;
+      isOver = true;
+      timer?.cancel();
+      for (const each of forget) each();
+      takeDown?.();
+      then();
+    };
+    const settle = (value: T): void => end(() => resolve(value));
+    const fail = (error: unknown): void => end(() => reject(error));
+    for (const stop of signal === undefined ? [closeSignal] : [closeSignal, signal]) {
+      forget.push(onAbort(stop, () => leave(() => fail(stop.reason))));
+    }
+    if (timeoutMs !== undefined) {
+      timer = clock.after(timeoutMs, () => leave(() => settle(onTimeout)), { keepAlive: true });
+    }
+    takeDown = begin({ settle, fail });
+    if (isOver) takeDown();
+  });
+}
+
+const atOnce = (end: () => void): void => end();

@@ -1,19 +1,17 @@
 /**
  * The end of a chat, kept in memory for all who read it in this process.
  *
- * A message that a thousand members wait for in one process is fetched once. The tail subscribes to the chat's channel; when told
- * of something new it fetches what came after what it has, and wakes the readers, who take it from here. Nothing depends on being
- * told: the tail fetches when its subscription begins, when that was interrupted, and every `pollMs`. So a lost wake-up costs a
- * poll at most, and what is delivered comes from the log, in its order.
+ * A message that a thousand members wait for in one process is fetched once. When there may be something new (a hint, see
+ * waiting/hint.ts), the tail fetches what came after what it has, and wakes the readers, who take it from here. So a lost wake-up
+ * costs a poll at most, and what is delivered comes from the log, in its order.
  *
  * What a member may see is judged by the store, not here. A reader that has looked for itself knows the chat's `left`, a number
  * that changes with everyone who leaves; while the tail was fetched at the same number, nobody has left in between, and the reader
  * may take what is here. When the numbers differ it looks for itself again. So nobody is handed what was sent after they left.
  */
-import type { Timer } from "../../base/clock.ts";
 import type { Codec } from "../../base/codec.ts";
 import type { Store } from "../../connection/store.ts";
-import type { Subscription } from "../../connection/subscriptions.ts";
+import { Hint } from "../../waiting/hint.ts";
 import type { ChatKeys } from "./keys.ts";
 import { decodeEntries, type Message, type Sized } from "./message.ts";
 import { tail, tailBytes } from "./scripts.ts";
@@ -34,6 +32,7 @@ export const NOBODY = -1;
 export class Tail<T> {
   readonly #source: TailSource<T>;
   readonly #onEnd: () => void;
+  readonly #hint: Hint;
   readonly #listeners = new Set<() => void>();
   /** Contiguous, up to `#to`; those before `#from` are gone, and cleared away now and then. */
   #kept: Sized<T>[] = [];
@@ -44,18 +43,21 @@ export class Tail<T> {
   #left = NOBODY;
   /** Grows with everything that readers may have to look at. */
   #version = 0;
-  #subscription: Subscription | null = null;
-  #isSubscribing = false;
-  #timer: Timer | null = null;
-  #isFetching = false;
-  #mustFetch = false;
   #wasAsked = false;
   #isUsed = true;
-  #isEnded = false;
 
   constructor(source: TailSource<T>, onEnd: () => void) {
     this.#source = source;
     this.#onEnd = onEnd;
+    const { store, keys, pollMs } = source;
+    this.#hint = new Hint(store, {
+      channel: keys.wake,
+      pollMs,
+      // An id, or a word for what has happened to members.
+      versions: { of: (message) => versionOf(message.toString("latin1")), seen: () => this.#to },
+      look: () => this.#fetch(),
+      isNeeded: () => this.#isNeeded(),
+    });
   }
 
   get version(): number {
@@ -74,8 +76,7 @@ export class Tail<T> {
     if (this.#to >= 0) return;
     this.#to = last;
     this.#left = left;
-    void this.#subscribe();
-    this.#schedule();
+    this.#hint.follow();
   }
 
   leave(listener: () => void): void {
@@ -97,76 +98,31 @@ export class Tail<T> {
   /** Fetches, and calls the listeners afterwards whatever comes of it. */
   refresh(): void {
     this.#wasAsked = true;
-    this.#fetch();
+    // After a look that failed the next poll comes by itself.
+    this.#hint.look().catch(() => {});
   }
 
-  #schedule(): void {
-    const { store, pollMs } = this.#source;
-    this.#timer = store.clock.after(pollMs, () => this.#poll());
-  }
-
-  #poll(): void {
+  /** At each poll: wakes the readers, who may have to renew their presence. */
+  #isNeeded(): boolean {
     // One round without readers, so that those who ask again and again find it as they left it.
-    if (this.#source.store.closed || (this.#listeners.size === 0 && !this.#isUsed)) {
-      this.#end();
-      return;
+    if (this.#listeners.size === 0 && !this.#isUsed) {
+      this.#onEnd();
+      return false;
     }
     this.#isUsed = this.#listeners.size > 0;
-    void this.#subscribe();
-    this.#fetch();
     this.#wake();
-    this.#schedule();
+    return true;
   }
 
-  async #subscribe(): Promise<void> {
-    if (this.#subscription !== null || this.#isSubscribing) return;
-    this.#isSubscribing = true;
-    const { store, keys } = this.#source;
-    try {
-      this.#subscription = await store.subscribe(
-        keys.wake,
-        (message) => {
-          if (!(Number(message.toString("latin1")) <= this.#to)) this.#fetch();
-        },
-        () => this.#fetch(),
-      );
-      if (this.#isEnded) await this.#subscription.close();
-      // What came before the subscription was there was told to nobody.
-      else this.#fetch();
-    } catch {
-      // The poll does without, and tries again.
-    } finally {
-      this.#isSubscribing = false;
-    }
-  }
-
-  /** One at a time; what comes meanwhile is seen to by one more. */
-  #fetch(): void {
-    this.#mustFetch = true;
-    if (!this.#isFetching) void this.#fetchAll();
-  }
-
-  async #fetchAll(): Promise<void> {
-    this.#isFetching = true;
+  async #fetch(): Promise<void> {
     const { store, keys, codec } = this.#source;
-    const script = codec.binary ? tailBytes : tail;
-    try {
-      while (this.#mustFetch && !this.#isEnded) {
-        this.#mustFetch = false;
-        const wasAsked = this.#wasAsked;
-        this.#wasAsked = false;
-        const params = { meta: keys.meta, log: keys.log, after: this.#to, limit: MAX_KEPT };
-        const found = await store.run(script, params);
-        if (this.#take(found) || wasAsked) {
-          this.#version++;
-          this.#wake();
-        }
-      }
-    } catch {
-      // The next poll comes by itself.
-    } finally {
-      this.#isFetching = false;
-    }
+    const wasAsked = this.#wasAsked;
+    this.#wasAsked = false;
+    const params = { meta: keys.meta, log: keys.log, after: this.#to, limit: MAX_KEPT };
+    const found = await store.run(codec.binary ? tailBytes : tail, params);
+    if (!this.#take(found) && !wasAsked) return;
+    this.#version++;
+    this.#wake();
   }
 
   /** Whether anything has changed. */
@@ -209,11 +165,9 @@ export class Tail<T> {
   #wake(): void {
     for (const listener of [...this.#listeners]) listener();
   }
+}
 
-  #end(): void {
-    this.#isEnded = true;
-    this.#timer?.cancel();
-    void this.#subscription?.close().catch(() => {});
-    this.#onEnd();
-  }
+function versionOf(message: string): number {
+  const id = Number(message);
+  return Number.isNaN(id) ? Number.POSITIVE_INFINITY : id;
 }

@@ -3,9 +3,7 @@
  * itself at the beginning, whenever the tail (tail.ts) cannot tell, and often enough to stay present; everything else it takes from
  * the tail, without a request.
  */
-
-import { onAbort } from "../../base/abort.ts";
-import type { Timer } from "../../base/clock.ts";
+import { settleWhen } from "../../waiting/settle-when.ts";
 import type { Message } from "./message.ts";
 import type { Page, Room } from "./room.ts";
 import { NOBODY, type Tail } from "./tail.ts";
@@ -27,7 +25,6 @@ export class Follower<T> {
   readonly #options: FollowOptions;
   readonly #presenceMs: number;
   readonly #wake = (): void => this.#onWake?.();
-  readonly #stopListening: readonly (() => void)[];
   #onWake: (() => void) | null = null;
   #after: number | null;
   #left = NOBODY;
@@ -43,9 +40,6 @@ export class Follower<T> {
     this.#options = options;
     this.#after = options.after;
     this.#presenceMs = options.present ? room.rules.presenceMs : 0;
-    this.#stopListening = [options.signal, room.store.closeSignal].flatMap((signal) =>
-      signal === undefined ? [] : [onAbort(signal, this.#wake)],
-    );
   }
 
   /** The next page; an empty one when `untilMs` (of the monotonic clock) has come; null: not, or no longer, a member. */
@@ -103,19 +97,19 @@ export class Follower<T> {
     return { messages, cursor, missed: 0, remaining: Math.max(0, this.#tail!.last - cursor) };
   }
 
-  async #woken(untilMs: number | null): Promise<void> {
-    const { clock } = this.#room.store;
-    let timer: Timer | undefined;
-    await new Promise<void>((resolve) => {
-      this.#onWake = resolve;
-      if (untilMs !== null) timer = clock.after(untilMs - clock.monotonicMs(), resolve, { keepAlive: true });
+  /** Until the tail calls, or it is `untilMs`. */
+  #woken(untilMs: number | null): Promise<void> {
+    const { store } = this.#room;
+    const timeoutMs = untilMs === null ? undefined : untilMs - store.clock.monotonicMs();
+    return settleWhen<void>(store, { signal: this.#options.signal, timeoutMs, onTimeout: undefined }, ({ settle }) => {
+      this.#onWake = settle;
+      return () => {
+        this.#onWake = null;
+      };
     });
-    this.#onWake = null;
-    timer?.cancel();
   }
 
   close(): void {
-    for (const stop of this.#stopListening) stop();
     this.#tail?.leave(this.#wake);
   }
 }

@@ -1,14 +1,12 @@
 /**
- * The one reader of the log in a process, shared by all that listen. It is woken by a message and reads from the log behind the
- * last event that it has seen, so a lost message costs a pause and never an event. It also looks by itself now and then, and
- * whenever the subscription was interrupted.
+ * The one reader of the log in a process, shared by all that listen. Woken by a hint (waiting/hint.ts), it reads from the log behind
+ * the last event that it has seen, so a lost message costs a pause and never an event.
  *
  * What it reads goes to the listeners that the filter index finds. A listener takes part between two events, never during one,
  * so that what it gets from `recent` and what it gets from here join without a seam.
  */
-import type { Timer } from "../../base/clock.ts";
 import type { Store } from "../../connection/store.ts";
-import type { Subscription } from "../../connection/subscriptions.ts";
+import { Hint } from "../../waiting/hint.ts";
 import { compareCursors } from "./cursor.ts";
 import { Entry } from "./entry.ts";
 import type { Feed } from "./feed.ts";
@@ -37,14 +35,9 @@ export class Tail {
   readonly #keys: StreamKeys;
   readonly #options: TailOptions;
   readonly #feeds = new Set<Feed>();
-  #subscription: Subscription | null = null;
-  #timer: Timer | null = null;
-  #epoch = "";
-  /** From the beginning on: until the first events are here, nothing may be read behind them. */
-  #pumping = true;
-  #again = false;
-  /** The last look went wrong: the next comes with the timer. */
-  #failed = false;
+  readonly #hint: Hint;
+  /** Null until the first events are here: nothing may be read behind them before. */
+  #epoch: string | null = null;
   #stopped = false;
   #reading = 0;
   readonly #waiting: (() => void)[] = [];
@@ -54,41 +47,42 @@ export class Tail {
     this.#keys = keys;
     this.#options = options;
     this.recent = new Recent("0-0", { maxEvents: options.recentEvents, maxBytes: options.recentBytes });
+    this.#hint = new Hint(store, {
+      channel: keys.wake,
+      pollMs: options.pollMs,
+      look: () => (this.#epoch === null ? this.#begin() : this.#pump()),
+      onError: options.onError,
+    });
   }
 
   static async start(store: Store, keys: StreamKeys, options: TailOptions): Promise<Tail> {
     const made = new Tail(store, keys, options);
-    await made.#start();
+    try {
+      await made.#hint.start();
+    } catch (error) {
+      await made.stop();
+      throw error;
+    }
     return made;
   }
 
-  async #start(): Promise<void> {
-    const { log, meta, wake } = this.#keys;
-    const onWake = (): void => this.look();
-    // First the messages, then the log: what is published between the two is told by both.
-    const subscription = await this.#store.subscribe(wake, onWake, onWake);
-    try {
-      const count = this.#options.recentEvents;
-      const { lost, top, epoch, entries } = await this.#store.run(tail, { log, meta_key: meta, count });
-      this.#epoch = epoch;
-      this.recent.restart(entries.length < count ? lost : entries[0]![0]);
-      for (const [cursor, json] of entries.length < count ? entries : entries.slice(1)) {
-        this.recent.push(new Entry(cursor, json));
-      }
-      // Statuses at the end that were deleted stand before the delete, so the last entry is the top; the log may also be empty.
-      if (compareCursors(this.recent.top, top) < 0) this.recent.restart(top);
-      this.#subscription = subscription;
-      this.#rest();
-    } catch (error) {
-      await subscription.close();
-      throw error;
+  /** The first look: the last events of the log. */
+  async #begin(): Promise<void> {
+    const { log, meta } = this.#keys;
+    const count = this.#options.recentEvents;
+    const { lost, top, epoch, entries } = await this.#store.run(tail, { log, meta_key: meta, count });
+    this.#epoch = epoch;
+    this.recent.restart(entries.length < count ? lost : entries[0]![0]);
+    for (const [cursor, json] of entries.length < count ? entries : entries.slice(1)) {
+      this.recent.push(new Entry(cursor, json));
     }
+    // Statuses at the end that were deleted stand before the delete, so the last entry is the top; the log may also be empty.
+    if (compareCursors(this.recent.top, top) < 0) this.recent.restart(top);
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#timer?.cancel();
-    await this.#subscription?.close().catch(() => {});
+    await this.#hint.stop();
   }
 
   get position(): string {
@@ -127,55 +121,25 @@ export class Tail {
 
   /** There may be something new. */
   look(): void {
-    if (this.#stopped) return;
-    if (this.#pumping) {
-      this.#again = true;
-      return;
-    }
-    this.#pumping = true;
-    this.#timer?.cancel();
-    this.#pump().then(
-      () => {
-        this.#failed = false;
-        this.#rest();
-      },
-      (error) => {
-        this.#failed = true;
-        if (!this.#stopped && !this.#store.closed) this.#options.onError(error);
-        this.#rest();
-      },
-    );
-  }
-
-  #rest(): void {
-    this.#pumping = false;
-    if (this.#stopped) return;
-    // Woken in the moment after the last look.
-    if (this.#again && !this.#failed) this.look();
-    else this.#schedule();
-  }
-
-  #schedule(): void {
-    this.#timer = this.#store.clock.after(this.#options.pollMs, () => this.look());
+    // What went wrong is told to `onError`.
+    if (!this.#stopped) this.#hint.look().catch(() => {});
   }
 
   async #pump(): Promise<void> {
-    let full = false;
-    do {
-      this.#again = false;
+    let isBehind = true;
+    while (isBehind && !this.#stopped) {
       const page = await this.#readPage(this.position);
       if (this.#stopped) return;
       if (page.epoch !== this.#epoch) {
         this.#epoch = page.epoch;
         this.#skipTo(page.lost);
-        this.#again = true;
         continue;
       }
       if (compareCursors(this.position, page.lost) < 0) this.#skipTo(page.lost);
       else if (compareCursors(this.position, page.top) > 0) this.#skipTo(page.top);
       await this.#handOut(page);
-      full = page.entries.length === PAGE;
-    } while ((full || this.#again) && !this.#stopped);
+      isBehind = page.entries.length === PAGE;
+    }
   }
 
   /** The log was cut while we could not read it, or is another one: everybody is told. */

@@ -44,6 +44,8 @@ export class Hint {
   /** The look after the one that is under way, if somebody has asked for it. */
   #next: Promise<void> | null = null;
   #isFollowing = false;
+  /** How often it was stopped. */
+  #stops = 0;
   #timer: Timer | null = null;
 
   constructor(store: ChannelStore, options: HintOptions) {
@@ -64,12 +66,13 @@ export class Hint {
 
   /**
    * Subscribes, then looks, so that no change falls between; then follows. Rejects if either fails: what was subscribed to stays so
-   * until `stop`, and `follow` goes on without what has failed.
+   * until `stop`, and `follow` goes on without what has failed. Stopped meanwhile, it does not follow.
    */
   async start(): Promise<void> {
+    const stops = this.#stops;
     await this.#channel.open();
     await this.look();
-    this.follow();
+    if (stops === this.#stops) this.follow();
   }
 
   /** Looks from now on whenever there may be something new; the first time when the subscription has begun. */
@@ -83,6 +86,7 @@ export class Hint {
 
   /** Ends the following; a look that is under way goes on. */
   async stop(): Promise<void> {
+    this.#stops++;
     this.#isFollowing = false;
     this.#told = NOTHING;
     this.#timer?.cancel();

@@ -443,6 +443,17 @@ describe("a hint", () => {
     expect(looks).toHaveLength(3);
   });
 
+  test("stopped while it starts, does not follow", async () => {
+    const made = hint();
+    const started = made.start();
+    await store.asked[0]!.confirm();
+    await made.stop();
+    await found();
+    await started;
+    expect(store.asked).toHaveLength(1);
+    expect(store.clock.timers.size).toBe(0);
+  });
+
   test("ends at the poll that finds it not needed, or the store closed", async () => {
     let isNeeded = true;
     await following({ isNeeded: () => isNeeded });

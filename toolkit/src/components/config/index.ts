@@ -2,18 +2,17 @@
  * Configuration that many processes share: typed, versioned, pushed when it changes.
  *
  * A process always has a value to work with: the defaults, then what is stored, then every later change. A value that does not
- * pass `validate` never becomes current; the last good one stays, and `status` says why. Changes are told by a message with the
- * version; messages can be lost, so the version is also looked at now and then, and whenever the connection was lost.
+ * pass `validate` never becomes current; the last good one stays, and `status` says why. A change is told by a message with its
+ * version, which is only a hint (waiting/hint.ts): what holds is what is read.
  */
 
 import { aStore, word } from "../../base/checks.ts";
-import type { Timer } from "../../base/clock.ts";
 import { randomToken, sleep } from "../../base/clock.ts";
 import { encodeWithin, json } from "../../base/codec.ts";
 import { ConflictError, ConnectionError, InputError } from "../../base/errors.ts";
 import { anything, callback, defineOptions, prefix, required, text, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
-import type { Subscription } from "../../connection/subscriptions.ts";
+import { Hint } from "../../waiting/hint.ts";
 import { type ConfigKeys, configKeys } from "./keys.ts";
 import { readSnapshot, writeSnapshot } from "./last-known-good.ts";
 import { change } from "./scripts.ts";
@@ -111,17 +110,14 @@ export class Config<T> {
   readonly #store: Store;
   readonly #options: ConfigOptions<T>;
   readonly #keys: ConfigKeys;
-  readonly #checkMs: number;
+  readonly #hint: Hint;
   readonly #keepChanges: number;
   readonly #maxBytes: number;
   readonly #listeners = new Set<(current: Current<T>, before: Current<T>) => void>();
   #current: Current<T>;
   #status: Status = { state: "stale" };
   #seen = -1;
-  #subscription: Subscription | null = null;
-  #timer: Timer | null = null;
   #started: Promise<void> | null = null;
-  #reading: Promise<void> | null = null;
   #removeFromStore = (): void => {};
   /** The last update that this process has asked for. */
   #updating: Promise<unknown> = Promise.resolve();
@@ -133,7 +129,12 @@ export class Config<T> {
     this.name = name;
     this.#options = options;
     this.#keys = configKeys(options.prefix ?? "config", name);
-    this.#checkMs = options.checkMs ?? DEFAULT_CHECK_MS;
+    this.#hint = new Hint(store, {
+      channel: this.#keys.channel,
+      pollMs: options.checkMs ?? DEFAULT_CHECK_MS,
+      versions: { of: (message) => Number(message.toString("latin1")), seen: () => this.#seen },
+      look: () => this.#look(),
+    });
     this.#keepChanges = options.keepChanges ?? 100;
     this.#maxBytes = options.maxBytes ?? 1 << 20;
     this.#current = { value: this.#valid(options.defaults, "the defaults are"), version: 0 };
@@ -168,25 +169,14 @@ export class Config<T> {
   async #start(): Promise<void> {
     this.#removeFromStore = this.#store.onClose(() => this.stop());
     try {
-      // First listen, then read: no change falls between.
-      await this.#listen();
-      await this.#read();
+      await this.#hint.start();
     } catch (error) {
       if (!(error instanceof ConnectionError) || !(await this.#fromFile(error))) {
         await this.stop();
         throw error;
       }
+      if (this.#started !== null) this.#hint.follow();
     }
-    this.#check();
-  }
-
-  async #listen(): Promise<void> {
-    if (this.#subscription !== null) return;
-    const refresh = (): void => void this.refresh().catch(() => {});
-    const onMessage = (message: Buffer): void => {
-      if (Number(message.toString("latin1")) > this.#seen) refresh();
-    };
-    this.#subscription = await this.#store.subscribe(this.#keys.channel, onMessage, refresh);
   }
 
   async #fromFile(error: unknown): Promise<boolean> {
@@ -202,29 +192,18 @@ export class Config<T> {
     return true;
   }
 
-  #check(): void {
-    this.#timer?.cancel();
-    this.#timer = this.#store.clock.after(this.#checkMs, () => {
-      if (this.#started === null) return;
-      Promise.all([this.refresh(), this.#listen()])
-        .catch(() => {})
-        .finally(() => {
-          if (this.#started !== null) this.#check();
-        });
-    });
-  }
-
   /** Looks at the store now. Many callers share one look. */
   refresh(): Promise<void> {
-    this.#reading ??= this.#read()
-      .catch((error) => {
-        this.#status = { state: "stale", error };
-        throw error;
-      })
-      .finally(() => {
-        this.#reading = null;
-      });
-    return this.#reading;
+    return this.#hint.looking ?? this.#hint.look();
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#read();
+    } catch (error) {
+      this.#status = { state: "stale", error };
+      throw error;
+    }
   }
 
   async #read(): Promise<void> {
@@ -294,11 +273,8 @@ export class Config<T> {
   /** Ends following; the last value stays. */
   async stop(): Promise<void> {
     this.#started = null;
-    this.#timer?.cancel();
     this.#removeFromStore();
-    const subscription = this.#subscription;
-    this.#subscription = null;
-    await Promise.allSettled([this.#reading, subscription?.close()]);
+    await Promise.allSettled([this.#hint.looking, this.#hint.stop()]);
   }
 
   // ---------------------------------------------------------------------------------------------- changing
@@ -320,9 +296,8 @@ export class Config<T> {
       keep: this.#keepChanges,
       channel: this.#keys.channel,
     });
-    // A look that is under way may have begun before the change.
-    await this.#reading?.catch(() => {});
-    await this.refresh().catch(() => {});
+    // One that is under way may have begun before the change.
+    await this.#hint.look().catch(() => {});
     return outcome as ChangeResult;
   }
 

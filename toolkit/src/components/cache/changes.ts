@@ -4,7 +4,7 @@
  * over, and keeps a value in memory until its moment there is over; both are bounded.
  */
 import type { Store } from "../../connection/store.ts";
-import type { Subscription } from "../../connection/subscriptions.ts";
+import { Channel } from "../../waiting/channel.ts";
 
 /** What becomes of values that this process has, and of those that it is about to have. */
 export interface Outdated {
@@ -13,83 +13,77 @@ export interface Outdated {
   all(): void;
 }
 
-export interface Notice {
-  /** Resolves when something has happened to the key. */
-  readonly promise: Promise<void>;
-  /** As if something had. */
-  readonly wake: () => void;
-  /** Aborted by `cancel`. */
-  readonly signal: AbortSignal;
-  cancel(): void;
+/** Whether something has happened to a key since somebody began to read it. */
+export class Notice {
+  readonly cancel: () => void;
+  #happened = false;
+  #listener: (() => void) | null = null;
+
+  constructor(cancel: (notice: Notice) => void) {
+    this.cancel = () => cancel(this);
+  }
+
+  happen(): void {
+    this.#happened = true;
+    this.#listener?.();
+  }
+
+  /** Called when something happens, at once if it has. Returns what takes it back. */
+  listen(listener: () => void): () => void {
+    if (this.#happened) listener();
+    else this.#listener = listener;
+    return () => {
+      this.#listener = null;
+    };
+  }
 }
 
 export class Changes {
   readonly #store: Store;
-  readonly #channel: string;
+  readonly #channel: Channel;
   readonly #outdated: Outdated;
   readonly #onError: (error: unknown) => void;
-  readonly #waiting = new Map<string, Set<() => void>>();
-  #subscription: Promise<Subscription | null> | null = null;
-  #listening = false;
+  readonly #waiting = new Map<string, Set<Notice>>();
+  #opening: Promise<void> | null = null;
 
   constructor(store: Store, channel: string, outdated: Outdated, onError: (error: unknown) => void) {
     this.#store = store;
-    this.#channel = channel;
     this.#outdated = outdated;
     this.#onError = onError;
+    this.#channel = new Channel(store, channel, {
+      message: (message) => this.#heard(message.toString("utf8")),
+      // Of what was read before, changes may have been missed.
+      begun: () => outdated.all(),
+      resumed: () => this.#resumed(),
+    });
   }
 
   /** Ask before reading, so that nothing that happens in between is missed. */
   next(key: string): Notice {
-    let wake!: () => void;
-    const promise = new Promise<void>((resolve) => {
-      wake = () => resolve();
-    });
     const waiting = this.#waiting.get(key) ?? new Set();
     this.#waiting.set(key, waiting);
-    waiting.add(wake);
-    const ending = new AbortController();
-    return {
-      promise,
-      wake,
-      signal: ending.signal,
-      cancel: () => {
-        waiting.delete(wake);
-        if (waiting.size === 0 && this.#waiting.get(key) === waiting) this.#waiting.delete(key);
-        ending.abort();
-      },
-    };
+    const notice = new Notice((each) => {
+      waiting.delete(each);
+      if (waiting.size === 0 && this.#waiting.get(key) === waiting) this.#waiting.delete(key);
+    });
+    waiting.add(notice);
+    return notice;
   }
 
   /** Whether messages are certain to arrive. If not, `listen` makes it so, and what happened before must be looked up. */
   get listening(): boolean {
-    return this.#listening;
+    return this.#channel.isOpen;
   }
 
-  async listen(): Promise<void> {
-    this.#subscribe();
-    await this.#subscription;
-  }
-
-  #subscribe(): void {
-    this.#subscription ??= this.#store
-      .subscribe(
-        this.#channel,
-        (message) => this.#heard(message.toString("utf8")),
-        () => this.#resumed(),
-      )
-      .then((subscription) => {
-        this.#listening = true;
-        // Of what was read before, changes may have been missed.
-        this.#outdated.all();
-        return subscription;
-      })
-      .catch((error) => {
-        this.#subscription = null;
-        if (this.#store.closed) return null;
-        this.#onError(error);
-        throw error;
-      });
+  /** Many callers share one attempt, and a failure is told to `onError` once. */
+  listen(): Promise<void> {
+    this.#opening ??= this.#channel.open().catch((error) => {
+      this.#opening = null;
+      if (this.#store.closed) return;
+      this.#onError(error);
+      throw error;
+    });
+    return this.#opening;
   }
 
   /** A key, or after a NUL the tags that were invalidated. */
@@ -99,12 +93,12 @@ export class Changes {
       return;
     }
     this.#outdated.key(message);
-    for (const wake of this.#waiting.get(message) ?? []) wake();
+    for (const notice of this.#waiting.get(message) ?? []) notice.happen();
   }
 
   /** Messages may be missing: nothing held is believed, and everybody looks again. */
   #resumed(): void {
     this.#outdated.all();
-    for (const waiting of this.#waiting.values()) for (const wake of waiting) wake();
+    for (const waiting of this.#waiting.values()) for (const notice of waiting) notice.happen();
   }
 }

@@ -9,13 +9,13 @@
  * one that is stale, one makes it anew and the rest get the stale one at once. When making fails, the stale one is given as long
  * as there is one. When the store cannot be reached, values are made without it, and it is asked again a second later.
  */
-import { onAbort } from "../../base/abort.ts";
 import { aStore, integer, word } from "../../base/checks.ts";
-import { randomToken, sleep } from "../../base/clock.ts";
+import { randomToken } from "../../base/clock.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { ConnectionError, InputError, isUnavailable, refusesWrites, ServerError } from "../../base/errors.ts";
 import { callback, codec, defineOptions, listOf, number, prefix, text, whole } from "../../base/options.ts";
 import type { RunOptions, Store } from "../../connection/store.ts";
+import { settleWhen } from "../../waiting/settle-when.ts";
 import { Changes, type Notice } from "./changes.ts";
 import { changesChannel, type EntryKeys, entryKeys, shardKeys } from "./keys.ts";
 import { type Held, MemoryCache } from "./memory.ts";
@@ -383,16 +383,17 @@ export class Cache<T = unknown> {
       await this.#changes.listen().catch((error) => this.#unreachable(error));
       return null;
     }
-    const { clock, closeSignal } = this.#store;
-    // Whoever waits asks again when the store is closed, and hears of it.
-    const unhear = onAbort(closeSignal, noticed.wake);
-    if (closeSignal.aborted) noticed.wake();
     try {
-      const over = sleep(clock, leaseMs, noticed.signal).catch(() => {});
-      const made = await Promise.race([noticed.promise, over, ...(ours === undefined ? [] : [ours])]);
-      return made === undefined || made.fate === "not kept" ? null : made;
-    } finally {
-      unhear();
+      const limits = { timeoutMs: leaseMs, onTimeout: null };
+      return await settleWhen<Made<T> | null>(this.#store, limits, ({ settle, fail }) => {
+        ours?.then((made) => settle(made.fate === "not kept" ? null : made), fail);
+        return noticed.listen(() => settle(null));
+      });
+    } catch (error) {
+      // Whoever waits asks again when the store is closed, and hears of it.
+      const { closeSignal } = this.#store;
+      if (closeSignal.aborted && error === closeSignal.reason) return null;
+      throw error;
     }
   }
 

@@ -2,10 +2,9 @@
  * Waiting for something to happen in a channel. Messages are hints: whoever waits looks again after each, and after a while
  * without any. The channel is subscribed to before the first look, so that nothing can happen unseen between look and wait.
  */
-
-import { onAbort } from "../../base/abort.ts";
 import type { Store } from "../../connection/store.ts";
-import type { Subscription } from "../../connection/subscriptions.ts";
+import { Channel } from "../../waiting/channel.ts";
+import { settleWhen } from "../../waiting/settle-when.ts";
 
 /** "b": blocks or the end of a file; "f": a file; "r": room. */
 export type Happening = "b" | "f" | "r";
@@ -17,16 +16,20 @@ interface Waiting {
 
 export class WakeUps {
   readonly #store: Store;
-  readonly #channel: string;
+  readonly #channel: Channel;
   readonly #waiting = new Set<Waiting>();
   /** How often each has happened. */
   readonly #seen: Record<string, number> = { b: 0, f: 0, r: 0 };
-  #subscription: Promise<Subscription> | null = null;
   #users = 0;
 
   constructor(store: Store, channel: string) {
     this.#store = store;
-    this.#channel = channel;
+    this.#channel = new Channel(store, channel, {
+      message: (message) => this.#happened(message.toString("latin1")),
+      resumed: () => {
+        for (const kind of ["b", "f", "r"]) this.#happened(kind);
+      },
+    });
   }
 
   /**
@@ -45,7 +48,7 @@ export class WakeUps {
     if (first !== null) return first;
     this.#users++;
     try {
-      await this.#subscribe();
+      await this.#channel.open();
       for (;;) {
         const before = this.#count(kinds);
         let soonMs = pollMs;
@@ -57,7 +60,7 @@ export class WakeUps {
         signal?.throwIfAborted();
       }
     } finally {
-      if (--this.#users === 0) this.#unsubscribe();
+      if (--this.#users === 0) this.#closeSoon();
     }
   }
 
@@ -68,29 +71,10 @@ export class WakeUps {
   }
 
   #next(kinds: string, ms: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const stops = [this.#store.closeSignal, ...(signal === undefined ? [] : [signal])];
-      let forget: (() => void)[] = [];
-      const end = (): void => {
-        timer.cancel();
-        this.#waiting.delete(waiting);
-        for (const each of forget) each();
-      };
-      const waiting: Waiting = {
-        kinds,
-        wake: () => {
-          end();
-          resolve();
-        },
-      };
-      const interrupted = (): void => {
-        end();
-        reject(stops.find(({ aborted }) => aborted)!.reason);
-      };
-      const timer = this.#store.clock.after(ms, waiting.wake, { keepAlive: true });
-      if (stops.some(({ aborted }) => aborted)) return interrupted();
-      forget = stops.map((stop) => onAbort(stop, interrupted));
+    return settleWhen<void>(this.#store, { signal, timeoutMs: ms, onTimeout: undefined }, ({ settle }) => {
+      const waiting: Waiting = { kinds, wake: settle };
       this.#waiting.add(waiting);
+      return () => this.#waiting.delete(waiting);
     });
   }
 
@@ -99,29 +83,10 @@ export class WakeUps {
     for (const waiting of [...this.#waiting]) if (waiting.kinds.includes(kind)) waiting.wake();
   }
 
-  async #subscribe(): Promise<void> {
-    this.#subscription ??= this.#store.subscribe(
-      this.#channel,
-      (message) => this.#happened(message.toString("latin1")),
-      () => {
-        for (const kind of ["b", "f", "r"]) this.#happened(kind);
-      },
-    );
-    try {
-      await this.#subscription;
-    } catch (error) {
-      this.#subscription = null;
-      throw error;
-    }
-  }
-
   /** Kept for a moment: who has waited once often waits again. */
-  #unsubscribe(): void {
+  #closeSoon(): void {
     this.#store.clock.after(1_000, () => {
-      if (this.#users > 0 || this.#subscription === null) return;
-      const subscription = this.#subscription;
-      this.#subscription = null;
-      subscription.then((each) => each.close()).catch(() => {});
+      if (this.#users === 0) void this.#channel.close();
     });
   }
 }

@@ -15,10 +15,10 @@
  * and the last poll tied the two clocks together (the server read its clock after the poll was sent, so the estimate is early,
  * never late). Where half of the lease or more has gone by that estimate, it is renewed before anybody gets to see it.
  */
-import { onAbort } from "../base/abort.ts";
 import { randomToken } from "../base/clock.ts";
 import { ConnectionError, InputError, LeaseLostError } from "../base/errors.ts";
 import type { Store } from "../connection/store.ts";
+import { settleWhen } from "../waiting/settle-when.ts";
 import { type Confirmation, confirmed } from "./confirm.ts";
 import { type PermitKeys, permitKeys } from "./keys.ts";
 import { Lease, readHandle } from "./lease.ts";
@@ -295,7 +295,6 @@ class Wait {
 
   async held(): Promise<Held | null> {
     const { token } = this.#asking;
-    const unhear = this.#signal === undefined ? null : onAbort(this.#signal, () => this.#wake?.());
     this.#mailbox.expect(token, {
       granted: (grant) => {
         this.#message = grant;
@@ -318,7 +317,6 @@ class Wait {
       throw error;
     } finally {
       this.#mailbox.forget(token);
-      unhear?.();
     }
   }
 
@@ -356,16 +354,7 @@ class Wait {
   async #sleep(pollMs: number): Promise<Held | null> {
     const { clock } = this.#permits.store;
     const ms = Math.min(pollMs, this.#deadlineMs - clock.monotonicMs());
-    if (this.#message === null && !this.#stirred && this.#signal?.aborted !== true) {
-      await new Promise<void>((resolve) => {
-        const timer = clock.after(ms, resolve, { keepAlive: true });
-        this.#wake = () => {
-          timer.cancel();
-          resolve();
-        };
-      });
-      this.#wake = null;
-    }
+    if (this.#message === null && !this.#stirred) await this.#stir(ms);
     this.#stirred = false;
     const grant = this.#message;
     if (grant === null || this.#signal?.aborted === true) return null;
@@ -377,6 +366,16 @@ class Wait {
     if (givenMs > nowMs + MOST_SKEW_MS)
       return this.#sound(heldSince(nowMs - grant.leaseMs, grant.leaseMs, grant.fence));
     return this.#sound(heldSince(Math.min(givenMs, nowMs), grant.leaseMs, grant.fence));
+  }
+
+  #stir(timeoutMs: number): Promise<void> {
+    const limits = { signal: this.#signal, timeoutMs, onTimeout: undefined };
+    return settleWhen<void>(this.#permits.store, limits, ({ settle }) => {
+      this.#wake = settle;
+      return () => {
+        this.#wake = null;
+      };
+    });
   }
 
   /** The lease as it may be given to the caller: with more than half of it left. */

@@ -7,6 +7,7 @@
  */
 import { randomToken } from "../base/clock.ts";
 import type { Store } from "../connection/store.ts";
+import { Channel } from "../waiting/channel.ts";
 
 export interface Grant {
   readonly fence: number;
@@ -25,15 +26,14 @@ const mailboxes = new WeakMap<Store, Mailbox>();
 
 export class Mailbox {
   readonly channel = `cinnabar:wake:${randomToken()}`;
-  readonly #store: Store;
+  readonly #hearing: Channel;
   readonly #recipients = new Map<string, Recipient>();
-  #opening: Promise<void> | null = null;
-  #open = false;
 
   private constructor(store: Store) {
-    this.#store = store;
-    // What waits asks again, and hears that the store is closed.
-    store.closeSignal.addEventListener("abort", () => this.#interrupted(), { once: true });
+    this.#hearing = new Channel(store, this.channel, {
+      message: (message) => this.#deliver(message.toString("latin1")),
+      resumed: () => this.#interrupted(),
+    });
   }
 
   static of(store: Store): Mailbox {
@@ -44,26 +44,11 @@ export class Mailbox {
 
   /** Whether messages arrive. */
   get ready(): boolean {
-    return this.#open;
+    return this.#hearing.isOpen;
   }
 
   open(): Promise<void> {
-    this.#opening ??= this.#store
-      .subscribe(
-        this.channel,
-        (message) => this.#deliver(message.toString("latin1")),
-        () => this.#interrupted(),
-      )
-      .then(
-        () => {
-          this.#open = true;
-        },
-        (error) => {
-          this.#opening = null;
-          throw error;
-        },
-      );
-    return this.#opening;
+    return this.#hearing.open();
   }
 
   expect(token: string, recipient: Recipient): void {

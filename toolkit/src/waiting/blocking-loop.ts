@@ -43,7 +43,8 @@ export class BlockingLoop {
   readonly #rounds: Rounds;
   readonly #ending = new AbortController();
   #connection: BlockingCalls | null = null;
-  #running: Promise<void> | null = null;
+  #isRunning = false;
+  #run = Promise.resolve();
 
   constructor(store: BlockingStore, rounds: Rounds) {
     this.#store = store;
@@ -52,10 +53,8 @@ export class BlockingLoop {
 
   /** Resolves when the loop has ended. A call while it runs changes nothing. */
   run(): Promise<void> {
-    this.#running ??= this.#run().finally(() => {
-      this.#running = null;
-    });
-    return this.#running;
+    if (!this.#isRunning) this.#run = this.#runOnce();
+    return this.#run;
   }
 
   /** Ends it at once, and its connection. */
@@ -64,11 +63,12 @@ export class BlockingLoop {
     this.#connection?.close();
   }
 
-  async #run(): Promise<void> {
+  async #runOnce(): Promise<void> {
     const { clock, closeSignal } = this.#store;
     const { signal } = this.#ending;
     const { isWanted, onFault } = this.#rounds;
     if (closeSignal.aborted) return;
+    this.#isRunning = true;
     const forget = onAbort(closeSignal, () => this.close());
     try {
       while (!signal.aborted && isWanted?.call(this.#rounds) !== false) {
@@ -82,6 +82,8 @@ export class BlockingLoop {
       }
     } finally {
       forget();
+      // In one step with the decision to end: who comes after it runs it again.
+      this.#isRunning = false;
     }
   }
 

@@ -525,6 +525,27 @@ describe("a blocking loop", () => {
     expect(store.connections[0]!.isClosed).toBe(false);
   });
 
+  test("wanted in the moment after it has ended, runs again", async () => {
+    const made = new BlockingLoop(store, {
+      isWanted: () => {
+        if (!isWanted) queueMicrotask(() => void made.run());
+        return isWanted;
+      },
+      round: async (wait) => {
+        replies.push(await wait("k", ["BLPOP", "k", 5], { timeoutMs: 5_000 }));
+        isWanted = false;
+        queueMicrotask(() =>
+          queueMicrotask(() => {
+            isWanted = true;
+          }),
+        );
+      },
+    });
+    void made.run();
+    await answer("a");
+    expect(waits()).toHaveLength(2);
+  });
+
   test("pauses after a fault, and goes on", async () => {
     void loop().run();
     waits()[0]!.answer.reject(lost());

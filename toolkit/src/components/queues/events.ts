@@ -4,12 +4,11 @@
  * A script writes one entry for all that it did, so following costs little whatever the number of jobs. A cursor names an entry
  * and how many events of it have been seen; who comes back with one gets what came after it, as long as that is kept.
  */
-
-import { sleep } from "../../base/clock.ts";
-import { ClosedError, InputError } from "../../base/errors.ts";
-import type { BlockingConnection } from "../../connection/blocking.ts";
+import { onAbort } from "../../base/abort.ts";
+import { InputError } from "../../base/errors.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
+import { BlockingLoop } from "../../waiting/blocking-loop.ts";
 import type { JobError } from "./record.ts";
 import { textFrom } from "./record.ts";
 
@@ -29,40 +28,33 @@ export interface Entry {
 
 const BLOCK_MS = 5_000;
 const PAGE = 200;
-const PAUSE_MS = 200;
 
-/** Reads a stream from after `from` until the signal ends it; survives lost connections. `onGap`: something may be missing. */
-export async function followStream(
-  store: Store,
-  key: string,
-  from: string,
-  signal: AbortSignal,
-  onEntries: (entries: readonly Entry[]) => void | Promise<void>,
-  options: { readonly buffers: boolean; readonly onIdle?: () => void },
-): Promise<void> {
-  const connection: BlockingConnection = store.blocking(key);
+export interface Following {
+  readonly key: string;
+  /** Reads what comes after this entry. */
+  readonly from: string;
+  readonly buffers: boolean;
+  readonly onEntries: (entries: readonly Entry[]) => void | Promise<void>;
+  /** Nothing has come for a while, or something may be missing. */
+  readonly onIdle?: () => void;
+}
+
+/** The loop that reads a stream; it survives lost connections. */
+export function streamLoop(store: Store, { key, from, buffers, onEntries, onIdle }: Following): BlockingLoop {
   let last = from;
-  try {
-    while (!signal.aborted) {
-      try {
-        const words = ["XREAD", "COUNT", PAGE, "BLOCK", BLOCK_MS, "STREAMS", key, last];
-        const reply = await connection.call(words, { timeoutMs: BLOCK_MS, signal, buffers: options.buffers });
-        const entries = entriesOf(reply);
-        if (entries.length > 0) {
-          last = entries.at(-1)!.id;
-          await onEntries(entries);
-        } else {
-          options.onIdle?.();
-        }
-      } catch (error) {
-        if (signal.aborted || error instanceof ClosedError) return;
-        options.onIdle?.();
-        await sleep(store.clock, PAUSE_MS, signal).catch(() => {});
-      }
-    }
-  } finally {
-    connection.close();
-  }
+  return new BlockingLoop(store, {
+    round: async (wait) => {
+      const words = ["XREAD", "COUNT", PAGE, "BLOCK", BLOCK_MS, "STREAMS", key, last];
+      const entries = entriesOf(await wait(key, words, { timeoutMs: BLOCK_MS, buffers }));
+      if (entries.length === 0) return onIdle?.();
+      last = entries.at(-1)!.id;
+      await onEntries(entries);
+    },
+    onFault: () => {
+      onIdle?.();
+      return true;
+    },
+  });
 }
 
 function entriesOf(reply: Reply): Entry[] {
@@ -134,8 +126,10 @@ const MAX_BUFFERED = 1_000;
 /** Events of a queue: `for await (const event of feed)`. The cursor of a queue of several shards has one part for each. */
 export class EventFeed implements AsyncIterable<QueueEvent> {
   readonly #buffer: QueueEvent[] = [];
-  readonly #ended = new AbortController();
   readonly #cursors: string[];
+  readonly #loops: BlockingLoop[] = [];
+  readonly #stopListening: (() => void)[] = [];
+  #isEnded = false;
   #wakeReader: (() => void) | null = null;
   #wakeWriters: (() => void)[] = [];
 
@@ -149,18 +143,27 @@ export class EventFeed implements AsyncIterable<QueueEvent> {
     if (parts.length !== keys.length) throw new InputError(`"${from}" is no cursor of this queue's events`);
     const positions = parts.map(positionOf);
     const feed = new EventFeed(parts);
-    const stop = AbortSignal.any([feed.#ended.signal, store.closeSignal, ...(signal === undefined ? [] : [signal])]);
-    stop.addEventListener("abort", () => feed.#finish(), { once: true });
     keys.forEach((key, shard) => {
-      const { after, entry, seen } = positions[shard]!;
-      const onEntries = async (entries: readonly Entry[]) => {
-        for (const each of entries) feed.#push(shard, eventsOf(each).slice(each.id === entry ? seen : 0));
-        while (feed.#buffer.length > MAX_BUFFERED && !stop.aborted) await feed.#room();
-      };
-      void followStream(store, key, after, stop, onEntries, { buffers: false });
+      feed.#loops.push(feed.#follow(store, key, shard, positions[shard]!));
     });
-    if (stop.aborted) feed.#finish();
+    for (const stop of signal === undefined ? [store.closeSignal] : [store.closeSignal, signal]) {
+      if (stop.aborted) feed.#finish();
+      else feed.#stopListening.push(onAbort(stop, () => feed.#finish()));
+    }
+    if (!feed.#isEnded) for (const loop of feed.#loops) void loop.run();
     return feed;
+  }
+
+  #follow(store: Store, key: string, shard: number, { after, entry, seen }: Position): BlockingLoop {
+    return streamLoop(store, {
+      key,
+      from: after,
+      buffers: false,
+      onEntries: async (entries) => {
+        for (const each of entries) this.#push(shard, eventsOf(each).slice(each.id === entry ? seen : 0));
+        while (this.#buffer.length > MAX_BUFFERED && !this.#isEnded) await this.#room();
+      },
+    });
   }
 
   /** From where to go on after what has been read so far. */
@@ -181,7 +184,9 @@ export class EventFeed implements AsyncIterable<QueueEvent> {
   }
 
   #finish(): void {
-    this.#ended.abort();
+    this.#isEnded = true;
+    for (const stopListening of this.#stopListening.splice(0)) stopListening();
+    for (const loop of this.#loops.splice(0)) loop.close();
     this.#wakeReader?.();
     for (const wake of this.#wakeWriters.splice(0)) wake();
   }
@@ -198,7 +203,7 @@ export class EventFeed implements AsyncIterable<QueueEvent> {
         if (event !== undefined) {
           if (this.#buffer.length <= MAX_BUFFERED / 2) for (const wake of this.#wakeWriters.splice(0)) wake();
           yield this.#passed(event);
-        } else if (this.#ended.signal.aborted) {
+        } else if (this.#isEnded) {
           return;
         } else {
           await new Promise<void>((resolve) => {

@@ -4,9 +4,10 @@
  * dropped. Whenever something may have been missed, and every few seconds, the store is asked.
  */
 import type { Codec } from "../../base/codec.ts";
-import { ClosedError } from "../../base/errors.ts";
 import type { Store } from "../../connection/store.ts";
-import { type Entry, followStream } from "./events.ts";
+import type { BlockingLoop } from "../../waiting/blocking-loop.ts";
+import { settleWhen } from "../../waiting/settle-when.ts";
+import { type Entry, streamLoop } from "./events.ts";
 import type { QueueKeys } from "./keys.ts";
 import { decodeResult, type JobError, parseEnding, textFrom } from "./record.ts";
 import { awaitJob, awaitJobBytes } from "./scripts/read.ts";
@@ -33,7 +34,7 @@ export class Waiters<R> {
   readonly #waiting = new Map<string, Set<(outcome: Outcome<R>) => void>>();
   /** Ids that are being added: that the store does not know them yet means nothing. */
   readonly #expected = new Set<string>();
-  #follower: AbortController | null = null;
+  #follower: BlockingLoop | null = null;
   #rechecking = false;
 
   constructor(store: Store, keys: QueueKeys, codec: Codec<R>) {
@@ -71,28 +72,10 @@ export class Waiters<R> {
   }
 
   #settled(id: string, { timeoutMs, signal }: WaitForOptions, place: string): Promise<Outcome<R>> {
-    return new Promise((resolve, reject) => {
-      const stop = AbortSignal.any([this.#store.closeSignal, ...(signal === undefined ? [] : [signal])]);
-      const end = () => {
-        timer?.cancel();
-        stop.removeEventListener("abort", onAbort);
-        this.#remove(id, settle);
-      };
-      const settle = (result: Outcome<R>) => {
-        end();
-        resolve(result);
-      };
-      const onAbort = () => {
-        end();
-        reject(stop.reason ?? new ClosedError());
-      };
-      const timer =
-        timeoutMs === undefined
-          ? null
-          : this.#store.clock.after(timeoutMs, () => settle({ status: "timeout" }), { keepAlive: true });
-      if (stop.aborted) return onAbort();
-      stop.addEventListener("abort", onAbort, { once: true });
+    const limits = { signal, timeoutMs, onTimeout: { status: "timeout" } } as const;
+    return settleWhen<Outcome<R>>(this.#store, limits, ({ settle }) => {
       this.#add(id, settle, place);
+      return () => this.#remove(id, settle);
     });
   }
 
@@ -120,10 +103,14 @@ export class Waiters<R> {
     if (same === undefined) this.#waiting.set(id, new Set([settle]));
     else same.add(settle);
     if (this.#follower !== null) return;
-    this.#follower = new AbortController();
-    const stop = AbortSignal.any([this.#follower.signal, this.#store.closeSignal]);
-    const options = { buffers: this.#codec.binary, onIdle: () => void this.#recheck() };
-    void followStream(this.#store, this.#keys.events, place, stop, (entries) => this.#read(entries), options);
+    this.#follower = streamLoop(this.#store, {
+      key: this.#keys.events,
+      from: place,
+      buffers: this.#codec.binary,
+      onEntries: (entries) => this.#read(entries),
+      onIdle: () => void this.#recheck(),
+    });
+    void this.#follower.run();
   }
 
   #remove(id: string, settle: (outcome: Outcome<R>) => void): void {
@@ -131,7 +118,7 @@ export class Waiters<R> {
     same?.delete(settle);
     if (same?.size === 0) this.#waiting.delete(id);
     if (this.#waiting.size > 0) return;
-    this.#follower?.abort();
+    this.#follower?.close();
     this.#follower = null;
   }
 

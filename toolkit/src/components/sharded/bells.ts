@@ -3,24 +3,21 @@
  * connection for all lanes (in a Cluster one for each), however many wait. When a bell rings, those who wait pop, the longest waiting
  * first. Nobody asks again and again; only every few seconds, since one who has heard a bell may have died before it popped.
  */
-import { sleep } from "../../base/clock.ts";
-import { ClosedError, ConnectionError } from "../../base/errors.ts";
-import type { BlockingConnection } from "../../connection/blocking.ts";
+import { ConnectionError } from "../../base/errors.ts";
 import type { Store } from "../../connection/store.ts";
+import { BlockingLoop, type Wait } from "../../waiting/blocking-loop.ts";
+import { settleWhen, type Waiting } from "../../waiting/settle-when.ts";
 import type { Lanes } from "./lanes.ts";
 import type { OnceOptions } from "./once.ts";
 
 /** How long a wait at a bell takes before the store is asked all the same. */
 const ROUND_MS = 5_000;
-const PAUSE_AFTER_FAULT_MS = 200;
 
 export type Side = "left" | "right";
 
-interface Waiter<T> {
+interface Waiter<T> extends Waiting<T | null> {
   readonly side: Side;
   readonly id: string | undefined;
-  settle(value: T | null): void;
-  fail(error: unknown): void;
   /** What to do once the pop that is under way for it has found nothing. */
   ended: (() => void) | null;
 }
@@ -43,8 +40,10 @@ export class Bells<T> {
   readonly #store: Store;
   readonly #popping: Popping<T>;
   readonly #waiting: Waiter<T>[] = [];
-  readonly #loops = new Set<number>();
-  readonly #connections = new Map<number, BlockingConnection>();
+  /** Each keeps its connection while nobody waits. */
+  readonly #loops: BlockingLoop[] = [];
+  /** How many of them it takes to listen at every bell. */
+  #needed = 0;
   /** Also those for whom a pop is under way. */
   #count = 0;
   #serving: Promise<void> = Promise.resolve();
@@ -57,93 +56,72 @@ export class Bells<T> {
 
   /** What somebody put in; null after `waitMs`. */
   wait(side: Side, { waitMs, signal, id }: WaitOptions): Promise<T | null> {
-    return new Promise((resolve, reject) => {
-      const stop = AbortSignal.any([this.#store.closeSignal, ...(signal === undefined ? [] : [signal])]);
-      const waiter: Waiter<T> = {
-        side,
-        id,
-        ended: null,
-        settle: (value) => over(() => resolve(value)),
-        fail: (error) => over(() => reject(error)),
-      };
-      const over = (then: () => void): void => {
-        this.#count--;
-        timer?.cancel();
-        stop.removeEventListener("abort", onAbort);
-        then();
-      };
-      // One for whom a pop is under way must not be told that there is nothing: it may have something the next moment.
-      const leave = (then: () => void): void => {
-        const at = this.#waiting.indexOf(waiter);
-        if (at < 0) waiter.ended = then;
-        else {
-          this.#waiting.splice(at, 1);
-          then();
-        }
-      };
-      const onAbort = (): void => leave(() => waiter.fail(stop.reason ?? new ClosedError()));
-      const timer =
-        waitMs === undefined
-          ? null
-          : this.#store.clock.after(waitMs, () => leave(() => waiter.settle(null)), { keepAlive: true });
-      stop.addEventListener("abort", onAbort, { once: true });
+    let waiter!: Waiter<T>;
+    const leave = (end: () => void): void => this.#leave(waiter, end);
+    const limits = { signal, timeoutMs: waitMs, onTimeout: null, leave };
+    return settleWhen<T | null>(this.#store, limits, ({ settle, fail }) => {
+      waiter = { side, id, settle, fail, ended: null };
       this.#count++;
       this.#waiting.push(waiter);
-      if (stop.aborted) return onAbort();
       void this.#listen();
+      return () => {
+        this.#count--;
+      };
     });
+  }
+
+  /** One for whom a pop is under way must not be told that there is nothing: it may have something the next moment. */
+  #leave(waiter: Waiter<T>, end: () => void): void {
+    const at = this.#waiting.indexOf(waiter);
+    if (at < 0) waiter.ended = end;
+    else {
+      this.#waiting.splice(at, 1);
+      end();
+    }
   }
 
   /** Sees to it that somebody listens at every bell. */
   async #listen(): Promise<void> {
     try {
       const { wide } = await this.#lanes.view();
-      const loops = this.#store.topology === "cluster" ? wide : 1;
-      for (let nth = 0; nth < loops; nth++) {
-        if (this.#loops.has(nth)) continue;
-        this.#loops.add(nth);
-        void this.#loop(nth).finally(() => this.#loops.delete(nth));
-      }
+      this.#needed = this.#store.topology === "cluster" ? wide : 1;
+      while (this.#loops.length < this.#needed) this.#loops.push(this.#loop(this.#loops.length));
+      for (const loop of this.#loops.slice(0, this.#needed)) void loop.run();
     } catch (error) {
-      for (const waiter of this.#waiting.splice(0)) waiter.fail(error);
+      this.#failAll(error);
     }
   }
 
-  async #loop(nth: number): Promise<void> {
-    while (this.#count > 0 && !this.#store.closed) {
-      try {
-        const heard = await this.#hear(nth);
+  #loop(nth: number): BlockingLoop {
+    return new BlockingLoop(this.#store, {
+      isWanted: () => this.#count > 0 && nth < this.#needed && !this.#store.closed,
+      round: async (wait) => {
+        const heard = await this.#hear(nth, wait);
         this.#serving = this.#serving.then(() => this.#serve(heard));
         await this.#serving;
         // There may be more lanes by now.
         await this.#listen();
-        if (this.#store.topology === "cluster" && nth >= (await this.#lanes.view()).wide) return;
-      } catch (error) {
-        if (this.#store.closed) return;
-        if (!(error instanceof ConnectionError)) {
-          for (const waiter of this.#waiting.splice(0)) waiter.fail(error);
-          return;
-        }
-        await sleep(this.#store.clock, PAUSE_AFTER_FAULT_MS, this.#store.closeSignal).catch(() => {});
-      }
-    }
+      },
+      onFault: (error) => {
+        if (error instanceof ConnectionError) return true;
+        this.#failAll(error);
+        return false;
+      },
+    });
+  }
+
+  #failAll(error: unknown): void {
+    for (const waiter of this.#waiting.splice(0)) waiter.fail(error);
   }
 
   /** Which lane's bell was heard; null when none was for a while. */
-  async #hear(nth: number): Promise<number | null> {
+  async #hear(nth: number, wait: Wait): Promise<number | null> {
     const isCluster = this.#store.topology === "cluster";
     const { wide } = await this.#lanes.view();
     const lanes = isCluster ? [nth] : Array.from({ length: wide }, (_, lane) => lane);
     const bells = lanes.map((lane) => this.#lanes.keys(lane).bell);
-    let connection = this.#connections.get(nth);
-    if (connection === undefined) {
-      connection = this.#store.blocking(bells[0]!);
-      this.#connections.set(nth, connection);
-    }
-    const reply = (await connection.call(["BLPOP", ...bells, ROUND_MS / 1_000], { timeoutMs: ROUND_MS })) as
-      | string[]
-      | null;
-    return reply === null ? null : lanes[bells.indexOf(reply[0]!)]!;
+    const reply = await wait(bells[0]!, ["BLPOP", ...bells, ROUND_MS / 1_000], { timeoutMs: ROUND_MS });
+    return Array.isArray(reply) ? lanes[bells.indexOf(String(reply[0]))]! : null;
   }
 
   /** Pops for those who wait, until there is nothing more. */

@@ -97,8 +97,10 @@ export class Bells<T> {
       isWanted: () => this.#count > 0 && nth < this.#needed && !this.#store.closed,
       round: async (wait) => {
         const heard = await this.#hear(nth, wait);
-        this.#serving = this.#serving.then(() => this.#serve(heard));
-        await this.#serving;
+        const serving = this.#serving.then(() => this.#serve(heard));
+        // What fails is for this round to hear of, and not for those that come after it.
+        this.#serving = serving.catch(() => {});
+        await serving;
         // There may be more lanes by now.
         await this.#listen();
       },

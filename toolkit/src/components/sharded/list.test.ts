@@ -1,7 +1,8 @@
 /** A sharded list is a list; with several lanes, each of them is. */
 import { expect, test } from "vitest";
+import { beforeScript } from "../../../tests/kit/before-script.ts";
 import { describeBackends } from "../../../tests/kit/index.ts";
-import { ClosedError, InputError } from "../../base/errors.ts";
+import { ClosedError, ConnectionError, InputError } from "../../base/errors.ts";
 import type { Store } from "../../connection/store.ts";
 import { FullError, ShardedList } from "./index.ts";
 import { all, randomFrom } from "./testing/models.ts";
@@ -150,6 +151,26 @@ describeBackends("a sharded list", (backend) => {
     const last = expect(list.pop("left", { waitMs: 60_000 })).rejects.toThrow(ClosedError);
     await store.close();
     await last;
+  });
+
+  test("a pop that failed for one who waits is no trouble to those who come later", async () => {
+    let failing = false;
+    const store = beforeScript(backend.store, "sharded.list-pop", async () => {
+      if (failing) throw new ConnectionError("lost", { maybeExecuted: true });
+    });
+    const list = new ShardedList<string>(store, "jobs");
+    const unlucky = list.pop("left", { waitMs: 60_000 });
+    const failed = expect(unlucky).rejects.toThrow("lost");
+    await blocked(backend.store, 1);
+    failing = true;
+    await new ShardedList<string>(backend.store, "jobs").push("right", "a");
+    await failed;
+    failing = false;
+    expect(await list.pop("left", { waitMs: 60_000 })).toBe("a");
+    const later = list.pop("left", { waitMs: 60_000 });
+    await blocked(backend.store, 1);
+    await new ShardedList<string>(backend.store, "jobs").push("right", "b");
+    expect(await later).toBe("b");
   });
 
   test("waiting asks only when the bell has rung", async () => {

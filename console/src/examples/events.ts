@@ -3,6 +3,7 @@
  * store, by publish/subscribe. To a browser they go as server-sent events.
  */
 import type { Store } from "cinnabar";
+import { Channel } from "cinnabar/waiting";
 import type { Context, Input } from "../route.ts";
 import { untraced } from "./trace.ts";
 
@@ -51,14 +52,14 @@ export async function announce(store: Store, name: string, event: unknown): Prom
 }
 
 /** Hears what is announced for an example: `change` with each event, and `resumed` when some may have been missed. */
-const subscribe = (store: Store, name: string, send: EventStream["send"]) =>
-  untraced(() =>
-    store.subscribe(
-      channelOf(name),
-      (message) => send("change", JSON.parse(message.toString("utf8"))),
-      () => send("resumed", {}),
-    ),
-  );
+function channelTo(send: EventStream["send"], store: Store, name: string): Channel {
+  const resumed = () => send("resumed", {});
+  return new Channel(store, channelOf(name), {
+    message: (message) => send("change", JSON.parse(message.toString("utf8"))),
+    begun: resumed,
+    resumed,
+  });
+}
 
 /** A stream of what is announced for an example. */
 export async function followEvents(
@@ -67,31 +68,20 @@ export async function followEvents(
   name: string,
 ): Promise<void> {
   let stream: EventStream | undefined;
-  const subscription = await subscribe(store, name, (event, data) => stream?.send(event, data));
+  const channel = channelTo((event, data) => stream?.send(event, data), store, name);
+  await untraced(() => channel.open());
   // Only now: a page whose stream has begun misses nothing that is announced from then on.
   stream = openStream(input);
   stream.send("resumed", {});
-  stream.onClose(() => void subscription.close().catch(() => {}));
+  stream.onClose(() => void channel.close());
 }
 
 /**
  * Adds what is announced for an example to a stream that is there already, and goes on without a store: `resumed` tells that the
  * store is heard from now on.
  */
-export async function addEvents({ store }: Context, stream: EventStream, name: string): Promise<void> {
-  let isOver = false;
-  stream.onClose(() => {
-    isOver = true;
-  });
-  while (!isOver) {
-    const subscription = await subscribe(store, name, stream.send).catch(() => null);
-    if (subscription === null) {
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-      continue;
-    }
-    const end = () => void subscription.close().catch(() => {});
-    if (isOver) return end();
-    stream.onClose(end);
-    return stream.send("resumed", {});
-  }
+export function addEvents({ store }: Context, stream: EventStream, name: string): void {
+  const channel = channelTo(stream.send, store, name);
+  untraced(() => channel.openEventually(RETRY_MS));
+  stream.onClose(() => void channel.close());
 }

@@ -76,7 +76,7 @@ function stream(context: Context, input: Input<{ readonly example?: string }, un
   const send = ({ type, ...rest }: LiveEvent) => events.send(type, "point" in rest ? rest.point : rest);
   send({ type: "state", ...live.state });
   events.onClose(live.listen(send));
-  if (example !== undefined) void addEvents(context, events, example);
+  if (example !== undefined) addEvents(context, events, example);
 }
 
 /** Entries of the slow log, of all nodes, the newest first. */

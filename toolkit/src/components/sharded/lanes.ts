@@ -11,6 +11,7 @@ import { NameIndex } from "../../base/names.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { checkedName, DEFAULT_PREFIX, namesKey, rootKey, type TagKeys, tagKeys } from "./keys.ts";
+import { gateIn, laneIn, verdictOf } from "./scripts/answers.ts";
 import { define, fieldsOf } from "./scripts/core.ts";
 import { adopt, look, planLanes, settleLanes } from "./scripts/list.ts";
 
@@ -113,11 +114,11 @@ export class Lanes {
 
   /** Takes what a script has answered. True if it did its work; otherwise what it said is known now. */
   async settled(lane: number, reply: readonly Reply[], { gen }: View): Promise<boolean> {
-    if (reply[0] === 1) {
-      this.#ends[lane] = { first: Number(reply[2]), last: Number(reply[3]) };
+    if (verdictOf(reply) === "done") {
+      this.#ends[lane] = laneIn(reply);
       return true;
     }
-    const fields = fieldsOf(reply.slice(1));
+    const fields = fieldsOf(gateIn(reply));
     this.#ends[lane] = { first: Number(fields.get("first") ?? 0), last: Number(fields.get("last") ?? 0) };
     if (Number(fields.get("gen")) !== gen) await this.freshView();
     return false;
@@ -135,7 +136,7 @@ export class Lanes {
     for (const [lane, reply] of replies.entries()) {
       if (reply instanceof ServerError) throw reply;
       if (!(await this.settled(lane, reply as Reply[], view))) return null;
-      found.push(Number((reply as Reply[])[1]));
+      found.push(laneIn(reply as Reply[]).count);
     }
     return found;
   }

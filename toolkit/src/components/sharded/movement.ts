@@ -7,6 +7,7 @@ import { ServerError } from "../../base/errors.ts";
 import type { Reply, Word } from "../../connection/port.ts";
 import { rootKey } from "./keys.ts";
 import { spotOf } from "./place.ts";
+import { claimIn, type Family, movedIn, RANGED, valueIn, verdictOf } from "./scripts/answers.ts";
 import { fieldsOf } from "./scripts/core.ts";
 import { begin, claim, MOVE, settle, settleRoot } from "./scripts/movement.ts";
 import type { Gate, Root, Structure } from "./structure.ts";
@@ -97,15 +98,15 @@ async function moveTag(
     const oldDir = oldDirOf(structure, tag, gate);
     const lease = { gate: gateKey, oldDir, gen: gate.gen, token, leaseMs, most: SHARDS_PER_STEP };
     const claimed = (await structure.store.run(claim, lease)) as Reply[];
-    if (claimed[0] === 3) return false;
+    if (verdictOf(claimed) === "busy") return false;
     if (!(await structure.settled(tag, claimed))) continue;
-    const [family, ...numbers] = claimed[1] as [string, ...(string | number)[]];
-    if (family !== undefined) {
-      if (!(await moveShards(structure, tag, gate, token, family, numbers.map(Number), budget))) return false;
+    const next = claimIn(claimed);
+    if (next !== null) {
+      if (!(await moveShards(structure, tag, gate, token, next.family, next.numbers, budget))) return false;
       continue;
     }
     const ended = (await structure.store.run(settle, { gate: gateKey, oldDir, gen: gate.gen })) as Reply[];
-    if ((await structure.settled(tag, ended)) && ended[1] === 1) {
+    if ((await structure.settled(tag, ended)) && valueIn(ended) === 1) {
       await structure.learn(tag, fieldsOf(await structure.store.call("HGETALL", gateKey)));
     }
   }
@@ -117,13 +118,13 @@ async function moveShards(
   tag: number,
   gate: Gate,
   token: string,
-  family: string,
+  family: Family,
   numbers: readonly number[],
   budget: Budget,
 ): Promise<boolean> {
   const keys = structure.keys(tag);
   const old = gate.old!;
-  const olds = numbers.map((at) => (family === "r" ? keys.ranged(old.number, at) : keys.hashed(old.number, at)));
+  const olds = numbers.map((at) => (family === RANGED ? keys.ranged(old.number, at) : keys.hashed(old.number, at)));
   const found = await contents(structure, tag, gate, family, numbers, olds);
   const script = MOVE[structure.kind];
   const replies = await structure.send(
@@ -142,8 +143,8 @@ async function moveShards(
     })),
   );
   for (const reply of replies) {
-    if (reply[0] === 3) return false;
-    if (await structure.settled(tag, reply)) budget.moved += Number((reply[1] as Reply[])[0]);
+    if (verdictOf(reply) === "busy") return false;
+    if (await structure.settled(tag, reply)) budget.moved += movedIn(reply);
   }
   return true;
 }
@@ -153,14 +154,14 @@ async function contents(
   structure: Structure,
   tag: number,
   gate: Gate,
-  family: string,
+  family: Family,
   numbers: readonly number[],
   olds: readonly string[],
 ): Promise<{ shards: string[]; items: Word[] }[]> {
   const root = await structure.root();
   if (structure.kind === "bitmap") return numbers.map((at) => bitmapParts(structure, tag, gate, at));
   const { kind } = structure;
-  const [command, width] = scanCommand(kind, family === "r");
+  const [command, width] = scanCommand(kind, family === RANGED);
   const found = await Promise.all(olds.map((key) => firstElements(structure, command, key)));
   return found.map((flat) => {
     const shards: string[] = [];

@@ -11,6 +11,7 @@ import { InputError, ServerError } from "../../base/errors.ts";
 import type { Reply } from "../../connection/port.ts";
 import { scanCommand } from "./movement.ts";
 import type { Layout } from "./place.ts";
+import { type Family, HASHED, RANGED } from "./scripts/answers.ts";
 import { fieldsOf } from "./scripts/core.ts";
 import type { Gate, Structure } from "./structure.ts";
 
@@ -20,7 +21,7 @@ interface Position {
   readonly tag: number;
   /** Number of the layout whose shards are being read; 0: the oldest that there is. */
   readonly layout: number;
-  readonly family: "h" | "r";
+  readonly family: Family;
   /** The shard to read next, or to go on with. */
   readonly index: number;
   /** Within that shard. */
@@ -34,7 +35,7 @@ export interface ScanPage {
   readonly elements: readonly { readonly element: Buffer; readonly value: Buffer | null }[];
 }
 
-const FIRST: Position = { tag: 0, layout: 0, family: "h", index: 0, inner: "0" };
+const FIRST: Position = { tag: 0, layout: 0, family: HASHED, index: 0, inner: "0" };
 
 export async function scanPage(structure: Structure, cursor: string | undefined, count: number): Promise<ScanPage> {
   const root = await structure.root();
@@ -73,16 +74,16 @@ async function nextShards(structure: Structure, position: Position): Promise<{ k
   const layout = layoutFor(position, gate);
   // The layout has been given up meanwhile: all that was in it is in the next.
   const isSame = position.layout === layout.number || position.layout === 0;
-  const family = isSame ? position.family : "h";
+  const family = isSame ? position.family : HASHED;
   const from = isSame ? index : 0;
   const here = (nth: number): Position => ({ tag, layout: layout.number, family, index: nth, inner: "0" });
-  if (family === "h") {
+  if (family === HASHED) {
     const last = Math.min(layout.shards, from + SHARDS_AT_ONCE);
     const found = Array.from({ length: Math.max(0, last - from) }, (_, nth) => {
       const at = nth === 0 && isSame ? { ...here(from), inner } : here(from + nth);
       return { key: keys.hashed(layout.number, from + nth), at };
     });
-    return { keys: found, after: last < layout.shards ? here(last) : { ...here(0), family: "r" } };
+    return { keys: found, after: last < layout.shards ? here(last) : { ...here(0), family: RANGED } };
   }
   const numbers = (
     (await structure.store.call(
@@ -100,7 +101,7 @@ async function nextShards(structure: Structure, position: Position): Promise<{ k
     at: number === from && isSame ? { ...here(number), inner } : here(number),
   }));
   if (numbers.length === SHARDS_AT_ONCE) return { keys: found, after: here(numbers.at(-1)! + 1) };
-  return { keys: found, after: { tag, layout: -layout.number, family: "h", index: 0, inner: "0" } };
+  return { keys: found, after: { tag, layout: -layout.number, family: HASHED, index: 0, inner: "0" } };
 }
 
 /** A negative number: behind the last shard of that layout, so a newer one if there is one by now. */
@@ -117,7 +118,7 @@ async function readShards(
   into: ScanPage["elements"][number][],
 ): Promise<Position | null> {
   const { store, kind } = structure;
-  const isRange = reads[0]?.at.family === "r";
+  const isRange = reads[0]?.at.family === RANGED;
   const [command, width] = scanCommand(kind as "hash", isRange);
   const pages = await Promise.all(
     reads.map(({ key, at }) => store.callBuffer(command, key, at.inner, "COUNT", 512) as Promise<Reply[]>),
@@ -150,5 +151,11 @@ const shown = ({ tag, layout, family, index, inner }: Position): string =>
 function parsed(cursor: string, tags: number): Position {
   const [, tag, layout, family, index, inner] = /^(\d+)\.(\d+)\.([hr])\.(\d+)\.(\d+)$/.exec(cursor) ?? [];
   if (inner === undefined || Number(tag) >= tags) throw new InputError("this is not a cursor that scan() gave");
-  return { tag: Number(tag), layout: Number(layout), family: family as "h", index: Number(index), inner };
+  return {
+    tag: Number(tag),
+    layout: Number(layout),
+    family: family === RANGED ? RANGED : HASHED,
+    index: Number(index),
+    inner,
+  };
 }

@@ -19,6 +19,7 @@ import { rootKey } from "./keys.ts";
 import { Lanes, type ListOptions, MOST_LANES, MOST_PER_PIECE, type View } from "./lanes.ts";
 import { type OnceOptions, receiptOf } from "./once.ts";
 import { hashOf } from "./place.ts";
+import { laneIn, takenIn, verdictOf } from "./scripts/answers.ts";
 import { clearLane, look, pop, popOnce, push, pushOnce } from "./scripts/list.ts";
 import { FullError } from "./structure.ts";
 
@@ -158,7 +159,7 @@ export class ShardedList<T = unknown> {
       pieces,
       values,
     })) as Reply[];
-    if (reply[0] === 2) throw new FullError(this.name);
+    if (verdictOf(reply) === "full") throw new FullError(this.name);
     return this.#lanes.settled(lane, reply, view);
   }
 
@@ -200,9 +201,9 @@ export class ShardedList<T = unknown> {
       const reply = await this.#popFrom(lane, view, side, count - found.length, once, isHeard);
       if (!(await this.#lanes.settled(lane, reply, view))) continue;
       isHeard = false;
-      for (const stored of reply.slice(4)) found.push(this.#decode(stored as Buffer));
+      for (const stored of takenIn(reply)) found.push(this.#decode(stored as Buffer));
       if (found.length >= count) return found;
-      if (Number(reply[1]) > 0) continue;
+      if (laneIn(reply).count > 0) continue;
       // Others may have something. All are asked at once; what they say is worth something only if none knows of another layout.
       if (view.wide === 1) return found;
       const lengths = await this.#lanes.lengths(view);
@@ -362,11 +363,10 @@ export class ShardedList<T = unknown> {
           to,
           pieces,
         })) as Reply[];
-        if (await this.#lanes.settled(lane, reply, view)) {
-          deleted += Number(reply[1]);
-          left -= Number(reply[1]);
-        }
-        if (lane >= (await this.#lanes.view()).wide || reply[1] === 0) break;
+        const count = (await this.#lanes.settled(lane, reply, view)) ? laneIn(reply).count : null;
+        deleted += count ?? 0;
+        left -= count ?? 0;
+        if (lane >= (await this.#lanes.view()).wide || count === 0) break;
       }
     }
     return deleted;

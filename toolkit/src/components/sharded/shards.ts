@@ -10,6 +10,7 @@ import type { Reply } from "../../connection/port.ts";
 import { rootKey } from "./keys.ts";
 import { beginAll, type MoveOptions, type MoveResult, moveAll, oldDirOf } from "./movement.ts";
 import type { Layout } from "./place.ts";
+import { valueIn } from "./scripts/answers.ts";
 import { fieldsOf } from "./scripts/core.ts";
 import { CLEAR, plan, ranges } from "./scripts/movement.ts";
 import { type Gate, gateOf, MOST_SHARDS_PER_TAG, type Root, type Structure } from "./structure.ts";
@@ -325,7 +326,7 @@ export class Shards {
       shards: shards.map(({ key }) => key),
       items: shards.flatMap(({ range, isOld }) => [range, isOld ? 1 : 0]),
     })) as Reply[];
-    return (await structure.settled(tag, reply)) ? Number(reply[1]) : null;
+    return (await structure.settled(tag, reply)) ? Number(valueIn(reply)) : null;
   }
 
   /** Deletes everything, the description too. Nobody else may be using it then. */

@@ -15,6 +15,7 @@ import type { Store } from "../../connection/store.ts";
 import { checkedName, DEFAULT_PREFIX, namesKey, rootKey, type TagKeys, tagKeys } from "./keys.ts";
 import { averageFill, packedLimits, rangeSize } from "./packing.ts";
 import type { Layout, Placing, Spot } from "./place.ts";
+import { gateIn, valueIn, verdictOf } from "./scripts/answers.ts";
 import { define, fieldsOf, type ItemScript, openGate, type ShardedKind } from "./scripts/core.ts";
 
 /** Names of structures that nobody has used for so long fall out of the list. */
@@ -220,7 +221,7 @@ export class Structure {
         for (const [nth, batch] of part.entries()) {
           const reply = replies[nth]!;
           if (await this.settled(batch.tag, reply)) {
-            const found = reply[1] as Reply[];
+            const found = valueIn(reply) as Reply[];
             for (const [place, at] of batch.places.entries()) answers[at] = found[place] ?? null;
           } else missed.push(batch);
         }
@@ -295,7 +296,7 @@ export class Structure {
       );
       const missed: number[] = [];
       for (const [nth, at] of pending.entries()) {
-        if (await this.settled(runs[at]!.tag, replies[nth]!)) answers[at] = replies[nth]![1] ?? null;
+        if (await this.settled(runs[at]!.tag, replies[nth]!)) answers[at] = valueIn(replies[nth]!);
         else missed.push(at);
       }
       pending = missed;
@@ -313,9 +314,10 @@ export class Structure {
 
   /** Whether a script did its work; otherwise what it said about the layout is known now. */
   async settled(tag: number, reply: readonly Reply[]): Promise<boolean> {
-    if (reply[0] === 1) return true;
-    if (reply[0] === 2) throw new FullError(this.name);
-    await this.learn(tag, fieldsOf(reply.slice(1)));
+    const verdict = verdictOf(reply);
+    if (verdict === "done") return true;
+    if (verdict === "full") throw new FullError(this.name);
+    await this.learn(tag, fieldsOf(gateIn(reply)));
     return false;
   }
 

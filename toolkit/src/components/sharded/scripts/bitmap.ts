@@ -1,5 +1,6 @@
 /** The sharded bitmap in Lua. A bit is set in one shard at most, of the new layout or of the old one. */
 import { defineScript } from "../../../base/script.ts";
+import { DONE } from "./answers.ts";
 import { GUARD, itemScript, KIND_LUA } from "./core.ts";
 
 /** The element is the offset in the new shard; `oldAt` that in the old one. Answers what the bit was. */
@@ -46,7 +47,7 @@ export const count = defineScript({
   lua: `
     local found = 0
     for i, shard in ipairs(shards) do found = found + redis.call("BITCOUNT", shard, spans[2 * i - 1], spans[2 * i]) end
-    return {1, found}
+    return {${DONE}, found}
   `,
 });
 
@@ -62,7 +63,7 @@ export const read = defineScript({
   lua: `
     local all = {}
     for i, shard in ipairs(shards) do all[i] = redis.call("GET", shard) end
-    return {1, all}
+    return {${DONE}, all}
   `,
 });
 

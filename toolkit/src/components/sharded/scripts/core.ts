@@ -6,25 +6,22 @@
  * While elements are moved, an element is in one shard, never in two: in that of the new layout, or still in that of the old one.
  * Writers pull it over first (`pull`), readers look at both. Scripts that do either are told both shards.
  *
- * Answers: {0, gate …} another generation; {1, answers} done; {2} full, nothing done; {3} somebody else is moving.
+ * answers.ts has what they answer.
  */
-
 import { defineScript } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
+import { DONE, FULL, OUTDATED_LUA } from "./answers.ts";
 
 /** For `include`: returns from the script unless the gate has the caller's generation. */
 export const GUARD = `
+${OUTDATED_LUA}
 local state = redis.call("HMGET", gate, "gen", "n")
-if state[1] ~= gen then
-  local found = redis.call("HGETALL", gate)
-  table.insert(found, 1, 0)
-  return found
-end
+if state[1] ~= gen then return outdated() end
 local count, added, left = tonumber(state[2]), 0, 0
 local function done(answers)
   if added ~= 0 then redis.call("HINCRBY", gate, "n", added) end
   if left ~= 0 then redis.call("HINCRBY", gate, "left", left) end
-  return {1, answers}
+  return {${DONE}, answers}
 end
 `;
 
@@ -157,7 +154,7 @@ export const boundedBy = (present: (shard: string) => string): string => `
       local there = ${present("shard")} or (from and ${present("from")})
       if not there then fresh = fresh + 1 end
     end
-    if count + fresh > tonumber(most) then return {2} end
+    if count + fresh > tonumber(most) then return {${FULL}} end
   end
 `;
 

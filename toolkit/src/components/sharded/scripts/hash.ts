@@ -1,4 +1,5 @@
 /** The sharded hash in Lua. */
+import { DONE } from "./answers.ts";
 import { boundedBy, itemScript } from "./core.ts";
 
 const bounded = boundedBy((shard) => `redis.call("HEXISTS", ${shard}, element) == 1`);
@@ -81,7 +82,7 @@ const incrementScript = (repeatable: boolean) =>
     before: `
     if keepMs ~= "0" then
       local before = redis.call("GET", receipt)
-      if before then return {1, {before}} end
+      if before then return {${DONE}, {before}} end
     end
     ${bounded}
   `,

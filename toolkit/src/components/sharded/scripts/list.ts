@@ -1,22 +1,19 @@
 /**
  * The sharded list in Lua. A lane is a list in pieces of a bounded length, numbered from `first` to `last`; what is added goes into
  * the piece at that end until that is full, and then into a new one. Callers name the pieces that they expect at the end; if the
- * lane's gate says otherwise, nothing happens and it is answered: {0, gate …}. {1, n, first, last, …} done; {2} full.
+ * lane's gate says otherwise, nothing happens and the gate is answered (answers.ts).
  *
  * The bell is a list with one word in it. Whoever waits pops it. It is rung when a lane gets something after it was empty, and by
  * whoever has heard it and leaves something behind; it is silenced by whoever takes the last.
  */
 import { defineScript } from "../../../base/script.ts";
+import { FULL, LANE_HEAD, laneAgainLua, laneLua, OUTDATED_LUA } from "./answers.ts";
 import { fieldsOf } from "./core.ts";
 
 const LANE = `
+${OUTDATED_LUA}
 local state = redis.call("HMGET", gate, "gen", "n", "first", "last", "z")
-local function told()
-  local found = redis.call("HGETALL", gate)
-  table.insert(found, 1, 0)
-  return found
-end
-if state[1] ~= gen then return told() end
+if state[1] ~= gen then return outdated() end
 local n, first, last, size = tonumber(state[2]), tonumber(state[3]), tonumber(state[4]), tonumber(state[5])
 local function ring() if redis.call("EXISTS", bell) == 0 then redis.call("RPUSH", bell, 1) end end
 `;
@@ -32,9 +29,9 @@ function pushScript(repeatable: boolean) {
     repeatable,
     lua: `
       local isLeft = side == "left"
-      if (isLeft and first or last) ~= tonumber(at) then return told() end
-      if keepMs ~= "0" and redis.call("EXISTS", receipt) == 1 then return {1, n, first, last} end
-      if n + #values > tonumber(most) then return {2} end
+      if (isLeft and first or last) ~= tonumber(at) then return outdated() end
+      if keepMs ~= "0" and redis.call("EXISTS", receipt) == 1 then return ${laneLua("n")} end
+      if n + #values > tonumber(most) then return {${FULL}} end
       local p, value, command = 1, 1, isLeft and "LPUSH" or "RPUSH"
       local length = redis.call("LLEN", pieces[1])
       while value <= #values do
@@ -49,7 +46,7 @@ function pushScript(repeatable: boolean) {
       redis.call("HSET", gate, "n", n + #values, "first", first, "last", last)
       if n == 0 then ring() end
       if keepMs ~= "0" then redis.call("SET", receipt, 1, "PX", keepMs) end
-      return {1, n + #values, first, last}
+      return ${laneLua("n + #values")}
     `,
   });
 }
@@ -69,12 +66,16 @@ function popScript(repeatable: boolean) {
     buffers: true,
     lua: `
       local isLeft = side == "left"
-      if (isLeft and first or last) ~= tonumber(at) then return told() end
+      if (isLeft and first or last) ~= tonumber(at) then return outdated() end
       if keepMs ~= "0" then
         local before = redis.call("GET", receipt)
-        if before then return {1, n, first, last, before} end
+        if before then
+          local answer = ${laneLua("n")}
+          answer[#answer + 1] = before
+          return answer
+        end
       end
-      local answer, p, left = {1, n, first, last}, 1, math.min(n, tonumber(count))
+      local answer, p, left = ${laneLua("n")}, 1, math.min(n, tonumber(count))
       while left > 0 and p <= #pieces do
         local found = redis.call(isLeft and "LPOP" or "RPOP", pieces[p], left)
         if found then
@@ -84,15 +85,15 @@ function popScript(repeatable: boolean) {
         if left > 0 then p = p + 1 end
       end
       p = math.min(p, #pieces)
-      n = n - (#answer - 4)
+      n = n - (#answer - ${LANE_HEAD})
       if isLeft then first = first + (p - 1) else last = last - (p - 1) end
       if n == 0 then redis.call("DEL", bell) elseif heard == "1" then ring() end
-      if n == 0 and #answer > 4 then
+      if n == 0 and #answer > ${LANE_HEAD} then
         if isLeft then last = first else first = last end
       end
-      if #answer > 4 or p > 1 then redis.call("HSET", gate, "n", n, "first", first, "last", last) end
-      if keepMs ~= "0" and #answer > 4 then redis.call("SET", receipt, answer[5], "PX", keepMs) end
-      answer[2], answer[3], answer[4] = n, first, last
+      if #answer > ${LANE_HEAD} or p > 1 then redis.call("HSET", gate, "n", n, "first", first, "last", last) end
+      if keepMs ~= "0" and #answer > ${LANE_HEAD} then redis.call("SET", receipt, answer[${LANE_HEAD} + 1], "PX", keepMs) end
+      ${laneAgainLua("answer")}
       return answer
     `,
   });
@@ -110,7 +111,7 @@ export const look = defineScript({
   repeatable: true,
   lua: `
     if heard == "1" and n > 0 then ring() end
-    return {1, n, first, last}
+    return ${laneLua("n")}
   `,
 });
 
@@ -166,7 +167,7 @@ export const clearLane = defineScript({
   include: [LANE],
   repeatable: true,
   lua: `
-    if first ~= tonumber(from) or last < tonumber(to) then return told() end
+    if first ~= tonumber(from) or last < tonumber(to) then return outdated() end
     local deleted = 0
     for _, piece in ipairs(pieces) do
       deleted = deleted + redis.call("LLEN", piece)
@@ -175,6 +176,6 @@ export const clearLane = defineScript({
     n, first = n - deleted, math.min(last, tonumber(to) + 1)
     redis.call("HSET", gate, "n", n, "first", first)
     if n == 0 then redis.call("DEL", bell) end
-    return {1, deleted, first, last}
+    return ${laneLua("deleted")}
   `,
 });

@@ -7,6 +7,7 @@
  * two do not do the same work, not to keep anything right.
  */
 import { defineScript, NOW_MS } from "../../../base/script.ts";
+import { BUSY, DONE, HASHED, RANGED } from "./answers.ts";
 import { fieldsOf, GUARD, KIND_LUA, type ShardedKind } from "./core.ts";
 
 /** 1 planned, 0 another one is under way, or the root is not the one that the caller has seen. */
@@ -46,8 +47,8 @@ export const begin = defineScript({
 });
 
 /**
- * Takes the lease and answers which shards of the old layout are next: {family, number …}, family "h" or "r". {} when none is left.
- * {3} if another has the lease.
+ * Takes the lease and answers which shards of the old layout are next: {family, number …}; {} when none is left. Busy if another has
+ * the lease.
  */
 export const claim = defineScript({
   name: "sharded.claim",
@@ -59,35 +60,35 @@ export const claim = defineScript({
     local lease = redis.call("HMGET", gate, "mover", "until", "at", "os")
     -- One that ends later than a new one would is from before the server's clock was put back.
     local ends = tonumber(lease[2] or 0)
-    if lease[1] and lease[1] ~= token and ends > now and ends <= now + leaseMs then return {3} end
+    if lease[1] and lease[1] ~= token and ends > now and ends <= now + leaseMs then return {${BUSY}} end
     redis.call("HSET", gate, "mover", token, "until", now + leaseMs)
     local at, last, next = tonumber(lease[3]), tonumber(lease[4]), {}
     if at < last then
-      next[1] = "h"
+      next[1] = "${HASHED}"
       for index = at, math.min(last, at + most) - 1 do next[#next + 1] = index end
     else
       local ranges = redis.call("ZRANGE", oldDir, 0, most - 1)
-      if #ranges > 0 then next = {"r", unpack(ranges)} end
+      if #ranges > 0 then next = {"${RANGED}", unpack(ranges)} end
     end
-    return {1, next}
+    return {${DONE}, next}
   `,
 });
 
 /** The lease is checked, so that one who was stopped for long does not get in the way of the next. */
 const MOVER = `
-  if redis.call("HGET", gate, "mover") ~= token then return {3} end
+  if redis.call("HGET", gate, "mover") ~= token then return {${BUSY}} end
 `;
 
 /** Behind a move: whether the old shard is empty, and then it is done with. */
 const PASSED = `
   local isEmpty = redis.call("EXISTS", old) == 0
   if isEmpty then
-    if family == "r" then redis.call("ZREM", oldDir, index)
+    if family == "${RANGED}" then redis.call("ZREM", oldDir, index)
     elseif redis.call("HGET", gate, "at") == index then redis.call("HSET", gate, "at", index + 1) end
   end
 `;
 
-/** Moves elements of one old shard: {1, {moved, whether it is empty}}. Items are {place of the new shard, range, element}. */
+/** Moves elements of one old shard: {moved, whether it is empty}. Items are {place of the new shard, range, element}. */
 function moveScript(kind: "hash" | "set" | "zset") {
   return defineScript({
     name: `sharded.move-${kind}`,
@@ -151,7 +152,7 @@ export const MOVE = {
   bitmap: moveBitmap,
 } as const;
 
-/** The gate is through with the old layout, if that is empty: {1, 1 settled}. */
+/** The gate is through with the old layout, if that is empty: 1 if it is settled. */
 export const settle = defineScript({
   name: "sharded.settle",
   keys: ["gate", "oldDir"],
@@ -160,11 +161,11 @@ export const settle = defineScript({
   repeatable: true,
   lua: `
     local state = redis.call("HMGET", gate, "ol", "at", "os", "l")
-    if not state[1] then return {1, 1} end
-    if tonumber(state[2]) < tonumber(state[3]) or redis.call("EXISTS", oldDir) == 1 then return {1, 0} end
+    if not state[1] then return {${DONE}, 1} end
+    if tonumber(state[2]) < tonumber(state[3]) or redis.call("EXISTS", oldDir) == 1 then return {${DONE}, 0} end
     redis.call("HDEL", gate, "ol", "os", "oz", "left", "at", "mover", "until")
     redis.call("HSET", gate, "gen", 2 * state[4])
-    return {1, 1}
+    return {${DONE}, 1}
   `,
 });
 
@@ -219,6 +220,6 @@ export const ranges = defineScript({
   repeatable: true,
   lua: `
     local function of(key, from, to) return redis.call("ZRANGEBYSCORE", key, from, to, "LIMIT", 0, most) end
-    return {1, {of(oldDir, oldFrom, oldTo), of(dir, newFrom, newTo)}}
+    return {${DONE}, {of(oldDir, oldFrom, oldTo), of(dir, newFrom, newTo)}}
   `,
 });

@@ -1,5 +1,6 @@
 /** The sharded sorted set in Lua. What needs all shards behind a tag reads them in one step, so nothing moves meanwhile. */
 import { defineScript } from "../../../base/script.ts";
+import { DONE } from "./answers.ts";
 import { boundedBy, GUARD, itemScript } from "./core.ts";
 
 const bounded = boundedBy((shard) => `redis.call("ZSCORE", ${shard}, element)`);
@@ -32,7 +33,7 @@ const incrementScript = (repeatable: boolean) =>
     before: `
     if keepMs ~= "0" then
       local before = redis.call("GET", receipt)
-      if before then return {1, {before}} end
+      if before then return {${DONE}, {before}} end
     end
     ${bounded}
   `,
@@ -79,7 +80,7 @@ export const count = defineScript({
   lua: `
     local found = 0
     for _, shard in ipairs(shards) do found = found + redis.call("ZCOUNT", shard, min, max) end
-    return {1, found}
+    return {${DONE}, found}
   `,
 });
 
@@ -165,7 +166,7 @@ export const range = defineScript({
       answer[2 * i - 1] = found[i][2]
       answer[2 * i] = found[i][3]
     end
-    return {1, answer}
+    return {${DONE}, answer}
   `,
 });
 

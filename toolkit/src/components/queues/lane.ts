@@ -37,6 +37,7 @@ import { type ChildOutcome, type Runner, Running } from "./running.ts";
 import { advance } from "./schedule.ts";
 import { type CycleReply, cycle, cycleBytes, endWithEffects, MAX_TAKEN } from "./scripts/cycle.ts";
 import { noteOnJob } from "./scripts/manage.ts";
+import { dead, done, Endings, endingOf, handBackFor, jobCount, retryIn, takenAt } from "./scripts/outcomes.ts";
 import { joinSession, leaveSession, renewSession } from "./scripts/sessions.ts";
 import type { LaneHost } from "./worker.ts";
 
@@ -47,8 +48,6 @@ const RETRY_MS = 100;
 const SLICE_MS = 5;
 /** A lane in a hurry looks at what is due so often. */
 const LOOK_MS = 2;
-/** Four words for each ending. */
-const WORDS = 4;
 
 export class Lane<T, R> implements Runner {
   readonly tag: string;
@@ -59,7 +58,7 @@ export class Lane<T, R> implements Runner {
   readonly #stopped = new AbortController();
   /** By fence. */
   readonly #running = new Map<string, Running<T>>();
-  #finished: Word[] = [];
+  readonly #endings = new Endings();
   #session = "0";
   #kept: KeptLease | null = null;
   #blocking: BlockingConnection | null = null;
@@ -93,7 +92,7 @@ export class Lane<T, R> implements Runner {
   }
 
   get idle(): boolean {
-    return this.#running.size === 0 && this.#finished.length === 0 && !this.#inFlight;
+    return this.#running.size === 0 && this.#endings.isEmpty && !this.#inFlight;
   }
 
   start(): void {
@@ -123,7 +122,7 @@ export class Lane<T, R> implements Runner {
       void this.#join();
       return;
     }
-    const ended = this.#finished.length > 0;
+    const ended = !this.#endings.isEmpty;
     const want = ended || this.#hungry ? this.#host.claim(this, MAX_TAKEN) : 0;
     if (!ended && want === 0 && !this.#overdue) {
       this.#wait();
@@ -144,9 +143,7 @@ export class Lane<T, R> implements Runner {
   }
 
   async #cycle(want: number): Promise<void> {
-    const finished =
-      this.#finished.length <= MAX_TAKEN * WORDS ? this.#finished : this.#finished.slice(0, MAX_TAKEN * WORDS);
-    this.#finished = finished === this.#finished ? [] : this.#finished.slice(MAX_TAKEN * WORDS);
+    const finished = this.#endings.take(MAX_TAKEN);
     const script = this.#queue.codec.binary ? cycleBytes : cycle;
     let reply: CycleReply | null = null;
     try {
@@ -159,7 +156,7 @@ export class Lane<T, R> implements Runner {
       reply = await this.#store.run(script, { ...this.#shard.keys, ...params });
       this.#failures = 0;
     } catch (error) {
-      this.#finished = finished.concat(this.#finished);
+      this.#endings.putBack(finished);
       this.#doubtful = true;
       await this.#failed(error);
     }
@@ -192,7 +189,7 @@ export class Lane<T, R> implements Runner {
 
   #accept(reply: CycleReply, want: number): void {
     const { now, next, jobs } = reply;
-    const taken = jobs.length / WORDS;
+    const taken = jobCount(jobs);
     if (want > 0) this.#hungry = taken === want || next === 0;
     if (next === 0) this.#lookedMs = Number.NEGATIVE_INFINITY;
     for (const id of reply.lost) this.#host.onLost(textFrom(id));
@@ -201,26 +198,23 @@ export class Lane<T, R> implements Runner {
     for (const message of reply.messages) void this.#relay(textFrom(message));
     if (!reply.alive) this.#doubtful = true;
     if (want > 0 && taken < want && next > 0) this.#setAlarm(next);
-    for (let at = 0; at < jobs.length; at += WORDS) {
-      const fence = textFrom(jobs[at + 1]);
+    for (let nth = 0; nth < taken; nth++) {
+      const each = takenAt(jobs, nth);
       if (!this.#host.accepting) {
-        this.#finished.push(textFrom(jobs[at]), fence, "h0", "");
+        this.#endings.add(each.id, each.fence, handBackFor(0), "");
         continue;
       }
-      const facts = { id: textFrom(jobs[at]), fence, state: textFrom(jobs[at + 2]), startedMs: now };
-      const job = new Running<T>(this, this.#queue.codec, facts, jobs[at + 3] as string | Buffer);
-      this.#running.set(fence, job);
+      const job = new Running<T>(this, this.#queue.codec, each, now);
+      this.#running.set(job.fence, job);
       this.#host.started();
       this.#run(job);
     }
   }
 
   async #join(): Promise<void> {
-    const held: string[] = [];
+    const held: Word[] = [];
     for (const job of this.#running.values()) held.push(job.id, job.fence);
-    for (let at = 0; at < this.#finished.length; at += WORDS) {
-      held.push(String(this.#finished[at]), String(this.#finished[at + 1]));
-    }
+    this.#endings.nameIn(held);
     const { leaseMs } = this.#host;
     const sentMs = this.#store.clock.monotonicMs();
     try {
@@ -343,7 +337,7 @@ export class Lane<T, R> implements Runner {
       void this.#commit(job, payload, result);
       return;
     }
-    this.#end(job, `d${job.attempt}`, payload);
+    this.#end(job, done(job.attempt), payload);
     this.#host.onDone(job, result);
   }
 
@@ -352,11 +346,11 @@ export class Lane<T, R> implements Runner {
     if (abort) job.abort(error as Error);
     const last = job.cancelled || error instanceof UnrecoverableError || job.attempt >= job.attempts;
     if (error instanceof RetryLater && !job.cancelled) {
-      this.#end(job, `h${Math.max(0, Math.round(error.delayMs))}`, "");
+      this.#end(job, handBackFor(Math.max(0, Math.round(error.delayMs))), "");
     } else {
       const text = JSON.stringify(describeError(job.cancelled ? new JobCancelledError() : error));
       const delay = last ? -1 : this.#backoff(job, error);
-      this.#end(job, delay < 0 ? `x${job.attempt}` : `r${delay}`, text);
+      this.#end(job, delay < 0 ? dead(job.attempt) : retryIn(delay), text);
       this.#host.onFailed(job, error, delay >= 0);
     }
   }
@@ -383,7 +377,7 @@ export class Lane<T, R> implements Runner {
     job.over = true;
     job.timer?.cancel();
     this.#running.delete(job.fence);
-    this.#finished.push(job.id, job.fence, how, payload);
+    this.#endings.add(job.id, job.fence, how, payload);
     this.#host.ended();
     this.#pumpSoon();
   }
@@ -393,7 +387,7 @@ export class Lane<T, R> implements Runner {
     job.timer?.cancel();
     const effects = JSON.stringify(job.effects!.map(({ words }) => words));
     const touched = [...new Set(job.effects!.flatMap(({ keys }) => keys))];
-    const finished = [job.id, job.fence, `d${job.attempt}`, payload];
+    const finished = endingOf(job, done(job.attempt), payload);
     while (!job.over) {
       try {
         const params = {
@@ -462,7 +456,7 @@ export class Lane<T, R> implements Runner {
     for (const job of [...this.#running.values()]) {
       if (job.over) continue;
       job.abort(new WorkerStoppedError());
-      this.#end(job, "h0", "");
+      this.#end(job, handBackFor(0), "");
     }
   }
 

@@ -7,6 +7,7 @@ import type { Codec } from "../../base/codec.ts";
 import { InputError, LeaseLostError } from "../../base/errors.ts";
 import type { Word } from "../../connection/port.ts";
 import { type Befallen, type JobError, type ParsedRecord, parseRecord, parseState } from "./record.ts";
+import type { Taken } from "./scripts/outcomes.ts";
 
 /** What became of a child, by the time its parent runs. */
 export type ChildOutcome =
@@ -85,19 +86,14 @@ export class Running<T> implements RunningJob<T>, JobContext {
   timer: Timer | null = null;
   effects: Effect[] | null = null;
 
-  constructor(
-    runner: Runner,
-    codec: Codec<T>,
-    facts: { readonly id: string; readonly fence: string; readonly state: string; readonly startedMs: number },
-    record: string | Buffer,
-  ) {
-    this.id = facts.id;
-    this.fence = facts.fence;
-    this.startedMs = facts.startedMs;
+  constructor(runner: Runner, codec: Codec<T>, { id, fence, state, record }: Taken, startedMs: number) {
+    this.id = id;
+    this.fence = fence;
+    this.startedMs = startedMs;
     this.#runner = runner;
     this.#codec = codec;
     this.#record = parseRecord(record);
-    this.#befallen = parseState(facts.state);
+    this.#befallen = parseState(state);
   }
 
   get data(): T {

@@ -11,6 +11,18 @@ import { defineScript } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
 import { ENDING } from "./core.ts";
+import {
+  ENDING_LUA,
+  ENDING_WORDS,
+  FIRST_FENCE_LUA,
+  HAND_BACK,
+  IS_DEAD_LUA,
+  IS_DONE_LUA,
+  JOB_COUNT_LUA,
+  jobLua,
+  KIND_LUA,
+  RETRY,
+} from "./outcomes.ts";
 
 /** Most jobs taken in one call; Lua's stack and fairness to other clients set the bound. */
 export const MAX_TAKEN = 500;
@@ -26,7 +38,7 @@ export interface CycleReply {
   /** Name, time and specification of each that needs its next time worked out. */
   readonly schedules: readonly Reply[];
   readonly messages: readonly Reply[];
-  /** Id, fence, what befell it and record of each. */
+  /** See outcomes.ts. */
   readonly jobs: readonly Reply[];
 }
 
@@ -48,19 +60,35 @@ function readReply(reply: Reply): CycleReply {
   };
 }
 
+/** What is read first of all, in one go with the fences of the jobs that have ended; in Lua. */
+const READ = {
+  session: '"w" .. session',
+  paused: '"#paused"',
+  settings: '"#settings"',
+  trail: '"#trail"',
+  cancels: '"#cancels"',
+  awaited: '"#awaited"',
+  special: '"#special"',
+  fence: '"#fence"',
+  tally: "tally",
+  now: '"#now"',
+};
+const READ_NAMES = Object.keys(READ);
+const held = (name: keyof typeof READ): string => `held[${READ_NAMES.indexOf(name) + 1}]`;
+/** The fence under which the job of an ending is leased. */
+const holding = (i: string): string => `held[(${i} - 1) / ${ENDING_WORDS} + ${READ_NAMES.length + 1}]`;
+
 const PREPARE = `
 local want = tonumber(most)
 local tally = "m" .. math.floor(now / 60000) .. "d"
-local names = {
-  "w" .. session, "#paused", "#settings", "#trail", "#cancels", "#awaited", "#special", "#fence", tally, "#now",
-}
-for i = 1, #finished, 4 do names[#names + 1] = "f" .. finished[i] end
+local names = { ${Object.values(READ).join(", ")} }
+for i = 1, #finished, ${ENDING_WORDS} do names[#names + 1] = "f" .. finished[i] end
 local held = readAll(data, names)
-configure(held[3], held[4])
-mindClock(held[10])
+configure(${held("settings")}, ${held("trail")})
+mindClock(${held("now")})
 local keep = cfg.kd or 1000
-local awaited = held[6] and held[6] ~= "0"
-special = held[7] and true or false
+local awaited = ${held("awaited")} and ${held("awaited")} ~= "0"
+special = ${held("special")} and true or false
 `;
 
 const ENDED = String.raw`
@@ -85,11 +113,11 @@ local function succeed(id, fence, made, payload, x)
   results[#results + 1] = id
 end
 
--- Back to where it waits: after a failure (what: r) or untouched (h).
-local function again(id, what, delay, payload, x, seq)
+-- Back to where it waits: after a failure, or handed back untouched.
+local function again(id, kind, delay, payload, x, seq)
   local state = call("HGET", data, "s" .. id) or "0;0;"
   local made, stalls, why = string.match(state, "^(%d+);(%d+);(.*)$")
-  if what == "r" then
+  if kind == "${RETRY}" then
     made, why = made + 1, payload
     retried_n = retried_n + 1
     emit("retry", id .. "\n" .. delay .. "\n" .. payload)
@@ -106,12 +134,12 @@ local function again(id, what, delay, payload, x, seq)
     -- Idle workers must learn when to look again.
     if call("ZRANGE", delayed, 0, 0)[1] == id then rouse() end
   else
-    place(id, x, seq, what == "h")
+    place(id, x, seq, kind == "${HAND_BACK}")
   end
 end
 
 local function finish(i, holding)
-  local id, fence, what, payload = finished[i], finished[i + 1], finished[i + 2], finished[i + 3]
+  ${ENDING_LUA}
   local x, seq, cancelled
   if holding ~= fence then
     local number, plus, mark = string.match(holding or "", "^(%d+)(%+?)(x?)$")
@@ -127,10 +155,10 @@ local function finish(i, holding)
   gone[#gone + 1] = id
   leases[#leases + 1] = "f" .. id
   if cancelled and call("ZREM", index, "x" .. id) == 1 then call("HINCRBY", data, "#cancels", -1) end
-  local kind, number = string.sub(what, 1, 1), tonumber(string.sub(what, 2))
-  if kind == "d" then
+  ${KIND_LUA}
+  if ${IS_DONE_LUA} then
     succeed(id, fence, number, payload, x)
-  elseif kind == "x" then
+  elseif ${IS_DEAD_LUA} then
     dead_n = dead_n + 1
     bury(id, x, fence, number, payload)
   else
@@ -139,7 +167,7 @@ local function finish(i, holding)
   if x and x.g then groupEnds(x.g) end
 end
 
-for i = 1, #finished, 4 do finish(i, held[(i - 1) / 4 + 11]) end
+for i = 1, #finished, ${ENDING_WORDS} do finish(i, ${holding("i")}) end
 if #gone > 0 then
   callAll("ZREM", active, gone)
   callAll("HDEL", data, leases)
@@ -147,9 +175,9 @@ end
 if #results > 0 then
   emit("done", table.concat(results, "\n"))
   if #ended > 0 then callAll("ZADD", done, ended) end
-  if held[9] then
+  if ${held("tally")} then
     fields[#fields + 1] = tally
-    fields[#fields + 1] = held[9] + done_n
+    fields[#fields + 1] = ${held("tally")} + done_n
   else
     count("d", done_n)
   end
@@ -323,7 +351,7 @@ local function lease()
     names[i * 2] = "s" .. ids[i]
   end
   local known = readAll(data, names)
-  local fence = tonumber(held[8] or 0)
+  local fence = tonumber(${held("fence")} or 0)
   fields[#fields + 1] = "#fence"
   fields[#fields + 1] = fence + #ids
   local leased, starts, taken = {}, {}, {}
@@ -340,10 +368,7 @@ local function lease()
         starts[#starts + 1] = 0
         starts[#starts + 1] = "r" .. string.format("%013d", now) .. "\n" .. mine
       end
-      jobs[#jobs + 1] = id
-      jobs[#jobs + 1] = mine
-      jobs[#jobs + 1] = known[i * 2] or ""
-      jobs[#jobs + 1] = record
+      ${jobLua({ id: "id", fence: "mine", state: 'known[i * 2] or ""', record: "record" })}
     end
   end
   if #taken == 0 then return end
@@ -353,7 +378,7 @@ local function lease()
 end
 
 local most = 0
-if want > 0 and held[1] and not held[2] then
+if want > 0 and ${held("session")} and not ${held("paused")} then
   most = allowed()
   take(most)
   if #ids > 0 then lease() end
@@ -379,15 +404,15 @@ local function nextMs()
 end
 
 local following = -1
-if want > 0 and #jobs < want * 4 then
+if want > 0 and ${JOB_COUNT_LUA} < want then
   following = nextMs()
-elseif not held[2] and call("EXISTS", wake) == 0 and anyLeft() then
+elseif not ${held("paused")} and call("EXISTS", wake) == 0 and anyLeft() then
   call("RPUSH", wake, "1")
 end
 local cancels = {}
-if held[5] and held[5] ~= "0" then cancels = call("ZRANGEBYLEX", index, "[x", "(y", "LIMIT", 0, 100) end
+if ${held("cancels")} and ${held("cancels")} ~= "0" then cancels = call("ZRANGEBYLEX", index, "[x", "(y", "LIMIT", 0, 100) end
 local function some(list) return #list > 0 and list or 0 end
-return { held[1] and 1 or 0, now, following, some(lost), some(cancels), some(schedules), some(messages), some(jobs) }
+return { ${held("session")} and 1 or 0, now, following, some(lost), some(cancels), some(schedules), some(messages), some(jobs) }
 `;
 
 const shape = {
@@ -404,8 +429,8 @@ const shape = {
  * written. Commands that fail stop the script, and the job has not ended.
  */
 const EFFECTS = `
-local current = held[11]
-if current and string.match(current, "^%d+") == finished[2] then
+local current = ${holding("1")}
+if current and string.match(current, "^%d+") == ${FIRST_FENCE_LUA} then
   for _, command in ipairs(cjson.decode(effects)) do call(unpack(command)) end
 end
 `;
@@ -418,7 +443,7 @@ export const endWithEffects = defineScript({
   include: [...ENDING, PREPARE, EFFECTS, ENDED, DUE],
 });
 
-/** `finished`: for each its id, fence, how (d made, r delay, x made, h delay) and result or error. */
+/** `finished`: endings, see outcomes.ts. */
 export const cycle = defineScript({ ...shape, name: "queue.cycle" });
 
 /** The same for payloads that are bytes. */

@@ -10,6 +10,7 @@ import { defineOptions, text, time, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
 import { checkWord, type QueueKeys } from "./keys.ts";
 import { type JobOptions, MAX_MS } from "./options.ts";
+import type { Fired } from "./scripts/outcomes.ts";
 import { advanceSchedule, listSchedules, removeSchedule, serverNow, upsertSchedule } from "./scripts/schedules.ts";
 
 export interface ScheduleTimes {
@@ -121,16 +122,9 @@ export async function setSchedule(
 }
 
 /** What a worker does after a schedule by a calendar has fired. */
-export async function advance(
-  store: Store,
-  keys: QueueKeys,
-  name: string,
-  fired: string,
-  stored: string,
-  nowMs: number,
-): Promise<void> {
-  const next = nextTime(JSON.parse(stored) as Spec, Math.max(nowMs, Number(fired)));
-  await store.run(advanceSchedule, { ...keys, name, spec: stored, fired, at: next ?? -1 });
+export async function advance(store: Store, keys: QueueKeys, { name, at, spec }: Fired, nowMs: number): Promise<void> {
+  const next = nextTime(JSON.parse(spec) as Spec, Math.max(nowMs, Number(at)));
+  await store.run(advanceSchedule, { ...keys, name, spec, fired: at, at: next ?? -1 });
 }
 
 export function dropSchedule(store: Store, keys: QueueKeys, name: string): Promise<boolean> {

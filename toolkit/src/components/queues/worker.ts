@@ -1,11 +1,11 @@
 /**
- * `Worker`: runs the jobs of a queue, any number at once in one process, in any number of processes. One lane (lane.ts) for each
+ * `Worker`: runs the jobs of a queue, any number at once in one process, in any number of processes. One cycle (cycle.ts) for each
  * shard of the queue; they share the room. Every worker serves every shard, so none is left behind when work is uneven.
  */
 import type { Timer } from "../../base/clock.ts";
 import { ClosedError } from "../../base/errors.ts";
 import { callback, defineOptions, recordOf, whole, within } from "../../base/options.ts";
-import { Lane } from "./lane.ts";
+import { Cycle } from "./cycle.ts";
 import { MAX_MS } from "./options.ts";
 import type { Queue } from "./queue.ts";
 import type { JobContext, RunningJob } from "./running.ts";
@@ -38,23 +38,30 @@ export interface StopOptions {
   readonly timeoutMs?: number;
 }
 
-/** What a lane needs of its worker. */
-export interface LaneHost<T, R> {
+export interface WorkSettings<T, R> {
   readonly handler: Handler<T, R>;
   readonly leaseMs: number;
   readonly backoffs: Readonly<Record<string, CustomBackoff<T>>>;
+}
+
+/** The room for jobs that a worker has, shared by the cycles of all shards. */
+export interface Room {
   readonly free: number;
-  /** Jobs that arrive now are handed back. */
-  readonly accepting: boolean;
-  /** Room for so many jobs, reserved for the lane until `unclaim`. */
-  claim(lane: Lane<T, R>, most: number): number;
+  /** Otherwise, jobs that arrive now are handed back. */
+  readonly isAccepting: boolean;
+  /** Room for so many jobs, reserved for one who asks until `unclaim`. */
+  claim(asking: { readonly isHungry: boolean }, most: number): number;
   unclaim(count: number): void;
   started(): void;
   ended(): void;
-  onDone(job: RunningJob<T>, result: R): void;
-  onFailed(job: RunningJob<T>, error: unknown, willRetry: boolean): void;
-  onLost(id: string): void;
-  onError(error: Error): void;
+}
+
+/** Who hears of what happens. */
+export interface Telling<T, R> {
+  done(job: RunningJob<T>, result: R): void;
+  failed(job: RunningJob<T>, error: unknown, willRetry: boolean): void;
+  lost(id: string): void;
+  error(error: unknown): void;
 }
 
 const EVENT_OPTIONS = defineOptions<WorkerEvents<unknown, unknown>>("Worker.on", {
@@ -78,9 +85,9 @@ const STOP_OPTIONS = defineOptions<StopOptions>("Worker.stop", {
 export class Worker<T = unknown, R = unknown> {
   readonly concurrency: number;
   readonly #queue: Queue<T, R>;
-  readonly #lanes: readonly Lane<T, R>[];
+  readonly #cycles: readonly Cycle<T, R>[];
   readonly #on: WorkerEvents<T, R>;
-  #nextLane = 0;
+  #nextCycle = 0;
   #feeding = false;
   #running = 0;
   #claimed = 0;
@@ -94,26 +101,25 @@ export class Worker<T = unknown, R = unknown> {
     this.#queue = queue;
     this.concurrency = options.concurrency ?? 1;
     this.#on = options.on ?? {};
-    const host = this.#host(handler, options.leaseMs ?? 30_000, options.backoffs ?? {});
-    this.#lanes = queue.shards.map((shard) => new Lane(host, queue, shard));
+    const settings = { handler, leaseMs: options.leaseMs ?? 30_000, backoffs: options.backoffs ?? {} };
+    const room = this.#room();
+    const tell = this.#telling();
+    this.#cycles = queue.shards.map((shard) => new Cycle({ queue, shard, settings, room, tell }));
   }
 
-  #host(handler: Handler<T, R>, leaseMs: number, backoffs: LaneHost<T, R>["backoffs"]): LaneHost<T, R> {
+  #room(): Room {
     const worker = this;
     return {
-      handler,
-      leaseMs,
-      backoffs,
       get free() {
         return worker.#free;
       },
-      get accepting() {
+      get isAccepting() {
         return worker.#state === "running";
       },
-      claim: (lane, most) => this.#claim(lane, most),
+      claim: (asking, most) => this.#claim(asking, most),
       unclaim: (count) => {
         this.#claimed -= count;
-        if (count > 0 && this.#lanes.length > 1) this.#feedOthers();
+        if (count > 0 && this.#cycles.length > 1) this.#feedOthers();
       },
       started: () => {
         this.#running++;
@@ -121,12 +127,17 @@ export class Worker<T = unknown, R = unknown> {
       ended: () => {
         this.#running--;
         if (this.#running === 0) this.#onIdle?.();
-        if (this.#lanes.length > 1) this.#feedOthers();
+        if (this.#cycles.length > 1) this.#feedOthers();
       },
-      onDone: (job, result) => this.#tell(() => this.#on.done?.(job, result)),
-      onFailed: (job, error, willRetry) => this.#tell(() => this.#on.failed?.(job, error, { willRetry })),
-      onLost: (id) => this.#tell(() => this.#on.lost?.(id)),
-      onError: (error) => this.#tell(() => this.#on.error?.(error)),
+    };
+  }
+
+  #telling(): Telling<T, R> {
+    return {
+      done: (job, result) => this.#tell(() => this.#on.done?.(job, result)),
+      failed: (job, error, willRetry) => this.#tell(() => this.#on.failed?.(job, error, { willRetry })),
+      lost: (id) => this.#tell(() => this.#on.lost?.(id)),
+      error: (error) => this.#tell(() => this.#on.error?.(error as Error)),
     };
   }
 
@@ -145,25 +156,25 @@ export class Worker<T = unknown, R = unknown> {
     return this.#state === "running" ? Math.max(0, this.concurrency - this.#running - this.#claimed) : 0;
   }
 
-  #claim(lane: Lane<T, R>, most: number): number {
+  #claim(asking: { readonly isHungry: boolean }, most: number): number {
     const free = this.#free;
     if (free === 0) return 0;
     let hungry = 1;
-    if (this.#lanes.length > 1) for (const other of this.#lanes) if (other !== lane && other.hungry) hungry++;
+    if (this.#cycles.length > 1) for (const other of this.#cycles) if (other !== asking && other.isHungry) hungry++;
     const share = Math.min(most, Math.ceil(free / hungry));
     this.#claimed += share;
     return share;
   }
 
-  /** Room has come free in one lane that another may need, to take jobs or to wait for them. */
+  /** Room has come free on one shard that another may need, to take jobs or to wait for them. */
   #feedOthers(): void {
     if (this.#feeding) return;
     this.#feeding = true;
     queueMicrotask(() => {
       this.#feeding = false;
       // From another one each time, so that none is always the last.
-      const first = this.#nextLane++ % this.#lanes.length;
-      for (let at = 0; at < this.#lanes.length; at++) this.#lanes[(first + at) % this.#lanes.length]!.pump();
+      const first = this.#nextCycle++ % this.#cycles.length;
+      for (let at = 0; at < this.#cycles.length; at++) this.#cycles[(first + at) % this.#cycles.length]!.pump();
     });
   }
 
@@ -179,7 +190,7 @@ export class Worker<T = unknown, R = unknown> {
     }
     this.#state = "running";
     this.#forgetClose = this.#queue.store.onClose(() => this.stop({ timeoutMs: 0 }));
-    for (const lane of this.#lanes) lane.start();
+    for (const cycle of this.#cycles) cycle.start();
     return this;
   }
 
@@ -191,7 +202,7 @@ export class Worker<T = unknown, R = unknown> {
   resume(): void {
     if (this.#state !== "paused") return;
     this.#state = "running";
-    for (const lane of this.#lanes) lane.rouse();
+    for (const cycle of this.#cycles) cycle.rouse();
   }
 
   /** Takes no further jobs, lets those under way end, hands back what has not ended in time. Safe to call twice. */
@@ -216,9 +227,9 @@ export class Worker<T = unknown, R = unknown> {
       });
       timer?.cancel();
     }
-    for (const lane of this.#lanes) lane.handBack();
+    for (const cycle of this.#cycles) cycle.handBack();
     await this.#settled();
-    await Promise.all(this.#lanes.map((lane) => lane.close()));
+    await Promise.all(this.#cycles.map((cycle) => cycle.close()));
     this.#state = "stopped";
     this.#forgetClose?.();
   }
@@ -227,7 +238,7 @@ export class Worker<T = unknown, R = unknown> {
   async #settled(): Promise<void> {
     const { clock } = this.#queue.store;
     const until = clock.monotonicMs() + 5_000;
-    while (this.#lanes.some((lane) => !lane.idle) && clock.monotonicMs() < until) {
+    while (this.#cycles.some((cycle) => !cycle.isIdle) && clock.monotonicMs() < until) {
       await new Promise<void>((resolve) => clock.after(1, resolve, { keepAlive: true }));
     }
   }

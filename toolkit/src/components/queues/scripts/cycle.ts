@@ -15,6 +15,7 @@ import {
   ENDING_LUA,
   ENDING_WORDS,
   FIRST_FENCE_LUA,
+  firedLua,
   HAND_BACK,
   IS_DEAD_LUA,
   IS_DONE_LUA,
@@ -35,10 +36,9 @@ export interface CycleReply {
   readonly next: number;
   readonly lost: readonly Reply[];
   readonly cancels: readonly Reply[];
-  /** Name, time and specification of each that needs its next time worked out. */
+  /** Those that need their next time worked out: see outcomes.ts, as for `jobs`. */
   readonly schedules: readonly Reply[];
   readonly messages: readonly Reply[];
-  /** See outcomes.ts. */
   readonly jobs: readonly Reply[];
 }
 
@@ -220,9 +220,7 @@ local function fire(name)
     call("HSET", data, "u" .. name, string.format("%d;%d;%d", following, at, made))
   else
     call("HSET", data, "u" .. name, string.format("%d;%d;%d", at, at, made))
-    schedules[#schedules + 1] = name
-    schedules[#schedules + 1] = string.format("%d", at)
-    schedules[#schedules + 1] = named[1]
+    ${firedLua({ name: "name", at: 'string.format("%d", at)', spec: "named[1]" })}
   end
   call("ZADD", timers, following, "t" .. name)
 end

@@ -3,7 +3,8 @@
  *
  * Jobs go as words in one flat list, a few for each. An ending is the job's id, the fence of its lease, how it ended, and its result
  * or error. How is a kind and a number: `d1` done and `x1` dead in the first attempt, `r500` to be tried again in 500 ms, `h0` handed
- * back as it was, to run at once. A job that a worker takes is its id, its fence, what has befallen it, and its record.
+ * back as it was, to run at once. A job that a worker takes is its id, its fence, what has befallen it, and its record. A schedule
+ * whose next time is to be worked out is its name, the time that it has fired for, and its specification.
  */
 import type { Reply, Word } from "../../../connection/port.ts";
 import { textFrom } from "../record.ts";
@@ -57,6 +58,29 @@ export function takenAt(jobs: readonly Reply[], nth: number): Taken {
     state: textFrom(jobs[at + 2]),
     record: jobs[at + 3] as string | Buffer,
   };
+}
+
+/** A schedule by a calendar that has made a job: the worker works out its next time. */
+export interface Fired {
+  readonly name: string;
+  /** For which time. */
+  readonly at: string;
+  readonly spec: string;
+}
+
+const FIRED_WORDS = 3;
+
+/** Adds a schedule with these facts, expressions in Lua, to `schedules`. */
+export const firedLua = (facts: { name: string; at: string; spec: string }): string =>
+  [facts.name, facts.at, facts.spec].map((fact) => `schedules[#schedules + 1] = ${fact}`).join("\n");
+
+export function firedIn(schedules: readonly Reply[]): Fired[] {
+  const fired: Fired[] = [];
+  for (let i = 0; i < schedules.length; i += FIRED_WORDS) {
+    const [name, at, spec] = schedules.slice(i, i + FIRED_WORDS).map(textFrom);
+    fired.push({ name: name!, at: at!, spec: spec! });
+  }
+  return fired;
 }
 
 /** The ending of one job, for a script of its own. */

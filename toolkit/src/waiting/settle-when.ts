@@ -5,7 +5,6 @@
  * The timer keeps the process alive: somebody waits for it. Signals that many share have one listener (base/abort.ts).
  */
 import { onAbort } from "../base/abort.ts";
-import type { Timer } from "../base/clock.ts";
 import type { Store } from "../connection/store.ts";
 
 export type EndingStore = Pick<Store, "clock" | "closeSignal">;
@@ -36,25 +35,26 @@ export function settleWhen<T>(
     const stopped = closeSignal.aborted ? closeSignal : signal?.aborted === true ? signal : null;
     if (stopped !== null) return reject(stopped.reason);
     let isOver = false;
-    let timer: Timer | null = null;
     let takeDown: (() => void) | null = null;
-    const forget: (() => void)[] = [];
-    const end = (then: () => void): void => {
-      if (isOver) return;
+    const end = (): boolean => {
+      if (isOver) return false;
       isOver = true;
       timer?.cancel();
-      for (const each of forget) each();
+      unhearClose();
+      unhearSignal?.();
       takeDown?.();
-      then();
+      return true;
     };
-    const settle = (value: T): void => end(() => resolve(value));
-    const fail = (error: unknown): void => end(() => reject(error));
-    for (const stop of signal === undefined ? [closeSignal] : [closeSignal, signal]) {
-      forget.push(onAbort(stop, () => leave(() => fail(stop.reason))));
-    }
-    if (timeoutMs !== undefined) {
-      timer = clock.after(timeoutMs, () => leave(() => settle(onTimeout)), { keepAlive: true });
-    }
+    const settle = (value: T): void => {
+      if (end()) resolve(value);
+    };
+    const fail = (error: unknown): void => {
+      if (end()) reject(error);
+    };
+    const unhearClose = onAbort(closeSignal, () => leave(() => fail(closeSignal.reason)));
+    const unhearSignal = signal && onAbort(signal, () => leave(() => fail(signal.reason)));
+    const onTime = (): void => leave(() => settle(onTimeout));
+    const timer = timeoutMs === undefined ? null : clock.after(timeoutMs, onTime, { keepAlive: true });
     takeDown = begin({ settle, fail });
     if (isOver) takeDown();
   });

@@ -1,6 +1,7 @@
 /** COMMAND, ours and the real server's: every command and subcommand, its arity, flags, keys, categories and tips. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer } from "./answer.ts";
+import { isLater } from "./later.ts";
 import { redisMissing } from "./redis-server.ts";
 import { engineTarget, realTarget, type Target } from "./target.ts";
 
@@ -9,13 +10,6 @@ const ACL = "access control lists are another part of the work";
 /** Commands of the real server that the engine does not have, each with its reason; subcommands go with them. */
 const leftOut: Record<string, string> = {
   acl: ACL,
-};
-
-/** Commands that the engine has beyond Redis 7.0, each with its reason. */
-const added: Record<string, string> = {
-  "client|setinfo": "clients of today send it on every connection (Redis 7.2)",
-  waitaof: "writes that replicas have on disk (Redis 7.2)",
-  "client|no-touch": "Redis 7.2; contradicts nothing",
 };
 
 interface Row {
@@ -57,6 +51,18 @@ function readSpec(answer: Answer): unknown {
   return spec;
 }
 
+/** The version that each command came with, from COMMAND DOCS: by name, subcommands as `config|get`. */
+function readVersions(answer: Answer, into = new Map<string, string>()): Map<string, string> {
+  for (let i = 0; i + 1 < answer.items.length; i += 2) {
+    const { items } = answer.items[i + 1]!;
+    const field = (name: string) => items[items.findIndex((item, at) => at % 2 === 0 && item.text === name) + 1];
+    into.set(answer.items[i]!.text, field("since")!.text);
+    if (items.some((item, at) => at % 2 === 0 && item.text === "subcommands"))
+      readVersions(field("subcommands")!, into);
+  }
+  return into;
+}
+
 const isLeftOut = (name: string): boolean => leftOut[name] !== undefined || leftOut[name.split("|")[0]!] !== undefined;
 
 const missing = redisMissing();
@@ -67,21 +73,24 @@ describe.skipIf(missing !== undefined)("the command table", () => {
   let ours: Target;
   let theirTable: Map<string, Row>;
   let ourTable: Map<string, Row>;
+  let theirVersions: Map<string, string>;
+  let ourVersions: Map<string, string>;
 
   beforeAll(async () => {
     real = await realTarget();
     ours = await engineTarget();
-    const [theirs, own] = await Promise.all([ask(real), ask(ours)]);
-    theirTable = readTable(theirs);
-    ourTable = readTable(own);
+    theirTable = readTable(await ask(real, "COMMAND"));
+    ourTable = readTable(await ask(ours, "COMMAND"));
+    theirVersions = readVersions(await ask(real, "COMMAND", "DOCS"));
+    ourVersions = readVersions(await ask(ours, "COMMAND", "DOCS"));
   });
   afterAll(async () => {
     await Promise.all([real?.close(), ours?.close()]);
   });
 
-  async function ask(target: Target): Promise<Answer> {
+  async function ask(target: Target, ...words: string[]): Promise<Answer> {
     const wire = await target.connect();
-    const answer = await wire.call("COMMAND");
+    const answer = await wire.call(...words);
     await wire.close();
     return answer;
   }
@@ -95,8 +104,17 @@ describe.skipIf(missing !== undefined)("the command table", () => {
     expect(Object.keys(leftOut).filter((name) => ourTable.has(name) || !theirTable.has(name))).toEqual([]);
   });
 
-  test("has nothing of its own but what is named here", () => {
-    expect([...ourTable.keys()].filter((name) => !theirTable.has(name) && added[name] === undefined)).toEqual([]);
+  test("has nothing of its own but what came with a later Redis", () => {
+    const own = [...ourTable.keys()].filter((name) => !theirTable.has(name));
+    expect(own.filter((name) => !isLater({ since: ourVersions.get(name)! }))).toEqual([]);
+    expect(own.length).toBeGreaterThan(0);
+  });
+
+  test("says which version each command came with as the real server does", () => {
+    const common = [...theirVersions.keys()].filter((name) => ourVersions.has(name));
+    const pick = (versions: Map<string, string>) => common.map((name) => `${name} ${versions.get(name)}`);
+    expect(common.length).toBeGreaterThan(200);
+    expect(pick(ourVersions)).toEqual(pick(theirVersions));
   });
 
   test("describes each command as the real server does", () => {

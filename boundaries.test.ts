@@ -140,6 +140,15 @@ describe("no source contains", () => {
     expect(containing(timed, /\bDate\.now\b|\bMath\.random\b|\bperformance\.now\b|\bnew Date\(\s*\)/)).toEqual([]);
   });
 
+  test("the name of a command outside of its row and the table: what the engine must know of a command, its row says", () => {
+    const outside = sources("engine/src").filter(
+      (file) => !/^engine\/src\/(commands\/|table\/command-table\.ts)/.test(file),
+    );
+    const compared =
+      /\b(command|row)\??\.name\s*[!=]==|\.(has|get)\((\w+\.)*(command|row)\.name\)|\[(\w+\.)*(command|row)\.name\]/;
+    expect(containing(outside, compared)).toEqual([]);
+  });
+
   test("default exports", () => {
     expect(containing(everywhere, /^\s*export\s+default\b/m)).toEqual([]);
   });

@@ -93,6 +93,8 @@ export class WatchedKey implements Watcher {
   }
 }
 
+const NOTHING_QUEUED: readonly QueuedCommand[] = [];
+
 export type ReplyMode = "on" | "off" | "skip" | "skip-next";
 
 export class Client {
@@ -168,6 +170,11 @@ export class Client {
     this.createdAt = engine.clock.now();
     this.lastActiveAt = this.createdAt;
     this.authenticated = !engine.passwordRequired;
+  }
+
+  /** What a command runs of the client's queue: everything if it is EXEC, nothing otherwise. */
+  queuedFor(command: Command): readonly QueuedCommand[] {
+    return command.runsQueue && this.multi !== null ? this.multi : NOTHING_QUEUED;
   }
 
   get subscriptions(): number {

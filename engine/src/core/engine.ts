@@ -361,10 +361,7 @@ export class Engine {
     if (!client.authenticated && (flags & NO_AUTH) === 0) return NOAUTH;
     // Before what a script says: a file may hold one that takes long.
     if (this.loading && this.#needsData(client, command)) return LOADING;
-    // SHUTDOWN says for itself: it may end a script, but only without saving.
-    if (this.scripts.running !== null && (flags & ALLOW_BUSY) === 0 && command.name !== "shutdown") {
-      return this.scripts.busyError;
-    }
+    if (this.scripts.running !== null && (flags & ALLOW_BUSY) === 0) return this.scripts.busyError;
     if (client.multi !== null && (flags & NO_MULTI) !== 0) return notAllowedInMulti(command.name);
     // Clients before keys: what the last command has made of its client's buffers must cost nobody's data.
     if (this.clientMemory.isOver) {
@@ -392,9 +389,7 @@ export class Engine {
   /** What is refused while data is loaded: EXEC too, when anything in its queue is. */
   #needsData(client: Client, command: Command): boolean {
     if ((command.flags & WHILE_LOADING) === 0) return true;
-    return (
-      command.name === "exec" && (client.multi?.some(({ command: { flags } }) => !(flags & WHILE_LOADING)) ?? false)
-    );
+    return client.queuedFor(command).some((queued) => (queued.command.flags & WHILE_LOADING) === 0);
   }
 
   /** Whether to look for room: always with maxmemory; else for what needs some, and while the heap is full. */
@@ -406,19 +401,19 @@ export class Engine {
   /** EXEC needs room when anything in its queue does. */
   #needsRoom(client: Client, command: Command): boolean {
     if ((command.flags & DENYOOM) !== 0) return true;
-    return command.name === "exec" && (client.multi?.some((queued) => queued.command.flags & DENYOOM) ?? false);
+    return client.queuedFor(command).some((queued) => (queued.command.flags & DENYOOM) !== 0);
   }
 
-  /** What is refused while files cannot be written; PING too, so that those who watch over servers notice. */
+  /** What is refused while files cannot be written. */
   #needsFiles(client: Client, command: Command): boolean {
-    if ((command.flags & WRITE) !== 0 || command.name === "ping") return true;
-    return command.name === "exec" && (client.multi?.some((queued) => queued.command.flags & WRITE) ?? false);
+    if ((command.flags & WRITE) !== 0 || command.row.refusedWithoutFiles) return true;
+    return client.queuedFor(command).some((queued) => (queued.command.flags & WRITE) !== 0);
   }
 
   #refuse(client: Client, command: Command | null, reason: ReplyError): ReplyError {
     let error = reason;
     if (client.multi !== null) client.multiAborted = true;
-    if (command?.name === "exec") {
+    if (command?.runsQueue) {
       this.discard(client);
       error = execAborted(error);
     }

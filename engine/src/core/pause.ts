@@ -96,8 +96,7 @@ export class Pause {
     if (this.#hold?.(client, command, argv)) return true;
     if (!this.paused) return false;
     if (this.#mode === "all" || (command.flags & (WRITE | MAY_REPLICATE)) !== 0) return true;
-    if (command.name !== "exec" || client.multi === null) return false;
-    return client.multi.some((queued) => (queued.command.flags & (WRITE | MAY_REPLICATE)) !== 0);
+    return client.queuedFor(command).some((queued) => (queued.command.flags & (WRITE | MAY_REPLICATE)) !== 0);
   }
 
   /** Has a client's connection called back when the pause is over. */

@@ -125,7 +125,7 @@ export class Tracking {
     const tracking = client.tracking!;
     // Scripts that only read: what they read is remembered while they run.
     if ((command.flags & READONLY) !== 0 && command.group !== "scripting") this.remember(client, command, argv);
-    if (tracking.caching && client.multi === null && !client.inTransaction && command.parent?.name !== "client") {
+    if (tracking.caching && client.multi === null && !client.inTransaction && !command.parent?.row.keepsCaching) {
       tracking.caching = false;
     }
   }

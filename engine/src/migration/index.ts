@@ -40,11 +40,6 @@ import { type MigrateRequest, type Outcome, type Serialized, type StepResult, tr
 const KEEP_MS = 10_000;
 const MOST_KEPT = 64;
 
-/** Commands that concern whole databases. */
-const OF_DATABASES = new Set(["swapdb", "flushdb", "flushall", "debug"]);
-/** Commands that may leave the client's database, or whose words do not tell which they are in. */
-const OF_OTHER_DATABASES = new Set(["copy", "move", "eval", "evalsha", "eval_ro", "evalsha_ro", "fcall", "fcall_ro"]);
-
 /** A key that is on its way. */
 class KeyInFlight implements Watcher {
   /** Changed since it was serialised. */
@@ -196,15 +191,14 @@ export class Migrations {
     if (client.isPrimary) return false;
     // What is queued waits with its EXEC.
     if (client.multi !== null) {
-      if (command.name !== "exec") return false;
-      return client.multi.some((queued) => this.#touches(null, queued.command, queued.argv));
+      return client.queuedFor(command).some((queued) => this.#touches(null, queued.command, queued.argv));
     }
-    return this.#touches(OF_OTHER_DATABASES.has(command.name) ? null : client.db, command, argv);
+    return this.#touches(command.row.otherDatabases ? null : client.db, command, argv);
   };
 
   /** Whether a command concerns a key that is on its way; `db` null: in whichever database. */
   #touches(db: Db | null, command: Command, argv: readonly string[]): boolean {
-    if (OF_DATABASES.has(command.name)) return true;
+    if (command.row.wholeDatabases) return true;
     const places = keysOf(command, argv);
     if (places.length === 0) return false;
     for (const flight of this.#flights) {

@@ -61,9 +61,9 @@ export type ReplicationEvent =
   | { readonly type: "closed" }
   | { readonly type: "replica"; readonly address: string; readonly online: boolean };
 
-function disturbsLoading(command: Command, queued: readonly QueuedCommand[] | null): boolean {
+function disturbsLoading(command: Command, queued: readonly QueuedCommand[]): boolean {
   const disturbs = ({ flags }: Command) => (flags & NO_ASYNC_LOADING) !== 0;
-  return disturbs(command) || (queued?.some((each) => disturbs(each.command)) ?? false);
+  return disturbs(command) || queued.some((each) => disturbs(each.command));
 }
 
 export class Replication {
@@ -162,13 +162,13 @@ export class Replication {
   /** Why a command is not run; null if it is. */
   refusal(client: Client, command: Command): ReplyError | null {
     const { flags } = command;
-    const queued = command.name === "exec" ? client.multi : null;
-    if ((flags & WRITE) !== 0 || (queued?.some((each) => (each.command.flags & WRITE) !== 0) ?? false)) {
+    const queued = client.queuedFor(command);
+    if ((flags & WRITE) !== 0 || queued.some((each) => (each.command.flags & WRITE) !== 0)) {
       const refusal = this.writeRefusal();
       if (refusal !== null) return refusal;
     }
     if (this.asyncLoading && disturbsLoading(command, queued)) return LOADING;
-    const needsFresh = (flags & STALE) === 0 || (queued?.some((each) => (each.command.flags & STALE) === 0) ?? false);
+    const needsFresh = (flags & STALE) === 0 || queued.some((each) => (each.command.flags & STALE) === 0);
     return needsFresh && this.isStale ? MASTERDOWN : null;
   }
 

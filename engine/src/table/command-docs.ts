@@ -25,7 +25,7 @@ const byName = (a: Command, b: Command) => (a.name < b.name ? -1 : 1);
 
 /** A command, or its subcommands where it is only their container. */
 function callable(command: Command): Command[] {
-  const subcommands = [...(command.subcommands?.values() ?? [])].filter(({ row }) => row.name !== "help").sort(byName);
+  const subcommands = [...(command.subcommands?.values() ?? [])].filter(({ row }) => !row.undocumented).sort(byName);
   return command.run === undefined ? subcommands : [command, ...subcommands];
 }
 

@@ -45,28 +45,6 @@ const BITS: Partial<Record<Flag, number>> = {
   no_async_loading: NO_ASYNC_LOADING,
 };
 
-const ALLOWED_WHILE_SUBSCRIBED = new Set([
-  "subscribe",
-  "unsubscribe",
-  "psubscribe",
-  "punsubscribe",
-  "ssubscribe",
-  "sunsubscribe",
-  "ping",
-  "quit",
-  "reset",
-]);
-
-/** Commands that EXEC, DISCARD and their like must run at once although a transaction is open. */
-const RUN_INSIDE_MULTI = new Set(["exec", "discard", "multi", "watch", "quit", "reset"]);
-
-/** Commands that look at keys which nobody named, and may find that their time has come. */
-const TOUCH_ANY_KEY = new Set(["scan", "randomkey"]);
-
-/** Brief as Redis's fast ones are, though they are not among them. */
-const BRIEF = new Set(["set", "setex", "psetex", "rpoplpush", "lmove"]);
-/** Fast ones that may be given a number of elements to take. */
-const WITH_COUNT = new Set(["lpop", "rpop", "spop", "zpopmin", "zpopmax"]);
 /** Fast commands take their time for each word. */
 const MOST_BRIEF_WORDS = 24;
 
@@ -83,6 +61,7 @@ export class Command {
   /** Where its own arguments begin in argv. */
   readonly firstArgument: number;
   readonly runsInsideMulti: boolean;
+  readonly runsQueue: boolean;
   readonly touchesAnyKey: boolean;
   /** Whether words of a call may outlive it, in the data or in a list of keys that somebody watches or waits for. */
   readonly keepsWords: boolean;
@@ -107,16 +86,17 @@ export class Command {
     this.index = nextIndex();
     this.run = row.run;
     this.firstArgument = parent === null ? 1 : 2;
-    this.runsInsideMulti = RUN_INSIDE_MULTI.has(row.name) && parent === null;
-    this.touchesAnyKey = TOUCH_ANY_KEY.has(this.name);
-    let flags = ALLOWED_WHILE_SUBSCRIBED.has(this.name) ? WHILE_SUBSCRIBED : 0;
+    this.runsInsideMulti = row.runsInsideMulti ?? false;
+    this.runsQueue = row.runsQueue ?? false;
+    this.touchesAnyKey = row.touchesAnyKey ?? false;
+    let flags = row.whileSubscribed ? WHILE_SUBSCRIBED : 0;
     for (const flag of row.flags) flags |= BITS[flag] ?? 0;
     this.flags = otherFlags ?? flags;
     this.varies = row.flagsOf !== undefined && otherFlags === undefined;
     this.keepsWords = !row.flags.includes("readonly") || row.flags.includes("blocking");
-    this.#brief = (flags & FAST) !== 0 || BRIEF.has(this.name);
+    this.#brief = (flags & FAST) !== 0 || (row.brief ?? false);
     const least = Math.abs(row.arity);
-    this.#mostWords = WITH_COUNT.has(this.name) ? least : Math.max(least, MOST_BRIEF_WORDS);
+    this.#mostWords = row.takesCount ? least : Math.max(least, MOST_BRIEF_WORDS);
     this.subcommands =
       row.subcommands === undefined
         ? null

@@ -7,6 +7,7 @@ import type { Client } from "../core/client.ts";
 import type { Engine } from "../core/engine.ts";
 import type { Reply } from "../core/reply.ts";
 import type { Args } from "./args.ts";
+import type { Share } from "./shares.ts";
 
 export type Flag =
   | "write"
@@ -72,7 +73,7 @@ export interface Row {
   readonly noGroupCategory?: boolean;
   /** Redis's request/response tips for clients (`nondeterministic_output` …). */
   readonly tips?: readonly string[];
-  /** The version of Redis that brought it. */
+  /** The version of Redis that it came with. One later than `REDIS_VERSION` has no real server to compare with. */
   readonly since: string;
   /** One sentence, ours. */
   readonly summary: string;
@@ -81,6 +82,32 @@ export interface Row {
   readonly complexity: string;
   readonly deprecated?: { readonly since: string; readonly use: string };
   readonly subcommands?: readonly Row[];
+  /** May be called while subscribed in RESP2. */
+  readonly whileSubscribed?: true;
+  /** Runs at once although a transaction is open. */
+  readonly runsInsideMulti?: true;
+  /** Runs what the client has queued (EXEC): what is refused of the queue is refused of it. */
+  readonly runsQueue?: true;
+  /** Looks at keys which nobody named, and may find that their time has come. */
+  readonly touchesAnyKey?: true;
+  /** As brief as Redis's fast commands, though it is not among them. */
+  readonly brief?: true;
+  /** Takes as many elements as a word behind the needed ones says: fast only without it. */
+  readonly takesCount?: true;
+  /** Refused while files cannot be written, although it writes nothing: so whoever watches over servers notices. */
+  readonly refusedWithoutFiles?: true;
+  /** Concerns whole databases, so it waits for every key that MIGRATE has on its way. */
+  readonly wholeDatabases?: true;
+  /** May leave the client's database, or does not say which one it is in. */
+  readonly otherDatabases?: true;
+  /** Lets what CLIENT CACHING said stay in force for the next command. Holds for all subcommands. */
+  readonly keepsCaching?: true;
+  /** Has no entry of its own in documents. */
+  readonly undocumented?: true;
+  /** Which part of the values at its keys a call copies or turns into a reply; without keys, of all keys. See shares.ts. */
+  readonly builds?: Share;
+  /** For commands whose words decide what they do to their keys. */
+  readonly keyFlagsOf?: (argv: readonly string[]) => readonly KeyFlag[];
   /** For commands whose keys the specifications cannot find; indexes into argv. */
   readonly keysOf?: (argv: readonly string[]) => number[];
   /** For commands whose flags depend on the call, such as a script that says what it does; see `Command.asCalled`. */

@@ -37,10 +37,11 @@ export function keysOf(command: Command, argv: readonly string[]): readonly numb
 export function keyWordsOf(command: Command, argv: readonly string[]): KeyWord[] | undefined {
   const { row } = command;
   const specs = row.keys?.filter(isKey) ?? [];
-  const variable = VARIABLE_FLAGS[command.name];
   const found = bySpecs(specs, argv);
   if (found !== undefined) {
-    return variable === undefined ? found : found.map(({ index }) => ({ index, flags: variable(argv) }));
+    if (row.keyFlagsOf === undefined) return found;
+    const flags = row.keyFlagsOf(argv);
+    return found.map(({ index }) => ({ index, flags }));
   }
   return row.keysOf?.(argv).map((index) => ({ index, flags: flagsAt(specs, index) }));
 }
@@ -95,19 +96,4 @@ function flagsAt(specs: readonly KeySpec[], index: number): readonly KeyFlag[] {
   const spec =
     specs.find(({ begin, find }) => find !== null && "index" in begin && begin.index === index) ?? specs.at(-1);
   return spec?.flags.filter((flag) => flag !== "incomplete") ?? [];
-}
-
-/** Commands whose words decide what they do to their key. */
-const VARIABLE_FLAGS: Readonly<Record<string, (argv: readonly string[]) => readonly KeyFlag[]>> = {
-  set: (argv) =>
-    argv.some((word, i) => i > 2 && sameToken(word, "get")) ? ["RW", "access", "update"] : ["OW", "update"],
-  bitfield: (argv) => (onlyGets(argv) ? ["RO", "access"] : ["RW", "access", "update"]),
-};
-
-function onlyGets(argv: readonly string[]): boolean {
-  for (let i = 2; i < argv.length; i += 3) {
-    if (sameToken(argv[i]!, "overflow") && i + 1 < argv.length) i -= 1;
-    else if (!sameToken(argv[i]!, "get") || i + 2 >= argv.length) return false;
-  }
-  return true;
 }

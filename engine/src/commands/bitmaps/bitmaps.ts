@@ -233,6 +233,15 @@ function readFields({ db }: Client, name: string, operations: readonly FieldOper
   return operations.map(({ type, offset }) => readField(value, type, offset));
 }
 
+/** Whether the words of a BITFIELD only read. */
+function onlyGets(argv: readonly string[]): boolean {
+  for (let i = 2; i < argv.length; i += 3) {
+    if (sameToken(argv[i]!, "overflow") && i + 1 < argv.length) i -= 1;
+    else if (!sameToken(argv[i]!, "get") || i + 2 >= argv.length) return false;
+  }
+  return true;
+}
+
 const WRITE_BITS = key(["RW", "access", "update"]);
 const FIELD_KEY = {
   ...key(["RW", "access", "update", "variable_flags"]),
@@ -300,6 +309,7 @@ const rows: readonly Row[] = [
     arity: -2,
     flags: ["write", "denyoom"],
     keys: [FIELD_KEY],
+    keyFlagsOf: (argv) => (onlyGets(argv) ? ["RO", "access"] : ["RW", "access", "update"]),
     since: "3.2.0",
     summary: "Reads, sets and increments integers of any width inside a string.",
     syntax:

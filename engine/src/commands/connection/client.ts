@@ -321,6 +321,7 @@ export const client: Row = {
   name: "client",
   arity: -2,
   flags: [],
+  keepsCaching: true,
   since: "2.4.0",
   summary: "Looks after connections.",
   syntax: "",

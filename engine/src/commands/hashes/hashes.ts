@@ -13,6 +13,7 @@ import { EMPTY, MapReply, OK, type Reply } from "../../core/reply.ts";
 import { addLongDouble, isInfinite, parseLongDouble } from "../../lib/long-double.ts";
 import { INT64_MAX, INT64_MIN, narrow, parseInt64 } from "../../lib/numbers.ts";
 import { group, key, READ_KEY } from "../../table/command.ts";
+import { whole } from "../../table/shares.ts";
 import { HashValue } from "../../types/hash/index.ts";
 import { own } from "../../types/packed.ts";
 import { drawsOf, randomCount } from "../shared/random-count.ts";
@@ -146,6 +147,7 @@ export const hashes = group("hash", [
     flags: ["readonly"],
     keys: READ_KEY,
     tips: ["nondeterministic_output_order"],
+    builds: whole,
     since: "2.0.0",
     summary: "Returns all fields and values.",
     syntax: "key",
@@ -161,6 +163,7 @@ export const hashes = group("hash", [
     flags: ["readonly"],
     keys: READ_KEY,
     tips: ["nondeterministic_output_order"],
+    builds: whole,
     since: "2.0.0",
     summary: "Returns all fields.",
     syntax: "key",
@@ -173,6 +176,7 @@ export const hashes = group("hash", [
     flags: ["readonly"],
     keys: READ_KEY,
     tips: ["nondeterministic_output_order"],
+    builds: whole,
     since: "2.0.0",
     summary: "Returns all values.",
     syntax: "key",

@@ -19,6 +19,7 @@ import { dumpValue, isIntact, restoreValue } from "../../persist/rdb/payload.ts"
 import { reportedAs } from "../../persist/rdb/types.ts";
 import type { Args } from "../../table/args.ts";
 import { key, READ_KEY, type Row } from "../../table/command.ts";
+import { whole } from "../../table/shares.ts";
 import type { Value } from "../../types/value.ts";
 
 const MOST_IDLE_SECONDS = 0xffffff;
@@ -122,6 +123,7 @@ export const dumpCommands: readonly Row[] = [
     flags: ["readonly"],
     keys: READ_KEY,
     tips: ["nondeterministic_output"],
+    builds: whole,
     since: "2.6.0",
     summary: "Returns a value as bytes from which RESTORE makes it again, on any server.",
     syntax: "key",

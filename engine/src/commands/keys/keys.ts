@@ -9,6 +9,7 @@ import { hideCursor } from "../../core/scan-cursor.ts";
 import { compileGlob } from "../../lib/glob.ts";
 import type { Args } from "../../table/args.ts";
 import { group, key, keysFrom } from "../../table/command.ts";
+import { everyKey, whole } from "../../table/shares.ts";
 import { Bytes } from "../../types/bytes.ts";
 import type { Value } from "../../types/value.ts";
 import { scanCursor, scanOptions } from "../shared/scan-options.ts";
@@ -215,6 +216,7 @@ export const keys = group("generic", [
     flags: ["readonly"],
     categories: ["dangerous"],
     tips: ["request_policy:all_shards", "nondeterministic_output_order"],
+    builds: everyKey,
     since: "1.0.0",
     summary: "Returns every key that matches a pattern, in one step: use SCAN on large databases.",
     syntax: "pattern",
@@ -226,6 +228,7 @@ export const keys = group("generic", [
     arity: -2,
     flags: ["readonly"],
     tips: ["nondeterministic_output", "request_policy:special"],
+    touchesAnyKey: true,
     since: "2.8.0",
     summary: "Goes through the keys of the database, some at a time.",
     syntax: "cursor [MATCH pattern] [COUNT count] [TYPE type]",
@@ -237,6 +240,7 @@ export const keys = group("generic", [
     arity: 1,
     flags: ["readonly"],
     tips: ["request_policy:all_shards", "nondeterministic_output"],
+    touchesAnyKey: true,
     since: "1.0.0",
     summary: "Returns a key at random.",
     syntax: "",
@@ -273,6 +277,7 @@ export const keys = group("generic", [
     arity: 3,
     flags: ["write", "fast"],
     keys: [key(["RW", "access", "update"])],
+    otherDatabases: true,
     since: "1.0.0",
     summary: "Moves a key to another database.",
     syntax: "key db",
@@ -284,6 +289,8 @@ export const keys = group("generic", [
     arity: -3,
     flags: ["write", "denyoom"],
     keys: [key(["RO", "access"]), key(["OW", "update"], 2)],
+    otherDatabases: true,
+    builds: whole,
     since: "6.2.0",
     summary: "Copies a key's value and time to live to another key.",
     syntax: "source destination [DB destination-db] [REPLACE]",

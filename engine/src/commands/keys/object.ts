@@ -86,6 +86,7 @@ export const object: Row = {
       arity: 2,
       flags: ["loading", "stale"],
       categories: ["keyspace"],
+      undocumented: true,
       since: "6.2.0",
       summary: "Lists the subcommands.",
       syntax: "",

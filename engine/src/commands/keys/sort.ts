@@ -14,6 +14,7 @@ import type { Reply } from "../../core/reply.ts";
 import { parseFloat64, parseFloatLoosely } from "../../lib/numbers.ts";
 import type { Args } from "../../table/args.ts";
 import { group, type KeySpec, key } from "../../table/command.ts";
+import { whole } from "../../table/shares.ts";
 import { textOf } from "../../types/bytes.ts";
 import { HashValue } from "../../types/hash/index.ts";
 import { ListValue } from "../../types/list/index.ts";
@@ -284,6 +285,7 @@ export const sorting = group("generic", [
     keys: [key(["RO", "access"]), PATTERN_KEYS, STORE_KEY],
     categories: CATEGORIES,
     noGroupCategory: true,
+    builds: whole,
     since: "1.0.0",
     summary: "Returns or stores the elements of a list, a set or a sorted set, sorted by themselves or by other keys.",
     syntax: `${SYNTAX_RO} [STORE destination]`,
@@ -298,6 +300,7 @@ export const sorting = group("generic", [
     keys: [key(["RO", "access"]), PATTERN_KEYS],
     categories: CATEGORIES,
     noGroupCategory: true,
+    builds: whole,
     since: "7.0.0",
     summary: "Returns the elements of a list, a set or a sorted set, sorted by themselves or by other keys.",
     syntax: SYNTAX_RO,

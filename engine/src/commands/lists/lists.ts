@@ -15,6 +15,7 @@ import { EMPTY, NIL_ARRAY, OK, type Reply } from "../../core/reply.ts";
 import { INT64_MIN } from "../../lib/numbers.ts";
 import type { Args } from "../../table/args.ts";
 import { group, key, READ_KEY } from "../../table/command.ts";
+import { byIndex } from "../../table/shares.ts";
 import { ListValue } from "../../types/list/index.ts";
 import { listMoves } from "./list-moves.ts";
 
@@ -201,6 +202,7 @@ export const lists = group("list", [
     arity: -2,
     flags: ["write", "fast"],
     keys: TAKES,
+    takesCount: true,
     since: "1.0.0",
     summary: "Takes the first word, or the first few, off a list.",
     syntax: "key [count]",
@@ -212,6 +214,7 @@ export const lists = group("list", [
     arity: -2,
     flags: ["write", "fast"],
     keys: TAKES,
+    takesCount: true,
     since: "1.0.0",
     summary: "Takes the last word, or the last few, off a list.",
     syntax: "key [count]",
@@ -277,6 +280,7 @@ export const lists = group("list", [
     arity: 4,
     flags: ["readonly"],
     keys: READ_KEY,
+    builds: byIndex,
     since: "1.0.0",
     summary: "Returns the words from one index to another, both included.",
     syntax: "key start stop",

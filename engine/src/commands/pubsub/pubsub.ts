@@ -63,6 +63,7 @@ const subscribe = (name: string, { add, count }: Kind) => ({
   name,
   arity: -2,
   flags: ["pubsub", "noscript", "loading", "stale"] as const,
+  whileSubscribed: true as const,
   complexity: "O(N) for N channels",
   run: (client: Client, args: Args) => confirmEach(name, client, args.rest(), add, count),
 });
@@ -72,6 +73,7 @@ const unsubscribe = (name: string, { own, remove, count }: Kind) => ({
   name,
   arity: -1,
   flags: ["pubsub", "noscript", "loading", "stale"] as const,
+  whileSubscribed: true as const,
   complexity: "O(N) for N channels",
   run: (client: Client, args: Args) =>
     confirmEach(name, client, args.more ? args.rest() : [...own(client)], remove, count),

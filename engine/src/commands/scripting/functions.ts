@@ -149,6 +149,7 @@ const callRow = (name: string, summary: string, readOnly: boolean): Row => ({
     "movablekeys",
   ],
   keys: readOnly ? READ_SCRIPT_KEYS : SCRIPT_KEYS,
+  otherDatabases: true,
   since: "7.0.0",
   summary,
   syntax: "function numkeys [key [key ...]] [arg [arg ...]]",

@@ -53,6 +53,7 @@ const evalRow = (
     "movablekeys",
   ],
   keys: readOnly ? READ_SCRIPT_KEYS : SCRIPT_KEYS,
+  otherDatabases: true,
   since,
   summary,
   syntax: `${subject} numkeys [key [key ...]] [arg [arg ...]]`,

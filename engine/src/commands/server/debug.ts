@@ -387,6 +387,7 @@ export const debug: Row = {
   name: "debug",
   arity: -2,
   flags: ["admin", "noscript", "loading", "stale"],
+  wholeDatabases: true,
   since: "1.0.0",
   summary: "Helps to find faults.",
   syntax: "subcommand [argument ...]",

@@ -12,6 +12,7 @@ import { LIMIT_NEGATIVE, NUMKEYS_NOT_POSITIVE, NUMKEYS_TOO_LARGE, SYNTAX } from 
 import { type Reply, SetReply } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import { countedKeys, key, keysFrom, type Row } from "../../table/command.ts";
+import { whole } from "../../table/shares.ts";
 import { SetValue } from "../../types/set/index.ts";
 import type { Limits } from "../../types/value.ts";
 
@@ -135,6 +136,7 @@ export const setAlgebra: readonly Row[] = [
     arity: -3,
     flags: ["write", "denyoom"],
     keys: storing("RW"),
+    builds: whole,
     since: "1.0.0",
     summary: "Stores the members that are in all of the sets.",
     syntax: "destination key [key ...]",
@@ -155,6 +157,7 @@ export const setAlgebra: readonly Row[] = [
     flags: ["readonly"],
     keys: SOURCES,
     tips: ["nondeterministic_output_order"],
+    builds: whole,
     since: "1.0.0",
     summary: "Returns the members that are in any of the sets.",
     syntax: "key [key ...]",
@@ -166,6 +169,7 @@ export const setAlgebra: readonly Row[] = [
     arity: -3,
     flags: ["write", "denyoom"],
     keys: storing("OW"),
+    builds: whole,
     since: "1.0.0",
     summary: "Stores the members that are in any of the sets.",
     syntax: "destination key [key ...]",
@@ -181,6 +185,7 @@ export const setAlgebra: readonly Row[] = [
     flags: ["readonly"],
     keys: SOURCES,
     tips: ["nondeterministic_output_order"],
+    builds: whole,
     since: "1.0.0",
     summary: "Returns the members of the first set that are in none of the others.",
     syntax: "key [key ...]",
@@ -192,6 +197,7 @@ export const setAlgebra: readonly Row[] = [
     arity: -3,
     flags: ["write", "denyoom"],
     keys: storing("OW"),
+    builds: whole,
     since: "1.0.0",
     summary: "Stores the members of the first set that are in none of the others.",
     syntax: "destination key [key ...]",

@@ -3,6 +3,7 @@ import type { Client } from "../../core/client.ts";
 import { NOT_POSITIVE, SYNTAX } from "../../core/errors.ts";
 import { EMPTY, type Reply, SetReply } from "../../core/reply.ts";
 import { group, key, READ_KEY } from "../../table/command.ts";
+import { whole } from "../../table/shares.ts";
 import { SetValue } from "../../types/set/index.ts";
 import { drawsOf, randomCount } from "../shared/random-count.ts";
 import { scanCollection } from "../shared/scan-options.ts";
@@ -144,6 +145,7 @@ export const sets = group("set", [
     flags: ["readonly"],
     keys: READ_KEY,
     tips: ["nondeterministic_output_order"],
+    builds: whole,
     since: "1.0.0",
     summary: "Returns all members of a set.",
     syntax: "key",
@@ -159,6 +161,7 @@ export const sets = group("set", [
     flags: ["write", "fast"],
     keys: [key(["RW", "access", "delete"])],
     tips: ["nondeterministic_output"],
+    takesCount: true,
     since: "1.0.0",
     summary: "Takes members out of a set at random and returns them.",
     syntax: "key [count]",

@@ -9,6 +9,7 @@ export function helpRow(container: string, since: string, calls: readonly (reado
     name: "help",
     arity: 2,
     flags: ["loading", "stale"],
+    undocumented: true,
     since,
     summary: "Explains the subcommands.",
     syntax: "",

@@ -221,6 +221,7 @@ export const groupRows: readonly Row[] = [
         name: "help",
         arity: 2,
         flags: ["loading", "stale"],
+        undocumented: true,
         since: "5.0.0",
         summary: "Explains the subcommands of XGROUP.",
         syntax: "",

@@ -26,6 +26,7 @@ import {
 import { MapReply, NIL_ARRAY, type Reply } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import type { KeySpec, Row } from "../../table/command.ts";
+import { fromStart } from "../../table/shares.ts";
 import {
   addCounters,
   type Consumer,
@@ -348,6 +349,7 @@ export const readRows: readonly Row[] = [
     arity: -4,
     flags: ["readonly", "blocking", "movablekeys"],
     keys: streamsKeys(1),
+    builds: fromStart,
     since: "5.0.0",
     summary: "Returns the entries of streams behind given ids, waiting for one if asked.",
     syntax: "[COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]",

@@ -23,6 +23,7 @@ import { EMPTY, NIL_ARRAY, OK, type Reply } from "../../core/reply.ts";
 import { parseInt64 } from "../../lib/numbers.ts";
 import type { Args } from "../../table/args.ts";
 import { group, key, READ_KEY, type Row } from "../../table/command.ts";
+import { byBorders } from "../../table/shares.ts";
 import {
   type Counter,
   formatId,
@@ -245,6 +246,7 @@ const rows: readonly Row[] = [
     arity: -4,
     flags: ["readonly"],
     keys: READ_KEY,
+    builds: byBorders,
     since: "5.0.0",
     summary: "Returns the entries between two ids, oldest first.",
     syntax: "key start end [COUNT count]",
@@ -256,6 +258,7 @@ const rows: readonly Row[] = [
     arity: -4,
     flags: ["readonly"],
     keys: READ_KEY,
+    builds: byBorders,
     since: "5.0.0",
     summary: "Returns the entries between two ids, newest first.",
     syntax: "key end start [COUNT count]",

@@ -17,7 +17,7 @@ import {
 import { OK, type Reply } from "../../core/reply.ts";
 import { addLongDouble } from "../../lib/long-double.ts";
 import { INT64_MAX, INT64_MIN, narrow, parseInt64 } from "../../lib/numbers.ts";
-import type { Args } from "../../table/args.ts";
+import { type Args, sameToken } from "../../table/args.ts";
 import { group, type KeySpec, key, keysFrom, READ_KEY } from "../../table/command.ts";
 import { encodeString, lengthOf, textOf } from "../../types/bytes.ts";
 import { positiveDeadlineOf, TIME_OPTIONS, type TimeForm } from "../keys/expire-time.ts";
@@ -253,6 +253,9 @@ export const strings = group("string", [
     arity: -3,
     flags: ["write", "denyoom"],
     keys: [key(["RW", "access", "update", "variable_flags"])],
+    keyFlagsOf: (argv) =>
+      argv.some((word, i) => i > 2 && sameToken(word, "get")) ? ["RW", "access", "update"] : ["OW", "update"],
+    brief: true,
     since: "1.0.0",
     summary: "Sets a key to a string, whatever it held before.",
     syntax:
@@ -283,6 +286,7 @@ export const strings = group("string", [
     arity: 4,
     flags: ["write", "denyoom"],
     keys: OVERWRITE_KEY,
+    brief: true,
     since: "2.0.0",
     summary: "Sets a key to a string that expires after some seconds.",
     syntax: "key seconds value",
@@ -295,6 +299,7 @@ export const strings = group("string", [
     arity: 4,
     flags: ["write", "denyoom"],
     keys: OVERWRITE_KEY,
+    brief: true,
     since: "2.6.0",
     summary: "Sets a key to a string that expires after some milliseconds.",
     syntax: "key milliseconds value",

@@ -10,6 +10,7 @@ import { inputKeyNeeded, LIMIT_NEGATIVE, SYNTAX, WEIGHT_NOT_FLOAT, WRONGTYPE } f
 import type { Reply } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import { countedKeys, key, type Row } from "../../table/command.ts";
+import { whole } from "../../table/shares.ts";
 import { SetValue } from "../../types/set/index.ts";
 import { type Visit, ZsetValue } from "../../types/zset/index.ts";
 import { type Entries, sortEntries } from "../../types/zset/sort-entries.ts";
@@ -191,6 +192,7 @@ export const combinations: readonly Row[] = [
     arity: -3,
     flags: ["readonly", "movablekeys"],
     keys: COUNTED,
+    builds: whole,
     since: "6.2.0",
     summary: "Returns the members that are in any of several sorted sets.",
     syntax: "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] [WITHSCORES]",
@@ -202,6 +204,7 @@ export const combinations: readonly Row[] = [
     arity: -4,
     flags: ["write", "denyoom", "movablekeys"],
     keys: STORED,
+    builds: whole,
     since: "2.0.0",
     summary: "Keeps the members that are in any of several sorted sets in a key.",
     syntax: "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]",
@@ -213,6 +216,7 @@ export const combinations: readonly Row[] = [
     arity: -3,
     flags: ["readonly", "movablekeys"],
     keys: COUNTED,
+    builds: whole,
     since: "6.2.0",
     summary: "Returns the members that are in all of several sorted sets.",
     syntax: "numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] [WITHSCORES]",
@@ -224,6 +228,7 @@ export const combinations: readonly Row[] = [
     arity: -4,
     flags: ["write", "denyoom", "movablekeys"],
     keys: STORED,
+    builds: whole,
     since: "2.0.0",
     summary: "Keeps the members that are in all of several sorted sets in a key.",
     syntax: "destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]",
@@ -246,6 +251,7 @@ export const combinations: readonly Row[] = [
     arity: -3,
     flags: ["readonly", "movablekeys"],
     keys: COUNTED,
+    builds: whole,
     since: "6.2.0",
     summary: "Returns the members of the first sorted set that are in none of the others.",
     syntax: "numkeys key [key ...] [WITHSCORES]",
@@ -257,6 +263,7 @@ export const combinations: readonly Row[] = [
     arity: -4,
     flags: ["write", "denyoom", "movablekeys"],
     keys: STORED,
+    builds: whole,
     since: "6.2.0",
     summary: "Keeps the members of the first sorted set that are in none of the others in a key.",
     syntax: "destination numkeys key [key ...]",

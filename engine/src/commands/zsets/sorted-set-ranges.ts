@@ -8,6 +8,7 @@ import { LIMIT_NEEDS_BY, SYNTAX, WITHSCORES_BYLEX } from "../../core/errors.ts";
 import { EMPTY, type Reply } from "../../core/reply.ts";
 import { Args } from "../../table/args.ts";
 import { key, READ_KEY, type Row } from "../../table/command.ts";
+import { byBorders, byIndex, byIndexOrBorders } from "../../table/shares.ts";
 import type { Limits } from "../../types/value.ts";
 import { type Interval, ZsetValue } from "../../types/zset/index.ts";
 import { rankInterval, readInterval, readLexRange, readScoreRange } from "./sorted-set-args.ts";
@@ -153,6 +154,7 @@ export const ranges: readonly Row[] = [
     arity: -4,
     flags: ["readonly"],
     keys: READ_KEY,
+    builds: byIndexOrBorders,
     since: "1.2.0",
     summary: "Returns the members of a range of ranks, scores or words.",
     syntax: "key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]",
@@ -175,6 +177,7 @@ export const ranges: readonly Row[] = [
     arity: -4,
     flags: ["readonly"],
     keys: READ_KEY,
+    builds: byIndex,
     since: "1.2.0",
     deprecated: { since: "6.2.0", use: "`ZRANGE` with the `REV` argument" },
     summary: "Returns the members of a range of ranks, highest score first.",
@@ -187,6 +190,7 @@ export const ranges: readonly Row[] = [
     arity: -4,
     flags: ["readonly"],
     keys: READ_KEY,
+    builds: byBorders,
     since: "1.0.5",
     deprecated: { since: "6.2.0", use: "`ZRANGE` with the `BYSCORE` argument" },
     summary: "Returns the members of a range of scores.",
@@ -199,6 +203,7 @@ export const ranges: readonly Row[] = [
     arity: -4,
     flags: ["readonly"],
     keys: READ_KEY,
+    builds: byBorders,
     since: "2.2.0",
     deprecated: { since: "6.2.0", use: "`ZRANGE` with the `REV` and `BYSCORE` arguments" },
     summary: "Returns the members of a range of scores, highest first.",
@@ -211,6 +216,7 @@ export const ranges: readonly Row[] = [
     arity: -4,
     flags: ["readonly"],
     keys: READ_KEY,
+    builds: byBorders,
     since: "2.8.9",
     deprecated: { since: "6.2.0", use: "`ZRANGE` with the `BYLEX` argument" },
     summary: "Returns the members of a range of words; all scores must be equal.",
@@ -223,6 +229,7 @@ export const ranges: readonly Row[] = [
     arity: -4,
     flags: ["readonly"],
     keys: READ_KEY,
+    builds: byBorders,
     since: "2.8.9",
     deprecated: { since: "6.2.0", use: "`ZRANGE` with the `REV` and `BYLEX` arguments" },
     summary: "Returns the members of a range of words, last first; all scores must be equal.",

@@ -7,8 +7,8 @@ import type { Replica } from "../replication/replica.ts";
 import type { Command } from "../table/command-table.ts";
 import type { BlockRequest } from "./blocking.ts";
 import type { Db, Watcher } from "./db.ts";
-import { FOR_ALL, FOR_REPLICAS } from "./effects.ts";
 import type { Engine } from "./engine.ts";
+import type { Propagation } from "./propagation.ts";
 import { NO_REPLY, Push, Replies, type Reply } from "./reply.ts";
 import type { ClientTracking } from "./tracking.ts";
 
@@ -157,11 +157,6 @@ export class Client {
   /** The running command as MONITOR and the slow log show it; null: as it came. For words that are secret. */
   shownArgv: readonly string[] | null = null;
 
-  /** What goes to the file and the replicas instead of the running command; null: the command itself. */
-  propagation: string[][] | null = null;
-  /** Who is to hear of the running command. */
-  audience = FOR_ALL;
-
   constructor(engine: Engine, id: number, transport: Transport) {
     this.engine = engine;
     this.id = id;
@@ -201,25 +196,9 @@ export class Client {
     client.transport.close(false);
   }
 
-  /** Whether anybody listens to effects; if not, handlers need not spell them out. */
-  get isHeard(): boolean {
-    return this.engine.effectListeners.size > 0;
-  }
-
-  /** Replaces what the file and the replicas see of the running command. With no argument: they see nothing. */
-  propagateAs(...commands: string[][]): void {
-    this.propagation = commands;
-  }
-
-  /** The same for a list of any length: as arguments, 100 000 of them would overflow the stack. */
-  propagateAll(commands: string[][]): void {
-    this.propagation = commands;
-  }
-
-  /** Sends the running command to the replicas, whatever it changed, and not to the file. */
-  propagateToReplicas(argv: readonly string[]): void {
-    this.propagation = [[...argv]];
-    this.audience = FOR_REPLICAS;
+  /** What the file and the replicas get instead of the running command. */
+  get propagate(): Propagation {
+    return this.engine.effects.propagation;
   }
 
   /** A message outside the request–reply order. */

@@ -318,7 +318,7 @@ export class Db {
     const before = found.sizeBytes;
     const changes = change(found);
     this.#valueBytes += found.sizeBytes - before;
-    this.engine.dirty += changes;
+    this.engine.effects.dirty += changes;
     if (this.watchers.size > 0)
       for (const watcher of this.watchers.get(key) ?? []) if (watcher.seesAll) watcher.watchBroken = true;
     return changes;
@@ -453,7 +453,7 @@ export class Db {
     this.engine.stats.expiredKeys++;
     this.signal(key, null);
     this.notify("expired", key, "x");
-    this.engine.propagate(this.index, ["DEL", key]);
+    this.engine.effects.addRemoval(this.index, key);
   }
 
   /** Removes a key because memory is short. */
@@ -463,7 +463,7 @@ export class Db {
     this.engine.stats.evictedKeys++;
     this.signal(key, null);
     this.notify("evicted", key, "e");
-    this.engine.propagate(this.index, ["DEL", key]);
+    this.engine.effects.addRemoval(this.index, key);
   }
 
   /** Removes a key whose deadline is past; false if it has none or it lies ahead. For the active cycle. */
@@ -545,7 +545,7 @@ export class Db {
 
   #announce(key: string, eventClass: EventClass, event: string | undefined, changes: number): void {
     const { engine } = this;
-    engine.dirty += changes;
+    engine.effects.dirty += changes;
     this.signal(key);
     if (event !== undefined && engine.notifyFlags !== 0) engine.notify(this, eventClass, event, key);
   }

@@ -1,17 +1,14 @@
 /**
- * What commands did, as the append-only file and the replicas get it, and the one place that decides how it is framed.
+ * What commands did, as the append-only file and the replicas get it.
  *
  * A unit is what happened in one step: a command with the keys that expired under it, a transaction, a script, or one
  * blocked client that was served. A unit of several effects stands between MULTI and EXEC, so that a reader never stops
  * halfway. Keys that expired or were evicted by themselves, or that SCAN and RANDOMKEY came across, have nothing to do with
- * each other: they are a `batch`, which is not framed. The database is selected before MULTI, as Redis does it.
+ * each other: they are a `batch`, which is not framed (effect-encoder.ts).
+ *
+ * A command that changed something is its own effect, unless it says otherwise (propagation.ts).
  */
-import type { CommandWriter } from "../resp/command-writer.ts";
-
-/** Who an effect is for, as bits; `redis.set_repl` gives the same numbers to scripts. */
-export const FOR_FILE = 1;
-export const FOR_REPLICAS = 2;
-export const FOR_ALL = FOR_FILE | FOR_REPLICAS;
+import { FOR_ALL, Propagation } from "./propagation.ts";
 
 /** A write as the append-only file and the replicas see it. */
 export interface Effect {
@@ -24,46 +21,41 @@ export type Framing = "unit" | "batch";
 
 export type EffectListener = (effects: readonly Effect[], framing: Framing) => void;
 
-const MULTI = ["MULTI"];
-const EXEC = ["EXEC"];
+export class Effects {
+  /** The append-only file, replicas, tests. While there are none, nothing is gathered. */
+  readonly listeners = new Set<EffectListener>();
+  /** What the running command says instead of itself. */
+  readonly propagation = new Propagation(this.listeners);
+  /** Changes since the start. */
+  dirty = 0;
+  /** Who gets the effects of what is running; a script may ask for less than all. */
+  audience = FOR_ALL;
+  #pending: Effect[] = [];
 
-/** Writes effects for one reader, who has one database selected at a time. */
-export class EffectEncoder {
-  /** The database that the reader has selected; -1 when that must be said again. */
-  db = -1;
-  readonly #writer: CommandWriter;
-  readonly #audience: number;
-
-  constructor(writer: CommandWriter, audience: number) {
-    this.#writer = writer;
-    this.#audience = audience;
+  /** Whether there are effects that were not handed on yet. */
+  get hasPending(): boolean {
+    return this.#pending.length > 0;
   }
 
-  write(effects: readonly Effect[], framing: Framing): void {
-    if (effects.length === 1) {
-      this.#write(effects[0]!);
-      return;
-    }
-    const wanted = effects.filter(({ audience }) => (audience & this.#audience) !== 0);
-    if (wanted.length === 0) return;
-    const framed = framing === "unit";
-    if (framed) {
-      this.#select(wanted[0]!.db);
-      this.#writer.command(MULTI);
-    }
-    for (const effect of wanted) this.#write(effect);
-    if (framed) this.#writer.command(EXEC);
+  /** A command is over: what it said instead of itself, or else itself if it has changed something, is an effect. */
+  collect(db: number, argv: readonly string[], dirtyBefore: number): void {
+    const { instead } = this.propagation;
+    const audience = this.audience & this.propagation.audience;
+    this.propagation.audience = FOR_ALL;
+    if (audience === 0) return;
+    if (instead !== null) for (const words of instead) this.#pending.push({ db, argv: words, audience });
+    else if (this.dirty !== dirtyBefore) this.#pending.push({ db, argv, audience });
   }
 
-  #write({ db, argv, audience }: Effect): void {
-    if ((audience & this.#audience) === 0) return;
-    this.#select(db);
-    this.#writer.command(argv);
+  /** Adds the removal of a key that no command stands for: it has expired or was evicted. */
+  addRemoval(db: number, key: string): void {
+    if (this.listeners.size > 0) this.#pending.push({ db, argv: ["DEL", key], audience: FOR_ALL });
   }
 
-  #select(db: number): void {
-    if (db === this.db) return;
-    this.db = db;
-    this.#writer.command(["SELECT", String(db)]);
+  /** Hands on what has been done since the last time. */
+  handOn(framing: Framing): void {
+    const effects = this.#pending;
+    this.#pending = [];
+    for (const listener of this.listeners) listener(effects, framing);
   }
 }

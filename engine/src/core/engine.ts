@@ -41,7 +41,7 @@ import { Client, type Transport } from "./client.ts";
 import { ClientMemory } from "./client-memory.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { Db } from "./db.ts";
-import { type Effect, type EffectListener, FOR_ALL, type Framing } from "./effects.ts";
+import { Effects, type Framing } from "./effects.ts";
 import {
   execAborted,
   internalError,
@@ -140,8 +140,6 @@ export class Engine {
   readonly migrations: Migrations;
   readonly replication: Replication;
   readonly startedAt: number;
-  /** Changes since the start. */
-  dirty = 0;
   /** The client whose command is running. */
   current: Client | null = null;
   /** Set while a password is configured; clients begin unauthenticated. */
@@ -177,11 +175,7 @@ export class Engine {
   listeningPort = 0;
   /** Names this run, for INFO: 40 hexadecimal digits. */
   readonly runId: string;
-  /** Listeners to effects: the append-only file, replicas, tests. */
-  readonly effectListeners = new Set<EffectListener>();
-
-  /** Who gets the effects of what is running; a script may ask for less than all. */
-  effectAudience = FOR_ALL;
+  readonly effects = new Effects();
   /** Called again and again while a script runs too long: lets existing clients be read and answered; says how many. */
   onBusy: (() => number) | null = null;
   /** Told when a script begins to hold the thread for longer than busy-reply-threshold, and when it is over. */
@@ -202,7 +196,6 @@ export class Engine {
   #served: Client | null = null;
   #servedMessages: Reply[] = [];
   #depth = 0;
-  #effects: Effect[] = [];
   #tick: NodeJS.Timeout;
 
   constructor(options: EngineOptions = {}) {
@@ -306,7 +299,7 @@ export class Engine {
     if (!command.accepts(argv.length)) return this.#refuse(client, command, wrongArity(command.name));
     const refusal = this.#refusal(client, command);
     // Keys that were evicted to make room are not part of what the command does.
-    if (this.#effects.length > 0 && this.#depth === 0) this.#handOn("batch");
+    if (this.effects.hasPending && this.#depth === 0) this.effects.handOn("batch");
     if (refusal !== null) return this.#refuse(client, command, refusal);
     if (this.tracking.active) this.tracking.shrink();
     if (this.pause.active && this.#depth === 0 && this.pause.blocks(client, command, argv)) return POSTPONED;
@@ -430,13 +423,15 @@ export class Engine {
     const stats = this.stats.of(command.index);
     const outer = this.current;
     const db = client.db.index;
-    const dirty = this.dirty;
+    const { effects } = this;
+    const { dirty, propagation } = effects;
+    const { instead } = propagation;
     const brief = command.isBrief(argv.length);
     const timed = (stats.calls & TIMED_MASK) === 0 || !brief || this.#timesAll();
     const started = timed ? this.clock.monotonic() : 0;
     this.current = client.behalfOf ?? client;
     this.#depth++;
-    client.propagation = null;
+    propagation.instead = null;
     let reply: Reply;
     try {
       if (this.heapGuard.tight && !brief) this.heapGuard.requireFor(client, command, argv);
@@ -466,7 +461,8 @@ export class Engine {
       this.monitor.feed(client, client.shownArgv ?? argv);
     }
     client.shownArgv = null;
-    if (this.effectListeners.size > 0 && !command.runsInsideMulti) this.#collect(client, db, argv, dirty);
+    if (propagation.heard && !command.runsInsideMulti) effects.collect(db, argv, dirty);
+    propagation.instead = instead;
     if (client.tracking !== null) this.tracking.afterCommand(client, command, argv);
     return reply;
   }
@@ -510,17 +506,20 @@ export class Engine {
   /** Runs part of a command on behalf of a client that was blocked in it. */
   runFor<T>(client: Client, run: () => T): T {
     const outer = this.current;
-    const dirty = this.dirty;
+    const { effects } = this;
+    const { dirty, propagation } = effects;
+    const { instead } = propagation;
     this.current = client;
     this.#depth++;
-    client.propagation = [];
+    propagation.asNothing();
     try {
       return run();
     } finally {
       this.#depth--;
       this.current = outer;
-      if (this.effectListeners.size > 0) this.#collect(client, client.db.index, [], dirty);
-      if (this.#depth === 0 && this.#effects.length > 0) this.#handOn("unit");
+      if (propagation.heard) effects.collect(client.db.index, [], dirty);
+      propagation.instead = instead;
+      if (this.#depth === 0 && effects.hasPending) effects.handOn("unit");
     }
   }
 
@@ -534,38 +533,14 @@ export class Engine {
 
   /** What has to wait until a command is over. */
   #settle(framing: Framing = "unit"): void {
-    if (this.#effects.length > 0) this.#handOn(framing);
+    if (this.effects.hasPending) this.effects.handOn(framing);
     if (this.blocking.hasReady) this.blocking.serveReady();
     if (this.tracking.hasPending) this.tracking.flush();
   }
 
-  // ---------------------------------------------------------------------------------------------- effects
-
-  #collect(client: Client, db: number, argv: readonly string[], dirtyBefore: number): void {
-    const { propagation } = client;
-    const audience = this.effectAudience & client.audience;
-    client.propagation = null;
-    client.audience = FOR_ALL;
-    if (audience === 0) return;
-    if (propagation !== null) for (const effect of propagation) this.#effects.push({ db, argv: effect, audience });
-    else if (this.dirty !== dirtyBefore) this.#effects.push({ db, argv, audience });
-  }
-
-  /** Adds an effect that no command stands for: an expired or evicted key. */
-  propagate(db: number, argv: readonly string[]): void {
-    if (this.effectListeners.size > 0) this.#effects.push({ db, argv, audience: FOR_ALL });
-  }
-
   /** Hands on an eviction by itself, where no command runs that it would be a part of. */
   handOnRemoval(): void {
-    if (this.#depth === 0 && this.#effects.length > 0) this.#handOn("batch");
-  }
-
-  /** Hands on what has been done since the last time. */
-  #handOn(framing: Framing): void {
-    const effects = this.#effects;
-    this.#effects = [];
-    for (const listener of this.effectListeners) listener(effects, framing);
+    if (this.#depth === 0 && this.effects.hasPending) this.effects.handOn("batch");
   }
 
   // ---------------------------------------------------------------------------------------------- transactions

@@ -112,7 +112,7 @@ export class Migrations {
       transfer(request, (key) => this.#serialize(db, key)),
     );
     const gone = request.copy ? [] : outcome.moved.filter((key) => db.delete(key));
-    if (gone.length > 0) client.propagateAs(["DEL", ...gone]);
+    if (gone.length > 0) client.propagate.asDelOf(gone);
     return outcome.error ?? OK;
   }
 
@@ -180,7 +180,7 @@ export class Migrations {
         } else if (db.delete(key)) gone.push(key);
       }
     }
-    if (gone.length > 0) client.propagateAs(["DEL", ...gone]);
+    if (gone.length > 0) client.propagate.asDelOf(gone);
     return outcome.error ?? (changed.length === 0 ? OK : migrateChanged(changed[0]!));
   }
 

@@ -8,9 +8,10 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { BadValue } from "../config/kinds.ts";
-import { type Effect, FOR_REPLICAS } from "../core/effects.ts";
+import type { Effect } from "../core/effects.ts";
 import type { Engine } from "../core/engine.ts";
 import { aofMisconfigured, RDB_MISCONFIGURED, ReplyError } from "../core/errors.ts";
+import { FOR_REPLICAS } from "../core/propagation.ts";
 import { Aof } from "./aof/index.ts";
 import { removeLeftovers, removeUnfinished } from "./leftovers.ts";
 import { lockDirectory, lockNameOf } from "./lock.ts";
@@ -92,12 +93,12 @@ export class Persistence {
 
   /** Changes since the last save. */
   get dirty(): number {
-    return this.#engine.dirty - this.#dirtyAtSave;
+    return this.#engine.effects.dirty - this.#dirtyAtSave;
   }
 
   /** What changed in memory was no change of the data: it was read from files. */
   nothingChanged(): void {
-    this.#dirtyAtSave = this.#engine.dirty;
+    this.#dirtyAtSave = this.#engine.effects.dirty;
   }
 
   /** A save or rewrite is under way. */
@@ -140,7 +141,7 @@ export class Persistence {
       await this.#load(options);
       this.#engine.loading = false;
       this.active = true;
-      this.#dirtyAtSave = this.#engine.dirty;
+      this.#dirtyAtSave = this.#engine.effects.dirty;
       if (values.appendonly) this.aof.openAtStart();
     } catch (error) {
       this.#unlock?.();
@@ -291,7 +292,7 @@ export class Persistence {
   /** SAVE by the walk, in long slices. */
   async #saveAside(): Promise<boolean> {
     const engine = this.#engine;
-    const { dirty } = engine;
+    const { dirty } = engine.effects;
     let saved = false;
     try {
       const file = new SnapshotFile(join(engine.config.values.dir, `temp-${process.pid}.rdb`), false);
@@ -348,7 +349,7 @@ export class Persistence {
       return false;
     }
     engine.log("notice", "DB saved on disk");
-    this.#saved(engine.dirty);
+    this.#saved(engine.effects.dirty);
     return true;
   }
 
@@ -363,7 +364,8 @@ export class Persistence {
   /** BGSAVE: begins a snapshot; false if it cannot. The caller has seen that no job is running. */
   saveInBackground(): boolean {
     const engine = this.#engine;
-    const { clock, dirty } = engine;
+    const { clock } = engine;
+    const { dirty } = engine.effects;
     const { path } = this;
     const started = clock.monotonic();
     this.saveScheduled = false;

@@ -8,8 +8,10 @@
  * A replica has no stream of its own: what its primary sent goes to its own replicas unchanged (`pass`), so that ids and
  * offsets mean the same all along a chain, and any member can take the place of any other.
  */
-import { EffectEncoder, type EffectListener, FOR_REPLICAS } from "../core/effects.ts";
+import { EffectEncoder } from "../core/effect-encoder.ts";
+import type { EffectListener } from "../core/effects.ts";
 import type { Engine } from "../core/engine.ts";
+import { FOR_REPLICAS } from "../core/propagation.ts";
 import { CommandWriter } from "../resp/command-writer.ts";
 import { Backlog } from "./backlog.ts";
 import { DiskMarks } from "./disk-marks.ts";

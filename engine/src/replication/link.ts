@@ -403,7 +403,7 @@ export class Link implements Transport {
     payload.install();
     if (!payload.inPlace) this.#replication.replacingData();
     engine.loading = false;
-    engine.dirty += payload.keys;
+    engine.effects.dirty += payload.keys;
     this.payload = null;
     this.#start = null;
     this.#appliedOffset = Math.max(0, start.offset);

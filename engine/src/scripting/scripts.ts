@@ -14,7 +14,6 @@
  */
 import { Client, type Transport } from "../core/client.ts";
 import type { Clock } from "../core/clock.ts";
-import { FOR_ALL } from "../core/effects.ts";
 import type { Engine } from "../core/engine.ts";
 import {
   BUSY_FUNCTION,
@@ -36,6 +35,7 @@ import {
   UNKILLABLE,
   WRITING_SCRIPT_IN_RO,
 } from "../core/errors.ts";
+import { FOR_ALL } from "../core/propagation.ts";
 import { NO_REPLY, type Reply } from "../core/reply.ts";
 import { type Command, DENYOOM, MAY_REPLICATE, NOSCRIPT, READONLY, STALE, WRITE } from "../table/command-table.ts";
 import { own } from "../types/packed.ts";
@@ -295,7 +295,7 @@ export class Scripts implements ScriptHost {
     } finally {
       this.running = null;
       forgetPromises();
-      engine.effectAudience = FOR_ALL;
+      engine.effects.audience = FOR_ALL;
       if (call.busy) engine.onHeld?.(false);
     }
   }
@@ -396,7 +396,7 @@ export class Scripts implements ScriptHost {
   }
 
   setReplication(flags: number): void {
-    this.#engine.effectAudience = flags;
+    this.#engine.effects.audience = flags;
   }
 
   // ---------------------------------------------------------------------------------------------- long running ones

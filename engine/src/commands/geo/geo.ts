@@ -14,7 +14,7 @@ import { distanceReply, geoSearch, positionReply, readPosition, readUnit } from 
 /** GEOADD is ZADD with scores made from positions, and is propagated as such. */
 function add(client: Client, args: Args): Reply {
   const name = args.next();
-  const propagated = ["zadd", name];
+  const propagated: string[] = [];
   let flags = 0;
   for (;;) {
     const word = args.peek();
@@ -33,9 +33,9 @@ function add(client: Client, args: Args): Reply {
     members.push(args.next());
     propagated.push(formatDouble(score), members.at(-1)!);
   }
-  const { dirty } = client.engine;
+  const { dirty } = client.engine.effects;
   const reply = putScores(client, name, scores, members, flags);
-  if (client.engine.dirty !== dirty) client.propagateAs(propagated);
+  if (client.engine.effects.dirty !== dirty) client.propagate.asZadd(name, propagated);
   return reply;
 }
 

@@ -280,7 +280,7 @@ export const hashes = group("hash", [
         return 1;
       });
       // The sum, not the summands: a replica or a reloaded file must not round differently.
-      client.propagateAs(["HSET", name, field, total]);
+      client.propagate.asHset(name, field, total);
       return total;
     },
   },

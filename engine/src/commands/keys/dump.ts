@@ -89,17 +89,14 @@ function restore(client: Client, args: Args): Reply {
   const value = readPayload(client, payload);
   const deadline = ttl === 0 ? undefined : options.absolute ? ttl : ttl + engine.now;
   if (deadline !== undefined && deadline <= engine.now && !engine.loading) {
-    if (db.delete(name)) client.propagateAs(["DEL", name]);
+    if (db.delete(name)) client.propagate.asDel(name);
     return OK;
   }
   if (options.replace) db.take(name);
   db.put(name, value, { event: "restore", eventClass: GENERIC_EVENT });
   if (deadline !== undefined) db.expireAt(name, deadline);
   stamp(client, name, options);
-  if (deadline !== undefined && !options.absolute) {
-    const [command, , , ...rest] = args.argv as [string, string, string, string, ...string[]];
-    client.propagateAs([command, name, String(deadline), ...rest, "ABSTTL"]);
-  }
+  if (deadline !== undefined && !options.absolute) client.propagate.asRestoreUntil(args.argv, deadline);
   return OK;
 }
 

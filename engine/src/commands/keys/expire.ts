@@ -46,11 +46,11 @@ function expire(form: TimeForm, command: string): (client: Client, args: Args) =
     // A file may end with what removes the key later; until then it is there.
     if (deadline <= engine.now && !engine.loading) {
       db.delete(name);
-      client.propagateAs(["DEL", name]);
+      client.propagate.asDel(name);
     } else {
       db.expireAt(name, deadline);
       db.changed(name, "expire");
-      client.propagateAs(["PEXPIREAT", name, String(deadline)]);
+      client.propagate.asPexpireat(name, deadline);
     }
     return 1;
   };

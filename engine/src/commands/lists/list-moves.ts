@@ -52,11 +52,11 @@ function move({ db }: Client, { source, target, from, to }: Move): string | unde
   return kept;
 }
 
-/** BLMOVE and BRPOPLPUSH, where `effect` is what the file and the replicas see. */
-function moveOrWait(client: Client, step: Move, timeoutMs: number, effect: string[]): Reply {
+/** BLMOVE and BRPOPLPUSH, where `propagate` says what was done. */
+function moveOrWait(client: Client, step: Move, timeoutMs: number, propagate: () => void): Reply {
   const serve = (): Reply | undefined => {
     const word = move(client, step);
-    if (word !== undefined) client.propagateAs(effect);
+    if (word !== undefined) propagate();
     return word;
   };
   const word = serve();
@@ -112,7 +112,7 @@ function popOrWait(client: Client, args: Args, end: End): Reply {
   const timeoutMs = args.timeoutMs();
   const give = (name: string): Reply => {
     const [word] = popWords(client, name, end, 1);
-    client.propagateAs([popCommand(end), name]);
+    client.propagate.asPop(popCommand(end), name);
     return [name, word!];
   };
   return giveOrWait(client, keys, timeoutMs, give);
@@ -131,7 +131,7 @@ function readManyPop(client: Client, args: Args): { keys: readonly string[]; giv
   }
   const give = (name: string): Reply => {
     const words = popWords(client, name, end, Math.max(1, count));
-    client.propagateAs([popCommand(end), name, String(words.length)]);
+    client.propagate.asPop(popCommand(end), name, words.length);
     return [name, words];
   };
   return { keys, give };
@@ -222,7 +222,8 @@ export const listMoves: readonly Row[] = [
       const from = readEnd(args);
       const to = readEnd(args);
       const timeoutMs = args.timeoutMs();
-      return moveOrWait(client, { source, target, from, to }, timeoutMs, ["LMOVE", source, target, from, to]);
+      const propagate = () => client.propagate.asLmove(source, target, from, to);
+      return moveOrWait(client, { source, target, from, to }, timeoutMs, propagate);
     },
   },
   {
@@ -240,7 +241,7 @@ export const listMoves: readonly Row[] = [
       const target = args.next();
       const timeoutMs = args.timeoutMs();
       const step: Move = { source, target, from: "right", to: "left" };
-      return moveOrWait(client, step, timeoutMs, ["RPOPLPUSH", source, target]);
+      return moveOrWait(client, step, timeoutMs, () => client.propagate.asRpoplpush(source, target));
     },
   },
   {

@@ -147,7 +147,7 @@ export const pubsub = group("pubsub", [
     syntax: "channel message",
     complexity: "O(N+M) for N subscribers of the channel and M patterns",
     run(client, args) {
-      if (client.isHeard) client.propagateToReplicas(args.argv);
+      client.propagate.asItselfToReplicas(args.argv);
       return client.engine.pubsub.publish(args.next(), args.next());
     },
   },
@@ -161,7 +161,7 @@ export const pubsub = group("pubsub", [
     syntax: "shardchannel message",
     complexity: "O(N) for N subscribers of the channel",
     run(client, args) {
-      if (client.isHeard) client.propagateToReplicas(args.argv);
+      client.propagate.asItselfToReplicas(args.argv);
       return client.engine.pubsub.publishShard(args.next(), args.next());
     },
   },

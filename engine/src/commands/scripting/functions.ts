@@ -35,7 +35,7 @@ function call(readOnly: boolean): (client: Client, args: Args) => Reply {
     const found = functions.find(args.next());
     if (found === undefined) throw FUNCTION_NOT_FOUND;
     const { keys, rest } = keysAndArgs(args, BAD_KEY_COUNT);
-    client.propagateAs();
+    client.propagate.asNothing();
     return functions.call(client, found, keys, rest, args.argv, readOnly);
   };
 }
@@ -48,13 +48,13 @@ function load({ engine }: Client, args: Args): Reply {
     replace = true;
   }
   const name = engine.functions.load(args.next(), replace);
-  engine.dirty++;
+  engine.effects.dirty++;
   return name;
 }
 
 function deleteLibrary({ engine }: Client, args: Args): Reply {
   if (!engine.functions.delete(args.next())) throw LIBRARY_NOT_FOUND;
-  engine.dirty++;
+  engine.effects.dirty++;
   return OK;
 }
 
@@ -63,7 +63,7 @@ function flush({ engine }: Client, args: Args): Reply {
   const mode = args.more ? args.option() : "sync";
   if (mode !== "sync" && mode !== "async") throw FUNCTION_FLUSH_OPTIONS;
   engine.functions.flush();
-  engine.dirty++;
+  engine.effects.dirty++;
   return OK;
 }
 
@@ -109,7 +109,7 @@ function restore({ engine }: Client, args: Args): Reply {
   if (policy !== "flush" && policy !== "append" && policy !== "replace") throw BAD_RESTORE_POLICY;
   if (!isIntact(payload)) throw BAD_DUMP_PAYLOAD;
   engine.functions.restore(readDump(payload), policy);
-  engine.dirty++;
+  engine.effects.dirty++;
   return OK;
 }
 

@@ -15,7 +15,7 @@ function evaluate(readOnly: boolean): (client: Client, args: Args) => Reply {
     if (monitor.active) monitor.feed(client, args.argv);
     const source = args.next();
     const { keys, rest } = keysAndArgs(args);
-    client.propagateAs();
+    client.propagate.asNothing();
     return scripts.eval(client, scripts.load(source), keys, rest, args.argv, readOnly);
   };
 }
@@ -28,7 +28,7 @@ function evaluateSha(readOnly: boolean): (client: Client, args: Args) => Reply {
     const { keys, rest } = keysAndArgs(args);
     const script = scripts.get(sha);
     if (script === undefined) throw NOSCRIPT_ERROR;
-    client.propagateAs();
+    client.propagate.asNothing();
     return scripts.eval(client, script, keys, rest, args.argv, readOnly);
   };
 }

@@ -3,7 +3,6 @@
 import { parseMemory } from "../../config/kinds.ts";
 import type { Client } from "../../core/client.ts";
 import { isCollection } from "../../core/db.ts";
-import { FOR_REPLICAS } from "../../core/effects.ts";
 import {
   BAD_PACKED_THRESHOLD,
   BAD_PROTOCOL_TYPE,
@@ -20,6 +19,7 @@ import {
   RESP2_UNSUPPORTED,
   subcommandSyntax,
 } from "../../core/errors.ts";
+import { FOR_REPLICAS } from "../../core/propagation.ts";
 import {
   BigNumber,
   Double,
@@ -198,7 +198,7 @@ function reload(client: Client, args: Args): Reply {
   const words = args.rest().map((word) => word.toLowerCase());
   if (words.some((word) => word !== "merge" && word !== "noflush" && word !== "nosave")) throw BAD_RELOAD_OPTION;
   const said = (word: string) => words.includes(word);
-  client.propagateAs();
+  client.propagate.asNothing();
   const options = { save: !said("nosave"), flush: !said("noflush"), merge: said("merge") };
   const outcome = reloadRdb(client.engine, options);
   if (outcome === "unsaved") throw PLAIN_ERROR;
@@ -207,7 +207,7 @@ function reload(client: Client, args: Args): Reply {
 }
 
 function loadAof(client: Client): Reply {
-  client.propagateAs();
+  client.propagate.asNothing();
   if (!reloadAof(client.engine)) throw LOADAOF_FAILED;
   return OK;
 }

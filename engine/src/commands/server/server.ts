@@ -32,11 +32,11 @@ function flush(client: Client, args: Args, databases: readonly Db[]): Reply {
   args.end();
   for (const db of databases) {
     if (lazy) engine.stats.lazyFreed += db.size;
-    engine.dirty += db.clear();
+    engine.effects.dirty += db.clear();
   }
   if (databases === client.engine.databases) client.engine.persistence.flushedAll();
   // Passed on even if there was nothing to remove: a replica or a file may still have something.
-  client.propagateAs([...args.argv]);
+  client.propagate.asItself(args.argv);
   return OK;
 }
 
@@ -51,7 +51,7 @@ function swapdb({ engine }: Client, args: Args): Reply {
   const b = engine.databases[second];
   if (a === undefined || b === undefined) throw BAD_DB_INDEX;
   if (a !== b) a.swap(b);
-  engine.dirty++;
+  engine.effects.dirty++;
   return OK;
 }
 

@@ -18,7 +18,7 @@ function popOne(client: Client, name: string): Reply {
     return 1;
   });
   if (popped === undefined) return null;
-  client.propagateAs(["SREM", name, popped]);
+  client.propagate.asSrem(name, [popped]);
   return popped;
 }
 
@@ -34,7 +34,8 @@ function popSome(client: Client, name: string, count: number): Reply {
     popped = set.popSome(count, () => clock.random(), db.limits);
     return popped.length;
   });
-  client.propagateAs(all ? ["DEL", name] : ["SREM", name, ...popped]);
+  if (all) client.propagate.asDel(name);
+  else client.propagate.asSrem(name, popped);
   return new SetReply(popped);
 }
 

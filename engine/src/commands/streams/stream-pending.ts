@@ -28,7 +28,7 @@ import {
   StreamValue,
 } from "../../types/stream/index.ts";
 import { readEnd, readId, readInt, readStart } from "./stream-args.ts";
-import { claimCommand, groupIdCommand } from "./stream-read.ts";
+import { GroupEffects } from "./stream-effects.ts";
 
 function findGroup(stream: StreamValue | undefined, name: string, groupName: string): Group {
   const group = stream?.groups.get(groupName);
@@ -109,10 +109,10 @@ class Claim {
   readonly justId: boolean;
   readonly now: number;
   readonly claimed: Reply[] = [];
-  /** Commands for files and replicas. */
-  readonly effects: string[][] = [];
+  readonly effects: GroupEffects;
+  /** Whether the effects tell of a delivery, and so of how far the group has read. */
+  reported = false;
   changes = 0;
-  readonly #listened: boolean;
   #consumer: Consumer | undefined;
 
   constructor(client: Client, name: string, stream: StreamValue, group: Group, consumer: string, justId: boolean) {
@@ -123,7 +123,7 @@ class Claim {
     this.consumerName = consumer;
     this.justId = justId;
     this.now = client.engine.clock.now();
-    this.#listened = client.engine.effectListeners.size > 0;
+    this.effects = new GroupEffects(client);
   }
 
   /** Who claims; made when the first entry is claimed. */
@@ -156,7 +156,8 @@ class Claim {
 
   #report(delivery: Delivery): void {
     this.changes++;
-    if (this.#listened) this.effects.push(claimCommand(this.name, this.group, delivery));
+    this.reported = true;
+    this.effects.delivered(this.name, this.group, delivery);
   }
 }
 
@@ -216,13 +217,13 @@ function xclaim(client: Client, args: Args): Reply {
     const moved = lastId > group.lastId;
     if (moved) group.lastId = lastId;
     for (const id of ids) claimOne(claim, id, minIdle, timeMs, retryCount, force);
-    if (moved && claim.effects.length === 0) {
-      claim.effects.push(groupIdCommand(name, group));
+    if (moved && !claim.reported) {
+      claim.effects.read(name, group);
       claim.changes++;
     }
     return claim.changes;
   });
-  client.propagateAll(claim.effects);
+  claim.effects.say();
   return claim.claimed;
 }
 
@@ -296,7 +297,7 @@ function xautoclaim(client: Client, args: Args): Reply {
     }
     return claim.changes;
   });
-  client.propagateAll(claim.effects);
+  claim.effects.say();
   return [formatId(next?.id ?? MIN_ID), claim.claimed, deleted];
 }
 

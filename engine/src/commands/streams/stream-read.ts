@@ -30,7 +30,6 @@ import { fromStart } from "../../table/shares.ts";
 import {
   addCounters,
   type Consumer,
-  type Delivery,
   formatId,
   type Group,
   type Id,
@@ -42,6 +41,7 @@ import {
   StreamValue,
 } from "../../types/stream/index.ts";
 import { readInt } from "./stream-args.ts";
+import { GroupEffects } from "./stream-effects.ts";
 
 /** What a waiting client gets at most when it did not say. */
 const COUNT_AFTER_WAIT = 1000;
@@ -179,32 +179,6 @@ function xread(client: Client, args: Args): Reply {
 
 // ------------------------------------------------------------------------------------------------ XREADGROUP
 
-/** The state of a delivery as a command. */
-export function claimCommand(name: string, group: Group, delivery: Delivery): string[] {
-  return [
-    "XCLAIM",
-    name,
-    group.name,
-    delivery.consumer.name,
-    "0",
-    formatId(delivery.id),
-    "TIME",
-    String(delivery.timeMs),
-    "RETRYCOUNT",
-    String(delivery.count),
-    "FORCE",
-    "JUSTID",
-    "LASTID",
-    formatId(group.lastId),
-  ];
-}
-
-/** How far a group has read as a command. */
-export function groupIdCommand(name: string, group: Group): string[] {
-  const read = String(group.entriesRead);
-  return ["XGROUP", "SETID", name, group.name, formatId(group.lastId), "ENTRIESREAD", read];
-}
-
 /** One reading of one stream by a group's consumer, and what it leads to elsewhere. */
 interface GroupRead {
   readonly client: Client;
@@ -214,8 +188,7 @@ interface GroupRead {
   readonly consumer: Consumer;
   readonly count: number;
   readonly noAck: boolean;
-  /** Commands for files and replicas; null when nobody listens. */
-  readonly effects: string[][] | null;
+  readonly effects: GroupEffects;
 }
 
 /** Delivers what nobody in the group has got yet. */
@@ -230,12 +203,11 @@ function deliverNew({ client, name, stream, group, consumer, count, noAck, effec
     stream.advance(group, id);
     entries.push([cursor.idText, cursor.words()]);
     if (!noAck) {
-      const delivery = group.deliver(id, consumer, now);
-      effects?.push(claimCommand(name, group, delivery));
+      effects.delivered(name, group, group.deliver(id, consumer, now));
     }
     if (entries.length === count) break;
   }
-  if (noAck && entries.length > 0) effects?.push(groupIdCommand(name, group));
+  if (noAck && entries.length > 0) effects.read(name, group);
   return entries;
 }
 
@@ -258,13 +230,13 @@ function readingConsumer(
   name: string,
   group: Group,
   { consumer, noAck }: ReadOptions,
-  effects: string[][] | null,
+  effects: GroupEffects,
 ): { consumer: Consumer; changes: number } {
   const now = client.engine.clock.now();
   const known = group.seen(consumer, now);
   if (known !== undefined) return { consumer: known, changes: 0 };
   client.db.notify("xgroup-createconsumer", name, "t");
-  if (noAck) effects?.push(["XGROUP", "CREATECONSUMER", name, group.name, consumer]);
+  if (noAck) effects.consumerCreated(name, group, consumer);
   return { consumer: group.addConsumer(consumer, now), changes: 1 };
 }
 
@@ -275,7 +247,7 @@ function readForGroup(
   id: Id,
   options: ReadOptions,
   count: number,
-  effects: string[][] | null,
+  effects: GroupEffects,
 ): Reply[] | undefined {
   let entries: Reply[] | undefined;
   client.db.tend(name, StreamValue, (stream) => {
@@ -293,7 +265,7 @@ function xreadgroup(client: Client, args: Args): Reply {
   const options = readOptions(client, args, true);
   const { keys } = options;
   const ids = resolveIds(client, options);
-  const effects: string[][] | null = client.engine.effectListeners.size > 0 ? [] : null;
+  const effects = new GroupEffects(client);
   const found: Reply[] = [];
   for (let i = 0; i < keys.length; i++) {
     const name = keys[i]!;
@@ -301,7 +273,7 @@ function xreadgroup(client: Client, args: Args): Reply {
     const entries = readForGroup(client, name, ids[i]!, options, options.count, effects);
     if (entries !== undefined) found.push(name, entries);
   }
-  client.propagateAll(effects ?? []);
+  effects.say();
   if (found.length > 0) return streamsReply(client, found);
   if (options.blockMs === undefined) return NIL_ARRAY;
   const known = arrivalsOf(client, keys);
@@ -324,7 +296,7 @@ function serveGroup(client: Client, name: string, options: ReadOptions, known: n
   if (stream.arrival === known[at]) return undefined;
   known[at] = stream.arrival;
   if (stream.lastId <= group.lastId) return undefined;
-  const effects: string[][] | null = client.engine.effectListeners.size > 0 ? [] : null;
+  const effects = new GroupEffects(client);
   let entries: Reply[] = [];
   client.db.tend(name, StreamValue, () => {
     const { consumer, changes } = readingConsumer(client, name, group, options, effects);
@@ -332,7 +304,7 @@ function serveGroup(client: Client, name: string, options: ReadOptions, known: n
     entries = deliverNew({ client, name, stream, group, consumer, count, noAck: options.noAck, effects });
     return changes + 1;
   });
-  client.propagateAll(effects ?? []);
+  effects.say();
   return streamsReply(client, [name, entries]);
 }
 

@@ -105,7 +105,7 @@ function xadd(client: Client, args: Args): Reply {
     stream.add(id, argv, from, engine.limits);
     if (trim !== undefined) trimmed = applyTrim(stream, trim);
     reply = formatId(id);
-    if (client.isHeard) propagateAdd(client, argv, options, reply, stream);
+    if (client.propagate.heard) propagateAdd(client, argv, options, reply, stream);
     return 1;
   });
   if (trimmed > 0) db.notify("xtrim", name, "t");
@@ -120,12 +120,12 @@ function propagateAdd(
   id: string,
   stream: StreamValue,
 ): void {
-  const words = ["XADD", argv[1]!];
-  if (noMakeStream) words.push("NOMKSTREAM");
-  if (trim?.whole) words.push(...exactTrim(stream, trim));
-  else if (trim?.minId !== undefined) words.push("MINID", "=", formatId(trim.minId));
-  else if (trim !== undefined) words.push("MAXLEN", "=", String(trim.maxLength));
-  client.propagateAs([...words, id, ...argv.slice(at + 1)]);
+  const options: string[] = [];
+  if (noMakeStream) options.push("NOMKSTREAM");
+  if (trim?.whole) options.push(...exactTrim(stream, trim));
+  else if (trim?.minId !== undefined) options.push("MINID", "=", formatId(trim.minId));
+  else if (trim !== undefined) options.push("MAXLEN", "=", String(trim.maxLength));
+  client.propagate.asXadd(argv[1]!, options, id, argv.slice(at + 1));
 }
 
 // ------------------------------------------------------------------------------------------------ XRANGE
@@ -164,7 +164,7 @@ function xtrim(client: Client, args: Args): Reply {
   const name = argv[1]!;
   return client.db.amend(name, StreamValue, "xtrim", (stream) => {
     const removed = applyTrim(stream, trim);
-    if (removed > 0 && trim.whole) client.propagateAs(["XTRIM", name, ...exactTrim(stream, trim)]);
+    if (removed > 0 && trim.whole) client.propagate.asXtrim(name, exactTrim(stream, trim));
     return removed;
   });
 }

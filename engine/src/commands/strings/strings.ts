@@ -82,7 +82,7 @@ function putWithDeadline(client: Client, name: string, word: string, deadline: n
   db.putString(name, encodeString(word), "set", false);
   db.expireAt(name, deadline);
   db.notify("expire", name);
-  if (client.isHeard) client.propagateAs(["SET", name, word, "PXAT", String(deadline)]);
+  client.propagate.asSetUntil(name, word, deadline);
 }
 
 function set(client: Client, args: Args): Reply {
@@ -123,15 +123,15 @@ function getex(client: Client, args: Args): Reply {
     const deadline = positiveDeadlineOf(time.word, time.form, client.engine.now, "getex");
     if (deadline <= client.engine.now) {
       db.delete(name);
-      client.propagateAs(["DEL", name]);
+      client.propagate.asDel(name);
     } else {
       db.expireAt(name, deadline);
       db.changed(name, "expire");
-      client.propagateAs(["PEXPIREAT", name, String(deadline)]);
+      client.propagate.asPexpireat(name, deadline);
     }
   } else if (persist && db.persist(name)) {
     db.changed(name, "persist");
-    client.propagateAs(["PERSIST", name]);
+    client.propagate.asPersist(name);
   }
   return text;
 }
@@ -171,7 +171,7 @@ function incrbyfloat(client: Client, args: Args): Reply {
   const value = db.peekString(name);
   const sum = addLongDouble(value === undefined ? "0" : textOf(value), by, SUM_ERRORS);
   db.putString(name, sum, "incrbyfloat", true);
-  client.propagateAs(["SET", name, sum, "KEEPTTL"]);
+  client.propagate.asSetKeepingTtl(name, sum);
   return sum;
 }
 
@@ -322,7 +322,7 @@ export const strings = group("string", [
       const word = args.next();
       const old = readText(client.db, name);
       client.db.putString(name, encodeString(word), "set", false);
-      client.propagateAs(["SET", name, word]);
+      client.propagate.asSet(name, word);
       return old;
     },
   },
@@ -340,7 +340,7 @@ export const strings = group("string", [
       const text = readText(client.db, name);
       if (text === null) return null;
       client.db.delete(name);
-      client.propagateAs(["DEL", name]);
+      client.propagate.asDel(name);
       return text;
     },
   },

@@ -50,7 +50,7 @@ function popOrWait(client: Client, args: Args, end: End): Reply {
   const timeoutMs = args.timeoutMs();
   const give = (name: string): Reply => {
     const popped = pop(client, name, end, 1, "flat");
-    client.propagateAs([commandFor(end), name]);
+    client.propagate.asPop(commandFor(end), name);
     return [name, ...popped];
   };
   return giveOrWait(client, keys, timeoutMs, give);
@@ -88,7 +88,7 @@ function readManyPop(client: Client, args: Args): ManyPop {
   }
   const give = (name: string): Reply => {
     const popped = pop(client, name, end, Math.max(1, count), "pairs");
-    client.propagateAs([commandFor(end), name, String(popped.length)]);
+    client.propagate.asPop(commandFor(end), name, popped.length);
     return [name, popped];
   };
   return { keys, give };

@@ -17,8 +17,10 @@
  * in memory into new files (`onSyncFailed`, `rewritten`). Redis goes on after the next sync that succeeds.
  */
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
-import { EffectEncoder, type EffectListener, FOR_FILE } from "../../core/effects.ts";
+import { EffectEncoder } from "../../core/effect-encoder.ts";
+import type { EffectListener } from "../../core/effects.ts";
 import type { Engine } from "../../core/engine.ts";
+import { FOR_FILE } from "../../core/propagation.ts";
 import { stall } from "../../core/stall.ts";
 import { CommandWriter } from "../../resp/command-writer.ts";
 

@@ -189,7 +189,7 @@ export class Aof {
   #begin(state: "on" | "waiting"): void {
     this.state = state;
     this.#openFolder = this.folder;
-    this.#engine.effectListeners.add(this.appender.append);
+    this.#engine.effects.listeners.add(this.appender.append);
     atExit(this.#onExit);
   }
 
@@ -225,7 +225,7 @@ export class Aof {
   /** Writes everything, and stops listening. Returns why something could not be written, or null. */
   stop(): Error | null {
     if (this.state === "off") return null;
-    this.#engine.effectListeners.delete(this.appender.append);
+    this.#engine.effects.listeners.delete(this.appender.append);
     notAtExit(this.#onExit);
     this.state = "off";
     this.#openFolder = null;

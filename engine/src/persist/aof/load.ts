@@ -99,7 +99,8 @@ export class Replayer {
         reason: `a command that cannot be run: ${words.join(" ")}`,
       };
     }
-    const { db } = this.#client;
+    const { db, propagate } = this.#client;
+    const { instead } = propagate;
     const before = db.sizeBytes;
     try {
       command.run(this.#client, new Args(argv, command.firstArgument));
@@ -112,7 +113,8 @@ export class Replayer {
       if (!(error instanceof ReplyError)) throw error;
     }
     this.grownBytes += db.sizeBytes - before;
-    this.#client.propagation = null;
+    // What is loaded has been propagated before.
+    propagate.instead = instead;
     return undefined;
   }
 }

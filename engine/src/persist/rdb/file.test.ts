@@ -52,7 +52,7 @@ describe("loading", () => {
       expect(first!.peek("key 9999")).toBe("value 9999");
       expect(second!.deadline("stays")).toBe(target.now + 1000);
       expect(first!.sizeBytes).toBe(filled().databases[0]!.sizeBytes);
-      expect(target.dirty).toBe(0);
+      expect(target.effects.dirty).toBe(0);
       expect(steps).toEqual([...steps].sort((a, b) => a - b));
     }
   });

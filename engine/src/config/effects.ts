@@ -71,7 +71,7 @@ export const EFFECTS: Partial<Record<DirectiveName, Effect>> = {
     engine.latency.tracking = values["latency-tracking"];
   },
   "notify-keyspace-events"(engine, values) {
-    engine.notifyFlags = values["notify-keyspace-events"];
+    engine.notifications.flags = values["notify-keyspace-events"];
   },
   requirepass(engine, values) {
     engine.passwordRequired = values.requirepass !== "";

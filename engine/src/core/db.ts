@@ -22,13 +22,14 @@ import {
   type TypeName,
   type Value,
 } from "../types/value.ts";
+import type { AccessStamps } from "./access-stamps.ts";
 import type { Client } from "./client.ts";
 import { Dict } from "./dict.ts";
 import type { Engine } from "./engine.ts";
 import { WRONGTYPE } from "./errors.ts";
 import type { Table } from "./hash-table.ts";
 import { countLazyFree } from "./lazy-free.ts";
-import { type EventClass, GENERIC_EVENT, STRING_EVENT, TYPE_EVENT } from "./notify.ts";
+import { type EventClass, GENERIC_EVENT, type Notifications, STRING_EVENT, TYPE_EVENT } from "./notify.ts";
 import { hashWord, rememberedHash } from "./word-hash.ts";
 
 /** What a key costs beside its value: its string, its place in the table. */
@@ -91,6 +92,8 @@ export class Db {
   readonly watchers = new Map<string, Set<Watcher>>();
   /** Clients that are blocked on a key, first come first. */
   readonly waiting = new Map<string, Set<Client>>();
+  readonly #stamps: AccessStamps;
+  readonly #notifications: Notifications;
   #valueBytes = 0;
 
   /**
@@ -108,6 +111,8 @@ export class Db {
   constructor(engine: Engine, index: number) {
     this.engine = engine;
     this.index = index;
+    this.#stamps = engine.stamps;
+    this.#notifications = engine.notifications;
   }
 
   get size(): number {
@@ -201,11 +206,11 @@ export class Db {
     const value = this.#find(key);
     if (value === undefined) {
       this.engine.stats.keyspaceMisses++;
-      if (this.engine.notifyFlags !== 0) this.engine.notify(this, "m", "keymiss", key);
+      if (this.#notifications.flags !== 0) this.#notifications.send(this.index, "m", "keymiss", key);
       return undefined;
     }
     this.engine.stats.keyspaceHits++;
-    this.engine.touch(this.#table, this.#place);
+    this.#stamps.touch(this.#table.stamps!, this.#place);
     return value;
   }
 
@@ -225,7 +230,7 @@ export class Db {
   /** A key's value with its access time renewed, not counted as a hit or a miss: before a write. */
   #open(key: string): Value | undefined {
     const value = this.#find(key, true);
-    if (value !== undefined) this.engine.touch(this.#table, this.#place);
+    if (value !== undefined) this.#stamps.touch(this.#table.stamps!, this.#place);
     return value;
   }
 
@@ -257,7 +262,7 @@ export class Db {
     return this.#find(key) !== undefined;
   }
 
-  /** The 24-bit access stamp of a key (see eviction.ts), or undefined. */
+  /** The 24-bit access stamp of a key (see access-stamps.ts), or undefined. */
   stampOf(key: string): number | undefined {
     return this.#find(key) === undefined ? undefined : this.#table.stamps![this.#place]!;
   }
@@ -387,7 +392,7 @@ export class Db {
     if (this.engine.snapshot !== null) this.#keep(key);
     this.#valueBytes += sizeOf(value) - sizeOf(old);
     this.#table.values![this.#place] = value;
-    this.engine.touch(this.#table, this.#place);
+    this.#stamps.touch(this.#table.stamps!, this.#place);
     if (!keepTtl && this.expires.size > 0) this.expires.delete(key);
     if (this.waiting.size > 0) this.#wakeStreamReaders(key, old);
   }
@@ -396,10 +401,10 @@ export class Db {
   #insert(key: string, hash: number, value: Value): void {
     if (this.engine.snapshot !== null) this.#keep(key);
     const place = this.keyspace.addNew(key, hash, value);
-    this.engine.stampNew(this.keyspace.tableOf(hash), place);
+    this.keyspace.tableOf(hash).stamps![place] = this.#stamps.fresh;
     this.#valueBytes += keyBytes(key) + sizeOf(value);
     if (this.waiting.size > 0) this.#wake(key, typeOf(value));
-    if (this.engine.notifyFlags !== 0) this.engine.notify(this, "n", "new", key);
+    if (this.#notifications.flags !== 0) this.#notifications.send(this.index, "n", "new", key);
   }
 
   /** Adds a key as a file has it, unannounced; false if there is one already. Without a stamp it counts as used now. */
@@ -408,7 +413,7 @@ export class Db {
     if (this.keyspace.tableOf(hash).find(key, hash) >= 0) return false;
     if (this.engine.snapshot !== null) this.#keep(key);
     const place = this.keyspace.addNew(key, hash, value);
-    this.keyspace.tableOf(hash).stamps![place] = stamp ?? this.engine.eviction.newStamp;
+    this.keyspace.tableOf(hash).stamps![place] = stamp ?? this.#stamps.fresh;
     this.#valueBytes += keyBytes(key) + sizeOf(value);
     if (deadline !== undefined) this.expires.set(key, deadline);
     if (this.waiting.size > 0) this.#wake(key, typeOf(value));
@@ -547,7 +552,7 @@ export class Db {
     const { engine } = this;
     engine.effects.dirty += changes;
     this.signal(key);
-    if (event !== undefined && engine.notifyFlags !== 0) engine.notify(this, eventClass, event, key);
+    if (event !== undefined) this.notify(event, key, eventClass);
   }
 
   /** Tells watchers and caches that a key is not what it was. */
@@ -601,6 +606,6 @@ export class Db {
 
   /** Publishes a key-space event and nothing else. */
   notify(event: string, key: string, eventClass: EventClass = GENERIC_EVENT): void {
-    if (this.engine.notifyFlags !== 0) this.engine.notify(this, eventClass, event, key);
+    if (this.#notifications.flags !== 0) this.#notifications.send(this.index, eventClass, event, key);
   }
 }

@@ -35,7 +35,8 @@ import {
   WHILE_SUBSCRIBED,
   WRITE,
 } from "../table/command-table.ts";
-import type { Limits, Value } from "../types/value.ts";
+import type { Limits } from "../types/value.ts";
+import { AccessStamps } from "./access-stamps.ts";
 import { Blocking } from "./blocking.ts";
 import { Client, type Transport } from "./client.ts";
 import { ClientMemory } from "./client-memory.ts";
@@ -58,10 +59,9 @@ import {
 } from "./errors.ts";
 import { Eviction } from "./eviction.ts";
 import { ActiveExpiry } from "./expiry.ts";
-import type { Table } from "./hash-table.ts";
 import { HeapGuard } from "./heap-guard.ts";
 import { LONGEST_VALUE } from "./longest-string.ts";
-import { type EventClass, notifyEvent } from "./notify.ts";
+import { Notifications } from "./notify.ts";
 import { Pause } from "./pause.ts";
 import { PubSub } from "./pubsub.ts";
 import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
@@ -124,7 +124,9 @@ export class Engine {
   readonly clients = new Map<number, Client>();
   readonly stats = new Stats(table.count);
   readonly blocking: Blocking;
-  readonly pubsub: PubSub;
+  readonly pubsub = new PubSub();
+  readonly notifications = new Notifications((channel, message) => this.pubsub.publish(channel, message));
+  readonly stamps = new AccessStamps(() => this.clock.random());
   readonly tracking: Tracking;
   readonly monitor: Monitor;
   readonly pause: Pause;
@@ -144,8 +146,6 @@ export class Engine {
   current: Client | null = null;
   /** Set while a password is configured; clients begin unauthenticated. */
   passwordRequired = false;
-  /** notify-keyspace-events as bits; 0 means that nothing is published. */
-  notifyFlags = 0;
   /** Stops the process that this engine serves, or says that it cannot; null where there is nothing to stop (in process). */
   onShutdown: ((request: ShutdownRequest) => boolean | Promise<boolean>) | null = null;
   /** Calls a shutdown off that a signal or a command has asked for; false if there is none. */
@@ -207,7 +207,6 @@ export class Engine {
     this.config = new Config(options.config ?? {});
     this.databases = Array.from({ length: this.config.values.databases }, (_, i) => new Db(this, i));
     this.blocking = new Blocking(this);
-    this.pubsub = new PubSub();
     this.tracking = new Tracking(this);
     this.monitor = new Monitor(this);
     this.pause = new Pause(this);
@@ -567,16 +566,6 @@ export class Engine {
 
   // ---------------------------------------------------------------------------------------------- keys
 
-  /** Renews a key's access stamp. */
-  touch(keys: Table<Value>, place: number): void {
-    if (this.eviction.lfu) this.eviction.touchFrequency(keys.stamps!, place);
-    else keys.stamps![place] = this.eviction.clock;
-  }
-
-  stampNew(keys: Table<Value>, place: number): void {
-    keys.stamps![place] = this.eviction.newStamp;
-  }
-
   /** The longest string that a command may make. */
   get maxStringBytes(): number {
     return Math.min(this.config.values["proto-max-bulk-len"], LONGEST_VALUE);
@@ -587,12 +576,6 @@ export class Engine {
     let bytes = 0;
     for (const db of this.databases) bytes += db.sizeBytes;
     return bytes;
-  }
-
-  notify(db: Db, eventClass: EventClass, event: string, key: string): void {
-    notifyEvent(this.notifyFlags, eventClass, event, key, db.index, (channel, message) =>
-      this.pubsub.publish(channel, message),
-    );
   }
 
   // ---------------------------------------------------------------------------------------------- housekeeping

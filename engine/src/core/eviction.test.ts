@@ -97,11 +97,11 @@ describe("the policies", () => {
     expect(left(store, often)).toBe(200);
     expect(left(store, rare)).toBeLessThan(90);
     const stamp = store.engine.databases[0]!.stampOf("often:0")!;
-    const before = store.engine.eviction.frequency(stamp);
+    const before = store.engine.stamps.frequency(stamp);
     expect(before).toBeGreaterThan(6);
     store.clock.advance(4 * 60_000);
     store.engine.tick();
-    expect(store.engine.eviction.frequency(stamp)).toBe(before - 4);
+    expect(store.engine.stamps.frequency(stamp)).toBe(before - 4);
   });
 
   test("volatile-LFU counts only among keys with a deadline", () => {

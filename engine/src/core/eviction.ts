@@ -1,11 +1,10 @@
 /**
  * What happens when memory is short: which keys go, by maxmemory-policy.
  *
- * Every key carries a stamp of 24 bits beside its entry in the keyspace (dict.ts). Under most policies it is the time of the
- * last access in seconds; under the LFU policies it is the minute of the last decay (16 bits) and a counter (8 bits) that
- * grows ever more slowly with use and shrinks with time. Nothing is kept in order: choosing means looking at a few keys by
- * chance and keeping the best candidates of all looks so far in a small pool, as Redis does. With 16 places in the pool and
- * 5 looks a time, what goes is close to what a true LRU would choose, at the cost of no list at all.
+ * Every key carries a stamp that says when or how often it was used (access-stamps.ts). Nothing is kept in order: choosing
+ * means looking at a few keys by chance and keeping the best candidates of all looks so far in a small pool, as Redis does.
+ * With 16 places in the pool and 5 looks a time, what goes is close to what a true LRU would choose, at the cost of no list
+ * at all.
  *
  * What counts against maxmemory is the sum of these accounts, all kept by the engine itself:
  * - BASE_BYTES for what an engine takes before its first key, so that a limit below it refuses at once, as in Redis;
@@ -18,14 +17,12 @@
  */
 
 import { replicationBytes } from "../replication/info.ts";
+import type { AccessStamps } from "./access-stamps.ts";
 import { accountOf } from "./client-memory.ts";
 import type { Db } from "./db.ts";
 import type { Engine } from "./engine.ts";
 
-/** A key's counter when it is new: above zero, so that it is not the first to go before it was ever used. */
-const LFU_FIRST = 5;
 const POOL_SIZE = 16;
-const STAMP_BITS = 0xffffff;
 /** What the command table, the configuration and the empty keyspace take, about. */
 export const BASE_BYTES = 1024 * 1024;
 
@@ -39,17 +36,12 @@ interface Candidate {
 export class Eviction {
   /** maxmemory; 0 means that there is none. */
   limit = 0;
-  /** Whether stamps count uses rather than tell the time. */
-  lfu = false;
-  /** Now, as a stamp: seconds in 24 bits. */
-  clock = 0;
-  /** The stamp of a key that is made now. */
-  newStamp = 0;
   /** Milliseconds spent over the limit, and since when it is exceeded now (0: it is not). */
   exceededMs = 0;
   exceededSince = 0;
 
   readonly #engine: Engine;
+  readonly #stamps: AccessStamps;
   readonly #chance: () => number;
   #pool: Candidate[] = [];
   #nextDb = 0;
@@ -60,12 +52,10 @@ export class Eviction {
   #byDeadline = false;
   #never = true;
   #samples = 5;
-  #logFactor = 10;
-  #decayMinutes = 1;
-  #minute = 0;
 
   constructor(engine: Engine) {
     this.#engine = engine;
+    this.#stamps = engine.stamps;
     this.#chance = () => engine.clock.random();
     this.renewClock();
   }
@@ -75,14 +65,16 @@ export class Eviction {
     const { values } = this.#engine.config;
     const policy = values["maxmemory-policy"];
     this.limit = values.maxmemory;
-    this.lfu = policy.endsWith("lfu");
     this.#never = policy === "noeviction";
     this.#volatile = policy.startsWith("volatile");
     this.#random = policy.endsWith("random");
     this.#byDeadline = policy === "volatile-ttl";
     this.#samples = values["maxmemory-samples"];
-    this.#logFactor = values["lfu-log-factor"];
-    this.#decayMinutes = values["lfu-decay-time"];
+    this.#stamps.configure({
+      lfu: policy.endsWith("lfu"),
+      logFactor: values["lfu-log-factor"],
+      decayMinutes: values["lfu-decay-time"],
+    });
     this.#pool = [];
     this.renewClock();
     if (this.limit > 0) this.#goOnLater();
@@ -90,41 +82,13 @@ export class Eviction {
 
   /** Called by every tick: the stamps' clock, and what changes slowly of what counts. */
   renewClock(): void {
-    const { now } = this.#engine;
-    this.clock = Math.floor(now / 1000) & STAMP_BITS;
-    this.#minute = Math.floor(now / 60_000) & 0xffff;
-    this.newStamp = this.lfu ? (this.#minute << 8) | LFU_FIRST : this.clock;
+    this.#stamps.renewClock(this.#engine.now);
     this.#otherBytes = this.#countOthers();
   }
 
   #countOthers(): number {
     const { replication, scripts } = this.#engine;
     return BASE_BYTES + (replication?.feed.backlog?.sizeBytes ?? 0) + (scripts?.sizeBytes ?? 0);
-  }
-
-  // ---------------------------------------------------------------------------------------------- stamps
-
-  /** Counts a use: first the decay that is due, then one more with a probability that falls as the counter grows. */
-  touchFrequency(stamps: Uint32Array, place: number): void {
-    let counter = this.frequency(stamps[place]!);
-    if (counter < 255) {
-      const base = Math.max(0, counter - LFU_FIRST);
-      if (this.#chance() * (base * this.#logFactor + 1) < 1) counter++;
-    }
-    stamps[place] = (this.#minute << 8) | counter;
-  }
-
-  /** The use counter of a stamp as it is now, decayed (LFU policies). */
-  frequency(stamp: number): number {
-    const counter = stamp & 0xff;
-    if (this.#decayMinutes === 0) return counter;
-    const minutes = (this.#minute - (stamp >>> 8)) & 0xffff;
-    return Math.max(0, counter - Math.floor(minutes / this.#decayMinutes));
-  }
-
-  /** Seconds since a key's last access (policies other than LFU). */
-  idleSeconds(stamp: number): number {
-    return (this.clock - stamp) & STAMP_BITS;
   }
 
   /** Whether small integers are one object for all keys, as OBJECT REFCOUNT tells: not when each needs its own stamp. */
@@ -279,7 +243,7 @@ export class Eviction {
   }
 
   #scoreOf(stamp: number): number {
-    return this.lfu ? 255 - this.frequency(stamp) : this.idleSeconds(stamp);
+    return this.#stamps.lfu ? 255 - this.#stamps.frequency(stamp) : this.#stamps.idleSeconds(stamp);
   }
 
   /** Puts a key into the pool, which is in ascending order, if it is better than the worst there or there is room. */

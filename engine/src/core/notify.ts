@@ -70,16 +70,19 @@ export function formatNotifyFlags(flags: number): string {
   return text;
 }
 
-/** Publishes an event on the channels that the flags ask for. */
-export function notifyEvent(
-  flags: number,
-  eventClass: EventClass,
-  event: string,
-  key: string,
-  db: number,
-  publish: (channel: string, message: string) => void,
-): void {
-  if ((flags & BITS[eventClass]!) === 0) return;
-  if (flags & KEYSPACE) publish(`__keyspace@${db}__:${key}`, event);
-  if (flags & KEYEVENT) publish(`__keyevent@${db}__:${event}`, key);
+/** Publishes events on the channels that are asked for. */
+export class Notifications {
+  /** notify-keyspace-events as bits; 0 means that nothing is published, which callers look at first. */
+  flags = 0;
+  readonly #publish: (channel: string, message: string) => void;
+
+  constructor(publish: (channel: string, message: string) => void) {
+    this.#publish = publish;
+  }
+
+  send(db: number, eventClass: EventClass, event: string, key: string): void {
+    if ((this.flags & BITS[eventClass]!) === 0) return;
+    if (this.flags & KEYSPACE) this.#publish(`__keyspace@${db}__:${key}`, event);
+    if (this.flags & KEYEVENT) this.#publish(`__keyevent@${db}__:${event}`, key);
+  }
 }

@@ -85,7 +85,7 @@ const server: Section = (engine) => {
     ["uptime_in_days", Math.floor(uptime / 86400)],
     ["hz", values.hz],
     ["configured_hz", values.hz],
-    ["lru_clock", engine.eviction.clock],
+    ["lru_clock", engine.stamps.clock],
     ["executable", process.argv[1] ?? process.execPath],
     ["config_file", engine.config.file],
     ["io_threads_active", 0],

@@ -22,8 +22,6 @@ import { key, READ_KEY, type Row } from "../../table/command.ts";
 import { whole } from "../../table/shares.ts";
 import type { Value } from "../../types/value.ts";
 
-const MOST_IDLE_SECONDS = 0xffffff;
-
 interface Options {
   replace: boolean;
   absolute: boolean;
@@ -68,16 +66,6 @@ function readPayload(client: Client, word: string): Value {
   }
 }
 
-/** Gives the key the access time or frequency that it had where it came from, if the policy knows such a thing. */
-function stamp({ db, engine }: Client, name: string, { idleSeconds, frequency }: Options): void {
-  const { eviction } = engine;
-  if (eviction.lfu) {
-    if (frequency !== undefined) db.setStamp(name, (eviction.newStamp & ~0xff) | frequency);
-  } else if (idleSeconds !== undefined) {
-    db.setStamp(name, (eviction.clock - Math.min(idleSeconds, MOST_IDLE_SECONDS)) & MOST_IDLE_SECONDS);
-  }
-}
-
 function restore(client: Client, args: Args): Reply {
   const { db, engine } = client;
   const name = args.next();
@@ -95,7 +83,9 @@ function restore(client: Client, args: Args): Reply {
   if (options.replace) db.take(name);
   db.put(name, value, { event: "restore", eventClass: GENERIC_EVENT });
   if (deadline !== undefined) db.expireAt(name, deadline);
-  stamp(client, name, options);
+  // The access time or frequency that it had where it came from, if the policy knows such a thing.
+  const stamp = engine.stamps.of(options.idleSeconds, options.frequency);
+  if (stamp !== undefined) db.setStamp(name, stamp);
   if (deadline !== undefined && !options.absolute) client.propagate.asRestoreUntil(args.argv, deadline);
   return OK;
 }

@@ -69,12 +69,12 @@ export const object: Row = {
       isCollection(value) ? value.encoding : encodingOf(value),
     ),
     about("freq", "Tells how often a key is used, on a logarithmic scale.", "4.0.0", ({ db, engine }, _value, name) => {
-      if (!engine.eviction.lfu) throw FREQUENCY_NOT_TRACKED;
-      return engine.eviction.frequency(db.stampOf(name)!);
+      if (!engine.stamps.lfu) throw FREQUENCY_NOT_TRACKED;
+      return engine.stamps.frequency(db.stampOf(name)!);
     }),
     about("idletime", "Tells how many seconds ago a key was last used.", "2.2.3", ({ db, engine }, _value, name) => {
-      if (engine.eviction.lfu) throw IDLE_TIME_NOT_TRACKED;
-      return engine.eviction.idleSeconds(db.stampOf(name)!);
+      if (engine.stamps.lfu) throw IDLE_TIME_NOT_TRACKED;
+      return engine.stamps.idleSeconds(db.stampOf(name)!);
     }),
     about("refcount", "Tells how many references a value has.", "2.2.3", ({ engine }, value) => {
       const shared =

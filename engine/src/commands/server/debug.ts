@@ -76,7 +76,7 @@ function serializedLength(value: Value): number {
 
 function object(client: Client, key: string): Reply {
   const value = existing(client, key);
-  const { eviction } = client.engine;
+  const { eviction, stamps } = client.engine;
   const stamp = client.db.keyspace.stampOf(key)!;
   const shared = typeof value === "number" && value >= 0 && value < 10_000 && eviction.sharesIntegers;
   const parts = [
@@ -85,7 +85,7 @@ function object(client: Client, key: string): Reply {
     `encoding:${isCollection(value) ? value.encoding : encodingOf(value)}`,
     `serializedlength:${serializedLength(value)}`,
     `lru:${stamp}`,
-    `lru_seconds_idle:${eviction.lfu ? 0 : eviction.idleSeconds(stamp)}`,
+    `lru_seconds_idle:${stamps.lfu ? 0 : stamps.idleSeconds(stamp)}`,
   ];
   if (isCollection(value) && value.encoding === "quicklist") {
     const nodes = Math.max(1, Math.ceil(value.sizeBytes / 8192));

@@ -8,7 +8,6 @@ import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync
 import { dirname, join } from "node:path";
 import { type Db, sizeOfKey } from "../../core/db.ts";
 import type { Engine } from "../../core/engine.ts";
-import type { Eviction } from "../../core/eviction.ts";
 import { stall } from "../../core/stall.ts";
 import { REDIS_VERSION } from "../../core/version.ts";
 import { quoteWord } from "../../lib/quote.ts";
@@ -91,10 +90,10 @@ export function auxFields(engine: Engine, options: AuxOptions = {}): [string, st
 
 /** Access stamps go into the file where the policy goes by them. */
 function stampsFor(engine: Engine): StampForm | undefined {
-  const { eviction } = engine;
+  const { stamps } = engine;
   const policy = engine.config.values["maxmemory-policy"];
-  if (policy.endsWith("lfu")) return { opcode: OPCODE.FREQ, valueOf: (stamp) => eviction.frequency(stamp) };
-  if (policy.endsWith("lru")) return { opcode: OPCODE.IDLE, valueOf: (stamp) => eviction.idleSeconds(stamp) };
+  if (policy.endsWith("lfu")) return { opcode: OPCODE.FREQ, valueOf: (stamp) => stamps.frequency(stamp) };
+  if (policy.endsWith("lru")) return { opcode: OPCODE.IDLE, valueOf: (stamp) => stamps.idleSeconds(stamp) };
   return undefined;
 }
 
@@ -178,12 +177,6 @@ export interface LoadReport {
   readonly expired: number;
   readonly empty: number;
   readonly aux: ReadonlyMap<string, string>;
-}
-
-/** The stamp of a key that was last used, or used so often, as the file says. */
-function stampOf(eviction: Eviction, { idle, frequency }: KeyAttributes): number | undefined {
-  if (eviction.lfu) return frequency === undefined ? undefined : (eviction.newStamp & ~0xff) | frequency;
-  return idle === undefined ? undefined : (eviction.clock - Math.min(idle, 0xffffff)) & 0xffffff;
 }
 
 /**
@@ -300,7 +293,7 @@ export class RdbLoader implements RdbHandler {
     batch.keys.push(key);
     batch.values.push(value);
     batch.deadlines.push(deadline);
-    batch.stamps.push(stampOf(this.#engine.eviction, attributes));
+    batch.stamps.push(this.#engine.stamps.of(attributes.idle, attributes.frequency));
     this.#keys++;
   }
 

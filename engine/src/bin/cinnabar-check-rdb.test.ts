@@ -28,8 +28,7 @@ beforeAll(() => {
   const hash = new HashValue();
   hash.set("f", "v", engine.limits);
   const [first, , third] = engine.databases;
-  first!.put("word", "hello");
-  first!.expireAt("word", 1000);
+  first!.put("word", "hello", { deadline: 1000 });
   first!.put("hash", hash);
   third!.put("number", 5);
   saveRdb(engine, file);

@@ -1,10 +1,10 @@
 /**
  * One numbered database, and the one door for every change to a key.
  *
- * Commands read with `get`, `read` and `peek`, and change with `edit`, `amend`, `editBytes`, `put` and `delete`. Nothing
- * else changes a key. So the things that must happen with every change happen here, and no command can forget one: WATCH,
- * key-space notifications, blocked clients, client-side caching, expiry, memory accounting, the count of changes that the
- * append-only file and the replicas go by, and the snapshot walk, which must see a key as it was (persist/snapshot.ts).
+ * Nothing but the methods of the part "changing" changes a key. So the things that must happen with every change happen
+ * here, and no command can forget one: WATCH, key-space notifications, blocked clients, client-side caching, expiry, memory
+ * accounting, the count of changes that the append-only file and the replicas go by, what they get where a deadline was set,
+ * and the snapshot walk, which must see a key as it was (persist/snapshot.ts).
  *
  * Invariants kept here:
  * - a collection in the keyspace is never empty (streams excepted, which live until deleted);
@@ -12,7 +12,7 @@
  * - `sizeBytes` is the sum of what keys and values say they take.
  */
 
-import { Bytes, bytesOf, sizeOfString } from "../types/bytes.ts";
+import { Bytes, bytesOf, sizeOfString, textOf } from "../types/bytes.ts";
 import {
   type Collection,
   type CollectionClass,
@@ -68,6 +68,12 @@ export interface PutOptions {
   readonly keepTtl?: boolean;
   /** How many changes this counts for. */
   readonly changes?: number;
+  /** In ms. What the command propagates must say it too. */
+  readonly deadline?: number | undefined;
+  /** When or how often it was used (access-stamps.ts); now, if it is not said. */
+  readonly stamp?: number | undefined;
+  /** What is at the key goes first, so that the key counts as a new one. */
+  readonly anew?: boolean;
 }
 
 const RECENT = 64;
@@ -262,13 +268,15 @@ export class Db {
     return this.#find(key) !== undefined;
   }
 
+  /** When a key expires, in ms; undefined when it does not or does not exist. */
+  deadline(key: string): number | undefined {
+    if (this.expires.size === 0 || this.#find(key) === undefined) return undefined;
+    return this.expires.get(key);
+  }
+
   /** The 24-bit access stamp of a key (see access-stamps.ts), or undefined. */
   stampOf(key: string): number | undefined {
     return this.#find(key) === undefined ? undefined : this.#table.stamps![this.#place]!;
-  }
-
-  setStamp(key: string, stamp: number): void {
-    if (this.#find(key) !== undefined) this.#table.stamps![this.#place] = stamp;
   }
 
   // ---------------------------------------------------------------------------------------------- changing
@@ -311,11 +319,29 @@ export class Db {
     return this.#change(key, found, event, change);
   }
 
+  /** Like amend, but what turns out to have changed nothing is announced all the same, though not counted (LTRIM). */
+  amendAnyway<V extends Collection>(
+    key: string,
+    type: CollectionClass<V>,
+    event: string,
+    change: (value: V) => number,
+  ): number {
+    const changes = this.amend(key, type, event, change);
+    if (changes === 0 && this.exists(key)) this.#announce(key, TYPE_EVENT[type.typeName], event, 0);
+    return changes;
+  }
+
   /**
    * For what belongs to a value beside its elements (a stream's consumer groups), only where the key exists: changes are
-   * counted and their memory accounted, but neither watchers nor waiters nor caches are told, as in Redis.
+   * counted, their memory accounted and the event published, but neither watchers nor waiters nor caches are told, as in
+   * Redis.
    */
-  tend<V extends Collection>(key: string, type: CollectionClass<V>, change: (value: V) => number): number {
+  tend<V extends Collection>(
+    key: string,
+    type: CollectionClass<V>,
+    event: string | undefined,
+    change: (value: V) => number,
+  ): number {
     const found = this.#open(key);
     if (found === undefined) return 0;
     if (!(found instanceof type)) throw WRONGTYPE;
@@ -326,6 +352,7 @@ export class Db {
     this.engine.effects.dirty += changes;
     if (this.watchers.size > 0)
       for (const watcher of this.watchers.get(key) ?? []) if (watcher.seesAll) watcher.watchBroken = true;
+    if (changes > 0 && event !== undefined) this.notify(event, key, TYPE_EVENT[type.typeName]);
     return changes;
   }
 
@@ -371,9 +398,13 @@ export class Db {
     return changes;
   }
 
-  /** Replaces a key's value as a whole; its time to live goes unless `keepTtl`. */
+  /** Replaces a key's value as a whole; its time to live goes unless `keepTtl` or a new one is given. */
   put(key: string, value: Value, options: PutOptions = {}): void {
-    this.#replace(key, value, options.keepTtl ?? false);
+    const { deadline, stamp, anew = false, keepTtl = false } = options;
+    if (anew) this.#giveWay(key);
+    this.#replace(key, value, keepTtl);
+    if (deadline !== undefined) this.#setDeadline(key, deadline);
+    if (stamp !== undefined && this.#find(key) !== undefined) this.#table.stamps![this.#place] = stamp;
     this.#announce(key, options.eventClass ?? TYPE_EVENT[typeOf(value)], options.event, options.changes ?? 1);
   }
 
@@ -381,6 +412,16 @@ export class Db {
   putString(key: string, value: StringValue, event: string, keepTtl: boolean): void {
     this.#replace(key, value, keepTtl);
     this.#announce(key, STRING_EVENT, event, 1);
+  }
+
+  /** SET with a deadline, and said to be that. */
+  putStringUntil(key: string, value: StringValue, deadline: number): void {
+    this.#replace(key, value, false);
+    this.#announce(key, STRING_EVENT, "set", 1);
+    this.#setDeadline(key, deadline);
+    this.notify("expire", key);
+    const { propagation } = this.engine.effects;
+    if (propagation.heard) propagation.asSetUntil(key, textOf(value), deadline);
   }
 
   #replace(key: string, value: Value, keepTtl: boolean): void {
@@ -407,10 +448,16 @@ export class Db {
     if (this.#notifications.flags !== 0) this.#notifications.send(this.index, "n", "new", key);
   }
 
-  /** Adds a key as a file has it, unannounced; false if there is one already. Without a stamp it counts as used now. */
-  load(key: string, value: Value, deadline: number | undefined, stamp: number | undefined): boolean {
+  /**
+   * Adds a key as a file has it, unannounced. Without a stamp it counts as used now. Where there is one already it takes its
+   * place, or (false) does not.
+   */
+  load(key: string, value: Value, deadline: number | undefined, stamp: number | undefined, replaces = false): boolean {
     const hash = hashWord(key);
-    if (this.keyspace.tableOf(hash).find(key, hash) >= 0) return false;
+    if (this.keyspace.tableOf(hash).find(key, hash) >= 0) {
+      if (!replaces) return false;
+      this.#giveWay(key);
+    }
     if (this.engine.snapshot !== null) this.#keep(key);
     const place = this.keyspace.addNew(key, hash, value);
     this.keyspace.tableOf(hash).stamps![place] = stamp ?? this.#stamps.fresh;
@@ -443,20 +490,67 @@ export class Db {
     return true;
   }
 
-  /** Takes a key out with its value and deadline, to put them elsewhere (RENAME, MOVE). Not announced. */
-  take(key: string): { value: Value; deadline: number | undefined } | undefined {
-    if (this.#find(key) === undefined) return undefined;
+  /**
+   * Gives a key's value and deadline another name, or another database (RENAME, MOVE), in place of what is there. The key
+   * exists; the caller has looked.
+   */
+  move(key: string, into: Db, target: string, verb: "rename" | "move"): void {
+    into.#giveWay(target);
     const deadline = this.expires.size > 0 ? this.expires.get(key) : undefined;
     const value = this.#remove(key)!;
-    this.signal(key);
-    return { value, deadline };
+    this.#signal(key);
+    into.#replace(target, value, false);
+    into.#signal(target);
+    if (deadline !== undefined) into.#setDeadline(target, deadline);
+    this.notify(`${verb}_from`, key);
+    into.#announce(target, GENERIC_EVENT, `${verb}_to`, 1);
+  }
+
+  /** What is at a key goes for something that takes its place. Not announced as an event. */
+  #giveWay(key: string): void {
+    if (this.#find(key, true) === undefined) return;
+    this.#remove(key);
+    this.#signal(key);
+  }
+
+  /** Sets the deadline of a key that exists, or deletes it if that is past. */
+  setDeadline(key: string, ms: number): void {
+    const { engine } = this;
+    // A file may end with what removes the key later; until then it is there.
+    if (ms <= engine.now && !engine.loading) {
+      this.delete(key);
+      engine.effects.propagation.asDel(key);
+      return;
+    }
+    this.#setDeadline(key, ms);
+    this.#announce(key, GENERIC_EVENT, "expire", 1);
+    engine.effects.propagation.asPexpireat(key, ms);
+  }
+
+  #setDeadline(key: string, ms: number): void {
+    const { engine } = this;
+    if (engine.snapshot !== null) this.#keep(key);
+    if (engine.replication.isWritableReplica && !engine.current?.isPrimary) {
+      engine.replication.ownDeadlines.remember(this, key);
+    }
+    this.expires.set(key, ms);
+  }
+
+  /** Takes a key's deadline away; false if it had none. */
+  persist(key: string): boolean {
+    if (this.expires.size === 0 || this.#find(key) === undefined) return false;
+    if (this.engine.snapshot !== null) this.#keep(key);
+    if (!this.expires.delete(key)) return false;
+    this.#announce(key, GENERIC_EVENT, "persist", 1);
+    this.engine.effects.propagation.asPersist(key);
+    return true;
   }
 
   #expire(key: string): void {
     const value = this.#remove(key);
     if (this.engine.config.values["lazyfree-lazy-expire"]) countLazyFree(this.engine, value);
     this.engine.stats.expiredKeys++;
-    this.signal(key, null);
+    this.#signal(key, null);
     this.notify("expired", key, "x");
     this.engine.effects.addRemoval(this.index, key);
   }
@@ -466,7 +560,7 @@ export class Db {
     const value = this.#remove(key);
     if (this.engine.config.values["lazyfree-lazy-eviction"]) countLazyFree(this.engine, value);
     this.engine.stats.evictedKeys++;
-    this.signal(key, null);
+    this.#signal(key, null);
     this.notify("evicted", key, "e");
     this.engine.effects.addRemoval(this.index, key);
   }
@@ -516,47 +610,17 @@ export class Db {
     this.engine.snapshot!.before(this.keyspace, key, hashWord(key));
   }
 
-  // ---------------------------------------------------------------------------------------------- expiry
-
-  /** When a key expires, in ms; undefined when it does not or does not exist. */
-  deadline(key: string): number | undefined {
-    if (this.expires.size === 0 || this.#find(key) === undefined) return undefined;
-    return this.expires.get(key);
-  }
-
-  /** Sets a key's deadline, unannounced: callers that stand for a command announce it with `changed`. */
-  expireAt(key: string, ms: number): void {
-    const { engine } = this;
-    if (engine.snapshot !== null) this.#keep(key);
-    if (engine.replication.isWritableReplica && !engine.current?.isPrimary) {
-      engine.replication.ownDeadlines.remember(this, key);
-    }
-    this.expires.set(key, ms);
-  }
-
-  /** Takes a key's deadline away; false if it had none. */
-  persist(key: string): boolean {
-    if (this.expires.size === 0 || this.#find(key) === undefined) return false;
-    if (this.engine.snapshot !== null) this.#keep(key);
-    return this.expires.delete(key);
-  }
-
   // ---------------------------------------------------------------------------------------------- announcing
-
-  /** Announces a change to a key that was made by other means than edit and put (its deadline, its place). */
-  changed(key: string, event: string, eventClass: EventClass = GENERIC_EVENT): void {
-    this.#announce(key, eventClass, event, 1);
-  }
 
   #announce(key: string, eventClass: EventClass, event: string | undefined, changes: number): void {
     const { engine } = this;
     engine.effects.dirty += changes;
-    this.signal(key);
+    this.#signal(key);
     if (event !== undefined) this.notify(event, key, eventClass);
   }
 
   /** Tells watchers and caches that a key is not what it was. */
-  signal(key: string, by: Client | null = this.engine.current): void {
+  #signal(key: string, by: Client | null = this.engine.current): void {
     if (this.watchers.size > 0) this.#touchWatchers(key);
     if (this.engine.tracking.active) this.engine.tracking.keyChanged(key, by);
   }
@@ -567,6 +631,11 @@ export class Db {
    */
   #wake(key: string, type: TypeName): void {
     if (type === "list" || type === "zset" || type === "stream") this.engine.blocking.keyChanged(this, key, type);
+  }
+
+  /** Has those who wait in a group of a stream look at it again: the group is gone, though the stream is what it was. */
+  wakeGroups(key: string): void {
+    this.#wake(key, "stream");
   }
 
   /** A value is about to go: readers of a group must hear of it if it is a stream. */
@@ -604,7 +673,7 @@ export class Db {
     }
   }
 
-  /** Publishes a key-space event and nothing else. */
+  /** Publishes a key-space event and nothing else: for what comes along with a change. */
   notify(event: string, key: string, eventClass: EventClass = GENERIC_EVENT): void {
     if (this.#notifications.flags !== 0) this.#notifications.send(this.index, eventClass, event, key);
   }

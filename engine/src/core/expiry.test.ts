@@ -11,8 +11,7 @@ function open(count: number, deadline: (i: number) => number, config: Record<str
   engine = new Engine({ clock, config });
   const db = engine.databases[0]!;
   for (let i = 0; i < count; i++) {
-    db.put(`key:${i}`, "value");
-    db.expireAt(`key:${i}`, clock.now() + deadline(i));
+    db.put(`key:${i}`, "value", { deadline: clock.now() + deadline(i) });
   }
   return { clock, db };
 }
@@ -67,8 +66,7 @@ test("switched off, keys stay until they are asked for", () => {
 test("every database has its turn", () => {
   const { clock } = open(0, () => 0);
   for (const db of engine.databases) {
-    db.put("k", "v");
-    db.expireAt("k", clock.now() + 5);
+    db.put("k", "v", { deadline: clock.now() + 5 });
   }
   clock.advance(5);
   engine.tick();

@@ -80,12 +80,9 @@ function restore(client: Client, args: Args): Reply {
     if (db.delete(name)) client.propagate.asDel(name);
     return OK;
   }
-  if (options.replace) db.take(name);
-  db.put(name, value, { event: "restore", eventClass: GENERIC_EVENT });
-  if (deadline !== undefined) db.expireAt(name, deadline);
   // The access time or frequency that it had where it came from, if the policy knows such a thing.
   const stamp = engine.stamps.of(options.idleSeconds, options.frequency);
-  if (stamp !== undefined) db.setStamp(name, stamp);
+  db.put(name, value, { event: "restore", eventClass: GENERIC_EVENT, deadline, stamp, anew: options.replace });
   if (deadline !== undefined && !options.absolute) client.propagate.asRestoreUntil(args.argv, deadline);
   return OK;
 }

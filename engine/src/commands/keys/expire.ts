@@ -43,15 +43,7 @@ function expire(form: TimeForm, command: string): (client: Client, args: Args) =
     const conditions = readConditions(args.rest());
     const deadline = deadlineOf(time, form, engine.now, command);
     if (!db.exists(name) || !allowed(conditions, db.deadline(name), deadline)) return 0;
-    // A file may end with what removes the key later; until then it is there.
-    if (deadline <= engine.now && !engine.loading) {
-      db.delete(name);
-      client.propagate.asDel(name);
-    } else {
-      db.expireAt(name, deadline);
-      db.changed(name, "expire");
-      client.propagate.asPexpireat(name, deadline);
-    }
+    db.setDeadline(name, deadline);
     return 1;
   };
 }
@@ -139,11 +131,6 @@ export const expireCommands: Row[] = [
     summary: "Takes a key's time to live away.",
     syntax: "key",
     complexity: "O(1)",
-    run({ db }, args) {
-      const name = args.next();
-      if (!db.persist(name)) return 0;
-      db.changed(name, "persist");
-      return 1;
-    },
+    run: ({ db }, args) => (db.persist(args.next()) ? 1 : 0),
   },
 ];

@@ -4,6 +4,7 @@ import type { Client } from "../../core/client.ts";
 import { type Db, isCollection, typeOf } from "../../core/db.ts";
 import { BAD_DB_INDEX, INT_OUT_OF_RANGE, NO_SUCH_KEY, SAME_OBJECT, SYNTAX } from "../../core/errors.ts";
 import { countLazyFree } from "../../core/lazy-free.ts";
+import { GENERIC_EVENT } from "../../core/notify.ts";
 import { OK, type Reply, Status } from "../../core/reply.ts";
 import { hideCursor } from "../../core/scan-cursor.ts";
 import { compileGlob } from "../../lib/glob.ts";
@@ -50,25 +51,13 @@ function unlink({ db, engine }: Client, args: Args): number {
   });
 }
 
-/** Puts a key's value and deadline under another name, in this database or another. */
-function carry(from: Db, name: string, to: Db, target: string): void {
-  const { value, deadline } = from.take(name)!;
-  to.put(target, value, { changes: 0 });
-  if (deadline !== undefined) to.expireAt(target, deadline);
-}
-
 function rename({ db }: Client, args: Args, onlyNew: boolean): boolean {
   const name = args.next();
   const target = args.next();
   if (!db.exists(name)) throw NO_SUCH_KEY;
   if (name === target) return !onlyNew;
-  if (db.exists(target)) {
-    if (onlyNew) return false;
-    db.take(target);
-  }
-  carry(db, name, db, target);
-  db.notify("rename_from", name);
-  db.changed(target, "rename_to");
+  if (onlyNew && db.exists(target)) return false;
+  db.move(name, db, target, "rename");
   return true;
 }
 
@@ -78,9 +67,7 @@ function move(client: Client, args: Args): Reply {
   const { db } = client;
   if (db === target) throw SAME_OBJECT;
   if (!db.exists(name) || target.exists(name)) return 0;
-  carry(db, name, target, name);
-  db.notify("move_from", name);
-  target.changed(name, "move_to");
+  db.move(name, target, name, "move");
   return 1;
 }
 
@@ -100,13 +87,8 @@ function copy(client: Client, args: Args): Reply {
   const value = db.read(name);
   if (value === undefined) return 0;
   const deadline = db.deadline(name);
-  if (into.exists(target)) {
-    if (!replace) return 0;
-    into.take(target);
-  }
-  into.put(target, cloneValue(value), { changes: 0 });
-  if (deadline !== undefined) into.expireAt(target, deadline);
-  into.changed(target, "copy_to");
+  if (!replace && into.exists(target)) return 0;
+  into.put(target, cloneValue(value), { event: "copy_to", eventClass: GENERIC_EVENT, deadline, anew: true });
   return 1;
 }
 

@@ -79,15 +79,11 @@ function trim({ db }: Client, args: Args): Reply {
   const name = args.next();
   const first = args.int();
   const last = args.int();
-  const removed = db.amend(name, ListValue, "ltrim", (list) => {
+  db.amendAnyway(name, ListValue, "ltrim", (list) => {
     const { size } = list;
     list.trim(startOf(first, size), stopOf(last, size));
     return size - list.size;
   });
-  if (removed === 0 && db.exists(name)) {
-    db.signal(name);
-    db.notify("ltrim", name, "l");
-  }
   return OK;
 }
 

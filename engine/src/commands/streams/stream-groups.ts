@@ -85,11 +85,10 @@ function create(client: Client, args: Args): Reply {
     return OK;
   }
   if (stream.groups.has(groupName)) throw BUSYGROUP;
-  db.tend(name, StreamValue, () => {
+  db.tend(name, StreamValue, "xgroup-create", () => {
     stream.addGroup(groupName, id, entriesRead);
     return 1;
   });
-  db.notify("xgroup-create", name, "t");
   return OK;
 }
 
@@ -100,12 +99,11 @@ function setId(client: Client, args: Args): Reply {
   const { stream, group } = findGroup(client, name, groupName);
   if (args.argv.length !== 5 && args.argv.length !== 7) throw subcommandSyntax(args.argv[1]!, "XGROUP");
   const id = word === "$" ? stream.lastId : readIdOrEdge(word);
-  db.tend(name, StreamValue, () => {
+  db.tend(name, StreamValue, "xgroup-setid", () => {
     group.lastId = id;
     group.entriesRead = entriesRead;
     return 1;
   });
-  db.notify("xgroup-setid", name, "t");
   return OK;
 }
 
@@ -114,11 +112,10 @@ function destroy(client: Client, args: Args): Reply {
   const name = args.next();
   const groupName = args.next();
   const stream = findStream(client, name);
-  if (db.tend(name, StreamValue, () => Number(stream.removeGroup(groupName))) === 0) return 0;
-  db.notify("xgroup-destroy", name, "t");
-  // Whoever waits in the group must hear that it is gone, though the stream is what it was.
+  const removed = db.tend(name, StreamValue, "xgroup-destroy", () => Number(stream.removeGroup(groupName)));
+  if (removed === 0) return 0;
   stream.arrive();
-  client.engine.blocking.keyChanged(db, name, "stream");
+  db.wakeGroups(name);
   return 1;
 }
 
@@ -127,11 +124,10 @@ function createConsumer(client: Client, args: Args): Reply {
   const [name, groupName, consumer] = args.take(3) as [string, string, string];
   const { group } = findGroup(client, name, groupName);
   if (group.consumers.has(consumer)) return 0;
-  db.tend(name, StreamValue, () => {
+  db.tend(name, StreamValue, "xgroup-createconsumer", () => {
     group.addConsumer(consumer, engine.clock.now());
     return 1;
   });
-  db.notify("xgroup-createconsumer", name, "t");
   return 1;
 }
 
@@ -140,12 +136,11 @@ function deleteConsumer(client: Client, args: Args): Reply {
   const [name, groupName, consumer] = args.take(3) as [string, string, string];
   const { group } = findGroup(client, name, groupName);
   let pending = 0;
-  const removed = db.tend(name, StreamValue, () => {
+  db.tend(name, StreamValue, "xgroup-delconsumer", () => {
     const dropped = group.removeConsumer(consumer);
     pending = dropped ?? 0;
     return dropped === undefined ? 0 : 1;
   });
-  if (removed > 0) db.notify("xgroup-delconsumer", name, "t");
   return pending;
 }
 

@@ -44,7 +44,7 @@ function xack({ db }: Client, args: Args): Reply {
   const group = db.get(name, StreamValue)?.groups.get(groupName);
   if (group === undefined) return 0;
   const ids = args.rest().map(readId);
-  return db.tend(name, StreamValue, () => {
+  return db.tend(name, StreamValue, undefined, () => {
     let acknowledged = 0;
     for (const id of ids) if (group.acknowledge(id)) acknowledged++;
     return acknowledged;
@@ -213,7 +213,7 @@ function xclaim(client: Client, args: Args): Reply {
   const now = engine.clock.now();
   const { force, justId, lastId, retryCount, timeMs = now } = readClaimOptions(args, now);
   const claim = new Claim(client, name, stream!, group, consumer, justId);
-  db.tend(name, StreamValue, () => {
+  db.tend(name, StreamValue, undefined, () => {
     const moved = lastId > group.lastId;
     if (moved) group.lastId = lastId;
     for (const id of ids) claimOne(claim, id, minIdle, timeMs, retryCount, force);
@@ -280,7 +280,7 @@ function xautoclaim(client: Client, args: Args): Reply {
   const claim = new Claim(client, name, stream!, group, consumer, justId);
   const deleted: Reply[] = [];
   let next = group.pending.atOrAfter(start);
-  db.tend(name, StreamValue, () => {
+  db.tend(name, StreamValue, undefined, () => {
     let left = count;
     for (let attempts = count * ATTEMPTS; attempts > 0 && left > 0 && next !== undefined; attempts--) {
       const delivery = next;

@@ -250,7 +250,7 @@ function readForGroup(
   effects: GroupEffects,
 ): Reply[] | undefined {
   let entries: Reply[] | undefined;
-  client.db.tend(name, StreamValue, (stream) => {
+  client.db.tend(name, StreamValue, undefined, (stream) => {
     const group = stream.groups.get(options.group!)!;
     if (id === NEW && (stream.size === 0 || stream.lastLivingId <= group.lastId)) return 0;
     const { consumer, changes } = readingConsumer(client, name, group, options, effects);
@@ -298,7 +298,7 @@ function serveGroup(client: Client, name: string, options: ReadOptions, known: n
   if (stream.lastId <= group.lastId) return undefined;
   const effects = new GroupEffects(client);
   let entries: Reply[] = [];
-  client.db.tend(name, StreamValue, () => {
+  client.db.tend(name, StreamValue, undefined, () => {
     const { consumer, changes } = readingConsumer(client, name, group, options, effects);
     const count = options.count || COUNT_AFTER_WAIT;
     entries = deliverNew({ client, name, stream, group, consumer, count, noAck: options.noAck, effects });

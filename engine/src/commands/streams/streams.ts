@@ -197,13 +197,12 @@ function xsetid(client: Client, args: Args): Reply {
     if (id < stream.lastLivingId) throw XSETID_BELOW_TOP;
     if (added !== undefined && added < stream.size) throw XSETID_FEW_ADDED;
   }
-  db.tend(name, StreamValue, () => {
+  db.tend(name, StreamValue, "xsetid", () => {
     stream.lastId = id;
     if (added !== undefined) stream.entriesAdded = added;
     if (maxDeleted !== MIN_ID) stream.maxDeletedId = maxDeleted;
     return 1;
   });
-  db.notify("xsetid", name, "t");
   return OK;
 }
 

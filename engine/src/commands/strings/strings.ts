@@ -76,15 +76,6 @@ function readOptions(args: Args, isSet: boolean): SetOptions {
   return options;
 }
 
-/** Stores a whole string with a deadline, as SET … PXAT. */
-function putWithDeadline(client: Client, name: string, word: string, deadline: number): void {
-  const { db } = client;
-  db.putString(name, encodeString(word), "set", false);
-  db.expireAt(name, deadline);
-  db.notify("expire", name);
-  client.propagate.asSetUntil(name, word, deadline);
-}
-
 function set(client: Client, args: Args): Reply {
   const { db } = client;
   const name = args.next();
@@ -100,7 +91,7 @@ function set(client: Client, args: Args): Reply {
   const exists = (options.onlyNew || options.onlyOld) && db.exists(name);
   if ((options.onlyNew && exists) || (options.onlyOld && !exists)) return old;
   if (deadline === undefined) db.putString(name, encodeString(word), "set", options.keepTtl);
-  else putWithDeadline(client, name, word, deadline);
+  else db.putStringUntil(name, encodeString(word), deadline);
   return options.get ? old : OK;
 }
 
@@ -108,7 +99,7 @@ function setex(form: TimeForm, command: string): (client: Client, args: Args) =>
   return (client, args) => {
     const name = args.next();
     const deadline = positiveDeadlineOf(args.next(), form, client.engine.now, command);
-    putWithDeadline(client, name, args.next(), deadline);
+    client.db.putStringUntil(name, encodeString(args.next()), deadline);
     return OK;
   };
 }
@@ -120,19 +111,8 @@ function getex(client: Client, args: Args): Reply {
   const text = readText(db, name);
   if (text === null) return null;
   if (time !== null) {
-    const deadline = positiveDeadlineOf(time.word, time.form, client.engine.now, "getex");
-    if (deadline <= client.engine.now) {
-      db.delete(name);
-      client.propagate.asDel(name);
-    } else {
-      db.expireAt(name, deadline);
-      db.changed(name, "expire");
-      client.propagate.asPexpireat(name, deadline);
-    }
-  } else if (persist && db.persist(name)) {
-    db.changed(name, "persist");
-    client.propagate.asPersist(name);
-  }
+    db.setDeadline(name, positiveDeadlineOf(time.word, time.form, client.engine.now, "getex"));
+  } else if (persist) db.persist(name);
   return text;
 }
 

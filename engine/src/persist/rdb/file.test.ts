@@ -32,9 +32,8 @@ function filled(keys = 10_000): Engine {
   const source = engine();
   const [first, second] = source.databases;
   for (let i = 0; i < keys; i++) first!.put(`key ${i}`, i % 2 === 0 ? i : `value ${i}`);
-  for (const name of ["gone", "stays"]) second!.put(name, "v");
-  second!.expireAt("gone", source.now - 1);
-  second!.expireAt("stays", source.now + 1000);
+  second!.put("gone", "v", { deadline: source.now - 1 });
+  second!.put("stays", "v", { deadline: source.now + 1000 });
   return source;
 }
 

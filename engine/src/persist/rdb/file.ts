@@ -300,13 +300,10 @@ export class RdbLoader implements RdbHandler {
   /** Puts the keys that came first of those that wait into their database. */
   #settle(): void {
     const { db, offset, keys, values, deadlines, stamps } = this.#batches.shift()!;
+    const { replaceKeys = false } = this.#options;
     for (let i = 0; i < keys.length; i++) {
-      if (db.load(keys[i]!, values[i]!, deadlines[i], stamps[i])) continue;
-      if (!this.#options.replaceKeys) {
-        throw new RdbError("corrupt", `the key ${quoteWord(keys[i]!)} occurs twice in database ${db.index}`, offset);
-      }
-      db.take(keys[i]!);
-      db.load(keys[i]!, values[i]!, deadlines[i], stamps[i]);
+      if (db.load(keys[i]!, values[i]!, deadlines[i], stamps[i], replaceKeys)) continue;
+      throw new RdbError("corrupt", `the key ${quoteWord(keys[i]!)} occurs twice in database ${db.index}`, offset);
     }
   }
 

@@ -13,15 +13,8 @@
  */
 
 import { Bytes, bytesOf, sizeOfString, textOf } from "../types/bytes.ts";
-import {
-  type Collection,
-  type CollectionClass,
-  type Limits,
-  type StringValue,
-  stringBytes,
-  type TypeName,
-  type Value,
-} from "../types/value.ts";
+import { isCollection, keyBytes, sizeOf, typeOf } from "../types/kind.ts";
+import type { Collection, CollectionClass, Limits, StringValue, TypeName, Value } from "../types/value.ts";
 import type { AccessStamps } from "./access-stamps.ts";
 import type { Client } from "./client.ts";
 import { Dict } from "./dict.ts";
@@ -31,26 +24,6 @@ import type { Table } from "./hash-table.ts";
 import { countLazyFree } from "./lazy-free.ts";
 import { type EventClass, GENERIC_EVENT, type Notifications, STRING_EVENT, TYPE_EVENT } from "./notify.ts";
 import { hashWord, rememberedHash } from "./word-hash.ts";
-
-/** What a key costs beside its value: its string, its place in the table. */
-const keyBytes = (key: string) => stringBytes(key.length) + 32;
-
-export function isCollection(value: Value): value is Exclude<Value, StringValue> {
-  return typeof value === "object" && !(value instanceof Bytes);
-}
-
-export function typeOf(value: Value): TypeName {
-  return isCollection(value) ? value.type : "string";
-}
-
-export function sizeOf(value: Value): number {
-  return isCollection(value) ? value.sizeBytes : sizeOfString(value);
-}
-
-/** What a key takes together with its value. */
-export function sizeOfKey(key: string, value: Value): number {
-  return keyBytes(key) + sizeOf(value);
-}
 
 /** Whoever wants to know whether a key has changed since: WATCH, and MIGRATE for the keys that are on their way. */
 export interface Watcher {
@@ -548,7 +521,7 @@ export class Db {
 
   #expire(key: string): void {
     const value = this.#remove(key);
-    if (this.engine.config.values["lazyfree-lazy-expire"]) countLazyFree(this.engine, value);
+    if (this.engine.config.values["lazyfree-lazy-expire"]) countLazyFree(this.engine.stats, value);
     this.engine.stats.expiredKeys++;
     this.#signal(key, null);
     this.notify("expired", key, "x");
@@ -558,7 +531,7 @@ export class Db {
   /** Removes a key because memory is short. */
   evict(key: string): void {
     const value = this.#remove(key);
-    if (this.engine.config.values["lazyfree-lazy-eviction"]) countLazyFree(this.engine, value);
+    if (this.engine.config.values["lazyfree-lazy-eviction"]) countLazyFree(this.engine.stats, value);
     this.engine.stats.evictedKeys++;
     this.#signal(key, null);
     this.notify("evicted", key, "e");

@@ -5,11 +5,11 @@
 
 import type { Command } from "../table/command-table.ts";
 import { hasKeys, keysOf } from "../table/key-extraction.ts";
+import { isCollection, sizeOf } from "../types/kind.ts";
 import { ListValue } from "../types/list/index.ts";
 import { StreamValue } from "../types/stream/index.ts";
 import type { Value } from "../types/value.ts";
 import type { Client } from "./client.ts";
-import { isCollection, sizeOf } from "./db.ts";
 
 /** A place in an array, and what surrounds a word in a reply. */
 const WORD_BYTES = 40;

@@ -3,10 +3,10 @@
  * nothing is ever pending; what would have been put off is counted, because INFO tells it (`lazyfreed_objects`).
  */
 
+import type { Stats } from "../observe/stats.ts";
+import { isCollection } from "../types/kind.ts";
 import { StreamValue } from "../types/stream/index.ts";
 import type { Value } from "../types/value.ts";
-import { isCollection } from "./db.ts";
-import type { Engine } from "./engine.ts";
 
 /** Redis frees what has no more parts than this on the spot. */
 const FEW_PARTS = 64;
@@ -29,6 +29,6 @@ function partsOf(value: Value): number {
 }
 
 /** A value goes whose memory is reclaimed in the background. */
-export function countLazyFree({ stats }: Engine, value: Value | undefined): void {
+export function countLazyFree(stats: Stats, value: Value | undefined): void {
   if (value !== undefined && partsOf(value) > FEW_PARTS) stats.lazyFreed++;
 }

@@ -7,9 +7,9 @@
  */
 import { createHash } from "node:crypto";
 import type { Db } from "../core/db.ts";
-import { isCollection } from "../core/db.ts";
 import { formatG } from "../lib/numbers.ts";
 import { textOf } from "../types/bytes.ts";
+import { isCollection } from "../types/kind.ts";
 import type { StreamValue } from "../types/stream/index.ts";
 import type { TypeName, Value } from "../types/value.ts";
 

@@ -1,7 +1,7 @@
 /** Keys as such: whatever they hold. Times to live are in expire.ts, OBJECT in object.ts, SORT in sort.ts. */
 
 import type { Client } from "../../core/client.ts";
-import { type Db, isCollection, typeOf } from "../../core/db.ts";
+import type { Db } from "../../core/db.ts";
 import { BAD_DB_INDEX, INT_OUT_OF_RANGE, NO_SUCH_KEY, SAME_OBJECT, SYNTAX } from "../../core/errors.ts";
 import { countLazyFree } from "../../core/lazy-free.ts";
 import { GENERIC_EVENT } from "../../core/notify.ts";
@@ -12,6 +12,7 @@ import type { Args } from "../../table/args.ts";
 import { group, key, keysFrom } from "../../table/command.ts";
 import { everyKey, whole } from "../../table/shares.ts";
 import { Bytes } from "../../types/bytes.ts";
+import { isCollection, typeOf } from "../../types/kind.ts";
 import type { Value } from "../../types/value.ts";
 import { scanCursor, scanOptions } from "../shared/scan-options.ts";
 import { dumpCommands } from "./dump.ts";
@@ -46,7 +47,7 @@ function countKeys(args: Args, test: (name: string) => boolean): number {
 
 function unlink({ db, engine }: Client, args: Args): number {
   return countKeys(args, (name) => {
-    countLazyFree(engine, db.peek(name));
+    countLazyFree(engine.stats, db.peek(name));
     return db.delete(name);
   });
 }

@@ -1,12 +1,12 @@
 /** OBJECT: how a key is kept. */
 
 import type { Client } from "../../core/client.ts";
-import { isCollection } from "../../core/db.ts";
 import { FREQUENCY_NOT_TRACKED, IDLE_TIME_NOT_TRACKED } from "../../core/errors.ts";
 import { type Reply, Status } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import { type KeySpec, key, type Row } from "../../table/command.ts";
 import { encodingOf } from "../../types/bytes.ts";
+import { isCollection } from "../../types/kind.ts";
 import type { Value } from "../../types/value.ts";
 
 const SUBJECT: KeySpec[] = [key(["RO"], 2)];

@@ -8,7 +8,7 @@
  */
 
 import type { Client } from "../../core/client.ts";
-import { type Db, isCollection } from "../../core/db.ts";
+import type { Db } from "../../core/db.ts";
 import { SORT_NOT_NUMERIC, SYNTAX, WRONGTYPE } from "../../core/errors.ts";
 import type { Reply } from "../../core/reply.ts";
 import { parseFloat64, parseFloatLoosely } from "../../lib/numbers.ts";
@@ -17,6 +17,7 @@ import { group, type KeySpec, key } from "../../table/command.ts";
 import { whole } from "../../table/shares.ts";
 import { textOf } from "../../types/bytes.ts";
 import { HashValue } from "../../types/hash/index.ts";
+import { isCollection } from "../../types/kind.ts";
 import { ListValue } from "../../types/list/index.ts";
 import { own } from "../../types/packed.ts";
 import { SetValue } from "../../types/set/index.ts";

@@ -2,7 +2,6 @@
 
 import { parseMemory } from "../../config/kinds.ts";
 import type { Client } from "../../core/client.ts";
-import { isCollection } from "../../core/db.ts";
 import {
   BAD_PACKED_THRESHOLD,
   BAD_PROTOCOL_TYPE,
@@ -40,6 +39,7 @@ import { reloadAof, reloadRdb } from "../../persist/reload.ts";
 import type { Args } from "../../table/args.ts";
 import type { Row } from "../../table/command.ts";
 import { encodingOf, lengthOf } from "../../types/bytes.ts";
+import { isCollection } from "../../types/kind.ts";
 import type { Value } from "../../types/value.ts";
 import { helpReply } from "../shared/help.ts";
 import { isAllowed } from "../shared/permission.ts";

@@ -1,7 +1,6 @@
 /** MEMORY: what keys take and where memory goes. The figures are the engine's own accounts, not an allocator's. */
 
 import type { Client } from "../../core/client.ts";
-import { sizeOfKey } from "../../core/db.ts";
 import { SYNTAX } from "../../core/errors.ts";
 import { BASE_BYTES } from "../../core/eviction.ts";
 import { collectGarbage } from "../../core/garbage.ts";
@@ -9,6 +8,7 @@ import { Double, MapReply, OK, type Reply, Verbatim } from "../../core/reply.ts"
 import { memoryFigures } from "../../observe/info.ts";
 import { replicationBytes } from "../../replication/info.ts";
 import { key, type Row } from "../../table/command.ts";
+import { sizeOfKey } from "../../types/kind.ts";
 import { helpRow } from "../shared/help.ts";
 
 const SPECIAL = ["nondeterministic_output", "request_policy:all_shards", "response_policy:special"];

@@ -2,7 +2,6 @@
 
 import type { Client } from "../../core/client.ts";
 import type { Db } from "../../core/db.ts";
-import { isCollection } from "../../core/db.ts";
 import {
   DECR_OVERFLOW,
   INCR_NAN,
@@ -20,6 +19,7 @@ import { INT64_MAX, INT64_MIN, narrow, parseInt64 } from "../../lib/numbers.ts";
 import { type Args, sameToken } from "../../table/args.ts";
 import { group, type KeySpec, key, keysFrom, READ_KEY } from "../../table/command.ts";
 import { encodeString, lengthOf, textOf } from "../../types/bytes.ts";
+import { isCollection } from "../../types/kind.ts";
 import { positiveDeadlineOf, TIME_OPTIONS, type TimeForm } from "../keys/expire-time.ts";
 import { lcs } from "./lcs.ts";
 

@@ -6,11 +6,12 @@
  */
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { type Db, sizeOfKey } from "../../core/db.ts";
+import type { Db } from "../../core/db.ts";
 import type { Engine } from "../../core/engine.ts";
 import { stall } from "../../core/stall.ts";
 import { REDIS_VERSION } from "../../core/version.ts";
 import { quoteWord } from "../../lib/quote.ts";
+import { sizeOfKey } from "../../types/kind.ts";
 import type { Value } from "../../types/value.ts";
 import { KeyDelay } from "../key-delay.ts";
 import { RdbError } from "./errors.ts";

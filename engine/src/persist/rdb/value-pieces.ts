@@ -3,9 +3,10 @@
  * of value-writer.ts. What is written must not change meanwhile: it is a frozen copy (`freezeValue`), which costs next to
  * nothing to make.
  */
-import { isCollection } from "../../core/db.ts";
+
 import { Bytes } from "../../types/bytes.ts";
 import type { HashValue } from "../../types/hash/index.ts";
+import { isCollection } from "../../types/kind.ts";
 import type { SetValue } from "../../types/set/index.ts";
 import type { StringValue, Value } from "../../types/value.ts";
 import type { ZsetValue } from "../../types/zset/index.ts";

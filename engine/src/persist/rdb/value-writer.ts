@@ -2,10 +2,11 @@
  * Writes the value of a key as Redis 7.0 does: of the several forms that each type has, the one that goes with the encoding
  * that OBJECT ENCODING reports. Where the order of elements is determined, the bytes are Redis's own.
  */
-import { isCollection } from "../../core/db.ts";
+
 import { formatDouble } from "../../lib/numbers.ts";
 import { Bytes } from "../../types/bytes.ts";
 import type { HashValue } from "../../types/hash/index.ts";
+import { isCollection } from "../../types/kind.ts";
 import type { SetValue } from "../../types/set/index.ts";
 import type { StringValue, Value } from "../../types/value.ts";
 import type { ZsetValue } from "../../types/zset/index.ts";

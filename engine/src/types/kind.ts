@@ -1,0 +1,24 @@
+/** What can be asked of any value, whatever its type. */
+
+import { Bytes, sizeOfString } from "./bytes.ts";
+import { type StringValue, stringBytes, type TypeName, type Value } from "./value.ts";
+
+/** What a key costs beside its value: its string, its place in the table. */
+export const keyBytes = (key: string) => stringBytes(key.length) + 32;
+
+export function isCollection(value: Value): value is Exclude<Value, StringValue> {
+  return typeof value === "object" && !(value instanceof Bytes);
+}
+
+export function typeOf(value: Value): TypeName {
+  return isCollection(value) ? value.type : "string";
+}
+
+export function sizeOf(value: Value): number {
+  return isCollection(value) ? value.sizeBytes : sizeOfString(value);
+}
+
+/** What a key takes together with its value. */
+export function sizeOfKey(key: string, value: Value): number {
+  return keyBytes(key) + sizeOf(value);
+}

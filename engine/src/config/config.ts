@@ -4,11 +4,10 @@
  * The rows are in config/directives.ts; hot paths read `values` or copies that config/effects.ts keeps.
  */
 
-import type { Engine } from "../core/engine.ts";
 import { globMatch } from "../lib/glob.ts";
 import { DEFAULT_LIMITS, type Limits } from "../types/value.ts";
 import { type ConfigValues, DIRECTIVES, type DirectiveName, NAMES } from "./directives.ts";
-import { copyLimits, EFFECTS } from "./effects.ts";
+import { type Configured, copyLimits, EFFECTS } from "./effects.ts";
 import { parseInForce } from "./in-force.ts";
 import { BadValue, type Directive } from "./kinds.ts";
 
@@ -38,6 +37,12 @@ export interface Change {
   readonly values: ConfigValues;
 }
 
+/** What a configuration needs of the store that it is attached to. */
+export interface ConfigHost extends Configured {
+  readonly loading: boolean;
+  readonly replication: { readonly asyncLoading: boolean };
+}
+
 const rowOf = (name: DirectiveName) => DIRECTIVES[name] as Directive<unknown>;
 
 /** The words of one CONFIG SET argument or one value in an embedder's options. */
@@ -48,7 +53,7 @@ export class Config {
   readonly limits: Limits = { ...DEFAULT_LIMITS };
   /** The file that CONFIG REWRITE writes and INFO shows; empty where there is none. */
   file = "";
-  #engine: Engine | null = null;
+  #host: ConfigHost | null = null;
   readonly #listeners = new Map<DirectiveName, Set<() => void>>();
 
   constructor(given: Readonly<Record<string, string>> = {}) {
@@ -76,10 +81,10 @@ export class Config {
   }
 
   /** Lets the values act on an engine, now and whenever they change. */
-  attach(engine: Engine): void {
-    this.#engine = engine;
+  attach(host: ConfigHost): void {
+    this.#host = host;
     try {
-      for (const effect of new Set(Object.values(EFFECTS))) effect(engine, this.values);
+      for (const effect of new Set(Object.values(EFFECTS))) effect(host, this.values);
     } catch (error) {
       throw error instanceof BadValue ? new ConfigError(error.text) : error;
     }
@@ -119,7 +124,7 @@ export class Config {
 
   /** Whether data is being loaded, from files or from a primary beside the old. */
   get #isLoading(): boolean {
-    return this.#engine !== null && (this.#engine.loading || this.#engine.replication.asyncLoading);
+    return this.#host !== null && (this.#host.loading || this.#host.replication.asyncLoading);
   }
 
   /** What CONFIG SET with these names and values would change. `privileged` is asked before a protected one is. */
@@ -199,6 +204,6 @@ export class Config {
   }
 
   #act(name: DirectiveName): void {
-    if (this.#engine !== null) EFFECTS[name]?.(this.#engine, this.values);
+    if (this.#host !== null) EFFECTS[name]?.(this.#host, this.values);
   }
 }

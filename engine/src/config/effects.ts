@@ -2,12 +2,23 @@
  * What a directive changes in a running engine. Directives that are read where they matter (`config.values`) need nothing
  * here; these are the ones that others keep a copy of for speed, or that act at once.
  */
-import type { Engine } from "../core/engine.ts";
 import type { Limits } from "../types/value.ts";
 import type { ConfigValues, DirectiveName } from "./directives.ts";
 import { BadValue } from "./kinds.ts";
 
-type Effect = (engine: Engine, values: ConfigValues) => void;
+/** What directives act on. */
+export interface Configured {
+  readonly limits: Limits;
+  readonly eviction: { configure(): void };
+  readonly clientMemory: { configure(): void };
+  readonly slowLog: { threshold: number; trim(): void };
+  readonly latency: { threshold: number; tracking: boolean };
+  readonly notifications: { flags: number };
+  readonly clients: ReadonlyMap<number, { authenticated: boolean }>;
+  passwordRequired: boolean;
+}
+
+type Effect = (engine: Configured, values: ConfigValues) => void;
 
 /** The table's numbers as the types want them. */
 export function copyLimits(values: ConfigValues, limits: Limits): void {

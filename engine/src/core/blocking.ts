@@ -8,9 +8,10 @@
  *
  * `serve` decides by itself whether the key suits it: wrong type, empty, gone. So the door need not know what is waited for.
  */
+import type { Stats } from "../observe/stats.ts";
 import type { Client } from "./client.ts";
+import type { Clock } from "./clock.ts";
 import type { Db } from "./db.ts";
-import type { Engine } from "./engine.ts";
 import { internalError, ReplyError } from "./errors.ts";
 import { BLOCKED, type Reply } from "./reply.ts";
 
@@ -40,22 +41,39 @@ const PARKED: BlockRequest = {
   stays: true,
 };
 
+/** What waiting needs of the store around it. */
+export interface BlockingHost {
+  readonly clock: Clock;
+  readonly stats: Stats;
+  renewClock(): void;
+  removeClient(client: Client): void;
+  /** Runs part of a command on behalf of a client that was blocked in it. */
+  runFor<T>(client: Client, run: () => T): T;
+  /** What serving a client causes for itself comes behind its reply. */
+  serving(client: Client, serve: () => void): void;
+  /** A call that has waited is over. */
+  waited(client: Client): void;
+  onError(error: unknown, command: string): void;
+}
+
 interface Waiter {
   readonly db: Db;
   readonly deadline: number;
 }
 
 export class Blocking {
-  readonly #engine: Engine;
+  readonly #host: BlockingHost;
   readonly #waiters = new Map<Client, Waiter>();
+  /** Who waits for a key, first come first; the databases know which keys these are. */
+  readonly #waiting = new Map<Db, Map<string, Set<Client>>>();
   #ready: { db: Db; key: string }[] = [];
   /** How many wait for each type: a key of a type that nobody waits for wakes nobody. */
   readonly #count: Record<AwaitedType, number> = { list: 0, zset: 0, stream: 0, replicas: 0 };
   #timer: NodeJS.Timeout | null = null;
   #timerAt = Number.POSITIVE_INFINITY;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(host: BlockingHost) {
+    this.#host = host;
   }
 
   /** How many clients wait. */
@@ -67,16 +85,26 @@ export class Blocking {
     const { db } = client;
     client.blocked = request;
     const deadline =
-      request.timeoutMs === 0 ? Number.POSITIVE_INFINITY : this.#engine.clock.monotonic() + request.timeoutMs;
+      request.timeoutMs === 0 ? Number.POSITIVE_INFINITY : this.#host.clock.monotonic() + request.timeoutMs;
     this.#waiters.set(client, { db, deadline });
     this.#count[request.type]++;
-    for (const key of request.keys) {
-      const clients = db.waiting.get(key);
-      if (clients === undefined) db.waiting.set(key, new Set([client]));
-      else clients.add(client);
-    }
+    for (const key of request.keys) this.#await(db, key, client);
     this.#arm(deadline);
     return BLOCKED;
+  }
+
+  #await(db: Db, key: string, client: Client): void {
+    let waiting = this.#waiting.get(db);
+    if (waiting === undefined) {
+      waiting = new Map();
+      this.#waiting.set(db, waiting);
+    }
+    const clients = waiting.get(key);
+    if (clients !== undefined) clients.add(client);
+    else {
+      waiting.set(key, new Set([client]));
+      db.awaited.add(key);
+    }
   }
 
   /** Parks a client until somebody releases it. */
@@ -88,12 +116,12 @@ export class Blocking {
 
   /** From the door: a key of this type has come, gone or grown. */
   keyChanged(db: Db, key: string, type: AwaitedType): void {
-    if (this.#count[type] > 0 && db.waiting.has(key)) this.#ready.push({ db, key });
+    if (this.#count[type] > 0 && db.awaited.has(key)) this.#ready.push({ db, key });
   }
 
   /** Looks again at every key that somebody waits for in these databases (SWAPDB). */
   lookAgain(...databases: Db[]): void {
-    for (const db of databases) for (const key of db.waiting.keys()) this.#ready.push({ db, key });
+    for (const db of databases) for (const key of db.awaited) this.#ready.push({ db, key });
   }
 
   get hasReady(): boolean {
@@ -110,11 +138,11 @@ export class Blocking {
         const keys = seen.get(db) ?? new Set();
         if (keys.has(key)) continue;
         seen.set(db, keys.add(key));
-        const clients = db.waiting.get(key);
+        const clients = this.#waiting.get(db)?.get(key);
         if (clients === undefined) continue;
         // The command that is over may have taken long: what it made may have expired meanwhile.
-        this.#engine.renewClock();
-        for (const client of [...clients]) this.#engine.serving(client, () => this.#serve(client, key));
+        this.#host.renewClock();
+        for (const client of [...clients]) this.#host.serving(client, () => this.#serve(client, key));
       }
     }
   }
@@ -123,17 +151,17 @@ export class Blocking {
     const request = client.blocked;
     if (request === null) return;
     if (client.transport.isGone?.()) {
-      this.#engine.removeClient(client);
+      this.#host.removeClient(client);
       client.transport.close(false);
       return;
     }
-    const reply = this.#engine.runFor(client, () => {
+    const reply = this.#host.runFor(client, () => {
       try {
         return request.serve(key);
       } catch (error) {
         if (error instanceof ReplyError) return error;
         const name = client.lastCommand?.name ?? "";
-        this.#engine.onError(error, name);
+        this.#host.onError(error, name);
         return internalError(name);
       }
     });
@@ -144,11 +172,11 @@ export class Blocking {
   release(client: Client, reply: Reply): void {
     this.forget(client);
     if (reply instanceof ReplyError) {
-      const { stats } = this.#engine;
+      const { stats } = this.#host;
       if (client.lastCommand !== null) stats.of(client.lastCommand.index).failed++;
       stats.countError(reply.code);
     }
-    this.#engine.waited(client);
+    this.#host.waited(client);
     client.transport.send(client.filterReply(reply));
   }
 
@@ -180,17 +208,20 @@ export class Blocking {
     // A timer that nobody waits for any more would keep the process alive.
     if (this.#waiters.size === 0) this.close();
     client.blocked = null;
+    const waiting = this.#waiting.get(waiter.db);
     for (const key of request.keys) {
-      const clients = waiter.db.waiting.get(key);
+      const clients = waiting?.get(key);
       if (clients === undefined) continue;
       clients.delete(client);
-      if (clients.size === 0) waiter.db.waiting.delete(key);
+      if (clients.size > 0) continue;
+      waiting!.delete(key);
+      waiter.db.awaited.delete(key);
     }
   }
 
   /** Answers those whose time is over. */
   expire(): void {
-    const now = this.#engine.clock.monotonic();
+    const now = this.#host.clock.monotonic();
     let next = Number.POSITIVE_INFINITY;
     for (const [client, { deadline }] of this.#waiters) {
       if (deadline <= now) this.timeOut(client);
@@ -203,7 +234,7 @@ export class Blocking {
     if (deadline >= this.#timerAt) return;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timerAt = deadline;
-    const wait = Math.min(Math.max(1, deadline - this.#engine.clock.monotonic()), 0x7fffffff);
+    const wait = Math.min(Math.max(1, deadline - this.#host.clock.monotonic()), 0x7fffffff);
     this.#timer = setTimeout(() => {
       this.#timer = null;
       this.#timerAt = Number.POSITIVE_INFINITY;

@@ -16,8 +16,10 @@
  */
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
+import type { Config } from "../config/config.ts";
+import type { Stats } from "../observe/stats.ts";
 import type { Client, ClientBuffers } from "./client.ts";
-import type { Engine } from "./engine.ts";
+import type { Log } from "./log.ts";
 
 /** What a client takes beside its buffers, about. */
 const CLIENT_BYTES = 1024;
@@ -85,6 +87,14 @@ export function accountOf(client: Client): ClientAccount {
   return { ...buffers, multi, total };
 }
 
+/** What counting clients needs of the store around it. */
+export interface ClientMemoryHost {
+  readonly config: Pick<Config, "values">;
+  readonly clients: ReadonlyMap<number, Client>;
+  readonly stats: Stats;
+  readonly log: Log;
+}
+
 export class ClientMemory {
   /** Whether every client is counted. */
   active = false;
@@ -97,24 +107,24 @@ export class ClientMemory {
   /** What unfinished commands and transactions may take of V8's heap. */
   heapShare = Math.floor(getHeapStatistics().heap_size_limit / 4);
   readonly #machineShare = Math.floor(machineBytes() / 2);
-  readonly #engine: Engine;
+  readonly #host: ClientMemoryHost;
   /** Whether clients have to go; they do before the next command, or between commands. */
   isOver = false;
   #next: IterableIterator<Client> | null = null;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(host: ClientMemoryHost) {
+    this.#host = host;
   }
 
   /** Takes over the directives; a limit that was lowered acts after the command that lowered it. */
   configure(): void {
-    const { values } = this.#engine.config;
+    const { values } = this.#host.config;
     const wanted = values["maxmemory-clients"];
     const limit = wanted < 0 ? Math.floor((values.maxmemory * -wanted) / 100) : wanted;
     this.limit = limit === 0 ? 0 : Math.max(limit, LOWEST_LIMIT);
     this.active = this.limit > 0 || values.maxmemory > 0;
     if (!this.active) return;
-    for (const client of this.#engine.clients.values()) this.update(client);
+    for (const client of this.#host.clients.values()) this.update(client);
   }
 
   /** Brings a client's account up to date. */
@@ -153,7 +163,7 @@ export class ClientMemory {
     if (!this.#exceeds) return;
     const heapFirst = this.#heapBytes > this.heapShare;
     const size = (client: Client) => (heapFirst ? client.countedHeapBytes : client.countedBytes);
-    const candidates = [...this.#engine.clients.values()].filter(
+    const candidates = [...this.#host.clients.values()].filter(
       (client) =>
         size(client) > 0 &&
         (heapFirst || !client.noEvict) &&
@@ -163,15 +173,22 @@ export class ClientMemory {
     candidates.sort((a, b) => size(b) - size(a));
     for (const client of candidates) {
       if (!this.#exceeds) return;
-      this.#engine.log("notice", `Evicting client: id=${client.id} tot-mem=${client.countedBytes}`);
-      this.#engine.stats.evictedClients++;
+      this.#host.log("notice", `Evicting client: id=${client.id} tot-mem=${client.countedBytes}`);
+      this.#host.stats.evictedClients++;
       client.transport.close(false);
     }
   }
 
+  /** What all clients but replicas take as of now, whether they are counted or not. */
+  sum(): number {
+    let bytes = 0;
+    for (const client of this.#host.clients.values()) if (!client.replica?.attached) bytes += accountOf(client).total;
+    return bytes;
+  }
+
   /** Called by every tick: some of the clients, so that each has its turn in a second. */
   cron(): void {
-    const { clients } = this.#engine;
+    const { clients } = this.#host;
     for (let left = Math.max(FEWEST, Math.ceil(clients.size / TICKS)); left > 0 && clients.size > 0; left--) {
       this.#next ??= clients.values();
       const { value: client, done } = this.#next.next();

@@ -6,11 +6,12 @@
 import type { Replica } from "../replication/replica.ts";
 import type { Command } from "../table/command-table.ts";
 import type { BlockRequest } from "./blocking.ts";
-import type { Db, Watcher } from "./db.ts";
+import type { Db } from "./db.ts";
 import type { Engine } from "./engine.ts";
 import type { Propagation } from "./propagation.ts";
 import { NO_REPLY, Push, Replies, type Reply } from "./reply.ts";
 import type { ClientTracking } from "./tracking.ts";
+import type { Watcher } from "./watchers.ts";
 
 /** What a connection's buffers hold, as CLIENT LIST has it. All in bytes but `replyParts`. */
 export interface ClientBuffers {

@@ -12,26 +12,53 @@
  * - `sizeBytes` is the sum of what keys and values say they take.
  */
 
+import type { Config } from "../config/config.ts";
+import type { Stats } from "../observe/stats.ts";
 import { Bytes, bytesOf, sizeOfString, textOf } from "../types/bytes.ts";
 import { isCollection, keyBytes, sizeOf, typeOf } from "../types/kind.ts";
 import type { Collection, CollectionClass, Limits, StringValue, TypeName, Value } from "../types/value.ts";
 import type { AccessStamps } from "./access-stamps.ts";
-import type { Client } from "./client.ts";
 import { Dict } from "./dict.ts";
-import type { Engine } from "./engine.ts";
+import type { Effects } from "./effects.ts";
 import { WRONGTYPE } from "./errors.ts";
 import type { Table } from "./hash-table.ts";
 import { countLazyFree } from "./lazy-free.ts";
 import { type EventClass, GENERIC_EVENT, type Notifications, STRING_EVENT, TYPE_EVENT } from "./notify.ts";
+import { Watchers } from "./watchers.ts";
 import { hashWord, rememberedHash } from "./word-hash.ts";
 
-/** Whoever wants to know whether a key has changed since: WATCH, and MIGRATE for the keys that are on their way. */
-export interface Watcher {
-  watchBroken: boolean;
-  /** The key's time had come before it was watched: for the watcher it is not there, so that it goes is no change. */
-  stale?: boolean;
-  /** Also of changes that WATCH does not see: to a stream's consumer groups. */
-  readonly seesAll?: boolean;
+/** What a database needs of the store around it. */
+export interface DbHost {
+  /** Milliseconds since 1970, fixed while a command runs. */
+  readonly now: number;
+  readonly limits: Limits;
+  readonly config: Pick<Config, "values">;
+  readonly stats: Stats;
+  readonly effects: Effects;
+  readonly stamps: AccessStamps;
+  readonly notifications: Notifications;
+  /** Data is being read from files: nothing expires meanwhile. */
+  readonly loading: boolean;
+  /** The client whose command is running. */
+  readonly current: { readonly isPrimary: boolean } | null;
+  /** The snapshot that is being taken, which must see keys before they change. */
+  readonly snapshot: { before(keyspace: Dict<Value>, key: string, hash: number): void } | null;
+  readonly pause: { readonly paused: boolean };
+  readonly replication: {
+    readonly isReplica: boolean;
+    readonly isWritableReplica: boolean;
+    readonly ownDeadlines: { remember(db: Db, key: string): void };
+  };
+  readonly blocking: {
+    keyChanged(db: Db, key: string, type: "list" | "zset" | "stream"): void;
+    lookAgain(...databases: Db[]): void;
+  };
+  readonly tracking: {
+    readonly active: boolean;
+    /** `byItself`: it has expired or was evicted. */
+    keyChanged(key: string, byItself: boolean): void;
+    databaseCleared(): void;
+  };
 }
 
 export interface PutOptions {
@@ -62,15 +89,14 @@ const newKeyspace = () => new Dict<Value>({ stamps: true });
 const newDeadlines = () => new Dict<number>({ values: "numbers" });
 
 export class Db {
-  readonly engine: Engine;
+  readonly #host: DbHost;
   readonly index: number;
   keyspace = newKeyspace();
   /** Deadlines in ms of the keys that have one. */
   expires = newDeadlines();
-  /** Who watches a key. */
-  readonly watchers = new Map<string, Set<Watcher>>();
-  /** Clients that are blocked on a key, first come first. */
-  readonly waiting = new Map<string, Set<Client>>();
+  readonly watchers = new Watchers();
+  /** Keys that clients are blocked on; blocking.ts knows which clients. */
+  readonly awaited = new Set<string>();
   readonly #stamps: AccessStamps;
   readonly #notifications: Notifications;
   #valueBytes = 0;
@@ -87,11 +113,11 @@ export class Db {
   #place = -1;
   #hash = 0;
 
-  constructor(engine: Engine, index: number) {
-    this.engine = engine;
+  constructor(host: DbHost, index: number) {
+    this.#host = host;
     this.index = index;
-    this.#stamps = engine.stamps;
-    this.#notifications = engine.notifications;
+    this.#stamps = host.stamps;
+    this.#notifications = host.notifications;
   }
 
   get size(): number {
@@ -99,7 +125,7 @@ export class Db {
   }
 
   get limits(): Limits {
-    return this.engine.limits;
+    return this.#host.limits;
   }
 
   /** What keys and values take, about. */
@@ -126,7 +152,7 @@ export class Db {
    * for somebody who writes it must really be gone.
    */
   #findDue(key: string, toChange: boolean): Value | undefined {
-    const { replication, pause, current } = this.engine;
+    const { replication, pause, current } = this.#host;
     if (replication.isReplica && current?.isPrimary) return this.#table.values![this.#place];
     if (toChange || !(replication.isReplica || pause.paused)) this.#expire(key);
     this.#table = this.keyspace.tableOf(this.#hash);
@@ -172,7 +198,7 @@ export class Db {
   #isDue(key: string, hash: number): boolean {
     const table = this.expires.tableOf(hash);
     const place = table.find(key, hash);
-    return place >= 0 && table.values![place]! <= this.engine.now && !this.engine.loading;
+    return place >= 0 && table.values![place]! <= this.#host.now && !this.#host.loading;
   }
 
   /** Whether a key is there although its time has come. */
@@ -184,11 +210,11 @@ export class Db {
   read(key: string): Value | undefined {
     const value = this.#find(key);
     if (value === undefined) {
-      this.engine.stats.keyspaceMisses++;
+      this.#host.stats.keyspaceMisses++;
       if (this.#notifications.flags !== 0) this.#notifications.send(this.index, "m", "keymiss", key);
       return undefined;
     }
-    this.engine.stats.keyspaceHits++;
+    this.#host.stats.keyspaceHits++;
     this.#stamps.touch(this.#table.stamps!, this.#place);
     return value;
   }
@@ -196,8 +222,8 @@ export class Db {
   /** A key's value, counted as a hit or a miss, its access time left alone: TYPE, TTL, OBJECT. */
   look(key: string): Value | undefined {
     const value = this.#find(key);
-    if (value === undefined) this.engine.stats.keyspaceMisses++;
-    else this.engine.stats.keyspaceHits++;
+    if (value === undefined) this.#host.stats.keyspaceMisses++;
+    else this.#host.stats.keyspaceHits++;
     return value;
   }
 
@@ -235,6 +261,11 @@ export class Db {
     const value = this.#open(key);
     if (value === undefined || !isCollection(value)) return value;
     throw WRONGTYPE;
+  }
+
+  /** Whether a key is there, also if its time has come. */
+  has(key: string): boolean {
+    return this.keyspace.has(key);
   }
 
   exists(key: string): boolean {
@@ -318,13 +349,12 @@ export class Db {
     const found = this.#open(key);
     if (found === undefined) return 0;
     if (!(found instanceof type)) throw WRONGTYPE;
-    if (this.engine.snapshot !== null) this.#keep(key);
+    if (this.#host.snapshot !== null) this.#keep(key);
     const before = found.sizeBytes;
     const changes = change(found);
     this.#valueBytes += found.sizeBytes - before;
-    this.engine.effects.dirty += changes;
-    if (this.watchers.size > 0)
-      for (const watcher of this.watchers.get(key) ?? []) if (watcher.seesAll) watcher.watchBroken = true;
+    this.#host.effects.dirty += changes;
+    if (this.watchers.size > 0) this.watchers.tended(key);
     if (changes > 0 && event !== undefined) this.notify(event, key, TYPE_EVENT[type.typeName]);
     return changes;
   }
@@ -335,12 +365,12 @@ export class Db {
     event: string | (() => string),
     change: (value: V) => number,
   ): number {
-    if (this.engine.snapshot !== null) this.#keep(key);
+    if (this.#host.snapshot !== null) this.#keep(key);
     const before = value.sizeBytes;
     const changes = change(value);
     this.#valueBytes += value.sizeBytes - before;
     if (changes === 0) return 0;
-    if (value.type === "stream" && this.waiting.size > 0) this.#wake(key, "stream");
+    if (value.type === "stream" && this.awaited.size > 0) this.#wake(key, "stream");
     this.#announce(key, TYPE_EVENT[value.type], typeof event === "string" ? event : event(), changes);
     if (value.size === 0 && value.type !== "stream") {
       this.#remove(key);
@@ -356,7 +386,7 @@ export class Db {
   editBytes(key: string, event: string | undefined, change: (bytes: Bytes) => number): number {
     const found = this.#open(key);
     if (found !== undefined && isCollection(found)) throw WRONGTYPE;
-    if (this.engine.snapshot !== null) this.#keep(key);
+    if (this.#host.snapshot !== null) this.#keep(key);
     const before = found === undefined ? 0 : sizeOfString(found);
     const bytes = found === undefined ? new Bytes() : bytesOf(found);
     const changes = change(bytes);
@@ -393,7 +423,7 @@ export class Db {
     this.#announce(key, STRING_EVENT, "set", 1);
     this.#setDeadline(key, deadline);
     this.notify("expire", key);
-    const { propagation } = this.engine.effects;
+    const { propagation } = this.#host.effects;
     if (propagation.heard) propagation.asSetUntil(key, textOf(value), deadline);
   }
 
@@ -403,21 +433,21 @@ export class Db {
       this.#insert(key, this.#hash, value);
       return;
     }
-    if (this.engine.snapshot !== null) this.#keep(key);
+    if (this.#host.snapshot !== null) this.#keep(key);
     this.#valueBytes += sizeOf(value) - sizeOf(old);
     this.#table.values![this.#place] = value;
     this.#stamps.touch(this.#table.stamps!, this.#place);
     if (!keepTtl && this.expires.size > 0) this.expires.delete(key);
-    if (this.waiting.size > 0) this.#wakeStreamReaders(key, old);
+    if (this.awaited.size > 0) this.#wakeStreamReaders(key, old);
   }
 
   /** After a #find that found nothing. */
   #insert(key: string, hash: number, value: Value): void {
-    if (this.engine.snapshot !== null) this.#keep(key);
+    if (this.#host.snapshot !== null) this.#keep(key);
     const place = this.keyspace.addNew(key, hash, value);
     this.keyspace.tableOf(hash).stamps![place] = this.#stamps.fresh;
     this.#valueBytes += keyBytes(key) + sizeOf(value);
-    if (this.waiting.size > 0) this.#wake(key, typeOf(value));
+    if (this.awaited.size > 0) this.#wake(key, typeOf(value));
     if (this.#notifications.flags !== 0) this.#notifications.send(this.index, "n", "new", key);
   }
 
@@ -431,12 +461,12 @@ export class Db {
       if (!replaces) return false;
       this.#giveWay(key);
     }
-    if (this.engine.snapshot !== null) this.#keep(key);
+    if (this.#host.snapshot !== null) this.#keep(key);
     const place = this.keyspace.addNew(key, hash, value);
     this.keyspace.tableOf(hash).stamps![place] = stamp ?? this.#stamps.fresh;
     this.#valueBytes += keyBytes(key) + sizeOf(value);
     if (deadline !== undefined) this.expires.set(key, deadline);
-    if (this.waiting.size > 0) this.#wake(key, typeOf(value));
+    if (this.awaited.size > 0) this.#wake(key, typeOf(value));
     return true;
   }
 
@@ -446,12 +476,12 @@ export class Db {
     const table = this.keyspace.tableOf(hash);
     const place = table.find(key, hash);
     if (place < 0) return undefined;
-    if (this.engine.snapshot !== null) this.#keep(key);
+    if (this.#host.snapshot !== null) this.#keep(key);
     const value = table.values![place]!;
     this.#valueBytes -= keyBytes(key) + sizeOf(value);
     this.keyspace.deleteAt(table, place);
     if (this.expires.size > 0) this.expires.delete(key);
-    if (this.waiting.size > 0) this.#wakeStreamReaders(key, value);
+    if (this.awaited.size > 0) this.#wakeStreamReaders(key, value);
     return value;
   }
 
@@ -488,23 +518,23 @@ export class Db {
 
   /** Sets the deadline of a key that exists, or deletes it if that is past. */
   setDeadline(key: string, ms: number): void {
-    const { engine } = this;
+    const host = this.#host;
     // A file may end with what removes the key later; until then it is there.
-    if (ms <= engine.now && !engine.loading) {
+    if (ms <= host.now && !host.loading) {
       this.delete(key);
-      engine.effects.propagation.asDel(key);
+      host.effects.propagation.asDel(key);
       return;
     }
     this.#setDeadline(key, ms);
     this.#announce(key, GENERIC_EVENT, "expire", 1);
-    engine.effects.propagation.asPexpireat(key, ms);
+    host.effects.propagation.asPexpireat(key, ms);
   }
 
   #setDeadline(key: string, ms: number): void {
-    const { engine } = this;
-    if (engine.snapshot !== null) this.#keep(key);
-    if (engine.replication.isWritableReplica && !engine.current?.isPrimary) {
-      engine.replication.ownDeadlines.remember(this, key);
+    const host = this.#host;
+    if (host.snapshot !== null) this.#keep(key);
+    if (host.replication.isWritableReplica && !host.current?.isPrimary) {
+      host.replication.ownDeadlines.remember(this, key);
     }
     this.expires.set(key, ms);
   }
@@ -512,30 +542,30 @@ export class Db {
   /** Takes a key's deadline away; false if it had none. */
   persist(key: string): boolean {
     if (this.expires.size === 0 || this.#find(key) === undefined) return false;
-    if (this.engine.snapshot !== null) this.#keep(key);
+    if (this.#host.snapshot !== null) this.#keep(key);
     if (!this.expires.delete(key)) return false;
     this.#announce(key, GENERIC_EVENT, "persist", 1);
-    this.engine.effects.propagation.asPersist(key);
+    this.#host.effects.propagation.asPersist(key);
     return true;
   }
 
   #expire(key: string): void {
     const value = this.#remove(key);
-    if (this.engine.config.values["lazyfree-lazy-expire"]) countLazyFree(this.engine.stats, value);
-    this.engine.stats.expiredKeys++;
-    this.#signal(key, null);
+    if (this.#host.config.values["lazyfree-lazy-expire"]) countLazyFree(this.#host.stats, value);
+    this.#host.stats.expiredKeys++;
+    this.#signal(key, true);
     this.notify("expired", key, "x");
-    this.engine.effects.addRemoval(this.index, key);
+    this.#host.effects.addRemoval(this.index, key);
   }
 
   /** Removes a key because memory is short. */
   evict(key: string): void {
     const value = this.#remove(key);
-    if (this.engine.config.values["lazyfree-lazy-eviction"]) countLazyFree(this.engine.stats, value);
-    this.engine.stats.evictedKeys++;
-    this.#signal(key, null);
+    if (this.#host.config.values["lazyfree-lazy-eviction"]) countLazyFree(this.#host.stats, value);
+    this.#host.stats.evictedKeys++;
+    this.#signal(key, true);
     this.notify("evicted", key, "e");
-    this.engine.effects.addRemoval(this.index, key);
+    this.#host.effects.addRemoval(this.index, key);
   }
 
   /** Removes a key whose deadline is past; false if it has none or it lies ahead. For the active cycle. */
@@ -548,10 +578,10 @@ export class Db {
   /** Empties the database. */
   clear(): number {
     const removed = this.size;
-    for (const key of this.watchers.keys()) this.#touchReplaced(key, null);
-    for (const key of this.waiting.keys()) this.#wakeStreamReaders(key, this.#find(key));
-    if (this.engine.tracking.active) this.engine.tracking.databaseCleared();
-    if (this.engine.snapshot === null) {
+    this.watchers.replaced(this, null);
+    for (const key of this.awaited) this.#wakeStreamReaders(key, this.#find(key));
+    if (this.#host.tracking.active) this.#host.tracking.databaseCleared();
+    if (this.#host.snapshot === null) {
       this.keyspace.clear();
       this.expires.clear();
     } else {
@@ -569,33 +599,34 @@ export class Db {
    * watched key counts as changed if it exists on either side.
    */
   swap(other: Db): void {
-    for (const key of this.watchers.keys()) this.#touchReplaced(key, other);
-    for (const key of other.watchers.keys()) other.#touchReplaced(key, this);
+    this.watchers.replaced(this, other);
+    other.watchers.replaced(other, this);
     [this.keyspace, other.keyspace] = [other.keyspace, this.keyspace];
     [this.expires, other.expires] = [other.expires, this.expires];
     [this.#valueBytes, other.#valueBytes] = [other.#valueBytes, this.#valueBytes];
     for (const db of [this, other]) db.#forgetPlaces();
-    this.engine.blocking.lookAgain(this, other);
+    this.#host.blocking.lookAgain(this, other);
   }
 
   /** A key is about to change while a snapshot is taken: what it was is written first. */
   #keep(key: string): void {
-    this.engine.snapshot!.before(this.keyspace, key, hashWord(key));
+    this.#host.snapshot!.before(this.keyspace, key, hashWord(key));
   }
 
   // ---------------------------------------------------------------------------------------------- announcing
 
   #announce(key: string, eventClass: EventClass, event: string | undefined, changes: number): void {
-    const { engine } = this;
-    engine.effects.dirty += changes;
+    const host = this.#host;
+    host.effects.dirty += changes;
     this.#signal(key);
     if (event !== undefined) this.notify(event, key, eventClass);
   }
 
   /** Tells watchers and caches that a key is not what it was. */
-  #signal(key: string, by: Client | null = this.engine.current): void {
-    if (this.watchers.size > 0) this.#touchWatchers(key);
-    if (this.engine.tracking.active) this.engine.tracking.keyChanged(key, by);
+  #signal(key: string, byItself = false): void {
+    if (this.watchers.size > 0) this.watchers.changed(key, this);
+    const { tracking } = this.#host;
+    if (tracking.active) tracking.keyChanged(key, byItself);
   }
 
   /**
@@ -603,7 +634,7 @@ export class Db {
    * a stream. A list that takes the place of something else without being new wakes nobody.
    */
   #wake(key: string, type: TypeName): void {
-    if (type === "list" || type === "zset" || type === "stream") this.engine.blocking.keyChanged(this, key, type);
+    if (type === "list" || type === "zset" || type === "stream") this.#host.blocking.keyChanged(this, key, type);
   }
 
   /** Has those who wait in a group of a stream look at it again: the group is gone, though the stream is what it was. */
@@ -614,36 +645,6 @@ export class Db {
   /** A value is about to go: readers of a group must hear of it if it is a stream. */
   #wakeStreamReaders(key: string, value: Value | undefined): void {
     if (value !== undefined && typeOf(value) === "stream") this.#wake(key, "stream");
-  }
-
-  #touchWatchers(key: string): void {
-    for (const watcher of this.watchers.get(key) ?? []) {
-      if (watcher.stale) {
-        if (this.keyspace.has(key)) {
-          if (this.isDue(key)) continue;
-        } else {
-          watcher.stale = false;
-          continue;
-        }
-      }
-      watcher.watchBroken = true;
-    }
-  }
-
-  /**
-   * The whole database is about to be emptied or replaced. A watched key has changed unless it is missing, or its time has
-   * come, on both sides.
-   */
-  #touchReplaced(key: string, replacement: Db | null): void {
-    const comes = replacement?.keyspace.has(key) ?? false;
-    const comesStale = comes && replacement!.isDue(key);
-    const goes = this.keyspace.has(key);
-    if (!goes && !comes) return;
-    for (const watcher of this.watchers.get(key)!) {
-      const wasMissing = watcher.stale || !goes;
-      if (wasMissing && (!comes || comesStale)) watcher.stale = comesStale;
-      else watcher.watchBroken = true;
-    }
   }
 
   /** Publishes a key-space event and nothing else: for what comes along with a change. */

@@ -15,6 +15,7 @@ import { type CommandStats, Stats } from "../observe/stats.ts";
 import { Persistence } from "../persist/persistence.ts";
 import type { Snapshot } from "../persist/snapshot.ts";
 import { Replication } from "../replication/index.ts";
+import { replicationBytes } from "../replication/info.ts";
 import { Functions } from "../scripting/functions.ts";
 import { Scripts } from "../scripting/scripts.ts";
 import { Args } from "../table/args.ts";
@@ -60,6 +61,7 @@ import {
 import { Eviction } from "./eviction.ts";
 import { ActiveExpiry } from "./expiry.ts";
 import { HeapGuard } from "./heap-guard.ts";
+import type { Log } from "./log.ts";
 import { LONGEST_VALUE } from "./longest-string.ts";
 import { Notifications } from "./notify.ts";
 import { Pause } from "./pause.ts";
@@ -158,7 +160,7 @@ export class Engine {
   /** Called with the housekeeping. */
   onTick: (() => void) | null = null;
   /** Where messages for whoever runs this go; nowhere unless somebody sets it. */
-  log: (level: "debug" | "verbose" | "notice" | "warning", message: string) => void = () => {};
+  log: Log = () => {};
   /** DEBUG PAUSE-CRON. */
   cronPaused = false;
   /** DEBUG SET-SKIP-CHECKSUM-VALIDATION. */
@@ -209,9 +211,9 @@ export class Engine {
     this.blocking = new Blocking(this);
     this.tracking = new Tracking(this);
     this.monitor = new Monitor(this);
-    this.pause = new Pause(this);
+    this.pause = new Pause(this.clock);
     this.slowLog = new SlowLog(this);
-    this.latency = new LatencyMonitor(this);
+    this.latency = new LatencyMonitor(this.clock);
     this.heapGuard = new HeapGuard(this, options.heapGuard);
     this.clientMemory = new ClientMemory(this);
     this.eviction = new Eviction(this);
@@ -433,7 +435,7 @@ export class Engine {
     propagation.instead = null;
     let reply: Reply;
     try {
-      if (this.heapGuard.tight && !brief) this.heapGuard.requireFor(client, command, argv);
+      if (this.heapGuard.tight && !brief) this.heapGuard.requireFor(client.db, command, argv);
       reply = command.run!(client, new Args(argv, command.firstArgument));
     } catch (error) {
       reply = error instanceof ReplyError ? error : this.#internalError(command, error);
@@ -553,13 +555,7 @@ export class Engine {
   }
 
   unwatch(client: Client): void {
-    for (const watched of client.watched) {
-      const { db, key } = watched;
-      const watchers = db.watchers.get(key);
-      if (watchers === undefined) continue;
-      watchers.delete(watched);
-      if (watchers.size === 0) db.watchers.delete(key);
-    }
+    for (const watched of client.watched) watched.db.watchers.remove(watched.key, watched);
     client.watched = [];
     client.watchBroken = false;
   }
@@ -569,6 +565,16 @@ export class Engine {
   /** The longest string that a command may make. */
   get maxStringBytes(): number {
     return Math.min(this.config.values["proto-max-bulk-len"], LONGEST_VALUE);
+  }
+
+  /** What the replication backlog takes, and scripts and functions that are kept. */
+  get keptBytes(): number {
+    return (this.replication?.feed.backlog?.sizeBytes ?? 0) + (this.scripts?.sizeBytes ?? 0);
+  }
+
+  /** What replicas and the append-only file have yet to take. */
+  get unsentBytes(): number {
+    return replicationBytes(this).replicas + this.persistence.aof.appender.bufferedBytes;
   }
 
   /** What keys and values take, about. */

@@ -16,15 +16,36 @@
  * consequences.
  */
 
-import { replicationBytes } from "../replication/info.ts";
+import type { Config } from "../config/config.ts";
+import type { LatencyMonitor } from "../observe/latency.ts";
 import type { AccessStamps } from "./access-stamps.ts";
-import { accountOf } from "./client-memory.ts";
+import type { Clock } from "./clock.ts";
 import type { Db } from "./db.ts";
-import type { Engine } from "./engine.ts";
 
 const POOL_SIZE = 16;
 /** What the command table, the configuration and the empty keyspace take, about. */
 export const BASE_BYTES = 1024 * 1024;
+
+/** What eviction needs of the store around it. */
+export interface EvictionHost {
+  readonly now: number;
+  readonly clock: Clock;
+  readonly config: Pick<Config, "values">;
+  readonly databases: readonly Db[];
+  readonly stamps: AccessStamps;
+  readonly latency: LatencyMonitor;
+  readonly heapGuard: { readonly full: boolean; isShort(db: Db): boolean };
+  readonly clientMemory: { readonly totalBytes: number; sum(): number };
+  readonly replication: { readonly isReplica: boolean };
+  /** What keys and values take, about. */
+  readonly dataBytes: number;
+  /** What the replication backlog takes, and scripts and functions that are kept. */
+  readonly keptBytes: number;
+  /** What replicas and the append-only file have yet to take. */
+  readonly unsentBytes: number;
+  /** Hands on that a key was evicted, where no command runs that it would be a part of. */
+  handOnRemoval(): void;
+}
 
 /** A key that may go: the higher the score, the sooner. */
 interface Candidate {
@@ -40,7 +61,7 @@ export class Eviction {
   exceededMs = 0;
   exceededSince = 0;
 
-  readonly #engine: Engine;
+  readonly #host: EvictionHost;
   readonly #stamps: AccessStamps;
   readonly #chance: () => number;
   #pool: Candidate[] = [];
@@ -53,16 +74,16 @@ export class Eviction {
   #never = true;
   #samples = 5;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
-    this.#stamps = engine.stamps;
-    this.#chance = () => engine.clock.random();
+  constructor(host: EvictionHost) {
+    this.#host = host;
+    this.#stamps = host.stamps;
+    this.#chance = () => host.clock.random();
     this.renewClock();
   }
 
   /** Takes over the directives; a limit that was lowered acts after the command, or transaction, that lowered it. */
   configure(): void {
-    const { values } = this.#engine.config;
+    const { values } = this.#host.config;
     const policy = values["maxmemory-policy"];
     this.limit = values.maxmemory;
     this.#never = policy === "noeviction";
@@ -82,13 +103,8 @@ export class Eviction {
 
   /** Called by every tick: the stamps' clock, and what changes slowly of what counts. */
   renewClock(): void {
-    this.#stamps.renewClock(this.#engine.now);
-    this.#otherBytes = this.#countOthers();
-  }
-
-  #countOthers(): number {
-    const { replication, scripts } = this.#engine;
-    return BASE_BYTES + (replication?.feed.backlog?.sizeBytes ?? 0) + (scripts?.sizeBytes ?? 0);
+    this.#stamps.renewClock(this.#host.now);
+    this.#otherBytes = BASE_BYTES + this.#host.keptBytes;
   }
 
   /** Whether small integers are one object for all keys, as OBJECT REFCOUNT tells: not when each needs its own stamp. */
@@ -100,20 +116,13 @@ export class Eviction {
 
   /** What counts against maxmemory. */
   get usedBytes(): number {
-    return this.#otherBytes + this.#engine.dataBytes + this.#engine.clientMemory.totalBytes;
+    return this.#otherBytes + this.#host.dataBytes + this.#host.clientMemory.totalBytes;
   }
 
   /** The same as of now, with what is not counted for eviction: INFO's used_memory. */
   get totalBytes(): number {
-    const engine = this.#engine;
-    let clients = 0;
-    for (const client of engine.clients.values()) if (!client.replica?.attached) clients += accountOf(client).total;
-    return this.#countOthers() + engine.dataBytes + clients + this.uncountedBytes;
-  }
-
-  /** What replicas and the append-only file have yet to take. */
-  get uncountedBytes(): number {
-    return replicationBytes(this.#engine).replicas + this.#engine.persistence.aof.appender.bufferedBytes;
+    const { keptBytes, dataBytes, clientMemory, unsentBytes } = this.#host;
+    return BASE_BYTES + keptBytes + dataBytes + clientMemory.sum() + unsentBytes;
   }
 
   /** Below maxmemory, if there is one, and below what the heap can hold. */
@@ -126,7 +135,7 @@ export class Eviction {
   }
 
   #isHeapFull(): boolean {
-    const { heapGuard, databases } = this.#engine;
+    const { heapGuard, databases } = this.#host;
     return heapGuard.full && heapGuard.isShort(databases[0]!);
   }
 
@@ -139,9 +148,9 @@ export class Eviction {
       if (this.exceededSince !== 0) this.#endExcess();
       return true;
     }
-    if (this.#engine.replication.isReplica && this.#engine.config.values["replica-ignore-maxmemory"]) return true;
+    if (this.#host.replication.isReplica && this.#host.config.values["replica-ignore-maxmemory"]) return true;
     if (this.#never) return false;
-    const { clock, latency } = this.#engine;
+    const { clock, latency } = this.#host;
     const started = clock.monotonic();
     if (this.exceededSince === 0) this.exceededSince = started;
     const madeRoom = this.#removeSome(this.#excessBytes(), started + this.#budgetMs());
@@ -154,18 +163,18 @@ export class Eviction {
    * and would never stop.
    */
   #removeSome(excess: number, until: number): boolean {
-    const engine = this.#engine;
-    const goal = engine.dataBytes - excess;
+    const host = this.#host;
+    const goal = host.dataBytes - excess;
     for (let removed = 1; ; removed++) {
       const victim = this.#random ? this.#anyKey() : this.#bestKey();
       if (victim === undefined) return false;
       victim.db.evict(victim.key);
-      engine.handOnRemoval();
-      if (engine.dataBytes <= goal && !this.#isHeapFull()) {
+      host.handOnRemoval();
+      if (host.dataBytes <= goal && !this.#isHeapFull()) {
         this.#endExcess();
         return true;
       }
-      if (removed % 16 === 0 && engine.clock.monotonic() > until) {
+      if (removed % 16 === 0 && host.clock.monotonic() > until) {
         this.#goOnLater();
         return true;
       }
@@ -173,13 +182,13 @@ export class Eviction {
   }
 
   #endExcess(): void {
-    this.exceededMs += this.#engine.clock.monotonic() - this.exceededSince;
+    this.exceededMs += this.#host.clock.monotonic() - this.exceededSince;
     this.exceededSince = 0;
   }
 
   /** By maxmemory-eviction-tenacity: half a millisecond by default, no bound at 100. */
   #budgetMs(): number {
-    const tenacity = this.#engine.config.values["maxmemory-eviction-tenacity"];
+    const tenacity = this.#host.config.values["maxmemory-eviction-tenacity"];
     if (tenacity <= 10) return 0.05 * tenacity;
     return tenacity < 100 ? 0.5 * 1.15 ** (tenacity - 10) : Number.POSITIVE_INFINITY;
   }
@@ -196,7 +205,7 @@ export class Eviction {
   // ---------------------------------------------------------------------------------------------- choosing
 
   #anyKey(): { db: Db; key: string } | undefined {
-    const { databases } = this.#engine;
+    const { databases } = this.#host;
     for (let i = 0; i < databases.length; i++) {
       const db = databases[this.#nextDb++ % databases.length]!;
       const key = (this.#volatile ? db.expires : db.keyspace).randomKey(this.#chance);
@@ -209,7 +218,7 @@ export class Eviction {
   #bestKey(): { db: Db; key: string } | undefined {
     for (;;) {
       let keys = 0;
-      for (const db of this.#engine.databases) {
+      for (const db of this.#host.databases) {
         const from = this.#volatile ? db.expires.size : db.size;
         if (from === 0) continue;
         keys += from;

@@ -7,8 +7,11 @@
  * stale is emptied as fast as the budget allows. The walk goes on where it stopped, so every key is looked at again and
  * again however many there are.
  */
+import type { Config } from "../config/config.ts";
+import type { LatencyMonitor } from "../observe/latency.ts";
+import type { Stats } from "../observe/stats.ts";
+import type { Clock } from "./clock.ts";
 import type { Db } from "./db.ts";
-import type { Engine } from "./engine.ts";
 
 /** Of a tick's 100 ms, without effort; each further step of active-expire-effort adds 2 %. */
 const SHARE_PERCENT = 25;
@@ -16,6 +19,16 @@ const TICK_MS = 100;
 /** What a tick looks at, at most, however fast the machine: a bound on its pause that does not depend on the clock. */
 const VISITS_PER_TICK = 25_000;
 const BATCH = 20;
+
+/** What expiry needs of the store around it. */
+export interface ExpiryHost {
+  readonly now: number;
+  readonly clock: Clock;
+  readonly config: Pick<Config, "values">;
+  readonly databases: readonly Db[];
+  readonly latency: LatencyMonitor;
+  readonly stats: Stats;
+}
 
 export class ActiveExpiry {
   /** DEBUG SET-ACTIVE-EXPIRE. */
@@ -25,28 +38,28 @@ export class ActiveExpiry {
   /** Keys looked at by the last cycle. */
   visits = 0;
 
-  readonly #engine: Engine;
+  readonly #host: ExpiryHost;
   /** Where the walk through each database's deadlines stands. */
   readonly #cursors: number[];
   readonly #due: string[] = [];
   readonly #averageTtl: number[];
   #nextDb = 0;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
-    this.#cursors = engine.databases.map(() => 0);
-    this.#averageTtl = engine.databases.map(() => 0);
+  constructor(host: ExpiryHost) {
+    this.#host = host;
+    this.#cursors = host.databases.map(() => 0);
+    this.#averageTtl = host.databases.map(() => 0);
   }
 
   /** The average time to live in a database in ms, as the last cycles saw it. */
   averageTtl(index: number): number {
-    return this.#engine.databases[index]!.expires.size === 0 ? 0 : Math.floor(this.#averageTtl[index]!);
+    return this.#host.databases[index]!.expires.size === 0 ? 0 : Math.floor(this.#averageTtl[index]!);
   }
 
   cycle(): void {
     this.visits = 0;
     if (!this.enabled) return;
-    const { databases, clock, config, latency, stats } = this.#engine;
+    const { databases, clock, config, latency, stats } = this.#host;
     const effort = config.values["active-expire-effort"] - 1;
     const started = clock.monotonic();
     const until = started + (TICK_MS * (SHARE_PERCENT + 2 * effort)) / 100;
@@ -80,7 +93,7 @@ export class ActiveExpiry {
   #sweep(db: Db, index: number, batch: number, acceptablePercent: number, until: number): boolean {
     const due = this.#due;
     for (let rounds = 1; ; rounds++) {
-      const { now, clock } = this.#engine;
+      const { now, clock } = this.#host;
       let seen = 0;
       let ttls = 0;
       due.length = 0;

@@ -9,7 +9,7 @@ import { isCollection, sizeOf } from "../types/kind.ts";
 import { ListValue } from "../types/list/index.ts";
 import { StreamValue } from "../types/stream/index.ts";
 import type { Value } from "../types/value.ts";
-import type { Client } from "./client.ts";
+import type { Db } from "./db.ts";
 
 /** A place in an array, and what surrounds a word in a reply. */
 const WORD_BYTES = 40;
@@ -23,7 +23,7 @@ function builtBytes(value: Value, share: number): number {
   return bytes * share * (value instanceof ListValue || value instanceof StreamValue ? 2 : 1);
 }
 
-export function bytesToBuild({ db }: Client, command: Command, argv: readonly string[]): number {
+export function bytesToBuild(db: Db, command: Command, argv: readonly string[]): number {
   const { row } = command;
   if (row.builds === undefined) return 0;
   if (!hasKeys(row)) return row.builds(argv, db.size) * db.size * WORD_BYTES;

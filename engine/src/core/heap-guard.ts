@@ -26,14 +26,14 @@
  */
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
+import type { Config } from "../config/config.ts";
 import type { Command } from "../table/command-table.ts";
-import type { Client } from "./client.ts";
 import { systemClock } from "./clock.ts";
 import type { Db } from "./db.ts";
-import type { Engine } from "./engine.ts";
 import { OOM } from "./errors.ts";
 import { collectGarbage } from "./garbage.ts";
 import { bytesToBuild } from "./heap-estimate.ts";
+import type { Log } from "./log.ts";
 
 const MB = 1024 * 1024;
 const megabytes = (bytes: number) => Math.round(bytes / MB);
@@ -106,6 +106,15 @@ class Gauge {
   }
 }
 
+/** What the guard needs of the store around it. */
+export interface HeapGuardHost {
+  readonly config: Pick<Config, "values">;
+  readonly databases: readonly Db[];
+  /** What keys and values take, about. */
+  readonly dataBytes: number;
+  readonly log: Log;
+}
+
 export class HeapGuard {
   /** New data must wait: set where `live` reaches the write limit, until it is well below. */
   full = false;
@@ -113,7 +122,7 @@ export class HeapGuard {
   tight = false;
   /** What V8's heap can hold in all; INFO shows it. */
   readonly heapLimit: number;
-  readonly #engine: Engine;
+  readonly #host: HeapGuardHost;
   readonly #enabled: boolean;
   readonly #heap: Gauge;
   readonly #machine: Gauge;
@@ -133,8 +142,8 @@ export class HeapGuard {
   #leftByCollection = 0;
 
   /** `share` is the part of the old generation that data may take; false turns the guard off. */
-  constructor(engine: Engine, share: number | boolean = true) {
-    this.#engine = engine;
+  constructor(host: HeapGuardHost, share: number | boolean = true) {
+    this.#host = host;
     this.#enabled = share !== false;
     this.heapLimit = getHeapStatistics().heap_size_limit;
     const old = Math.max(this.heapLimit - YOUNG_BYTES, this.heapLimit * 0.6);
@@ -203,8 +212,8 @@ export class HeapGuard {
   }
 
   /** Throws OOM where what a command would read or copy as a whole does not fit beside the data. */
-  requireFor(client: Client, command: Command, argv: readonly string[]): void {
-    this.require(bytesToBuild(client, command, argv));
+  requireFor(db: Db, command: Command, argv: readonly string[]): void {
+    this.require(bytesToBuild(db, command, argv));
   }
 
   /** Throws where what has been loaded so far of a file or a snapshot leaves no room for more; `total` is 0 if unknown. */
@@ -227,7 +236,7 @@ export class HeapGuard {
   // ---------------------------------------------------------------------------------------------- looking
 
   /** Finds out where we are, and whether that is too far. Called by every tick. */
-  look(db: Db = this.#engine.databases[0]!): void {
+  look(db: Db = this.#host.databases[0]!): void {
     if (!this.#enabled) {
       this.#db = db;
       return;
@@ -235,7 +244,7 @@ export class HeapGuard {
     this.#measure();
     const slack = this.#heap.writeLimit * SLACK;
     if (!this.full && (this.#left("writeLimit") <= 0 || this.#certainBytes <= 0)) {
-      const evicts = this.#engine.config.values["maxmemory-policy"] !== "noeviction";
+      const evicts = this.#host.config.values["maxmemory-policy"] !== "noeviction";
       this.#collect(evicts ? RARE_COLLECTION_PERCENT : COLLECTION_PERCENT);
       this.#setFull(this.#left("writeLimit") <= slack);
     } else if (this.full) {
@@ -256,9 +265,9 @@ export class HeapGuard {
     this.full = full;
     const { live, writeLimit } = this.#heap;
     const inUse = `${megabytes(live)} of ${megabytes(writeLimit)} MB are in use`;
-    if (!full) this.#engine.log("notice", `The heap has room again: ${inUse}.`);
+    if (!full) this.#host.log("notice", `The heap has room again: ${inUse}.`);
     else {
-      this.#engine.log(
+      this.#host.log(
         "warning",
         `The heap is full: ${inUse}. Commands that need memory evict keys or are refused. Delete keys, or start with a larger heap than ${megabytes(this.heapLimit)} MB (NODE_OPTIONS=--max-old-space-size=...).`,
       );
@@ -271,7 +280,7 @@ export class HeapGuard {
   }
 
   #measure(collected = this.#wasCollected()): void {
-    const data = this.#engine.dataBytes;
+    const data = this.#host.dataBytes;
     const grown = data - this.#dataBytes;
     this.#dataBytes = data;
     const { used_heap_size: used, external_memory: external } = getHeapStatistics();

@@ -11,7 +11,7 @@
 
 import { type Command, MAY_REPLICATE, WRITE } from "../table/command-table.ts";
 import type { Client } from "./client.ts";
-import type { Engine } from "./engine.ts";
+import type { Clock } from "./clock.ts";
 
 export type PauseMode = "write" | "all";
 
@@ -21,15 +21,15 @@ export class Pause {
   /** CLIENT PAUSE is on. */
   paused = false;
 
-  readonly #engine: Engine;
+  readonly #clock: Clock;
   readonly #postponed = new Map<Client, () => void>();
   #mode: PauseMode = "write";
   #until = 0;
   #hold: ((client: Client, command: Command, argv: readonly string[]) => boolean) | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
   /** How many clients have a command put off. */
@@ -46,7 +46,7 @@ export class Pause {
   /** Begins a pause. One that is on already only becomes longer and stricter. */
   begin(untilMs: number, mode: PauseMode): void {
     const until = this.paused ? Math.max(untilMs, this.#until) : untilMs;
-    if (until <= this.#engine.clock.monotonic()) return;
+    if (until <= this.#clock.monotonic()) return;
     if (!this.paused || mode === "all") this.#mode = mode;
     this.active = true;
     this.paused = true;
@@ -56,7 +56,7 @@ export class Pause {
 
   #arm(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
-    const wait = Math.min(Math.max(1, this.#until - this.#engine.clock.monotonic()), 0x7fffffff);
+    const wait = Math.min(Math.max(1, this.#until - this.#clock.monotonic()), 0x7fffffff);
     this.#timer = setTimeout(() => this.check(), wait);
     this.#timer.unref();
   }
@@ -64,7 +64,7 @@ export class Pause {
   /** Ends the pause if its time is over. */
   check(): void {
     if (!this.paused) return;
-    if (this.#until <= this.#engine.clock.monotonic()) this.end();
+    if (this.#until <= this.#clock.monotonic()) this.end();
     else this.#arm();
   }
 

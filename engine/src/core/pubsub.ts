@@ -8,23 +8,32 @@
  */
 
 import { compileGlob } from "../lib/glob.ts";
-import type { Client } from "./client.ts";
-import { Push } from "./reply.ts";
+import { Push, type Reply } from "./reply.ts";
+
+/** A client, as far as it listens. */
+export interface Subscriber {
+  readonly channels: Set<string>;
+  readonly patterns: Set<string>;
+  readonly shardChannels: Set<string>;
+  /** How many of all three. */
+  readonly subscriptions: number;
+  push(message: Reply): void;
+}
 
 interface PatternSubscribers {
   readonly matches: (channel: string) => boolean;
-  readonly clients: Set<Client>;
+  readonly clients: Set<Subscriber>;
 }
 
-type Subscribers = Map<string, Set<Client>>;
+type Subscribers = Map<string, Set<Subscriber>>;
 
-function add(subscribers: Subscribers, channel: string, client: Client): void {
+function add(subscribers: Subscribers, channel: string, client: Subscriber): void {
   const clients = subscribers.get(channel);
   if (clients === undefined) subscribers.set(channel, new Set([client]));
   else clients.add(client);
 }
 
-function remove(subscribers: Subscribers, channel: string, client: Client): void {
+function remove(subscribers: Subscribers, channel: string, client: Subscriber): void {
   const clients = subscribers.get(channel);
   if (clients === undefined) return;
   clients.delete(client);
@@ -32,8 +41,8 @@ function remove(subscribers: Subscribers, channel: string, client: Client): void
 }
 
 export class PubSub {
-  readonly channels: ReadonlyMap<string, ReadonlySet<Client>>;
-  readonly shardChannels: ReadonlyMap<string, ReadonlySet<Client>>;
+  readonly channels: ReadonlyMap<string, ReadonlySet<Subscriber>>;
+  readonly shardChannels: ReadonlyMap<string, ReadonlySet<Subscriber>>;
   readonly #channels: Subscribers = new Map();
   readonly #shardChannels: Subscribers = new Map();
   readonly #patterns = new Map<string, PatternSubscribers>();
@@ -50,16 +59,16 @@ export class PubSub {
 
   // ---------------------------------------------------------------------------------------------- subscribing
 
-  subscribe(client: Client, channel: string): void {
+  subscribe(client: Subscriber, channel: string): void {
     client.channels.add(channel);
     add(this.#channels, channel, client);
   }
 
-  unsubscribe(client: Client, channel: string): void {
+  unsubscribe(client: Subscriber, channel: string): void {
     if (client.channels.delete(channel)) remove(this.#channels, channel, client);
   }
 
-  subscribePattern(client: Client, pattern: string): void {
+  subscribePattern(client: Subscriber, pattern: string): void {
     client.patterns.add(pattern);
     const found = this.#patterns.get(pattern);
     if (found === undefined) {
@@ -67,7 +76,7 @@ export class PubSub {
     } else found.clients.add(client);
   }
 
-  unsubscribePattern(client: Client, pattern: string): void {
+  unsubscribePattern(client: Subscriber, pattern: string): void {
     if (!client.patterns.delete(pattern)) return;
     const found = this.#patterns.get(pattern);
     if (found === undefined) return;
@@ -75,17 +84,17 @@ export class PubSub {
     if (found.clients.size === 0) this.#patterns.delete(pattern);
   }
 
-  subscribeShard(client: Client, channel: string): void {
+  subscribeShard(client: Subscriber, channel: string): void {
     client.shardChannels.add(channel);
     add(this.#shardChannels, channel, client);
   }
 
-  unsubscribeShard(client: Client, channel: string): void {
+  unsubscribeShard(client: Subscriber, channel: string): void {
     if (client.shardChannels.delete(channel)) remove(this.#shardChannels, channel, client);
   }
 
   /** Ends every subscription of a client, silently. */
-  unsubscribeAll(client: Client): void {
+  unsubscribeAll(client: Subscriber): void {
     if (client.subscriptions === 0) return;
     for (const channel of client.channels) this.unsubscribe(client, channel);
     for (const pattern of client.patterns) this.unsubscribePattern(client, pattern);
@@ -121,6 +130,6 @@ export class PubSub {
 }
 
 /** A subscriber that is cut off meanwhile leaves the set, which a loop over a Set allows. */
-function deliver(clients: ReadonlySet<Client>, message: Push): void {
+function deliver(clients: ReadonlySet<Subscriber>, message: Push): void {
   for (const client of clients) client.push(message);
 }

@@ -7,19 +7,19 @@
  *
  * When things are said:
  * - to another client, at once, from inside the change;
- * - to the client whose own command made the change, after that command's reply (`engine.tell`), so that the two never mix;
+ * - to the client whose own command made the change, after that command's reply (`tell`), so that the two never mix;
  * - for BCAST, once per batch of commands, all keys of a prefix in one message, in the order of their bytes. A microtask
  *   ends the batch: whoever runs commands runs as many as it has before it lets go of the thread.
  *
  * The table holds ids and not clients: a client that leaves is not looked for in it, its id just leads nowhere.
  */
 
+import type { Config } from "../config/config.ts";
 import { type Command, READONLY } from "../table/command-table.ts";
 import { keysOf } from "../table/key-extraction.ts";
 import { own } from "../types/packed.ts";
 import type { Client } from "./client.ts";
-import type { Engine } from "./engine.ts";
-import { Push } from "./reply.ts";
+import { Push, type Reply } from "./reply.ts";
 
 export const INVALIDATE_CHANNEL = "__redis__:invalidate";
 
@@ -41,6 +41,16 @@ export interface ClientTracking extends TrackingOptions {
   readonly prefixes: Set<string>;
 }
 
+/** What tracking needs of the store around it. */
+export interface TrackingHost {
+  readonly config: Pick<Config, "values">;
+  readonly clients: ReadonlyMap<number, Client>;
+  /** The client whose command is running. */
+  readonly current: Client | null;
+  /** Sends a message that must not come between a client's own command and its reply. */
+  tell(client: Client, message: Reply): void;
+}
+
 interface Broadcast {
   readonly clients: Set<Client>;
   /** Keys changed in this batch, with the client that changed each last. */
@@ -54,7 +64,7 @@ export class Tracking {
   /** Whether any client tracks. */
   active = false;
 
-  readonly #engine: Engine;
+  readonly #host: TrackingHost;
   readonly #table = new Map<string, Readers>();
   readonly #prefixes = new Map<string, Broadcast>();
   readonly #clients = new Set<Client>();
@@ -62,8 +72,8 @@ export class Tracking {
   #flushed = false;
   #broadcastDue = false;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(host: TrackingHost) {
+    this.#host = host;
   }
 
   /** What INFO reports. */
@@ -153,7 +163,7 @@ export class Tracking {
 
   /** Before each command, past tracking-table-max-keys: tells the readers of the oldest entries that they are no longer watched over. */
   shrink(): void {
-    const max = this.#engine.config.values["tracking-table-max-keys"];
+    const max = this.#host.config.values["tracking-table-max-keys"];
     if (max === 0 || this.#table.size <= max) return;
     for (const key of this.#table.keys()) {
       if (this.#table.size <= max) return;
@@ -163,9 +173,9 @@ export class Tracking {
 
   // ---------------------------------------------------------------------------------------------- telling
 
-  /** From the door: a key was changed, by this client or (null) by expiry or eviction. */
-  keyChanged(key: string, by: Client | null): void {
-    if (this.#prefixes.size > 0) this.#addToBroadcasts(key, by);
+  /** From the door: a key was changed, by the running command or by itself: by expiry or eviction. */
+  keyChanged(key: string, byItself: boolean): void {
+    if (this.#prefixes.size > 0) this.#addToBroadcasts(key, byItself ? null : this.#host.current);
     if (this.#table.size > 0) this.#tellReaders(key);
   }
 
@@ -183,10 +193,10 @@ export class Tracking {
   }
 
   #tellReader(id: number, key: string): void {
-    const client = this.#engine.clients.get(id);
+    const client = this.#host.clients.get(id);
     const tracking = client?.tracking;
     if (client === undefined || tracking == null || tracking.bcast) return;
-    if (tracking.noloop && client === this.#engine.current) return;
+    if (tracking.noloop && client === this.#host.current) return;
     this.#send(client, tracking, [key]);
   }
 
@@ -230,17 +240,17 @@ export class Tracking {
   #send(client: Client, tracking: ClientTracking, keys: readonly string[] | null): void {
     let target = client;
     if (tracking.redirect !== 0) {
-      const found = this.#engine.clients.get(tracking.redirect);
+      const found = this.#host.clients.get(tracking.redirect);
       if (found === undefined) {
         tracking.redirectBroken = true;
-        if (client.protocol === 3) this.#engine.tell(client, new Push(["tracking-redir-broken", tracking.redirect]));
+        if (client.protocol === 3) this.#host.tell(client, new Push(["tracking-redir-broken", tracking.redirect]));
         return;
       }
       target = found;
     }
-    if (target.protocol === 3) this.#engine.tell(target, new Push(["invalidate", keys]));
+    if (target.protocol === 3) this.#host.tell(target, new Push(["invalidate", keys]));
     else if (target !== client && target.subscriptions > 0) {
-      this.#engine.tell(target, new Push(["message", INVALIDATE_CHANNEL, keys]));
+      this.#host.tell(target, new Push(["message", INVALIDATE_CHANNEL, keys]));
     }
   }
 

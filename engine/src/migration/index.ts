@@ -26,10 +26,11 @@
  * at the same time each have their own.
  */
 import type { Client } from "../core/client.ts";
-import type { Db, Watcher } from "../core/db.ts";
+import type { Db } from "../core/db.ts";
 import type { Engine } from "../core/engine.ts";
 import { internalError, migrateChanged, type ReplyError } from "../core/errors.ts";
 import { OK, type Reply } from "../core/reply.ts";
+import type { Watcher } from "../core/watchers.ts";
 import { dumpValue } from "../persist/rdb/payload.ts";
 import type { Command } from "../table/command-table.ts";
 import { keysOf } from "../table/key-extraction.ts";
@@ -57,19 +58,12 @@ class Flight {
     for (const key of new Set(keys)) {
       const inFlight = new KeyInFlight();
       this.keys.set(key, inFlight);
-      const watchers = db.watchers.get(key);
-      if (watchers === undefined) db.watchers.set(key, new Set([inFlight]));
-      else watchers.add(inFlight);
+      db.watchers.add(key, inFlight);
     }
   }
 
   land(): void {
-    const { watchers } = this.db;
-    for (const [key, inFlight] of this.keys) {
-      const set = watchers.get(key);
-      set?.delete(inFlight);
-      if (set?.size === 0) watchers.delete(key);
-    }
+    for (const [key, inFlight] of this.keys) this.db.watchers.remove(key, inFlight);
   }
 }
 

@@ -35,7 +35,7 @@ export function memoryFigures(engine: Engine) {
   const used = engine.eviction.totalBytes;
   const peak = Math.max(engine.stats.peakBytes, used);
   const replicas = replicationBytes(engine);
-  let overhead = BASE_BYTES + replicas.backlog + engine.eviction.uncountedBytes + engine.scripts.sizeBytes;
+  let overhead = BASE_BYTES + replicas.backlog + engine.unsentBytes + engine.scripts.sizeBytes;
   for (const db of engine.databases) if (db.size > 0) overhead += db.keyspace.sizeBytes + db.expires.sizeBytes;
   let clients = 0;
   for (const client of engine.clients.values()) if (!client.replica?.attached) clients += accountOf(client).total;
@@ -163,7 +163,7 @@ const memory: Section = (engine) => {
     ["rss_overhead_bytes", 0],
     ["mem_fragmentation_ratio", m.fragmentation.toFixed(2)],
     ["mem_fragmentation_bytes", m.rss - m.used],
-    ["mem_not_counted_for_evict", engine.eviction.uncountedBytes],
+    ["mem_not_counted_for_evict", engine.unsentBytes],
     ["mem_replication_backlog", replicas.backlog],
     ["mem_total_replication_buffers", replicas.backlog + replicas.replicas],
     ["mem_clients_slaves", replicas.replicas],
@@ -224,8 +224,8 @@ const persistence: Section = (engine) => {
     ["current_cow_size", 0],
     ["current_cow_size_age", 0],
     ["current_fork_perc", "0.00"],
-    ["current_save_keys_processed", p.snapshot?.keysProcessed ?? 0],
-    ["current_save_keys_total", p.snapshot?.keysTotal ?? 0],
+    ["current_save_keys_processed", p.jobKeys.processed],
+    ["current_save_keys_total", p.jobKeys.total],
     ["rdb_changes_since_last_save", p.dirty],
     ["rdb_bgsave_in_progress", flag(p.saving)],
     ["rdb_last_save_time", p.lastSaveAt],

@@ -2,7 +2,7 @@
  * Two ways to see what was slow: spikes of named events above latency-monitor-threshold (LATENCY LATEST, HISTORY …), and a
  * histogram per command of every call (LATENCY HISTOGRAM, INFO latencystats).
  */
-import type { Engine } from "../core/engine.ts";
+import type { Clock } from "../core/clock.ts";
 
 /** How many spikes of an event are kept. */
 const HISTORY = 160;
@@ -25,10 +25,10 @@ export class LatencyMonitor {
   /** Whether every call is counted in its command's histogram. */
   tracking = true;
   readonly events = new Map<string, LatencyEvent>();
-  readonly #engine: Engine;
+  readonly #clock: Clock;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(clock: Clock) {
+    this.#clock = clock;
   }
 
   /** Keeps a duration if it reaches the threshold; of several in one second, the longest. */
@@ -41,7 +41,7 @@ export class LatencyMonitor {
       this.events.set(name, event);
     }
     if (ms > event.maxMs) event.maxMs = ms;
-    const at = Math.floor(this.#engine.clock.now() / 1000);
+    const at = Math.floor(this.#clock.now() / 1000);
     const last = event.samples.at(-1);
     if (last !== undefined && last.at === at) {
       if (ms > last.ms) last.ms = ms;

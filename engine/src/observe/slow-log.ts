@@ -2,8 +2,7 @@
  * The slow log: the last commands that took longer than slowlog-log-slower-than, the newest first.
  */
 
-import type { Client } from "../core/client.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Config } from "../config/config.ts";
 
 const MAX_ARGUMENTS = 32;
 const MAX_ARGUMENT_LENGTH = 128;
@@ -18,21 +17,33 @@ export interface SlowCommand {
   readonly name: string;
 }
 
+/** What the log needs of the store around it. */
+export interface SlowLogHost {
+  readonly now: number;
+  readonly config: Pick<Config, "values">;
+}
+
+/** Who has called. */
+interface Caller {
+  readonly name: string;
+  readonly transport: { readonly address: string };
+}
+
 export class SlowLog {
   /** Microseconds; negative switches it off. */
   threshold = 10_000;
   readonly entries: SlowCommand[] = [];
-  readonly #engine: Engine;
+  readonly #host: SlowLogHost;
   #nextId = 0;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(host: SlowLogHost) {
+    this.#host = host;
   }
 
-  add(client: Client, argv: readonly string[], microseconds: number): void {
+  add(client: Caller, argv: readonly string[], microseconds: number): void {
     this.entries.unshift({
       id: this.#nextId++,
-      at: Math.floor(this.#engine.now / 1000),
+      at: Math.floor(this.#host.now / 1000),
       microseconds: Math.floor(microseconds),
       argv: shortened(argv),
       address: client.transport.address,
@@ -43,7 +54,7 @@ export class SlowLog {
 
   /** Drops what is beyond slowlog-max-len. */
   trim(): void {
-    const most = this.#engine.config.values["slowlog-max-len"];
+    const most = this.#host.config.values["slowlog-max-len"];
     if (this.entries.length > most) this.entries.length = most;
   }
 

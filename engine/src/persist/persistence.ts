@@ -114,8 +114,10 @@ export class Persistence {
     return this.#job?.kind === "aof";
   }
 
-  get snapshot(): Snapshot | null {
-    return this.#job?.snapshot ?? null;
+  /** How many keys the job has written, and of how many; nothing without one. */
+  get jobKeys(): { readonly processed: number; readonly total: number } {
+    const { keysProcessed = 0, keysTotal = 0 } = this.#job?.snapshot ?? {};
+    return { processed: keysProcessed, total: keysTotal };
   }
 
   /** For how long the job has been running; -1 if there is none of the kind. */

@@ -229,7 +229,7 @@ test("a save that is called off when its walk is over does not take the place of
   const client = source.connect();
   await client.call("SET", "old", "1");
   await client.call("BGSAVE");
-  await source.core.persistence.snapshot!.done;
+  await source.core.snapshot!.done;
   await client.call("FLUSHALL");
   await source.core.persistence.idle();
   const copy = await engine();

@@ -50,7 +50,7 @@ describe("connections", () => {
     expect(core.pubsub.channels.size + core.pubsub.patternCount).toBe(0);
     expect(core.monitor.active).toBe(false);
     const [db] = core.databases;
-    expect(db!.watchers.size + db!.waiting.size).toBe(0);
+    expect(db!.watchers.size + db!.awaited.size).toBe(0);
     const grown = memoryMb() - before;
     expect(grown).toBeLessThan(60);
     figures("ten thousand connections", {

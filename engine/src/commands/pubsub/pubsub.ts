@@ -91,7 +91,10 @@ function listChannels(names: Iterable<string>, args: Args): string[] {
   return found;
 }
 
-function countSubscribers(subscribers: ReadonlyMap<string, ReadonlySet<Client>>, channels: readonly string[]): Reply[] {
+function countSubscribers(
+  subscribers: ReadonlyMap<string, ReadonlySet<unknown>>,
+  channels: readonly string[],
+): Reply[] {
   const flat: Reply[] = [];
   for (const channel of channels) flat.push(channel, subscribers.get(channel)?.size ?? 0);
   return flat;

@@ -87,9 +87,7 @@ export const transactions = group("transactions", [
         if (client.watched.some((watched) => watched.db === db && watched.key === key)) continue;
         const watched = new WatchedKey(client, db, key);
         client.watched.push(watched);
-        const watchers = db.watchers.get(key);
-        if (watchers === undefined) db.watchers.set(key, new Set([watched]));
-        else watchers.add(watched);
+        db.watchers.add(key, watched);
       }
       return OK;
     },

@@ -100,7 +100,7 @@ test("a blocked client's earlier reply takes no later one along", async () => {
       socket.on("data", listener);
     });
     const blocked = new Promise<void>((resolve) => {
-      const look = () => (engine.core.databases[0]!.waiting.size > 0 ? resolve() : setImmediate(look));
+      const look = () => (engine.core.databases[0]!.awaited.size > 0 ? resolve() : setImmediate(look));
       look();
     });
     socket.write(encode("SET", "key", "x") + encode("BLPOP", "queue", "0"));

@@ -1,0 +1,4 @@
+/** Where messages for whoever runs this go. */
+export type LogLevel = "debug" | "verbose" | "notice" | "warning";
+
+export type Log = (level: LogLevel, message: string) => void;

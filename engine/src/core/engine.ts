@@ -66,6 +66,7 @@ import { LONGEST_VALUE } from "./longest-string.ts";
 import { Notifications } from "./notify.ts";
 import { Pause } from "./pause.ts";
 import { PubSub } from "./pubsub.ts";
+import { FileReplayer } from "./replayer.ts";
 import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
 import { PEAK_RESET_MS, type ReplyRoomSettings } from "./reply-room.ts";
 import { Tracking } from "./tracking.ts";
@@ -220,7 +221,7 @@ export class Engine {
     this.expiry = new ActiveExpiry(this);
     this.scripts = new Scripts(this);
     this.persistence = new Persistence(this);
-    this.functions = new Functions(this);
+    this.functions = new Functions(this.clock, this.scripts);
     this.migrations = new Migrations(this);
     this.replication = new Replication(this);
     this.config.attach(this);
@@ -239,6 +240,16 @@ export class Engine {
     this.clients.set(client.id, client);
     this.stats.connections++;
     return client;
+  }
+
+  /** A client that is in no list: for what runs commands of its own. */
+  makeClient(transport: Transport): Client {
+    return new Client(this, 0, transport);
+  }
+
+  /** Runs the commands of a file. */
+  replayer(): FileReplayer {
+    return new FileReplayer(this);
   }
 
   /** Lets go of everything that a client held. Its transport is closed by whoever calls this. */

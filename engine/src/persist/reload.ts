@@ -6,9 +6,10 @@
  * MERGE), and LOADAOF where there are no files. And where there is nothing to load, nothing is dropped for it.
  */
 import { existsSync } from "node:fs";
-import type { Engine } from "../core/engine.ts";
 import { ReplyError } from "../core/errors.ts";
-import { loadRdbSync } from "./rdb/file.ts";
+import type { PersistHost } from "./host.ts";
+import type { Persistence } from "./persistence.ts";
+import { loadRdbSync, type RdbLoadHost } from "./rdb/file.ts";
 
 export interface ReloadOptions {
   readonly save: boolean;
@@ -17,59 +18,60 @@ export interface ReloadOptions {
   readonly merge: boolean;
 }
 
-function flush(engine: Engine): void {
-  for (const db of engine.databases) db.clear();
-  engine.functions.flush();
+/** What reloading needs of the store around it. */
+export type ReloadHost = RdbLoadHost &
+  Pick<PersistHost, "functions" | "loading"> & { readonly persistence: Persistence };
+
+function flush(host: ReloadHost): void {
+  for (const db of host.databases) db.clear();
+  host.functions.flush();
 }
 
 /** Runs a load while the engine counts as loading; false if it fails, with the reason in the log. */
-function load(engine: Engine, what: string, run: () => void): boolean {
-  engine.loading = true;
+function load(host: ReloadHost, what: string, run: () => void): boolean {
+  host.loading = true;
   try {
     run();
     return true;
   } catch (error) {
-    engine.log(
-      "warning",
-      `Cannot load ${what}: ${error instanceof ReplyError ? error.text : (error as Error).message}`,
-    );
+    host.log("warning", `Cannot load ${what}: ${error instanceof ReplyError ? error.text : (error as Error).message}`);
     return false;
   } finally {
-    engine.loading = false;
+    host.loading = false;
   }
 }
 
 /** `unsaved`: the file could not be written; `failed`: it could not be read. */
-export function reloadRdb(engine: Engine, options: ReloadOptions): "done" | "unsaved" | "failed" {
-  const { persistence } = engine;
+export function reloadRdb(host: ReloadHost, options: ReloadOptions): "done" | "unsaved" | "failed" {
+  const { persistence } = host;
   if (options.save && !persistence.save()) return "unsaved";
   if (!existsSync(persistence.path)) return "failed";
-  if (options.flush) flush(engine);
-  const loaded = load(engine, persistence.path, () => {
-    const report = loadRdbSync(engine, persistence.path, {
+  if (options.flush) flush(host);
+  const loaded = load(host, persistence.path, () => {
+    const report = loadRdbSync(host, persistence.path, {
       replaceKeys: options.merge,
-      onFunction: (source) => engine.functions.restore([source], options.merge ? "replace" : "append"),
+      onFunction: (source) => host.functions.restore([source], options.merge ? "replace" : "append"),
     });
     persistence.keysLoaded = report.keys;
     persistence.keysExpired = report.expired;
   });
   if (!loaded) return "failed";
-  engine.log("warning", "DB reloaded by DEBUG RELOAD");
+  host.log("warning", "DB reloaded by DEBUG RELOAD");
   return "done";
 }
 
-export function reloadAof(engine: Engine): boolean {
-  const { persistence } = engine;
+export function reloadAof(host: ReloadHost): boolean {
+  const { persistence } = host;
   const { aof } = persistence;
   if (aof.state === "on") aof.appender.flush(true);
   else if (!aof.hasManifest()) return false;
-  flush(engine);
-  const loaded = load(engine, "the append-only file", () => {
+  flush(host);
+  const loaded = load(host, "the append-only file", () => {
     const steps = aof.load(() => {});
     while (!steps.next().done);
   });
   // Replaying is no change.
   persistence.nothingChanged();
-  if (loaded) engine.log("warning", "Append Only File loaded by DEBUG LOADAOF");
+  if (loaded) host.log("warning", "Append Only File loaded by DEBUG LOADAOF");
   return loaded;
 }

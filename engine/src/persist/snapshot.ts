@@ -27,11 +27,11 @@
  * made copies its bytes. Both are noticed from some hundred megabytes on.
  */
 import type { Dict } from "../core/dict.ts";
-import type { Engine } from "../core/engine.ts";
 import { ShortCollections } from "../core/garbage.ts";
 import type { Value } from "../types/value.ts";
+import type { PersistHost } from "./host.ts";
 import { KeyDelay } from "./key-delay.ts";
-import { auxFields, type SaveOptions, writerFor } from "./rdb/file.ts";
+import { auxFields, type RdbSaveHost, type SaveOptions, writerFor } from "./rdb/file.ts";
 import { freezeValue, isLarge, LARGE, thawValue } from "./rdb/value-pieces.ts";
 import type { RdbWriter } from "./rdb/writer.ts";
 
@@ -101,6 +101,9 @@ export class SnapshotAborted extends Error {
   override readonly name = "SnapshotAborted";
 }
 
+/** What the walk needs of the store around it. */
+export type SnapshotHost = RdbSaveHost & Pick<PersistHost, "clock" | "snapshot" | "stats">;
+
 export class Snapshot {
   /** The number of bytes; rejects if the sink fails or the walk is called off. */
   readonly done: Promise<number>;
@@ -110,7 +113,7 @@ export class Snapshot {
   keysWrittenEarly = 0;
   longestSliceMs = 0;
 
-  readonly #engine: Engine;
+  readonly #host: SnapshotHost;
   readonly #sink: SnapshotSink;
   readonly #writer: RdbWriter;
   readonly #sections: Section[] = [];
@@ -132,15 +135,15 @@ export class Snapshot {
   #resolve!: (bytes: number) => void;
   #reject!: (error: Error) => void;
 
-  constructor(engine: Engine, sink: SnapshotSink, options: WalkOptions = {}) {
-    if (engine.snapshot !== null) throw new Error("there is a snapshot already");
-    this.#engine = engine;
+  constructor(host: SnapshotHost, sink: SnapshotSink, options: WalkOptions = {}) {
+    if (host.snapshot !== null) throw new Error("there is a snapshot already");
+    this.#host = host;
     this.#sink = sink;
     this.#large = options.large ?? LARGE;
     this.#fixedSliceMs = options.sliceMs;
-    this.#delay = new KeyDelay(engine.config.values["rdb-key-save-delay"]);
+    this.#delay = new KeyDelay(host.config.values["rdb-key-save-delay"]);
     if (this.#delay.isOn) this.#batch = 1;
-    this.#writer = writerFor(engine, (chunk) => sink.write(chunk));
+    this.#writer = writerFor(host, (chunk) => sink.write(chunk));
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -148,7 +151,7 @@ export class Snapshot {
     // Whoever calls the walk off need not be the one who waits for it.
     this.done.catch(() => {});
     let total = 0;
-    for (const { index, keyspace, expires, size } of engine.databases) {
+    for (const { index, keyspace, expires, size } of host.databases) {
       if (size === 0) continue;
       total += size;
       const section: Section = {
@@ -167,9 +170,9 @@ export class Snapshot {
       this.#byKeyspace.set(keyspace, section);
     }
     this.keysTotal = total;
-    this.#writer.begin(auxFields(engine, options));
+    this.#writer.begin(auxFields(host, options));
     this.#writer.functions(options.functions ?? []);
-    engine.snapshot = this;
+    host.snapshot = this;
     setImmediate(this.#slice);
   }
 
@@ -262,7 +265,7 @@ export class Snapshot {
   readonly #slice = (): void => {
     if (this.#over) return;
     this.#garbage.check();
-    const { clock } = this.#engine;
+    const { clock } = this.#host;
     const started = clock.monotonic();
     try {
       let now = started;
@@ -288,7 +291,7 @@ export class Snapshot {
 
   #sliceMs(): number {
     if (this.#fixedSliceMs !== undefined) return this.#fixedSliceMs;
-    const { commands } = this.#engine.stats;
+    const { commands } = this.#host.stats;
     const busy = commands !== this.#commands;
     this.#commands = commands;
     return busy ? BUSY_SLICE_MS : IDLE_SLICE_MS;
@@ -339,11 +342,11 @@ export class Snapshot {
       for (const { value, frozen } of large.values()) if (frozen !== null) thawValue(value);
       large.clear();
     }
-    if (this.#engine.snapshot === this) this.#engine.snapshot = null;
+    if (this.#host.snapshot === this) this.#host.snapshot = null;
   }
 }
 
 /** Starts a walk over everything that an engine has. */
-export function walk(engine: Engine, sink: SnapshotSink, options: WalkOptions = {}): Snapshot {
-  return new Snapshot(engine, sink, options);
+export function walk(host: SnapshotHost, sink: SnapshotSink, options: WalkOptions = {}): Snapshot {
+  return new Snapshot(host, sink, options);
 }

@@ -9,7 +9,7 @@
  * library loads has more at hand than in Redis, but `redis.call` fails in it, too.
  */
 import type { Client } from "../core/client.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Clock } from "../core/clock.ts";
 import {
   BAD_FUNCTION_NAME,
   engineNotFound,
@@ -128,7 +128,7 @@ interface Loading {
 }
 
 export class Functions {
-  readonly #engine: Engine;
+  readonly #clock: Clock;
   readonly #scripts: Scripts;
   #libraries = new Libraries();
   #runtime: Runtime | null = null;
@@ -139,9 +139,9 @@ export class Functions {
   /** The words of the FCALL that runs. */
   runningArgv: readonly string[] = [];
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
-    this.#scripts = engine.scripts;
+  constructor(clock: Clock, scripts: Scripts) {
+    this.#clock = clock;
+    this.#scripts = scripts;
     this.#registerFunction = (...args) => this.#register(args);
   }
 
@@ -251,8 +251,7 @@ export class Functions {
 
   #make(source: string, name: string, body: string, limitMs: number): Library {
     const main = this.#compile(body);
-    const { clock } = this.#engine;
-    const loading: Loading = { functions: new Map(), deadline: clock.monotonic() + limitMs };
+    const loading: Loading = { functions: new Map(), deadline: this.#clock.monotonic() + limitMs };
     this.#loading = loading;
     try {
       this.#run(main);
@@ -337,7 +336,7 @@ export class Functions {
   }
 
   #checkDeadline(): void {
-    if (this.#engine.clock.monotonic() > this.#loading!.deadline) throw new LuaAbort(FUNCTION_LOAD_TIMEOUT);
+    if (this.#clock.monotonic() > this.#loading!.deadline) throw new LuaAbort(FUNCTION_LOAD_TIMEOUT);
   }
 
   // ---------------------------------------------------------------------------------------------- calling

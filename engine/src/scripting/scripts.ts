@@ -6,15 +6,16 @@
  *
  * **A script that does not end.** Compiled loops and calls count down (lua/runtime.ts); every few thousand steps `#tick`
  * looks at the clock. Past busy-reply-threshold the script is busy: from then on each tick lets the net read and answer the
- * existing clients' sockets synchronously (engine.onBusy), where everything but SCRIPT KILL, FUNCTION KILL, SHUTDOWN NOSAVE
+ * existing clients' sockets synchronously (`onBusy`), where everything but SCRIPT KILL, FUNCTION KILL, SHUTDOWN NOSAVE
  * and a few harmless commands gets BUSY. A kill ends a script that has written nothing by throwing what no pcall catches.
  * In a process without connections, where nobody could send it, such a script is ended at the threshold. Whoever handles
- * signals is told (engine.onHeld), since no handler runs meanwhile. script-time-limit ends scripts that have written nothing.
+ * signals is told (`onHeld`), since no handler runs meanwhile. script-time-limit ends scripts that have written nothing.
  * What this cannot do: accept new connections, and stop a single library call that itself runs long (those are bounded).
  */
-import { Client, type Transport } from "../core/client.ts";
+import type { Client, Transport } from "../core/client.ts";
 import type { Clock } from "../core/clock.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Db } from "../core/db.ts";
+import type { Effects } from "../core/effects.ts";
 import {
   BUSY_FUNCTION,
   BUSY_SCRIPT,
@@ -35,9 +36,10 @@ import {
   UNKILLABLE,
   WRITING_SCRIPT_IN_RO,
 } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
 import { FOR_ALL } from "../core/propagation.ts";
 import { NO_REPLY, type Reply } from "../core/reply.ts";
-import { type Command, DENYOOM, MAY_REPLICATE, NOSCRIPT, READONLY, STALE, WRITE } from "../table/command-table.ts";
+import { type Command, type CommandTable, DENYOOM, MAY_REPLICATE, NOSCRIPT, READONLY, STALE, WRITE } from "../table/command-table.ts";
 import { own } from "../types/packed.ts";
 import { type Compiled, compileScript } from "./lua/compiler/index.ts";
 import { luaToReply } from "./lua/conversion.ts";
@@ -135,10 +137,38 @@ const NOWHERE: Transport = {
   fd: -1,
 };
 
+/** What running scripts needs of the store around it. */
+export interface ScriptsHost {
+  readonly clock: Clock;
+  readonly config: {
+    readonly values: { readonly "busy-reply-threshold": number; readonly "script-time-limit": number };
+  };
+  readonly log: Log;
+  readonly commands: CommandTable;
+  readonly effects: Effects;
+  readonly eviction: { readonly limit: number; makeRoom(): boolean };
+  readonly heapGuard: { isShort(db: Db): boolean; isExhausted(db: Db): boolean };
+  readonly tracking: { remember(client: Client, command: Command, argv: readonly string[]): void };
+  readonly persistence: { readonly troubled: boolean; refusal(): ReplyError | null; flush(force: boolean): boolean };
+  readonly replication: { readonly guarded: boolean; readonly isStale: boolean; writeRefusal(): ReplyError | null };
+  /** Commands that are not allowed in scripts are. */
+  readonly allowDeniedInScripts: boolean;
+  /** A client that is in no list. */
+  makeClient(transport: Transport): Client;
+  /** Runs a command that has been checked. */
+  call(client: Client, command: Command, argv: readonly string[]): Reply;
+  /** Runs something at the time that it is now, also inside a transaction, where time stands still. */
+  atPresent<T>(run: () => T): T;
+  /** Called again and again while a script runs too long: lets existing clients be read and answered; says how many. */
+  readonly onBusy: (() => number) | null;
+  /** Told when a script begins to hold the thread for longer than busy-reply-threshold, and when it is over. */
+  readonly onHeld: ((held: boolean) => void) | null;
+}
+
 export class Scripts implements ScriptHost {
   protocol: 2 | 3 = 2;
   running: Running | null = null;
-  readonly #engine: Engine;
+  readonly #host: ScriptsHost;
   readonly #scripts = new Map<string, Script>();
   readonly #bySource = new Map<string, Script>();
   readonly #compiled = new Set<Script>();
@@ -152,8 +182,8 @@ export class Scripts implements ScriptHost {
   #lastSha = "";
   #last: Script | null = null;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(host: ScriptsHost) {
+    this.#host = host;
   }
 
   /** The state that EVAL's scripts share; made when it is first needed. */
@@ -167,7 +197,7 @@ export class Scripts implements ScriptHost {
     const rt = new Runtime();
     openBase(rt);
     openLibraries(rt);
-    openClock(rt, this.#engine.clock);
+    openClock(rt, this.#host.clock);
     open(rt);
     protectGlobals(rt);
     rt.onTick = () => this.#tick();
@@ -276,9 +306,9 @@ export class Scripts implements ScriptHost {
 
   /** Runs Lua as a command of its caller: for scripts and functions. */
   run(call: Running, rt: Runtime, body: ScriptBody, keys: LuaTable, args: LuaTable): Reply {
-    const engine = this.#engine;
-    const mayLackRoom = engine.eviction.limit > 0 || engine.heapGuard.isShort(call.caller.db);
-    call.shortOfMemory = mayLackRoom && !engine.eviction.makeRoom();
+    const host = this.#host;
+    const mayLackRoom = host.eviction.limit > 0 || host.heapGuard.isShort(call.caller.db);
+    call.shortOfMemory = mayLackRoom && !host.eviction.makeRoom();
     if (engine.replication.guarded) this.#refuseAsReplica(call);
     call.refuseBeforehand();
     this.#prepare(call.caller);
@@ -288,21 +318,21 @@ export class Scripts implements ScriptHost {
     takeFrom(this.#memory);
     try {
       // As in Redis, a script goes by the moment at which it begins, not by that of the transaction around it.
-      const result = call.caller.inTransaction ? engine.atPresent(() => body(keys, args)) : body(keys, args);
+      const result = call.caller.inTransaction ? host.atPresent(() => body(keys, args)) : body(keys, args);
       return typeof result === "string" ? promise(result) : luaToReply(first(result), this.protocol);
     } catch (error) {
       return this.#failed(error, call, rt);
     } finally {
       this.running = null;
       forgetPromises();
-      engine.effects.audience = FOR_ALL;
-      if (call.busy) engine.onHeld?.(false);
+      host.effects.audience = FOR_ALL;
+      if (call.busy) host.onHeld?.(false);
     }
   }
 
   /** Scripts that say what they do are refused where a replica, or the want of replicas, forbids it. */
   #refuseAsReplica({ caller, flags }: Running): void {
-    const { replication } = this.#engine;
+    const { replication } = this.#host;
     if (caller.isPrimary) return;
     const refusal = flags === UNRESTRICTED || flags.noWrites ? null : replication.writeRefusal();
     if (refusal !== null) throw refusal;
@@ -311,7 +341,7 @@ export class Scripts implements ScriptHost {
 
   /** The client whose commands a script's commands are, set up like its caller. */
   #prepare(caller: Client): void {
-    this.#client ??= new Client(this.#engine, 0, NOWHERE);
+    this.#client ??= this.#host.makeClient(NOWHERE);
     const client = this.#client;
     client.db = caller.db;
     client.user = caller.user;
@@ -337,15 +367,15 @@ export class Scripts implements ScriptHost {
   // ---------------------------------------------------------------------------------------------- what scripts ask for
 
   find(name: string): FoundCommand | undefined {
-    const command = this.#engine.commands.get(name);
+    const command = this.#host.commands.get(name);
     return command === undefined || command.run === undefined || command.subcommands !== null ? undefined : command;
   }
 
   call(argv: string[], found?: FoundCommand): Reply {
     const running = this.running!;
     const client = this.#client!;
-    const engine = this.#engine;
-    const command = (found as Command | undefined) ?? engine.commands.find(argv);
+    const host = this.#host;
+    const command = (found as Command | undefined) ?? host.commands.find(argv);
     if (command === undefined || command.run === undefined) return SCRIPT_UNKNOWN_COMMAND;
     if (!command.accepts(argv.length)) return SCRIPT_ARITY;
     const refusal = this.#refusal(running, command);
@@ -354,23 +384,23 @@ export class Scripts implements ScriptHost {
     client.protocol = this.protocol;
     client.lastCommand = command;
     if ((command.flags & WRITE) !== 0) running.wrote = true;
-    const reply = engine.call(client, command, argv);
+    const reply = host.call(client, command, argv);
     if (running.caller.tracking !== null && (command.flags & READONLY) !== 0) this.#track(running);
     return reply === NO_REPLY ? null : reply;
   }
 
   /** A script that reads anything has read the keys that it was called with, as far as its caller is concerned. */
   #track({ caller, words }: Running): void {
-    const { commands, tracking } = this.#engine;
+    const { commands, tracking } = this.#host;
     const called = commands.find(words);
     if (called !== undefined) tracking.remember(caller, called, words);
   }
 
   #refusal(running: Running, command: Command): ReplyError | null {
     const { flags } = command;
-    if ((flags & NOSCRIPT) !== 0 && !this.#engine.allowDeniedInScripts) return SCRIPT_NOT_ALLOWED;
+    if ((flags & NOSCRIPT) !== 0 && !this.#host.allowDeniedInScripts) return SCRIPT_NOT_ALLOWED;
     if (running.readOnly && (flags & (WRITE | MAY_REPLICATE)) !== 0) return READONLY_SCRIPT_WRITES;
-    const { persistence, replication } = this.#engine;
+    const { persistence, replication } = this.#host;
     if (replication.guarded && !running.caller.isPrimary) {
       const refusal = (flags & WRITE) !== 0 && !running.wrote ? replication.writeRefusal() : null;
       if (refusal !== null) return refusal;
@@ -383,20 +413,20 @@ export class Scripts implements ScriptHost {
     if ((flags & DENYOOM) === 0) return null;
     if (running.shortOfMemory && !running.wrote && !running.flags.allowOom) return OOM;
     // What has written may go on past maxmemory, but not until V8 ends the process.
-    return this.#engine.heapGuard.isExhausted(this.#client!.db) ? OOM : null;
+    return this.#host.heapGuard.isExhausted(this.#client!.db) ? OOM : null;
   }
 
   mayCall(argv: string[]): boolean | undefined {
-    const command = this.#engine.commands.find(argv);
+    const command = this.#host.commands.find(argv);
     return command === undefined ? undefined : true;
   }
 
   log(level: number, message: string): void {
-    this.#engine.log(LOG_LEVELS[level]!, message);
+    this.#host.log(LOG_LEVELS[level]!, message);
   }
 
   setReplication(flags: number): void {
-    this.#engine.effects.audience = flags;
+    this.#host.effects.audience = flags;
   }
 
   // ---------------------------------------------------------------------------------------------- long running ones
@@ -404,20 +434,20 @@ export class Scripts implements ScriptHost {
   #tick(): void {
     const running = this.running;
     if (running === null) return;
-    const engine = this.#engine;
-    const now = engine.clock.monotonic();
+    const host = this.#host;
+    const now = host.clock.monotonic();
     if (running.startedAt === 0) running.startedAt = now;
-    const { "busy-reply-threshold": threshold, "script-time-limit": limit } = engine.config.values;
+    const { "busy-reply-threshold": threshold, "script-time-limit": limit } = host.config.values;
     if (limit > 0 && now - running.startedAt >= limit && !running.wrote) throw this.#ended(SCRIPT_OUT_OF_TIME);
     if (threshold <= 0 || now - running.startedAt < threshold) return;
     if (!running.busy) {
       running.busy = true;
       // From here on a signal ends the process: what was acknowledged before must not be lost by it.
-      engine.persistence.flush(true);
-      engine.onHeld?.(true);
-      engine.log("warning", `Slow ${running.kind} detected: still in execution after ${threshold} milliseconds.`);
+      host.persistence.flush(true);
+      host.onHeld?.(true);
+      host.log("warning", `Slow ${running.kind} detected: still in execution after ${threshold} milliseconds.`);
     }
-    const listening = engine.onBusy?.() ?? 0;
+    const listening = host.onBusy?.() ?? 0;
     // Where no client is connected that could end it, nobody ever will.
     if (listening === 0 && !running.wrote) running.killed = true;
     if (running.killed) throw this.#ended(SCRIPT_KILLED);
@@ -448,7 +478,7 @@ export class Scripts implements ScriptHost {
   /** How long the running script has been running, in milliseconds. */
   get runningMs(): number {
     const startedAt = this.running?.startedAt ?? 0;
-    return startedAt === 0 ? 0 : Math.round(this.#engine.clock.monotonic() - startedAt);
+    return startedAt === 0 ? 0 : Math.round(this.#host.clock.monotonic() - startedAt);
   }
 }
 

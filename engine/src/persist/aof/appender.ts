@@ -19,10 +19,10 @@
 import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
 import { EffectEncoder } from "../../core/effect-encoder.ts";
 import type { EffectListener } from "../../core/effects.ts";
-import type { Engine } from "../../core/engine.ts";
 import { FOR_FILE } from "../../core/propagation.ts";
 import { stall } from "../../core/stall.ts";
 import { CommandWriter } from "../../resp/command-writer.ts";
+import type { PersistHost } from "../host.ts";
 
 /** More than this is not gathered before it is written, however long the turn. */
 const MOST_GATHERED = 16 * 1024 * 1024;
@@ -35,6 +35,9 @@ interface Waiter {
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;
 }
+
+/** What the appender needs of the store around it. */
+type AppenderHost = Pick<PersistHost, "clock" | "config" | "log" | "now" | "snapshot">;
 
 export class Appender {
   delayedFsyncs = 0;
@@ -52,7 +55,7 @@ export class Appender {
   /** Called when what was written may be lost, though the process lives. */
   onSyncFailed: () => void = () => {};
 
-  readonly #engine: Engine;
+  readonly #host: AppenderHost;
   #descriptor = -1;
   /** Counts the files; and the one in which a sync has failed. */
   #generation = 0;
@@ -83,12 +86,12 @@ export class Appender {
     this.poke();
   };
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(host: AppenderHost) {
+    this.#host = host;
   }
 
   get policy(): FsyncPolicy {
-    return this.#engine.config.values.appendfsync;
+    return this.#host.config.values.appendfsync;
   }
 
   /** Why the last write failed, or a sync of what still counts. */
@@ -141,7 +144,7 @@ export class Appender {
   #syncFailed(error: NodeJS.ErrnoException, generation: number): void {
     this.#syncError = error;
     this.#failedGeneration = generation;
-    this.#engine.log("warning", `Fail to fsync the AOF file: ${error.message}`);
+    this.#host.log("warning", `Fail to fsync the AOF file: ${error.message}`);
     this.onSyncFailed();
   }
 
@@ -184,7 +187,7 @@ export class Appender {
       this.#writeError = null;
       this.#syncError = null;
     }
-    if (lost !== null) this.#engine.log("warning", `Not all of the AOF could be brought to disk: ${lost.message}`);
+    if (lost !== null) this.#host.log("warning", `Not all of the AOF could be brought to disk: ${lost.message}`);
     return lost;
   }
 
@@ -193,7 +196,7 @@ export class Appender {
   /** Takes what one command, transaction or script did. */
   readonly append: EffectListener = (effects, framing) => {
     if (this.#descriptor < 0) return;
-    if (this.#engine.config.values["aof-timestamp-enabled"]) this.#stamp();
+    if (this.#host.config.values["aof-timestamp-enabled"]) this.#stamp();
     this.#encoder.write(effects, framing);
     if (this.policy === "always") this.holdsReplies = true;
     if (this.#writer.length > MOST_GATHERED) this.flush();
@@ -205,7 +208,7 @@ export class Appender {
 
   /** aof-timestamp-enabled: says from when on what follows was written, whenever another second has begun. */
   #stamp(): void {
-    const seconds = Math.floor(this.#engine.now / 1000);
+    const seconds = Math.floor(this.#host.now / 1000);
     if (seconds <= this.#stampedAt) return;
     this.#stampedAt = seconds;
     this.#writer.text(`#TS:${seconds}`);
@@ -280,7 +283,7 @@ export class Appender {
         this.#fatal(error);
         return;
       }
-      this.#lastSync = this.#engine.clock.monotonic();
+      this.#lastSync = this.#host.clock.monotonic();
       this.#synced(writtenBytes);
       this.#settleGroup(null);
       if (this.#writer.length > 0 || this.#waiters.length > 0) this.#beginGroup();
@@ -311,11 +314,11 @@ export class Appender {
   /** Whether a write has to wait for the sync that is under way. */
   #mustWait(): boolean {
     if (this.policy !== "everysec" || !this.#syncing) return false;
-    const now = this.#engine.clock.monotonic();
+    const now = this.#host.clock.monotonic();
     if (this.#postponedSince === 0) this.#postponedSince = now;
     if (now - this.#postponedSince < LONGEST_DELAY_MS) return true;
     this.delayedFsyncs++;
-    this.#engine.log(
+    this.#host.log(
       "notice",
       "Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer without waiting for fsync to complete, this may slow down the store.",
     );
@@ -337,14 +340,14 @@ export class Appender {
     this.#writer.drop();
     this.#unsynced = true;
     if (this.#writeError !== null && this.policy !== "always") {
-      this.#engine.log("warning", "AOF write error looks solved, the store can write again.");
+      this.#host.log("warning", "AOF write error looks solved, the store can write again.");
     }
     this.#writeError = null;
     return true;
   }
 
   #failed(error: NodeJS.ErrnoException, written: number): void {
-    if (this.#writeError === null) this.#engine.log("warning", `Error writing to the AOF file: ${error.message}`);
+    if (this.#writeError === null) this.#host.log("warning", `Error writing to the AOF file: ${error.message}`);
     this.#writeError = error;
     if (written > 0) {
       try {
@@ -363,7 +366,7 @@ export class Appender {
     this.holdsReplies = false;
     this.#settle(reason);
     if (this.onFatal === null) return;
-    this.#engine.log("warning", "Can't recover from AOF write error when the AOF fsync policy is 'always'. Exiting...");
+    this.#host.log("warning", "Can't recover from AOF write error when the AOF fsync policy is 'always'. Exiting...");
     this.onFatal(reason);
   }
 
@@ -373,7 +376,7 @@ export class Appender {
     try {
       fdatasyncSync(this.#descriptor);
       this.#unsynced = false;
-      this.#lastSync = this.#engine.clock.monotonic();
+      this.#lastSync = this.#host.clock.monotonic();
       this.#synced(this.writtenBytes);
       return true;
     } catch (error) {
@@ -385,7 +388,7 @@ export class Appender {
 
   #syncSoon(): void {
     if (!this.#unsynced || this.#syncing) return;
-    const { clock, config, snapshot } = this.#engine;
+    const { clock, config, snapshot } = this.#host;
     const now = clock.monotonic();
     if (now - this.#lastSync < SYNC_EVERY_MS) return;
     if (config.values["no-appendfsync-on-rewrite"] && snapshot !== null) return;

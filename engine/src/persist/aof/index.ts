@@ -13,10 +13,10 @@
  */
 import { closeSync, constants, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync, unlink } from "node:fs";
 import { dirname, join } from "node:path";
-import type { Engine } from "../../core/engine.ts";
 import { atExit, notAtExit } from "../at-exit.ts";
+import type { PersistHost } from "../host.ts";
 import { saveRdb, syncFolder } from "../rdb/file.ts";
-import { walk } from "../snapshot.ts";
+import { type Snapshot, walk } from "../snapshot.ts";
 import { SnapshotFile } from "../snapshot-file.ts";
 import { Appender } from "./appender.ts";
 import { AofError } from "./error.ts";
@@ -42,6 +42,17 @@ export interface AofLoadReport {
   readonly keysExpired: number;
 }
 
+/** What the files need of the store around them. */
+type AofHost = Omit<PersistHost, "replication" | "startedAt" | "loading">;
+
+/** Who runs one job at a time: a save, a rewrite, or a snapshot for replicas. */
+interface Jobs {
+  readonly busy: boolean;
+  begin(kind: "aof", snapshot: Snapshot, finish: () => Promise<void>): void;
+  /** Takes over the functions of a file. */
+  loadFunctions(source: string): void;
+}
+
 export class Aof {
   state: AofState = "off";
   readonly appender: Appender;
@@ -53,7 +64,8 @@ export class Aof {
   /** What files had when the last rewrite, or the start, was over: growth is measured against it. */
   baseSize = 0;
 
-  readonly #engine: Engine;
+  readonly #host: AofHost;
+  readonly #jobs: Jobs;
   #manifest: Manifest = EMPTY_MANIFEST;
   /** All files but the one that is being written. */
   #finishedBytes = 0;
@@ -61,24 +73,25 @@ export class Aof {
   #openFolder: string | null = null;
   readonly #onExit = () => this.appender.close();
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
-    this.appender = new Appender(engine);
+  constructor(host: AofHost, jobs: Jobs) {
+    this.#host = host;
+    this.#jobs = jobs;
+    this.appender = new Appender(host);
     this.appender.onSyncFailed = () => {
       this.rewriteScheduled = true;
-      this.#retryAt = Math.min(this.#retryAt, engine.clock.monotonic() + REPAIR_MS);
+      this.#retryAt = Math.min(this.#retryAt, host.clock.monotonic() + REPAIR_MS);
     };
   }
 
   /** Where the files are; while they are open, CONFIG SET dir does not move them. */
   get folder(): string {
     if (this.#openFolder !== null) return this.#openFolder;
-    const { dir, appenddirname } = this.#engine.config.values;
+    const { dir, appenddirname } = this.#host.config.values;
     return join(dir, appenddirname);
   }
 
   get #filename(): string {
-    return this.#engine.config.values.appendfilename;
+    return this.#host.config.values.appendfilename;
   }
 
   get currentSize(): number {
@@ -89,7 +102,7 @@ export class Aof {
 
   /** Whether there is something to load. */
   exists(): boolean {
-    const { dir } = this.#engine.config.values;
+    const { dir } = this.#host.config.values;
     return this.hasManifest() || this.#isOldFile(join(dir, this.#filename));
   }
 
@@ -103,7 +116,7 @@ export class Aof {
 
   /** Takes the single file of Redis 6 and older over as a base. */
   #adopt(): void {
-    const { dir } = this.#engine.config.values;
+    const { dir } = this.#host.config.values;
     const name = this.#filename;
     mkdirSync(this.folder, { recursive: true });
     this.#manifest = { ...EMPTY_MANIFEST, base: { name, seq: 1, type: "b" }, baseSeq: 1 };
@@ -111,13 +124,13 @@ export class Aof {
     writeManifest(this.folder, name, this.#manifest);
     renameSync(join(dir, name), join(this.folder, name));
     syncFolder(this.folder);
-    this.#engine.log("notice", `Successfully migrated an old-style AOF into ${this.folder}`);
+    this.#host.log("notice", `Successfully migrated an old-style AOF into ${this.folder}`);
   }
 
   /** Loads base and increments; pauses at every `yield`, for so many milliseconds. Throws AofError. */
   *load(onProgress: (loaded: number, total: number) => void): Generator<number, AofLoadReport> {
-    const engine = this.#engine;
-    const { dir } = engine.config.values;
+    const host = this.#host;
+    const { dir } = host.config.values;
     const manifest = readManifest(this.folder, this.#filename);
     if (manifest === undefined) this.#adopt();
     else this.#manifest = manifest;
@@ -137,17 +150,17 @@ export class Aof {
     let keysExpired = 0;
     for (const [i, { name, type }] of parts.entries()) {
       const path = join(this.folder, name);
-      const started = engine.clock.monotonic();
-      const { rdb } = yield* loadPart(engine, path, {
+      const started = host.clock.monotonic();
+      const { rdb } = yield* loadPart(host, path, {
         last: i === parts.length - 1,
-        onFunction: (source) => engine.persistence.loadFunctions(source),
+        onFunction: (source) => this.#jobs.loadFunctions(source),
         onBytes: (bytes) => onProgress(before + bytes, total),
       });
       keysLoaded += rdb?.keys ?? 0;
       keysExpired += rdb?.expired ?? 0;
       before += statSync(path).size;
-      const seconds = ((engine.clock.monotonic() - started) / 1000).toFixed(3);
-      engine.log("notice", `DB loaded from ${type === "b" ? "base" : "incr"} file ${name}: ${seconds} seconds`);
+      const seconds = ((host.clock.monotonic() - started) / 1000).toFixed(3);
+      host.log("notice", `DB loaded from ${type === "b" ? "base" : "incr"} file ${name}: ${seconds} seconds`);
     }
     return { keysLoaded, keysExpired };
   }
@@ -156,16 +169,16 @@ export class Aof {
 
   /** Goes on where the files end, after they were loaded or if there are none. */
   openAtStart(): void {
-    const engine = this.#engine;
+    const host = this.#host;
     mkdirSync(this.folder, { recursive: true });
     let manifest = this.#manifest;
     if (manifest.base === null && manifest.increments.length === 0) {
       const seq = manifest.baseSeq + 1;
       const name = baseName(this.#filename, seq);
-      engine.log("notice", `Creating AOF base file ${name} on server start`);
-      saveRdb(engine, join(this.folder, name), {
+      host.log("notice", `Creating AOF base file ${name} on server start`);
+      saveRdb(host, join(this.folder, name), {
         aofBase: true,
-        functions: engine.functions.sources(),
+        functions: host.functions.sources(),
       });
       manifest = { ...manifest, base: { name, seq, type: "b" }, baseSeq: seq };
     }
@@ -173,10 +186,10 @@ export class Aof {
     if (last === undefined) {
       const seq = manifest.incrementSeq + 1;
       last = { name: incrementName(this.#filename, seq), seq, type: "i" };
-      engine.log("notice", `Creating AOF incr file ${last.name} on server start`);
+      host.log("notice", `Creating AOF incr file ${last.name} on server start`);
       rmSync(join(this.folder, last.name), { force: true });
       manifest = { ...manifest, increments: [last], incrementSeq: seq };
-    } else engine.log("notice", `Opening AOF incr file ${last.name} on server start`);
+    } else host.log("notice", `Opening AOF incr file ${last.name} on server start`);
     this.appender.open(join(this.folder, last.name));
     if (manifest !== this.#manifest) writeManifest(this.folder, this.#filename, manifest);
     this.#manifest = manifest;
@@ -189,7 +202,7 @@ export class Aof {
   #begin(state: "on" | "waiting"): void {
     this.state = state;
     this.#openFolder = this.folder;
-    this.#engine.effects.listeners.add(this.appender.append);
+    this.#host.effects.listeners.add(this.appender.append);
     atExit(this.#onExit);
   }
 
@@ -213,11 +226,11 @@ export class Aof {
     this.#finishedBytes = 0;
     this.#begin("waiting");
     this.#retryAt = 0;
-    const { persistence, current, log } = this.#engine;
+    const { current, log } = this.#host;
     // A base that is begun inside a transaction would hold half of it.
-    if (persistence.busy || current?.inTransaction) {
+    if (this.#jobs.busy || current?.inTransaction) {
       this.rewriteScheduled = true;
-      const why = persistence.busy ? "but there is already another background operation" : "during a transaction";
+      const why = this.#jobs.busy ? "but there is already another background operation" : "during a transaction";
       log("warning", `AOF was enabled ${why}. An AOF background was scheduled to start when possible.`);
     } else this.rewrite();
   }
@@ -225,7 +238,7 @@ export class Aof {
   /** Writes everything, and stops listening. Returns why something could not be written, or null. */
   stop(): Error | null {
     if (this.state === "off") return null;
-    this.#engine.effects.listeners.delete(this.appender.append);
+    this.#host.effects.listeners.delete(this.appender.append);
     notAtExit(this.#onExit);
     this.state = "off";
     this.#openFolder = null;
@@ -237,37 +250,37 @@ export class Aof {
 
   /** Begins a rewrite; false if it cannot. The caller has seen that no other snapshot is being taken. */
   rewrite(): boolean {
-    const engine = this.#engine;
+    const host = this.#host;
     this.rewriteScheduled = false;
     let file: SnapshotFile;
     try {
       mkdirSync(this.folder, { recursive: true });
       if (this.state === "off") this.#manifest = readManifest(this.folder, this.#filename) ?? EMPTY_MANIFEST;
       const temporary = join(dirname(this.folder), `temp-rewriteaof-bg-${process.pid}.aof`);
-      file = new SnapshotFile(temporary, engine.config.values["aof-rewrite-incremental-fsync"]);
+      file = new SnapshotFile(temporary, host.config.values["aof-rewrite-incremental-fsync"]);
       if (this.state === "on") this.#nextIncrement();
       else if (this.state === "waiting") this.#emptyIncrement();
     } catch (error) {
-      engine.log("warning", `Can't rewrite the append only file: ${(error as Error).message}`);
+      host.log("warning", `Can't rewrite the append only file: ${(error as Error).message}`);
       this.#failed();
       return false;
     }
-    const snapshot = walk(engine, file, { aofBase: true, functions: engine.functions.sources() });
-    engine.log("notice", "Background append only file rewriting started");
+    const snapshot = walk(host, file, { aofBase: true, functions: host.functions.sources() });
+    host.log("notice", "Background append only file rewriting started");
     // What a rewrite replaces: everything that was there when it began.
     const replaced = this.#manifest;
     const increments = this.state === "off" ? [] : [this.#currentIncrement()];
-    engine.persistence.begin("aof", snapshot, async () => {
+    this.#jobs.begin("aof", snapshot, async () => {
       try {
         await snapshot.done;
         await this.#complete(file, replaced, increments);
         this.rewrites++;
         this.lastRewriteOk = true;
         this.consecutiveFailures = 0;
-        engine.log("notice", "Background AOF rewrite finished successfully");
+        host.log("notice", "Background AOF rewrite finished successfully");
       } catch (error) {
         file.abandon();
-        engine.log("warning", `Background AOF rewrite failed: ${(error as Error).message}`);
+        host.log("warning", `Background AOF rewrite failed: ${(error as Error).message}`);
         this.#failed();
       }
     });
@@ -283,7 +296,7 @@ export class Aof {
     const { isTrusted } = this.appender;
     this.rewriteScheduled ||= !isTrusted;
     const wait = isTrusted ? Math.max(1000, minutes * 60_000) : REPAIR_MS;
-    this.#retryAt = this.#engine.clock.monotonic() + wait;
+    this.#retryAt = this.#host.clock.monotonic() + wait;
   }
 
   /** The increment that is being written. */
@@ -309,7 +322,7 @@ export class Aof {
     const seq = this.#manifest.incrementSeq + 1;
     const name = incrementName(this.#filename, seq);
     const path = join(this.folder, name);
-    this.#engine.log("notice", `Creating AOF incr file ${name} on background rewrite`);
+    this.#host.log("notice", `Creating AOF incr file ${name} on background rewrite`);
     const increments = [...this.#manifest.increments, { name, seq, type: "i" as const }];
     const manifest = { ...this.#manifest, increments, incrementSeq: seq };
     // It is there before the manifest names it, and is named before anything goes into it.
@@ -342,7 +355,7 @@ export class Aof {
     const name = baseName(this.#filename, seq);
     const path = join(this.folder, name);
     await file.commit(path);
-    this.#engine.log("notice", `Successfully renamed the temporary AOF base file into ${name}`);
+    this.#host.log("notice", `Successfully renamed the temporary AOF base file into ${name}`);
     const old = [...(replaced.base === null ? [] : [replaced.base]), ...replaced.increments];
     const gone = old.filter((part) => !kept.some((other) => other.name === part.name));
     const manifest: Manifest = {
@@ -363,11 +376,11 @@ export class Aof {
 
   #removeHistory(): void {
     const { history } = this.#manifest;
-    if (history.length === 0 || this.#engine.config.values["aof-disable-auto-gc"]) return;
+    if (history.length === 0 || this.#host.config.values["aof-disable-auto-gc"]) return;
     this.#manifest = { ...this.#manifest, history: [] };
     writeManifest(this.folder, this.#filename, this.#manifest);
     for (const { name } of history) {
-      this.#engine.log("notice", `Removing the history file ${name} in the background`);
+      this.#host.log("notice", `Removing the history file ${name} in the background`);
       unlink(join(this.folder, name), () => {});
     }
   }
@@ -375,19 +388,19 @@ export class Aof {
   /** Ten times a second: what is put off, and rewrites that are due. `idle`: no snapshot is being taken. */
   cron(idle: boolean): void {
     if (this.state !== "off") this.appender.poke();
-    if (!idle || this.#engine.clock.monotonic() < this.#retryAt) return;
+    if (!idle || this.#host.clock.monotonic() < this.#retryAt) return;
     if (this.rewriteScheduled || this.state === "waiting") this.rewrite();
     else if (this.state === "on") this.#rewriteIfGrown();
   }
 
   #rewriteIfGrown(): void {
-    const { values } = this.#engine.config;
+    const { values } = this.#host.config;
     const percentage = values["auto-aof-rewrite-percentage"];
     if (percentage === 0 || this.currentSize <= values["auto-aof-rewrite-min-size"]) return;
     const base = this.baseSize === 0 ? 1 : this.baseSize;
     const growth = Math.floor((this.currentSize * 100) / base) - 100;
     if (growth < percentage) return;
-    this.#engine.log("notice", `Starting automatic rewriting of AOF on ${growth}% growth`);
+    this.#host.log("notice", `Starting automatic rewriting of AOF on ${growth}% growth`);
     this.rewrite();
   }
 }

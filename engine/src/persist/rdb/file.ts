@@ -1,5 +1,5 @@
 /**
- * RDB files on disk: an engine's data into one, and one into an engine.
+ * RDB files on disk: an engine's data into one, and one into an host.
  *
  * A file is written beside its place under a temporary name, brought to disk, and only then given its name, so that at any
  * moment the name stands for a whole file, the old one or the new one.
@@ -7,12 +7,12 @@
 import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Db } from "../../core/db.ts";
-import type { Engine } from "../../core/engine.ts";
 import { stall } from "../../core/stall.ts";
 import { REDIS_VERSION } from "../../core/version.ts";
 import { quoteWord } from "../../lib/quote.ts";
 import { sizeOfKey } from "../../types/kind.ts";
 import type { Value } from "../../types/value.ts";
+import type { PersistHost } from "../host.ts";
 import { KeyDelay } from "../key-delay.ts";
 import { RdbError } from "./errors.ts";
 import { type KeyAttributes, type RdbHandler, RdbReader } from "./reader.ts";
@@ -72,12 +72,21 @@ export interface AuxOptions {
 }
 
 /** What a file says about itself. */
-export function auxFields(engine: Engine, options: AuxOptions = {}): [string, string][] {
+/** What writing a file needs. */
+export type RdbSaveHost = Pick<PersistHost, "config" | "databases" | "eviction" | "limits" | "now" | "stamps">;
+
+/** What loading one needs. */
+export type RdbLoadHost = Pick<
+  PersistHost,
+  "clock" | "config" | "databases" | "heapGuard" | "limits" | "log" | "now" | "skipsChecksums" | "stamps"
+>;
+
+export function auxFields(host: RdbSaveHost, options: AuxOptions = {}): [string, string][] {
   const fields: [string, string][] = [
     ["redis-ver", REDIS_VERSION],
     ["redis-bits", "64"],
-    ["ctime", String(Math.floor(engine.now / 1000))],
-    ["used-mem", String(engine.eviction.usedBytes)],
+    ["ctime", String(Math.floor(host.now / 1000))],
+    ["used-mem", String(host.eviction.usedBytes)],
   ];
   const { replication } = options;
   if (replication !== undefined) {
@@ -90,23 +99,23 @@ export function auxFields(engine: Engine, options: AuxOptions = {}): [string, st
 }
 
 /** Access stamps go into the file where the policy goes by them. */
-function stampsFor(engine: Engine): StampForm | undefined {
-  const { stamps } = engine;
-  const policy = engine.config.values["maxmemory-policy"];
+function stampsFor(host: RdbSaveHost): StampForm | undefined {
+  const { stamps } = host;
+  const policy = host.config.values["maxmemory-policy"];
   if (policy.endsWith("lfu")) return { opcode: OPCODE.FREQ, valueOf: (stamp) => stamps.frequency(stamp) };
   if (policy.endsWith("lru")) return { opcode: OPCODE.IDLE, valueOf: (stamp) => stamps.idleSeconds(stamp) };
   return undefined;
 }
 
 /** A writer as the engine is configured. */
-export function writerFor(engine: Engine, sink: (chunk: Buffer) => void): RdbWriter {
-  const { values } = engine.config;
+export function writerFor(host: RdbSaveHost, sink: (chunk: Buffer) => void): RdbWriter {
+  const { values } = host.config;
   return new RdbWriter({
     sink,
     compress: values.rdbcompression,
     checksum: values.rdbchecksum,
-    listMaxListpackSize: engine.limits.listMaxListpackSize,
-    stamps: stampsFor(engine),
+    listMaxListpackSize: host.limits.listMaxListpackSize,
+    stamps: stampsFor(host),
   });
 }
 
@@ -131,20 +140,20 @@ function writeDb(writer: RdbWriter, db: Db, delay: KeyDelay): void {
 }
 
 /** Writes everything, all at once: nothing else happens meanwhile. Returns the number of bytes. */
-export function writeRdb(engine: Engine, sink: (chunk: Buffer) => void, options: SaveOptions = {}): number {
-  const writer = writerFor(engine, sink);
-  writer.begin(auxFields(engine, options));
+export function writeRdb(host: RdbSaveHost, sink: (chunk: Buffer) => void, options: SaveOptions = {}): number {
+  const writer = writerFor(host, sink);
+  writer.begin(auxFields(host, options));
   writer.functions(options.functions ?? []);
-  const delay = new KeyDelay(engine.config.values["rdb-key-save-delay"]);
-  for (const db of engine.databases) if (db.size > 0) writeDb(writer, db, delay);
+  const delay = new KeyDelay(host.config.values["rdb-key-save-delay"]);
+  for (const db of host.databases) if (db.size > 0) writeDb(writer, db, delay);
   return writer.end();
 }
 
 /** Saves everything to a file, all at once. Returns the number of bytes. */
-export function saveRdb(engine: Engine, path: string, options: SaveOptions = {}): number {
+export function saveRdb(host: RdbSaveHost, path: string, options: SaveOptions = {}): number {
   const file = new PendingFile(path);
   try {
-    const length = writeRdb(engine, (chunk) => file.write(chunk), options);
+    const length = writeRdb(host, (chunk) => file.write(chunk), options);
     file.commit();
     return length;
   } catch (error) {
@@ -201,9 +210,9 @@ interface Batch {
 /** What may be built between two looks at the heap. */
 const UNCHECKED_BYTES = 1024 * 1024;
 
-/** Puts what a file has into an engine. All of it is there when the reader is done. */
+/** Puts what a file has into an host. All of it is there when the reader is done. */
 export class RdbLoader implements RdbHandler {
-  readonly #engine: Engine;
+  readonly #host: RdbLoadHost;
   readonly #options: LoadOptions;
   readonly #totalBytes: number;
   readonly #now: number;
@@ -222,16 +231,16 @@ export class RdbLoader implements RdbHandler {
   readonly #batches: Batch[] = [];
 
   /** With the size of the file, an estimate tells early whether its data fits. */
-  constructor(engine: Engine, options: LoadOptions = {}, totalBytes = 0) {
-    this.#engine = engine;
+  constructor(host: RdbLoadHost, options: LoadOptions = {}, totalBytes = 0) {
+    this.#host = host;
     this.#totalBytes = totalBytes;
     this.#options = options;
-    this.#now = engine.now;
-    this.delay = new KeyDelay(engine.config.values["key-load-delay"]);
-    this.#databases = options.databases ?? engine.databases;
+    this.#now = host.now;
+    this.delay = new KeyDelay(host.config.values["key-load-delay"]);
+    this.#databases = options.databases ?? host.databases;
     this.#db = this.#databases[0]!;
-    this.reader = new RdbReader(this, engine.limits, {
-      checksum: engine.config.values.rdbchecksum && !engine.skipsChecksums,
+    this.reader = new RdbReader(this, host.limits, {
+      checksum: host.config.values.rdbchecksum && !host.skipsChecksums,
     });
   }
 
@@ -254,7 +263,7 @@ export class RdbLoader implements RdbHandler {
 
   #checkRoom(): void {
     this.#uncheckedBytes = 0;
-    this.#engine.heapGuard.checkLoad(this.reader.offset, this.#totalBytes);
+    this.#host.heapGuard.checkLoad(this.reader.offset, this.#totalBytes);
   }
 
   version(version: number): void {
@@ -268,7 +277,7 @@ export class RdbLoader implements RdbHandler {
   selectDb(index: number): void {
     const db = this.#databases[index];
     if (db === undefined) {
-      const reason = `the file has a database ${index}, and only ${this.#engine.databases.length} are configured`;
+      const reason = `the file has a database ${index}, and only ${this.#host.databases.length} are configured`;
       throw new RdbError("unsupported", reason, this.reader.offset);
     }
     this.#db = db;
@@ -294,7 +303,7 @@ export class RdbLoader implements RdbHandler {
     batch.keys.push(key);
     batch.values.push(value);
     batch.deadlines.push(deadline);
-    batch.stamps.push(this.#engine.stamps.of(attributes.idle, attributes.frequency));
+    batch.stamps.push(this.#host.stamps.of(attributes.idle, attributes.frequency));
     this.#keys++;
   }
 
@@ -313,7 +322,7 @@ export class RdbLoader implements RdbHandler {
   }
 
   emptyKey(key: string): void {
-    if (this.#empty++ < 10) this.#engine.log("warning", `rdbLoadObject skipping empty key: ${key}`);
+    if (this.#empty++ < 10) this.#host.log("warning", `rdbLoadObject skipping empty key: ${key}`);
   }
 
   function(source: string): void {
@@ -326,11 +335,11 @@ const READ_BYTES = 256 * 1024;
 const SLICE_MS = 8;
 
 /** Feeds a file to a loader, a piece at a time; pauses at every `yield`, for so many milliseconds. */
-function* loadPieces(engine: Engine, path: string, options: LoadOptions): Generator<number, LoadReport> {
+function* loadPieces(host: RdbLoadHost, path: string, options: LoadOptions): Generator<number, LoadReport> {
   const descriptor = openSync(path, "r");
   try {
     const { size } = fstatSync(descriptor);
-    const loader = new RdbLoader(engine, options, size);
+    const loader = new RdbLoader(host, options, size);
     const piece = Buffer.allocUnsafeSlow(READ_BYTES);
     for (;;) {
       const length = readSync(descriptor, piece, 0, piece.length, null);
@@ -348,8 +357,8 @@ function* loadPieces(engine: Engine, path: string, options: LoadOptions): Genera
 }
 
 /** Loads a file, all at once. What the engine held before stays; an error leaves part of the file in it. Throws RdbError. */
-export function loadRdbSync(engine: Engine, path: string, options: LoadOptions = {}): LoadReport {
-  const pieces = loadPieces(engine, path, options);
+export function loadRdbSync(host: RdbLoadHost, path: string, options: LoadOptions = {}): LoadReport {
+  const pieces = loadPieces(host, path, options);
   for (;;) {
     const { done, value } = pieces.next();
     if (done) return value;
@@ -365,14 +374,14 @@ export const breath = (ms: number): Promise<void> =>
   });
 
 /** Loads a file in short slices, so that the process answers meanwhile. */
-export async function loadRdb(engine: Engine, path: string, options: LoadOptions = {}): Promise<LoadReport> {
-  const pieces = loadPieces(engine, path, options);
-  let sliceEnd = engine.clock.monotonic() + SLICE_MS;
+export async function loadRdb(host: RdbLoadHost, path: string, options: LoadOptions = {}): Promise<LoadReport> {
+  const pieces = loadPieces(host, path, options);
+  let sliceEnd = host.clock.monotonic() + SLICE_MS;
   for (;;) {
     const { done, value } = pieces.next();
     if (done) return value;
-    if (value === 0 && engine.clock.monotonic() < sliceEnd) continue;
+    if (value === 0 && host.clock.monotonic() < sliceEnd) continue;
     await breath(value);
-    sliceEnd = engine.clock.monotonic() + SLICE_MS;
+    sliceEnd = host.clock.monotonic() + SLICE_MS;
   }
 }

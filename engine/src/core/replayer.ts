@@ -1,0 +1,106 @@
+/**
+ * Runs the commands of an append-only file again: each by its handler, for a client that nobody hears. Neither limits nor
+ * passwords are asked, nothing is counted or handed on.
+ */
+import { quoteWord } from "../lib/quote.ts";
+import type { Replayer, ReplayFailure } from "../persist/host.ts";
+import { Args } from "../table/args.ts";
+import type { Command, CommandTable } from "../table/command-table.ts";
+import type { Client, Transport } from "./client.ts";
+import type { Db } from "./db.ts";
+import { OOM, ReplyError } from "./errors.ts";
+
+const NOWHERE: Transport = {
+  send() {},
+  push() {},
+  close() {},
+  outputBytes: 0,
+  inputBytes: 0,
+  address: "file",
+  localAddress: "file",
+  fd: -1,
+};
+
+/** What running a file's commands needs of the store around it. */
+export interface ReplayHost {
+  readonly commands: CommandTable;
+  /** The same under their own names, which files use whatever commands are called here. */
+  readonly originalCommands: CommandTable;
+  readonly databases: readonly Db[];
+  /** A client that nobody counts. */
+  makeClient(transport: Transport): Client;
+}
+
+/** Finds a command's row, also that of a subcommand. */
+function find({ commands, originalCommands }: ReplayHost, argv: readonly string[]): Command | undefined {
+  const command = commands.get(argv[0]!) ?? originalCommands.get(argv[0]!);
+  if (command?.subcommands == null || argv.length < 2) return command;
+  return command.subcommands.get(argv[1]!.toLowerCase());
+}
+
+export class FileReplayer implements Replayer {
+  readonly #host: ReplayHost;
+  readonly #client: Client;
+  /** By how much the data has grown; whoever looks at the heap begins anew. */
+  grownBytes = 0;
+  /** The commands since MULTI. */
+  #queue: string[][] | null = null;
+
+  constructor(host: ReplayHost) {
+    this.#host = host;
+    this.#client = host.makeClient(NOWHERE);
+    this.#client.authenticated = true;
+    this.#client.inTransaction = true;
+    // Obeyed whatever the state, as a primary is: a replica's own file holds writes too.
+    this.#client.isPrimary = true;
+  }
+
+  get insideMulti(): boolean {
+    return this.#queue !== null;
+  }
+
+  /** Runs a command, or keeps it until EXEC; what is wrong if it cannot be run. */
+  run(argv: string[]): ReplayFailure | undefined {
+    const name = argv[0]!.length <= 5 ? argv[0]!.toLowerCase() : "";
+    if (name === "multi") this.#queue = [];
+    else if (name === "exec") {
+      const queue = this.#queue ?? [];
+      this.#queue = null;
+      for (const queued of queue) {
+        const failure = this.#call(queued);
+        if (failure !== undefined) return failure;
+      }
+    } else if (this.#queue !== null) this.#queue.push(argv);
+    else return this.#call(argv);
+    return undefined;
+  }
+
+  #call(argv: string[]): ReplayFailure | undefined {
+    const command = find(this.#host, argv);
+    if (command?.run === undefined || !command.accepts(argv.length)) {
+      const words = argv.slice(0, 3).map((word) => quoteWord(word.slice(0, 64)));
+      return {
+        kind: "unknown",
+        name: argv[0]!.slice(0, 64),
+        reason: `a command that cannot be run: ${words.join(" ")}`,
+      };
+    }
+    const { db, propagate } = this.#client;
+    const { instead } = propagate;
+    const before = db.sizeBytes;
+    try {
+      command.run(this.#client, new Args(argv, command.firstArgument));
+    } catch (error) {
+      if (error === OOM) {
+        const reason = "the heap has no room for the data: start with a larger one (--max-old-space-size)";
+        return { kind: "memory", name: argv[0]!, reason };
+      }
+      // As in Redis, a command that fails now has failed then.
+      if (!(error instanceof ReplyError)) throw error;
+    }
+    this.grownBytes += db.sizeBytes - before;
+    // What is loaded has been propagated before.
+    propagate.instead = instead;
+    return undefined;
+  }
+}

@@ -3,11 +3,10 @@
  * differ in the transport, which takes replies that come later and messages that nobody asked for.
  */
 
-import type { Replica } from "../replication/replica.ts";
 import type { Command } from "../table/command-table.ts";
 import type { BlockRequest } from "./blocking.ts";
 import type { Db } from "./db.ts";
-import type { Engine } from "./engine.ts";
+import type { Host, ReplicaState } from "./ports.ts";
 import type { Propagation } from "./propagation.ts";
 import { NO_REPLY, Push, Replies, type Reply } from "./reply.ts";
 import type { ClientTracking } from "./tracking.ts";
@@ -99,7 +98,7 @@ const NOTHING_QUEUED: readonly QueuedCommand[] = [];
 export type ReplyMode = "on" | "off" | "skip" | "skip-next";
 
 export class Client {
-  readonly engine: Engine;
+  readonly engine: Host;
   readonly id: number;
   readonly transport: Transport;
   readonly createdAt: number;
@@ -144,7 +143,7 @@ export class Client {
   blockedCall: { readonly argv: readonly string[]; readonly startedAt: number } | null = null;
 
   /** What a client that copies our data has said of itself, and where it stands. */
-  replica: Replica | null = null;
+  replica: ReplicaState | null = null;
   /** The primary that this server follows: obeyed whatever the state. */
   isPrimary = false;
   /** Where the replication stream stood after this client's last command: what WAIT goes by. */
@@ -158,7 +157,7 @@ export class Client {
   /** The running command as MONITOR and the slow log show it; null: as it came. For words that are secret. */
   shownArgv: readonly string[] | null = null;
 
-  constructor(engine: Engine, id: number, transport: Transport) {
+  constructor(engine: Host, id: number, transport: Transport) {
     this.engine = engine;
     this.id = id;
     this.transport = transport;

@@ -8,6 +8,7 @@
 import { groups } from "../commands/index.ts";
 import { Config, ConfigError } from "../config/config.ts";
 import { Migrations } from "../migration/index.ts";
+import { infoText } from "../observe/info.ts";
 import { LatencyMonitor } from "../observe/latency.ts";
 import { Monitor } from "../observe/monitor.ts";
 import { SlowLog } from "../observe/slow-log.ts";
@@ -15,7 +16,6 @@ import { type CommandStats, Stats } from "../observe/stats.ts";
 import { Persistence } from "../persist/persistence.ts";
 import type { Snapshot } from "../persist/snapshot.ts";
 import { Replication } from "../replication/index.ts";
-import { replicationBytes } from "../replication/info.ts";
 import { Functions } from "../scripting/functions.ts";
 import { Scripts } from "../scripting/scripts.ts";
 import { Args } from "../table/args.ts";
@@ -65,6 +65,7 @@ import type { Log } from "./log.ts";
 import { LONGEST_VALUE } from "./longest-string.ts";
 import { Notifications } from "./notify.ts";
 import { Pause } from "./pause.ts";
+import type { Host, Move, ShutdownRequest } from "./ports.ts";
 import { PubSub } from "./pubsub.ts";
 import { FileReplayer } from "./replayer.ts";
 import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
@@ -79,19 +80,6 @@ export interface EngineOptions {
   readonly clock?: Clock;
   /** How much of V8's heap may be in use before writes are refused, as a share; false for no such limit (heap-guard.ts). */
   readonly heapGuard?: number | boolean;
-}
-
-/** What SHUTDOWN was asked for; without `save` it depends on whether save points are configured. */
-export interface ShutdownRequest {
-  readonly save: boolean | undefined;
-  readonly now: boolean;
-  readonly force: boolean;
-}
-
-/** New addresses are open: `commit` leaves the old ones, `cancel` the new ones. */
-export interface Move {
-  commit(): void;
-  cancel(): void;
 }
 
 const table = new CommandTable(groups);
@@ -117,7 +105,7 @@ function tableWith(renames: readonly (readonly [string, string])[]): CommandTabl
   }
 }
 
-export class Engine {
+export class Engine implements Host {
   readonly clock: Clock;
   readonly config: Config;
   readonly commands: CommandTable;
@@ -242,6 +230,11 @@ export class Engine {
     return client;
   }
 
+  /** An empty database that nobody sees. */
+  makeDatabase(index: number): Db {
+    return new Db(this, index);
+  }
+
   /** A client that is in no list: for what runs commands of its own. */
   makeClient(transport: Transport): Client {
     return new Client(this, 0, transport);
@@ -264,7 +257,7 @@ export class Engine {
     this.tracking.disable(client);
     this.monitor.remove(client);
     this.pause.forget(client);
-    if (client.replica !== null) this.replication.detach(client.replica);
+    this.replication.detach(client);
   }
 
   // ---------------------------------------------------------------------------------------------- commands
@@ -585,7 +578,7 @@ export class Engine {
 
   /** What replicas and the append-only file have yet to take. */
   get unsentBytes(): number {
-    return replicationBytes(this).replicas + this.persistence.aof.appender.bufferedBytes;
+    return this.replication.bytes().replicas + this.persistence.aof.appender.bufferedBytes;
   }
 
   /** What keys and values take, about. */
@@ -593,6 +586,11 @@ export class Engine {
     let bytes = 0;
     for (const db of this.databases) bytes += db.sizeBytes;
     return bytes;
+  }
+
+  /** INFO, or the named sections of it. */
+  info(names: readonly string[]): string {
+    return infoText(this, names);
   }
 
   // ---------------------------------------------------------------------------------------------- housekeeping

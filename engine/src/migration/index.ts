@@ -25,10 +25,13 @@
  * Links are kept for ten seconds after they were last used, 64 of them at most, as in Redis; transfers to the same server
  * at the same time each have their own.
  */
+import type { Config } from "../config/config.ts";
 import type { Client } from "../core/client.ts";
+import type { Clock } from "../core/clock.ts";
 import type { Db } from "../core/db.ts";
-import type { Engine } from "../core/engine.ts";
 import { internalError, migrateChanged, type ReplyError } from "../core/errors.ts";
+import type { Pause } from "../core/pause.ts";
+import type { MigrationPort } from "../core/ports.ts";
 import { OK, type Reply } from "../core/reply.ts";
 import type { Watcher } from "../core/watchers.ts";
 import { dumpValue } from "../persist/rdb/payload.ts";
@@ -67,8 +70,20 @@ class Flight {
   }
 }
 
-export class Migrations {
-  readonly #engine: Engine;
+/** What MIGRATE needs of the store around it. */
+export interface MigrationsHost {
+  readonly clock: Clock;
+  readonly config: Pick<Config, "values">;
+  readonly pause: Pause;
+  readonly blocking: { park(client: Client): Reply; release(client: Client, reply: Reply): void };
+  readonly replication: { readonly isReplica: boolean };
+  /** Runs the rest of a command whose client was parked, now that what it waited for has come. */
+  runAfterwards(client: Client, run: () => Reply): Reply;
+  onError(error: unknown, command: string): void;
+}
+
+export class Migrations implements MigrationPort {
+  readonly #store: MigrationsHost;
   readonly #flights = new Set<Flight>();
   /** Links that nobody uses just now, by `host:port`. */
   readonly #kept = new Map<string, Link[]>();
@@ -76,8 +91,8 @@ export class Migrations {
   #blocking: BlockingLink | null = null;
   #closed = false;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
+  constructor(store: MigrationsHost) {
+    this.#store = store;
   }
 
   /** Keys that exist; the caller has looked. */
@@ -90,9 +105,9 @@ export class Migrations {
     const value = db.keyspace.get(key);
     if (value === undefined) return undefined;
     const deadline = db.expires.get(key);
-    const left = deadline === undefined ? 0 : deadline - this.#engine.clock.now();
+    const left = deadline === undefined ? 0 : deadline - this.#store.clock.now();
     if (left < 0) return undefined;
-    const payload = dumpValue(value, db.limits, this.#engine.config.values.rdbcompression);
+    const payload = dumpValue(value, db.limits, this.#store.config.values.rdbcompression);
     return { ttlMs: deadline === undefined ? 0 : Math.max(1, left), payload };
   }
 
@@ -115,9 +130,9 @@ export class Migrations {
   #runLater(client: Client, request: MigrateRequest): Reply {
     const flight = new Flight(client.db, request.keys);
     this.#flights.add(flight);
-    this.#engine.pause.hold = this.#holds;
+    this.#store.pause.hold = this.#holds;
     void this.#fly(flight, request).then((outcome) => this.#land(client, request, flight, outcome));
-    return this.#engine.blocking.park(client);
+    return this.#store.blocking.park(client);
   }
 
   async #fly(flight: Flight, request: MigrateRequest): Promise<Outcome> {
@@ -144,7 +159,7 @@ export class Migrations {
       }
     } catch (error) {
       // A fault of ours, as a value too large for V8: nobody may wait for ever.
-      this.#engine.onError(error, "migrate");
+      this.#store.onError(error, "migrate");
       if (link !== null) this.#release(request, link, false);
       return { moved: [], error: internalError("migrate"), linkIsSound: false };
     }
@@ -153,13 +168,13 @@ export class Migrations {
   #land(client: Client, request: MigrateRequest, flight: Flight, outcome: Outcome): void {
     // Nothing is written any more: the key is on both sides, as after a crash.
     if (this.#closed) return;
-    const engine = this.#engine;
+    const store = this.#store;
     flight.land();
     this.#flights.delete(flight);
-    const reply = engine.runAfterwards(client, () => this.#delete(client, request, flight, outcome));
-    if (client.isParked) engine.blocking.release(client, reply);
-    if (this.#flights.size === 0) engine.pause.hold = null;
-    engine.pause.lookAgain();
+    const reply = store.runAfterwards(client, () => this.#delete(client, request, flight, outcome));
+    if (client.isParked) store.blocking.release(client, reply);
+    if (this.#flights.size === 0) store.pause.hold = null;
+    store.pause.lookAgain();
   }
 
   #delete(client: Client, request: MigrateRequest, { db, keys }: Flight, outcome: Outcome): Reply | ReplyError {
@@ -167,7 +182,7 @@ export class Migrations {
     const gone: string[] = [];
     if (!request.copy) {
       // Meanwhile a replica: what goes and comes here is its primary's to say.
-      const { isReplica } = this.#engine.replication;
+      const { isReplica } = this.#store.replication;
       for (const key of outcome.moved) {
         if (isReplica || keys.get(key)!.watchBroken) {
           if (db.exists(key)) changed.push(key);
@@ -230,7 +245,7 @@ export class Migrations {
       link.close();
       return;
     }
-    link.usedAt = this.#engine.clock.monotonic();
+    link.usedAt = this.#store.clock.monotonic();
     link.rest();
     const name = `${host}:${port}`;
     const kept = this.#kept.get(name);
@@ -252,7 +267,7 @@ export class Migrations {
   /** Closes links that have not been used for a while. Ten times a second. */
   cron(): void {
     if (this.#kept.size === 0) return;
-    const before = this.#engine.clock.monotonic() - KEEP_MS;
+    const before = this.#store.clock.monotonic() - KEEP_MS;
     for (const [name, links] of this.#kept) {
       const kept = links.filter((link) => link.isOpen && link.usedAt >= before);
       for (const link of links) if (!kept.includes(link)) link.close();
@@ -275,7 +290,7 @@ export class Migrations {
     for (const link of this.#used) link.close();
     for (const flight of this.#flights) flight.land();
     this.#flights.clear();
-    this.#engine.pause.hold = null;
+    this.#store.pause.hold = null;
     this.#blocking?.close();
     this.#blocking = null;
   }

@@ -5,12 +5,12 @@
  */
 import { endianness, release, totalmem, type } from "node:os";
 import { shortPercent } from "../config/special.ts";
-import { accountOf } from "../core/client-memory.ts";
 import type { Engine } from "../core/engine.ts";
 import { BASE_BYTES } from "../core/eviction.ts";
 import { REDIS_VERSION, VERSION } from "../core/version.ts";
-import { replicationBytes, replicationFields } from "../replication/info.ts";
+import { replicationFields } from "../replication/info.ts";
 import type { Command } from "../table/command-table.ts";
+import { memoryFigures } from "./memory-figures.ts";
 
 /** A field's name and value. */
 type Field = readonly [string, string | number];
@@ -28,32 +28,6 @@ export function humanBytes(bytes: number): string {
 }
 
 const percent = (share: number) => `${share.toFixed(2)}%`;
-
-/** Where memory goes, by our own accounts and the process's. */
-export function memoryFigures(engine: Engine) {
-  const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
-  const used = engine.eviction.totalBytes;
-  const peak = Math.max(engine.stats.peakBytes, used);
-  const replicas = replicationBytes(engine);
-  let overhead = BASE_BYTES + replicas.backlog + engine.unsentBytes + engine.scripts.sizeBytes;
-  for (const db of engine.databases) if (db.size > 0) overhead += db.keyspace.sizeBytes + db.expires.sizeBytes;
-  let clients = 0;
-  for (const client of engine.clients.values()) if (!client.replica?.attached) clients += accountOf(client).total;
-  overhead = Math.min(overhead + clients, used);
-  return {
-    used,
-    peak,
-    rss,
-    clients,
-    overhead,
-    heapUsed: heapUsed + external,
-    heapTotal: Math.max(heapTotal, heapUsed) + external,
-    dataset: used - overhead,
-    datasetPercent: used <= BASE_BYTES ? 0 : ((used - overhead) / (used - BASE_BYTES)) * 100,
-    peakPercent: peak === 0 ? 100 : (used / peak) * 100,
-    fragmentation: used === 0 ? 1 : rss / used,
-  };
-}
 
 /** Shown while a shutdown waits for replicas. */
 function shutdownFields({ replication }: Engine): Field[] {
@@ -120,7 +94,7 @@ const clients: Section = (engine) => {
 const memory: Section = (engine) => {
   const { values } = engine.config;
   const m = memoryFigures(engine);
-  const replicas = replicationBytes(engine);
+  const replicas = engine.replication.bytes();
   const total = totalmem();
   return [
     ["used_memory", m.used],
@@ -373,7 +347,7 @@ const SECTIONS: readonly (readonly [string, Section, boolean])[] = [
   ["Memory", memory, true],
   ["Persistence", persistence, true],
   ["Stats", stats, true],
-  ["Replication", replicationFields, true],
+  ["Replication", ({ replication, clock, config }) => replicationFields(replication, clock, config), true],
   ["CPU", cpu, true],
   ["Modules", () => [], true],
   ["Commandstats", commandstats, false],

@@ -5,6 +5,7 @@
  */
 import type { Client } from "../core/client.ts";
 import type { Clock } from "../core/clock.ts";
+import type { MonitorPort } from "../core/ports.ts";
 import { type Reply, Status } from "../core/reply.ts";
 import { quoteWord } from "../lib/quote.ts";
 
@@ -15,7 +16,7 @@ export interface MonitorHost {
   tell(client: Client, message: Reply): void;
 }
 
-export class Monitor {
+export class Monitor implements MonitorPort {
   readonly #host: MonitorHost;
   readonly #clients = new Set<Client>();
 

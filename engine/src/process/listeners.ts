@@ -6,7 +6,7 @@
  * it is closed before, and opened again if the change fails.
  */
 
-import type { Move } from "../core/engine.ts";
+import type { Move } from "../core/ports.ts";
 import type { EmbeddedEngine } from "../embed/embedded.ts";
 import type { Address } from "../net/server.ts";
 

@@ -4,7 +4,8 @@
  * so that SHUTDOWN ABORT can still call it off.
  */
 import type { ShutdownWord } from "../config/special.ts";
-import type { Engine, ShutdownRequest } from "../core/engine.ts";
+import type { Engine } from "../core/engine.ts";
+import type { ShutdownRequest } from "../core/ports.ts";
 import type { EmbeddedEngine } from "../embed/embedded.ts";
 
 export type EndSignal = "SIGTERM" | "SIGINT";

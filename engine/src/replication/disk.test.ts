@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { eventually } from "../../tests/kit/test-peer.ts";
-import type { ShutdownRequest } from "../core/engine.ts";
+import type { ShutdownRequest } from "../core/ports.ts";
 import { Engine as Store } from "../index.ts";
 
 let folder: string;

@@ -8,7 +8,7 @@
  * turns to follow it, with a PSYNC that says so: the other becomes the primary in the very step that accepts it, and writes
  * that were put off go on here, to be refused as on any replica.
  */
-import type { Engine } from "../core/engine.ts";
+import type { ReplicationHost } from "./host.ts";
 import type { Replication } from "./index.ts";
 import type { Replica } from "./replica.ts";
 
@@ -19,15 +19,17 @@ export interface FailoverRequest {
   readonly timeoutMs: number;
 }
 
+type FailoverHost = Pick<ReplicationHost, "clock" | "log" | "pause">;
+
 export class Failover {
   state: "none" | "waiting" | "in progress" = "none";
-  readonly #engine: Engine;
+  readonly #store: FailoverHost;
   readonly #replication: Replication;
   #request: FailoverRequest | null = null;
   #until = Number.POSITIVE_INFINITY;
 
-  constructor(engine: Engine, replication: Replication) {
-    this.#engine = engine;
+  constructor(store: FailoverHost, replication: Replication) {
+    this.#store = store;
     this.#replication = replication;
   }
 
@@ -38,7 +40,7 @@ export class Failover {
   }
 
   begin(request: FailoverRequest): void {
-    const { clock, pause, log } = this.#engine;
+    const { clock, pause, log } = this.#store;
     const { target } = request;
     log("notice", `FAILOVER requested to ${target === undefined ? "any replica" : `${target.host}:${target.port}`}.`);
     this.#request = request;
@@ -50,7 +52,7 @@ export class Failover {
   /** Looks whether it can go on: with every acknowledgement and ten times a second. */
   check(): void {
     if (this.state !== "waiting") return;
-    const { clock, log } = this.#engine;
+    const { clock, log } = this.#store;
     const { target, force } = this.#request!;
     if (clock.monotonic() >= this.#until) {
       if (force && target !== undefined) {
@@ -82,7 +84,7 @@ export class Failover {
     if (this.state === "none") return;
     const target = this.#request?.target;
     const whom = target === undefined ? "any replica" : `${target.host}:${target.port}`;
-    this.#engine.log("notice", `FAILOVER to ${whom} aborted: ${reason}`);
+    this.#store.log("notice", `FAILOVER to ${whom} aborted: ${reason}`);
     const turned = this.state === "in progress";
     this.#clear();
     if (turned) this.#replication.promote();
@@ -91,6 +93,6 @@ export class Failover {
   #clear(): void {
     this.state = "none";
     this.#request = null;
-    this.#engine.pause.end();
+    this.#store.pause.end();
   }
 }

@@ -10,11 +10,11 @@
  */
 import { EffectEncoder } from "../core/effect-encoder.ts";
 import type { EffectListener } from "../core/effects.ts";
-import type { Engine } from "../core/engine.ts";
 import { FOR_REPLICAS } from "../core/propagation.ts";
 import { CommandWriter } from "../resp/command-writer.ts";
 import { Backlog } from "./backlog.ts";
 import { DiskMarks } from "./disk-marks.ts";
+import type { ReplicationHost } from "./host.ts";
 import type { Replica } from "./replica.ts";
 import { StreamBuffer } from "./stream-buffer.ts";
 
@@ -24,13 +24,15 @@ const MOST_GATHERED = 1024 * 1024;
 const PING = ["PING"];
 const GETACK = ["REPLCONF", "GETACK", "*"];
 
+type FeedHost = Pick<ReplicationHost, "config" | "persistence">;
+
 export class Feed {
   backlog: Backlog | null = null;
   /** What replicas have yet to get. */
   readonly buffer = new StreamBuffer();
   /** What of the stream is on our disk. */
   readonly marks: DiskMarks;
-  readonly #engine: Engine;
+  readonly #store: FeedHost;
   readonly #replicas: ReadonlySet<Replica>;
   readonly #writer = new CommandWriter();
   readonly #encoder = new EffectEncoder(this.#writer, FOR_REPLICAS);
@@ -43,10 +45,10 @@ export class Feed {
     this.flush();
   };
 
-  constructor(engine: Engine, replicas: ReadonlySet<Replica>) {
-    this.#engine = engine;
+  constructor(store: FeedHost, replicas: ReadonlySet<Replica>) {
+    this.#store = store;
     this.#replicas = replicas;
-    this.marks = new DiskMarks(engine.persistence);
+    this.marks = new DiskMarks(store.persistence);
   }
 
   /** The offset of the last byte of the stream. */
@@ -74,7 +76,7 @@ export class Feed {
   }
 
   openBacklog(): void {
-    this.backlog ??= new Backlog(this.#engine.config.values["repl-backlog-size"], this.#handedOn);
+    this.backlog ??= new Backlog(this.#store.config.values["repl-backlog-size"], this.#handedOn);
   }
 
   closeBacklog(): void {
@@ -130,7 +132,7 @@ export class Feed {
       this.#writer.command(GETACK);
     }
     if (this.#writer.length === 0) return;
-    this.#engine.persistence.flush();
+    this.#store.persistence.flush();
     this.#distribute(this.#writer.take());
   }
 

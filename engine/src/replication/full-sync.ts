@@ -18,10 +18,10 @@
 import { rmSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
-import type { Engine } from "../core/engine.ts";
 import { auxFields, type SaveOptions, writerFor } from "../persist/rdb/file.ts";
 import { type Snapshot, type SnapshotSink, walk } from "../persist/snapshot.ts";
 import { SnapshotFile } from "../persist/snapshot-file.ts";
+import type { ReplicationHost } from "./host.ts";
 import { randomHex } from "./ids.ts";
 import type { Replication } from "./index.ts";
 import type { Replica } from "./replica.ts";
@@ -87,18 +87,18 @@ interface Round {
 let files = 0;
 
 export class FullSync {
-  readonly #engine: Engine;
+  readonly #store: ReplicationHost;
   readonly #replication: Replication;
   #round: Round | null = null;
 
-  constructor(engine: Engine, replication: Replication) {
-    this.#engine = engine;
+  constructor(store: ReplicationHost, replication: Replication) {
+    this.#store = store;
     this.#replication = replication;
   }
 
   /** Begins a snapshot if somebody waits for one, long enough, and nothing else is being taken. */
   consider(): void {
-    const { persistence, snapshot, loading, clock, config } = this.#engine;
+    const { persistence, snapshot, loading, clock, config } = this.#store;
     if (persistence.busy || snapshot !== null || loading) return;
     const waiting = [...this.#replication.replicas].filter(({ state }) => state === "waiting");
     const first = waiting[0];
@@ -128,11 +128,11 @@ export class FullSync {
       if (!replica.old) replica.line(`+FULLRESYNC ${id} ${feed.offset}\r\n`);
     }
     const { wantsData, wantsFunctions } = [...replicas][0]!;
-    const withFunctions = wantsFunctions ? { ...options, functions: this.#engine.functions.sources() } : options;
+    const withFunctions = wantsFunctions ? { ...options, functions: this.#store.functions.sources() } : options;
     const marked = [...replicas].every(({ capaEof }) => capaEof);
     const kind = marked ? "replicas sockets" : "disk";
-    this.#engine.log("notice", `Starting BGSAVE for SYNC with target: ${kind}`);
-    this.#engine.log("notice", `Background ${marked ? "RDB transfer" : "saving"} started by pid ${process.pid}`);
+    this.#store.log("notice", `Starting BGSAVE for SYNC with target: ${kind}`);
+    this.#store.log("notice", `Background ${marked ? "RDB transfer" : "saving"} started by pid ${process.pid}`);
     if (!wantsData) this.#sendWithoutKeys(replicas, withFunctions);
     else if (marked) this.#toSockets(replicas, withFunctions);
     else this.#toFile(replicas, withFunctions);
@@ -141,8 +141,8 @@ export class FullSync {
   /** A snapshot of functions only is small: sent at once. */
   #sendWithoutKeys(replicas: Set<Replica>, options: SaveOptions): void {
     const chunks: Buffer[] = [];
-    const writer = writerFor(this.#engine, (chunk) => chunks.push(chunk));
-    writer.begin(auxFields(this.#engine, options));
+    const writer = writerFor(this.#store, (chunk) => chunks.push(chunk));
+    writer.begin(auxFields(this.#store, options));
     writer.functions(options.functions ?? []);
     const length = writer.end();
     for (const replica of replicas) {
@@ -153,20 +153,20 @@ export class FullSync {
   }
 
   #toSockets(replicas: Set<Replica>, options: SaveOptions): void {
-    const engine = this.#engine;
-    const mark = randomHex(engine.clock);
+    const store = this.#store;
+    const mark = randomHex(store.clock);
     const sink = new SocketSink(replicas);
     for (const replica of replicas) replica.line(`$EOF:${mark}\r\n`);
-    const snapshot = walk(engine, sink, options);
+    const snapshot = walk(store, sink, options);
     this.#round = { replicas, snapshot, sink };
-    engine.persistence.begin("sync", snapshot, async () => {
+    store.persistence.begin("sync", snapshot, async () => {
       try {
         const bytes = await snapshot.done;
-        engine.log(
+        store.log(
           "warning",
           `Diskless rdb transfer, done reading from pipe, ${replicas.size} replicas still up (${bytes} bytes).`,
         );
-        engine.log("notice", "Background RDB transfer terminated with success");
+        store.log("notice", "Background RDB transfer terminated with success");
         sink.close();
         for (const replica of replicas) {
           replica.line(mark);
@@ -181,18 +181,18 @@ export class FullSync {
   }
 
   #toFile(replicas: Set<Replica>, options: SaveOptions): void {
-    const engine = this.#engine;
-    const path = join(engine.config.values.dir, `temp-repl-${process.pid}-${files++}.rdb`);
+    const store = this.#store;
+    const path = join(store.config.values.dir, `temp-repl-${process.pid}-${files++}.rdb`);
     let file: SnapshotFile;
     try {
-      file = new SnapshotFile(`${path}.part`, engine.config.values["rdb-save-incremental-fsync"]);
+      file = new SnapshotFile(`${path}.part`, store.config.values["rdb-save-incremental-fsync"]);
     } catch (error) {
       this.#failed(replicas, error as Error);
       return;
     }
-    const snapshot = walk(engine, file, options);
+    const snapshot = walk(store, file, options);
     this.#round = { replicas, snapshot, sink: null };
-    engine.persistence.begin("sync", snapshot, async () => {
+    store.persistence.begin("sync", snapshot, async () => {
       try {
         const length = await snapshot.done;
         await file.commit(path);
@@ -235,20 +235,20 @@ export class FullSync {
     const { client } = replica;
     if (client.closed) return;
     if (replica.rdbOnly) {
-      this.#engine.log("notice", `RDB transfer completed, ${replica.name} wanted nothing else`);
+      this.#store.log("notice", `RDB transfer completed, ${replica.name} wanted nothing else`);
       client.transport.close(true);
       return;
     }
     replica.state = "online";
-    client.lastActiveAt = this.#engine.clock.now();
+    client.lastActiveAt = this.#store.clock.now();
     replica.awaitsAck = marked;
     if (!marked) replica.release();
-    this.#engine.log("notice", `Synchronization with replica ${replica.name} succeeded`);
+    this.#store.log("notice", `Synchronization with replica ${replica.name} succeeded`);
     this.#replication.replicaChanged(replica);
   }
 
   #failed(replicas: ReadonlySet<Replica>, error: Error): void {
-    if (replicas.size > 0) this.#engine.log("warning", `SYNC failed. BGSAVE child returned an error: ${error.message}`);
+    if (replicas.size > 0) this.#store.log("warning", `SYNC failed. BGSAVE child returned an error: ${error.message}`);
     for (const replica of [...replicas]) replica.drop("its snapshot could not be taken");
   }
 
@@ -260,20 +260,20 @@ export class FullSync {
     else round.replicas.delete(replica);
     if (round.replicas.size > 0) return;
     if (round.sink !== null) {
-      this.#engine.log("warning", "Diskless rdb transfer, last replica dropped, killing fork child.");
+      this.#store.log("warning", "Diskless rdb transfer, last replica dropped, killing fork child.");
     }
     round.snapshot.abort("no replica is left that wants it");
   }
 
   /** Once a second: those who wait hear that we are alive, and those who take nothing are dropped. */
   cron(): void {
-    const timeoutMs = this.#engine.config.values["repl-timeout"] * 1000;
+    const timeoutMs = this.#store.config.values["repl-timeout"] * 1000;
     for (const replica of [...this.#replication.replicas]) {
       const { state } = replica;
       const silent = state === "waiting" || (state === "snapshot" && this.#round?.sink === null);
       if (silent) replica.line("\n");
       else if ((state === "snapshot" || state === "file") && replica.stalledMs() > timeoutMs) {
-        this.#engine.log("warning", `Disconnecting timedout replica (full sync): ${replica.name}`);
+        this.#store.log("warning", `Disconnecting timedout replica (full sync): ${replica.name}`);
         replica.drop("it does not take the snapshot that it is sent");
       }
     }

@@ -3,7 +3,7 @@
  * with nothing missing. Writers are put off meanwhile, for shutdown-timeout at most. SHUTDOWN NOW does not wait, and SHUTDOWN
  * ABORT calls it off.
  */
-import type { Engine } from "../core/engine.ts";
+import type { ReplicationHost } from "./host.ts";
 import type { Replication } from "./index.ts";
 import { STATE_NAMES } from "./replica.ts";
 
@@ -17,8 +17,10 @@ interface Waiting {
   readonly resolve: (outcome: HandoverOutcome) => void;
 }
 
+type HandoverHost = Pick<ReplicationHost, "clock" | "config" | "log" | "pause">;
+
 export class Handover {
-  readonly #engine: Engine;
+  readonly #store: HandoverHost;
   readonly #replication: Replication;
   #waiting: Waiting | null = null;
   /** What replicas should have at the end: the question for their acknowledgements comes behind it. */
@@ -26,15 +28,15 @@ export class Handover {
   /** Writers are put off, because of us. */
   #paused = false;
 
-  constructor(engine: Engine, replication: Replication) {
-    this.#engine = engine;
+  constructor(store: HandoverHost, replication: Replication) {
+    this.#store = store;
     this.#replication = replication;
   }
 
   /** Waits until all replicas have everything; null if they have, there is none, or they are not waited for (`now`). */
   begin(now = false): Promise<HandoverOutcome> | null {
     if (this.#waiting !== null) return this.#waiting.promise;
-    const { clock, config, pause, log } = this.#engine;
+    const { clock, config, pause, log } = this.#store;
     const { feed } = this.#replication;
     const timeoutMs = config.values["shutdown-timeout"] * 1000;
     this.#wanted = feed.offset;
@@ -66,19 +68,19 @@ export class Handover {
     if (this.#waiting === null) return;
     const { offset, until } = this.#waiting;
     if (this.#lagging(offset) === 0) this.#end("done");
-    else if (this.#engine.clock.monotonic() >= until) this.#end("late");
+    else if (this.#store.clock.monotonic() >= until) this.#end("late");
   }
 
   /** How long replicas are waited for yet, for INFO; undefined if they are not. */
   get remainingMs(): number | undefined {
     if (this.#waiting === null) return undefined;
-    return Math.max(0, Math.ceil(this.#waiting.until - this.#engine.clock.monotonic()));
+    return Math.max(0, Math.ceil(this.#waiting.until - this.#store.clock.monotonic()));
   }
 
   /** Logs who has everything that there was when the end began, and who has not. */
   report(): void {
     const { replicas } = this.#replication;
-    const { log } = this.#engine;
+    const { log } = this.#store;
     let inSync = 0;
     for (const { host, port, state, ackOffset, lagSeconds } of replicas) {
       const behind = this.#wanted - ackOffset;
@@ -96,14 +98,14 @@ export class Handover {
 
   /** Lets writers go on after an end that did not come about. */
   resume(): void {
-    if (this.#paused) this.#engine.pause.end();
+    if (this.#paused) this.#store.pause.end();
     this.#paused = false;
   }
 
   /** False if there is nothing to call off. */
   abort(): boolean {
     if (this.#waiting === null) return false;
-    this.#engine.log("notice", "Shutdown manually aborted.");
+    this.#store.log("notice", "Shutdown manually aborted.");
     this.#end("aborted");
     this.resume();
     return true;

@@ -22,7 +22,6 @@
  */
 import type { Client, QueuedCommand } from "../core/client.ts";
 import type { Effect } from "../core/effects.ts";
-import type { Engine } from "../core/engine.ts";
 import {
   LOADING,
   MASTERDOWN,
@@ -34,6 +33,8 @@ import {
   type ReplyError,
   ROLE_CHANGED,
 } from "../core/errors.ts";
+import type { ReplicationPort } from "../core/ports.ts";
+import type { Reply } from "../core/reply.ts";
 import type { LoadReport } from "../persist/rdb/file.ts";
 import { type Command, NO_ASYNC_LOADING, STALE, WRITE } from "../table/command-table.ts";
 import { Failover } from "./failover.ts";
@@ -41,6 +42,7 @@ import { Feed } from "./feed.ts";
 import { FullSync } from "./full-sync.ts";
 import { Handover } from "./handover.ts";
 import type { ResumePoint } from "./handshake.ts";
+import type { ReplicationHost } from "./host.ts";
 import { NO_ID, randomHex } from "./ids.ts";
 import { Link } from "./link.ts";
 import { OwnDeadlines } from "./own-deadlines.ts";
@@ -66,7 +68,7 @@ function disturbsLoading(command: Command, queued: readonly QueuedCommand[]): bo
   return disturbs(command) || queued.some((each) => disturbs(each.command));
 }
 
-export class Replication {
+export class Replication implements ReplicationPort {
   secondId = NO_ID;
   /** The first offset that is not part of the second history; -1 without one. */
   secondOffset = -1;
@@ -90,7 +92,7 @@ export class Replication {
   /** Replicas that have been heard of lately, for min-replicas-to-write. */
   goodReplicas = 0;
 
-  readonly #engine: Engine;
+  readonly #store: ReplicationHost;
   #id: string | null = null;
   /** Whether id and offset name what the data is: the stream can be taken up from there. */
   #resumable = false;
@@ -100,31 +102,29 @@ export class Replication {
   #lastPing = 0;
   #noReplicasSince: number;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
-    this.feed = new Feed(engine, this.replicas);
+  constructor(store: ReplicationHost) {
+    this.#store = store;
+    this.feed = new Feed(store, this.replicas);
     this.waits = new Waits(this);
-    this.failover = new Failover(engine, this);
-    this.fullSync = new FullSync(engine, this);
-    this.handover = new Handover(engine, this);
-    this.#noReplicasSince = engine.clock.monotonic();
-    const { values } = engine.config;
+    this.failover = new Failover(store, this);
+    this.fullSync = new FullSync(store, this);
+    this.handover = new Handover(store, this);
+    this.#noReplicasSince = store.clock.monotonic();
+    const { values } = store.config;
     const [host, port] = values.replicaof;
     if (host !== undefined) this.#turnTo({ host, port: Number(port) });
-    engine.persistence.aof.appender.onSynced = () => {
+    store.persistence.aof.appender.onSynced = () => {
       this.waits.check();
       this.link?.synced();
     };
-    engine.config.onChange(["repl-backlog-size"], () => this.feed.backlog?.resize(values["repl-backlog-size"]));
-    engine.config.onChange(["min-replicas-to-write", "min-replicas-max-lag", "replica-read-only"], () =>
-      this.#update(),
-    );
+    store.config.onChange(["repl-backlog-size"], () => this.feed.backlog?.resize(values["repl-backlog-size"]));
+    store.config.onChange(["min-replicas-to-write", "min-replicas-max-lag", "replica-read-only"], () => this.#update());
     this.#update();
   }
 
   /** Names the history of the data. Made when it is first asked for: most stores have no replica. */
   get id(): string {
-    this.#id ??= randomHex(this.#engine.clock);
+    this.#id ??= randomHex(this.#store.clock);
     return this.#id;
   }
 
@@ -139,7 +139,7 @@ export class Replication {
 
   /** Whether clients of this replica may write. */
   get isWritableReplica(): boolean {
-    return this.following !== null && !this.#engine.config.values["replica-read-only"];
+    return this.following !== null && !this.#store.config.values["replica-read-only"];
   }
 
   #emit(event: ReplicationEvent): void {
@@ -148,16 +148,34 @@ export class Replication {
 
   /** What depends on role and directives, kept where it is asked for often. */
   #update(): void {
-    const { values } = this.#engine.config;
+    const { values } = this.#store.config;
     this.#countGood();
     this.guarded = this.isReplica || (values["min-replicas-to-write"] > 0 && values["min-replicas-max-lag"] > 0);
     this.feeding = !this.isReplica && this.feed.backlog !== null && !this.#resting;
-    const { listeners } = this.#engine.effects;
+    const { listeners } = this.#store.effects;
     if (this.feeding) listeners.add(this.feed.append);
     else listeners.delete(this.feed.append);
   }
 
   // ---------------------------------------------------------------------------------------------- commands
+
+  /** What ROLE answers. */
+  role(): Reply {
+    const { following, link, feed, replicas } = this;
+    if (following !== null && link !== null) {
+      return ["slave", following.host, following.port, link.state, link.isUp ? feed.offset : -1];
+    }
+    const online = [...replicas].filter(({ state }) => state === "online");
+    return ["master", feed.offset, online.map(({ host, port, ackOffset }) => [host, String(port), String(ackOffset)])];
+  }
+
+  /** What the stream's memory takes: the backlog, and what is held or queued for replicas. */
+  bytes(): { readonly backlog: number; readonly replicas: number } {
+    const { feed, replicas } = this;
+    let queued = feed.buffer.sizeBytes;
+    for (const { client } of replicas) queued += client.transport.outputBytes;
+    return { backlog: feed.backlog?.sizeBytes ?? 0, replicas: queued };
+  }
 
   /** Why a command is not run; null if it is. */
   refusal(client: Client, command: Command): ReplyError | null {
@@ -179,7 +197,7 @@ export class Replication {
   }
 
   get hasGoodReplicas(): boolean {
-    const { values } = this.#engine.config;
+    const { values } = this.#store.config;
     const wanted = values["min-replicas-to-write"];
     return wanted === 0 || values["min-replicas-max-lag"] === 0 || this.goodReplicas >= wanted;
   }
@@ -191,11 +209,11 @@ export class Replication {
 
   /** Whether what we have is old and must not be shown. */
   get isStale(): boolean {
-    return this.isReplica && !this.linkIsUp && !this.#engine.config.values["replica-serve-stale-data"];
+    return this.isReplica && !this.linkIsUp && !this.#store.config.values["replica-serve-stale-data"];
   }
 
   #countGood(): void {
-    const most = this.#engine.config.values["min-replicas-max-lag"];
+    const most = this.#store.config.values["min-replicas-max-lag"];
     let good = 0;
     for (const replica of this.replicas) if (replica.state === "online" && replica.lagSeconds <= most) good++;
     this.goodReplicas = good;
@@ -205,7 +223,7 @@ export class Replication {
 
   /** REPLICAOF host port. */
   follow(host: string, port: number): void {
-    const engine = this.#engine;
+    const store = this.#store;
     const wasPrimary = !this.isReplica;
     this.link?.stop();
     if (wasPrimary) {
@@ -216,31 +234,31 @@ export class Replication {
       this.streamDb = 0;
     }
     this.#turnTo({ host, port });
-    engine.config.values.replicaof = [host, String(port)];
-    engine.blocking.releaseAll(ROLE_CHANGED);
+    store.config.values.replicaof = [host, String(port)];
+    store.blocking.releaseAll(ROLE_CHANGED);
     this.link!.start();
     this.#emit({ type: "role", role: "replica" });
   }
 
   #turnTo(primary: Primary): void {
     this.following = primary;
-    this.link = new Link(this.#engine, this, primary.host, primary.port);
+    this.link = new Link(this.#store, this, primary.host, primary.port);
     this.#update();
   }
 
   /** REPLICAOF NO ONE: the data is ours from here on, and a new history begins. */
   promote(): void {
     if (!this.isReplica) return;
-    const engine = this.#engine;
+    const store = this.#store;
     this.link?.stop();
     this.link = null;
     this.following = null;
     this.ownDeadlines.clear();
-    engine.config.values.replicaof = [];
+    store.config.values.replicaof = [];
     this.secondId = this.id;
     this.secondOffset = this.feed.offset + 1;
-    this.#id = randomHex(engine.clock);
-    engine.log(
+    this.#id = randomHex(store.clock);
+    store.log(
       "notice",
       `Setting secondary replication ID to ${this.secondId}, valid up to offset: ${this.secondOffset}. New replication ID is ${this.#id}`,
     );
@@ -248,14 +266,14 @@ export class Replication {
     this.#dropReplicas("the history has a new id");
     this.feed.openBacklog();
     this.feed.forgetDb();
-    this.#noReplicasSince = engine.clock.monotonic();
+    this.#noReplicasSince = store.clock.monotonic();
     this.#update();
     this.#emit({ type: "role", role: "primary" });
   }
 
   /** A new history that nobody else knows. */
   #beginHistory(): void {
-    this.#id = randomHex(this.#engine.clock);
+    this.#id = randomHex(this.#store.clock);
     this.secondId = NO_ID;
     this.secondOffset = -1;
   }
@@ -274,7 +292,7 @@ export class Replication {
     if (client.transport.sendBytes === undefined) throw NO_BYTES;
     if (this.isReplica && !this.linkIsUp) throw NOMASTERLINK;
     if (client.transport.outputBytes > 0) throw PENDING_OUTPUT;
-    const { stats, clock, log } = this.#engine;
+    const { stats, clock, log } = this.#store;
     replica.old = resume === null;
     log("notice", `Replica ${replica.name} asks for synchronization`);
     this.feed.flush();
@@ -322,13 +340,13 @@ export class Replication {
   #continue(replica: Replica, offset: number): void {
     const missed = this.feed.backlog!.from(offset);
     replica.state = "online";
-    replica.client.lastActiveAt = this.#engine.clock.now();
+    replica.client.lastActiveAt = this.#store.clock.now();
     this.#add(replica);
     replica.line(replica.capaPsync2 ? `+CONTINUE ${this.id}\r\n` : "+CONTINUE\r\n");
     if (missed.length > 0) replica.send(missed);
     replica.cursor = this.feed.handedOn;
     replica.release();
-    this.#engine.log(
+    this.#store.log(
       "notice",
       `Partial resynchronization request from ${replica.name} accepted. Sending ${missed.length} bytes of backlog starting from offset ${offset}.`,
     );
@@ -336,16 +354,19 @@ export class Replication {
   }
 
   #add(replica: Replica): void {
-    if (this.replicas.size === 0) this.#lastPing = this.#engine.clock.monotonic();
+    if (this.replicas.size === 0) this.#lastPing = this.#store.clock.monotonic();
     this.replicas.add(replica);
     // It gets the stream now, not messages or other clients' replies.
-    this.#engine.pubsub.unsubscribeAll(replica.client);
+    this.#store.pubsub.unsubscribeAll(replica.client);
   }
 
   /** What a client has said of itself as a replica. */
   replicaOf(client: Client): Replica {
-    client.replica ??= new Replica(client);
-    return client.replica;
+    const known = client.replica;
+    if (known instanceof Replica) return known;
+    const replica = new Replica(client, this.#store, this.feed);
+    client.replica = replica;
+    return replica;
   }
 
   findReplica({ host, port }: Primary): Replica | undefined {
@@ -353,8 +374,9 @@ export class Replication {
   }
 
   /** REPLCONF ACK. */
-  acknowledged(replica: Replica, offset: number, diskOffset: number | undefined): void {
-    if (!replica.attached) return;
+  acknowledged(client: Client, offset: number, diskOffset: number | undefined): void {
+    const { replica } = client;
+    if (!(replica instanceof Replica) || !replica.attached) return;
     replica.acknowledge(offset, diskOffset);
     this.waits.check();
     this.failover.check();
@@ -368,13 +390,14 @@ export class Replication {
   }
 
   /** A client is gone that was a replica. */
-  detach(replica: Replica): void {
-    if (!this.replicas.delete(replica)) return;
+  detach(client: Client): void {
+    const { replica } = client;
+    if (!(replica instanceof Replica) || !this.replicas.delete(replica)) return;
     this.fullSync.forget(replica);
     if (this.replicas.size === 0) this.feed.buffer.clear();
     else this.feed.trim();
-    this.#engine.log("notice", `Connection with replica ${replica.name} lost.`);
-    if (this.replicas.size === 0) this.#noReplicasSince = this.#engine.clock.monotonic();
+    this.#store.log("notice", `Connection with replica ${replica.name} lost.`);
+    if (this.replicas.size === 0) this.#noReplicasSince = this.#store.clock.monotonic();
     const wasOnline = replica.state === "online";
     replica.state = "handshake";
     if (wasOnline) this.replicaChanged(replica);
@@ -399,7 +422,7 @@ export class Replication {
       this.secondId = this.id;
       this.secondOffset = this.feed.offset + 1;
       this.#id = id;
-      this.#engine.log("notice", `Master replication ID changed to ${id}`);
+      this.#store.log("notice", `Master replication ID changed to ${id}`);
       this.#dropReplicas("the history has a new id");
     }
     this.feed.openBacklog();
@@ -421,7 +444,7 @@ export class Replication {
     this.#dropReplicas("a full resynchronization with the primary");
     this.feed.closeBacklog();
     this.ownDeadlines.clear();
-    this.#engine.persistence.dataReplaced();
+    this.#store.persistence.dataReplaced();
   }
 
   /** Our data is the primary's as of this offset. */
@@ -432,7 +455,7 @@ export class Replication {
     this.feed.startAt(offset);
     this.feed.openBacklog();
     this.#resumable = id !== NO_ID;
-    this.#engine.persistence.dataLoaded();
+    this.#store.persistence.dataLoaded();
   }
 
   linkChanged(): void {
@@ -471,7 +494,7 @@ export class Replication {
       this.secondId = id;
       this.secondOffset = offset + 1;
       this.feed.openBacklog();
-      this.#noReplicasSince = this.#engine.clock.monotonic();
+      this.#noReplicasSince = this.#store.clock.monotonic();
       this.feed.append(expired, "batch");
       this.feed.flush();
     }
@@ -494,8 +517,8 @@ export class Replication {
 
   /** Ten times a second. */
   cron(): void {
-    if (this.#resting || this.#engine.persistence.savesLast) return;
-    const now = this.#engine.clock.monotonic();
+    if (this.#resting || this.#store.persistence.savesLast) return;
+    const now = this.#store.clock.monotonic();
     this.failover.check();
     this.handover.check();
     this.fullSync.consider();
@@ -509,7 +532,7 @@ export class Replication {
   }
 
   #checkReplicas(): void {
-    const timeout = this.#engine.config.values["repl-timeout"];
+    const timeout = this.#store.config.values["repl-timeout"];
     for (const replica of [...this.replicas]) {
       if (replica.state !== "online") continue;
       replica.checkLimit();
@@ -518,12 +541,12 @@ export class Replication {
   }
 
   #giveUp(replica: Replica): void {
-    this.#engine.log("warning", `Disconnecting timedout replica (streaming sync): ${replica.name}`);
+    this.#store.log("warning", `Disconnecting timedout replica (streaming sync): ${replica.name}`);
     replica.drop("nothing was heard of it for too long");
   }
 
   #cronAsPrimary(now: number): void {
-    const { values } = this.#engine.config;
+    const { values } = this.#store.config;
     if (this.replicas.size > 0) {
       // By the period as it is now: who makes it longer wants no more pings.
       if (now - this.#lastPing < values["repl-ping-replica-period"] * SECOND_MS) return;
@@ -538,7 +561,7 @@ export class Replication {
     this.#beginHistory();
     this.feed.closeBacklog();
     this.#update();
-    this.#engine.log("notice", `Replication backlog freed after ${ttl} seconds without connected replicas.`);
+    this.#store.log("notice", `Replication backlog freed after ${ttl} seconds without connected replicas.`);
   }
 
   /** Lets go of the link: the engine is closing. */

@@ -1,6 +1,8 @@
 /** What INFO and ROLE say about replication, in the words and the order of Redis 7.0, which Sentinel and clients read. */
-import type { Engine } from "../core/engine.ts";
-import type { Reply } from "../core/reply.ts";
+import type { Config } from "../config/config.ts";
+import type { Clock } from "../core/clock.ts";
+import type { Replication } from "./index.ts";
+import type { Link } from "./link.ts";
 import { STATE_NAMES } from "./replica.ts";
 
 type Field = readonly [string, string | number];
@@ -8,8 +10,7 @@ type Field = readonly [string, string | number];
 const flag = (on: boolean) => (on ? 1 : 0);
 
 /** How a snapshot that is being received gets on. */
-function transferFields(engine: Engine): Field[] {
-  const link = engine.replication.link!;
+function transferFields(link: Link): Field[] {
   const { payload } = link;
   if (link.state !== "sync") return [];
   const read = payload?.readBytes ?? 0;
@@ -23,16 +24,13 @@ function transferFields(engine: Engine): Field[] {
   ];
 }
 
-function downSince(engine: Engine): Field[] {
-  const link = engine.replication.link!;
+function downSince(link: Link, clock: Clock): Field[] {
   if (link.isUp) return [];
-  const seconds = link.downSince === 0 ? -1 : Math.floor((engine.clock.now() - link.downSince) / 1000);
+  const seconds = link.downSince === 0 ? -1 : Math.floor((clock.now() - link.downSince) / 1000);
   return [["master_link_down_since_seconds", seconds]];
 }
 
-function replicaFields(engine: Engine): Field[] {
-  const { following, link, feed } = engine.replication;
-  const { values } = engine.config;
+function replicaFields({ following, link, feed }: Replication, clock: Clock, { values }: Config): Field[] {
   if (following === null || link === null) return [];
   // A replica that has never been connected is said to be at 1.
   const offset = link.isUp || feed.backlog !== null ? feed.offset : 1;
@@ -44,17 +42,17 @@ function replicaFields(engine: Engine): Field[] {
     ["master_sync_in_progress", flag(link.state === "sync")],
     ["slave_read_repl_offset", link.isUp ? link.readOffset : offset],
     ["slave_repl_offset", offset],
-    ...transferFields(engine),
-    ...downSince(engine),
+    ...transferFields(link),
+    ...downSince(link, clock),
     ["slave_priority", values["replica-priority"]],
     ["slave_read_only", flag(values["replica-read-only"])],
     ["replica_announced", flag(values["replica-announced"])],
   ];
 }
 
-function replicaLines(engine: Engine): Field[] {
+function replicaLines({ replicas }: Replication): Field[] {
   const fields: Field[] = [];
-  for (const replica of engine.replication.replicas) {
+  for (const replica of replicas) {
     const { host, port, state, ackOffset } = replica;
     const lag = state === "online" ? replica.lagSeconds : 0;
     const text = `ip=${host},port=${port},state=${STATE_NAMES[state]},offset=${ackOffset},lag=${lag}`;
@@ -63,43 +61,25 @@ function replicaLines(engine: Engine): Field[] {
   return fields;
 }
 
-export function replicationFields(engine: Engine): Field[] {
-  const { replication } = engine;
+export function replicationFields(replication: Replication, clock: Clock, config: Config): Field[] {
   const { feed, replicas } = replication;
-  const { values } = engine.config;
+  const { values } = config;
   const counts = values["min-replicas-to-write"] > 0 && values["min-replicas-max-lag"] > 0;
   const { backlog } = feed;
   return [
     ["role", replication.isReplica ? "slave" : "master"],
-    ...replicaFields(engine),
+    ...replicaFields(replication, clock, config),
     ["connected_slaves", replicas.size],
     ...(counts ? [["min_slaves_good_slaves", replication.goodReplicas] as const] : []),
-    ...replicaLines(engine),
+    ...replicaLines(replication),
     ["master_failover_state", replication.failover.stateName],
     ["master_replid", replication.id],
     ["master_replid2", replication.secondId],
     ["master_repl_offset", feed.offset],
     ["second_repl_offset", replication.secondOffset],
     ["repl_backlog_active", flag(backlog !== null)],
-    ["repl_backlog_size", engine.config.format("repl-backlog-size")],
+    ["repl_backlog_size", config.format("repl-backlog-size")],
     ["repl_backlog_first_byte_offset", backlog?.start ?? 0],
     ["repl_backlog_histlen", backlog?.length ?? 0],
   ];
-}
-
-/** What the stream's memory takes: the backlog, and what is held or queued for replicas. */
-export function replicationBytes({ replication }: Engine): { backlog: number; replicas: number } {
-  const { feed, replicas } = replication;
-  let queued = feed.buffer.sizeBytes;
-  for (const { client } of replicas) queued += client.transport.outputBytes;
-  return { backlog: feed.backlog?.sizeBytes ?? 0, replicas: queued };
-}
-
-export function roleReply({ replication }: Engine): Reply {
-  const { following, link, feed, replicas } = replication;
-  if (following !== null && link !== null) {
-    return ["slave", following.host, following.port, link.state, link.isUp ? feed.offset : -1];
-  }
-  const online = [...replicas].filter(({ state }) => state === "online");
-  return ["master", feed.offset, online.map(({ host, port, ackOffset }) => [host, String(port), String(ackOffset)])];
 }

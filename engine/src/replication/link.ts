@@ -14,12 +14,12 @@
  */
 import { connect, type Socket } from "node:net";
 import type { Client, Transport } from "../core/client.ts";
-import type { Engine } from "../core/engine.ts";
 import { OOM, ReplyError } from "../core/errors.ts";
 import { HeapFullError } from "../core/heap-guard.ts";
 import { POSTPONED } from "../core/reply.ts";
 import { RequestParser } from "../resp/parser.ts";
 import { Handshake, type SyncAnswer } from "./handshake.ts";
+import type { ReplicationHost } from "./host.ts";
 import type { Replication } from "./index.ts";
 import { type Framing, loadMode, Payload, parseFraming } from "./payload.ts";
 
@@ -66,7 +66,7 @@ export class Link implements Transport {
   client: Client | null = null;
 
   readonly outputBytes = 0;
-  readonly #engine: Engine;
+  readonly #store: ReplicationHost;
   readonly #replication: Replication;
   #socket: Socket | null = null;
   #handshake: Handshake | null = null;
@@ -89,12 +89,12 @@ export class Link implements Transport {
   /** A snapshot did not fit beside the old data: for the next, that goes first. */
   #noRoomForBoth = false;
 
-  constructor(engine: Engine, replication: Replication, host: string, port: number) {
-    this.#engine = engine;
+  constructor(store: ReplicationHost, replication: Replication, host: string, port: number) {
+    this.#store = store;
     this.#replication = replication;
     this.host = host;
     this.port = port;
-    this.lastIoAt = engine.clock.monotonic();
+    this.lastIoAt = store.clock.monotonic();
   }
 
   // ---------------------------------------------------------------------------------------------- as others see it
@@ -127,7 +127,7 @@ export class Link implements Transport {
 
   /** Whole seconds since something came. */
   get idleSeconds(): number {
-    return Math.floor((this.#engine.clock.monotonic() - this.lastIoAt) / 1000);
+    return Math.floor((this.#store.clock.monotonic() - this.lastIoAt) / 1000);
   }
 
   /** The primary is never answered. */
@@ -142,13 +142,13 @@ export class Link implements Transport {
   // ---------------------------------------------------------------------------------------------- coming and going
 
   start(): void {
-    if (this.#stopped || this.#engine.loading || this.state !== "connect") return;
-    const engine = this.#engine;
+    if (this.#stopped || this.#store.loading || this.state !== "connect") return;
+    const store = this.#store;
     if (this.#heapFullAt !== 0 && !this.#mayTryAgain()) return;
-    engine.log("notice", `${this.downSince === 0 ? "Connecting" : "Reconnecting"} to MASTER ${this.host}:${this.port}`);
-    engine.log("notice", "MASTER <-> REPLICA sync started");
+    store.log("notice", `${this.downSince === 0 ? "Connecting" : "Reconnecting"} to MASTER ${this.host}:${this.port}`);
+    store.log("notice", "MASTER <-> REPLICA sync started");
     this.state = "connecting";
-    this.lastIoAt = engine.clock.monotonic();
+    this.lastIoAt = store.clock.monotonic();
     const socket = this.#open();
     if (socket === null) return;
     this.#socket = socket;
@@ -164,7 +164,7 @@ export class Link implements Transport {
    * so another try is made only now and then, and only while there is room.
    */
   #mayTryAgain(): boolean {
-    const { clock, heapGuard } = this.#engine;
+    const { clock, heapGuard } = this.#store;
     if (clock.monotonic() - this.#heapFullAt < HEAP_FULL_MS || !heapGuard.fits()) return false;
     this.#heapFullAt = 0;
     return true;
@@ -173,11 +173,11 @@ export class Link implements Transport {
   /** A socket on its way; null where an address is none. */
   #open(): Socket | null {
     const { host, port } = this;
-    const localAddress = this.#engine.config.values["bind-source-addr"];
+    const localAddress = this.#store.config.values["bind-source-addr"];
     try {
       return connect({ host, port, noDelay: true, ...(localAddress === "" ? {} : { localAddress }) });
     } catch (error) {
-      this.#engine.log("warning", `Unable to connect to MASTER: ${(error as Error).message}`);
+      this.#store.log("warning", `Unable to connect to MASTER: ${(error as Error).message}`);
       this.state = "connect";
       return null;
     }
@@ -205,7 +205,7 @@ export class Link implements Transport {
     if (reason !== "") this.#report(state, payload, reason);
     this.#forget();
     if (!wasUp) return;
-    this.downSince = this.#engine.clock.now();
+    this.downSince = this.#store.clock.now();
     this.#replication.linkChanged();
     // At once, not after a second: the primary's backlog moves on.
     if (!this.#stopped) setImmediate(() => this.start());
@@ -213,7 +213,7 @@ export class Link implements Transport {
 
   /** Says in the log why a link is over, in the words that are waited for. */
   #report(state: LinkState, payload: Payload | null, reason: string): void {
-    const { log } = this.#engine;
+    const { log } = this.#store;
     if (state === "connected") log("notice", `Connection with master lost: ${reason}`);
     else if (payload !== null) {
       log("warning", `Internal error in RDB reading offset ${payload.readBytes}: ${reason}`);
@@ -237,11 +237,11 @@ export class Link implements Transport {
     this.#postponed = false;
     this.#readOffset = this.#appliedOffset;
     // Half of a snapshot is worse than none.
-    if (payload?.inPlace) for (const db of this.#engine.databases) db.clear();
-    if (payload?.hidesData) this.#engine.loading = false;
+    if (payload?.inPlace) for (const db of this.#store.databases) db.clear();
+    if (payload?.hidesData) this.#store.loading = false;
     if (client !== null) {
       this.#replication.streamDb = client.db.index;
-      this.#engine.removeClient(client);
+      this.#store.removeClient(client);
     }
   }
 
@@ -249,21 +249,21 @@ export class Link implements Transport {
     let text = `*${argv.length}\r\n`;
     for (const word of argv) text += `$${String(word).length}\r\n${word}\r\n`;
     this.#socket?.write(text, "latin1");
-    this.#engine.stats.replOutput += text.length;
+    this.#store.stats.replOutput += text.length;
   }
 
   // ---------------------------------------------------------------------------------------------- introducing ourselves
 
   #connected(socket: Socket): void {
     if (socket !== this.#socket) return;
-    const { config, log } = this.#engine;
+    const { config, log } = this.#store;
     const keepAlive = config.values["tcp-keepalive"];
     if (keepAlive > 0) socket.setKeepAlive(true, keepAlive * 1000);
     log("notice", "Non blocking connect for SYNC fired the event.");
     this.state = "handshake";
     this.#handshake = new Handshake({
       values: config.values,
-      port: this.#engine.listeningPort,
+      port: this.#store.listeningPort,
       psync: () => this.#replication.resumeFrom(),
       write: (argv) => this.#write(argv),
       log: (text) => log("notice", text),
@@ -272,7 +272,7 @@ export class Link implements Transport {
 
   #received(socket: Socket, chunk: Buffer): void {
     if (socket !== this.#socket) return;
-    const { clock, stats } = this.#engine;
+    const { clock, stats } = this.#store;
     this.lastIoAt = clock.monotonic();
     stats.replInput += chunk.length;
     try {
@@ -332,7 +332,7 @@ export class Link implements Transport {
     this.#handshake = null;
     switch (answer.kind) {
       case "continue":
-        this.#engine.log("notice", "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
+        this.#store.log("notice", "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.");
         this.#replication.continued(answer.id);
         this.#appliedOffset = this.#replication.feed.offset;
         this.#beginStream(this.#replication.streamDb);
@@ -353,23 +353,23 @@ export class Link implements Transport {
   // ---------------------------------------------------------------------------------------------- the snapshot
 
   #beginLoad(framing: Framing): void {
-    const engine = this.#engine;
+    const store = this.#store;
     const how =
       "mark" in framing
         ? "streamed RDB from master with EOF to parser"
         : `${framing.lengthBytes} bytes from master to parser`;
-    engine.log("notice", `MASTER <-> REPLICA sync: receiving ${how}`);
+    store.log("notice", `MASTER <-> REPLICA sync: receiving ${how}`);
     const { id, offset } = this.#start!;
     const ownHistory = offset >= 0 && id === this.#replication.id;
-    this.payload = new Payload(engine, framing, this.#noRoomForBoth ? "in place" : loadMode(engine, ownHistory));
-    this.#sliceStart = engine.clock.monotonic();
+    this.payload = new Payload(store, framing, this.#noRoomForBoth ? "in place" : loadMode(store, ownHistory));
+    this.#sliceStart = store.clock.monotonic();
     if (this.payload.inPlace) {
-      engine.log("notice", "MASTER <-> REPLICA sync: Flushing old data");
+      store.log("notice", "MASTER <-> REPLICA sync: Flushing old data");
       this.#replication.replacingData();
-      for (const db of engine.databases) db.clear();
+      for (const db of store.databases) db.clear();
     }
-    engine.log("notice", "MASTER <-> REPLICA sync: Loading DB in memory");
-    if (this.payload.hidesData) engine.loading = true;
+    store.log("notice", "MASTER <-> REPLICA sync: Loading DB in memory");
+    if (this.payload.hidesData) store.loading = true;
   }
 
   #load(chunk: Buffer): void {
@@ -384,7 +384,7 @@ export class Link implements Transport {
 
   /** Lets others have a turn when the load has gone on for long. */
   #breathe(): void {
-    const { clock } = this.#engine;
+    const { clock } = this.#store;
     const socket = this.#socket!;
     if (clock.monotonic() - this.#sliceStart < SLICE_MS) return;
     socket.pause();
@@ -395,20 +395,20 @@ export class Link implements Transport {
   }
 
   #loaded(): void {
-    const engine = this.#engine;
+    const store = this.#store;
     const payload = this.payload!;
     const start = this.#start!;
-    if (!payload.inPlace) engine.log("notice", "MASTER <-> REPLICA sync: Swapping active DB with loaded DB");
+    if (!payload.inPlace) store.log("notice", "MASTER <-> REPLICA sync: Swapping active DB with loaded DB");
     // Throws where the functions are unsound: then nothing has changed yet.
     payload.install();
     if (!payload.inPlace) this.#replication.replacingData();
-    engine.loading = false;
-    engine.effects.dirty += payload.keys;
+    store.loading = false;
+    store.effects.dirty += payload.keys;
     this.payload = null;
     this.#start = null;
     this.#appliedOffset = Math.max(0, start.offset);
     this.#replication.fullSyncDone(start.id, this.#appliedOffset);
-    engine.log("notice", "MASTER <-> REPLICA sync: Finished with success");
+    store.log("notice", "MASTER <-> REPLICA sync: Finished with success");
     this.#beginStream(Number(payload.aux.get("repl-stream-db") ?? 0));
     // A primary that marks the end of its snapshot goes on when it hears that the mark was found.
     this.acknowledge();
@@ -417,11 +417,11 @@ export class Link implements Transport {
   // ---------------------------------------------------------------------------------------------- the stream
 
   #beginStream(db: number): void {
-    const engine = this.#engine;
-    const client = engine.addClient(this);
+    const store = this.#store;
+    const client = store.addClient(this);
     client.isPrimary = true;
     client.authenticated = true;
-    client.db = engine.databases[db] ?? engine.databases[0]!;
+    client.db = store.databases[db] ?? store.databases[0]!;
     this.client = client;
     this.#readOffset = this.#appliedOffset;
     this.#parser = new RequestParser({ maxWordBytes: Number.POSITIVE_INFINITY, unauthenticated: false });
@@ -432,7 +432,7 @@ export class Link implements Transport {
   }
 
   #stream(chunk: Buffer): void {
-    this.#engine.heapGuard.checkLoad(0, 0);
+    this.#store.heapGuard.checkLoad(0, 0);
     this.#readOffset += chunk.length;
     this.#parser!.feed(chunk);
     this.#unpassed.push(chunk);
@@ -440,11 +440,11 @@ export class Link implements Transport {
   }
 
   #run(): void {
-    const engine = this.#engine;
+    const store = this.#store;
     const client = this.client!;
     const parser = this.#parser!;
-    engine.renewClock();
-    client.lastActiveAt = engine.now;
+    store.renewClock();
+    client.lastActiveAt = store.now;
     for (;;) {
       const argv = parser.next();
       if (argv === undefined) break;
@@ -463,16 +463,16 @@ export class Link implements Transport {
       this.acknowledge();
       return true;
     }
-    const reply = this.#engine.execute(client, argv);
+    const reply = this.#store.execute(client, argv);
     if (reply === POSTPONED) {
       this.#postponed = true;
-      this.#engine.pause.whenResumed(client, () => this.#retry(client, argv));
+      this.#store.pause.whenResumed(client, () => this.#retry(client, argv));
       return false;
     }
-    if (reply === OOM) throw new HeapFullError(this.#engine.heapGuard.heapLimit, 0, 0);
+    if (reply === OOM) throw new HeapFullError(this.#store.heapGuard.heapLimit, 0, 0);
     if (reply instanceof ReplyError) {
       const name = argv[0]!.slice(0, 32);
-      const { log, stats } = this.#engine;
+      const { log, stats } = this.#store;
       stats.unexpectedErrors++;
       log(
         "warning",
@@ -527,14 +527,14 @@ export class Link implements Transport {
 
   /** Once a second. */
   cron(): void {
-    const { clock, config } = this.#engine;
+    const { clock, config } = this.#store;
     const silentMs = clock.monotonic() - this.lastIoAt;
     if (this.state === "connect") {
       this.start();
       return;
     }
     if (silentMs > config.values["repl-timeout"] * 1000) {
-      this.#engine.log("warning", TIMEOUTS[this.payload === null ? this.state : "loading"]);
+      this.#store.log("warning", TIMEOUTS[this.payload === null ? this.state : "loading"]);
       this.#lost(`nothing came for ${Math.floor(silentMs / 1000)} seconds`);
       return;
     }

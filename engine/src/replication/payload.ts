@@ -14,10 +14,10 @@
  * - `hidden`: repl-diskless-load swapdb with another history, or on-empty-db with nothing to show. LOADING, as in Redis.
  * - `in place`: there is no room for both. The old data is removed first, and LOADING until the new is there.
  */
-import { Db } from "../core/db.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Db } from "../core/db.ts";
 import type { Progress } from "../persist/persistence.ts";
 import { RdbLoader } from "../persist/rdb/file.ts";
+import type { ReplicationHost } from "./host.ts";
 import { ID_LENGTH } from "./ids.ts";
 
 export type Framing = { readonly lengthBytes: number } | { readonly mark: string };
@@ -34,12 +34,12 @@ export function parseFraming(line: string): Framing | undefined {
 export type LoadMode = "beside" | "async" | "hidden" | "in place";
 
 /** How a snapshot is to be loaded; `ownHistory`: it continues the history that our data belongs to. */
-export function loadMode(engine: Engine, ownHistory: boolean): LoadMode {
-  const diskless = engine.config.values["repl-diskless-load"];
+export function loadMode(store: ReplicationHost, ownHistory: boolean): LoadMode {
+  const diskless = store.config.values["repl-diskless-load"];
   if (diskless === "swapdb") return ownHistory ? "async" : "hidden";
-  const empty = engine.databases.every(({ size }) => size === 0);
+  const empty = store.databases.every(({ size }) => size === 0);
   if (diskless === "on-empty-db" && empty) return "hidden";
-  return empty || hasRoomForBoth(engine) ? "beside" : "in place";
+  return empty || hasRoomForBoth(store) ? "beside" : "in place";
 }
 
 export class Payload {
@@ -48,7 +48,7 @@ export class Payload {
   readonly startedAt: number;
   /** Bytes that have come, the mark included. */
   readBytes = 0;
-  readonly #engine: Engine;
+  readonly #store: ReplicationHost;
   readonly #databases: readonly Db[];
   readonly #loader: RdbLoader;
   readonly #functions: string[] = [];
@@ -56,15 +56,15 @@ export class Payload {
   #behind: Buffer[] | null = null;
   #behindBytes = 0;
 
-  constructor(engine: Engine, framing: Framing, mode: LoadMode) {
-    this.#engine = engine;
+  constructor(store: ReplicationHost, framing: Framing, mode: LoadMode) {
+    this.#store = store;
     this.framing = framing;
     this.mode = mode;
-    this.startedAt = engine.clock.now();
-    this.#databases = this.inPlace ? engine.databases : engine.databases.map(({ index }) => new Db(engine, index));
+    this.startedAt = store.clock.now();
+    this.#databases = this.inPlace ? store.databases : store.databases.map(({ index }) => store.makeDatabase(index));
     const onFunction = (source: string) => void this.#functions.push(source);
     const size = "lengthBytes" in framing ? framing.lengthBytes : 0;
-    this.#loader = new RdbLoader(engine, { keepExpired: true, onFunction, databases: this.#databases }, size);
+    this.#loader = new RdbLoader(store, { keepExpired: true, onFunction, databases: this.#databases }, size);
   }
 
   /** How far it is; 0 bytes in all where only the mark says where it ends. */
@@ -130,17 +130,17 @@ export class Payload {
 
   /** Puts what was loaded in the place of what was there. */
   install(): void {
-    const engine = this.#engine;
-    engine.functions.restore(this.#functions, "flush");
+    const store = this.#store;
+    store.functions.restore(this.#functions, "flush");
     if (this.inPlace) return;
-    engine.databases.forEach((db, i) => {
+    store.databases.forEach((db, i) => {
       db.swap(this.#databases[i]!);
     });
-    if (engine.tracking.active) engine.tracking.databaseCleared();
+    if (store.tracking.active) store.tracking.databaseCleared();
   }
 }
 
 /** Whether another copy of the data would fit beside the old; the new one is taken to be as large. */
-function hasRoomForBoth(engine: Engine): boolean {
-  return engine.dataBytes < engine.heapGuard.availableBytes();
+function hasRoomForBoth(store: ReplicationHost): boolean {
+  return store.dataBytes < store.heapGuard.availableBytes();
 }

@@ -11,15 +11,17 @@
  */
 import type { Client } from "../core/client.ts";
 import { clientLine } from "../core/client-info.ts";
-import type { Engine } from "../core/engine.ts";
 import { RDB_FILTER_QUOTES, ReplyError, unknownRdbFilter } from "../core/errors.ts";
+import type { ReplicaState } from "../core/ports.ts";
 import { NO_REPLY, type Reply } from "../core/reply.ts";
 import { splitWords } from "../resp/split-words.ts";
+import type { Feed } from "./feed.ts";
+import type { ReplicationHost } from "./host.ts";
 
-export type ReplicaState = "handshake" | "waiting" | "snapshot" | "file" | "online";
+export type Stage = "handshake" | "waiting" | "snapshot" | "file" | "online";
 
 /** INFO's words for the states. */
-export const STATE_NAMES: Readonly<Record<ReplicaState, string>> = {
+export const STATE_NAMES: Readonly<Record<Stage, string>> = {
   handshake: "",
   waiting: "wait_bgsave",
   snapshot: "wait_bgsave",
@@ -30,9 +32,14 @@ export const STATE_NAMES: Readonly<Record<ReplicaState, string>> = {
 /** What a replica's socket may have queued of the stream; the rest stays where all replicas share it. */
 const MOST_QUEUED = 256 * 1024;
 
-export class Replica {
+/** What a replica needs of the store around it. */
+type ReplicaHost = Pick<ReplicationHost, "clock" | "config" | "log" | "removeClient" | "stats">;
+
+export class Replica implements ReplicaState {
   readonly client: Client;
-  state: ReplicaState = "handshake";
+  readonly #store: ReplicaHost;
+  readonly #feed: Feed;
+  state: Stage = "handshake";
 
   // What REPLCONF has said.
   port = 0;
@@ -62,21 +69,19 @@ export class Replica {
   #queuedBytes = 0;
   #tookAt = 0;
 
-  constructor(client: Client) {
+  constructor(client: Client, store: ReplicaHost, feed: Feed) {
     this.client = client;
+    this.#store = store;
+    this.#feed = feed;
   }
 
   get attached(): boolean {
     return this.state !== "handshake";
   }
 
-  get #engine(): Engine {
-    return this.client.engine;
-  }
-
   /** What of the stream it has not been given. */
   get behindBytes(): number {
-    return this.follows ? this.#engine.replication.feed.handedOn - this.cursor : 0;
+    return this.follows ? this.#feed.handedOn - this.cursor : 0;
   }
 
   /** What waits for it, here or in its socket. */
@@ -98,7 +103,7 @@ export class Replica {
 
   /** Whole seconds since it was last heard of. */
   get lagSeconds(): number {
-    return Math.max(0, Math.floor((this.#engine.clock.now() - this.client.lastActiveAt) / 1000));
+    return Math.max(0, Math.floor((this.#store.clock.now() - this.client.lastActiveAt) / 1000));
   }
 
   /** REPLCONF rdb-filter-only: the snapshot has only what is named. */
@@ -137,7 +142,7 @@ export class Replica {
   /** Takes as much of the stream as its socket may have queued, and goes on when that is gone. */
   #pump(): void {
     const { transport } = this.client;
-    const { buffer } = this.#engine.replication.feed;
+    const { buffer } = this.#feed;
     while (transport.outputBytes < MOST_QUEUED) {
       const view = buffer.after(this.cursor);
       if (view === undefined) return;
@@ -150,8 +155,8 @@ export class Replica {
   hold(): void {
     this.state = "snapshot";
     this.#flows = false;
-    this.cursor = this.#engine.replication.feed.handedOn;
-    this.#tookAt = this.#engine.clock.monotonic();
+    this.cursor = this.#feed.handedOn;
+    this.#tookAt = this.#store.clock.monotonic();
   }
 
   /** Gets the stream from where it stands, as it comes. */
@@ -161,7 +166,7 @@ export class Replica {
     this.client.transport.onDrain = () => {
       if (this.client.closed) return;
       this.#pump();
-      this.#engine.replication.feed.trim();
+      this.#feed.trim();
     };
     this.#pump();
   }
@@ -178,7 +183,7 @@ export class Replica {
    * could still catch up from there would otherwise be cut off only to come back and ask for it.
    */
   checkLimit(): void {
-    const { config, clock } = this.#engine;
+    const { config, clock } = this.#store;
     const { hard, soft, softSeconds } = config.values["client-output-buffer-limit"].replica;
     const backlog = config.values["repl-backlog-size"];
     // The snapshot itself comes no faster than it is taken, so what is queued of it does not count.
@@ -190,13 +195,13 @@ export class Replica {
   }
 
   #overLimit(): void {
-    this.#engine.stats.outputLimitDisconnections++;
+    this.#store.stats.outputLimitDisconnections++;
     this.drop(`it has ${this.pendingBytes} bytes waiting, more than client-output-buffer-limit allows`);
   }
 
   /** Milliseconds for which it has taken nothing of what is queued for it; 0 when nothing is. */
   stalledMs(): number {
-    const now = this.#engine.clock.monotonic();
+    const now = this.#store.clock.monotonic();
     const { outputBytes } = this.client.transport;
     if (outputBytes === 0 || outputBytes < this.#queuedBytes) this.#tookAt = now;
     this.#queuedBytes = outputBytes;
@@ -211,13 +216,13 @@ export class Replica {
     if (!this.attached || reply === NO_REPLY) return false;
     const name = this.client.lastCommand?.name ?? "?";
     if (reply instanceof ReplyError) {
-      this.#engine.log(
+      this.#store.log(
         "warning",
         `== CRITICAL == This master is sending an error to its replica: '${reply.text}' after processing the command '${name}'`,
       );
-      this.#engine.stats.unexpectedErrors++;
+      this.#store.stats.unexpectedErrors++;
     }
-    this.#engine.log(
+    this.#store.log(
       "warning",
       `Replica generated a reply to command '${name}', disconnecting it: ${clientLine(this.client)}`,
     );
@@ -227,8 +232,8 @@ export class Replica {
 
   drop(reason: string): void {
     if (this.client.closed) return;
-    this.#engine.log("warning", `Disconnecting replica ${this.name}: ${reason}`);
-    this.#engine.removeClient(this.client);
+    this.#store.log("warning", `Disconnecting replica ${this.name}: ${reason}`);
+    this.#store.removeClient(this.client);
     this.client.transport.close(false);
   }
 }

@@ -39,7 +39,16 @@ import {
 import type { Log } from "../core/log.ts";
 import { FOR_ALL } from "../core/propagation.ts";
 import { NO_REPLY, type Reply } from "../core/reply.ts";
-import { type Command, type CommandTable, DENYOOM, MAY_REPLICATE, NOSCRIPT, READONLY, STALE, WRITE } from "../table/command-table.ts";
+import {
+  type Command,
+  type CommandTable,
+  DENYOOM,
+  MAY_REPLICATE,
+  NOSCRIPT,
+  READONLY,
+  STALE,
+  WRITE,
+} from "../table/command-table.ts";
 import { own } from "../types/packed.ts";
 import { type Compiled, compileScript } from "./lua/compiler/index.ts";
 import { luaToReply } from "./lua/conversion.ts";
@@ -309,7 +318,7 @@ export class Scripts implements ScriptHost {
     const host = this.#host;
     const mayLackRoom = host.eviction.limit > 0 || host.heapGuard.isShort(call.caller.db);
     call.shortOfMemory = mayLackRoom && !host.eviction.makeRoom();
-    if (engine.replication.guarded) this.#refuseAsReplica(call);
+    if (host.replication.guarded) this.#refuseAsReplica(call);
     call.refuseBeforehand();
     this.#prepare(call.caller);
     this.running = call;

@@ -2,7 +2,7 @@
  * The command table: rows joined with what is derived from them once, and looked up by name.
  */
 
-import type { Engine } from "../core/engine.ts";
+import type { Host } from "../core/ports.ts";
 import type { Flag, Group, GroupName, Handler, Row } from "./command.ts";
 
 /** Flags as bits, for the checks that every call passes. */
@@ -104,7 +104,7 @@ export class Command {
   }
 
   /** The command with the flags of this call. Everything else, its statistics too, is the same. */
-  asCalled(engine: Engine, argv: readonly string[]): Command {
+  asCalled(engine: Host, argv: readonly string[]): Command {
     const flags = this.row.flagsOf!(engine, argv, this.flags);
     if (flags === this.flags) return this;
     let variant = this.#variants.get(flags);

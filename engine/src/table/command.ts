@@ -4,7 +4,7 @@
  */
 
 import type { Client } from "../core/client.ts";
-import type { Engine } from "../core/engine.ts";
+import type { Host } from "../core/ports.ts";
 import type { Reply } from "../core/reply.ts";
 import type { Args } from "./args.ts";
 import type { Share } from "./shares.ts";
@@ -111,7 +111,7 @@ export interface Row {
   /** For commands whose keys the specifications cannot find; indexes into argv. */
   readonly keysOf?: (argv: readonly string[]) => number[];
   /** For commands whose flags depend on the call, such as a script that says what it does; see `Command.asCalled`. */
-  readonly flagsOf?: (engine: Engine, argv: readonly string[], flags: number) => number;
+  readonly flagsOf?: (engine: Host, argv: readonly string[], flags: number) => number;
   /** Absent only on containers that cannot be called without a subcommand. */
   readonly run?: Handler;
 }

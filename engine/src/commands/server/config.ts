@@ -3,7 +3,6 @@
 import type { Change, Refusal } from "../../config/config.ts";
 import { DIRECTIVES, NAMES } from "../../config/directives.ts";
 import type { Client } from "../../core/client.ts";
-import type { Engine } from "../../core/engine.ts";
 import {
   BIND_FAILED,
   configRefused,
@@ -15,6 +14,7 @@ import {
   SYNTAX,
   unknownDirective,
 } from "../../core/errors.ts";
+import type { Host } from "../../core/ports.ts";
 import { MapReply, OK, type Reply } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import type { Row } from "../../table/command.ts";
@@ -51,13 +51,13 @@ function refused({ name, text, loading }: Refusal): ReplyError {
   return text === null ? unknownDirective(name) : configRefused(name, text);
 }
 
-function apply({ config }: Engine, change: Change): Reply {
+function apply({ config }: Host, change: Change): Reply {
   const refusal = config.apply(change);
   return refusal === undefined ? OK : refused(refusal);
 }
 
 /** The directive that moves the server to other addresses, if one does. */
-function addressChange({ config }: Engine, { wanted, values }: Change): string | undefined {
+function addressChange({ config }: Host, { wanted, values }: Change): string | undefined {
   const moves = ({ name }: { name: string }) =>
     (name === "port" && values.port !== config.values.port) ||
     (name === "bind" && values.bind.join(" ") !== config.values.bind.join(" "));

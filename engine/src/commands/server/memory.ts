@@ -5,8 +5,7 @@ import { SYNTAX } from "../../core/errors.ts";
 import { BASE_BYTES } from "../../core/eviction.ts";
 import { collectGarbage } from "../../core/garbage.ts";
 import { Double, MapReply, OK, type Reply, Verbatim } from "../../core/reply.ts";
-import { memoryFigures } from "../../observe/info.ts";
-import { replicationBytes } from "../../replication/info.ts";
+import { memoryFigures } from "../../observe/memory-figures.ts";
 import { key, type Row } from "../../table/command.ts";
 import { sizeOfKey } from "../../types/kind.ts";
 import { helpRow } from "../shared/help.ts";
@@ -15,7 +14,7 @@ const SPECIAL = ["nondeterministic_output", "request_policy:all_shards", "respon
 
 function stats({ engine }: Client): Reply {
   const figures = memoryFigures(engine);
-  const replicas = replicationBytes(engine);
+  const replicas = engine.replication.bytes();
   const flat: Reply[] = [
     "peak.allocated",
     figures.peak,

@@ -27,9 +27,8 @@ import {
   WAITAOF_ON_REPLICA,
   WAITAOF_WITHOUT_FILE,
 } from "../../core/errors.ts";
+import type { ReplicaState } from "../../core/ports.ts";
 import { NO_REPLY, OK, type Reply, Status } from "../../core/reply.ts";
-import { roleReply } from "../../replication/info.ts";
-import type { Replica } from "../../replication/replica.ts";
 import type { Args } from "../../table/args.ts";
 import { type Flag, group } from "../../table/command.ts";
 
@@ -92,7 +91,7 @@ function psync(client: Client, args: Args): Reply {
   return NO_REPLY;
 }
 
-type Replconf = (replica: Replica, args: Args) => void;
+type Replconf = (replica: ReplicaState, args: Args) => void;
 
 const REPLCONF: Readonly<Record<string, Replconf>> = {
   "listening-port": (replica, args) => {
@@ -144,7 +143,7 @@ function acknowledge(client: Client, args: Args): void {
   if (replica === null || !replica.attached) return;
   const offset = args.int();
   const disk = args.accept("fack") && args.more ? args.int() : undefined;
-  engine.replication.acknowledged(replica, offset, disk);
+  engine.replication.acknowledged(client, offset, disk);
 }
 
 // ------------------------------------------------------------------------------------------------ FAILOVER, WAIT
@@ -262,7 +261,7 @@ export const replication = group("server", [
     summary: "Tells whether this is a primary or a replica, and how far replication is.",
     syntax: "",
     complexity: "O(1)",
-    run: ({ engine }) => roleReply(engine),
+    run: ({ engine }) => engine.replication.role(),
   },
   {
     name: "slaveof",

@@ -13,7 +13,6 @@ import {
 } from "../../core/errors.ts";
 import { NO_REPLY, OK, type Reply, Verbatim } from "../../core/reply.ts";
 import { REDIS_VERSION, VERSION } from "../../core/version.ts";
-import { infoText } from "../../observe/info.ts";
 import type { Args } from "../../table/args.ts";
 import { group } from "../../table/command.ts";
 import { config } from "./config.ts";
@@ -151,7 +150,7 @@ export const server = group("server", [
     summary: "Shows figures about the server, section by section.",
     syntax: "[section [section ...]]",
     complexity: "O(1)",
-    run: ({ engine }, args) => new Verbatim(infoText(engine, args.rest())),
+    run: ({ engine }, args) => new Verbatim(engine.info(args.rest())),
   },
   latency,
   {

@@ -1,0 +1,200 @@
+/**
+ * The store as commands and clients see it. The engine is one; nobody but who builds or embeds it has to know it, and what
+ * stands here as an interface (replication, MIGRATE, MONITOR) can be built on clients and commands without a circle.
+ */
+import type { Config } from "../config/config.ts";
+import type { MigrateRequest } from "../migration/transfer.ts";
+import type { LatencyMonitor } from "../observe/latency.ts";
+import type { SlowLog } from "../observe/slow-log.ts";
+import type { Stats } from "../observe/stats.ts";
+import type { Persistence } from "../persist/persistence.ts";
+import type { Functions } from "../scripting/functions.ts";
+import type { Scripts } from "../scripting/scripts.ts";
+import type { Command, CommandTable } from "../table/command-table.ts";
+import type { Limits } from "../types/value.ts";
+import type { AccessStamps } from "./access-stamps.ts";
+import type { Blocking } from "./blocking.ts";
+import type { Client } from "./client.ts";
+import type { ClientMemory } from "./client-memory.ts";
+import type { Clock } from "./clock.ts";
+import type { Db } from "./db.ts";
+import type { EffectListener, Effects } from "./effects.ts";
+import type { Eviction } from "./eviction.ts";
+import type { ActiveExpiry } from "./expiry.ts";
+import type { HeapGuard } from "./heap-guard.ts";
+import type { Log } from "./log.ts";
+import type { Pause } from "./pause.ts";
+import type { PubSub } from "./pubsub.ts";
+import type { Reply } from "./reply.ts";
+import type { ReplyRoomSettings } from "./reply-room.ts";
+import type { Tracking } from "./tracking.ts";
+
+/** What SHUTDOWN was asked for; without `save` it depends on whether save points are configured. */
+export interface ShutdownRequest {
+  readonly save: boolean | undefined;
+  readonly now: boolean;
+  readonly force: boolean;
+}
+
+/** New addresses are open: `commit` leaves the old ones, `cancel` the new ones. */
+export interface Move {
+  commit(): void;
+  cancel(): void;
+}
+
+/** A client that copies our data, as commands and connections see it. */
+export interface ReplicaState {
+  /** It gets the stream, or waits for a snapshot. */
+  readonly attached: boolean;
+  readonly state: string;
+  port: number;
+  ip: string;
+  capaEof: boolean;
+  capaPsync2: boolean;
+  rdbOnly: boolean;
+  /** REPLCONF rdb-filter-only: the snapshot has only what is named. */
+  filter(text: string): void;
+  /** Whether a reply must not reach it: the stream is all that it is sent. */
+  mayNotHear(reply: Reply): boolean;
+}
+
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** What WAIT and WAITAOF ask for, and what there is of it. */
+export interface ReplicationWait {
+  readonly replicas: number;
+  /** Whether they must have it on disk. */
+  readonly onDisk: boolean;
+  /** Whether it must be on our own disk too. */
+  readonly localDisk?: boolean;
+}
+
+export interface ReplicationReached {
+  readonly replicas: number;
+  readonly localDisk: boolean;
+}
+
+export interface FailoverRequest {
+  readonly target: Address | undefined;
+  readonly force: boolean;
+  /** 0: as long as it takes. */
+  readonly timeoutMs: number;
+}
+
+/** Replication as commands see it. */
+export interface ReplicationPort {
+  readonly id: string;
+  readonly isReplica: boolean;
+  readonly feeding: boolean;
+  readonly following: Address | null;
+  readonly replicas: { readonly size: number };
+  readonly link: { acknowledge(): void } | null;
+  readonly feed: { readonly append: EffectListener };
+  readonly handover: { abort(): boolean };
+  readonly failover: { readonly state: string; begin(request: FailoverRequest): void; abort(reason: string): void };
+  readonly waits: {
+    block(
+      client: Client,
+      wanted: ReplicationWait & { readonly timeoutMs: number },
+      reply: (reached: ReplicationReached) => Reply,
+    ): Reply;
+  };
+  /** What ROLE answers. */
+  role(): Reply;
+  /** What the stream's memory takes: the backlog, and what is held or queued for replicas. */
+  bytes(): { readonly backlog: number; readonly replicas: number };
+  follow(host: string, port: number): void;
+  promote(): void;
+  changeId(): void;
+  /** Begins to send to a client: from a point that it names, or everything. */
+  attach(client: Client, resume: { id: string; offset: number; failover: boolean } | null): void;
+  replicaOf(client: Client): ReplicaState;
+  findReplica(address: Address): ReplicaState | undefined;
+  acknowledged(client: Client, offset: number, diskOffset: number | undefined): void;
+}
+
+/** MIGRATE as commands see it. */
+export interface MigrationPort {
+  run(client: Client, request: MigrateRequest): Reply;
+}
+
+/** MONITOR as commands see it. */
+export interface MonitorPort {
+  readonly active: boolean;
+  add(client: Client): void;
+  remove(client: Client): void;
+  feed(client: Client, argv: readonly string[]): void;
+}
+
+export interface Host {
+  // Time and chance
+  readonly clock: Clock;
+  /** Milliseconds since 1970, fixed while a command, transaction or script runs. */
+  readonly now: number;
+  /** Microseconds since 1970: what TIME says. */
+  readonly nowMicros: number;
+
+  // Settings
+  readonly config: Config;
+  readonly limits: Limits;
+  /** The longest string that a command may make. */
+  readonly maxStringBytes: number;
+  readonly passwordRequired: boolean;
+  readonly replyRooms: ReplyRoomSettings;
+  readonly log: Log;
+  cronPaused: boolean;
+  skipsChecksums: boolean;
+  allowDeniedInScripts: boolean;
+
+  // Data
+  readonly databases: readonly Db[];
+  readonly effects: Effects;
+  readonly stamps: AccessStamps;
+  readonly eviction: Eviction;
+  readonly expiry: ActiveExpiry;
+  readonly heapGuard: HeapGuard;
+  readonly clientMemory: ClientMemory;
+  /** What replicas and the append-only file have yet to take. */
+  readonly unsentBytes: number;
+  /** Data is being read from files. */
+  loading: boolean;
+
+  // Clients and commands
+  readonly clients: ReadonlyMap<number, Client>;
+  readonly commands: CommandTable;
+  readonly blocking: Blocking;
+  readonly pause: Pause;
+  readonly pubsub: PubSub;
+  readonly tracking: Tracking;
+  removeClient(client: Client): void;
+  /** Runs a command that has been checked. */
+  call(client: Client, command: Command, argv: readonly string[]): Reply;
+  /** Runs the rest of a command whose client was parked, now that what it waited for has come. */
+  runAfterwards(client: Client, run: () => Reply): Reply;
+  /** Leaves a client's transaction and its watched keys. */
+  discard(client: Client): void;
+  unwatch(client: Client): void;
+
+  // What happened
+  readonly stats: Stats;
+  readonly slowLog: SlowLog;
+  readonly latency: LatencyMonitor;
+  readonly monitor: MonitorPort;
+  /** INFO, or the named sections of it. */
+  info(names: readonly string[]): string;
+
+  // Scripts, files, other servers
+  readonly scripts: Scripts;
+  readonly functions: Functions;
+  readonly persistence: Persistence;
+  readonly replication: ReplicationPort;
+  readonly migrations: MigrationPort;
+
+  // Whoever runs this
+  readonly onShutdown: ((request: ShutdownRequest) => boolean | Promise<boolean>) | null;
+  readonly onShutdownAbort: (() => boolean) | null;
+  readonly onListen: ((port: number, bind: readonly string[]) => Promise<Move | null>) | null;
+}

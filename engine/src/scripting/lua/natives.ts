@@ -33,5 +33,5 @@ export function formFor(f: LuaFunction, first: string, unused: boolean): LuaFunc
   return forms.get(f)?.(first, unused) ?? f;
 }
 
-/** Functions that may suspend the coroutine that runs: see coroutine.ts. */
+/** Functions that may suspend the coroutine that runs: see suspension.ts. */
 export const SUSPENDING = new WeakSet<object>();

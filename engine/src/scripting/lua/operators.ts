@@ -5,12 +5,12 @@
  * the position of the Lua code that runs the operator; called by a native function (through the runtime's methods) they get
  * none, as in Lua.
  */
-import { bound } from "./coroutine.ts";
 import { hashString } from "./hash.ts";
 import { exact } from "./lib/exact.ts";
 import { flat, LONG, take } from "./memory.ts";
 import { numberToString, stringToNumber } from "./number.ts";
 import type { Runtime } from "./runtime.ts";
+import { bound } from "./suspension.ts";
 import { LuaTable } from "./table.ts";
 import { levelAt, prefixOf } from "./trace.ts";
 import { first, LuaError, type LuaFunction, type LuaValue, typeName } from "./value.ts";

@@ -7,8 +7,8 @@ import { hashString } from "../hash.ts";
 import { formFor, resultOf, SUSPENDING } from "../natives.ts";
 import { LuaTable } from "../table.ts";
 import type { LuaFunction, LuaValue } from "../value.ts";
+import { complex, hold, isFunction, nameFor, sequence, simple } from "./code.ts";
 import { type Code, type FunctionEmitter, nameOf, quote, type Type } from "./emitter.ts";
-import { complex, hold, isFunction, listText, nameFor, sequence, value } from "./expressions.ts";
 
 /** What a call hands back. `single`: exactly one value. */
 export interface Results {
@@ -31,12 +31,13 @@ export function callResults(fn: FunctionEmitter, call: Call, tail = false, unuse
     const target = nameOf(call.callee.local);
     const stored = call.callee.local.stored[0]!;
     const single = stored.kind === "function" && returnsOne(stored.body);
-    if (!fn.suspends) return { text: `${site}${target}(${listText(fn, call.args)})`, single, type: "any" };
+    if (!fn.suspends)
+      return { text: `${site}${target}(${fn.chunk.parts.listText(fn, call.args)})`, single, type: "any" };
     return { text: suspending(fn, site, target + args(fn, call)), single, type: "any" };
   }
   const mark = fn.mark();
   const setups: string[] = [];
-  const callee = hold(fn, value(fn, call.callee), setups);
+  const callee = hold(fn, fn.chunk.parts.value(fn, call.callee), setups);
   fn.release(mark);
   const text = invocation(fn, call, callee, setups, nameFor(call.callee), site, "");
   return { text, single: false, type: "any" };
@@ -44,7 +45,7 @@ export function callResults(fn: FunctionEmitter, call: Call, tail = false, unuse
 
 /** A call's arguments after another one. */
 function args(fn: FunctionEmitter, call: Call): string {
-  return call.args.length === 0 ? "" : `, ${listText(fn, call.args)}`;
+  return call.args.length === 0 ? "" : `, ${fn.chunk.parts.listText(fn, call.args)}`;
 }
 
 /** The call of something that may turn out not to be a function, with an object before its arguments. */
@@ -59,7 +60,7 @@ function invocation(
 ): string {
   const checked = `typeof ${callee.text} === "function" ? ${callee.text} : callable(${callee.text}, ${what})`;
   const target = sequence(setups, checked);
-  const rest = self === "" ? listText(fn, call.args) : self + args(fn, call);
+  const rest = self === "" ? fn.chunk.parts.listText(fn, call.args) : self + args(fn, call);
   if (fn.suspends) return suspending(fn, site, `${target}${rest === "" ? "" : ", "}${rest}`);
   return `${target}${site}(${rest})`;
 }
@@ -92,7 +93,7 @@ function methodCall(fn: FunctionEmitter, call: Call, method: string, tail: boole
   const site = fn.chunk.sites.mark(call.line, method, true, tail);
   const mark = fn.mark();
   const setups: string[] = [];
-  const object = hold(fn, value(fn, call.callee), setups);
+  const object = hold(fn, fn.chunk.parts.value(fn, call.callee), setups);
   const lookup = `${fn.chunk.sites.mark(call.line)}indexField(rt, ${object.text}, ${quote(method)}, ${hashString(method)}, ${nameFor(call.callee)})`;
   const ofStrings = stringMethod(fn, method);
   const found =
@@ -124,7 +125,13 @@ function nativeCall(fn: FunctionEmitter, call: Call, f: LuaFunction, tail: boole
   if (fn.suspends && SUSPENDING.has(f)) {
     return { text: suspending(fn, site, name + args(fn, call)), single, type };
   }
-  return inlined(fn, call, f, name, site) ?? { text: `${site}${name}(${listText(fn, call.args)})`, single, type };
+  return (
+    inlined(fn, call, f, name, site) ?? {
+      text: `${site}${name}(${fn.chunk.parts.listText(fn, call.args)})`,
+      single,
+      type,
+    }
+  );
 }
 
 /** Functions that are one machine instruction when their argument is a number. */
@@ -133,7 +140,7 @@ function inlined(fn: FunctionEmitter, call: Call, f: LuaFunction, name: string, 
   if (text === undefined) return undefined;
   const mark = fn.mark();
   const setups: string[] = [];
-  const operand = hold(fn, value(fn, call.args[0]!), setups);
+  const operand = hold(fn, fn.chunk.parts.value(fn, call.args[0]!), setups);
   fn.release(mark);
   const quick = `${text}(${operand.text})`;
   const slow =

@@ -1,7 +1,7 @@
 /**
  * What emitting needs to know: of the chunk (constants, places, options) and of the function at hand (temporaries).
  */
-import type { Expression, FunctionBody } from "../ast.ts";
+import type { Block, Expression, FunctionBody } from "../ast.ts";
 import type { Runtime } from "../runtime.ts";
 import type { Local } from "../scope.ts";
 import { LuaTable } from "../table.ts";
@@ -27,12 +27,20 @@ export interface ChunkOptions {
   mainGlobals?: LuaTable | undefined;
 }
 
+/** What parts of the translation need of others that stand on them: calls of expressions, functions of statements. */
+export interface Parts {
+  value(fn: FunctionEmitter, e: Expression): Code;
+  listText(fn: FunctionEmitter, list: Expression[]): string;
+  blockText(fn: FunctionEmitter, block: Block): string;
+}
+
 /** A global table's entries that are constants for the script. */
 const NOT_CONSTANT = new Set(["KEYS", "ARGV"]);
 
 export class ChunkEmitter {
   readonly rt: Runtime;
   readonly options: ChunkOptions;
+  readonly parts: Parts;
   readonly sites = new Sites();
   /** Values of the host that the code refers to as K0, K1 … */
   readonly constants: LuaValue[] = [];
@@ -43,9 +51,10 @@ export class ChunkEmitter {
   depth = 0;
   readonly #numbers = new Map<LuaValue, number>();
 
-  constructor(rt: Runtime, options: ChunkOptions) {
+  constructor(rt: Runtime, options: ChunkOptions, parts: Parts) {
     this.rt = rt;
     this.options = options;
+    this.parts = parts;
   }
 
   /** The functions that make a loop over a table, by which of them it is. */

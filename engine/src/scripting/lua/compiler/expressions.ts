@@ -11,11 +11,9 @@ import { hashString } from "../hash.ts";
 import { LONG } from "../memory.ts";
 import { LuaTable } from "../table.ts";
 import { callResults, callValue } from "./calls.ts";
+import { complex, hold, isFunction, nameFor, sequence, simple } from "./code.ts";
 import { type Code, type FunctionEmitter, nameOf, numberLiteral, quote } from "./emitter.ts";
 import { functionText } from "./functions.ts";
-
-export const simple = (text: string, type: Code["type"] = "any"): Code => ({ text, type, simple: true });
-export const complex = (text: string, type: Code["type"] = "any"): Code => ({ text, type, simple: false });
 
 /** An expression's value; the first one of several. */
 export function value(fn: FunctionEmitter, e: Expression): Code {
@@ -63,11 +61,6 @@ function number(fn: FunctionEmitter, literal: number): number {
   return fn.zero;
 }
 
-/** Whether a variable always holds the same function. */
-export function isFunction(e: Expression): boolean {
-  return e.kind === "local" && !e.local.assigned && e.local.stored[0]?.kind === "function";
-}
-
 /** All values of an expression at the end of a list, as an array. */
 export function openValues(fn: FunctionEmitter, e: Expression): string {
   if (e.kind === "vararg") return "va";
@@ -85,35 +78,6 @@ export function listText(fn: FunctionEmitter, list: Expression[]): string {
       return text;
     })
     .join(", ");
-}
-
-/** How Lua's errors name an operand; as a literal, to be passed on. */
-export function nameFor(e: Expression): string {
-  const name = describe(e);
-  return name === undefined ? "undefined" : quote(name);
-}
-
-function describe(e: Expression): string | undefined {
-  switch (e.kind) {
-    case "local":
-      return `${e.up ? "upvalue" : "local"} '${e.local.name}'`;
-    case "global":
-      return `global '${e.name}'`;
-    case "index":
-      return `field '${e.key.kind === "string" ? e.key.value : "?"}'`;
-    case "single":
-      return isOpen(e.operand) ? undefined : describe(e.operand);
-    default:
-      return undefined;
-  }
-}
-
-/** An operand in a form that may be repeated. */
-export function hold(fn: FunctionEmitter, code: Code, setups: string[]): Code {
-  if (code.simple) return code;
-  const name = fn.temporary();
-  setups.push(`${name} = ${code.text}`);
-  return simple(name, code.type);
 }
 
 /** Two operands, held. */
@@ -154,10 +118,6 @@ function mayCall(e: Expression): boolean {
     default:
       return true;
   }
-}
-
-export function sequence(setups: string[], text: string): string {
-  return setups.length === 0 ? `(${text})` : `(${setups.join(", ")}, ${text})`;
 }
 
 function global(fn: FunctionEmitter, e: Extract<Expression, { kind: "global" }>): Code {

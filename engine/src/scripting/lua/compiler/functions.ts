@@ -2,13 +2,12 @@
  * Functions, and the question whether one may be suspended.
  *
  * In a chunk that may use coroutines, a function that calls something unknown is emitted as a generator, which `resumable`
- * (coroutine.ts) wraps into a plain function; in all other chunks, and if it calls nothing, it is a plain function.
+ * (suspension.ts) wraps into a plain function; in all other chunks, and if it calls nothing, it is a plain function.
  */
 import type { Block, Call, Expression, FunctionBody } from "../ast.ts";
 import { SUSPENDING } from "../natives.ts";
 import { alwaysReturns } from "./calls.ts";
 import { type ChunkEmitter, FunctionEmitter, nameOf } from "./emitter.ts";
-import { blockText } from "./statements.ts";
 
 /** Counts a call. The mention of `chunk` keeps its description alive as long as its code. */
 const callCheck = (code: string) => `if ((rt.fuel -= ${weight(code)}) < 0) rt.tick(chunk);`;
@@ -39,7 +38,7 @@ export function emitFunction(chunk: ChunkEmitter, body: FunctionBody, parameters
   let start = "";
   if (argTable) start = `let ${nameOf(scope.arg!)} = argTable(va);`;
   else if (scope.arg?.used) start = `let ${nameOf(scope.arg)};`;
-  const block = blockText(fn, body.block);
+  const block = chunk.parts.blockText(fn, body.block);
   chunk.depth--;
   const end = alwaysReturns(body.block) ? "" : "return EMPTY;";
   const inner = fn.jumpsToStart ? loopText("start: for (;;)", block + end) : block + end;

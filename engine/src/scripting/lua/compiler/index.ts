@@ -6,7 +6,6 @@
  * list of helpers below, the constants that the compiler chose, and Math.
  */
 import { compileFunction } from "node:vm";
-import { isSteps, resumable, start } from "../coroutine.ts";
 import { take } from "../memory.ts";
 import { numberToString } from "../number.ts";
 import {
@@ -29,12 +28,17 @@ import {
 } from "../operators.ts";
 import { MAX_LEVELS, parse } from "../parser.ts";
 import type { Runtime } from "../runtime.ts";
+import { isSteps, resumable, start } from "../suspension.ts";
 import { LuaTable } from "../table.ts";
 import { type Chunk, registerChunk, shortName } from "../trace.ts";
 import { all, EMPTY, first, LuaError, type LuaFunction, type LuaValue, pack, type Results } from "../value.ts";
-import { ChunkEmitter, type ChunkOptions } from "./emitter.ts";
+import { ChunkEmitter, type ChunkOptions, type Parts } from "./emitter.ts";
+import { listText, value } from "./expressions.ts";
 import { emitFunction } from "./functions.ts";
 import { inferNumbers } from "./inference.ts";
+import { blockText } from "./statements.ts";
+
+const PARTS: Parts = { value, listText, blockText };
 
 /** A script, ready to run any number of times. */
 export interface Compiled {
@@ -114,7 +118,7 @@ export function translate(
   try {
     const { main, locals } = parse(source, chunkName, options.script ? MAX_LEVELS : MAX_LEVELS - 1);
     inferNumbers(locals);
-    const emitter = new ChunkEmitter(rt, options);
+    const emitter = new ChunkEmitter(rt, options, PARTS);
     const raw = emitFunction(emitter, main, options.script ? ["KEYS", "ARGV"] : []);
     const { text, sites } = emitter.sites.lay(`${emitter.hoisted}return ${raw}`, main.endLine);
     return { text, chunk: { source: chunkName, shortName: shortName(chunkName), sites }, constants: emitter.constants };

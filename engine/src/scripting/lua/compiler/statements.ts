@@ -6,8 +6,9 @@ import { type Block, type Expression, isOpen, type Statement, type Target } from
 import { hashString } from "../hash.ts";
 import type { Local } from "../scope.ts";
 import { callResults } from "./calls.ts";
+import { hold, isFunction, nameFor, simple } from "./code.ts";
 import { type Code, type FunctionEmitter, nameOf, quote } from "./emitter.ts";
-import { condition, hold, isFunction, listText, nameFor, openValues, simple, value } from "./expressions.ts";
+import { condition, listText, openValues, value } from "./expressions.ts";
 import { functionText, loopText } from "./functions.ts";
 
 export function blockText(fn: FunctionEmitter, block: Block): string {

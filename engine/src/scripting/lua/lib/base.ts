@@ -3,11 +3,12 @@
  */
 // biome-ignore-all lint/complexity/noArguments: only the number of arguments is asked for, which costs nothing
 import { compileChunk } from "../compiler/index.ts";
-import { Coroutine, makeYield } from "../coroutine.ts";
+import { Coroutine } from "../coroutine.ts";
 import { flat, take, VALUE_BYTES } from "../memory.ts";
 import { single } from "../natives.ts";
 import { parseInteger, stringToNumber } from "../number.ts";
 import type { Runtime } from "../runtime.ts";
+import { makeYield } from "../suspension.ts";
 import { LuaTable } from "../table.ts";
 import {
   EMPTY,

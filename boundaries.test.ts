@@ -81,6 +81,73 @@ describe("imports", () => {
   });
 });
 
+/** What stands before `from`: whether it is there for the compiler only, and the file. */
+const STATEMENT = /^(?:import|export)\s+(type\s)?[^;"']*?from\s+["'](\.[^"']+)["']|\bimport\(["'](\.[^"']+)["']\)/gm;
+
+type Graph = ReadonlyMap<string, readonly string[]>;
+
+/** Who imports whom; without what only the compiler sees, or with it. */
+function importGraph(files: readonly string[], withTypes: boolean): Graph {
+  const known = new Set(files);
+  const targets = (file: string): string[] =>
+    [...read(file).matchAll(STATEMENT)]
+      .filter(([, type]) => withTypes || type === undefined)
+      .map(([, , target, dynamic]) => relative(ROOT, resolve(ROOT, dirname(file), (target ?? dynamic)!)))
+      .filter((target) => known.has(target));
+  return new Map(files.map((file) => [file, targets(file)]));
+}
+
+/** Files that reach each other, in groups of two and more, the largest first (Tarjan). */
+function cyclesIn(graph: Graph): string[][] {
+  const found: string[][] = [];
+  const stack: string[] = [];
+  const low = new Map<string, number>();
+  const order = new Map<string, number>();
+  const visit = (file: string): number => {
+    order.set(file, order.size);
+    let lowest = order.get(file)!;
+    stack.push(file);
+    for (const target of graph.get(file)!) {
+      if (!order.has(target)) lowest = Math.min(lowest, visit(target));
+      else if (stack.includes(target)) lowest = Math.min(lowest, order.get(target)!);
+    }
+    low.set(file, lowest);
+    if (lowest === order.get(file)) {
+      const cycle = stack.splice(stack.indexOf(file));
+      if (cycle.length > 1) found.push(cycle.sort());
+    }
+    return lowest;
+  };
+  for (const file of graph.keys()) if (!order.has(file)) visit(file);
+  return found.sort((a, b) => b.length - a.length);
+}
+
+describe("circles of imports", () => {
+  const files = sources("engine/src").filter((file) => !file.endsWith(".d.ts"));
+  /** The circle of the values (types/), which is the largest. Lower it when a change lowers it. */
+  const LARGEST = 14;
+
+  test("are found", () => {
+    const graph = new Map(Object.entries({ a: ["b"], b: ["c"], c: ["b", "d"], d: ["d"], e: ["a", "f"], f: ["e"] }));
+    expect(cyclesIn(graph)).toEqual([
+      ["b", "c"],
+      ["e", "f"],
+    ]);
+    const imported = importGraph(files, false).get("engine/src/core/engine.ts")!;
+    expect(imported).toContain("engine/src/core/client.ts");
+    expect(imported).not.toContain("engine/src/core/ports.ts");
+    expect(importGraph(files, true).get("engine/src/core/engine.ts")).toContain("engine/src/core/ports.ts");
+  });
+
+  test("do not exist between the engine's files when it runs", () => {
+    expect(cyclesIn(importGraph(files, false))).toEqual([]);
+  });
+
+  test(`have no more than ${LARGEST} files where types count`, () => {
+    expect(cyclesIn(importGraph(files, true)).filter((cycle) => cycle.length > LARGEST)).toEqual([]);
+  });
+});
+
 interface Row {
   /** `engine/src/types/`. */
   readonly folder: string;

@@ -38,7 +38,7 @@ export interface Change {
 }
 
 /** What a configuration needs of the store that it is attached to. */
-export interface ConfigHost extends Configured {
+interface ConfigHost extends Configured {
   readonly loading: boolean;
   readonly replication: { readonly asyncLoading: boolean };
 }

@@ -10,7 +10,7 @@
 const LFU_FIRST = 5;
 const STAMP_BITS = 0xffffff;
 
-export interface StampSettings {
+interface StampSettings {
   readonly lfu: boolean;
   readonly logFactor: number;
   readonly decayMinutes: number;

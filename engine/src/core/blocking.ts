@@ -42,7 +42,7 @@ const PARKED: BlockRequest = {
 };
 
 /** What waiting needs of the store around it. */
-export interface BlockingHost {
+interface BlockingHost {
   readonly clock: Clock;
   readonly stats: Stats;
   renewClock(): void;

@@ -88,7 +88,7 @@ export function accountOf(client: Client): ClientAccount {
 }
 
 /** What counting clients needs of the store around it. */
-export interface ClientMemoryHost {
+interface ClientMemoryHost {
   readonly config: Pick<Config, "values">;
   readonly clients: ReadonlyMap<number, Client>;
   readonly stats: Stats;

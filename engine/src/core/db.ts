@@ -28,7 +28,7 @@ import { Watchers } from "./watchers.ts";
 import { hashWord, rememberedHash } from "./word-hash.ts";
 
 /** What a database needs of the store around it. */
-export interface DbHost {
+interface DbHost {
   /** Milliseconds since 1970, fixed while a command runs. */
   readonly now: number;
   readonly limits: Limits;

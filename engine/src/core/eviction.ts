@@ -27,7 +27,7 @@ const POOL_SIZE = 16;
 export const BASE_BYTES = 1024 * 1024;
 
 /** What eviction needs of the store around it. */
-export interface EvictionHost {
+interface EvictionHost {
   readonly now: number;
   readonly clock: Clock;
   readonly config: Pick<Config, "values">;

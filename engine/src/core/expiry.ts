@@ -21,7 +21,7 @@ const VISITS_PER_TICK = 25_000;
 const BATCH = 20;
 
 /** What expiry needs of the store around it. */
-export interface ExpiryHost {
+interface ExpiryHost {
   readonly now: number;
   readonly clock: Clock;
   readonly config: Pick<Config, "values">;

@@ -107,7 +107,7 @@ class Gauge {
 }
 
 /** What the guard needs of the store around it. */
-export interface HeapGuardHost {
+interface HeapGuardHost {
   readonly config: Pick<Config, "values">;
   readonly databases: readonly Db[];
   /** What keys and values take, about. */

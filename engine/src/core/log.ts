@@ -1,4 +1,2 @@
 /** Where messages for whoever runs this go. */
-export type LogLevel = "debug" | "verbose" | "notice" | "warning";
-
-export type Log = (level: LogLevel, message: string) => void;
+export type Log = (level: "debug" | "verbose" | "notice" | "warning", message: string) => void;

@@ -8,6 +8,7 @@ import type { LatencyMonitor } from "../observe/latency.ts";
 import type { SlowLog } from "../observe/slow-log.ts";
 import type { Stats } from "../observe/stats.ts";
 import type { Persistence } from "../persist/persistence.ts";
+import type { ResumePoint } from "../replication/handshake.ts";
 import type { Functions } from "../scripting/functions.ts";
 import type { Scripts } from "../scripting/scripts.ts";
 import type { Command, CommandTable } from "../table/command-table.ts";
@@ -63,7 +64,7 @@ interface Address {
   readonly port: number;
 }
 
-/** What WAIT and WAITAOF ask for, and what there is of it. */
+/** What WAIT and WAITAOF ask for. */
 export interface ReplicationWait {
   readonly replicas: number;
   /** Whether they must have it on disk. */
@@ -72,6 +73,7 @@ export interface ReplicationWait {
   readonly localDisk?: boolean;
 }
 
+/** What there is of it. */
 export interface ReplicationReached {
   readonly replicas: number;
   readonly localDisk: boolean;
@@ -110,7 +112,7 @@ export interface ReplicationPort {
   promote(): void;
   changeId(): void;
   /** Begins to send to a client: from a point that it names, or everything. */
-  attach(client: Client, resume: { id: string; offset: number; failover: boolean } | null): void;
+  attach(client: Client, resume: ResumePoint | null): void;
   replicaOf(client: Client): ReplicaState;
   findReplica(address: Address): ReplicaState | undefined;
   acknowledged(client: Client, offset: number, diskOffset: number | undefined): void;

@@ -22,7 +22,7 @@ const NOWHERE: Transport = {
 };
 
 /** What running a file's commands needs of the store around it. */
-export interface ReplayHost {
+interface ReplayHost {
   readonly commands: CommandTable;
   /** The same under their own names, which files use whatever commands are called here. */
   readonly originalCommands: CommandTable;

@@ -42,7 +42,7 @@ export interface ClientTracking extends TrackingOptions {
 }
 
 /** What tracking needs of the store around it. */
-export interface TrackingHost {
+interface TrackingHost {
   readonly config: Pick<Config, "values">;
   readonly clients: ReadonlyMap<number, Client>;
   /** The client whose command is running. */

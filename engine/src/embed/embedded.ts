@@ -120,7 +120,7 @@ export class EmbeddedEngine {
 
   /** Where replication stands. */
   get replication(): ReplicationStatus {
-    return statusOf(this.core);
+    return statusOf(this.core.replication);
   }
 
   /**
@@ -129,7 +129,7 @@ export class EmbeddedEngine {
    */
   async replicaOf(host: string, port: number, options?: FollowOptions): Promise<void> {
     if (this.#closed !== null) throw new Error("the engine is closed");
-    await follow(this.core, host, port, options);
+    await follow(this.core.replication, host, port, options);
   }
 
   /** Stops following: the data stays as it is and may be changed here. */
@@ -139,7 +139,7 @@ export class EmbeddedEngine {
 
   /** Settles when so many replicas have everything that was written so far, with their number. */
   waitForReplicas(count: number, options?: WaitForReplicasOptions): Promise<number> {
-    return waitForReplicas(this.core, count, options);
+    return waitForReplicas(this.core.replication, count, options);
   }
 
   /** Calls back when the role changes, the link to the primary or a replica comes or goes. Returns what ends it. */

@@ -71,7 +71,7 @@ class Flight {
 }
 
 /** What MIGRATE needs of the store around it. */
-export interface MigrationsHost {
+interface MigrationsHost {
   readonly clock: Clock;
   readonly config: Pick<Config, "values">;
   readonly pause: Pause;

@@ -3,7 +3,7 @@ import type { Db } from "../core/db.ts";
 import { BASE_BYTES } from "../core/eviction.ts";
 
 /** What the figures are taken from. */
-export interface Accounts {
+interface Accounts {
   readonly databases: readonly Db[];
   readonly eviction: { readonly totalBytes: number };
   readonly stats: { readonly peakBytes: number };

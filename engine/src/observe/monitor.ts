@@ -10,7 +10,7 @@ import { type Reply, Status } from "../core/reply.ts";
 import { quoteWord } from "../lib/quote.ts";
 
 /** What MONITOR needs of the store around it. */
-export interface MonitorHost {
+interface MonitorHost {
   readonly clock: Clock;
   /** Sends a message that must not come between a client's own command and its reply. */
   tell(client: Client, message: Reply): void;

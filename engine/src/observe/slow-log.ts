@@ -18,7 +18,7 @@ export interface SlowCommand {
 }
 
 /** What the log needs of the store around it. */
-export interface SlowLogHost {
+interface SlowLogHost {
   readonly now: number;
   readonly config: Pick<Config, "values">;
 }

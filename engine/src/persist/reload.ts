@@ -19,8 +19,7 @@ export interface ReloadOptions {
 }
 
 /** What reloading needs of the store around it. */
-export type ReloadHost = RdbLoadHost &
-  Pick<PersistHost, "functions" | "loading"> & { readonly persistence: Persistence };
+type ReloadHost = RdbLoadHost & Pick<PersistHost, "functions" | "loading"> & { readonly persistence: Persistence };
 
 function flush(host: ReloadHost): void {
   for (const db of host.databases) db.clear();

@@ -102,7 +102,7 @@ export class SnapshotAborted extends Error {
 }
 
 /** What the walk needs of the store around it. */
-export type SnapshotHost = RdbSaveHost & Pick<PersistHost, "clock" | "snapshot" | "stats">;
+type SnapshotHost = RdbSaveHost & Pick<PersistHost, "clock" | "snapshot" | "stats">;
 
 export class Snapshot {
   /** The number of bytes; rejects if the sink fails or the walk is called off. */

@@ -1,5 +1,5 @@
 /** Replication for a program that has the store in its own process: what it may ask, and what it is told. */
-import type { Engine } from "../core/engine.ts";
+import type { Replication } from "./index.ts";
 
 export interface ReplicaStatus {
   readonly host: string;
@@ -21,7 +21,7 @@ export interface ReplicationStatus {
   readonly replicas: readonly ReplicaStatus[];
 }
 
-export function statusOf({ replication }: Engine): ReplicationStatus {
+export function statusOf(replication: Replication): ReplicationStatus {
   const { following, feed, id } = replication;
   return {
     role: following === null ? "primary" : "replica",
@@ -44,8 +44,12 @@ export interface FollowOptions {
 }
 
 /** Follows a primary; settles when the link is up and the data is the primary's. */
-export function follow(engine: Engine, host: string, port: number, options: FollowOptions = {}): Promise<void> {
-  const { replication } = engine;
+export function follow(
+  replication: Replication,
+  host: string,
+  port: number,
+  options: FollowOptions = {},
+): Promise<void> {
   const { following } = replication;
   if (following?.host !== host || following.port !== port) replication.follow(host, port);
   if (replication.linkIsUp) return Promise.resolve();
@@ -77,7 +81,7 @@ export interface WaitForReplicasOptions {
 
 /** Settles when so many replicas have everything that was written so far, with their number. */
 export async function waitForReplicas(
-  { replication }: Engine,
+  replication: Replication,
   count: number,
   { timeoutMs = 0, onDisk = false }: WaitForReplicasOptions = {},
 ): Promise<number> {

@@ -8,16 +8,10 @@
  * turns to follow it, with a PSYNC that says so: the other becomes the primary in the very step that accepts it, and writes
  * that were put off go on here, to be refused as on any replica.
  */
+import type { FailoverRequest } from "../core/ports.ts";
 import type { ReplicationHost } from "./host.ts";
 import type { Replication } from "./index.ts";
 import type { Replica } from "./replica.ts";
-
-export interface FailoverRequest {
-  readonly target: { readonly host: string; readonly port: number } | undefined;
-  readonly force: boolean;
-  /** 0: as long as it takes. */
-  readonly timeoutMs: number;
-}
 
 type FailoverHost = Pick<ReplicationHost, "clock" | "log" | "pause">;
 

@@ -7,27 +7,14 @@
  */
 import type { BlockRequest } from "../core/blocking.ts";
 import type { Client } from "../core/client.ts";
+import type { ReplicationReached, ReplicationWait } from "../core/ports.ts";
 import type { Reply } from "../core/reply.ts";
 import type { Replication } from "./index.ts";
 
-export interface Wanted {
-  readonly replicas: number;
-  /** Whether they must have it on disk. */
-  readonly onDisk: boolean;
-  /** Whether it must be on our own disk too. */
-  readonly localDisk?: boolean;
-}
-
-/** What there is of what is wanted. */
-export interface Reached {
-  readonly replicas: number;
-  readonly localDisk: boolean;
-}
-
-interface Waiter extends Wanted {
+interface Waiter extends ReplicationWait {
   readonly offset: number;
   /** Called once, when there is enough. */
-  readonly done: (reached: Reached) => void;
+  readonly done: (reached: ReplicationReached) => void;
   /** Nobody waits any more. */
   readonly over: () => boolean;
 }
@@ -41,7 +28,7 @@ export class Waits {
   }
 
   /** What there is up to an offset. */
-  reached(offset: number, onDisk: boolean): Reached {
+  reached(offset: number, onDisk: boolean): ReplicationReached {
     const { replicas, feed } = this.#replication;
     let count = 0;
     for (const replica of replicas) {
@@ -51,12 +38,16 @@ export class Waits {
     return { replicas: count, localDisk: (feed.marks.offset ?? -1) >= offset };
   }
 
-  #isEnough({ replicas, localDisk }: Reached, wanted: Wanted): boolean {
+  #isEnough({ replicas, localDisk }: ReplicationReached, wanted: ReplicationWait): boolean {
     return replicas >= wanted.replicas && (localDisk || !wanted.localDisk);
   }
 
   /** Has a client wait, in its command, for what it wrote. */
-  block(client: Client, wanted: Wanted & { readonly timeoutMs: number }, reply: (reached: Reached) => Reply): Reply {
+  block(
+    client: Client,
+    wanted: ReplicationWait & { readonly timeoutMs: number },
+    reply: (reached: ReplicationReached) => Reply,
+  ): Reply {
     const offset = client.streamOffset;
     const look = () => this.reached(offset, wanted.onDisk);
     const now = look();
@@ -70,19 +61,19 @@ export class Waits {
       },
       serve: () => undefined,
     };
-    const done = (reached: Reached) => client.engine.blocking.release(client, reply(reached));
+    const done = (reached: ReplicationReached) => client.engine.blocking.release(client, reply(reached));
     this.#add({ ...wanted, offset, done, over: () => client.blocked !== request });
     return client.block(request);
   }
 
   /** Settles when there is enough of everything that was written so far, or the time is over (0: it never is). */
-  until(wanted: Wanted, timeoutMs: number): Promise<Reached> {
+  until(wanted: ReplicationWait, timeoutMs: number): Promise<ReplicationReached> {
     const { offset } = this.#replication.feed;
     const now = this.reached(offset, wanted.onDisk);
     if (this.#isEnough(now, wanted)) return Promise.resolve(now);
     return new Promise((resolve) => {
       let over = false;
-      const done = (reached: Reached) => {
+      const done = (reached: ReplicationReached) => {
         over = true;
         clearTimeout(timer);
         resolve(reached);

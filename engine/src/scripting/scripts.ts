@@ -147,7 +147,7 @@ const NOWHERE: Transport = {
 };
 
 /** What running scripts needs of the store around it. */
-export interface ScriptsHost {
+interface ScriptsHost {
   readonly clock: Clock;
   readonly config: {
     readonly values: { readonly "busy-reply-threshold": number; readonly "script-time-limit": number };

@@ -27,7 +27,7 @@ export interface PartReport {
   readonly cutAt: number | undefined;
 }
 
-export type AofLoadHost = RdbLoadHost & Pick<PersistHost, "replayer">;
+type AofLoadHost = RdbLoadHost & Pick<PersistHost, "replayer">;
 
 /** Loads one file of an append-only file: an RDB, commands, or an RDB with commands behind it. Pauses at every `yield`, for so many milliseconds. */
 export function* loadPart(host: AofLoadHost, path: string, options: PartOptions): Generator<number, PartReport> {

@@ -9,7 +9,7 @@ import { SUSPENDING } from "./natives.ts";
 import { LuaError, type LuaFunction, type LuaValue, pack, type Results } from "./value.ts";
 
 export type Steps = Generator<LuaValue[], Results, LuaValue[]>;
-export type Suspendable = (...args: LuaValue[]) => Steps;
+type Suspendable = (...args: LuaValue[]) => Steps;
 
 /** The generators inside plain functions. */
 const inside = new WeakMap<LuaFunction, Suspendable>();

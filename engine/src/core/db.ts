@@ -97,6 +97,7 @@ export class Db {
   readonly watchers = new Watchers();
   /** Keys that clients are blocked on; blocking.ts knows which clients. */
   readonly awaited = new Set<string>();
+  readonly #effects: Effects;
   readonly #stamps: AccessStamps;
   readonly #notifications: Notifications;
   #valueBytes = 0;
@@ -116,6 +117,7 @@ export class Db {
   constructor(host: DbHost, index: number) {
     this.#host = host;
     this.index = index;
+    this.#effects = host.effects;
     this.#stamps = host.stamps;
     this.#notifications = host.notifications;
   }
@@ -353,7 +355,7 @@ export class Db {
     const before = found.sizeBytes;
     const changes = change(found);
     this.#valueBytes += found.sizeBytes - before;
-    this.#host.effects.dirty += changes;
+    this.#effects.dirty += changes;
     if (this.watchers.size > 0) this.watchers.tended(key);
     if (changes > 0 && event !== undefined) this.notify(event, key, TYPE_EVENT[type.typeName]);
     return changes;
@@ -423,7 +425,7 @@ export class Db {
     this.#announce(key, STRING_EVENT, "set", 1);
     this.#setDeadline(key, deadline);
     this.notify("expire", key);
-    const { propagation } = this.#host.effects;
+    const { propagation } = this.#effects;
     if (propagation.heard) propagation.asSetUntil(key, textOf(value), deadline);
   }
 
@@ -522,12 +524,12 @@ export class Db {
     // A file may end with what removes the key later; until then it is there.
     if (ms <= host.now && !host.loading) {
       this.delete(key);
-      host.effects.propagation.asDel(key);
+      this.#effects.propagation.asDel(key);
       return;
     }
     this.#setDeadline(key, ms);
     this.#announce(key, GENERIC_EVENT, "expire", 1);
-    host.effects.propagation.asPexpireat(key, ms);
+    this.#effects.propagation.asPexpireat(key, ms);
   }
 
   #setDeadline(key: string, ms: number): void {
@@ -545,7 +547,7 @@ export class Db {
     if (this.#host.snapshot !== null) this.#keep(key);
     if (!this.expires.delete(key)) return false;
     this.#announce(key, GENERIC_EVENT, "persist", 1);
-    this.#host.effects.propagation.asPersist(key);
+    this.#effects.propagation.asPersist(key);
     return true;
   }
 
@@ -555,7 +557,7 @@ export class Db {
     this.#host.stats.expiredKeys++;
     this.#signal(key, true);
     this.notify("expired", key, "x");
-    this.#host.effects.addRemoval(this.index, key);
+    this.#effects.addRemoval(this.index, key);
   }
 
   /** Removes a key because memory is short. */
@@ -565,7 +567,7 @@ export class Db {
     this.#host.stats.evictedKeys++;
     this.#signal(key, true);
     this.notify("evicted", key, "e");
-    this.#host.effects.addRemoval(this.index, key);
+    this.#effects.addRemoval(this.index, key);
   }
 
   /** Removes a key whose deadline is past; false if it has none or it lies ahead. For the active cycle. */
@@ -616,10 +618,9 @@ export class Db {
   // ---------------------------------------------------------------------------------------------- announcing
 
   #announce(key: string, eventClass: EventClass, event: string | undefined, changes: number): void {
-    const host = this.#host;
-    host.effects.dirty += changes;
+    this.#effects.dirty += changes;
     this.#signal(key);
-    if (event !== undefined) this.notify(event, key, eventClass);
+    if (event !== undefined && this.#notifications.flags !== 0) this.notify(event, key, eventClass);
   }
 
   /** Tells watchers and caches that a key is not what it was. */

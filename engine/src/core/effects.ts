@@ -23,18 +23,26 @@ export type EffectListener = (effects: readonly Effect[], framing: Framing) => v
 
 export class Effects {
   /** The append-only file, replicas, tests. While there are none, nothing is gathered. */
-  readonly listeners = new Set<EffectListener>();
+  readonly #listeners = new Set<EffectListener>();
   /** What the running command says instead of itself. */
-  readonly propagation = new Propagation(this.listeners);
+  readonly propagation = new Propagation();
   /** Changes since the start. */
   dirty = 0;
   /** Who gets the effects of what is running; a script may ask for less than all. */
   audience = FOR_ALL;
+  /** Whether there are effects that were not handed on yet. */
+  hasPending = false;
   #pending: Effect[] = [];
 
-  /** Whether there are effects that were not handed on yet. */
-  get hasPending(): boolean {
-    return this.#pending.length > 0;
+  /** Has effects handed to a listener from now on; once, however often it is said. */
+  listen(listener: EffectListener): void {
+    this.#listeners.add(listener);
+    this.propagation.heard = true;
+  }
+
+  unlisten(listener: EffectListener): void {
+    this.#listeners.delete(listener);
+    this.propagation.heard = this.#listeners.size > 0;
   }
 
   /** A command is over: what it said instead of itself, or else itself if it has changed something, is an effect. */
@@ -43,19 +51,25 @@ export class Effects {
     const audience = this.audience & this.propagation.audience;
     this.propagation.audience = FOR_ALL;
     if (audience === 0) return;
-    if (instead !== null) for (const words of instead) this.#pending.push({ db, argv: words, audience });
-    else if (this.dirty !== dirtyBefore) this.#pending.push({ db, argv, audience });
+    if (instead !== null) for (const words of instead) this.#add(db, words, audience);
+    else if (this.dirty !== dirtyBefore) this.#add(db, argv, audience);
   }
 
   /** Adds the removal of a key that no command stands for: it has expired or was evicted. */
   addRemoval(db: number, key: string): void {
-    if (this.listeners.size > 0) this.#pending.push({ db, argv: ["DEL", key], audience: FOR_ALL });
+    if (this.propagation.heard) this.#add(db, ["DEL", key], FOR_ALL);
+  }
+
+  #add(db: number, argv: readonly string[], audience: number): void {
+    this.#pending.push({ db, argv, audience });
+    this.hasPending = true;
   }
 
   /** Hands on what has been done since the last time. */
   handOn(framing: Framing): void {
     const effects = this.#pending;
     this.#pending = [];
-    for (const listener of this.listeners) listener(effects, framing);
+    this.hasPending = false;
+    for (const listener of this.#listeners) listener(effects, framing);
   }
 }

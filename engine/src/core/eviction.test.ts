@@ -190,7 +190,7 @@ describe("the limit", () => {
     const store = open({ "maxmemory-policy": "allkeys-random" });
     const effects: (readonly string[])[] = [];
     fill(store, "k", 100);
-    store.engine.effects.listeners.add((list) => effects.push(list.map(({ argv }) => argv[0]!)));
+    store.engine.effects.listen((list) => effects.push(list.map(({ argv }) => argv[0]!)));
     store.run("CONFIG", "SET", "maxmemory", "1");
     expect(store.engine.databases[0]!.size).toBe(100);
     await expect.poll(() => store.engine.databases[0]!.size).toBe(0);

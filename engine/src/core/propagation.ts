@@ -18,20 +18,12 @@ type Words = readonly string[];
 type Pop = "LPOP" | "RPOP" | "ZPOPMIN" | "ZPOPMAX";
 
 export class Propagation {
+  /** Whether anybody listens. */
+  heard = false;
   /** What goes out instead of the running command; null: the command itself. */
   instead: readonly Words[] | null = null;
   /** Who is to hear of the running command. */
   audience = FOR_ALL;
-  readonly #listeners: ReadonlySet<unknown>;
-
-  constructor(listeners: ReadonlySet<unknown>) {
-    this.#listeners = listeners;
-  }
-
-  /** Whether anybody listens. */
-  get heard(): boolean {
-    return this.#listeners.size > 0;
-  }
 
   // ---------------------------------------------------------------------------------------------- the command itself
 

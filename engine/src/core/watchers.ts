@@ -18,16 +18,15 @@ interface Keys {
 
 /** The watched keys of one database. */
 export class Watchers {
+  /** How many keys are watched. */
+  size = 0;
   readonly #watchers = new Map<string, Set<Watcher>>();
-
-  get size(): number {
-    return this.#watchers.size;
-  }
 
   add(key: string, watcher: Watcher): void {
     const watchers = this.#watchers.get(key);
     if (watchers === undefined) this.#watchers.set(key, new Set([watcher]));
     else watchers.add(watcher);
+    this.size = this.#watchers.size;
   }
 
   remove(key: string, watcher: Watcher): void {
@@ -35,6 +34,7 @@ export class Watchers {
     if (watchers === undefined) return;
     watchers.delete(watcher);
     if (watchers.size === 0) this.#watchers.delete(key);
+    this.size = this.#watchers.size;
   }
 
   /** A key was changed. */

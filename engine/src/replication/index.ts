@@ -7,7 +7,7 @@
  * begins a new history and remembers the old one (`secondId`, valid up to `secondOffset`): the others can follow it without
  * a full resynchronisation.
  *
- * **Where the stream comes from.** `Engine.effects.listeners`: what commands did, as the append-only file gets it. We listen
+ * **Where the stream comes from.** `Effects`: what commands did, as the append-only file gets it. We listen
  * only while there is a backlog, that is, once a replica has come; a store without replicas encodes nothing. While we follow
  * a primary we do not listen at all.
  *
@@ -152,9 +152,9 @@ export class Replication implements ReplicationPort {
     this.#countGood();
     this.guarded = this.isReplica || (values["min-replicas-to-write"] > 0 && values["min-replicas-max-lag"] > 0);
     this.feeding = !this.isReplica && this.feed.backlog !== null && !this.#resting;
-    const { listeners } = this.#store.effects;
-    if (this.feeding) listeners.add(this.feed.append);
-    else listeners.delete(this.feed.append);
+    const { effects } = this.#store;
+    if (this.feeding) effects.listen(this.feed.append);
+    else effects.unlisten(this.feed.append);
   }
 
   // ---------------------------------------------------------------------------------------------- commands

@@ -365,7 +365,7 @@ describe("what comes", () => {
     await cache.call("GET", "k");
     const waiting = store.connect().call("XREAD", "BLOCK", 0, "STREAMS", "stream", "$");
     const effects: string[] = [];
-    store.core.effects.listeners.add((batch) => {
+    store.core.effects.listen((batch) => {
       for (const { argv } of batch) effects.push(argv.join(" "));
     });
     primary.send(commands("SELECT 0", "SET k w", "XADD stream 1-1 f v", "PUBLISH c m"));

@@ -11,7 +11,7 @@ beforeEach(async () => {
   engine = await EmbeddedEngine.open();
   client = engine.connect();
   batches = [];
-  engine.core.effects.listeners.add((batch) => void batches.push(batch.map(({ argv }) => [...argv])));
+  engine.core.effects.listen((batch) => void batches.push(batch.map(({ argv }) => [...argv])));
 });
 
 afterEach(() => engine.close());

@@ -91,7 +91,7 @@ describe("MIGRATE", () => {
     mover = new LocalClient(engine, {}, () => {});
     other = new LocalClient(engine, {}, () => {});
     effects = [];
-    engine.effects.listeners.add((batch) => effects.push(...batch.map(({ argv }) => argv.join(" "))));
+    engine.effects.listen((batch) => effects.push(...batch.map(({ argv }) => argv.join(" "))));
     await other.call("MSET", "a", "1", "b", "2", "c", "3");
     effects.length = 0;
   });

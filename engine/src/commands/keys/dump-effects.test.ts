@@ -16,7 +16,7 @@ beforeEach(async () => {
   engine = await EmbeddedEngine.open({ clock });
   client = engine.connect();
   effects = [];
-  engine.core.effects.listeners.add((batch) => {
+  engine.core.effects.listen((batch) => {
     for (const { argv } of batch) effects.push([...argv]);
   });
 });

@@ -11,7 +11,7 @@ beforeEach(async () => {
   engine = await EmbeddedEngine.open();
   client = engine.connect();
   effects = [];
-  engine.core.effects.listeners.add((batch) => {
+  engine.core.effects.listen((batch) => {
     for (const { argv } of batch) effects.push([...argv]);
   });
 });

@@ -16,7 +16,7 @@ beforeEach(async () => {
   engine = await EmbeddedEngine.open({ clock });
   client = engine.connect();
   effects = [];
-  engine.core.effects.listeners.add((batch) => {
+  engine.core.effects.listen((batch) => {
     for (const { argv } of batch) effects.push(argv.join(" "));
   });
 });
@@ -88,7 +88,7 @@ test("what was seen makes the same stream elsewhere", async () => {
   const copy = engine.connect();
   await copy.call("SELECT", "1");
   const log: string[][] = [];
-  engine.core.effects.listeners.add((batch) => {
+  engine.core.effects.listen((batch) => {
     for (const { db, argv } of batch) if (db === 0) log.push([...argv]);
   });
   for (let i = 1; i <= 250; i++) await client.call("XADD", "s", "MAXLEN", "~", "120", "*", "f", String(i));

@@ -12,7 +12,7 @@ beforeEach(async () => {
   client = engine.connect();
   await client.call("ZADD", "z", "1", "a", "2", "b", "3", "c", "4", "d");
   effects = [];
-  engine.core.effects.listeners.add((batch) => {
+  engine.core.effects.listen((batch) => {
     for (const { argv } of batch) effects.push([...argv]);
   });
 });

@@ -25,7 +25,7 @@ async function start(): Promise<{ engine: EmbeddedEngine; port: number; dir: str
 function positions(engine: EmbeddedEngine): Map<string, number> {
   const ends = new Map<string, number>();
   const { appender } = engine.core.persistence.aof;
-  engine.core.effects.listeners.add((effects) => {
+  engine.core.effects.listen((effects) => {
     for (const { argv } of effects) ends.set(argv[1]!, appender.writtenBytes + appender.bufferedBytes);
   });
   return ends;

@@ -202,7 +202,7 @@ export class Aof {
   #begin(state: "on" | "waiting"): void {
     this.state = state;
     this.#openFolder = this.folder;
-    this.#host.effects.listeners.add(this.appender.append);
+    this.#host.effects.listen(this.appender.append);
     atExit(this.#onExit);
   }
 
@@ -238,7 +238,7 @@ export class Aof {
   /** Writes everything, and stops listening. Returns why something could not be written, or null. */
   stop(): Error | null {
     if (this.state === "off") return null;
-    this.#host.effects.listeners.delete(this.appender.append);
+    this.#host.effects.unlisten(this.appender.append);
     notAtExit(this.#onExit);
     this.state = "off";
     this.#openFolder = null;

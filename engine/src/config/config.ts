@@ -5,7 +5,7 @@
  */
 
 import { globMatch } from "../lib/glob.ts";
-import { DEFAULT_LIMITS, type Limits } from "../types/value.ts";
+import { DEFAULT_LIMITS, type Limits } from "../types/collection.ts";
 import { type ConfigValues, DIRECTIVES, type DirectiveName, NAMES } from "./directives.ts";
 import { type Configured, copyLimits, EFFECTS } from "./effects.ts";
 import { parseInForce } from "./in-force.ts";

@@ -2,7 +2,7 @@
  * What a directive changes in a running engine. Directives that are read where they matter (`config.values`) need nothing
  * here; these are the ones that others keep a copy of for speed, or that act at once.
  */
-import type { Limits } from "../types/value.ts";
+import type { Limits } from "../types/collection.ts";
 import type { ConfigValues, DirectiveName } from "./directives.ts";
 import { BadValue } from "./kinds.ts";
 

@@ -14,9 +14,10 @@
 
 import type { Config } from "../config/config.ts";
 import type { Stats } from "../observe/stats.ts";
-import { Bytes, bytesOf, sizeOfString, textOf } from "../types/bytes.ts";
+import { Bytes, bytesOf, type StringValue, sizeOfString, textOf } from "../types/bytes.ts";
+import type { Collection, CollectionClass, Limits, TypeName } from "../types/collection.ts";
 import { isCollection, keyBytes, sizeOf, typeOf } from "../types/kind.ts";
-import type { Collection, CollectionClass, Limits, StringValue, TypeName, Value } from "../types/value.ts";
+import type { Value } from "../types/value.ts";
 import type { AccessStamps } from "./access-stamps.ts";
 import { Dict } from "./dict.ts";
 import type { Effects } from "./effects.ts";

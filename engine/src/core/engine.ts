@@ -36,7 +36,7 @@ import {
   WHILE_SUBSCRIBED,
   WRITE,
 } from "../table/command-table.ts";
-import type { Limits } from "../types/value.ts";
+import type { Limits } from "../types/collection.ts";
 import { AccessStamps } from "./access-stamps.ts";
 import { Blocking } from "./blocking.ts";
 import { Client, type Transport } from "./client.ts";

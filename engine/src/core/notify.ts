@@ -1,7 +1,7 @@
 /**
  * Key-space events: which are wanted (notify-keyspace-events), and the channels that they go out on.
  */
-import type { TypeName } from "../types/value.ts";
+import type { TypeName } from "../types/collection.ts";
 
 /** Redis's letter for a class of events. */
 export type EventClass = "g" | "$" | "l" | "s" | "h" | "z" | "t" | "d" | "x" | "e" | "m" | "n";

@@ -12,7 +12,7 @@ import type { ResumePoint } from "../replication/handshake.ts";
 import type { Functions } from "../scripting/functions.ts";
 import type { Scripts } from "../scripting/scripts.ts";
 import type { Command, CommandTable } from "../table/command-table.ts";
-import type { Limits } from "../types/value.ts";
+import type { Limits } from "../types/collection.ts";
 import type { AccessStamps } from "./access-stamps.ts";
 import type { Blocking } from "./blocking.ts";
 import type { Client } from "./client.ts";

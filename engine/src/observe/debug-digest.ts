@@ -9,9 +9,10 @@ import { createHash } from "node:crypto";
 import type { Db } from "../core/db.ts";
 import { formatG } from "../lib/numbers.ts";
 import { textOf } from "../types/bytes.ts";
+import type { TypeName } from "../types/collection.ts";
 import { isCollection } from "../types/kind.ts";
 import type { StreamValue } from "../types/stream/index.ts";
-import type { TypeName, Value } from "../types/value.ts";
+import type { Value } from "../types/value.ts";
 
 const LENGTH = 20;
 

@@ -8,7 +8,7 @@ import type { Clock } from "../core/clock.ts";
 import type { Db } from "../core/db.ts";
 import type { Effect, Effects } from "../core/effects.ts";
 import type { Log } from "../core/log.ts";
-import type { Limits } from "../types/value.ts";
+import type { Limits } from "../types/collection.ts";
 import type { LoadReport } from "./rdb/file.ts";
 import type { Snapshot } from "./snapshot.ts";
 

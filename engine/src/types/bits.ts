@@ -3,8 +3,8 @@
  * is, a string through a small buffer, a piece at a time. Bits are counted from the highest of the first byte, and loops go
  * by four bytes at once where the memory allows.
  */
-import { Bytes, textOf } from "./bytes.ts";
-import type { StringValue } from "./value.ts";
+
+import { Bytes, type StringValue, textOf } from "./bytes.ts";
 
 const PIECE = 64 * 1024;
 const scratch = Buffer.allocUnsafeSlow(PIECE);

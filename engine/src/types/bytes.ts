@@ -7,7 +7,10 @@
 import { STRING_TOO_LONG } from "../core/errors.ts";
 import { LONGEST_WORD } from "../core/longest-string.ts";
 import { parseInt64 } from "../lib/numbers.ts";
-import { type StringValue, stringBytes } from "./value.ts";
+import { stringBytes } from "./collection.ts";
+
+/** A string, by the leanest JavaScript value that says its encoding: see value.ts. */
+export type StringValue = string | number | bigint | Bytes;
 
 const MEGABYTE = 1 << 20;
 /** What a Bytes and its Buffer take beside the bytes themselves. */

@@ -2,11 +2,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../core/clock.ts";
+import { type Collection, DEFAULT_LIMITS } from "./collection.ts";
 import { HashValue } from "./hash/index.ts";
 import { ListValue } from "./list/index.ts";
 import { SetValue } from "./set/index.ts";
 import { formatId, MIN_ID, makeId, StreamValue } from "./stream/index.ts";
-import { type Collection, DEFAULT_LIMITS } from "./value.ts";
 import { ZsetValue } from "./zset/index.ts";
 
 type Dice = (below: number) => number;

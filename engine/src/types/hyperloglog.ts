@@ -15,9 +15,8 @@
  * and nothing is read beyond its end. Functions here that may meet a corrupt one answer undefined or -1.
  */
 import { byteAt } from "./bits.ts";
-import { Bytes, textOf } from "./bytes.ts";
+import { Bytes, type StringValue, textOf } from "./bytes.ts";
 import { hashHigh, hashLow, murmur64 } from "./murmur.ts";
-import type { StringValue } from "./value.ts";
 
 export const REGISTERS = 16384;
 const HEADER = 16;

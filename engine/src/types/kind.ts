@@ -1,7 +1,8 @@
 /** What can be asked of any value, whatever its type. */
 
-import { Bytes, sizeOfString } from "./bytes.ts";
-import { type StringValue, stringBytes, type TypeName, type Value } from "./value.ts";
+import { Bytes, type StringValue, sizeOfString } from "./bytes.ts";
+import { stringBytes, type TypeName } from "./collection.ts";
+import type { Value } from "./value.ts";
 
 /** What a key costs beside its value: its string, its place in the table. */
 export const keyBytes = (key: string) => stringBytes(key.length) + 32;

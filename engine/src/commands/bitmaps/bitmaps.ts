@@ -21,8 +21,7 @@ import { type Args, sameToken } from "../../table/args.ts";
 import { group, key, keysFrom, READ_KEY, type Row } from "../../table/command.ts";
 import { type FieldType, fitField, type Overflow, readField, writeField } from "../../types/bitfield.ts";
 import { type BitOperation, byteAt, combineBits, countBits, findBit, readable } from "../../types/bits.ts";
-import type { Bytes } from "../../types/bytes.ts";
-import type { StringValue } from "../../types/value.ts";
+import type { Bytes, StringValue } from "../../types/bytes.ts";
 
 /**
  * The next word as the position of a bit. With `bits`, `#3` is the fourth integer of that width. Bits beyond a string's end

@@ -9,7 +9,7 @@ import { CORRUPT_HLL, HLL_NOT_SPARSE, NOT_A_HLL, PFDEBUG_NO_KEY, unknownPfdebug 
 import { OK, type Reply, Status } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import { group, key, keysFrom } from "../../table/command.ts";
-import { type Bytes, encodingOf } from "../../types/bytes.ts";
+import { type Bytes, encodingOf, type StringValue } from "../../types/bytes.ts";
 import {
   addElement,
   countOf,
@@ -27,7 +27,6 @@ import {
   registersOf,
   widen,
 } from "../../types/hyperloglog.ts";
-import type { StringValue } from "../../types/value.ts";
 
 function checked(value: StringValue): string | Bytes {
   if (!isHll(value)) throw NOT_A_HLL;

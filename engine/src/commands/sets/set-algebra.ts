@@ -13,8 +13,8 @@ import { type Reply, SetReply } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import { countedKeys, key, keysFrom, type Row } from "../../table/command.ts";
 import { whole } from "../../table/shares.ts";
+import type { Limits } from "../../types/collection.ts";
 import { SetValue } from "../../types/set/index.ts";
-import type { Limits } from "../../types/value.ts";
 
 export const EMPTY_SET = new SetReply([]);
 

@@ -11,7 +11,7 @@ import type { Reply } from "../../core/reply.ts";
 import { hideCursor, showCursor } from "../../core/scan-cursor.ts";
 import { compileGlob } from "../../lib/glob.ts";
 import type { Args } from "../../table/args.ts";
-import type { Collection, CollectionClass } from "../../types/value.ts";
+import type { Collection, CollectionClass } from "../../types/collection.ts";
 
 export interface ScanOptions {
   /** About how many entries to look at. */

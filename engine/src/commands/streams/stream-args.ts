@@ -13,6 +13,7 @@ import {
   XTRIM_NO_STRATEGY,
 } from "../../core/errors.ts";
 import { parseInt64 } from "../../lib/numbers.ts";
+import type { Limits } from "../../types/collection.ts";
 import {
   formatId,
   HALF_MAX,
@@ -25,7 +26,6 @@ import {
   parseIdOrEdge,
   type StreamValue,
 } from "../../types/stream/index.ts";
-import type { Limits } from "../../types/value.ts";
 
 /** A whole id; `-` and `+` are refused. */
 export function readId(word: string): Id {

@@ -8,9 +8,9 @@ import { LCS_LEN_AND_IDX, LCS_TOO_LONG, LCS_WRONG_TYPE, SYNTAX } from "../../cor
 import { MapReply, type Reply } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import { keysFrom, type Row } from "../../table/command.ts";
-import { textOf } from "../../types/bytes.ts";
+import { type StringValue, textOf } from "../../types/bytes.ts";
 import { isCollection } from "../../types/kind.ts";
-import type { StringValue, Value } from "../../types/value.ts";
+import type { Value } from "../../types/value.ts";
 
 interface Options {
   length: boolean;

@@ -9,7 +9,7 @@ import { EMPTY, type Reply } from "../../core/reply.ts";
 import { Args } from "../../table/args.ts";
 import { key, READ_KEY, type Row } from "../../table/command.ts";
 import { byBorders, byIndex, byIndexOrBorders } from "../../table/shares.ts";
-import type { Limits } from "../../types/value.ts";
+import type { Limits } from "../../types/collection.ts";
 import { type Interval, ZsetValue } from "../../types/zset/index.ts";
 import { rankInterval, readInterval, readLexRange, readScoreRange } from "./sorted-set-args.ts";
 

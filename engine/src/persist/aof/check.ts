@@ -5,7 +5,7 @@
 import { closeSync, ftruncateSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { quoteWord } from "../../lib/quote.ts";
-import { DEFAULT_LIMITS } from "../../types/value.ts";
+import { DEFAULT_LIMITS } from "../../types/collection.ts";
 import { RdbError } from "../rdb/errors.ts";
 import { RdbReader } from "../rdb/reader.ts";
 import { AofError } from "./error.ts";

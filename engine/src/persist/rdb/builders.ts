@@ -4,10 +4,11 @@
  */
 import { Dict } from "../../core/dict.ts";
 import { parseFloat64 } from "../../lib/numbers.ts";
+import type { Limits } from "../../types/collection.ts";
 import { HashValue } from "../../types/hash/index.ts";
 import { ListValue } from "../../types/list/index.ts";
 import { SetValue } from "../../types/set/index.ts";
-import type { Limits, Value } from "../../types/value.ts";
+import type { Value } from "../../types/value.ts";
 import { ZsetValue } from "../../types/zset/index.ts";
 import { hashOf, listOf, setOf } from "./collections.ts";
 import type { Cursor } from "./cursor.ts";

@@ -4,7 +4,8 @@
  */
 import { closeSync, openSync, readSync } from "node:fs";
 import { quoteWord } from "../../lib/quote.ts";
-import { DEFAULT_LIMITS, type Value } from "../../types/value.ts";
+import { DEFAULT_LIMITS } from "../../types/collection.ts";
+import type { Value } from "../../types/value.ts";
 import { RdbError } from "./errors.ts";
 import { type KeyAttributes, type RdbHandler, RdbReader } from "./reader.ts";
 import { typeLabel, typeName } from "./types.ts";

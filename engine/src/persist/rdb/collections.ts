@@ -1,8 +1,9 @@
 /** Small collections out of the words that were gathered for them. */
+
+import type { Limits } from "../../types/collection.ts";
 import { HashValue } from "../../types/hash/index.ts";
 import { ListValue } from "../../types/list/index.ts";
 import { SetValue } from "../../types/set/index.ts";
-import type { Limits } from "../../types/value.ts";
 import type { Cursor } from "./cursor.ts";
 import { EMPTY, type Empty } from "./empty.ts";
 import type { Entries } from "./entries.ts";

@@ -6,8 +6,7 @@
  * tried again when `needed` bytes are there. Marks are set after every element, so that no step is long.
  */
 import { LONGEST_WORD } from "../../core/longest-string.ts";
-import { Bytes, encodeString } from "../../types/bytes.ts";
-import type { StringValue } from "../../types/value.ts";
+import { Bytes, encodeString, type StringValue } from "../../types/bytes.ts";
 import type { Entries } from "./entries.ts";
 import { RdbError } from "./errors.ts";
 import { BEST_RATIO, expand } from "./lzf.ts";

@@ -2,8 +2,9 @@
  * Intsets: sets of integers in ascending order, all of one width. In files the little end of a number comes first, in memory
  * (types/set/intset.ts) the big one; otherwise they are the same.
  */
+
+import type { Limits } from "../../types/collection.ts";
 import { SetValue } from "../../types/set/index.ts";
-import type { Limits } from "../../types/value.ts";
 import type { Blob } from "./cursor.ts";
 
 export const INTSET_HEADER = 8;

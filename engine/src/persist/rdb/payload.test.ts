@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { DEFAULT_LIMITS } from "../../types/collection.ts";
 import { HashValue } from "../../types/hash/index.ts";
 import { ListValue } from "../../types/list/index.ts";
 import { SetValue } from "../../types/set/index.ts";
-import { DEFAULT_LIMITS, type Value } from "../../types/value.ts";
+import type { Value } from "../../types/value.ts";
 import { ZsetValue } from "../../types/zset/index.ts";
 import { crc64 } from "./crc64.ts";
 import { dumpValue, isIntact, restoreValue } from "./payload.ts";

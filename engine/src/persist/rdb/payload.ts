@@ -1,5 +1,6 @@
 /** What DUMP returns and RESTORE takes: a type, a value, the version, and a checksum over all of it. */
-import type { Limits, Value } from "../../types/value.ts";
+import type { Limits } from "../../types/collection.ts";
+import type { Value } from "../../types/value.ts";
 import { crc64 } from "./crc64.ts";
 import { Cursor, UNDERFLOW } from "./cursor.ts";
 import { EMPTY } from "./empty.ts";

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { textOf } from "../../types/bytes.ts";
+import { DEFAULT_LIMITS } from "../../types/collection.ts";
 import { HashValue } from "../../types/hash/index.ts";
 import { ListValue } from "../../types/list/index.ts";
 import { SetValue } from "../../types/set/index.ts";
 import { makeId, StreamValue } from "../../types/stream/index.ts";
-import { DEFAULT_LIMITS, type Value } from "../../types/value.ts";
+import type { Value } from "../../types/value.ts";
 import { ZsetValue } from "../../types/zset/index.ts";
 import { crc64 } from "./crc64.ts";
 import { RdbError } from "./errors.ts";

@@ -8,7 +8,8 @@
  * A piece is read as far as it goes; what is left of it, less than one element, is kept for the next (cursor.ts). The
  * checksum is taken over what has been read, a piece at a time.
  */
-import type { Limits, Value } from "../../types/value.ts";
+import type { Limits } from "../../types/collection.ts";
+import type { Value } from "../../types/value.ts";
 import { Crc64 } from "./crc64.ts";
 import { Cursor, UNDERFLOW } from "./cursor.ts";
 import { EMPTY } from "./empty.ts";

@@ -4,11 +4,11 @@
  * nothing to make.
  */
 
-import { Bytes } from "../../types/bytes.ts";
+import { Bytes, type StringValue } from "../../types/bytes.ts";
 import type { HashValue } from "../../types/hash/index.ts";
 import { isCollection } from "../../types/kind.ts";
 import type { SetValue } from "../../types/set/index.ts";
-import type { StringValue, Value } from "../../types/value.ts";
+import type { Value } from "../../types/value.ts";
 import type { ZsetValue } from "../../types/zset/index.ts";
 import { writeNodes } from "./list-writer.ts";
 import { ListpackWriter } from "./listpack-writer.ts";

@@ -6,10 +6,11 @@
  * memory than itself. Nothing is believed before it is checked, and no memory is taken because a count says so.
  */
 import { parseFloat64 } from "../../lib/numbers.ts";
+import type { Limits } from "../../types/collection.ts";
 import type { HashValue } from "../../types/hash/index.ts";
 import type { ListValue } from "../../types/list/index.ts";
 import type { SetValue } from "../../types/set/index.ts";
-import type { Limits, Value } from "../../types/value.ts";
+import type { Value } from "../../types/value.ts";
 import { ZsetValue } from "../../types/zset/index.ts";
 import { type Builder, HashBuilder, ListBuilder, SetBuilder, ZsetBuilder } from "./builders.ts";
 import { hashOf, listOf, setOf } from "./collections.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../core/clock.ts";
-import { DEFAULT_LIMITS, type Limits } from "../value.ts";
+import { DEFAULT_LIMITS, type Limits } from "../collection.ts";
 import { HashValue } from "./index.ts";
 
 const packed: Limits = DEFAULT_LIMITS;

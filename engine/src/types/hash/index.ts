@@ -6,10 +6,10 @@
  * Words that come out may share memory with the packed string: right for replies, wrong for keeping.
  */
 
+import type { Collection, Limits } from "../collection.ts";
+import { stringBytes } from "../collection.ts";
 import { entry, flat, seek, skip, unpack, wordAt } from "../packed.ts";
 import { sampleIndexes } from "../sample.ts";
-import type { Collection, Limits } from "../value.ts";
-import { stringBytes } from "../value.ts";
 import { addField, findField, removeField, replaceValue, valueAt, valueLengthAt } from "./packed.ts";
 import { HashTable } from "./table.ts";
 

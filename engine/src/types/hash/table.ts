@@ -1,8 +1,8 @@
 /** A large hash: a Dict from fields to values that also knows what its strings take. */
 import { Dict } from "../../core/dict.ts";
 import { hashWord } from "../../core/word-hash.ts";
+import { stringBytes } from "../collection.ts";
 import { own, skip, wordAt } from "../packed.ts";
-import { stringBytes } from "../value.ts";
 
 /** The object itself and the Dict around its tables. */
 const FIXED_BYTES = 120;

@@ -5,8 +5,9 @@
  * Words that are pushed are kept as they are, so they must share memory with nothing (types/packed.ts, `own`). Words that
  * come out may share memory with the list: right for replies, to be owned before they are kept.
  */
+
+import { type Collection, stringBytes } from "../collection.ts";
 import { entry, entryLength, own, seek, skip, splice, wordAt } from "../packed.ts";
-import { type Collection, stringBytes } from "../value.ts";
 import { Chunked } from "./chunked.ts";
 import { glue, packedLength, packSlice, pushBack, pushFront, readInto } from "./packed-run.ts";
 

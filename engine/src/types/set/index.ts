@@ -11,10 +11,10 @@
  * Words that come out may share memory with the packed string: right for replies, wrong for keeping.
  */
 import { parseInt64 } from "../../lib/numbers.ts";
+import type { Collection, Limits } from "../collection.ts";
+import { stringBytes } from "../collection.ts";
 import { append, entry, find, own, pack, seek, skip, splice, unpack, wordAt } from "../packed.ts";
 import { sampleIndexes } from "../sample.ts";
-import type { Collection, Limits } from "../value.ts";
-import { stringBytes } from "../value.ts";
 import { findInt, type Int, insertInt, intAt, removeInt, rewiden, widthOf } from "./intset.ts";
 import { SetTable } from "./table.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../core/clock.ts";
-import { DEFAULT_LIMITS, type Limits } from "../value.ts";
+import { DEFAULT_LIMITS, type Limits } from "../collection.ts";
 import { SetValue } from "./index.ts";
 
 const limits: Limits = DEFAULT_LIMITS;

@@ -1,7 +1,7 @@
 /** A large set: a Dict of words without values that also knows what its strings take. */
 import { Dict } from "../../core/dict.ts";
 import { hashWord } from "../../core/word-hash.ts";
-import { stringBytes } from "../value.ts";
+import { stringBytes } from "../collection.ts";
 
 /** The object itself and the Dict around its tables. */
 const FIXED_BYTES = 120;

@@ -11,8 +11,9 @@
  * A difference is written so that the order of ids is the order of strings, and so that no code is the beginning of
  * another. Thus `entry >= code` says "this id or a later one" without decoding anything.
  */
+
+import { stringBytes } from "../collection.ts";
 import { flat, own, pack, entry as packedEntry, skip, unpack, wordAt, wordStart } from "../packed.ts";
-import { stringBytes } from "../value.ts";
 import { type Half, half, type Id, makeId, msOf, seqOf } from "./ids.ts";
 import { differenceSize, EMPTY_LISTPACK, integerSize, wordSize } from "./listpack-size.ts";
 

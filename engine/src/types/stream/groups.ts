@@ -2,8 +2,8 @@
  * Consumer groups: how far a group has read, what it has delivered to whom, and who its consumers are.
  */
 import { narrow } from "../../lib/numbers.ts";
+import { stringBytes } from "../collection.ts";
 import { own } from "../packed.ts";
-import { stringBytes } from "../value.ts";
 import type { Id } from "./ids.ts";
 import { Delivery, Pending } from "./pending.ts";
 

@@ -11,8 +11,9 @@
  * Invariants: blocks are in order and do not overlap; `size` is the sum of their living entries; `firstId` is the first
  * living entry, or zero when there is none.
  */
+
+import type { Collection, Limits } from "../collection.ts";
 import { own } from "../packed.ts";
-import type { Collection, Limits } from "../value.ts";
 import { Block, type BlockEntry } from "./block.ts";
 import { StreamCursor } from "./cursor.ts";
 import { addCounters, type Counter, Group, type Ledger, subtractCounters, UNKNOWN } from "./groups.ts";

@@ -1,7 +1,7 @@
 /** Streams: ids, blocks, ranges, trimming, groups; then random operations against a naive model. */
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../core/clock.ts";
-import { DEFAULT_LIMITS } from "../value.ts";
+import { DEFAULT_LIMITS } from "../collection.ts";
 import {
   formatId,
   type Id,

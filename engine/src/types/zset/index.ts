@@ -6,8 +6,8 @@
  * intervals of ranks first, and read, counted or removed by rank.
  */
 import { formatDouble } from "../../lib/numbers.ts";
-import type { Collection, Limits } from "../value.ts";
-import { stringBytes } from "../value.ts";
+import type { Collection, Limits } from "../collection.ts";
+import { stringBytes } from "../collection.ts";
 import { IndexedEntries } from "./indexed-entries.ts";
 import * as packed from "./packed-entries.ts";
 import { type Interval, type LexRange, NO_INTERVAL, type ScoreRange, type Visit } from "./range.ts";

@@ -4,8 +4,8 @@
  */
 import { Dict } from "../../core/dict.ts";
 import { hashWord } from "../../core/word-hash.ts";
+import { stringBytes } from "../collection.ts";
 import { own } from "../packed.ts";
-import { stringBytes } from "../value.ts";
 import { type Interval, type LexBound, type LexRange, NO_INTERVAL, type Visit } from "./range.ts";
 import { ScoreTree } from "./score-tree.ts";
 

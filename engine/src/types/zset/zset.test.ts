@@ -1,7 +1,7 @@
 /** Sorted sets: the same behaviour in both encodings, then random operations against a naive sorted array. */
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../../core/clock.ts";
-import { DEFAULT_LIMITS, type Limits } from "../value.ts";
+import { DEFAULT_LIMITS, type Limits } from "../collection.ts";
 import { ADDED, type LexBound, type LexRange, UNCHANGED, UPDATED, ZsetValue } from "./index.ts";
 import { encodeScore } from "./packed-entries.ts";
 

@@ -124,8 +124,8 @@ function cyclesIn(graph: Graph): string[][] {
 
 describe("circles of imports", () => {
   const files = sources("engine/src").filter((file) => !file.endsWith(".d.ts"));
-  /** The circle of clients, commands and what blocks, tracks or pauses them. Lower it when a change lowers it. */
-  const LARGEST = 13;
+  /** Clients, commands, scripts and what blocks, tracks or pauses them; and Lua's values. Lower it with the circles. */
+  const LARGEST = 10;
 
   test("are found", () => {
     const graph = new Map(Object.entries({ a: ["b"], b: ["c"], c: ["b", "d"], d: ["d"], e: ["a", "f"], f: ["e"] }));

@@ -60,6 +60,7 @@ import {
 } from "./errors.ts";
 import { Eviction } from "./eviction.ts";
 import { ActiveExpiry } from "./expiry.ts";
+import { bytesToBuild } from "./heap-estimate.ts";
 import { HeapGuard } from "./heap-guard.ts";
 import type { Log } from "./log.ts";
 import { LONGEST_VALUE } from "./longest-string.ts";
@@ -439,7 +440,7 @@ export class Engine implements Host {
     propagation.instead = null;
     let reply: Reply;
     try {
-      if (this.heapGuard.tight && !brief) this.heapGuard.requireFor(client.db, command, argv);
+      if (this.heapGuard.tight && !brief) this.heapGuard.require(bytesToBuild(client.db, command, argv));
       reply = command.run!(client, new Args(argv, command.firstArgument));
     } catch (error) {
       reply = error instanceof ReplyError ? error : this.#internalError(command, error);

@@ -27,12 +27,10 @@
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import type { Config } from "../config/config.ts";
-import type { Command } from "../table/command-table.ts";
 import { systemClock } from "./clock.ts";
 import type { Db } from "./db.ts";
 import { OOM } from "./errors.ts";
 import { collectGarbage } from "./garbage.ts";
-import { bytesToBuild } from "./heap-estimate.ts";
 import type { Log } from "./log.ts";
 
 const MB = 1024 * 1024;
@@ -209,11 +207,6 @@ export class HeapGuard {
     this.#measure();
     // Where there is plenty, nothing has to be known exactly.
     if (bytes > this.#left("loadLimit") / 2 && bytes > this.workBytes()) throw OOM;
-  }
-
-  /** Throws OOM where what a command would read or copy as a whole does not fit beside the data. */
-  requireFor(db: Db, command: Command, argv: readonly string[]): void {
-    this.require(bytesToBuild(db, command, argv));
   }
 
   /** Throws where what has been loaded so far of a file or a snapshot leaves no room for more; `total` is 0 if unknown. */

@@ -16,7 +16,6 @@ import type { Limits } from "../types/collection.ts";
 import type { AccessStamps } from "./access-stamps.ts";
 import type { Blocking } from "./blocking.ts";
 import type { Client } from "./client.ts";
-import type { ClientMemory } from "./client-memory.ts";
 import type { Clock } from "./clock.ts";
 import type { Db } from "./db.ts";
 import type { EffectListener, Effects } from "./effects.ts";
@@ -158,7 +157,8 @@ export interface Host {
   readonly eviction: Eviction;
   readonly expiry: ActiveExpiry;
   readonly heapGuard: HeapGuard;
-  readonly clientMemory: ClientMemory;
+  /** What all clients but replicas take. */
+  readonly clientMemory: { sum(): number };
   /** What replicas and the append-only file have yet to take. */
   readonly unsentBytes: number;
   /** Data is being read from files. */

@@ -16,6 +16,10 @@ import type { Attempt, Driver } from "./port.ts";
 
 /** Errors which say that the server did not run the command and may be able to soon. */
 const PASSING = new Set(["CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "TRYAGAIN"]);
+
+/** Whether an answer says that the server did not run the command and may be able to soon. */
+export const isPassing = (answer: unknown): boolean => answer instanceof ServerError && PASSING.has(answer.code);
+
 /** Connection errors that say nothing about a server: what was refused before anybody was asked. */
 const NOT_A_FAILURE = new Set(["CIRCUIT_OPEN", "MOVING"]);
 /** Between attempts: a server that does not answer needs time, while others' transactions are over in a moment. */

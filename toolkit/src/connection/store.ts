@@ -29,7 +29,14 @@ import {
   within,
 } from "../base/options.ts";
 import { type Script, type ScriptCall, type ScriptText, textFor } from "../base/script.ts";
-import { type AttemptOptions, Attempts, asMaybeExecuted, CONFLICT_DELAYS, type Sending } from "./attempts.ts";
+import {
+  type AttemptOptions,
+  Attempts,
+  asMaybeExecuted,
+  CONFLICT_DELAYS,
+  isPassing,
+  type Sending,
+} from "./attempts.ts";
 import { BlockingConnection } from "./blocking.ts";
 import type { BreakerOptions, Circuit, WhenOpen } from "./breaker.ts";
 import type {
@@ -243,10 +250,17 @@ export class Store {
     return this.#trip("call", words, { repeatable, keys: [key], timeoutMs, whenOpen }, send);
   }
 
-  /** Sends a command without a key to every primary: one answer for each. */
+  /**
+   * Sends a command without a key to every primary: one answer for each. As long as none of them has run it (READONLY while another
+   * becomes the primary, LOADING), it is sent again.
+   */
   async sendToAll(words: readonly Word[]): Promise<Answer[]> {
     checkWords(words);
-    const send = () => this.#driver.sendToAll({ words, key: undefined, buffers: false });
+    const send = async () => {
+      const answers = await this.#driver.sendToAll({ words, key: undefined, buffers: false });
+      if (answers.length > 0 && answers.every(isPassing)) throw answers[0];
+      return answers;
+    };
     return this.#trip("call", words, { repeatable: isRead(words), keys: [] }, send);
   }
 

@@ -61,6 +61,8 @@ export interface SuiteOptions {
    * data; those must have the tag of a declared key.
    */
   readonly audit?: boolean | "tags";
+  /** The suite needs the one server that its URL names, and does not run under failovers. */
+  readonly fixedServer?: boolean;
 }
 
 export function describeBackends(name: string, suite: (backend: Backend) => void): void;
@@ -74,7 +76,8 @@ export function describeBackends(
   const suite = typeof optionsOrSuite === "function" ? optionsOrSuite : maybeSuite!;
   const usual = options.backends ?? EVERY_BACKEND;
   // A suite that runs on a single server runs on one that Sentinel watches.
-  const backends: readonly BackendName[] = FAILOVERS && usual.includes("redis") ? ["sentinel"] : usual;
+  const backends: readonly BackendName[] =
+    FAILOVERS && usual.includes("redis") && options.fixedServer !== true ? ["sentinel"] : usual;
   for (const backend of backends) {
     const isWanted = FAILOVERS ? backend === "sentinel" : ONLY.length === 0 || ONLY.includes(backend);
     const missing = isWanted ? missingFor(backend) : undefined;

@@ -172,7 +172,7 @@ describe.skipIf(!installed("redis-server"))("a Redis that follows a store in thi
     expect(await waitForReplicas(store, options)).toMatchObject({ replicas: 1, onDisk: 1, enough: true });
     // Servers that have WAITAOF also acknowledge their disk to us; Redis 7.0 does not.
     const acknowledges = cli(replica.port, "COMMAND", "INFO", "WAITAOF") !== "";
-    const acknowledged = { ...options, timeoutMs: acknowledges ? 20_000 : 50, proof: "acknowledged" } as const;
+    const acknowledged = { ...options, timeoutMs: acknowledges ? 20_000 : 1_000, proof: "acknowledged" } as const;
     expect(await waitForReplicas(store, acknowledged)).toMatchObject({
       replicas: 1,
       onDisk: acknowledges ? 1 : 0,

@@ -7,7 +7,7 @@ import { hashString } from "../hash.ts";
 import { formFor, resultOf, SUSPENDING } from "../natives.ts";
 import { LuaTable } from "../table.ts";
 import type { LuaFunction, LuaValue } from "../value.ts";
-import { complex, hold, isFunction, nameFor, sequence, simple } from "./code.ts";
+import { complex, hold, isFunction, nameFor, sequence } from "./code.ts";
 import { type Code, type FunctionEmitter, nameOf, quote, type Type } from "./emitter.ts";
 
 /** What a call hands back. `single`: exactly one value. */

@@ -106,6 +106,12 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "Counters.list": (options) => new Counters(store).list(options),
   "Caches.invalidated": (options) => new Caches(store).invalidated({ name: "c", shards: 1 }, options),
   "Caches.list": (options) => new Caches(store).list(options),
+  "Ads.set": (spec) => new Ads(store, "a").set("1", spec),
+  "Ads.set.budget": (budget) => new Ads(store, "a").set("1", { model: "cpm", bidMicros: 1_000, budget }),
+  "Ads.set.cap": (cap) => new Ads(store, "a").set("1", { model: "cpm", bidMicros: 1_000, cap }),
+  "PackedTable.aggregate": async (query) =>
+    (await PackedTable.open(store, "q", { word: words(["a"]) })).aggregate(query),
+  "SearchIndex.fields": (field) => new SearchIndex(store, "s", { fields: { title: field } }),
   "Board.get": (options) => new Board(store, "b").get("a", options),
   "Board.post": (options) => new Board(store, "b").post("ann", {}, options),
   "Board.vote": (options) => new Board(store, "b").vote("ann", "a", "up", options),
@@ -336,7 +342,7 @@ const required = ({ checks }: OptionSet<never>): Record<string, unknown> =>
 
 /** A value that a check takes. */
 function valid(check: Check): unknown {
-  const candidates = [1, "primary", "text", ["text"], true, () => 1, {}, TEXTS];
+  const candidates = [1, "primary", "cpm", "text", ["text"], true, () => 1, {}, TEXTS];
   return candidates.find((each) => check.accepts(each));
 }
 

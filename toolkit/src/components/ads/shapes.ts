@@ -1,7 +1,8 @@
 /** Between what callers see and what the store holds. */
-import { integer, oneOf, word } from "../../base/checks.ts";
+import { integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
+import { anything, choice, defineOptions, listOf, required, text, whole, within } from "../../base/options.ts";
 import { DAY_MS } from "./lua.ts";
 import type { Ad, AdSpec, Candidate, DayStats, Model } from "./types.ts";
 import { adWords } from "./words.ts";
@@ -15,11 +16,32 @@ const MAX_LISTS = 512;
 const MAX_DATA_BYTES = 16_384;
 const MAX_CAP_VIEWS = 100;
 
+const BUDGET = defineOptions<NonNullable<AdSpec<unknown>["budget"]>>("Ads.set.budget", {
+  totalMicros: whole(1, MOST_MICROS),
+  dailyMicros: whole(1, MOST_MICROS),
+  pacing: choice("even", "asap"),
+});
+
+const CAP = defineOptions<NonNullable<AdSpec<unknown>["cap"]>>("Ads.set.cap", {
+  views: required(whole(1, MAX_CAP_VIEWS)),
+  everyMs: required(whole(1, 365 * DAY_MS)),
+});
+
+const SPEC = defineOptions<AdSpec<unknown>>("Ads.set", {
+  model: required(choice("cpm", "cpc", "cpa")),
+  bidMicros: required(whole(1, MOST_MICROS)),
+  locations: listOf(text),
+  words: listOf(text),
+  budget: within(BUDGET),
+  cap: within(CAP),
+  reserve: choice("expected", "full"),
+  data: anything,
+});
+
 /** What of an ad's hash the advertiser says, checked. */
 export function fieldsOf<T>(spec: AdSpec<T>, codec: Codec<T>) {
-  const { bidMicros, budget = {}, cap, reserve = "expected", locations = [], data } = spec;
-  const model = oneOf("model", spec.model, ["cpm", "cpc", "cpa"]);
-  integer("bidMicros", bidMicros, 1, MOST_MICROS);
+  SPEC.check(spec);
+  const { model, bidMicros, budget = {}, cap, reserve = "expected", locations = [], data } = spec;
   if (model === "cpm" && bidMicros % 1_000 !== 0) {
     throw new InputError("bidMicros for a thousand views must be a multiple of 1000");
   }
@@ -28,12 +50,6 @@ export function fieldsOf<T>(spec: AdSpec<T>, codec: Codec<T>) {
   for (const [what, limit] of Object.entries({ totalMicros, dailyMicros })) {
     // Less would never be spent.
     if (limit !== undefined) integer(what, limit, price, MOST_MICROS);
-  }
-  oneOf("pacing", pacing, ["even", "asap"]);
-  oneOf("reserve", reserve, ["expected", "full"]);
-  if (cap !== undefined) {
-    integer("cap.views", cap.views, 1, MAX_CAP_VIEWS);
-    integer("cap.everyMs", cap.everyMs, 1, 365 * DAY_MS);
   }
   const places = checkedPlaces(locations);
   const words = adWords(spec.words ?? [], MAX_WORDS);

@@ -11,7 +11,7 @@
  */
 import { aStore, integer } from "../../base/checks.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
-import { defineOptions, flag, prefix, whole } from "../../base/options.ts";
+import { anything, defineOptions, flag, listOf, object, prefix, text, whole } from "../../base/options.ts";
 import type { Script, ScriptCall } from "../../base/script.ts";
 import type { Store } from "../../connection/store.ts";
 import {
@@ -86,6 +86,14 @@ const OPEN_OPTIONS = defineOptions<PackedTableOptions>("PackedTable.open", {
   prefix,
   rowsPerShard: whole(8, 2 ** 20),
   addColumns: flag,
+});
+
+const QUERY_OPTIONS = defineOptions<Query>("PackedTable.aggregate", {
+  ids: anything,
+  where: object,
+  groupBy: listOf(anything),
+  measure: listOf(text),
+  maxGroups: whole(1),
 });
 
 export class PackedTable<S extends Schema> {
@@ -271,6 +279,7 @@ export class PackedTable<S extends Schema> {
 
   /** Counts rows and sums over them, in the store. Each run of a script looks at 32 768 rows or 8 192 ids at most. */
   async aggregate(query: Query<keyof S & string> = {}): Promise<Aggregate> {
+    QUERY_OPTIONS.check(query);
     await this.#learnWords(query);
     const plan = planned(this.#layout, query as Query, (column, word) =>
       this.#dictionaries.get(column.name)!.codeOf(word),

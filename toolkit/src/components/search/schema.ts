@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { integer, word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
+import { choice, defineOptions, flag, having, number, required } from "../../base/options.ts";
 import { type Analyser, analyser, namedAnalyser } from "./analyser.ts";
 
 export interface TextField {
@@ -78,6 +79,21 @@ const MAX_VALUE_BYTES = 65_535;
 const MAX_TAGS = 256;
 const NAME = /^[\p{L}_][\p{L}\p{N}_.-]*$/u;
 
+const FIELD = defineOptions<Omit<TextField, "type"> & { readonly type: Field["type"] }>("SearchIndex.fields", {
+  type: required(choice("text", "number", "string", "tags")),
+  weight: number(0, 1e6),
+  b: number(0, 1),
+  store: flag,
+  analyser: having("an analyser", "words"),
+});
+
+function checkField(name: string, field: Field): void {
+  FIELD.check(field);
+  const given = Object.keys(field).filter((option) => option !== "type");
+  if (field.type !== "text" && given.length > 0)
+    throw new InputError(`field "${name}" is of type "${field.type}": only text fields have ${given.join(", ")}`);
+}
+
 export class Schema {
   readonly text: readonly TextColumn[];
   readonly columns: readonly ValueColumn[];
@@ -95,7 +111,10 @@ export class Schema {
     if (entries.length === 0 || entries.length > MAX_FIELDS) {
       throw new InputError(`an index has between 1 and ${MAX_FIELDS} fields`);
     }
-    for (const [name] of entries) checkName(name);
+    for (const [name, field] of entries) {
+      checkName(name);
+      checkField(name, field);
+    }
     const standard = options.analyser ?? analyser();
     this.text = entries.flatMap(([name, field]) => (field.type === "text" ? [textColumn(name, field, standard)] : []));
     this.columns = entries.flatMap(([name, field]) => (field.type === "text" ? [] : [{ name, type: field.type }]));
@@ -183,8 +202,8 @@ function checkName(name: string): void {
 function textColumn(name: string, field: TextField, standard: Analyser): TextColumn {
   return {
     name,
-    weight: ranged(`the weight of "${name}"`, field.weight ?? 1, 0, 1e6),
-    b: ranged(`b of "${name}"`, field.b ?? 0.75, 0, 1),
+    weight: field.weight ?? 1,
+    b: field.b ?? 0.75,
     store: field.store ?? false,
     analyser: field.analyser ?? standard,
   };

@@ -196,12 +196,20 @@ describeBackends("search", { audit: "tags" }, (backend) => {
     expect(await index.get("a")).toMatchObject({ version: 13, document: { price: 12 } });
   });
 
+  test("a field has only what its type has", () => {
+    const fields = { price: { type: "number", weight: 2 } } as never;
+    expect(() => new SearchIndex(backend.store, "shop", { fields })).toThrow("only text fields have weight");
+    const misspelt = { title: { type: "text", wieght: 2 } } as never;
+    expect(() => new SearchIndex(backend.store, "shop", { fields: misspelt })).toThrow('"weight"');
+  });
+
   test("an emptied index leaves nothing", async () => {
     const index = await filled(backend.store);
     await index.set("pot", { title: "Another thing", tags: ["x"] });
     await index.update("pan", { price: 1, name: "z" });
     for (const id of ["tea", "pot", "pan", "cup"]) expect(await index.delete(id)).toBe(true);
-    expect(await backend.store.call("KEYS", "*")).toEqual(["search:names"]);
+    // The name of the index stays among those of all indexes until it is cleared.
+    expect(await keys(backend.store)).toBe(1);
     await filled(backend.store);
     await index.clear();
     expect(await keys(backend.store)).toBe(0);

@@ -6,7 +6,7 @@ import { defineScript } from "../../base/script.ts";
 import { slotOf } from "../../connection/slots.ts";
 import { Locks } from "./index.ts";
 
-describeBackends("a slot that is being moved", { backends: ["cluster"] }, (backend) => {
+describeBackends("a slot that is being moved", { backends: ["cluster"], fixedServer: true }, (backend) => {
   let moves: SlotMoves | undefined;
 
   afterEach(async () => {

@@ -67,10 +67,16 @@ export class Attempts {
 
   constructor(
     driver: Driver,
-    clock: Clock,
     options: AttemptOptions,
-    closing: AbortSignal,
-    onCircuit: (circuit: Circuit) => void,
+    {
+      clock,
+      closing,
+      onCircuit,
+    }: {
+      readonly clock: Clock;
+      readonly closing: AbortSignal;
+      readonly onCircuit: (circuit: Circuit) => void;
+    },
   ) {
     this.#driver = driver;
     this.#clock = clock;

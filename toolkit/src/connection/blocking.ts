@@ -46,7 +46,11 @@ export class BlockingConnection {
   #session: Promise<Session> | null = null;
   #closed = false;
 
-  constructor(driver: Driver, clock: Clock, key: string | undefined, guardMs: number, onClose: () => void) {
+  constructor(
+    driver: Driver,
+    key: string | undefined,
+    { clock, guardMs, onClose }: { readonly clock: Clock; readonly guardMs: number; readonly onClose: () => void },
+  ) {
     this.#driver = driver;
     this.#clock = clock;
     this.#key = key;

@@ -194,7 +194,11 @@ export class Store {
     const { connection, roundTrip, circuit } = options.hooks ?? {};
     this.#listeners = roundTrip === undefined ? null : [roundTrip];
     this.#options = options;
-    this.#attempts = new Attempts(driver, this.clock, options, this.#closing.signal, (each) => circuit?.(each));
+    this.#attempts = new Attempts(driver, options, {
+      clock: this.clock,
+      closing: this.#closing.signal,
+      onCircuit: (each) => circuit?.(each),
+    });
     this.#guardMs = options.guardMs ?? 5_000;
     this.#subscriptions = new Subscriptions(driver);
     if (connection !== undefined) driver.onState(connection);
@@ -480,9 +484,11 @@ export class Store {
   /** A connection of its own for commands that wait on the server. */
   blocking(key?: string): BlockingConnection {
     if (this.#closed !== null) throw new ClosedError();
-    const connection = new BlockingConnection(this.#driver, this.clock, key, this.#guardMs, () =>
-      this.#blocking.delete(connection),
-    );
+    const connection = new BlockingConnection(this.#driver, key, {
+      clock: this.clock,
+      guardMs: this.#guardMs,
+      onClose: () => this.#blocking.delete(connection),
+    });
     this.#blocking.add(connection);
     return connection;
   }

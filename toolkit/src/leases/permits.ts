@@ -132,7 +132,7 @@ export class Permits {
 
   async #obtain(asking: Asking, deadlineMs: number, signal: AbortSignal | undefined): Promise<Held | null> {
     const { clock } = this.store;
-    if (clock.monotonicMs() < deadlineMs) return new Wait(this, this.#mailbox, asking, deadlineMs, signal).held();
+    if (clock.monotonicMs() < deadlineMs) return new Wait(this, this.#mailbox, asking, { deadlineMs, signal }).held();
     const sentMs = clock.monotonicMs();
     const reply = await this.ask(asking, false).catch((error) => {
       // It may have been given, for all we know.
@@ -191,14 +191,14 @@ export class Permits {
 
   async #make(name: string, asking: Asking, held: Held, renewed: boolean): Promise<Lease> {
     const { confirm } = this.options;
-    if (confirm === null) return this.lease(name, asking, held, renewed, null);
+    if (confirm === null) return this.lease(name, asking, held, { renewed });
     try {
       const { replicas, sentMs } = await confirmed(this.store, confirm, this.#renewCall(asking), asking.keys.state);
       const latest = heldSince(sentMs, asking.leaseMs, held.fence);
       if (latest.validUntilMs <= this.store.clock.monotonicMs()) {
         throw new LeaseLostError("replicas took longer to confirm the lease than it lasts");
       }
-      return this.lease(name, asking, latest, renewed, replicas);
+      return this.lease(name, asking, latest, { renewed, replicas });
     } catch (error) {
       await this.leave(asking).catch(() => {});
       throw error;
@@ -210,7 +210,12 @@ export class Permits {
   }
 
   /** A lease of what is held already. */
-  lease(name: string, asking: Asking, held: Held, renewed: boolean, replicas: number | null): Lease {
+  lease(
+    name: string,
+    asking: Asking,
+    held: Held,
+    { renewed, replicas = null }: { readonly renewed: boolean; readonly replicas?: number | null },
+  ): Lease {
     const { leaseMs, token } = asking;
     const facts = { name, token, fence: held.fence, leaseMs, replicas };
     return new Lease(facts, (onLost) => {
@@ -241,7 +246,7 @@ export class Permits {
     const asking = { keys: this.keys(name), token, leaseMs: this.leaseMs(leaseMs) };
     const held = await this.extend(asking);
     if (held === null || held.fence !== fence || held.validUntilMs <= this.store.clock.monotonicMs()) return null;
-    return this.lease(name, asking, held, options.renew ?? true, null);
+    return this.lease(name, asking, held, { renewed: options.renew ?? true });
   }
 
   resize(name: string, limit: number | null): Promise<number> {
@@ -285,7 +290,12 @@ class Wait {
   /** Something happened that a poll will tell about. */
   #stirred = false;
 
-  constructor(permits: Permits, mailbox: Mailbox, asking: Asking, deadlineMs: number, signal: AbortSignal | undefined) {
+  constructor(
+    permits: Permits,
+    mailbox: Mailbox,
+    asking: Asking,
+    { deadlineMs, signal }: { readonly deadlineMs: number; readonly signal: AbortSignal | undefined },
+  ) {
     this.#permits = permits;
     this.#mailbox = mailbox;
     this.#asking = asking;

@@ -63,17 +63,19 @@ export function cachedPages(
   OPTIONS.check(options);
   const cache = pages as unknown as Cache<MaybePage>;
   return (request, response, next) => {
-    serve(cache, options, request, response, next).catch(next);
+    serve(cache, options, { request, response, next }).catch(next);
   };
 }
 
-async function serve(
-  cache: Cache<MaybePage>,
-  options: PagesOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-  next: Next,
-): Promise<void> {
+/** One request, and how the application gets it. */
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly next: Next;
+}
+
+async function serve(cache: Cache<MaybePage>, options: PagesOptions, exchange: Exchange): Promise<void> {
+  const { request, next } = exchange;
   const key = isPublic(request, options.ignoreCookies ?? []) ? (options.key ?? defaultKey)(request) : null;
   if (key === null || !(await isWanted(options, key))) return next();
   let isMine = false;
@@ -81,14 +83,14 @@ async function serve(
     key,
     (loading) => {
       isMine = true;
-      return capture(options, request, response, next, loading);
+      return capture(options, exchange, loading);
     },
     { tags: options.tags?.(request) ?? [] },
   );
   // Whoever makes the page, also in the place of a stale one, is answered by the application.
   if (isMine) return;
   if (found.value === null) return next();
-  send(response, request, found.value, found.state === "stale" ? "STALE" : "HIT", found.ageMs);
+  send(exchange, found.value, { state: found.state === "stale" ? "STALE" : "HIT", ageMs: found.ageMs });
 }
 
 function isPublic({ method, headers }: IncomingMessage, ignored: readonly string[] | true): boolean {
@@ -124,9 +126,7 @@ async function isWanted({ views, maxRank = 10_000 }: PagesOptions, key: string):
 /** Lets the application answer, and keeps what it sends. */
 function capture(
   { maxBytes = 4 * 1024 * 1024 }: PagesOptions,
-  request: IncomingMessage,
-  response: ServerResponse,
-  next: Next,
+  { request, response, next }: Exchange,
   loading: Loading,
 ): Promise<MaybePage> {
   return new Promise((resolve) => {
@@ -180,11 +180,9 @@ function headersOf(response: ServerResponse): [string, string][] {
 }
 
 function send(
-  response: ServerResponse,
-  request: IncomingMessage,
+  { request, response }: Exchange,
   page: CachedPage,
-  state: string,
-  ageMs: number,
+  { state, ageMs }: { readonly state: string; readonly ageMs: number },
 ): void {
   response.statusCode = page.status;
   for (const [name, value] of page.headers) response.setHeader(name, value);

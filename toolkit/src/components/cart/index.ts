@@ -66,17 +66,21 @@ export class Carts {
   /** Sets the quantity; 0 takes the item out. Answers the quantity. */
   async set(owner: string, item: string, quantity: number, options: { readonly price?: number } = {}): Promise<number> {
     PRICE_OPTIONS.check(options);
-    return this.#change("set", owner, item, integer("quantity", quantity, 0), options.price);
+    return this.#change(owner, item, { mode: "set", quantity: integer("quantity", quantity, 0), price: options.price });
   }
 
   /** Adds to the quantity, or takes from it. Answers what it is now. */
   async add(owner: string, item: string, by = 1, options: { readonly price?: number } = {}): Promise<number> {
     PRICE_OPTIONS.check(options);
-    return this.#change("add", owner, item, integer("by", by, -1_000_000_000, 1_000_000_000), options.price);
+    return this.#change(owner, item, {
+      mode: "add",
+      quantity: integer("by", by, -1_000_000_000, 1_000_000_000),
+      price: options.price,
+    });
   }
 
   async delete(owner: string, item: string): Promise<void> {
-    await this.#change("set", owner, item, 0, undefined);
+    await this.#change(owner, item, { mode: "set", quantity: 0 });
   }
 
   /** What is in it, by item. */
@@ -126,11 +130,13 @@ export class Carts {
   }
 
   async #change(
-    mode: "set" | "add",
     owner: string,
     item: string,
-    quantity: number,
-    price: number | undefined,
+    {
+      mode,
+      quantity,
+      price,
+    }: { readonly mode: "set" | "add"; readonly quantity: number; readonly price?: number | undefined },
   ): Promise<number> {
     word("item", item);
     const { cart } = cartKeys(this.#prefix, owner);

@@ -204,7 +204,7 @@ export class Chats<T = unknown> {
   async read(chat: string, member: string, options: ReadOptions = {}): Promise<Page<T> | null> {
     READ_OPTIONS.check(options);
     const { after, limit } = readOptions(options);
-    const looked = await this.#room.look(chat, memberName(member), after, limit, 0);
+    const looked = await this.#room.look(chat, memberName(member), { after, limit, presenceMs: 0 });
     return looked === null ? null : looked.page;
   }
 

@@ -77,7 +77,8 @@ export class Follower<T> {
     const version = this.#tail?.version ?? 0;
     // A third of the lease: two renewals may fail.
     if (this.#presenceMs > 0) this.#presentUntilMs = clock.monotonicMs() + this.#presenceMs / 3;
-    const looked = await this.#room.look(this.#name, this.#member, this.#after, limit, this.#presenceMs);
+    const what = { after: this.#after, limit, presenceMs: this.#presenceMs };
+    const looked = await this.#room.look(this.#name, this.#member, what);
     if (looked === null && this.#room.rules.what === "chat") return null;
     const page = looked?.page ?? { messages: [], cursor: this.#after ?? 0, missed: 0, remaining: 0 };
     this.#after = page.cursor;

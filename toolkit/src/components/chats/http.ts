@@ -110,7 +110,7 @@ function handler<T, Request extends IncomingMessage>(
     response.once("close", stop);
     const stopListening = options.signal === undefined ? () => {} : onAbort(options.signal, stop);
     if (options.signal?.aborted === true) stop();
-    answer(request, response, options, sourceOf, gone.signal)
+    answer({ request, response }, options, sourceOf, gone.signal)
       .catch((error: unknown) => {
         if (response.destroyed || gone.signal.aborted) response.end();
         else if (error instanceof InputError) refuse(response, 400, error.message);
@@ -123,8 +123,7 @@ function handler<T, Request extends IncomingMessage>(
 }
 
 async function answer<T, Request extends IncomingMessage>(
-  request: Request,
-  response: ServerResponse,
+  { request, response }: { readonly request: Request; readonly response: ServerResponse },
   options: ServingOptions,
   sourceOf: (request: Request) => Promise<Source<T> | null>,
   signal: AbortSignal,

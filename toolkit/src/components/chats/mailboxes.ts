@@ -97,7 +97,7 @@ export class Mailboxes<T = unknown> {
   async read(owner: string, options: ReadOptions = {}): Promise<Page<T>> {
     READ_OPTIONS.check(options);
     const { after, limit } = readOptions(options);
-    const looked = await this.#room.look(owner, memberName(owner, "owner"), after, limit, 0);
+    const looked = await this.#room.look(owner, memberName(owner, "owner"), { after, limit, presenceMs: 0 });
     return looked?.page ?? { messages: [], cursor: after ?? 0, missed: 0, remaining: 0 };
   }
 

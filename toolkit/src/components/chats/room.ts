@@ -121,9 +121,11 @@ export class Room<T> {
   async look(
     name: string,
     member: string,
-    after: number | null,
-    limit: number,
-    presenceMs: number,
+    {
+      after,
+      limit,
+      presenceMs,
+    }: { readonly after: number | null; readonly limit: number; readonly presenceMs: number },
   ): Promise<Looking<T> | null> {
     const { meta, log, seen, presence } = this.keys(name);
     const script = this.rules.codec.binary ? lookBytes : look;

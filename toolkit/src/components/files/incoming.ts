@@ -16,7 +16,7 @@ import type { ChannelKeys } from "./keys.ts";
 import { type Line, Lines } from "./lines.ts";
 import { type Mark, Progress, type ProgressFacts, refusal } from "./progress.ts";
 import { BLOCK_OVERHEAD } from "./scripts.ts";
-import type { WakeUps } from "./wake-ups.ts";
+import type { FileChannel, WakeUps } from "./wake-ups.ts";
 import { CHECKSUM_BYTES } from "./writer.ts";
 
 export type FileEncoding = "plain" | "gzip";
@@ -96,7 +96,7 @@ export class IncomingFile {
   readonly #progress: Progress;
   #isReading = false;
 
-  constructor(store: Store, keys: ChannelKeys, wakeUps: WakeUps, facts: IncomingFacts, settings: ReadSettings) {
+  constructor({ store, keys, wakeUps }: FileChannel, facts: IncomingFacts, settings: ReadSettings) {
     this.#store = store;
     this.#keys = keys;
     this.#wakeUps = wakeUps;

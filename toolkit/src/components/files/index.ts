@@ -169,9 +169,7 @@ export class Files {
     if (status === "differs") throw new InputError(`the file "${name}" was begun as ${number}`);
     const facts = { name, number: Number(number), token, size: Number(size), crc: Number(crc) };
     return new FileWriter(
-      this.#store,
-      this.#keys,
-      this.#wakeUps,
+      { store: this.#store, keys: this.#keys, wakeUps: this.#wakeUps },
       { ...facts, isClosed: status === "closed" },
       { blockBytes, budgetBytes, pollMs },
     );
@@ -216,7 +214,7 @@ export class Files {
       missed.push({ name: answer[at + 1]!, position: Number(answer[at + 2]) });
     }
     const facts = { name, token, leaseMs, dropped: answer[0] === "dropped", missed, sentMs };
-    return new Reader(this.#store, this.#keys, this.#wakeUps, facts, this.#options);
+    return new Reader({ store: this.#store, keys: this.#keys, wakeUps: this.#wakeUps }, facts, this.#options);
   }
 
   /** Registers a reader that has not come yet, so that what is sent meanwhile is kept for it, for as long as its lease. */

@@ -12,7 +12,7 @@ import { type FileEncoding, IncomingFile } from "./incoming.ts";
 import type { ChannelKeys } from "./keys.ts";
 import { refusal } from "./progress.ts";
 import { leave, pending, renew } from "./scripts.ts";
-import type { WakeUps } from "./wake-ups.ts";
+import type { FileChannel, WakeUps } from "./wake-ups.ts";
 
 export interface MissedFile {
   readonly name: string;
@@ -66,7 +66,7 @@ export class Reader {
   #kept: KeptLease | null = null;
   #isOver = false;
 
-  constructor(store: Store, keys: ChannelKeys, wakeUps: WakeUps, facts: ReaderFacts, settings: ReaderSettings) {
+  constructor({ store, keys, wakeUps }: FileChannel, facts: ReaderFacts, settings: ReaderSettings) {
     this.#store = store;
     this.#keys = keys;
     this.#wakeUps = wakeUps;
@@ -136,7 +136,8 @@ export class Reader {
       leaseMs: this.#leaseMs,
     };
     const settings = { ...this.#settings, lost: this.signal };
-    return new IncomingFile(this.#store, this.#keys, this.#wakeUps, facts, settings);
+    const channel = { store: this.#store, keys: this.#keys, wakeUps: this.#wakeUps };
+    return new IncomingFile(channel, facts, settings);
   }
 
   /** Nothing is kept for this reader any more, neither blocks nor how far it is. What it has counted stays. */

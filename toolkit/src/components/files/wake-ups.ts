@@ -5,6 +5,7 @@
 import type { Store } from "../../connection/store.ts";
 import { Channel } from "../../waiting/channel.ts";
 import { settleWhen } from "../../waiting/settle-when.ts";
+import type { ChannelKeys } from "./keys.ts";
 
 /** "b": blocks or the end of a file; "f": a file; "r": room. */
 export type Happening = "b" | "f" | "r";
@@ -12,6 +13,13 @@ export type Happening = "b" | "f" | "r";
 interface Waiting {
   readonly kinds: string;
   wake(): void;
+}
+
+/** What everybody who reads or writes through a channel of files stands on. */
+export interface FileChannel {
+  readonly store: Store;
+  readonly keys: ChannelKeys;
+  readonly wakeUps: WakeUps;
 }
 
 export class WakeUps {

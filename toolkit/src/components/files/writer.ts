@@ -10,7 +10,7 @@ import { crc32 } from "./checksum.ts";
 import { FilesError } from "./errors.ts";
 import type { ChannelKeys } from "./keys.ts";
 import { append, close } from "./scripts.ts";
-import type { WakeUps } from "./wake-ups.ts";
+import type { FileChannel, WakeUps } from "./wake-ups.ts";
 
 /** What a block has before its bytes. */
 export const CHECKSUM_BYTES = 4;
@@ -64,7 +64,7 @@ export class FileWriter {
   #isClosed: boolean;
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(store: Store, keys: ChannelKeys, wakeUps: WakeUps, facts: WriterFacts, settings: WriterSettings) {
+  constructor({ store, keys, wakeUps }: FileChannel, facts: WriterFacts, settings: WriterSettings) {
     this.#store = store;
     this.#keys = keys;
     this.#wakeUps = wakeUps;

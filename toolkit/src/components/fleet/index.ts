@@ -338,7 +338,7 @@ export class Fleet {
     const isNew = this.layout.components[component] === undefined;
     if (isNew)
       for (const [shard, { url }] of Object.entries(made.shards))
-        await this.#admit(component, made, shard, url, shared);
+        await this.#admit(component, made, { shard, url, isShared: shared });
     const neighbours = await this.#neighbours(component, made);
     await this.#change(`define ${component}`, (layout) => {
       const before = layout.components[component];
@@ -360,7 +360,7 @@ export class Fleet {
     const present = this.#layoutOf(component);
     const { shared: mayShare, ...moving } = options;
     const shared = checkShared(mayShare, present.prefixes);
-    if (present.shards[shard] === undefined) await this.#admit(component, present, shard, url, shared);
+    if (present.shards[shard] === undefined) await this.#admit(component, present, { shard, url, isShared: shared });
     const neighbours = await this.#neighbours(component, { ...present, shards: { [shard]: { url } } });
     await this.#changeComponent(component, `add shard ${shard}`, (before, layout) => {
       const there = before.shards[shard];
@@ -379,9 +379,7 @@ export class Fleet {
   async #admit(
     component: string,
     layout: ComponentLayout,
-    shard: string,
-    url: string,
-    isShared: boolean,
+    { shard, url, isShared }: { readonly shard: string; readonly url: string; readonly isShared: boolean },
   ): Promise<void> {
     const driver = await this.#driver(url);
     const components = { ...this.layout.components, [component]: layout };
@@ -498,7 +496,7 @@ export class Fleet {
       const owners = ownersFor(this.layout, component, this.#keys.reserved);
       const mover = new Mover({ fenceKey: this.#keys.fence(component), fence, owners, signal });
       if (layout.left !== undefined && layout.left.length > 0) await this.#cleanUp(component, layout, mover);
-      else if (layout.moving !== undefined) await this.#step(component, layout.moving, mover, signal, options);
+      else if (layout.moving !== undefined) await this.#step(component, layout.moving, mover, { ...options, signal });
       else if (!(await this.#begin(component, layout, owners))) return;
     }
   }
@@ -545,8 +543,7 @@ export class Fleet {
     component: string,
     move: Move,
     mover: Mover,
-    signal: AbortSignal,
-    { onProgress }: MoveOptions,
+    { onProgress, signal }: MoveOptions & { readonly signal: AbortSignal },
   ): Promise<void> {
     const { version } = this.#config.current;
     const { members, seen } = this.#keys;

@@ -169,7 +169,7 @@ export class Locks {
     if (fences === null) return null;
     const validUntilMs = sentMs + leaseMs * (1 - DRIFT);
     return names.map((name, at) =>
-      this.#permits.lease(name, asking[at]!, { fence: fences[at]!, validUntilMs }, options.renew ?? true, null),
+      this.#permits.lease(name, asking[at]!, { fence: fences[at]!, validUntilMs }, { renewed: options.renew ?? true }),
     );
   }
 

@@ -129,7 +129,8 @@ export function planned(
   if (used.length > 32) throw new InputError("a query uses 32 columns at most");
   const variable = (column: PlacedColumn): string => `c${used.indexOf(column)}_`;
   conditions.forEach(([, condition], at) => {
-    addCondition(compiled, tested[at]!, variable(tested[at]!), condition as Condition, codeOf);
+    const column = tested[at]!;
+    addCondition(compiled, { column, name: variable(column) }, condition as Condition, codeOf);
   });
   const steps = groupings.map(({ column, step }, at) => {
     if (step === 0) return `local k${at + 1} = ${variable(column)}`;
@@ -151,8 +152,7 @@ export function planned(
 
 function addCondition(
   { tests, setup, given }: Compiled,
-  column: PlacedColumn,
-  name: string,
+  { column, name }: { readonly column: PlacedColumn; readonly name: string },
   condition: Condition,
   codeOf: (column: PlacedColumn, word: string) => number | undefined,
 ): void {

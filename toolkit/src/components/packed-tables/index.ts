@@ -105,7 +105,15 @@ export class PackedTable<S extends Schema> {
   readonly #dictionaries = new Map<string, Dictionary>();
   readonly #knownShards = new Set<number>();
 
-  private constructor(store: Store, name: string, keys: TableKeys, layout: Layout, columns: readonly string[]) {
+  private constructor(
+    store: Store,
+    name: string,
+    {
+      keys,
+      layout,
+      columns,
+    }: { readonly keys: TableKeys; readonly layout: Layout; readonly columns: readonly string[] },
+  ) {
     this.name = name;
     this.#store = store;
     this.#keys = keys;
@@ -149,7 +157,7 @@ export class PackedTable<S extends Schema> {
       if (there === after) break;
       before = there;
     }
-    const table = new PackedTable<S>(store, name, keys, layoutOf(stored), Object.keys(schema));
+    const table = new PackedTable<S>(store, name, { keys, layout: layoutOf(stored), columns: Object.keys(schema) });
     await Promise.all([...table.#dictionaries.values()].map((dictionary) => dictionary.load()));
     for (const [column, { words = [] }] of Object.entries(schema)) {
       await table.#dictionaries.get(column)?.ensure(words, true);

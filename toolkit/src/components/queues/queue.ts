@@ -29,7 +29,7 @@ import {
   SCHEDULE_OPTIONS,
   type Settings,
 } from "./options.ts";
-import { describeJob, type Job, type JobState, NO_OPTIONS, type Prepared, prepare } from "./record.ts";
+import { describeJob, type Job, type JobState, NO_OPTIONS, type Prepare, type Prepared, preparing } from "./record.ts";
 import {
   dropSchedule,
   type Schedule,
@@ -154,7 +154,7 @@ export class Queue<T = unknown, R = unknown> {
   readonly maxPayloadBytes: number;
   readonly shards: readonly Shard[];
   readonly #prefix: string;
-  readonly #defaults: JobOptions;
+  readonly #prepare: Prepare<T>;
   readonly #waiters: readonly Waiters<R>[];
   /** Ids are this and a number: unique, cheap, and in order for one producer. */
   readonly #idBase = randomToken().slice(0, 10).replaceAll("-", "a").replaceAll("_", "b");
@@ -178,7 +178,11 @@ export class Queue<T = unknown, R = unknown> {
       tag: shardTag(name, index, count),
       address: addressOf(this.#prefix, name, index, count),
     }));
-    this.#defaults = checkedDefaults(options.defaults);
+    this.#prepare = preparing({
+      defaults: checkedDefaults(options.defaults),
+      codec: this.codec,
+      maxBytes: this.maxPayloadBytes,
+    });
     this.#waiters = this.shards.map(({ keys }) => new Waiters(store, keys, this.resultCodec));
   }
 
@@ -258,8 +262,7 @@ export class Queue<T = unknown, R = unknown> {
       address: shard.address,
       name: this.name,
       newId: (chosen) => this.#idFor(shard, chosen),
-      prepare: (jobId, data, chosen, kin) =>
-        prepare(jobId, data as T, chosen, this.#defaults, this.codec, this.maxPayloadBytes, kin),
+      prepare: (jobId, data, chosen, kin) => this.#prepare(jobId, data as T, chosen, kin),
     };
   }
 
@@ -267,7 +270,7 @@ export class Queue<T = unknown, R = unknown> {
     if (options !== undefined) JOB_OPTIONS.check(options);
     const shard = this.#shardFor(options);
     const id = this.#idFor(shard, options);
-    return { shard, job: prepare(id, data, options, this.#defaults, this.codec, this.maxPayloadBytes) };
+    return { shard, job: this.#prepare(id, data, options) };
   }
 
   async #send(shard: Shard, jobs: readonly (string | Uint8Array)[]): Promise<NotAdded[]> {
@@ -487,10 +490,10 @@ export class Queue<T = unknown, R = unknown> {
     SCHEDULE_OPTIONS.check(options);
     const group = options.group;
     const shard = this.shards[shardOf(group ?? name, this.shards.length)]!;
-    const { tail } = prepare("", data, options, this.#defaults, this.codec, this.maxPayloadBytes);
+    const { tail } = this.#prepare("", data, options);
     if (typeof tail !== "string") throw new InputError("schedules are for payloads that are text");
     const suffix = this.shards.length === 1 ? "" : `@${shard.index}`;
-    return setSchedule(this.store, shard.keys, name, times, tail, suffix);
+    return setSchedule(this.store, shard.keys, name, { times, tail, suffix });
   }
 
   async unschedule(name: string): Promise<boolean> {

@@ -84,35 +84,40 @@ export interface Kinship {
 
 const PLAIN: JobOptions = {};
 
-/** Makes a record. `defaults` have been checked. */
-export function prepare<T>(
-  id: string,
-  data: T,
-  options: JobOptions = PLAIN,
-  defaults: JobOptions,
-  codec: Codec<T>,
-  maxBytes: number,
-  kin?: Kinship,
-): Prepared {
-  const payload = encodeWithin(codec, data, maxBytes, "the payload of a job");
-  if (options === PLAIN && defaults === PLAIN && kin === undefined) return { id, how: "", tail: join("\n\n", payload) };
-  const facts: Facts = {};
-  const how: Record<string, unknown> = {};
-  placing(options, defaults, facts, how);
-  if (kin?.parent !== undefined) {
-    facts.k = kin.parent.id;
-    if (kin.parent.address !== undefined) facts.K = kin.parent.address;
-    if (kin.parent.name !== undefined) facts.C = kin.parent.name;
-    if (kin.parent.onDead !== undefined) facts.f = kin.parent.onDead;
-  }
-  if (kin?.children !== undefined) {
-    facts.c = kin.children;
-    how.c = kin.children;
-    if (kin.messages !== undefined && kin.messages.length > 0) how.o = kin.messages;
-  }
-  if ((options.keep ?? defaults.keep) === false) facts.n = 1;
-  const head = `${textOf(facts)}\n${ownOptions(options, defaults)}\n`;
-  return { id, how: textOf(how), tail: join(head, payload) };
+export type Prepare<T> = (id: string, data: T, options?: JobOptions, kin?: Kinship) => Prepared;
+
+/** What makes the records of a queue's jobs. `defaults` have been checked. */
+export function preparing<T>({
+  defaults,
+  codec,
+  maxBytes,
+}: {
+  readonly defaults: JobOptions;
+  readonly codec: Codec<T>;
+  readonly maxBytes: number;
+}): Prepare<T> {
+  return (id, data, options = PLAIN, kin) => {
+    const payload = encodeWithin(codec, data, maxBytes, "the payload of a job");
+    if (options === PLAIN && defaults === PLAIN && kin === undefined)
+      return { id, how: "", tail: join("\n\n", payload) };
+    const facts: Facts = {};
+    const how: Record<string, unknown> = {};
+    placing(options, defaults, facts, how);
+    if (kin?.parent !== undefined) {
+      facts.k = kin.parent.id;
+      if (kin.parent.address !== undefined) facts.K = kin.parent.address;
+      if (kin.parent.name !== undefined) facts.C = kin.parent.name;
+      if (kin.parent.onDead !== undefined) facts.f = kin.parent.onDead;
+    }
+    if (kin?.children !== undefined) {
+      facts.c = kin.children;
+      how.c = kin.children;
+      if (kin.messages !== undefined && kin.messages.length > 0) how.o = kin.messages;
+    }
+    if ((options.keep ?? defaults.keep) === false) facts.n = 1;
+    const head = `${textOf(facts)}\n${ownOptions(options, defaults)}\n`;
+    return { id, how: textOf(how), tail: join(head, payload) };
+  };
 }
 
 export const NO_OPTIONS = PLAIN;

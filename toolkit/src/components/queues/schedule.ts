@@ -109,9 +109,7 @@ export async function setSchedule(
   store: Store,
   keys: QueueKeys,
   name: string,
-  times: ScheduleTimes,
-  tail: string,
-  suffix: string,
+  { times, tail, suffix }: { readonly times: ScheduleTimes; readonly tail: string; readonly suffix: string },
 ): Promise<number> {
   checkWord(name, "the name of a schedule");
   const spec = specOf(times, tail, suffix);

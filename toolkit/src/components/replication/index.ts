@@ -116,8 +116,10 @@ async function write<T>(
     const left = Math.floor(deadlineMs - store.clock.monotonicMs());
     if (count < replicas || left < 1) return { answer, replicas: count, onDisk: 0, enough: false };
     const disks =
-      (options.proof === "inspected" ? null : await acknowledgedDisks(store, connection, replicas, left, options)) ??
-      (await inspectedDisks(store, connection, replicas, deadlineMs, options));
+      (options.proof === "inspected"
+        ? null
+        : await acknowledgedDisks(store, connection, { replicas, timeoutMs: left, proof: options.proof })) ??
+      (await inspectedDisks(store, connection, { count: replicas, deadlineMs, replicaUrl: options.replicaUrl }));
     return { answer, replicas: count, onDisk: disks, enough: disks >= replicas };
   });
 }
@@ -134,9 +136,11 @@ const withoutWaitaof = new WeakSet<Store>();
 async function acknowledgedDisks(
   store: Store,
   connection: BlockingConnection,
-  replicas: number,
-  timeoutMs: number,
-  { proof }: ReplicationOptions,
+  {
+    replicas,
+    timeoutMs,
+    proof,
+  }: { readonly replicas: number; readonly timeoutMs: number; readonly proof: ReplicationOptions["proof"] },
 ): Promise<number | null> {
   if (withoutWaitaof.has(store) && proof === undefined) return null;
   try {
@@ -153,9 +157,11 @@ async function acknowledgedDisks(
 async function inspectedDisks(
   store: Store,
   connection: BlockingConnection,
-  count: number,
-  deadlineMs: number,
-  { replicaUrl }: ReplicationOptions,
+  {
+    count,
+    deadlineMs,
+    replicaUrl,
+  }: { readonly count: number; readonly deadlineMs: number; readonly replicaUrl: ReplicationOptions["replicaUrl"] },
 ): Promise<number> {
   const info = String(await connection.call(["INFO", "replication"], { timeoutMs: 0 }));
   const address = store.workerAddress;

@@ -64,16 +64,16 @@ export class FacetCounts {
   }
 
   /** Adds what a shard found. */
-  add({ docs, count }: Matches, replica: Replica): void {
+  add(matches: Matches, replica: Replica): void {
     for (const { field, options } of this.#requests) {
       const column = replica.column(field);
-      if (column instanceof TagsColumn) this.#addTags(field, column, docs, count);
-      else if (column instanceof StringColumn) this.#addStrings(field, column, docs, count);
-      else this.#addNumbers(field, column as NumberColumn, options.buckets!, docs, count);
+      if (column instanceof TagsColumn) this.#addTags(field, column, matches);
+      else if (column instanceof StringColumn) this.#addStrings(field, column, matches);
+      else this.#addNumbers(field, column as NumberColumn, options.buckets!, matches);
     }
   }
 
-  #addTags(field: string, column: TagsColumn, docs: Uint32Array, count: number): void {
+  #addTags(field: string, column: TagsColumn, { docs, count }: Matches): void {
     const counts = new Uint32Array(column.names.length);
     for (let i = 0; i < count; i++) for (const tag of column.tagsOf(docs[i]!)) counts[tag]!++;
     const values = this.#values.get(field)!;
@@ -82,7 +82,7 @@ export class FacetCounts {
     }
   }
 
-  #addStrings(field: string, column: StringColumn, docs: Uint32Array, count: number): void {
+  #addStrings(field: string, column: StringColumn, { docs, count }: Matches): void {
     const values = this.#values.get(field)!;
     for (let i = 0; i < count; i++) {
       const value = column.value(docs[i]!);
@@ -90,7 +90,7 @@ export class FacetCounts {
     }
   }
 
-  #addNumbers(field: string, column: NumberColumn, buckets: readonly number[], docs: Uint32Array, count: number): void {
+  #addNumbers(field: string, column: NumberColumn, buckets: readonly number[], { docs, count }: Matches): void {
     const ranges = this.#ranges.get(field)!;
     for (let i = 0; i < count; i++) {
       const value = column.value(docs[i]!);

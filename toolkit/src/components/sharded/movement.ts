@@ -6,8 +6,8 @@ import { randomToken } from "../../base/clock.ts";
 import { ServerError } from "../../base/errors.ts";
 import type { Reply, Word } from "../../connection/port.ts";
 import { rootKey } from "./keys.ts";
-import { spotOf } from "./place.ts";
-import { claimIn, type Family, movedIn, RANGED, valueIn, verdictOf } from "./scripts/answers.ts";
+import { type Layout, spotOf } from "./place.ts";
+import { type Claim, claimIn, movedIn, RANGED, valueIn, verdictOf } from "./scripts/answers.ts";
 import { fieldsOf } from "./scripts/core.ts";
 import { begin, claim, MOVE, settle, settleRoot } from "./scripts/movement.ts";
 import type { Gate, Root, Structure } from "./structure.ts";
@@ -33,10 +33,21 @@ export interface MoveResult {
   readonly finished: boolean;
 }
 
-interface Budget {
+/** One call of `moveAll`: what it may still do, and what it has done. */
+interface Run {
+  readonly root: Root;
+  readonly token: string;
+  readonly leaseMs: number;
+  readonly signal: AbortSignal | undefined;
   steps: number;
   moved: number;
-  readonly signal: AbortSignal | undefined;
+}
+
+/** A tag whose elements are being moved. */
+interface Moving {
+  readonly tag: number;
+  readonly gate: Gate;
+  readonly old: Layout;
 }
 
 /** Moves elements of a change that is under way, until it is over or others are at it. */
@@ -46,13 +57,12 @@ export async function moveAll(structure: Structure, options: MoveOptions = {}): 
   const root = await structure.freshRoot();
   if (!root.moving) return { moved: 0, finished: true };
   const gates = await beginAll(structure, root);
-  const token = randomToken();
-  const budget = { steps: maxSteps, moved: 0, signal: options.signal };
+  const run: Run = { root, token: randomToken(), leaseMs, signal: options.signal, steps: maxSteps, moved: 0 };
   const waiting = gates.flatMap((gate, tag) => (gate.old === null ? [] : [tag]));
   let settled = root.tags - waiting.length;
   const worker = async (): Promise<void> => {
     for (let tag = waiting.pop(); tag !== undefined; tag = waiting.pop()) {
-      if (await moveTag(structure, tag, root, token, leaseMs, budget)) settled++;
+      if (await moveTag(structure, tag, run)) settled++;
     }
   };
   await Promise.all(Array.from({ length: Math.min(TAGS_AT_ONCE, waiting.length) }, worker));
@@ -62,7 +72,7 @@ export async function moveAll(structure: Structure, options: MoveOptions = {}): 
     await structure.store.run(settleRoot, { root: key, layout: root.layout.number });
     await structure.freshRoot();
   }
-  return { moved: budget.moved, finished };
+  return { moved: run.moved, finished };
 }
 
 /** Has every gate begin: also those that one who died in the middle did not come to. */
@@ -81,20 +91,14 @@ export async function beginAll(structure: Structure, root: Root): Promise<Gate[]
 }
 
 /** Steps behind one tag. True when it is settled; false when the budget is used up or another has the lease. */
-async function moveTag(
-  structure: Structure,
-  tag: number,
-  root: Root,
-  token: string,
-  leaseMs: number,
-  budget: Budget,
-): Promise<boolean> {
+async function moveTag(structure: Structure, tag: number, run: Run): Promise<boolean> {
   const { gate: gateKey } = structure.keys(tag);
+  const { token, leaseMs } = run;
   for (;;) {
-    const gate = structure.gate(tag, root);
+    const gate = structure.gate(tag, run.root);
     if (gate.old === null) return true;
-    if (budget.steps <= 0 || budget.signal?.aborted === true) return false;
-    budget.steps--;
+    if (run.steps <= 0 || run.signal?.aborted === true) return false;
+    run.steps--;
     const oldDir = oldDirOf(structure, tag, gate);
     const lease = { gate: gateKey, oldDir, gen: gate.gen, token, leaseMs, most: SHARDS_PER_STEP };
     const claimed = (await structure.store.run(claim, lease)) as Reply[];
@@ -102,7 +106,7 @@ async function moveTag(
     if (!(await structure.settled(tag, claimed))) continue;
     const next = claimIn(claimed);
     if (next !== null) {
-      if (!(await moveShards(structure, tag, gate, token, next.family, next.numbers, budget))) return false;
+      if (!(await moveShards(structure, { tag, gate, old: gate.old }, next, run))) return false;
       continue;
     }
     const ended = (await structure.store.run(settle, { gate: gateKey, oldDir, gen: gate.gen })) as Reply[];
@@ -113,19 +117,12 @@ async function moveTag(
 }
 
 /** Reads old shards and moves what was in them. False when the lease is another's by now. */
-async function moveShards(
-  structure: Structure,
-  tag: number,
-  gate: Gate,
-  token: string,
-  family: Family,
-  numbers: readonly number[],
-  budget: Budget,
-): Promise<boolean> {
+async function moveShards(structure: Structure, moving: Moving, next: Claim, run: Run): Promise<boolean> {
+  const { tag, gate, old } = moving;
+  const { family, numbers } = next;
   const keys = structure.keys(tag);
-  const old = gate.old!;
   const olds = numbers.map((at) => (family === RANGED ? keys.ranged(old.number, at) : keys.hashed(old.number, at)));
-  const found = await contents(structure, tag, gate, family, numbers, olds);
+  const found = await contents(structure, moving, next, olds);
   const script = MOVE[structure.kind];
   const replies = await structure.send(
     script,
@@ -135,7 +132,7 @@ async function moveShards(
       oldDir: keys.dir(old.number),
       old: olds[at]!,
       gen: gate.gen,
-      token,
+      token: run.token,
       family,
       index: numbers[at]!,
       shards,
@@ -144,7 +141,7 @@ async function moveShards(
   );
   for (const reply of replies) {
     if (verdictOf(reply) === "busy") return false;
-    if (await structure.settled(tag, reply)) budget.moved += movedIn(reply);
+    if (await structure.settled(tag, reply)) run.moved += movedIn(reply);
   }
   return true;
 }
@@ -152,14 +149,13 @@ async function moveShards(
 /** What is in old shards, and where in the new layout it belongs. */
 async function contents(
   structure: Structure,
-  tag: number,
-  gate: Gate,
-  family: Family,
-  numbers: readonly number[],
+  moving: Moving,
+  { family, numbers }: Claim,
   olds: readonly string[],
 ): Promise<{ shards: string[]; items: Word[] }[]> {
+  const { gate } = moving;
   const root = await structure.root();
-  if (structure.kind === "bitmap") return numbers.map((at) => bitmapParts(structure, tag, gate, at));
+  if (structure.kind === "bitmap") return numbers.map((at) => bitmapParts(structure, moving, at));
   const { kind } = structure;
   const [command, width] = scanCommand(kind, family === RANGED);
   const found = await Promise.all(olds.map((key) => firstElements(structure, command, key)));
@@ -205,11 +201,9 @@ async function firstElements(structure: Structure, command: string, key: string)
 /** Where the bytes of an old shard of a bitmap belong: parts that lie in one old and one new shard. */
 function bitmapParts(
   structure: Structure,
-  tag: number,
-  gate: Gate,
+  { tag, gate, old }: Moving,
   index: number,
 ): { shards: string[]; items: Word[] } {
-  const old = gate.old!;
   const { layout } = gate;
   const shards: string[] = [];
   const items: Word[] = [];

@@ -66,13 +66,8 @@ export class ShardedBitmap {
     const { shardSize = DEFAULT_SIZE, maxBits = 2 ** 32 } = options;
     integer("shardSize, as a power of two,", Math.log2(shardSize), 10, 20);
     this.maxBits = maxBits;
-    this.#structure = new Structure(
-      store,
-      "bitmap",
-      name,
-      { ...options, shardSize },
-      { stride: STRIDE, size: DEFAULT_SIZE },
-    );
+    const shape = { kind: "bitmap", stride: STRIDE, size: DEFAULT_SIZE } as const;
+    this.#structure = new Structure(store, shape, name, { ...options, shardSize });
     this.name = name;
     this.shards = new Shards(this.#structure);
   }

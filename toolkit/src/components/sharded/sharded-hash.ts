@@ -62,7 +62,7 @@ export class ShardedHash<T = unknown> {
   constructor(store: Store, name: string, options: ShardedHashOptions<T> = {}) {
     aStore("ShardedHash", store);
     OPTIONS.check(options);
-    this.#structure = new Structure(store, "hash", name, options);
+    this.#structure = new Structure(store, { kind: "hash" }, name, options);
     this.name = name;
     this.shards = new Shards(this.#structure);
     this.#codec = options.codec ?? json<T>();

@@ -80,6 +80,22 @@ const RESHARD_OPTIONS = defineOptions<{ readonly lanes?: number; readonly pieceS
   pieceSize: whole(1, MOST_PER_PIECE),
 });
 
+/** One push into a lane; `keepMs` 0 leaves no receipt. */
+interface Pushing {
+  readonly side: Side;
+  readonly values: readonly Word[];
+  readonly id: string;
+  readonly keepMs: number;
+}
+
+/** One pop out of a lane; by one who has heard its bell, or not. */
+interface Popping {
+  readonly side: Side;
+  readonly count: number;
+  readonly once: OnceOptions;
+  readonly isHeard: boolean;
+}
+
 export class ShardedList<T = unknown> {
   readonly name: string;
   readonly #store: Store;
@@ -127,19 +143,12 @@ export class ShardedList<T = unknown> {
       const view = await this.#lanes.view();
       // With an id always the same lane, where its receipt is.
       const lane = (options.key === undefined && keepMs > 0 ? hashOf(id) : turn) % view.lanes;
-      if (await this.#pushTo(lane, view, side, stored, id, keepMs)) return;
+      if (await this.#pushTo(lane, view, { side, values: stored, id, keepMs })) return;
     }
     throw changing(this.name);
   }
 
-  async #pushTo(
-    lane: number,
-    view: View,
-    side: Side,
-    values: readonly Word[],
-    id: string,
-    keepMs: number,
-  ): Promise<boolean> {
+  async #pushTo(lane: number, view: View, { side, values, id, keepMs }: Pushing): Promise<boolean> {
     const keys = this.#lanes.keys(lane);
     const { first, last } = this.#lanes.ends(lane);
     const at = side === "left" ? first : last;
@@ -198,7 +207,7 @@ export class ShardedList<T = unknown> {
         isHeard = false;
         continue;
       }
-      const reply = await this.#popFrom(lane, view, side, count - found.length, once, isHeard);
+      const reply = await this.#popFrom(lane, view, { side, count: count - found.length, once, isHeard });
       if (!(await this.#lanes.settled(lane, reply, view))) continue;
       isHeard = false;
       for (const stored of takenIn(reply)) found.push(this.#decode(stored as Buffer));
@@ -230,14 +239,7 @@ export class ShardedList<T = unknown> {
     return wide > lanes ? lanes + (turn % (wide - lanes)) : turn % lanes;
   }
 
-  async #popFrom(
-    lane: number,
-    view: View,
-    side: Side,
-    count: number,
-    once: OnceOptions,
-    isHeard: boolean,
-  ): Promise<Reply[]> {
+  async #popFrom(lane: number, view: View, { side, count, once, isHeard }: Popping): Promise<Reply[]> {
     const keys = this.#lanes.keys(lane);
     const { first, last } = this.#lanes.ends(lane);
     const { id, keepMs } = receiptOf(once);

@@ -30,7 +30,7 @@ export class ShardedSet {
   constructor(store: Store, name: string, options: ShardedOptions = {}) {
     aStore("ShardedSet", store);
     OPTIONS.check(options);
-    this.#structure = new Structure(store, "set", name, options);
+    this.#structure = new Structure(store, { kind: "set" }, name, options);
     this.name = name;
     this.shards = new Shards(this.#structure);
   }

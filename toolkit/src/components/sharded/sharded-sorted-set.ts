@@ -81,7 +81,7 @@ export class ShardedSortedSet {
   constructor(store: Store, name: string, options: Omit<ShardedOptions, "ids"> = {}) {
     aStore("ShardedSortedSet", store);
     OPTIONS.check(options);
-    this.#structure = new Structure(store, "zset", name, { ...options, ids: "hash" });
+    this.#structure = new Structure(store, { kind: "zset" }, name, { ...options, ids: "hash" });
     this.name = name;
     this.shards = new Shards(this.#structure);
   }

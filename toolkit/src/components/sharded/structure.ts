@@ -108,10 +108,9 @@ export class Structure {
 
   constructor(
     store: Store,
-    kind: ShardedKind,
+    { kind, ...defaults }: StructureDefaults & { readonly kind: ShardedKind },
     name: string,
     options: ShardedOptions,
-    defaults: StructureDefaults = {},
   ) {
     this.store = store;
     this.kind = kind;

@@ -63,7 +63,7 @@ export class ShardedStructures {
   }
 
   #shards(kind: ShardedKind, name: string): Shards {
-    return new Shards(new Structure(this.#store, kind, name, { prefix: this.#prefix }));
+    return new Shards(new Structure(this.#store, { kind }, name, { prefix: this.#prefix }));
   }
 
   #list(name: string): ShardedList {

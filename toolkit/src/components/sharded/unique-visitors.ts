@@ -123,7 +123,7 @@ export class UniqueVisitors {
         );
         const replies = await this.#store.pipeline(calls);
         for (const [nth, batch] of part.entries()) {
-          if (!(await this.#settled(batch, replies[nth]!, day, shards, answers))) missed.push(batch);
+          if (!(await this.#settled(batch, replies[nth]!, { day, shards }, answers))) missed.push(batch);
         }
       }
       pending = missed;
@@ -160,8 +160,7 @@ export class UniqueVisitors {
   async #settled(
     { tag, places }: Batch,
     reply: Reply | ServerError,
-    day: string,
-    shards: number,
+    { day, shards }: Pick<Day, "day" | "shards">,
     into: (boolean | null)[],
   ): Promise<boolean> {
     if (reply instanceof ServerError) throw reply;

@@ -100,6 +100,15 @@ export class SocialWorker {
   }
 }
 
+/** The parts of a network that jobs work on. */
+interface Network {
+  readonly users: Users;
+  readonly statuses: Statuses;
+  readonly follows: Follows;
+  readonly lists: Lists;
+  readonly timelines: Timelines;
+}
+
 export class FanOut {
   readonly #core: Core;
   readonly #users: Users;
@@ -108,7 +117,7 @@ export class FanOut {
   readonly #lists: Lists;
   readonly #timelines: Timelines;
 
-  constructor(core: Core, users: Users, statuses: Statuses, follows: Follows, lists: Lists, timelines: Timelines) {
+  constructor(core: Core, { users, statuses, follows, lists, timelines }: Network) {
     this.#core = core;
     this.#users = users;
     this.#statuses = statuses;
@@ -176,7 +185,7 @@ export class FanOut {
       return void (await this.#statuses.delete(author, id));
     }
     const { passSize } = this.#core.settings;
-    const page = await this.#follows.audience(author, job.set, job.after, job.until, passSize);
+    const page = await this.#follows.audience(author, job, passSize);
     if (page.mode === "pull") return;
     const rest = isFirst && page.last !== null ? this.#split(job, author, page.last[0]) : this.#next(job, page.last);
     await this.#put(id, author, page.subjects);
@@ -244,7 +253,7 @@ export class FanOut {
     const { id } = job;
     const author = authorOf(id);
     if (job.set === undefined && job.after === undefined) await this.#cleanReposts(id, job.of);
-    const page = await this.#follows.audience(author, job.set, job.after, job.until, this.#core.settings.passSize);
+    const page = await this.#follows.audience(author, job, this.#core.settings.passSize);
     // It was never delivered.
     if (page.mode === "pull" && msOf(id) > page.modeAtMs + CLOCKS_MS) return;
     await this.#timelines.takeOut(page.subjects, [id]);
@@ -275,7 +284,7 @@ export class FanOut {
     const { author, to } = job;
     const { timelines, follows, keys, settings, jobs } = this.#core;
     const passing = to === "pull" ? "toPull" : "toPush";
-    const page = await this.#follows.audience(author, job.set, job.after, undefined, settings.passSize);
+    const page = await this.#follows.audience(author, { set: job.set, after: job.after }, settings.passSize);
     if (page.mode !== passing) return;
     const { ids, cut } = to === "pull" ? { ids: [], cut: "" } : await this.#timelines.filling(author);
     const { timelineSize: most, slack } = settings;

@@ -45,6 +45,13 @@ const PEOPLE_OPTIONS = defineOptions<PeopleOptions>("Follows.followers", {
   cursor: text,
 });
 
+/** Those who follow an author, or have the author in a list: from a place on, up to a version. */
+export interface AudiencePart {
+  readonly set?: "listed" | undefined;
+  readonly after?: Place | undefined;
+  readonly until?: string | undefined;
+}
+
 export class Follows {
   readonly #core: Core;
   readonly #store: Store;
@@ -196,9 +203,7 @@ export class Follows {
   /** Part of an author's audience, and how they are served: the pages that passes go over. */
   async audience(
     author: string,
-    set: "listed" | undefined,
-    after: Place | undefined,
-    until: string | undefined,
+    { set, after, until }: AudiencePart,
     limit: number,
   ): Promise<{ mode: string; modeAtMs: number; subjects: string[]; last: Place | null }> {
     const [version, member] = after ?? ["", ""];

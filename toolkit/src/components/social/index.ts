@@ -79,7 +79,7 @@ export class Social {
     this.statuses = new Statuses(core, this.users, views);
     this.follows = new Follows(core, this.users, this.timelines);
     this.lists = new Lists(core, this.users, this.follows);
-    this.#fanOut = new FanOut(core, this.users, this.statuses, this.follows, this.lists, this.timelines);
+    this.#fanOut = new FanOut(core, this);
   }
 
   /** Delivers what is posted, and finishes what others have left. At least one process must have one running. */

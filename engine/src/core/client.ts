@@ -176,6 +176,20 @@ export class Client {
     return this.channels.size + this.patterns.size + this.shardChannels.size;
   }
 
+  /** Leaves the transaction and the watched keys. */
+  discard(): void {
+    this.multi = null;
+    this.queueAccount.bytes = 0;
+    this.multiAborted = false;
+    this.unwatch();
+  }
+
+  unwatch(): void {
+    for (const watched of this.watched) watched.db.watchers.remove(watched.key, watched);
+    this.watched = [];
+    this.watchBroken = false;
+  }
+
   /** Parks the client on these keys, or answers `nothing` where it may not block. See blocking.ts. */
   block(request: BlockRequest): Reply {
     return this.inTransaction ? request.nothing : this.engine.blocking.block(this, request);

@@ -19,23 +19,7 @@ import { Replication } from "../replication/index.ts";
 import { Functions } from "../scripting/functions.ts";
 import { Scripts } from "../scripting/scripts.ts";
 import { Args } from "../table/args.ts";
-import {
-  ADMIN,
-  ALLOW_BUSY,
-  type Command,
-  CommandTable,
-  DENYOOM,
-  FAST,
-  MAY_REPLICATE,
-  NO_AUTH,
-  NO_MULTI,
-  READONLY,
-  SKIP_MONITOR,
-  SKIP_SLOWLOG,
-  WHILE_LOADING,
-  WHILE_SUBSCRIBED,
-  WRITE,
-} from "../table/command-table.ts";
+import { ADMIN, type Command, CommandTable, FAST, SKIP_MONITOR, SKIP_SLOWLOG } from "../table/command-table.ts";
 import type { Limits } from "../types/collection.ts";
 import { AccessStamps } from "./access-stamps.ts";
 import { Blocking } from "./blocking.ts";
@@ -44,20 +28,7 @@ import { ClientMemory } from "./client-memory.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { Db } from "./db.ts";
 import { Effects, type Framing } from "./effects.ts";
-import {
-  execAborted,
-  internalError,
-  LOADING,
-  NOAUTH,
-  notAllowedInMulti,
-  notInSubscribedMode,
-  OOM,
-  REPLICA_KEYSPACE,
-  ReplyError,
-  unknownCommand,
-  unknownSubcommand,
-  wrongArity,
-} from "./errors.ts";
+import { execAborted, internalError, ReplyError, unknownCommand, unknownSubcommand, wrongArity } from "./errors.ts";
 import { Eviction } from "./eviction.ts";
 import { ActiveExpiry } from "./expiry.ts";
 import { bytesToBuild } from "./heap-estimate.ts";
@@ -68,6 +39,7 @@ import { Notifications } from "./notify.ts";
 import { Pause } from "./pause.ts";
 import type { Host, Move, ShutdownRequest } from "./ports.ts";
 import { PubSub } from "./pubsub.ts";
+import { refusalOf } from "./refusal.ts";
 import { FileReplayer } from "./replayer.ts";
 import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
 import { PEAK_RESET_MS, type ReplyRoomSettings } from "./reply-room.ts";
@@ -253,7 +225,7 @@ export class Engine implements Host {
     this.clientMemory.forget(client);
     this.clients.delete(client.id);
     this.blocking.forget(client);
-    this.unwatch(client);
+    client.unwatch();
     this.pubsub.unsubscribeAll(client);
     this.tracking.disable(client);
     this.monitor.remove(client);
@@ -303,7 +275,7 @@ export class Engine implements Host {
     if (command.varies && command.accepts(argv.length)) command = command.asCalled(this, argv);
     client.lastCommand = command;
     if (!command.accepts(argv.length)) return this.#refuse(client, command, wrongArity(command.name));
-    const refusal = this.#refusal(client, command);
+    const refusal = refusalOf(this, client, command);
     // Keys that were evicted to make room are not part of what the command does.
     if (this.effects.hasPending && this.#depth === 0) this.effects.handOn("batch");
     if (refusal !== null) return this.#refuse(client, command, refusal);
@@ -353,67 +325,11 @@ export class Engine implements Host {
     for (const message of messages) client.push(message);
   }
 
-  /** The reasons not to run a command that depend on the client's and the server's state. */
-  #refusal(client: Client, command: Command): ReplyError | null {
-    const { flags } = command;
-    if (client.isPrimary) return null;
-    if (!client.authenticated && (flags & NO_AUTH) === 0) return NOAUTH;
-    // Before what a script says: a file may hold one that takes long.
-    if (this.loading && this.#needsData(client, command)) return LOADING;
-    if (this.scripts.running !== null && (flags & ALLOW_BUSY) === 0) return this.scripts.busyError;
-    if (client.multi !== null && (flags & NO_MULTI) !== 0) return notAllowedInMulti(command.name);
-    // Clients before keys: what the last command has made of its client's buffers must cost nobody's data.
-    if (this.clientMemory.isOver) {
-      this.clientMemory.evict();
-      // Nobody hears it.
-      if (client.closed) return OOM;
-    }
-    if (this.#mayLackRoom(client, command) && !this.eviction.makeRoom() && this.#needsRoom(client, command)) return OOM;
-    if (this.persistence.troubled && this.#needsFiles(client, command)) {
-      const refusal = this.persistence.refusal();
-      if (refusal !== null) return refusal;
-    }
-    if (this.replication.guarded) {
-      const refusal = this.replication.refusal(client, command);
-      if (refusal !== null) return refusal;
-    }
-    if (client.protocol === 2 && (flags & WHILE_SUBSCRIBED) === 0 && client.subscriptions > 0) {
-      return notInSubscribedMode(command.name);
-    }
-    if ((client.monitoring || client.replica?.attached) && (flags & (WRITE | READONLY | MAY_REPLICATE)) !== 0)
-      return REPLICA_KEYSPACE;
-    return null;
-  }
-
-  /** What is refused while data is loaded: EXEC too, when anything in its queue is. */
-  #needsData(client: Client, command: Command): boolean {
-    if ((command.flags & WHILE_LOADING) === 0) return true;
-    return client.queuedFor(command).some((queued) => (queued.command.flags & WHILE_LOADING) === 0);
-  }
-
-  /** Whether to look for room: always with maxmemory; else for what needs some, and while the heap is full. */
-  #mayLackRoom(client: Client, command: Command): boolean {
-    if (this.eviction.limit > 0 || this.heapGuard.full) return true;
-    return (command.flags & DENYOOM) !== 0 && this.heapGuard.isShort(client.db);
-  }
-
-  /** EXEC needs room when anything in its queue does. */
-  #needsRoom(client: Client, command: Command): boolean {
-    if ((command.flags & DENYOOM) !== 0) return true;
-    return client.queuedFor(command).some((queued) => (queued.command.flags & DENYOOM) !== 0);
-  }
-
-  /** What is refused while files cannot be written. */
-  #needsFiles(client: Client, command: Command): boolean {
-    if ((command.flags & WRITE) !== 0 || command.row.refusedWithoutFiles) return true;
-    return client.queuedFor(command).some((queued) => (queued.command.flags & WRITE) !== 0);
-  }
-
   #refuse(client: Client, command: Command | null, reason: ReplyError): ReplyError {
     let error = reason;
     if (client.multi !== null) client.multiAborted = true;
     if (command?.runsQueue) {
-      this.discard(client);
+      client.discard();
       error = execAborted(error);
     }
     if (command !== null) this.stats.of(command.index).rejected++;
@@ -547,22 +463,6 @@ export class Engine implements Host {
   /** Hands on an eviction by itself, where no command runs that it would be a part of. */
   handOnRemoval(): void {
     if (this.#depth === 0 && this.effects.hasPending) this.effects.handOn("batch");
-  }
-
-  // ---------------------------------------------------------------------------------------------- transactions
-
-  /** Leaves a client's transaction and its watched keys. */
-  discard(client: Client): void {
-    client.multi = null;
-    client.queueAccount.bytes = 0;
-    client.multiAborted = false;
-    this.unwatch(client);
-  }
-
-  unwatch(client: Client): void {
-    for (const watched of client.watched) watched.db.watchers.remove(watched.key, watched);
-    client.watched = [];
-    client.watchBroken = false;
   }
 
   // ---------------------------------------------------------------------------------------------- keys

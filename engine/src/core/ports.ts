@@ -176,9 +176,6 @@ export interface Host {
   call(client: Client, command: Command, argv: readonly string[]): Reply;
   /** Runs the rest of a command whose client was parked, now that what it waited for has come. */
   runAfterwards(client: Client, run: () => Reply): Reply;
-  /** Leaves a client's transaction and its watched keys. */
-  discard(client: Client): void;
-  unwatch(client: Client): void;
 
   // What happened
   readonly stats: Stats;

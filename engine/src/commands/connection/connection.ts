@@ -76,7 +76,7 @@ function reset(client: Client): Reply {
   const { engine } = client;
   engine.monitor.remove(client);
   engine.tracking.disable(client);
-  engine.discard(client);
+  client.discard();
   engine.pubsub.unsubscribeAll(client);
   client.db = engine.databases[0]!;
   client.protocol = 2;

@@ -16,7 +16,7 @@ function exec(client: Client): Reply {
   const { engine } = client;
   const aborted = client.multiAborted;
   const broken = client.watchBroken || client.watched.some(({ hasExpired }) => hasExpired);
-  engine.discard(client);
+  client.discard();
   if (aborted) throw EXECABORT;
   if (broken) return NIL_ARRAY;
   client.inTransaction = true;
@@ -66,7 +66,7 @@ export const transactions = group("transactions", [
     complexity: "O(N) in the number of queued commands",
     run(client) {
       if (client.multi === null) throw DISCARD_WITHOUT_MULTI;
-      client.engine.discard(client);
+      client.discard();
       return OK;
     },
   },
@@ -101,7 +101,7 @@ export const transactions = group("transactions", [
     syntax: "",
     complexity: "O(1)",
     run(client) {
-      client.engine.unwatch(client);
+      client.unwatch();
       return OK;
     },
   },

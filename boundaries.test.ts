@@ -29,10 +29,11 @@ function codeOf(file: string): string {
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*["']([^"'$]+)["']|^import\s+["']([^"']+)["']/gm;
 
+const withoutComments = (file: string): string => read(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/[^\n]*/gm, "");
+
 /** What a file imports: packages by name, files by their path from the root. */
 function importsOf(file: string): string[] {
-  const withoutComments = read(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/[^\n]*/gm, "");
-  return [...withoutComments.matchAll(IMPORT)].map((match) => {
+  return [...withoutComments(file).matchAll(IMPORT)].map((match) => {
     const target = match[1] ?? match[2]!;
     return target.startsWith(".") ? relative(ROOT, resolve(ROOT, dirname(file), target)) : target;
   });
@@ -90,7 +91,7 @@ type Graph = ReadonlyMap<string, readonly string[]>;
 function importGraph(files: readonly string[], withTypes: boolean): Graph {
   const known = new Set(files);
   const targets = (file: string): string[] =>
-    [...read(file).matchAll(STATEMENT)]
+    [...withoutComments(file).matchAll(STATEMENT)]
       .filter(([, type]) => withTypes || type === undefined)
       .map(([, , target, dynamic]) => relative(ROOT, resolve(ROOT, dirname(file), (target ?? dynamic)!)))
       .filter((target) => known.has(target));

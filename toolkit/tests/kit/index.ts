@@ -45,6 +45,8 @@ export interface Backend {
   readonly url: string | undefined;
   /** The servers' ports; of a Cluster all six. */
   readonly ports: readonly number[];
+  /** Its primary is replaced again and again: for a second or two nobody can be reached. */
+  readonly failsOver: boolean;
   /** Empties it. */
   flush(): Promise<void>;
 }
@@ -136,6 +138,7 @@ function prepared(name: BackendName, options: SuiteOptions): Backend {
   };
   const backend: Backend = {
     name,
+    failsOver: FAILOVERS,
     get store() {
       return there(store);
     },

@@ -60,7 +60,9 @@ describeBackends("cache after a change", (backend) => {
       old.resolve("old");
       expect(await early).toBe("old");
       expect(await late).toBe("new");
-      expect(await mine.get("a", () => "newer", tags)).toBe("new");
+      // What could not be kept while nobody could be reached is made again.
+      const kept = backend.failsOver ? ["new", "newer"] : ["new"];
+      expect(kept).toContain(await mine.get("a", () => "newer", tags));
     });
 
     test.each(CHANGES)("%s: callers do not get the answer to a question that was asked before", async (how) => {

@@ -318,7 +318,7 @@ describe("lines", () => {
   });
 });
 
-describeBackends("log files over a bad connection", { backends: ["tcp", "redis"] }, (backend) => {
+describeBackends("log files over a bad connection", { backends: ["tcp", "redis"], fixedServer: true }, (backend) => {
   test("a commit whose answer is lost is not done again", async () => {
     const proxy = await FaultyProxy.open(backend.ports[0]!);
     const store = await open(proxy.url);

@@ -16,7 +16,7 @@ export const CARTS = { maxItems: 10_000 };
 /** Those of killed actors stay: none may be ended because there are too many. */
 export const SESSIONS = { maxPerUser: 10_000 };
 /** Long ones only: nothing may fall out of a counter while it is being tested. */
-export const COUNTERS = { precisionsMs: [86_400_000], samples: 5, bufferMs: 1 };
+export const COUNTERS = { precisionsMs: [86_400_000], keepCount: 5, bufferMs: 1 };
 
 export type Act =
   /** An amount below zero is taken out. */

@@ -66,6 +66,8 @@ export class Appender {
   #size = 0;
   /** Files that are not written any more and whose last sync is under way. */
   #retiring = 0;
+  /** Up to where the file that is being written has been synced, in bytes of all files. */
+  #syncedInFile = 0;
   /** What has gathered and is not in the file yet. */
   readonly #writer = new CommandWriter();
   readonly #encoder = new EffectEncoder(this.#writer, FOR_FILE);
@@ -139,6 +141,7 @@ export class Appender {
   /** All files before the one that is being written have been replaced by what is in memory. */
   rewritten(): void {
     if (this.#failedGeneration < this.#generation) this.#syncError = null;
+    this.#confirm();
   }
 
   #syncFailed(error: NodeJS.ErrnoException, generation: number): void {
@@ -156,13 +159,20 @@ export class Appender {
       this.#retiring--;
       if (error !== null) this.#syncFailed(error, generation);
       closeSync(descriptor);
+      this.#confirm();
     });
   }
 
   /** The file that is being written has been synced up to here. */
   #synced(writtenBytes: number): void {
-    if (this.#retiring > 0 || this.#syncError !== null || writtenBytes <= this.syncedBytes) return;
-    this.syncedBytes = writtenBytes;
+    this.#syncedInFile = Math.max(this.#syncedInFile, writtenBytes);
+    this.#confirm();
+  }
+
+  /** What is in that file counts when what came before is on disk, too: at the latest when the last sync of older files is over. */
+  #confirm(): void {
+    if (this.#retiring > 0 || this.#syncError !== null || this.#syncedInFile <= this.syncedBytes) return;
+    this.syncedBytes = this.#syncedInFile;
     this.onSynced();
   }
 

@@ -5,6 +5,7 @@
  * The timer keeps the process alive: somebody waits for it. Signals that many share have one listener (base/abort.ts).
  */
 import { onAbort } from "../base/abort.ts";
+import type { Timer } from "../base/clock.ts";
 import type { Store } from "../connection/store.ts";
 
 export type EndingStore = Pick<Store, "clock" | "closeSignal">;
@@ -20,9 +21,10 @@ export interface Limits<T> {
   readonly leave?: (end: () => void) => void;
 }
 
+/** How what is waited for ends the wait. Only the first end counts. */
 export interface Waiting<T> {
-  settle(value: T): void;
-  fail(error: unknown): void;
+  readonly settle: (value: T) => void;
+  readonly fail: (error: unknown) => void;
 }
 
 /** `begin` is told how to end the wait, and answers what takes down what it has set up. Not called where all is over already. */
@@ -31,33 +33,59 @@ export function settleWhen<T>(
   { signal, timeoutMs, onTimeout, leave = atOnce }: Limits<T>,
   begin: (waiting: Waiting<T>) => () => void,
 ): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stopped = closeSignal.aborted ? closeSignal : signal?.aborted === true ? signal : null;
-    if (stopped !== null) return reject(stopped.reason);
-    let isOver = false;
-    let takeDown: (() => void) | null = null;
-    const end = (): boolean => {
-      if (isOver) return false;
-      isOver = true;
-      timer?.cancel();
-      unhearClose();
-      unhearSignal?.();
-      takeDown?.();
-      return true;
-    };
-    const settle = (value: T): void => {
-      if (end()) resolve(value);
-    };
-    const fail = (error: unknown): void => {
-      if (end()) reject(error);
-    };
-    const unhearClose = onAbort(closeSignal, () => leave(() => fail(closeSignal.reason)));
-    const unhearSignal = signal && onAbort(signal, () => leave(() => fail(signal.reason)));
-    const onTime = (): void => leave(() => settle(onTimeout));
-    const timer = timeoutMs === undefined ? null : clock.after(timeoutMs, onTime, { keepAlive: true });
-    takeDown = begin({ settle, fail });
-    if (isOver) takeDown();
-  });
+  if (closeSignal.aborted) return Promise.reject(closeSignal.reason);
+  if (signal?.aborted === true) return Promise.reject(signal.reason);
+  const wait = new OneWait<T>();
+  wait.unhearClose = onAbort(closeSignal, () => leave(() => wait.fail(closeSignal.reason)));
+  if (signal !== undefined) wait.unhearSignal = onAbort(signal, () => leave(() => wait.fail(signal.reason)));
+  if (timeoutMs !== undefined) {
+    wait.timer = clock.after(timeoutMs, () => leave(() => wait.settle(onTimeout)), KEEP_ALIVE);
+  }
+  wait.begun(begin(wait));
+  return wait.promise;
 }
 
 const atOnce = (end: () => void): void => end();
+const KEEP_ALIVE = { keepAlive: true };
+
+/** A class and not a handful of closures, which cost more: contended locks make one for each turn. */
+class OneWait<T> implements Waiting<T> {
+  readonly promise: Promise<T>;
+  timer: Timer | null = null;
+  unhearClose: (() => void) | null = null;
+  unhearSignal: (() => void) | null = null;
+  #takeDown: (() => void) | null = null;
+  #isOver = false;
+  #resolve!: (value: T) => void;
+  #reject!: (error: unknown) => void;
+
+  constructor() {
+    this.promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  readonly settle = (value: T): void => {
+    if (this.#end()) this.#resolve(value);
+  };
+
+  readonly fail = (error: unknown): void => {
+    if (this.#end()) this.#reject(error);
+  };
+
+  begun(takeDown: () => void): void {
+    if (this.#isOver) takeDown();
+    else this.#takeDown = takeDown;
+  }
+
+  #end(): boolean {
+    if (this.#isOver) return false;
+    this.#isOver = true;
+    this.timer?.cancel();
+    this.unhearClose?.();
+    this.unhearSignal?.();
+    this.#takeDown?.();
+    return true;
+  }
+}

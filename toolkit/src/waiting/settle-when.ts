@@ -41,7 +41,11 @@ export function settleWhen<T>(
   if (timeoutMs !== undefined) {
     wait.timer = clock.after(timeoutMs, () => leave(() => wait.settle(onTimeout)), KEEP_ALIVE);
   }
-  wait.begun(begin(wait));
+  try {
+    wait.begun(begin(wait));
+  } catch (error) {
+    wait.fail(error);
+  }
   return wait.promise;
 }
 

@@ -655,6 +655,16 @@ describe("a wait that settles", () => {
     expectNothingLeft();
   });
 
+  test("at once if it cannot begin", async () => {
+    const { signal } = caller();
+    const waited = settleWhen<string>(store, { signal, timeoutMs: 100, onTimeout: "late" }, () => {
+      throw new Error("cannot begin");
+    });
+    await expect(waited).rejects.toThrow("cannot begin");
+    takenDown = 1; // There was nothing to take down.
+    expectNothingLeft(signal);
+  });
+
   test("after its time", async () => {
     const { signal } = caller();
     const waited = wait({ signal, timeoutMs: 100 });

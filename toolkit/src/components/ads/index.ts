@@ -4,7 +4,7 @@
  *   const ads = new Ads(store, "site");
  *   await ads.put("shoes", { model: "cpc", bidMicros: 250_000, locations: ["US"], words: ["running"], budget: { dailyMicros: 5_000_000 } });
  *   const shown = await ads.target({ locations: ["US"], content: page, user: "ann", viewed: true });
- *   await ads.click(shown.id);                        // { outcome: "counted", chargedMicros: 250_000 }
+ *   await ads.click(shown.id);                        // { status: "counted", chargedMicros: 250_000 }
  *
  * An ad belongs to one shard, and with it its budget, its impressions and its users' caps: choosing and reserving is one script.
  */

@@ -371,7 +371,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       const shown = await ads.target({ viewed: true });
       await world.pass(400);
       world.step(stepMs);
-      expect(await ads.click(shown!.id)).toMatchObject({ outcome: "counted" });
+      expect(await ads.click(shown!.id)).toMatchObject({ status: "counted" });
     }),
   },
   autocomplete: {
@@ -737,8 +737,8 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       const { id } = await news.post("ann", { title: "A link" });
       await news.vote(id, "ben", "up");
       step(stepMs);
-      expect(await news.vote(id, "ben", "up")).toMatchObject({ outcome: "same" });
-      expect(await news.vote(id, "cid", "up")).toMatchObject({ outcome: "changed", up: 3 });
+      expect(await news.vote(id, "ben", "up")).toMatchObject({ status: "same" });
+      expect(await news.vote(id, "cid", "up")).toMatchObject({ status: "changed", up: 3 });
     }),
     "an article is as new as any other, also on a full board": promised(async ({ store, step }, stepMs) => {
       const news = new Board(store, "news", { maxArticles: 3 });

@@ -83,11 +83,11 @@ describe.skipIf(!installed("redis-server"))("an index under faults", () => {
         return answer;
       };
       expect(await lost("d:one", () => index.set("one", { title: "only one" }))).toEqual({
-        outcome: "same",
+        status: "same",
         version: 1,
       });
       expect(await lost("d:two", () => index.set("two", { title: "two" }, { ifVersion: 0 }))).toEqual({
-        outcome: "added",
+        status: "added",
         version: 1,
       });
       expect(

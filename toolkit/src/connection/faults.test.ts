@@ -120,6 +120,23 @@ describe.skipIf(!installed("redis-server"))("a connection that fails", () => {
       await lost;
     });
 
+    test("a pipeline whose scripts the server has forgotten is not sent again when the answer to them is lost", async () => {
+      const store = await through();
+      await store.run(increment, { n: "n" });
+      await direct.sendToAll(["SCRIPT", "FLUSH"]);
+      // The commands have run and the script has not; then its source is sent, and runs.
+      const lost = proxy.loseAnswerOf("redis.call");
+      const sent = store.pipeline([["INCR", "other"], increment.with({ n: "n" }), ["INCR", "other"]]);
+      await expect(sent).rejects.toMatchObject({ maybeExecuted: true });
+      await lost;
+      expect(
+        await direct.pipeline([
+          ["GET", "n"],
+          ["GET", "other"],
+        ]),
+      ).toEqual(["2", "2"]);
+    });
+
     test("a MULTI is not sent again", async () => {
       const store = await through();
       const lost = proxy.loseAnswerOf("EXEC");

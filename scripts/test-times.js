@@ -1,12 +1,14 @@
 /**
  * Runs the suite, or the files that are named, at four fixed times, to find tests that depend on the hour, the day, the month or
- * the zone: `npm run test:times`, `npm run test:times -- toolkit/src/components/ads`. It takes four times as long as the suite.
+ * the zone: `npm run test:times`, `npm run test:times -- toolkit/src/components/ads`. It takes four times as long as the suite;
+ * `--at 2027-10` runs it at those times alone that begin like this.
  *
  * All processes of a run (Node, redis-server) read the same clock, which goes on from the given time: the system's, moved by
  * Debian's libfaketime. It is moved by an offset, not set: each process would begin anew at a fixed time. Monotonic clocks are
  * untouched. Pages in Chromium have dates that are moved likewise (console/tests/browser.ts).
  */
 import { spawnSync } from "node:child_process";
+import { parseArgs } from "node:util";
 
 const TIMES = [
   { at: "2027-12-31T23:59:30Z", zone: "UTC", why: "the year ends" },
@@ -31,10 +33,13 @@ function preload() {
 }
 
 const LD_PRELOAD = preload();
-const results = TIMES.map(({ at, zone, why }) => {
+const { values, positionals } = parseArgs({ options: { at: { type: "string" } }, allowPositionals: true });
+const wanted = TIMES.filter(({ at }) => at.startsWith(values.at ?? ""));
+if (wanted.length === 0) throw new Error(`no time begins with ${values.at}: ${TIMES.map(({ at }) => at).join(", ")}`);
+const results = wanted.map(({ at, zone, why }) => {
   console.log(`\n${at} in ${zone}: ${why}`);
   const offset = Math.round((Date.parse(at) - Date.now()) / 1_000);
-  const { status } = spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...process.argv.slice(2)], {
+  const { status } = spawnSync(process.execPath, ["node_modules/vitest/vitest.mjs", "run", ...positionals], {
     stdio: "inherit",
     env: {
       ...process.env,

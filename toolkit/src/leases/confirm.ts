@@ -28,12 +28,17 @@ export async function confirmed(
   renewal: ScriptCall<number>,
   key: string,
 ): Promise<{ readonly replicas: number; readonly sentMs: number }> {
-  const done = await onOwnConnection(store, key, async (connection) => {
-    const sentMs = store.clock.monotonicMs();
-    if ((await connection.run(renewal, { timeoutMs: 0 })) <= 0)
-      throw new LeaseLostError("the lease ran out before replicas had it");
-    const count = Number(await connection.call(["WAIT", replicas, timeoutMs], { timeoutMs }));
-    return { replicas: count, sentMs };
+  const done = await onOwnConnection(store, key, {
+    write: async (connection) => {
+      const sentMs = store.clock.monotonicMs();
+      if ((await connection.run(renewal, { timeoutMs: 0 })) <= 0)
+        throw new LeaseLostError("the lease ran out before replicas had it");
+      return sentMs;
+    },
+    wait: async (connection, sentMs) => {
+      const count = Number(await connection.call(["WAIT", replicas, timeoutMs], { timeoutMs }));
+      return { replicas: count, sentMs };
+    },
   });
   if (done.replicas < replicas && otherwise === "fail") {
     throw new CinnabarError(

@@ -108,19 +108,21 @@ async function write<T>(
   const { onDisk = false } = options;
   const replicas = options.replicas ?? 1;
   const timeoutMs = options.timeoutMs ?? (onDisk ? 5_000 : 1_000);
-  return onOwnConnection(store, key, async (connection) => {
-    const answer = await runOn<T>(connection, item);
-    const deadlineMs = store.clock.monotonicMs() + timeoutMs;
-    const count = Number(await connection.call(["WAIT", replicas, timeoutMs], { timeoutMs }));
-    if (!onDisk) return { answer, replicas: count, onDisk: null, enough: count >= replicas };
-    const left = Math.floor(deadlineMs - store.clock.monotonicMs());
-    if (count < replicas || left < 1) return { answer, replicas: count, onDisk: 0, enough: false };
-    const disks =
-      (options.proof === "inspected"
-        ? null
-        : await acknowledgedDisks(store, connection, { replicas, timeoutMs: left, proof: options.proof })) ??
-      (await inspectedDisks(store, connection, { count: replicas, deadlineMs, replicaUrl: options.replicaUrl }));
-    return { answer, replicas: count, onDisk: disks, enough: disks >= replicas };
+  return onOwnConnection(store, key, {
+    write: (connection) => runOn<T>(connection, item),
+    wait: async (connection, answer) => {
+      const deadlineMs = store.clock.monotonicMs() + timeoutMs;
+      const count = Number(await connection.call(["WAIT", replicas, timeoutMs], { timeoutMs }));
+      if (!onDisk) return { answer, replicas: count, onDisk: null, enough: count >= replicas };
+      const left = Math.floor(deadlineMs - store.clock.monotonicMs());
+      if (count < replicas || left < 1) return { answer, replicas: count, onDisk: 0, enough: false };
+      const disks =
+        (options.proof === "inspected"
+          ? null
+          : await acknowledgedDisks(store, connection, { replicas, timeoutMs: left, proof: options.proof })) ??
+        (await inspectedDisks(store, connection, { count: replicas, deadlineMs, replicaUrl: options.replicaUrl }));
+      return { answer, replicas: count, onDisk: disks, enough: disks >= replicas };
+    },
   });
 }
 

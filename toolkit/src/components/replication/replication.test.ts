@@ -229,3 +229,26 @@ test("the mark is in the slot of the key it stands for", () => {
   expect(markKey("replication", "plain")).toBe("replication:mark:{plain}");
   expect(() => markKey("replication", "a}b")).toThrow(InputError);
 });
+
+test.skipIf(!installed("redis-server"))(
+  "a write waits while the server is no primary, over kept connections too",
+  async () => {
+    const server = await startRedis();
+    const store = await open(server.url);
+    try {
+      const options = { timeoutMs: 20 };
+      await writeToReplicas(store, ["INCR", "n"], options); // Its connection is kept.
+      cli(server.port, "REPLICAOF", "127.0.0.1", "1");
+      const written = writeToReplicas(store, ["INCR", "n"], options);
+      const refused = () =>
+        /cmdstat_incr:calls=\d+.*rejected_calls=[1-9]/.test(cli(server.port, "INFO", "commandstats"));
+      await expect.poll(refused).toBe(true);
+      cli(server.port, "REPLICAOF", "NO", "ONE");
+      expect(await written).toMatchObject({ answer: 2, enough: false });
+      expect(await store.call("GET", "n")).toBe("2");
+    } finally {
+      await store.close();
+      await server.stop();
+    }
+  },
+);

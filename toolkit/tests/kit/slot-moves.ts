@@ -36,6 +36,8 @@ export interface MovingSlot {
 }
 
 const CARRY = 2;
+/** So many steps are slow; what is left of a large slot goes as fast as it can, as when an operator moves it. */
+const SLOW_STEPS = 100;
 const RESTS = 10;
 
 export class SlotMoves {
@@ -110,13 +112,20 @@ export class SlotMoves {
         await this.#pause();
         continue;
       }
+      const began = systemClock.monotonicMs();
       const moving = await this.begin(slot);
+      let steps = 0;
       do await this.#pause();
-      while ((await moving.carry(CARRY)) > 0);
+      while ((await moving.carry(CARRY)) > 0 && ++steps < SLOW_STEPS);
       await moving.finish();
       this.count++;
-      // A suite may have all its keys in one slot: what takes several round trips needs it at rest for some.
-      for (let rests = 0; rests < RESTS; rests++) await this.#pause();
+      // A suite may have all its keys in one slot: what takes several round trips needs it at rest for some. A large slot is on its
+      // way for longer, and rests for as long.
+      const restedAt = 2 * systemClock.monotonicMs() - began;
+      for (let rests = 0; rests < RESTS || systemClock.monotonicMs() < restedAt; rests++) {
+        if (this.#stopped) return;
+        await this.#pause();
+      }
     }
   }
 

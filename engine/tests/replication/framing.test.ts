@@ -34,7 +34,7 @@ const SCENES: Record<string, string> = {
     "2> BLPOP l 0|3> BLPOP l 0|1: RPUSH l a b c|1: DEL l|2> BLMOVE l m LEFT RIGHT 0|3> BLPOP m 0|1: MULTI|1: RPUSH l x|1: SET a 1|1: EXEC|" +
     "2> BZPOPMIN z 0|1: ZADD z 1 a|2> BLMPOP 0 1 q LEFT COUNT 5|1: RPUSH q 1 2 3|2> BZMPOP 0 1 z MAX COUNT 2|1: ZADD z 1 a 2 b 3 c",
   "what a client waited for has expired when the transaction is over":
-    "2> BLPOP l 0|1: MULTI|1: RPUSH l a|1: PEXPIRE l 1|1: DEBUG SLEEP 0.02|1: EXEC|1: EXISTS l|1: RPUSH l again",
+    "2> BLPOP l 0|1: MULTI|1: RPUSH l a|1: PEXPIRE l 10|1: DEBUG SLEEP 0.03|1: EXEC|1: EXISTS l|1: RPUSH l again",
   "keys that expired under a command":
     "1: PSETEX a 1 x|1: PSETEX b 1 x|1: DEBUG SLEEP 0.01|1: EXISTS a b|1: PSETEX a 1 x|1: DEBUG SLEEP 0.01|1: SET a 1|" +
     "1: PSETEX b 1 x|1: DEBUG SLEEP 0.01|1: GET b|1: MULTI|1: PSETEX b 1 x|1: DEBUG SLEEP 0.01|1: GET b|1: EXEC|1: GET b",

@@ -43,12 +43,13 @@ export class RandomScenes {
   #expiry(): string[] {
     const made = this.#rng.pick([
       [`1: PSETEX ${this.#key()} 1 x`],
-      [`1: DEL s`, "1: RPUSH s 1 2", "1: PEXPIRE s 1"],
+      // Not 1: a Redis that takes a millisecond for the command deletes the key instead.
+      [`1: DEL s`, "1: RPUSH s 1 2", "1: PEXPIRE s 10"],
       [`1: PSETEX a 1 x`, "1: PSETEX b 1 x"],
     ]);
     return [
       ...made,
-      "1: DEBUG SLEEP 0.004",
+      "1: DEBUG SLEEP 0.02",
       ...(this.#rng.chance(0.5) ? [`1: ${this.#command()}`] : this.#transaction()),
     ];
   }

@@ -242,7 +242,7 @@ describe("the door", () => {
   const changes =
     /\b(keyspace|expires)\.(addNew|deleteAt|set|delete|clear)\(|\b(keyspace|expires)(\] = | = )|values!\[.*\] = |\bchange\(/;
   const reaches = (name: string, seen = new Set<string>()): boolean => {
-    // A look at a key whose time has come removes it; that is no change that anybody asked for.
+    // Reading an expired key removes it; no caller asked for that change.
     if (seen.has(name) || name === "#find") return false;
     seen.add(name);
     const body = methods.get(name) ?? "";

@@ -74,7 +74,7 @@ export interface PutOptions {
   /** When or how often it was used (access-stamps.ts); now, if it is not said. */
   readonly stamp?: number | undefined;
   /** What is at the key goes first, so that the key counts as a new one. */
-  readonly anew?: boolean;
+  readonly asNew?: boolean;
 }
 
 const RECENT = 64;
@@ -406,8 +406,8 @@ export class Db {
 
   /** Replaces a key's value as a whole; its time to live goes unless `keepTtl` or a new one is given. */
   put(key: string, value: Value, options: PutOptions = {}): void {
-    const { deadline, stamp, anew = false, keepTtl = false } = options;
-    if (anew) this.#giveWay(key);
+    const { deadline, stamp, asNew = false, keepTtl = false } = options;
+    if (asNew) this.#giveWay(key);
     this.#replace(key, value, keepTtl);
     if (deadline !== undefined) this.#setDeadline(key, deadline);
     if (stamp !== undefined && this.#find(key) !== undefined) this.#table.stamps![this.#place] = stamp;

@@ -82,7 +82,7 @@ function restore(client: Client, args: Args): Reply {
   }
   // The access time or frequency that it had where it came from, if the policy knows such a thing.
   const stamp = engine.stamps.of(options.idleSeconds, options.frequency);
-  db.put(name, value, { event: "restore", eventClass: GENERIC_EVENT, deadline, stamp, anew: options.replace });
+  db.put(name, value, { event: "restore", eventClass: GENERIC_EVENT, deadline, stamp, asNew: options.replace });
   if (deadline !== undefined && !options.absolute) client.propagate.asRestoreUntil(args.argv, deadline);
   return OK;
 }

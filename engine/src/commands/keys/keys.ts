@@ -89,7 +89,7 @@ function copy(client: Client, args: Args): Reply {
   if (value === undefined) return 0;
   const deadline = db.deadline(name);
   if (!replace && into.exists(target)) return 0;
-  into.put(target, cloneValue(value), { event: "copy_to", eventClass: GENERIC_EVENT, deadline, anew: true });
+  into.put(target, cloneValue(value), { event: "copy_to", eventClass: GENERIC_EVENT, deadline, asNew: true });
   return 1;
 }
 

@@ -14,12 +14,14 @@
  * them the process would end: unfinished commands and transactions may take a quarter of V8's heap, and all input together half
  * of the machine's memory.
  */
+
 import { totalmem } from "node:os";
 import { getHeapStatistics } from "node:v8";
 import type { Config } from "../config/config.ts";
 import type { Stats } from "../observe/stats.ts";
-import type { Client, ClientBuffers } from "./client.ts";
+import type { Client } from "./client.ts";
 import type { Log } from "./log.ts";
+import type { ClientBuffers } from "./transport.ts";
 
 /** What a client takes beside its buffers, about. */
 const CLIENT_BYTES = 1024;

@@ -23,7 +23,7 @@ import { ADMIN, type Command, CommandTable, FAST, SKIP_MONITOR, SKIP_SLOWLOG } f
 import type { Limits } from "../types/collection.ts";
 import { AccessStamps } from "./access-stamps.ts";
 import { Blocking } from "./blocking.ts";
-import { Client, type Transport } from "./client.ts";
+import { Client } from "./client.ts";
 import { ClientMemory } from "./client-memory.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { Db } from "./db.ts";
@@ -44,6 +44,7 @@ import { FileReplayer } from "./replayer.ts";
 import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
 import { PEAK_RESET_MS, type ReplyRoomSettings } from "./reply-room.ts";
 import { Tracking } from "./tracking.ts";
+import type { Transport } from "./transport.ts";
 
 export interface EngineOptions {
   /** Directives of redis.conf by name. */

@@ -1,24 +1,17 @@
 /** Which keys go when memory is short, with a clock that is moved and chance that repeats. */
+
 import { afterEach, describe, expect, test } from "vitest";
-import type { Client, Transport } from "./client.ts";
+import type { Client } from "./client.ts";
 import { NO_BUFFERS } from "./client-memory.ts";
 import { ManualClock } from "./clock.ts";
 import { Engine } from "./engine.ts";
 import { OOM } from "./errors.ts";
 import { BASE_BYTES } from "./eviction.ts";
 import type { Reply } from "./reply.ts";
+import { silentTransport } from "./transport.ts";
 import { seedHashes } from "./word-hash.ts";
 
-const NOWHERE: Transport = {
-  send() {},
-  push() {},
-  close() {},
-  outputBytes: 0,
-  inputBytes: 0,
-  address: "test:0",
-  localAddress: "test:0",
-  fd: -1,
-};
+const NOWHERE = silentTransport("test:0");
 
 const engines: Engine[] = [];
 

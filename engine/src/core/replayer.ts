@@ -2,24 +2,17 @@
  * Runs the commands of an append-only file again: each by its handler, for a client that nobody hears. Neither limits nor
  * passwords are asked, nothing is counted or handed on.
  */
+
 import { quoteWord } from "../lib/quote.ts";
 import type { Replayer, ReplayFailure } from "../persist/host.ts";
 import { Args } from "../table/args.ts";
 import type { Command, CommandTable } from "../table/command-table.ts";
-import type { Client, Transport } from "./client.ts";
+import type { Client } from "./client.ts";
 import type { Db } from "./db.ts";
 import { OOM, ReplyError } from "./errors.ts";
+import { silentTransport, type Transport } from "./transport.ts";
 
-const NOWHERE: Transport = {
-  send() {},
-  push() {},
-  close() {},
-  outputBytes: 0,
-  inputBytes: 0,
-  address: "file",
-  localAddress: "file",
-  fd: -1,
-};
+const NOWHERE = silentTransport("file");
 
 /** What running a file's commands needs of the store around it. */
 interface ReplayHost {

@@ -4,7 +4,8 @@
  * Commands run to the end inside `call`, so a promise is already settled when it is returned; only blocking commands, and
  * what is called behind them, settle later. Calls of one client are answered in order.
  */
-import type { Client, Transport } from "../core/client.ts";
+
+import type { Client } from "../core/client.ts";
 import type { Engine } from "../core/engine.ts";
 import { ReplyError } from "../core/errors.ts";
 import {
@@ -25,6 +26,7 @@ import {
   WithAttributes,
   WithMessages,
 } from "../core/reply.ts";
+import type { Transport } from "../core/transport.ts";
 import { type Input, toBuffer, toText, toWord } from "./words.ts";
 
 /** An error that the store answered. `code` is its first word: `WRONGTYPE`, `ERR`, `NOSCRIPT` … */

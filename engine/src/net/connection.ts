@@ -9,14 +9,16 @@
  * PAUSE_READING nothing more is run for it or read from it until it has taken them all, so that it cannot make the pile
  * grow by asking on. A client whose command has to wait (it is blocked, or paused) is read from up to READ_AHEAD.
  */
+
 import { writeSync } from "node:fs";
 import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import type { Client, ClientBuffers, Transport } from "../core/client.ts";
+import type { Client } from "../core/client.ts";
 import type { Engine } from "../core/engine.ts";
 import { ReplyError } from "../core/errors.ts";
 import { BLOCKED, POSTPONED, type Reply } from "../core/reply.ts";
 import { ReplyRoom } from "../core/reply-room.ts";
+import type { ClientBuffers, Transport } from "../core/transport.ts";
 import { encode } from "../resp/encode.ts";
 import { Output } from "../resp/output.ts";
 import { RequestParser } from "../resp/parser.ts";

@@ -1,10 +1,12 @@
 /** What replication needs of the store around it. Each part takes what it uses of this. */
-import type { Client, Transport } from "../core/client.ts";
+
+import type { Client } from "../core/client.ts";
 import type { Db } from "../core/db.ts";
 import type { ReplyError } from "../core/errors.ts";
 import type { Pause } from "../core/pause.ts";
 import type { Subscriber } from "../core/pubsub.ts";
 import type { Reply } from "../core/reply.ts";
+import type { Transport } from "../core/transport.ts";
 import type { PersistHost } from "../persist/host.ts";
 import type { Persistence } from "../persist/persistence.ts";
 

@@ -12,11 +12,13 @@
  * What was received but not run when a link breaks is forgotten: the stream is taken up behind the last command, or
  * transaction, that was run to its end.
  */
+
 import { connect, type Socket } from "node:net";
-import type { Client, Transport } from "../core/client.ts";
+import type { Client } from "../core/client.ts";
 import { OOM, ReplyError } from "../core/errors.ts";
 import { HeapFullError } from "../core/heap-guard.ts";
 import { POSTPONED } from "../core/reply.ts";
+import type { Transport } from "../core/transport.ts";
 import { RequestParser } from "../resp/parser.ts";
 import { Handshake, type SyncAnswer } from "./handshake.ts";
 import type { ReplicationHost } from "./host.ts";

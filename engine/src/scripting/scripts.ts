@@ -12,7 +12,8 @@
  * signals is told (`onHeld`), since no handler runs meanwhile. script-time-limit ends scripts that have written nothing.
  * What this cannot do: accept new connections, and stop a single library call that itself runs long (those are bounded).
  */
-import type { Client, Transport } from "../core/client.ts";
+
+import type { Client } from "../core/client.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Db } from "../core/db.ts";
 import type { Effects } from "../core/effects.ts";
@@ -39,6 +40,7 @@ import {
 import type { Log } from "../core/log.ts";
 import { FOR_ALL } from "../core/propagation.ts";
 import { NO_REPLY, type Reply } from "../core/reply.ts";
+import { silentTransport, type Transport } from "../core/transport.ts";
 import {
   type Command,
   type CommandTable,
@@ -134,17 +136,7 @@ const MOST_SOURCES = 200;
 
 const LOG_LEVELS = ["debug", "verbose", "notice", "warning"] as const;
 
-/** The script client is spoken to by nobody. */
-const NOWHERE: Transport = {
-  send() {},
-  push() {},
-  close() {},
-  outputBytes: 0,
-  inputBytes: 0,
-  address: "lua",
-  localAddress: "lua",
-  fd: -1,
-};
+const NOWHERE = silentTransport("lua");
 
 /** What running scripts needs of the store around it. */
 interface ScriptsHost {

@@ -1,7 +1,9 @@
 /** A client for tests of the engine's inside: it keeps what it is sent, in order, as the values that handlers returned. */
-import type { Client, Transport } from "../../src/core/client.ts";
+
+import type { Client } from "../../src/core/client.ts";
 import type { Engine } from "../../src/core/engine.ts";
 import { BLOCKED, NO_REPLY, POSTPONED, Replies, type Reply, WithMessages } from "../../src/core/reply.ts";
+import type { Transport } from "../../src/core/transport.ts";
 
 export class TestClient implements Transport {
   readonly address: string;

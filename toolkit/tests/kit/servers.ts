@@ -338,3 +338,16 @@ async function sentinelKnowsAll(port: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
+
+/**
+ * Makes a call while a server is no primary, and the server a primary again as soon as it has refused the command once: what a call
+ * meets during a failover. The command is named in lower case.
+ */
+export async function whileReadOnly<T>({ port }: ServerProcess, command: string, call: () => Promise<T>): Promise<T> {
+  cli(port, "REPLICAOF", "127.0.0.1", "1");
+  const called = call();
+  const refused = new RegExp(`cmdstat_${command}:calls=\\d+.*rejected_calls=[1-9]`);
+  while (!refused.test(cli(port, "INFO", "commandstats"))) await new Promise((resolve) => setTimeout(resolve, 10));
+  cli(port, "REPLICAOF", "NO", "ONE");
+  return called;
+}

@@ -67,7 +67,7 @@ function sampleAds(count: number) {
 type Sample = ReturnType<typeof sampleAds>;
 
 async function adCases(store: Store, { ads: sample, pages }: Sample): Promise<Record<string, Op>> {
-  const ads = new Ads(store, "bench", { minClickMs: 0 });
+  const ads = new Ads(store, "bench", { minClickDelayMs: 0 });
   await batches(sample.length, (nth) => {
     const { id, ...spec } = sample[nth]!;
     const budget = nth % 2 === 0 ? { dailyMicros: 1_000_000_000 } : {};

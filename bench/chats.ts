@@ -36,11 +36,11 @@ function ours(what: string, store: Store): Subject {
   const chats = new Chats<{ number: number; text: string }>(store, { maxMessages: 1_000_000, maxBytes: 2 ** 30 });
   return {
     what,
-    create: (chat, members) => chats.joinAll(chat, members),
+    create: (chat, members) => chats.joinMany(chat, members),
     send: (chat, number) => chats.send(chat, "member 0", { number, text: TEXT }),
     read: async (chat, member, count, onFirst) => {
       let got = 0;
-      for await (const _ of chats.stream(chat, member)) {
+      for await (const _ of chats.messages(chat, member)) {
         if (++got === 1) onFirst();
         if (got === count) break;
       }

@@ -39,7 +39,7 @@ async function timed(call: () => Promise<unknown>): Promise<number> {
 async function measure(what: string, fault: FailOpenRow["fault"], calls: number): Promise<FailOpenRow> {
   const server = await startServer("redis");
   // The server is not asked again while it is measured: a sign of life is no part of an answer.
-  const store = await open(`redis://127.0.0.1:${server.port}`, { breaker: { probeMs: 3_600_000 } });
+  const store = await open(`redis://127.0.0.1:${server.port}`, { breaker: { probeEveryMs: 3_600_000 } });
   const call = COMPONENTS[what]!(store);
   for (let nth = 0; nth < 100; nth++) await call(nth);
   if (fault === "gone") await server.stop();

@@ -61,11 +61,11 @@ function ours(store: Store): Subject {
     },
     addBulk: async (count, chunk) => {
       for (let at = 0; at < count; at += chunk)
-        await queue.addBulk(chunkOf(at, chunk).map((n) => ({ data: payload(n) })));
+        await queue.addMany(chunkOf(at, chunk).map((n) => ({ data: payload(n) })));
     },
     work: async (count, concurrency) => {
       await queue.pause();
-      for (let at = 0; at < count; at += 500) await queue.addBulk(chunkOf(at, 500).map((n) => ({ data: payload(n) })));
+      for (let at = 0; at < count; at += 500) await queue.addMany(chunkOf(at, 500).map((n) => ({ data: payload(n) })));
       let worker!: Worker<Payload, number>;
       const ms = await timed(count, async (ran) => {
         worker = new Worker<Payload, number>(
@@ -82,7 +82,7 @@ function ours(store: Store): Subject {
       await worker.stop();
       return ms;
     },
-    clear: () => queue.obliterate(),
+    clear: () => queue.clear(),
     close: () => store.close(),
   };
 }

@@ -230,7 +230,7 @@ const SPEEDS: Speed[] = [
     plain: (store) => store.call("ZREVRANGE", "z", 0, 99, "WITHSCORES"),
     sharded: (store) => {
       const set = new ShardedSortedSet(store, "z", { expected: ELEMENTS });
-      return () => set.top(100);
+      return () => set.top({ limit: 100 });
     },
   },
   {

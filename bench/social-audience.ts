@@ -32,6 +32,6 @@ export async function settled(social: Social, everyMs = 1): Promise<number> {
 
 export async function join(social: Social, id: string): Promise<string> {
   const joined = await social.users.join(id, { id });
-  if (joined.outcome !== "joined") throw new Error(`${id}: ${joined.outcome}`);
+  if (joined.status !== "joined") throw new Error(`${id}: ${joined.status}`);
   return id;
 }

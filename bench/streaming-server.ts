@@ -58,7 +58,7 @@ process.on("message", async (question: ServerQuestion) => {
     (globalThis as { gc?: () => void }).gc?.();
     say({ rssBytes: process.memoryUsage().rss, connections: endpoint.connections });
   } else {
-    await endpoint.close({ graceMs: 2_000 });
+    await endpoint.close({ timeoutMs: 2_000 });
     server.closeAllConnections();
     server.close();
     await store.close();

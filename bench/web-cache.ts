@@ -45,8 +45,8 @@ const product = (id: number): Product => ({
   prices: [1_999, 2_499, 2_999],
 });
 
-function ours(store: Store, memoryMs: number): Subject {
-  const cache = new Cache<Product>(store, "bench", { freshMs: FRESH_MS, memoryMs });
+function ours(store: Store, memoryTtlMs: number): Subject {
+  const cache = new Cache<Product>(store, "bench", { freshMs: FRESH_MS, memoryTtlMs: memoryTtlMs });
   return { get: (key, load) => cache.get(key, load), close: () => store.close() };
 }
 
@@ -88,10 +88,10 @@ const BENTO = "BentoCache 1";
 const CACHEABLE = "Cacheable 2";
 
 async function subjects(port: number, hasMemory: boolean): Promise<Record<string, Subject>> {
-  const memoryMs = hasMemory ? FRESH_MS : 0;
+  const memoryTtlMs = hasMemory ? FRESH_MS : 0;
   return {
-    ours: ours(await open(`redis://127.0.0.1:${port}`), memoryMs),
-    embedded: ours(await open(), memoryMs),
+    ours: ours(await open(`redis://127.0.0.1:${port}`), memoryTtlMs),
+    embedded: ours(await open(), memoryTtlMs),
     [BENTO]: bento(port, hasMemory),
     [CACHEABLE]: await cacheable(port, hasMemory),
   };

@@ -277,7 +277,7 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("on 
       queues: [{ name: "mails", shards: 1, counts: { dead: 1, delayed: 1 } }],
     });
     const jobs = await api.get("/api/queues/mails/jobs?state=dead");
-    expect(jobs.body.jobs[0]).toMatchObject({ id: dead.id, data: { to: "<script>" }, error: { message: "no route" } });
+    expect(jobs.body.items[0]).toMatchObject({ id: dead.id, data: { to: "<script>" }, error: { message: "no route" } });
     const one = await api.get(`/api/queues/mails/jobs/${encodeURIComponent(dead.id)}`);
     expect(one.body).toMatchObject({ job: { state: "dead", attemptsMade: 1 }, log: ["trying"] });
     const act = (id: string, action: string) =>
@@ -390,7 +390,7 @@ test.runIf(installed("redis-server"))(
     });
     const store = await open(server.url, {
       retryMs: 100,
-      breaker: { failures: 1, openAfterMs: 0, probeMs: 60_000 },
+      breaker: { failures: 1, openAfterMs: 0, probeEveryMs: 60_000 },
       hooks: {
         circuit: ({ state }) => {
           states.push(state);

@@ -21,8 +21,8 @@ describeExample("chat", (served) => {
 
   test("people open rooms, talk, and leave; a message that is sent twice is there once", async () => {
     const [ann, ben] = [await as(served(), "Ann"), await as(served(), "Ben")];
-    expect((await enter(ann, " Lounge ")).body).toEqual({ room: "Lounge", outcome: "joined" });
-    expect((await enter(ann, "Lounge")).body.outcome).toBe("already a member");
+    expect((await enter(ann, " Lounge ")).body).toEqual({ room: "Lounge", status: "joined" });
+    expect((await enter(ann, "Lounge")).body.status).toBe("exists");
     await eventually(async () => (await view(ben)).others).toEqual([{ room: "Lounge", members: 1, messages: 0 }]);
     await enter(ben, "Lounge");
     const sent = await say(ann, "hello");
@@ -47,9 +47,9 @@ describeExample("chat", (served) => {
       ["Ben", 0],
       ["Cid", 1],
     ]);
-    expect((await ann.send("DELETE", LOUNGE)).body).toEqual({ outcome: "left" });
-    expect((await ben.send("DELETE", LOUNGE)).body).toEqual({ outcome: "left" });
-    expect((await (await as(served(), "Cid")).send("DELETE", LOUNGE)).body).toEqual({ outcome: "deleted" });
+    expect((await ann.send("DELETE", LOUNGE)).body).toEqual({ status: "left" });
+    expect((await ben.send("DELETE", LOUNGE)).body).toEqual({ status: "left" });
+    expect((await (await as(served(), "Cid")).send("DELETE", LOUNGE)).body).toEqual({ status: "deleted" });
     expect(await view(ben)).toEqual({ mine: [], others: [] });
   });
 

@@ -32,7 +32,7 @@ describeExample("social", (served) => {
     expect((await cat.send("POST", "/social/me", { login: "ANN", name: "" })).body.code).toBe("TAKEN");
     expect((await cat.send("POST", "/social/me", { login: "a b", name: "" })).status).toBe(400);
     expect((await cat.get("/social/home")).body.code).toBe("NO_ACCOUNT");
-    expect((await ben.send("POST", "/social/people/ann/follow", { on: true })).body.outcome).toBe("followed");
+    expect((await ben.send("POST", "/social/people/ann/follow", { on: true })).body.status).toBe("followed");
     expect((await ben.send("POST", "/social/people/nobody/follow", { on: true })).body.code).toBe("NO_USER");
 
     const posted = await post(ann, "  hello  ");
@@ -61,7 +61,7 @@ describeExample("social", (served) => {
     const ben = await signUp(served(), "Ben");
     expect((await ann.send("POST", "/social/lists", { id: "+list1234", name: "Friends" })).body.name).toBe("Friends");
     await post(ben, "from ben");
-    expect((await ann.send("POST", "/social/lists/+list1234/members", { login: "BEN" })).body.outcome).toBe("added");
+    expect((await ann.send("POST", "/social/lists/+list1234/members", { login: "BEN" })).body.status).toBe("added");
     const { body } = await ann.get("/social/lists/+list1234/statuses");
     expect(body.items).toMatchObject([{ text: "from ben", author: { login: "Ben" } }]);
     expect((await ben.get("/social/lists/+list1234")).body.code).toBe("NO_LIST");
@@ -83,7 +83,7 @@ describeExample("social", (served) => {
     expect((await ann.get("/social/people/ada")).body.counts).toEqual({ followers: 11, following: 3, statuses: 4 });
     for (const login of ["ada", "grace", "ЮЛИЯ"]) {
       const followed = await ann.send("POST", `/social/people/${encodeURIComponent(login)}/follow`, { on: true });
-      expect(followed.body.outcome).toBe("followed");
+      expect(followed.body.status).toBe("followed");
     }
     expect(await home(ann)).toHaveLength(12);
     await post(ann, "heard");

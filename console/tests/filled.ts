@@ -53,7 +53,7 @@ async function fillPlain(store: Store): Promise<void> {
 /** A queue with a job in every state but `active`. */
 async function fillQueue(store: Store): Promise<Filled["jobs"]> {
   const queue = new Queue<unknown, unknown>(store, "mails", { defaults: { attempts: 1 } });
-  await queue.configure({ keepDone: 100, rate: { max: 1_000, windowMs: 1_000 } });
+  await queue.configure({ keepDone: 100, rate: { limit: 1_000, windowMs: 1_000 } });
   await queue.schedule("digest", { cron: "0 7 * * 1-5", timeZone: "Europe/Rome", limit: 3 }, { to: "all" });
   await queue.schedule("pulse", { everyMs: 3_600_000, endAt: Date.now() + 86_400_000_000 }, null);
   const worker = new Worker(queue, async ({ data }, { log, progress }) => {
@@ -108,8 +108,8 @@ async function fillComponents(store: Store): Promise<() => Promise<void>> {
 
 async function fillLarge(store: Store): Promise<void> {
   const chats = new Chats<string>(store);
-  await chats.joinAll("team", ["ann", "ben"]);
-  await chats.joinAll("other", ["ann"]);
+  await chats.joinMany("team", ["ann", "ben"]);
+  await chats.joinMany("other", ["ann"]);
   await chats.send("team", "ann", "hello");
   await new Mailboxes<string>(store).send("zoe", "ann", "hello");
   await new ShardedSet(store, "people", { tags: 2 }).addMany(Array.from({ length: 200 }, (_, at) => `person ${at}`));

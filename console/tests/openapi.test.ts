@@ -307,9 +307,9 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
     await ask("GET /api/queues");
     const { schedules } = await ask("GET /api/queues/:name", { name: "mails" });
     expect(schedules).toHaveLength(2);
-    const counts = { waiting: 1, delayed: 1, done: 1, dead: 1, active: 0, waitingForChildren: 1 };
+    const counts = { waiting: 1, delayed: 1, done: 1, dead: 1, active: 0, "waiting-for-children": 1 };
     for (const [state, count] of Object.entries(counts)) {
-      expect((await ask("GET /api/queues/:name/jobs", { name: "mails", state })).jobs, state).toHaveLength(count);
+      expect((await ask("GET /api/queues/:name/jobs", { name: "mails", state })).items, state).toHaveLength(count);
     }
     for (const id of Object.values(filled.jobs)) await ask("GET /api/queues/:name/jobs/:id", { name: "mails", id });
     const act = (id: string, action: string) =>

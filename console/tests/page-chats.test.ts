@@ -34,7 +34,7 @@ describePages("the page of chats", (_name, label, opened) => {
   });
 
   test("chats show what is kept and who is behind; whoever holds it up is taken out", async () => {
-    await chats.joinAll("team/1", ["ann", "ben", EVIL]);
+    await chats.joinMany("team/1", ["ann", "ben", EVIL]);
     await chats.join(EVIL, "ann");
     for (let nth = 0; nth < 8; nth++) await chats.send("team/1", "ann", `text ${nth}`);
     const { lastId } = (await chats.inspect("team/1"))!;

@@ -73,7 +73,7 @@ describe.runIf(hasBrowser)("the page", () => {
 
   test.runIf(installed("redis-server"))("shows how the circuit of a lost server opens and closes", async () => {
     const redis = await startRedis();
-    const store = await open(redis.url, { retryMs: 200, breaker: { openAfterMs: 0, probeMs: 100 } });
+    const store = await open(redis.url, { retryMs: 200, breaker: { openAfterMs: 0, probeEveryMs: 100 } });
     const served = await serve(store, { page: built });
     const page = await newPage();
     const row = page.locator("table[aria-label='Circuit breakers'] tbody tr");

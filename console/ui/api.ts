@@ -19,6 +19,15 @@ export function whenSignInIsNeeded(callback: () => void): void {
   onSignIn = callback;
 }
 
+/** What becomes of a type as JSON: dates are text. */
+export type Wire<T> = T extends Date
+  ? string
+  : T extends readonly (infer E)[]
+    ? readonly Wire<E>[]
+    : T extends object
+      ? { readonly [K in keyof T]: Wire<T[K]> }
+      : T;
+
 /** What an example's request has sent to the store. */
 export interface TracedRequest extends Trace {
   readonly method: string;

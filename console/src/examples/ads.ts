@@ -22,8 +22,8 @@ const MOST_ADS = 40;
 const networks = perStore((store) => {
   const options = { prefix: PREFIX, priorViews: 100, maxAds: MOST_ADS };
   return {
-    people: new Ads<Creative>(store, "site", { ...options, minClickMs: 200 }),
-    crowd: new Ads<Creative>(store, "site", { ...options, minClickMs: 0 }),
+    people: new Ads<Creative>(store, "site", { ...options, minClickDelayMs: 200 }),
+    crowd: new Ads<Creative>(store, "site", { ...options, minClickDelayMs: 0 }),
   };
 });
 
@@ -42,9 +42,6 @@ async function adViews(context: Context) {
         ...rest,
         text: data?.text ?? "",
         ecpmMicros: Math.round(learned.ecpmMicros),
-        // Infinity is not JSON; an ad without money sleeps until somebody gives it some.
-        asleep: rest.asleepUntilMs === null ? null : Number.isFinite(rest.asleepUntilMs) ? "until" : "for good",
-        asleepUntilMs: Number.isFinite(rest.asleepUntilMs) ? rest.asleepUntilMs : null,
         today: today ?? null,
       },
     ];

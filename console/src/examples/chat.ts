@@ -38,7 +38,7 @@ const chats = perStore(
       maxMessageBytes: 4_096,
       maxMembers: MOST_MEMBERS,
       maxChats: MOST_ROOMS,
-      presenceMs: 15_000,
+      presenceLeaseMs: 15_000,
     }),
 );
 
@@ -52,7 +52,7 @@ const notInIt = (room: string): Problem => new Problem(403, "NOT_IN_IT", `you ar
 /** The rooms that somebody is in, with what they have not seen, and those that they could join. */
 async function view(context: Context, visitor: string) {
   const all = chats(context);
-  const [mine, rooms] = await Promise.all([all.unread(visitor), all.list({ limit: MOST_ROOMS })]);
+  const [mine, { items: rooms }] = await Promise.all([all.unread(visitor), all.list({ limit: MOST_ROOMS })]);
   const names = new Set(mine.map(({ chat }) => chat));
   const infos = new Map(rooms.map((info) => [info.chat, info]));
   return {
@@ -71,10 +71,10 @@ async function messages(context: Context, visitor: string, room: string) {
   const all = chats(context);
   const info = await all.inspect(room);
   const page =
-    info === null ? null : await all.read(room, visitor, { after: Math.max(0, info.lastId - SHOWN), limit: SHOWN });
+    info === null ? null : await all.read(room, visitor, { cursor: Math.max(0, info.lastId - SHOWN), limit: SHOWN });
   if (page === null) throw notInIt(room);
   const position = await all.position(room, visitor);
-  return { messages: page.messages satisfies readonly Message<Line>[], cursor: page.cursor, seen: position?.seen ?? 0 };
+  return { messages: page.items satisfies readonly Message<Line>[], cursor: page.cursor, seen: position?.seen ?? 0 };
 }
 
 async function members(context: Context, visitor: string, room: string) {
@@ -88,19 +88,19 @@ async function members(context: Context, visitor: string, room: string) {
 async function join(context: Context, visitor: string, wanted: string, from: "now" | "start") {
   const room = wanted.trim().replace(/\s+/g, " ");
   if (room === "") throw new Problem(400, "NAME", "a room needs a name");
-  const outcome = await chats(context).join(room, visitor, { from });
-  if (outcome === "full") throw new Problem(409, "FULL", `“${room}” is full: ${MOST_MEMBERS} people are in it`);
-  if (outcome === "too many chats")
+  const { status } = await chats(context).join(room, visitor, { from });
+  if (status === "full") throw new Problem(409, "FULL", `“${room}” is full: ${MOST_MEMBERS} people are in it`);
+  if (status === "too-many-chats")
     throw new Problem(409, "TOO_MANY", `you are in ${MOST_ROOMS} rooms; leave one first`);
-  if (outcome === "joined") await tell(context, "members", room);
-  return { room, outcome };
+  if (status === "joined") await tell(context, "members", room);
+  return { room, status };
 }
 
 async function leave(context: Context, visitor: string, room: string) {
-  const outcome = await chats(context).leave(room, visitor);
-  if (outcome === "not a member") throw notInIt(room);
+  const { status } = await chats(context).leave(room, visitor);
+  if (status === "not-found") throw notInIt(room);
   await tell(context, "members", room);
-  return { outcome };
+  return { status };
 }
 
 async function write(context: Context, visitor: string, room: string, { id, text }: { id: string; text: string }) {
@@ -242,7 +242,7 @@ async function make(context: Context, progress: Progress): Promise<void> {
     async ({ room, members: people, lines }) => {
       const info = await all.inspect(room);
       if (info !== null && info.messages > 0) return;
-      await all.joinAll(room, people);
+      await all.joinMany(room, people);
       // One after the other: their order is what makes them a conversation.
       for (const [nth, { by, text }] of lines.entries()) await all.send(room, by, { text }, { id: `sample-${nth}` });
       const { lastId } = (await all.inspect(room))!;

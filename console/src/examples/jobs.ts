@@ -56,7 +56,7 @@ async function mine(context: Context, visitor: string) {
 async function save(context: Context, visitor: string, skills: readonly Have[]): Promise<void> {
   const board = boards(context);
   if (skills.length === 0) await board.deleteCandidate(visitor);
-  else if ((await board.setCandidate(visitor, { skills })) === "full")
+  else if ((await board.setCandidate(visitor, { skills })).status === "full")
     throw new Problem(409, "FULL", "there are too many candidates");
   await announce(context.store, NAME, { type: "candidate", id: visitor });
 }
@@ -72,14 +72,14 @@ interface NewJob {
 async function post(context: Context, by: string, { title, company, city, requires, optional }: NewJob) {
   const at = CITIES[city];
   const id = randomBytes(6).toString("base64url");
-  const outcome = await boards(context).set(id, {
+  const { status } = await boards(context).set(id, {
     requires,
     optional: optional.map((skill) => ({ skill })),
     places: [city],
     ...(at !== undefined && { at }),
     data: { title, company, by },
   });
-  if (outcome === "full") throw new Problem(409, "FULL", "there are too many jobs");
+  if (status === "full") throw new Problem(409, "FULL", "there are too many jobs");
   await announce(context.store, NAME, { type: "job", id });
   return { id };
 }

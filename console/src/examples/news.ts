@@ -19,7 +19,7 @@ const board = perStore(
       prefix: prefixOf("news", "voting"),
       maxArticles: 2_000,
       // The order of a group is cached; here only for so long that nobody wonders.
-      groupCacheMs: 1_000,
+      groupCacheTtlMs: 1_000,
     }),
 );
 
@@ -83,7 +83,7 @@ async function remove(context: Context, id: string, user: string) {
   const article = await board(context).get(id);
   if (article === null) throw new Problem(404, "NO_ARTICLE", "that article is gone");
   if (article.poster !== user) throw new Problem(403, "NOT_YOURS", "only who posted an article can take it back");
-  await board(context).remove(id);
+  await board(context).delete(id);
   await announce(context.store, "news", { type: "removed", id });
 }
 

@@ -62,7 +62,7 @@ async function find(context: Context, query: string, section: string, order: (ty
     ...SHOWN,
     ...ORDER[order],
     facets: { section: { limit: 12 }, size: { buckets: [100, 1_000, 10_000, 100_000] } },
-    cacheMs: KEPT_MS,
+    cacheTtlMs: KEPT_MS,
     cacheHits: KEPT_HITS,
     fresh: true,
   };

@@ -64,7 +64,7 @@ const WORDS = { fresh: "hit", stale: "stale", loaded: "miss" } as const;
 
 async function page(context: Context, key: string, load: () => Promise<Kept>, tags: readonly string[]) {
   const begin = performance.now();
-  const found: Found<Kept> = await shop(context).pages.find(key, load, { tags });
+  const found: Found<Kept> = await shop(context).pages.getEntry(key, load, { tags });
   const micros = Math.round((performance.now() - begin) * 1_000);
   return { value: found.value, cache: { state: WORDS[found.state], ageMs: found.ageMs, micros } };
 }
@@ -107,9 +107,9 @@ async function mine(context: Context, asked: Asked) {
   const [viewed, cart, others] = await Promise.all([
     people.sessions.viewed(session.token),
     cartOf(context, session),
-    session.user === null ? [] : people.sessions.list(session.user, { current: session.token }),
+    session.user === null ? null : people.sessions.list(session.user, { current: session.token }),
   ]);
-  return { user: session.user, viewed, cart, sessions: others };
+  return { user: session.user, viewed, cart, sessions: others?.items ?? [] };
 }
 
 async function cartOf(context: Context, session: Session) {
@@ -163,7 +163,7 @@ async function checkOut(context: Context, asked: Asked, id: string): Promise<Ord
 async function reprice(context: Context, id: string, price: number): Promise<Product> {
   const { database, pages } = shop(context);
   const changed = await database.setPrice(id, price);
-  await pages.invalidate(`product:${id}`, "catalogue");
+  await pages.invalidate([`product:${id}`, "catalogue"]);
   await announce(context.store, "shop", { type: "repriced", items: [id] });
   return changed;
 }

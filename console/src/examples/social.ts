@@ -64,7 +64,7 @@ async function mine(context: Context, input: { readonly request: Input<unknown, 
 }
 
 async function named(context: Context, login: string): Promise<User> {
-  const user = await network(context).users.byLogin(login);
+  const user = await network(context).users.getByLogin(login);
   if (user === null) throw new Problem(404, "NO_USER", `there is nobody called ${login}`);
   return user;
 }
@@ -77,7 +77,7 @@ async function me(context: Context, visitor: string) {
   if (user === null) return { user: null, total };
   const [counts, own, following] = await Promise.all([
     follows.counts(user.id),
-    lists.of(user.id),
+    lists.list(user.id),
     follows.following(user.id, { limit: 1_000 }),
   ]);
   return { user, total, counts, lists: own, following: following.items };
@@ -87,8 +87,8 @@ async function signUp(context: Context, visitor: string, login: string, name: st
   working.visit(context);
   const id = accountOf(visitor);
   const joined = await network(context).users.join(login, { id, name: name === "" ? visitor : name });
-  if (joined.outcome !== "joined") {
-    if (joined.outcome === "taken") throw new Problem(409, "TAKEN", `somebody is called ${login} already`);
+  if (joined.status !== "joined") {
+    if (joined.status === "taken") throw new Problem(409, "TAKEN", `somebody is called ${login} already`);
     throw new Problem(409, "EXISTS", "you have an account, or had one until today");
   }
   await context.store.call("ZADD", PEOPLE, joined.user.joinedAt.getTime(), id);
@@ -98,7 +98,7 @@ async function signUp(context: Context, visitor: string, login: string, name: st
 
 async function change(context: Context, user: User, { login, name }: { login?: string; name?: string }) {
   const { users } = network(context);
-  if (login !== undefined && (await users.rename(user.id, login)) === "taken") {
+  if (login !== undefined && (await users.rename(user.id, login)).status === "taken") {
     throw new Problem(409, "TAKEN", `somebody is called ${login} already`);
   }
   if (name !== undefined) await users.setName(user.id, name);
@@ -161,11 +161,12 @@ async function tie(context: Context, user: User, login: string, what: Tie, on: b
       : what === "mute"
         ? await follows[on ? "mute" : "unmute"](user.id, other.id)
         : await follows[on ? "block" : "unblock"](user.id, other.id);
-  if (on && outcome === "blocked" && what === "follow") {
+  const status = typeof outcome === "boolean" ? (outcome ? "done" : "not-found") : outcome.status;
+  if (status === "blocked" && what === "follow") {
     throw new Problem(409, "BLOCKED", `you cannot follow ${other.login}: one of you blocks the other`);
   }
-  if (outcome === "full") throw new Problem(409, "FULL", "that is as many as you may have");
-  return { outcome };
+  if (status === "full") throw new Problem(409, "FULL", "that is as many as you may have");
+  return { status };
 }
 
 // ---------------------------------------------------------------------------------------------- lists
@@ -185,9 +186,9 @@ async function members(context: Context, user: User, id: string) {
 
 async function enlist(context: Context, user: User, id: string, login: string) {
   await ownList(context, user, id);
-  const outcome = await network(context).lists.addMember(id, (await named(context, login)).id);
-  if (outcome === "blocked") throw new Problem(409, "BLOCKED", "one of you blocks the other");
-  return { outcome };
+  const { status } = await network(context).lists.addMember(id, (await named(context, login)).id);
+  if (status === "blocked") throw new Problem(409, "BLOCKED", "one of you blocks the other");
+  return { status };
 }
 
 // ---------------------------------------------------------------------------------------------- statuses
@@ -364,12 +365,12 @@ const ROUTES: readonly Route[] = [
     answers: "The list.",
     run: async (context, input) => {
       const user = await mine(context, input);
-      const list = await network(context).lists.create(user.id, input.body.name.trim() || "List", {
+      const created = await network(context).lists.create(user.id, input.body.name.trim() || "List", {
         id: input.body.id,
       });
-      if (list === "taken") throw new Problem(409, "TAKEN", "there is another list with that id");
-      if (typeof list === "string") throw new Problem(409, "FULL", "that is as many lists as you may have");
-      return list;
+      if (created.status === "taken") throw new Problem(409, "TAKEN", "there is another list with that id");
+      if (created.status !== "created") throw new Problem(409, "FULL", "that is as many lists as you may have");
+      return created.list;
     },
   }),
   route({
@@ -472,7 +473,7 @@ async function make(context: Context, progress: Progress): Promise<void> {
     async ({ login, name }, nth) => {
       // A visitor may have taken one of these logins: then the sample does without that person.
       const joined = await users.join(login, { id: idOf(login), name });
-      if (joined.outcome === "joined") await context.store.call("ZADD", PEOPLE, nth, idOf(login));
+      if (joined.status === "joined") await context.store.call("ZADD", PEOPLE, nth, idOf(login));
     },
     (done) => progress(done, total),
   );

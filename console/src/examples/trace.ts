@@ -64,7 +64,7 @@ const running = new AsyncLocalStorage<Tracing>();
 
 /** Begins to note the round trips of a store. Answers what ends it. */
 export function traceStore(store: Store): () => void {
-  return store.onRoundTrip((trip) => running.getStore()?.begin(trip));
+  return store.on("roundTrip", (trip) => running.getStore()?.begin(trip));
 }
 
 /** Does something whose round trips are nobody's: what it starts goes on after the request. */

@@ -50,7 +50,10 @@ const of = perStore((store) => ({ chats: new Chats(store), mailboxes: new Mailbo
 
 async function list(context: Context) {
   const { chats, mailboxes } = of(context);
-  const [groups, boxes] = await Promise.all([chats.list({ limit: MOST }), mailboxes.list({ limit: MOST })]);
+  const [{ items: groups }, { items: boxes }] = await Promise.all([
+    chats.list({ limit: MOST }),
+    mailboxes.list({ limit: MOST }),
+  ]);
   return { chats: groups, mailboxes: boxes, most: MOST };
 }
 
@@ -62,9 +65,9 @@ async function show(context: Context, name: string) {
 }
 
 async function removeMember(context: Context, name: string, member: string) {
-  const outcome = await of(context).chats.leave(name, member);
-  if (outcome === "not a member") throw new Problem(404, "NOT_FOUND", `"${member}" is not in it`);
-  return { outcome };
+  const { status } = await of(context).chats.leave(name, member);
+  if (status === "not-found") throw new Problem(404, "NOT_FOUND", `"${member}" is not in it`);
+  return { status };
 }
 
 async function deleted(wasThere: Promise<boolean>, what: string): Promise<void> {
@@ -99,7 +102,7 @@ export const CHAT_ROUTES: readonly Route[] = [
     params: NAME,
     body: object({ member: MEMBER }),
     answers: "`left` or `deleted`.",
-    answer: object({ outcome: oneOf(["left", "deleted"]) }),
+    answer: object({ status: oneOf(["left", "deleted"]) }),
     run: (context, { params, body }) => removeMember(context, params.name, body.member),
   }),
   route({

@@ -3,14 +3,13 @@ import type { Store } from "cinnabar";
 import { type Job, Queue } from "cinnabar/queues";
 import { findKeys } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
-import { anything, array, boolean, integer, named, nullable, object, oneOf, partial, string } from "../schema.ts";
-import { COUNTS, MILLISECONDS } from "../shapes.ts";
+import { anything, array, boolean, date, integer, named, nullable, object, oneOf, partial, string } from "../schema.ts";
+import { COUNTS } from "../shapes.ts";
 
 const group = "Queues";
-const STATES = ["waiting", "delayed", "active", "done", "dead", "waitingForChildren"] as const;
+const STATES = ["waiting", "delayed", "active", "done", "dead", "waiting-for-children"] as const;
 const NAME = string({ minLength: 1, maxLength: 512 });
 const ID = string({ minLength: 1, maxLength: 600 });
-const TIME = integer({ description: MILLISECONDS });
 
 const JOB = named(
   "Job",
@@ -18,23 +17,23 @@ const JOB = named(
     id: string(),
     state: oneOf(STATES),
     data: anything("What it was added with."),
-    createdMs: TIME,
+    createdAt: date(),
     priority: integer(),
     group: nullable(string()),
     attempts: integer(),
     attemptsMade: integer({ description: "Attempts that have ended." }),
     stalls: integer({ description: "How often its worker was lost." }),
-    dueMs: nullable(TIME),
+    dueAt: nullable(date()),
     progress: anything("What it has told; null if nothing."),
     result: anything("Of one that is done; null otherwise."),
     error: nullable(object({ name: string(), message: string(), stack: string() }, ["stack"])),
-    finishedMs: nullable(TIME),
+    finishedAt: nullable(date()),
     parent: nullable(string()),
     children: array(string()),
   }),
 );
 
-const RATE = object({ max: integer(), windowMs: integer() });
+const RATE = object({ limit: integer(), windowMs: integer() });
 
 /** Those that were set; the others are as the toolkit's manual says. */
 const SETTINGS = partial({
@@ -55,19 +54,19 @@ const SCHEDULE = object(
   {
     name: string(),
     data: anything("What its jobs are given."),
-    nextMs: TIME,
+    nextAt: date(),
     count: integer({ description: "How many jobs it has made." }),
     cron: string(),
     timeZone: string(),
     everyMs: integer(),
-    startAt: TIME,
-    endAt: TIME,
+    startAt: date(),
+    endAt: date(),
     limit: integer(),
   },
   ["cron", "timeZone", "everyMs", "startAt", "endAt", "limit"],
 );
 
-const MINUTE = object({ atMs: TIME, done: integer(), retried: integer(), dead: integer(), stalled: integer() });
+const MINUTE = object({ at: date(), done: integer(), retried: integer(), dead: integer(), stalled: integer() });
 
 const QUEUE = named(
   "Queue",
@@ -121,8 +120,8 @@ async function show(queue: Queue) {
   const [counts, settings, minutes, schedules] = await Promise.all([
     queue.counts(),
     queue.settings(),
-    queue.metrics(60),
-    queue.schedules(100),
+    queue.stats(),
+    queue.schedules({ limit: 100 }),
   ]);
   return { counts, settings, minutes, schedules };
 }
@@ -141,16 +140,16 @@ async function actOnJob(queue: Queue, id: string, action: (typeof JOB_ACTIONS)[n
   if (action === "promote" && !(await queue.promote(id)))
     throw new Problem(409, "STATE", "only a delayed job can be promoted");
   if (action === "remove") {
-    const outcome = await queue.remove(id);
-    if (outcome === "active") throw new Problem(409, "STATE", "the job is running: cancel it first");
-    if (outcome === "missing") throw new Problem(404, "NO_JOB", "there is no such job");
+    const { status } = await queue.delete(id);
+    if (status === "active") throw new Problem(409, "STATE", "the job is running: cancel it first");
+    if (status === "not-found") throw new Problem(404, "NO_JOB", "there is no such job");
   }
   if (action === "cancel") {
-    const outcome = await queue.cancel(id);
-    if (outcome === "missing") throw new Problem(404, "NO_JOB", "there is no such job");
-    return { outcome };
+    const { status } = await queue.cancel(id);
+    if (status === "not-found") throw new Problem(404, "NO_JOB", "there is no such job");
+    return { status };
   }
-  return { outcome: "done" };
+  return { status: "done" };
 }
 
 const QUEUE_ACTIONS = ["pause", "resume", "replayDead", "cleanDone"] as const;
@@ -211,7 +210,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
       ["cursor"],
     ),
     answers: "Jobs, and the cursor of the next page or null.",
-    answer: object({ jobs: array(JOB), cursor: nullable(string()) }),
+    answer: object({ items: array(JOB), cursor: nullable(string()) }),
     run: (context, { params, query }) =>
       of(context, params.name, query.shards).list(query.state, {
         limit: query.limit,
@@ -239,7 +238,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     query: object({ shards: SHARDS }),
     body: object({ action: oneOf(JOB_ACTIONS) }),
     answers: "What became of it.",
-    answer: object({ outcome: oneOf(["done", "cancelled", "asked", "finished"]) }),
+    answer: object({ status: oneOf(["done", "cancelled", "asked", "finished"]) }),
     run: (context, { params, query, body }) => actOnJob(of(context, params.name, query.shards), params.id, body.action),
   }),
   route({

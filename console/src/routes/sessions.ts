@@ -29,7 +29,7 @@ function of({ store }: Context): Sessions {
 }
 
 async function list(context: Context, limit: number) {
-  const [count, sessions] = await Promise.all([of(context).count(), of(context).recent(limit)]);
+  const [count, sessions] = await Promise.all([of(context).count(), of(context).recent({ limit })]);
   return { count, sessions };
 }
 

@@ -84,7 +84,7 @@ const MOVED = object({
 
 async function structures(store: Store) {
   const all = new ShardedStructures(store);
-  const names = await all.names(MOST);
+  const { items: names } = await all.list({ limit: MOST });
   const found = await Promise.all(names.map(({ name }) => all.inspect(name)));
   return found.filter((each) => each !== null);
 }
@@ -182,7 +182,7 @@ export const SHARD_ROUTES: readonly Route[] = [
     answers: "Those behind a tag that hold something: key, elements, bytes, encoding.",
     answer: object({ shards: array(SHARD) }),
     run: async (context, { params, query }) => ({
-      shards: await (await shardsOf(context, params.name)).list(query.tag, { limit: MOST }),
+      shards: await (await shardsOf(context, params.name)).inspectTag(query.tag, { limit: MOST }),
     }),
   }),
   route({

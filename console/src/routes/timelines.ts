@@ -96,7 +96,7 @@ async function look(context: Context, prefix: string, who: string) {
     if (found === null) throw new Problem(404, "NOBODY", `there is no list ${who}`);
     return { subject: who, list: found, timeline: await social.inspectTimeline(who) };
   }
-  const byLogin = await social.users.byLogin(who.replace(/^@/, "")).catch(() => null);
+  const byLogin = await social.users.getByLogin(who.replace(/^@/, "")).catch(() => null);
   const user = byLogin ?? (await social.users.get(who).catch(() => null));
   if (user === null) throw new Problem(404, "NOBODY", `there is nobody with the login or the id ${who}`);
   const [counts, author, timeline] = await Promise.all([

@@ -45,7 +45,7 @@ export class BackgroundLoop {
     if (this.#store.closed)
       throw new ClosedError("the store is closed; what works on it in the background cannot start");
     this.#stopping = new AbortController();
-    this.#removeFromStore = this.#store.onClose(() => this.stop());
+    this.#removeFromStore = this.#store.on("close", () => this.stop());
     this.#schedule(0);
     return this;
   }
@@ -57,6 +57,10 @@ export class BackgroundLoop {
     this.#timer?.cancel();
     this.#removeFromStore();
     await this.#round;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 
   #schedule(ms: number): void {

@@ -137,4 +137,8 @@ export class BlockingConnection {
     if (this.#session !== null) this.#drop(this.#session);
     this.#onClose();
   }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
 }

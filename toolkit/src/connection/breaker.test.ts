@@ -152,7 +152,7 @@ describe("a circuit", () => {
   test("closes although somebody tries again and again without a pause", async () => {
     const driver = new FakeDriver();
     driver.servers.a = gone();
-    const breaker = { failures: 1, openAfterMs: 0, probeMs: 5 };
+    const breaker = { failures: 1, openAfterMs: 0, probeEveryMs: 5 };
     const store = new Store(driver as unknown as Driver, { retryMs: 0, breaker });
     await outcome(store.call("GET", "a:1"));
     driver.servers.a = fine;

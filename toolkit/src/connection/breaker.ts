@@ -15,8 +15,8 @@
  *   fails at once with code CIRCUIT_OPEN, also when it waits for its next attempt: that is for callers who know what to do
  *   without the server. `maybeExecuted` is false unless an earlier attempt of the same call may have run. What was written
  *   before keeps waiting for its answer until its own deadline.
- * - **Half-open**: every `probeMs` the store itself asks the server for a sign of life. Calls wait or fail as before: none of
- *   them has to pay for the attempt. An answer closes the circuit, silence for `probeMs` or an error opens it again. A driver that
+ * - **Half-open**: every `probeEveryMs` the store itself asks the server for a sign of life. Calls wait or fail as before: none of
+ *   them has to pay for the attempt. An answer closes the circuit, silence for `probeEveryMs` or an error opens it again. A driver that
  *   reports `ready` closes all circuits at once.
  * - **Sentinel**: the primary is one server whatever its address, and the connection to the next primary closes the circuit.
  *   **Cluster** and fleets: each node has its own, so a dead node stops only calls for its slots; when another node has taken
@@ -35,7 +35,7 @@ export interface BreakerOptions {
   /** And no sooner than this after the first of them began; 1 000 by default. */
   readonly openAfterMs?: number;
   /** How long after opening, and after each probe, the server is asked for a sign of life; 500 by default. */
-  readonly probeMs?: number;
+  readonly probeEveryMs?: number;
   /** What calls do while the circuit is open, unless they say: wait within `retryMs` (the default), or fail at once. */
   readonly whenOpen?: WhenOpen;
 }
@@ -88,7 +88,7 @@ export class Breaker {
     this.#options = {
       failures: options.failures ?? 3,
       openAfterMs: options.openAfterMs ?? 1_000,
-      probeMs: options.probeMs ?? 500,
+      probeEveryMs: options.probeEveryMs ?? 500,
     };
     this.#probe = probe;
     this.#onChange = onChange;
@@ -166,7 +166,7 @@ export class Breaker {
 
   #open(server: string, circuit: Tracked): void {
     this.#change(server, circuit, "open");
-    circuit.timer = this.#clock.after(this.#options.probeMs, () => this.#halfOpen(server, circuit));
+    circuit.timer = this.#clock.after(this.#options.probeEveryMs, () => this.#halfOpen(server, circuit));
   }
 
   #halfOpen(server: string, circuit: Tracked): void {
@@ -176,7 +176,7 @@ export class Breaker {
       circuit.timer?.cancel();
       if (isCurrent()) this.#open(server, circuit);
     };
-    circuit.timer = this.#clock.after(this.#options.probeMs, silent);
+    circuit.timer = this.#clock.after(this.#options.probeEveryMs, silent);
     // An answer that comes late is an answer.
     this.#probe(server).then(
       () => this.#circuits.get(server) === circuit && this.answered(server),

@@ -280,7 +280,7 @@ describe.skipIf(!installed("redis-server"))("a connection that fails", () => {
     test("with the circuit open nothing is written, and components answer without the store", async () => {
       const states: string[] = [];
       const store = await through({
-        breaker: { failures: 2, openAfterMs: 0, probeMs: 3_600_000, whenOpen: "fail" },
+        breaker: { failures: 2, openAfterMs: 0, probeEveryMs: 3_600_000, whenOpen: "fail" },
         hooks: { circuit: ({ state }) => void states.push(state) },
       });
       const limits = { limit: 5, windowMs: 1_000 };
@@ -311,7 +311,7 @@ describe.skipIf(!installed("redis-server"))("a connection that fails", () => {
       });
       const store = await through({
         timeoutMs: 50,
-        breaker: { failures: 2, openAfterMs: 0, probeMs: 20 },
+        breaker: { failures: 2, openAfterMs: 0, probeEveryMs: 20 },
         hooks: {
           circuit: ({ state }) => {
             states.push(state);

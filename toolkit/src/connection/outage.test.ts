@@ -37,7 +37,7 @@ test.skipIf(!installed("redis-server"))(
     const store = await open(proxy.url, {
       connectTimeoutMs: 500,
       retryMs: 30_000,
-      breaker: { probeMs: 50 },
+      breaker: { probeEveryMs: 50 },
       hooks: { circuit: ({ state }) => void (state === "open" && onOpen()) },
     });
     const stopping = new AbortController();
@@ -61,15 +61,15 @@ test.skipIf(!installed("redis-server"))(
         wait(async () => {
           for await (const _ of await queue.events({ signal })) break;
         });
-        wait(() => new Mailboxes(store).wait(`m${nth}`, { signal }));
-        wait(() => new Chats(store).wait(`chat${nth}`, "ann", { signal }));
+        wait(() => new Mailboxes(store).read(`m${nth}`, { waitMs: 25_000, signal }));
+        wait(() => new Chats(store).read(`chat${nth}`, "ann", { waitMs: 25_000, signal }));
         wait(() => list.pop("left", { signal }));
         wait(async () => {
           const reader = await new Files(store, `f${nth}`).join("ann");
           for await (const _ of reader.files({ follow: true, signal })) break;
         });
         wait(async () => {
-          for await (const _ of await new StatusStream(store, `t${nth}`).listen({ all: true }, { signal })) break;
+          for await (const _ of await new StatusStream(store, `t${nth}`).events({ all: true }, { signal })) break;
         });
         wait(() => store.blocking().call(["BLPOP", `b${nth}`, 60], { timeoutMs: 60_000, signal }));
         wait(() => store.transaction({ watch: [`w${nth}`], signal }, () => [["SET", `w${nth}`, 1]]));

@@ -363,14 +363,14 @@ function hooksAndClosing(backend: Backend): void {
     const store = await backend.open();
     const sent: string[] = [];
     const ended: string[] = [];
-    const leave = store.onRoundTrip(({ kind, name, items }) => {
+    const leave = store.on("roundTrip", ({ kind, name, items }) => {
       const texts = items.map((item) =>
         ("script" in item ? [item.script.name, ...item.keys, ...item.args] : item).join(" "),
       );
       sent.push(`${kind}: ${texts.join("; ")}`);
       return (error) => void ended.push(`${name} ${error === undefined ? "ok" : "failed"}`);
     });
-    const leaveToo = store.onRoundTrip(() => undefined);
+    const leaveToo = store.on("roundTrip", () => undefined);
     await store.run(increment, { counter: "{t}n", by: 2 });
     await store.transaction({ watch: ["{t}n"] }, async ({ call }) => [
       ["SET", "{t}m", String(await call("GET", "{t}n"))],
@@ -405,7 +405,7 @@ function hooksAndClosing(backend: Backend): void {
   test("a closed store refuses everything, and closing twice is fine", async () => {
     const store = await backend.open();
     const order: string[] = [];
-    store.onClose(() => void order.push("component"));
+    store.on("close", () => void order.push("component"));
     store.closeSignal.addEventListener("abort", () => order.push("signal"));
     await Promise.all([store.close(), store.close()]);
     expect(order).toEqual(["component", "signal"]);

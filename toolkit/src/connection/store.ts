@@ -8,7 +8,7 @@
  * When a call is sent again, when it is refused and when it is given up is in attempts.ts and breaker.ts.
  */
 
-import { isSendable, sendable, unsendable } from "../base/checks.ts";
+import { isSendable, seen, sendable, unsendable } from "../base/checks.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "../base/errors.ts";
 import {
@@ -151,7 +151,7 @@ const HOOK_OPTIONS = defineOptions<Hooks>("open.hooks", {
 const BREAKER_OPTIONS = defineOptions<BreakerOptions>("open.breaker", {
   failures: whole(1),
   openAfterMs: number(0, LONGEST_MS),
-  probeMs: duration,
+  probeEveryMs: duration,
   whenOpen: choice("wait", "fail"),
 });
 
@@ -169,6 +169,11 @@ function checkWords(words: readonly unknown[]): void {
   if (words.length === 0) throw new InputError("a command needs a name");
   sendable(words);
 }
+
+type StoreEvent =
+  | [event: "close", listener: () => void | Promise<void>]
+  | [event: "connection", listener: (state: ConnectionState) => void]
+  | [event: "roundTrip", listener: RoundTripListener];
 
 export class Store {
   readonly clock: Clock;
@@ -504,9 +509,9 @@ export class Store {
       ...this.#options,
       hooks: {},
     });
-    for (const listener of this.#listeners ?? []) store.onRoundTrip(listener);
-    const remove = this.onClose(() => store.close());
-    store.onClose(() => void remove());
+    for (const listener of this.#listeners ?? []) store.on("roundTrip", listener);
+    const remove = this.on("close", () => store.close());
+    store.on("close", () => void remove());
     return store;
   }
 
@@ -523,15 +528,28 @@ export class Store {
     return positionIn(String(await this.#trip("call", words, { repeatable: true, keys: [key] }, send)));
   }
 
-  /** Runs when the store is closed, before its connections go; for what components keep running. Returns what takes it back. */
-  onClose(callback: () => void | Promise<void>): () => void {
-    this.#onClose.add(callback);
-    return () => this.#onClose.delete(callback);
-  }
-
-  /** Tells how the connection is, now and whenever that changes: for what is known of a server that may come back another. */
-  onState(listener: (state: ConnectionState) => void): () => void {
-    return this.#driver.onState(listener);
+  /**
+   * Calls the listener until the function that this returns is called.
+   *
+   * - `close`: when the store is closed, before its connections go; `close()` waits for the listener.
+   * - `connection`: how the connection is, now and whenever that changes.
+   * - `roundTrip`: every round trip from now on, with what is sent. A function that the listener returns is called at its end.
+   */
+  on(event: "close", listener: () => void | Promise<void>): () => void;
+  on(event: "connection", listener: (state: ConnectionState) => void): () => void;
+  on(event: "roundTrip", listener: RoundTripListener): () => void;
+  on(...[event, listener]: StoreEvent): () => void {
+    switch (event) {
+      case "close":
+        this.#onClose.add(listener);
+        return () => this.#onClose.delete(listener);
+      case "connection":
+        return this.#driver.onState(listener);
+      case "roundTrip":
+        return this.#onRoundTrip(listener);
+      default:
+        throw new InputError(`a Store has the events close, connection and roundTrip, not ${seen(event)}`);
+    }
   }
 
   /** Aborted when the store is closed. */
@@ -543,6 +561,10 @@ export class Store {
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 
   async #close(): Promise<void> {
@@ -557,8 +579,7 @@ export class Store {
 
   // ---------------------------------------------------------------------------------------------- round trips
 
-  /** Tells a listener of every round trip from now on, with what is sent. Answers what ends it. */
-  onRoundTrip(listener: RoundTripListener): () => void {
+  #onRoundTrip(listener: RoundTripListener): () => void {
     this.#listeners = [...(this.#listeners ?? []), listener];
     return () => {
       const left = this.#listeners?.filter((each) => each !== listener) ?? [];

@@ -21,7 +21,7 @@ export const leasing = {
   leaseMs: whole(SHORTEST_LEASE_MS),
   waitMs: patience,
   maxWaiting: whole(1, MOST_WAITING),
-  fenceMemoryMs: whole(2 * SHORTEST_LEASE_MS),
+  keepFenceMs: whole(2 * SHORTEST_LEASE_MS),
 };
 
 export const confirming: Checks<Partial<Confirmation>> = {

@@ -115,7 +115,7 @@ export class Renewal {
     this.#loop = new LoopRenewer(store);
     const { workerAddress } = store;
     if (workerAddress !== null) this.#thread = new ThreadRenewer(store, workerAddress, this.#loop);
-    store.onClose(async () => {
+    store.on("close", async () => {
       this.#loop.close();
       await this.#thread?.close();
     });

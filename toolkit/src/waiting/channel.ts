@@ -85,6 +85,10 @@ export class Channel {
     this.#subscription = null;
     if (subscription !== null) await end(subscription);
   }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
 }
 
 /** What cannot be ended has ended: its connection is gone. */

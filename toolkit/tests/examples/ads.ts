@@ -3,7 +3,7 @@ import { Ads } from "cinnabar/ads";
 
 const db = await open(process.env.STORE ?? "memory:");
 // "off": always the one that is best by what is known; by default new ones are tried as well.
-const ads = new Ads<{ text: string }>(db, "site", { explore: "off", minClickMs: 0 });
+const ads = new Ads<{ text: string }>(db, "site", { explore: "off", minClickDelayMs: 0 });
 
 // Money is in millionths: 250 000 are a quarter.
 await ads.set("shoes", {

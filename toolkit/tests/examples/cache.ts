@@ -25,9 +25,9 @@ console.log(await products.get("17"));
 // A loader may say how long its value is good, what it depends on, or that it is for this caller only.
 await products.get("18", async (loading) => {
   loading.freshFor(5_000);
-  loading.tag("catalogue", "sale");
+  loading.tag(["catalogue", "sale"]);
   return load("18");
 });
-console.log((await products.find("18", () => load("18"))).state, products.stats.hits > 0);
+console.log((await products.getEntry("18", () => load("18"))).state, products.stats().hits > 0);
 await products.delete("18");
 await db.close();

@@ -6,7 +6,7 @@ import { chatHandler } from "cinnabar/chats/http";
 
 const db = await open(process.env.STORE ?? "memory:");
 const chats = new Chats<string>(db);
-await chats.joinAll("team", ["ann", "ben"]);
+await chats.joinMany("team", ["ann", "ben"]);
 
 // Who somebody is comes from a session in real life. In a browser: new EventSource("/?me=ben").
 const query = (url: string | undefined) => new URL(url ?? "/", "http://localhost").searchParams;
@@ -25,9 +25,9 @@ server.listen(0, "127.0.0.1", async () => {
   }
   console.log(/"sender":"\w+","body":"\w+"/.exec(text)?.[0]);
 
-  const page = (await (await fetch(`${url}/?me=ben&wait=10000`)).json()) as { messages: unknown[]; cursor: number };
+  const page = (await (await fetch(`${url}/?me=ben&wait=10000`)).json()) as { items: unknown[]; cursor: number };
   const seen = await fetch(`${url}/?me=ben`, { method: "POST", body: JSON.stringify({ seen: page.cursor }) });
-  console.log(page.messages.length, ((await seen.json()) as { unread: number }).unread);
+  console.log(page.items.length, ((await seen.json()) as { unread: number }).unread);
   server.closeAllConnections();
   server.close();
   await db.close();

@@ -10,7 +10,7 @@ await mailboxes.send("ann", "cid", "so is mine");
 console.log((await mailboxes.position("ann")).unread);
 
 const stop = new AbortController();
-for await (const { sender, body } of mailboxes.stream("ann", { signal: stop.signal })) {
+for await (const { sender, body } of mailboxes.messages("ann", { signal: stop.signal })) {
   console.log(sender, body);
   if (sender === "cid") stop.abort();
 }

@@ -20,18 +20,18 @@ await settings.start();
 console.log("page size", settings.value.pageSize);
 
 // Every process that has started the same configuration hears of a change.
-settings.onChange(({ value, version }) => console.log("version", version, "page size", value.pageSize));
+settings.on("change", ({ value, version }) => console.log("version", version, "page size", value.pageSize));
 await settings.set({ ...settings.value, pageSize: 50 }, { by: "ann", note: "larger screens" });
 await settings.update((now) => ({ ...now, pageSize: now.pageSize + 10 }), { by: "bob" });
 
 // Only if nobody was faster.
-console.log("stale", (await settings.set({ ...settings.value, pageSize: 1 }, { ifVersion: 1 })).changed);
+console.log((await settings.set({ ...settings.value, pageSize: 1 }, { ifVersion: 1 })).status);
 for (const { version, by, note } of await settings.history()) console.log("changed", version, by, note);
 
 // Asked at every request, looked up once a second.
 const maintenance = new Maintenance(db, "shop");
-await maintenance.begin({ reason: "moving house", forMs: 3_600_000 });
-console.log("closed for", (await maintenance.status()).reason);
+await maintenance.begin({ reason: "moving house", ttlMs: 3_600_000 });
+console.log("closed for", (await maintenance.inspect()).reason);
 await maintenance.end();
 
 // Connections that follow the configuration: made when first used, made anew when their address changes.

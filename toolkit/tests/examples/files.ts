@@ -28,8 +28,8 @@ for await (const file of reader.files()) {
 console.log(await logs.totals("methods"));
 
 // Kept until the archive has it too.
-console.log((await logs.list()).map(({ name, kept, readers }) => [name, kept, readers]));
+console.log((await logs.list()).items.map(({ name, kept, readers }) => [name, kept, readers]));
 const archive = await logs.join("archive");
 for await (const file of archive.files()) for await (const block of file.blocks()) console.log(block.length);
-console.log(await logs.list(), (await logs.status()).bytes);
+console.log((await logs.list()).items, (await logs.inspect()).bytes);
 await db.close();

@@ -15,7 +15,7 @@ const effects = ({ text }: Line, batch: Batch): void => {
   const [, , path = "?", status = "?"] = text.split(" ");
   batch.count(logs.key("by status"), status); // HINCRBY
   batch.score(logs.key("by path"), path); // ZINCRBY
-  if (status === "404") batch.add(["LPUSH", logs.key("missing"), path], ["LTRIM", logs.key("missing"), 0, 99]);
+  if (status === "404") batch.add(["LPUSH", logs.key("missing"), path]).add(["LTRIM", logs.key("missing"), 0, 99]);
 };
 console.log((await logs.process(folder, { effects })).lines);
 

@@ -32,7 +32,7 @@ await mails.add({ to: "first@example.org" }, { priority: 10, timeoutMs: 30_000 }
 const once = { dedup: { id: "welcome:17", windowMs: 3_600_000 } };
 console.log((await mails.add({ to: "eve@example.org" }, once)).status);
 console.log((await mails.add({ to: "eve@example.org" }, once)).status);
-await mails.addBulk([{ data: { to: "a@example.org" } }, { data: { to: "b@example.org" } }]);
+await mails.addMany([{ data: { to: "a@example.org" } }, { data: { to: "b@example.org" } }]);
 await mails.schedule("digest", { cron: "0 7 * * 1-5", timeZone: "Europe/Rome" }, { to: "all@example.org" });
 
 await worker.stop(); // lets jobs end, hands back what does not in 30 s

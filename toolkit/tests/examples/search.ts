@@ -57,7 +57,7 @@ const ranked = await books.search("walk", { rank: { relevance: 1, votes: 0.1 } }
 console.log(ranked.hits.map(({ id, score }) => `${id} ${score.toFixed(1)}`));
 
 // A kept answer is paged as it was, whatever happens to the index.
-const kept = await books.search("*", { sort: "year", limit: 2, cacheMs: 60_000 });
+const kept = await books.search("*", { sort: "year", limit: 2, cacheTtlMs: 60_000 });
 await books.delete("salt");
 console.log((await books.page(kept.id!, { offset: 2 }))?.hits.map(({ id }) => id));
 

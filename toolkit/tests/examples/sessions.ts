@@ -20,7 +20,7 @@ console.log(now?.data.theme, now?.data.cart, await sessions.update(ann.token, { 
 
 // Where ann is signed in, and out of everywhere but here.
 await sessions.create({ user: "ann" });
-console.log((await sessions.list("ann", { current: ann.token })).map(({ current }) => current).sort());
+console.log((await sessions.list("ann", { current: ann.token })).items.map(({ current }) => current).sort());
 console.log("ended", await sessions.signOutEverywhere("ann", { except: ann.token }));
 
 // Holds the limit on live sessions, in as many processes as you like.

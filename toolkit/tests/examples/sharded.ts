@@ -17,7 +17,7 @@ await cities.setMany([
   ["18", "Bern"],
   ["home", "Bonn"],
 ]);
-console.log(await cities.getMany(["18", "19", "home"]), await cities.size());
+console.log(await cities.getMany(["18", "19", "home"]), await cities.count());
 
 const seen = new ShardedSet(db, "seen");
 console.log(await seen.addMany(["4711", "4712", "4711"]), await seen.has("4712"));
@@ -28,7 +28,7 @@ await scores.addMany([
   ["ben", 900],
   ["cat", 1_500],
 ]);
-console.log(await scores.top(2), await scores.count({ min: 1_000 }));
+console.log(await scores.top({ limit: 2 }), await scores.count({ min: 1_000 }));
 
 // Twice as many shards while others go on. Any process may move, now or after this one has died.
 await scores.shards.reshard({ shards: 256 });
@@ -37,7 +37,7 @@ console.log(await scores.score("ann"), await scores.shards.move(), (await scores
 const jobs = new ShardedList<number>(db, "jobs");
 const waiting = jobs.pop("left", { waitMs: 10_000 });
 await jobs.pushMany("right", [1, 2, 3]);
-console.log(await waiting, await jobs.pop("right"), await jobs.size());
+console.log(await waiting, await jobs.pop("right"), await jobs.count());
 
 const monday = new ShardedBitmap(db, "active:monday");
 const tuesday = new ShardedBitmap(db, "active:tuesday");

@@ -7,7 +7,7 @@ const worker = social.worker().start(); // delivers what is posted; in any numbe
 
 const join = async (login: string): Promise<string> => {
   const joined = await social.users.join(login);
-  if (joined.outcome !== "joined") throw new Error(joined.outcome);
+  if (joined.status !== "joined") throw new Error(joined.status);
   return joined.user.id;
 };
 const [ada, bob, eve] = [await join("Ada"), await join("Bob"), await join("Eve")];
@@ -28,12 +28,13 @@ await social.statuses.delete(ada, second!); // nobody sees it from here on
 await show();
 
 // A list has a timeline of its own; being in one is not being followed.
-const list = await social.lists.create(eve, "scientists");
-if (typeof list !== "string") {
-  await social.lists.addMember(list.id, ada);
-  console.log((await social.timelines.list(list.id, { viewer: eve })).items.length, "in the list");
+const created = await social.lists.create(eve, "scientists");
+if (created.status === "created") {
+  const { id } = created.list;
+  await social.lists.addMember(id, ada);
+  console.log((await social.timelines.list(id, { viewer: eve })).items.length, "in the list");
 }
-console.log(await social.follows.block(ada, bob), await social.follows.follow(bob, ada));
+console.log((await social.follows.block(ada, bob)).status, (await social.follows.follow(bob, ada)).status);
 
 await worker.stop();
 await db.close();

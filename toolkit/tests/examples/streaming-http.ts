@@ -18,7 +18,7 @@ console.log((await fetch(`${url}?track=redis`)).status);
 
 await stream.publish({ kind: "status", id: "17", userId: "4", login: "ben", text: "Redis!", atMs: Date.now() });
 // As `curl -N -H "Authorization: Bearer …" "$url?track=redis&after=oldest"` would, and back again after every fault.
-for await (const message of readStream(url, { filter: { track: ["redis"] }, token, after: "oldest" })) {
+for await (const message of readStream(url, { filter: { track: ["redis"] }, token, from: "oldest" })) {
   if (message.kind === "status") {
     console.log(message.login, "says", message.text);
     await tokens.revoke("ann", id);

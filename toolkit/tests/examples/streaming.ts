@@ -5,7 +5,7 @@ const db = await open(process.env.STORE ?? "memory:");
 const stream = new StatusStream(db, "public");
 
 // Phrases: all words of one, in any order. @login: what they post, and where they are mentioned.
-const listening = await stream.listen({ track: ["redis", "big news"], follow: ["@ben"] });
+const listening = await stream.events({ track: ["redis", "big news"], follow: ["@ben"] });
 
 const say = (id: string, login: string, text: string) =>
   stream.publish({ kind: "status", id, userId: `id of ${login}`, login, text, atMs: Date.now() });
@@ -23,7 +23,7 @@ for await (const message of listening) {
 
 await stream.publish({ kind: "delete", id: "1", userId: "id of ann", atMs: Date.now() });
 // Who comes back with the last cursor goes on where they were, as long as that is in the log.
-for await (const message of await stream.listen({ track: ["redis"] }, { after: cursor })) {
+for await (const message of await stream.events({ track: ["redis"] }, { from: cursor })) {
   console.log(message.kind, message.kind === "delete" && message.id);
   break;
 }

@@ -70,7 +70,7 @@ export function socialSuite(backend: Backend): SocialSuite {
       Promise.all(
         logins.map(async (login) => {
           const joined = await social.users.join(login, { id: login });
-          if (joined.outcome !== "joined") throw new Error(`${login}: ${joined.outcome}`);
+          if (joined.status !== "joined") throw new Error(`${login}: ${joined.status}`);
           return joined.user.id;
         }),
       ),

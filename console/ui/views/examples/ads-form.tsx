@@ -1,5 +1,6 @@
 /** An ad as its advertiser writes it. */
 import type { AdView } from "../../../src/examples/ads.ts";
+import type { Wire } from "../../api.ts";
 import { act } from "../../api.ts";
 import { Dialog, useActions } from "../../parts.tsx";
 import { microsOf, plain } from "./ads-money.ts";
@@ -8,7 +9,7 @@ const API = "/api/examples/ads";
 
 interface Props {
   /** Null for a new one. */
-  readonly of: AdView | null;
+  readonly of: Wire<AdView> | null;
   readonly locations: readonly string[];
   readonly close: () => void;
   readonly changed: () => void;

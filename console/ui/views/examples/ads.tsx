@@ -1,8 +1,8 @@
 /** Ads: a page with a place for one, why this one was chosen, and the advertisers with what they have spent and what is known. */
 import type { Candidate } from "cinnabar/ads";
 import { useState } from "preact/hooks";
-import type { AdView } from "../../../src/examples/ads.ts";
-import { act } from "../../api.ts";
+import type { AdView as AdData } from "../../../src/examples/ads.ts";
+import { act, type Wire } from "../../api.ts";
 import { micros as time } from "../../format.ts";
 import { States, Table, useActions, useLoad } from "../../parts.tsx";
 import { AdDialog } from "./ads-form.tsx";
@@ -13,6 +13,8 @@ import { useKept, useRowKeys } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { useVisitor } from "./visitor.tsx";
 import "./ads.css";
+
+type AdView = Wire<AdData>;
 
 const API = "/api/examples/ads";
 
@@ -210,11 +212,10 @@ function Crowd({ actions }: { actions: Actions }) {
   );
 }
 
-function stateOf({ state, asleep, asleepUntilMs }: AdView): string {
+function stateOf({ state, resumesAt }: AdView): string {
   if (state === "paused") return "paused";
-  if (asleep === "for good") return "no money left";
-  if (asleep === "until") return `waits until ${new Date(asleepUntilMs!).toLocaleTimeString()}`;
-  return "";
+  if (resumesAt === null) return "";
+  return resumesAt === "never" ? "no money left" : `waits until ${new Date(resumesAt).toLocaleTimeString()}`;
 }
 
 function Spent({ of: { budget, spentMicros, spentTodayMicros } }: { of: AdView }) {

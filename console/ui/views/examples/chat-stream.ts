@@ -5,9 +5,9 @@
 import type { Message } from "cinnabar/chats";
 import { useEffect, useState } from "preact/hooks";
 import type { Line } from "../../../src/examples/chat.ts";
-import { type Failure, get } from "../../api.ts";
+import { type Failure, get, type Wire } from "../../api.ts";
 
-export type Said = Message<Line>;
+export type Said = Wire<Message<Line>>;
 
 export interface RoomState {
   /** Undefined until they are loaded. */

@@ -147,13 +147,13 @@ function Messages({ messages, seen, me }: { messages: readonly Said[]; seen: num
       }}
     >
       {messages.length === 0 && <li class="dim chat-note">Nobody has said anything yet.</li>}
-      {messages.map(({ id, sender, body, sentMs, missed }, nth) => (
+      {messages.map(({ id, sender, body, sentAt, missed }, nth) => (
         <li key={id} class={sender === me ? "mine" : ""}>
           {missed > 0 && <p class="chat-note">{missed} messages were dropped before you came.</p>}
           {id === firstNew && <p class="chat-note chat-new">New</p>}
           {(nth === 0 || messages[nth - 1]!.sender !== sender) && (
             <p class="chat-head">
-              <bdi>{sender}</bdi> <time class="dim">{timeOf(sentMs)}</time>
+              <bdi>{sender}</bdi> <time class="dim">{timeOf(Date.parse(sentAt))}</time>
             </p>
           )}
           <p class="chat-text" dir="auto">

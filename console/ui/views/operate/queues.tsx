@@ -1,12 +1,12 @@
 /** Task queues: which there are, jobs by state, one job's story, and help for it. */
 import type { Counts, Job, JobState } from "cinnabar/queues";
 import { useState } from "preact/hooks";
-import { act } from "../../api.ts";
+import { act, type Wire } from "../../api.ts";
 import { duration, moment } from "../../format.ts";
 import { Dialog, Empty, Head, States, Table, useActions, useLoad } from "../../parts.tsx";
 import { go, usePlace } from "../../router.ts";
 
-type AnyJob = Job<unknown, unknown>;
+type AnyJob = Wire<Job<unknown, unknown>>;
 interface Listed {
   readonly name: string;
   readonly shards: number;
@@ -17,17 +17,20 @@ const STATES: readonly { state: JobState; title: string }[] = [
   { state: "waiting", title: "Waiting" },
   { state: "active", title: "Active" },
   { state: "delayed", title: "Delayed" },
-  { state: "waitingForChildren", title: "Waiting for children" },
+  { state: "waiting-for-children", title: "Waiting for children" },
   { state: "done", title: "Done" },
   { state: "dead", title: "Dead" },
 ];
+
+const countOf = (counts: Counts, state: JobState): number =>
+  counts[state === "waiting-for-children" ? "waitingForChildren" : state];
 
 function All() {
   const loaded = useLoad<{ queues: Listed[]; complete: boolean }>("/api/queues", {}, 2_000);
   const count = (title: string, state: JobState) => ({
     title,
     numeric: true,
-    cell: ({ counts }: Listed) => counts[state],
+    cell: ({ counts }: Listed) => countOf(counts, state),
   });
   return (
     <>
@@ -53,7 +56,7 @@ function All() {
                   ),
                 },
                 { title: "", cell: ({ counts }) => counts.paused && <span class="tag warn">paused</span> },
-                ...STATES.filter(({ state }) => state !== "waitingForChildren").map(({ state, title }) =>
+                ...STATES.filter(({ state }) => state !== "waiting-for-children").map(({ state, title }) =>
                   count(title, state),
                 ),
               ]}
@@ -98,17 +101,17 @@ function Story({
               {(
                 [
                   ["State", job.state],
-                  ["Added", moment(job.createdMs)],
+                  ["Added", moment(Date.parse(job.createdAt))],
                   [
                     "Attempts",
                     `${job.attemptsMade} of ${job.attempts}${job.stalls > 0 ? `, ${job.stalls} stalled` : ""}`,
                   ],
-                  ["Due", job.dueMs === null ? null : moment(job.dueMs)],
+                  ["Due", job.dueAt === null ? null : moment(Date.parse(job.dueAt))],
                   [
                     "Ended",
-                    job.finishedMs === null
+                    job.finishedAt === null
                       ? null
-                      : `${moment(job.finishedMs)} (after ${duration(job.finishedMs - job.createdMs)})`,
+                      : `${moment(Date.parse(job.finishedAt))} (after ${duration(Date.parse(job.finishedAt) - Date.parse(job.createdAt))})`,
                   ],
                   ["Group", job.group],
                   ["Priority", job.priority === 0 ? null : job.priority],
@@ -180,7 +183,7 @@ function One({ name, shards }: { name: string; shards: string }) {
   const [limit, setLimit] = useState(50);
   const [open, setOpen] = useState<string | null>(null);
   const queue = useLoad<{ counts: Counts }>(path, { shards }, 2_000);
-  const jobs = useLoad<{ jobs: AnyJob[]; cursor: string | null }>(`${path}/jobs`, { shards, state, limit }, 2_000);
+  const jobs = useLoad<{ items: AnyJob[]; cursor: string | null }>(`${path}/jobs`, { shards, state, limit }, 2_000);
   const actions = useActions(() => {
     queue.reload();
     jobs.reload();
@@ -206,19 +209,19 @@ function One({ name, shards }: { name: string; shards: string }) {
             aria-pressed={each.state === state}
             onClick={() => setState(each.state)}
           >
-            {each.title} <b>{counts?.[each.state] ?? "–"}</b>
+            {each.title} <b>{counts === undefined ? "–" : countOf(counts, each.state)}</b>
           </button>
         ))}
       </fieldset>
       <States of={jobs}>
         {(page) =>
-          page.jobs.length === 0 ? (
+          page.items.length === 0 ? (
             <Empty title="No job is in this state." />
           ) : (
             <>
               <Table
                 label="Jobs"
-                rows={page.jobs}
+                rows={page.items}
                 id={({ id }) => id}
                 columns={[
                   {
@@ -235,7 +238,7 @@ function One({ name, shards }: { name: string; shards: string }) {
                     numeric: true,
                     cell: ({ attemptsMade, attempts }) => `${attemptsMade}/${attempts}`,
                   },
-                  { title: "Added", cell: ({ createdMs }) => moment(createdMs) },
+                  { title: "Added", cell: ({ createdAt }) => moment(Date.parse(createdAt)) },
                   {
                     title: "Error",
                     wide: true,

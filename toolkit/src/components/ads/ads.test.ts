@@ -8,7 +8,7 @@ import { wordsOf } from "./words.ts";
 
 const DAY_MS = 86_400_000;
 /** No time is too short for a click, and nothing is left to chance. */
-const PLAIN: AdsOptions = { explore: "off", minClickMs: 0 };
+const PLAIN: AdsOptions = { explore: "off", minClickDelayMs: 0 };
 
 const cpm = (bidMicros: number, more: Partial<AdSpec<unknown>> = {}): AdSpec<unknown> => ({
   model: "cpm",
@@ -114,7 +114,7 @@ describeBackends("ads", { audit: "tags" }, (backend) => {
     expect(await ads.view(id)).toEqual({ status: "counted", chargedMicros: 0 });
     expect(await ads.view(id)).toEqual(refused("duplicate"));
     expect(await ads.action(id)).toEqual(refused("not-clicked"));
-    expect(await network({ ...PLAIN, minClickMs: DAY_MS }).click(id)).toEqual(refused("soon"));
+    expect(await network({ ...PLAIN, minClickDelayMs: DAY_MS }).click(id)).toEqual(refused("soon"));
     expect(await ads.click(id, { id: "c1" })).toEqual({ status: "counted", chargedMicros: 100 });
     expect(await ads.click(id, { id: "c1" })).toEqual({ status: "counted", chargedMicros: 100 });
     expect(await ads.click(id, { id: "c2" })).toEqual(refused("duplicate"));
@@ -136,23 +136,23 @@ describeBackends("ads", { audit: "tags" }, (backend) => {
   });
 
   test("an impression that is not viewed in time is over, and gives back what it reserved", async () => {
-    const ads = network({ ...PLAIN, viewMs: 1 });
+    const ads = network({ ...PLAIN, viewWindowMs: 1 });
     await ads.set("ad", cpm(5_000, { budget: { totalMicros: 5 }, cap: { views: 1, everyMs: DAY_MS } }));
     const shown = (await ads.target({ user: "ann" }))!;
     await expect.poll(() => ads.sweep(), { timeout: 10_000 }).toBe(1);
     expect(await ads.view(shown.id)).toEqual({ status: "refused", reason: "late" });
     expect(await ads.get("ad")).toMatchObject({ heldMicros: 0, spentMicros: 0 });
     // Neither the budget nor the user's cap has been used.
-    const again = network({ ...PLAIN, viewMs: DAY_MS });
+    const again = network({ ...PLAIN, viewWindowMs: DAY_MS });
     const second = (await again.target({ user: "ann" }))!;
     expect(second.ad).toBe("ad");
     expect(await again.target({ user: "ben" })).toBeNull();
     expect(await again.view(second.id)).toEqual({ status: "counted", chargedMicros: 5 });
-    expect((await ads.get("ad"))!.asleepUntilMs).toBe(Number.POSITIVE_INFINITY);
+    expect((await ads.get("ad"))!.resumesAt).toBe("never");
   });
 
   test("clicks after their time are late, and what was reserved for them is given back", async () => {
-    const ads = network({ ...PLAIN, clickMs: 1 });
+    const ads = network({ ...PLAIN, clickWindowMs: 1 });
     await ads.set("ad", cpc(100, { budget: { totalMicros: 100 }, reserve: "full" }));
     const { id } = (await ads.target({ viewed: true }))!;
     await expect.poll(() => ads.sweep(), { timeout: 10_000 }).toBe(1);
@@ -227,10 +227,10 @@ describeBackends("ads", { audit: "tags" }, (backend) => {
     // At noon a little more than half of 41 views.
     const shown = await Promise.all(Array.from({ length: 30 }, () => ads.target({ viewed: true })));
     expect(shown.filter((each) => each !== null).length).toBe(20);
-    const asleepUntil = (await ads.get("ad"))!.asleepUntilMs!;
+    const { resumesAt } = (await ads.get("ad"))!;
     const [day] = (await ads.stats("ad"))!;
     // The 21st of 41 views is due at 21/41 of the day.
-    expect(asleepUntil).toBe(day!.day.getTime() + Math.ceil((21 / 41) * DAY_MS));
+    expect(resumesAt).toEqual(new Date(day!.day.getTime() + Math.ceil((21 / 41) * DAY_MS)));
   });
 
   test("a user sees an ad as often as its cap allows", async () => {
@@ -282,7 +282,7 @@ describeBackends("ads", { audit: "tags" }, (backend) => {
   });
 
   test("a removed ad leaves nothing behind, nor does an ad of the same name owe for it", async () => {
-    const ads = network({ ...PLAIN, viewMs: 1 });
+    const ads = network({ ...PLAIN, viewWindowMs: 1 });
     const spec = cpc(100, {
       locations: ["US", "DE"],
       words: ["a", "b"],
@@ -362,7 +362,7 @@ describeBackends("ads", { audit: "tags" }, (backend) => {
     await expect(ads.target({ locations: [""] })).rejects.toThrow(InputError);
     expect(() => network({ explore: "luck" as never })).toThrow(InputError);
     expect(() => network({ matchLift: -1 })).toThrow(InputError);
-    expect(() => network({ viewMs: 0 })).toThrow(InputError);
+    expect(() => network({ viewWindowMs: 0 })).toThrow(InputError);
     expect(await keysOf(backend)).toEqual([]);
   });
 });

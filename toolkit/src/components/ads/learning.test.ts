@@ -5,7 +5,13 @@ import { type AdSpec, Ads, type AdsOptions, type Candidate } from "./index.ts";
 
 const YEARS_MS = 1e13;
 const PRIOR = 50;
-const OPTIONS: AdsOptions = { explore: "off", minClickMs: 0, priorViews: PRIOR, halfLifeMs: YEARS_MS, candidates: 50 };
+const OPTIONS: AdsOptions = {
+  explore: "off",
+  minClickDelayMs: 0,
+  priorViews: PRIOR,
+  halfLifeMs: YEARS_MS,
+  candidates: 50,
+};
 
 function randomFrom(seed: number): () => number {
   let state = seed;

@@ -25,10 +25,10 @@ export const CONFIG = [
   "dayStartMs",
   "burstMs",
   "keepDays",
-  "viewMs",
-  "clickMs",
-  "actionMs",
-  "minClickMs",
+  "viewWindowMs",
+  "clickWindowMs",
+  "actionWindowMs",
+  "minClickDelayMs",
   "maxOpen",
 ] as const;
 
@@ -214,7 +214,7 @@ end
 `;
 
 const IMPRESSIONS = `
-viewMs, clickMs, actionMs, minClickMs = tonumber(viewMs), tonumber(clickMs), tonumber(actionMs), tonumber(minClickMs)
+viewWindowMs, clickWindowMs, actionWindowMs, minClickDelayMs = tonumber(viewWindowMs), tonumber(clickWindowMs), tonumber(actionWindowMs), tonumber(minClickDelayMs)
 local function close(id)
   local key = base .. ":impression:" .. id
   local was = redis.call("HMGET", key, "ad", "generation", "held", "user", "chosenAt", "viewsAt")
@@ -297,7 +297,7 @@ local function count(kind, impression, impressionId, token)
   local alpha, beta = belief(nowModel, known)
   if hasDrifted(ad[7], promise(nowModel, nowPrice, alpha, beta)) then list(id) end
   redis.call("HSET", impression, kind .. "At", now, kind .. "Token", token, kind .. "Charged", charged, "held", held)
-  local lasts = kind == "views" and clickMs or kind == "clicks" and actionMs or ${GRACE_MS}
+  local lasts = kind == "views" and clickWindowMs or kind == "clicks" and actionWindowMs or ${GRACE_MS}
   redis.call("ZADD", base .. ":open", now + lasts, impressionId)
   return charged
 end

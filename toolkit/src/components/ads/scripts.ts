@@ -186,7 +186,7 @@ export const target = defineScript({
     if best.capViews > 0 then cap(caps, best.id, best.times, best.capViews, best.capMs) end
     redis.call("HSET", impression, "ad", best.id, "generation", generation, "model", best.model, "price", best.price,
       "held", best.need, "user", best.capViews > 0 and user or "", "chosenAt", now, "value", answer[3], "words", matched)
-    redis.call("ZADD", base .. ":open", now + viewMs, impressionId)
+    redis.call("ZADD", base .. ":open", now + viewWindowMs, impressionId)
     note(best.id, "chosen", 1)
     if isViewed == "1" then count("views", impression, impressionId, "target") end
     return answer
@@ -235,15 +235,15 @@ export const record = defineScript({
     end
     if was[7] then return refused("duplicate") end
     if was[6] then return refused("late") end
-    local from, lasts = tonumber(was[3]), viewMs
+    local from, lasts = tonumber(was[3]), viewWindowMs
     if kind == "clicks" then
       if not was[4] then return refused("not-viewed") end
-      from, lasts = tonumber(was[4]), clickMs
+      from, lasts = tonumber(was[4]), clickWindowMs
       -- Viewed in the future: the server's clock was put back, and how soon it is nobody knows.
-      if from <= now and now - from < minClickMs then return refused("soon") end
+      if from <= now and now - from < minClickDelayMs then return refused("soon") end
     elseif kind == "actions" then
       if not was[5] then return refused("not-clicked") end
-      from, lasts = tonumber(was[5]), actionMs
+      from, lasts = tonumber(was[5]), actionWindowMs
     end
     if now - from > lasts then return refused("late") end
     local charged = count(kind, impression, impressionId, token)

@@ -118,7 +118,7 @@ export function toAd<T>(id: string, reply: Read, codec: Codec<T>): Ad<T> {
       ecpmMicros: Number(mean),
       bonusMicros: Object.fromEntries([...pairs(bonuses)].map(([each, bonus]) => [each, Number(bonus)])),
     },
-    asleepUntilMs: asleep === null ? null : asleep === "inf" ? Number.POSITIVE_INFINITY : Number(asleep),
+    resumesAt: asleep === null ? null : asleep === "inf" ? "never" : new Date(Number(asleep)),
   };
 }
 

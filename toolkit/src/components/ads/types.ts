@@ -49,8 +49,8 @@ export interface Ad<T> extends AdSpec<T> {
     /** What each of its words on a page adds. */
     readonly bonusMicros: Readonly<Record<string, number>>;
   };
-  /** When it may be shown again, of an ad that cannot be paid for at present; Infinity if its budget is used up. */
-  readonly asleepUntilMs: number | null;
+  /** When it may be shown again, of an ad that cannot be paid for at present; `never` if its budget is used up. */
+  readonly resumesAt: Date | "never" | null;
 }
 
 export interface TargetRequest {
@@ -137,18 +137,18 @@ export interface AdsOptions {
   /** How many ads one call looks at, up to four times that when the first ones cannot be shown. */
   readonly candidates?: number;
   /** How long after being chosen an ad may be viewed. */
-  readonly viewMs?: number;
+  readonly viewWindowMs?: number;
   /** How long after a view a click counts, and how soon not yet. */
-  readonly clickMs?: number;
-  readonly minClickMs?: number;
+  readonly clickWindowMs?: number;
+  readonly minClickDelayMs?: number;
   /** How long after a click an action counts. */
-  readonly actionMs?: number;
+  readonly actionWindowMs?: number;
   /** When the day of budgets and reports begins, after midnight UTC. */
   readonly dayStartMs?: number;
   /** By how much of a day an evenly paced ad may be ahead. */
   readonly burstMs?: number;
   /** Days that reports go back. */
-  readonly keepDays?: number;
+  readonly keepMs?: number;
   /** Of each shard. */
   readonly maxAds?: number;
   /** Open impressions of each shard; beyond it those whose time is over first end early. */

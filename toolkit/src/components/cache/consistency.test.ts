@@ -42,7 +42,7 @@ const tags = { tags: ["t"] };
 const loadNew: Loader<string> = () => "new";
 
 describeBackends("cache after a change", (backend) => {
-  const two = async (whose: "this" | "another", options: { readonly memoryMs?: number } = {}) => {
+  const two = async (whose: "this" | "another", options: { readonly memoryTtlMs?: number } = {}) => {
     const mine = new Cache<string>(backend.store, "things", options);
     return { mine, changing: whose === "this" ? mine : new Cache<string>(await backend.open(), "things", options) };
   };
@@ -52,7 +52,7 @@ describeBackends("cache after a change", (backend) => {
       const { mine, changing } = await two(whose);
       const old = deferred<string>();
       const early = mine.get("a", () => old.promise, tags);
-      await expect.poll(() => mine.stats.loads).toBe(1);
+      await expect.poll(() => mine.stats().loads).toBe(1);
       await change(changing, how);
       const late = mine.get("a", loadNew, tags);
       // After an invalidation the lease still stands, and whoever comes waits for its end: the value is made anew then.
@@ -83,7 +83,7 @@ describeBackends("cache after a change", (backend) => {
       const { mine, changing } = await two(whose);
       await mine.set("a", "old", tags);
       const held = heldAnswer(await backend.open(), "cache.read");
-      const slow = new Cache<string>(held.store, "things", { memoryMs: 3_600_000 });
+      const slow = new Cache<string>(held.store, "things", { memoryTtlMs: 3_600_000 });
       const early = slow.get("a", () => "never", tags);
       await held.arrived;
       await change(whose === "this" ? slow : changing, how);
@@ -104,8 +104,8 @@ describeBackends("cache after a change", (backend) => {
   });
 
   test("tags that a loader adds reach the memory of every process", async () => {
-    const mine = new Cache<string>(backend.store, "things", { memoryMs: 3_600_000 });
-    const theirs = new Cache<string>(await backend.open(), "things", { memoryMs: 3_600_000 });
+    const mine = new Cache<string>(backend.store, "things", { memoryTtlMs: 3_600_000 });
+    const theirs = new Cache<string>(await backend.open(), "things", { memoryTtlMs: 3_600_000 });
     await mine.get("a", (loading) => {
       loading.tag("late");
       return "old";
@@ -130,7 +130,7 @@ describeBackends("cache after a change", (backend) => {
       loading.skip();
       return first.promise;
     });
-    await expect.poll(() => cache.stats.loads).toBe(4);
+    await expect.poll(() => cache.stats().loads).toBe(4);
     const late = cache.get("a", own("own"));
     first.resolve("first");
     expect(await Promise.all([early, late])).toEqual(["first", "own"]);
@@ -151,15 +151,15 @@ describeBackends("cache after a change", (backend) => {
   });
 
   test("a caller that waits for another process hears that its store is closed", async () => {
-    const theirs = new Cache<string>(backend.store, "things", { loadMs: 3_600_000 });
+    const theirs = new Cache<string>(backend.store, "things", { leaseMs: 3_600_000 });
     let answers = 0;
     const roundTrip = ({ name }: { readonly name: string }) =>
       name === "cache.read" ? () => void answers++ : undefined;
     const store = await backend.open({ hooks: { roundTrip } });
-    const mine = new Cache<string>(store, "things", { loadMs: 3_600_000 });
+    const mine = new Cache<string>(store, "things", { leaseMs: 3_600_000 });
     const never = deferred<string>();
     const loading = theirs.get("a", () => never.promise);
-    await expect.poll(() => theirs.stats.loads).toBe(1);
+    await expect.poll(() => theirs.stats().loads).toBe(1);
     const waiting = expect(mine.get("a", loadNew)).rejects.toThrow(ClosedError);
     // It asks, listens, and asks again; then it waits.
     await expect.poll(() => answers).toBe(2);
@@ -169,10 +169,10 @@ describeBackends("cache after a change", (backend) => {
     await loading;
   });
 
-  test.each([0, 3_600_000])("at random, with memoryMs %i", async (memoryMs) => {
+  test.each([0, 3_600_000])("at random, with memoryTtlMs %i", async (memoryTtlMs) => {
     const stores = [backend.store, await backend.open()];
     const seed = Number(process.env.CACHE_SEED ?? 1);
-    await history(stores, seed + memoryMs, memoryMs, Number(process.env.CACHE_STEPS ?? 400));
+    await history(stores, seed + memoryTtlMs, memoryTtlMs, Number(process.env.CACHE_STEPS ?? 400));
   });
 });
 
@@ -192,9 +192,11 @@ function randomOf(seed: number): (below: number) => number {
  * version was certain when it began, and must not get an older one. With memory, what another process has changed may be older
  * for a while: there a reader counts the changes of its own process.
  */
-async function history(stores: readonly Store[], seed: number, memoryMs: number, steps: number): Promise<void> {
+async function history(stores: readonly Store[], seed: number, memoryTtlMs: number, steps: number): Promise<void> {
   const random = randomOf(seed);
-  const caches = stores.map((store) => new Cache<number>(store, `history ${seed}`, { memoryMs, shards: 2 }));
+  const caches = stores.map(
+    (store) => new Cache<number>(store, `history ${seed}`, { memoryTtlMs: memoryTtlMs, shards: 2 }),
+  );
   const keys = ["a", "b", "c"];
   const database = new Map(keys.map((key) => [key, 0]));
   const certain = caches.map(() => new Map(keys.map((key) => [key, 0])));
@@ -204,7 +206,7 @@ async function history(stores: readonly Store[], seed: number, memoryMs: number,
   };
   const done = (by: number, changed: readonly string[]) => {
     for (const [at, versions] of certain.entries()) {
-      if (memoryMs > 0 && at !== by) continue;
+      if (memoryTtlMs > 0 && at !== by) continue;
       for (const key of changed) versions.set(key, database.get(key)!);
     }
   };
@@ -260,15 +262,15 @@ describe("memory", () => {
       after: () => ({ cancel() {} }),
     };
     const store = await open(engine, { clock: timers });
-    const cache = new Cache<number>(store, "things", { freshMs: 1_000, jitter: 0, memoryMs: 60_000 });
+    const cache = new Cache<number>(store, "things", { freshMs: 1_000, jitter: 0, memoryTtlMs: 60_000 });
     await cache.set("a", 1);
     clock.advance(300);
     const load = () => 2;
-    expect(await cache.find("a", load)).toEqual({ value: 1, state: "fresh", ageMs: 300 });
+    expect(await cache.getEntry("a", load)).toEqual({ value: 1, state: "fresh", ageMs: 300 });
     clock.advance(699);
-    expect(await cache.find("a", load)).toEqual({ value: 1, state: "fresh", ageMs: 999 });
+    expect(await cache.getEntry("a", load)).toEqual({ value: 1, state: "fresh", ageMs: 999 });
     clock.advance(1);
-    expect(await cache.find("a", load)).toMatchObject({ value: 2, state: "loaded" });
+    expect(await cache.getEntry("a", load)).toMatchObject({ value: 2, state: "loaded" });
     await store.close();
     await engine.close();
   });
@@ -283,8 +285,8 @@ describe("an answer that is lost", () => {
       const store = await open(proxy.url, { retryMs: 10_000 });
       const other = await open(`redis://127.0.0.1:${server.port}`);
       try {
-        const mine = new Cache<string>(store, "things", { loadMs: 3_600_000, timeoutMs: 300 });
-        const theirs = new Cache<string>(other, "things", { loadMs: 3_600_000 });
+        const mine = new Cache<string>(store, "things", { leaseMs: 3_600_000, timeoutMs: 300 });
+        const theirs = new Cache<string>(other, "things", { leaseMs: 3_600_000 });
         // The script is known to the server, so that its first request is the one that takes the lease.
         await mine.get("warm", loadNew);
         const lost = proxy.loseAnswerOf(":l:a");

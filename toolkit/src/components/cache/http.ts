@@ -79,7 +79,7 @@ async function serve(cache: Cache<MaybePage>, options: PagesOptions, exchange: E
   const key = isPublic(request, options.ignoreCookies ?? []) ? (options.key ?? defaultKey)(request) : null;
   if (key === null || !(await isWanted(options, key))) return next();
   let isMine = false;
-  const found = await cache.find(
+  const found = await cache.getEntry(
     key,
     (loading) => {
       isMine = true;

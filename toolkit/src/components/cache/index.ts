@@ -37,18 +37,18 @@ const OPTIONS = defineOptions<CacheOptions<unknown>>("Cache", {
   freshMs: whole(1),
   staleMs: whole(0),
   jitter: number(0, 0.999),
-  loadMs: whole(10),
-  memoryMs: whole(0),
+  leaseMs: whole(10),
+  memoryTtlMs: whole(0),
   memoryItems: whole(1),
   timeoutMs: whole(1),
   shards: whole(1, 16_384),
   codec,
   maxBytes: whole(1),
-  compressAbove: whole(0),
+  compressAboveBytes: whole(0),
   onError: callback,
 });
 
-/** Of `get`, `find` and `set`. */
+/** Of `get`, `getEntry` and `set`. */
 const ENTRY_OPTIONS = defineOptions<EntryOptions>("Cache.get", {
   tags: listOf(text),
   freshMs: whole(1),
@@ -84,14 +84,14 @@ export class Cache<T = unknown> {
   readonly #freshMs: number;
   readonly #staleMs: number;
   readonly #jitter: number;
-  readonly #loadMs: number;
+  readonly #leaseMs: number;
   readonly #limits: RunOptions;
   readonly #shards: number;
   readonly #codec: Codec<T>;
   readonly #maxBytes: number;
-  readonly #compressAbove: number;
+  readonly #compressAboveBytes: number;
   readonly #onError: (error: unknown) => void;
-  readonly #memoryMs: number;
+  readonly #memoryTtlMs: number;
   readonly #memory: MemoryCache<T>;
   readonly #changes: Changes;
   readonly #channel: string;
@@ -114,14 +114,14 @@ export class Cache<T = unknown> {
     this.#freshMs = options.freshMs ?? 300_000;
     this.#staleMs = options.staleMs ?? 0;
     this.#jitter = options.jitter ?? 0.1;
-    this.#loadMs = options.loadMs ?? 30_000;
+    this.#leaseMs = options.leaseMs ?? 30_000;
     this.#limits = { timeoutMs: options.timeoutMs ?? 1_000, whenOpen: "fail" };
     this.#shards = options.shards ?? 16;
     this.#codec = options.codec ?? json<T>();
     this.#maxBytes = options.maxBytes ?? 16 * 1024 * 1024;
-    this.#compressAbove = options.compressAbove ?? 1_024;
+    this.#compressAboveBytes = options.compressAboveBytes ?? 1_024;
     this.#onError = options.onError ?? (() => {});
-    this.#memoryMs = options.memoryMs ?? 0;
+    this.#memoryTtlMs = options.memoryTtlMs ?? 0;
     this.#memory = new MemoryCache(store.clock, options.memoryItems ?? 1_000);
     this.#channel = changesChannel(this.#prefix, word("the name of a cache", name));
     this.#report = new CacheReport(store, this.#prefix, name, this.#shards);
@@ -134,11 +134,11 @@ export class Cache<T = unknown> {
       },
     };
     this.#changes = new Changes(store, this.#channel, outdated, this.#onError);
-    if (this.#memoryMs > 0) this.#changes.listen().catch(() => {});
+    if (this.#memoryTtlMs > 0) this.#changes.listen().catch(() => {});
   }
 
   /** Counts of this process. */
-  get stats(): CacheStats {
+  stats(): CacheStats {
     return this.#report.total;
   }
 
@@ -151,11 +151,11 @@ export class Cache<T = unknown> {
     const held = this.#held(key);
     if (held !== undefined) return held.value;
     const seen = await this.#glance(key, options);
-    return seen === null ? (await this.find(key, load, options)).value : seen.value;
+    return seen === null ? (await this.getEntry(key, load, options)).value : seen.value;
   }
 
   /** As `get`, and says where the value came from. */
-  async find(key: string, load: Loader<T>, options: EntryOptions = {}): Promise<Found<T>> {
+  async getEntry(key: string, load: Loader<T>, options: EntryOptions = {}): Promise<Found<T>> {
     ENTRY_OPTIONS.check(options);
     word("key", key);
     checkTags(options.tags);
@@ -202,7 +202,8 @@ export class Cache<T = unknown> {
   }
 
   /** Makes all values with one of the tags invalid: in one step for each shard, whatever their number. */
-  async invalidate(...tags: readonly string[]): Promise<void> {
+  async invalidate(tagged: string | readonly string[]): Promise<void> {
+    const tags = listed(tagged);
     integer("the number of tags", tags.length, 1, MAX_TAGS);
     checkTags(tags);
     const tagMs = this.#tagMemoryMs;
@@ -245,7 +246,7 @@ export class Cache<T = unknown> {
 
   /** What this process has of it. */
   #held(key: string): Held<T> | undefined {
-    const held = this.#memoryMs > 0 ? this.#memory.get(key) : undefined;
+    const held = this.#memoryTtlMs > 0 ? this.#memory.get(key) : undefined;
     if (held !== undefined) this.#report.count("hits");
     return held;
   }
@@ -254,7 +255,7 @@ export class Cache<T = unknown> {
   #glance(key: string, options: EntryOptions): Promise<{ readonly value: T } | null> | null {
     // Of a value that can be stale, only the server can say whether it is: that is up to the script. So it is with how long a
     // value stays fresh, which memory has to know.
-    if ((options.staleMs ?? this.#staleMs) > 0 || this.#memoryMs > 0 || this.#isBroken) return null;
+    if ((options.staleMs ?? this.#staleMs) > 0 || this.#memoryTtlMs > 0 || this.#isBroken) return null;
     word("key", key);
     checkTags(options.tags);
     return this.#glances.ask(`${key}\0${options.tags?.join("\n") ?? ""}`, () => this.#look(key, options)).answer;
@@ -322,7 +323,7 @@ export class Cache<T = unknown> {
         if (entry !== null && entry.freshForMs > 0) {
           this.#report.count("hits");
           const value = await this.#unpacked(entry.stored);
-          if (this.#memoryMs > 0) this.#memory.keep(question, this.#heldSince(sentMs, value, entry));
+          if (this.#memoryTtlMs > 0) this.#memory.keep(question, this.#heldSince(sentMs, value, entry));
           return { found: { value, state: "fresh", ageMs: entry.ageMs }, isPrivate: false };
         }
         if (entry !== null) return await this.#stale(asking, entry, loader);
@@ -341,7 +342,7 @@ export class Cache<T = unknown> {
     try {
       const reply = await this.#store.run(
         read,
-        { ...keys, token, leaseMs: this.#loadMs, tagMs: this.#tagMemoryMs },
+        { ...keys, token, leaseMs: this.#leaseMs, tagMs: this.#tagMemoryMs },
         this.#limits,
       );
       if (reply.loader === "nobody") this.#refused(new ServerError(reply.holder));
@@ -363,7 +364,7 @@ export class Cache<T = unknown> {
   }
 
   #heldSince(sentMs: number, value: T, { ageMs, freshForMs, tags }: FoundEntry): Held<T> {
-    return { value, bornMs: sentMs - ageMs, untilMs: sentMs + Math.min(this.#memoryMs, freshForMs), tags };
+    return { value, bornMs: sentMs - ageMs, untilMs: sentMs + Math.min(this.#memoryTtlMs, freshForMs), tags };
   }
 
   /** The stale value at once; a new one is made behind the caller's back, if that is the caller's part. */
@@ -475,8 +476,8 @@ export class Cache<T = unknown> {
       skip: () => {
         kept = null;
       },
-      tag: (...tags) => {
-        if (kept !== null) kept = { ...kept, tags: [...(kept.tags ?? []), ...tags] };
+      tag: (tags) => {
+        if (kept !== null) kept = { ...kept, tags: [...(kept.tags ?? []), ...listed(tags)] };
         checkTags(kept?.tags);
       },
       freshFor: (freshMs) => {
@@ -508,7 +509,7 @@ export class Cache<T = unknown> {
   }
 
   async #packed(value: T): Promise<Buffer> {
-    return pack(encodeWithin(this.#codec, value, this.#maxBytes, "a cached value"), this.#compressAbove);
+    return pack(encodeWithin(this.#codec, value, this.#maxBytes, "a cached value"), this.#compressAboveBytes);
   }
 
   async #unpacked(stored: Buffer): Promise<T> {
@@ -527,6 +528,8 @@ function loaded<T>({ value }: { readonly value: T }): Found<T> {
 function shared<T>(made: Made<T>): Shared<T> {
   return { found: loaded(made), isPrivate: made.fate === "for its caller" };
 }
+
+const listed = (tags: string | readonly string[]): readonly string[] => (typeof tags === "string" ? [tags] : tags);
 
 function checkTags(tags: readonly string[] = []): void {
   if (tags.length > MAX_TAGS) throw new InputError(`a value has at most ${MAX_TAGS} tags`);

@@ -48,7 +48,7 @@ export class CacheReport {
     this.#unsent[what]++;
     if (this.#timer !== null || this.#store.closed) return;
     this.#timer = this.#store.clock.after(REPORT_MS, () => void this.send());
-    this.#removeFromStore = this.#store.onClose(() => this.send());
+    this.#removeFromStore = this.#store.on("close", () => this.send());
   }
 
   /** Adds what is not yet told. Does not fail. */

@@ -10,9 +10,9 @@ export interface CacheOptions<T> {
   /** Lifetimes are shortened by up to this part at random, so that values made together do not end together. */
   readonly jitter?: number;
   /** How long a value may take to make before another process tries too. */
-  readonly loadMs?: number;
+  readonly leaseMs?: number;
   /** Values are also kept in this process for so long, which bounds how old they can be here. 0: not at all. */
-  readonly memoryMs?: number;
+  readonly memoryTtlMs?: number;
   readonly memoryItems?: number;
   /** How long one question to the store may take in all before the value is made without it; 1 000 by default. */
   readonly timeoutMs?: number;
@@ -21,7 +21,7 @@ export interface CacheOptions<T> {
   readonly codec?: Codec<T>;
   readonly maxBytes?: number;
   /** Values larger than this are compressed. */
-  readonly compressAbove?: number;
+  readonly compressAboveBytes?: number;
   /** Told of loads that failed behind a stale value, and of a store that cannot be reached. */
   readonly onError?: (error: unknown) => void;
 }
@@ -45,7 +45,7 @@ export interface Loading {
   /** The value is for the caller only and is not kept; others who wait make their own. */
   skip(): void;
   /** Further tags, known only now. */
-  tag(...tags: readonly string[]): void;
+  tag(tags: string | readonly string[]): void;
   /** How long this value stays fresh. */
   freshFor(ms: number): void;
 }

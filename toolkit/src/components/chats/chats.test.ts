@@ -19,13 +19,13 @@ describeBackends("chats", (backend) => {
   describe("sending and reading", () => {
     test("members get what is sent after they joined, in order, with ids that grow by one", async () => {
       const chats = make();
-      expect(await chats.join("team", "ann")).toBe("joined");
-      expect(await chats.join("team", "ben")).toBe("joined");
+      expect(await chats.join("team", "ann")).toEqual({ status: "joined" });
+      expect(await chats.join("team", "ben")).toEqual({ status: "joined" });
       const ids = await sendMany(chats, "team", "ann", 3);
       expect(ids).toEqual([ids[0], ids[0]! + 1, ids[0]! + 2]);
       for (const member of ["ann", "ben"]) {
         const page = (await chats.read("team", member))!;
-        expect(page.messages.map(({ id, sender, body, missed }) => [id, sender, body, missed])).toEqual([
+        expect(page.items.map(({ id, sender, body, missed }) => [id, sender, body, missed])).toEqual([
           [ids[0], "ann", "1", 0],
           [ids[1], "ann", "2", 0],
           [ids[2], "ann", "3", 0],
@@ -39,9 +39,11 @@ describeBackends("chats", (backend) => {
       await chats.join("team", "ann");
       const [seconds, micros] = (await backend.store.call("TIME")) as [string, string];
       await chats.send("team", "ann", "hello", { id: "my own id 7" });
-      const { messages } = (await chats.read("team", "ann"))!;
+      const { items: messages } = (await chats.read("team", "ann"))!;
       expect(messages[0]!.ownId).toBe("my own id 7");
-      expect(messages[0]!.sentMs).toBeGreaterThanOrEqual(Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000));
+      expect(messages[0]!.sentAt.getTime()).toBeGreaterThanOrEqual(
+        Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000),
+      );
     });
 
     test("bodies are anything with a JSON form, or bytes", async () => {
@@ -54,29 +56,29 @@ describeBackends("chats", (backend) => {
       await raw.join("team", "Zoë");
       const body = Buffer.from([0, 10, 32, 255, 10, 254]);
       await raw.send("team", "Zoë", body, { id: "ü 1" });
-      const [message] = (await raw.read("team", "Zoë"))!.messages;
+      const [message] = (await raw.read("team", "Zoë"))!.items;
       expect([message!.sender, message!.ownId, Buffer.from(message!.body)]).toEqual(["Zoë", "ü 1", body]);
-      const waited = raw.wait("team", "Zoë", { after: message!.id });
+      const waited = raw.read("team", "Zoë", { cursor: message!.id, waitMs: 25_000 });
       await raw.send("team", "Zoë", body);
-      expect(Buffer.from((await waited)!.messages[0]!.body)).toEqual(body);
+      expect(Buffer.from((await waited)!.items[0]!.body)).toEqual(body);
     });
 
     test("only members send and read", async () => {
       const chats = make();
       expect(await chats.send("team", "ann", "hello")).toBeNull();
       expect(await chats.read("team", "ann")).toBeNull();
-      expect(await chats.wait("team", "ann")).toBeNull();
+      expect(await chats.read("team", "ann", { waitMs: 25_000 })).toBeNull();
       expect(await chats.acknowledge("team", "ann", 1)).toBeNull();
       expect(await chats.position("team", "ann")).toBeNull();
       await chats.join("team", "ben");
       expect(await chats.send("team", "ann", "hello")).toBeNull();
       expect(await chats.read("team", "ann")).toBeNull();
-      for await (const _ of chats.stream("team", "ann")) expect.unreachable();
+      for await (const _ of chats.messages("team", "ann")) expect.unreachable();
     });
 
     test("a message that is sent again with its id is not sent twice", async () => {
       const chats = make();
-      await chats.joinAll("team", ["ann", "ben"]);
+      await chats.joinMany("team", ["ann", "ben"]);
       const first = (await chats.send("team", "ann", "hello", { id: "a" }))!;
       expect(first.repeated).toBe(false);
       expect(await chats.send("team", "ann", "hello", { id: "a" })).toEqual({ id: first.id, repeated: true });
@@ -92,7 +94,7 @@ describeBackends("chats", (backend) => {
     });
 
     test("an id is known for as long as was asked, and for no longer than twice that", async () => {
-      const chats = make({ rememberMs: 200 });
+      const chats = make({ keepIdsMs: 200 });
       await chats.join("team", "ann");
       const sent = (await chats.send("team", "ann", "hello", { id: "a" }))!;
       const until = async (): Promise<boolean> =>
@@ -104,7 +106,7 @@ describeBackends("chats", (backend) => {
     test("many who send at once get ids without gaps, and all is there in that order", async () => {
       const stores = [backend.store, await backend.open(), await backend.open()];
       const chats = stores.map((store) => make({}, store));
-      await chats[0]!.joinAll("team", ["ann", "ben", "cid"]);
+      await chats[0]!.joinMany("team", ["ann", "ben", "cid"]);
       const sent = await Promise.all(
         chats.flatMap((each, at) =>
           Array.from({ length: 30 }, (_, nth) => each.send("team", ["ann", "ben", "cid"][at]!, `${at}:${nth}`)),
@@ -112,7 +114,7 @@ describeBackends("chats", (backend) => {
       );
       const ids = sent.map((each) => each!.id).sort((a, b) => a - b);
       expect(ids).toEqual(ids.map((_, nth) => ids[0]! + nth));
-      expect((await chats[1]!.read("team", "ben"))!.messages.map(({ id }) => id)).toEqual(ids);
+      expect((await chats[1]!.read("team", "ben"))!.items.map(({ id }) => id)).toEqual(ids);
     });
 
     test("reading goes on from any id, in pages", async () => {
@@ -121,18 +123,18 @@ describeBackends("chats", (backend) => {
       const ids = await sendMany(chats, "team", "ann", 5);
       const first = (await chats.read("team", "ann", { limit: 2 }))!;
       expect([bodies(first), first.remaining]).toEqual([["1", "2"], 3]);
-      const second = (await chats.read("team", "ann", { after: first.cursor, limit: 2 }))!;
+      const second = (await chats.read("team", "ann", { cursor: first.cursor, limit: 2 }))!;
       expect([bodies(second), second.remaining]).toEqual([["3", "4"], 1]);
-      expect(bodies(await chats.read("team", "ann", { after: ids[3]! }))).toEqual(["5"]);
-      expect(await chats.read("team", "ann", { after: ids[4]! })).toMatchObject({ messages: [], cursor: ids[4] });
+      expect(bodies(await chats.read("team", "ann", { cursor: ids[3]! }))).toEqual(["5"]);
+      expect(await chats.read("team", "ann", { cursor: ids[4]! })).toMatchObject({ items: [], cursor: ids[4] });
       // From before the beginning, and from what a failover has forgotten.
-      expect(bodies(await chats.read("team", "ann", { after: 0 }))).toEqual(["1", "2", "3", "4", "5"]);
-      expect(await chats.read("team", "ann", { after: ids[4]! + 10 })).toMatchObject({ messages: [], cursor: ids[4] });
+      expect(bodies(await chats.read("team", "ann", { cursor: 0 }))).toEqual(["1", "2", "3", "4", "5"]);
+      expect(await chats.read("team", "ann", { cursor: ids[4]! + 10 })).toMatchObject({ items: [], cursor: ids[4] });
     });
 
     test("what was not acknowledged is read again; acknowledging goes forward only", async () => {
       const chats = make();
-      await chats.joinAll("team", ["ann", "ben"]);
+      await chats.joinMany("team", ["ann", "ben"]);
       const ids = await sendMany(chats, "team", "ann", 4);
       expect(bodies(await chats.read("team", "ben"))).toEqual(["1", "2", "3", "4"]);
       expect(bodies(await chats.read("team", "ben"))).toEqual(["1", "2", "3", "4"]);
@@ -147,7 +149,7 @@ describeBackends("chats", (backend) => {
 
     test("what one sends may count as seen by oneself, unless something before it was not", async () => {
       const chats = make();
-      await chats.joinAll("team", ["ann", "ben"]);
+      await chats.joinMany("team", ["ann", "ben"]);
       await chats.send("team", "ann", "1", { markSeen: true });
       expect((await chats.position("team", "ann"))!.unread).toBe(0);
       expect((await chats.position("team", "ben"))!.unread).toBe(1);
@@ -161,7 +163,7 @@ describeBackends("chats", (backend) => {
   describe("what is kept", () => {
     test("messages go when all have seen them", async () => {
       const chats = make();
-      await chats.joinAll("team", ["ann", "ben"]);
+      await chats.joinMany("team", ["ann", "ben"]);
       const ids = await sendMany(chats, "team", "ann", 4);
       await chats.acknowledge("team", "ann", ids[3]!);
       expect(await chats.inspect("team")).toMatchObject({ messages: 4, oldestId: ids[0] });
@@ -188,7 +190,7 @@ describeBackends("chats", (backend) => {
 
     test("beyond the cap the oldest go, and whoever had not seen them is told how many", async () => {
       const chats = make({ maxMessages: 3 });
-      await chats.joinAll("team", ["ann", "ben"]);
+      await chats.joinMany("team", ["ann", "ben"]);
       const [first] = await sendMany(chats, "team", "ann", 2);
       await chats.acknowledge("team", "ben", first!);
       await sendMany(chats, "team", "ann", 4);
@@ -196,10 +198,10 @@ describeBackends("chats", (backend) => {
       expect(await chats.position("team", "ben")).toEqual({ seen: first, unread: 3, missed: 2 });
       expect(await chats.position("team", "ann")).toEqual({ seen: first! - 1, unread: 3, missed: 3 });
       const page = (await chats.read("team", "ben"))!;
-      expect([page.missed, page.messages.map(({ missed }) => missed)]).toEqual([2, [2, 0, 0]]);
+      expect([page.missed, page.items.map(({ missed }) => missed)]).toEqual([2, [2, 0, 0]]);
       expect(bodies(page)).toEqual(["2", "3", "4"]);
       const signal = untilEnd();
-      for await (const { missed, body } of chats.stream("team", "ann", { signal })) {
+      for await (const { missed, body } of chats.messages("team", "ann", { signal })) {
         expect([missed, body]).toEqual([3, "2"]);
         break;
       }
@@ -235,10 +237,10 @@ describeBackends("chats", (backend) => {
       await chats.join("team", "ann");
       const ids = await sendMany(chats, "team", "ann", 3);
       await chats.acknowledge("team", "ann", ids[2]!);
-      const page = await chats.wait("team", "ann", { after: ids[0]!, waitMs: 60_000 });
-      expect(page).toEqual({ messages: [], cursor: ids[2], missed: 2, remaining: 0 });
+      const page = await chats.read("team", "ann", { cursor: ids[0]!, waitMs: 60_000 });
+      expect(page).toEqual({ items: [], cursor: ids[2], missed: 2, remaining: 0 });
       const signal = untilEnd();
-      const reading = chats.stream("team", "ann", { after: ids[0]!, signal }).next();
+      const reading = chats.messages("team", "ann", { from: ids[0]!, signal }).next();
       await chats.send("team", "ann", "4");
       expect((await reading).value).toMatchObject({ body: "4", missed: 2 });
     });
@@ -256,27 +258,27 @@ describeBackends("chats", (backend) => {
       const chats = make();
       await chats.join("team", "ann");
       await chats.send("team", "ann", "1");
-      expect(await chats.join("team", "ann")).toBe("already a member");
+      expect(await chats.join("team", "ann")).toEqual({ status: "exists" });
       expect(bodies(await chats.read("team", "ann"))).toEqual(["1"]);
     });
 
     test("the last one who leaves deletes everything", async () => {
       const chats = make();
-      await chats.joinAll("team", ["ann", "ben"]);
+      await chats.joinMany("team", ["ann", "ben"]);
       await sendMany(chats, "team", "ann", 3);
       await chats.arrive("team", "ann");
-      expect(await chats.leave("team", "cid")).toBe("not a member");
-      expect(await chats.leave("team", "ann")).toBe("left");
-      expect(await chats.leave("team", "ann")).toBe("not a member");
+      expect(await chats.leave("team", "cid")).toEqual({ status: "not-found" });
+      expect(await chats.leave("team", "ann")).toEqual({ status: "left" });
+      expect(await chats.leave("team", "ann")).toEqual({ status: "not-found" });
       expect(await chats.present("team")).toEqual([]);
-      expect(await chats.leave("team", "ben")).toBe("deleted");
+      expect(await chats.leave("team", "ben")).toEqual({ status: "deleted" });
       expect(await chats.inspect("team")).toBeNull();
       await eventually(allKeys).toEqual([]);
     });
 
     test("what only the one who leaves had not seen goes with them", async () => {
       const chats = make();
-      await chats.joinAll("team", ["ann", "ben"]);
+      await chats.joinMany("team", ["ann", "ben"]);
       const ids = await sendMany(chats, "team", "ann", 3);
       await chats.acknowledge("team", "ann", ids[1]!);
       await chats.leave("team", "ben");
@@ -292,36 +294,43 @@ describeBackends("chats", (backend) => {
       const [id] = await sendMany(chats, "team", "ann", 1);
       expect(id).toBeGreaterThan(old[2]!);
       expect(await chats.acknowledge("team", "ann", old[2]!)).toMatchObject({ unread: 1 });
-      expect(await chats.read("team", "ann", { after: old[2]! })).toMatchObject({ missed: 0, messages: [{ id }] });
+      expect(await chats.read("team", "ann", { cursor: old[2]! })).toMatchObject({ missed: 0, items: [{ id }] });
     });
 
     test("a chat can be full, and a member in too many", async () => {
       const chats = make({ maxMembers: 2, maxChats: 2 });
-      expect(await chats.joinAll("team", ["ann", "ben", "cid"])).toEqual(["joined", "joined", "full"]);
-      expect(await chats.join("team", "ann")).toBe("already a member");
+      expect(await chats.joinMany("team", ["ann", "ben", "cid"])).toEqual([
+        { status: "joined" },
+        { status: "joined" },
+        { status: "full" },
+      ]);
+      expect(await chats.join("team", "ann")).toEqual({ status: "exists" });
       await chats.join("other", "ann");
-      expect(await chats.join("third", "ann")).toBe("too many chats");
+      expect(await chats.join("third", "ann")).toEqual({ status: "too-many-chats" });
       expect(await chats.inspect("third")).toBeNull();
       await chats.leave("other", "ann");
-      expect(await chats.join("third", "ann")).toBe("joined");
+      expect(await chats.join("third", "ann")).toEqual({ status: "joined" });
       // Neither does the chat that was full count for who did not get in, nor one that is gone.
       await chats.join("gone", "cid");
       await make({ maxChats: 10 }).delete("gone");
-      expect([await chats.join("a", "cid"), await chats.join("b", "cid")]).toEqual(["joined", "joined"]);
+      expect([await chats.join("a", "cid"), await chats.join("b", "cid")]).toEqual([
+        { status: "joined" },
+        { status: "joined" },
+      ]);
     });
 
     test("a thousand join at once", async () => {
       const chats = make();
       const all = Array.from({ length: 1_000 }, (_, nth) => `member ${nth}`);
-      const outcomes = await chats.joinAll("team", all);
-      expect(outcomes.filter((outcome) => outcome === "joined").length).toBe(1_000);
+      const outcomes = await chats.joinMany("team", all);
+      expect(outcomes.filter(({ status }) => status === "joined").length).toBe(1_000);
       expect((await chats.inspect("team"))!.members).toBe(1_000);
     });
 
     test("a chat is deleted whoever is in it, and those who read it are told", async () => {
       const chats = make();
-      await chats.joinAll("team", ["ann", "ben"]);
-      const waiting = chats.wait("team", "ann", { waitMs: 60_000 });
+      await chats.joinMany("team", ["ann", "ben"]);
+      const waiting = chats.read("team", "ann", { waitMs: 60_000 });
       await eventually(() => chats.present("team")).toEqual(["ann"]);
       expect(await chats.delete("team")).toBe(true);
       expect(await waiting).toBeNull();
@@ -358,7 +367,7 @@ describeBackends("chats", (backend) => {
         throw new Error("crashed");
       });
       const chats = make();
-      await chats.joinAll("team", ["ann", "ben"]);
+      await chats.joinMany("team", ["ann", "ben"]);
       // After leaving and before that is noted.
       await expect(make({}, crashing).leave("team", "ann")).rejects.toThrow("crashed");
       expect(await backend.store.call("HLEN", "chat:of:{ann}")).toBe(1);
@@ -368,30 +377,30 @@ describeBackends("chats", (backend) => {
 
     test("a join that comes while somebody cleans up, or leaves, is not forgotten", async () => {
       const chats = make();
-      await chats.joinAll("team", ["ann", "ben"]);
+      await chats.joinMany("team", ["ann", "ben"]);
       // The chat is joined anew between leaving it and striking it off.
       const leaving = make(
         {},
         beforeScript(backend.store, "chats.forget", () => chats.join("team", "ann")),
       );
-      expect(await leaving.leave("team", "ann")).toBe("left");
+      expect(await leaving.leave("team", "ann")).toEqual({ status: "left" });
       expect((await chats.unread("ann")).map(({ chat }) => chat)).toEqual(["team"]);
     });
   });
 
   describe("presence", () => {
     test("is given by waiting and by hand, and ends by itself", async () => {
-      const chats = make({ presenceMs: 300 });
-      await chats.joinAll("team", ["ann", "ben", "cid"]);
+      const chats = make({ presenceLeaseMs: 300 });
+      await chats.joinMany("team", ["ann", "ben", "cid"]);
       expect(await chats.present("team")).toEqual([]);
       expect(await chats.arrive("team", "ann")).toBe(true);
       expect(await chats.arrive("team", "nobody")).toBe(false);
-      await chats.wait("team", "ben", { waitMs: 0 });
-      await chats.wait("team", "cid", { waitMs: 0, present: false });
+      await chats.read("team", "ben", { present: true });
+      await chats.read("team", "cid", { present: false });
       await chats.read("team", "cid");
-      const lasting = make({ presenceMs: 60_000 });
+      const lasting = make({ presenceLeaseMs: 60_000 });
       await lasting.arrive("team", "ann");
-      await lasting.wait("team", "ben", { waitMs: 0 });
+      await lasting.read("team", "ben", { present: true });
       expect((await chats.present("team")).sort()).toEqual(["ann", "ben"]);
       expect(await lasting.depart("team", "ben")).toBe(true);
       expect(await chats.present("team")).toEqual(["ann"]);
@@ -400,10 +409,10 @@ describeBackends("chats", (backend) => {
     });
 
     test("lasts as long as a stream does", async () => {
-      const chats = make({ presenceMs: 300 });
+      const chats = make({ presenceLeaseMs: 300 });
       await chats.join("team", "ann");
       const stop = new AbortController();
-      const reading = chats.stream("team", "ann", { signal: stop.signal }).next();
+      const reading = chats.messages("team", "ann", { signal: stop.signal }).next();
       const until = async (): Promise<number> =>
         Number(await backend.store.call("ZSCORE", "chat:{team}:presence", "ann"));
       await eventually(until).toBeGreaterThan(0);
@@ -419,7 +428,7 @@ describeBackends("chats", (backend) => {
   describe("looking in", () => {
     test("tells of chats, their members and what is kept", async () => {
       const chats = make();
-      await chats.joinAll("team", ["ann", "ben"]);
+      await chats.joinMany("team", ["ann", "ben"]);
       await chats.join("other", "ann");
       const ids = await sendMany(chats, "team", "ann", 3);
       await chats.acknowledge("team", "ann", ids[2]!);
@@ -440,10 +449,13 @@ describeBackends("chats", (backend) => {
       ]);
       expect((await chats.members("team", { offset: 1, limit: 1 })).map(({ member }) => member)).toEqual(["ann"]);
       expect(await chats.members("none")).toEqual([]);
-      await eventually(async () => (await chats.list()).map(({ chat }) => chat).sort()).toEqual(["other", "team"]);
-      expect((await chats.list({ limit: 1 })).length).toBe(1);
+      await eventually(async () => (await chats.list()).items.map(({ chat }) => chat).sort()).toEqual([
+        "other",
+        "team",
+      ]);
+      expect((await chats.list({ limit: 1 })).items.length).toBe(1);
       await chats.leave("other", "ann");
-      expect((await chats.list()).map(({ chat }) => chat)).toEqual(["team"]);
+      expect((await chats.list()).items.map(({ chat }) => chat)).toEqual(["team"]);
     });
   });
 
@@ -454,14 +466,14 @@ describeBackends("chats", (backend) => {
       () => chats.join("team", ""),
       () => chats.join("team", "x".repeat(257)),
       () => chats.join("team", "ann", { from: "then" as "now" }),
-      () => chats.joinAll("team", ["ann", "ann"]),
+      () => chats.joinMany("team", ["ann", "ann"]),
       () => chats.send("team", "", "x"),
       () => chats.send("team", "ann", "x", { id: "a\nb" }),
       () => chats.send("team", "ann", "x", { id: "" }),
       () => chats.send("team", "ann", undefined as unknown as string),
-      () => chats.read("team", "ann", { after: -1 }),
+      () => chats.read("team", "ann", { cursor: -1 }),
       () => chats.read("team", "ann", { limit: 1_001 }),
-      () => chats.wait("team", "ann", { waitMs: -1 }),
+      () => chats.read("team", "ann", { waitMs: -1 }),
       () => chats.acknowledge("team", "ann", 1.5),
     ];
     for (const call of wrong) await expect(call()).rejects.toThrow(InputError);
@@ -476,12 +488,12 @@ describeBackends("chats", (backend) => {
     test("take what anybody sends, for one who reads", async () => {
       const mailboxes = boxes();
       expect(await mailboxes.position("ann")).toEqual({ seen: 0, unread: 0, missed: 0 });
-      expect((await mailboxes.read("ann")).messages).toEqual([]);
+      expect((await mailboxes.read("ann")).items).toEqual([]);
       const first = await mailboxes.send("ann", "ben", "1", { id: "b1" });
       await mailboxes.send("ann", "cid", "2");
       expect(await mailboxes.send("ann", "ben", "1", { id: "b1" })).toEqual({ id: first.id, repeated: true });
       const page = await mailboxes.read("ann");
-      expect(page.messages.map(({ sender, body }) => [sender, body])).toEqual([
+      expect(page.items.map(({ sender, body }) => [sender, body])).toEqual([
         ["ben", "1"],
         ["cid", "2"],
       ]);
@@ -492,21 +504,21 @@ describeBackends("chats", (backend) => {
       expect(await mailboxes.inspect("ann")).toMatchObject({ messages: 0, bytes: 0 });
       expect((await mailboxes.send("ann", "ben", "3")).id).toBe(first.id + 2);
       expect(bodies(await mailboxes.read("ann"))).toEqual(["3"]);
-      await eventually(async () => (await mailboxes.list()).map(({ owner }) => owner)).toEqual(["ann"]);
+      await eventually(async () => (await mailboxes.list()).items.map(({ owner }) => owner)).toEqual(["ann"]);
       expect(await mailboxes.delete("ann")).toBe(true);
       expect([await mailboxes.inspect("ann"), await mailboxes.delete("ann")]).toEqual([null, false]);
     });
 
     test("are waited at before there is anything in them", async () => {
       const mailboxes = boxes();
-      expect((await mailboxes.wait("ann", { waitMs: 10 })).messages).toEqual([]);
-      const waiting = mailboxes.wait("ann", { waitMs: 60_000 });
+      expect((await mailboxes.read("ann", { waitMs: 10 })).items).toEqual([]);
+      const waiting = mailboxes.read("ann", { waitMs: 60_000 });
       await mailboxes.send("ann", "ben", "1");
       expect(bodies(await waiting)).toEqual(["1"]);
       const got: string[] = [];
       const signal = untilEnd();
       const reading = (async () => {
-        for await (const { body } of mailboxes.stream("ann", { signal })) if (got.push(body) === 3) break;
+        for await (const { body } of mailboxes.messages("ann", { signal })) if (got.push(body) === 3) break;
       })();
       await mailboxes.send("ann", "ben", "2");
       await eventually(async () => (await mailboxes.position("ann")).unread).toBe(0);
@@ -517,7 +529,7 @@ describeBackends("chats", (backend) => {
     });
 
     test("are forgotten when they stay empty, and never while something is in them", async () => {
-      const mailboxes = boxes({ emptyMs: 3_600_000 });
+      const mailboxes = boxes({ idleMs: 3_600_000 });
       const ttl = async () => Number(await backend.store.call("PTTL", "mailbox:{ann}:meta"));
       const first = await mailboxes.send("ann", "ben", "1");
       expect(await ttl()).toBe(-1);

@@ -11,6 +11,7 @@ import { randomToken } from "../../base/clock.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { choice, defineOptions, flag, text, whole } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import { memberKey, namesKey } from "./keys.ts";
 import type { Message } from "./message.ts";
@@ -24,21 +25,18 @@ import {
   type LeaveOutcome,
   MAX_LIMIT,
   type MemberPosition,
+  type MessagesOptions,
   type Position,
   positionOf,
   type ReadOptions,
   reading,
-  readOptions,
   rulesOf,
   type SendOptions,
-  type StreamOptions,
   shared,
   streaming,
-  type WaitOptions,
-  waiting,
 } from "./options.ts";
-import { streamed, waited } from "./reading.ts";
-import { memberName, type Page, Room, type Sent } from "./room.ts";
+import { readOrWait, streamed } from "./reading.ts";
+import { type MessagePage, memberName, Room, type Sent } from "./room.ts";
 import { forget, inspect, join, leave, members, note, place, presence, present } from "./scripts.ts";
 
 const NAMES_KEPT_MS = 30 * 86_400_000;
@@ -50,7 +48,7 @@ const OPTIONS = defineOptions<ChatsOptions<unknown>>("Chats", {
   keepSeen: whole(0),
   maxMembers: whole(1),
   maxChats: whole(1),
-  presenceMs: whole(100, DAY_MS),
+  presenceLeaseMs: whole(100, DAY_MS),
 });
 
 const JOIN_OPTIONS = defineOptions<{ readonly from?: "now" | "start" }>("Chats.join", {
@@ -62,14 +60,12 @@ const SEND_OPTIONS = defineOptions<SendOptions>("Chats.send", {
   markSeen: flag,
 });
 
-const READ_OPTIONS = defineOptions<ReadOptions>("Chats.read", reading);
-
-const WAIT_OPTIONS = defineOptions<WaitOptions>("Chats.wait", {
-  ...waiting,
+const READ_OPTIONS = defineOptions<ReadOptions>("Chats.read", {
+  ...reading,
   present: flag,
 });
 
-const STREAM_OPTIONS = defineOptions<StreamOptions>("Chats.stream", {
+const STREAM_OPTIONS = defineOptions<MessagesOptions>("Chats.messages", {
   ...streaming,
   present: flag,
 });
@@ -78,9 +74,7 @@ const PRESENT_OPTIONS = defineOptions<{ readonly limit?: number }>("Chats.presen
   limit: whole(1, 10_000),
 });
 
-const LIST_OPTIONS = defineOptions<{ readonly limit?: number }>("Chats.list", {
-  limit: whole(1, 100_000),
-});
+const LIST_OPTIONS = defineOptions<PageOptions>("Chats.list", pageChecks(100_000));
 
 const MEMBERS_OPTIONS = defineOptions<{ readonly offset?: number; readonly limit?: number }>("Chats.members", {
   offset: whole(0),
@@ -116,7 +110,7 @@ export class Chats<T = unknown> {
   }
 
   /** Many at once; answers what became of each. */
-  async joinAll(
+  async joinMany(
     chat: string,
     all: readonly string[],
     options: { readonly from?: "now" | "start" } = {},
@@ -141,7 +135,7 @@ export class Chats<T = unknown> {
       }
     }
     const able = all.filter((_, nth) => noted[nth]);
-    const answers = new Map<string, JoinOutcome>();
+    const answers = new Map<string, JoinOutcome["status"]>();
     let hasBegun = false;
     const calls = able.map((member) => join.with({ meta, seen, from, maxMembers: this.#maxMembers, member }));
     for (const [nth, answer] of (await this.#store.pipeline(calls)).entries()) {
@@ -155,7 +149,7 @@ export class Chats<T = unknown> {
     // A chat of that name may have been deleted a moment ago, and its name struck off the list.
     if (hasBegun) await this.#names.remove(chat);
     this.#names.announce(chat);
-    return all.map((member) => answers.get(member) ?? "too many chats");
+    return all.map((member) => ({ status: answers.get(member) ?? "too-many-chats" }));
   }
 
   /** Notes the chat for its members, with new tokens; false for those who are in too many. */
@@ -179,7 +173,7 @@ export class Chats<T = unknown> {
     const answer = await this.#store.run(leave, { ...keys, member, keepSeen, channel: wake });
     if (token !== null) await this.#store.run(forget, { chats, chat, token });
     if (answer === 2) await this.#names.remove(chat);
-    return answer === 2 ? "deleted" : answer === 1 ? "left" : "not a member";
+    return { status: answer === 2 ? "deleted" : answer === 1 ? "left" : "not-found" };
   }
 
   /** Deletes a chat, whoever is in it. False: there was none. */
@@ -200,22 +194,14 @@ export class Chats<T = unknown> {
     return sent;
   }
 
-  /** What there is now. Null: not a member. */
-  async read(chat: string, member: string, options: ReadOptions = {}): Promise<Page<T> | null> {
+  /** What there is now, or with `waitMs` the next that comes; else an empty page. Null: not, or no longer, a member. */
+  async read(chat: string, member: string, options: ReadOptions = {}): Promise<MessagePage<T> | null> {
     READ_OPTIONS.check(options);
-    const { after, limit } = readOptions(options);
-    const looked = await this.#room.look(chat, memberName(member), { after, limit, presenceMs: 0 });
-    return looked === null ? null : looked.page;
-  }
-
-  /** What there is, or the next that comes; an empty page when nothing has come in time. Null: not, or no longer, a member. */
-  async wait(chat: string, member: string, options: WaitOptions = {}): Promise<Page<T> | null> {
-    WAIT_OPTIONS.check(options);
-    return waited(this.#room, chat, memberName(member), options);
+    return readOrWait(this.#room, chat, memberName(member), options);
   }
 
   /** Messages as they come, until the signal is aborted, the member leaves, or the store is closed. */
-  stream(chat: string, member: string, options: StreamOptions = {}): AsyncGenerator<Message<T>, void, undefined> {
+  messages(chat: string, member: string, options: MessagesOptions = {}): AsyncGenerator<Message<T>, void, undefined> {
     STREAM_OPTIONS.check(options);
     return streamed(this.#room, chat, memberName(member), options);
   }
@@ -258,7 +244,7 @@ export class Chats<T = unknown> {
 
   // ---------------------------------------------------------------------------------------------- presence
 
-  /** A sign of life; `wait` and `stream` give them by themselves. False: not a member. */
+  /** A sign of life; waiting in `read` and `messages` give them by themselves. False: not a member. */
   async arrive(chat: string, member: string): Promise<boolean> {
     return this.#setPresence(chat, member, this.#room.rules.presenceMs);
   }
@@ -320,9 +306,9 @@ export class Chats<T = unknown> {
   }
 
   /** Chats that exist and were used within the last thirty days, the latest announced first. For people. */
-  async list(options: { readonly limit?: number } = {}): Promise<ChatInfo[]> {
+  async list(options: PageOptions = {}): Promise<Page<ChatInfo>> {
     LIST_OPTIONS.check(options);
-    const { items: names } = await this.#names.list(options);
+    const { items: names, cursor } = await this.#names.list(options);
     const { presenceMs } = this.#room.rules;
     const calls = names.map((chat) => {
       const { meta, seen, presence: presenceKey } = this.#room.keys(chat);
@@ -335,6 +321,6 @@ export class Chats<T = unknown> {
       if (info === null) await this.#names.remove(names[nth]!);
       else found.push(info);
     }
-    return found;
+    return { items: found, cursor };
   }
 }

@@ -5,7 +5,7 @@
  */
 import { settleWhen } from "../../waiting/settle-when.ts";
 import type { Message } from "./message.ts";
-import type { Page, Room } from "./room.ts";
+import type { MessagePage, Room } from "./room.ts";
 import { NOBODY, type Tail } from "./tail.ts";
 
 export interface FollowOptions {
@@ -43,7 +43,7 @@ export class Follower<T> {
   }
 
   /** The next page; an empty one when `untilMs` (of the monotonic clock) has come; null: not, or no longer, a member. */
-  async next(untilMs: number | null): Promise<Page<T> | null> {
+  async next(untilMs: number | null): Promise<MessagePage<T> | null> {
     const { limit, signal } = this.#options;
     const { store } = this.#room;
     for (;;) {
@@ -54,7 +54,7 @@ export class Follower<T> {
       if (typeof found !== "string" && found.length > 0) return this.#served(found);
       if (typeof found === "string" && (isDue || this.#emptyAt !== this.#tail!.version)) {
         const page = await this.#look();
-        if (page === null || page.messages.length > 0 || page.missed > 0) return page;
+        if (page === null || page.items.length > 0 || page.missed > 0) return page;
         continue;
       }
       if (untilMs !== null && store.clock.monotonicMs() >= untilMs) return this.#served([]);
@@ -71,7 +71,7 @@ export class Follower<T> {
     );
   }
 
-  async #look(): Promise<Page<T> | null> {
+  async #look(): Promise<MessagePage<T> | null> {
     const { clock } = this.#room.store;
     const { limit } = this.#options;
     const version = this.#tail?.version ?? 0;
@@ -80,11 +80,11 @@ export class Follower<T> {
     const what = { after: this.#after, limit, presenceMs: this.#presenceMs };
     const looked = await this.#room.look(this.#name, this.#member, what);
     if (looked === null && this.#room.rules.what === "chat") return null;
-    const page = looked?.page ?? { messages: [], cursor: this.#after ?? 0, missed: 0, remaining: 0 };
+    const page = looked?.page ?? { items: [], cursor: this.#after ?? 0, missed: 0, remaining: 0 };
     this.#after = page.cursor;
     this.#left = looked?.left ?? NOBODY;
-    this.#emptyAt = page.messages.length > 0 ? -1 : version;
-    if (page.messages.length === 0 && this.#tail === null) {
+    this.#emptyAt = page.items.length > 0 ? -1 : version;
+    if (page.items.length === 0 && this.#tail === null) {
       this.#tail = this.#room.tail(this.#name);
       this.#tail.join(this.#wake, page.cursor, this.#left);
       this.#emptyAt = this.#tail.version;
@@ -92,10 +92,10 @@ export class Follower<T> {
     return page;
   }
 
-  #served(messages: readonly Message<T>[]): Page<T> {
+  #served(messages: readonly Message<T>[]): MessagePage<T> {
     const cursor = messages.at(-1)?.id ?? this.#after!;
     this.#after = cursor;
-    return { messages, cursor, missed: 0, remaining: Math.max(0, this.#tail!.last - cursor) };
+    return { items: messages, cursor, missed: 0, remaining: Math.max(0, this.#tail!.last - cursor) };
   }
 
   /** Until the tail calls, or it is `untilMs`. */

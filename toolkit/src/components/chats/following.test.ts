@@ -11,16 +11,16 @@ describeBackends("following chats", (backend) => {
   describe("waiting", () => {
     test("ends with the next message, or with an empty page", async () => {
       const chats = make();
-      await chats.joinAll("team", ["ann", "ben"]);
-      const empty = (await chats.wait("team", "ben", { waitMs: 0 }))!;
-      expect(empty).toMatchObject({ messages: [], missed: 0 });
-      expect(await chats.wait("team", "ben", { waitMs: 20 })).toEqual(empty);
+      await chats.joinMany("team", ["ann", "ben"]);
+      const empty = (await chats.read("team", "ben"))!;
+      expect(empty).toMatchObject({ items: [], missed: 0 });
+      expect(await chats.read("team", "ben", { waitMs: 20 })).toEqual(empty);
       const other = make({}, await backend.open());
-      const waiting = chats.wait("team", "ben", { waitMs: 60_000 });
+      const waiting = chats.read("team", "ben", { waitMs: 60_000 });
       const sent = await other.send("team", "ann", "hello");
-      expect(await waiting).toMatchObject({ messages: [{ id: sent!.id, body: "hello" }], cursor: sent!.id });
+      expect(await waiting).toMatchObject({ items: [{ id: sent!.id, body: "hello" }], cursor: sent!.id });
       // What is there is answered at once.
-      expect(bodies(await chats.wait("team", "ben"))).toEqual(["hello"]);
+      expect(bodies(await chats.read("team", "ben", { waitMs: 25_000 }))).toEqual(["hello"]);
     });
 
     test("is cancelled by a signal, and by the store's end", async () => {
@@ -28,12 +28,12 @@ describeBackends("following chats", (backend) => {
       const chats = make({}, store);
       await chats.join("team", "ann");
       const stop = new AbortController();
-      const waiting = chats.wait("team", "ann", { signal: stop.signal });
+      const waiting = chats.read("team", "ann", { waitMs: 25_000, signal: stop.signal });
       stop.abort(new Error("enough"));
       await expect(waiting).rejects.toThrow("enough");
-      await expect(chats.wait("team", "ann", { signal: stop.signal })).rejects.toThrow("enough");
-      const waitingOn = chats.wait("team", "ann");
-      const reading = chats.stream("team", "ann").next();
+      await expect(chats.read("team", "ann", { waitMs: 25_000, signal: stop.signal })).rejects.toThrow("enough");
+      const waitingOn = chats.read("team", "ann", { waitMs: 25_000 });
+      const reading = chats.messages("team", "ann").next();
       // Both are under way.
       await eventually(() => make().present("team")).toEqual(["ann"]);
       await Promise.all([expect(waitingOn).rejects.toThrow("closed"), store.close()]);
@@ -41,7 +41,7 @@ describeBackends("following chats", (backend) => {
     });
 
     /** So that nothing comes by a poll before the test is given up. */
-    const NEVER = { pollMs: 80_000_000, presenceMs: 80_000_000 };
+    const NEVER = { pollMs: 80_000_000, presenceLeaseMs: 80_000_000 };
 
     test("what comes between the first look and the subscription is not waited for until a poll", async () => {
       let sent = false;
@@ -57,19 +57,19 @@ describeBackends("following chats", (backend) => {
           return typeof value === "function" ? value.bind(target) : value;
         },
       });
-      await make().joinAll("team", ["ann", "ben"]);
-      expect(bodies(await make(NEVER, late).wait("team", "ben", { waitMs: 60_000 }))).toEqual(["hello"]);
+      await make().joinMany("team", ["ann", "ben"]);
+      expect(bodies(await make(NEVER, late).read("team", "ben", { waitMs: 60_000 }))).toEqual(["hello"]);
       expect(sent).toBe(true);
     });
 
     test("nor is what comes while the subscription's connection is lost", async () => {
       const store = await backend.open();
       const chats = make(NEVER, store);
-      await chats.joinAll("team", ["ann", "ben"]);
+      await chats.joinMany("team", ["ann", "ben"]);
       const got: string[] = [];
       const signal = untilEnd();
       const reading = (async () => {
-        for await (const { body } of chats.stream("team", "ben", { signal })) if (got.push(body) === 3) break;
+        for await (const { body } of chats.messages("team", "ben", { signal })) if (got.push(body) === 3) break;
       })();
       await make().send("team", "ann", "1");
       await eventually(() => got).toEqual(["1"]);
@@ -82,14 +82,14 @@ describeBackends("following chats", (backend) => {
 
     test("a lost wake-up costs a poll, never a message", async () => {
       const chats = make({ pollMs: 20 }, deaf(backend.store));
-      await chats.joinAll("team", ["ann", "ben"]);
-      const waiting = chats.wait("team", "ben", { waitMs: 60_000 });
+      await chats.joinMany("team", ["ann", "ben"]);
+      const waiting = chats.read("team", "ben", { waitMs: 60_000 });
       const sent = await make().send("team", "ann", "1");
-      expect(await waiting).toMatchObject({ messages: [{ id: sent!.id }] });
+      expect(await waiting).toMatchObject({ items: [{ id: sent!.id }] });
       const read: string[] = [];
       const signal = untilEnd();
       const reading = (async () => {
-        for await (const { body } of chats.stream("team", "ben", { signal })) if (read.push(body) === 4) break;
+        for await (const { body } of chats.messages("team", "ben", { signal })) if (read.push(body) === 4) break;
       })();
       for (const body of ["2", "3", "4"]) await make().send("team", "ann", body);
       await reading;
@@ -101,11 +101,11 @@ describeBackends("following chats", (backend) => {
     test("give every message to every reader, in order, and acknowledge what was read", async () => {
       const chats = make();
       const readers = Array.from({ length: 20 }, (_, nth) => `reader ${nth}`);
-      await chats.joinAll("team", ["ann", ...readers]);
+      await chats.joinMany("team", ["ann", ...readers]);
       const signal = untilEnd();
       const got = readers.map(async (member) => {
         const messages: Message<string>[] = [];
-        for await (const message of chats.stream("team", member, { signal })) {
+        for await (const message of chats.messages("team", member, { signal })) {
           messages.push(message);
           if (message.body === "last") continue;
           if (messages.length === 52) break;
@@ -131,17 +131,17 @@ describeBackends("following chats", (backend) => {
 
     test("a reader that crashed is given again what it had not acknowledged", async () => {
       const chats = make();
-      await chats.joinAll("team", ["ann", "ben"]);
+      await chats.joinMany("team", ["ann", "ben"]);
       const ids = await sendMany(chats, "team", "ann", 5);
       const signal = untilEnd();
       const crashing = async (): Promise<void> => {
-        for await (const { id } of chats.stream("team", "ben", { signal }))
+        for await (const { id } of chats.messages("team", "ben", { signal }))
           if (id === ids[2]) throw new Error("crashed");
       };
       await expect(crashing()).rejects.toThrow("crashed");
       expect((await chats.position("team", "ben"))!.seen).toBe(ids[1]);
       const again: number[] = [];
-      for await (const { id } of chats.stream("team", "ben", { signal })) if (again.push(id) === 3) break;
+      for await (const { id } of chats.messages("team", "ben", { signal })) if (again.push(id) === 3) break;
       expect(again).toEqual(ids.slice(2));
     });
 
@@ -151,8 +151,8 @@ describeBackends("following chats", (backend) => {
       const ids = await sendMany(chats, "team", "ann", 5);
       const got: number[] = [];
       const signal = untilEnd();
-      for await (const { id } of chats.stream("team", "ann", {
-        after: ids[1]!,
+      for await (const { id } of chats.messages("team", "ann", {
+        from: ids[1]!,
         acknowledge: false,
         limit: 1,
         signal,
@@ -166,10 +166,10 @@ describeBackends("following chats", (backend) => {
     test("end when the member leaves, and nothing that came after is handed out", async () => {
       // By polls: what comes next is fetched together with the news that somebody has left.
       const chats = make({ pollMs: 200 }, deaf(backend.store));
-      await chats.joinAll("team", ["ann", "ben"]);
+      await chats.joinMany("team", ["ann", "ben"]);
       const got: string[] = [];
       const reading = (async () => {
-        for await (const { body } of chats.stream("team", "ben")) got.push(body);
+        for await (const { body } of chats.messages("team", "ben")) got.push(body);
       })();
       const other = make({}, await backend.open());
       await other.send("team", "ann", "before");
@@ -183,14 +183,14 @@ describeBackends("following chats", (backend) => {
 
     test("readers who are far behind catch up from the log while others read the end", async () => {
       const chats = make();
-      await chats.joinAll("team", ["ann", "quick", "slow"]);
+      await chats.joinMany("team", ["ann", "quick", "slow"]);
       const signal = untilEnd();
       const quick = (async () => {
         const seen: string[] = [];
-        for await (const { body } of chats.stream("team", "quick", { signal })) if (seen.push(body) === 1_300) break;
+        for await (const { body } of chats.messages("team", "quick", { signal })) if (seen.push(body) === 1_300) break;
         return seen;
       })();
-      const slow = chats.stream("team", "slow", { signal, limit: 7 });
+      const slow = chats.messages("team", "slow", { signal, limit: 7 });
       const other = make({}, await backend.open());
       await other.send("team", "ann", "0");
       const got = [(await slow.next()).value!.body];
@@ -215,7 +215,7 @@ describeBackends("following chats", (backend) => {
       await chats.leave("team", "ann");
       await chats.join("team", "ann");
       const signal = untilEnd();
-      const reading = chats.stream("team", "ann", { after: cursor, signal }).next();
+      const reading = chats.messages("team", "ann", { from: cursor, signal }).next();
       await chats.send("team", "ann", "new");
       expect((await reading).value).toMatchObject({ body: "new", missed: 0 });
     });

@@ -24,7 +24,7 @@ const closing: (() => Promise<unknown>)[] = [];
 beforeEach(async () => {
   store = await open();
   chats = new Chats<string>(store);
-  await chats.joinAll("team", ["ann", "ben"]);
+  await chats.joinMany("team", ["ann", "ben"]);
 });
 afterEach(async () => {
   for (const close of closing.splice(0)) await close();
@@ -80,12 +80,12 @@ describe("long polls", () => {
     const first = (await chats.send("team", "ann", "1"))!;
     await chats.send("team", "ann", "2");
     const page = await (await fetch(url, as("ben"))).json();
-    expect(page).toMatchObject({ messages: [{ body: "1" }, { body: "2" }], cursor: first.id + 1, missed: 0 });
+    expect(page).toMatchObject({ items: [{ body: "1" }, { body: "2" }], cursor: first.id + 1, missed: 0 });
     const rest = await (await fetch(`${url}?after=${first.id}&limit=1`, as("ben"))).json();
-    expect(rest).toMatchObject({ messages: [{ body: "2", sender: "ann" }] });
+    expect(rest).toMatchObject({ items: [{ body: "2", sender: "ann" }] });
     const seen = await fetch(url, { ...as("ben"), method: "POST", body: JSON.stringify({ seen: first.id }) });
     expect(await seen.json()).toEqual({ seen: first.id, unread: 1, missed: 0 });
-    expect(await (await fetch(url, as("ben"))).json()).toMatchObject({ messages: [{ body: "2" }] });
+    expect(await (await fetch(url, as("ben"))).json()).toMatchObject({ items: [{ body: "2" }] });
   });
 
   test("wait for the next message, and end without one when the time is over", async () => {
@@ -93,11 +93,11 @@ describe("long polls", () => {
     const waiting = fetch(`${url}?wait=60000`, as("ben"));
     await eventually(() => chats.present("team")).toEqual(["ben"]);
     await chats.send("team", "ann", "hello");
-    expect(await (await waiting).json()).toMatchObject({ messages: [{ body: "hello" }] });
+    expect(await (await waiting).json()).toMatchObject({ items: [{ body: "hello" }] });
     const capped = await serve(handling({ maxWaitMs: 10 }));
     const { lastId } = (await chats.inspect("team"))!;
     expect(await (await fetch(`${capped}?wait=60000&after=${lastId}`, as("ben"))).json()).toMatchObject({
-      messages: [],
+      items: [],
     });
   });
 
@@ -170,7 +170,7 @@ describe("server-sent events", () => {
   test("to many clients at once are one and the same", async () => {
     const url = await serve(handling());
     const members = Array.from({ length: 50 }, (_, nth) => `member ${nth}`);
-    await chats.joinAll("team", members);
+    await chats.joinMany("team", members);
     const all = await Promise.all(members.map(async (member) => eventsOf(await fetch(url, as(member, EVENTS)))));
     for (let nth = 0; nth < 20; nth++) await chats.send("team", "ann", String(nth));
     for (const events of all) {
@@ -209,7 +209,7 @@ describe("server-sent events", () => {
 
   test("show that they are alive, and end when the server is to stop", async () => {
     const stop = new AbortController();
-    const url = await serve(handling({ heartbeatMs: 10, signal: stop.signal }));
+    const url = await serve(handling({ heartbeatEveryMs: 10, signal: stop.signal }));
     const reader = (await fetch(url, as("ben", EVENTS))).body!.getReader();
     let text = "";
     while (!text.includes(": alive")) text += Buffer.from((await reader.read()).value!).toString("utf8");
@@ -263,7 +263,7 @@ test("a mailbox is read the same way", async () => {
   const event = (await events.next()).value!;
   expect(parsed(event)).toMatchObject({ sender: "ann", body: "hello" });
   await events.return(undefined);
-  expect(await (await fetch(url, as("zoe"))).json()).toMatchObject({ messages: [{ body: "hello" }] });
+  expect(await (await fetch(url, as("zoe"))).json()).toMatchObject({ items: [{ body: "hello" }] });
   const body = JSON.stringify({ seen: Number(event.id) });
   expect(await (await fetch(url, { ...as("zoe"), method: "POST", body })).json()).toMatchObject({ unread: 0 });
 });

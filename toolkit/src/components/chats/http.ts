@@ -18,14 +18,14 @@ import { type Checks, callback, defineOptions, required, signal, whole } from ".
 import type { Chats } from "./chats.ts";
 import type { Mailboxes } from "./mailboxes.ts";
 import type { Message } from "./message.ts";
-import type { Position, StreamOptions, WaitOptions } from "./options.ts";
-import type { Page } from "./room.ts";
+import type { MessagesOptions, Position, ReadOptions } from "./options.ts";
+import type { MessagePage } from "./room.ts";
 
 interface ServingOptions {
   /** A longer `?wait=` counts as this. */
   readonly maxWaitMs?: number;
   /** How often a quiet stream shows that it is alive. */
-  readonly heartbeatMs?: number;
+  readonly heartbeatEveryMs?: number;
   /** Ends all streams and waits, when the server is to stop. */
   readonly signal?: AbortSignal;
 }
@@ -46,13 +46,13 @@ export type Handler<Request> = (request: Request, response: ServerResponse, next
 
 /** A place to read at, as seen by one reader. */
 interface Source<T> {
-  wait(options: WaitOptions): Promise<Page<T> | null>;
-  stream(options: StreamOptions): AsyncIterable<Message<T>>;
+  read(options: ReadOptions): Promise<MessagePage<T> | null>;
+  messages(options: MessagesOptions): AsyncIterable<Message<T>>;
   position(): Promise<Position | null>;
   acknowledge(id: number): Promise<Position | null>;
 }
 
-const serving: Checks<ServingOptions> = { maxWaitMs: whole(0, 86_400_000), heartbeatMs: whole(10), signal };
+const serving: Checks<ServingOptions> = { maxWaitMs: whole(0, 86_400_000), heartbeatEveryMs: whole(10), signal };
 
 const CHAT_HANDLER_OPTIONS = defineOptions<ChatHandlerOptions<never>>("chatHandler", {
   ...serving,
@@ -75,8 +75,8 @@ export function chatHandler<T, Request extends IncomingMessage = IncomingMessage
     if (member === null) return null;
     const chat = await options.chat(request);
     return {
-      wait: (how) => chats.wait(chat, member, how),
-      stream: (how) => chats.stream(chat, member, how),
+      read: (how) => chats.read(chat, member, { ...how, present: true }),
+      messages: (how) => chats.messages(chat, member, how),
       position: () => chats.position(chat, member),
       acknowledge: (id) => chats.acknowledge(chat, member, id),
     };
@@ -92,8 +92,8 @@ export function mailboxHandler<T, Request extends IncomingMessage = IncomingMess
     const owner = await options.owner(request);
     if (owner === null) return null;
     return {
-      wait: (how) => mailboxes.wait(owner, how),
-      stream: (how) => mailboxes.stream(owner, how),
+      read: (how) => mailboxes.read(owner, how),
+      messages: (how) => mailboxes.messages(owner, how),
       position: () => mailboxes.position(owner),
       acknowledge: (id) => mailboxes.acknowledge(owner, id),
     };
@@ -139,15 +139,15 @@ async function answer<T, Request extends IncomingMessage>(
   // Express takes the part off that a router stands at; the query is there all the same.
   const query = new URL(request.url ?? "/", "http://localhost").searchParams;
   if (/\btext\/event-stream\b/.test(request.headers.accept ?? "")) {
-    return streamed(request, response, source, { query, signal, heartbeatMs: options.heartbeatMs ?? 15_000 });
+    return streamed(request, response, source, { query, signal, heartbeatEveryMs: options.heartbeatEveryMs ?? 15_000 });
   }
   const waitMs = Math.min(numberIn(query.get("wait"), "wait") ?? 0, options.maxWaitMs ?? 25_000);
   const limit = numberIn(query.get("limit"), "limit");
   const after = numberIn(query.get("after"), "after");
-  const page = await source.wait({
+  const page = await source.read({
     waitMs,
     signal,
-    ...(after !== undefined && { after }),
+    ...(after !== undefined && { cursor: after }),
     ...(limit !== undefined && { limit }),
   });
   if (page === null) return refuse(response, 404, "There is no such chat, or you are not in it.");
@@ -173,9 +173,9 @@ async function streamed<T>(
   request: IncomingMessage,
   response: ServerResponse,
   source: Source<T>,
-  how: { readonly query: URLSearchParams; readonly signal: AbortSignal; readonly heartbeatMs: number },
+  how: { readonly query: URLSearchParams; readonly signal: AbortSignal; readonly heartbeatEveryMs: number },
 ): Promise<void> {
-  const { query, signal, heartbeatMs } = how;
+  const { query, signal, heartbeatEveryMs } = how;
   const lastId = request.headers["last-event-id"];
   const after = numberIn(typeof lastId === "string" ? lastId : query.get("after"), "after");
   // Before the first line is sent, so that a browser is told by a status, and does not come again and again.
@@ -189,14 +189,18 @@ async function streamed<T>(
   let timer: Timer | undefined;
   const beat = (): void => {
     timer?.cancel();
-    timer = systemClock.after(heartbeatMs, () => {
+    timer = systemClock.after(heartbeatEveryMs, () => {
       response.write(": alive\n\n");
       beat();
     });
   };
   beat();
   try {
-    for await (const message of source.stream({ signal, acknowledge: false, ...(after !== undefined && { after }) })) {
+    for await (const message of source.messages({
+      signal,
+      acknowledge: false,
+      ...(after !== undefined && { from: after }),
+    })) {
       if (!response.write(frameOf(message))) await room(response, signal);
       beat();
     }

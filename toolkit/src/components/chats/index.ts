@@ -4,7 +4,7 @@
  *   const chats = new Chats<{ text: string }>(store);
  *   await chats.join("team", "ann");
  *   await chats.send("team", "ann", { text: "hello" }, { id: "ann-1" });
- *   for await (const message of chats.stream("team", "ben", { signal })) show(message);
+ *   for await (const message of chats.messages("team", "ben", { signal })) show(message);
  *
  * `Mailboxes` are chats of one member that anybody sends to; http.ts has long polls and server-sent events.
  */
@@ -18,10 +18,9 @@ export type {
   JoinOutcome,
   LeaveOutcome,
   MemberPosition,
+  MessagesOptions,
   Position,
   ReadOptions,
   SendOptions,
-  StreamOptions,
-  WaitOptions,
 } from "./options.ts";
-export type { Page, Sent } from "./room.ts";
+export type { MessagePage, Sent } from "./room.ts";

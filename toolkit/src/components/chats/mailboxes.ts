@@ -4,12 +4,13 @@
  *
  *   const mailboxes = new Mailboxes<string>(store);
  *   await mailboxes.send("ann", "ben", "lunch?");
- *   for await (const message of mailboxes.stream("ann", { signal })) show(message);
+ *   for await (const message of mailboxes.messages("ann", { signal })) show(message);
  */
 import { aStore } from "../../base/checks.ts";
 import { ServerError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, text, whole } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import { namesKey } from "./keys.ts";
 import type { Message } from "./message.ts";
@@ -17,27 +18,24 @@ import {
   type ChatsOptions,
   DAY_MS,
   infoOf,
+  type MessagesOptions,
   type Position,
   positionOf,
   type ReadOptions,
   reading,
-  readOptions,
   rulesOf,
   type SendOptions,
-  type StreamOptions,
   shared,
   streaming,
-  type WaitOptions,
-  waiting,
 } from "./options.ts";
-import { streamed, waited } from "./reading.ts";
-import { memberName, type Page, Room, type Sent } from "./room.ts";
+import { readOrWait, streamed } from "./reading.ts";
+import { type MessagePage, memberName, Room, type Sent } from "./room.ts";
 import { inspect, place } from "./scripts.ts";
 
 export interface MailboxesOptions<T>
-  extends Omit<ChatsOptions<T>, "keepSeen" | "maxMembers" | "maxChats" | "presenceMs"> {
+  extends Omit<ChatsOptions<T>, "keepSeen" | "maxMembers" | "maxChats" | "presenceLeaseMs"> {
   /** How long a mailbox is kept after it was read to its end. */
-  readonly emptyMs?: number;
+  readonly idleMs?: number;
 }
 
 export interface MailboxInfo {
@@ -53,22 +51,18 @@ const NOTHING: Position = { seen: 0, unread: 0, missed: 0 };
 
 const OPTIONS = defineOptions<MailboxesOptions<unknown>>("Mailboxes", {
   ...shared,
-  emptyMs: whole(1_000),
+  idleMs: whole(1_000),
 });
 
 const SEND_OPTIONS = defineOptions<Pick<SendOptions, "id">>("Mailboxes.send", {
   id: text,
 });
 
-const READ_OPTIONS = defineOptions<ReadOptions>("Mailboxes.read", reading);
+const READ_OPTIONS = defineOptions<Omit<ReadOptions, "present">>("Mailboxes.read", reading);
 
-const WAIT_OPTIONS = defineOptions<Omit<WaitOptions, "present">>("Mailboxes.wait", waiting);
+const STREAM_OPTIONS = defineOptions<Omit<MessagesOptions, "present">>("Mailboxes.messages", streaming);
 
-const STREAM_OPTIONS = defineOptions<Omit<StreamOptions, "present">>("Mailboxes.stream", streaming);
-
-const LIST_OPTIONS = defineOptions<{ readonly limit?: number }>("Mailboxes.list", {
-  limit: whole(1, 100_000),
-});
+const LIST_OPTIONS = defineOptions<PageOptions>("Mailboxes.list", pageChecks(100_000));
 
 export class Mailboxes<T = unknown> {
   readonly #store: Store;
@@ -78,9 +72,9 @@ export class Mailboxes<T = unknown> {
   constructor(store: Store, options: MailboxesOptions<T> = {}) {
     aStore("Mailboxes", store);
     OPTIONS.check(options);
-    const { prefix = "mailbox", emptyMs = 30 * DAY_MS } = options;
+    const { prefix = "mailbox", idleMs = 30 * DAY_MS } = options;
     this.#store = store;
-    this.#room = new Room(store, rulesOf(options, { what: "mailbox", prefix, emptyMs }));
+    this.#room = new Room(store, rulesOf(options, { what: "mailbox", prefix, emptyMs: idleMs }));
     this.#names = new NameIndex(store, namesKey(prefix), NAMES_KEPT_MS);
   }
 
@@ -93,22 +87,15 @@ export class Mailboxes<T = unknown> {
     return sent!;
   }
 
-  /** What there is now. */
-  async read(owner: string, options: ReadOptions = {}): Promise<Page<T>> {
+  /** What there is now, or with `waitMs` the next that comes; else an empty page. */
+  async read(owner: string, options: Omit<ReadOptions, "present"> = {}): Promise<MessagePage<T>> {
     READ_OPTIONS.check(options);
-    const { after, limit } = readOptions(options);
-    const looked = await this.#room.look(owner, memberName(owner, "owner"), { after, limit, presenceMs: 0 });
-    return looked?.page ?? { messages: [], cursor: after ?? 0, missed: 0, remaining: 0 };
-  }
-
-  /** What there is, or the next that comes; an empty page when nothing has come in time. */
-  async wait(owner: string, options: Omit<WaitOptions, "present"> = {}): Promise<Page<T>> {
-    WAIT_OPTIONS.check(options);
-    return (await waited(this.#room, owner, memberName(owner, "owner"), options))!;
+    const page = await readOrWait(this.#room, owner, memberName(owner, "owner"), options);
+    return page ?? { items: [], cursor: options.cursor ?? 0, missed: 0, remaining: 0 };
   }
 
   /** Messages as they come, until the signal is aborted or the store is closed. */
-  stream(owner: string, options: Omit<StreamOptions, "present"> = {}): AsyncGenerator<Message<T>, void, undefined> {
+  messages(owner: string, options: Omit<MessagesOptions, "present"> = {}): AsyncGenerator<Message<T>, void, undefined> {
     STREAM_OPTIONS.check(options);
     return streamed(this.#room, owner, memberName(owner, "owner"), options);
   }
@@ -137,17 +124,18 @@ export class Mailboxes<T = unknown> {
   }
 
   /** Mailboxes that exist and got a message within the last thirty days, the latest announced first. For people. */
-  async list(options: { readonly limit?: number } = {}): Promise<MailboxInfo[]> {
+  async list(options: PageOptions = {}): Promise<Page<MailboxInfo>> {
     LIST_OPTIONS.check(options);
-    const { items: names } = await this.#names.list(options);
+    const { items: names, cursor } = await this.#names.list(options);
     const calls = names.map((owner) => {
       const { meta, seen, presence } = this.#room.keys(owner);
       return inspect.with({ meta, seen, presence, presenceMs: 0 });
     });
-    return (await this.#store.pipeline(calls)).flatMap((answer, nth) => {
+    const items = (await this.#store.pipeline(calls)).flatMap((answer, nth) => {
       if (answer instanceof ServerError) throw answer;
       return mailboxInfo(names[nth]!, answer) ?? [];
     });
+    return { items, cursor };
   }
 }
 

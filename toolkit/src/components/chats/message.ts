@@ -4,12 +4,12 @@ import type { Reply } from "../../connection/port.ts";
 
 /** One object for all readers in a process: to be read, not to be changed. */
 export interface Message<T> {
-  /** Grows by one from message to message in a chat. Also the cursor: whoever has this one goes on `after` it. */
+  /** Grows by one from message to message in a chat. Also the cursor: whoever has this one goes on after it. */
   readonly id: number;
   readonly sender: string;
   readonly body: T;
   /** When it was stored, by the server's clock. */
-  readonly sentMs: number;
+  readonly sentAt: Date;
   /** The id that the sender gave it. */
   readonly ownId: string;
   /** How many messages before this one were dropped before this reader came to read them. 0 unless the reader was cut off. */
@@ -33,7 +33,7 @@ export function decodeEntries<T>(entries: Reply, codec: Codec<T>): Sized<T>[] {
       id: Number.parseInt(String(id), 10),
       sender: String(sender),
       body: codec.decode(body),
-      sentMs: Number(head.slice(0, time)),
+      sentAt: new Date(Number(head.slice(0, time))),
       ownId: head.slice(head.indexOf(" ", time + 1) + 1),
       missed: 0,
     };

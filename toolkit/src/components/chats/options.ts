@@ -19,9 +19,9 @@ export interface ChatsOptions<T> {
   /** In how many chats a member can be. */
   readonly maxChats?: number;
   /** How long at least a message's own id is known, so that sending it again does not send it twice. */
-  readonly rememberMs?: number;
+  readonly keepIdsMs?: number;
   /** How long a member counts as present after the last sign of life. */
-  readonly presenceMs?: number;
+  readonly presenceLeaseMs?: number;
   /** How long a message can be late when the wake-up for it was lost. */
   readonly pollMs?: number;
 }
@@ -34,26 +34,32 @@ export interface SendOptions {
 }
 
 export interface ReadOptions {
-  /** Goes on after this id; by default after the last one that the member has acknowledged. */
-  readonly after?: number;
+  /** Goes on after the message with this id; by default after the last one that the member has acknowledged. */
+  readonly cursor?: number;
   readonly limit?: number;
-}
-
-export interface WaitOptions extends ReadOptions {
-  /** How long to wait for a message; then the page is empty. */
+  /** How long to wait for a message when there is none; then the page is empty. 0, the default: not at all. */
   readonly waitMs?: number;
   readonly signal?: AbortSignal;
-  /** Makes the member present meanwhile. */
+  /** Makes the member present; by default while it waits. */
   readonly present?: boolean;
 }
 
-export interface StreamOptions extends Omit<WaitOptions, "waitMs"> {
+export interface MessagesOptions extends Pick<ReadOptions, "limit" | "signal" | "present"> {
+  /** Begins after the message with this id; by default after the last one that the member has acknowledged. */
+  readonly from?: number;
   /** Acknowledges each message when the loop comes back for the next one. */
   readonly acknowledge?: boolean;
 }
 
-export type JoinOutcome = "joined" | "already a member" | "full" | "too many chats";
-export type LeaveOutcome = "left" | "deleted" | "not a member";
+export interface JoinOutcome {
+  /** `exists`: the member was in it. `full`: the chat has `maxMembers`. `too-many-chats`: the member is in `maxChats`. */
+  readonly status: "joined" | "exists" | "full" | "too-many-chats";
+}
+
+export interface LeaveOutcome {
+  /** `deleted`: it was the last member, and the chat is gone. `not-found`: the member was not in it. */
+  readonly status: "left" | "deleted" | "not-found";
+}
 
 /** Where a member is in a chat. */
 export interface Position {
@@ -98,15 +104,20 @@ export const shared = {
   maxMessageBytes: whole(1),
   maxMessages: whole(1),
   maxBytes: whole(1),
-  rememberMs: whole(100, 7 * DAY_MS),
+  keepIdsMs: whole(100, 7 * DAY_MS),
   pollMs: whole(10),
 };
 
-export const reading: Checks<ReadOptions> = { after: whole(0), limit: whole(1, MAX_LIMIT) };
+const limit = whole(1, MAX_LIMIT);
 
-export const waiting: Checks<Omit<WaitOptions, "present">> = { ...reading, waitMs: whole(0, DAY_MS), signal };
+export const reading: Checks<Omit<ReadOptions, "present">> = {
+  cursor: whole(0),
+  limit,
+  waitMs: whole(0, DAY_MS),
+  signal,
+};
 
-export const streaming: Checks<Omit<StreamOptions, "present">> = { ...reading, signal, acknowledge: flag };
+export const streaming: Checks<Omit<MessagesOptions, "present">> = { from: whole(0), limit, signal, acknowledge: flag };
 
 /** Options that chats and mailboxes have in common, with their defaults. */
 export function rulesOf<T>(options: ChatsOptions<T>, fixed: Pick<Rules<T>, "what" | "prefix" | "emptyMs">): Rules<T> {
@@ -120,16 +131,9 @@ export function rulesOf<T>(options: ChatsOptions<T>, fixed: Pick<Rules<T>, "what
     maxMessages,
     maxBytes: options.maxBytes ?? 16 * 1024 * 1024,
     keepSeen: integer("keepSeen", options.keepSeen ?? 0, 0, maxMessages),
-    rememberMs: options.rememberMs ?? 600_000,
-    presenceMs: options.presenceMs ?? 30_000,
+    keepIdsMs: options.keepIdsMs ?? 600_000,
+    presenceMs: options.presenceLeaseMs ?? 30_000,
     pollMs,
-  };
-}
-
-export function readOptions({ after, limit = 100 }: ReadOptions): { after: number | null; limit: number } {
-  return {
-    after: after ?? null,
-    limit,
   };
 }
 

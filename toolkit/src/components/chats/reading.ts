@@ -1,20 +1,30 @@
-/** `wait` and `stream`: both go along a chat with a follower; a stream also acknowledges what was read. */
+/** `read` that waits and `messages`: both go along a chat with a follower; `messages` also acknowledges what was read. */
 import { sleep, type Timer } from "../../base/clock.ts";
 import { ConnectionError, ServerError } from "../../base/errors.ts";
 import { Follower } from "./follower.ts";
 import type { Message } from "./message.ts";
-import { readOptions, type StreamOptions, type WaitOptions } from "./options.ts";
-import type { Page, Room } from "./room.ts";
+import type { MessagesOptions, ReadOptions } from "./options.ts";
+import type { MessagePage, Room } from "./room.ts";
 
-export async function waited<T>(
+/** Messages in a page. */
+const DEFAULT_LIMIT = 100;
+
+/** What there is now, or the next that comes while it waits. Null: not a member. */
+export async function readOrWait<T>(
   room: Room<T>,
   name: string,
   member: string,
-  options: WaitOptions,
-): Promise<Page<T> | null> {
-  const { waitMs = 25_000, signal, present = room.rules.what === "chat" } = options;
+  options: ReadOptions,
+): Promise<MessagePage<T> | null> {
+  const { cursor: after = null, limit = DEFAULT_LIMIT, waitMs = 0, signal } = options;
+  const present = options.present ?? (waitMs > 0 && room.rules.what === "chat");
+  if (waitMs === 0) {
+    signal?.throwIfAborted();
+    const presenceMs = present ? room.rules.presenceMs : 0;
+    return (await room.look(name, member, { after, limit, presenceMs }))?.page ?? null;
+  }
   const untilMs = room.store.clock.monotonicMs() + waitMs;
-  const follower = new Follower(room, name, member, { ...readOptions(options), present, signal });
+  const follower = new Follower(room, name, member, { after, limit, present, signal });
   try {
     return await follower.next(untilMs);
   } finally {
@@ -83,10 +93,11 @@ export async function* streamed<T>(
   room: Room<T>,
   name: string,
   member: string,
-  options: StreamOptions,
+  options: MessagesOptions,
 ): AsyncGenerator<Message<T>, void, undefined> {
-  const { signal, present = room.rules.what === "chat", acknowledge = true } = options;
-  const follower = new Follower(room, name, member, { ...readOptions(options), present, signal });
+  const { from: after = null, limit = DEFAULT_LIMIT, signal, acknowledge = true } = options;
+  const { present = room.rules.what === "chat" } = options;
+  const follower = new Follower(room, name, member, { after, limit, present, signal });
   const acknowledging = acknowledge ? new Acknowledging(room, name, member) : null;
   const isOver = (): boolean => signal?.aborted === true || room.store.closed;
   let missed = 0;
@@ -95,7 +106,7 @@ export async function* streamed<T>(
       const page = await nextPage(room, follower, signal);
       if (page === null) return;
       missed += page.missed;
-      for (const [nth, message] of page.messages.entries()) {
+      for (const [nth, message] of page.items.entries()) {
         if (isOver()) return;
         yield nth === 0 && missed !== message.missed ? { ...message, missed } : message;
         if (nth === 0) missed = 0;
@@ -113,7 +124,7 @@ async function nextPage<T>(
   room: Room<T>,
   follower: Follower<T>,
   signal: AbortSignal | undefined,
-): Promise<Page<T> | null> {
+): Promise<MessagePage<T> | null> {
   for (;;) {
     try {
       return await follower.next(null);

@@ -13,8 +13,8 @@ import { acknowledge, look, lookBytes, type Place, remove, send } from "./script
 import { Tail, type TailSource } from "./tail.ts";
 
 /** A part of a chat, as a reader sees it. */
-export interface Page<T> {
-  readonly messages: readonly Message<T>[];
+export interface MessagePage<T> {
+  readonly items: readonly Message<T>[];
   /** Where to go on: the next page is `after` this. */
   readonly cursor: number;
   /** How many messages were dropped between the reader's position and this page. 0 unless the reader was cut off. */
@@ -37,7 +37,7 @@ export interface Rules<T> {
   readonly maxMessages: number;
   readonly maxBytes: number;
   readonly keepSeen: number;
-  readonly rememberMs: number;
+  readonly keepIdsMs: number;
   readonly presenceMs: number;
   readonly pollMs: number;
   /** How long a mailbox that was read to its end is kept; 0 for chats. */
@@ -55,7 +55,7 @@ export interface Sending<T> {
 }
 
 export interface Looking<T> {
-  readonly page: Page<T>;
+  readonly page: MessagePage<T>;
   /** Changes when anybody leaves. */
   readonly left: number;
 }
@@ -89,7 +89,7 @@ export class Room<T> {
   }
 
   async send(name: string, { sender, body, id, recipient, anyone, markSeen }: Sending<T>): Promise<Sent | null> {
-    const { codec, maxMessageBytes, maxMessages, maxBytes, keepSeen, rememberMs } = this.rules;
+    const { codec, maxMessageBytes, maxMessages, maxBytes, keepSeen, keepIdsMs } = this.rules;
     memberName(sender, "sender");
     const ownId = id === undefined ? randomToken() : checkedId(id);
     const { meta, log, seen, ids, oldIds, wake } = this.keys(name);
@@ -110,7 +110,7 @@ export class Room<T> {
       maxMessages,
       maxBytes,
       keepSeen,
-      rememberMs,
+      keepIdsMs,
       rememberMost: REMEMBER_MOST,
       channel: wake,
     });
@@ -169,11 +169,11 @@ export class Room<T> {
 function pageOf<T>(
   messages: Message<T>[],
   { from, first, last }: { readonly from: number; readonly first: number; readonly last: number },
-): Page<T> {
+): MessagePage<T> {
   const missed = Math.max(0, first - 1 - from);
   if (missed > 0 && messages.length > 0) messages[0] = { ...messages[0]!, missed };
   const cursor = messages.at(-1)?.id ?? Math.max(from, first - 1);
-  return { messages, cursor, missed, remaining: last - cursor };
+  return { items: messages, cursor, missed, remaining: last - cursor };
 }
 
 /** In one line, since the body follows in the next. */

@@ -66,7 +66,7 @@ end
  * { id, 1 if it had been sent before } · nil: there is no such chat, or the sender is not in it.
  *
  * `recipient`: begins a mailbox of theirs if there is none; empty for a chat. `anyone`: senders need not be members. `idKey` is the
- * sender's own id of the message, with the sender. Those ids are kept for `rememberMs` at least, and for less only when there come
+ * sender's own id of the message, with the sender. Those ids are kept for `keepIdsMs` at least, and for less only when there come
  * more than `rememberMost` in that time: in two hashes, of which one fills while the other is there to be asked.
  */
 export const send = defineScript({
@@ -83,7 +83,7 @@ export const send = defineScript({
     "maxMessages",
     "maxBytes",
     "keepSeen",
-    "rememberMs",
+    "keepIdsMs",
     "rememberMost",
     "channel",
   ],
@@ -115,10 +115,10 @@ export const send = defineScript({
     if now > tonumber(had[6] or 0) or id - had[5] >= tonumber(rememberMost) then
       redis.call("UNLINK", oldIds)
       redis.call("RENAME", ids, oldIds)
-      redis.call("PEXPIRE", oldIds, rememberMs)
-      redis.call("HSET", meta, "idsFrom", id, "idsUntil", now + rememberMs)
+      redis.call("PEXPIRE", oldIds, keepIdsMs)
+      redis.call("HSET", meta, "idsFrom", id, "idsUntil", now + keepIdsMs)
     elseif id - had[5] == 1 then
-      redis.call("PEXPIRE", ids, 2 * rememberMs)
+      redis.call("PEXPIRE", ids, 2 * keepIdsMs)
     end
 
     local keepFrom = first
@@ -159,7 +159,7 @@ export const join = defineScript({
   include: [TIME, BEGIN],
   repeatable: true,
   lua: `
-    if redis.call("ZSCORE", seen, member) then return {"already a member", 0} end
+    if redis.call("ZSCORE", seen, member) then return {"exists", 0} end
     local had = redis.call("HMGET", meta, "first", "last")
     local first, last = tonumber(had[1]), tonumber(had[2])
     local begun = 0
@@ -173,7 +173,7 @@ export const join = defineScript({
     redis.call("ZADD", seen, from == "now" and last or first - 1, member)
     return {"joined", begun}
   `,
-  reply: (reply) => reply as unknown as readonly [outcome: "joined" | "already a member" | "full", begun: number],
+  reply: (reply) => reply as unknown as readonly [status: "joined" | "exists" | "full", begun: number],
 });
 
 /** 0 not a member · 1 left · 2 left, and was the last: everything is gone. */

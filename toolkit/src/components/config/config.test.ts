@@ -35,7 +35,7 @@ const shop = (store: Store, options: Partial<ConfigOptions<Settings>> = {}) =>
 /** Resolves with the next change. */
 const nextChange = (config: Config<Settings>): Promise<Settings> =>
   new Promise((resolve) => {
-    const stop = config.onChange(({ value }) => {
+    const stop = config.on("change", ({ value }) => {
       stop();
       resolve(value);
     });
@@ -49,10 +49,10 @@ describeBackends("configuration", (backend) => {
 function values(backend: Backend): void {
   test("the defaults hold while nothing is stored", async () => {
     const config = shop(backend.store);
-    expect(config.status.state).toBe("stale");
+    expect(config.inspect().state).toBe("stale");
     await config.start();
     expect(config.current).toEqual({ value: defaults, version: 0 });
-    expect(config.status).toEqual({ state: "live" });
+    expect(config.inspect()).toEqual({ state: "live" });
     await config.stop();
   });
 
@@ -61,7 +61,7 @@ function values(backend: Backend): void {
     const theirs = shop(await backend.open());
     await Promise.all([mine.start(), theirs.start()]);
     const arriving = nextChange(theirs);
-    expect(await mine.set({ limit: 20, color: "red" })).toEqual({ changed: true, version: 1 });
+    expect(await mine.set({ limit: 20, color: "red" })).toEqual({ status: "changed", version: 1 });
     expect(mine.value.limit).toBe(20);
     expect(await arriving).toEqual({ limit: 20, color: "red" });
     expect(theirs.current.version).toBe(1);
@@ -82,8 +82,8 @@ function values(backend: Backend): void {
 
   test("compare-and-set: a version that is no longer current changes nothing", async () => {
     const config = shop(backend.store);
-    expect(await config.set({ limit: 1, color: "red" }, { ifVersion: 0 })).toEqual({ changed: true, version: 1 });
-    expect(await config.set({ limit: 2, color: "red" }, { ifVersion: 0 })).toEqual({ changed: false, version: 1 });
+    expect(await config.set({ limit: 1, color: "red" }, { ifVersion: 0 })).toEqual({ status: "changed", version: 1 });
+    expect(await config.set({ limit: 2, color: "red" }, { ifVersion: 0 })).toEqual({ status: "conflict", version: 1 });
     expect(config.current).toEqual({ value: { limit: 1, color: "red" }, version: 1 });
   });
 
@@ -141,7 +141,7 @@ function values(backend: Backend): void {
     await expect(config.set({ limit: 1, color: "x" }, { ifVersion: -1 })).rejects.toBeInstanceOf(InputError);
     expect(() => shop(backend.store, { defaults: {} as Settings })).toThrow(InputError);
     expect(() => new Config(backend.store, "", { defaults, validate })).toThrow(InputError);
-    expect(() => shop(backend.store, { checkMs: 10 })).toThrow(InputError);
+    expect(() => shop(backend.store, { pollMs: 10 })).toThrow(InputError);
     await config.refresh();
     expect(config.current.version).toBe(0);
   });
@@ -155,17 +155,17 @@ function values(backend: Backend): void {
     await newer.set({ limit: "many" });
     await config.refresh();
     expect(config.current).toEqual({ value: { limit: 5, color: "red" }, version: 1 });
-    expect(config.status).toMatchObject({ state: "invalid", error: { name: "InputError" } });
+    expect(config.inspect()).toMatchObject({ state: "invalid", error: { name: "InputError" } });
     expect(errors).toHaveLength(1);
     await expect(config.update((value) => value)).rejects.toBeInstanceOf(InputError);
     await newer.set({ limit: 6, color: "green" });
     await config.refresh();
-    expect(config.status).toEqual({ state: "live" });
+    expect(config.inspect()).toEqual({ state: "live" });
     expect(config.value.limit).toBe(6);
   });
 
   test("the audit trail says who changed what, newest first, and is bounded", async () => {
-    const config = shop(backend.store, { keepChanges: 3 });
+    const config = shop(backend.store, { keepCount: 3 });
     for (let limit = 1; limit <= 5; limit++) {
       await config.set({ limit, color: "ü" }, { by: `user ${limit}`, note: "because" });
     }
@@ -183,7 +183,7 @@ function values(backend: Backend): void {
   test("a message that was lost is made up for by looking at the version", async () => {
     const clock = manualClock();
     const following = await backend.open({ clock });
-    const config = shop(following, { checkMs: 2_000 });
+    const config = shop(following, { pollMs: 2_000 });
     await config.start();
     // Changed behind everybody's back: no message.
     const current = "config:{shop}";
@@ -198,10 +198,10 @@ function values(backend: Backend): void {
     const errors: unknown[] = [];
     const config = shop(backend.store, { onError: (error) => void errors.push(error) });
     const seen: number[] = [];
-    config.onChange(() => {
+    config.on("change", () => {
       throw new Error("mine");
     });
-    const stop = config.onChange(({ version }, before) => void seen.push(before.version, version));
+    const stop = config.on("change", ({ version }, before) => void seen.push(before.version, version));
     await config.set({ limit: 1, color: "red" });
     stop();
     await config.set({ limit: 2, color: "red" });
@@ -236,7 +236,7 @@ function maintenance(backend: Backend): void {
     const theirs = new Maintenance(await backend.open(), "shop", { freshMs: 0 });
     expect(await mine.isOn()).toBe(false);
     await theirs.begin({ reason: "moving house", by: "ann" });
-    expect(await mine.status()).toEqual({ on: true, reason: "moving house", by: "ann" });
+    expect(await mine.inspect()).toEqual({ on: true, reason: "moving house", by: "ann" });
     expect(await new Maintenance(backend.store, "other").isOn()).toBe(false);
     await mine.end();
     expect(await theirs.isOn()).toBe(false);
@@ -269,11 +269,11 @@ function maintenance(backend: Backend): void {
 
   test("ends by itself if it was begun for a time", async () => {
     const service = new Maintenance(backend.store, "shop", { freshMs: 0 });
-    await service.begin({ forMs: 60_000 });
+    await service.begin({ ttlMs: 60_000 });
     const left = Number(await backend.store.call("PTTL", "config:maintenance:{shop}"));
     expect(left).toBeGreaterThan(0);
     expect(left).toBeLessThanOrEqual(60_000);
-    await expect(service.begin({ forMs: 0 })).rejects.toBeInstanceOf(InputError);
+    await expect(service.begin({ ttlMs: 0 })).rejects.toBeInstanceOf(InputError);
   });
 }
 
@@ -292,14 +292,14 @@ describe.skipIf(!installed("redis-server"))("when the store cannot be reached", 
     proxy.refuse();
     proxy.cut();
     await expect(config.refresh()).rejects.toBeInstanceOf(ConnectionError);
-    expect(config.status.state).toBe("stale");
+    expect(config.inspect().state).toBe("stale");
     expect(config.value.limit).toBe(3);
     expect(await service.isOn()).toBe(true);
     await shop(direct).set({ limit: 4, color: "red" });
     const arriving = nextChange(config);
     proxy.refuse(false);
     expect((await arriving).limit).toBe(4);
-    expect(config.status.state).toBe("live");
+    expect(config.inspect().state).toBe("live");
     await Promise.all([store.close(), direct.close()]);
     await proxy.close();
     await server.stop();
@@ -312,7 +312,7 @@ describe.skipIf(!installed("redis-server"))("when the store cannot be reached", 
     const config = shop(store);
     await config.set({ limit: 1, color: "red" });
     const lost = proxy.loseAnswerOf("EVALSHA");
-    expect(await config.set({ limit: 2, color: "red" }, { ifVersion: 1 })).toEqual({ changed: true, version: 2 });
+    expect(await config.set({ limit: 2, color: "red" }, { ifVersion: 1 })).toEqual({ status: "changed", version: 2 });
     await lost;
     expect((await config.history()).map(({ version }) => version)).toEqual([2, 1]);
     await store.close();
@@ -333,10 +333,10 @@ describe.skipIf(!installed("redis-server"))("when the store cannot be reached", 
       await expect(shop(store, { file }).start()).rejects.toBeInstanceOf(ConnectionError);
     }
     writeFileSync(file, JSON.stringify({ version: 9, value: { limit: 9, color: "red" } }));
-    const config = shop(store, { file, checkMs: 1_000 });
+    const config = shop(store, { file, pollMs: 1_000 });
     await config.start();
     expect(config.current).toEqual({ value: { limit: 9, color: "red" }, version: 9 });
-    expect(config.status.state).toBe("stale");
+    expect(config.inspect().state).toBe("stale");
     // The store is the truth, also when it knows less: it is back, and empty.
     const arriving = nextChange(config);
     proxy.refuse(false);
@@ -367,7 +367,7 @@ describe("named connections", () => {
         orders,
         ...(cache === undefined ? {} : { cache: { url: cache, options: { retryMs: 1 } } }),
       }),
-      { drainMs: 60_000, retryMs: 60_000, onError: (name) => void errors.push(name) },
+      { drainTimeoutMs: 60_000, retryMs: 60_000, onError: (name) => void errors.push(name) },
     );
     return { store, config, connections, errors };
   };
@@ -385,7 +385,7 @@ describe("named connections", () => {
 
   test("are made anew when the configuration changes; who uses the old one can finish", async () => {
     const { store, config, connections } = await setUp();
-    const remade = new Promise<Store>((resolve) => void connections.onRemade((_, made) => resolve(made)));
+    const remade = new Promise<Store>((resolve) => void connections.on("remade", (_, made) => resolve(made)));
     let old: Store | undefined;
     await connections.use("orders", async (using) => {
       old = using;

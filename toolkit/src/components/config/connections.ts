@@ -6,7 +6,7 @@
  */
 
 import { onAbort } from "../../base/abort.ts";
-import { aStore } from "../../base/checks.ts";
+import { aStore, oneOf } from "../../base/checks.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { ClosedError, InputError } from "../../base/errors.ts";
 import { callback, defineOptions, whole } from "../../base/options.ts";
@@ -19,7 +19,7 @@ export type ConnectionSpec = string | { readonly url: string; readonly options?:
 
 export interface ConnectionsOptions {
   /** How long an old connection waits for those who use it. */
-  readonly drainMs?: number;
+  readonly drainTimeoutMs?: number;
   /** How long after a failure the new address is tried again. */
   readonly retryMs?: number;
   readonly onError?: (name: string, error: unknown) => void;
@@ -67,7 +67,7 @@ class Entry {
 }
 
 const OPTIONS = defineOptions<ConnectionsOptions>("Connections", {
-  drainMs: whole(0),
+  drainTimeoutMs: whole(0),
   retryMs: whole(1),
   onError: callback,
 });
@@ -77,7 +77,7 @@ export class Connections<T> {
   readonly #select: (value: T) => Readonly<Record<string, ConnectionSpec>>;
   readonly #clock: Clock;
   readonly #options: ConnectionsOptions;
-  readonly #drainMs: number;
+  readonly #drainTimeoutMs: number;
   readonly #retryMs: number;
   readonly #entries = new Map<string, Entry>();
   readonly #opening = new Map<string, Promise<Entry>>();
@@ -101,14 +101,14 @@ export class Connections<T> {
     this.#select = select;
     this.#clock = store.clock;
     this.#options = options;
-    this.#drainMs = options.drainMs ?? 10_000;
+    this.#drainTimeoutMs = options.drainTimeoutMs ?? 10_000;
     this.#retryMs = options.retryMs ?? 5_000;
-    this.#unfollow = config.onChange(() => this.#follow());
+    this.#unfollow = config.on("change", () => this.#follow());
   }
 
   /**
    * The store of that name as it is now. Ask each time rather than keep it: after a change it is another one, and this one is
-   * closed `drainMs` later.
+   * closed `drainTimeoutMs` later.
    */
   async get(name: string): Promise<Store> {
     const entry = await this.#entry(name);
@@ -116,13 +116,14 @@ export class Connections<T> {
     return entry.store;
   }
 
-  /** Runs with the store of that name, which stays open until it is done, for `drainMs` at most. */
+  /** Runs with the store of that name, which stays open until it is done, for `drainTimeoutMs` at most. */
   async use<R>(name: string, work: (store: Store) => Promise<R>): Promise<R> {
     return (await this.#entry(name)).use(work);
   }
 
-  /** Called when a name leads to another store than before. Returns what takes it back. */
-  onRemade(listener: (name: string, store: Store) => void): () => void {
+  /** Calls the listener when a name leads to another store than before. Returns what takes the listener off. */
+  on(event: "remade", listener: (name: string, store: Store) => void): () => void {
+    oneOf("event", event, ["remade"]);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -203,7 +204,7 @@ export class Connections<T> {
   }
 
   #drain(entry: Entry): void {
-    const draining = entry.drain(this.#clock, this.#drainMs, this.#closing.signal).catch(() => {});
+    const draining = entry.drain(this.#clock, this.#drainTimeoutMs, this.#closing.signal).catch(() => {});
     this.#draining.add(draining);
     void draining.finally(() => this.#draining.delete(draining));
   }
@@ -212,7 +213,7 @@ export class Connections<T> {
     return this.#closing.signal.aborted;
   }
 
-  /** Ends following, and all stores; resolves when those who use one are done, or after `drainMs`. */
+  /** Ends following, and all stores; resolves when those who use one are done, or after `drainTimeoutMs`. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#unfollow();
@@ -221,5 +222,9 @@ export class Connections<T> {
     this.#entries.clear();
     this.#closing.abort();
     await Promise.allSettled([...this.#opening.values(), ...this.#draining]);
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }

@@ -6,7 +6,7 @@
  * version, which is only a hint (waiting/hint.ts): what holds is what is read.
  */
 
-import { aStore, word } from "../../base/checks.ts";
+import { aStore, oneOf, word } from "../../base/checks.ts";
 import { randomToken, sleep } from "../../base/clock.ts";
 import { encodeWithin, json } from "../../base/codec.ts";
 import { ConflictError, ConnectionError, InputError } from "../../base/errors.ts";
@@ -15,10 +15,11 @@ import type { Store } from "../../connection/store.ts";
 import { Hint } from "../../waiting/hint.ts";
 import { type ConfigKeys, configKeys } from "./keys.ts";
 import { readSnapshot, writeSnapshot } from "./last-known-good.ts";
-import { change } from "./scripts.ts";
+import { type ChangeOutcome, change } from "./scripts.ts";
 
 export { type ConnectionSpec, Connections, type ConnectionsOptions } from "./connections.ts";
-export { type BeginOptions, Maintenance, type MaintenanceOptions, type MaintenanceStatus } from "./maintenance.ts";
+export { type BeginOptions, Maintenance, type MaintenanceInfo, type MaintenanceOptions } from "./maintenance.ts";
+export type { ChangeOutcome } from "./scripts.ts";
 
 export interface ConfigOptions<T> {
   /** What holds while nothing is stored. */
@@ -28,9 +29,9 @@ export interface ConfigOptions<T> {
   /** Where to keep the last good value for a start without the store. */
   readonly file?: string;
   /** How often the version is looked at, in case a message was lost; a second at least. */
-  readonly checkMs?: number;
+  readonly pollMs?: number;
   /** How many changes the audit trail keeps. */
-  readonly keepChanges?: number;
+  readonly keepCount?: number;
   readonly maxBytes?: number;
   readonly prefix?: string;
   /** A change listener that throws, a file that cannot be written, a stored value that is refused. */
@@ -43,7 +44,7 @@ export interface Current<T> {
   readonly version: number;
 }
 
-export interface Status {
+export interface ConfigInfo {
   /**
    * `live`: as stored. `invalid`: what is stored was refused, the last good value is used. `stale`: the store cannot be
    * reached, or this has not been started.
@@ -59,10 +60,6 @@ export interface ChangeOptions {
   readonly by?: string;
   readonly note?: string;
 }
-
-export type ChangeResult =
-  | { readonly changed: true; readonly version: number }
-  | { readonly changed: false; readonly version: number };
 
 export interface Change<T> {
   readonly version: number;
@@ -83,8 +80,8 @@ const OPTIONS = defineOptions<ConfigOptions<unknown>>("Config", {
   defaults: required(anything),
   validate: required(callback),
   file: text,
-  checkMs: whole(LEAST_CHECK_MS),
-  keepChanges: whole(1, 100_000),
+  pollMs: whole(LEAST_CHECK_MS),
+  keepCount: whole(1, 100_000),
   maxBytes: whole(2),
   prefix,
   onError: callback,
@@ -115,7 +112,7 @@ export class Config<T> {
   readonly #maxBytes: number;
   readonly #listeners = new Set<(current: Current<T>, before: Current<T>) => void>();
   #current: Current<T>;
-  #status: Status = { state: "stale" };
+  #state: ConfigInfo = { state: "stale" };
   #seen = -1;
   #started: Promise<void> | null = null;
   #removeFromStore = (): void => {};
@@ -131,11 +128,11 @@ export class Config<T> {
     this.#keys = configKeys(options.prefix ?? "config", name);
     this.#hint = new Hint(store, {
       channel: this.#keys.channel,
-      pollMs: options.checkMs ?? DEFAULT_CHECK_MS,
+      pollMs: options.pollMs ?? DEFAULT_CHECK_MS,
       versions: { of: (message) => Number(message.toString("latin1")), seen: () => this.#seen },
       look: () => this.#look(),
     });
-    this.#keepChanges = options.keepChanges ?? 100;
+    this.#keepChanges = options.keepCount ?? 100;
     this.#maxBytes = options.maxBytes ?? 1 << 20;
     this.#current = { value: this.#valid(options.defaults, "the defaults are"), version: 0 };
   }
@@ -148,8 +145,9 @@ export class Config<T> {
     return this.#current.value;
   }
 
-  get status(): Status {
-    return this.#status;
+  /** How far `value` can be trusted. Known here: nobody is asked. */
+  inspect(): ConfigInfo {
+    return this.#state;
   }
 
   // ---------------------------------------------------------------------------------------------- following
@@ -167,7 +165,7 @@ export class Config<T> {
   }
 
   async #start(): Promise<void> {
-    this.#removeFromStore = this.#store.onClose(() => this.stop());
+    this.#removeFromStore = this.#store.on("close", () => this.stop());
     try {
       await this.#hint.start();
     } catch (error) {
@@ -188,7 +186,7 @@ export class Config<T> {
     } catch {
       return false;
     }
-    this.#status = { state: "stale", error };
+    this.#state = { state: "stale", error };
     return true;
   }
 
@@ -201,7 +199,7 @@ export class Config<T> {
     try {
       await this.#read();
     } catch (error) {
-      this.#status = { state: "stale", error };
+      this.#state = { state: "stale", error };
       throw error;
     }
   }
@@ -214,24 +212,24 @@ export class Config<T> {
     const version = Number(stored ?? 0);
     if (version === this.#seen) {
       // An old error may be over: of the connection it is, of the value it is not.
-      if (this.#status.state === "stale") this.#status = { state: "live" };
+      if (this.#state.state === "stale") this.#state = { state: "live" };
       return;
     }
     this.#seen = version;
     if (value === null) {
       this.#become({ value: this.#options.defaults, version: 0 });
-      this.#status = { state: "live" };
+      this.#state = { state: "live" };
       return;
     }
     let good: T;
     try {
       good = this.#valid(JSON.parse(value), `version ${version} is`);
     } catch (error) {
-      this.#status = { state: "invalid", error };
+      this.#state = { state: "invalid", error };
       this.#options.onError?.(error);
       return;
     }
-    this.#status = { state: "live" };
+    this.#state = { state: "live" };
     this.#become({ value: good, version });
     await this.#keep();
   }
@@ -264,8 +262,9 @@ export class Config<T> {
     }
   }
 
-  /** Called with each new value, after it has become current. Returns what takes it back. */
-  onChange(listener: (current: Current<T>, before: Current<T>) => void): () => void {
+  /** Calls the listener with each new value, after it has become current. Returns what takes the listener off. */
+  on(event: "change", listener: (current: Current<T>, before: Current<T>) => void): () => void {
+    oneOf("event", event, ["change"]);
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
@@ -277,10 +276,14 @@ export class Config<T> {
     await Promise.allSettled([this.#hint.looking, this.#hint.stop()]);
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+
   // ---------------------------------------------------------------------------------------------- changing
 
   /** Stores a value for everybody. It is current here when this resolves. */
-  async set(value: T, options: ChangeOptions = {}): Promise<ChangeResult> {
+  async set(value: T, options: ChangeOptions = {}): Promise<ChangeOutcome> {
     SET_OPTIONS.check(options);
     const { ifVersion, by = "", note = "" } = options;
     for (const [what, text] of Object.entries({ by, note })) if (text !== "") word(what, text);
@@ -298,7 +301,7 @@ export class Config<T> {
     });
     // One that is under way may have begun before the change.
     await this.#hint.look().catch(() => {});
-    return outcome as ChangeResult;
+    return outcome;
   }
 
   /** Reads, changes, and stores if nobody was faster; else again. Null from the function gives up. */
@@ -321,12 +324,12 @@ export class Config<T> {
     for (let attempt = 0; attempt < MAX_UPDATE_ATTEMPTS; attempt++) {
       if (attempt > 0) await sleep(clock, clock.random() * Math.min(LONGEST_PAUSE_MS, 2 ** attempt));
       await this.refresh();
-      if (this.#status.state === "invalid") throw this.#status.error;
+      if (this.#state.state === "invalid") throw this.#state.error;
       const { value, version } = this.#current;
       const next = await make(value);
       if (next === null) return null;
       const outcome = await this.set(next, { ...options, ifVersion: version });
-      if (outcome.changed) return { value: next, version: outcome.version };
+      if (outcome.status === "changed") return { value: next, version: outcome.version };
     }
     throw new ConflictError(MAX_UPDATE_ATTEMPTS);
   }

@@ -17,16 +17,16 @@ export interface BeginOptions {
   readonly reason?: string;
   readonly by?: string;
   /** It ends by itself after that, should nobody end it. */
-  readonly forMs?: number;
+  readonly ttlMs?: number;
 }
 
-export interface MaintenanceStatus {
+export interface MaintenanceInfo {
   readonly on: boolean;
   readonly reason: string;
   readonly by: string;
 }
 
-const OFF: MaintenanceStatus = { on: false, reason: "", by: "" };
+const OFF: MaintenanceInfo = { on: false, reason: "", by: "" };
 
 const OPTIONS = defineOptions<MaintenanceOptions>("Maintenance", {
   freshMs: whole(0),
@@ -36,16 +36,16 @@ const OPTIONS = defineOptions<MaintenanceOptions>("Maintenance", {
 const BEGIN_OPTIONS = defineOptions<BeginOptions>("Maintenance.begin", {
   reason: text,
   by: text,
-  forMs: whole(1),
+  ttlMs: whole(1),
 });
 
 export class Maintenance {
   readonly #store: Store;
   readonly #key: string;
   readonly #freshMs: number;
-  #status: MaintenanceStatus = OFF;
+  #status: MaintenanceInfo = OFF;
   #checkedAt = Number.NEGATIVE_INFINITY;
-  #checking: Promise<MaintenanceStatus> | null = null;
+  #checking: Promise<MaintenanceInfo> | null = null;
 
   constructor(store: Store, service: string, options: MaintenanceOptions = {}) {
     aStore("Maintenance", store);
@@ -56,10 +56,10 @@ export class Maintenance {
   }
 
   async isOn(): Promise<boolean> {
-    return (await this.status()).on;
+    return (await this.inspect()).on;
   }
 
-  async status(): Promise<MaintenanceStatus> {
+  async inspect(): Promise<MaintenanceInfo> {
     if (this.#store.clock.monotonicMs() - this.#checkedAt < this.#freshMs) return this.#status;
     this.#checking ??= this.#check().finally(() => {
       this.#checking = null;
@@ -67,11 +67,11 @@ export class Maintenance {
     return this.#checking;
   }
 
-  async #check(): Promise<MaintenanceStatus> {
+  async #check(): Promise<MaintenanceInfo> {
     try {
       const stored = await this.#store.call("GET", this.#key);
       this.#status =
-        stored === null ? OFF : { on: true, ...(JSON.parse(String(stored)) as Omit<MaintenanceStatus, "on">) };
+        stored === null ? OFF : { on: true, ...(JSON.parse(String(stored)) as Omit<MaintenanceInfo, "on">) };
     } catch {
       // Whether or not it is reachable, a service must not go up and down with the store.
     }
@@ -82,7 +82,7 @@ export class Maintenance {
   /** `forMs`: it ends by itself, should nobody end it. */
   async begin(options: BeginOptions = {}): Promise<void> {
     BEGIN_OPTIONS.check(options);
-    const { reason = "", by = "", forMs } = options;
+    const { reason = "", by = "", ttlMs: forMs } = options;
     for (const [what, text] of Object.entries({ reason, by })) if (text !== "") word(what, text);
     const lifetime = forMs === undefined ? [] : ["PX", forMs];
     await this.#store.send(["SET", this.#key, JSON.stringify({ reason, by }), ...lifetime], { repeatable: true });

@@ -3,7 +3,11 @@
 import { defineScript, NOW_MS } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
-export type Outcome = { readonly changed: boolean; readonly version: number };
+export interface ChangeOutcome {
+  /** `conflict`: another version than the expected one was there, and still is. */
+  readonly status: "changed" | "conflict";
+  readonly version: number;
+}
 
 /**
  * `ifVersion` empty: whatever is there. `token` names this call: when the answer was lost and it is sent again, the change is
@@ -34,8 +38,8 @@ export const change = defineScript({
     return { 1, version }
   `,
   repeatable: true,
-  reply: (reply: Reply): Outcome => {
+  reply: (reply: Reply): ChangeOutcome => {
     const [changed, version] = reply as [number, number];
-    return { changed: changed === 1, version };
+    return { status: changed === 1 ? "changed" : "conflict", version };
   },
 });

@@ -132,7 +132,7 @@ describeBackends(
       });
       const store = await open(proxy.url, {
         timeoutMs: 200,
-        breaker: { failures: 1, openAfterMs: 0, probeMs: 20 },
+        breaker: { failures: 1, openAfterMs: 0, probeEveryMs: 20 },
         hooks: { circuit: ({ state }) => void (state === "open" && opened()) },
       });
       const counters = new Counters(store, { bufferMs: 5 });

@@ -94,7 +94,7 @@ export class Counters {
     this.#samples = options.keepCount ?? 120;
     this.#bufferMs = options.bufferMs ?? 0;
     this.#names = new NameIndex(store, namesKey(this.#prefix), Math.max(...this.precisionsMs) * this.#samples);
-    store.onClose(() => this.flush());
+    store.on("close", () => this.flush());
   }
 
   /** Counts. Resolves when the store has counted it. */

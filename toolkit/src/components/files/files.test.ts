@@ -29,13 +29,15 @@ describeBackends("files", { audit: "tags" }, (backend) => {
     ]);
     expect([file.done, file.position, file.lineCount]).toEqual([true, 70, 4]);
     expect(await ann.open("a.log")).toBe(null);
-    expect((await logs.list()).map(({ name, readers }) => [name, readers])).toEqual([["a.log", { ann: 5, ben: 0 }]]);
+    expect((await logs.list()).items.map(({ name, readers }) => [name, readers])).toEqual([
+      ["a.log", { ann: 5, ben: 0 }],
+    ]);
     expect((await bytesOf(await opened(ben, "a.log"))).toString()).toBe(text);
-    expect(await logs.list()).toEqual([]);
-    expect(await logs.status()).toMatchObject({ bytes: 0, files: 0 });
+    expect((await logs.list()).items).toEqual([]);
+    expect(await logs.inspect()).toMatchObject({ bytes: 0, files: 0 });
     // Sent again by mistake, it is not read again; removed, it may be.
-    expect(await logs.send("a.log", Buffer.from(text))).toEqual({ status: "before", bytes: 0 });
-    expect(await logs.remove("a.log")).toBe(true);
+    expect(await logs.send("a.log", Buffer.from(text))).toEqual({ status: "exists", bytes: 0 });
+    expect(await logs.delete("a.log")).toBe(true);
     expect((await logs.send("a.log", Buffer.from(text))).status).toBe("sent");
   });
 
@@ -65,20 +67,20 @@ describeBackends("files", { audit: "tags" }, (backend) => {
     const reader = await logs.join("ann");
     const parts = ["0123456789abcde\n", "and so on, more\n"];
     const first = logs.send("one", Buffer.from(parts[0]!.repeat(20)));
-    await vi.waitFor(async () => expect((await logs.status()).bytes).toBe(5 * TAKEN), 20_000);
+    await vi.waitFor(async () => expect((await logs.inspect()).bytes).toBe(5 * TAKEN), 20_000);
     const second = logs.send("two", Buffer.from(parts[1]!.repeat(20)));
-    await vi.waitFor(async () => expect((await logs.status()).files).toBe(2), 20_000);
+    await vi.waitFor(async () => expect((await logs.inspect()).files).toBe(2), 20_000);
     const read: string[] = [];
     for await (const file of reader.files({ follow: true })) {
       for await (const { text } of file.lines()) {
         read.push(text);
-        expect((await logs.status()).bytes).toBeLessThanOrEqual(SMALL.budgetBytes);
+        expect((await logs.inspect()).bytes).toBeLessThanOrEqual(SMALL.budgetBytes);
       }
       if (file.name === "two") break;
     }
     expect(await Promise.all([first, second])).toEqual(Array(2).fill({ status: "sent", bytes: 320 }));
     expect(read).toEqual(parts.flatMap((part) => Array(20).fill(part.trimEnd())));
-    expect((await logs.status()).bytes).toBe(0);
+    expect((await logs.inspect()).bytes).toBe(0);
   });
 
   test("the oldest file has room kept for it, so that a reader that waits for its end gets there", async () => {
@@ -86,7 +88,7 @@ describeBackends("files", { audit: "tags" }, (backend) => {
     const reader = await logs.join("ann");
     const old = (await logs.write("old"))!;
     const young = logs.send("young", Buffer.alloc(400, "young\n"));
-    await vi.waitFor(async () => expect((await logs.status()).bytes).toBe(2 * TAKEN), 20_000);
+    await vi.waitFor(async () => expect((await logs.inspect()).bytes).toBe(2 * TAKEN), 20_000);
     const read = textsOf(await opened(reader, "old"));
     for (let nth = 0; nth < 10; nth++) await old.append(`old line ${nth}\n`.padStart(40, "."));
     await old.close();
@@ -115,7 +117,7 @@ describeBackends("files", { audit: "tags" }, (backend) => {
         await writer.append(text.slice(at, at + 60));
         await writer.flush();
         await expect(readOn()).rejects.toMatchObject({ code: "IDLE" });
-        expect((await logs.status()).bytes).toBe(0);
+        expect((await logs.inspect()).bytes).toBe(0);
       }
       await writer.close();
       await readOn();
@@ -133,16 +135,16 @@ describeBackends("files", { audit: "tags" }, (backend) => {
     const reader = await logs.join("ann");
     const data = Buffer.alloc(3_600 * 16, "0123456789abcde\n");
     const sending = logs.send("one", data);
-    await vi.waitFor(async () => expect((await logs.status()).bytes).toBe(2_500 * TAKEN), 20_000);
+    await vi.waitFor(async () => expect((await logs.inspect()).bytes).toBe(2_500 * TAKEN), 20_000);
     const file = await opened(reader, "one");
     for await (const { number } of file.lines({ autoCommit: false })) {
       if (number % 1_200 !== 0) continue;
       await file.checkpoint();
-      const [kept] = (await logs.list()).map((each) => each.blocks - each.kept);
+      const [kept] = (await logs.list()).items.map((each) => each.blocks - each.kept);
       expect(kept).toBe(number - 1);
     }
     expect((await sending).bytes).toBe(data.length);
-    expect(await logs.status()).toMatchObject({ bytes: 0, files: 0 });
+    expect(await logs.inspect()).toMatchObject({ bytes: 0, files: 0 });
   });
 
   test("waiting for room can be given up, and what the writer has goes with its next call", async () => {
@@ -152,7 +154,7 @@ describeBackends("files", { audit: "tags" }, (backend) => {
     await writer.append(Buffer.alloc(160, "x"));
     const stop = new AbortController();
     const waiting = writer.flush({ signal: stop.signal });
-    await vi.waitFor(async () => expect((await logs.status()).bytes).toBe(5 * TAKEN), 20_000);
+    await vi.waitFor(async () => expect((await logs.inspect()).bytes).toBe(5 * TAKEN), 20_000);
     stop.abort(new Error("enough"));
     await expect(waiting).rejects.toThrow("enough");
     expect(writer.offset).toBe(80);
@@ -197,7 +199,7 @@ describeBackends("files", { audit: "tags" }, (backend) => {
     })();
     following.catch(() => {});
     const writer = (await logs.write("one"))!;
-    expect((await logs.list()).map(({ name, status, size }) => [name, status, size])).toEqual([["one", "open", 0]]);
+    expect((await logs.list()).items.map(({ name, state, size }) => [name, state, size])).toEqual([["one", "open", 0]]);
     for (const text of ["a\n", "b\nc", "d\n"]) {
       await writer.append(text);
       await writer.flush();
@@ -258,7 +260,7 @@ describeBackends("files", { audit: "tags" }, (backend) => {
     expect(await read("broken.gz")).toBe(500);
     expect(await read("text.gz")).toBe(0);
     await (await opened(reader, "cut.gz")).skip();
-    expect((await logs.list()).map(({ name }) => name)).toEqual(["broken.gz", "text.gz"]);
+    expect((await logs.list()).items.map(({ name }) => name)).toEqual(["broken.gz", "text.gz"]);
   });
 
   test("a block that is not what was sent is never handed out", async () => {
@@ -278,7 +280,7 @@ describeBackends("files", { audit: "tags" }, (backend) => {
     await expect(logs.write("three", { signal: AbortSignal.abort(new Error("no")) })).rejects.toThrow("no");
     expect(await textsOf(await opened(reader, "one"))).toEqual(["a"]);
     expect((await second).bytes).toBe(2);
-    expect((await logs.list()).map(({ name, number }) => [name, number])).toEqual([["two", 2]]);
+    expect((await logs.list()).items.map(({ name, number }) => [name, number])).toEqual([["two", 2]]);
   });
 
   test("a folder's file is sent by its path", async () => {

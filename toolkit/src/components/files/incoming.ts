@@ -41,7 +41,7 @@ export interface ReadOptions {
   /** False: only `checkpoint` and the end of the file commit. */
   readonly autoCommit?: boolean;
   /** A commit after so long at the latest, while lines come. */
-  readonly commitMs?: number;
+  readonly commitEveryMs?: number;
   /** How long to wait for more of a file that is not closed; for ever by default. */
   readonly idleMs?: number;
 }
@@ -70,14 +70,14 @@ interface Ends<T> {
 const READ_OPTIONS = defineOptions<ReadOptions>("IncomingFile.blocks", {
   signal,
   autoCommit: flag,
-  commitMs: whole(1),
+  commitEveryMs: whole(1),
   idleMs: whole(1),
 });
 
 const LINE_OPTIONS = defineOptions<LineOptions>("IncomingFile.lines", {
   signal,
   autoCommit: flag,
-  commitMs: whole(1),
+  commitEveryMs: whole(1),
   idleMs: whole(1),
   maxLineBytes: whole(1, 2 ** 30),
 });
@@ -199,8 +199,8 @@ export class IncomingFile {
     }
   }
 
-  #isDue({ autoCommit = true, commitMs = 1_000 }: ReadOptions): boolean {
-    return autoCommit && this.#progress.isDue(this.#settings.commitBytes, commitMs);
+  #isDue({ autoCommit = true, commitEveryMs = 1_000 }: ReadOptions): boolean {
+    return autoCommit && this.#progress.isDue(this.#settings.commitBytes, commitEveryMs);
   }
 
   /** Where reading begins: what is committed when nothing is being committed any more. Null: there is nothing left to read. */

@@ -16,6 +16,7 @@ import { randomToken } from "../../base/clock.ts";
 import { encodeWithin, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import { anything, choice, defineOptions, prefix, signal, whole } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import { crc32 } from "./checksum.ts";
 import { FilesError } from "./errors.ts";
@@ -58,8 +59,8 @@ export interface WriteOptions {
 export type Source = string | Uint8Array | AsyncIterable<Uint8Array | string> | Iterable<Uint8Array>;
 
 export interface Sent {
-  /** "before": it had been sent, and perhaps read by everybody. */
-  readonly status: "sent" | "before";
+  /** `exists`: it was sent before, and perhaps read by everybody. */
+  readonly status: "sent" | "exists";
   /** Stored by this call: less than the file if it was begun before. */
   readonly bytes: number;
 }
@@ -71,10 +72,10 @@ export interface JoinOptions {
   readonly keepMs?: number;
 }
 
-export interface FileStatus {
+export interface FileInfo {
   readonly name: string;
   readonly number: number;
-  readonly status: "open" | "closed";
+  readonly state: "open" | "closed";
   readonly encoding: FileEncoding;
   readonly info: unknown;
   /** Bytes sent so far. */
@@ -86,7 +87,7 @@ export interface FileStatus {
   readonly readers: Readonly<Record<string, number>>;
 }
 
-export interface ChannelStatus {
+export interface FilesInfo {
   readonly bytes: number;
   readonly budgetBytes: number;
   readonly files: number;
@@ -111,6 +112,8 @@ const WRITE_OPTIONS = defineOptions<WriteOptions>("Files.write", {
   info: anything,
   signal,
 });
+
+const LIST_OPTIONS = defineOptions<PageOptions>("Files.list", pageChecks(10_000));
 
 const JOIN_OPTIONS = defineOptions<JoinOptions>("Files.join", {
   leaseMs: whole(1),
@@ -181,7 +184,7 @@ export class Files {
    */
   async send(name: string, source: Source, options: WriteOptions = {}): Promise<Sent> {
     const writer = await this.write(name, options);
-    if (writer === null || writer.closed) return { status: "before", bytes: 0 };
+    if (writer === null || writer.closed) return { status: "exists", bytes: 0 };
     const wait = options.signal === undefined ? {} : { signal: options.signal };
     const began = writer.offset;
     let passed = 0;
@@ -245,15 +248,26 @@ export class Files {
   }
 
   /** Removes a reader, whoever it is. */
-  async dismiss(name: string): Promise<void> {
+  async deleteReader(name: string): Promise<void> {
     const record = this.#keys.reader(word("the name of a reader", name, 256));
     await this.#store.run(leave, { record, base: this.#keys.base, reader: name, token: "" });
   }
 
   /** The files that somebody may still read, in the order of their announcement. */
-  async list(): Promise<FileStatus[]> {
-    const all = (await this.#store.call("ZRANGE", this.#keys.files, 0, -1, "WITHSCORES")) as string[];
-    const numbers = all.filter((_, at) => at % 2 === 1).map(Number);
+  async list(options: PageOptions = {}): Promise<Page<FileInfo>> {
+    LIST_OPTIONS.check(options);
+    const { limit = 100, cursor } = options;
+    if (cursor !== undefined && !/^\d{1,15}$/.test(cursor)) throw new InputError("cursor is not one that list() gave");
+    const from = cursor === undefined ? "-inf" : `(${cursor}`;
+    // One more than asked for, to know whether there is a next page.
+    const words = ["ZRANGEBYSCORE", this.#keys.files, from, "+inf", "WITHSCORES", "LIMIT", 0, limit + 1];
+    const all = (await this.#store.call(...words)) as string[];
+    const found = all.filter((_, at) => at % 2 === 1).map(Number);
+    const numbers = found.slice(0, limit);
+    return { items: await this.#described(numbers), cursor: found.length > limit ? String(numbers.at(-1)) : null };
+  }
+
+  async #described(numbers: readonly number[]): Promise<FileInfo[]> {
     const fields = ["name", "status", "encoding", "info", "size", "blocks", "first"];
     const answers = await this.#store.pipeline(
       numbers.flatMap((number) => [
@@ -262,17 +276,17 @@ export class Files {
       ]),
     );
     return numbers.flatMap((number, at) => {
-      const [name, status, encoding, info, size, blocks, first] = answers[2 * at] as string[];
+      const [name, state, encoding, info, size, blocks, first] = answers[2 * at] as string[];
       // It was read to the end, or removed, meanwhile.
       if (name === null || name === undefined) return [];
-      const file = { number, name, status: status as "open" | "closed", encoding: encoding as FileEncoding };
+      const file = { number, name, state: state as "open" | "closed", encoding: encoding as FileEncoding };
       const kept = Number(blocks) - Number(first);
       const readers = numbersByName(answers[2 * at + 1] as string[], Number(blocks));
       return [{ ...file, info: JSON.parse(info!), size: Number(size), blocks: Number(blocks), kept, readers }];
     });
   }
 
-  async status(): Promise<ChannelStatus> {
+  async inspect(): Promise<FilesInfo> {
     const [bytes, files, readers] = await this.#store.pipeline([
       ["HGET", this.#keys.channel, "bytes"],
       ["ZCARD", this.#keys.files],
@@ -299,7 +313,7 @@ export class Files {
   }
 
   /** Removes a file, whoever still needs it; a file of that name may then be sent again. False if there was none. */
-  remove(name: string): Promise<boolean> {
+  delete(name: string): Promise<boolean> {
     const { channel: channelKey, base } = this.#keys;
     return this.#store.run(remove, { channelKey, base, name: word("the name of a file", name) });
   }

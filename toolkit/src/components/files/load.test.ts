@@ -195,6 +195,6 @@ describeBackends("files under load", { audit: false, backends: ["embedded", "red
       );
     }
     expect(samples).toBeGreaterThan(10);
-    expect(await channel().status()).toMatchObject({ bytes: 0, files: 0 });
+    expect(await channel().inspect()).toMatchObject({ bytes: 0, files: 0 });
   });
 });

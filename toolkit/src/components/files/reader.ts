@@ -153,6 +153,10 @@ export class Reader {
     this.#end();
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
   [Symbol.dispose](): void {
     this.close();
   }

@@ -48,14 +48,14 @@ describeBackends("readers of files", { audit: "tags" }, (backend) => {
     ]);
     const once = new Map(Array.from({ length: 50 }, (_, at) => [String(at + 1), 1]));
     expect([await logs.totals("ann"), await logs.totals("ben")]).toEqual([once, once]);
-    expect(await logs.status()).toMatchObject({ bytes: 0, files: 0 });
-    await logs.remove("one");
+    expect(await logs.inspect()).toMatchObject({ bytes: 0, files: 0 });
+    await logs.delete("one");
     await logs.send("one", Buffer.from(text));
     await ann.leave();
     await ben.leave();
-    expect((await logs.list()).length).toBe(1);
-    await logs.remove("one");
-    expect(await logs.status()).toMatchObject({ bytes: 0, files: 0, readers: {} });
+    expect((await logs.list()).items.length).toBe(1);
+    await logs.delete("one");
+    expect(await logs.inspect()).toMatchObject({ bytes: 0, files: 0, readers: {} });
   });
 
   test("a reader goes on where its last commit was, and commits what it has counted with it", async () => {
@@ -133,12 +133,12 @@ describeBackends("readers of files", { audit: "tags" }, (backend) => {
     dead.close();
     const ann = await logs.join("ann");
     const sending = logs.send("one", Buffer.alloc(800, "0123456789\n"));
-    await vi.waitFor(async () => expect((await logs.list()).length).toBe(1), 20_000);
+    await vi.waitFor(async () => expect((await logs.list()).items.length).toBe(1), 20_000);
     const read = bytesOf(await opened(ann, "one"));
     expect([(await sending).bytes, (await read).length]).toEqual([800, 800]);
     await logs.sweep();
-    expect(Object.keys((await logs.status()).readers)).toEqual(["ann"]);
-    expect(await logs.list()).toEqual([]);
+    expect(Object.keys((await logs.inspect()).readers)).toEqual(["ann"]);
+    expect((await logs.list()).items).toEqual([]);
     const writer = (await logs.write("two"))!;
     await writer.append(Buffer.alloc(32, "y"));
     await writer.flush();
@@ -148,7 +148,7 @@ describeBackends("readers of files", { audit: "tags" }, (backend) => {
     await writer.append("zz\n");
     await writer.close();
     await late.next();
-    await vi.waitFor(async () => expect((await logs.list())[0]?.kept).toBe(2), 20_000);
+    await vi.waitFor(async () => expect((await logs.list()).items[0]?.kept).toBe(2), 20_000);
     const back = await logs.join("dead");
     expect([back.dropped, back.missed]).toEqual([true, [{ name: "two", position: 0 }]]);
     expect(await back.open("two")).toBe(null);
@@ -196,12 +196,12 @@ describeBackends("readers of files", { audit: "tags" }, (backend) => {
     const logs = channel({ blockBytes: 16 });
     // Long enough for a machine that stands still for a moment.
     const reader = await logs.join("ann", { leaseMs: 1_500 });
-    const until = async () => (await logs.status()).readers.ann!;
+    const until = async () => (await logs.inspect()).readers.ann!;
     const first = await until();
     await vi.waitFor(async () => expect(await until()).toBeGreaterThan(first), 20_000);
     expect(reader.signal.aborted).toBe(false);
     await reader.leave();
-    expect((await logs.status()).readers).toEqual({});
+    expect((await logs.inspect()).readers).toEqual({});
   });
 
   test("a reader that leaves needs nothing more", async () => {
@@ -209,11 +209,11 @@ describeBackends("readers of files", { audit: "tags" }, (backend) => {
     const [ann, ben] = [await logs.join("ann"), await logs.join("ben")];
     await logs.send("one", Buffer.alloc(100, "x\n"));
     await textsOf(await opened(ann, "one"));
-    expect((await logs.list()).length).toBe(1);
+    expect((await logs.list()).items.length).toBe(1);
     await ben.leave();
-    expect(await logs.list()).toEqual([]);
+    expect((await logs.list()).items).toEqual([]);
     await logs.send("two", Buffer.alloc(100, "x\n"));
-    await logs.dismiss("ann");
+    await logs.deleteReader("ann");
     await expect((await logs.join("late")).open("two")).resolves.not.toBe(null);
     await expect(ann.open("two")).rejects.toMatchObject({ code: "DROPPED" });
   });
@@ -234,10 +234,10 @@ describeBackends("readers of files", { audit: "tags" }, (backend) => {
     expect(read).toEqual(["line"]);
     const reading = textsOf(await opened(reader, "one"));
     reading.catch(() => {});
-    expect(await logs.remove("one")).toBe(true);
+    expect(await logs.delete("one")).toBe(true);
     await expect(reading).rejects.toMatchObject({ code: "GONE" });
     await expect(writer.append("x").then(() => writer.flush())).rejects.toMatchObject({ code: "GONE" });
-    expect(await logs.status()).toMatchObject({ bytes: 0, files: 0 });
-    expect(await logs.remove("one")).toBe(false);
+    expect(await logs.inspect()).toMatchObject({ bytes: 0, files: 0 });
+    expect(await logs.delete("one")).toBe(false);
   });
 });

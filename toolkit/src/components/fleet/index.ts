@@ -101,7 +101,7 @@ export interface MoveOptions {
   readonly onProgress?: (progress: MoveProgress) => void;
 }
 
-export interface ShardStatus {
+export interface ShardInfo {
   readonly shard: string;
   readonly slots: number;
   readonly leaving: boolean;
@@ -183,7 +183,7 @@ export class Fleet {
       prefix,
       defaults: NOTHING,
       validate: validLayout,
-      checkMs: 1_000,
+      pollMs: 1_000,
       onError: (error) => this.#failed(error),
     });
     this.#locks = new Locks(home, { prefix: `${prefix}:lock` });
@@ -210,10 +210,10 @@ export class Fleet {
   }
 
   async #open(): Promise<void> {
-    this.#removeFromHome = this.#home.onClose(() => this.close());
-    this.#config.onChange(() => void this.#follow().catch((error) => this.#failed(error)));
+    this.#removeFromHome = this.#home.on("close", () => this.close());
+    this.#config.on("change", () => void this.#follow().catch((error) => this.#failed(error)));
     await this.#config.start();
-    if (this.#config.status.state !== "live") throw this.#config.status.error;
+    if (this.#config.inspect().state !== "live") throw this.#config.inspect().error;
     await this.#follow();
     for (const loop of this.#loops) loop.start();
   }
@@ -605,7 +605,7 @@ export class Fleet {
   // ---------------------------------------------------------------------------------------------- looking
 
   /** The shards of a component, with what they hold. */
-  async inspect(component: string): Promise<ShardStatus[]> {
+  async inspect(component: string): Promise<ShardInfo[]> {
     const layout = this.#layoutOf(component);
     const counts = shares(layout);
     return Promise.all(
@@ -637,6 +637,10 @@ export class Fleet {
     await Promise.all([...this.#drivers.values()].map((driver) => driver.then((each) => each.close()).catch(() => {})));
     const { members, seen } = this.#keys;
     await this.#home.run(leave, { members, seen, member: this.#member }).catch(() => {});
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }
 

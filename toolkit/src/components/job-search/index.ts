@@ -45,6 +45,7 @@ import type {
   Page,
   Requirement,
   SearchOptions,
+  SetOutcome,
   Wish,
 } from "./types.ts";
 
@@ -63,6 +64,7 @@ export type {
   Page,
   Requirement,
   SearchOptions,
+  SetOutcome,
   Wish,
 } from "./types.ts";
 
@@ -138,7 +140,7 @@ export class JobSearch<J = unknown, C = unknown> {
   // ---------------------------------------------------------------------------------------------- jobs
 
   /** Adds a job, or changes it. "full": there are `maxEntries`. */
-  async set(id: string, job: JobSpec<J>): Promise<"added" | "changed" | "full"> {
+  async set(id: string, job: JobSpec<J>): Promise<SetOutcome> {
     const { postedAt, closesAt = null, places = [], at = null, optional = [], data } = job;
     return this.#put("job", id, {
       skills: checkedSkills("requires", job.requires, MAX_REQUIRED),
@@ -209,7 +211,7 @@ export class JobSearch<J = unknown, C = unknown> {
 
   // ---------------------------------------------------------------------------------------------- candidates
 
-  async setCandidate(id: string, candidate: CandidateSpec<C>): Promise<"added" | "changed" | "full"> {
+  async setCandidate(id: string, candidate: CandidateSpec<C>): Promise<SetOutcome> {
     const { skills, places = [], at = null, data } = candidate;
     return this.#put("candidate", id, {
       skills: checkedSkills("skills", skills, MAX_HAD),
@@ -275,7 +277,7 @@ export class JobSearch<J = unknown, C = unknown> {
       readonly optional: readonly Weighted[];
       readonly value: string | Uint8Array;
     },
-  ): Promise<"added" | "changed" | "full"> {
+  ): Promise<SetOutcome> {
     const keys = this.#keysOf(side, id);
     const rest = packRest({
       closesMs: entry.closes,
@@ -297,7 +299,7 @@ export class JobSearch<J = unknown, C = unknown> {
     };
     return this.#store
       .run(put, { ...params, words })
-      .then((outcome) => (outcome === 1 ? "added" : outcome === 0 ? "changed" : "full"));
+      .then((outcome) => ({ status: outcome === 1 ? "added" : outcome === 0 ? "changed" : "full" }));
   }
 
   async #remove(side: Side, id: string): Promise<boolean> {

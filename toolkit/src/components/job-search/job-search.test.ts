@@ -40,7 +40,9 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
 
   test("qualified is who has every required skill, whatever else they have", async () => {
     const jobs = board();
-    expect(await jobs.set("both", { requires: [{ skill: "Python" }, { skill: "Redis" }] })).toBe("added");
+    expect(await jobs.set("both", { requires: [{ skill: "Python" }, { skill: "Redis" }] })).toEqual({
+      status: "added",
+    });
     await jobs.set("one", { requires: [{ skill: "redis" }] });
     await jobs.set("none", { requires: [] });
     expect((await found([{ skill: "REDIS" }, { skill: " python " }, { skill: "lua" }])).sort()).toEqual([
@@ -148,7 +150,9 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
       data: { title: "first" },
       postedAt: new Date(1_000),
     });
-    expect(await jobs.set("job", { requires: [{ skill: "c" }], data: { title: "second" } })).toBe("changed");
+    expect(await jobs.set("job", { requires: [{ skill: "c" }], data: { title: "second" } })).toEqual({
+      status: "changed",
+    });
     expect(await found([{ skill: "a" }, { skill: "b" }])).toEqual([]);
     const { items: matches } = await jobs.search([{ skill: "c" }]);
     expect(matches[0]!.job).toMatchObject({
@@ -180,7 +184,7 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
     await jobs.set("job", { requires: [{ skill: "a", level: 2 }, { skill: "b" }], optional: [{ skill: "c" }] });
     expect(
       await jobs.setCandidate("ann", { skills: [{ skill: "a", level: 2 }, { skill: "b" }], places: ["Berlin"] }),
-    ).toBe("added");
+    ).toEqual({ status: "added" });
     await jobs.setCandidate("ben", {
       skills: [{ skill: "a", level: 3 }, { skill: "b" }, { skill: "c" }],
       at: BERLIN,
@@ -216,8 +220,8 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
     expect(some).toMatchObject({ complete: false, examined: 5, qualified: 5 });
     expect(some.items.map(({ job }) => job.id)).toEqual(["job 11", "job 10", "job 9", "job 8", "job 7"]);
     const full = board({ maxEntries: 12 });
-    expect(await full.set("one more", { requires: [] })).toBe("full");
-    expect(await full.set("job 3", { requires: [] })).toBe("changed");
+    expect(await full.set("one more", { requires: [] })).toEqual({ status: "full" });
+    expect(await full.set("job 3", { requires: [] })).toEqual({ status: "changed" });
   });
 
   test("wrong input is refused", async () => {
@@ -323,7 +327,7 @@ describeBackends("job search at random", { audit: false }, (backend) => {
             expect(await jobs.delete(id)).toBe(all.delete(id));
           } else {
             const spec = make.job(nth);
-            expect(await jobs.set(id, spec)).toBe(all.has(id) ? "changed" : "added");
+            expect(await jobs.set(id, spec)).toEqual({ status: all.has(id) ? "changed" : "added" });
             all.set(id, spec);
           }
           if (nth % 6 !== 0) continue;

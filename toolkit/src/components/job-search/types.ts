@@ -122,3 +122,8 @@ export interface JobSearchOptions {
   /** How many a search looks at in each shard. */
   readonly maxExamined?: number;
 }
+
+export interface SetOutcome {
+  /** `full`: there are `maxEntries`, and this would be one more. */
+  readonly status: "added" | "changed" | "full";
+}

@@ -36,7 +36,7 @@ export interface LocksOptions {
   /** How many may wait for one name; further callers get null at once. */
   readonly maxWaiting?: number;
   /** How long a name's last fence is remembered after its last use; at least twice the longest lease. The same everywhere. */
-  readonly fenceMemoryMs?: number;
+  readonly keepFenceMs?: number;
   /** Wait for replicas to have each lease. */
   readonly confirm?: Partial<Confirmation>;
 }
@@ -53,7 +53,7 @@ export interface LockInspection {
   readonly holders: readonly { readonly fence: number; readonly validForMs: number; readonly shared: boolean }[];
 }
 
-const DEFAULTS = { prefix: "lock", leaseMs: 30_000, waitMs: 10_000, maxWaiting: 10_000, fenceMemoryMs: 3_600_000 };
+const DEFAULTS = { prefix: "lock", leaseMs: 30_000, waitMs: 10_000, maxWaiting: 10_000, keepFenceMs: 3_600_000 };
 const CONFIRMATION: Confirmation = { replicas: 1, timeoutMs: 1_000, otherwise: "fail" };
 const MOST_NAMES = 1_000;
 
@@ -80,7 +80,7 @@ export class Locks {
   constructor(store: Store, options: LocksOptions = {}) {
     aStore("Locks", store);
     OPTIONS.check(options);
-    const { prefix, leaseMs, waitMs, maxWaiting, fenceMemoryMs } = withDefaults(DEFAULTS, options);
+    const { prefix, leaseMs, waitMs, maxWaiting, keepFenceMs } = withDefaults(DEFAULTS, options);
     const { confirm } = options;
     this.#permits = new Permits(store, {
       prefix,
@@ -90,7 +90,7 @@ export class Locks {
       leaseMs,
       waitMs,
       maxWaiting,
-      keepMs: fenceMemoryMs,
+      keepMs: keepFenceMs,
       confirm: confirm === undefined ? null : withDefaults(CONFIRMATION, confirm),
     });
   }

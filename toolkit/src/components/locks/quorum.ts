@@ -38,7 +38,7 @@ export interface QuorumOptions {
   readonly timeoutMs?: number;
   /** The longest pause between two attempts. */
   readonly retryMs?: number;
-  readonly fenceMemoryMs?: number;
+  readonly keepFenceMs?: number;
 }
 
 const DEFAULTS = {
@@ -47,7 +47,7 @@ const DEFAULTS = {
   waitMs: 10_000,
   timeoutMs: 1_000,
   retryMs: 200,
-  fenceMemoryMs: 3_600_000,
+  keepFenceMs: 3_600_000,
 };
 
 /** A yes of one server. */
@@ -62,7 +62,7 @@ const OPTIONS = defineOptions<QuorumOptions>("QuorumLocks", {
   waitMs: leasing.waitMs,
   timeoutMs: whole(1),
   retryMs: whole(1),
-  fenceMemoryMs: leasing.fenceMemoryMs,
+  keepFenceMs: leasing.keepFenceMs,
 });
 
 const ACQUIRE_OPTIONS = defineOptions<AcquireOptions>("QuorumLocks.acquire", acquiring);
@@ -85,7 +85,7 @@ export class QuorumLocks {
     this.#stores = stores;
     this.#options = withDefaults(DEFAULTS, options);
     this.#clock = stores[0]!.clock;
-    const keepMs = this.#options.fenceMemoryMs;
+    const keepMs = this.#options.keepFenceMs;
     this.#scripts = lockScripts({ keepMs, maxWaiting: 1, aliveMs: 1, listenersCount: false });
   }
 
@@ -96,8 +96,8 @@ export class QuorumLocks {
   async acquire(name: string, options: AcquireOptions = {}): Promise<Lease | null> {
     ACQUIRE_OPTIONS.check(options);
     const leaseMs = options.leaseMs ?? this.#options.leaseMs;
-    if (!(Number.isInteger(leaseMs) && leaseMs >= 10 && leaseMs <= this.#options.fenceMemoryMs / 2)) {
-      throw new InputError(`leaseMs must be a whole number from 10 to ${this.#options.fenceMemoryMs / 2}`);
+    if (!(Number.isInteger(leaseMs) && leaseMs >= 10 && leaseMs <= this.#options.keepFenceMs / 2)) {
+      throw new InputError(`leaseMs must be a whole number from 10 to ${this.#options.keepFenceMs / 2}`);
     }
     permitKeys(this.#options.prefix, name, "lock");
     const deadlineMs = this.#clock.monotonicMs() + (options.waitMs ?? this.#options.waitMs);
@@ -204,7 +204,7 @@ export class QuorumLocks {
   async #raised(name: string, votes: readonly Vote[], fence: number): Promise<boolean> {
     const below = votes.filter((vote) => vote.fence < fence).map((vote) => vote.store);
     const { state } = permitKeys(this.#options.prefix, name, "lock");
-    const keepMs = this.#options.fenceMemoryMs;
+    const keepMs = this.#options.keepFenceMs;
     const replies = await this.#askAll((store) => store.run(raiseFence, { state, fence, keepMs }), below);
     const raised = replies.filter(({ value }) => value !== undefined).length;
     return votes.length - below.length + raised >= this.#majority;
@@ -212,7 +212,7 @@ export class QuorumLocks {
 
   #renewal({ name, token, leaseMs }: Handle) {
     const { state, held } = permitKeys(this.#options.prefix, name, "lock");
-    return { state, held, token, leaseMs, keepMs: this.#options.fenceMemoryMs };
+    return { state, held, token, leaseMs, keepMs: this.#options.keepFenceMs };
   }
 
   /** The servers on which it was extended. */

@@ -34,13 +34,11 @@ export class Batch {
   }
 
   /** A command or a bound script, run as often as it is added, in this order. */
-  add(...items: readonly Item[]): this {
-    for (const item of items) {
-      const keys = "script" in item ? item.keys : [routingKey(item as readonly Word[])];
-      if (keys.length === 0) throw new InputError(`${(item as { script: { name: string } }).script.name} has no keys`);
-      for (const key of keys) this.#check(key);
-      this.#items.push(item);
-    }
+  add(item: Item): this {
+    const keys = "script" in item ? item.keys : [routingKey(item as readonly Word[])];
+    if (keys.length === 0) throw new InputError(`${(item as { script: { name: string } }).script.name} has no keys`);
+    for (const key of keys) this.#check(key);
+    this.#items.push(item);
     return this;
   }
 

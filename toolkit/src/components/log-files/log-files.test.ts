@@ -159,7 +159,7 @@ describeBackends("log files", (backend) => {
     write("a.log", numbered(1, 3));
     const logs = new LogFiles(backend.store, "l");
     await logs.process(folder, {
-      effects: (line, batch) => void batch.add(["RPUSH", logs.key("list"), line.text], ["INCR", "mine:{l}:count"]),
+      effects: (line, batch) => void batch.add(["RPUSH", logs.key("list"), line.text]).add(["INCR", "mine:{l}:count"]),
     });
     expect(await backend.store.call("LRANGE", logs.key("list"), 0, -1)).toEqual(["line 1", "line 2", "line 3"]);
     expect(await backend.store.call("GET", "mine:{l}:count")).toBe("3");

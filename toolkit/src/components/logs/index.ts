@@ -113,7 +113,7 @@ export class Logs {
     this.#maxBuffered = options.maxBuffered ?? 10_000;
     this.#fingerprint = options.fingerprint ?? withoutNumbers;
     this.#onError = options.onError ?? (() => {});
-    store.onClose(() => this.flush());
+    store.on("close", () => this.flush());
   }
 
   /** Entries that were given up since the start. */

@@ -132,7 +132,7 @@ test("a store that cannot be reached costs entries, never the caller", async () 
   const broken = {
     clock: systemClock,
     closed: false,
-    onClose: () => {},
+    on: () => () => {},
     pipeline: () => Promise.reject(new Error("gone")),
     run: () => Promise.reject(new ConnectionError("gone", { maybeExecuted: true })),
   };

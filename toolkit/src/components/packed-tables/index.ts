@@ -225,7 +225,7 @@ export class PackedTable<S extends Schema> {
   }
 
   /** Removes rows. Answers how many were there. */
-  async deleteMany(...ids: number[]): Promise<number> {
+  async deleteMany(ids: readonly number[]): Promise<number> {
     const steps = [...this.#places(ids)].flatMap(([shard, places]) =>
       chunks(places, ROWS_PER_SCRIPT).map((some) => ({
         present: this.#keys.present(shard),

@@ -12,8 +12,8 @@ export class UnrecoverableError extends CinnabarError {
 }
 
 /** Thrown by a handler: not now. The job runs again after the delay, and this does not count as an attempt. */
-export class RetryLater extends CinnabarError {
-  override readonly name = "RetryLater";
+export class RetryLaterError extends CinnabarError {
+  override readonly name = "RetryLaterError";
   readonly delayMs: number;
 
   constructor(delayMs: number) {

@@ -196,6 +196,10 @@ export class EventFeed implements AsyncIterable<QueueEvent> {
     this.#finish();
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<QueueEvent, void, undefined> {
     try {
       for (;;) {

@@ -3,7 +3,7 @@ export {
   JobCancelledError,
   JobTimeoutError,
   QueueFullError,
-  RetryLater,
+  RetryLaterError,
   UnrecoverableError,
   WorkerStoppedError,
 } from "./errors.ts";
@@ -13,10 +13,10 @@ export type { Backoff, Dedup, JobOptions, QueueOptions, RateLimit, Settings } fr
 export {
   type Added,
   type Counts,
+  type JobPage,
   type ListOptions,
   type MinuteCounts,
   type NewJob,
-  type Page,
   Queue,
 } from "./queue.ts";
 export type { Job, JobError, JobState } from "./record.ts";

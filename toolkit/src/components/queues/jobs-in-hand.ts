@@ -10,7 +10,7 @@ import {
   describeError,
   JobCancelledError,
   JobTimeoutError,
-  RetryLater,
+  RetryLaterError,
   UnrecoverableError,
   WorkerStoppedError,
 } from "./errors.ts";
@@ -134,7 +134,7 @@ export class JobsInHand<T, R> implements Runner {
 
   #fail(job: Running<T>, error: unknown): void {
     if (job.over) return;
-    if (error instanceof RetryLater && !job.cancelled) {
+    if (error instanceof RetryLaterError && !job.cancelled) {
       this.#end(job, handBackFor(Math.max(0, Math.round(error.delayMs))), "");
       return;
     }

@@ -77,7 +77,7 @@ export interface QueueOptions<T, R> {
 }
 
 export interface RateLimit {
-  readonly max: number;
+  readonly limit: number;
   readonly windowMs: number;
 }
 
@@ -95,7 +95,7 @@ export interface Settings {
   readonly stalledLimit?: number;
   /** Jobs at once, over all workers. */
   readonly concurrency?: number;
-  /** At most `max` starts in any `windowMs`. */
+  /** At most `limit` starts in any `windowMs`. */
   readonly rate?: RateLimit;
   /** Jobs of one group at once: 1 by default, which keeps their order. */
   readonly groupConcurrency?: number;
@@ -182,7 +182,7 @@ export function encodeSettings(settings: Settings): string {
       short[bounds[0]] = checkInteger(value, name, bounds[1], bounds[2]);
     } else if (rate !== undefined) {
       const limit = value as RateLimit;
-      short[rate[0]] = checkInteger(limit.max, `${name}.max`, 1, 100_000);
+      short[rate[0]] = checkInteger(limit.limit, `${name}.limit`, 1, 100_000);
       short[rate[1]] = checkMs(limit.windowMs, `${name}.windowMs`, 1);
     } else {
       throw new InputError(`a queue has no setting "${name}"`);
@@ -196,8 +196,8 @@ export function decodeSettings(stored: string | null): Settings {
   const short = JSON.parse(stored) as Record<string, number>;
   const settings: Record<string, unknown> = {};
   for (const [name, [key]] of Object.entries(SETTING_NAMES)) if (short[key] !== undefined) settings[name] = short[key];
-  for (const [name, [max, window]] of Object.entries(RATE_NAMES)) {
-    if (short[max] !== undefined) settings[name] = { max: short[max], windowMs: short[window] };
+  for (const [name, [limit, window]] of Object.entries(RATE_NAMES)) {
+    if (short[limit] !== undefined) settings[name] = { limit: short[limit], windowMs: short[window] };
   }
   return settings as Settings;
 }

@@ -21,7 +21,7 @@ function gate<V = void>() {
 describeBackends("queues", (backend) => {
   const workers: Worker<never, never>[] = [];
   const queue = (name = "tasks", options = {}) => new Queue<Task, unknown>(backend.store, name, options);
-  const work = <T, R>(on: Queue<T, R>, handler: Handler<T, R>, options: WorkerOptions<T, R> = {}): Worker<T, R> => {
+  const work = <T, R>(on: Queue<T, R>, handler: Handler<T, R>, options: WorkerOptions<T> = {}): Worker<T, R> => {
     const worker = new Worker(on, handler, options);
     workers.push(worker as unknown as Worker<never, never>);
     return worker.start();
@@ -61,7 +61,7 @@ describeBackends("queues", (backend) => {
 
   test("jobs run in the order in which they were added", async () => {
     const tasks = queue();
-    await tasks.addBulk(Array.from({ length: 60 }, (_, n) => ({ data: { n } })));
+    await tasks.addMany(Array.from({ length: 60 }, (_, n) => ({ data: { n } })));
     await tasks.add({ n: 60 });
     expect(await order(tasks, 61)).toEqual(Array.from({ length: 61 }, (_, n) => n));
   });
@@ -85,7 +85,7 @@ describeBackends("queues", (backend) => {
   test("a bulk is added whole, in chunks, and says which ids were there before", async () => {
     const tasks = queue();
     await tasks.add({ n: 0 }, { id: "taken" });
-    const added = await tasks.addBulk([
+    const added = await tasks.addMany([
       ...Array.from({ length: 1_200 }, (_, n) => ({ data: { n } })),
       { data: { n: 1 }, options: { id: "taken" } },
       { data: { n: 2 }, options: { id: "new" } },
@@ -106,12 +106,12 @@ describeBackends("queues", (backend) => {
     const late = await tasks.add({ n: 2 }, { at: new Date("2100-01-01T00:00:00Z") });
     const past = await tasks.add({ n: 3 }, { at: 1_000 });
     expect(await tasks.get(soon.id)).toMatchObject({ state: "delayed" });
-    expect((await tasks.get(late.id))?.dueMs).toBe(Date.parse("2100-01-01T00:00:00Z"));
-    const created = (await tasks.get(soon.id))!.createdMs;
+    expect((await tasks.get(late.id))?.dueAt).toEqual(new Date("2100-01-01T00:00:00Z"));
+    const created = (await tasks.get(soon.id))!.createdAt;
     work(tasks, () => 1);
     expect(await tasks.waitFor(past.id)).toMatchObject({ status: "done" });
     expect(await tasks.waitFor(soon.id)).toMatchObject({ status: "done" });
-    expect((await tasks.get(soon.id))!.finishedMs! - created).toBeGreaterThanOrEqual(150);
+    expect((await tasks.get(soon.id))!.finishedAt!.getTime() - created.getTime()).toBeGreaterThanOrEqual(150);
     expect(await tasks.promote(late.id)).toBe(true);
     expect(await tasks.waitFor(late.id)).toMatchObject({ status: "done" });
     expect(await tasks.promote(late.id)).toBe(false);
@@ -132,7 +132,7 @@ describeBackends("queues", (backend) => {
     expect(await tasks.waitFor(debounced.id)).toEqual({ status: "done", result: 5 });
     expect(await tasks.waitFor(throttled.id)).toEqual({ status: "done", result: 3 });
     // The window does not depend on what became of the job, nor on whether it is still kept.
-    expect(await tasks.remove(throttled.id)).toBe("removed");
+    expect(await tasks.delete(throttled.id)).toEqual({ status: "deleted" });
     expect(await tasks.add({ n: 6 }, { dedup: { id: "b", windowMs: 60_000 } })).toMatchObject({ status: "duplicate" });
     expect(await tasks.add({ n: 7 }, { dedup: { id: "a" } })).toMatchObject({ status: "added" });
   });
@@ -185,7 +185,7 @@ describeBackends("queues", (backend) => {
 
   test("jobs are listed by state, page by page", async () => {
     const tasks = queue();
-    await tasks.addBulk(Array.from({ length: 25 }, (_, n) => ({ data: { n } })));
+    await tasks.addMany(Array.from({ length: 25 }, (_, n) => ({ data: { n } })));
     await tasks.add({ n: 100 }, { priority: 1 });
     await tasks.add({ n: 101 }, { group: "g" });
     await tasks.add({ n: 102 }, { priority: -1 });
@@ -193,14 +193,14 @@ describeBackends("queues", (backend) => {
     let cursor: string | null = "0.0";
     while (cursor !== null) {
       const page = await tasks.list("waiting", { limit: 10, cursor });
-      expect(page.jobs.length).toBeLessThanOrEqual(10);
-      seen.push(...page.jobs.map(({ data }) => data.n));
+      expect(page.items.length).toBeLessThanOrEqual(10);
+      seen.push(...page.items.map(({ data }) => data.n));
       ({ cursor } = page);
     }
     expect(seen).toEqual([100, ...Array.from({ length: 25 }, (_, n) => n), 101, 102]);
     await tasks.add({ n: 1 }, { delayMs: 60_000 });
-    expect((await tasks.list("delayed")).jobs).toMatchObject([{ data: { n: 1 }, state: "delayed" }]);
-    expect((await tasks.list("dead")).jobs).toEqual([]);
+    expect((await tasks.list("delayed")).items).toMatchObject([{ data: { n: 1 }, state: "delayed" }]);
+    expect((await tasks.list("dead")).items).toEqual([]);
   });
 
   test("waiting jobs are removed wherever they stand; running ones are not", async () => {
@@ -209,10 +209,10 @@ describeBackends("queues", (backend) => {
     for (const options of [{}, { priority: 3 }, { group: "g" }, { delayMs: 60_000 }, { dedup: { id: "d" } }]) {
       ids.push((await tasks.add({ n: 1 }, options)).id);
     }
-    for (const id of ids) expect(await tasks.remove(id)).toBe("removed");
+    for (const id of ids) expect(await tasks.delete(id)).toEqual({ status: "deleted" });
     expect(await tasks.counts()).toMatchObject({ waiting: 0, delayed: 0 });
     expect(await tasks.get(ids[0]!)).toBeNull();
-    expect(await tasks.remove(ids[0]!)).toBe("missing");
+    expect(await tasks.delete(ids[0]!)).toEqual({ status: "not-found" });
     expect(await tasks.add({ n: 1 }, { dedup: { id: "d" } })).toMatchObject({ status: "added" });
     const { id } = await tasks.add({ n: 2 });
     const begun = gate();
@@ -223,7 +223,7 @@ describeBackends("queues", (backend) => {
       return release.passed;
     });
     await begun.passed;
-    expect(await tasks.remove(id)).toBe("active");
+    expect(await tasks.delete(id)).toEqual({ status: "active" });
     release.open(1);
     expect(await tasks.waitFor(id)).toMatchObject({ status: "done" });
   });
@@ -241,8 +241,8 @@ describeBackends("queues", (backend) => {
 
   test("a queue can be drained, cleaned and obliterated", async () => {
     const tasks = queue();
-    await tasks.addBulk(Array.from({ length: 30 }, (_, n) => ({ data: { n }, options: { group: `g${n % 3}` } })));
-    await tasks.addBulk(Array.from({ length: 600 }, (_, n) => ({ data: { n } })));
+    await tasks.addMany(Array.from({ length: 30 }, (_, n) => ({ data: { n }, options: { group: `g${n % 3}` } })));
+    await tasks.addMany(Array.from({ length: 600 }, (_, n) => ({ data: { n } })));
     await tasks.add({ n: 1 }, { delayMs: 60_000 });
     expect(await tasks.drain()).toBe(630);
     expect(await tasks.counts()).toMatchObject({ waiting: 0, delayed: 1 });
@@ -254,7 +254,7 @@ describeBackends("queues", (backend) => {
     expect(await tasks.clean("done")).toBe(1);
     expect(await tasks.get(id)).toBeNull();
     await workers.pop()!.stop();
-    await tasks.obliterate();
+    await tasks.clear();
     const left = await backend.store.sendToAll(["KEYS", "*"]);
     expect(left.flat()).toEqual([]);
   });
@@ -263,7 +263,7 @@ describeBackends("queues", (backend) => {
     const tasks = queue();
     await tasks.configure({ keepDone: 10, keepDead: 5 });
     expect(await tasks.settings()).toEqual({ keepDone: 10, keepDead: 5 });
-    await tasks.addBulk(Array.from({ length: 40 }, (_, n) => ({ data: { n } })));
+    await tasks.addMany(Array.from({ length: 40 }, (_, n) => ({ data: { n } })));
     const last = await tasks.add({ n: 40 });
     work(tasks, ({ data }) => {
       if (data.n % 2 === 1) throw new Error("odd");
@@ -271,7 +271,7 @@ describeBackends("queues", (backend) => {
     });
     await tasks.waitFor(last.id);
     expect(await tasks.counts()).toMatchObject({ waiting: 0, done: 10, dead: 5 });
-    expect((await tasks.list("done", { newestFirst: true, limit: 1 })).jobs[0]).toMatchObject({ data: { n: 40 } });
+    expect((await tasks.list("done", { newestFirst: true, limit: 1 })).items[0]).toMatchObject({ data: { n: 40 } });
     const fields = (await backend.store.call("HKEYS", "queue:{tasks}:data")) as string[];
     expect(fields.filter((field) => /^[jrs]/.test(field)).length).toBeLessThanOrEqual(30);
     // Nothing of a job that asks for that.
@@ -282,7 +282,7 @@ describeBackends("queues", (backend) => {
   test("a full queue refuses more", async () => {
     const tasks = queue();
     await tasks.configure({ maxWaiting: 3 });
-    await tasks.addBulk([{ data: { n: 1 } }, { data: { n: 2 } }, { data: { n: 3 } }]);
+    await tasks.addMany([{ data: { n: 1 } }, { data: { n: 2 } }, { data: { n: 3 } }]);
     await expect(tasks.add({ n: 4 })).rejects.toThrow(QueueFullError);
     expect(await tasks.counts()).toMatchObject({ waiting: 3 });
   });
@@ -291,7 +291,7 @@ describeBackends("queues", (backend) => {
     const tasks = queue();
     const { id } = await tasks.add({ n: 1 });
     expect(await tasks.waitFor(id, { timeoutMs: 20 })).toEqual({ status: "timeout" });
-    expect(await tasks.waitFor("nobody")).toEqual({ status: "missing" });
+    expect(await tasks.waitFor("nobody")).toEqual({ status: "not-found" });
     const abort = new AbortController();
     const waiting = tasks.waitFor(id, { signal: abort.signal });
     abort.abort(new Error("enough"));
@@ -308,9 +308,9 @@ describeBackends("queues", (backend) => {
 
   test("groups take turns, and each keeps its order", async () => {
     const tasks = queue();
-    await tasks.addBulk(Array.from({ length: 6 }, (_, n) => ({ data: { n }, options: { group: "a" } })));
-    await tasks.addBulk(Array.from({ length: 3 }, (_, n) => ({ data: { n: 10 + n }, options: { group: "b" } })));
-    await tasks.addBulk(Array.from({ length: 3 }, (_, n) => ({ data: { n: 20 + n }, options: { group: "c" } })));
+    await tasks.addMany(Array.from({ length: 6 }, (_, n) => ({ data: { n }, options: { group: "a" } })));
+    await tasks.addMany(Array.from({ length: 3 }, (_, n) => ({ data: { n: 10 + n }, options: { group: "b" } })));
+    await tasks.addMany(Array.from({ length: 3 }, (_, n) => ({ data: { n: 20 + n }, options: { group: "c" } })));
     expect(await order(tasks, 12)).toEqual([0, 10, 20, 1, 11, 21, 2, 12, 22, 3, 4, 5]);
   });
 
@@ -319,7 +319,7 @@ describeBackends("queues", (backend) => {
     const most = async (count: number): Promise<number> => {
       let running = 0;
       let peak = 0;
-      const added = await tasks.addBulk(
+      const added = await tasks.addMany(
         Array.from({ length: count }, (_, n) => ({ data: { n }, options: { group: "g" } })),
       );
       const worker = work(
@@ -363,13 +363,13 @@ describeBackends("queues", (backend) => {
 
   test("a rate limit holds in every window, for the queue and for each group", async () => {
     const tasks = queue();
-    await tasks.configure({ rate: { max: 5, windowMs: 200 }, groupRate: { max: 2, windowMs: 150 } });
+    await tasks.configure({ rate: { limit: 5, windowMs: 200 }, groupRate: { limit: 2, windowMs: 150 } });
     const starts: { group: string | null; ms: number }[] = [];
-    await tasks.addBulk(Array.from({ length: 9 }, (_, n) => ({ data: { n }, options: { group: `g${n % 2}` } })));
-    await tasks.addBulk(Array.from({ length: 4 }, (_, n) => ({ data: { n: 20 + n } })));
+    await tasks.addMany(Array.from({ length: 9 }, (_, n) => ({ data: { n }, options: { group: `g${n % 2}` } })));
+    await tasks.addMany(Array.from({ length: 4 }, (_, n) => ({ data: { n: 20 + n } })));
     await new Promise<void>((resolve) => {
-      const handler: Handler<Task, unknown> = ({ group, startedMs }) => {
-        if (starts.push({ group, ms: startedMs }) === 13) resolve();
+      const handler: Handler<Task, unknown> = ({ group, startedAt }) => {
+        if (starts.push({ group, ms: startedAt.getTime() }) === 13) resolve();
         return null;
       };
       work(tasks, handler, { concurrency: 20 });
@@ -396,9 +396,9 @@ describeBackends("queues", (backend) => {
 
   test("a rate limit of groups keeps nothing of a group past its window", async () => {
     const tasks = queue();
-    await tasks.configure({ groupRate: { max: 2, windowMs: 20 } });
+    await tasks.configure({ groupRate: { limit: 2, windowMs: 20 } });
     const jobs = Array.from({ length: 100 }, (_, n) => ({ data: { n }, options: { group: `g${n}` } }));
-    await tasks.addBulk(jobs);
+    await tasks.addMany(jobs);
     await order(tasks, jobs.length, { concurrency: 10 });
     const { index, timers } = tasks.shards[0]!.keys;
     // Workers look at what is due when they look for work.
@@ -423,7 +423,7 @@ describeBackends("queues", (backend) => {
       await tasks.counts();
       running--;
     };
-    const added = await tasks.addBulk(Array.from({ length: 30 }, (_, n) => ({ data: { n } })));
+    const added = await tasks.addMany(Array.from({ length: 30 }, (_, n) => ({ data: { n } })));
     work(tasks, handler, { concurrency: 10 });
     work(tasks, handler, { concurrency: 10 });
     for (const { id } of added) expect(await tasks.waitFor(id)).toMatchObject({ status: "done" });
@@ -434,13 +434,13 @@ describeBackends("queues", (backend) => {
 
   test("a queue over several slots: all jobs run, groups keep their order, ids find their job", async () => {
     const tasks = queue("wide", { shards: 4 });
-    const added = await tasks.addBulk(
+    const added = await tasks.addMany(
       Array.from({ length: 80 }, (_, n) => ({ data: { n }, options: n % 2 === 0 ? { group: `g${n % 5}` } : {} })),
     );
     const named = await tasks.add({ n: 100 }, { id: "mine" });
     expect(await tasks.add({ n: 101 }, { id: "mine" })).toEqual({ id: named.id, status: "exists" });
     expect(await tasks.counts()).toMatchObject({ waiting: 81 });
-    expect((await tasks.list("waiting", { limit: 1_000 })).jobs.length).toBe(81);
+    expect((await tasks.list("waiting", { limit: 1_000 })).items.length).toBe(81);
     const byGroup = new Map<string | null, number[]>();
     work(
       tasks,

@@ -17,7 +17,6 @@ import { addressOf, buildFlow, type FlowNode, type FlowTarget, relay } from "./f
 import { checkWord, MAX_SHARDS, type QueueKeys, queueKeys, shardOf, shardTag } from "./keys.ts";
 import {
   checkBackoff,
-  checkInteger,
   checkMs,
   DEFAULT_OPTIONS,
   decodeSettings,
@@ -40,8 +39,10 @@ import {
 } from "./schedule.ts";
 import { addJobs, isFull, type NotAdded } from "./scripts/add.ts";
 import {
+  type Cancelled,
   cancelJob,
   cleanJobs,
+  type Deleted,
   drainJobs,
   promoteJob,
   removeJob,
@@ -84,14 +85,22 @@ export interface ListOptions {
   readonly newestFirst?: boolean;
 }
 
-export interface Page<T, R> {
-  readonly jobs: readonly Job<T, R>[];
+export interface JobPage<T, R> {
+  readonly items: readonly Job<T, R>[];
   /** For the next page; null after the last. */
   readonly cursor: string | null;
 }
 
+export interface DeleteOutcome {
+  readonly status: Deleted;
+}
+
+export interface CancelOutcome {
+  readonly status: Cancelled;
+}
+
 export interface MinuteCounts {
-  readonly atMs: number;
+  readonly at: Date;
   readonly done: number;
   readonly retried: number;
   readonly dead: number;
@@ -139,6 +148,14 @@ const EVENTS_OPTIONS = defineOptions<EventsOptions>("Queue.events", {
 
 const REPLAY_DEAD_OPTIONS = defineOptions<{ readonly limit?: number }>("Queue.replayDead", {
   limit: whole(1),
+});
+
+const STATS_OPTIONS = defineOptions<{ readonly minutes?: number }>("Queue.stats", {
+  minutes: whole(1, 1_440),
+});
+
+const SCHEDULES_OPTIONS = defineOptions<{ readonly limit?: number }>("Queue.schedules", {
+  limit: whole(1, 100_000),
 });
 
 const DRAIN_OPTIONS = defineOptions<{ readonly delayed?: boolean }>("Queue.drain", {
@@ -213,7 +230,7 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   /** Many, one round trip for every 500. Each such part is added whole or not at all. */
-  async addBulk(jobs: readonly (NewJob<T> | { readonly data: T; readonly options?: JobOptions })[]): Promise<Added[]> {
+  async addMany(jobs: readonly (NewJob<T> | { readonly data: T; readonly options?: JobOptions })[]): Promise<Added[]> {
     const added: Added[] = new Array(jobs.length);
     const parts = this.shards.map((shard) => ({ shard, words: [] as (string | Uint8Array)[], at: [] as number[] }));
     const calls: Promise<void>[] = [];
@@ -252,7 +269,7 @@ export class Queue<T = unknown, R = unknown> {
     return flow.id;
   }
 
-  /** Where a job of a flow goes: beside its parent if it may. */
+  /** Where a job of a flow goes: beside its parent if it may. @internal */
   flowTarget(options: JobOptions | undefined, parent: FlowTarget | null): FlowTarget {
     if (options !== undefined) JOB_OPTIONS.check(options);
     const own = this.shards.find(({ address }) => address === parent?.address);
@@ -336,14 +353,14 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   /** Jobs in one state, page by page: in the order in which they will run, are due, or have ended. Shard after shard. */
-  async list(state: JobState, options: ListOptions = {}): Promise<Page<T, R>> {
+  async list(state: JobState, options: ListOptions = {}): Promise<JobPage<T, R>> {
     LIST_OPTIONS.check(options);
     const limit = options.limit ?? 50;
     let [shard, skip] = (options.cursor ?? "0.0").split(".").map(Number) as [number, number];
     if (!(shard >= 0 && skip >= 0)) throw new InputError(`"${options.cursor}" is no cursor`);
     const jobs: Job<T, R>[] = [];
     const script = this.#binary ? listJobsBytes : listJobs;
-    const short = state === "waitingForChildren" ? "parent" : state;
+    const short = state === "waiting-for-children" ? "parent" : state;
     for (; shard < this.shards.length; shard++, skip = 0) {
       const most = limit - jobs.length;
       const params = { state: short, skip, most, newestFirst: options.newestFirst === true ? 1 : 0 };
@@ -352,9 +369,9 @@ export class Queue<T = unknown, R = unknown> {
         const job = describeJob(each, this.codec, this.resultCodec);
         if (job !== null) jobs.push(job);
       }
-      if (found.length === most) return { jobs, cursor: `${shard}.${skip + most}` };
+      if (found.length === most) return { items: jobs, cursor: `${shard}.${skip + most}` };
     }
-    return { jobs, cursor: null };
+    return { items: jobs, cursor: null };
   }
 
   /** Lines that the job's handlers have logged, the oldest first. */
@@ -369,14 +386,21 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   /** What happened in the last minutes, the oldest first; a day is kept. */
-  async metrics(minutes = 60): Promise<MinuteCounts[]> {
-    checkInteger(minutes, "minutes", 1, 1_440);
+  async stats(options: { readonly minutes?: number } = {}): Promise<MinuteCounts[]> {
+    STATS_OPTIONS.check(options);
+    const { minutes = 60 } = options;
     const all = await Promise.all(this.shards.map(({ keys }) => this.store.run(readMetrics, { ...keys, minutes })));
     const [[first]] = all as unknown as [[number]];
     return Array.from({ length: minutes }, (_, at) => {
       const rows = all.map((each) => ((each as [number, number[][]])[1][at] ?? []).map(Number));
       const sum = (column: number) => rows.reduce((total, row) => total + (row[column] ?? 0), 0);
-      return { atMs: (Number(first) + at) * 60_000, done: sum(0), retried: sum(1), dead: sum(2), stalled: sum(3) };
+      return {
+        at: new Date((Number(first) + at) * 60_000),
+        done: sum(0),
+        retried: sum(1),
+        dead: sum(2),
+        stalled: sum(3),
+      };
     });
   }
 
@@ -399,16 +423,15 @@ export class Queue<T = unknown, R = unknown> {
 
   // ---------------------------------------------------------------------------------------------- managing
 
-  /** "active": it is running, and not touched; `cancel` it first. */
-  remove(id: string): Promise<"removed" | "active" | "missing"> {
-    return this.store.run(removeJob, { ...this.#shardOfId(id).keys, id }) as Promise<"removed" | "active" | "missing">;
+  /** `active`: the job is running and stays; `cancel` it first. */
+  async delete(id: string): Promise<DeleteOutcome> {
+    return { status: await this.store.run(removeJob, { ...this.#shardOfId(id).keys, id }) };
   }
 
   /** A job that has not begun goes to the dead letters; one that runs has its signal aborted, and is not tried again. */
-  cancel(id: string): Promise<"cancelled" | "asked" | "finished" | "missing"> {
+  async cancel(id: string): Promise<CancelOutcome> {
     const { keys } = this.#shardOfId(id);
-    const asked = this.store.run(cancelJob, { ...keys, id, channel: cancelChannel(keys) });
-    return asked as Promise<"cancelled" | "asked" | "finished" | "missing">;
+    return { status: await this.store.run(cancelJob, { ...keys, id, channel: cancelChannel(keys) }) };
   }
 
   /** Runs a finished job again, with fresh attempts. False if it is not done or dead. */
@@ -479,14 +502,14 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   /** Deletes the queue with all that is in it, schedules and settings too. Workers on it start over with an empty one. */
-  async obliterate(): Promise<void> {
+  async clear(): Promise<void> {
     await Promise.all(this.shards.map(({ keys }) => this.store.call("UNLINK", ...Object.values(keys))));
   }
 
   // ---------------------------------------------------------------------------------------------- schedules
 
   /** Sets a schedule, or changes it; when its next job is due. To be called by every process that starts. */
-  async schedule(name: string, times: ScheduleTimes, data: T, options: ScheduledJobOptions = {}): Promise<number> {
+  async schedule(name: string, times: ScheduleTimes, data: T, options: ScheduledJobOptions = {}): Promise<Date> {
     SCHEDULE_OPTIONS.check(options);
     const group = options.group;
     const shard = this.shards[shardOf(group ?? name, this.shards.length)]!;
@@ -502,11 +525,13 @@ export class Queue<T = unknown, R = unknown> {
     return removed.includes(true);
   }
 
-  async schedules(limit = 1_000): Promise<Schedule<T>[]> {
-    checkInteger(limit, "limit", 1, 100_000);
+  /** The schedules, the one that is due next first. */
+  async schedules(options: { readonly limit?: number } = {}): Promise<Schedule<T>[]> {
+    SCHEDULES_OPTIONS.check(options);
+    const { limit = 1_000 } = options;
     const decode = (payload: string) => this.codec.decode(payload);
     const all = await Promise.all(this.shards.map(({ keys }) => schedulesOf(this.store, keys, limit, decode)));
-    return all.flat().sort((a, b) => a.nextMs - b.nextMs);
+    return all.flat().sort((a, b) => a.nextAt.getTime() - b.nextAt.getTime());
   }
 }
 

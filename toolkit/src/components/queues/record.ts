@@ -9,7 +9,7 @@ import type { Reply } from "../../connection/port.ts";
 import { checkWord } from "./keys.ts";
 import { type Backoff, checkBackoff, checkDedup, checkInteger, checkMs, type JobOptions } from "./options.ts";
 
-export type JobState = "waiting" | "delayed" | "active" | "done" | "dead" | "waitingForChildren";
+export type JobState = "waiting" | "delayed" | "active" | "done" | "dead" | "waiting-for-children";
 
 export interface JobError {
   readonly name: string;
@@ -23,7 +23,7 @@ export interface Job<T, R> {
   readonly state: JobState;
   readonly data: T;
   /** When it was added, by the server's clock. */
-  readonly createdMs: number;
+  readonly createdAt: Date;
   readonly priority: number;
   readonly group: string | null;
   readonly attempts: number;
@@ -32,13 +32,13 @@ export interface Job<T, R> {
   /** How often its worker was lost. */
   readonly stalls: number;
   /** When it may run, if it is delayed. */
-  readonly dueMs: number | null;
+  readonly dueAt: Date | null;
   readonly progress: unknown;
   /** Of a job that is done. */
   readonly result: R | null;
   /** Of a dead one, or the last one of a job that is tried again. */
   readonly error: JobError | null;
-  readonly finishedMs: number | null;
+  readonly finishedAt: Date | null;
   readonly parent: string | null;
   readonly children: readonly string[];
 }
@@ -260,19 +260,19 @@ export function describeJob<T, R>(reply: Reply, codec: Codec<T>, resultCodec: Co
   const due = textFrom(reply[6]);
   return {
     id: textFrom(reply[0]),
-    state: state === "parent" ? "waitingForChildren" : (state as JobState),
+    state: state === "parent" ? "waiting-for-children" : (state as JobState),
     data: codec.decode(payload),
-    createdMs,
+    createdAt: new Date(createdMs),
     priority: facts.p ?? 0,
     group: facts.g ?? null,
     attempts: options.attempts,
     attemptsMade: ending?.made ?? befallen.made,
     stalls: befallen.stalls,
-    dueMs: due === "" ? null : Number(due),
+    dueAt: due === "" ? null : new Date(Number(due)),
     progress: progress === "" ? null : JSON.parse(progress),
     result: state === "done" ? decodeResult(ending!.payload, resultCodec) : null,
     error: state === "dead" ? (JSON.parse(textFrom(ending!.payload)) as JobError) : befallen.error,
-    finishedMs: ending?.finishedMs ?? null,
+    finishedAt: ending === null ? null : new Date(ending.finishedMs),
     parent: facts.k ?? null,
     children: facts.c ?? [],
   };

@@ -30,8 +30,8 @@ export interface RunningJob<T> {
   readonly attempts: number;
   readonly stalls: number;
   /** When it was added and when this attempt began, by the server's clock. */
-  readonly createdMs: number;
-  readonly startedMs: number;
+  readonly createdAt: Date;
+  readonly startedAt: Date;
   readonly priority: number;
   readonly group: string | null;
   /** Why the attempt before this one failed. */
@@ -70,7 +70,7 @@ export interface Effect {
 export class Running<T> implements RunningJob<T>, JobContext {
   readonly id: string;
   readonly fence: string;
-  readonly startedMs: number;
+  readonly #startedMs: number;
   readonly #runner: Runner;
   readonly #codec: Codec<T>;
   readonly #record: ParsedRecord;
@@ -89,7 +89,7 @@ export class Running<T> implements RunningJob<T>, JobContext {
   constructor(runner: Runner, codec: Codec<T>, { id, fence, state, record }: Taken, startedMs: number) {
     this.id = id;
     this.fence = fence;
-    this.startedMs = startedMs;
+    this.#startedMs = startedMs;
     this.#runner = runner;
     this.#codec = codec;
     this.#record = parseRecord(record);
@@ -120,8 +120,12 @@ export class Running<T> implements RunningJob<T>, JobContext {
     return this.#befallen.error;
   }
 
-  get createdMs(): number {
-    return this.#record.createdMs;
+  get startedAt(): Date {
+    return new Date(this.#startedMs);
+  }
+
+  get createdAt(): Date {
+    return new Date(this.#record.createdMs);
   }
 
   get priority(): number {

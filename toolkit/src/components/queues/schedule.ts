@@ -36,7 +36,7 @@ export type ScheduledJobOptions = Pick<
 export interface Schedule<T> extends ScheduleTimes {
   readonly name: string;
   readonly data: T;
-  readonly nextMs: number;
+  readonly nextAt: Date;
   /** How many jobs it has made. */
   readonly count: number;
 }
@@ -110,13 +110,13 @@ export async function setSchedule(
   keys: QueueKeys,
   name: string,
   { times, tail, suffix }: { readonly times: ScheduleTimes; readonly tail: string; readonly suffix: string },
-): Promise<number> {
+): Promise<Date> {
   checkWord(name, "the name of a schedule");
   const spec = specOf(times, tail, suffix);
   const now = await store.run(serverNow, { data: keys.data });
   const next = nextTime(spec, now);
   if (next === null) throw new InputError(`the schedule "${name}" has no time in the future`);
-  return store.run(upsertSchedule, { ...keys, name, spec: JSON.stringify(spec), at: next });
+  return new Date(await store.run(upsertSchedule, { ...keys, name, spec: JSON.stringify(spec), at: next }));
 }
 
 /** What a worker does after a schedule by a calendar has fired. */
@@ -144,11 +144,11 @@ export async function schedulesOf<T>(
     found.push({
       name: flat[at]!,
       data: decode(tail.slice(tail.indexOf("\n", tail.indexOf("\n") + 1) + 1)),
-      nextMs: next!,
+      nextAt: new Date(next!),
       count: count!,
       ...(spec.cron === undefined ? { everyMs: spec.every! } : { cron: spec.cron, timeZone: spec.tz! }),
-      ...(spec.start === undefined ? {} : { startAt: spec.start }),
-      ...(spec.until === undefined ? {} : { endAt: spec.until }),
+      ...(spec.start === undefined ? {} : { startAt: new Date(spec.start) }),
+      ...(spec.until === undefined ? {} : { endAt: new Date(spec.until) }),
       ...(spec.limit === undefined ? {} : { limit: spec.limit }),
     });
   }

@@ -16,7 +16,7 @@ import { awaitJob, awaitJobBytes } from "./scripts/read.ts";
 export type Outcome<R> =
   | { readonly status: "done"; readonly result: R | null }
   | { readonly status: "dead"; readonly error: JobError }
-  | { readonly status: "missing" }
+  | { readonly status: "not-found" }
   | { readonly status: "timeout" };
 
 export interface WaitForOptions {
@@ -92,7 +92,7 @@ export class Waiters<R> {
       case "dead":
         return { outcome: { status: "dead", error: JSON.parse(textFrom(parseEnding(ending).payload)) }, place: from };
       case "missing":
-        return { outcome: { status: "missing" }, place: from };
+        return { outcome: { status: "not-found" }, place: from };
       default:
         return { outcome: null, place: from };
     }
@@ -162,7 +162,7 @@ export class Waiters<R> {
 
   async #recheckOne(id: string): Promise<void> {
     const { outcome } = await this.#ask(id);
-    if (outcome === null || (outcome.status === "missing" && this.#expected.has(id))) return;
+    if (outcome === null || (outcome.status === "not-found" && this.#expected.has(id))) return;
     for (const settle of [...(this.#waiting.get(id) ?? [])]) settle(outcome);
   }
 }

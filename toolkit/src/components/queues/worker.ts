@@ -2,9 +2,11 @@
  * `Worker`: runs the jobs of a queue, any number at once in one process, in any number of processes. One cycle (cycle.ts) for each
  * shard of the queue; they share the room. Every worker serves every shard, so none is left behind when work is uneven.
  */
+
+import { oneOf } from "../../base/checks.ts";
 import type { Timer } from "../../base/clock.ts";
 import { ClosedError } from "../../base/errors.ts";
-import { callback, defineOptions, recordOf, whole, within } from "../../base/options.ts";
+import { callback, defineOptions, recordOf, whole } from "../../base/options.ts";
 import { Cycle } from "./cycle.ts";
 import { MAX_MS } from "./options.ts";
 import type { Queue } from "./queue.ts";
@@ -15,22 +17,22 @@ export type Handler<T, R> = (job: RunningJob<T>, context: JobContext) => R | Pro
 /** The delay before the next attempt in milliseconds; below 0, the job goes to the dead letters. */
 export type CustomBackoff<T> = (attemptsMade: number, error: unknown, job: RunningJob<T>) => number;
 
+/** What a worker tells: `worker.on("failed", (job, error) => …)`. */
 export interface WorkerEvents<T, R> {
-  readonly done?: (job: RunningJob<T>, result: R) => void;
-  readonly failed?: (job: RunningJob<T>, error: unknown, outcome: { readonly willRetry: boolean }) => void;
+  done(job: RunningJob<T>, result: R): void;
+  failed(job: RunningJob<T>, error: unknown, outcome: { readonly willRetry: boolean }): void;
   /** A job ended here after its lease was lost: what it gave was not taken. */
-  readonly lost?: (id: string) => void;
+  lost(id: string): void;
   /** Something went wrong that is not a handler's fault; the worker goes on. */
-  readonly error?: (error: Error) => void;
+  error(error: Error): void;
 }
 
-export interface WorkerOptions<T, R> {
+export interface WorkerOptions<T> {
   /** Jobs at once. 1 by default. */
   readonly concurrency?: number;
   /** How long after this process died its jobs run again, at the latest. 30 s by default. Renewed by itself. */
   readonly leaseMs?: number;
   readonly backoffs?: Readonly<Record<string, CustomBackoff<T>>>;
-  readonly on?: WorkerEvents<T, R>;
 }
 
 export interface StopOptions {
@@ -64,18 +66,12 @@ export interface Telling<T, R> {
   error(error: unknown): void;
 }
 
-const EVENT_OPTIONS = defineOptions<WorkerEvents<unknown, unknown>>("Worker.on", {
-  done: callback,
-  failed: callback,
-  lost: callback,
-  error: callback,
-});
+const EVENTS = ["done", "failed", "lost", "error"] as const;
 
-const OPTIONS = defineOptions<WorkerOptions<unknown, unknown>>("Worker", {
+const OPTIONS = defineOptions<WorkerOptions<unknown>>("Worker", {
   concurrency: whole(1, 10_000),
   leaseMs: whole(100, MAX_MS),
   backoffs: recordOf(callback),
-  on: within(EVENT_OPTIONS),
 });
 
 const STOP_OPTIONS = defineOptions<StopOptions>("Worker.stop", {
@@ -86,7 +82,12 @@ export class Worker<T = unknown, R = unknown> {
   readonly concurrency: number;
   readonly #queue: Queue<T, R>;
   readonly #cycles: readonly Cycle<T, R>[];
-  readonly #on: WorkerEvents<T, R>;
+  readonly #listeners: { readonly [E in keyof WorkerEvents<T, R>]: Set<WorkerEvents<T, R>[E]> } = {
+    done: new Set(),
+    failed: new Set(),
+    lost: new Set(),
+    error: new Set(),
+  };
   #nextCycle = 0;
   #feeding = false;
   #running = 0;
@@ -96,11 +97,10 @@ export class Worker<T = unknown, R = unknown> {
   #onIdle: (() => void) | null = null;
   #forgetClose: (() => void) | null = null;
 
-  constructor(queue: Queue<T, R>, handler: Handler<T, R>, options: WorkerOptions<T, R> = {}) {
-    OPTIONS.check(options as WorkerOptions<unknown, unknown>);
+  constructor(queue: Queue<T, R>, handler: Handler<T, R>, options: WorkerOptions<T> = {}) {
+    OPTIONS.check(options as WorkerOptions<unknown>);
     this.#queue = queue;
     this.concurrency = options.concurrency ?? 1;
-    this.#on = options.on ?? {};
     const settings = { handler, leaseMs: options.leaseMs ?? 30_000, backoffs: options.backoffs ?? {} };
     const room = this.#room();
     const tell = this.#telling();
@@ -134,22 +134,31 @@ export class Worker<T = unknown, R = unknown> {
 
   #telling(): Telling<T, R> {
     return {
-      done: (job, result) => this.#tell(() => this.#on.done?.(job, result)),
-      failed: (job, error, willRetry) => this.#tell(() => this.#on.failed?.(job, error, { willRetry })),
-      lost: (id) => this.#tell(() => this.#on.lost?.(id)),
-      error: (error) => this.#tell(() => this.#on.error?.(error as Error)),
+      done: (job, result) => this.#tell("done", job, result),
+      failed: (job, error, willRetry) => this.#tell("failed", job, error, { willRetry }),
+      lost: (id) => this.#tell("lost", id),
+      error: (error) => this.#tell("error", error as Error),
     };
   }
 
   /** A listener that throws must not stop the worker. */
-  #tell(call: () => void): void {
-    try {
-      call();
-    } catch (error) {
-      queueMicrotask(() => {
-        throw error;
-      });
+  #tell<E extends keyof WorkerEvents<T, R>>(event: E, ...args: Parameters<WorkerEvents<T, R>[E]>): void {
+    for (const listener of this.#listeners[event]) {
+      try {
+        (listener as (...args: Parameters<WorkerEvents<T, R>[E]>) => void)(...args);
+      } catch (error) {
+        queueMicrotask(() => {
+          throw error;
+        });
+      }
     }
+  }
+
+  /** Calls the listener whenever that happens. Returns what takes the listener off. */
+  on<E extends keyof WorkerEvents<T, R>>(event: E, listener: WorkerEvents<T, R>[E]): () => void {
+    const listeners = this.#listeners[oneOf("event", event, EVENTS) as E];
+    listeners.add(listener);
+    return () => listeners.delete(listener);
   }
 
   get #free(): number {
@@ -189,7 +198,7 @@ export class Worker<T = unknown, R = unknown> {
       throw new ClosedError(`the store of the queue "${this.#queue.name}" is closed; its worker cannot start`);
     }
     this.#state = "running";
-    this.#forgetClose = this.#queue.store.onClose(() => this.stop({ timeoutMs: 0 }));
+    this.#forgetClose = this.#queue.store.on("close", () => this.stop({ timeoutMs: 0 }));
     for (const cycle of this.#cycles) cycle.start();
     return this;
   }

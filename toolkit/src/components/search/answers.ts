@@ -17,7 +17,7 @@ export interface SearchOptions extends QueryOptions {
   /** Snippets of the stored texts with the words marked. */
   readonly highlight?: boolean | HighlightOptions;
   /** Keep the answer for so long, for paging by its id; and take one that was kept for the same question. */
-  readonly cacheMs?: number;
+  readonly cacheTtlMs?: number;
   /** How many hits are kept. */
   readonly cacheHits?: number;
   /** Do not take a kept answer, but put a new one in its place. */
@@ -43,7 +43,7 @@ export interface SearchResult<F extends Fields> {
   /** False if the query was cut down to stay within its limits; the explanation says how. */
   readonly complete: boolean;
   readonly explanation: Explanation;
-  /** Of the kept answer, for `page`; null without `cacheMs`, and where the store takes no writes now. */
+  /** Of the kept answer, for `page`; null without `cacheTtlMs`, and where the store takes no writes now. */
   readonly id: string | null;
   /** Whether it was kept from an earlier question. */
   readonly cached: boolean;
@@ -71,20 +71,20 @@ export class Answers<F extends Fields> {
   }
 
   async search(query: string | Query, options: SearchOptions): Promise<SearchResult<F>> {
-    if (options.cacheMs === undefined) {
+    if (options.cacheTtlMs === undefined) {
       const found = await this.#searcher.search(query, options);
       return this.#complete(found, null, false, options);
     }
-    return this.#cached(query, options, options.cacheMs);
+    return this.#cached(query, options, options.cacheTtlMs);
   }
 
-  async #cached(query: string | Query, options: SearchOptions, cacheMs: number): Promise<SearchResult<F>> {
+  async #cached(query: string | Query, options: SearchOptions, cacheTtlMs: number): Promise<SearchResult<F>> {
     const { offset = 0, limit = 10, cacheHits = 1_000, sort, rank, facets, operator, explain } = options;
     const hash = this.#results.hash([query, sort, rank, facets, operator, explain, cacheHits]);
     const kept = options.fresh === true ? null : await this.#results.recall(hash, offset, limit);
     if (kept !== null) return this.#complete(kept, kept.id, true, options);
     const found = await this.#searcher.search(query, { ...options, offset: 0, limit: cacheHits });
-    const id = await this.#results.keep(hash, found, cacheMs).catch((error) => {
+    const id = await this.#results.keep(hash, found, cacheTtlMs).catch((error) => {
       if (!refusesWrites(error)) throw error;
       return null;
     });

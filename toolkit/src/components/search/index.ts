@@ -24,4 +24,4 @@ export type { Explanation, QueryOptions, ScorePart } from "./searcher.ts";
 export { type MoveOptions, type ShardedOptions, ShardedSearch, type ShardPlace } from "./sharded.ts";
 export type { HighlightOptions } from "./snippets.ts";
 export { STOP_WORDS } from "./stop-words.ts";
-export type { BulkOutcome, SetOutcome, UpdateOutcome } from "./writer.ts";
+export type { SetManyOutcome, SetOutcome, UpdateOutcome } from "./writer.ts";

@@ -79,7 +79,7 @@ export const searching: Checks<SearchOptions> = {
   facets,
   operator: { expected: '"and" or "or"', accepts: (value) => value === "and" || value === "or" },
   explain: flag,
-  cacheMs: whole(1),
+  cacheTtlMs: whole(1),
   cacheHits: whole(1, MAX_HITS),
   fresh: flag,
 };

@@ -150,7 +150,7 @@ function randomSearch(backend: Backend, options: typeof OPTIONS & { readonly wor
       await compare(sharded);
     }
     expect(await sharded.count()).toBe(model.size);
-    const first = await sharded.search("*", { cacheMs: 60_000, limit: 5 });
+    const first = await sharded.search("*", { cacheTtlMs: 60_000, limit: 5 });
     expect((await sharded.page(first.id!, { offset: 5, limit: 5 }))!.hits).toEqual(
       (await sharded.search("*", { offset: 5, limit: 5 })).hits,
     );

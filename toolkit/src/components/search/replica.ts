@@ -67,7 +67,7 @@ export class Replica {
     this.#vocabulary = { key: keys.words, value: new Vocabulary(), checked: NEVER };
     // The store outlives this, and must not keep it.
     const self = new WeakRef(this);
-    const stop = store.onState((state) => {
+    const stop = store.on("connection", (state) => {
       const replica = self.deref();
       if (replica === undefined) stop();
       else if (state === "lost") replica.#isDoubtful = true;

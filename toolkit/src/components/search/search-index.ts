@@ -24,7 +24,7 @@ import { Replica } from "./replica.ts";
 import { Results } from "./results.ts";
 import { type DocumentOf, describedOptions, type Fields, type PatchOf, Schema, type SchemaOptions } from "./schema.ts";
 import { type Limits, Searcher } from "./searcher.ts";
-import { type BulkOutcome, type SetOutcome, type UpdateOutcome, Writer } from "./writer.ts";
+import { type SetManyOutcome, type SetOutcome, type UpdateOutcome, Writer } from "./writer.ts";
 
 export interface IndexOptions<F extends Fields> extends SchemaOptions<F> {
   readonly prefix?: string;
@@ -159,7 +159,7 @@ export class SearchIndex<F extends Fields> {
   /** Puts many, fast: one step for some hundred new ones. */
   async setMany(
     documents: Iterable<readonly [string, DocumentOf<F>]> | AsyncIterable<readonly [string, DocumentOf<F>]>,
-  ): Promise<BulkOutcome> {
+  ): Promise<SetManyOutcome> {
     const outcome = await this.#shard.writer.putMany(documents);
     this.#shard.names.announce(this.name);
     return outcome;
@@ -194,7 +194,7 @@ export class SearchIndex<F extends Fields> {
     return this.#answers.search(query, options);
   }
 
-  /** A page of an answer that was kept with `cacheMs`; null if it is no longer. */
+  /** A page of an answer that was kept with `cacheTtlMs`; null if it is no longer. */
   async page(id: string, options: PageOptions = {}): Promise<SearchResult<F> | null> {
     PAGE_OPTIONS.check(options);
     return this.#answers.page(id, options);

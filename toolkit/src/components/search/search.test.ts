@@ -397,7 +397,7 @@ describeBackends("search", { audit: "tags" }, (backend) => {
     const first = await index.search("alike", {
       sort: "price",
       limit: 10,
-      cacheMs: 60_000,
+      cacheTtlMs: 60_000,
       facets: { price: { buckets: [10] } },
     });
     expect(first).toMatchObject({ count: 25, cached: false });
@@ -409,7 +409,7 @@ describeBackends("search", { audit: "tags" }, (backend) => {
     expect(all).toEqual(Array.from({ length: 25 }, (_, nth) => `d${String(nth).padStart(2, "0")}`));
     expect(third).toMatchObject({ count: 25, cached: true, facets: { price: [{ count: 10 }, { count: 15 }] } });
     // The same question is answered by what was kept; another one is not, and neither is one that wants it fresh.
-    const again = { sort: "price", limit: 10, cacheMs: 60_000, facets: { price: { buckets: [10] } } };
+    const again = { sort: "price", limit: 10, cacheTtlMs: 60_000, facets: { price: { buckets: [10] } } };
     expect(await index.search("alike", again)).toMatchObject({ id: first.id, cached: true, count: 25 });
     expect(await shop(await backend.open()).search("alike", { ...again, offset: 5 })).toMatchObject({ cached: true });
     expect(await index.search("alike", { ...again, sort: "-price" })).toMatchObject({ cached: false, count: 23 });
@@ -422,9 +422,9 @@ describeBackends("search", { audit: "tags" }, (backend) => {
 
   test("a kept answer goes when its time is over", async () => {
     const index = await filled(backend.store);
-    const { id } = await index.search("tea", { cacheMs: 1 });
+    const { id } = await index.search("tea", { cacheTtlMs: 1 });
     await expect.poll(() => backend.store.call("EXISTS", `search:{shop}:r:${id}`), { timeout: 20_000 }).toBe(0);
-    expect(await index.search("tea", { cacheMs: 60_000 })).toMatchObject({ cached: false });
+    expect(await index.search("tea", { cacheTtlMs: 60_000 })).toMatchObject({ cached: false });
   });
 
   test("a query that costs too much loses its most frequent words, and says so", async () => {

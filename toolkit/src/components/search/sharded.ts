@@ -22,7 +22,7 @@ import { Results } from "./results.ts";
 import { type DocumentOf, type Fields, type PatchOf, Schema } from "./schema.ts";
 import { type IndexOptions, limitsOf, type Shard, type StoredDocument, shardOf } from "./search-index.ts";
 import { Searcher } from "./searcher.ts";
-import type { BulkOutcome, SetOutcome, UpdateOutcome } from "./writer.ts";
+import type { SetManyOutcome, SetOutcome, UpdateOutcome } from "./writer.ts";
 
 export interface ShardPlace {
   readonly store: Store;
@@ -131,8 +131,8 @@ export class ShardedSearch<F extends Fields> {
 
   async setMany(
     documents: Iterable<readonly [string, DocumentOf<F>]> | AsyncIterable<readonly [string, DocumentOf<F>]>,
-  ): Promise<BulkOutcome> {
-    const total: BulkOutcome = { added: 0, changed: 0, same: 0 };
+  ): Promise<SetManyOutcome> {
+    const total: SetManyOutcome = { added: 0, changed: 0, same: 0 };
     const waiting = new Map<Shard, (readonly [string, DocumentOf<F>])[]>();
     const flush = async (shard: Shard, batch: readonly (readonly [string, DocumentOf<F>])[]): Promise<void> => {
       const { added, changed, same } = await shard.writer.putMany(batch);
@@ -181,7 +181,7 @@ export class ShardedSearch<F extends Fields> {
     return this.#answers.search(query, options);
   }
 
-  /** A page of an answer that was kept with `cacheMs`, on the first shard; null if it is no longer. */
+  /** A page of an answer that was kept with `cacheTtlMs`, on the first shard; null if it is no longer. */
   async page(id: string, options: PageOptions = {}): Promise<SearchResult<F> | null> {
     PAGE_OPTIONS.check(options);
     return this.#answers.page(id, options);

@@ -32,7 +32,7 @@ export type SetOutcome =
 
 export type UpdateOutcome = SetOutcome | { readonly status: "not-found" };
 
-export interface BulkOutcome {
+export interface SetManyOutcome {
   added: number;
   changed: number;
   same: number;
@@ -114,8 +114,8 @@ export class Writer {
 
   async putMany(
     documents: Iterable<readonly [string, Values]> | AsyncIterable<readonly [string, Values]>,
-  ): Promise<BulkOutcome> {
-    const outcome: BulkOutcome = { added: 0, changed: 0, same: 0 };
+  ): Promise<SetManyOutcome> {
+    const outcome: SetManyOutcome = { added: 0, changed: 0, same: 0 };
     let batch = new Map<string, Prepared>();
     let bytes = 0;
     const words = new Set<string>();
@@ -146,7 +146,7 @@ export class Writer {
     return outcome;
   }
 
-  async #flush(batch: readonly Prepared[], outcome: BulkOutcome): Promise<void> {
+  async #flush(batch: readonly Prepared[], outcome: SetManyOutcome): Promise<void> {
     let rest = batch;
     for (let attempt = 0; attempt < MAX_RENUMBERED && rest.length > 1; attempt++) {
       const [answer, ...details] = (await this.#store.run(load, this.#loading(rest))) as Reply[];
@@ -171,7 +171,7 @@ export class Writer {
     await this.#singly(rest, outcome);
   }
 
-  async #singly(batch: readonly Prepared[], outcome: BulkOutcome): Promise<void> {
+  async #singly(batch: readonly Prepared[], outcome: SetManyOutcome): Promise<void> {
     const answers = await this.#store.pipeline(batch.map((each) => put.with(this.#putting(each, undefined))));
     const ripe = new Set<string>();
     for (const [at, answer] of answers.entries()) {
@@ -183,7 +183,7 @@ export class Writer {
   }
 
   /** Answers which logs are to be written anew. */
-  #count(written: DoneWrite, outcome: BulkOutcome): readonly string[] {
+  #count(written: DoneWrite, outcome: SetManyOutcome): readonly string[] {
     if (written.outcome !== "conflict") outcome[written.outcome]++;
     return written.ripe;
   }

@@ -24,7 +24,7 @@ export interface SemaphoresOptions {
   /** How many may wait for one name; further callers get null at once. */
   readonly maxWaiting?: number;
   /** How long a name's last fence is remembered after its last use; at least twice the longest lease. The same everywhere. */
-  readonly fenceMemoryMs?: number;
+  readonly keepFenceMs?: number;
 }
 
 export interface PermitOptions extends AcquireOptions {
@@ -40,7 +40,7 @@ export interface SemaphoreInspection {
   readonly holders: readonly { readonly permits: number; readonly fence: number; readonly validForMs: number }[];
 }
 
-const DEFAULTS = { prefix: "semaphore", leaseMs: 30_000, waitMs: 10_000, maxWaiting: 10_000, fenceMemoryMs: 3_600_000 };
+const DEFAULTS = { prefix: "semaphore", leaseMs: 30_000, waitMs: 10_000, maxWaiting: 10_000, keepFenceMs: 3_600_000 };
 const MOST_PERMITS = 1_000_000_000;
 
 const OPTIONS = defineOptions<SemaphoresOptions>("Semaphores", {
@@ -62,7 +62,7 @@ export class Semaphores {
   constructor(store: Store, options: SemaphoresOptions) {
     aStore("Semaphores", store);
     OPTIONS.check(options);
-    const { limit, prefix, leaseMs, waitMs, maxWaiting, fenceMemoryMs } = withDefaults(DEFAULTS, options);
+    const { limit, prefix, leaseMs, waitMs, maxWaiting, keepFenceMs } = withDefaults(DEFAULTS, options);
     this.#permits = new Permits(store, {
       prefix,
       what: "semaphore",
@@ -71,7 +71,7 @@ export class Semaphores {
       leaseMs,
       waitMs,
       maxWaiting,
-      keepMs: fenceMemoryMs,
+      keepMs: keepFenceMs,
       confirm: null,
     });
   }

@@ -15,6 +15,7 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import { callback, defineOptions, flag, object, prefix, text, whole } from "../../base/options.ts";
+import type { Page } from "../../base/page.ts";
 import type { Script } from "../../base/script.ts";
 import type { Answer, Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
@@ -117,6 +118,10 @@ const CLEANER_OPTIONS = defineOptions<{ readonly everyMs?: number; readonly onEr
 const UPDATE_OPTIONS = defineOptions<{ readonly ifVersion?: number }>("Sessions.update", { ifVersion: whole(0) });
 
 const SIGN_OUT_OPTIONS = defineOptions<{ readonly except?: string }>("Sessions.signOutEverywhere", { except: text });
+
+const RECENT_OPTIONS = defineOptions<{ readonly limit?: number }>("Sessions.recent", { limit: whole(1, 1_000) });
+
+const VIEWED_OPTIONS = defineOptions<{ readonly limit?: number }>("Sessions.viewed", { limit: whole(1) });
 
 const LIST_OPTIONS = defineOptions<{ readonly current?: string }>("Sessions.list", { current: text });
 
@@ -261,8 +266,8 @@ export class Sessions {
     return (await this.#take({ tag: userTag(word("user", user)), id: word("id", id, 64) })) !== null;
   }
 
-  /** The living sessions of a user, the latest used first. */
-  async list(user: string, options: { readonly current?: string } = {}): Promise<SessionInfo[]> {
+  /** The living sessions of a user, the latest used first. All are on one page: a user has at most `maxPerUser`. */
+  async list(user: string, options: { readonly current?: string } = {}): Promise<Page<SessionInfo>> {
     LIST_OPTIONS.check(options);
     const tag = userTag(word("user", user));
     const current = options.current === undefined ? null : placeOf(options.current);
@@ -270,18 +275,20 @@ export class Sessions {
       owned: sessionKeys(this.#prefix, { tag, id: "" }).owned,
       base: this.#base(tag),
     });
-    return found.map(([id, created, seen, ends]) => ({
+    const items = found.map(([id, created, seen, ends]) => ({
       id,
       createdAt: new Date(Number(created)),
       seenAt: new Date(Number(seen)),
       endsAt: new Date(Number(ends)),
       current: current?.tag === tag && current.id === id,
     }));
+    return { items, cursor: null };
   }
 
   /** The sessions of everybody, the latest used first. The order may lag by a minute. */
-  async recent(limit = 50): Promise<LiveSession[]> {
-    integer("limit", limit, 1, 1_000);
+  async recent(options: { readonly limit?: number } = {}): Promise<LiveSession[]> {
+    RECENT_OPTIONS.check(options);
+    const { limit = 50 } = options;
     const lists = await this.#store.pipeline(
       liveKeys(this.#prefix).map((live) => ["ZREVRANGE", live, 0, limit - 1, "WITHSCORES"] as const),
     );
@@ -317,7 +324,9 @@ export class Sessions {
   }
 
   /** What was viewed last, the latest first. */
-  async viewed(token: string, limit = this.#maxViewed): Promise<string[]> {
+  async viewed(token: string, options: { readonly limit?: number } = {}): Promise<string[]> {
+    VIEWED_OPTIONS.check(options);
+    const { limit = this.#maxViewed } = options;
     const place = placeOf(token);
     integer("limit", limit, 1, this.#maxViewed);
     if (place === null) return [];

@@ -77,7 +77,7 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
       await nextMillisecond();
     }
     expect(await sessions.viewed(token)).toEqual(["d", "a", "c"]);
-    expect(await sessions.viewed(token, 1)).toEqual(["d"]);
+    expect(await sessions.viewed(token, { limit: 1 })).toEqual(["d"]);
   });
 
   test("signing in gives a new token with the old data; the old one is worth nothing", async () => {
@@ -101,7 +101,7 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
     expect(ann).toMatchObject({ user: "ann", data: {} });
     expect(await sessions.viewed(ann.token)).toEqual([]);
     expect(await sessions.load(ben.token)).toBeNull();
-    expect(await sessions.list("ben")).toEqual([]);
+    expect((await sessions.list("ben")).items).toEqual([]);
     // The same user keeps what they have.
     await sessions.update(ann.token, { basket: 1 });
     expect(await sessions.signIn(ann.token, "ann")).toMatchObject({ user: "ann", data: { basket: 1 } });
@@ -130,15 +130,15 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
     const mine = [];
     for (let nth = 0; nth < 4; nth++) mine.push(await sessions.create({ user: "ann" }));
     const other = await sessions.create({ user: "ben" });
-    const listed = await sessions.list("ann", { current: mine[2]!.token });
+    const { items: listed } = await sessions.list("ann", { current: mine[2]!.token });
     expect(listed.map(({ id }) => id).sort()).toEqual(mine.map(({ id }) => id).sort());
     expect(listed.filter(({ current }) => current).map(({ id }) => id)).toEqual([mine[2]!.id]);
     expect(await sessions.revoke("ann", mine[0]!.id)).toBe(true);
     expect(await sessions.load(mine[0]!.token)).toBeNull();
     expect(await sessions.signOutEverywhere("ann", { except: mine[2]!.token })).toBe(2);
-    expect((await sessions.list("ann")).map(({ id }) => id)).toEqual([mine[2]!.id]);
+    expect((await sessions.list("ann")).items.map(({ id }) => id)).toEqual([mine[2]!.id]);
     expect(await sessions.signOutEverywhere("ann")).toBe(1);
-    expect(await sessions.list("ann")).toEqual([]);
+    expect((await sessions.list("ann")).items).toEqual([]);
     expect(await sessions.load(other.token)).not.toBeNull();
   });
 
@@ -154,7 +154,7 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
     expect(await sessions.load(token)).toBeNull();
     const left = (await backend.store.sendToAll(["KEYS", `*${id}*`])).flat();
     expect(left).toEqual([]);
-    expect(await sessions.list("ann")).toEqual([]);
+    expect((await sessions.list("ann")).items).toEqual([]);
   });
 
   test("beyond the limit of a user the least recently used session ends", async () => {
@@ -165,7 +165,7 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
     await nextMillisecond();
     await sessions.create({ user: "ann" });
     expect(await sessions.load(first.token)).toBeNull();
-    expect((await sessions.list("ann")).length).toBe(2);
+    expect((await sessions.list("ann")).items.length).toBe(2);
   });
 
   test("cleaners end the least recently used beyond the limit, and none twice", async () => {
@@ -242,7 +242,7 @@ describe("lifetimes, with a clock moved by hand", () => {
       if (hours < 23) expect(await sessions.load(idle.token, { touch: false })).not.toBeNull();
       if (hours === 24) {
         expect(await sessions.load(idle.token)).toBeNull();
-        expect((await sessions.list("ann")).map(({ id }) => id)).toEqual([used.id]);
+        expect((await sessions.list("ann")).items.map(({ id }) => id)).toEqual([used.id]);
       }
     }
     clock.advance(DAY / 24);

@@ -9,7 +9,7 @@ export {
   ShardedBitmap,
   type ShardedBitmapOptions,
 } from "./sharded-bitmap.ts";
-export { type Page, type ScanOptions, ShardedHash, type ShardedHashOptions } from "./sharded-hash.ts";
+export { ShardedHash, type ShardedHashOptions } from "./sharded-hash.ts";
 export {
   type ListInfo,
   type PopOptions,

@@ -43,7 +43,7 @@ describeBackends("a sharded list", (backend) => {
         const count = 1 + random(30);
         const expected = side === "left" ? model.splice(0, count) : model.splice(-count).reverse();
         expect([round, await list.popMany(side, count)]).toEqual([round, expected]);
-      } else if (action < 10) expect(await list.size()).toBe(model.length);
+      } else if (action < 10) expect(await list.count()).toBe(model.length);
       else if (action < 11) expect(await all(list.items())).toEqual(model);
       else if (random(5) === 0) {
         await list.reshard({ pieceSize: 1 + random(12) });
@@ -95,7 +95,7 @@ describeBackends("a sharded list", (backend) => {
     popped.push(...(await lists[0]!.popMany("left", 1_000)));
     expect([...popped].sort()).toEqual([...pushed].sort());
     expect(await lists[1]!.settle()).toBe(true);
-    expect(await lists[1]!.size()).toBe(0);
+    expect(await lists[1]!.count()).toBe(0);
     // With the lanes as they are, the order of a key is kept.
     for (let nth = 0; nth < 30; nth++)
       await lists[nth % 2]!.push("right", `k${nth % 5}:${nth}`, { key: `k${nth % 5}` });
@@ -227,10 +227,10 @@ describeBackends("a sharded list", (backend) => {
     await list.push("right", 1, { id: "a" });
     await list.push("right", 1, { id: "a" });
     await list.push("right", 2, { id: "b" });
-    expect(await list.size()).toBe(2);
+    expect(await list.count()).toBe(2);
     const value = await list.pop("left", { id: "p" });
     expect(await list.pop("left", { id: "p" })).toBe(value);
-    expect(await list.size()).toBe(1);
+    expect(await list.count()).toBe(1);
   });
 
   test("it holds no more than it may; clearing and destroying leave nothing", async () => {
@@ -242,7 +242,7 @@ describeBackends("a sharded list", (backend) => {
     );
     await expect(list.push("left", 1, { key: "a" })).rejects.toThrow(FullError);
     await expect(list.push("up" as "left", 1)).rejects.toThrow(InputError);
-    expect([await list.size(), await list.clear(), await list.size(), await list.pop("left")]).toEqual([
+    expect([await list.count(), await list.clear(), await list.count(), await list.pop("left")]).toEqual([
       200,
       200,
       0,
@@ -250,7 +250,7 @@ describeBackends("a sharded list", (backend) => {
     ]);
     await list.push("left", 5);
     expect(await list.pop("right")).toBe(5);
-    await list.destroy();
+    await list.delete();
     const keys = (await backend.store.sendToAll(["KEYS", "*"])).flat();
     expect(keys.filter((key) => key !== "sharded:names")).toEqual([]);
   });

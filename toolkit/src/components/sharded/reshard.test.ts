@@ -133,9 +133,9 @@ describeBackends("changing the layout", { audit: false }, (backend) => {
       const random = randomFrom(SEED);
       let cursor: string | undefined;
       do {
-        const page = await subject.scan({ count: 20, ...(cursor === undefined ? {} : { cursor }) });
-        for (const element of page.elements) met.add(typeof element === "string" ? element : element.member);
-        cursor = page.next ?? undefined;
+        const page = await subject.list({ limit: 20, ...(cursor === undefined ? {} : { cursor }) });
+        for (const element of page.items) met.add(typeof element === "string" ? element : element.member);
+        cursor = page.cursor ?? undefined;
         if (met.size < 250 || random(3) === 0)
           await subject.shards.reshard({ shards: 3 + random(60), shardSize: 2 ** random(6) });
         await subject.shards.move({ maxSteps: 1 + random(4), leaseMs: 1 });
@@ -154,9 +154,11 @@ describeBackends("changing the layout", { audit: false }, (backend) => {
     while ((await mover.runOnce()) > 0);
     const grown = (await set.shards.inspect()).shards;
     expect(grown).toBeGreaterThan(80);
-    const full = [...(await set.shards.list(0)), ...(await set.shards.list(1))].filter(({ elements }) => elements > 32);
+    const full = [...(await set.shards.inspectTag(0)), ...(await set.shards.inspectTag(1))].filter(
+      ({ elements }) => elements > 32,
+    );
     expect(full).toEqual([]);
-    await set.removeMany(members.slice(10));
+    await set.deleteMany(members.slice(10));
     while ((await mover.runOnce()) > 0);
     expect((await set.shards.inspect()).shards).toBeLessThan(grown / 4);
     expect((await all(set.members())).sort()).toEqual(members.slice(0, 10).sort());

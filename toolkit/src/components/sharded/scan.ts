@@ -150,7 +150,7 @@ const shown = ({ tag, layout, family, index, inner }: Position): string =>
 
 function parsed(cursor: string, tags: number): Position {
   const [, tag, layout, family, index, inner] = /^(\d+)\.(\d+)\.([hr])\.(\d+)\.(\d+)$/.exec(cursor) ?? [];
-  if (inner === undefined || Number(tag) >= tags) throw new InputError("this is not a cursor that scan() gave");
+  if (inner === undefined || Number(tag) >= tags) throw new InputError("cursor is not one that list() gave");
   return {
     tag: Number(tag),
     layout: Number(layout),

@@ -109,7 +109,7 @@ export class ShardedBitmap {
 
   /** How many bits are set, in all or in a range. Exact for each tag at a moment. */
   async count(range: BitRange = {}): Promise<number> {
-    if (range.from === undefined && range.to === undefined) return this.shards.elements();
+    if (range.from === undefined && range.to === undefined) return this.shards.count();
     const { from, to } = this.#checked(range);
     // Whole bytes are counted by the server, the bits at the ends are looked at.
     const first = Math.min(to, Math.ceil(from / 8) * 8);

@@ -8,6 +8,7 @@
 import { aStore, integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { codec, defineOptions, text, whole } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import { type OnceOptions, receiptOf } from "./once.ts";
 import { spotOf } from "./place.ts";
@@ -24,19 +25,6 @@ export interface ShardedHashOptions<T> extends ShardedOptions {
   readonly maxValueBytes?: number;
 }
 
-export interface ScanOptions {
-  /** `next` of the page before. */
-  readonly cursor?: string;
-  /** About how many; a shard is given as a whole. */
-  readonly count?: number;
-}
-
-export interface Page<E> {
-  readonly elements: readonly E[];
-  /** Where the next page begins; null when this was the last. */
-  readonly next: string | null;
-}
-
 const OPTIONS = defineOptions<ShardedHashOptions<unknown>>("ShardedHash", {
   ...sharding,
   codec,
@@ -47,10 +35,7 @@ const INCREMENT_OPTIONS = defineOptions<OnceOptions>("ShardedHash.increment", {
   id: text,
 });
 
-const SCAN_OPTIONS = defineOptions<ScanOptions>("ShardedHash.scan", {
-  cursor: text,
-  count: whole(1, 100_000),
-});
+const LIST_OPTIONS = defineOptions<PageOptions>("ShardedHash.list", pageChecks(100_000));
 
 export class ShardedHash<T = unknown> {
   readonly name: string;
@@ -134,8 +119,8 @@ export class ShardedHash<T = unknown> {
   }
 
   /** Exact for each tag at a moment; the sum is exact when nobody writes meanwhile. */
-  size(): Promise<number> {
-    return this.shards.elements();
+  count(): Promise<number> {
+    return this.shards.count();
   }
 
   /** All that are there all the time, in no order; one that is moved to another shard meanwhile may come twice. */
@@ -145,12 +130,15 @@ export class ShardedHash<T = unknown> {
     }
   }
 
-  /** The same page by page. */
-  async scan(options: ScanOptions = {}): Promise<Page<[field: string, value: T]>> {
-    SCAN_OPTIONS.check(options);
-    const count = options.count ?? 1_000;
+  /** The same page by page. A page can have more than `limit` items: a shard is given whole. */
+  async list(options: PageOptions = {}): Promise<Page<[field: string, value: T]>> {
+    LIST_OPTIONS.check(options);
+    const count = options.limit ?? 1_000;
     const { elements, next } = await scanPage(this.#structure, options.cursor, count);
-    return { next, elements: elements.map(({ element, value }) => [element.toString("utf8"), this.#decode(value!)]) };
+    return {
+      cursor: next,
+      items: elements.map(({ element, value }) => [element.toString("utf8"), this.#decode(value!)]),
+    };
   }
 
   async #items(fields: readonly string[]): Promise<Item[]> {

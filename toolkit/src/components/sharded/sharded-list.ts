@@ -270,7 +270,7 @@ export class ShardedList<T = unknown> {
   }
 
   /** Exact for each lane at a moment. */
-  async size(): Promise<number> {
+  async count(): Promise<number> {
     return (await this.#lengths()).reduce((sum, length) => sum + length, 0);
   }
 
@@ -375,7 +375,7 @@ export class ShardedList<T = unknown> {
   }
 
   /** Deletes everything, the description too. Nobody else may be using it then. */
-  async destroy(): Promise<void> {
+  async delete(): Promise<void> {
     await this.clear();
     const { wide } = await this.#lanes.view();
     const gates = Array.from({ length: wide }, (_, lane) => this.#lanes.keys(lane));

@@ -6,21 +6,19 @@
  *   await seen.has("10482");
  */
 import { aStore, word } from "../../base/checks.ts";
-import { defineOptions, text, whole } from "../../base/options.ts";
+import { defineOptions } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import { spotOf } from "./place.ts";
 import { scanAll, scanPage } from "./scan.ts";
 import { add, has, remove } from "./scripts/set.ts";
-import { MAX_ELEMENT_BYTES, type Page, type ScanOptions } from "./sharded-hash.ts";
+import { MAX_ELEMENT_BYTES } from "./sharded-hash.ts";
 import { Shards } from "./shards.ts";
 import { type Item, type ShardedOptions, Structure, sharding } from "./structure.ts";
 
 const OPTIONS = defineOptions<ShardedOptions>("ShardedSet", sharding);
 
-const SCAN_OPTIONS = defineOptions<ScanOptions>("ShardedSet.scan", {
-  cursor: text,
-  count: whole(1, 100_000),
-});
+const LIST_OPTIONS = defineOptions<PageOptions>("ShardedSet.list", pageChecks(100_000));
 
 export class ShardedSet {
   readonly name: string;
@@ -55,19 +53,19 @@ export class ShardedSet {
     return (await this.#structure.apply(has, await this.#items(members))).map((found) => found === 1);
   }
 
-  async remove(member: string): Promise<boolean> {
-    return (await this.removeMany([member])) === 1;
+  async delete(member: string): Promise<boolean> {
+    return (await this.deleteMany([member])) === 1;
   }
 
   /** Answers how many there were. */
-  async removeMany(members: readonly string[]): Promise<number> {
+  async deleteMany(members: readonly string[]): Promise<number> {
     const answers = await this.#structure.apply(remove, await this.#items(members));
     return answers.filter((removed) => removed === 1).length;
   }
 
   /** Exact for each tag at a moment; the sum is exact when nobody writes meanwhile. */
-  size(): Promise<number> {
-    return this.shards.elements();
+  count(): Promise<number> {
+    return this.shards.count();
   }
 
   /** All that are there all the time, in no order; one that is moved to another shard meanwhile may come twice. */
@@ -75,12 +73,12 @@ export class ShardedSet {
     for await (const { element } of scanAll(this.#structure, 1_000)) yield element.toString("utf8");
   }
 
-  /** The same page by page. */
-  async scan(options: ScanOptions = {}): Promise<Page<string>> {
-    SCAN_OPTIONS.check(options);
-    const count = options.count ?? 1_000;
+  /** The same page by page. A page can have more than `limit` items: a shard is given whole. */
+  async list(options: PageOptions = {}): Promise<Page<string>> {
+    LIST_OPTIONS.check(options);
+    const count = options.limit ?? 1_000;
     const { elements, next } = await scanPage(this.#structure, options.cursor, count);
-    return { next, elements: elements.map(({ element }) => element.toString("utf8")) };
+    return { cursor: next, items: elements.map(({ element }) => element.toString("utf8")) };
   }
 
   async #items(members: readonly string[]): Promise<Item[]> {

@@ -4,18 +4,19 @@
  *
  *   const scores = new ShardedSortedSet(store, "scores");
  *   await scores.add("ann", 1_200);
- *   await scores.top(10);
+ *   await scores.top({ limit: 10 });
  */
 import { aStore, word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
 import { type Check, choice, defineOptions, text, whole } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { type OnceOptions, receiptOf } from "./once.ts";
 import { spotOf } from "./place.ts";
 import { scanAll, scanPage } from "./scan.ts";
 import { add, count, increment, incrementOnce, range, remove, removeRange, score } from "./scripts/sorted-set.ts";
-import { MAX_ELEMENT_BYTES, type Page, type ScanOptions } from "./sharded-hash.ts";
+import { MAX_ELEMENT_BYTES } from "./sharded-hash.ts";
 import { Shards } from "./shards.ts";
 import { type Gate, type Item, type ShardedOptions, Structure, withoutIds } from "./structure.ts";
 
@@ -34,7 +35,7 @@ export interface RangeOptions extends ScoreRange {
   readonly limit?: number;
   readonly order?: "ascending" | "descending";
   /** `next` of the page before. */
-  readonly after?: string;
+  readonly cursor?: string;
 }
 
 export interface AddOptions {
@@ -60,18 +61,21 @@ const anyScore: Check = {
   accepts: (value) => typeof value === "number" && !Number.isNaN(value),
 };
 
+const TOP_OPTIONS = defineOptions<{ readonly limit?: number }>("ShardedSortedSet.top", { limit: whole(1, 10_000) });
+
+const BOTTOM_OPTIONS = defineOptions<{ readonly limit?: number }>("ShardedSortedSet.bottom", {
+  limit: whole(1, 10_000),
+});
+
 const RANGE_OPTIONS = defineOptions<RangeOptions>("ShardedSortedSet.range", {
   min: anyScore,
   max: anyScore,
   limit: whole(1, 100_000),
   order: choice("ascending", "descending"),
-  after: text,
+  cursor: text,
 });
 
-const SCAN_OPTIONS = defineOptions<ScanOptions>("ShardedSortedSet.scan", {
-  cursor: text,
-  count: whole(1, 100_000),
-});
+const LIST_OPTIONS = defineOptions<PageOptions>("ShardedSortedSet.list", pageChecks(100_000));
 
 export class ShardedSortedSet {
   readonly name: string;
@@ -134,12 +138,12 @@ export class ShardedSortedSet {
     return answers.map((found) => (found === null ? null : parsedScore(found)));
   }
 
-  async remove(member: string): Promise<boolean> {
-    return (await this.removeMany([member])) === 1;
+  async delete(member: string): Promise<boolean> {
+    return (await this.deleteMany([member])) === 1;
   }
 
   /** Answers how many there were. */
-  async removeMany(members: readonly string[]): Promise<number> {
+  async deleteMany(members: readonly string[]): Promise<number> {
     const root = await this.#structure.root();
     const answers = await this.#structure.apply(
       remove,
@@ -149,7 +153,7 @@ export class ShardedSortedSet {
   }
 
   /** Removes all members within the scores. Answers how many there were. */
-  async removeRange(scores: ScoreRange): Promise<number> {
+  async deleteRange(scores: ScoreRange): Promise<number> {
     const { min, max } = bounds(scores);
     const removed = await this.#structure.everywhere(removeRange, (tag, gate) => {
       const { shards, olds } = this.#allShards(tag, gate);
@@ -158,13 +162,12 @@ export class ShardedSortedSet {
     return removed.reduce<number>((sum, each) => sum + Number(each), 0);
   }
 
-  /** Exact for each tag at a moment; the sum is exact when nobody writes meanwhile. So are `count` and `range`. */
-  size(): Promise<number> {
-    return this.shards.elements();
-  }
-
-  /** How many members are within the scores. */
+  /**
+   * How many members there are, or are within the scores. Exact for each tag at a moment; the sum is exact when nobody writes
+   * meanwhile. So is `range`.
+   */
   async count(scores: ScoreRange = {}): Promise<number> {
+    if (scores.min === undefined && scores.max === undefined) return this.shards.count();
     const { min, max } = bounds(scores);
     const found = await this.#structure.everywhere(count, (tag, gate) => {
       return { ...this.#gate(tag, gate), min, max, shards: this.#allShards(tag, gate).shards };
@@ -173,12 +176,15 @@ export class ShardedSortedSet {
   }
 
   /** The highest scores first; equal ones as a sorted set has them, the last name first. */
-  async top(limit: number): Promise<Scored[]> {
-    return [...(await this.range({ limit, order: "descending" })).elements];
+  async top(options: { readonly limit?: number } = {}): Promise<readonly Scored[]> {
+    TOP_OPTIONS.check(options);
+    return (await this.range({ ...options, order: "descending" })).items;
   }
 
-  async bottom(limit: number): Promise<Scored[]> {
-    return [...(await this.range({ limit })).elements];
+  /** The lowest scores first. */
+  async bottom(options: { readonly limit?: number } = {}): Promise<readonly Scored[]> {
+    BOTTOM_OPTIONS.check(options);
+    return (await this.range(options)).items;
   }
 
   /** Members by score, equal ones by name (as bytes), as the unsharded set has them; page by page. */
@@ -190,7 +196,7 @@ export class ShardedSortedSet {
       ...bounds(options),
       isReverse: order === "descending",
       limit,
-      ...parsedCursor(options.after),
+      ...parsedCursor(options.cursor),
     };
     // The cursor's score is an end of the range by itself.
     const from = query.afterScore === "" ? query : { ...query, [query.isReverse ? "max" : "min"]: query.afterScore };
@@ -200,8 +206,8 @@ export class ShardedSortedSet {
       .map(({ member, score: points }) => ({ member: member.toString("utf8"), score: points }));
     const last = found[limit - 1];
     return {
-      elements,
-      next: last === undefined ? null : `${shownScore("score", last.score)}~${last.member.toString("base64url")}`,
+      items: elements,
+      cursor: last === undefined ? null : `${shownScore("score", last.score)}~${last.member.toString("base64url")}`,
     };
   }
 
@@ -263,14 +269,14 @@ export class ShardedSortedSet {
     }
   }
 
-  /** The same page by page. */
-  async scan(options: ScanOptions = {}): Promise<Page<Scored>> {
-    SCAN_OPTIONS.check(options);
-    const size = options.count ?? 1_000;
+  /** The same page by page. A page can have more than `limit` items: a shard is given whole. */
+  async list(options: PageOptions = {}): Promise<Page<Scored>> {
+    LIST_OPTIONS.check(options);
+    const size = options.limit ?? 1_000;
     const { elements, next } = await scanPage(this.#structure, options.cursor, size);
     return {
-      next,
-      elements: elements.map(({ element, value }) => ({
+      cursor: next,
+      items: elements.map(({ element, value }) => ({
         member: element.toString("utf8"),
         score: parsedScore(value!),
       })),

@@ -60,11 +60,11 @@ describeBackends("sharded structures", (backend) => {
       { name: "Rom" },
       { name: "Köln" },
     ]);
-    expect([await cities.has("18"), await cities.has("19"), await cities.size()]).toEqual([true, false, 3]);
+    expect([await cities.has("18"), await cities.has("19"), await cities.count()]).toEqual([true, false, 3]);
     expect(await cities.delete("18")).toBe(true);
     expect(await cities.delete("18")).toBe(false);
     expect(await cities.deleteMany(["17", "paris", "none"])).toBe(2);
-    expect([await cities.size(), await all(cities.entries())]).toEqual([0, []]);
+    expect([await cities.count(), await all(cities.entries())]).toEqual([0, []]);
   });
 
   test("a hash increments, with an id once", async () => {
@@ -73,7 +73,7 @@ describeBackends("sharded structures", (backend) => {
     expect(await hits.increment("a", -2, { id: "x" })).toBe(3);
     expect(await hits.increment("a", 10)).toBe(13);
     expect(await hits.increment("a", -2, { id: "x" })).toBe(3);
-    expect([await hits.get("a"), await hits.size()]).toEqual([13, 1]);
+    expect([await hits.get("a"), await hits.count()]).toEqual([13, 1]);
     await expect(hits.increment("a", 0.5)).rejects.toThrow(InputError);
   });
 
@@ -91,7 +91,7 @@ describeBackends("sharded structures", (backend) => {
     expect(await seen.add("7")).toBe(false);
     expect(await seen.addMany(["8", "007", "zoë", "7", "-1", "9007199254740991", "9007199254740993"])).toBe(6);
     expect(await seen.hasMany(["7", "9", "007", "zoë", "9007199254740993"])).toEqual([true, false, true, true, true]);
-    expect(await seen.size()).toBe(7);
+    expect(await seen.count()).toBe(7);
     expect((await all(seen.members())).sort()).toEqual([
       "-1",
       "007",
@@ -101,12 +101,12 @@ describeBackends("sharded structures", (backend) => {
       "9007199254740993",
       "zoë",
     ]);
-    expect([await seen.remove("7"), await seen.remove("7"), await seen.removeMany(["8", "none"])]).toEqual([
+    expect([await seen.delete("7"), await seen.delete("7"), await seen.deleteMany(["8", "none"])]).toEqual([
       true,
       false,
       1,
     ]);
-    expect(await seen.size()).toBe(5);
+    expect(await seen.count()).toBe(5);
   });
 
   test("a sorted set adds under conditions, increments and removes", async () => {
@@ -124,10 +124,10 @@ describeBackends("sharded structures", (backend) => {
     expect(await scores.increment("ben", Number.MIN_VALUE)).toBe(0.5);
     await scores.add("top", Number.POSITIVE_INFINITY);
     await scores.add("low", Number.NEGATIVE_INFINITY);
-    expect((await scores.top(2)).map(({ member }) => member)).toEqual(["top", "ann"]);
-    expect((await scores.bottom(2)).map(({ member }) => member)).toEqual(["low", "ben"]);
+    expect((await scores.top({ limit: 2 })).map(({ member }) => member)).toEqual(["top", "ann"]);
+    expect((await scores.bottom({ limit: 2 })).map(({ member }) => member)).toEqual(["low", "ben"]);
     expect(await scores.count({ min: 0.5, max: 3 })).toBe(2);
-    expect([await scores.remove("ann"), await scores.remove("ann"), await scores.size()]).toEqual([true, false, 3]);
+    expect([await scores.delete("ann"), await scores.delete("ann"), await scores.count()]).toEqual([true, false, 3]);
     await expect(scores.add("nan", Number.NaN)).rejects.toThrow(InputError);
   });
 
@@ -150,17 +150,21 @@ describeBackends("sharded structures", (backend) => {
           max: 2,
           order,
           limit: 17,
-          ...(after === undefined ? {} : { after }),
+          ...(after === undefined ? {} : { cursor: after }),
         });
-        found.push(...page.elements.map(({ member }) => member));
-        after = page.next ?? undefined;
+        found.push(...page.items.map(({ member }) => member));
+        after = page.cursor ?? undefined;
       } while (after !== undefined);
       expect(found).toEqual(expected);
     }
-    expect((await scores.top(50)).map(({ member }) => member)).toEqual(await store.call("ZREVRANGE", "plain", 0, 49));
-    expect((await scores.bottom(300)).map(({ member }) => member)).toEqual(await store.call("ZRANGE", "plain", 0, -1));
-    expect(await scores.removeRange({ min: 0 })).toBe(await store.call("ZREMRANGEBYSCORE", "plain", 0, "+inf"));
-    expect(await scores.size()).toBe(await store.call("ZCARD", "plain"));
+    expect((await scores.top({ limit: 50 })).map(({ member }) => member)).toEqual(
+      await store.call("ZREVRANGE", "plain", 0, 49),
+    );
+    expect((await scores.bottom({ limit: 300 })).map(({ member }) => member)).toEqual(
+      await store.call("ZRANGE", "plain", 0, -1),
+    );
+    expect(await scores.deleteRange({ min: 0 })).toBe(await store.call("ZREMRANGEBYSCORE", "plain", 0, "+inf"));
+    expect(await scores.count()).toBe(await store.call("ZCARD", "plain"));
   });
 
   test("the first of a sorted set are found when one shard has all of them", async () => {
@@ -175,7 +179,7 @@ describeBackends("sharded structures", (backend) => {
     await scores.addMany(members.map((member, nth) => [member, isFirst(member) ? 10_000 + nth : nth]));
     const expected = members.filter(isFirst).reverse();
     expect(expected.length).toBeGreaterThan(100);
-    expect((await scores.top(100)).map(({ member }) => member)).toEqual(expected.slice(0, 100));
+    expect((await scores.top({ limit: 100 })).map(({ member }) => member)).toEqual(expected.slice(0, 100));
   });
 
   test("a bitmap sets, gets, counts ranges and lists positions", async () => {
@@ -258,7 +262,7 @@ describeBackends("sharded structures", (backend) => {
     await expect(few.set("one more", 1)).rejects.toThrow(FullError);
     await expect(few.increment("another", 1)).rejects.toThrow(FullError);
     expect(await few.set("f3", 30)).toBe(false);
-    expect([await few.get("f3"), await few.size()]).toEqual([30, 10]);
+    expect([await few.get("f3"), await few.count()]).toEqual([30, 10]);
     await few.delete("f1");
     expect(await few.set("one more", 1)).toBe(true);
   });
@@ -273,7 +277,7 @@ describeBackends("sharded structures", (backend) => {
     await hash.setMany(names.map((name, nth) => [name, nth]));
     await zset.addMany(names.map((name, nth) => [name, nth]));
     const encodings = async ({ shards }: { shards: ShardedSet["shards"] }): Promise<string[]> => {
-      const found = [...(await shards.list(0)), ...(await shards.list(1))];
+      const found = [...(await shards.inspectTag(0)), ...(await shards.inspectTag(1))];
       expect(found.reduce((sum, { elements }) => sum + elements, 0)).toBe(2_000);
       for (const { bytes: size } of found) expect(size).toBeGreaterThan(0);
       return [...new Set(found.map(({ encoding }) => encoding))].sort();
@@ -290,8 +294,8 @@ describeBackends("sharded structures", (backend) => {
     await new ShardedList<number>(store, "jobs", { lanes: 2 }).push("left", 1);
     await new ShardedBitmap(store, "bits", { tags: 2 }).set(5);
     const structures = new ShardedStructures(store);
-    await expect.poll(async () => (await structures.names()).length, { timeout: 20_000 }).toBe(3);
-    expect(new Set((await structures.names()).map(({ kind, name }) => `${kind} ${name}`))).toEqual(
+    await expect.poll(async () => (await structures.list()).items.length, { timeout: 20_000 }).toBe(3);
+    expect(new Set((await structures.list()).items.map(({ kind, name }) => `${kind} ${name}`))).toEqual(
       new Set(["set members", "list jobs", "bitmap bits"]),
     );
     expect(await structures.inspect("members")).toMatchObject({ kind: "set", tags: 3, elements: 2, shardSize: 16 });
@@ -302,7 +306,7 @@ describeBackends("sharded structures", (backend) => {
     const { moving, elements } = (await structures.inspect("members")) as ShardsInfo;
     expect(moving).toEqual({ elementsLeft: elements, tagsLeft: moving!.tagsLeft });
     expect(await shards.move()).toEqual({ moved: 2, finished: true });
-    expect([await structures.shards("jobs"), await structures.list("members")]).toEqual([null, null]);
+    expect([await structures.shards("jobs"), await structures.shardedList("members")]).toEqual([null, null]);
   });
 
   test("a store that was emptied is begun anew", async () => {
@@ -314,8 +318,8 @@ describeBackends("sharded structures", (backend) => {
     await list.push("left", 1);
     await backend.flush();
     expect(await set.add("1")).toBe(true);
-    expect([await set.size(), await set.has("two")]).toEqual([1, false]);
-    expect([await list.size(), await list.pop("left")]).toEqual([0, null]);
+    expect([await set.count(), await set.has("two")]).toEqual([1, false]);
+    expect([await list.count(), await list.pop("left")]).toEqual([0, null]);
     await list.push("left", 2);
     expect(await list.pop("right")).toBe(2);
   });
@@ -328,11 +332,11 @@ describeBackends("sharded structures", (backend) => {
     await bitmap.setMany([1, 5_000_000]);
     await set.shards.reshard({ shards: 9, shardSize: 8 });
     expect(await set.shards.clear()).toBe(3_000);
-    expect([await set.size(), await all(set.members())]).toEqual([0, []]);
+    expect([await set.count(), await all(set.members())]).toEqual([0, []]);
     await set.add("again");
-    expect(await set.size()).toBe(1);
-    await set.shards.destroy();
-    await bitmap.shards.destroy();
+    expect(await set.count()).toBe(1);
+    await set.shards.delete();
+    await bitmap.shards.delete();
     const keys = (await store.sendToAll(["KEYS", "*"])).flat();
     expect(keys.filter((key) => key !== "sharded:names")).toEqual([]);
   });

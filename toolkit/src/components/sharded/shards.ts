@@ -58,7 +58,7 @@ export interface ShardInfo {
   readonly isOld: boolean;
 }
 
-const LIST_OPTIONS = defineOptions<{ readonly limit?: number }>("Shards.list", {
+const LIST_OPTIONS = defineOptions<{ readonly limit?: number }>("Shards.inspectTag", {
   limit: whole(1, 10_000),
 });
 
@@ -115,7 +115,7 @@ export class Shards {
   }
 
   /** How many elements there are: exact for each tag at a moment. */
-  async elements(): Promise<number> {
+  async count(): Promise<number> {
     const structure = this.#structure;
     const { tags } = await structure.root();
     const counts = await structure.store.pipeline(
@@ -128,7 +128,7 @@ export class Shards {
   }
 
   /** The shards behind a tag that hold something, with their size in the server's memory; at most `limit`. */
-  async list(tag: number, options: { readonly limit?: number } = {}): Promise<ShardInfo[]> {
+  async inspectTag(tag: number, options: { readonly limit?: number } = {}): Promise<ShardInfo[]> {
     LIST_OPTIONS.check(options);
     const structure = this.#structure;
     const root = await structure.root();
@@ -330,7 +330,7 @@ export class Shards {
   }
 
   /** Deletes everything, the description too. Nobody else may be using it then. */
-  async destroy(): Promise<void> {
+  async delete(): Promise<void> {
     const structure = this.#structure;
     const { tags } = await structure.freshRoot();
     await this.clear();

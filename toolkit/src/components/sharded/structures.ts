@@ -2,6 +2,7 @@
 import { aStore } from "../../base/checks.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, prefix } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import { DEFAULT_PREFIX, namesKey, rootKey } from "./keys.ts";
 import { KIND_LUA, type ShardedKind } from "./scripts/core.ts";
@@ -18,6 +19,8 @@ const OPTIONS = defineOptions<{ readonly prefix?: string }>("ShardedStructures",
   prefix,
 });
 
+const LIST_OPTIONS = defineOptions<PageOptions>("ShardedStructures.list", pageChecks(100_000));
+
 export class ShardedStructures {
   readonly #store: Store;
   readonly #prefix: string;
@@ -30,13 +33,15 @@ export class ShardedStructures {
   }
 
   /** Those that were used within the last thirty days, the latest first. */
-  async names(limit = 1_000): Promise<NamedStructure[]> {
-    const { items: names } = await new NameIndex(this.#store, namesKey(this.#prefix), 1).list({ limit });
-    return names.flatMap((entry) => {
+  async list(options: PageOptions = {}): Promise<Page<NamedStructure>> {
+    LIST_OPTIONS.check(options);
+    const { items: names, cursor } = await new NameIndex(this.#store, namesKey(this.#prefix), 1).list(options);
+    const items = names.flatMap((entry) => {
       const at = entry.indexOf(" ");
       const kind = entry.slice(0, at);
       return isKind(kind) ? [{ kind, name: entry.slice(at + 1) }] : [];
     });
+    return { items, cursor };
   }
 
   /** Null if there is none of that name. */
@@ -53,7 +58,7 @@ export class ShardedStructures {
   }
 
   /** Null if it is something else, or there is none. */
-  async list(name: string): Promise<ShardedList | null> {
+  async shardedList(name: string): Promise<ShardedList | null> {
     return (await this.#kindOf(name)) === "list" ? this.#list(name) : null;
   }
 

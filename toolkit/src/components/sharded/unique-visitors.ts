@@ -15,6 +15,7 @@ import { CinnabarError, InputError, ServerError } from "../../base/errors.ts";
 import { tagged } from "../../base/keys.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, prefix, time, whole } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Reply, Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { checkedName, rootKey } from "./keys.ts";
@@ -38,9 +39,9 @@ export interface UniqueVisitorsOptions {
   /** Visitors that are expected on a day before which there is none. */
   readonly expected?: number;
   /** How long a day is kept. */
-  readonly keepDays?: number;
-  /** When days begin, in minutes east of UTC. */
-  readonly utcOffsetMinutes?: number;
+  readonly keepMs?: number;
+  /** When days begin: milliseconds east of UTC. */
+  readonly utcOffsetMs?: number;
 }
 
 export interface VisitorCount {
@@ -62,9 +63,11 @@ const OPTIONS = defineOptions<UniqueVisitorsOptions>("UniqueVisitors", {
   tags: whole(1, 4_096),
   maxExact: whole(0, 1_000_000_000),
   expected: whole(1, 1_000_000_000),
-  keepDays: whole(1, 3_660),
-  utcOffsetMinutes: whole(-1_440, 1_440),
+  keepMs: whole(1, 3_660 * DAY_MS),
+  utcOffsetMs: whole(-DAY_MS, DAY_MS),
 });
+
+const LIST_OPTIONS = defineOptions<PageOptions>("UniqueVisitors.list", pageChecks(100_000));
 
 const VISIT_OPTIONS = defineOptions<{ readonly at?: Date }>("UniqueVisitors.visitMany", {
   at: time,
@@ -85,7 +88,7 @@ export class UniqueVisitors {
   constructor(store: Store, name: string, options: UniqueVisitorsOptions = {}) {
     aStore("UniqueVisitors", store);
     OPTIONS.check(options);
-    const { tags = 16, maxExact = 1_000_000, expected = 1_000_000, keepDays = 62, utcOffsetMinutes = 0 } = options;
+    const { tags = 16, maxExact = 1_000_000, expected = 1_000_000, keepMs = 62 * DAY_MS, utcOffsetMs = 0 } = options;
     this.#store = store;
     this.name = checkedName(name);
     this.#prefix = options.prefix ?? "visitors";
@@ -93,10 +96,10 @@ export class UniqueVisitors {
       tags: tags,
       maxExact: maxExact,
       expected: expected,
-      keepDays: keepDays,
-      utcOffsetMinutes: utcOffsetMinutes,
+      keepMs,
+      utcOffsetMs,
     };
-    this.#names = new NameIndex(store, `${this.#prefix}:names`, keepDays * DAY_MS);
+    this.#names = new NameIndex(store, `${this.#prefix}:names`, keepMs);
   }
 
   /** Notes a visit, today or at a time. True: the first of that day; false: not the first; null: no longer known. */
@@ -150,7 +153,7 @@ export class UniqueVisitors {
       dayFrom: isToday ? from : "",
       dayTo: isToday ? from + DAY_MS : "",
       shardCount: shards,
-      expireAt: from + DAY_MS * (1 + this.#options.keepDays),
+      expireAt: from + DAY_MS + this.#options.keepMs,
       most: this.#mostPerTag(tags),
       shards: named,
       items,
@@ -225,7 +228,7 @@ export class UniqueVisitors {
   }
 
   /** Forgets a day. */
-  async remove(day: string): Promise<void> {
+  async delete(day: string): Promise<void> {
     const tallies = await this.#tallies(checkedDay(day));
     for (const [tag, [, , shards]] of tallies.entries()) {
       const { gate, sketch, shard } = this.#keys(tag, day);
@@ -236,8 +239,9 @@ export class UniqueVisitors {
   }
 
   /** Of all that are counted with this prefix. */
-  async names(limit = 1_000): Promise<readonly string[]> {
-    return (await this.#names.list({ limit })).items;
+  list(options: PageOptions = {}): Promise<Page<string>> {
+    LIST_OPTIONS.check(options);
+    return this.#names.list(options);
   }
 
   // ---------------------------------------------------------------------------------------------- days and their sets
@@ -303,11 +307,11 @@ export class UniqueVisitors {
 
   #dayOf(ms: number): string {
     if (!Number.isFinite(ms)) throw new InputError("at must be a valid date");
-    return new Date(ms + this.#options.utcOffsetMinutes * 60_000).toISOString().slice(0, 10);
+    return new Date(ms + this.#options.utcOffsetMs).toISOString().slice(0, 10);
   }
 
   #startOf(day: string): number {
-    return Date.parse(day) - this.#options.utcOffsetMinutes * 60_000;
+    return Date.parse(day) - this.#options.utcOffsetMs;
   }
 }
 

@@ -8,41 +8,40 @@ const DAY_MS = 86_400_000;
 
 /** Days of the test begin twelve hours ago: none ends in the middle of it. */
 const nowMs = new Date(performance.timeOrigin + performance.now()).getTime();
-const utcOffsetMinutes = 720 - Math.floor((nowMs % DAY_MS) / 60_000);
+const utcOffsetMs = DAY_MS / 2 - (nowMs % DAY_MS);
 /** Noon or so of the day that is so many days before today. */
 const daysAgo = (days: number): Date => new Date(nowMs - days * DAY_MS);
-const dayName = (days: number): string =>
-  new Date(nowMs - days * DAY_MS + utcOffsetMinutes * 60_000).toISOString().slice(0, 10);
+const dayName = (days: number): string => new Date(nowMs - days * DAY_MS + utcOffsetMs).toISOString().slice(0, 10);
 
 const ids = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, nth) => `session-${from + nth}`);
 
 describeBackends("unique visitors", (backend) => {
   test("each is counted once a day, by the server's clock", async () => {
-    const visitors = new UniqueVisitors(backend.store, "site", { tags: 4, utcOffsetMinutes });
+    const visitors = new UniqueVisitors(backend.store, "site", { tags: 4, utcOffsetMs });
     expect(await visitors.visit("ann")).toBe(true);
     expect(await visitors.visit("ann")).toBe(false);
     expect(await visitors.visitMany(["ben", "ann", "cat", "ben"])).toEqual([true, false, true, false]);
     expect(await visitors.count()).toEqual({ visitors: 3, isExact: true, standardError: 0 });
-    expect(await visitors.names()).toEqual(["site"]);
-    await visitors.remove(await visitors.today());
+    expect((await visitors.list()).items).toEqual(["site"]);
+    await visitors.delete(await visitors.today());
     expect((await visitors.count()).visitors).toBe(0);
   });
 
   test("a process whose clock is days off counts for the server's day", async () => {
     const { clock } = backend.store;
     const wrong = { ...clock, after: clock.after.bind(clock), wallMs: () => clock.wallMs() - 3 * DAY_MS };
-    const visitors = new UniqueVisitors(await backend.open({ clock: wrong }), "site", { tags: 2, utcOffsetMinutes });
+    const visitors = new UniqueVisitors(await backend.open({ clock: wrong }), "site", { tags: 2, utcOffsetMs });
     expect(await visitors.visit("ann")).toBe(true);
     expect((await visitors.count()).visitors).toBe(1);
-    const right = new UniqueVisitors(backend.store, "site", { tags: 2, utcOffsetMinutes });
+    const right = new UniqueVisitors(backend.store, "site", { tags: 2, utcOffsetMs });
     expect(await right.visit("ann")).toBe(false);
   });
 
   test("past the limit it is estimated, within the stated error, and the sets are gone", async () => {
     const { store } = backend;
-    const visitors = new UniqueVisitors(store, "site", { tags: 4, maxExact: 1_000, expected: 1_000, utcOffsetMinutes });
-    const other = new UniqueVisitors(await backend.open(), "site", { tags: 9, maxExact: 1_000, utcOffsetMinutes });
+    const visitors = new UniqueVisitors(store, "site", { tags: 4, maxExact: 1_000, expected: 1_000, utcOffsetMs });
+    const other = new UniqueVisitors(await backend.open(), "site", { tags: 9, maxExact: 1_000, utcOffsetMs });
     const everybody = ids(0, 4_000);
     await visitors.visitMany(everybody.slice(0, 900));
     expect(await other.count()).toMatchObject({ visitors: 900, isExact: true });
@@ -60,7 +59,7 @@ describeBackends("unique visitors", (backend) => {
   });
 
   test("days are put together: who came on several counts once", async () => {
-    const visitors = new UniqueVisitors(backend.store, "site", { tags: 4, maxExact: 1_500, utcOffsetMinutes });
+    const visitors = new UniqueVisitors(backend.store, "site", { tags: 4, maxExact: 1_500, utcOffsetMs });
     const today = await visitors.today();
     expect(today).toBe(dayName(0));
     await visitors.visitMany(ids(0, 1_000), { at: daysAgo(2) });
@@ -80,7 +79,7 @@ describeBackends("unique visitors", (backend) => {
   test("a day has as many sets as the day before needs, for all who count", async () => {
     const { store } = backend;
     const open = async (expected: number) =>
-      new UniqueVisitors(await backend.open(), "site", { tags: 2, expected, utcOffsetMinutes });
+      new UniqueVisitors(await backend.open(), "site", { tags: 2, expected, utcOffsetMs });
     const [first, second] = [await open(1_000_000), await open(10)];
     const [at, before] = [daysAgo(0), daysAgo(1)];
     const gate = (days: number): string => `visitors:{site/0}:${dayName(days)}:gate`;

@@ -36,7 +36,7 @@ export interface SocialOptions {
   /** Timelines delivered to in one pass. 1 000 by default. */
   readonly passSize?: number;
   /** A timeline that nobody has read for so long is dropped, and built anew when somebody does. Two weeks by default. */
-  readonly inactiveMs?: number;
+  readonly idleMs?: number;
   /** Whom one user may follow, and members of a list. 5 000 by default. */
   readonly maxFollowing?: number;
   /** Statuses of one user; the oldest go. 100 000 by default. */
@@ -44,9 +44,9 @@ export interface SocialOptions {
   /** The longest text, in bytes. 2 000 by default. */
   readonly maxTextBytes?: number;
   /** How long a request's own id is remembered. A day by default. */
-  readonly requestMs?: number;
+  readonly keepIdsMs?: number;
   /** How long after a call has begun somebody else finishes it, if its process died. 30 s by default. */
-  readonly settleMs?: number;
+  readonly leaseMs?: number;
   /** Slots over which the queue is spread; the same number in every process. 1 by default. */
   readonly queueShards?: number;
   /** Gets every status and every deletion, at least once, in the order of each author. */
@@ -107,12 +107,12 @@ const OPTIONS = defineOptions<SocialOptions>("Social", {
   pushBelow: whole(0),
   timelineSize: whole(1, 100_000),
   passSize: whole(1, 10_000),
-  inactiveMs: whole(1_000),
+  idleMs: whole(1_000),
   maxFollowing: whole(1, 100_000),
   maxStatuses: whole(1),
   maxTextBytes: whole(1, 1_000_000),
-  requestMs: whole(60_000),
-  settleMs: whole(10),
+  keepIdsMs: whole(60_000),
+  leaseMs: whole(10),
   queueShards: whole(1, MAX_SHARDS),
   stream: having("a stream of statuses", "publish"),
 });
@@ -148,7 +148,7 @@ export function makeCore(given: Store | SocialParts, options: SocialOptions): Co
       backoff: { type: "exponential", delayMs: 50, maxMs: 30_000, jitter: 0.5 },
     },
   });
-  const journal = new Journal(parts.queue, keys, settings.settleMs);
+  const journal = new Journal(parts.queue, keys, settings.leaseMs);
   return { ...parts, keys, settings, jobs, journal, sink: options.stream };
 }
 
@@ -159,12 +159,12 @@ function settingsOf(options: SocialOptions): Settings {
     timelineSize,
     slack: Math.floor(timelineSize / 16),
     passSize: options.passSize ?? 1_000,
-    inactiveMs: options.inactiveMs ?? 14 * DAY_MS,
+    idleMs: options.idleMs ?? 14 * DAY_MS,
     maxFollowing: options.maxFollowing ?? 5_000,
     maxStatuses: options.maxStatuses ?? 100_000,
     maxTextBytes: options.maxTextBytes ?? 2_000,
-    requestMs: options.requestMs ?? DAY_MS,
-    settleMs: options.settleMs ?? 30_000,
+    keepIdsMs: options.keepIdsMs ?? DAY_MS,
+    leaseMs: options.leaseMs ?? 30_000,
   };
 }
 
@@ -193,12 +193,12 @@ export function chunked<T>(items: readonly T[], size: number): T[][] {
 export class Journal {
   readonly #store: Store;
   readonly #keys: SocialKeys;
-  readonly #settleMs: number;
+  readonly #leaseMs: number;
 
-  constructor(store: Store, keys: SocialKeys, settleMs: number) {
+  constructor(store: Store, keys: SocialKeys, leaseMs: number) {
     this.#store = store;
     this.#keys = keys;
-    this.#settleMs = settleMs;
+    this.#leaseMs = leaseMs;
   }
 
   make<E extends WithoutToken<Entry>>(entry: E): E & { readonly t: string } {
@@ -206,7 +206,7 @@ export class Journal {
   }
 
   #noted(entry: Entry) {
-    return { journal: this.#keyOf(entry), entry: JSON.stringify(entry), delayMs: this.#settleMs };
+    return { journal: this.#keyOf(entry), entry: JSON.stringify(entry), delayMs: this.#leaseMs };
   }
 
   async open(entry: Entry): Promise<void> {
@@ -236,7 +236,7 @@ export class Journal {
   /** Entries that were not closed in time, of one of the slots. */
   async due(shard: number, limit: number): Promise<Entry[]> {
     const journal = this.#keys.journal(shard);
-    const found = await this.#store.run(due, { journal, limit, delayMs: this.#settleMs });
+    const found = await this.#store.run(due, { journal, limit, delayMs: this.#leaseMs });
     return found.map((entry) => JSON.parse(entry) as Entry);
   }
 

@@ -10,7 +10,7 @@
  */
 import { BackgroundLoop } from "../../base/background-loop.ts";
 import { callback, defineOptions, whole } from "../../base/options.ts";
-import { Worker, type WorkerOptions } from "../queues/index.ts";
+import { Worker } from "../queues/index.ts";
 import { type Core, chunked, type Entry, each, type Job, type Passing, sound } from "./core.ts";
 import type { Follows } from "./follows.ts";
 import { authorOf, msOf, statusId } from "./ids.ts";
@@ -63,11 +63,13 @@ export class SocialWorker {
     OPTIONS.check(options);
     this.#core = core;
     const { concurrency = 4, leaseMs = 30_000, onError } = options;
-    const on: NonNullable<WorkerOptions<Job, void>["on"]> =
-      onError === undefined ? {} : { failed: (_, error) => onError(error), error: onError };
-    this.#worker = new Worker<Job, void>(core.jobs, ({ data }) => run(data), { concurrency, leaseMs, on });
+    this.#worker = new Worker<Job, void>(core.jobs, ({ data }) => run(data), { concurrency, leaseMs });
+    if (onError !== undefined) {
+      this.#worker.on("failed", (_, error) => onError(error));
+      this.#worker.on("error", onError);
+    }
     this.#sweeper = new BackgroundLoop(core.queue, {
-      everyMs: Math.max(10, Math.min(5_000, core.settings.settleMs / 3)),
+      everyMs: Math.max(10, Math.min(5_000, core.settings.leaseMs / 3)),
       round: (signal) => this.#sweep(signal),
       ...(onError === undefined ? {} : { onError }),
     });
@@ -89,7 +91,7 @@ export class SocialWorker {
     let found = 0;
     for (let shard = 0; shard < JOURNALS && !signal.aborted; shard++) {
       const entries = await this.#core.journal.due(shard, 100);
-      await this.#core.jobs.addBulk(entries.map((data) => ({ data, options: { id: `entry:${data.t}` } })));
+      await this.#core.jobs.addMany(entries.map((data) => ({ data, options: { id: `entry:${data.t}` } })));
       found += entries.length;
     }
     return found;
@@ -200,7 +202,7 @@ export class FanOut {
     if (isThere === 0) return;
     // The lists of those whose audience is small are done at once.
     if (remaining.length === 1 && page.last === null) return this.#deliver(remaining[0] as typeof job);
-    await this.#core.jobs.addBulk(remaining.map((data) => ({ data })));
+    await this.#core.jobs.addMany(remaining.map((data) => ({ data })));
   }
 
   async #noteRepost(of: string, repost: string): Promise<boolean> {
@@ -259,7 +261,7 @@ export class FanOut {
     await this.#timelines.takeOut(page.subjects, [id]);
     const remaining = await this.#next(job, page.last);
     if (page.last === null && remaining.length === 1) return this.#clean(remaining[0] as typeof job);
-    await this.#core.jobs.addBulk(remaining.map((data) => ({ data })));
+    await this.#core.jobs.addMany(remaining.map((data) => ({ data })));
   }
 
   async #cleanReposts(id: string, of: string | undefined): Promise<void> {

@@ -9,14 +9,22 @@ import { addOwn, attach, conclude, detach, intend, pageOf, setMode } from "./scr
 import type { Timelines } from "./timelines.ts";
 import type { Users } from "./users.ts";
 
-export type FollowOutcome =
-  | "followed"
-  | "already"
-  /** One of the two blocks the other. */
-  | "blocked"
-  | "missing"
-  /** They follow as many as they may. */
-  | "full";
+export interface FollowOutcome {
+  /** `exists`: they followed before. `blocked`: one of the two blocks the other. `full`: they follow as many as they may. */
+  readonly status: Linked;
+}
+
+export interface BlockOutcome {
+  /** `full`: they block as many as they may. */
+  readonly status: "blocked" | "not-found" | "full";
+}
+
+export interface MuteOutcome {
+  /** `full`: they mute as many as they may. */
+  readonly status: "muted" | "not-found" | "full";
+}
+
+type Linked = "followed" | "exists" | "blocked" | "not-found" | "full";
 
 export interface SocialCounts {
   readonly followers: number;
@@ -68,9 +76,9 @@ export class Follows {
   // ---------------------------------------------------------------------------------------------- following
 
   /** Follows; what the other has posted is in the follower's timeline when this resolves. */
-  follow(user: string, other: string): Promise<FollowOutcome> {
+  async follow(user: string, other: string): Promise<FollowOutcome> {
     distinct(user, other);
-    return this.link(user, other, user);
+    return { status: await this.link(user, other, user) };
   }
 
   /** False if they did not follow. */
@@ -79,8 +87,8 @@ export class Follows {
     return this.unlink(user, other);
   }
 
-  /** From a user or a list to a user. `owner` is who must not be blocked. */
-  async link(subject: string, user: string, owner: string): Promise<FollowOutcome> {
+  /** From a user or a list to a user. `owner` is who must not be blocked. @internal */
+  async link(subject: string, user: string, owner: string): Promise<Linked> {
     const { journal, settings } = this.#core;
     const entry = journal.make({ k: "link", subject, user } as const);
     const params = { ...this.#ofSubject(subject), other: user, op: "add", most: settings.maxFollowing };
@@ -90,8 +98,8 @@ export class Follows {
       isList(subject) ? true : this.#users.exists(subject),
       journal.open(entry),
     ]);
-    let outcome = meant as FollowOutcome | "ok" | "late";
-    if (meant === "ok") outcome = exists && follows ? await this.#attach(subject, user, owner, version!) : "missing";
+    let outcome = meant as Linked | "ok" | "late";
+    if (meant === "ok") outcome = exists && follows ? await this.#attach(subject, user, owner, version!) : "not-found";
     if (outcome === "ok") {
       await this.#conclude(subject, user, "add", version!);
       await this.#timelines.align(subject, user);
@@ -104,7 +112,7 @@ export class Follows {
     return outcome === "ok" || outcome === "late" ? "followed" : outcome;
   }
 
-  async #attach(subject: string, user: string, owner: string, version: string): Promise<FollowOutcome | "ok" | "late"> {
+  async #attach(subject: string, user: string, owner: string, version: string): Promise<Linked | "ok" | "late"> {
     const { keys } = this.#core;
     const [outcome, mode, size] = await this.#store.run(attach, {
       ...this.#ofAudience(user, isList(subject) ? "listed" : undefined),
@@ -115,7 +123,7 @@ export class Follows {
       version,
     });
     if (outcome === "ok") await this.#adjust(user, mode!, Number(size));
-    return outcome as FollowOutcome | "ok" | "late";
+    return outcome as Linked | "ok" | "late";
   }
 
   #conclude(subject: string, user: string, op: "add" | "remove" | "cancel", version: string): Promise<unknown> {
@@ -123,7 +131,7 @@ export class Follows {
     return this.#store.run(conclude, { graph, following, other: user, op, version });
   }
 
-  /** `force`: the other side forgets the subject whether it knows of the edge or not. */
+  /** `force`: the other side forgets the subject whether it knows of the edge or not. @internal */
   async unlink(subject: string, user: string, options: { readonly force?: boolean } = {}): Promise<boolean> {
     const { journal, keys } = this.#core;
     const entry = journal.make({ k: "link", subject, user } as const);
@@ -144,7 +152,7 @@ export class Follows {
     return outcome === "ok";
   }
 
-  /** Finishes what a call that died has left: as it was meant, if that can still be seen. */
+  /** Finishes what a call that died has left: as it was meant, if that can still be seen. @internal */
   async settle(subject: string, user: string): Promise<void> {
     const { keys } = this.#core;
     const noted = (await this.#store.call("HGET", keys.graph(subject), `i:${user}`)) as string | null;
@@ -179,7 +187,7 @@ export class Follows {
     } else if (mode === "toPull" || mode === "toPush") await this.#hurry(user);
   }
 
-  /** Begins to have an author's statuses merged in ("pull") or delivered ("push"), if it is not so. */
+  /** Begins to have an author's statuses merged in ("pull") or delivered ("push"), if it is not so. @internal */
   async switchTo(author: string, to: "pull" | "push"): Promise<void> {
     const from = to === "pull" ? "push" : "pull";
     const graph = this.#core.keys.graph(author);
@@ -195,12 +203,12 @@ export class Follows {
   async #hurry(author: string): Promise<void> {
     const { keys, settings } = this.#core;
     const [mode, since] = (await this.#store.call("HMGET", keys.graph(author), "mode", "modeAt")) as string[];
-    if (this.#store.clock.wallMs() - Number(since) < settings.settleMs) return;
+    if (this.#store.clock.wallMs() - Number(since) < settings.leaseMs) return;
     if (mode === "toPull") await this.#addSwitch(author, "pull", since!);
     if (mode === "toPush") await this.#addSwitch(author, "push", since!);
   }
 
-  /** Part of an author's audience, and how they are served: the pages that passes go over. */
+  /** Part of an author's audience, and how they are served: the pages that passes go over. @internal */
   async audience(
     author: string,
     { set, after, until }: AudiencePart,
@@ -214,7 +222,7 @@ export class Follows {
     return { mode, modeAtMs: Number(modeAt), subjects, last };
   }
 
-  /** Which of them are not in an author's audience any more. */
+  /** Which of them are not in an author's audience any more. @internal */
   async gone(author: string, set: "listed" | undefined, subjects: readonly string[]): Promise<string[]> {
     if (subjects.length === 0) return [];
     const key = this.#ofAudience(author, set).set;
@@ -277,7 +285,7 @@ export class Follows {
   // ---------------------------------------------------------------------------------------------- blocking, muting
 
   /** Neither follows the other, nor has them in a list, nor can; the blocked one does not see the other's statuses. */
-  async block(user: string, other: string): Promise<"blocked" | "missing" | "full"> {
+  async block(user: string, other: string): Promise<BlockOutcome> {
     distinct(user, other);
     const { journal, keys } = this.#core;
     const entry = journal.make({ k: "block", user, other } as const);
@@ -285,10 +293,10 @@ export class Follows {
     const added = (await journal.before(entry, this.#store, addOwn, params)) as string;
     if (added === "added" || added === "there") await this.sever(user, other);
     journal.close(entry);
-    return added === "missing" || added === "full" ? added : "blocked";
+    return { status: added === "not-found" || added === "full" ? added : "blocked" };
   }
 
-  /** Ends what there is between two users, if one of them still blocks the other. */
+  /** Ends what there is between two users, if one of them still blocks the other. @internal */
   async sever(user: string, other: string): Promise<void> {
     const { keys } = this.#core;
     if ((await this.#store.call("ZSCORE", keys.blocks(user), other)) === null) return;
@@ -313,7 +321,7 @@ export class Follows {
   }
 
   /** What the other posts is not in the user's timelines; the other does not learn of it. */
-  async mute(user: string, other: string): Promise<"muted" | "missing" | "full"> {
+  async mute(user: string, other: string): Promise<MuteOutcome> {
     distinct(user, other);
     const { journal, keys } = this.#core;
     const entry = journal.make({ k: "link", subject: user, user: other } as const);
@@ -321,7 +329,7 @@ export class Follows {
     const added = (await journal.before(entry, this.#store, addOwn, params)) as string;
     if (added === "added" || added === "there") await this.#timelines.align(user, other);
     journal.close(entry);
-    return added === "missing" || added === "full" ? added : "muted";
+    return { status: added === "not-found" || added === "full" ? added : "muted" };
   }
 
   async unmute(user: string, other: string): Promise<boolean> {

@@ -27,7 +27,15 @@ import { Views } from "./views.ts";
 export type { StatusEvent, StatusSink } from "../streaming/events.ts";
 export type { SocialOptions, SocialParts } from "./core.ts";
 export type { SocialWorker, SocialWorkerOptions } from "./fan-out.ts";
-export type { FollowOutcome, Follows, People, PeopleOptions, SocialCounts } from "./follows.ts";
+export type {
+  BlockOutcome,
+  FollowOutcome,
+  Follows,
+  MuteOutcome,
+  People,
+  PeopleOptions,
+  SocialCounts,
+} from "./follows.ts";
 export type { Lists, UserList } from "./lists.ts";
 export type { PostOptions, Statuses } from "./statuses.ts";
 export type { PageOptions, StatusPage, Timelines } from "./timelines.ts";

@@ -1,6 +1,7 @@
 /** Lists of users, each with a timeline of its own. For everything below, a list is a subject that follows its members. */
 import { word } from "../../base/checks.ts";
 import { defineOptions, text } from "../../base/options.ts";
+import type { Page } from "../../base/page.ts";
 import { type Core, each } from "./core.ts";
 import type { Follows, People, PeopleOptions } from "./follows.ts";
 import { checkList, checkUser, newId } from "./ids.ts";
@@ -12,6 +13,16 @@ export interface UserList {
   readonly owner: string;
   readonly name: string;
   readonly members: number;
+}
+
+export type CreateOutcome =
+  | { readonly status: "created"; readonly list: UserList }
+  /** `taken`: the id is another's list, or was somebody's until today. `not-found`: there is no such owner. */
+  | { readonly status: "not-found" | "full" | "taken" };
+
+export interface MemberOutcome {
+  /** `blocked`: one of the two blocks the other. `not-found`: there is no such list or user. */
+  readonly status: "added" | "exists" | "blocked" | "not-found" | "full";
 }
 
 /** Lists of one user. */
@@ -33,29 +44,25 @@ export class Lists {
     this.#follows = follows;
   }
 
-  /**
-   * A new list. With an `id` of the caller's own (it begins with "+"), the same call again gives the same list. "taken": it is another's,
-   * or was somebody's until today.
-   */
-  async create(
-    owner: string,
-    name: string,
-    options: { readonly id?: string } = {},
-  ): Promise<UserList | "missing" | "full" | "taken"> {
+  /** A new list. With an `id` of the caller's own (it begins with "+"), the same call again gives the same list. */
+  async create(owner: string, name: string, options: { readonly id?: string } = {}): Promise<CreateOutcome> {
     CREATE_OPTIONS.check(options);
     const { follows, keys } = this.#core;
     checkUser("owner", owner);
     word("name", name, 400);
     const id = options.id === undefined ? `+${newId()}` : checkList(options.id);
-    if (!(await this.#users.exists(owner))) return "missing";
+    if (!(await this.#users.exists(owner))) return { status: "not-found" };
     const params = { graph: keys.graph(owner), set: keys.lists(owner), member: id, most: MAX_LISTS };
     const added = (await follows.run(addOwn, params)) as string;
-    if (added === "missing" || added === "full") return added;
+    if (added === "not-found" || added === "full") return { status: added };
     // In this order: a list that nobody has would never be found.
     const has = await follows.run(createList, { list: keys.list(id), graph: keys.graph(id), owner, name });
-    if (has === owner) return (await this.get(id)) ?? "missing";
+    if (has === owner) {
+      const list = await this.get(id);
+      return list === null ? { status: "not-found" } : { status: "created", list };
+    }
     await follows.send(["ZREM", keys.lists(owner), id], { repeatable: true });
-    return "taken";
+    return { status: "taken" };
   }
 
   async get(id: string): Promise<UserList | null> {
@@ -68,12 +75,12 @@ export class Lists {
     return owner == null ? null : { id, owner, name: name!, members: Number(members) };
   }
 
-  /** The lists of a user, in the order in which they were made. */
-  async of(owner: string): Promise<UserList[]> {
+  /** The lists of a user, in the order in which they were made. All are on one page: a user has few. */
+  async list(owner: string): Promise<Page<UserList>> {
     const { follows, keys } = this.#core;
     const ids = (await follows.call("ZRANGE", keys.lists(checkUser("owner", owner)), 0, -1)) as string[];
     const found = await Promise.all(ids.map((id) => this.get(id)));
-    return found.filter((list) => list?.owner === owner) as UserList[];
+    return { items: found.filter((list) => list?.owner === owner) as UserList[], cursor: null };
   }
 
   /** False if there is no such list. */
@@ -83,18 +90,18 @@ export class Lists {
   }
 
   /** Puts a user into a list; what they have posted is in its timeline when this resolves. */
-  async addMember(id: string, user: string): Promise<"added" | "already" | "blocked" | "missing" | "full"> {
+  async addMember(id: string, user: string): Promise<MemberOutcome> {
     checkUser("user", user);
     const list = await this.get(id);
-    if (list === null) return "missing";
-    if (await this.#blocks(list.owner, user)) return "blocked";
-    const outcome = await this.#follows.link(id, user, list.owner);
+    if (list === null) return { status: "not-found" };
+    if (await this.#blocks(list.owner, user)) return { status: "blocked" };
+    const status = await this.#follows.link(id, user, list.owner);
     // A block that came meanwhile may have looked for members before this one was there.
-    if (outcome === "followed" && (await this.#blocks(list.owner, user))) {
+    if (status === "followed" && (await this.#blocks(list.owner, user))) {
       await this.#follows.unlink(id, user);
-      return "blocked";
+      return { status: "blocked" };
     }
-    return outcome === "followed" ? "added" : outcome;
+    return { status: status === "followed" ? "added" : status };
   }
 
   async #blocks(owner: string, user: string): Promise<boolean> {
@@ -123,7 +130,7 @@ export class Lists {
     return true;
   }
 
-  /** Step by step; may be begun again at any point, since the record of the list goes last. */
+  /** Step by step; may be begun again at any point, since the record of the list goes last. @internal */
   async finishRemoval(id: string): Promise<void> {
     const { follows, timelines, keys } = this.#core;
     const owner = (await follows.call("HGET", keys.list(id), "owner")) as string | null;

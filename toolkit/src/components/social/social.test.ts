@@ -15,13 +15,13 @@ describeBackends("social", { audit: "tags" }, (backend) => {
   describe("users", () => {
     test("have logins that are unique whatever the case and the form of the letters", async () => {
       const social = network();
-      expect(await social.users.join("Straße")).toMatchObject({ outcome: "joined", user: { login: "Straße" } });
-      expect(await social.users.join("STRASSE")).toEqual({ outcome: "taken" });
-      expect(await social.users.join("ΣΊΣΥΦΟΣ")).toMatchObject({ outcome: "joined" });
-      expect(await social.users.join("σίσυφος")).toEqual({ outcome: "taken" });
-      expect(await social.users.join("Ａｄａ")).toMatchObject({ outcome: "joined" });
-      expect((await social.users.byLogin("aDA"))?.login).toBe("Ａｄａ");
-      expect(await social.users.byLogin("nobody")).toBeNull();
+      expect(await social.users.join("Straße")).toMatchObject({ status: "joined", user: { login: "Straße" } });
+      expect(await social.users.join("STRASSE")).toEqual({ status: "taken" });
+      expect(await social.users.join("ΣΊΣΥΦΟΣ")).toMatchObject({ status: "joined" });
+      expect(await social.users.join("σίσυφος")).toEqual({ status: "taken" });
+      expect(await social.users.join("Ａｄａ")).toMatchObject({ status: "joined" });
+      expect((await social.users.getByLogin("aDA"))?.login).toBe("Ａｄａ");
+      expect(await social.users.getByLogin("nobody")).toBeNull();
       await expect(social.users.join("a b")).rejects.toThrow(InputError);
       await expect(social.users.join("a\u200db")).rejects.toThrow(InputError);
       await expect(social.users.join("")).rejects.toThrow(InputError);
@@ -32,28 +32,28 @@ describeBackends("social", { audit: "tags" }, (backend) => {
       const outcomes = await Promise.all(
         Array.from({ length: 20 }, (_, at) => social.users.join(at % 2 ? "Eve" : "eve")),
       );
-      expect(outcomes.filter(({ outcome }) => outcome === "joined")).toHaveLength(1);
-      expect(await social.users.byLogin("EVE")).not.toBeNull();
+      expect(outcomes.filter(({ status: outcome }) => outcome === "joined")).toHaveLength(1);
+      expect(await social.users.getByLogin("EVE")).not.toBeNull();
     });
 
     test("may be made twice under one id, and are one", async () => {
       const social = network();
       const first = await social.users.join("ann", { id: "u1", name: "Ann" });
       expect(await social.users.join("ann", { id: "u1", name: "Ann" })).toEqual(first);
-      expect(await social.users.join("other", { id: "u1" })).toEqual({ outcome: "exists" });
+      expect(await social.users.join("other", { id: "u1" })).toEqual({ status: "exists" });
     });
 
     test("change their login and name, and the old login is free", async () => {
       const social = network();
       const [ann] = await people(social, "ann", "ben");
-      expect(await social.users.rename(ann!, "BEN")).toBe("taken");
-      expect(await social.users.rename(ann!, "anna")).toBe("renamed");
-      expect(await social.users.rename(ann!, "ANNA")).toBe("renamed");
+      expect(await social.users.rename(ann!, "BEN")).toEqual({ status: "taken" });
+      expect(await social.users.rename(ann!, "anna")).toEqual({ status: "renamed" });
+      expect(await social.users.rename(ann!, "ANNA")).toEqual({ status: "renamed" });
       expect(await social.users.setName(ann!, "Anna A.")).toBe(true);
-      expect(await social.users.byLogin("anna")).toMatchObject({ id: "ann", login: "ANNA", name: "Anna A." });
-      expect(await social.users.byLogin("ann")).toBeNull();
-      expect((await social.users.join("ann", { id: "u2" })).outcome).toBe("joined");
-      expect(await social.users.rename("nobody", "x")).toBe("missing");
+      expect(await social.users.getByLogin("anna")).toMatchObject({ id: "ann", login: "ANNA", name: "Anna A." });
+      expect(await social.users.getByLogin("ann")).toBeNull();
+      expect((await social.users.join("ann", { id: "u2" })).status).toBe("joined");
+      expect(await social.users.rename("nobody", "x")).toEqual({ status: "not-found" });
       expect(await social.users.setName("nobody", "x")).toBe(false);
     });
 
@@ -64,13 +64,13 @@ describeBackends("social", { audit: "tags" }, (backend) => {
       // Died before its record took the login: the wish is there, so it counts.
       await store.call("HSET", "social:{ann}:user", "want", "anna", "wantKey", "anna", "wantNonce", "n1");
       await store.call("SET", "social:{@anna}:login", "ann n1");
-      expect(await social.users.join("Anna")).toEqual({ outcome: "taken" });
-      expect(await social.users.byLogin("anna")).toMatchObject({ id: ann! });
-      expect(await social.users.byLogin("ann")).toBeNull();
+      expect(await social.users.join("Anna")).toEqual({ status: "taken" });
+      expect(await social.users.getByLogin("anna")).toMatchObject({ id: ann! });
+      expect(await social.users.getByLogin("ann")).toBeNull();
       // Died before its user was there at all: nobody's.
       await store.call("SET", "social:{@ghost}:login", "nobody n2");
-      expect(await social.users.byLogin("ghost")).toBeNull();
-      expect((await social.users.join("Ghost")).outcome).toBe("joined");
+      expect(await social.users.getByLogin("ghost")).toBeNull();
+      expect((await social.users.join("Ghost")).status).toBe("joined");
     });
 
     test("who are removed leave nothing but the note that they are gone", async () => {
@@ -78,8 +78,8 @@ describeBackends("social", { audit: "tags" }, (backend) => {
       const [ann, ben, cat] = (await people(social, "ann", "ben", "cat")) as [string, string, string];
       await social.follows.follow(ben, ann);
       await social.follows.follow(ann, cat);
-      const list = await social.lists.create(ben, "friends", { id: "+friends" });
-      expect(list).toMatchObject({ id: "+friends", owner: "ben", members: 0 });
+      const created = await social.lists.create(ben, "friends", { id: "+friends" });
+      expect(created).toMatchObject({ status: "created", list: { id: "+friends", owner: "ben", members: 0 } });
       await social.lists.addMember("+friends", ann);
       await social.lists.create(ann, "own", { id: "+own" });
       await social.lists.addMember("+own", cat);
@@ -94,15 +94,15 @@ describeBackends("social", { audit: "tags" }, (backend) => {
       expect(await social.statuses.get(id)).toBeNull();
       expect(texts(await social.timelines.home(ben))).toEqual([]);
       expect(await social.statuses.post(ann, "again")).toBeNull();
-      expect(await social.follows.follow(cat, ann)).toBe("missing");
-      expect(await social.follows.follow(ann, ben)).toBe("missing");
-      expect((await social.users.join("ann", { id: ann })).outcome).toBe("exists");
+      expect(await social.follows.follow(cat, ann)).toEqual({ status: "not-found" });
+      expect(await social.follows.follow(ann, ben)).toEqual({ status: "not-found" });
+      expect((await social.users.join("ann", { id: ann })).status).toBe("exists");
       await quiet(social);
       expect(await social.follows.counts(cat)).toEqual({ followers: 0, following: 0, statuses: 0 });
       expect(await social.follows.counts(ben)).toEqual({ followers: 0, following: 0, statuses: 0 });
       const left = (await allKeys(backend.store)).filter((key) => /\{(ann|\+own)\}/.test(key) && !key.includes(":r:"));
       expect(left.sort()).toEqual(["social:{+own}:graph", "social:{ann}:graph", "social:{ann}:posts"]);
-      expect((await social.users.join("ann", { id: "ann2" })).outcome).toBe("joined");
+      expect((await social.users.join("ann", { id: "ann2" })).status).toBe("joined");
     });
   });
 
@@ -218,11 +218,11 @@ describeBackends("social", { audit: "tags" }, (backend) => {
       expect((await social.follows.counts(ann)).followers).toBe(1);
       expect((await social.follows.counts("b1")).following).toBe(1);
       expect((await social.follows.counts("b2")).following).toBe(0);
-      expect(await social.follows.follow("b1", ann)).toBe("already");
+      expect(await social.follows.follow("b1", ann)).toEqual({ status: "exists" });
       expect(await social.follows.unfollow("b2", ann)).toBe(false);
-      expect(await social.follows.follow("b1", "nobody")).toBe("missing");
-      expect(await social.follows.follow("nobody", ann)).toBe("missing");
-      expect(() => social.follows.follow(ann, ann)).toThrow(InputError);
+      expect(await social.follows.follow("b1", "nobody")).toEqual({ status: "not-found" });
+      expect(await social.follows.follow("nobody", ann)).toEqual({ status: "not-found" });
+      await expect(social.follows.follow(ann, ann)).rejects.toThrow(InputError);
       await quiet(social);
       const keys = (await allKeys(backend.store)).filter((key) => key.includes("{nobody}"));
       expect(keys).toEqual([]);
@@ -231,14 +231,14 @@ describeBackends("social", { audit: "tags" }, (backend) => {
     test("is bounded", async () => {
       const social = network({ maxFollowing: 2 });
       const [ann] = (await people(social, "ann", "b1", "b2", "b3")) as [string];
-      expect(await social.follows.follow(ann, "b1")).toBe("followed");
-      expect(await social.follows.follow(ann, "b2")).toBe("followed");
-      expect(await social.follows.follow(ann, "b3")).toBe("full");
+      expect(await social.follows.follow(ann, "b1")).toEqual({ status: "followed" });
+      expect(await social.follows.follow(ann, "b2")).toEqual({ status: "followed" });
+      expect(await social.follows.follow(ann, "b3")).toEqual({ status: "full" });
       expect((await social.follows.counts("b3")).followers).toBe(0);
     });
 
     test("a call that died after any of its steps is finished by somebody else", async () => {
-      const social = network({ settleMs: 10 });
+      const social = network({ leaseMs: 10 });
       const { store } = backend;
       const [ann, ben] = (await people(social, "ann", "ben")) as [string, string];
       const now = Date.now();
@@ -304,7 +304,7 @@ describeBackends("social", { audit: "tags" }, (backend) => {
   });
 
   test("what a process had not put into the queue when it died is done by somebody else", async () => {
-    const social = network({ settleMs: 10 });
+    const social = network({ leaseMs: 10 });
     const [ann, ben] = (await people(social, "ann", "ben")) as [string, string];
     await social.follows.follow(ben, ann);
     await warm(social, ben);
@@ -313,7 +313,7 @@ describeBackends("social", { audit: "tags" }, (backend) => {
       beforeScript(store, addJobs.name, () => {
         throw new Error("killed");
       }),
-      { settleMs: 10 },
+      { leaseMs: 10 },
     );
     await expect(dying.statuses.post(ann, "from beyond", { id: "last" })).rejects.toThrow("killed");
     await expect.poll(async () => (await social.inspectTimeline(ben)).size, { timeout: 20_000 }).toBe(1);

@@ -83,7 +83,7 @@ export class Statuses {
       user: keys.user(author),
       base: keys.statusBase(author),
       body: JSON.stringify(body),
-      keepMs: settings.requestMs,
+      keepMs: settings.keepIdsMs,
       check: isTogether ? 1 : 0,
     });
     if (posted !== null) {
@@ -98,7 +98,7 @@ export class Statuses {
     const deliver: Job = body.o === undefined ? { k: "deliver", id } : { k: "deliver", id, of: body.o };
     const jobs: NewJob<Job>[] = [{ data: deliver, options: { id: `deliver:${id}` } }];
     if (this.#core.sink !== undefined && body.o === undefined) jobs.push(publishing(await this.#event(id, body)));
-    await this.#core.jobs.addBulk(jobs);
+    await this.#core.jobs.addMany(jobs);
   }
 
   async #event(id: string, body: Body): Promise<StatusEvent> {
@@ -121,7 +121,7 @@ export class Statuses {
     for (const time of times) await this.delete(author, statusId(time, author));
   }
 
-  /** A post whose call died: its status is delivered, if there is one. */
+  /** A post whose call died: its status is delivered, if there is one. @internal */
   async resumePost(author: string, request: string): Promise<void> {
     const { statuses, keys } = this.#core;
     const time = (await statuses.call("GET", keys.request(author, request))) as string | null;
@@ -170,10 +170,10 @@ export class Statuses {
       const atMs = this.#core.queue.clock.wallMs();
       jobs.push(publishing({ kind: "delete", id, userId: authorOf(id), atMs }));
     }
-    await this.#core.jobs.addBulk(jobs);
+    await this.#core.jobs.addMany(jobs);
   }
 
-  /** A deletion whose call died: if the status is gone, what is left of it is cleaned up. */
+  /** A deletion whose call died: if the status is gone, what is left of it is cleaned up. @internal */
   async resumeRemoval(id: string, of: string | undefined): Promise<void> {
     const [body] = await this.#views.bodies([id]);
     if (body == null) await this.#clean(id, of);

@@ -142,10 +142,10 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       const [ann, ben, cat] = (await people(social, "ann", "ben", "cat")) as [string, string, string];
       await social.lists.create(cat, "friends", { id: "+f" });
       await social.statuses.post(ann, "one");
-      expect(await social.lists.addMember("+f", ann)).toBe("added");
-      expect(await social.lists.addMember("+f", ann)).toBe("already");
-      expect(await social.lists.addMember("+f", "nobody")).toBe("missing");
-      expect(await social.lists.addMember("+none", ann)).toBe("missing");
+      expect(await social.lists.addMember("+f", ann)).toEqual({ status: "added" });
+      expect(await social.lists.addMember("+f", ann)).toEqual({ status: "exists" });
+      expect(await social.lists.addMember("+f", "nobody")).toEqual({ status: "not-found" });
+      expect(await social.lists.addMember("+none", ann)).toEqual({ status: "not-found" });
       await warm(social, "+f");
       await social.lists.addMember("+f", ben);
       await social.statuses.post(ben, "two");
@@ -159,15 +159,20 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       expect(await social.lists.deleteMember("+f", ann)).toBe(false);
       expect(texts(await social.timelines.list("+f"))).toEqual(["two"]);
       expect(await social.lists.rename("+f", "best friends")).toBe(true);
-      expect(await social.lists.of(cat)).toEqual([{ id: "+f", owner: cat, name: "best friends", members: 1 }]);
+      expect((await social.lists.list(cat)).items).toEqual([
+        { id: "+f", owner: cat, name: "best friends", members: 1 },
+      ]);
       expect(await social.lists.delete("+f")).toBe(true);
       expect(await social.lists.delete("+f")).toBe(false);
-      expect(await social.lists.of(cat)).toEqual([]);
-      expect(await social.lists.create("nobody", "x")).toBe("missing");
-      expect(await social.lists.create(cat, "again", { id: "+f" })).toBe("taken");
-      expect(await social.lists.create(cat, "other", { id: "+g" })).toMatchObject({ owner: cat, name: "other" });
-      expect(await social.lists.create(ann, "mine", { id: "+g" })).toBe("taken");
-      expect(await social.lists.of(ann)).toEqual([]);
+      expect((await social.lists.list(cat)).items).toEqual([]);
+      expect(await social.lists.create("nobody", "x")).toEqual({ status: "not-found" });
+      expect(await social.lists.create(cat, "again", { id: "+f" })).toEqual({ status: "taken" });
+      expect(await social.lists.create(cat, "other", { id: "+g" })).toMatchObject({
+        status: "created",
+        list: { owner: cat, name: "other" },
+      });
+      expect(await social.lists.create(ann, "mine", { id: "+g" })).toEqual({ status: "taken" });
+      expect((await social.lists.list(ann)).items).toEqual([]);
       await quiet(social);
       expect((await allKeys(backend.store)).filter((key) => key.includes("{+f}"))).toEqual(["social:{+f}:graph"]);
       expect((await social.inspectAuthor(ben)).lists).toBe(0);
@@ -186,8 +191,8 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       const id = (await social.statuses.post(ann, "not for ben"))!;
       await quiet(social);
       expect(texts(await social.timelines.home(ben))).toEqual(["not for ben"]);
-      expect(await social.follows.block(ann, ben)).toBe("blocked");
-      expect(await social.follows.block(ann, ben)).toBe("blocked");
+      expect(await social.follows.block(ann, ben)).toEqual({ status: "blocked" });
+      expect(await social.follows.block(ann, ben)).toEqual({ status: "blocked" });
       expect(await social.follows.counts(ann)).toMatchObject({ followers: 0, following: 0 });
       expect(await social.follows.counts(ben)).toMatchObject({ followers: 0, following: 0 });
       expect(texts(await social.timelines.home(ben))).toEqual([]);
@@ -196,13 +201,13 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       expect(await social.statuses.get(id, { viewer: ben })).toBeNull();
       expect(texts(await social.timelines.profile(ann, { viewer: ben }))).toEqual([]);
       expect(await social.statuses.repost(ben, id)).toBeNull();
-      expect(await social.follows.follow(ben, ann)).toBe("blocked");
-      expect(await social.follows.follow(ann, ben)).toBe("blocked");
-      expect(await social.lists.addMember("+l", ann)).toBe("blocked");
+      expect(await social.follows.follow(ben, ann)).toEqual({ status: "blocked" });
+      expect(await social.follows.follow(ann, ben)).toEqual({ status: "blocked" });
+      expect(await social.lists.addMember("+l", ann)).toEqual({ status: "blocked" });
       expect((await social.follows.blocked(ann)).items).toEqual([ben]);
       expect(await social.follows.unblock(ann, ben)).toBe(true);
       expect(await social.follows.unblock(ann, ben)).toBe(false);
-      expect(await social.follows.follow(ben, ann)).toBe("followed");
+      expect(await social.follows.follow(ben, ann)).toEqual({ status: "followed" });
       expect(texts(await social.timelines.home(ben))).toEqual(["not for ben"]);
     });
 
@@ -214,7 +219,7 @@ describeBackends("social timelines", { audit: "tags" }, (backend) => {
       await warm(social, ben);
       const id = (await social.statuses.post(ann, "one"))!;
       await quiet(social);
-      expect(await social.follows.mute(ben, ann)).toBe("muted");
+      expect(await social.follows.mute(ben, ann)).toEqual({ status: "muted" });
       await social.statuses.post(ann, "two");
       await social.statuses.repost(cat, id);
       await quiet(social);

@@ -118,7 +118,7 @@ export class Timelines {
   async #stored(subject: string, own: string | undefined, before: string, limit: number): Promise<Found> {
     const { timelines, keys, settings } = this.#core;
     const home = keys.home(subject);
-    const read = await timelines.run(readHome, { home, before, limit: limit + 1, keepMs: settings.inactiveMs });
+    const read = await timelines.run(readHome, { home, before, limit: limit + 1, keepMs: settings.idleMs });
     if (read === null || read[0] === "~") {
       if (read === null) await this.#begin(subject).catch(unlessFull);
       return this.#fromProfiles(subject, own, before, limit);
@@ -195,10 +195,10 @@ export class Timelines {
 
   // ---------------------------------------------------------------------------------------------- keeping
 
-  /** Makes an author's place in a timeline what following and muting say. */
+  /** Makes an author's place in a timeline what following and muting say. @internal */
   async align(subject: string, author: string): Promise<void> {
     const { timelines, keys, settings, jobs } = this.#core;
-    const { timelineSize: most, slack, inactiveMs: keepMs } = settings;
+    const { timelineSize: most, slack, idleMs: keepMs } = settings;
     const home = keys.home(subject);
     for (let tries = 0; tries < TRIES; tries++) {
       const [edge, read] = await Promise.all([
@@ -253,14 +253,14 @@ export class Timelines {
     return (await statuses.call("ZREVRANGEBYLEX", keys.profile(author), "+", to, "LIMIT", 0, count)) as string[];
   }
 
-  /** An author's newest for a timeline, and the time from which on there may be more. */
+  /** An author's newest for a timeline, and the time from which on there may be more. @internal */
   async filling(author: string): Promise<{ ids: string[]; cut: string }> {
     const { timelineSize } = this.#core.settings;
     const times = await this.#timesAfter(author, "", timelineSize + 1);
     return { ids: times.slice(0, timelineSize).map((time) => statusId(time, author)), cut: times[timelineSize] ?? "" };
   }
 
-  /** Takes back what was deleted while it was being put into timelines: the cleaning may have passed there already. */
+  /** Takes back what was deleted while it was being put into timelines: the cleaning may have passed there already. @internal */
   async dropDeleted(subjects: readonly string[], ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const { statuses, keys } = this.#core;
@@ -277,6 +277,7 @@ export class Timelines {
     await this.takeOut(subjects, gone);
   }
 
+  /** @internal */
   async takeOut(subjects: readonly string[], ids: readonly string[]): Promise<void> {
     if (ids.length === 0 || subjects.length === 0) return;
     const { timelines, keys } = this.#core;
@@ -297,11 +298,11 @@ export class Timelines {
       token: randomToken(),
       take: take ? 1 : 0,
       leaseMs: BUILD_MS,
-      keepMs: settings.inactiveMs,
+      keepMs: settings.idleMs,
     });
   }
 
-  /** Fills a timeline from the profiles: one that was cold, or one that has become thin. */
+  /** Fills a timeline from the profiles: one that was cold, or one that has become thin. @internal */
   async build(subject: string): Promise<void> {
     const { timelineSize: most } = this.#core.settings;
     for (let tries = 0; tries < TRIES; tries++) {

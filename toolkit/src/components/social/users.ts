@@ -26,9 +26,14 @@ export interface User {
 }
 
 export type JoinOutcome =
-  | { readonly outcome: "joined"; readonly user: User }
+  | { readonly status: "joined"; readonly user: User }
   /** taken: somebody has this login. exists: there is a user with this id, and another login, or there was one lately. */
-  | { readonly outcome: "taken" | "exists" };
+  | { readonly status: "taken" | "exists" };
+
+export interface RenameOutcome {
+  /** `taken`: somebody has this login. */
+  readonly status: "renamed" | "taken" | "not-found";
+}
 
 /** What is not completed in this time was given up: longer than any call is repeated. */
 const PENDING_MS = 120_000;
@@ -54,15 +59,15 @@ export class Users {
     const folded = foldLogin(login);
     const name = word("name", options.name ?? login, 400);
     const id = options.id === undefined ? newId() : checkUser("id", options.id);
-    if (options.id !== undefined && (await this.#wasRemoved(id))) return { outcome: "exists" };
+    if (options.id !== undefined && (await this.#wasRemoved(id))) return { status: "exists" };
     const { users, keys } = this.#core;
     const nonce = randomToken();
     const user = keys.user(id);
     const made = await users.run(createUser, { user, login, folded, name, nonce, pendingMs: PENDING_MS });
-    if (made === "exists") return options.id === undefined ? this.join(login, options) : { outcome: "exists" };
-    if (made === "new" && !(await this.#obtain(id, folded, nonce))) return { outcome: "taken" };
+    if (made === "exists") return options.id === undefined ? this.join(login, options) : { status: "exists" };
+    if (made === "new" && !(await this.#obtain(id, folded, nonce))) return { status: "taken" };
     const joined = await this.get(id);
-    return joined === null ? { outcome: "exists" } : { outcome: "joined", user: joined };
+    return joined === null ? { status: "exists" } : { status: "joined", user: joined };
   }
 
   /** What was a user's is cleaned up in the background; meanwhile the id is not given again. */
@@ -75,14 +80,15 @@ export class Users {
     return closed.some((each) => each !== null);
   }
 
-  /** Another login. "taken": somebody has it. "missing": there is no such user. */
-  async rename(id: string, login: string): Promise<"renamed" | "taken" | "missing"> {
+  /** Another login. */
+  async rename(id: string, login: string): Promise<RenameOutcome> {
     const folded = foldLogin(login);
     const { users, keys } = this.#core;
     const nonce = randomToken();
     const wanted = await users.run(wantLogin, { user: keys.user(checkUser("user", id)), login, folded, nonce });
-    if (wanted === "missing") return "missing";
-    return wanted === "same" || (await this.#obtain(id, folded, nonce)) ? "renamed" : "taken";
+    if (wanted === "missing") return { status: "not-found" };
+    const renamed = wanted === "same" || (await this.#obtain(id, folded, nonce));
+    return { status: renamed ? "renamed" : "taken" };
   }
 
   /** Steps 2 and 3 for a wish that is in the user's record. */
@@ -153,7 +159,7 @@ export class Users {
   }
 
   /** Who has a login, however it is written; null if nobody has. */
-  async byLogin(login: string): Promise<User | null> {
+  async getByLogin(login: string): Promise<User | null> {
     const folded = foldLogin(login);
     const { users, keys } = this.#core;
     const held = (await users.call("GET", keys.login(folded))) as string | null;
@@ -166,6 +172,7 @@ export class Users {
     return { id: owner, login: written!, name: name!, joinedAt: new Date(Number(at)) };
   }
 
+  /** @internal */
   async exists(id: string): Promise<boolean> {
     const { users, keys } = this.#core;
     return (await users.call("HGET", keys.user(id), "state")) === "a";
@@ -188,7 +195,7 @@ export class Users {
     return retired?.[2] === "a";
   }
 
-  /** Closes all doors, so that calls under way find them closed. */
+  /** Closes all doors, so that calls under way find them closed. @internal */
   async finishRemoval(id: string, login: readonly [string, string, ...unknown[]] | null): Promise<void> {
     const { users, statuses, follows, keys } = this.#core;
     if (login !== null) {

@@ -19,12 +19,12 @@ export interface ReadStreamOptions {
   readonly filter: StreamFilter;
   readonly token?: string;
   /** The cursor of the last message, or "oldest". From now on, if not given. */
-  readonly after?: string;
+  readonly from?: string;
   readonly signal?: AbortSignal;
   /** A connection on which nothing comes for so long is made anew; more than twice the server's heartbeat. */
-  readonly silenceMs?: number;
+  readonly silenceTimeoutMs?: number;
   /** The longest pause between attempts. */
-  readonly maxPauseMs?: number;
+  readonly maxBackoffMs?: number;
   /** Heartbeats are used here and not handed on, unless this is true. */
   readonly heartbeats?: boolean;
   readonly fetch?: typeof fetch;
@@ -47,10 +47,10 @@ const FIRST_PAUSE_MS = 100;
 const READ_STREAM_OPTIONS = defineOptions<ReadStreamOptions>("readStream", {
   filter: required(object),
   token: text,
-  after: text,
+  from: text,
   signal,
-  silenceMs: whole(1),
-  maxPauseMs: whole(1),
+  silenceTimeoutMs: whole(1),
+  maxBackoffMs: whole(1),
   heartbeats: flag,
   fetch: callback,
   clock: having("a Clock", "monotonicMs", "after"),
@@ -58,8 +58,8 @@ const READ_STREAM_OPTIONS = defineOptions<ReadStreamOptions>("readStream", {
 
 export async function* readStream(url: string, options: ReadStreamOptions): AsyncGenerator<StreamMessage, void, void> {
   READ_STREAM_OPTIONS.check(options);
-  const { signal, clock = systemClock, maxPauseMs = 30_000 } = options;
-  let { after } = options;
+  const { signal, clock = systemClock, maxBackoffMs = 30_000 } = options;
+  let { from: after } = options;
   let failures = 0;
   let pauseMs: number | null = null;
   for (;;) {
@@ -87,7 +87,7 @@ export async function* readStream(url: string, options: ReadStreamOptions): Asyn
     } finally {
       attempt.end();
     }
-    const longest = Math.min(maxPauseMs, FIRST_PAUSE_MS * 2 ** Math.min(failures++, 20));
+    const longest = Math.min(maxBackoffMs, FIRST_PAUSE_MS * 2 ** Math.min(failures++, 20));
     try {
       await sleep(clock, pauseMs ?? longest * (0.5 + clock.random() / 2), signal);
     } catch {
@@ -126,7 +126,7 @@ class Attempt {
   readonly #after: string | undefined;
   readonly #ending = new AbortController();
   readonly #clock: Clock;
-  readonly #silenceMs: number;
+  readonly #silenceTimeoutMs: number;
   #silence: Timer | null = null;
   #removeFromSignal = (): void => {};
 
@@ -135,7 +135,7 @@ class Attempt {
     this.#options = options;
     this.#after = after;
     this.#clock = options.clock ?? systemClock;
-    this.#silenceMs = options.silenceMs ?? 45_000;
+    this.#silenceTimeoutMs = options.silenceTimeoutMs ?? 45_000;
     const { signal } = options;
     if (signal !== undefined) this.#removeFromSignal = onAbort(signal, () => this.#ending.abort(signal.reason));
   }
@@ -174,7 +174,9 @@ class Attempt {
   /** Something has come; the next has to in time. */
   #listen(): void {
     this.#silence?.cancel();
-    this.#silence = this.#clock.after(this.#silenceMs, () => this.#ending.abort(new Error("the stream is silent")));
+    this.#silence = this.#clock.after(this.#silenceTimeoutMs, () =>
+      this.#ending.abort(new Error("the stream is silent")),
+    );
   }
 
   async #refused(response: Response): Promise<never> {

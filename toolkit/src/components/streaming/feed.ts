@@ -3,7 +3,7 @@
  *
  * Catching up goes at the pace of whoever reads: from `recent` where that reaches back far enough, from the log otherwise. A live
  * listener whose outlet is full goes back to catching up from the place it has reached, so that a burst costs nobody their
- * connection and no memory piles up. It is cut off when the outlet stays full for `slowMs`, or when it has fallen out of `recent`.
+ * connection and no memory piles up. It is cut off when the outlet stays full for `readTimeoutMs`, or when it has fallen out of `recent`.
  */
 import { sleep, type Timer } from "../../base/clock.ts";
 import { compareCursors } from "./cursor.ts";
@@ -36,7 +36,7 @@ export class Feed implements Listener {
   seenIn = 0;
   readonly #tail: Tail;
   readonly #outlet: Outlet;
-  readonly #slowMs: number;
+  readonly #readTimeoutMs: number;
   readonly #onEnd: () => void;
   #state: "resuming" | "lagging" | "live" | "ended" = "resuming";
   #cursor: string;
@@ -51,12 +51,12 @@ export class Feed implements Listener {
     tail: Tail,
     filter: CompiledFilter,
     outlet: Outlet,
-    options: { readonly after: string | undefined; readonly slowMs: number; readonly onEnd: () => void },
+    options: { readonly after: string | undefined; readonly readTimeoutMs: number; readonly onEnd: () => void },
   ) {
     this.#tail = tail;
     this.filter = filter;
     this.#outlet = outlet;
-    this.#slowMs = options.slowMs;
+    this.#readTimeoutMs = options.readTimeoutMs;
     this.#onEnd = options.onEnd;
     this.#cursor = options.after ?? tail.position;
     tail.add(this);
@@ -227,13 +227,16 @@ export class Feed implements Listener {
   async #room(): Promise<boolean> {
     let timer: Timer | undefined;
     const late = new Promise<false>((resolve) => {
-      timer = this.#tail.clock.after(this.#slowMs, () => resolve(false));
+      timer = this.#tail.clock.after(this.#readTimeoutMs, () => resolve(false));
     });
     const drained = await Promise.race([this.#outlet.drained().then(() => true), late]);
     timer?.cancel();
     if (this.#ended) return false;
     if (!drained) {
-      this.end("slow", `cut off: you have read nothing of what waits for you for ${this.#slowMs / 1_000} seconds`);
+      this.end(
+        "slow",
+        `cut off: you have read nothing of what waits for you for ${this.#readTimeoutMs / 1_000} seconds`,
+      );
       return false;
     }
     this.#hasRoom = true;

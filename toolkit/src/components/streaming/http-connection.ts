@@ -18,7 +18,7 @@ export interface ConnectionOptions {
   readonly format: Format;
   readonly maxBufferBytes: number;
   /** How long the last message may take to be read. */
-  readonly lingerMs: number;
+  readonly lingerTimeoutMs: number;
   readonly clock: Clock;
 }
 
@@ -113,7 +113,7 @@ export class HttpConnection implements Outlet {
     this.#over = true;
     this.#write(frameOfMessage(message, this.format));
     this.#response.end();
-    this.#linger = this.#options.clock.after(this.#options.lingerMs, () => this.destroy());
+    this.#linger = this.#options.clock.after(this.#options.lingerTimeoutMs, () => this.destroy());
   }
 
   drained(): Promise<void> {

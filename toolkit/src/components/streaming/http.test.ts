@@ -50,7 +50,7 @@ async function serve(
   const server = createServer(endpoint.handler);
   await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
   closing.push(async () => {
-    await endpoint.close({ graceMs: 0 });
+    await endpoint.close({ timeoutMs: 0 });
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
     await stream.close();
@@ -86,7 +86,7 @@ describeBackends("streaming over http", (backend) => {
   });
 
   test("server-sent events, with ids to come back by", async () => {
-    const { stream, open } = await serve(backend.store, { heartbeatMs: 10 });
+    const { stream, open } = await serve(backend.store, { heartbeatEveryMs: 10 });
     const accept = { accept: "text/event-stream" };
     const connection = await open("track=x", { headers: accept });
     expect(connection.headers["content-type"]).toBe("text/event-stream; charset=utf-8");
@@ -222,7 +222,7 @@ describeBackends("streaming over http", (backend) => {
 
   test("who uses a token that is revoked is cut off with a reason, also when the message of it is lost", async () => {
     const tokens = new AccessTokens(backend.store);
-    const { open } = await serve(backend.store, { tokens, heartbeatMs: 10, recheckMs: 1 });
+    const { open } = await serve(backend.store, { tokens, heartbeatEveryMs: 10, recheckEveryMs: 1 });
     const first = await tokens.issue("ann");
     const second = await tokens.issue("ann");
     const kept = await open("track=x", bearer((await tokens.issue("ben")).token));
@@ -281,7 +281,7 @@ describeBackends("streaming over http", (backend) => {
   });
 
   test("an idle connection gets signs of life, which move its place on", async () => {
-    const { stream, open } = await serve(backend.store, { heartbeatMs: 10 }, { maxEvents: 5 });
+    const { stream, open } = await serve(backend.store, { heartbeatEveryMs: 10 }, { maxEvents: 5 });
     const connection = await open("track=never");
     const first = (await connection.message())!;
     for (let nth = 0; nth < 20; nth++) await stream.publish(status(`n${nth}`, "something"));
@@ -331,13 +331,13 @@ describeBackends("streaming over http", (backend) => {
     const { token, id } = await tokens.issue("ann", { scopes: ["firehose"] });
     const { stream, url, endpoint } = await serve(backend.store, { tokens }, { maxEvents: 4 });
     const ending = new AbortController();
-    const options = { filter: { all: true }, token, signal: ending.signal, maxPauseMs: 20 };
-    const reading = readStream(url, { ...options, after: "oldest" });
+    const options = { filter: { all: true }, token, signal: ending.signal, maxBackoffMs: 20 };
+    const reading = readStream(url, { ...options, from: "oldest" });
     await stream.publish(status("1", "x"));
     expect((await reading.next()).value).toMatchObject({ id: "1" });
     expect(endpoint.connections).toBe(1);
     for (let nth = 2; nth <= 9; nth++) await stream.publish(status(`${nth}`, "x"));
-    const late = readStream(url, { ...options, after: "1-1" });
+    const late = readStream(url, { ...options, from: "1-1" });
     expect((await late.next()).value).toMatchObject({ kind: "gap", after: "1-1" });
     expect(Number((await late.next()).value?.cursor.split("-")[0])).toBeGreaterThan(1);
     await tokens.revoke("ann", id);
@@ -354,7 +354,7 @@ describeBackends("streaming over http, as to sockets", { backends: ["embedded"] 
   test("a slow reader is cut off with a reason that it finds when it reads on", async () => {
     const ended: unknown[] = [];
     const options = { maxBufferBytes: 32_768, onClose: (_: unknown, end: unknown) => void ended.push(end) };
-    const { stream, open } = await serve(backend.store, options, { slowMs: 50, recentEvents: 100_000 });
+    const { stream, open } = await serve(backend.store, options, { readTimeoutMs: 50, recentEvents: 100_000 });
     const slow = await open("track=x");
     const quick = await open("track=last");
     expect((await slow.message())?.kind).toBe("heartbeat");
@@ -388,8 +388,11 @@ describeBackends("streaming over http, as to sockets", { backends: ["embedded"] 
   });
 
   test("one who never reads on is cut all the same", async () => {
-    const options = { maxBufferBytes: 32_768, lingerMs: 10 };
-    const { stream, open, endpoint } = await serve(backend.store, options, { slowMs: 10, recentEvents: 100_000 });
+    const options = { maxBufferBytes: 32_768, lingerTimeoutMs: 10 };
+    const { stream, open, endpoint } = await serve(backend.store, options, {
+      readTimeoutMs: 10,
+      recentEvents: 100_000,
+    });
     const slow = await open("track=x");
     slow.response.pause();
     const text = `x ${"y".repeat(15_000)}`;
@@ -439,7 +442,7 @@ describeBackends("streaming over http, as to sockets", { backends: ["embedded"] 
     });
     const fastifyUrl = await quick.listen({ port: 0, host: "127.0.0.1" });
     closing.push(async () => {
-      await endpoint.close({ graceMs: 0 });
+      await endpoint.close({ timeoutMs: 0 });
       server.closeAllConnections();
       server.close();
       await quick.close();

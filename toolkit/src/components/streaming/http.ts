@@ -53,11 +53,11 @@ export interface StreamEndpointOptions {
   readonly maxConnections?: number;
   /** What may wait for a reader before the feed waits for them. */
   readonly maxBufferBytes?: number;
-  readonly heartbeatMs?: number;
+  readonly heartbeatEveryMs?: number;
   /** How often a token is looked at again, in case the message of its revocation was lost. */
-  readonly recheckMs?: number;
+  readonly recheckEveryMs?: number;
   /** How long the last message may take to be read. */
-  readonly lingerMs?: number;
+  readonly lingerTimeoutMs?: number;
   /** Whom a request counts for; by default the address it came from, of IPv6 the first 64 bits. */
   readonly address?: (request: IncomingMessage) => string;
   readonly onOpen?: (connection: ConnectionInfo) => void;
@@ -100,18 +100,21 @@ const OPTIONS = defineOptions<StreamEndpointOptions>("StreamEndpoint", {
   limits: within(LIMIT_OPTIONS),
   maxConnections: whole(1),
   maxBufferBytes: whole(32_768),
-  heartbeatMs: whole(10, 3_600_000),
-  recheckMs: whole(1),
-  lingerMs: whole(0),
+  heartbeatEveryMs: whole(10, 3_600_000),
+  recheckEveryMs: whole(1),
+  lingerTimeoutMs: whole(0),
   address: callback,
   onOpen: callback,
   onClose: callback,
 });
 
-const CLOSE_OPTIONS = defineOptions<{ readonly graceMs?: number; readonly spreadMs?: number }>("StreamEndpoint.close", {
-  graceMs: whole(0),
-  spreadMs: whole(0),
-});
+const CLOSE_OPTIONS = defineOptions<{ readonly timeoutMs?: number; readonly spreadMs?: number }>(
+  "StreamEndpoint.close",
+  {
+    timeoutMs: whole(0),
+    spreadMs: whole(0),
+  },
+);
 
 export class StreamEndpoint {
   /** For Express, Connect and plain Node servers; with Fastify, `reply.hijack()` and then `handler(request.raw, reply.raw)`. */
@@ -121,9 +124,9 @@ export class StreamEndpoint {
   readonly #limits: Limits;
   readonly #maxConnections: number;
   readonly #maxBufferBytes: number;
-  readonly #heartbeatMs: number;
-  readonly #recheckMs: number;
-  readonly #lingerMs: number;
+  readonly #heartbeatEveryMs: number;
+  readonly #recheckEveryMs: number;
+  readonly #lingerTimeoutMs: number;
   readonly #maxSample: number;
   readonly #open = new Set<Open>();
   #arriving = 0;
@@ -140,9 +143,9 @@ export class StreamEndpoint {
     this.#limits = new Limits(stream.store, options.prefix ?? `stream-http:${stream.name}`, options.limits ?? {});
     this.#maxConnections = options.maxConnections ?? 10_000;
     this.#maxBufferBytes = options.maxBufferBytes ?? 262_144;
-    this.#heartbeatMs = options.heartbeatMs ?? 15_000;
-    this.#recheckMs = options.recheckMs ?? 60_000;
-    this.#lingerMs = options.lingerMs ?? 10_000;
+    this.#heartbeatEveryMs = options.heartbeatEveryMs ?? 15_000;
+    this.#recheckEveryMs = options.recheckEveryMs ?? 60_000;
+    this.#lingerTimeoutMs = options.lingerTimeoutMs ?? 10_000;
     this.#maxSample = options.maxSample ?? 10;
     this.handler = (request, response) => {
       this.#serve(request, response).catch((error) => refuse(response, toRefusal(error)));
@@ -231,7 +234,7 @@ export class StreamEndpoint {
     const connection = new HttpConnection(request, response, {
       format: asked.format,
       maxBufferBytes: this.#maxBufferBytes,
-      lingerMs: this.#lingerMs,
+      lingerTimeoutMs: this.#lingerTimeoutMs,
       clock: this.#stream.store.clock,
     });
     const { feed, gap } = await this.#stream.attach(filter, connection, asked.after);
@@ -271,7 +274,7 @@ export class StreamEndpoint {
 
   #scheduleBeat(): void {
     if (this.#beatTimer !== null || this.#open.size === 0) return;
-    this.#beatTimer = this.#stream.store.clock.after(this.#heartbeatMs / BUCKETS, () => {
+    this.#beatTimer = this.#stream.store.clock.after(this.#heartbeatEveryMs / BUCKETS, () => {
       this.#beatTimer = null;
       this.#beat();
       this.#scheduleBeat();
@@ -284,7 +287,7 @@ export class StreamEndpoint {
     const now = this.#stream.store.clock.monotonicMs();
     for (const open of this.#open) {
       if (open.bucket !== bucket) continue;
-      if (open.token !== null && now - open.checkedMs >= this.#recheckMs) this.#recheck(open, open.token, now);
+      if (open.token !== null && now - open.checkedMs >= this.#recheckEveryMs) this.#recheck(open, open.token, now);
       const { connection } = open;
       const { feed, format } = connection;
       if (connection.idle && feed?.isLive === true) {
@@ -312,7 +315,7 @@ export class StreamEndpoint {
   /** Once for all connections, before the first that has a token. */
   async #hearRevocations(tokens: AccessTokens): Promise<void> {
     this.#revocations ??= tokens
-      .onRevoked((affects) => {
+      .subscribe((affects) => {
         for (const open of [...this.#open]) if (open.token !== null && affects(open.token)) revoked(open);
       })
       .catch((error) => {
@@ -325,11 +328,11 @@ export class StreamEndpoint {
 
   /**
    * Lets nobody in any more and tells everybody that it is over, each to come back after another while, so that they do not all
-   * come at once. Resolves when all connections are closed, by force after `graceMs`.
+   * come at once. Resolves when all connections are closed, by force after `timeoutMs`.
    */
-  async close(options: { readonly graceMs?: number; readonly spreadMs?: number } = {}): Promise<void> {
+  async close(options: { readonly timeoutMs?: number; readonly spreadMs?: number } = {}): Promise<void> {
     CLOSE_OPTIONS.check(options);
-    const { graceMs = 5_000, spreadMs = 5_000 } = options;
+    const { timeoutMs = 5_000, spreadMs = 5_000 } = options;
     const { clock } = this.#stream.store;
     this.#closing = true;
     this.#beatTimer?.cancel();
@@ -337,12 +340,16 @@ export class StreamEndpoint {
     for (const { connection } of open) {
       connection.feed?.end("closing", "this server is closing; come back", Math.round(clock.random() * spreadMs));
     }
-    const force = clock.after(graceMs, () => {
+    const force = clock.after(timeoutMs, () => {
       for (const { connection } of open) connection.destroy();
     });
     await Promise.all(open.map(({ connection }) => connection.closed));
     force.cancel();
     await (await this.#revocations)?.close();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
   }
 }
 

@@ -52,15 +52,15 @@ export interface StatusStreamOptions {
   /** How often the log is looked at though no message has come. */
   readonly pollMs?: number;
   /** A listener that reads nothing for so long, though something waits for it, is cut off. */
-  readonly slowMs?: number;
+  readonly readTimeoutMs?: number;
   readonly filterLimits?: Partial<FilterLimits>;
   /** The log could not be read. It is tried again; listeners keep their place. */
   readonly onError?: (error: unknown) => void;
 }
 
-export interface ListenOptions {
+export interface EventsOptions {
   /** The cursor of the last message; or "oldest" for all that the log has. From now on, if not given. */
-  readonly after?: string;
+  readonly from?: string;
   readonly signal?: AbortSignal;
   /** How many messages may wait to be read. */
   readonly maxWaiting?: number;
@@ -88,13 +88,13 @@ const OPTIONS = defineOptions<StatusStreamOptions>("StatusStream", {
   recentEvents: whole(1, 1_000_000),
   recentBytes: whole(1_024),
   pollMs: whole(1, 60_000),
-  slowMs: whole(1, DAY_MS),
+  readTimeoutMs: whole(1, DAY_MS),
   filterLimits: within(FILTER_LIMIT_OPTIONS),
   onError: callback,
 });
 
-const LISTEN_OPTIONS = defineOptions<ListenOptions>("StatusStream.listen", {
-  after: text,
+const LISTEN_OPTIONS = defineOptions<EventsOptions>("StatusStream.listen", {
+  from: text,
   signal,
   maxWaiting: whole(1),
 });
@@ -107,7 +107,7 @@ export class StatusStream implements StatusSink {
   readonly #maxBytes: number;
   readonly #keepMs: number;
   readonly #maxTextBytes: number;
-  readonly #slowMs: number;
+  readonly #readTimeoutMs: number;
   readonly #filterLimits: FilterLimits;
   readonly #tailOptions: TailOptions;
   readonly #feeds = new Set<Feed>();
@@ -127,7 +127,7 @@ export class StatusStream implements StatusSink {
     this.#maxTextBytes = options.maxTextBytes ?? 16_384;
     this.#maxBytes = options.maxBytes ?? 64 * MEBIBYTE;
     this.#keepMs = options.keepMs ?? DAY_MS;
-    this.#slowMs = options.slowMs ?? 10_000;
+    this.#readTimeoutMs = options.readTimeoutMs ?? 10_000;
     this.#filterLimits = withDefaults(FILTER_LIMITS, options.filterLimits ?? {});
     this.#tailOptions = {
       recentEvents: options.recentEvents ?? 10_000,
@@ -156,17 +156,17 @@ export class StatusStream implements StatusSink {
   }
 
   /** Listens in this process. What has to be waited for has happened when it resolves: all that is published from now on comes. */
-  async listen(filter: StreamFilter, options: ListenOptions = {}): Promise<Listening> {
+  async events(filter: StreamFilter, options: EventsOptions = {}): Promise<Listening> {
     LISTEN_OPTIONS.check(options);
     options.signal?.throwIfAborted();
     const outlet = new Listening(options.maxWaiting ?? 1_000, options.signal);
-    const { feed } = await this.attach(this.compile(filter), outlet, options.after);
+    const { feed } = await this.attach(this.compile(filter), outlet, options.from);
     outlet.join(feed);
     feed.start();
     return outlet;
   }
 
-  /** Checks a filter. */
+  /** Checks a filter. @internal */
   compile(filter: StreamFilter): CompiledFilter {
     return new CompiledFilter(filter, this.#filterLimits);
   }
@@ -174,6 +174,7 @@ export class StatusStream implements StatusSink {
   /**
    * For those who bring an outlet of their own. The feed begins with its `start`; `gap` says whether something is missing behind
    * the cursor, which the feed will also say.
+   * @internal
    */
   async attach(
     filter: CompiledFilter,
@@ -187,7 +188,7 @@ export class StatusStream implements StatusSink {
       const from = after === "oldest" ? await this.#oldest() : after;
       const made: Feed = new Feed(tail, filter, outlet, {
         after: from,
-        slowMs: this.#slowMs,
+        readTimeoutMs: this.#readTimeoutMs,
         onEnd: () => {
           this.#feeds.delete(made);
           this.#release();
@@ -223,10 +224,14 @@ export class StatusStream implements StatusSink {
     for (const feed of [...this.#feeds]) feed.end("closing", "this end of the stream is closed");
   }
 
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
   /** The one reader of this process, from the first listener to the last. */
   async #retain(): Promise<Tail> {
     if (this.#closed) throw new ClosedError("the stream is closed");
-    this.#removeFromStore ??= this.store.onClose(() => this.close());
+    this.#removeFromStore ??= this.store.on("close", () => this.close());
     this.#users++;
     this.#tail ??= Tail.start(this.store, this.#keys, this.#tailOptions);
     const starting = this.#tail;

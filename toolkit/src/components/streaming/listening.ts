@@ -18,13 +18,14 @@ export class Listening implements Outlet, AsyncIterableIterator<StreamMessage> {
   #feed: Feed | null = null;
   #removeFromSignal = (): void => {};
 
-  /** Made by `stream.listen`. */
+  /** Made by `stream.events`. */
   constructor(maxWaiting: number, signal: AbortSignal | undefined) {
     this.#maxWaiting = maxWaiting;
     if (signal === undefined) return;
     this.#removeFromSignal = onAbort(signal, () => this.close());
   }
 
+  /** @internal */
   join(feed: Feed): void {
     this.#feed = feed;
     if (this.#over) feed.close();
@@ -39,6 +40,10 @@ export class Listening implements Outlet, AsyncIterableIterator<StreamMessage> {
   close(): void {
     this.#finish();
     this.#feed?.close();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.close();
   }
 
   async next(): Promise<IteratorResult<StreamMessage>> {
@@ -72,22 +77,26 @@ export class Listening implements Outlet, AsyncIterableIterator<StreamMessage> {
 
   // ---------------------------------------------------------------------------------------------- for the feed
 
+  /** @internal */
   send(entries: readonly Entry[]): boolean {
     for (const { cursor, event } of entries) this.#waiting.push({ cursor, ...event });
     this.#wake?.();
     return this.#waiting.length - this.#read < this.#maxWaiting;
   }
 
+  /** @internal */
   gap(message: GapMessage): void {
     this.#waiting.push(message);
     this.#wake?.();
   }
 
+  /** @internal */
   end(message: EndMessage): void {
     this.#waiting.push(message);
     this.#finish();
   }
 
+  /** @internal */
   drained(): Promise<void> {
     if (this.#waiting.length === 0 || this.#over) return Promise.resolve();
     return new Promise((resolve) => {

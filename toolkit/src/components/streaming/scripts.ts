@@ -169,7 +169,7 @@ export const inspect = defineScript({
 export const issue = defineScript({
   name: "streaming.issue",
   keys: ["tokens"],
-  args: ["id", "secretHash", "user", "scopes", "label", "lifetimeMs", "maxTokens"],
+  args: ["id", "secretHash", "user", "scopes", "label", "ttlMs", "maxTokens"],
   include: [NOW_MS],
   lua: `
     if redis.call("HLEN", tokens) >= tonumber(maxTokens) then
@@ -181,7 +181,7 @@ export const issue = defineScript({
       if redis.call("HLEN", tokens) >= tonumber(maxTokens) then return {0, 0} end
     end
     local ends = 0
-    if tonumber(lifetimeMs) > 0 then ends = now + lifetimeMs end
+    if tonumber(ttlMs) > 0 then ends = now + ttlMs end
     redis.call("HSET", tokens, id, cjson.encode({secretHash, user, scopes, now, ends, label}))
     -- The hash goes with the last of its tokens, unless one of them has no end.
     local lasts = ends

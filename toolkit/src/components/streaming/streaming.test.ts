@@ -52,7 +52,7 @@ describeBackends("streaming", (backend) => {
   test("a listener gets what its filter wants from the moment it listens, in order and whole", async () => {
     const stream = streamOf();
     await stream.publish(status("0", "redis before"));
-    const listening = await stream.listen({ track: ["redis"] });
+    const listening = await stream.events({ track: ["redis"] });
     const place = { longitude: 13.4, latitude: 52.5 };
     await stream.publish(status("1", "about Redis\nand “more” ☕", { place }));
     await stream.publish(status("2", "something else"));
@@ -64,9 +64,9 @@ describeBackends("streaming", (backend) => {
   });
 
   test("listeners of another process get it too, by one reader each", async () => {
-    const here = await streamOf().listen({ all: true });
+    const here = await streamOf().events({ all: true });
     const elsewhere = new StatusStream(await backend.open(), "public");
-    const there = await Promise.all(Array.from({ length: 20 }, () => elsewhere.listen({ all: true })));
+    const there = await Promise.all(Array.from({ length: 20 }, () => elsewhere.events({ all: true })));
     await streamOf().publish(status("1", "x"));
     for (const each of [here, ...there]) expect((await next(each, 1)).map(brief)).toEqual(["status 1"]);
     expect((await elsewhere.inspect()).listeners).toBe(20);
@@ -76,7 +76,7 @@ describeBackends("streaming", (backend) => {
 
   test("an event is published once, however often that is repeated", async () => {
     const stream = streamOf();
-    const listening = await stream.listen({ all: true });
+    const listening = await stream.events({ all: true });
     await Promise.all(Array.from({ length: 5 }, () => stream.publish(status("1", "x"))));
     await stream.publish(deleted("1"));
     await stream.publish(deleted("1"));
@@ -93,15 +93,15 @@ describeBackends("streaming", (backend) => {
     await stream.publish(deleted("1"));
     await stream.publish(status("1", "secret"));
     await stream.publish(status("last", "x"));
-    expect(await untilLast(await stream.listen({ all: true }, { after: "oldest" }))).toEqual(["delete 1"]);
+    expect(await untilLast(await stream.events({ all: true }, { from: "oldest" }))).toEqual(["delete 1"]);
     expect(JSON.stringify(await backend.store.call("XRANGE", "stream:{public}:log", "-", "+"))).not.toContain("secret");
   });
 
   test("a delete goes to those who got the status, and to nobody who cannot have", async () => {
     const stream = streamOf();
-    const follower = await stream.listen({ follow: ["4", "last"] });
-    const tracker = await stream.listen({ track: ["redis", "last"] });
-    const other = await stream.listen({ track: ["valkey", "last"] });
+    const follower = await stream.events({ follow: ["4", "last"] });
+    const tracker = await stream.events({ track: ["redis", "last"] });
+    const other = await stream.events({ track: ["valkey", "last"] });
     await stream.publish(status("1", "redis"));
     expect((await next(follower, 1)).map(brief)).toEqual(["status 1"]);
     await stream.publish(deleted("1"));
@@ -113,9 +113,9 @@ describeBackends("streaming", (backend) => {
 
   test("where the status is not known any more, a delete goes to all who may have got it", async () => {
     const stream = streamOf();
-    const byWord = await stream.listen({ track: ["redis", "last"] });
-    const byUser = await stream.listen({ follow: ["4", "last"] });
-    const byOtherUser = await stream.listen({ follow: ["5", "last"] });
+    const byWord = await stream.events({ track: ["redis", "last"] });
+    const byUser = await stream.events({ follow: ["4", "last"] });
+    const byOtherUser = await stream.events({ follow: ["5", "last"] });
     await stream.publish(deleted("long ago", "4"));
     await stream.publish(status("last", "last", { userId: "last" }));
     expect(await untilLast(byWord)).toEqual(["delete long ago"]);
@@ -128,14 +128,14 @@ describeBackends("streaming", (backend) => {
     ["from the log", 2],
   ])("who comes back with the last cursor misses nothing and gets nothing twice: %s", async (_, recentEvents) => {
     const stream = streamOf({ recentEvents });
-    const first = await stream.listen({ track: ["x"] });
-    const keepsReader = await stream.listen({ track: ["nothing"] });
+    const first = await stream.events({ track: ["x"] });
+    const keepsReader = await stream.events({ track: ["nothing"] });
     await publishAll(stream, ["1", "2", "3"]);
     const got = await next(first, 2);
     first.close();
     await publishAll(stream, ["4", "5", "6", "7", "8", "9", "10"]);
     await stream.publish(status("no", "y"));
-    const second = await stream.listen({ track: ["x"] }, { after: got[1]!.cursor });
+    const second = await stream.events({ track: ["x"] }, { from: got[1]!.cursor });
     await publishAll(stream, ["11", "last"]);
     const expected = ["3", "4", "5", "6", "7", "8", "9", "10", "11"].map((id) => `status ${id}`);
     expect(await untilLast(second)).toEqual(expected);
@@ -149,7 +149,7 @@ describeBackends("streaming", (backend) => {
       const ids = Array.from({ length: 10 }, (_, nth) => `${round}-${nth}`);
       const { newest } = await publishing.inspect();
       const [listening] = await Promise.all([
-        stream.listen({ all: true }, { after: newest }),
+        stream.events({ all: true }, { from: newest }),
         publishAll(publishing, ids),
       ]);
       expect((await next(listening, 10)).map(brief)).toEqual(ids.map((id) => `status ${id}`));
@@ -164,15 +164,15 @@ describeBackends("streaming", (backend) => {
     const ids = Array.from({ length: 1_200 }, (_, nth) => `n${nth}`);
     await Promise.all(ids.map((id) => stream.publish(status(id, id === "n700" ? "x special" : "x"))));
     await stream.publish(status("last", "x special"));
-    const some = await stream.listen({ track: ["special"] }, { after: newest });
+    const some = await stream.events({ track: ["special"] }, { from: newest });
     expect(await untilLast(some)).toEqual(["status n700"]);
-    const all = await untilLast(await stream.listen({ track: ["x"] }, { after: newest, maxWaiting: 50 }));
+    const all = await untilLast(await stream.events({ track: ["x"] }, { from: newest, maxWaiting: 50 }));
     expect(all.sort()).toEqual(ids.map((id) => `status ${id}`).sort());
   });
 
   test("the log is bounded by number, and a cursor from before is told so", async () => {
     const stream = streamOf({ maxEvents: 10 });
-    const listening = await stream.listen({ all: true });
+    const listening = await stream.events({ all: true });
     await publishAll(stream, ["1", "2"]);
     const [first] = await next(listening, 2);
     listening.close();
@@ -184,7 +184,7 @@ describeBackends("streaming", (backend) => {
     expect(events).toBeLessThanOrEqual(10);
     expect(events).toBeGreaterThanOrEqual(9);
     expect(await backend.store.call("HLEN", "stream:{public}:known")).toBe(events);
-    const late = await stream.listen({ all: true }, { after: first!.cursor });
+    const late = await stream.events({ all: true }, { from: first!.cursor });
     await stream.publish(status("last", "x"));
     const [gap, ...rest] = await next(late, 1 + events);
     expect(gap).toEqual({ kind: "gap", after: first!.cursor, cursor: oldest });
@@ -221,8 +221,8 @@ describeBackends("streaming", (backend) => {
     // As when the time is over.
     await backend.store.call("DEL", "stream:{public}:log", "stream:{public}:known");
     expect(await stream.inspect()).toMatchObject({ events: 0, bytes: 0, oldest: newest, newest });
-    const before = await stream.listen({ all: true }, { after: `${Number(newest.split("-")[0]) - 1}-0` });
-    const exact = await stream.listen({ all: true }, { after: newest });
+    const before = await stream.events({ all: true }, { from: `${Number(newest.split("-")[0]) - 1}-0` });
+    const exact = await stream.events({ all: true }, { from: newest });
     await stream.publish(status("last", "x"));
     expect(await untilLast(before)).toEqual(["gap"]);
     expect(await untilLast(exact)).toEqual([]);
@@ -232,7 +232,7 @@ describeBackends("streaming", (backend) => {
     const stream = streamOf();
     await stream.publish(status("1", "x"));
     const { newest } = await stream.inspect();
-    const listening = await stream.listen({ all: true }, { after: "900000000000000-0" });
+    const listening = await stream.events({ all: true }, { from: "900000000000000-0" });
     await stream.publish(status("last", "x"));
     const [gap] = await next(listening, 1);
     expect(gap).toEqual({ kind: "gap", after: "900000000000000-0", cursor: newest });
@@ -241,7 +241,7 @@ describeBackends("streaming", (backend) => {
 
   test("when the store is emptied, listeners are told and go on", async () => {
     const stream = streamOf({ pollMs: 20 });
-    const listening = await stream.listen({ all: true });
+    const listening = await stream.events({ all: true });
     await stream.publish(status("1", "x"));
     expect((await next(listening, 1)).map(brief)).toEqual(["status 1"]);
     await backend.flush();
@@ -257,7 +257,7 @@ describeBackends("streaming", (backend) => {
 
   test("a message that is lost costs no event", async () => {
     const stream = streamOf({ pollMs: 20 });
-    const listening = await stream.listen({ all: true });
+    const listening = await stream.events({ all: true });
     // Written as publish does, and nobody is woken.
     const event = JSON.stringify(status("1", "x"));
     const [ms, nth] = (await stream.inspect()).newest.split("-");
@@ -271,9 +271,9 @@ describeBackends("streaming", (backend) => {
   });
 
   test("a listener that stands still is cut off with a reason, and comes back where it was", async () => {
-    const stream = streamOf({ slowMs: 30 });
-    const slow = await stream.listen({ all: true }, { maxWaiting: 5 });
-    const quick = await stream.listen({ all: true });
+    const stream = streamOf({ readTimeoutMs: 30 });
+    const slow = await stream.events({ all: true }, { maxWaiting: 5 });
+    const quick = await stream.events({ all: true });
     const ids = Array.from({ length: 50 }, (_, nth) => `n${nth}`);
     await publishAll(stream, ids);
     expect(await next(quick, 50)).toHaveLength(50);
@@ -282,7 +282,7 @@ describeBackends("streaming", (backend) => {
     for await (const message of slow) got.push(message);
     const end = got.pop()!;
     expect(end).toMatchObject({ kind: "end", reason: "slow", message: expect.stringContaining("read nothing") });
-    const again = await stream.listen({ all: true }, { after: end.cursor });
+    const again = await stream.events({ all: true }, { from: end.cursor });
     await stream.publish(status("last", "x"));
     expect([...got.map(brief), ...(await untilLast(again))]).toEqual(ids.map((id) => `status ${id}`));
     quick.close();
@@ -290,8 +290,8 @@ describeBackends("streaming", (backend) => {
 
   test("a listener that falls too far behind is cut off with a reason", async () => {
     const stream = streamOf({ recentEvents: 20 });
-    const slow = await stream.listen({ all: true }, { maxWaiting: 2 });
-    const quick = await stream.listen({ all: true });
+    const slow = await stream.events({ all: true }, { maxWaiting: 2 });
+    const quick = await stream.events({ all: true });
     const publishing = publishAll(
       stream,
       Array.from({ length: 60 }, (_, nth) => `n${nth}`),
@@ -310,7 +310,7 @@ describeBackends("streaming", (backend) => {
 
   test("a burst larger than a listener's list costs it nothing", async () => {
     const stream = streamOf();
-    const listening = await stream.listen({ all: true }, { maxWaiting: 3 });
+    const listening = await stream.events({ all: true }, { maxWaiting: 3 });
     const ids = Array.from({ length: 100 }, (_, nth) => `n${nth}`);
     await publishAll(stream, [...ids, "last"]);
     expect(await untilLast(listening)).toEqual(ids.map((id) => `status ${id}`));
@@ -319,25 +319,25 @@ describeBackends("streaming", (backend) => {
   test("closing tells listeners, and the reader goes with the last of them", async () => {
     const store = await backend.open();
     const stream = new StatusStream(store, "public");
-    const one = await stream.listen({ all: true });
-    const two = await stream.listen({ all: true });
+    const one = await stream.events({ all: true });
+    const two = await stream.events({ all: true });
     two.close();
     expect(await next(two, 1)).toEqual([]);
     await stream.close();
     const [end, ...rest] = await next(one, 2);
     expect(end).toMatchObject({ kind: "end", reason: "closing" });
     expect(rest).toEqual([]);
-    await expect(stream.listen({ all: true })).rejects.toThrow("closed");
+    await expect(stream.events({ all: true })).rejects.toThrow("closed");
     await store.close();
   });
 
   test("a signal ends a listener", async () => {
     const ending = new AbortController();
-    const listening = await streamOf().listen({ all: true }, { signal: ending.signal });
+    const listening = await streamOf().events({ all: true }, { signal: ending.signal });
     const over = next(listening, 1);
     ending.abort();
     expect(await over).toEqual([]);
-    await expect(streamOf().listen({ all: true }, { signal: ending.signal })).rejects.toThrow("abort");
+    await expect(streamOf().events({ all: true }, { signal: ending.signal })).rejects.toThrow("abort");
   });
 
   test("what cannot be is refused before anything is written", async () => {
@@ -367,17 +367,17 @@ describeBackends("streaming", (backend) => {
       [{ follow: ["@"] }, "login"],
     ];
     for (const [filter, message] of filters) {
-      await expect(stream.listen(filter)).rejects.toThrow(message);
-      await expect(stream.listen(filter)).rejects.toBeInstanceOf(InputError);
+      await expect(stream.events(filter)).rejects.toThrow(message);
+      await expect(stream.events(filter)).rejects.toBeInstanceOf(InputError);
     }
-    await expect(stream.listen({ all: true }, { after: "yesterday" })).rejects.toThrow("no cursor");
+    await expect(stream.events({ all: true }, { from: "yesterday" })).rejects.toThrow("no cursor");
     expect(await backend.store.call("EXISTS", "stream:{public}:log")).toBe(0);
     await stream.publish(status("empty", ""));
   });
 
   test("what an event has besides is not passed on", async () => {
     const stream = streamOf();
-    const listening = await stream.listen({ all: true });
+    const listening = await stream.events({ all: true });
     await stream.publish({ ...status("1", "x"), password: "secret" } as StatusEvent);
     const [message] = await next(listening, 1);
     expect(Object.keys(message!).sort()).toEqual(["atMs", "cursor", "id", "kind", "login", "text", "userId"]);

@@ -14,6 +14,7 @@ import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
 import { aStore, integer, word } from "../../base/checks.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";
 import { defineOptions, listOf, prefix, text, whole } from "../../base/options.ts";
+import type { Page } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Subscription } from "../../connection/subscriptions.ts";
 import { revokedChannel, tokensKey, tokenTag } from "./keys.ts";
@@ -30,9 +31,9 @@ export interface TokenInfo {
   readonly id: string;
   readonly scopes: readonly string[];
   readonly label: string;
-  readonly createdMs: number;
+  readonly createdAt: Date;
   /** Null: it does not end by itself. */
-  readonly endsMs: number | null;
+  readonly endsAt: Date | null;
 }
 
 export interface AccessToken extends TokenInfo {
@@ -53,11 +54,11 @@ const OPTIONS = defineOptions<AccessTokensOptions>("AccessTokens", {
 
 const ISSUE_OPTIONS = defineOptions<{
   readonly scopes?: readonly string[];
-  readonly lifetimeMs?: number;
+  readonly ttlMs?: number;
   readonly label?: string;
 }>("AccessTokens.issue", {
   scopes: listOf(text),
-  lifetimeMs: whole(0, MOST_LIFETIME_MS),
+  ttlMs: whole(0, MOST_LIFETIME_MS),
   label: text,
 });
 
@@ -77,10 +78,10 @@ export class AccessTokens {
   /** A new token. Throws (code LIMIT) when the user has as many as they may. */
   async issue(
     user: string,
-    options: { readonly scopes?: readonly string[]; readonly lifetimeMs?: number; readonly label?: string } = {},
+    options: { readonly scopes?: readonly string[]; readonly ttlMs?: number; readonly label?: string } = {},
   ): Promise<AccessToken> {
     ISSUE_OPTIONS.check(options);
-    const { scopes = [], lifetimeMs = 0, label = "" } = options;
+    const { scopes = [], ttlMs = 0, label = "" } = options;
     const tag = tokenTag(word("user", user, 256));
     integer("the number of scopes", scopes.length, 0, 32);
     for (const scope of scopes) {
@@ -90,14 +91,22 @@ export class AccessTokens {
     const id = randomBytes(9).toString("base64url");
     const secret = randomBytes(16).toString("base64url");
     const [createdMs, endsMs] = await this.#store.run(issue, {
-      ...{ tokens: tokensKey(this.#prefix, tag), id, user, label, lifetimeMs },
+      ...{ tokens: tokensKey(this.#prefix, tag), id, user, label, ttlMs },
       secretHash: hashOf(secret).toString("base64url"),
       scopes: scopes.join(" "),
       maxTokens: this.#maxPerUser,
     });
     if (createdMs === 0) throw new CinnabarError("LIMIT", `a user has at most ${this.#maxPerUser} tokens`);
     const token = `${tag}.${id}.${secret}`;
-    return { token, user, id, scopes, label, createdMs, endsMs: endsMs === 0 ? null : endsMs };
+    return {
+      token,
+      user,
+      id,
+      scopes,
+      label,
+      createdAt: new Date(createdMs),
+      endsAt: endsMs === 0 ? null : new Date(endsMs),
+    };
   }
 
   /** Whose token it is and what for; null for what is none, was revoked, or has ended. One round trip. */
@@ -122,15 +131,16 @@ export class AccessTokens {
     return endsMs === 0 || endsMs > nowMs;
   }
 
-  /** The tokens of a user, the latest first; also those that have ended and were not yet swept away. */
-  async list(user: string): Promise<TokenInfo[]> {
+  /** The tokens of a user, the latest first; also those that have ended and were not yet swept away. All are on one page: a user has at most `maxPerUser`. */
+  async list(user: string): Promise<Page<TokenInfo>> {
     const flat = (await this.#store.call(
       "HGETALL",
       tokensKey(this.#prefix, tokenTag(word("user", user, 256))),
     )) as string[];
     const found: TokenInfo[] = [];
     for (let at = 0; at < flat.length; at += 2) found.push(toInfo(flat[at]!, JSON.parse(flat[at + 1]!) as Stored));
-    return found.sort((one, other) => other.createdMs - one.createdMs);
+    found.sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime());
+    return { items: found, cursor: null };
   }
 
   /** Ends a token, and the connections that it opened. False when there was none. */
@@ -139,7 +149,7 @@ export class AccessTokens {
   }
 
   /** Ends all tokens of a user. Answers how many. */
-  revokeAll(user: string): Promise<number> {
+  revokeEverywhere(user: string): Promise<number> {
     return this.#revoke(user, "");
   }
 
@@ -153,7 +163,7 @@ export class AccessTokens {
   }
 
   /** Tells of revocations, wherever they happen; `affects` says whether a token is meant. A message may be lost. */
-  onRevoked(listener: (affects: (token: TokenInfo) => boolean) => void): Promise<Subscription> {
+  subscribe(listener: (affects: (token: TokenInfo) => boolean) => void): Promise<Subscription> {
     return this.#store.subscribe(revokedChannel(this.#prefix), (message) => {
       const [tag, id] = message.toString("utf8").split(".") as [string, string];
       listener((token) => tokenTag(token.user) === tag && (id === "" || token.id === id));
@@ -167,8 +177,8 @@ function toInfo(id: string, [, user, scopes, createdMs, endsMs, label]: Stored):
     id,
     scopes: scopes === "" ? [] : scopes.split(" "),
     label,
-    createdMs,
-    endsMs: endsMs === 0 ? null : endsMs,
+    createdAt: new Date(createdMs),
+    endsAt: endsMs === 0 ? null : new Date(endsMs),
   };
 }
 

@@ -69,7 +69,7 @@ export class Views {
     this.#maxItems = options.maxItems ?? 20_000;
     this.#bufferMs = options.bufferMs ?? 0;
     this.#onError = options.onError ?? (() => {});
-    if (this.#bufferMs > 0) store.onClose(() => this.flush());
+    if (this.#bufferMs > 0) store.on("close", () => this.flush());
   }
 
   /** Counts a view. With a buffer it does not wait for the store. */

@@ -31,7 +31,7 @@ export interface BoardOptions {
   /** The oldest articles beyond it are dropped. */
   readonly maxArticles?: number;
   /** How long the order of a group is kept before it is made anew. */
-  readonly groupCacheMs?: number;
+  readonly groupCacheTtlMs?: number;
 }
 
 export interface Article {
@@ -75,7 +75,7 @@ const OPTIONS = defineOptions<BoardOptions>("Board", {
   voteScore: whole(1),
   votingMs: whole(1),
   maxArticles: whole(1),
-  groupCacheMs: whole(1),
+  groupCacheTtlMs: whole(1),
 });
 
 const POST_OPTIONS = defineOptions<{ readonly id?: string; readonly groups?: readonly string[] }>("Board.post", {
@@ -104,7 +104,7 @@ export class Board {
   readonly #voteScore: number;
   readonly #votingMs: number;
   readonly #maxArticles: number;
-  readonly #groupCacheMs: number;
+  readonly #groupCacheTtlMs: number;
 
   constructor(store: Store, name: string, options: BoardOptions = {}) {
     aStore("Board", store);
@@ -115,7 +115,7 @@ export class Board {
     this.#voteScore = options.voteScore ?? 432;
     this.#votingMs = options.votingMs ?? 7 * DAY_MS;
     this.#maxArticles = options.maxArticles ?? 100_000;
-    this.#groupCacheMs = options.groupCacheMs ?? 60_000;
+    this.#groupCacheTtlMs = options.groupCacheTtlMs ?? 60_000;
   }
 
   /** Posts an article, with its poster's own vote. With an `id` of the caller's, posting twice is posting once. */
@@ -187,7 +187,7 @@ export class Board {
     return { ...toArticle(fields, Number(score)), myVote: Number(mine) };
   }
 
-  /** A page of articles, best or newest first. A group's order is at most `groupCacheMs` old. */
+  /** A page of articles, best or newest first. A group's order is at most `groupCacheTtlMs` old. */
   async list(options: ListOptions = {}): Promise<Page<ArticleSeen>> {
     LIST_OPTIONS.check(options);
     const { by = "score", group, limit = 25, cursor: after, viewer = "" } = options;
@@ -203,7 +203,7 @@ export class Board {
       limit,
       afterScore: cursor.score,
       afterId: cursor.id,
-      cacheMs: this.#groupCacheMs,
+      cacheMs: this.#groupCacheTtlMs,
       viewer,
     })) as [string, string, Reply[], string | number, string | number][];
     const last = found.at(-1);
@@ -234,7 +234,7 @@ export class Board {
   }
 
   /** Removes an article with its votes, from all orders and groups. False if there was none. */
-  async remove(id: string): Promise<boolean> {
+  async delete(id: string): Promise<boolean> {
     word("id", id, 256);
     return this.#store.run(remove, { ...this.#of(id), byTime: this.#keys.byTime, id, base: this.#keys.base });
   }

@@ -93,8 +93,8 @@ describeBackends("voting", { audit: "tags" }, (backend) => {
     const news = new Board(backend.store, "news");
     const { id } = await news.post("ann", { title: "a" }, { groups: ["x"] });
     await news.list({ group: "x" });
-    expect(await news.remove(id)).toBe(true);
-    expect(await news.remove(id)).toBe(false);
+    expect(await news.delete(id)).toBe(true);
+    expect(await news.delete(id)).toBe(false);
     expect(await news.get(id)).toBeNull();
     expect((await news.list()).items).toEqual([]);
     expect((await news.list({ group: "x" })).items).toEqual([]);

@@ -6,7 +6,13 @@ import type { AdSpec, Ads, AdsOptions } from "../../../src/components/ads/index.
 
 export const NETWORK = "faults";
 /** Impressions that somebody leaves behind are over after a moment and give their money back, and clicks are never too soon. */
-export const OPTIONS: AdsOptions = { minClickMs: 0, viewMs: 300, clickMs: 300, actionMs: 300, priorViews: 20 };
+export const OPTIONS: AdsOptions = {
+  minClickDelayMs: 0,
+  viewWindowMs: 300,
+  clickWindowMs: 300,
+  actionWindowMs: 300,
+  priorViews: 20,
+};
 export const CAP = 4;
 export const USERS: readonly string[] = Array.from({ length: 12 }, (_, nth) => `user ${nth}`);
 

@@ -89,7 +89,7 @@ describeBackends("chats of processes that die", { backends: ["tcp", "redis"], au
       const proxy = await FaultyProxy.open(backend.ports[0]!);
       onTestFinished(() => proxy.close());
       const chats = new Chats<Body>(backend.store);
-      await chats.joinAll(CHAT, [...READERS, ...SENDERS]);
+      await chats.joinMany(CHAT, [...READERS, ...SENDERS]);
       const history = new History();
       const { lastId } = (await chats.inspect(CHAT))!;
       const readings = READERS.map((member) => history.member(member, lastId));

@@ -33,19 +33,19 @@ async function sender(chats: Chats<Body>, chat: string, name: string, random: Ra
 async function reader(chats: Chats<Body>, chat: string, member: string, reading: Reading, random: Random, end: End) {
   let after: number | undefined;
   while (!end.isReached(reading.most)) {
-    const page = (await chats.wait(chat, member, {
-      ...(after !== undefined && { after }),
+    const page = (await chats.read(chat, member, {
+      ...(after !== undefined && { cursor: after }),
       limit: 1 + random(20),
       waitMs: 20,
     }))!;
-    for (const { id, body, missed } of page.messages) reading.got(id, body, missed);
+    for (const { id, body, missed } of page.items) reading.got(id, body, missed);
     after = page.cursor;
     if (random(5) === 0) {
       // It crashed: only what was acknowledged is known.
       reading.crash();
       after = undefined;
-    } else if (page.messages.length > 0 && random(2) === 0) {
-      const { id } = page.messages[random(page.messages.length)]!;
+    } else if (page.items.length > 0 && random(2) === 0) {
+      const { id } = page.items[random(page.items.length)]!;
       reading.acknowledging(id);
       await chats.acknowledge(chat, member, id);
       reading.acknowledged(id);
@@ -62,7 +62,7 @@ async function streamer(chats: Chats<Body>, chat: string, member: string, readin
     let isLeft = false;
     // Whoever waits when all was sent is let go, to see whether that was all.
     const how = end.isSent ? {} : { signal: end.signal };
-    for await (const { id, body, missed } of chats.stream(chat, member, how)) {
+    for await (const { id, body, missed } of chats.messages(chat, member, how)) {
       if (before > 0) reading.acknowledging(before);
       reading.got(id, body, missed);
       before = id;
@@ -83,13 +83,13 @@ async function streamer(chats: Chats<Body>, chat: string, member: string, readin
 /** Comes, reads for a while, goes, and comes again as somebody who begins anew. */
 async function guest(chats: Chats<Body>, chat: string, member: string, history: History, random: Random, end: End) {
   while (!end.isSent) {
-    const outcome = await chats.join(chat, member, { from: random(2) === 0 ? "now" : "start" });
-    if (outcome !== "joined") throw new Error(`${member} ${outcome}`);
+    const { status } = await chats.join(chat, member, { from: random(2) === 0 ? "now" : "start" });
+    if (status !== "joined") throw new Error(`${member} ${status}`);
     const reading = history.member(member, (await chats.position(chat, member))!.seen);
     let left: Promise<unknown> | null = null;
     let count = 0;
     const stay = random(30);
-    for await (const { id, body, missed } of chats.stream(chat, member, { signal: end.signal })) {
+    for await (const { id, body, missed } of chats.messages(chat, member, { signal: end.signal })) {
       reading.got(id, body, missed);
       if (count++ === stay) left = chats.leave(chat, member);
     }
@@ -128,7 +128,7 @@ async function play(stores: readonly Store[], seed: number): Promise<History> {
   const history = new History();
   const end = new End();
   const readers = Array.from({ length: READERS }, (_, nth) => `reader ${nth}`);
-  await all[0]!.joinAll(chat, [...SENDERS, ...readers]);
+  await all[0]!.joinMany(chat, [...SENDERS, ...readers]);
   const { lastId } = (await all[0]!.inspect(chat))!;
   const watching = watch(all[0]!, chat, history, end);
   const reading = readers.map((member, nth) =>
@@ -171,8 +171,8 @@ async function settle(chats: Chats<Body>, chat: string, members: readonly string
   const after = (await chats.inspect(chat))!;
   if (after.messages !== 0 || after.bytes !== 0) history.faults.push(`${after.messages} messages were not dropped`);
   for (const [nth, member] of members.entries()) {
-    const outcome = await chats.leave(chat, member);
-    if (outcome !== (nth === members.length - 1 ? "deleted" : "left")) history.faults.push(`${member}: ${outcome}`);
+    const { status } = await chats.leave(chat, member);
+    if (status !== (nth === members.length - 1 ? "deleted" : "left")) history.faults.push(`${member}: ${status}`);
   }
 }
 

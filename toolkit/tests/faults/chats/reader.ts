@@ -18,18 +18,18 @@ let count = 0;
 let after: number | undefined;
 while (!stop.signal.aborted) {
   const how = { ...(after !== undefined && { after }), limit: 1 + random(50), waitMs: 1_000, signal: stop.signal };
-  const page = await chats.wait(CHAT, member, how).catch((error: unknown) => {
+  const page = await chats.read(CHAT, member, how).catch((error: unknown) => {
     if (error instanceof ConnectionError || stop.signal.aborted) return undefined;
     throw error;
   });
   if (page === undefined) continue;
   if (page === null) throw new Error(`${member} is not a member`);
-  for (const { id, body, missed } of page.messages) {
+  for (const { id, body, missed } of page.items) {
     say({ kind: "got", id, body, missed });
     if (++count === dieAfter) process.kill(process.pid, "SIGKILL");
   }
   after = page.cursor;
-  const last = page.messages.at(-1)?.id;
+  const last = page.items.at(-1)?.id;
   if (last === undefined || random(3) === 0) continue;
   say({ kind: "acknowledging", id: last });
   const answered = await chats.acknowledge(CHAT, member, last).catch((error: unknown) => {

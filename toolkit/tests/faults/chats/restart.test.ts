@@ -14,17 +14,17 @@ describe.skipIf(!installed("redis-server"))("a server that is killed and comes b
     // It gives up soon, so that streams see errors and not only long answers.
     const store = await open(server.url, { retryMs: 50, commandTimeoutMs: 2_000 });
     onTestFinished(() => store.close());
-    const chats = new Chats<string>(store, { pollMs: 50, presenceMs: 300 });
+    const chats = new Chats<string>(store, { pollMs: 50, presenceLeaseMs: 300 });
     const mailboxes = new Mailboxes<string>(store, { pollMs: 50 });
-    await chats.joinAll("team", ["ann", "ben"]);
+    await chats.joinMany("team", ["ann", "ben"]);
     const got: string[] = [];
     const mail: string[] = [];
     const readers = [
       (async () => {
-        for await (const { body, missed } of chats.stream("team", "ben")) got.push(`${body} ${missed}`);
+        for await (const { body, missed } of chats.messages("team", "ben")) got.push(`${body} ${missed}`);
       })(),
       (async () => {
-        for await (const { body } of mailboxes.stream("ben")) mail.push(body);
+        for await (const { body } of mailboxes.messages("ben")) mail.push(body);
       })(),
     ];
     const send = async (body: string): Promise<void> => {

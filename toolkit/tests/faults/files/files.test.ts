@@ -79,7 +79,7 @@ test.skipIf(!installed("redis-server"))(
       const sorted = (map: Map<string, number>) => [...map].sort();
       expect(sorted(await logs.totals("visits")), `seed ${seed}`).toEqual(sorted(expected));
       expect([...(await logs.totals("lines")).values()], `seed ${seed}`).toEqual(FILES.map(() => 4_000));
-      expect(await logs.status(), `seed ${seed}`).toMatchObject({ bytes: 0, files: 0 });
+      expect(await logs.inspect(), `seed ${seed}`).toMatchObject({ bytes: 0, files: 0 });
     } finally {
       await store.close();
       await redis.stop();

@@ -83,13 +83,13 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
   });
 
   onStore("Cache: what was being made when the store became full is given, and others need not wait", async () => {
-    const cache = new Cache<string>(store, "things", { loadMs: 3_600_000 });
+    const cache = new Cache<string>(store, "things", { leaseMs: 3_600_000 });
     let finish!: (value: string) => void;
     const making = new Promise<string>((resolve) => {
       finish = resolve;
     });
     const early = cache.get("a", () => making);
-    await expect.poll(() => cache.stats.loads).toBe(1);
+    await expect.poll(() => cache.stats().loads).toBe(1);
     await fill();
     const late = cache.get("a", () => "other");
     finish("made");
@@ -101,8 +101,8 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
     const cache = new Cache<string>(store, "things", { freshMs: 1, staleMs: 3_600_000 });
     await cache.set("a", "stale");
     await fill();
-    await expect.poll(async () => (await cache.find("a", () => "new")).state).toBe("stale");
-    expect(await cache.find("a", () => "new")).toMatchObject({ value: "stale", state: "stale" });
+    await expect.poll(async () => (await cache.getEntry("a", () => "new")).state).toBe("stale");
+    expect(await cache.getEntry("a", () => "new")).toMatchObject({ value: "stale", state: "stale" });
   });
 
   onStore("pages: are made and sent, with views and without", async () => {
@@ -139,7 +139,7 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
     await fill();
     expect(await sessions.load(token, { viewed: "item" })).toMatchObject({ user: "ann", data: { theme: "dark" } });
     expect(await sessions.viewed(token)).toEqual([]);
-    expect(await sessions.list("ann")).toHaveLength(1);
+    expect((await sessions.list("ann")).items).toHaveLength(1);
     await expect(sessions.create()).rejects.toMatchObject(full);
     await empty();
     await sessions.load(token, { viewed: "item" });
@@ -177,7 +177,7 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
     const index = new SearchIndex(store, "books", { fields: { title: { type: "text" } } });
     await index.set("a", { title: "red tea" });
     await fill();
-    const found = await index.search("tea", { cacheMs: 60_000 });
+    const found = await index.search("tea", { cacheTtlMs: 60_000 });
     expect(found).toMatchObject({ count: 1, id: null, cached: false });
     await expect(index.set("b", { title: "tea" })).rejects.toMatchObject(full);
     expect(await index.search("tea")).toMatchObject({ count: 1 });
@@ -185,13 +185,13 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
 
   onStore("Chats: messages are read, also by one whose presence is noted", async () => {
     const chats = new Chats<string>(store);
-    await chats.joinAll("team", ["ann", "ben"]);
+    await chats.joinMany("team", ["ann", "ben"]);
     await chats.send("team", "ann", "hello");
     await fill();
-    const texts = (page: Awaited<ReturnType<typeof chats.read>>) => page?.messages.map(({ body }) => body);
+    const texts = (page: Awaited<ReturnType<typeof chats.read>>) => page?.items.map(({ body }) => body);
     expect(texts(await chats.read("team", "ben"))).toEqual(["hello"]);
-    expect(texts(await chats.wait("team", "ben", { waitMs: 1_000 }))).toEqual(["hello"]);
-    for await (const { body } of chats.stream("team", "ben")) {
+    expect(texts(await chats.read("team", "ben", { waitMs: 1_000 }))).toEqual(["hello"]);
+    for await (const { body } of chats.messages("team", "ben")) {
       expect(body).toBe("hello");
       break;
     }
@@ -203,7 +203,7 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
     const [ann, ben] = await Promise.all(
       ["ann", "ben"].map(async (login) => {
         const joined = await social.users.join(login);
-        return joined.outcome === "joined" ? joined.user.id : "";
+        return joined.status === "joined" ? joined.user.id : "";
       }),
     );
     await social.follows.follow(ben!, ann!);
@@ -216,7 +216,7 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
   onStore("StatusStream: can be listened to, also before anything was published", async () => {
     await fill();
     const stream = new StatusStream(store, "public");
-    const listening = await stream.listen({ track: ["news"] });
+    const listening = await stream.events({ track: ["news"] });
     await empty();
     await stream.publish({ kind: "status", id: "1", userId: "a", login: "ann", text: "news", atMs: 0 });
     for await (const message of listening) {

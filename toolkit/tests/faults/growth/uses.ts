@@ -52,7 +52,7 @@ const DAY_MS = 86_400_000;
 /** By component. */
 export const USES: Readonly<Record<string, Use>> = {
   ads: async (world, count) => {
-    const ads = new Ads(world.store, "site", { explore: "off", minClickMs: 0 });
+    const ads = new Ads(world.store, "site", { explore: "off", minClickDelayMs: 0 });
     await each(count, async (n) => {
       const cap = { views: 2, everyMs: DAY_MS };
       await ads.set(`ad${n}`, { model: "cpc", bidMicros: 1_000, words: [`word${n}`], locations: [`place${n}`], cap });
@@ -93,7 +93,7 @@ export const USES: Readonly<Record<string, Use>> = {
     const chats = new Chats<string>(world.store);
     const mailboxes = new Mailboxes<string>(world.store);
     await each(count, async (n) => {
-      await chats.joinAll(`c${n}`, [`u${n}`, "ann"]);
+      await chats.joinMany(`c${n}`, [`u${n}`, "ann"]);
       await chats.arrive(`c${n}`, "ann");
       await chats.send(`c${n}`, "ann", "hello", { id: `m${n}` });
       await chats.leave(`c${n}`, "ann");
@@ -106,11 +106,11 @@ export const USES: Readonly<Record<string, Use>> = {
     const settings = new Config<{ n: number }>(store, "shop", {
       defaults: { n: 0 },
       validate: (value) => value as { n: number },
-      keepChanges: 10,
+      keepCount: 10,
     });
     await each(count, (n) => settings.set({ n: 100 + n }));
     const maintenance = new Maintenance(store, "shop");
-    await maintenance.begin({ reason: "moving house", forMs: 1_000 });
+    await maintenance.begin({ reason: "moving house", ttlMs: 1_000 });
   },
   counters: async ({ store }, count) => {
     const counters = new Counters(store);
@@ -128,7 +128,7 @@ export const USES: Readonly<Record<string, Use>> = {
     await reader.leave();
     await each(count, async (n) => {
       await files.invite(`r${n}`, { leaseMs: 1_000 });
-      await files.dismiss(`r${n}`);
+      await files.deleteReader(`r${n}`);
     });
   },
   fleet: async ({ store }, count) => {
@@ -206,7 +206,7 @@ export const USES: Readonly<Record<string, Use>> = {
   },
   queues: async (world, count) => {
     const tasks = new Queue<number>(world.store, "tasks");
-    await tasks.configure({ keepDone: 5, keepDead: 5, maxEvents: 10, groupRate: { max: 1, windowMs: 1_000 } });
+    await tasks.configure({ keepDone: 5, keepDead: 5, maxEvents: 10, groupRate: { limit: 1, windowMs: 1_000 } });
     const worker = new Worker<number>(tasks, ({ data }) => {
       if (data % 5 === 4) throw new Error("every fifth fails");
     }).start();
@@ -239,7 +239,7 @@ export const USES: Readonly<Record<string, Use>> = {
   search: async ({ store }, count) => {
     const books = new SearchIndex(store, "books", { fields: { title: { type: "text" }, year: { type: "number" } } });
     await each(count, (n) => books.set(`b${n}`, { title: `walking dunes ${n}`, year: n }));
-    await each(count, (n) => books.search(`dunes ${n}`, { cacheMs: 1_000 }));
+    await each(count, (n) => books.search(`dunes ${n}`, { cacheTtlMs: 1_000 }));
     await each(count, (n) => books.delete(`b${n}`));
   },
   semaphores: async ({ store }, count) => {
@@ -277,9 +277,9 @@ export const USES: Readonly<Record<string, Use>> = {
       await visitors.visit(`v${n}`);
     });
     await hash.shards.clear();
-    await set.shards.destroy();
-    await scores.shards.destroy();
-    await bitmap.shards.destroy();
+    await set.shards.delete();
+    await scores.shards.delete();
+    await bitmap.shards.delete();
   },
   social: async (world, count) => {
     const network = new Social(world.store);
@@ -287,7 +287,7 @@ export const USES: Readonly<Record<string, Use>> = {
     const ids: string[] = [];
     await each(count, async (n) => {
       const joined = await network.users.join(`user${n}`);
-      if (joined.outcome !== "joined") throw new Error(joined.outcome);
+      if (joined.status !== "joined") throw new Error(joined.status);
       ids.push(joined.user.id);
     });
     await each(count, async (n) => {
@@ -310,7 +310,7 @@ export const USES: Readonly<Record<string, Use>> = {
     const tokens = new AccessTokens(store);
     await each(count, async (n) => {
       await stream.publish({ kind: "status", id: String(n), userId: "ann", login: "ann", text: "hello", atMs: 0 });
-      await tokens.issue(`u${n}`, { lifetimeMs: DAY_MS });
+      await tokens.issue(`u${n}`, { ttlMs: DAY_MS });
     });
     await stream.close();
   },

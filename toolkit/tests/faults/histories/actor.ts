@@ -125,7 +125,7 @@ async function section(store: Store, lease: Lease, id: string, exclusive: boolea
 
 function work(store: Store, name: string): Worker<Task, number> {
   const queue = new Queue<Task, number>(store, name);
-  return new Worker<Task, number>(
+  const worker = new Worker<Task, number>(
     queue,
     async ({ id, data, attempt }, { lease }) => {
       say(`s ${name} ${id} ${lease.fence}`);
@@ -134,8 +134,10 @@ function work(store: Store, name: string): Worker<Task, number> {
       say(`d ${name} ${id} ${lease.fence}`);
       return lease.fence;
     },
-    { concurrency: 8, leaseMs: plan.leaseMs, on: { lost: (id) => say(`l ${name} ${id}`), error: () => {} } },
+    { concurrency: 8, leaseMs: plan.leaseMs },
   );
+  worker.on("lost", (id) => say(`l ${name} ${id}`));
+  return worker;
 }
 
 const store = await open(plan.url, { clock });

@@ -265,7 +265,7 @@ class Histories {
         n += 1;
         return { data, options };
       });
-      await persistently(() => queue.addBulk(jobs));
+      await persistently(() => queue.addMany(jobs));
       this.#jobs += jobs.length;
       this.#summary.operations += jobs.length;
     }

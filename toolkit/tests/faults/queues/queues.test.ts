@@ -106,7 +106,7 @@ describe.skipIf(!installed("redis-server"))("queues under faults", () => {
       await Promise.all(workers.map((worker) => worker.says("ready")));
       for (let part = 0; part < parts; part++) {
         const chunk = jobs.slice(part * 25, part * 25 + 25);
-        const outcome = await queue.addBulk(chunk);
+        const outcome = await queue.addMany(chunk);
         outcome.forEach(({ id }, at) => {
           added.push({ id, n: chunk[at]!.data.n, group: chunk[at]!.data.group ?? null });
         });
@@ -146,7 +146,7 @@ describe.skipIf(!installed("redis-server"))("queues under faults", () => {
       leaseMs: 600,
       seed: 1,
     });
-    await queue.addBulk(Array.from({ length: 100 }, (_, n) => ({ data: { n } })));
+    await queue.addMany(Array.from({ length: 100 }, (_, n) => ({ data: { n } })));
     let active = 0;
     await follow(queue, "start", ({ kind }) => kind === "active" && ++active === 100);
     worker.kill("SIGKILL");
@@ -189,12 +189,12 @@ describe.skipIf(!installed("redis-server"))("queues under faults", () => {
         ran.set(data.n, (ran.get(data.n) ?? 0) + 1);
         return 1;
       },
-      { concurrency: 5, leaseMs: 60_000, on: { error: () => {} } },
+      { concurrency: 5, leaseMs: 60_000 },
     ).start();
     for (let round = 0; round < 5; round++) {
       // Run, and the answer is lost: in turn of an add, and of a cycle that has ended jobs and leased others.
       const lost = proxy.loseAnswerOf(round % 2 === 0 ? addJobs.sha : cycle.sha);
-      await queue.addBulk(Array.from({ length: 20 }, (_, at) => ({ data: { n: round * 20 + at } })));
+      await queue.addMany(Array.from({ length: 20 }, (_, at) => ({ data: { n: round * 20 + at } })));
       await lost;
     }
     const events = await follow(direct, "start", doneOf(100));
@@ -248,15 +248,16 @@ describe.skipIf(!installed("redis-server"))("queues under faults", () => {
         if (data.n === 0) await held;
         return data.n;
       },
-      { concurrency: 2, leaseMs: 2_000, on: { lost: (id) => void lost.push(id), error: () => {} } },
+      { concurrency: 2, leaseMs: 2_000 },
     ).start();
+    worker.on("lost", (id) => void lost.push(id));
     const { id } = await queue.add({ n: 0 });
     await running;
     const waiting = queue.waitFor(id);
     await own.restart();
     const after = await queue.add({ n: 1 });
     expect(await queue.waitFor(after.id)).toEqual({ status: "done", result: 1 });
-    expect(await waiting).toEqual({ status: "missing" });
+    expect(await waiting).toEqual({ status: "not-found" });
     release();
     await worker.stop();
     expect(lost).toEqual([id]);
@@ -271,7 +272,7 @@ describe.skipIf(!installed("redis-server"))("queues under faults", () => {
       const db = await open(sentinel.url);
       const queue = new Queue<WorkerTask, number>(db, "failover");
       await queue.configure({ keepDone: 10_000 });
-      const added = await queue.addBulk(Array.from({ length: 200 }, (_, n) => ({ data: { n, group: `g${n % 3}` } })));
+      const added = await queue.addMany(Array.from({ length: 200 }, (_, n) => ({ data: { n, group: `g${n % 3}` } })));
       expect(await db.call("WAIT", 2, 5_000)).toBe(2);
       const seen = new Set<number>();
       let half!: () => void;
@@ -286,7 +287,7 @@ describe.skipIf(!installed("redis-server"))("queues under faults", () => {
           await new Promise((resolve) => setTimeout(resolve, 2));
           return data.n;
         },
-        { concurrency: 10, leaseMs: 1_000, on: { error: () => {} } },
+        { concurrency: 10, leaseMs: 1_000 },
       ).start();
       await halfway;
       await sentinel.primary.kill();

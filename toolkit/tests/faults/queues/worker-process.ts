@@ -66,9 +66,9 @@ const worker = new Worker<WorkerTask, number>(
   {
     concurrency: Number(concurrency),
     leaseMs: Number(leaseMs),
-    on: { lost: (id) => say({ t: "lost", id }), error: () => {} },
   },
 );
+worker.on("lost", (id) => say({ t: "lost", id }));
 if (mode === "block") {
   // The thread that renews must be there before the loop is blocked.
   const waiting = setInterval(() => {

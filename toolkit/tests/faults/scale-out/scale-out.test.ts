@@ -71,7 +71,7 @@ describe.skipIf(!REDIS)("on many servers", () => {
     await vi.waitFor(() => members.map((each) => each.store("social")), 10_000);
     const networks = members.map((each) => new Social(each.store("social"), SETTINGS));
     const [social] = networks as [Social, Social, Social];
-    for (const id of USERS) expect((await social.users.join(id, { id })).outcome).toBe("joined");
+    for (const id of USERS) expect((await social.users.join(id, { id })).status).toBe("joined");
     for (const id of LISTS) await social.lists.create(USERS[0]!, id, { id });
     const workers = networks.map((each) => each.worker({ concurrency: 2 }).start());
 

@@ -121,7 +121,7 @@ async function listFaults(store: Store, histories: readonly History[]): Promise<
   const there: string[] = [];
   for await (const value of list.items()) there.push(value);
   const faults: string[] = [];
-  if ((await list.size()) !== there.length) faults.push("the list is not as long as what is in it");
+  if ((await list.count()) !== there.length) faults.push("the list is not as long as what is in it");
   const out = [...popped, ...there];
   if (new Set(out).size !== out.length) faults.push("the list has given something twice");
   const begun = new Set(deeds.flatMap(({ act }) => (act.kind === "push" ? [act.value] : [])));

@@ -38,7 +38,7 @@ function hashOf(store: Store): Subject {
       for await (const [field, value] of hash.entries()) found.set(field, value);
       return found;
     },
-    size: () => hash.size(),
+    size: () => hash.count(),
   };
 }
 
@@ -46,14 +46,14 @@ function setOf(store: Store): Subject {
   const set = new ShardedSet(store, "set", SMALL);
   return {
     shards: set.shards,
-    write: (element, value) => (value === null ? set.remove(element) : set.add(element)),
+    write: (element, value) => (value === null ? set.delete(element) : set.add(element)),
     read: async (element) => ((await set.has(element)) ? 1 : null),
     all: async () => {
       const found = new Map<string, number>();
       for await (const member of set.members()) found.set(member, 1);
       return found;
     },
-    size: () => set.size(),
+    size: () => set.count(),
   };
 }
 
@@ -61,14 +61,14 @@ function zsetOf(store: Store): Subject {
   const zset = new ShardedSortedSet(store, "zset", SMALL);
   return {
     shards: zset.shards,
-    write: (element, value) => (value === null ? zset.remove(element) : zset.add(element, value)),
+    write: (element, value) => (value === null ? zset.delete(element) : zset.add(element, value)),
     read: (element) => zset.score(element),
     all: async () => {
       const found = new Map<string, number>();
       for await (const { member, score } of zset.members()) found.set(member, score);
       return found;
     },
-    size: () => zset.size(),
+    size: () => zset.count(),
   };
 }
 

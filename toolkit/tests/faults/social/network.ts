@@ -16,7 +16,7 @@ export type Line =
 export const USERS: readonly string[] = Array.from({ length: 10 }, (_, at) => `user${at}`);
 export const LISTS: readonly string[] = ["+list0", "+list1"];
 /** Small numbers, so that authors go over the threshold both ways, timelines overflow, and passes are many. */
-export const SETTINGS = { pushBelow: 5, timelineSize: 16, passSize: 2, settleMs: 500 };
+export const SETTINGS = { pushBelow: 5, timelineSize: 16, passSize: 2, leaseMs: 500 };
 /** Of workers: what a killed one keeps others waiting. */
 export const LEASE_MS = 1_000;
 

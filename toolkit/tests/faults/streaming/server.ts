@@ -15,7 +15,7 @@ const store = await open(url);
 const stream = new StatusStream(store, "public", { recentEvents, pollMs: 100 });
 const endpoint = new StreamEndpoint(stream, {
   firehose: true,
-  heartbeatMs: 50,
+  heartbeatEveryMs: 50,
   limits: {
     connectsPerMinutePerAddress: null,
     connectsPerMinutePerUser: null,
@@ -26,7 +26,7 @@ const endpoint = new StreamEndpoint(stream, {
 const server = createServer(endpoint.handler);
 server.listen(port, "127.0.0.1", () => console.log("ready"));
 process.once("SIGTERM", async () => {
-  await endpoint.close({ graceMs: 2_000, spreadMs: 50 });
+  await endpoint.close({ timeoutMs: 2_000, spreadMs: 50 });
   server.closeAllConnections();
   server.close();
   await store.close();

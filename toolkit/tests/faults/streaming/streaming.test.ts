@@ -94,7 +94,7 @@ async function readAll(
   messages: StreamMessage[],
   signal: AbortSignal,
 ): Promise<void> {
-  const options = { filter, signal, after: "oldest", maxPauseMs: 100, silenceMs: 5_000 };
+  const options = { filter, signal, from: "oldest", maxBackoffMs: 100, silenceTimeoutMs: 5_000 };
   for await (const message of readStream(url, options)) {
     messages.push(message);
     if (message.kind === "status" && message.id === "last") return;

@@ -9,7 +9,7 @@ export interface LoaderOrder {
 }
 
 const { url, loadMs } = JSON.parse(process.argv[2]!) as LoaderOrder;
-const cache = new Cache<string>(await open(url), "things", { loadMs });
+const cache = new Cache<string>(await open(url), "things", { leaseMs: loadMs });
 await cache.get("cold", () => {
   writeSync(1, "ready\n");
   return new Promise(() => {});

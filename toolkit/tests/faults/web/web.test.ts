@@ -191,7 +191,7 @@ describeBackends("web components", { backends: ["tcp", "redis"], audit: false },
     loader.kill("SIGKILL");
     await loader.ended;
     const stores = await Promise.all([backend.open(), backend.open(), backend.open()]);
-    const caches = stores.map((store) => new Cache<string>(store, "things", { loadMs }));
+    const caches = stores.map((store) => new Cache<string>(store, "things", { leaseMs: loadMs }));
     let loads = 0;
     const load = (): string => {
       loads++;

@@ -1,12 +1,12 @@
 /** What the suites of chats share. */
 import { expect, onTestFinished } from "vitest";
 import type { Store } from "../../../connection/store.ts";
-import type { Chats, Page } from "../index.ts";
+import type { Chats, MessagePage } from "../index.ts";
 
 /** Machines may be busy. */
 export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 
-export const bodies = (page: Page<unknown> | null): unknown[] => page!.messages.map(({ body }) => body);
+export const bodies = (page: MessagePage<unknown> | null): unknown[] => page!.items.map(({ body }) => body);
 
 /** Stops what a test has left running. */
 export function untilEnd(): AbortSignal {

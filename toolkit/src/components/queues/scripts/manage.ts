@@ -1,7 +1,6 @@
 /** What is done to jobs and queues from outside: remove, retry, promote, cancel, pause, drain; progress and logs of a running one. */
 
 import { defineScript } from "../../../base/script.ts";
-import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
 import { ENDING } from "./core.ts";
 
@@ -53,9 +52,10 @@ local function erase(id, state, x, seq, why)
 end
 `;
 
-const text = (reply: Reply): string => String(reply);
+export type Deleted = "deleted" | "active" | "not-found";
+export type Cancelled = "cancelled" | "asked" | "finished" | "not-found";
 
-/** "removed", "active" (it is not touched) or "missing". */
+/** `active`: it is not touched. */
 export const removeJob = defineScript({
   name: "queue.remove",
   keys: KEY_NAMES,
@@ -63,18 +63,18 @@ export const removeJob = defineScript({
   include: [...ENDING, OPENING, WHEREABOUTS],
   lua: `
 local record = call("HGET", data, "j" .. id)
-if not record then return "missing" end
+if not record then return "not-found" end
 local x, seq = facts(record)
 local state = stateOf(id, record, x)
 if state == "active" then return "active" end
 erase(id, state, x, seq, cjson.encode({ name = "Removed", message = "the job was removed" }))
 publish()
-return "removed"
+return "deleted"
 `,
-  reply: text,
+  reply: (reply) => reply as Deleted,
 });
 
-/** "cancelled" (it never ran), "asked" (its worker is told), "finished" or "missing". */
+/** `cancelled`: it never ran. `asked`: its worker is told. */
 export const cancelJob = defineScript({
   name: "queue.cancel",
   keys: KEY_NAMES,
@@ -82,7 +82,7 @@ export const cancelJob = defineScript({
   include: [...ENDING, OPENING, WHEREABOUTS],
   lua: `
 local record = call("HGET", data, "j" .. id)
-if not record then return "missing" end
+if not record then return "not-found" end
 local x, seq = facts(record)
 local state = stateOf(id, record, x)
 if state == "done" or state == "dead" then return "finished" end
@@ -101,7 +101,7 @@ bury(id, x, "0", 0, cjson.encode({ name = "Cancelled", message = "cancelled befo
 publish()
 return "cancelled"
 `,
-  reply: text,
+  reply: (reply) => reply as Cancelled,
 });
 
 /** Runs finished jobs again with fresh attempts: one (`id`), or the oldest dead letters up to `most`. The number of them. */

@@ -67,7 +67,7 @@ function hashPair(stores: readonly Store[], elements: number): Pair {
         return ["getMany", await hash.getMany(fields), fields.map((each) => model.get(each) ?? null)];
       }
       if (action < 9) return ["get", await hash.get(field), model.get(field) ?? null];
-      return ["size", await hash.size(), model.size];
+      return ["size", await hash.count(), model.size];
     },
     async state() {
       return [sorted(new Map(await all(hashes[0]!.entries()))), sorted(model)];
@@ -88,7 +88,7 @@ function setPair(stores: readonly Store[], elements: number): Pair {
         model.add(member);
         return ["add", await set.add(member), isNew];
       }
-      if (action < 5) return ["remove", await set.remove(member), model.delete(member)];
+      if (action < 5) return ["remove", await set.delete(member), model.delete(member)];
       const members = Array.from({ length: 20 }, () => named(random(elements)));
       if (action < 6) {
         const fresh = new Set(members.filter((each) => !model.has(each)));
@@ -97,10 +97,10 @@ function setPair(stores: readonly Store[], elements: number): Pair {
       }
       if (action < 7) {
         const removed = new Set(members.filter((each) => model.delete(each)));
-        return ["removeMany", await set.removeMany(members), removed.size];
+        return ["removeMany", await set.deleteMany(members), removed.size];
       }
       if (action < 9) return ["hasMany", await set.hasMany(members), members.map((each) => model.has(each))];
-      return ["size", await set.size(), model.size];
+      return ["size", await set.count(), model.size];
     },
     async state() {
       return [sorted(new Set(await all(sets[0]!.members()))), sorted(model)];
@@ -130,19 +130,19 @@ function zsetPair(stores: readonly Store[], elements: number): Pair {
         model.set(member, sum);
         return ["increment", await set.increment(member, score), sum];
       }
-      if (action < 7) return ["remove", await set.remove(member), model.delete(member)];
+      if (action < 7) return ["remove", await set.delete(member), model.delete(member)];
       if (action < 8) return ["score", await set.score(member), model.get(member) ?? null];
       const [min, max] = [score, score + random(8)];
       const within = inOrder().filter((each) => each.score >= min && each.score <= max);
       if (action < 9) return ["count", await set.count({ min, max }), within.length];
-      if (action < 10) return ["range", (await set.range({ min, max, limit: 10 })).elements, within.slice(0, 10)];
-      if (action < 11) return ["top", await set.top(15), inOrder().reverse().slice(0, 15)];
-      if (random(10) > 0) return ["size", await set.size(), model.size];
+      if (action < 10) return ["range", (await set.range({ min, max, limit: 10 })).items, within.slice(0, 10)];
+      if (action < 11) return ["top", await set.top({ limit: 15 }), inOrder().reverse().slice(0, 15)];
+      if (random(10) > 0) return ["size", await set.count(), model.size];
       for (const each of within) model.delete(each.member);
-      return ["removeRange", await set.removeRange({ min, max }), within.length];
+      return ["removeRange", await set.deleteRange({ min, max }), within.length];
     },
     async state() {
-      return [await sets[0]!.bottom(elements), inOrder()];
+      return [await sets[0]!.bottom({ limit: elements }), inOrder()];
     },
   };
 }

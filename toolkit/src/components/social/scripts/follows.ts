@@ -16,7 +16,7 @@ import { LUA_ORDER } from "../ids.ts";
 const KEEP_MS = 3_600_000;
 const STALE_MS = KEEP_MS / 2;
 
-/** Step 1. { outcome, version }: "ok", or why nothing is to be done: "already", "absent", "blocked", "full", "missing". */
+/** Step 1. { outcome, version }: "ok", or why nothing is to be done: "exists", "absent", "blocked", "full", "not-found". */
 export const intend = defineScript({
   name: "social.follows.intend",
   keys: ["graph", "following", "blocks"],
@@ -27,8 +27,8 @@ export const intend = defineScript({
     local is = redis.call("HMGET", graph, "closed", "v", "i:" .. other)
     local follows = redis.call("ZSCORE", following, other)
     if op == "add" then
-      if is[1] then return {"missing"} end
-      if follows and not is[3] then return {"already", follows} end
+      if is[1] then return {"not-found"} end
+      if follows and not is[3] then return {"exists", follows} end
       if redis.call("ZSCORE", blocks, other) then return {"blocked"} end
       if not follows and redis.call("ZCARD", following) >= tonumber(most) then return {"full"} end
     elseif not follows and not is[3] then
@@ -42,7 +42,7 @@ export const intend = defineScript({
   reply: (reply) => reply as [string, string?],
 });
 
-/** Step 2 of following. { "ok", mode, size } or { why not }: "missing", "blocked", "late" (a newer step was there before). */
+/** Step 2 of following. { "ok", mode, size } or { why not }: "not-found", "blocked", "late" (a newer step was there before). */
 export const attach = defineScript({
   name: "social.follows.attach",
   keys: ["set", "left", "blocks", "graph"],
@@ -51,7 +51,7 @@ export const attach = defineScript({
   repeatable: true,
   lua: `
     local is = redis.call("HMGET", graph, "closed", "mode")
-    if is[1] then return {"missing"} end
+    if is[1] then return {"not-found"} end
     if redis.call("ZSCORE", blocks, owner) then return {"blocked"} end
     local v = tonumber(version)
     local gone = redis.call("ZSCORE", left, subject)
@@ -102,7 +102,7 @@ export const conclude = defineScript({
   `,
 });
 
-/** Adds to a set of a user's own (blocks, mutes, lists), up to a size: "added", "there", "full", "missing". */
+/** Adds to a set of a user's own (blocks, mutes, lists), up to a size: "added", "there", "full", "not-found". */
 export const addOwn = defineScript({
   name: "social.follows.own",
   keys: ["graph", "set"],
@@ -110,7 +110,7 @@ export const addOwn = defineScript({
   include: [NOW_MS],
   repeatable: true,
   lua: `
-    if redis.call("HEXISTS", graph, "closed") == 1 then return "missing" end
+    if redis.call("HEXISTS", graph, "closed") == 1 then return "not-found" end
     if redis.call("ZSCORE", set, member) then return "there" end
     if redis.call("ZCARD", set) >= tonumber(most) then return "full" end
     redis.call("ZADD", set, now, member)

@@ -1,0 +1,205 @@
+/** What the toolkit exports, read from its built declarations: classes with their members, functions, and plain shapes with their fields. */
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import ts from "typescript6";
+
+const TOOLKIT = join(import.meta.dirname, "../..");
+
+export interface Parameter {
+  readonly name: string;
+  readonly isRest: boolean;
+  readonly fields: readonly Field[];
+}
+
+export interface Field {
+  /** `SendOptions.retryMs`, or `Locks.acquire.waitMs` for one of a shape without a name. */
+  readonly path: string;
+  readonly name: string;
+  readonly type: string;
+}
+
+export interface Method {
+  /** `Queue.add`. */
+  readonly path: string;
+  readonly name: string;
+  readonly parameters: readonly Parameter[];
+  /** What a caller gets in the end: of a promise, its value. */
+  readonly result: string;
+  readonly resultFields: readonly string[];
+  /** Text constants that the result may be. */
+  readonly words: readonly string[];
+}
+
+export interface Class {
+  readonly name: string;
+  readonly entry: string;
+  readonly constructorParameters: readonly string[];
+  readonly methods: readonly Method[];
+  readonly properties: readonly Field[];
+  readonly isError: boolean;
+  /** Only its type is exported: it is made by others. */
+  readonly isTypeOnly: boolean;
+}
+
+export interface Surface {
+  /** Paths of the package: "queues", "cache/http". */
+  readonly entries: readonly string[];
+  readonly classes: readonly Class[];
+  /** Of interfaces and of unions of them. */
+  readonly fields: readonly Field[];
+  /** Values of every field named `status`. */
+  readonly statuses: ReadonlyMap<string, readonly string[]>;
+}
+
+/** Builds what is out of date, and reads it. */
+export function readSurface(): Surface {
+  const tsc = join(createRequire(import.meta.url).resolve("typescript/package.json"), "../bin/tsc");
+  execFileSync(process.execPath, [tsc, "--build", TOOLKIT], { stdio: "inherit" });
+  const { exports } = JSON.parse(readFileSync(join(TOOLKIT, "package.json"), "utf8")) as {
+    exports: Readonly<Record<string, { readonly types: string } | string>>;
+  };
+  const entries = Object.entries(exports).flatMap(([path, target]) =>
+    typeof target === "string" ? [] : [{ entry: path.replace(/^\.\/?/, ""), file: join(TOOLKIT, target.types) }],
+  );
+  const program = ts.createProgram(
+    entries.map(({ file }) => file),
+    {
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+      target: ts.ScriptTarget.ES2023,
+      types: ["node"],
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      skipLibCheck: true,
+    },
+  );
+  const reader = new Reader(program.getTypeChecker());
+  for (const { entry, file } of entries) reader.read(entry, program.getSourceFile(file)!);
+  return { entries: entries.map(({ entry }) => entry), ...reader.found };
+}
+
+class Reader {
+  readonly #checker: ts.TypeChecker;
+  readonly #seen = new Set<ts.Symbol>();
+  readonly found = {
+    classes: [] as Class[],
+    fields: [] as Field[],
+    statuses: new Map<string, string[]>(),
+  };
+
+  constructor(checker: ts.TypeChecker) {
+    this.#checker = checker;
+  }
+
+  read(entry: string, file: ts.SourceFile): void {
+    for (const exported of this.#checker.getExportsOfModule(this.#checker.getSymbolAtLocation(file)!)) {
+      const symbol = exported.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(exported) : exported;
+      if (this.#seen.has(symbol)) continue;
+      this.#seen.add(symbol);
+      if (symbol.flags & ts.SymbolFlags.Class)
+        this.found.classes.push({ ...this.#class(entry, symbol, file), isTypeOnly: isTypeOnly(exported) });
+      else if (symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias)) this.#shape(symbol, file);
+    }
+  }
+
+  #class(entry: string, symbol: ts.Symbol, file: ts.SourceFile): Omit<Class, "isTypeOnly"> {
+    const { name } = symbol;
+    const type = this.#checker.getDeclaredTypeOfSymbol(symbol);
+    const [made] = this.#checker.getTypeOfSymbol(symbol).getConstructSignatures();
+    const statics = this.#checker
+      .getPropertiesOfType(this.#checker.getTypeOfSymbol(symbol))
+      .filter(
+        (each) => each.name !== "prototype" && each.valueDeclaration?.getSourceFile().fileName.includes("/toolkit/"),
+      );
+    const own = this.#checker.getPropertiesOfType(type).filter((each) => !each.name.startsWith("__#"));
+    const methods: Method[] = [];
+    const properties: Field[] = [];
+    for (const member of [...statics, ...own]) {
+      const memberType = this.#checker.getTypeOfSymbolAtLocation(member, file);
+      const calls = memberType.getCallSignatures();
+      const path = `${name}.${shown(member)}`;
+      if (calls.length > 0) for (const call of calls) methods.push(this.#method(path, shown(member), call, file));
+      else properties.push({ path, name: shown(member), type: this.#text(memberType) });
+    }
+    return {
+      name,
+      entry,
+      constructorParameters: made?.parameters.map((each) => each.name) ?? [],
+      methods,
+      properties,
+      isError: own.some((each) => each.name === "stack"),
+    };
+  }
+
+  #method(path: string, name: string, call: ts.Signature, file: ts.SourceFile): Method {
+    const result = this.#awaited(call.getReturnType());
+    const parts = result.isUnion() ? result.types : [result];
+    this.#statusOf(path, parts, file);
+    return {
+      path,
+      name,
+      parameters: call.parameters.map((each) => this.#parameter(path, each, file)),
+      result: this.#text(result),
+      resultFields: parts.flatMap((each) => (isShape(each) ? this.#checker.getPropertiesOfType(each).map(shown) : [])),
+      words: parts.flatMap((each) => (each.isStringLiteral() ? [each.value] : [])),
+    };
+  }
+
+  #parameter(path: string, symbol: ts.Symbol, file: ts.SourceFile): Parameter {
+    const declaration = symbol.valueDeclaration;
+    const isRest = declaration !== undefined && ts.isParameter(declaration) && declaration.dotDotDotToken !== undefined;
+    const type = this.#checker.getNonNullableType(this.#checker.getTypeOfSymbolAtLocation(symbol, file));
+    // A shape with a name is read where it is exported.
+    const isNamed =
+      type.aliasSymbol !== undefined || (type.symbol?.flags ?? 0) & (ts.SymbolFlags.Interface | ts.SymbolFlags.Class);
+    const fields = isShape(type) && !isNamed ? this.#fields(path, type, file) : [];
+    return { name: symbol.name, isRest, fields };
+  }
+
+  #shape(symbol: ts.Symbol, file: ts.SourceFile): void {
+    const type = this.#checker.getDeclaredTypeOfSymbol(symbol);
+    const parts = type.isUnion() ? type.types : [type];
+    this.#statusOf(symbol.name, parts, file);
+    for (const part of parts) if (isShape(part)) this.found.fields.push(...this.#fields(symbol.name, part, file));
+  }
+
+  #fields(owner: string, type: ts.Type, file: ts.SourceFile): Field[] {
+    return this.#checker.getPropertiesOfType(type).flatMap((each) => {
+      // Those of arrays and the like are not ours.
+      if (!each.valueDeclaration?.getSourceFile().fileName.includes("/toolkit/")) return [];
+      const fieldType = this.#checker.getTypeOfSymbolAtLocation(each, file);
+      return [{ path: `${owner}.${each.name}`, name: each.name, type: this.#text(fieldType) }];
+    });
+  }
+
+  #statusOf(path: string, parts: readonly ts.Type[], file: ts.SourceFile): void {
+    const words = parts.flatMap((part) => {
+      const status = isShape(part) ? this.#checker.getPropertyOfType(part, "status") : undefined;
+      if (status === undefined) return [];
+      const type = this.#checker.getTypeOfSymbolAtLocation(status, file);
+      return (type.isUnion() ? type.types : [type]).flatMap((each) => (each.isStringLiteral() ? [each.value] : []));
+    });
+    if (words.length > 0) this.found.statuses.set(path, words);
+  }
+
+  #awaited(type: ts.Type): ts.Type {
+    return this.#checker.getAwaitedType(type) ?? type;
+  }
+
+  #text(type: ts.Type): string {
+    return this.#checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation);
+  }
+}
+
+const isTypeOnly = (exported: ts.Symbol): boolean =>
+  exported.declarations?.some(
+    (each) => ts.isExportSpecifier(each) && (each.isTypeOnly || each.parent.parent.isTypeOnly),
+  ) === true;
+
+const isShape = (type: ts.Type): boolean =>
+  (type.flags & ts.TypeFlags.Object) !== 0 && type.getCallSignatures().length === 0;
+
+/** `[asyncDispose]` for what the compiler calls `__@asyncDispose@123`. */
+const shown = (symbol: ts.Symbol): string => symbol.name.replace(/^__@(\w+)@\d+$/, "[$1]");

@@ -28,5 +28,5 @@ console.log((await chats.acknowledge("team", "ann", first!.id))?.unread, "unread
 
 await chats.join("team", "cid", { from: "start" });
 for (const { chat, unread, missed } of await chats.unread("cid")) console.log(chat, unread, missed);
-console.log(await chats.leave("team", "cid"), await chats.leave("team", "ben"), await chats.leave("team", "ann"));
+for (const member of ["cid", "ben", "ann"]) console.log((await chats.leave("team", member)).status);
 await db.close();

@@ -19,7 +19,7 @@ const EXAMPLES = [
       "page size 20",
       "version 1 page size 50",
       "version 2 page size 60",
-      "stale false",
+      "conflict",
       "changed 2 bob ",
       "changed 1 ann larger screens",
       "closed for moving house",

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 const SAID: Record<string, string[]> = {
   "files.ts": [
     "{ status: 'sent', bytes: 24 }",
-    "{ status: 'before', bytes: 0 }",
+    "{ status: 'exists', bytes: 0 }",
     "monday.log 3 lines 24 bytes",
     "today.log 1 lines 6 bytes",
     "Map(2) { 'GET' => 3, 'POST' => 1 }",
@@ -27,7 +27,7 @@ const SAID: Record<string, string[]> = {
     "  '15/Nov/2026 unknown' => 1",
     "}",
   ],
-  "packed-tables.ts": [
+  "packed-table.ts": [
     "6 bytes a row",
     "{ country: 'USA', state: 'NY', age: 46, since: '1970-01-01' } null",
     "USA 2 of age 38.5",

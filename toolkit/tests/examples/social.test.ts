@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 const SAID = [
-  "{ outcome: 'taken' }",
-  "followed followed",
+  "{ status: 'taken' }",
+  "followed",
+  "followed",
   "{ followers: 1, following: 0, statuses: 2 }",
   "Ada: second, Ada: first null",
   "Ada: first null",

@@ -13,7 +13,7 @@ const join = async (login: string): Promise<string> => {
 const [ada, bob, eve] = [await join("Ada"), await join("Bob"), await join("Eve")];
 console.log(await social.users.join("ADA")); // whatever the case
 
-console.log(await social.follows.follow(bob, ada), await social.follows.follow(bob, eve));
+for (const other of [ada, eve]) console.log((await social.follows.follow(bob, other)).status);
 await social.statuses.post(ada, "first", { id: "request-1" });
 await social.statuses.post(ada, "first", { id: "request-1" }); // a repeated request posts nothing
 const second = await social.statuses.post(ada, "second");

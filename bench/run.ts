@@ -19,7 +19,7 @@ import { compareDistribution, type DistributionRow, distributionTable } from "./
 import { compareInProcess, type ProcessRow } from "./in-process.ts";
 import { compareLocks, type LockRow, lockTable } from "./locks.ts";
 import { compareMemory, type MemoryRow } from "./memory.ts";
-import { comparePacked, type PackedRow, packedTable } from "./packed-tables.ts";
+import { comparePacked, type PackedRow, packedTable } from "./packed-table.ts";
 import { compareQueues, type QueueRow, queueTable } from "./queues.ts";
 import { compareServers, type Row } from "./redis-benchmark.ts";
 import { compareScripts } from "./scripts.ts";

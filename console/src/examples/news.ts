@@ -1,5 +1,5 @@
-/** News: links that people post and vote on, by score or time, as a whole or in groups (`cinnabar/voting`). */
-import { Board } from "cinnabar/voting";
+/** News: links that people post and vote on, by score or time, as a whole or in groups (`cinnabar/board`). */
+import { Board } from "cinnabar/board";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, integer, object, oneOf, string } from "../schema.ts";
 import { announce, followEvents } from "./events.ts";
@@ -171,7 +171,7 @@ export const news: Example = {
   name: "news",
   title: "News",
   about: "Links that people post and vote up and down, ordered by score or time, in groups. Each action is one script.",
-  components: ["voting"],
+  components: ["board"],
   routes: ROUTES,
   make,
 };

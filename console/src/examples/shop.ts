@@ -1,11 +1,11 @@
 /**
- * A shop: sign-in and recently viewed products (`cinnabar/sessions`), carts that go along at sign-in (`cinnabar/cart`), pages from
- * a cache with tags (`cinnabar/cache`), stock from rows that are refreshed on a schedule (`cinnabar/rows`), and what is viewed
+ * A shop: sign-in and recently viewed products (`cinnabar/sessions`), carts that go along at sign-in (`cinnabar/carts`), pages from
+ * a cache with tags (`cinnabar/cache`), stock from rows that are refreshed on a schedule (`cinnabar/row-cache`), and what is viewed
  * most (`cinnabar/views`), all before a database that is slow (shop-database.ts).
  */
 import { Cache, type Found } from "cinnabar/cache";
-import { Carts } from "cinnabar/cart";
-import { RowCache } from "cinnabar/rows";
+import { Carts } from "cinnabar/carts";
+import { RowCache } from "cinnabar/row-cache";
 import type { Session } from "cinnabar/sessions";
 import { Views } from "cinnabar/views";
 import { type Context, Problem, type Route, route } from "../route.ts";
@@ -303,7 +303,7 @@ export const shopExample: Example = {
   title: "Shop",
   about:
     "Sign-in, recently viewed, a cart that goes along, pages and stock from caches in front of a slow database, and what is viewed most.",
-  components: ["sessions", "cart", "cache", "rows", "views", "rate-limits"],
+  components: ["sessions", "carts", "cache", "row-cache", "views", "rate-limits"],
   routes: ROUTES,
   make,
   beforeRemoval: (context) => refreshing.stop(context),

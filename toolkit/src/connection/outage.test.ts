@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { FaultyProxy } from "../../tests/kit/proxy.ts";
 import { installed, startRedis } from "../../tests/kit/servers.ts";
-import { Carts } from "../components/cart/index.ts";
+import { Carts } from "../components/carts/index.ts";
 import { Chats, Mailboxes } from "../components/chats/index.ts";
 import { Config, Maintenance } from "../components/config/index.ts";
 import { Counters } from "../components/counters/index.ts";
@@ -10,7 +10,7 @@ import { Files } from "../components/files/index.ts";
 import { Locks } from "../components/locks/index.ts";
 import { Queue, Worker } from "../components/queues/index.ts";
 import { RateLimits } from "../components/rate-limits/index.ts";
-import { RowCache } from "../components/rows/index.ts";
+import { RowCache } from "../components/row-cache/index.ts";
 import { SearchIndex } from "../components/search/index.ts";
 import { Semaphores } from "../components/semaphores/index.ts";
 import { Sessions } from "../components/sessions/index.ts";

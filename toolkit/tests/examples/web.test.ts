@@ -13,7 +13,7 @@ const SAID: Record<string, string[]> = {
   ],
   "cache.ts": ["Set(1) { 'product 17' } loads 1", "null", "fresh true"],
   "cache-http.ts": ["MISS product 17, rendered 1", "HIT product 17, rendered 1", "MISS product 17, rendered 2"],
-  "cart.ts": [
+  "carts.ts": [
     "2",
     "1",
     "[",
@@ -53,7 +53,7 @@ const SAID: Record<string, string[]> = {
   "rate-limits.ts": ["true 9 0", "true false", "true", "true", "false", "2"],
   "rate-limits-http.ts": ["ann 200 0 null", "ann 429 0 3600", "ben 200 0 null"],
   "replication.ts": ["{ answer: 'OK', replicas: 0, onDisk: null, enough: false }", "false 0"],
-  "rows.ts": ["{ stock: 5 }", "null 0"],
+  "row-cache.ts": ["{ stock: 5 }", "null 0"],
   "sessions.ts": [
     "ann { theme: 'dark' } [ 'item:17' ]",
     "the old token: null",
@@ -65,13 +65,7 @@ const SAID: Record<string, string[]> = {
   "sessions-express-session.ts": ["visit 1", "visit 2"],
   "stats.ts": ["5 1 10 4 3.54", "3 4", "rendered [ { context: '/report', meanMs: 2000 } ]"],
   "views.ts": ["[ '0 /products/17', '1 /products/18', '2 /about' ]", "2 null", "true"],
-  "voting.ts": [
-    "changed",
-    "changed 2 up",
-    "[ 'A link', 'Another' ]",
-    "1 in the group; next page: null",
-    "ben's vote 1",
-  ],
+  "board.ts": ["changed", "changed 2 up", "[ 'A link', 'Another' ]", "1 in the group; next page: null", "ben's vote 1"],
 };
 
 test.each(Object.entries(SAID))("%s runs and says what it should", async (file, lines) => {

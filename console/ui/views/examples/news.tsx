@@ -1,5 +1,5 @@
 /** News: the list, best or newest first, in groups; votes, posting, and what others do meanwhile. */
-import type { ArticleSeen } from "cinnabar/voting";
+import type { ArticleSeen } from "cinnabar/board";
 import { useState } from "preact/hooks";
 import { act, type Failure } from "../../api.ts";
 import { duration, moment } from "../../format.ts";

@@ -6,8 +6,9 @@ import { Readable } from "node:stream";
 import { expect } from "vitest";
 import { Ads } from "../../../src/components/ads/index.ts";
 import { PrefixIndex, RecentContacts } from "../../../src/components/autocomplete/index.ts";
+import { Board } from "../../../src/components/board/index.ts";
 import { Cache } from "../../../src/components/cache/index.ts";
-import { Carts } from "../../../src/components/cart/index.ts";
+import { Carts } from "../../../src/components/carts/index.ts";
 import { Chats } from "../../../src/components/chats/index.ts";
 import { Config, Maintenance } from "../../../src/components/config/index.ts";
 import { Counters } from "../../../src/components/counters/index.ts";
@@ -19,14 +20,14 @@ import { Locks } from "../../../src/components/locks/index.ts";
 import { claim as claimFile } from "../../../src/components/log-files/scripts.ts";
 import { Logs } from "../../../src/components/logs/index.ts";
 import { Market } from "../../../src/components/market/index.ts";
-import { PackedTable, uint8 } from "../../../src/components/packed-tables/index.ts";
+import { PackedTable, uint8 } from "../../../src/components/packed-table/index.ts";
 import { Places, ranges } from "../../../src/components/places/index.ts";
 import { type JobOptions, Queue, Worker } from "../../../src/components/queues/index.ts";
 import { cycle } from "../../../src/components/queues/scripts/cycle.ts";
 import { joinSession } from "../../../src/components/queues/scripts/sessions.ts";
 import { RateLimits } from "../../../src/components/rate-limits/index.ts";
 import { writeToReplicas } from "../../../src/components/replication/index.ts";
-import { RowCache } from "../../../src/components/rows/index.ts";
+import { RowCache } from "../../../src/components/row-cache/index.ts";
 import { SearchIndex } from "../../../src/components/search/index.ts";
 import { Semaphores } from "../../../src/components/semaphores/index.ts";
 import { Sessions } from "../../../src/components/sessions/index.ts";
@@ -40,7 +41,6 @@ import { startBuild } from "../../../src/components/social/scripts/timelines.ts"
 import { Stats } from "../../../src/components/stats/index.ts";
 import { AccessTokens, StatusStream } from "../../../src/components/streaming/index.ts";
 import { Views } from "../../../src/components/views/index.ts";
-import { Board } from "../../../src/components/voting/index.ts";
 import type { Store } from "../../../src/connection/store.ts";
 import type { Lease } from "../../../src/leases/lease.ts";
 import { type ClockedStore, turns } from "../../kit/clocked-store.ts";
@@ -435,7 +435,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       },
     ),
   },
-  cart: {
+  carts: {
     "a cart is kept, and merged once": promised(async ({ store, step }, stepMs) => {
       const carts = new Carts(store);
       await carts.add("visitor", "book", 2);
@@ -583,7 +583,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       expect(await fair.funds("ben")).toBe(1_000);
     }),
   },
-  "packed-tables": {
+  "packed-table": {
     "rows are what they were": promised(async ({ store, step }, stepMs) => {
       const users = await PackedTable.open(store, "users", { age: uint8() });
       await users.set(1, { age: 31 });
@@ -611,7 +611,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       expect(await writing).toMatchObject({ answer: "OK", enough: false });
     }),
   },
-  rows: {
+  "row-cache": {
     "a row is refreshed at its interval": promised(async (world, stepMs) => {
       let stock = 1;
       const rows = new RowCache(world.store, "inventory", { load: async () => ({ stock }) });
@@ -731,7 +731,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       expect((await views.top({ limit: 2 })).map(({ item }) => item)).toContain("/new");
     }),
   },
-  voting: {
+  board: {
     "a user has one vote": promised(async ({ store, step }, stepMs) => {
       const news = new Board(store, "news");
       const { id } = await news.post("ann", { title: "A link" });

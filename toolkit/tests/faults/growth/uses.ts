@@ -5,8 +5,9 @@
 import { Readable } from "node:stream";
 import { Ads } from "../../../src/components/ads/index.ts";
 import { PrefixIndex, RecentContacts } from "../../../src/components/autocomplete/index.ts";
+import { Board } from "../../../src/components/board/index.ts";
 import { Cache } from "../../../src/components/cache/index.ts";
-import { Carts } from "../../../src/components/cart/index.ts";
+import { Carts } from "../../../src/components/carts/index.ts";
 import { Chats, Mailboxes } from "../../../src/components/chats/index.ts";
 import { Config, Maintenance } from "../../../src/components/config/index.ts";
 import { Counters } from "../../../src/components/counters/index.ts";
@@ -18,11 +19,11 @@ import { Locks } from "../../../src/components/locks/index.ts";
 import { advance, claim, release } from "../../../src/components/log-files/scripts.ts";
 import { Logs } from "../../../src/components/logs/index.ts";
 import { Market } from "../../../src/components/market/index.ts";
-import { PackedTable, uint8, words } from "../../../src/components/packed-tables/index.ts";
+import { PackedTable, uint8, words } from "../../../src/components/packed-table/index.ts";
 import { Places, ranges } from "../../../src/components/places/index.ts";
 import { Queue, Worker } from "../../../src/components/queues/index.ts";
 import { RateLimits } from "../../../src/components/rate-limits/index.ts";
-import { RowCache } from "../../../src/components/rows/index.ts";
+import { RowCache } from "../../../src/components/row-cache/index.ts";
 import { SearchIndex } from "../../../src/components/search/index.ts";
 import { Semaphores } from "../../../src/components/semaphores/index.ts";
 import { Sessions } from "../../../src/components/sessions/index.ts";
@@ -38,7 +39,6 @@ import { Social } from "../../../src/components/social/index.ts";
 import { Stats } from "../../../src/components/stats/index.ts";
 import { AccessTokens, StatusStream } from "../../../src/components/streaming/index.ts";
 import { Views } from "../../../src/components/views/index.ts";
-import { Board } from "../../../src/components/voting/index.ts";
 import type { ClockedStore } from "../../kit/clocked-store.ts";
 
 type Use = (world: ClockedStore, count: number) => Promise<void>;
@@ -82,7 +82,7 @@ export const USES: Readonly<Record<string, Use>> = {
     await each(count, (n) => cache.get(`k${n}`, async () => n, { tags: [`t${n}`] }));
     await each(count, (n) => cache.invalidate(`t${n}`));
   },
-  cart: async ({ store }, count) => {
+  carts: async ({ store }, count) => {
     const carts = new Carts(store);
     await each(count, async (n) => {
       await carts.add(`visitor${n}`, "book");
@@ -192,7 +192,7 @@ export const USES: Readonly<Record<string, Use>> = {
       await fair.withdraw(`u${n}`, 100);
     });
   },
-  "packed-tables": async ({ store }, count) => {
+  "packed-table": async ({ store }, count) => {
     const users = await PackedTable.open(store, "users", { age: uint8(), state: words([], { bits: 16 }) });
     await each(count, (n) => users.set(n * 100_000, { age: n, state: `s${n}` }));
     await users.clear();
@@ -230,7 +230,7 @@ export const USES: Readonly<Record<string, Use>> = {
     }
   },
   replication: async () => {},
-  rows: async ({ store }, count) => {
+  "row-cache": async ({ store }, count) => {
     const rows = new RowCache(store, "inventory", { load: async (id) => ({ id }) });
     await each(count, (n) => rows.schedule(`r${n}`, 1_000));
     for (let done = 1; done > 0; ) done = await rows.refresher({ concurrency: 100 }).runOnce();
@@ -318,7 +318,7 @@ export const USES: Readonly<Record<string, Use>> = {
     const views = new Views(store, "pages", { maxItems: 10 });
     await each(count, (n) => views.add(`/p${n}`));
   },
-  voting: async ({ store }, count) => {
+  board: async ({ store }, count) => {
     const news = new Board(store, "news", { maxArticles: 10 });
     await each(count, async (n) => {
       const { id } = await news.post(`u${n}`, { title: "A link" }, { groups: [`g${n}`] });

@@ -1,11 +1,11 @@
 /** A process that uses all components at once, at random, until it is killed or told to end. See acts.ts for what it says. */
 import { writeSync } from "node:fs";
 import { CinnabarError, ConnectionError } from "../../../src/base/errors.ts";
-import { Carts } from "../../../src/components/cart/index.ts";
+import { Board } from "../../../src/components/board/index.ts";
+import { Carts } from "../../../src/components/carts/index.ts";
 import { Counters } from "../../../src/components/counters/index.ts";
 import { Market } from "../../../src/components/market/index.ts";
 import { Sessions } from "../../../src/components/sessions/index.ts";
-import { Board } from "../../../src/components/voting/index.ts";
 import { open } from "../../../src/connection/open.ts";
 import {
   type Act,

@@ -1,10 +1,11 @@
 /** What must hold, whatever was killed. Each check reads the store and answers what is wrong, in words. */
-import type { Carts } from "../../../src/components/cart/index.ts";
+
+import { articleKey, boardKeys, votersKey } from "../../../src/components/board/keys.ts";
+import type { Carts } from "../../../src/components/carts/index.ts";
 import type { Counters } from "../../../src/components/counters/index.ts";
 import { marketKeys } from "../../../src/components/market/keys.ts";
 import type { Sessions } from "../../../src/components/sessions/index.ts";
 import { placeOf, sessionKeys } from "../../../src/components/sessions/keys.ts";
-import { articleKey, boardKeys, votersKey } from "../../../src/components/voting/keys.ts";
 import type { Reply } from "../../../src/connection/port.ts";
 import type { Store } from "../../../src/connection/store.ts";
 import { ARTICLES, type Deed, GOODS, type MarketWay, SHOPPERS, TRADERS, VISITORS } from "./acts.ts";

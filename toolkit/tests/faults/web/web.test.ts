@@ -6,12 +6,12 @@
  */
 import { afterEach, expect, onTestFinished, test } from "vitest";
 import { CinnabarError } from "../../../src/base/errors.ts";
+import { Board } from "../../../src/components/board/index.ts";
 import { Cache } from "../../../src/components/cache/index.ts";
-import { Carts } from "../../../src/components/cart/index.ts";
+import { Carts } from "../../../src/components/carts/index.ts";
 import { Counters } from "../../../src/components/counters/index.ts";
 import { Market } from "../../../src/components/market/index.ts";
 import { Sessions } from "../../../src/components/sessions/index.ts";
-import { Board } from "../../../src/components/voting/index.ts";
 import type { Store } from "../../../src/connection/store.ts";
 import { describeBackends } from "../../kit/index.ts";
 import { FaultyProxy } from "../../kit/proxy.ts";

@@ -3,7 +3,7 @@
  * write: memory, and visits by country over all of them and over some. The hashes are read in pipelines of a thousand.
  */
 import { open, type Store } from "cinnabar";
-import { PackedTable, words } from "cinnabar/packed-tables";
+import { PackedTable, words } from "cinnabar/packed-table";
 import { median, startServer } from "./servers.ts";
 
 export interface PackedRow {

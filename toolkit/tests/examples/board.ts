@@ -1,5 +1,5 @@
 import { open } from "cinnabar";
-import { Board } from "cinnabar/voting";
+import { Board } from "cinnabar/board";
 
 const db = await open(process.env.STORE ?? "memory:");
 const news = new Board(db, "news");

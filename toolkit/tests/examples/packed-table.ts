@@ -1,5 +1,5 @@
 import { open } from "cinnabar";
-import { day, PackedTable, uint8, words } from "cinnabar/packed-tables";
+import { day, PackedTable, uint8, words } from "cinnabar/packed-table";
 
 const db = await open(process.env.STORE ?? "memory:");
 

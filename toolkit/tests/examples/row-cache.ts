@@ -1,5 +1,5 @@
 import { open } from "cinnabar";
-import { RowCache } from "cinnabar/rows";
+import { RowCache } from "cinnabar/row-cache";
 
 const database = new Map([["17", { stock: 5 }]]);
 

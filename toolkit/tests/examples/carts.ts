@@ -1,5 +1,5 @@
 import { open } from "cinnabar";
-import { Carts } from "cinnabar/cart";
+import { Carts } from "cinnabar/carts";
 import { Sessions } from "cinnabar/sessions";
 
 const db = await open(process.env.STORE ?? "memory:");

@@ -1,8 +1,8 @@
 /** A process that shows ads and reports what becomes of them, at random, until it is killed or told to end. */
-import { writeSync } from "node:fs";
 import { ConnectionError } from "../../../src/base/errors.ts";
 import { Ads } from "../../../src/components/ads/index.ts";
 import { open } from "../../../src/connection/open.ts";
+import { out } from "../../kit/out.ts";
 import { randomFrom } from "../web/acts.ts";
 import { type Act, type Answer, type Kind, type Line, NETWORK, OPTIONS, perform, USERS } from "./acts.ts";
 
@@ -18,16 +18,7 @@ const random = randomFrom(seed);
 
 /** Said before anything else happens: what is in the pipe survives its writer. */
 function say(line: Line): void {
-  const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
-  for (let at = 0; at < bytes.length; ) {
-    try {
-      at += writeSync(1, bytes, at);
-    } catch (error) {
-      // The pipe is full until the test has read some of it.
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
-    }
-  }
+  out(`${JSON.stringify(line)}\n`);
 }
 
 const store = await open(url);
@@ -66,7 +57,7 @@ async function visit(): Promise<void> {
 process.once("SIGTERM", () => {
   isOver = true;
 });
-writeSync(1, "ready\n");
+out("ready\n");
 await Promise.all(
   Array.from({ length: 4 }, async () => {
     while (!isOver) {

@@ -1,5 +1,6 @@
 /** What the processes of this folder are told, and what they say, a line of JSON each. */
-import { writeSync } from "node:fs";
+
+import { out } from "../../kit/out.ts";
 import type { Body } from "./record.ts";
 
 export const CHAT = "team";
@@ -26,14 +27,5 @@ export type Line =
 
 /** Said before anything else happens: what is in the pipe survives its writer. */
 export function say(line: Line | "ready"): void {
-  const bytes = Buffer.from(`${line === "ready" ? line : JSON.stringify(line)}\n`);
-  for (let at = 0; at < bytes.length; ) {
-    try {
-      at += writeSync(1, bytes, at);
-    } catch (error) {
-      // The pipe is full until the test has read some of it.
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
-    }
-  }
+  out(`${line === "ready" ? line : JSON.stringify(line)}\n`);
 }

@@ -1,12 +1,12 @@
 /** A process that the crash test kills: sends all logs, or counts visits by country and day. A byte on stdout for each step. */
-import { writeSync } from "node:fs";
 import { Files } from "../../../src/components/files/index.ts";
 import { Places } from "../../../src/components/places/index.ts";
 import { open } from "../../../src/connection/open.ts";
+import { out } from "../../kit/out.ts";
 import { bytesOf, CHANNEL, FILES, type Order, visitIn } from "./log.ts";
 
 const { role, url } = JSON.parse(process.argv[2]!) as Order;
-const step = (): void => void writeSync(1, ".");
+const step = (): void => out(".");
 const store = await open(url, {
   hooks: {
     roundTrip: () => {

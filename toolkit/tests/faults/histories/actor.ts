@@ -11,7 +11,6 @@
  *
  * Times are microseconds of the machine's monotonic clock, which all processes share and which goes on while one is stopped.
  */
-import { writeSync } from "node:fs";
 import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { ConnectionError } from "../../../src/base/errors.ts";
 import { type Lease, Locks } from "../../../src/components/locks/index.ts";
@@ -20,6 +19,7 @@ import { Semaphores } from "../../../src/components/semaphores/index.ts";
 import { open } from "../../../src/connection/open.ts";
 import type { Store } from "../../../src/connection/store.ts";
 import { WHOLE_LOCK } from "../../../src/leases/scripts.ts";
+import { out } from "../../kit/out.ts";
 import { guard, micros, randomFrom } from "../leases/player.ts";
 
 export interface Plan {
@@ -43,7 +43,7 @@ export interface Task {
 
 const plan = JSON.parse(process.argv[2]!) as Plan;
 const random = randomFrom(plan.seed);
-const say = (line: string): void => void writeSync(1, `${line}\n`);
+const say = (line: string): void => out(`${line}\n`);
 const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const validUntil = (lease: Lease): number => Math.floor(lease.validForMs * 1_000 + micros());

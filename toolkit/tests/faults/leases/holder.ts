@@ -1,7 +1,7 @@
 /** A process that asks for one lock and says what becomes of it: "got <fence>", "lost", "none". Its loop is busy on request. */
-import { writeSync } from "node:fs";
 import { Locks } from "../../../src/components/locks/index.ts";
 import { open } from "../../../src/connection/open.ts";
+import { out } from "../../kit/out.ts";
 
 export interface Order {
   readonly url: string;
@@ -11,7 +11,7 @@ export interface Order {
 }
 
 const { url, name, ...options } = JSON.parse(process.argv[2]!) as Order;
-const say = (line: string): void => void writeSync(1, `${line}\n`);
+const say = (line: string): void => out(`${line}\n`);
 const store = await open(url);
 const locks = new Locks(store);
 say("ready");

@@ -7,7 +7,6 @@
  * Times are microseconds of the machine's monotonic clock, which all processes share; the clock that the toolkit is given is
  * another one: shifted, up to half a percent too fast or too slow, with a wall clock that jumps about.
  */
-import { writeSync } from "node:fs";
 import { type Clock, systemClock } from "../../../src/base/clock.ts";
 import { defineScript } from "../../../src/base/script.ts";
 import { type Lease, Locks } from "../../../src/components/locks/index.ts";
@@ -15,6 +14,7 @@ import { Semaphores } from "../../../src/components/semaphores/index.ts";
 import { type OpenOptions, open } from "../../../src/connection/open.ts";
 import type { Store } from "../../../src/connection/store.ts";
 import { WHOLE_LOCK } from "../../../src/leases/scripts.ts";
+import { out } from "../../kit/out.ts";
 
 export interface Plan {
   readonly url: string;
@@ -176,12 +176,12 @@ function compute(ms: number): void {
 if (process.argv[1]?.endsWith("player.ts") === true) {
   const plan = JSON.parse(process.argv[2]!) as Plan;
   // Written at once: what a killed process believed is known up to the moment.
-  const player = new Player(plan, (note) => writeSync(1, `${JSON.stringify(note)}\n`));
+  const player = new Player(plan, (note) => out(`${JSON.stringify(note)}\n`));
   process.on("SIGTERM", () => {
     player.stopping = true;
   });
   const store = await open(plan.url, player.openOptions());
-  writeSync(1, "ready\n");
+  out("ready\n");
   await player.play(store);
   await store.close();
 }

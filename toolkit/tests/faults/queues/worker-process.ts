@@ -7,10 +7,10 @@
  * MODE: `history` runs jobs for a short random time; `hang` never ends one; `block` blocks the event loop for `blockMs` of a job.
  * Its clock is wrong on purpose: off by hours, running too fast or too slow, by the seed.
  */
-import { writeSync } from "node:fs";
 import { Queue, Worker } from "../../../src/components/queues/index.ts";
 import { type Clock, open, systemClock } from "../../../src/index.ts";
 import { Renewal } from "../../../src/leases/renewal.ts";
+import { out } from "../../kit/out.ts";
 
 export interface WorkerTask {
   readonly n: number;
@@ -27,7 +27,7 @@ const [url, name, mode, concurrency, leaseMs, seed] = process.argv.slice(2) as [
   string,
   string,
 ];
-const say = (line: object): void => void writeSync(1, `${JSON.stringify(line)}\n`);
+const say = (line: object): void => out(`${JSON.stringify(line)}\n`);
 
 let state = Number(seed) * 2654435761;
 const random = (): number => {

@@ -1,7 +1,7 @@
 /** A process that writes random documents to an index, one by one and in batches, changes and removes them, until it is killed. */
-import { writeSync } from "node:fs";
 import { Chance, randomDocument } from "../../../src/components/search/testing/random.ts";
 import { open } from "../../../src/connection/open.ts";
+import { out } from "../../kit/out.ts";
 import { busyIndex } from "./busy-index.ts";
 
 export interface WriterOrder {
@@ -22,5 +22,5 @@ for (let step = 0; ; step++) {
     await index.setMany(batch);
     await index.deleteMany(batch.map(([each]) => each).filter(() => chance.below(3) > 0));
   } else await index.set(id, randomDocument(chance));
-  if (step === 10) writeSync(1, "ready\n");
+  if (step === 10) out("ready\n");
 }

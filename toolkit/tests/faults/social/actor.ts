@@ -2,10 +2,10 @@
  * A process of a social network: it does at random what users do, and works on the queue. Killed at any moment, or told to end.
  * It says what it knows to be posted and deleted.
  */
-import { writeSync } from "node:fs";
 import { ConnectionError } from "../../../src/base/errors.ts";
 import { Social } from "../../../src/components/social/index.ts";
 import { open } from "../../../src/connection/open.ts";
+import { out } from "../../kit/out.ts";
 import { randomFrom } from "../web/acts.ts";
 import { LEASE_MS, LISTS, type Line, type Order, SETTINGS, USERS } from "./network.ts";
 
@@ -16,15 +16,7 @@ let isOver = false;
 
 /** Said before anything else happens: what is in the pipe survives its writer. */
 function say(line: Line): void {
-  const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
-  for (let at = 0; at < bytes.length; ) {
-    try {
-      at += writeSync(1, bytes, at);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
-    }
-  }
+  out(`${JSON.stringify(line)}\n`);
 }
 
 process.on("warning", (warning) => {
@@ -84,7 +76,7 @@ async function loop(): Promise<void> {
 process.once("SIGTERM", () => {
   isOver = true;
 });
-writeSync(1, "ready\n");
+out("ready\n");
 await Promise.all([loop(), loop(), loop()]);
 await worker.stop({ timeoutMs: 0 });
 await store.close();

@@ -1,5 +1,4 @@
 /** A process that uses all components at once, at random, until it is killed or told to end. See acts.ts for what it says. */
-import { writeSync } from "node:fs";
 import { CinnabarError, ConnectionError } from "../../../src/base/errors.ts";
 import { Board } from "../../../src/components/board/index.ts";
 import { Carts } from "../../../src/components/carts/index.ts";
@@ -7,6 +6,7 @@ import { Counters } from "../../../src/components/counters/index.ts";
 import { Market } from "../../../src/components/market/index.ts";
 import { Sessions } from "../../../src/components/sessions/index.ts";
 import { open } from "../../../src/connection/open.ts";
+import { out } from "../../kit/out.ts";
 import {
   type Act,
   ARTICLES,
@@ -37,16 +37,7 @@ const pick = <T>(from: readonly T[]): T => from[random(from.length)]!;
 
 /** Said before anything else happens: what is in the pipe survives its writer. */
 function say(line: Line): void {
-  const bytes = Buffer.from(`${JSON.stringify(line)}\n`);
-  for (let at = 0; at < bytes.length; ) {
-    try {
-      at += writeSync(1, bytes, at);
-    } catch (error) {
-      // The pipe is full until the test has read some of it.
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
-    }
-  }
+  out(`${JSON.stringify(line)}\n`);
 }
 
 // A leak that Node warns of is a fault too.
@@ -178,6 +169,6 @@ async function loop(kind: string, number: number): Promise<void> {
 process.once("SIGTERM", () => {
   isOver = true;
 });
-writeSync(1, "ready\n");
+out("ready\n");
 await Promise.all([...Object.keys(act), ...Object.keys(act)].map(loop));
 await store.close();

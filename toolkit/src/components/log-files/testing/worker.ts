@@ -2,12 +2,13 @@
  * One of the processes that the crash test kills: works on a folder until nothing is left of it, and says so at each step, in
  * the middle of a batch as well as before and after each round trip.
  */
-import { writeSync } from "node:fs";
+
+import { out } from "../../../../tests/kit/out.ts";
 import { open } from "../../../connection/open.ts";
 import { LogFiles } from "../index.ts";
 
 const [url, folder] = process.argv.slice(2);
-const step = (): void => void writeSync(1, ".");
+const step = (): void => out(".");
 
 const store = await open(url!, {
   hooks: {

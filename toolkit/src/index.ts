@@ -12,7 +12,10 @@ export {
   type OpenErrorCode,
   ServerError,
 } from "./base/errors.ts";
+export { LayoutError } from "./base/layout.ts";
+export type { NamedThing } from "./base/names.ts";
 export type { Page, PageOptions } from "./base/page.ts";
+export { Registry, type UsedComponent } from "./base/registry.ts";
 export { defineScript, NOW_MS, Script, type ScriptCall } from "./base/script.ts";
 export type { ExistingClient } from "./connection/adopt.ts";
 export type { AttemptOptions } from "./connection/attempts.ts";
@@ -29,6 +32,7 @@ export type {
   Word,
   WorkerAddress,
 } from "./connection/port.ts";
+export { slotOf } from "./connection/slots.ts";
 export {
   type Answers,
   type Hooks,

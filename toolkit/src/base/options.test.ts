@@ -55,6 +55,7 @@ import { open } from "../connection/open.ts";
 import type { Store } from "../connection/store.ts";
 import { CinnabarError, InputError } from "./errors.ts";
 import { type Check, definedOptions, nearest, OptionSet, whole } from "./options.ts";
+import { Registry } from "./registry.ts";
 import { defineScript } from "./script.ts";
 
 /** Options as somebody without types gives them. */
@@ -217,6 +218,7 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
     return new RequestSession(new Sessions(store), null, context).signOutEverywhere(options);
   },
   RowCache: (options) => new RowCache(store, "r", options),
+  "Registry.list": (options) => new Registry(store).list("queues", options),
   "RowCache.refresher": (options) => new RowCache(store, "r", { load: () => 1 }).refresher(options),
   SearchIndex: (options) => new SearchIndex(store, "i", options),
   "SearchIndex.inspect": (options) => index().inspect(options),

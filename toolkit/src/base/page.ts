@@ -23,19 +23,32 @@ export const pageChecks = (most: number) => ({ limit: whole(1, most), cursor: te
 
 /**
  * A page of a sorted set, the highest score first, members of one score in descending order. The cursor names the last member that
- * was given and its score, so members that come or go meanwhile neither hide others nor show them twice.
+ * was given and its score, so members that come or go meanwhile neither hide others nor show them twice. `sinceMs`: the lowest score.
  */
 export async function pageByScore(
   store: Pick<Store, "call">,
   key: string,
-  { limit, cursor }: { readonly limit: number; readonly cursor: string | undefined },
+  {
+    limit,
+    cursor,
+    sinceMs,
+  }: { readonly limit: number; readonly cursor: string | undefined; readonly sinceMs?: number },
 ): Promise<Page<string>> {
   const after = cursor === undefined ? null : parseScoreCursor(cursor);
   const found: { readonly member: string; readonly score: string }[] = [];
   // One more than asked for, to know whether there is a next page.
   const atOnce = limit + 1;
   for (let skipped = 0; found.length <= limit; skipped += atOnce) {
-    const words = ["ZREVRANGEBYSCORE", key, after?.score ?? "+inf", "-inf", "WITHSCORES", "LIMIT", skipped, atOnce];
+    const words = [
+      "ZREVRANGEBYSCORE",
+      key,
+      after?.score ?? "+inf",
+      sinceMs ?? "-inf",
+      "WITHSCORES",
+      "LIMIT",
+      skipped,
+      atOnce,
+    ];
     const flat = (await store.call(...words)) as string[];
     for (let at = 0; at < flat.length; at += 2) {
       const [member, score] = [flat[at]!, flat[at + 1]!];

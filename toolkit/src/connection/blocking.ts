@@ -9,7 +9,7 @@ import { sendable } from "../base/checks.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import { ClosedError, ConnectionError, ServerError } from "../base/errors.ts";
 import { defineOptions, flag, number, required, signal } from "../base/options.ts";
-import { type ScriptCall, textFor } from "../base/script.ts";
+import { type Script, type ScriptCall, textFor } from "../base/script.ts";
 import type { Driver, Reply, Session, Word } from "./port.ts";
 
 export interface WaitOptions {
@@ -37,24 +37,31 @@ const WAIT_OPTIONS = defineOptions<WaitOptions>("BlockingConnection.call", {
   buffers: flag,
 });
 
+/** What the store gives it. */
+interface Host {
+  readonly clock: Clock;
+  readonly guardMs: number;
+  /** Before a script: null, or what to wait for (layout.ts). */
+  enter(script: Script<never, unknown>): Promise<void> | null;
+  onClose(): void;
+}
+
 export class BlockingConnection {
   readonly #driver: Driver;
   readonly #clock: Clock;
   readonly #key: string | undefined;
   readonly #guardMs: number;
+  readonly #enter: Host["enter"];
   readonly #onClose: () => void;
   #session: Promise<Session> | null = null;
   #closed = false;
 
-  constructor(
-    driver: Driver,
-    key: string | undefined,
-    { clock, guardMs, onClose }: { readonly clock: Clock; readonly guardMs: number; readonly onClose: () => void },
-  ) {
+  constructor(driver: Driver, key: string | undefined, { clock, guardMs, enter, onClose }: Host) {
     this.#driver = driver;
     this.#clock = clock;
     this.#key = key;
     this.#guardMs = guardMs;
+    this.#enter = enter;
     this.#onClose = onClose;
   }
 
@@ -86,6 +93,8 @@ export class BlockingConnection {
   /** Runs a script on this connection, under the rules of `call`. */
   async run<T>(call: ScriptCall<T>, options: WaitOptions): Promise<T> {
     const { script, keys, args } = call;
+    const entering = this.#enter(script);
+    if (entering !== null) await entering;
     const text = textFor(script, this.#driver.topology);
     const rest = [keys.length, ...keys, ...args];
     const asking = { ...options, buffers: script.buffers };

@@ -11,6 +11,7 @@
 import { isSendable, seen, sendable, unsendable } from "../base/checks.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "../base/errors.ts";
+import { Layouts } from "../base/layout.ts";
 import {
   type Checks,
   callback,
@@ -184,6 +185,7 @@ export class Store {
   readonly #options: StoreOptions;
   readonly #attempts: Attempts;
   readonly #guardMs: number;
+  readonly #layouts: Layouts;
   readonly #loaded = new Set<string>();
   readonly #subscriptions: Subscriptions;
   readonly #blocking = new Set<BlockingConnection>();
@@ -205,6 +207,14 @@ export class Store {
       onCircuit: (each) => circuit?.(each),
     });
     this.#guardMs = options.guardMs ?? 5_000;
+    this.#layouts = new Layouts({
+      clock: this.clock,
+      run: (call, limits) => {
+        const sending = { repeatable: true, keys: [call.keys[0]], ...limits };
+        const send = (attempt?: Attempt) => this.#evaluate(call, attempt);
+        return this.topology === "embedded" ? send() : this.#attempts.run(sending, send);
+      },
+    });
     this.#subscriptions = new Subscriptions(driver);
     if (connection !== undefined) driver.onState(connection);
     // A server that comes back may have forgotten the scripts, and what else leads to it is as lost.
@@ -277,8 +287,18 @@ export class Store {
   async run<P, T>(script: Script<P, T>, params: P, options: RunOptions = NO_OPTIONS): Promise<T> {
     if (options !== NO_OPTIONS) RUN_OPTIONS.check(options);
     const call = script.with(params);
+    const entering = this.#layouts.enter(script, options);
+    if (entering !== null) await entering;
     const sending = { repeatable: script.repeatable, keys: [call.keys[0]], ...options };
     return script.reply(await this.#trip("script", call, sending, (attempt) => this.#evaluate(call, attempt)));
+  }
+
+  /** Scripts do not run on keys that this program cannot read (layout.ts). */
+  async #enter(items: readonly Item[], limits: RunOptions): Promise<void> {
+    for (const item of items) {
+      const entering = isCall(item) ? this.#layouts.enter(item.script, limits) : null;
+      if (entering !== null) await entering;
+    }
   }
 
   async #evaluate(call: ScriptCall, attempt: Attempt | undefined): Promise<Reply> {
@@ -309,6 +329,7 @@ export class Store {
     if (options !== NO_OPTIONS) RUN_OPTIONS.check(options);
     for (const item of items) if (!isCall(item)) checkWords(item);
     if (items.length === 0) return [] as unknown as Answers<I>;
+    await this.#enter(items, options);
     const repeatable = items.every((item) => (isCall(item) ? item.script.repeatable : isRead(item)));
     const sending = { repeatable, keys: this.#keysOf(items), ...options };
     const answers = await this.#trip("pipeline", items, sending, (attempt) => this.#sendAll(items, attempt));
@@ -376,6 +397,7 @@ export class Store {
   /** Runs commands as one step, MULTI … EXEC. All keys in one slot. Rejects when one could not be queued: none has run. */
   async multi<const I extends readonly Item[]>(items: I): Promise<Answers<I>> {
     if (items.length === 0) return [] as unknown as Answers<I>;
+    await this.#enter(items, NO_OPTIONS);
     const { requests, guards } = this.#steps(items);
     const sending = { repeatable: false, keys: [requests.find(({ key }) => key !== undefined)?.key] };
     const answers = await this.#trip("transaction", items, sending, (attempt) =>
@@ -492,6 +514,7 @@ export class Store {
     const connection = new BlockingConnection(this.#driver, key, {
       clock: this.clock,
       guardMs: this.#guardMs,
+      enter: (script) => this.#layouts.enter(script, NO_OPTIONS),
       onClose: () => this.#blocking.delete(connection),
     });
     this.#blocking.add(connection);

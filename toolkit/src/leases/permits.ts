@@ -17,6 +17,7 @@
  */
 import { randomToken } from "../base/clock.ts";
 import { ConnectionError, InputError, LeaseLostError } from "../base/errors.ts";
+import { NameIndex } from "../base/names.ts";
 import type { Store } from "../connection/store.ts";
 import { settleWhen } from "../waiting/settle-when.ts";
 import { type Confirmation, confirmed } from "./confirm.ts";
@@ -85,6 +86,7 @@ export class Permits {
   readonly #mailbox: Mailbox;
   readonly #renewal: Renewal;
   readonly #scripts: PermitScripts;
+  readonly #names: NameIndex;
 
   constructor(store: Store, options: PermitsOptions) {
     positive("keepMs", options.keepMs);
@@ -93,6 +95,7 @@ export class Permits {
     this.options = options;
     this.#mailbox = Mailbox.of(store);
     this.#renewal = Renewal.of(store);
+    this.#names = new NameIndex(store, { kind: `${options.what}s`, prefix: options.prefix });
     const { keepMs, maxWaiting } = options;
     // In a Cluster the number that PUBSUB NUMSUB answers with counts one node of several.
     this.#scripts = options.scripts({
@@ -126,6 +129,7 @@ export class Permits {
     options.signal?.throwIfAborted();
     const deadlineMs = this.store.clock.monotonicMs() + waitMs;
     const held = await this.#obtain(asking, deadlineMs, options.signal);
+    this.#names.announce(name);
     if (held === null) return null;
     return this.#make(name, asking, held, options.renew ?? true);
   }

@@ -33,8 +33,12 @@
  * Work per call: O(log n) for each one granted, dropped or passed over; dropping is paid once for each who came.
  */
 
+import { defineLayout } from "../base/layout.ts";
 import { defineScript } from "../base/script.ts";
 import type { Reply } from "../connection/port.ts";
+
+defineLayout("locks");
+defineLayout("semaphores");
 
 /** The permits of a lock: how many may share it. */
 export const WHOLE_LOCK = 1_000_000;

@@ -13,6 +13,19 @@ const EXAMPLES = [
     said: ["[ '10', 3, [] ]", "6 null", "1", "hello", "[ '{shop}:jobs', 'pack' ]"],
   },
   {
+    file: "registry.ts",
+    document: "docs/upgrading.md",
+    said: [
+      "inside",
+      "[",
+      "  { component: 'locks', version: 1 },",
+      "  { component: 'queues', version: 1 }",
+      "]",
+      "[ { prefix: 'queue', name: 'mails', details: { shards: 2 } } ]",
+      "true carts: the store has version 7 of its keys, and this program reads version 1; use the version of cinnabar that wrote them, or a newer one",
+    ],
+  },
+  {
     file: "config.ts",
     document: "toolkit/src/components/config/README.md",
     said: [

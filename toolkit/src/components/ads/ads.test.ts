@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Backend, describeBackends } from "../../../tests/kit/index.ts";
+import { describeBackends } from "../../../tests/kit/index.ts";
+import { keysIn } from "../../../tests/kit/keys.ts";
 import { InputError } from "../../base/errors.ts";
 import type { Store } from "../../connection/store.ts";
 import { type AdSpec, Ads, type AdsOptions } from "./index.ts";
@@ -29,11 +30,6 @@ async function serverMs(store: Store): Promise<number> {
 /** So that it is noon now, by the day of the ads. */
 async function noon(store: Store): Promise<number> {
   return ((await serverMs(store)) + DAY_MS / 2) % DAY_MS;
-}
-
-async function keysOf(backend: Backend): Promise<string[]> {
-  const answers = await backend.store.sendToAll(["KEYS", "*"]);
-  return answers.flatMap((keys) => keys as string[]).sort();
 }
 
 describeBackends("ads", { audit: "tags" }, (backend) => {
@@ -300,7 +296,7 @@ describeBackends("ads", { audit: "tags" }, (backend) => {
     expect(await ads.view(id)).toMatchObject({ status: "refused" });
     await ads.delete("ad");
     // The averages of all ads, and for an hour that an impression was there.
-    expect(await keysOf(backend)).toEqual(["ads:{site}:averages", `ads:{site}:impression:${id.slice(2)}`]);
+    expect(await keysIn(backend.store)).toEqual(["ads:{site}:averages", `ads:{site}:impression:${id.slice(2)}`]);
     expect(Number(await backend.store.call("PTTL", `ads:{site}:impression:${id.slice(2)}`))).toBeGreaterThan(0);
   });
 
@@ -363,7 +359,7 @@ describeBackends("ads", { audit: "tags" }, (backend) => {
     expect(() => network({ explore: "luck" as never })).toThrow(InputError);
     expect(() => network({ matchLift: -1 })).toThrow(InputError);
     expect(() => network({ viewWindowMs: 0 })).toThrow(InputError);
-    expect(await keysOf(backend)).toEqual([]);
+    expect(await keysIn(backend.store)).toEqual([]);
   });
 });
 

@@ -14,6 +14,7 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { type Codec, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
 import { callback, choice, defineOptions, number, prefix, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
@@ -120,6 +121,7 @@ export class Ads<T = unknown> {
   readonly #explore: "thompson" | "ucb" | "off";
   readonly #candidates: number;
   readonly #maxAds: number;
+  readonly #names: NameIndex;
 
   constructor(store: Store, name: string, options: AdsOptions = {}) {
     aStore("Ads", store);
@@ -127,6 +129,7 @@ export class Ads<T = unknown> {
     this.name = name;
     this.#store = store;
     const { prefix = "ads" } = options;
+    this.#names = new NameIndex(store, { kind: "ads", prefix: prefix });
     const shards = options.shards ?? 1;
     this.#bases = Array.from({ length: shards }, (_, shard) => shardBase(prefix, name, shard, shards));
     this.#config = configOf(options);
@@ -144,6 +147,7 @@ export class Ads<T = unknown> {
     const base = this.#baseOf(id);
     const keys = { ad: adKey(base, id), ads: allKey(base) };
     const outcome = await this.#store.run(put, { ...keys, ...this.#at(base), ...fields, id, maxAds: this.#maxAds });
+    this.#names.announce(this.name);
     return { status: outcome === 1 ? "added" : outcome === 0 ? "changed" : "full" };
   }
 

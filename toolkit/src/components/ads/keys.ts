@@ -1,5 +1,9 @@
 /** The keys of a network of ads. Everything about one ad is in one shard, under the shard's tag; shards spread over a Cluster. */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("ads");
 
 /** The beginning of all keys of a shard. */
 export function shardBase(prefix: string, name: string, shard: number, shards: number): string {

@@ -13,6 +13,7 @@
  */
 import { aStore, word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
 import { defineOptions, prefix, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
 import { fold } from "./fold.ts";
@@ -104,18 +105,22 @@ export class PrefixIndex {
   readonly #beginnings: number;
   readonly #maxScan: number;
 
+  readonly #names: NameIndex;
+
   constructor(store: Store, group: string, options: PrefixIndexOptions = {}) {
     aStore("PrefixIndex", store);
     OPTIONS.check(options);
     this.group = group;
     this.#store = store;
     this.#keys = groupKeys(options.prefix ?? "complete", group);
+    this.#names = new NameIndex(store, { kind: "autocomplete", prefix: options.prefix ?? "complete" });
     this.#beginnings = options.rankedBeginnings ?? 0;
     this.#maxScan = options.maxScan ?? 1_000;
   }
 
   /** Adds names, or sets the weight and spelling of those that are there. Answers how many are new. */
   async addMany(names: readonly (string | NameWithWeight)[]): Promise<number> {
+    this.#names.announce(this.group);
     return this.#change(names, "set");
   }
 

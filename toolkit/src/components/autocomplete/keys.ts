@@ -1,5 +1,9 @@
 /** The keys of both completions: tagged by the person for recent contacts, by the group for prefixes. */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("autocomplete");
 
 /** Sorted set: folded name by the time it was last used. Hash: folded name → name as written. */
 export function recentKeys(prefix: string, user: string): { recent: string; names: string } {

@@ -9,6 +9,7 @@
 import { randomBytes } from "node:crypto";
 import { aStore, oneOf, word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
 import { choice, defineOptions, listOf, prefix, text, whole } from "../../base/options.ts";
 import type { Page } from "../../base/page.ts";
 import type { Reply } from "../../connection/port.ts";
@@ -104,6 +105,7 @@ export class Board {
   readonly #voteScore: number;
   readonly #votingMs: number;
   readonly #maxArticles: number;
+  readonly #names: NameIndex;
   readonly #groupCacheTtlMs: number;
 
   constructor(store: Store, name: string, options: BoardOptions = {}) {
@@ -112,6 +114,7 @@ export class Board {
     this.name = name;
     this.#store = store;
     this.#keys = boardKeys(options.prefix ?? "voting", name);
+    this.#names = new NameIndex(store, { kind: "board", prefix: options.prefix ?? "voting" });
     this.#voteScore = options.voteScore ?? 432;
     this.#votingMs = options.votingMs ?? 7 * DAY_MS;
     this.#maxArticles = options.maxArticles ?? 100_000;
@@ -137,6 +140,7 @@ export class Board {
         throw new InputError(`field ${name} is longer than ${MAX_FIELD_BYTES} bytes`);
       }
     }
+    this.#names.announce(this.name);
     const [stored, score] = await this.#store.run(post, {
       ...this.#of(id),
       byTime: this.#keys.byTime,

@@ -1,5 +1,9 @@
 /** The keys of a board. All share its tag, so a board lives on one node and boards spread over the Cluster. */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("board");
 
 export interface BoardKeys {
   readonly base: string;

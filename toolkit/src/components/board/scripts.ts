@@ -11,7 +11,7 @@ import type { Reply } from "../../connection/port.ts";
 
 /** { fields, score } of the article, which is there already when its id was posted before: then nothing changes. */
 export const post = defineScript({
-  name: "voting.post",
+  name: "board.post",
   keys: ["article", "voters", "byScore", "byTime"],
   args: ["id", "poster", "voteScore", "votingMs", "maxArticles", "base", "groupCount"],
   rest: "words",
@@ -57,7 +57,7 @@ export const post = defineScript({
  * Answers { outcome, up, down, score }; outcome 1 changed, 0 the same as before, -1 closed, -2 no such article.
  */
 export const vote = defineScript({
-  name: "voting.vote",
+  name: "board.vote",
   keys: ["article", "voters", "byScore"],
   args: ["id", "user", "weight", "voteScore"],
   include: [NOW_MS],
@@ -100,7 +100,7 @@ export const vote = defineScript({
  * server that is full it cannot be kept, and is made for each page.
  */
 export const list = defineScript({
-  name: "voting.list",
+  name: "board.list",
   keys: ["order", "all", "group"],
   args: ["base", "limit", "afterScore", "afterId", "cacheMs", "viewer"],
   include: [IF_WRITABLE],
@@ -154,7 +154,7 @@ export const list = defineScript({
 
 /** Puts an article into groups and takes it out of others. 0 if there is no such article. */
 export const regroup = defineScript({
-  name: "voting.regroup",
+  name: "board.regroup",
   keys: ["article"],
   args: ["id", "base", "addCount"],
   rest: "groups",
@@ -178,7 +178,7 @@ export const regroup = defineScript({
 });
 
 export const remove = defineScript({
-  name: "voting.remove",
+  name: "board.remove",
   keys: ["article", "voters", "byScore", "byTime"],
   args: ["id", "base"],
   repeatable: true,
@@ -200,7 +200,7 @@ export const remove = defineScript({
 
 /** { fields, score, vote of the viewer or nil } */
 export const read = defineScript({
-  name: "voting.read",
+  name: "board.read",
   keys: ["article", "voters", "byScore"],
   args: ["id", "viewer"],
   repeatable: true,

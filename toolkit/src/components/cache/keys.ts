@@ -2,8 +2,12 @@
  * The keys of a cache. It is spread over shards, each with its own tag, so that a cache of any size uses every node of a
  * Cluster; an entry and the tags that can make it invalid are in one shard, so that reading is one round trip.
  */
+
 import { createHash } from "node:crypto";
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("cache");
 
 /** Among the tags: the shard's own time, when it was last used. No tag is called so. */
 export const CLOCK = "\0";
@@ -42,6 +46,3 @@ export const changesChannel = (prefix: string, name: string): string => `${prefi
 
 /** Hash: `hits`, `staleHits`, `misses`, `loads`, `failures` of all processes. A week after the last. */
 export const countsKey = (prefix: string, name: string): string => `${prefix}:{${name}}:counts`;
-
-/** Sorted set: `[name, shards]` in JSON, by when it was last used. */
-export const namesKey = (prefix: string): string => `${prefix}:names`;

@@ -9,7 +9,7 @@ import { defineOptions, prefix, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Answer } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
-import { CLOCK, countsKey, namesKey, shardKeys } from "./keys.ts";
+import { CLOCK, countsKey, shardKeys } from "./keys.ts";
 import type { CacheStats } from "./types.ts";
 
 const REPORT_MS = 5_000;
@@ -25,7 +25,7 @@ export class CacheReport {
   readonly #store: Store;
   readonly #key: string;
   readonly #names: NameIndex;
-  readonly #entry: string;
+  readonly #name: string;
   readonly #total: Counts = { ...NONE };
   #unsent: Counts = { ...NONE };
   #timer: Timer | null = null;
@@ -34,8 +34,8 @@ export class CacheReport {
   constructor(store: Store, prefix: string, name: string, shards: number) {
     this.#store = store;
     this.#key = countsKey(prefix, name);
-    this.#names = new NameIndex(store, namesKey(prefix), KEEP_MS);
-    this.#entry = JSON.stringify([name, shards]);
+    this.#names = new NameIndex(store, { kind: "cache", prefix, keepMs: KEEP_MS, details: { shards } });
+    this.#name = name;
   }
 
   /** Of this process. */
@@ -60,7 +60,7 @@ export class CacheReport {
     this.#unsent = { ...NONE };
     const changed = FIELDS.filter((field) => counts[field] > 0);
     if (changed.length === 0) return;
-    this.#names.announce(this.#entry);
+    this.#names.announce(this.#name);
     await this.#store
       .pipeline([
         ...changed.map((field) => ["HINCRBY", this.#key, field, counts[field]] as const),
@@ -98,21 +98,20 @@ export class Caches {
     CACHES_OPTIONS.check(options);
     this.#store = aStore("Caches", store);
     this.#prefix = options.prefix ?? "cache";
-    this.#names = new NameIndex(store, namesKey(this.#prefix), KEEP_MS);
+    this.#names = new NameIndex(store, { kind: "cache", prefix: this.#prefix, keepMs: KEEP_MS });
   }
 
   /** Those that were used in the last week, the latest announced first. */
   async list(options: PageOptions = {}): Promise<Page<CacheInfo>> {
     LIST_OPTIONS.check(options);
-    const { items, cursor } = await this.#names.list(options);
-    const entries = items.map((entry) => JSON.parse(entry) as [string, number]);
+    const { items, cursor } = await this.#names.listThings(options);
     const counts = await this.#store.pipeline(
-      entries.map(([name]) => ["HMGET", countsKey(this.#prefix, name), ...FIELDS] as const),
+      items.map(({ name }) => ["HMGET", countsKey(this.#prefix, name), ...FIELDS] as const),
     );
-    const caches = entries.map(([name, shards], at) => {
+    const caches = items.map(({ name, details }, at) => {
       const found = answered(counts[at]!) as (string | null)[];
       const stats = Object.fromEntries(FIELDS.map((field, nth) => [field, Number(found[nth] ?? 0)]));
-      return { name, shards, stats: stats as unknown as CacheStats };
+      return { name, shards: Number(details.shards), stats: stats as unknown as CacheStats };
     });
     return { items: caches, cursor };
   }

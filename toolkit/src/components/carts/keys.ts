@@ -1,5 +1,9 @@
 /** The keys of carts. The tag is the owner: a user, a session's tag, or whatever names one. */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("carts");
 
 export interface CartKeys {
   /** Hash: `q:<item>` → quantity, `p:<item>` → price when it was put in. Expires. */

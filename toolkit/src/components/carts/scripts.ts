@@ -8,7 +8,7 @@ import type { Reply } from "../../connection/port.ts";
  * there. Answers the quantity, or -1 when the cart is full.
  */
 export const change = defineScript({
-  name: "cart.change",
+  name: "carts.change",
   keys: ["cart"],
   args: ["mode", "item", "quantity", "price", "maxItems", "maxQuantity", "idleMs"],
   lua: `
@@ -41,7 +41,7 @@ export const change = defineScript({
  * after its move was finished by another must not give the next move a name that is known as done.
  */
 export const leave = defineScript({
-  name: "cart.leave",
+  name: "carts.leave",
   keys: ["cart", "leaving"],
   args: ["id", "to", "idleMs"],
   repeatable: true,
@@ -60,7 +60,7 @@ export const leave = defineScript({
 
 /** The end of a move: forgets what was moved aside, unless that is another move by now. */
 export const left = defineScript({
-  name: "cart.left",
+  name: "carts.left",
   keys: ["leaving"],
   args: ["id"],
   repeatable: true,
@@ -72,7 +72,7 @@ export const left = defineScript({
 
 /** Takes over items (flat fields of another cart), once. Quantities of the same item are added. */
 export const join = defineScript({
-  name: "cart.join",
+  name: "carts.join",
   keys: ["cart", "merged"],
   args: ["maxItems", "maxQuantity", "idleMs", "markMs"],
   rest: "fields",

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { beforeScript } from "../../../tests/kit/before-script.ts";
 import { describeBackends } from "../../../tests/kit/index.ts";
+import { keysIn } from "../../../tests/kit/keys.ts";
 import { bytes } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import type { Store } from "../../connection/store.ts";
@@ -11,10 +12,7 @@ import { bodies, eventually, sendMany, untilEnd } from "./testing/shared.ts";
 describeBackends("chats", (backend) => {
   const make = (options: ChatsOptions<string> = {}, store: Store = backend.store) => new Chats<string>(store, options);
 
-  async function allKeys(): Promise<string[]> {
-    const answers = await backend.store.sendToAll(["KEYS", "*"]);
-    return (answers as unknown as string[][]).flat();
-  }
+  const allKeys = () => keysIn(backend.store);
 
   describe("sending and reading", () => {
     test("members get what is sent after they joined, in order, with ids that grow by one", async () => {

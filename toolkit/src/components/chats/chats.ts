@@ -13,7 +13,7 @@ import { NameIndex } from "../../base/names.ts";
 import { choice, defineOptions, flag, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
-import { memberKey, namesKey } from "./keys.ts";
+import { memberKey } from "./keys.ts";
 import type { Message } from "./message.ts";
 import {
   type ChatInfo,
@@ -97,7 +97,7 @@ export class Chats<T = unknown> {
     this.#room = new Room(store, rulesOf(options, { what: "chat", prefix: this.#prefix, emptyMs: 0 }));
     this.#maxMembers = options.maxMembers ?? 10_000;
     this.#maxChats = options.maxChats ?? 10_000;
-    this.#names = new NameIndex(store, namesKey(this.#prefix), NAMES_KEPT_MS);
+    this.#names = new NameIndex(store, { kind: "chats", prefix: this.#prefix, keepMs: NAMES_KEPT_MS });
   }
 
   // ---------------------------------------------------------------------------------------------- members

@@ -2,7 +2,11 @@
  * The keys of a chat. All have its tag, since a message is numbered, stored, counted and told of in one step. What chats a member is
  * in has the member's tag: other slots, other steps (index.ts says how the two stay right).
  */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("chats");
 
 export interface ChatKeys {
   /**
@@ -40,6 +44,3 @@ export function chatKeys(prefix: string, name: string, what: string): ChatKeys {
 export function memberKey(prefix: string, member: string): string {
   return tagged(`${prefix}:of`, member, "member");
 }
-
-/** Sorted set: names of chats by when they were last announced. For people. */
-export const namesKey = (prefix: string): string => `${prefix}:names`;

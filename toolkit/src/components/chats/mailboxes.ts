@@ -12,7 +12,6 @@ import { NameIndex } from "../../base/names.ts";
 import { defineOptions, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
-import { namesKey } from "./keys.ts";
 import type { Message } from "./message.ts";
 import {
   type ChatsOptions,
@@ -75,7 +74,7 @@ export class Mailboxes<T = unknown> {
     const { prefix = "mailbox", idleMs = 30 * DAY_MS } = options;
     this.#store = store;
     this.#room = new Room(store, rulesOf(options, { what: "mailbox", prefix, emptyMs: idleMs }));
-    this.#names = new NameIndex(store, namesKey(prefix), NAMES_KEPT_MS);
+    this.#names = new NameIndex(store, { kind: "mailboxes", prefix, keepMs: NAMES_KEPT_MS });
   }
 
   async send(owner: string, sender: string, body: T, options: Pick<SendOptions, "id"> = {}): Promise<Sent> {

@@ -10,6 +10,7 @@ import { aStore, oneOf, word } from "../../base/checks.ts";
 import { randomToken, sleep } from "../../base/clock.ts";
 import { encodeWithin, json } from "../../base/codec.ts";
 import { ConflictError, ConnectionError, InputError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
 import { anything, callback, defineOptions, prefix, required, text, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
 import { Hint } from "../../waiting/hint.ts";
@@ -107,6 +108,7 @@ export class Config<T> {
   readonly #store: Store;
   readonly #options: ConfigOptions<T>;
   readonly #keys: ConfigKeys;
+  readonly #names: NameIndex;
   readonly #hint: Hint;
   readonly #keepChanges: number;
   readonly #maxBytes: number;
@@ -126,6 +128,7 @@ export class Config<T> {
     this.name = name;
     this.#options = options;
     this.#keys = configKeys(options.prefix ?? "config", name);
+    this.#names = new NameIndex(store, { kind: "config", prefix: options.prefix ?? "config" });
     this.#hint = new Hint(store, {
       channel: this.#keys.channel,
       pollMs: options.pollMs ?? DEFAULT_CHECK_MS,
@@ -299,6 +302,7 @@ export class Config<T> {
       keep: this.#keepChanges,
       channel: this.#keys.channel,
     });
+    this.#names.announce(this.name);
     // One that is under way may have begun before the change.
     await this.#hint.look().catch(() => {});
     return outcome;

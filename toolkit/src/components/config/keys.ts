@@ -1,5 +1,9 @@
 /** Every key of a configuration, and the channel on which its changes are told. */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("config");
 
 export interface ConfigKeys {
   /** Hash: `version`, `value` (JSON), `at`, `by`, `token` of the last change. Stays. */

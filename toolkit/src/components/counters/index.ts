@@ -15,7 +15,7 @@ import { NameIndex } from "../../base/names.ts";
 import { defineOptions, listOf, prefix, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
-import { type CounterKeys, counterKeys, namesKey } from "./keys.ts";
+import { type CounterKeys, counterKeys } from "./keys.ts";
 import { add, series } from "./scripts.ts";
 
 const SECOND = 1_000;
@@ -93,7 +93,11 @@ export class Counters {
     this.precisionsMs = options.precisionsMs ?? DEFAULT_PRECISIONS_MS;
     this.#samples = options.keepCount ?? 120;
     this.#bufferMs = options.bufferMs ?? 0;
-    this.#names = new NameIndex(store, namesKey(this.#prefix), Math.max(...this.precisionsMs) * this.#samples);
+    this.#names = new NameIndex(store, {
+      kind: "counters",
+      prefix: this.#prefix,
+      keepMs: Math.max(...this.precisionsMs) * this.#samples,
+    });
     store.on("close", () => this.flush());
   }
 

@@ -1,5 +1,9 @@
 /** The keys of a counter: one hash for each precision, together on one node. */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("counters");
 
 export interface CounterKeys {
   /** Hashes: start of a slice in milliseconds → count. Each expires when its last slice is older than what is kept. */
@@ -15,6 +19,3 @@ export function counterKeys(prefix: string, name: string, precisionsMs: readonly
     batch: (instance) => `${base}:batch:${instance}`,
   };
 }
-
-/** Sorted set: every counter's name, by the time it was last seen to be new here. */
-export const namesKey = (prefix: string): string => `${prefix}:names`;

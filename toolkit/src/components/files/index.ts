@@ -15,6 +15,7 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { encodeWithin, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
 import { anything, choice, defineOptions, prefix, signal, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
@@ -124,6 +125,7 @@ export class Files {
   readonly name: string;
   readonly #store: Store;
   readonly #keys: ChannelKeys;
+  readonly #names: NameIndex;
   readonly #wakeUps: WakeUps;
   readonly #options: Required<Omit<FilesOptions, "prefix">>;
 
@@ -139,6 +141,7 @@ export class Files {
     this.name = name;
     this.#store = store;
     this.#keys = channelKeys(prefix, name);
+    this.#names = new NameIndex(store, { kind: "files", prefix: prefix });
     this.#wakeUps = new WakeUps(store, this.#keys.signal);
     this.#options = {
       budgetBytes,
@@ -168,6 +171,7 @@ export class Files {
       return answer[0] === "full" ? null : answer;
     };
     const [status, number, size, , crc] = await this.#wakeUps.until("r", look, { signal: options.signal, pollMs });
+    this.#names.announce(this.name);
     if (status === "ended") return null;
     if (status === "differs") throw new InputError(`the file "${name}" was begun as ${number}`);
     const facts = { name, number: Number(number), token, size: Number(size), crc: Number(crc) };
@@ -212,6 +216,7 @@ export class Files {
     const token = randomToken();
     const sentMs = this.#store.clock.monotonicMs();
     const { leaseMs, answer } = await this.#join(name, token, options);
+    this.#names.announce(this.name);
     const missed: MissedFile[] = [];
     for (let at = 1; at < answer.length; at += 3) {
       missed.push({ name: answer[at + 1]!, position: Number(answer[at + 2]) });

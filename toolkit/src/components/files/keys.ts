@@ -3,7 +3,11 @@
  * budget, and freed when the last of the channel's readers has passed it, and both must be one step. So the channel is the unit
  * that lives on one node; several channels spread.
  */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("files");
 
 export interface ChannelKeys {
   /** Beginning of all keys of the channel, which scripts complete by the number of a file or the name of a reader. */

@@ -5,8 +5,10 @@
  *
  * Messages are published on the shard of the script that publishes, so a subscription is one on every shard.
  */
+
 import type { Clock, Timer } from "../../base/clock.ts";
 import { ClosedError, ConnectionError, InputError } from "../../base/errors.ts";
+import { HOUSE_KEYS } from "../../base/layout.ts";
 import type {
   Answer,
   ConnectionState,
@@ -197,7 +199,9 @@ export class FleetDriver implements Driver {
     const { reserved } = this.#options;
     if (key.startsWith(reserved)) throw new InputError(`keys that begin with "${reserved}" belong to the fleet itself`);
     const prefixes = this.#prefixes;
-    if (prefixes !== undefined && !prefixes.some((prefix) => key.startsWith(prefix))) {
+    const isOwn =
+      prefixes === undefined || key.startsWith(HOUSE_KEYS) || prefixes.some((prefix) => key.startsWith(prefix));
+    if (!isOwn) {
       throw new InputError(
         `this component owns keys that begin with ${prefixes.map((each) => JSON.stringify(each)).join(" or ")}, ` +
           `and ${JSON.stringify(key)} does not`,

@@ -49,7 +49,7 @@ describe.skipIf(!REDIS)("a fleet", () => {
   const keysAt = (at: number): string[] =>
     cli(servers[at]!.port, "--raw", "KEYS", "*")
       .split("\n")
-      .filter((key) => key !== "" && !key.startsWith("fleet:"));
+      .filter((key) => key !== "" && !key.startsWith("fleet:") && !key.startsWith("cinnabar:"));
 
   test("gives each component its servers, and each key its shard", async () => {
     const fleet = await member();

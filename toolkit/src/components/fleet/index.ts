@@ -16,6 +16,7 @@ import { BackgroundLoop } from "../../base/background-loop.ts";
 import { aStore, word } from "../../base/checks.ts";
 import { randomToken, sleep } from "../../base/clock.ts";
 import { ClosedError, InputError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
 import {
   callback,
   defineOptions,
@@ -156,6 +157,7 @@ export class Fleet {
   readonly #home: Store;
   readonly #options: FleetOptions;
   readonly #keys: FleetKeys;
+  readonly #announce: () => void;
   readonly #config: Config<Layout>;
   readonly #locks: Locks;
   readonly #member = randomToken();
@@ -176,6 +178,7 @@ export class Fleet {
     this.#home = home;
     this.#options = options;
     this.#keys = fleetKeys(prefix, word("name", name, 256));
+    this.#announce = () => new NameIndex(home, { kind: "fleet", prefix }).announce(name);
     this.#leaseMs = leaseMs;
     this.#waitMs = waitMs;
     this.#slotsPerStep = slotsPerStep;
@@ -332,6 +335,7 @@ export class Fleet {
   ): Promise<void> {
     DEFINE_OPTIONS.check(options);
     word("component", component, 256);
+    this.#announce();
     const prefixes = options.prefixes === undefined ? undefined : checkPrefixes(options.prefixes, this.#keys.reserved);
     const shared = checkShared(options.shared, prefixes);
     const made = firstLayout(shards, prefixes);

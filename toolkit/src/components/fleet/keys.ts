@@ -1,7 +1,10 @@
 /** Every key of a fleet. All but `fence` are in the home store, in one slot with the fleet's configuration. */
 
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
 import { configKeys } from "../config/keys.ts";
+
+defineLayout("fleet");
 
 export interface FleetKeys {
   /** Hash of the configuration: `version` and `value`, the layout. */

@@ -8,13 +8,19 @@
  * keys only, and a server that holds other keys is taken in only if they belong to another component of the fleet, or if the
  * caller says that the server is shared with something outside of the fleet.
  */
+
 import { word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
+import { HOUSE_KEYS } from "../../base/layout.ts";
 import type { ComponentLayout, Layout } from "./layout.ts";
 
 const MOST_PREFIXES = 64;
+const LISTS = Buffer.from(HOUSE_KEYS);
 
-/** Whose a key is: this component's, another one's, the fleet's own, or nobody's that the fleet knows. */
+/**
+ * Whose a key is: this component's, another one's, the fleet's own, or nobody's that the fleet knows. The lists of what a server is
+ * used for (`cinnabar:`, see layout.ts and names.ts) stay where they are, as the fleet's own keys do: each server has its own.
+ */
 export type KeyOwner = "own" | "other" | "fleet" | "none";
 
 export type Owners = (key: Buffer) => KeyOwner;
@@ -68,7 +74,7 @@ export function ownersFor({ components }: Layout, name: string, reserved: string
     each === name ? [] : toBytes(prefixes),
   );
   return (key) => {
-    if (starts(key, fleet)) return "fleet";
+    if (starts(key, fleet) || starts(key, LISTS)) return "fleet";
     if (own === undefined || ownPrefixes.some((prefix) => starts(key, prefix))) return "own";
     return otherPrefixes.some((prefix) => starts(key, prefix)) ? "other" : "none";
   };

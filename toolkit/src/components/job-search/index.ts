@@ -12,6 +12,7 @@ import { createHash } from "node:crypto";
 import { aStore, integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
 import { defineOptions, listOf, object, prefix, text, whole } from "../../base/options.ts";
 import type { Script } from "../../base/script.ts";
 import type { Store } from "../../connection/store.ts";
@@ -120,6 +121,7 @@ export class JobSearch<J = unknown, C = unknown> {
   readonly #maxExamined: number;
   readonly #jobData: Codec<J> = json<J>();
   readonly #candidateData: Codec<C> = json<C>();
+  readonly #names: NameIndex;
 
   constructor(store: Store, name: string, options: JobSearchOptions = {}) {
     aStore("JobSearch", store);
@@ -127,6 +129,7 @@ export class JobSearch<J = unknown, C = unknown> {
     this.name = name;
     this.#store = store;
     const { prefix = "jobs" } = options;
+    this.#names = new NameIndex(store, { kind: "job-search", prefix: prefix });
     const shards = options.shards ?? 1;
     const bases = Array.from({ length: shards }, (_, shard) => shardBase(prefix, name, shard, shards));
     this.#sides = {
@@ -265,7 +268,7 @@ export class JobSearch<J = unknown, C = unknown> {
 
   // ---------------------------------------------------------------------------------------------- both
 
-  #put(
+  async #put(
     side: Side,
     id: string,
     entry: {
@@ -297,9 +300,9 @@ export class JobSearch<J = unknown, C = unknown> {
       value,
       max: this.#maxEntries,
     };
-    return this.#store
-      .run(put, { ...params, words })
-      .then((outcome) => ({ status: outcome === 1 ? "added" : outcome === 0 ? "changed" : "full" }));
+    const outcome = await this.#store.run(put, { ...params, words });
+    this.#names.announce(this.name);
+    return { status: outcome === 1 ? "added" : outcome === 0 ? "changed" : "full" };
   }
 
   async #remove(side: Side, id: string): Promise<boolean> {

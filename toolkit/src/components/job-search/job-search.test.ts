@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { type Backend, describeBackends } from "../../../tests/kit/index.ts";
+import { describeBackends } from "../../../tests/kit/index.ts";
+import { keysIn } from "../../../tests/kit/keys.ts";
 import { InputError } from "../../base/errors.ts";
 import type { Store } from "../../connection/store.ts";
 import {
@@ -15,10 +16,6 @@ import {
 const BERLIN = { latitude: 52.52, longitude: 13.405 };
 const POTSDAM = { latitude: 52.39, longitude: 13.064 };
 const HAMBURG = { latitude: 53.551, longitude: 9.994 };
-
-async function keysOf(backend: Backend): Promise<string[]> {
-  return (await backend.store.sendToAll(["KEYS", "*"])).flatMap((keys) => keys as string[]).sort();
-}
 
 /** Everything of all pages. */
 async function everything<M>(ask: (after: Pick<SearchOptions, "cursor">) => Promise<Page<M>>): Promise<M[]> {
@@ -164,7 +161,7 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
     expect(await jobs.delete("job")).toBe(true);
     expect(await jobs.delete("job")).toBe(false);
     expect(await jobs.get("job")).toBeNull();
-    expect(await keysOf(backend)).toEqual([]);
+    expect(await keysIn(backend.store)).toEqual([]);
   });
 
   test("a job that has closed is not found, and goes", async () => {
@@ -176,7 +173,7 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
     await jobs.set("closed", { requires: [{ skill: "a" }], closesAt: new Date(1_000) });
     expect(await jobs.sweep()).toBe(1);
     await jobs.delete("open");
-    expect(await keysOf(backend)).toEqual([]);
+    expect(await keysIn(backend.store)).toEqual([]);
   });
 
   test("candidates are found for a job the same way, and jobs for a candidate", async () => {
@@ -207,7 +204,7 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
     expect(await jobs.countCandidates()).toBe(4);
     await jobs.delete("job");
     for (const name of ["ann", "ben", "cat", "dan"]) expect(await jobs.deleteCandidate(name)).toBe(true);
-    expect(await keysOf(backend)).toEqual([]);
+    expect(await keysIn(backend.store)).toEqual([]);
   });
 
   test("what a search looks at is bounded, and it says when that was not all", async () => {
@@ -247,7 +244,7 @@ describeBackends("job search", { audit: "tags" }, (backend) => {
     await expect(jobs.search([], { near: { ...BERLIN, radiusKm: 0 } })).rejects.toThrow(InputError);
     await expect(jobs.search([{ skill: "a", years: 101 }])).rejects.toThrow(InputError);
     expect(() => board({ maxExamined: 0 })).toThrow(InputError);
-    expect(await keysOf(backend)).toEqual([]);
+    expect(await keysIn(backend.store)).toEqual([]);
   });
 });
 

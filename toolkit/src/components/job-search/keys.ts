@@ -1,5 +1,9 @@
 /** The keys of a job board. Jobs and candidates are spread over shards by their names; everything of a shard has its tag. */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("job-search");
 
 /** The beginning of all keys of a shard. */
 export function shardBase(prefix: string, name: string, shard: number, shards: number): string {

@@ -22,6 +22,7 @@ import { basename, dirname, join, relative } from "node:path";
 import { BackgroundLoop } from "../../base/background-loop.ts";
 import { aStore, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
+import { NameIndex } from "../../base/names.ts";
 import { callback, choice, defineOptions, flag, prefix, required, signal, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageByScore, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
@@ -155,6 +156,7 @@ export class LogFiles {
     string,
     { readonly look: string; readonly untilMs: number; readonly outcome: FileOutcome }
   >();
+  readonly #names: NameIndex;
 
   constructor(store: Store, name: string, options: LogFilesOptions = {}) {
     aStore("LogFiles", store);
@@ -162,6 +164,7 @@ export class LogFiles {
     this.name = name;
     this.#store = store;
     this.#keys = logFilesKeys(options.prefix ?? "log-files", name);
+    this.#names = new NameIndex(store, { kind: "log-files", prefix: options.prefix ?? "log-files" });
     this.#identify = options.identify ?? "content";
     this.#limits = {
       keepMs: options.keepMs ?? 90 * DAY_MS,
@@ -185,6 +188,7 @@ export class LogFiles {
    */
   async process(source: string | readonly string[], options: ProcessOptions): Promise<Report> {
     PROCESS_OPTIONS.check(options);
+    this.#names.announce(this.name);
     const concurrency = options.concurrency ?? 1;
     const waiting = (await this.#find(source, options)).reverse();
     const files: FileOutcome[] = [];

@@ -1,5 +1,9 @@
 /** The keys of a set of log files. One tag: what the lines do must be committed together with how far the files are read. */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("log-files");
 
 export interface LogFilesKeys {
   readonly base: string;

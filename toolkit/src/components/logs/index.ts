@@ -16,7 +16,7 @@ import { NameIndex } from "../../base/names.ts";
 import { callback, defineOptions, prefix, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
-import { type LogKeys, logKeys, namesKey } from "./keys.ts";
+import { type LogKeys, logKeys } from "./keys.ts";
 import { append, commonest } from "./scripts.ts";
 
 const DAY_MS = 86_400_000;
@@ -108,7 +108,7 @@ export class Logs {
       keepCommon: options.keepCommon ?? 1_000,
       keepMs: options.keepMs ?? 7 * DAY_MS,
     };
-    this.#names = new NameIndex(store, namesKey(this.#prefix), this.#keep.keepMs);
+    this.#names = new NameIndex(store, { kind: "logs", prefix: this.#prefix, keepMs: this.#keep.keepMs });
     this.#flushMs = options.bufferMs ?? 200;
     this.#maxBuffered = options.maxBuffered ?? 10_000;
     this.#fingerprint = options.fingerprint ?? withoutNumbers;

@@ -1,5 +1,9 @@
 /** The keys of a log: one tag for each name, so that logs of different names spread over the nodes. */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("logs");
 
 export interface LogKeys {
   /** List: the last entries as JSON, newest first. */
@@ -21,6 +25,3 @@ export function logKeys(prefix: string, name: string, severity: string): LogKeys
     hour: `${base}:hour`,
   };
 }
-
-/** Sorted set: `name NUL severity`, by when it was last announced. */
-export const namesKey = (prefix: string): string => `${prefix}:names`;

@@ -13,6 +13,7 @@
 import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
 import { choice, defineOptions, prefix, text, whole } from "../../base/options.ts";
 import type { Page, PageOptions } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
@@ -55,11 +56,13 @@ export class Market {
   readonly #store: Store;
   readonly #keys: MarketKeys;
   readonly #way: Way;
+  readonly #names: NameIndex;
 
   constructor(store: Store, name: string, options: MarketOptions = {}) {
     aStore("Market", store);
     OPTIONS.check(options);
     const { prefix = "market", way = "script", leaseMs = 5_000 } = options;
+    this.#names = new NameIndex(store, { kind: "market", prefix: prefix });
     this.name = name;
     this.#store = store;
     this.#keys = marketKeys(prefix, name);
@@ -92,6 +95,7 @@ export class Market {
     word("user", user, 256);
     word("item", item, 256);
     const { owners } = this.#keys;
+    this.#names.announce(this.name);
     return (await this.#store.run(mint, { owners, items: this.#keys.items(user), user, item })) === 1;
   }
 
@@ -110,7 +114,9 @@ export class Market {
   async offer(seller: string, item: string, price: number): Promise<boolean> {
     word("seller", seller, 256);
     word("item", item, 256);
-    return this.#way.offer({ seller, item, price: integer("price", price, 1, MOST) });
+    integer("price", price, 1, MOST);
+    this.#names.announce(this.name);
+    return this.#way.offer({ seller, item, price });
   }
 
   /** Takes an offer back. */

@@ -1,5 +1,9 @@
 /** The keys of a market. It is one structure by nature: money and items move between its users, so all have its tag. */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("market");
 
 export type MoveKind = "deposit" | "withdraw";
 

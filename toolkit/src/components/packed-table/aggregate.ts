@@ -295,7 +295,7 @@ function scriptOf(lua: string): RunScript {
   const known = scripts.get(lua);
   if (known !== undefined) return known;
   const made: RunScript = defineScript({
-    name: "packed-tables.aggregate",
+    name: "packed-table.aggregate",
     keys: ["present"],
     restKeys: "segments",
     args: ["range"],

@@ -11,6 +11,7 @@
  */
 import { aStore, integer } from "../../base/checks.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
 import { anything, defineOptions, flag, listOf, object, prefix, text, whole } from "../../base/options.ts";
 import type { Script, ScriptCall } from "../../base/script.ts";
 import type { Store } from "../../connection/store.ts";
@@ -157,6 +158,7 @@ export class PackedTable<S extends Schema> {
       if (there === after) break;
       before = there;
     }
+    new NameIndex(store, { kind: "packed-table", prefix }).announce(name);
     const table = new PackedTable<S>(store, name, { keys, layout: layoutOf(stored), columns: Object.keys(schema) });
     await Promise.all([...table.#dictionaries.values()].map((dictionary) => dictionary.load()));
     for (const [column, { words = [] }] of Object.entries(schema)) {

@@ -2,8 +2,12 @@
  * The keys of a table. The schema and the dictionaries have the table's tag; each shard of rows has one of its own, so that a table
  * spreads over a Cluster, and one script stays within one shard.
  */
+
 import { InputError } from "../../base/errors.ts";
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("packed-table");
 
 export interface TableKeys {
   /** String: the schema as JSON. */

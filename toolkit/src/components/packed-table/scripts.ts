@@ -5,7 +5,7 @@ import type { Reply } from "../../connection/port.ts";
 
 /** Stores the schema if what is stored is what was thought to be. Answers what is stored then. */
 export const putSchema = defineScript({
-  name: "packed-tables.schema",
+  name: "packed-table.schema",
   keys: ["schema"],
   args: ["before", "after"],
   repeatable: true,
@@ -20,7 +20,7 @@ export const putSchema = defineScript({
 
 /** The codes of words, made where they are new; 0 for one that there is no code for any more. */
 export const intern = defineScript({
-  name: "packed-tables.words",
+  name: "packed-table.words",
   keys: ["dictionary"],
   args: ["most"],
   rest: "words",
@@ -45,7 +45,7 @@ export const intern = defineScript({
  * `sizes`: how large the bits and each segment are when they are made; 0: as large as they must be. Answers how many rows are new.
  */
 export const write = defineScript({
-  name: "packed-tables.write",
+  name: "packed-table.write",
   keys: ["present"],
   restKeys: "segments",
   args: ["widths", "sizes"],
@@ -82,7 +82,7 @@ export const write = defineScript({
 
 /** Rows, all segments behind each other; nil for one that is not there. */
 export const read = defineScript({
-  name: "packed-tables.read",
+  name: "packed-table.read",
   keys: ["present"],
   restKeys: "segments",
   args: ["widths"],
@@ -112,7 +112,7 @@ export const read = defineScript({
 
 /** Answers how many of them were there. */
 export const remove = defineScript({
-  name: "packed-tables.remove",
+  name: "packed-table.remove",
   keys: ["present"],
   rest: "rows",
   repeatable: true,
@@ -128,7 +128,7 @@ export const remove = defineScript({
 
 /** The bits and the rows of a part of a shard, as they were at one moment: { bits, segment … }. */
 export const block = defineScript({
-  name: "packed-tables.block",
+  name: "packed-table.block",
   keys: ["present"],
   restKeys: "segments",
   args: ["widths", "first", "last"],

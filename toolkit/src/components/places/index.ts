@@ -11,6 +11,7 @@
 import { aStore } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { InputError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
 import { callback, defineOptions, number, prefix, signal, text, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
 import { type Address, type Family, formatAddress, parseAddress } from "./address.ts";
@@ -75,12 +76,16 @@ export class Places<P = unknown> {
   readonly #keys: TableKeys;
   readonly #remember: number;
   readonly #known = new Map<string, { readonly found: FoundPlace<P> | null; readonly until: number }>();
+  readonly #names: NameIndex;
+  readonly #name: string;
 
   constructor(store: Store, options: PlacesOptions = {}) {
     aStore("Places", store);
     OPTIONS.check(options);
     this.#store = store;
     this.#keys = tableKeys(options.prefix ?? "places", options.name ?? "default");
+    this.#names = new NameIndex(store, { kind: "places", prefix: options.prefix ?? "places" });
+    this.#name = options.name ?? "default";
     this.#remember = options.remember ?? 0;
   }
 
@@ -115,6 +120,7 @@ export class Places<P = unknown> {
   /** Loads a table from rows, as `ranges` and `geoLite` read them out of files, and uses it from then on. */
   async load(rows: AsyncIterable<Row<P>> | Iterable<Row<P>>, options: LoadOptions = {}): Promise<LoadReport> {
     LOAD_OPTIONS.check(options);
+    this.#names.announce(this.#name);
     const { onProgress = () => {}, signal, minGood = 0.5 } = options;
     const loader = new Loader<P>(this.#store, this.#keys, randomToken());
     for (const left of await loader.heartbeat()) await removeVersion(this.#store, this.#keys, left);

@@ -2,8 +2,12 @@
  * The keys of a table of places: one tag, since a look-up searches the whole of it. A load makes a new version beside the one in
  * use and swaps them in one step.
  */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
 import type { Family } from "./address.ts";
+
+defineLayout("places");
 
 export interface TableKeys {
   /** String: the version in use. */

@@ -5,6 +5,7 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { describeBackends } from "../../../tests/kit/index.ts";
+import { keysIn } from "../../../tests/kit/keys.ts";
 import { InputError } from "../../base/errors.ts";
 import { formatAddress, fromNumber, parseAddress, parseNetwork } from "./address.ts";
 import { geoLite, Places, type Row, ranges } from "./index.ts";
@@ -170,7 +171,7 @@ describeBackends("places", { audit: "tags" }, (backend) => {
   test("a load that is mostly bad, broken off or empty changes nothing and leaves nothing", async () => {
     const places = new Places(backend.store);
     await places.load(ranges(csv("1.0.0.0,1.0.0.255,AU\n")));
-    const size = async () => (await backend.store.sendToAll(["DBSIZE"])).map(Number).reduce((sum, n) => sum + n, 0);
+    const size = async () => (await keysIn(backend.store)).length;
     const before = await size();
     await expect(places.load(ranges(csv("x,y,z\nq\nr\n")))).rejects.toThrow(InputError);
     await expect(places.load([])).rejects.toThrow(InputError);
@@ -190,7 +191,7 @@ describeBackends("places", { audit: "tags" }, (backend) => {
     const table = (name: string): Readable =>
       csv(Array.from({ length: 1_200 }, (_, n) => `${n * 10},${n * 10 + 9},${name}`).join("\n"));
     await places.load(ranges(table("old"), { numbers: 4 }));
-    const size = async () => (await backend.store.sendToAll(["DBSIZE"])).map(Number).reduce((sum, n) => sum + n, 0);
+    const size = async () => (await keysIn(backend.store)).length;
     const before = await size();
     let isOver = false;
     const seen: string[] = [];

@@ -2,8 +2,12 @@
  * Every key of a queue. All carry one tag, `{name}`, and so live in one slot; a queue spread over N slots is N such sets of keys,
  * with the tags `{name:0}` … `{name:N-1}` and `ofN` in the key, so that it never meets a queue that is called `name:0`.
  */
+
 import { InputError } from "../../base/errors.ts";
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("queues");
 
 /** In the order in which every script of this component declares them. README.md says what each holds. */
 export const KEY_NAMES = [

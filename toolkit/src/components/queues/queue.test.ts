@@ -1,6 +1,7 @@
 /** The contract of queues: adding, ordering, limits, and what is done to jobs from outside; on every backend. */
 import { afterEach, expect, test } from "vitest";
 import { describeBackends } from "../../../tests/kit/index.ts";
+import { keysIn } from "../../../tests/kit/keys.ts";
 import { bytes } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import { type Handler, Queue, QueueFullError, Worker, type WorkerOptions } from "./index.ts";
@@ -255,8 +256,7 @@ describeBackends("queues", (backend) => {
     expect(await tasks.get(id)).toBeNull();
     await workers.pop()!.stop();
     await tasks.clear();
-    const left = await backend.store.sendToAll(["KEYS", "*"]);
-    expect(left.flat()).toEqual([]);
+    expect(await keysIn(backend.store)).toEqual([]);
   });
 
   test("finished jobs are kept to a bound", async () => {

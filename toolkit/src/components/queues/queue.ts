@@ -7,6 +7,7 @@ import { aStore } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { type Codec, json } from "../../base/codec.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
 import { codec, defineOptions, flag, prefix, signal, text, whole, within } from "../../base/options.ts";
 import type { ScriptCall } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
@@ -173,6 +174,7 @@ export class Queue<T = unknown, R = unknown> {
   readonly #prefix: string;
   readonly #prepare: Prepare<T>;
   readonly #waiters: readonly Waiters<R>[];
+  readonly #names: NameIndex;
   /** Ids are this and a number: unique, cheap, and in order for one producer. */
   readonly #idBase = randomToken().slice(0, 10).replaceAll("-", "a").replaceAll("_", "b");
   #idCount = 0;
@@ -189,6 +191,11 @@ export class Queue<T = unknown, R = unknown> {
     this.maxPayloadBytes = options.maxPayloadBytes ?? MAX_PAYLOAD_BYTES;
     this.maxLogLines = options.maxLogLines ?? 100;
     const count = options.shards ?? 1;
+    this.#names = new NameIndex(store, {
+      kind: "queues",
+      prefix: this.#prefix,
+      ...(count === 1 ? {} : { details: { shards: count } }),
+    });
     this.shards = Array.from({ length: count }, (_, index) => ({
       index,
       keys: queueKeys(this.#prefix, name, index, count),
@@ -292,7 +299,9 @@ export class Queue<T = unknown, R = unknown> {
 
   async #send(shard: Shard, jobs: readonly (string | Uint8Array)[]): Promise<NotAdded[]> {
     try {
-      return await this.store.run(addJobs, { ...shard.keys, jobs });
+      const others = await this.store.run(addJobs, { ...shard.keys, jobs });
+      this.#names.announce(this.name);
+      return others;
     } catch (error) {
       if (isFull(error)) throw new QueueFullError(this.name);
       throw error;
@@ -504,6 +513,7 @@ export class Queue<T = unknown, R = unknown> {
   /** Deletes the queue with all that is in it, schedules and settings too. Workers on it start over with an empty one. */
   async clear(): Promise<void> {
     await Promise.all(this.shards.map(({ keys }) => this.store.call("UNLINK", ...Object.values(keys))));
+    await this.#names.remove(this.name);
   }
 
   // ---------------------------------------------------------------------------------------------- schedules

@@ -14,7 +14,7 @@ import { NameIndex } from "../../base/names.ts";
 import { anything, choice, defineOptions, prefix, required, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { RunOptions, Store } from "../../connection/store.ts";
-import { namesKey, ruleKey, subjectKey } from "./keys.ts";
+import { ruleKey, subjectKey } from "./keys.ts";
 import { FIXED, GCRA, SLIDING, take, takeOne } from "./scripts.ts";
 
 export interface Rule {
@@ -125,7 +125,7 @@ export class RateLimits {
     this.#remember = options.remember ?? 0;
     this.#instance = Math.floor(store.clock.random() * 2 ** 48).toString(36);
     subjectKey(this.#prefix, name, "check");
-    this.#names = new NameIndex(store, namesKey(this.#prefix), KEEP_NAMES_MS);
+    this.#names = new NameIndex(store, { kind: "rate-limits", prefix: this.#prefix, keepMs: KEEP_NAMES_MS });
     this.#entry = JSON.stringify([name, this.rules]);
   }
 
@@ -136,7 +136,9 @@ export class RateLimits {
   ): Promise<Page<{ readonly name: string; readonly rules: readonly Rule[] }>> {
     LIST_OPTIONS.check(options);
     const { prefix = "limit", ...paging } = options;
-    const { items, cursor } = await new NameIndex(store, namesKey(prefix), KEEP_NAMES_MS).list(paging);
+    const { items, cursor } = await new NameIndex(store, { kind: "rate-limits", prefix, keepMs: KEEP_NAMES_MS }).list(
+      paging,
+    );
     const found = new Map<string, readonly Rule[]>();
     for (const entry of items) {
       const [name, rules] = JSON.parse(entry) as [string, readonly Rule[]];

@@ -10,6 +10,7 @@
 import { BackgroundLoop } from "../../base/background-loop.ts";
 import { aStore, integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
+import { NameIndex } from "../../base/names.ts";
 import { callback, codec, defineOptions, prefix, required, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
 import { type RowKeys, rowKeys } from "./keys.ts";
@@ -59,6 +60,7 @@ export class RowCache<T = unknown> {
   readonly #maxBytes: number;
   readonly #leaseMs: number;
   readonly #backoffMs: number;
+  readonly #names: NameIndex;
 
   constructor(store: Store, name: string, options: RowCacheOptions<T>) {
     aStore("RowCache", store);
@@ -66,6 +68,7 @@ export class RowCache<T = unknown> {
     this.name = name;
     this.#store = store;
     this.#keys = rowKeys(options.prefix ?? "rows", name);
+    this.#names = new NameIndex(store, { kind: "row-cache", prefix: options.prefix ?? "rows" });
     this.#options = options;
     this.#codec = options.codec ?? json<T>();
     this.#maxBytes = options.maxBytes ?? 1024 * 1024;
@@ -78,6 +81,7 @@ export class RowCache<T = unknown> {
     word("id", id);
     integer("everyMs", everyMs, Number.MIN_SAFE_INTEGER, 366 * 86_400_000);
     const { due, every, claims, failures } = this.#keys;
+    this.#names.announce(this.name);
     await this.#store.run(schedule, { due, every, claims, failures, row: this.#row(id), id, everyMs });
   }
 

@@ -1,5 +1,9 @@
 /** The keys of a row cache: one tag, since its schedule is one structure. Several caches spread over the nodes. */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("row-cache");
 
 export interface RowKeys {
   /** Sorted set: row by when it is due, in milliseconds. */

@@ -9,7 +9,7 @@ import { defineScript, NOW_MS } from "../../base/script.ts";
 
 /** Schedules a row, due at once; 0 or less takes it out, with its data. Answers whether it was scheduled before. */
 export const schedule = defineScript({
-  name: "rows.schedule",
+  name: "row-cache.schedule",
   keys: ["due", "every", "claims", "failures", "row"],
   args: ["id", "everyMs"],
   include: [NOW_MS],
@@ -35,7 +35,7 @@ export const schedule = defineScript({
 
 /** Claims rows that are due: { ms until the next is due or -1, id, number, id, number … }. */
 export const claim = defineScript({
-  name: "rows.claim",
+  name: "row-cache.claim",
   keys: ["due", "claims", "next", "clock"],
   args: ["most", "leaseMs"],
   include: [NOW_MS],
@@ -64,7 +64,7 @@ export const claim = defineScript({
 
 /** Takes a loaded row under its claim. Outcome "gone" means that there is no such row any more: it is taken out. */
 export const done = defineScript({
-  name: "rows.done",
+  name: "row-cache.done",
   keys: ["due", "every", "claims", "failures", "row"],
   args: ["id", "number", "outcome", "value", "backoffMs"],
   include: [NOW_MS],

@@ -1,5 +1,9 @@
 /** The keys of an index. All share its tag: an index lives on one node, and indexes (or shards of one) spread over a Cluster. */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("search");
 
 export interface IndexKeys {
   readonly base: string;

@@ -4,6 +4,7 @@
  */
 import { expect, test } from "vitest";
 import { type Backend, describeBackends } from "../../../tests/kit/index.ts";
+import { keysIn } from "../../../tests/kit/keys.ts";
 import type { Store } from "../../connection/store.ts";
 import { compareBytes, type Query, SearchIndex, ShardedSearch } from "./index.ts";
 import { rendezvous } from "./sharded.ts";
@@ -111,7 +112,7 @@ function randomSearch(backend: Backend, options: typeof OPTIONS & { readonly wor
         }
       }
       await mine.clear();
-      expect((await backend.store.sendToAll(["DBSIZE"])).reduce((sum: number, size) => sum + Number(size), 0)).toBe(0);
+      expect(await keysIn(backend.store)).toEqual([]);
     }
   });
 

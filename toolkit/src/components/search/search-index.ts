@@ -45,7 +45,6 @@ export interface StoredDocument<F extends Fields> {
   readonly document: DocumentOf<F>;
 }
 
-const YEAR_MS = 365 * 86_400_000;
 const CLEARED_AT_ONCE = 200;
 
 export function limitsOf(options: { readonly maxExpansions?: number; readonly maxPostings?: number }): Limits {
@@ -74,7 +73,7 @@ export function shardOf(store: Store, name: string, schema: Schema, options: Ind
   return { name, names: indexNames(store, options.prefix), store, keys, schema, writer, replica };
 }
 
-const indexNames = (store: Store, prefix = "search"): NameIndex => new NameIndex(store, `${prefix}:names`, YEAR_MS);
+const indexNames = (store: Store, prefix = "search"): NameIndex => new NameIndex(store, { kind: "search", prefix });
 
 const OPTIONS = defineOptions<IndexOptions<Fields>>("SearchIndex", indexing);
 

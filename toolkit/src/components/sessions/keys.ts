@@ -3,7 +3,11 @@
  * So all sessions of a user, and the list of them, are in one slot, and users spread over the nodes. The tag is part of the
  * token, which is how a session is found without asking who its user is.
  */
+
 import { createHash, randomBytes } from "node:crypto";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("sessions");
 
 const TAG_BYTES = 9;
 const SECRET_BYTES = 16;

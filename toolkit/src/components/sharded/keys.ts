@@ -3,9 +3,16 @@
  * an element's tag never changes. Behind each tag stand the shards of the layout in force, and while that is being changed those of
  * the one before, always in the same slot: so whatever happens to an element is one step on one node.
  */
+
 import { word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("sharded");
+
+/** Structures that were not used for so long are not listed. */
+export const NAMES_MS = 30 * 86_400_000;
 
 export const DEFAULT_PREFIX = "sharded";
 
@@ -36,9 +43,6 @@ export function checkedName(name: string): string {
 
 export const rootKey = (prefix: string, name: string): string =>
   `${tagged(prefix, checkedName(name), "sharded structure")}:root`;
-
-/** Sorted set: `kind name` of every structure, by when it was last announced. */
-export const namesKey = (prefix: string): string => `${prefix}:names`;
 
 export function tagKeys(prefix: string, name: string, tag: number): TagKeys {
   const base = tagged(prefix, `${name}/${tag}`, "sharded structure");

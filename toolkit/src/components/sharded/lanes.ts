@@ -10,12 +10,11 @@ import { CinnabarError, ServerError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
-import { checkedName, DEFAULT_PREFIX, namesKey, rootKey, type TagKeys, tagKeys } from "./keys.ts";
+import { checkedName, DEFAULT_PREFIX, NAMES_MS, rootKey, type TagKeys, tagKeys } from "./keys.ts";
 import { gateIn, laneIn, verdictOf } from "./scripts/answers.ts";
 import { define, fieldsOf } from "./scripts/core.ts";
 import { adopt, look, planLanes, settleLanes } from "./scripts/list.ts";
 
-const NAMES_MS = 30 * 24 * 3_600_000;
 export const MOST_LANES = 1_024;
 export const MOST_PER_PIECE = 65_536;
 
@@ -59,7 +58,7 @@ export class Lanes {
     this.name = checkedName(name);
     this.prefix = prefix;
     this.#options = { lanes, pieceSize };
-    this.#names = new NameIndex(store, namesKey(prefix), NAMES_MS);
+    this.#names = new NameIndex(store, { kind: "sharded", prefix, keepMs: NAMES_MS });
   }
 
   keys(lane: number): TagKeys {

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { beforeScript } from "../../../tests/kit/before-script.ts";
 import { describeBackends } from "../../../tests/kit/index.ts";
+import { keysIn } from "../../../tests/kit/keys.ts";
 import { ClosedError, ConnectionError, InputError } from "../../base/errors.ts";
 import type { Store } from "../../connection/store.ts";
 import { FullError, ShardedList } from "./index.ts";
@@ -251,7 +252,6 @@ describeBackends("a sharded list", (backend) => {
     await list.push("left", 5);
     expect(await list.pop("right")).toBe(5);
     await list.delete();
-    const keys = (await backend.store.sendToAll(["KEYS", "*"])).flat();
-    expect(keys.filter((key) => key !== "sharded:names")).toEqual([]);
+    expect(await keysIn(backend.store)).toEqual([]);
   });
 });

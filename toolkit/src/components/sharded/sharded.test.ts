@@ -1,6 +1,7 @@
 /** Sharded structures do what unsharded ones do, also while their layout is being changed. */
 import { describe, expect, test } from "vitest";
 import { describeBackends } from "../../../tests/kit/index.ts";
+import { keysIn } from "../../../tests/kit/keys.ts";
 import { bytes } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import {
@@ -337,7 +338,6 @@ describeBackends("sharded structures", (backend) => {
     expect(await set.count()).toBe(1);
     await set.shards.delete();
     await bitmap.shards.delete();
-    const keys = (await store.sendToAll(["KEYS", "*"])).flat();
-    expect(keys.filter((key) => key !== "sharded:names")).toEqual([]);
+    expect(await keysIn(store)).toEqual([]);
   });
 });

@@ -12,14 +12,13 @@ import { type Checks, choice, prefix, whole } from "../../base/options.ts";
 import type { Script } from "../../base/script.ts";
 import type { Reply, Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
-import { checkedName, DEFAULT_PREFIX, namesKey, rootKey, type TagKeys, tagKeys } from "./keys.ts";
+import { checkedName, DEFAULT_PREFIX, NAMES_MS, rootKey, type TagKeys, tagKeys } from "./keys.ts";
 import { averageFill, packedLimits, rangeSize } from "./packing.ts";
 import type { Layout, Placing, Spot } from "./place.ts";
 import { gateIn, valueIn, verdictOf } from "./scripts/answers.ts";
 import { define, fieldsOf, type ItemScript, openGate, type ShardedKind } from "./scripts/core.ts";
 
 /** Names of structures that nobody has used for so long fall out of the list. */
-const NAMES_MS = 30 * 24 * 3_600_000;
 /** Consecutive ids behind one tag; the most that a shard by range can hold. */
 const STRIDE = 4_096;
 /** The most shards by hash behind one tag: what reads all of them in one step must stay short. */
@@ -120,7 +119,7 @@ export class Structure {
     this.#defaults = defaults;
     if (options.shardSize !== undefined) integer("shardSize", options.shardSize, 1, defaults.stride ?? STRIDE);
     this.maxElements = options.maxElements ?? 1_000_000_000;
-    this.#names = new NameIndex(store, namesKey(this.prefix), NAMES_MS);
+    this.#names = new NameIndex(store, { kind: "sharded", prefix: this.prefix, keepMs: NAMES_MS });
   }
 
   /** The description as stored; made by the first who asks. */

@@ -4,7 +4,7 @@ import { NameIndex } from "../../base/names.ts";
 import { defineOptions, prefix } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
-import { DEFAULT_PREFIX, namesKey, rootKey } from "./keys.ts";
+import { DEFAULT_PREFIX, NAMES_MS, rootKey } from "./keys.ts";
 import { KIND_LUA, type ShardedKind } from "./scripts/core.ts";
 import { type ListInfo, ShardedList } from "./sharded-list.ts";
 import { Shards, type ShardsInfo } from "./shards.ts";
@@ -24,18 +24,20 @@ const LIST_OPTIONS = defineOptions<PageOptions>("ShardedStructures.list", pageCh
 export class ShardedStructures {
   readonly #store: Store;
   readonly #prefix: string;
+  readonly #names: NameIndex;
 
   constructor(store: Store, options: { readonly prefix?: string } = {}) {
     aStore("ShardedStructures", store);
     OPTIONS.check(options);
     this.#store = store;
     this.#prefix = options.prefix ?? DEFAULT_PREFIX;
+    this.#names = new NameIndex(store, { kind: "sharded", prefix: this.#prefix, keepMs: NAMES_MS });
   }
 
   /** Those that were used within the last thirty days, the latest first. */
   async list(options: PageOptions = {}): Promise<Page<NamedStructure>> {
     LIST_OPTIONS.check(options);
-    const { items: names, cursor } = await new NameIndex(this.#store, namesKey(this.#prefix), 1).list(options);
+    const { items: names, cursor } = await this.#names.list(options);
     const items = names.flatMap((entry) => {
       const at = entry.indexOf(" ");
       const kind = entry.slice(0, at);

@@ -99,7 +99,7 @@ export class UniqueVisitors {
       keepMs,
       utcOffsetMs,
     };
-    this.#names = new NameIndex(store, `${this.#prefix}:names`, keepMs);
+    this.#names = new NameIndex(store, { kind: "visitors", prefix: this.#prefix, keepMs });
   }
 
   /** Notes a visit, today or at a time. True: the first of that day; false: not the first; null: no longer known. */

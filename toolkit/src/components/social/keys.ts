@@ -2,8 +2,12 @@
  * Every key of a social network. All that is one user's (or one list's) carries their id as its tag, so each user is in one slot
  * and users spread over the Cluster. The parts (users, statuses, follows, timelines) share no key, so each may be on another server.
  */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
 import { authorOf, timeOf } from "./ids.ts";
+
+defineLayout("social");
 
 /** Slots over which the notes of calls under way are spread. */
 export const JOURNALS = 16;

@@ -16,7 +16,7 @@ import { callback, defineOptions, prefix, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
-import { contextsKey, slowestKeys, statKeys } from "./keys.ts";
+import { slowestKeys, statKeys } from "./keys.ts";
 import { noteSlow, read, record, slowest, WIDE } from "./scripts.ts";
 import { bucketOf, quantile } from "./sketch.ts";
 
@@ -81,7 +81,7 @@ export class Stats {
     this.#store = store;
     this.#prefix = options.prefix ?? "stats";
     this.#keepSlowest = options.keepSlowest ?? 100;
-    this.#names = new NameIndex(store, contextsKey(this.#prefix), 2 * HOUR_MS);
+    this.#names = new NameIndex(store, { kind: "stats", prefix: this.#prefix, keepMs: 2 * HOUR_MS });
     this.#onError = options.onError ?? (() => {});
   }
 

@@ -1,5 +1,9 @@
 /** The keys of statistics: the running hour and the one before, for each context and type. */
+
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("stats");
 
 /** Hashes: `hour`, `count`, `min`, `max`, `mean`, `m2`, and `b<index>` for each bucket of the sketch. Both expire. */
 export function statKeys(prefix: string, context: string, type: string): { current: string; last: string } {
@@ -12,6 +16,3 @@ export function slowestKeys(prefix: string): { current: string; last: string; ho
   const base = `${prefix}:{slowest}`;
   return { current: `${base}:current`, last: `${base}:last`, hour: `${base}:hour` };
 }
-
-/** Sorted set: `type NUL context`, by when it was last announced. */
-export const contextsKey = (prefix: string): string => `${prefix}:contexts`;

@@ -11,6 +11,7 @@
  */
 import { aStore, integer, oneOf, word } from "../../base/checks.ts";
 import { ClosedError, InputError } from "../../base/errors.ts";
+import { NameIndex } from "../../base/names.ts";
 import { callback, defineOptions, prefix, signal, text, whole, withDefaults, within } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
 import { BEGINNING, checkCursor } from "./cursor.ts";
@@ -116,6 +117,7 @@ export class StatusStream implements StatusSink {
   #users = 0;
   #closed = false;
   #removeFromStore: (() => void) | null = null;
+  readonly #names: NameIndex;
 
   constructor(store: Store, name: string, options: StatusStreamOptions = {}) {
     aStore("StatusStream", store);
@@ -123,6 +125,7 @@ export class StatusStream implements StatusSink {
     this.name = name;
     this.store = store;
     this.#keys = streamKeys(options.prefix ?? "stream", name);
+    this.#names = new NameIndex(store, { kind: "streaming", prefix: options.prefix ?? "stream" });
     this.#maxEvents = options.maxEvents ?? 100_000;
     this.#maxTextBytes = options.maxTextBytes ?? 16_384;
     this.#maxBytes = options.maxBytes ?? 64 * MEBIBYTE;
@@ -153,6 +156,7 @@ export class StatusStream implements StatusSink {
       maxBytes: this.#maxBytes,
       keepMs: this.#keepMs,
     });
+    this.#names.announce(this.name);
   }
 
   /** Listens in this process. What has to be waited for has happened when it resolves: all that is published from now on comes. */

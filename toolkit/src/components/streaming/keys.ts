@@ -1,6 +1,10 @@
 /** The keys of a stream: one log in one order is one structure by nature, so all have its tag. */
+
 import { createHash } from "node:crypto";
 import { tagged } from "../../base/keys.ts";
+import { defineLayout } from "../../base/layout.ts";
+
+defineLayout("streaming");
 
 export interface StreamKeys {
   /** Stream: `k` is kind and id, `e` the event as JSON. */

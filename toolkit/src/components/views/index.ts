@@ -11,6 +11,7 @@
  */
 import { aStore, integer, word } from "../../base/checks.ts";
 import type { Timer } from "../../base/clock.ts";
+import { NameIndex } from "../../base/names.ts";
 import { callback, defineOptions, prefix, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
 import { viewKeys } from "./keys.ts";
@@ -59,12 +60,16 @@ export class Views {
   #pending = new Map<string, number>();
   #timer: Timer | null = null;
   #flushing: Promise<void> = Promise.resolve();
+  readonly #names: NameIndex;
+  readonly #name: string;
 
   constructor(store: Store, name: string, options: ViewsOptions = {}) {
     aStore("Views", store);
     OPTIONS.check(options);
     this.#store = store;
     this.#keys = viewKeys(options.prefix ?? "views", name);
+    this.#names = new NameIndex(store, { kind: "views", prefix: options.prefix ?? "views" });
+    this.#name = name;
     this.#halfLifeMs = options.halfLifeMs ?? 300_000;
     this.#maxItems = options.maxItems ?? 20_000;
     this.#bufferMs = options.bufferMs ?? 0;
@@ -76,6 +81,7 @@ export class Views {
   async add(item: string, views = 1): Promise<void> {
     word("item", item);
     integer("views", views, 1);
+    this.#names.announce(this.#name);
     if (this.#bufferMs === 0) return this.#send([[item, views]]);
     this.#pending.set(item, (this.#pending.get(item) ?? 0) + views);
     this.#timer ??= this.#store.clock.after(this.#bufferMs, () => void this.flush(), { keepAlive: true });

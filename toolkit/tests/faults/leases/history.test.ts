@@ -11,6 +11,7 @@ import { Semaphores } from "../../../src/components/semaphores/index.ts";
 import { open } from "../../../src/connection/open.ts";
 import { WHOLE_LOCK } from "../../../src/leases/scripts.ts";
 import { describeBackends } from "../../kit/index.ts";
+import { keysIn } from "../../kit/keys.ts";
 import { type Interruption, judge } from "./check.ts";
 import { ended, start } from "./children.ts";
 import { micros, type Note, type Plan, Player, randomFrom } from "./player.ts";
@@ -82,7 +83,7 @@ async function expectCleanUp(store: Awaited<ReturnType<typeof open>>): Promise<v
   for (const name of LOCKS) expect(await (await locks.acquire(name))?.release()).toBe(true);
   for (const name of SEMAPHORES)
     expect(await (await semaphores.acquire(name, { permits: LIMIT }))?.release()).toBe(true);
-  for (const key of (await store.call("KEYS", "*")) as string[]) {
+  for (const key of await keysIn(store)) {
     // In a line there may still be those who died waiting; nobody has come to them yet.
     expect(key).not.toMatch(/:\{(door|gate|seats|beds)\}:held$/);
     expect(Number(await store.call("PTTL", key)), key).toBeGreaterThan(0);

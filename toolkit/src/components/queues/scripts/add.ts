@@ -19,7 +19,7 @@ export interface NotAdded {
  * other slots; a: somebody waits for the result.
  */
 export const addJobs = defineScript({
-  name: "queue.add",
+  name: "queues.add",
   keys: KEY_NAMES,
   rest: "jobs",
   include: PLACING,

@@ -435,14 +435,14 @@ end
 
 export const endWithEffects = defineScript({
   ...shape,
-  name: "queue.effects",
+  name: "queues.effects",
   args: [...shape.args, "effects"],
   restKeys: "touched",
   include: [...ENDING, PREPARE, EFFECTS, ENDED, DUE],
 });
 
 /** `finished`: endings, see outcomes.ts. */
-export const cycle = defineScript({ ...shape, name: "queue.cycle" });
+export const cycle = defineScript({ ...shape, name: "queues.cycle" });
 
 /** The same for payloads that are bytes. */
-export const cycleBytes = defineScript({ ...shape, name: "queue.cycle", buffers: true });
+export const cycleBytes = defineScript({ ...shape, name: "queues.cycle", buffers: true });

@@ -7,7 +7,7 @@ import { ENDING } from "./core.ts";
 
 /** A child in another slot has ended. Told twice, it counts once. */
 export const settleChild = defineScript({
-  name: "queue.child",
+  name: "queues.child",
   keys: KEY_NAMES,
   args: ["parent", "child", "ok", "payload", "policy"],
   include: ENDING,
@@ -23,7 +23,7 @@ return 1
 
 /** The message has arrived. */
 export const forgetMessage = defineScript({
-  name: "queue.delivered",
+  name: "queues.delivered",
   keys: ["timers"],
   args: ["message"],
   repeatable: true,
@@ -48,5 +48,5 @@ return found
 `,
   reply: (reply: Reply): Reply[] => reply as Reply[],
 } as const;
-export const readChildren = defineScript({ ...childrenShape, name: "queue.children" });
-export const readChildrenBytes = defineScript({ ...childrenShape, name: "queue.children", buffers: true });
+export const readChildren = defineScript({ ...childrenShape, name: "queues.children" });
+export const readChildrenBytes = defineScript({ ...childrenShape, name: "queues.children", buffers: true });

@@ -57,7 +57,7 @@ export type Cancelled = "cancelled" | "asked" | "finished" | "not-found";
 
 /** `active`: it is not touched. */
 export const removeJob = defineScript({
-  name: "queue.remove",
+  name: "queues.remove",
   keys: KEY_NAMES,
   args: ["id"],
   include: [...ENDING, OPENING, WHEREABOUTS],
@@ -76,7 +76,7 @@ return "deleted"
 
 /** `cancelled`: it never ran. `asked`: its worker is told. */
 export const cancelJob = defineScript({
-  name: "queue.cancel",
+  name: "queues.cancel",
   keys: KEY_NAMES,
   args: ["id", "channel"],
   include: [...ENDING, OPENING, WHEREABOUTS],
@@ -106,7 +106,7 @@ return "cancelled"
 
 /** Runs finished jobs again with fresh attempts: one (`id`), or the oldest dead letters up to `most`. The number of them. */
 export const replayJobs = defineScript({
-  name: "queue.replay",
+  name: "queues.replay",
   keys: KEY_NAMES,
   args: ["id", "most"],
   include: [...ENDING, OPENING, WHEREABOUTS],
@@ -135,7 +135,7 @@ return #replayed
 
 /** Makes a delayed job due now: 1, or 0 if it is not delayed. */
 export const promoteJob = defineScript({
-  name: "queue.promote",
+  name: "queues.promote",
   keys: KEY_NAMES,
   args: ["id"],
   include: [...ENDING, OPENING],
@@ -152,7 +152,7 @@ return 1
 });
 
 export const setPaused = defineScript({
-  name: "queue.pause",
+  name: "queues.pause",
   keys: KEY_NAMES,
   args: ["paused"],
   include: [...ENDING, OPENING],
@@ -172,7 +172,7 @@ return 1
 });
 
 export const setSettings = defineScript({
-  name: "queue.configure",
+  name: "queues.configure",
   keys: KEY_NAMES,
   args: ["settings"],
   include: [...ENDING],
@@ -195,7 +195,7 @@ return 1
 
 /** Removes up to `most` jobs that wait (and delayed ones, if asked). The number of them; again until it is 0. */
 export const drainJobs = defineScript({
-  name: "queue.drain",
+  name: "queues.drain",
   keys: KEY_NAMES,
   args: ["alsoDelayed", "most"],
   include: [...ENDING, OPENING, WHEREABOUTS],
@@ -231,7 +231,7 @@ return removed
 
 /** Drops up to `most` jobs that ended as `state` before `now - olderThanMs`. The number of them. */
 export const cleanJobs = defineScript({
-  name: "queue.clean",
+  name: "queues.clean",
   keys: KEY_NAMES,
   args: ["state", "olderThanMs", "most"],
   include: [...ENDING, OPENING],
@@ -250,7 +250,7 @@ return #ids
 
 /** Progress or a line of the log, from who has the lease: 1, or 0 if that is lost. */
 export const noteOnJob = defineScript({
-  name: "queue.note",
+  name: "queues.note",
   keys: KEY_NAMES,
   args: ["id", "fence", "kind", "value", "maxLines"],
   include: [...ENDING, OPENING],

@@ -37,8 +37,8 @@ for i = 1, #ids do found[i] = describe(ids[i]) or "" end
 return found
 `,
 } as const;
-export const getJobs = defineScript({ ...getShape, name: "queue.get" });
-export const getJobsBytes = defineScript({ ...getShape, name: "queue.get", buffers: true });
+export const getJobs = defineScript({ ...getShape, name: "queues.get" });
+export const getJobsBytes = defineScript({ ...getShape, name: "queues.get", buffers: true });
 
 const listShape = {
   keys: KEY_NAMES,
@@ -81,8 +81,8 @@ for i = 1, #ids do found[#found + 1] = describe(ids[i], state) or "" end
 return found
 `,
 } as const;
-export const listJobs = defineScript({ ...listShape, name: "queue.list" });
-export const listJobsBytes = defineScript({ ...listShape, name: "queue.list", buffers: true });
+export const listJobs = defineScript({ ...listShape, name: "queues.list" });
+export const listJobsBytes = defineScript({ ...listShape, name: "queues.list", buffers: true });
 
 export interface ShardCounts {
   readonly waiting: number;
@@ -97,7 +97,7 @@ export interface ShardCounts {
 }
 
 export const countJobs = defineScript({
-  name: "queue.counts",
+  name: "queues.counts",
   keys: KEY_NAMES,
   repeatable: true,
   lua: `
@@ -143,12 +143,12 @@ if call("HSETNX", data, "a" .. id, "1") == 1 then call("HINCRBY", data, "#awaite
 return { "pending", "", place }
 `,
 } as const;
-export const awaitJob = defineScript({ ...awaitShape, name: "queue.await" });
-export const awaitJobBytes = defineScript({ ...awaitShape, name: "queue.await", buffers: true });
+export const awaitJob = defineScript({ ...awaitShape, name: "queues.await" });
+export const awaitJobBytes = defineScript({ ...awaitShape, name: "queues.await", buffers: true });
 
 /** Counts of the last `minutes` minutes, the oldest first: done, retried, dead, stalled for each. */
 export const readMetrics = defineScript({
-  name: "queue.metrics",
+  name: "queues.metrics",
   keys: KEY_NAMES,
   args: ["minutes"],
   include: [NOW_MS],

@@ -5,7 +5,7 @@ import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
 
 export const serverNow = defineScript({
-  name: "queue.now",
+  name: "queues.now",
   keys: ["data"],
   include: [NOW_MS],
   repeatable: true,
@@ -15,7 +15,7 @@ export const serverNow = defineScript({
 
 /** Sets a schedule. One that says the same as before keeps its next time, so that every process may set it when it starts. */
 export const upsertSchedule = defineScript({
-  name: "queue.schedule",
+  name: "queues.schedule",
   keys: KEY_NAMES,
   args: ["name", "spec", "at"],
   repeatable: true,
@@ -34,7 +34,7 @@ return at
 
 /** The next time after `fired`, worked out by a worker; -1 for none. Ignored if the schedule has changed or somebody was first. */
 export const advanceSchedule = defineScript({
-  name: "queue.advance",
+  name: "queues.advance",
   keys: KEY_NAMES,
   args: ["name", "spec", "fired", "at"],
   repeatable: true,
@@ -59,7 +59,7 @@ return 1
 });
 
 export const removeSchedule = defineScript({
-  name: "queue.unschedule",
+  name: "queues.unschedule",
   keys: KEY_NAMES,
   args: ["name"],
   repeatable: true,
@@ -73,7 +73,7 @@ return redis.call("HDEL", data, "t" .. name, "u" .. name)
 
 /** Name, specification and `next;fired;count` of each. */
 export const listSchedules = defineScript({
-  name: "queue.schedules",
+  name: "queues.schedules",
   keys: KEY_NAMES,
   args: ["most"],
   repeatable: true,

@@ -16,7 +16,7 @@ export interface Joined {
  * are put back). `held`: id and fence of each job in hand. Repeating it is safe: a session without jobs just runs out.
  */
 export const joinSession = defineScript({
-  name: "queue.join",
+  name: "queues.join",
   keys: KEY_NAMES,
   args: ["session", "leaseMs"],
   rest: "held",
@@ -66,7 +66,7 @@ return { session, lost }
 
 /** 1 if the session goes on for another lease, 0 if it is over. */
 export const renewSession = defineScript({
-  name: "queue.renew",
+  name: "queues.renew",
   whileMoving: true,
   keys: ["data", "timers"],
   args: ["session", "leaseMs"],
@@ -82,7 +82,7 @@ return 1
 
 /** Ends a session; jobs that are still in it run again at once, without being counted as stalled. */
 export const leaveSession = defineScript({
-  name: "queue.leave",
+  name: "queues.leave",
   keys: KEY_NAMES,
   args: ["session"],
   include: ENDING,

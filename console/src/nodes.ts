@@ -2,19 +2,10 @@
  * SCAN over everything there is. In a Cluster each primary has its own cursor: the one that callers get is `node:cursor`, and
  * nodes are walked one after the other. A node is reached through a key that hashes to one of its slots.
  */
-import type { Reply, Store } from "cinnabar";
+import { type Reply, type Store, slotOf } from "cinnabar";
 import { Problem } from "./route.ts";
 
 const SLOTS = 16_384;
-
-function crc16(text: string): number {
-  let crc = 0;
-  for (let at = 0; at < text.length; at++) {
-    crc ^= text.charCodeAt(at) << 8;
-    for (let bit = 0; bit < 8; bit++) crc = ((crc << 1) ^ (crc & 0x8000 ? 0x1021 : 0)) & 0xffff;
-  }
-  return crc;
-}
 
 /** Slot → a short text that hashes to it. Made on first need: about 150 000 hashes. */
 let keyOfSlot: string[] | undefined;
@@ -25,7 +16,7 @@ function keyFor(slot: number): string {
     let left = SLOTS;
     for (let n = 0; left > 0; n++) {
       const text = n.toString(36);
-      const at = crc16(text) % SLOTS;
+      const at = slotOf(text);
       if (keyOfSlot[at] !== undefined) continue;
       keyOfSlot[at] = text;
       left--;

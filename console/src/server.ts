@@ -8,15 +8,15 @@ import { fileURLToPath } from "node:url";
 import fastifyStatic from "@fastify/static";
 import { ClosedError, ConnectionError, InputError, ServerError, type Store } from "cinnabar";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
-import { type Trace, traceOf, traceStore } from "./examples/trace.ts";
-import { stopWork } from "./examples/work.ts";
+import { doorRoutes } from "./door.ts";
 import { Live } from "./live.ts";
 import { openApi } from "./openapi.ts";
 import { Problem, type Route } from "./route.ts";
-import { doorRoutes } from "./routes/door.ts";
-import { ROUTES } from "./routes/index.ts";
+import { ROUTES } from "./routes.ts";
 import { checkHost, checkSite, Door, HEADERS } from "./security.ts";
+import { type Trace, traceOf, traceStore } from "./trace.ts";
 import { VERSION } from "./version.ts";
+import { stopWork } from "./work.ts";
 
 export interface ConsoleOptions {
   readonly store: Store;

@@ -9,7 +9,6 @@ import { Stats } from "cinnabar/stats";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { histogramOf, Live, quantilesOf } from "../src/live.ts";
-import { placeOf } from "../src/routes/queues.ts";
 import { type Backend, backends, type Served, serve } from "./support.ts";
 
 describe.each(backends(installed("redis-server") ? startRedis : undefined))("on %s", (_name, start) => {
@@ -371,12 +370,6 @@ describe("live figures", () => {
     for (let nth = 0; nth < 3_700; nth++) await live.sample();
     expect([1, 5, 10].map((seconds) => live.history(seconds).length)).toEqual([600, 360, 360]);
   });
-});
-
-test("keys of queues tell name and spread", () => {
-  expect(placeOf("queue:{mails}:data")).toEqual({ name: "mails", shards: 1 });
-  expect(placeOf("queue:{a:b:2}:of4:data")).toEqual({ name: "a:b", shards: 4 });
-  expect(placeOf("queue:{mails}:wait")).toBeUndefined();
 });
 
 test.runIf(installed("redis-server"))(

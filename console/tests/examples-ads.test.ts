@@ -91,7 +91,7 @@ describeExample("ads", (served) => {
     });
     expect(body.ads.reduce((sum: number, { shown }: { shown: number }) => sum + shown, 0) + body.nothing).toBe(150);
     const ads = await adsOf(ann);
-    expect(ads.find(({ id }) => id === "Rich")).toMatchObject({ spentMicros: 1_800_000, asleep: "for good" });
+    expect(ads.find(({ id }) => id === "Rich")).toMatchObject({ spentMicros: 1_800_000, resumesAt: "never" });
     for (const { spentMicros, budget } of ads as { spentMicros: number; budget: { totalMicros?: number } }[]) {
       expect(spentMicros).toBeLessThanOrEqual(budget.totalMicros ?? Number.POSITIVE_INFINITY);
     }

@@ -23,7 +23,7 @@ describeExample("news", (served) => {
       url: "https://example.org/a",
     });
     expect(posted.body).toMatchObject({ poster: "Ann", up: 1, fields: { title: "A title" }, groups: ["science"] });
-    expect(sentBy(posted.trace)).toEqual(["voting.post", "PUBLISH"]);
+    expect(sentBy(posted.trace)).toEqual(["board.post", "PUBLISH"]);
     expect((await ann.send("POST", "/news/articles", article("article-1", "Again"))).body.fields.title).toBe("A title");
     expect((await ben.send("POST", "/news/articles", article("article-1", "Mine"))).status).toBe(409);
 
@@ -33,7 +33,7 @@ describeExample("news", (served) => {
     expect((await vote(ben, "down")).body).toMatchObject({ up: 1, down: 1 });
     const seen = await ben.get("/news/articles?by=score");
     expect(seen.body).toMatchObject({ size: 1, cursor: null, items: [{ id: "article-1", myVote: -1 }] });
-    expect(sentBy(seen.trace)).toEqual(["voting.list", "ZCARD"]);
+    expect(sentBy(seen.trace)).toEqual(["board.list", "ZCARD"]);
     expect((await ann.get("/news/articles?by=score")).body.items[0].myVote).toBe(1);
     expect((await vote(ben, "none")).body).toMatchObject({ up: 1, down: 0 });
 
@@ -54,7 +54,7 @@ describeExample("news", (served) => {
     expect((await post(article("a b", "x"))).status).toBe(400);
     const gone = await ann.send("POST", "/news/articles/absent/vote", { direction: "up" });
     expect(gone.status).toBe(404);
-    expect(sentBy(gone.trace)).toEqual(["voting.vote"]);
+    expect(sentBy(gone.trace)).toEqual(["board.vote"]);
     const nobody = await served().send("POST", "/api/examples/news/articles", article("article-3", "x"));
     expect(nobody.body).toMatchObject({ status: 401, code: "NO_NAME" });
   });
@@ -158,12 +158,12 @@ describeScreens("the page of the news", (screens) => {
     await page.getByRole("button", { name: "Best" }).click();
     await eventually(() => page.locator(".news-title").first().textContent()).toContain("A sorted set");
     const newest = page.locator(".request").first();
-    await newest.getByText("voting.list").waitFor();
+    await newest.getByText("board.list").waitFor();
     await newest.getByText("ZCARD").waitFor();
     await page.keyboard.press("j");
     await page.keyboard.press("j");
     await page.keyboard.press("Enter");
-    await newest.getByText("voting.vote").waitFor();
+    await newest.getByText("board.vote").waitFor();
     await newest.getByText("user=Ann").waitFor();
     expect(await newest.textContent()).toMatch(/2 round trips, [\d.]+ (µs|ms)/);
     await shoot(page, "examples-news");

@@ -4,7 +4,7 @@ import { open, type Store } from "cinnabar";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "vitest";
 import { type Backend, describeBackends } from "../../toolkit/tests/kit/index.ts";
-import type { Trace } from "../src/examples/trace.ts";
+import type { Trace } from "../src/trace.ts";
 import { buildPage, hasBrowser, NARROW, openBrowser, PATIENCE_MS, shiftOf, WIDE, watch } from "./browser.ts";
 import { type Answer, type Served, serve, temporaryFolder } from "./support.ts";
 

@@ -45,6 +45,7 @@ async function fillPlain(store: Store): Promise<void> {
       cart: { shards: { a: { url: "redis://10.0.0.1" } }, slots: [{ from: 0, to: 16_383, shard: "a" }] },
     },
   };
+  await store.call("ZADD", "cinnabar:names:fleet", Date.now(), JSON.stringify(["fleet", "main"]));
   await store.call("HSET", "fleet:{main}", "version", 7, "value", JSON.stringify(layout), "at", 1_700_000_000_000);
   await store.call("HSET", "fleet:{main}:seen", "process", 7);
   await store.call("ZADD", "fleet:{main}:members", 1_700_000_000_000, "process");

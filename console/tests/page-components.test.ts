@@ -181,6 +181,7 @@ describePages("the pages of components", (name, label, opened) => {
         },
       },
     };
+    await backend.store.call("ZADD", "cinnabar:names:fleet", Date.now(), JSON.stringify(["fleet", "main"]));
     await backend.store.call("HSET", "fleet:{main}", "version", 7, "value", JSON.stringify(layout), "at", Date.now());
     await visit("shards");
     await row("people").waitFor();

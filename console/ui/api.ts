@@ -1,5 +1,5 @@
 /** Talking to the console's own server. Every answer that is no success is thrown as a `Failure`, in the server's own words. */
-import type { Trace } from "../src/examples/trace.ts";
+import type { Trace } from "../src/trace.ts";
 
 export class Failure extends Error {
   readonly status: number;

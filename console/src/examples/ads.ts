@@ -4,14 +4,14 @@
  * learned within a second.
  */
 import { type AdSpec, Ads, type EventOutcome } from "cinnabar/ads";
+import { announce, followEvents } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, object, oneOf, string } from "../schema.ts";
+import { untraced } from "../trace.ts";
+import { forEachOf, perStore } from "../work.ts";
 import { type Creative, LOCATIONS, PAGES, SAMPLE_ADS } from "./ads-sample.ts";
-import { announce, followEvents } from "./events.ts";
 import { type Example, type Progress, prefixOf } from "./example.ts";
-import { untraced } from "./trace.ts";
 import { needVisitor } from "./visitor.ts";
-import { forEachOf, perStore } from "./work.ts";
 
 const group = "Examples";
 const NAME = "ads";

@@ -3,13 +3,13 @@
  * Writing to a member puts them first among the writer's contacts, and makes them heavier among the members.
  */
 import { PrefixIndex, RecentContacts } from "cinnabar/autocomplete";
+import { announce, followEvents } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { integer, object, oneOf, string } from "../schema.ts";
+import { perStore } from "../work.ts";
 import { SAMPLE_MEMBERS } from "./autocomplete-sample.ts";
-import { announce, followEvents } from "./events.ts";
 import { type Example, type Progress, prefixOf } from "./example.ts";
 import { needVisitor } from "./visitor.ts";
-import { perStore } from "./work.ts";
 
 const group = "Examples";
 const EXAMPLE = "autocomplete";

@@ -6,13 +6,13 @@
 import { Chats, type Message } from "cinnabar/chats";
 import { chatHandler } from "cinnabar/chats/http";
 import type { FastifyReply } from "fastify";
+import { announce, followEvents } from "../events.ts";
 import { type Context, type Input, Problem, type Route, route } from "../route.ts";
 import { integer, object, oneOf, string } from "../schema.ts";
+import { forEachOf, perStore } from "../work.ts";
 import { ROOMS } from "./chat-sample.ts";
-import { announce, followEvents } from "./events.ts";
 import { type Example, type Progress, prefixOf } from "./example.ts";
 import { needVisitor } from "./visitor.ts";
-import { forEachOf, perStore } from "./work.ts";
 
 const group = "Examples";
 const NAME = "chat";

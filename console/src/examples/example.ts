@@ -3,7 +3,7 @@
  * that one click removes all of it and nothing else.
  */
 import type { Context, Route } from "../route.ts";
-import { traced } from "./trace.ts";
+import { traced } from "../trace.ts";
 
 export type Progress = (done: number, total: number) => void;
 

@@ -4,13 +4,13 @@
  */
 import { randomBytes } from "node:crypto";
 import { type Have, JobSearch, type SearchOptions } from "cinnabar/job-search";
+import { announce, followEvents } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, integer, object, oneOf, type Schema, string } from "../schema.ts";
-import { announce, followEvents } from "./events.ts";
+import { forEachOf, perStore } from "../work.ts";
 import { type Example, type Progress, prefixOf } from "./example.ts";
 import { CITIES, type JobData, SAMPLE_CANDIDATES, SAMPLE_JOBS } from "./jobs-sample.ts";
 import { needVisitor } from "./visitor.ts";
-import { forEachOf, perStore } from "./work.ts";
 
 const group = "Examples";
 const NAME = "jobs";

@@ -4,13 +4,13 @@
  */
 import { randomBytes } from "node:crypto";
 import { type BuyOutcome, Market } from "cinnabar/market";
+import { announce, followEvents } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { integer, object, oneOf, string } from "../schema.ts";
-import { announce, followEvents } from "./events.ts";
+import { untraced } from "../trace.ts";
+import { forEachOf, perStore } from "../work.ts";
 import { type Example, type Progress, prefixOf } from "./example.ts";
-import { untraced } from "./trace.ts";
 import { needVisitor } from "./visitor.ts";
-import { forEachOf, perStore } from "./work.ts";
 
 const group = "Examples";
 const NAME = "marketplace";

@@ -1,12 +1,12 @@
 /** News: links that people post and vote on, by score or time, as a whole or in groups (`cinnabar/board`). */
 import { Board } from "cinnabar/board";
+import { announce, followEvents } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, integer, object, oneOf, string } from "../schema.ts";
-import { announce, followEvents } from "./events.ts";
+import { forEachOf, perStore } from "../work.ts";
 import { type Example, type Progress, prefixOf } from "./example.ts";
 import { NEWS_GROUPS, SAMPLE_NEWS, sampleVotes } from "./news-sample.ts";
 import { needVisitor, visitorOf } from "./visitor.ts";
-import { forEachOf, perStore } from "./work.ts";
 
 const group = "Examples";
 const MOST_GROUPS = 3;

@@ -4,12 +4,12 @@
  *
  * Work goes on when the page that asked for it is gone. Whoever asks again while it is under way waits for the same.
  */
-import type { Store } from "cinnabar";
+import { Registry, type Store } from "cinnabar";
+import { announce } from "../events.ts";
 import { scan } from "../nodes.ts";
 import { type Context, Problem } from "../route.ts";
-import { announce } from "./events.ts";
+import { untraced } from "../trace.ts";
 import type { Example } from "./example.ts";
-import { untraced } from "./trace.ts";
 
 export interface SampleState {
   readonly state: "absent" | "present" | "making" | "removing";
@@ -59,8 +59,24 @@ export async function removeSample(context: Context, example: Example): Promise<
       work.done = removed;
       cursor = step.cursor;
     } while (cursor !== "0");
+    await unlist(context.store, example);
   });
   return removed;
+}
+
+/** Takes what the example has used out of the lists of what there is in the store. */
+async function unlist(store: Store, example: Example): Promise<void> {
+  const registry = new Registry(store);
+  const kinds = new Set([...(await registry.components()).map(({ component }) => component), "mailboxes", "visitors"]);
+  for (const kind of kinds) {
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await registry.list(kind, { limit: STEP, ...(cursor !== undefined && { cursor }) });
+      for (const thing of page.items) {
+        if (thing.prefix.startsWith(`example:${example.name}:`)) await registry.delete(kind, thing);
+      }
+      cursor = page.cursor;
+    }
+  }
 }
 
 /** One command for each key: in a Cluster they are in different slots. */

@@ -3,13 +3,13 @@
  * beginnings, misspelt words, sections and sizes; with the words marked, counts by section, and votes that count in the order.
  */
 import { SearchIndex, type SearchOptions } from "cinnabar/search";
+import { announce, followEvents } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { integer, object, oneOf, string } from "../schema.ts";
+import { perStore } from "../work.ts";
 import { type PackageText, readCorpus } from "./corpus.ts";
-import { announce, followEvents } from "./events.ts";
 import { type Example, type Progress, prefixOf } from "./example.ts";
 import { needVisitor } from "./visitor.ts";
-import { perStore } from "./work.ts";
 
 const group = "Examples";
 const EXAMPLE = "search";

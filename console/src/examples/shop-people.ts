@@ -9,8 +9,8 @@ import { RateLimits } from "cinnabar/rate-limits";
 import { type Session, Sessions } from "cinnabar/sessions";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "../route.ts";
+import { secret } from "../trace.ts";
 import { prefixOf } from "./example.ts";
-import { secret } from "./trace.ts";
 import { cookieName, cookieOf, giveCookie } from "./visitor.ts";
 
 const ACCOUNTS = prefixOf("shop", "accounts");

@@ -8,14 +8,14 @@ import { Carts } from "cinnabar/carts";
 import { RowCache } from "cinnabar/row-cache";
 import type { Session } from "cinnabar/sessions";
 import { Views } from "cinnabar/views";
+import { announce, followEvents } from "../events.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { integer, object, string } from "../schema.ts";
-import { announce, followEvents } from "./events.ts";
+import { forEachOf, perStore, whileVisited } from "../work.ts";
 import { type Example, type Progress, prefixOf } from "./example.ts";
 import { type Order, ShopDatabase } from "./shop-database.ts";
 import { type Asked, ShopPeople } from "./shop-people.ts";
 import { type Product, SAMPLE_PRODUCTS } from "./shop-sample.ts";
-import { forEachOf, perStore, whileVisited } from "./work.ts";
 
 const group = "Examples";
 const FRESH_MS = 30_000;

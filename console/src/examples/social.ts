@@ -8,13 +8,13 @@ import { Social, type User } from "cinnabar/social";
 import { StatusStream } from "cinnabar/streaming";
 import { StreamEndpoint } from "cinnabar/streaming/http";
 import type { FastifyReply } from "fastify";
+import { announce, followEvents } from "../events.ts";
 import { type Context, type Input, Problem, type Route, route } from "../route.ts";
 import { boolean, object, string } from "../schema.ts";
-import { announce, followEvents } from "./events.ts";
+import { forEachOf, perStore, whileVisited } from "../work.ts";
 import { type Example, type Progress, prefixOf } from "./example.ts";
 import { SAMPLE_LIST, SAMPLE_PEOPLE, sampleFollows, sampleStatuses } from "./social-sample.ts";
 import { needVisitor } from "./visitor.ts";
-import { forEachOf, perStore, whileVisited } from "./work.ts";
 
 const group = "Examples";
 const NAME = "social";
@@ -80,7 +80,7 @@ async function me(context: Context, visitor: string) {
     lists.list(user.id),
     follows.following(user.id, { limit: 1_000 }),
   ]);
-  return { user, total, counts, lists: own, following: following.items };
+  return { user, total, counts, lists: own.items, following: following.items };
 }
 
 async function signUp(context: Context, visitor: string, login: string, name: string) {

@@ -1,6 +1,6 @@
 /** The drawer below every example: what each request sent to the store, in which round trips, and how long they took. */
 import { useState } from "preact/hooks";
-import type { TracedCommand, TracedTrip } from "../../../src/examples/trace.ts";
+import type { TracedCommand, TracedTrip } from "../../../src/trace.ts";
 import { micros } from "../../format.ts";
 import { useKeys } from "./pieces.ts";
 import { clearTraces, type Noted, useTraces } from "./traces.ts";

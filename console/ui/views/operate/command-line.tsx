@@ -1,6 +1,6 @@
 /** The command line: history, completion and help from the server's own command table, dangerous commands confirmed. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { CommandHelp } from "../../../src/routes/command.ts";
+import type { CommandHelp } from "../../../src/operate/command.ts";
 import type { Value } from "../../../src/values.ts";
 import { act, type Failure } from "../../api.ts";
 import { micros, splitWords } from "../../format.ts";

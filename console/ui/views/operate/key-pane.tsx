@@ -1,6 +1,6 @@
 /** One key: its facts, its value page by page, and what can be done to it. */
 import { useEffect, useState } from "preact/hooks";
-import type { KeyView } from "../../../src/routes/keys.ts";
+import type { KeyView } from "../../../src/operate/keys.ts";
 import type { Value } from "../../../src/values.ts";
 import { act, type Failure, get } from "../../api.ts";
 import { bytes, duration, isText, number, pretty, sendable, shown } from "../../format.ts";

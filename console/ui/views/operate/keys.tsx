@@ -3,7 +3,7 @@
  * a hundred thousand loaded keys scroll as ten do.
  */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { KeyFacts } from "../../../src/routes/keys.ts";
+import type { KeyFacts } from "../../../src/operate/keys.ts";
 import { act, type Failure, get } from "../../api.ts";
 import { bytes, duration, sendable, shown } from "../../format.ts";
 import { useRecoveries } from "../../live.ts";

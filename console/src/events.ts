@@ -4,7 +4,7 @@
  */
 import type { Store } from "cinnabar";
 import { Channel } from "cinnabar/waiting";
-import type { Context, Input } from "../route.ts";
+import type { Context, Input } from "./route.ts";
 import { untraced } from "./trace.ts";
 
 /** What a page may leave unread before it is let go; it connects again when it is awake. */

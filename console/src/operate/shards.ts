@@ -1,8 +1,7 @@
 /** Sharded structures and fleets of the toolkit: what is where, what moves, and the means to begin a move or to help one along. */
-import type { Store } from "cinnabar";
+import { Registry, type Store } from "cinnabar";
 import { type Layout, shares } from "cinnabar/fleet";
 import { ShardedStructures } from "cinnabar/sharded";
-import { findKeys } from "../nodes.ts";
 import { withoutCredentials } from "../options.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, either, integer, named, nullable, object, oneOf, string } from "../schema.ts";
@@ -137,8 +136,9 @@ async function fleetAt(store: Store, key: string) {
 }
 
 async function fleets(store: Store) {
-  const { keys } = await findKeys(store, "fleet:{*}");
-  const found = await Promise.all(keys.slice(0, MOST).map((key) => fleetAt(store, key).catch(() => null)));
+  const { items } = await new Registry(store).list("fleet", { limit: MOST });
+  const keys = items.filter(({ prefix }) => prefix === "fleet").map(({ name }) => `fleet:{${name}}`);
+  const found = await Promise.all(keys.map((key) => fleetAt(store, key).catch(() => null)));
   return found.filter((each) => each !== null);
 }
 

@@ -1,6 +1,6 @@
 /** The server as a whole: what it says of itself, live figures, slow log, clients, configuration, files, scripts. */
 import type { Reply } from "cinnabar";
-import { addEvents, openStream } from "../examples/events.ts";
+import { addEvents, openStream } from "../events.ts";
 import { parseInfo } from "../info.ts";
 import { infoOfAll, type LiveEvent, PRECISIONS } from "../live.ts";
 import { type Context, type Input, Problem, type Route, route } from "../route.ts";
@@ -151,7 +151,7 @@ async function persist({ store }: Context, what: "snapshot" | "rewrite") {
   return { answer: String(answers[0] ?? "") };
 }
 
-export const OPERATE_ROUTES: readonly Route[] = [
+export const SERVER_ROUTES: readonly Route[] = [
   route({
     method: "GET",
     url: "/api/info",

@@ -64,8 +64,14 @@ const running = new AsyncLocalStorage<Tracing>();
 
 /** Begins to note the round trips of a store. Answers what ends it. */
 export function traceStore(store: Store): () => void {
-  return store.on("roundTrip", (trip) => running.getStore()?.begin(trip));
+  return store.on("roundTrip", (trip) =>
+    trip.items.every(isAnnouncement) ? undefined : running.getStore()?.begin(trip),
+  );
 }
+
+/** That a component notes a name in the lists of the store is not the request's doing: it happens once an hour, beside the work. */
+const isAnnouncement = (item: RoundTrip["items"][number]): boolean =>
+  !("script" in item) && String(item[1]).startsWith("cinnabar:names:");
 
 /** Does something whose round trips are nobody's: what it starts goes on after the request. */
 export const untraced = <T>(run: () => T): T => running.exit(run);

@@ -1,9 +1,9 @@
 /** Signing in and out, where a password is set. */
-import { type Route, route } from "../route.ts";
-import { boolean, object, string } from "../schema.ts";
-import type { Door } from "../security.ts";
-import { DONE } from "../shapes.ts";
-import { VERSION } from "../version.ts";
+import { type Route, route } from "./route.ts";
+import { boolean, object, string } from "./schema.ts";
+import type { Door } from "./security.ts";
+import { DONE } from "./shapes.ts";
+import { VERSION } from "./version.ts";
 
 const group = "Session";
 

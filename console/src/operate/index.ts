@@ -1,5 +1,4 @@
-/** Every route of the API. */
-import { EXAMPLE_ROUTES } from "../examples/index.ts";
+/** Routes of the half of the page that looks after a store. */
 import type { Route } from "../route.ts";
 import { CACHE_ROUTES } from "./caches.ts";
 import { CHAT_ROUTES } from "./chats.ts";
@@ -8,16 +7,16 @@ import { COMPONENT_ROUTES } from "./components.ts";
 import { EDIT_ROUTES } from "./edit.ts";
 import { INDEX_ROUTES } from "./indexes.ts";
 import { KEY_ROUTES } from "./keys.ts";
-import { OPERATE_ROUTES } from "./operate.ts";
 import { QUEUE_ROUTES } from "./queues.ts";
 import { RATE_LIMIT_ROUTES } from "./rate-limits.ts";
 import { SCRIPT_ROUTES } from "./scripts.ts";
+import { SERVER_ROUTES } from "./server.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
 import { SHARD_ROUTES } from "./shards.ts";
 import { TIMELINE_ROUTES } from "./timelines.ts";
 
-export const ROUTES: readonly Route[] = [
-  ...OPERATE_ROUTES,
+export const OPERATE_ROUTES: readonly Route[] = [
+  ...SERVER_ROUTES,
   ...KEY_ROUTES,
   ...EDIT_ROUTES,
   ...COMMAND_ROUTES,
@@ -31,5 +30,4 @@ export const ROUTES: readonly Route[] = [
   ...INDEX_ROUTES,
   ...SCRIPT_ROUTES,
   ...SHARD_ROUTES,
-  ...EXAMPLE_ROUTES,
 ];

@@ -52,7 +52,7 @@ export const SESSION_ROUTES: readonly Route[] = [
     params: USER,
     answers: "Those.",
     answer: object({ sessions: array(OWN) }),
-    run: async (context, { params }) => ({ sessions: await of(context).list(params.user) }),
+    run: async (context, { params }) => ({ sessions: (await of(context).list(params.user)).items }),
   }),
   route({
     method: "DELETE",

@@ -1,9 +1,9 @@
 /** Chats and mailboxes of the toolkit: what is in them, who is behind, and the means to help. What was said is not shown. */
 import { Chats, Mailboxes } from "cinnabar/chats";
-import { perStore } from "../examples/work.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, nullable, object, oneOf, string } from "../schema.ts";
 import { DONE } from "../shapes.ts";
+import { perStore } from "../work.ts";
 
 const group = "Components";
 const NAME = object({ name: string({ minLength: 1, maxLength: 1_024 }) });

@@ -3,14 +3,14 @@ import type { Answer, Reply, Store, Word } from "cinnabar";
 import { ServerError } from "cinnabar";
 import { scan } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
-import { array, integer, named, nullable, object, string } from "../schema.ts";
+import { array, integer, named, nullable, object, string, type Typed } from "../schema.ts";
 import { TEXT, VALUE } from "../shapes.ts";
-import { jsonOf, pairs, sound, type Text, textOf, type Value, wordOf } from "../values.ts";
+import { jsonOf, pairs, sound, textOf, type Value, wordOf } from "../values.ts";
 
 const group = "Keys";
 const KEY = string({ maxLength: 1_000_000, description: "The key; `base64:…` for bytes that are no text." });
 
-const FACTS = {
+const FIELDS = {
   key: TEXT,
   type: string(),
   ttlMs: nullable(integer({ description: "Milliseconds left; null where the key stays." })),
@@ -18,8 +18,10 @@ const FACTS = {
   encoding: nullable(string()),
 };
 
+const FACTS = object(FIELDS);
+
 const VIEW = object({
-  ...FACTS,
+  ...FIELDS,
   length: integer(),
   next: nullable(string({ description: "The cursor of the next page." })),
   columns: array(string()),
@@ -38,14 +40,7 @@ const GROUP = named(
   }),
 );
 
-export interface KeyFacts {
-  readonly key: Text;
-  readonly type: string;
-  /** Milliseconds left; null where the key stays. */
-  readonly ttlMs: number | null;
-  readonly bytes: number | null;
-  readonly encoding: string | null;
-}
+export type KeyFacts = Typed<typeof FACTS>;
 
 /** The facts of many keys, in one pipeline. Keys that are gone meanwhile are left out. */
 async function factsOf(store: Store, keys: readonly Buffer[]): Promise<KeyFacts[]> {
@@ -86,21 +81,10 @@ async function listKeys({ store }: Context, query: { cursor: string; match: stri
   return { cursor, scanned, keys: await factsOf(store, keys) };
 }
 
-export interface KeyView extends KeyFacts {
-  readonly length: number;
-  /** For the next page; null after the last. */
-  readonly next: string | null;
-  /** By type: a string's `text`; rows of a collection. */
-  readonly rows: Value[][];
-  readonly columns: readonly string[];
-}
+/** By type: a string's `text`; rows of a collection. */
+export type KeyView = Typed<typeof VIEW>;
 
-interface Page {
-  readonly length: number;
-  readonly next: string | null;
-  readonly columns: readonly string[];
-  readonly rows: Value[][];
-}
+type Page = Omit<KeyView, keyof KeyFacts>;
 
 type Viewer = (store: Store, key: Word, cursor: string, count: number) => Promise<Page>;
 
@@ -112,7 +96,7 @@ async function byPlace(
   length: number,
   cursor: string,
   count: number,
-  columns: readonly string[],
+  columns: string[],
   fetch: (from: number, to: number) => Promise<Value[][]>,
 ): Promise<Page> {
   const from = whole(cursor);
@@ -125,7 +109,7 @@ async function byScan(
   store: Store,
   words: readonly Word[],
   length: number,
-  columns: readonly string[],
+  columns: string[],
   rowsOf: (flat: Value[]) => Value[][],
 ): Promise<Page> {
   const [next, flat] = (await ask(store, ...words)) as [Buffer, Reply[]];
@@ -235,7 +219,7 @@ export const KEY_ROUTES: readonly Route[] = [
       count: integer({ default: 500, minimum: 1, maximum: 5_000 }),
     }),
     answers: "Keys, and the cursor of the next page: `0` after the last. A page may be empty and not be the last.",
-    answer: object({ cursor: string(), scanned: integer(), keys: array(named("KeyFacts", object(FACTS))) }),
+    answer: object({ cursor: string(), scanned: integer(), keys: array(named("KeyFacts", FACTS)) }),
     run: (context, { query }) => listKeys(context, query),
   }),
   route({

@@ -1,12 +1,12 @@
 /** Task queues of the toolkit: what is in them, and the means to help a job along. Payloads are shown as they are stored. */
-import type { Store } from "cinnabar";
+import { Registry, type Store } from "cinnabar";
 import { type Job, Queue } from "cinnabar/queues";
-import { findKeys } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { anything, array, boolean, date, integer, named, nullable, object, oneOf, partial, string } from "../schema.ts";
 import { COUNTS } from "../shapes.ts";
 
 const group = "Queues";
+const MOST = 1_000;
 const STATES = ["waiting", "delayed", "active", "done", "dead", "waiting-for-children"] as const;
 const NAME = string({ minLength: 1, maxLength: 512 });
 const ID = string({ minLength: 1, maxLength: 600 });
@@ -78,22 +78,14 @@ interface Place {
   readonly shards: number;
 }
 
-/** `queue:{name}:data`, or `queue:{name:2}:of4:data` for a part of one. */
-export function placeOf(key: string): Place | undefined {
-  const match = /^queue:\{(.+?)\}:(?:of(\d+):)?data$/.exec(key);
-  if (match === null) return undefined;
-  if (match[2] === undefined) return { name: match[1]!, shards: 1 };
-  return { name: match[1]!.replace(/:\d+$/, ""), shards: Number(match[2]) };
-}
-
+/** Those that were used last, with the default prefix: others' jobs are no queues of the toolkit that can be opened by name alone. */
 async function places(store: Store): Promise<{ places: Place[]; complete: boolean }> {
-  const { keys, complete } = await findKeys(store, "queue:{*}:data");
-  const found = new Map<string, Place>();
-  for (const key of keys) {
-    const place = placeOf(key);
-    if (place !== undefined) found.set(`${place.name}\0${place.shards}`, place);
-  }
-  return { places: [...found.values()], complete };
+  const { items, cursor } = await new Registry(store).list("queues", { limit: MOST });
+  const found = items.filter(({ prefix }) => prefix === "queue");
+  return {
+    places: found.map(({ name, details }) => ({ name, shards: Number(details.shards ?? 1) })),
+    complete: cursor === null,
+  };
 }
 
 /** A queue keeps an id prefix and subscriptions: one object for each name is enough. */

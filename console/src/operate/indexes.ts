@@ -1,9 +1,9 @@
 /** Search indexes of the toolkit: how large they are, which words are in them, and what they answer. */
 import { SearchIndex } from "cinnabar/search";
-import { perStore } from "../examples/work.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, nullable, number, object, oneOf, record, string } from "../schema.ts";
 import { DONE } from "../shapes.ts";
+import { perStore } from "../work.ts";
 
 const group = "Components";
 const NAME = object({ name: string({ minLength: 1, maxLength: 1_024 }) });

@@ -16,269 +16,27 @@ import { Files } from "../../../src/components/files/index.ts";
 import { fleetKeys } from "../../../src/components/fleet/keys.ts";
 import { behind, renew as renewMember } from "../../../src/components/fleet/scripts.ts";
 import { JobSearch } from "../../../src/components/job-search/index.ts";
-import { Locks } from "../../../src/components/locks/index.ts";
 import { claim as claimFile } from "../../../src/components/log-files/scripts.ts";
 import { Logs } from "../../../src/components/logs/index.ts";
 import { Market } from "../../../src/components/market/index.ts";
 import { PackedTable, uint8 } from "../../../src/components/packed-table/index.ts";
 import { Places, ranges } from "../../../src/components/places/index.ts";
-import { type JobOptions, Queue, Worker } from "../../../src/components/queues/index.ts";
-import { cycle } from "../../../src/components/queues/scripts/cycle.ts";
-import { joinSession } from "../../../src/components/queues/scripts/sessions.ts";
 import { RateLimits } from "../../../src/components/rate-limits/index.ts";
 import { writeToReplicas } from "../../../src/components/replication/index.ts";
 import { RowCache } from "../../../src/components/row-cache/index.ts";
 import { SearchIndex } from "../../../src/components/search/index.ts";
-import { Semaphores } from "../../../src/components/semaphores/index.ts";
 import { Sessions } from "../../../src/components/sessions/index.ts";
 import { ShardedSortedSet, UniqueVisitors } from "../../../src/components/sharded/index.ts";
 import { tagKeys } from "../../../src/components/sharded/keys.ts";
 import { claim as claimShards } from "../../../src/components/sharded/scripts/movement.ts";
-import { Social } from "../../../src/components/social/index.ts";
-import { SocialKeys } from "../../../src/components/social/keys.ts";
-import { due, note } from "../../../src/components/social/scripts/journal.ts";
-import { startBuild } from "../../../src/components/social/scripts/timelines.ts";
 import { Stats } from "../../../src/components/stats/index.ts";
 import { AccessTokens, StatusStream } from "../../../src/components/streaming/index.ts";
 import { Views } from "../../../src/components/views/index.ts";
-import type { Store } from "../../../src/connection/store.ts";
-import type { Lease } from "../../../src/leases/lease.ts";
-import { type ClockedStore, turns } from "../../kit/clocked-store.ts";
-
-export interface Promised {
-  readonly startMs?: number;
-  check(world: ClockedStore, stepMs: number): Promise<void>;
-}
-
-type Check = Promised["check"];
-
-const promised = (check: Check, startMs?: number): Promised => (startMs === undefined ? { check } : { check, startMs });
-
-const LEASE_MS = 8_000;
-const DAY_MS = 86_400_000;
-/** A step back is noticed to the second by what looks all the time … */
-const NOTICED_MS = 1_000;
-/** … and by an idle worker of a queue when it looks next. */
-const LOOK_MS = 6_000;
-
-/** The next to ask waits for a dead holder's lease, not for the step. */
-async function expectNextHolder(
-  world: ClockedStore,
-  stepMs: number,
-  acquire: (store: Store, waitMs: number) => Promise<Lease | null>,
-  dead: Lease,
-): Promise<void> {
-  world.step(stepMs);
-  const waiting = acquire(await world.another(), 60_000);
-  let got: Lease | null = null;
-  void waiting.then((lease) => {
-    got = lease;
-  });
-  // It is in line before time goes by.
-  await world.pass(0);
-  if (stepMs < 0) {
-    await world.pass(LEASE_MS - 1_000);
-    expect(got).toBeNull();
-    await world.pass(2_000);
-  } else await world.pass(100);
-  expect(got).not.toBeNull();
-  expect((await waiting)!.fence).toBeGreaterThan(dead.fence);
-}
-
-const locks: Record<string, Promised> = {
-  "a dead holder's lock goes to the next after its lease": promised(async (world, stepMs) => {
-    const dead = await new Locks(world.store).acquire("door", { leaseMs: LEASE_MS, renew: false });
-    await expectNextHolder(
-      world,
-      stepMs,
-      (store, waitMs) => new Locks(store).acquire("door", { leaseMs: LEASE_MS, waitMs }),
-      dead!,
-    );
-  }),
-  "a living holder keeps its lock, and nobody else gets it": promised(async (world, stepMs) => {
-    const leaseMs = 30_000;
-    const mine = await new Locks(world.store).acquire("door", { leaseMs });
-    world.step(stepMs);
-    const others = new Locks(await world.another());
-    for (let nth = 0; nth < 10; nth++) {
-      expect(await others.acquire("door", { waitMs: 0 })).toBeNull();
-      await world.pass(leaseMs / 4);
-    }
-    expect(mine!.lost).toBe(false);
-    expect(await mine!.release()).toBe(true);
-  }),
-  "a dead waiter is passed over after fifteen seconds": promised(async (world, stepMs) => {
-    const store = await world.another();
-    const mine = await new Locks(world.store).acquire("door", { leaseMs: 10 * LEASE_MS });
-    // In a Cluster nobody knows who listens, so there the line believes in a waiter for a while. Here: one who polled, and died.
-    const keys = { state: "lock:{door}", queue: "lock:{door}:queue" };
-    const token = `1000000:${LEASE_MS}:dead`;
-    await store.call("ZADD", keys.queue, 1, token);
-    await store.call("HSET", keys.state, token, `${world.nowMs + 15_000} ${LEASE_MS} nowhere`);
-    world.step(stepMs);
-    await mine!.release();
-    await world.pass(15_001);
-    expect(await new Locks(store).acquire("door", { waitMs: 0 })).not.toBeNull();
-    expect(await store.call("ZCARD", keys.queue)).toBe(0);
-  }),
-};
-
-const semaphores: Record<string, Promised> = {
-  "a dead holder's permits go to the next after its lease": promised(async (world, stepMs) => {
-    const make = (store: Store) => new Semaphores(store, { limit: 2 });
-    const options = { leaseMs: LEASE_MS, renew: false };
-    const dead = [await make(world.store).acquire("seats", options), await make(world.store).acquire("seats", options)];
-    await expectNextHolder(
-      world,
-      stepMs,
-      (store, waitMs) => make(store).acquire("seats", { leaseMs: LEASE_MS, waitMs, permits: 2 }),
-      dead[1]!,
-    );
-    expect((await make(world.store).inspect("seats")).used).toBe(2);
-  }),
-  "living holders keep their permits, and the limit holds": promised(async (world, stepMs) => {
-    const leaseMs = 30_000;
-    const mine = [await new Semaphores(world.store, { limit: 2 }).acquire("seats", { leaseMs, permits: 2 })];
-    world.step(stepMs);
-    const others = new Semaphores(await world.another(), { limit: 2 });
-    for (let nth = 0; nth < 10; nth++) {
-      expect(await others.acquire("seats", { waitMs: 0 })).toBeNull();
-      await world.pass(leaseMs / 4);
-    }
-    expect(mine[0]!.lost).toBe(false);
-  }),
-};
-
-/** A queue, and the numbers of the jobs that a worker of it has run. */
-async function working(world: ClockedStore): Promise<{ tasks: Queue<number>; ran: number[]; end(): Promise<void> }> {
-  const tasks = new Queue<number>(world.store, "tasks");
-  const ran: number[] = [];
-  const worker = new Worker<number>(tasks, ({ data }) => void ran.push(data), { leaseMs: LEASE_MS }).start();
-  await world.pass(NOTICED_MS);
-  return { tasks, ran, end: () => worker.stop() };
-}
-
-function delayed(options: (world: ClockedStore) => JobOptions, runsAfterMs: (stepMs: number) => number): Promised {
-  return promised(async (world, stepMs) => {
-    const { tasks, ran, end } = await working(world);
-    await tasks.add(1, options(world));
-    world.step(stepMs);
-    await world.pass(runsAfterMs(stepMs) - 1_000);
-    expect(ran).toEqual([]);
-    await world.pass(1_000 + LOOK_MS);
-    expect(ran).toEqual([1]);
-    await end();
-  });
-}
-
-const queues: Record<string, Promised> = {
-  "a delayed job runs after its delay, or early by a step forwards": delayed(
-    () => ({ delayMs: 20_000 }),
-    (stepMs) => 20_000 - Math.max(stepMs, 0),
-  ),
-  "a job with a date runs when the clock says so": delayed(
-    ({ nowMs }) => ({ at: nowMs + 20_000 }),
-    (stepMs) => 20_000 - stepMs,
-  ),
-  "a job that failed is tried again after its backoff": promised(async (world, stepMs) => {
-    const tasks = new Queue<number>(world.store, "tasks");
-    let tries = 0;
-    const handler = (): void => {
-      if (++tries === 1) throw new Error("the first attempt fails");
-    };
-    const worker = new Worker<number>(tasks, handler, { leaseMs: LEASE_MS }).start();
-    await tasks.add(1, { attempts: 2, backoff: 15_000 });
-    await world.pass(NOTICED_MS);
-    expect(tries).toBe(1);
-    world.step(stepMs);
-    await world.pass(15_000 + LOOK_MS);
-    expect(tries).toBe(2);
-    await worker.stop();
-  }),
-  "a schedule by interval goes on": promised(async (world, stepMs) => {
-    const { tasks, ran, end } = await working(world);
-    await tasks.schedule("tick", { everyMs: 10_000 }, 7);
-    await world.pass(25_000);
-    expect(ran).toHaveLength(2);
-    world.step(stepMs);
-    await world.pass(50_000 + LOOK_MS);
-    expect(ran.length).toBeGreaterThanOrEqual(7);
-    expect(ran.length).toBeLessThanOrEqual(9);
-    await end();
-  }),
-  "a schedule by a calendar goes on": promised(async (world, stepMs) => {
-    const { tasks, ran, end } = await working(world);
-    await tasks.schedule("tick", { cron: "* * * * *" }, 7);
-    await world.pass(130_000);
-    expect(ran).toHaveLength(2);
-    world.step(stepMs);
-    await world.pass(180_000 + LOOK_MS);
-    expect(ran.length).toBeGreaterThanOrEqual(5);
-    expect(ran.length).toBeLessThanOrEqual(6);
-    await end();
-  }),
-  "a dead worker's job runs again after its lease": promised(async (world, stepMs) => {
-    const tasks = new Queue<number>(world.store, "tasks");
-    await tasks.add(1);
-    const { keys } = tasks.shards[0]!;
-    const { session } = await world.store.run(joinSession, { ...keys, session: "", leaseMs: LEASE_MS, held: [] });
-    const params = { session, leaseMs: LEASE_MS, look: 1, most: 1, finished: [] };
-    expect((await world.store.run(cycle, { ...keys, ...params })).jobs).toHaveLength(4);
-    const { ran, end } = await working(world);
-    world.step(stepMs);
-    await world.pass(LEASE_MS + LOOK_MS);
-    expect(ran).toEqual([1]);
-    await end();
-  }),
-  "a living worker keeps its jobs": promised(async (world, stepMs) => {
-    const tasks = new Queue<number>(world.store, "tasks");
-    const lost: string[] = [];
-    let runs = 0;
-    let finish = (): void => {};
-    const handler = (): Promise<void> => {
-      runs += 1;
-      return new Promise((resolve) => {
-        finish = resolve;
-      });
-    };
-    const worker = new Worker<number>(tasks, handler, { leaseMs: 30_000 }).start();
-    worker.on("lost", (id) => void lost.push(id));
-    const other = new Worker<number>(new Queue(await world.another(), "tasks"), handler, { leaseMs: 30_000 }).start();
-    const { id } = await tasks.add(1);
-    await world.until(() => runs === 1);
-    world.step(stepMs);
-    await world.pass(60_000);
-    finish();
-    await world.until(async () => (await tasks.get(id))?.state === "done");
-    expect([runs, lost]).toEqual([1, []]);
-    await Promise.all([worker.stop(), other.stop()]);
-  }),
-  "rate limits, of the queue and of groups, hold and refuse for a window at most": promised(async (world, stepMs) => {
-    const { tasks, ran, end } = await working(world);
-    await tasks.configure({ rate: { limit: 4, windowMs: 5_000 }, groupRate: { limit: 2, windowMs: 5_000 } });
-    for (let n = 0; n < 12; n++) await tasks.add(n, { group: n % 2 === 0 ? "a" : "b" });
-    await world.pass(100);
-    expect(ran).toHaveLength(4);
-    world.step(stepMs);
-    await world.pass(100);
-    if (stepMs < 0) expect(ran).toHaveLength(4);
-    await world.pass(5_000 + LOOK_MS);
-    expect(ran.length).toBeGreaterThanOrEqual(8);
-    await world.pass(5_000 + LOOK_MS);
-    expect(ran).toHaveLength(12);
-    await end();
-  }),
-  "a deduplication window ends after its length": promised(async (world, stepMs) => {
-    const { tasks, end } = await working(world);
-    const once = { dedup: { id: "welcome", windowMs: 15_000 } };
-    expect((await tasks.add(1, once)).status).toBe("added");
-    world.step(stepMs);
-    expect((await tasks.add(2, once)).status).toBe("duplicate");
-    await world.pass(15_000 + LOOK_MS);
-    expect((await tasks.add(3, once)).status).toBe("added");
-    await end();
-  }),
-};
+import { turns } from "../../kit/clocked-store.ts";
+import { locks, semaphores } from "./lease-promises.ts";
+import { DAY_MS, LEASE_MS, NOTICED_MS, type Promised, promised } from "./promised.ts";
+import { queues } from "./queue-promises.ts";
+import { social } from "./social-promises.ts";
 
 const rateLimits: Record<string, Promised> = Object.fromEntries(
   (["fixed", "sliding", "gcra"] as const).map((algorithm) => [
@@ -301,46 +59,6 @@ const rateLimits: Record<string, Promised> = Object.fromEntries(
     }),
   ]),
 );
-
-const social: Record<string, Promised> = {
-  "what a dead process has left is finished after the time to settle": promised(async (world, stepMs) => {
-    const { store } = world;
-    const journal = new SocialKeys("social").journal(0);
-    await store.run(note, { journal, entry: "left", delayMs: LEASE_MS });
-    world.step(stepMs);
-    await world.pass(LEASE_MS);
-    expect(await store.run(due, { journal, limit: 10, delayMs: LEASE_MS })).toEqual(["left"]);
-    expect(await store.run(due, { journal, limit: 10, delayMs: LEASE_MS })).toEqual([]);
-  }),
-  "a timeline whose builder died is built by the next after its lease": promised(async (world, stepMs) => {
-    const home = new SocialKeys("social").home("ann");
-    const build = (token: string) =>
-      world.store.run(startBuild, { home, token, take: 0, leaseMs: LEASE_MS, keepMs: DAY_MS });
-    expect((await build("dead"))[0]).toBe("build");
-    expect((await build("next"))[0]).toBe("busy");
-    world.step(stepMs);
-    await world.pass(LEASE_MS);
-    expect((await build("next"))[0]).toBe("build");
-  }),
-  "an author's statuses keep their order, and follows work": promised(async (world, stepMs) => {
-    const network = new Social(world.store);
-    const join = async (login: string): Promise<string> => {
-      const joined = await network.users.join(login);
-      if (joined.status !== "joined") throw new Error(joined.status);
-      return joined.user.id;
-    };
-    const [ada, bob] = [await join("Ada"), await join("Bob")];
-    expect(await network.follows.follow(bob, ada)).toEqual({ status: "followed" });
-    await network.statuses.post(ada, "first");
-    world.step(stepMs);
-    await network.statuses.post(ada, "second");
-    const { items: statuses } = await network.timelines.home(bob, { limit: 10 });
-    expect(statuses.map(({ text }) => text)).toEqual(["second", "first"]);
-    expect(await network.follows.unfollow(bob, ada)).toBe(true);
-    expect(await network.follows.follow(bob, ada)).toEqual({ status: "followed" });
-    expect(await network.follows.counts(ada)).toMatchObject({ followers: 1 });
-  }),
-};
 
 /** By component; then by what it promises. */
 export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>>>> = {

@@ -4,7 +4,7 @@ import { describeBackends } from "../../../tests/kit/index.ts";
 import { keysIn } from "../../../tests/kit/keys.ts";
 import { bytes } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
-import { type Handler, Queue, QueueFullError, Worker, type WorkerOptions } from "./index.ts";
+import { type Handler, type JobState, Queue, QueueFullError, Worker, type WorkerOptions } from "./index.ts";
 
 interface Task {
   readonly n: number;
@@ -159,6 +159,9 @@ describeBackends("queues", (backend) => {
     await expect(tasks.schedule("s", { cron: "* * * * *", timeZone: "Mars/Base" }, { n: 1 })).rejects.toThrow(
       InputError,
     );
+    await expect(tasks.list("waitingForChildren" as JobState)).rejects.toThrow('state must be "waiting" or "delayed"');
+    await expect(tasks.clean("active" as "done")).rejects.toThrow(InputError);
+    await expect(tasks.clean("done", -1)).rejects.toThrow(InputError);
     expect(() => queue("")).toThrow(InputError);
     expect(await tasks.counts()).toMatchObject({ waiting: 0, delayed: 0 });
     expect(await tasks.schedules()).toEqual([]);

@@ -3,7 +3,7 @@
  * scripts/core.ts. A queue object is cheap, holds no connection of its own but while somebody waits for a result, and any number
  * of them in any number of processes may speak of the same queue.
  */
-import { aStore } from "../../base/checks.ts";
+import { aStore, oneOf } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { type Codec, json } from "../../base/codec.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
@@ -29,7 +29,16 @@ import {
   SCHEDULE_OPTIONS,
   type Settings,
 } from "./options.ts";
-import { describeJob, type Job, type JobState, NO_OPTIONS, type Prepare, type Prepared, preparing } from "./record.ts";
+import {
+  describeJob,
+  JOB_STATES,
+  type Job,
+  type JobState,
+  NO_OPTIONS,
+  type Prepare,
+  type Prepared,
+  preparing,
+} from "./record.ts";
 import {
   dropSchedule,
   type Schedule,
@@ -363,6 +372,7 @@ export class Queue<T = unknown, R = unknown> {
 
   /** Jobs in one state, page by page: in the order in which they will run, are due, or have ended. Shard after shard. */
   async list(state: JobState, options: ListOptions = {}): Promise<JobPage<T, R>> {
+    oneOf("state", state, JOB_STATES);
     LIST_OPTIONS.check(options);
     const limit = options.limit ?? 50;
     let [shard, skip] = (options.cursor ?? "0.0").split(".").map(Number) as [number, number];
@@ -487,7 +497,8 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   /** Drops jobs that ended as `state` longer ago than that; how many. */
-  clean(state: "done" | "dead", olderThanMs = 0): Promise<number> {
+  async clean(state: "done" | "dead", olderThanMs = 0): Promise<number> {
+    oneOf("state", state, ["done", "dead"]);
     checkMs(olderThanMs, "olderThanMs");
     return this.#repeat(Number.POSITIVE_INFINITY, (keys, most) =>
       cleanJobs.with({ ...keys, state, olderThanMs, most }),

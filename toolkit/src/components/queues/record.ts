@@ -9,7 +9,8 @@ import type { Reply } from "../../connection/port.ts";
 import { checkWord } from "./keys.ts";
 import { type Backoff, checkBackoff, checkDedup, checkInteger, checkMs, type JobOptions } from "./options.ts";
 
-export type JobState = "waiting" | "delayed" | "active" | "done" | "dead" | "waiting-for-children";
+export const JOB_STATES = ["waiting", "delayed", "active", "done", "dead", "waiting-for-children"] as const;
+export type JobState = (typeof JOB_STATES)[number];
 
 export interface JobError {
   readonly name: string;

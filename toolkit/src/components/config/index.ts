@@ -110,7 +110,7 @@ export class Config<T> {
   readonly #keys: ConfigKeys;
   readonly #names: NameIndex;
   readonly #hint: Hint;
-  readonly #keepChanges: number;
+  readonly #keepCount: number;
   readonly #maxBytes: number;
   readonly #listeners = new Set<(current: Current<T>, before: Current<T>) => void>();
   #current: Current<T>;
@@ -135,7 +135,7 @@ export class Config<T> {
       versions: { of: (message) => Number(message.toString("latin1")), seen: () => this.#seen },
       look: () => this.#look(),
     });
-    this.#keepChanges = options.keepCount ?? 100;
+    this.#keepCount = options.keepCount ?? 100;
     this.#maxBytes = options.maxBytes ?? 1 << 20;
     this.#current = { value: this.#valid(options.defaults, "the defaults are"), version: 0 };
   }
@@ -299,7 +299,7 @@ export class Config<T> {
       by,
       note,
       token: randomToken(),
-      keep: this.#keepChanges,
+      keep: this.#keepCount,
       channel: this.#keys.channel,
     });
     this.#names.announce(this.name);

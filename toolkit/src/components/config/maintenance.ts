@@ -79,12 +79,12 @@ export class Maintenance {
     return this.#status;
   }
 
-  /** `forMs`: it ends by itself, should nobody end it. */
+  /** With `ttlMs`, it ends by itself, should nobody end it. */
   async begin(options: BeginOptions = {}): Promise<void> {
     BEGIN_OPTIONS.check(options);
-    const { reason = "", by = "", ttlMs: forMs } = options;
+    const { reason = "", by = "", ttlMs } = options;
     for (const [what, text] of Object.entries({ reason, by })) if (text !== "") word(what, text);
-    const lifetime = forMs === undefined ? [] : ["PX", forMs];
+    const lifetime = ttlMs === undefined ? [] : ["PX", ttlMs];
     await this.#store.send(["SET", this.#key, JSON.stringify({ reason, by }), ...lifetime], { repeatable: true });
     this.#status = { on: true, reason, by };
     this.#checkedAt = this.#store.clock.monotonicMs();

@@ -17,7 +17,12 @@ say("ready");
 let count = 0;
 let after: number | undefined;
 while (!stop.signal.aborted) {
-  const how = { ...(after !== undefined && { after }), limit: 1 + random(50), waitMs: 1_000, signal: stop.signal };
+  const how = {
+    ...(after !== undefined && { cursor: after }),
+    limit: 1 + random(50),
+    waitMs: 1_000,
+    signal: stop.signal,
+  };
   const page = await chats.read(CHAT, member, how).catch((error: unknown) => {
     if (error instanceof ConnectionError || stop.signal.aborted) return undefined;
     throw error;

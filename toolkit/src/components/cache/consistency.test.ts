@@ -136,6 +136,32 @@ describeBackends("cache after a change", (backend) => {
     expect(await Promise.all([early, late])).toEqual(["first", "own"]);
   });
 
+  test("nor when the message is lost that its loader has given up the lease", async () => {
+    const deaf = new Proxy(backend.store, {
+      get: (target, property) => {
+        if (property === "subscribe") return async () => ({ close: async () => {} });
+        const value: unknown = Reflect.get(target, property, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const cache = new Cache<string>(deaf, "things", { leaseMs: 500 });
+    let reads = 0;
+    const count = () => void reads++;
+    const stop = backend.store.on("roundTrip", ({ name }) => (name === "cache.read" ? count : undefined));
+    const first = deferred<string>();
+    const early = cache.get("a", async (loading) => {
+      loading.skip();
+      return first.promise;
+    });
+    await expect.poll(() => cache.stats().loads).toBe(1);
+    const late = cache.get("a", () => "own");
+    // It has seen that somebody loads, and waits for the loader, which is in its own process.
+    await expect.poll(() => reads).toBe(2);
+    stop();
+    first.resolve("first");
+    expect(await Promise.all([early, late])).toEqual(["first", "own"]);
+  });
+
   test("an error of the loader is the caller's, whatever kind it is, and the loader is called once", async () => {
     const cache = new Cache<string>(backend.store, "things");
     let calls = 0;

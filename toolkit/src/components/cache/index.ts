@@ -387,7 +387,8 @@ export class Cache<T = unknown> {
     try {
       const limits = { timeoutMs: leaseMs, onTimeout: null };
       return await settleWhen<Made<T> | null>(this.#store, limits, ({ settle, fail }) => {
-        ours?.then((made) => settle(made.fate === "not kept" ? null : made), fail);
+        // What is for its caller alone, or was not kept, is nobody else's: ask again.
+        ours?.then((made) => settle(made.fate === "kept" ? made : null), fail);
         return noticed.listen(() => settle(null));
       });
     } catch (error) {

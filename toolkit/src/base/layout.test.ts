@@ -56,7 +56,7 @@ describeBackends("layouts", {}, (backend) => {
       const store = await backend.open();
       const refused = run(store);
       await expect(refused).rejects.toThrow(LayoutError);
-      await expect(refused).rejects.toMatchObject({ code: "LAYOUT" });
+      await expect(refused).rejects.toMatchObject({ code: "LAYOUT_VERSION" });
       await expect(refused).rejects.toThrow(
         `layout-test: the store has version ${version} of its keys, and this program reads versions 2 to 3`,
       );

@@ -13,7 +13,7 @@
 import type { Reply } from "../connection/port.ts";
 import type { Clock } from "./clock.ts";
 import { CinnabarError, ServerError } from "./errors.ts";
-import { defineScript, type Script, type ScriptCall } from "./script.ts";
+import { defineScript, IF_WRITABLE, type Script, type ScriptCall } from "./script.ts";
 
 /** Keys that say what a store is used for; they belong to no component. */
 export const HOUSE_KEYS = "cinnabar:";
@@ -60,7 +60,7 @@ export class LayoutError extends CinnabarError {
         ? "use the version of cinnabar that wrote them, or a newer one"
         : "migrate them with an older version first";
     super(
-      "LAYOUT",
+      "LAYOUT_VERSION",
       `${component}: the store has version ${stored} of its keys, and this program reads ${readable}; ${remedy}`,
     );
   }
@@ -71,11 +71,12 @@ const enter = defineScript({
   name: "layouts.enter",
   keys: ["layouts"],
   args: ["component", "version", "oldest"],
+  include: [IF_WRITABLE],
   lua: `
     local stored = redis.call("HGET", layouts, component)
     local isOlder = not stored or (tonumber(stored) < tonumber(version) and tonumber(stored) >= tonumber(oldest))
-    -- A server that takes no writes now is no reason to refuse reading.
-    if isOlder then redis.pcall("HSET", layouts, component, version) end
+    -- A server that is full is no reason to refuse reading.
+    if isOlder then ifWritable("HSET", layouts, component, version) end
     return stored or version
   `,
   reply: Number,

@@ -81,8 +81,8 @@ export function describeBackends(
   const backends: readonly BackendName[] =
     FAILOVERS && usual.includes("redis") && options.fixedServer !== true ? ["sentinel"] : usual;
   for (const backend of backends) {
-    if (options.fixedServer === true && MOVE_SLOTS) continue;
-    const isWanted = FAILOVERS ? backend === "sentinel" : ONLY.length === 0 || ONLY.includes(backend);
+    const isAllowed = options.fixedServer !== true || !MOVE_SLOTS;
+    const isWanted = isAllowed && (FAILOVERS ? backend === "sentinel" : ONLY.length === 0 || ONLY.includes(backend));
     const missing = isWanted ? missingFor(backend) : undefined;
     if (missing !== undefined) console.log(`Skipped: ${name} on ${backend}, since ${missing} is not installed.`);
     describe.skipIf(!isWanted || missing !== undefined)(`${name} on ${backend}`, () =>

@@ -70,7 +70,8 @@ describeBackends("cache", (backend) => {
     };
     const values = await Promise.all(Array.from({ length: 200 }, (_, nth) => caches[nth % 8]!.get("cold", load)));
     expect(new Set(values)).toEqual(new Set(["made"]));
-    expect(loads).toBe(1);
+    // While the store cannot be reached, every process makes its own.
+    expect(loads).toBeLessThanOrEqual(backend.failsOver ? 8 : 1);
   });
 
   test("when making fails, the next one tries", async () => {

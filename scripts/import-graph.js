@@ -136,8 +136,11 @@ const columns = [
 ];
 const row = (what, pick) => `| ${what} | ${columns.map(([, each]) => pick(each)).join(" | ")} |`;
 const list = (title, pick) => {
-  const lines = Array.from({ length: 10 }, (_, nth) =>
-    row(nth + 1, (each) => `\`${pick(each)[nth][0]}\` ${pick(each)[nth][1]}`),
+  // Files of another commit are no files of this tree.
+  const shown = (name, [file, count]) => (name === "now" ? `\`${file}\` ${count}` : `${file} ${count}`);
+  const lines = Array.from(
+    { length: 10 },
+    (_, nth) => `| ${nth + 1} | ${columns.map(([name, each]) => shown(name, pick(each)[nth])).join(" | ")} |`,
   );
   return [
     `\n${title}\n`,

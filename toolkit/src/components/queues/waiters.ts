@@ -34,7 +34,11 @@ export class Waiters<R> {
   readonly #waiting = new Map<string, Set<(outcome: Outcome<R>) => void>>();
   /** Ids that are being added: that the store does not know them yet means nothing. */
   readonly #expected = new Set<string>();
+  /** Ids that the store does not know any more, by the end of the stream when it said so: their end may be in what is unread. */
+  readonly #gone = new Map<string, string>();
   #follower: BlockingLoop | null = null;
+  /** Up to where the follower has read. */
+  #place = "";
   #rechecking = false;
 
   constructor(store: Store, keys: QueueKeys, codec: Codec<R>) {
@@ -103,6 +107,7 @@ export class Waiters<R> {
     if (same === undefined) this.#waiting.set(id, new Set([settle]));
     else same.add(settle);
     if (this.#follower !== null) return;
+    this.#place = place;
     this.#follower = streamLoop(this.#store, {
       key: this.#keys.events,
       from: place,
@@ -116,7 +121,10 @@ export class Waiters<R> {
   #remove(id: string, settle: (outcome: Outcome<R>) => void): void {
     const same = this.#waiting.get(id);
     same?.delete(settle);
-    if (same?.size === 0) this.#waiting.delete(id);
+    if (same?.size === 0) {
+      this.#waiting.delete(id);
+      this.#gone.delete(id);
+    }
     if (this.#waiting.size > 0) return;
     this.#follower?.close();
     this.#follower = null;
@@ -129,19 +137,25 @@ export class Waiters<R> {
         if (kind === "result" || kind === "error") this.#settle(kind, fields[at + 1] as string | Buffer);
       }
     }
+    this.#place = entries.at(-1)?.id ?? this.#place;
+    for (const [id, place] of this.#gone)
+      if (!isBefore(this.#place, place)) this.#settleAll(id, { status: "not-found" });
   }
 
   #settle(kind: "result" | "error", value: string | Buffer): void {
     const end = value.indexOf("\n");
     const id = textFrom(value.slice(0, end));
     const payload = typeof value === "string" ? value.slice(end + 1) : value.subarray(end + 1);
-    const settles = this.#waiting.get(id);
-    if (settles === undefined) return;
+    if (!this.#waiting.has(id)) return;
     const outcome: Outcome<R> =
       kind === "result"
         ? { status: "done", result: decodeResult(payload, this.#codec) }
         : { status: "dead", error: JSON.parse(textFrom(payload)) };
-    for (const settle of [...settles]) settle(outcome);
+    this.#settleAll(id, outcome);
+  }
+
+  #settleAll(id: string, outcome: Outcome<R>): void {
+    for (const settle of [...(this.#waiting.get(id) ?? [])]) settle(outcome);
   }
 
   /** Asks about all, a part at a time. */
@@ -161,8 +175,18 @@ export class Waiters<R> {
   }
 
   async #recheckOne(id: string): Promise<void> {
-    const { outcome } = await this.#ask(id);
+    const { outcome, place } = await this.#ask(id);
     if (outcome === null || (outcome.status === "not-found" && this.#expected.has(id))) return;
-    for (const settle of [...(this.#waiting.get(id) ?? [])]) settle(outcome);
+    // A job that is not kept is gone with its end. How it ended is in the stream.
+    if (outcome.status === "not-found" && this.#waiting.has(id) && isBefore(this.#place, place))
+      this.#gone.set(id, place);
+    else this.#settleAll(id, outcome);
   }
+}
+
+/** Of two ids of a stream. */
+function isBefore(one: string, other: string): boolean {
+  const [ms = 0, nth = 0] = one.split("-").map(Number);
+  const [otherMs = 0, otherNth = 0] = other.split("-").map(Number);
+  return ms < otherMs || (ms === otherMs && nth < otherNth);
 }

@@ -1,7 +1,7 @@
 /** The contract of workers: retries, timeouts, cancellation, stopping, leases, schedules, flows, events; on every backend. */
 import { afterEach, expect, test } from "vitest";
 import { describeBackends } from "../../../tests/kit/index.ts";
-import { ClosedError } from "../../base/errors.ts";
+import { ClosedError, ConnectionError } from "../../base/errors.ts";
 import { Sessions } from "../sessions/index.ts";
 import {
   type Handler,
@@ -358,6 +358,35 @@ describeBackends("workers", (backend) => {
   });
 
   // ---------------------------------------------------------------------------------------------- schedules
+
+  test("the end of a job that is not kept is not missed by one who loses the connection meanwhile", async () => {
+    const cut = gate();
+    let isFirst = true;
+    const unlucky = new Proxy(backend.store, {
+      get: (target, property) => {
+        if (property === "blocking") {
+          return (key: string) => {
+            const connection = target.blocking(key);
+            const call: typeof connection.call = async (words, options) => {
+              if (!isFirst) return connection.call(words, options);
+              isFirst = false;
+              await cut.passed;
+              throw new ConnectionError("cut", { maybeExecuted: false });
+            };
+            return { call, close: () => connection.close() };
+          };
+        }
+        const value: unknown = Reflect.get(target, property, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const done = gate();
+    work(queue(), ({ data }) => data.n).on("done", () => done.open());
+    const ended = new Queue<Task, unknown>(unlucky, "tasks").addAndWait({ n: 7 }, { keep: false });
+    await done.passed;
+    cut.open();
+    expect(await ended).toEqual({ status: "done", result: 7 });
+  });
 
   test("a schedule makes one job for each time, however many workers look", async () => {
     const tasks = queue();

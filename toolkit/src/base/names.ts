@@ -112,7 +112,7 @@ export class NameIndex {
       const page = await pageByScore(this.#store, this.#key, { limit: limit - things.size, cursor: after, sinceMs });
       for (const member of page.items) {
         const thing = parseMember(member);
-        if (thing.prefix === this.#prefix && !things.has(thing.name)) things.set(thing.name, thing);
+        if (thing !== null && thing.prefix === this.#prefix && !things.has(thing.name)) things.set(thing.name, thing);
       }
       if (page.cursor === null || things.size === limit) return { items: [...things.values()], cursor: page.cursor };
       after = page.cursor;
@@ -131,7 +131,12 @@ export function memberOf({ prefix, name, details }: NamedThing): string {
   return JSON.stringify(Object.keys(details).length === 0 ? [prefix, name] : [prefix, name, details]);
 }
 
-export function parseMember(member: string): NamedThing {
-  const [prefix, name, details = {}] = JSON.parse(member) as [string, string, NamedThing["details"]?];
-  return { prefix, name, details };
+/** Null for what no process of ours has written. */
+export function parseMember(member: string): NamedThing | null {
+  try {
+    const [prefix, name, details = {}] = JSON.parse(member) as [string, string, NamedThing["details"]?];
+    return typeof prefix === "string" && typeof name === "string" ? { prefix, name, details } : null;
+  } catch {
+    return null;
+  }
 }

@@ -48,6 +48,9 @@ describeBackends("the registry", { audit: "tags" }, (backend) => {
     ]);
     expect((await registry.list("nothing")).items).toEqual([]);
     await expect(registry.list("")).rejects.toThrow(InputError);
+    // What others have written there is passed over.
+    await store.call("ZADD", "cinnabar:names:queues", 1, "nonsense", 2, "[1]", 3, "null");
+    expect(await names(registry, "queues")).toEqual(["films", "mails"]);
   });
 
   test("forgets what is gone", async () => {

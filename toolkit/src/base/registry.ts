@@ -44,7 +44,7 @@ export class Registry {
       limit,
       cursor,
     });
-    return { items: items.map(parseMember), cursor: next };
+    return { items: items.map(parseMember).filter((thing) => thing !== null), cursor: next };
   }
 
   /** Takes a name out of the list. The thing itself stays, and comes back to the list when it is used. */

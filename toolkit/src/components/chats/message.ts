@@ -4,7 +4,7 @@ import type { Reply } from "../../connection/port.ts";
 
 /** One object for all readers in a process: to be read, not to be changed. */
 export interface Message<T> {
-  /** Grows by one from message to message in a chat. Also the cursor: whoever has this one goes on after it. */
+  /** Grows by one from message to message in a chat. Also the cursor: a reader that has this message goes on after it. */
   readonly id: number;
   readonly sender: string;
   readonly body: T;

@@ -213,7 +213,7 @@ export class Connections<T> {
     return this.#closing.signal.aborted;
   }
 
-  /** Ends following, and all stores; resolves when those who use one are done, or after `drainTimeoutMs`. */
+  /** Stops following and closes all stores. Resolves when their users are done, or after `drainTimeoutMs`. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#unfollow();

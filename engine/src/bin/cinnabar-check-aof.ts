@@ -1,5 +1,6 @@
 /** cinnabar-check-aof: says whether an append-only file is sound, and cuts a bad tail off. Ends with 0 if it is sound now. */
 import { readSync } from "node:fs";
+import { messageOf } from "../lib/caught.ts";
 import { checkAof } from "../persist/aof/check.ts";
 
 const HELP = `Usage: cinnabar-check-aof [--fix | --truncate-to-timestamp SECONDS] <file.manifest|file.aof>
@@ -40,7 +41,7 @@ function main(argv: readonly string[]): number {
     const wanted = truncates ? { truncateTo: Number(argv[1]) } : {};
     return checkAof(path, { fix, ...wanted, print, confirm }) ? 0 : 1;
   } catch (error) {
-    process.stderr.write(`Cannot read ${path}: ${(error as Error).message}\n`);
+    process.stderr.write(`Cannot read ${path}: ${messageOf(error)}\n`);
     return 1;
   }
 }

@@ -1,5 +1,6 @@
 /** cinnabar-check-rdb: says what is in an RDB file, and where it is broken. Ends with 0 if it is sound, with 1 if not. */
 import { systemClock } from "../core/clock.ts";
+import { messageOf } from "../lib/caught.ts";
 import { checkRdb } from "../persist/rdb/check.ts";
 
 const HELP = `Usage: cinnabar-check-rdb <rdb-file-name>
@@ -21,7 +22,7 @@ function main(argv: readonly string[]): number {
   try {
     return checkRdb(path, systemClock.now(), (line) => process.stdout.write(`${line}\n`)) ? 0 : 1;
   } catch (error) {
-    process.stderr.write(`Cannot read ${path}: ${(error as Error).message}\n`);
+    process.stderr.write(`Cannot read ${path}: ${messageOf(error)}\n`);
     return 1;
   }
 }

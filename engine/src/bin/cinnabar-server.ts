@@ -13,6 +13,7 @@ import { systemClock } from "../core/clock.ts";
 import type { Engine } from "../core/engine.ts";
 import { REDIS_VERSION, VERSION } from "../core/version.ts";
 import { EmbeddedEngine } from "../embed/embedded.ts";
+import { messageOf } from "../lib/caught.ts";
 import { becomeDaemon, isDaemon } from "../process/daemon.ts";
 import { Listeners } from "../process/listeners.ts";
 import { Logger } from "../process/logger.ts";
@@ -66,7 +67,7 @@ function openLog(core: Engine): Logger {
   try {
     if (logfile !== "") closeSync(openSync(logfile, "a"));
   } catch (error) {
-    fail(`Can't open the log file: ${(error as Error).message}`);
+    fail(`Can't open the log file: ${messageOf(error)}`);
   }
   return new Logger(core.config.values, () => (core.replication.isReplica ? "S" : "M"));
 }
@@ -101,8 +102,8 @@ async function load({ persistence, log }: Engine): Promise<void> {
   try {
     await persistence.open({ lock: false, onProgress });
   } catch (error) {
-    log("warning", `Fatal error loading the DB: ${(error as Error).message}`);
-    fail(`Fatal error loading the DB: ${(error as Error).message}`);
+    log("warning", `Fatal error loading the DB: ${messageOf(error)}`);
+    fail(`Fatal error loading the DB: ${messageOf(error)}`);
   }
 }
 

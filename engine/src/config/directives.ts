@@ -274,11 +274,19 @@ export type ConfigValues = {
   -readonly [N in DirectiveName]: (typeof DIRECTIVES)[N] extends Directive<infer T> ? T : never;
 };
 
+export const DIRECTIVE_NAMES = Object.keys(DIRECTIVES) as DirectiveName[];
+
+/** A directive's row, for what concerns all of them: to such code, values are unknown. */
+export function rowOf(name: DirectiveName): Directive<unknown> {
+  return DIRECTIVES[name] as Directive<unknown>;
+}
+
 /** Every name and alias in lower case, in the order of the table. */
 export const NAMES: ReadonlyMap<string, DirectiveName> = new Map(
-  (Object.keys(DIRECTIVES) as DirectiveName[]).flatMap((name) => {
+  DIRECTIVE_NAMES.flatMap((name) => {
     const { alias } = DIRECTIVES[name];
-    const own: [string, DirectiveName] = [name, name];
-    return alias === undefined ? [own] : [own, [alias, name] as [string, DirectiveName]];
+    const rows: [string, DirectiveName][] = [[name, name]];
+    if (alias !== undefined) rows.push([alias, name]);
+    return rows;
   }),
 );

@@ -9,12 +9,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { REDIS_VERSION } from "../core/version.ts";
+import { codeOf } from "../lib/caught.ts";
 import { compileGlob } from "../lib/glob.ts";
 import { quoteWord } from "../lib/quote.ts";
 import { splitWords } from "../resp/split-words.ts";
-import { DIRECTIVES, type DirectiveName, NAMES } from "./directives.ts";
+import { type DirectiveName, NAMES, rowOf } from "./directives.ts";
 import { NO_ACL, parseInForce } from "./in-force.ts";
-import { BadValue, type Directive } from "./kinds.ts";
+import { BadValue } from "./kinds.ts";
 
 /** What stops a server before it starts: the whole message, ready to be printed. */
 export class ConfigFileError extends Error {
@@ -35,8 +36,6 @@ const DEPRECATED = new Set(["list-max-ziplist-entries", "list-max-ziplist-value"
 
 /** Directives of which every line adds to the ones before. */
 const CUMULATIVE: ReadonlySet<DirectiveName> = new Set<DirectiveName>(["save", "client-output-buffer-limit"]);
-
-const rowOf = (name: DirectiveName) => DIRECTIVES[name] as Directive<unknown>;
 
 class Lines {
   readonly directives: Record<string, string> = {};
@@ -113,7 +112,7 @@ function readConfig(path: string): string {
   try {
     return readFileSync(path, "latin1");
   } catch (error) {
-    const why = (error as NodeJS.ErrnoException).code === "ENOENT" ? "No such file or directory" : String(error);
+    const why = codeOf(error) === "ENOENT" ? "No such file or directory" : String(error);
     throw new ConfigFileError(`Fatal error, can't open config file '${path}': ${why}`);
   }
 }

@@ -5,8 +5,8 @@
  * a server that starts must do what its configuration says. The others change speed or upkeep of parts that do not exist
  * here, so ignoring them harms nobody; they are accepted, kept and shown, and the server names them in its log.
  */
-import { DIRECTIVES, type DirectiveName } from "./directives.ts";
-import { BadValue, type Directive } from "./kinds.ts";
+import { DIRECTIVE_NAMES, type DirectiveName, rowOf } from "./directives.ts";
+import { BadValue } from "./kinds.ts";
 
 const NO_TLS =
   "TLS is not available in this server. Remove the tls-* settings, and put a TLS proxy in front if connections must be encrypted";
@@ -16,7 +16,7 @@ export const NO_ACL =
 const NO_CLUSTER = "cluster mode is not available in this server. Remove the setting to run it standalone";
 
 const isDefault = (name: DirectiveName, value: unknown): boolean => {
-  const row = DIRECTIVES[name] as Directive<unknown>;
+  const row = rowOf(name);
   return row.format(value) === row.format(row.initial);
 };
 
@@ -33,9 +33,7 @@ function supervision(value: unknown): string | null {
 
 /** Settings that are refused unless they have their default. */
 export const REFUSED: Readonly<Partial<Record<DirectiveName, Reason>>> = {
-  ...Object.fromEntries(
-    (Object.keys(DIRECTIVES) as DirectiveName[]).filter((n) => n.startsWith("tls-")).map((n) => [n, NO_TLS]),
-  ),
+  ...Object.fromEntries(DIRECTIVE_NAMES.filter((n) => n.startsWith("tls-")).map((n) => [n, NO_TLS])),
   aclfile: NO_ACL,
   "cluster-enabled": NO_CLUSTER,
   supervised: supervision,
@@ -91,15 +89,16 @@ export const INERT: Readonly<Partial<Record<DirectiveName, string>>> = {
     "the stream is written once per turn of the event loop, so small packets are joined anyway",
   "propagation-error-behavior": "a write that fails on a replica is logged and counted; the process goes on",
   ...Object.fromEntries(
-    (Object.keys(DIRECTIVES) as DirectiveName[])
-      .filter((name) => name.startsWith("cluster-") && name !== "cluster-enabled")
-      .map((name) => [name, STANDALONE]),
+    DIRECTIVE_NAMES.filter((name) => name.startsWith("cluster-") && name !== "cluster-enabled").map((name) => [
+      name,
+      STANDALONE,
+    ]),
   ),
 };
 
 /** A directive's value for these words. Throws a BadValue if they do not fit, or if it could not be in force. */
 export function parseInForce(name: DirectiveName, words: readonly string[], current: unknown): unknown {
-  const value = (DIRECTIVES[name] as Directive<unknown>).parse(words, current);
+  const value = rowOf(name).parse(words, current);
   const reason = REFUSED[name];
   if (reason === undefined || isDefault(name, value)) return value;
   const text = typeof reason === "string" ? reason : reason(value);

@@ -7,6 +7,7 @@
 
 import { groups } from "../commands/index.ts";
 import { Config, ConfigError } from "../config/config.ts";
+import { messageOf } from "../lib/caught.ts";
 import { Migrations } from "../migration/index.ts";
 import { infoText } from "../observe/info.ts";
 import { LatencyMonitor } from "../observe/latency.ts";
@@ -75,7 +76,7 @@ function tableWith(renames: readonly (readonly [string, string])[]): CommandTabl
   try {
     return new CommandTable(groups, renames);
   } catch (error) {
-    throw new ConfigError(`rename-command: ${(error as Error).message}`);
+    throw new ConfigError(`rename-command: ${messageOf(error)}`);
   }
 }
 

@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { ManualClock } from "../core/clock.ts";
 import { CommandError, Engine } from "../index.ts";
+import { messageOf } from "../lib/caught.ts";
 
 const engines: Engine[] = [];
 
@@ -101,7 +102,7 @@ describe("errors", () => {
     const wrongType = await client.call("LPUSH", "k", "x").catch((error: unknown) => error);
     expect(wrongType).toBeInstanceOf(CommandError);
     expect(wrongType).toMatchObject({ name: "CommandError", code: "WRONGTYPE" });
-    expect((wrongType as Error).message).toBe("WRONGTYPE Operation against a key holding the wrong kind of value");
+    expect(messageOf(wrongType)).toBe("WRONGTYPE Operation against a key holding the wrong kind of value");
     await expect(client.call("NO", "ü")).rejects.toMatchObject({
       code: "ERR",
       message: expect.stringContaining("'ü'"),

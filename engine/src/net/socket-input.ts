@@ -1,6 +1,7 @@
 /** How bytes come out of a socket: straight from its stream, or straight from its descriptor; and bytes that are no Redis. */
 import { readSync } from "node:fs";
 import type { Duplex } from "node:stream";
+import { codeOf } from "../lib/caught.ts";
 
 /**
  * Lets a flowing stream hand its chunks straight to us. On its own it would emit each as an event and then plan the next
@@ -29,7 +30,7 @@ export function readNow(fd: number): Buffer | null {
     const length = readSync(fd, buffer, 0, buffer.length, null);
     return length === 0 ? null : Buffer.from(buffer.subarray(0, length));
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EAGAIN" ? NOTHING_YET : null;
+    return codeOf(error) === "EAGAIN" ? NOTHING_YET : null;
   } finally {
     Error.stackTraceLimit = stackTraceLimit;
   }

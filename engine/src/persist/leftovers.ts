@@ -4,6 +4,7 @@
  */
 import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { codeOf } from "../lib/caught.ts";
 
 /** As PendingFile, a background save and a rewrite name them; Redis's own, too. */
 const NAMES = /^temp-(?:rewriteaof-(?:bg-)?)?(\d+)(?:-bg)?\.(?:rdb|aof)$/;
@@ -14,7 +15,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+    return codeOf(error) !== "ESRCH";
   }
 }
 

@@ -5,6 +5,7 @@
  */
 import { closeSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { codeOf } from "../lib/caught.ts";
 import { atExit, notAtExit } from "./at-exit.ts";
 
 const NAME = "cinnabar.lock";
@@ -36,7 +37,7 @@ function isAlive(pid: number, begin: string): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ESRCH") return false;
+    if (codeOf(error) === "ESRCH") return false;
   }
   return begin === "" || beginOf(pid) === "" || beginOf(pid) === begin;
 }
@@ -61,7 +62,7 @@ export function lockDirectory(folder: string, name = NAME): () => void {
       closeSync(descriptor);
       break;
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EEXIST" || attempt > 2) throw error;
+      if (codeOf(error) !== "EEXIST" || attempt > 2) throw error;
       const [pid, begin] = readLock(path);
       if (isAlive(pid, begin)) throw new DirectoryLocked(folder, name, pid);
       rmSync(path, { force: true });

@@ -11,6 +11,7 @@ import { BadValue } from "../config/kinds.ts";
 import type { Effect } from "../core/effects.ts";
 import { aofMisconfigured, RDB_MISCONFIGURED, ReplyError } from "../core/errors.ts";
 import { FOR_REPLICAS } from "../core/propagation.ts";
+import { errorOf, messageOf } from "../lib/caught.ts";
 import { Aof } from "./aof/index.ts";
 import type { PersistHost } from "./host.ts";
 import { removeLeftovers, removeUnfinished } from "./leftovers.ts";
@@ -306,11 +307,11 @@ export class Persistence {
           saved = true;
         } catch (error) {
           file.abandon();
-          host.log("warning", `Error saving DB on disk: ${(error as Error).message}`);
+          host.log("warning", `Error saving DB on disk: ${messageOf(error)}`);
         }
       });
     } catch (error) {
-      host.log("warning", `Failed opening the temp RDB file for saving: ${(error as Error).message}`);
+      host.log("warning", `Failed opening the temp RDB file for saving: ${messageOf(error)}`);
     }
     await this.idle();
     if (saved) {
@@ -347,7 +348,7 @@ export class Persistence {
     try {
       saveRdb(host, this.path, this.#saveOptions());
     } catch (error) {
-      host.log("warning", `Error saving DB on disk: ${(error as Error).message}`);
+      host.log("warning", `Error saving DB on disk: ${messageOf(error)}`);
       return false;
     }
     host.log("notice", "DB saved on disk");
@@ -377,7 +378,7 @@ export class Persistence {
       const temporary = join(host.config.values.dir, `temp-${process.pid}-bg.rdb`);
       file = new SnapshotFile(temporary, host.config.values["rdb-save-incremental-fsync"]);
     } catch (error) {
-      host.log("warning", `Failed opening the temp RDB file for saving: ${(error as Error).message}`);
+      host.log("warning", `Failed opening the temp RDB file for saving: ${messageOf(error)}`);
       this.lastSaveOk = false;
       return false;
     }
@@ -392,7 +393,7 @@ export class Persistence {
         this.#saved(dirty);
       } catch (error) {
         file.abandon();
-        this.#saveFailed(error as Error);
+        this.#saveFailed(errorOf(error));
       }
       this.lastSaveSeconds = Math.floor((clock.monotonic() - started) / 1000);
     });
@@ -446,7 +447,7 @@ export class Persistence {
     try {
       this.aof.startAtRunTime();
     } catch (error) {
-      this.#host.log("warning", `Cannot go on with the append-only file: ${(error as Error).message}`);
+      this.#host.log("warning", `Cannot go on with the append-only file: ${messageOf(error)}`);
     }
   }
 
@@ -516,7 +517,7 @@ export class Persistence {
       this.#lockFiles();
       this.aof.startAtRunTime();
     } catch (error) {
-      this.#host.log("warning", `Cannot turn the append-only file on: ${(error as Error).message}`);
+      this.#host.log("warning", `Cannot turn the append-only file on: ${messageOf(error)}`);
       throw new BadValue("Unable to turn on AOF. Check server logs.");
     }
   }

@@ -7,6 +7,7 @@
  */
 import { existsSync } from "node:fs";
 import { ReplyError } from "../core/errors.ts";
+import { messageOf } from "../lib/caught.ts";
 import type { PersistHost } from "./host.ts";
 import type { Persistence } from "./persistence.ts";
 import { loadRdbSync, type RdbLoadHost } from "./rdb/file.ts";
@@ -33,7 +34,7 @@ function load(host: ReloadHost, what: string, run: () => void): boolean {
     run();
     return true;
   } catch (error) {
-    host.log("warning", `Cannot load ${what}: ${error instanceof ReplyError ? error.text : (error as Error).message}`);
+    host.log("warning", `Cannot load ${what}: ${error instanceof ReplyError ? error.text : messageOf(error)}`);
     return false;
   } finally {
     host.loading = false;

@@ -28,6 +28,7 @@
  */
 import type { Dict } from "../core/dict.ts";
 import { ShortCollections } from "../core/garbage.ts";
+import { errorOf } from "../lib/caught.ts";
 import type { Value } from "../types/value.ts";
 import type { PersistHost } from "./host.ts";
 import { KeyDelay } from "./key-delay.ts";
@@ -284,7 +285,7 @@ export class Snapshot {
       }
       this.longestSliceMs = Math.max(this.longestSliceMs, clock.monotonic() - started);
     } catch (error) {
-      this.#fail(error as Error);
+      this.#fail(errorOf(error));
     }
     if (!this.#over) this.#goOn();
   };

@@ -8,6 +8,7 @@
 
 import type { Move } from "../core/ports.ts";
 import type { EmbeddedEngine } from "../embed/embedded.ts";
+import { messageOf } from "../lib/caught.ts";
 import type { Address } from "../net/server.ts";
 
 /** A bind address as Node takes it; a leading dash means that it may be missing on this machine. */
@@ -61,7 +62,7 @@ export class Listeners {
     try {
       opened = await this.#listenAll(coming);
     } catch (error) {
-      this.#engine.core.log("warning", (error as Error).message);
+      this.#engine.core.log("warning", messageOf(error));
       await back([]);
       return null;
     }

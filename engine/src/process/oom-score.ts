@@ -5,6 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { BadValue } from "../config/kinds.ts";
 import type { Engine } from "../core/engine.ts";
+import { messageOf } from "../lib/caught.ts";
 
 const FILE = "/proc/self/oom_score_adj";
 
@@ -39,7 +40,7 @@ export class OomScore {
       writeFileSync(FILE, `${Math.min(1000, Math.max(-1000, score))}\n`);
       return true;
     } catch (error) {
-      log("warning", `Unable to write oom_score_adj: ${(error as Error).message}`);
+      log("warning", `Unable to write oom_score_adj: ${messageOf(error)}`);
       return false;
     }
   }

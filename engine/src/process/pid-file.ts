@@ -2,6 +2,7 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Engine } from "../core/engine.ts";
+import { messageOf } from "../lib/caught.ts";
 
 /** Where Redis puts it when it becomes a daemon and nobody has said where. */
 const DAEMON_FILE = "/var/run/redis.pid";
@@ -15,7 +16,7 @@ export function writePidFile({ config, log }: Engine): () => void {
   try {
     writeFileSync(file, `${process.pid}\n`);
   } catch (error) {
-    log("warning", `Failed to write PID file: ${(error as Error).message}`);
+    log("warning", `Failed to write PID file: ${messageOf(error)}`);
     return () => {};
   }
   return () => {

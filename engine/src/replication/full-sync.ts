@@ -18,6 +18,7 @@
 import { rmSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { join } from "node:path";
+import { errorOf, messageOf } from "../lib/caught.ts";
 import { auxFields, type SaveOptions, writerFor } from "../persist/rdb/file.ts";
 import { type Snapshot, type SnapshotSink, walk } from "../persist/snapshot.ts";
 import { SnapshotFile } from "../persist/snapshot-file.ts";
@@ -174,7 +175,7 @@ export class FullSync {
         }
       } catch (error) {
         sink.close();
-        this.#failed(replicas, error as Error);
+        this.#failed(replicas, errorOf(error));
       }
       this.#round = null;
     });
@@ -187,7 +188,7 @@ export class FullSync {
     try {
       file = new SnapshotFile(`${path}.part`, store.config.values["rdb-save-incremental-fsync"]);
     } catch (error) {
-      this.#failed(replicas, error as Error);
+      this.#failed(replicas, errorOf(error));
       return;
     }
     const snapshot = walk(store, file, options);
@@ -200,7 +201,7 @@ export class FullSync {
         for (const { replica, handle } of sending) void this.#sendFile(replica, handle, length);
       } catch (error) {
         file.abandon();
-        this.#failed(replicas, error as Error);
+        this.#failed(replicas, errorOf(error));
       }
       rmSync(path, { force: true });
       this.#round = null;
@@ -224,7 +225,7 @@ export class FullSync {
       }
       if (!client.closed) this.#complete(replica, false);
     } catch (error) {
-      replica.drop(`its snapshot cannot be sent: ${(error as Error).message}`);
+      replica.drop(`its snapshot cannot be sent: ${messageOf(error)}`);
     } finally {
       await handle.close();
     }

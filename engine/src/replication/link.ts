@@ -19,6 +19,7 @@ import { OOM, ReplyError } from "../core/errors.ts";
 import { HeapFullError } from "../core/heap-guard.ts";
 import { POSTPONED } from "../core/reply.ts";
 import type { Transport } from "../core/transport.ts";
+import { messageOf } from "../lib/caught.ts";
 import { RequestParser } from "../resp/parser.ts";
 import { Handshake, type SyncAnswer } from "./handshake.ts";
 import type { ReplicationHost } from "./host.ts";
@@ -179,7 +180,7 @@ export class Link implements Transport {
     try {
       return connect({ host, port, noDelay: true, ...(localAddress === "" ? {} : { localAddress }) });
     } catch (error) {
-      this.#store.log("warning", `Unable to connect to MASTER: ${(error as Error).message}`);
+      this.#store.log("warning", `Unable to connect to MASTER: ${messageOf(error)}`);
       this.state = "connect";
       return null;
     }
@@ -284,7 +285,7 @@ export class Link implements Transport {
         this.#heapFullAt = clock.monotonic();
         this.#noRoomForBoth = this.payload?.inPlace === false;
       }
-      this.#lost(error instanceof ReplyError ? error.text : (error as Error).message);
+      this.#lost(error instanceof ReplyError ? error.text : messageOf(error));
     }
   }
 

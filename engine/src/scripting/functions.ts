@@ -127,6 +127,13 @@ interface Loading {
   readonly deadline: number;
 }
 
+/** The table `redis` of a state. */
+function redisOf(rt: Runtime): LuaTable {
+  const redis = rt.globals.getStr("redis");
+  if (!(redis instanceof LuaTable)) throw new Error("this state has no table `redis`");
+  return redis;
+}
+
 export class Functions {
   readonly #clock: Clock;
   readonly #scripts: Scripts;
@@ -276,7 +283,7 @@ export class Functions {
   /** Runs a library's own code. `register_function` is also where the functions in it look for it, for that time only. */
   #run(main: LuaFunction): void {
     const rt = this.#state;
-    const redis = rt.globals.getStr("redis") as LuaTable;
+    const redis = redisOf(rt);
     rt.fuel = FUEL;
     setProtected(redis, "register_function", this.#registerFunction);
     try {
@@ -318,12 +325,12 @@ export class Functions {
 
   #open(rt: Runtime): void {
     openRedis(rt, new Host(this.#scripts, rt, () => this.#loading !== null));
-    const redis = rt.globals.getStr("redis") as LuaTable;
+    const redis = redisOf(rt);
     for (const name of ONLY_IN_SCRIPTS) redis.setStr(name, undefined);
   }
 
   #makeLoadGlobals(rt: Runtime): LuaTable {
-    const whole = rt.globals.getStr("redis") as LuaTable;
+    const whole = redisOf(rt);
     const redis = new LuaTable();
     for (const name of WHILE_LOADING) redis.setStr(name, whole.getStr(name));
     redis.setStr("register_function", this.#registerFunction);

@@ -52,6 +52,9 @@ export class Args {
   }
 
   /** The next `count` words; a syntax error where there are fewer. */
+  take(count: 2): [string, string];
+  take(count: 3): [string, string, string];
+  take(count: number): string[];
   take(count: number): string[] {
     if (count > this.left) throw SYNTAX;
     const words = this.argv.slice(this.#at, this.#at + count);

@@ -72,7 +72,7 @@ export const geo = group("geo", [
     syntax: "key member1 member2 [M | KM | FT | MI]",
     complexity: "O(1)",
     run({ db }, args) {
-      const [name, one, two] = args.take(3) as [string, string, string];
+      const [name, one, two] = args.take(3);
       const unit = args.left === 1 ? readUnit(args) : 1;
       args.end();
       const zset = db.get(name, ZsetValue);

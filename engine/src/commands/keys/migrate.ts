@@ -58,7 +58,7 @@ function migrate(client: Client, args: Args): Reply {
   const host = args.next();
   const port = portOf(args.next());
   const name = args.next();
-  const [dbWord, timeoutWord] = args.take(2) as [string, string];
+  const [dbWord, timeoutWord] = args.take(2);
   const options = readOptions(client, args, name);
   const timeout = integer(timeoutWord);
   const target = integer(dbWord);

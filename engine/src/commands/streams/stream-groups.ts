@@ -72,7 +72,7 @@ function findGroup(client: Client, name: string, groupName: string): { stream: S
 
 function create(client: Client, args: Args): Reply {
   const { db } = client;
-  const [name, groupName, word] = args.take(3) as [string, string, string];
+  const [name, groupName, word] = args.take(3);
   const { makeStream, entriesRead } = readOptions(args, true);
   const stream = makeStream ? db.peekAs(name, StreamValue) : findStream(client, name);
   if (args.argv.length > 8) throw subcommandSyntax(args.argv[1]!, "XGROUP");
@@ -94,7 +94,7 @@ function create(client: Client, args: Args): Reply {
 
 function setId(client: Client, args: Args): Reply {
   const { db } = client;
-  const [name, groupName, word] = args.take(3) as [string, string, string];
+  const [name, groupName, word] = args.take(3);
   const { entriesRead } = readOptions(args, false);
   const { stream, group } = findGroup(client, name, groupName);
   if (args.argv.length !== 5 && args.argv.length !== 7) throw subcommandSyntax(args.argv[1]!, "XGROUP");
@@ -121,7 +121,7 @@ function destroy(client: Client, args: Args): Reply {
 
 function createConsumer(client: Client, args: Args): Reply {
   const { db, engine } = client;
-  const [name, groupName, consumer] = args.take(3) as [string, string, string];
+  const [name, groupName, consumer] = args.take(3);
   const { group } = findGroup(client, name, groupName);
   if (group.consumers.has(consumer)) return 0;
   db.tend(name, StreamValue, "xgroup-createconsumer", () => {
@@ -133,7 +133,7 @@ function createConsumer(client: Client, args: Args): Reply {
 
 function deleteConsumer(client: Client, args: Args): Reply {
   const { db } = client;
-  const [name, groupName, consumer] = args.take(3) as [string, string, string];
+  const [name, groupName, consumer] = args.take(3);
   const { group } = findGroup(client, name, groupName);
   let pending = 0;
   db.tend(name, StreamValue, "xgroup-delconsumer", () => {

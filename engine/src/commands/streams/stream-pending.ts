@@ -199,7 +199,7 @@ function readClaimOptions(args: Args, now: number): ClaimOptions {
 
 function xclaim(client: Client, args: Args): Reply {
   const { db, engine } = client;
-  const [name, groupName, consumer] = args.take(3) as [string, string, string];
+  const [name, groupName, consumer] = args.take(3);
   const stream = db.get(name, StreamValue);
   const group = findGroup(stream, name, groupName);
   const minIdle = args.int(badMinIdle("XCLAIM"));
@@ -270,7 +270,7 @@ function readAutoClaimOptions(args: Args): { count: number; justId: boolean } {
 
 function xautoclaim(client: Client, args: Args): Reply {
   const { db } = client;
-  const [name, groupName, consumer] = args.take(3) as [string, string, string];
+  const [name, groupName, consumer] = args.take(3);
   const minIdle = args.int(badMinIdle("XAUTOCLAIM"));
   const start = readStart(args.next());
   const { count, justId } = readAutoClaimOptions(args);

@@ -21,6 +21,7 @@ import { EffectEncoder } from "../../core/effect-encoder.ts";
 import type { EffectListener } from "../../core/effects.ts";
 import { FOR_FILE } from "../../core/propagation.ts";
 import { stall } from "../../core/stall.ts";
+import { errorOf } from "../../lib/caught.ts";
 import { CommandWriter } from "../../resp/command-writer.ts";
 import type { PersistHost } from "../host.ts";
 
@@ -184,7 +185,7 @@ export class Appender {
     try {
       fdatasyncSync(this.#descriptor);
     } catch (error) {
-      lost ??= error as Error;
+      lost ??= errorOf(error);
     } finally {
       // A sync in another thread would find the descriptor gone, or somebody else's.
       const descriptor = this.#descriptor;
@@ -391,7 +392,7 @@ export class Appender {
       return true;
     } catch (error) {
       this.#syncFailed(error as NodeJS.ErrnoException, this.#generation);
-      this.#fatal(error as Error);
+      this.#fatal(errorOf(error));
       return false;
     }
   }

@@ -13,6 +13,7 @@
  */
 import { closeSync, constants, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync, unlink } from "node:fs";
 import { dirname, join } from "node:path";
+import { messageOf } from "../../lib/caught.ts";
 import { atExit, notAtExit } from "../at-exit.ts";
 import type { PersistHost } from "../host.ts";
 import { saveRdb, syncFolder } from "../rdb/file.ts";
@@ -261,7 +262,7 @@ export class Aof {
       if (this.state === "on") this.#nextIncrement();
       else if (this.state === "waiting") this.#emptyIncrement();
     } catch (error) {
-      host.log("warning", `Can't rewrite the append only file: ${(error as Error).message}`);
+      host.log("warning", `Can't rewrite the append only file: ${messageOf(error)}`);
       this.#failed();
       return false;
     }
@@ -280,7 +281,7 @@ export class Aof {
         host.log("notice", "Background AOF rewrite finished successfully");
       } catch (error) {
         file.abandon();
-        host.log("warning", `Background AOF rewrite failed: ${(error as Error).message}`);
+        host.log("warning", `Background AOF rewrite failed: ${messageOf(error)}`);
         this.#failed();
       }
     });

@@ -9,6 +9,7 @@
  */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { codeOf } from "../../lib/caught.ts";
 import { quoteWord } from "../../lib/quote.ts";
 import { splitWords } from "../../resp/split-words.ts";
 import { syncFolder } from "../rdb/file.ts";
@@ -103,7 +104,7 @@ export function readManifest(folder: string, filename: string): Manifest | undef
   try {
     text = readFileSync(path, "latin1");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    if (codeOf(error) === "ENOENT") return undefined;
     throw error;
   }
   return parseManifest(text, path);

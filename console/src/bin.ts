@@ -14,6 +14,7 @@ import {
   withoutCredentials,
 } from "./options.ts";
 import { openConsole } from "./server.ts";
+import { messageOf } from "./values.ts";
 
 /** How many ports to try when the usual one is taken. */
 const TRIES = 100;
@@ -60,7 +61,7 @@ async function openEngine(dir: string | undefined, config: Record<string, string
   try {
     return await Engine.open(dir === undefined ? { config } : { dir, config, onProgress });
   } catch (error) {
-    return fail((error as Error).message);
+    return fail(messageOf(error));
   } finally {
     if (shown >= 0) process.stdout.write("\r\x1b[K");
   }
@@ -101,7 +102,7 @@ async function openOther(url: string): Promise<Opened> {
     const store = await open(url, { retryMs: RETRY_MS, clientName: "cinnabar-console" });
     return { store, backend, lines: [`Store    ${backend}   (${store.topology})`], close: () => store.close() };
   } catch (error) {
-    return fail(`cannot open ${backend}: ${(error as Error).message}`);
+    return fail(`cannot open ${backend}: ${messageOf(error)}`);
   }
 }
 
@@ -128,7 +129,7 @@ async function start(options: Options): Promise<void> {
       .then(opened.close)
       .then(
         () => process.exit(0),
-        (error) => fail(`could not stop cleanly: ${(error as Error).message}`),
+        (error) => fail(`could not stop cleanly: ${messageOf(error)}`),
       );
   };
   process.on("SIGINT", stop);

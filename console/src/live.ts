@@ -7,6 +7,7 @@
  */
 import { type Reply, ServerError, type Store } from "cinnabar";
 import { type Info, keysIn, parseInfo, total } from "./info.ts";
+import { messageOf } from "./values.ts";
 
 /** One moment. Rates are per second, latencies in microseconds; null where nothing is known. */
 export interface Point {
@@ -110,7 +111,7 @@ export class Live {
       if (last !== null && last.runs === totals.runs && totals.at > last.at) this.#add(between(last, totals, nodes));
     } catch (error) {
       this.#last = null;
-      this.#become({ state: "lost", reason: error instanceof Error ? error.message : String(error) });
+      this.#become({ state: "lost", reason: messageOf(error) });
     }
   }
 

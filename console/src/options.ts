@@ -1,5 +1,6 @@
 /** What `cinnabar` was told on its command line, checked as a whole before anything is opened. */
 import { parseArgs } from "node:util";
+import { messageOf } from "./values.ts";
 import { VERSION } from "./version.ts";
 
 export const DEFAULT_PORT = 6379;
@@ -54,7 +55,7 @@ function parse(argv: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new UsageError((error as Error).message.split("\n")[0]!.split(". To")[0]!);
+    throw new UsageError(messageOf(error).split("\n")[0]!.split(". To")[0]!);
   }
 }
 

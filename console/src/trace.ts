@@ -12,6 +12,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { isUtf8 } from "node:buffer";
 import type { Item, RoundTrip, ScriptCall, Store, Word } from "cinnabar";
+import { messageOf } from "./values.ts";
 
 export interface TracedWord {
   readonly text: string;
@@ -132,7 +133,7 @@ class Tracing {
     return (error) => {
       if (this.#over) return;
       trip.micros = micros(over());
-      if (error !== undefined) trip.error = shortened(String((error as Error).message ?? error));
+      if (error !== undefined) trip.error = shortened(messageOf(error));
     };
   }
 

@@ -103,3 +103,8 @@ export function sound(answer: Answer): Reply {
   if (answer instanceof ServerError) throw answer;
   return answer;
 }
+
+/** The text of what was thrown, which may be anything. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}

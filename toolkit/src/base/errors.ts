@@ -114,3 +114,19 @@ export class LeaseLostError extends CinnabarError {
     super("LOST", message, options);
   }
 }
+
+/** The text of what was thrown, which may be anything. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The system's name of an error (`ENOENT`) or the first word of a server's, where it has one. */
+export function codeOf(thrown: unknown): string | undefined {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return typeof code === "string" ? code : undefined;
+}
+
+/** What was thrown as an error, for those who are told of errors only. */
+export function errorOf(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}

@@ -53,7 +53,7 @@ import { AccessTokens, StatusStream } from "../components/streaming/index.ts";
 import { Views } from "../components/views/index.ts";
 import { open } from "../connection/open.ts";
 import type { Store } from "../connection/store.ts";
-import { CinnabarError, InputError } from "./errors.ts";
+import { CinnabarError, InputError, messageOf } from "./errors.ts";
 import { type Check, definedOptions, nearest, OptionSet, whole } from "./options.ts";
 import { Registry } from "./registry.ts";
 import { defineScript } from "./script.ts";
@@ -377,7 +377,7 @@ describe.each(Object.keys(CALLS))("%s", (owner) => {
         const error = await refusal(() => call({ ...required(set()), [name]: value } as never));
         expect(error, `${owner}: ${name} = ${inspect(value)}`).toBeInstanceOf(InputError);
         expect(error).toMatchObject({ code: "INPUT" });
-        expect((error as Error).message).toContain(`${name} must be ${check.expected}, not `);
+        expect(messageOf(error)).toContain(`${name} must be ${check.expected}, not `);
       }
     }
   });
@@ -401,8 +401,8 @@ describe.each(Object.keys(CALLS))("%s", (owner) => {
     for (const unknown of ["ttl", "Prefix", "nonsense"]) {
       const error = await refusal(() => call({ ...required(set()), [unknown]: 100 } as never));
       expect(error, `${owner}: ${unknown}`).toBeInstanceOf(InputError);
-      expect((error as Error).message).toContain(`there is no option "${unknown}"`);
-      for (const name of set().checks.keys()) expect((error as Error).message).toContain(name);
+      expect(messageOf(error)).toContain(`there is no option "${unknown}"`);
+      for (const name of set().checks.keys()) expect(messageOf(error)).toContain(name);
     }
   });
 
@@ -419,7 +419,7 @@ describe.each(Object.keys(CALLS))("%s", (owner) => {
       const { [name]: _, ...rest } = required(set());
       const error = await refusal(() => call(rest as never));
       expect(error).toBeInstanceOf(InputError);
-      expect((error as Error).message).toContain(`${name} is missing`);
+      expect(messageOf(error)).toContain(`${name} is missing`);
     }
   });
 });
@@ -532,7 +532,7 @@ describe("stores", () => {
     for (const maker of makers) {
       const error = await refusal(maker);
       expect(error, String(maker)).toBeInstanceOf(InputError);
-      expect((error as Error).message).toContain(why);
+      expect(messageOf(error)).toContain(why);
     }
     await ((await given) as Store | undefined)?.close?.();
   });

@@ -3,6 +3,7 @@
 import type { Store } from "../connection/store.ts";
 import { InputError } from "./errors.ts";
 import { text, whole } from "./options.ts";
+import { asPairs } from "./replies.ts";
 
 export interface Page<T> {
   readonly items: readonly T[];
@@ -49,14 +50,13 @@ export async function pageByScore(
       skipped,
       atOnce,
     ];
-    const flat = (await store.call(...words)) as string[];
-    for (let at = 0; at < flat.length; at += 2) {
-      const [member, score] = [flat[at]!, flat[at + 1]!];
+    const scored = asPairs(await store.call(...words));
+    for (const [member, score] of scored) {
       // What has the cursor's score and is not below it was on the page before.
       if (score === after?.score && Buffer.compare(Buffer.from(member), Buffer.from(after.member)) >= 0) continue;
       found.push({ member, score });
     }
-    if (flat.length < 2 * atOnce) break;
+    if (scored.length < atOnce) break;
   }
   const last = found.length > limit ? found[limit - 1] : undefined;
   return {

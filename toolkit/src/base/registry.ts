@@ -12,6 +12,7 @@ import { LAYOUTS_KEY } from "./layout.ts";
 import { memberOf, type NamedThing, namesKey, parseMember } from "./names.ts";
 import { defineOptions } from "./options.ts";
 import { type Page, type PageOptions, pageByScore, pageChecks } from "./page.ts";
+import { asPairs } from "./replies.ts";
 
 export interface UsedComponent {
   readonly component: string;
@@ -30,9 +31,8 @@ export class Registry {
 
   /** Every component that was used in this store. */
   async components(): Promise<UsedComponent[]> {
-    const flat = (await this.#store.call("HGETALL", LAYOUTS_KEY)) as string[];
-    const found: UsedComponent[] = [];
-    for (let at = 0; at < flat.length; at += 2) found.push({ component: flat[at]!, version: Number(flat[at + 1]) });
+    const noted = asPairs(await this.#store.call("HGETALL", LAYOUTS_KEY));
+    const found = noted.map(([component, version]) => ({ component, version: Number(version) }));
     return found.sort((a, b) => (a.component < b.component ? -1 : 1));
   }
 

@@ -9,6 +9,7 @@
  */
 import type { Timer } from "../base/clock.ts";
 import { ClosedError, ConnectionError, InputError, ServerError } from "../base/errors.ts";
+import { asListOf, asNumber, asTextOrNull, asTuple } from "../base/replies.ts";
 import { dialWire, type Endpoint, labelOf, mayPass, openWithin, request, type Settings } from "./dial.ts";
 import { Line } from "./line.ts";
 import type {
@@ -110,7 +111,7 @@ export class ClusterDriver implements Grouped {
     let answer = await this.#ask(node, each);
     if (answer instanceof ServerError) {
       const hop = this.#redirected(answer, 0, node);
-      if (hop !== null) [answer] = (await this.#follow([each], [answer], [hop])) as [Answer];
+      if (hop !== null) answer = (await this.#follow([each], [answer], [hop]))[0]!;
       if (answer instanceof ServerError) throw answer;
     }
     return answer;
@@ -327,7 +328,7 @@ export class ClusterDriver implements Grouped {
     }
     if (this.#closed) throw new ClosedError();
     const slots: (Node | undefined)[] = new Array(SLOTS).fill(undefined);
-    for (const range of table as [number, number, [string | null, number]][]) {
+    for (const range of asListOf(asTuple(asNumber, asNumber, asTuple(asTextOrNull, asNumber)))(table)) {
       const [from, to, [host, port]] = range;
       const node = this.#nodeAt(this.#endpoint(host, port, asked));
       for (let slot = from; slot <= to; slot++) slots[slot] = node;

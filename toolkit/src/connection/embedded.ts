@@ -7,7 +7,8 @@
  */
 import { CommandError, Engine, type LocalClient, type OpenOptions, type ReplyValue } from "@cinnabar/engine";
 import { systemClock } from "../base/clock.ts";
-import { ClosedError, ConnectionError, ServerError } from "../base/errors.ts";
+import { ClosedError, ConnectionError, errorOf, ServerError } from "../base/errors.ts";
+import { asReply } from "../base/replies.ts";
 import type { Answer, ConnectionState, Driver, Reply, Request, Session, Subscriber, SubscriberEvents } from "./port.ts";
 import { asBuffers, EXEC, executed } from "./sessions.ts";
 
@@ -133,7 +134,7 @@ const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(reso
 async function ask(client: LocalClient, request: Request): Promise<Reply> {
   try {
     const reply = await client.callWords(request.words, request);
-    return typeof reply === "string" || typeof reply === "number" ? reply : (toReply(reply) as Reply);
+    return typeof reply === "string" || typeof reply === "number" ? reply : asReply(toReply(reply));
   } catch (error) {
     throw toError(error);
   }
@@ -168,5 +169,5 @@ function toError(error: unknown): Error {
   if (error instanceof Error && error.message.includes("is closed")) {
     return new ConnectionError("the connection to the embedded store is closed", { maybeExecuted: true, cause: error });
   }
-  return error as Error;
+  return errorOf(error);
 }

@@ -7,7 +7,7 @@
  * primary now.
  */
 import type { Timer } from "../base/clock.ts";
-import { ClosedError, ConnectionError, ServerError } from "../base/errors.ts";
+import { ClosedError, ConnectionError, errorOf, ServerError } from "../base/errors.ts";
 import { mayPass, openWithin, type Settings } from "./dial.ts";
 import type { Answer, Attempt, ConnectionState, Reply, Request } from "./port.ts";
 import type { Wire } from "./wire.ts";
@@ -157,7 +157,7 @@ export class Line {
       },
       (error) => {
         if (this.#dialling === dialling) this.#dialling = null;
-        this.#error = error as Error;
+        this.#error = errorOf(error);
         this.#failures++;
         if (again) this.#again();
         throw error;

@@ -12,7 +12,7 @@
  * is most often a setting that is missing, so it opens memory and says so in a process warning.
  */
 import { isWellFormed, seen } from "../base/checks.ts";
-import { InputError, OpenError, type OpenErrorCode } from "../base/errors.ts";
+import { codeOf, errorOf, InputError, OpenError, type OpenErrorCode } from "../base/errors.ts";
 import {
   choice,
   defineOptions,
@@ -177,10 +177,10 @@ const REASONS: Readonly<Record<string, readonly [code: OpenErrorCode, advice: st
 };
 
 function openError(error: unknown, dir: string | undefined): Error {
-  if (!(error instanceof Error)) return error as Error;
+  if (!(error instanceof Error)) return errorOf(error);
   const { name, message, cause } = error;
   if (name === "ConfigError") return new InputError(`config: ${message}`, { cause: error });
-  const kinds = [name, (error as NodeJS.ErrnoException).code, (cause as Error | undefined)?.name];
+  const kinds = [name, codeOf(error), (cause as Error | undefined)?.name];
   const kind = kinds.find((each) => each !== undefined && Object.hasOwn(REASONS, each));
   const [code, advice] = (kind === undefined ? undefined : REASONS[kind]) ?? ["OPEN_FAILED", ""];
   const isOutOfMemory = name === "AofError" && (error as { kind?: unknown }).kind === "memory";

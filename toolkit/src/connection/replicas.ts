@@ -14,6 +14,7 @@
 import { integer, oneOf } from "../base/checks.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import { ConnectionError, InputError, ServerError } from "../base/errors.ts";
+import { asReply } from "../base/replies.ts";
 import { dialWire, type Endpoint, labelOf, request, type Settings } from "./dial.ts";
 import { Line } from "./line.ts";
 import type {
@@ -60,8 +61,19 @@ const LONGEST_MEASURE_MS = 1_000;
 /** So many past offsets of a primary are remembered: a replica that is behind is compared with these. */
 const REMEMBERED = 64;
 
+/** The primary is to be asked instead. */
+const ELSEWHERE = Symbol("elsewhere");
 /** What a replica says when it cannot answer, though another can. */
-const ELSEWHERE = new Set(["ASK", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "MOVED", "NOAUTH", "NOPERM", "READONLY"]);
+const ELSEWHERE_CODES = new Set([
+  "ASK",
+  "CLUSTERDOWN",
+  "LOADING",
+  "MASTERDOWN",
+  "MOVED",
+  "NOAUTH",
+  "NOPERM",
+  "READONLY",
+]);
 
 export function checkedPolicy(policy: ReadPolicy): ReadPolicy {
   oneOf("reads.from", policy.from, ["primary", "replicas"]);
@@ -273,9 +285,8 @@ export class ReplicaDriver implements Driver {
     if (replica === null) return this.#inner.send(each);
     const answer = await this.#answerOf(replica, each, replica.line.ask(each));
     if (answer === ELSEWHERE) return this.#inner.send(each);
-    following.note(replica, answer as Answer);
-    if (answer instanceof ServerError) throw answer;
-    return answer as Reply;
+    following.note(replica, answer);
+    return asReply(answer);
   }
 
   async sendMany(requests: readonly Request[]): Promise<Answer[]> {
@@ -306,8 +317,8 @@ export class ReplicaDriver implements Driver {
     const replica = following.choose(requests[0]!.reads ?? this.#options.policy);
     if (replica === null) return this.#inner.sendMany(requests);
     const answers = await this.#answerOf(replica, requests[0]!, replica.line.askAll(requests));
-    if (answers === ELSEWHERE || (answers as Answer[]).some(isElsewhere)) return this.#inner.sendMany(requests);
-    return answers as Answer[];
+    if (answers === ELSEWHERE || answers.some(isElsewhere)) return this.#inner.sendMany(requests);
+    return answers;
   }
 
   /**
@@ -327,7 +338,7 @@ export class ReplicaDriver implements Driver {
     });
     try {
       const answer = await Promise.race([asking, silent]);
-      if (answer !== ELSEWHERE && (Array.isArray(answer) || !isElsewhere(answer as Answer))) return answer;
+      if (answer !== ELSEWHERE && (Array.isArray(answer) || !isElsewhere(answer))) return answer;
     } catch (error) {
       if (!(error instanceof ConnectionError)) throw error;
     } finally {
@@ -412,7 +423,7 @@ function readKey({ words, key, readOnly }: Request): string | undefined {
 }
 
 function isElsewhere(answer: Answer): boolean {
-  return answer instanceof ServerError && ELSEWHERE.has(answer.code);
+  return answer instanceof ServerError && ELSEWHERE_CODES.has(answer.code);
 }
 
 /** The same driver, with another answer to who may answer reads. It is not closed with what stands on it. */

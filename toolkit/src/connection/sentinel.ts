@@ -4,7 +4,7 @@
  * side of a network split would go on writing to the old primary, and those writes are lost when it steps down.
  */
 import type { Timer } from "../base/clock.ts";
-import { ConnectionError, InputError, ServerError } from "../base/errors.ts";
+import { ConnectionError, errorOf, InputError, ServerError } from "../base/errors.ts";
 import { type Credentials, dialWire, type Endpoint, labelOf, mayPass, request, type Settings } from "./dial.ts";
 import type { WorkerAddress } from "./port.ts";
 import { RemoteDriver } from "./remote.ts";
@@ -93,7 +93,7 @@ class SentinelWatcher {
         }
         failures.push(new InputError(`${labelOf(sentinel)} knows no primary "${name}"`));
       } catch (error) {
-        failures.push(error as Error);
+        failures.push(errorOf(error));
       } finally {
         wire?.destroy();
       }

@@ -124,16 +124,17 @@ export function readHandle(handle: string): Handle {
   } catch {
     parts = null;
   }
-  const [version, name, token, fence, leaseMs] = Array.isArray(parts) ? (parts as unknown[]) : [];
+  const [version, name, token, fence, leaseMs]: unknown[] = Array.isArray(parts) ? parts : [];
   if (
     version !== 1 ||
     typeof name !== "string" ||
     typeof token !== "string" ||
     !/^\d+:/.test(token) ||
+    typeof fence !== "number" ||
     !Number.isSafeInteger(fence) ||
     typeof leaseMs !== "number"
   ) {
     throw new InputError("this is not the handle of a lease");
   }
-  return { name, token, fence: fence as number, leaseMs };
+  return { name, token, fence, leaseMs };
 }

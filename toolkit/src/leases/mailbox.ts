@@ -60,7 +60,7 @@ export class Mailbox {
   }
 
   #deliver(message: string): void {
-    const [token, fence, serverMs, leaseMs] = message.split(" ") as [string, string, string, string];
+    const [token = "", fence, serverMs, leaseMs] = message.split(" ");
     this.#recipients.get(token)?.granted({
       fence: Number(fence),
       serverMs: Number(serverMs),

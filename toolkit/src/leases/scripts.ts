@@ -34,6 +34,7 @@
  */
 
 import { defineLayout } from "../base/layout.ts";
+import { asList, asListOf, asReply, asText, asTuple, wordOf } from "../base/replies.ts";
 import { defineScript } from "../base/script.ts";
 import type { Reply } from "../connection/port.ts";
 
@@ -279,9 +280,11 @@ export interface AcquireReply {
   readonly serverMs: number;
 }
 
+const asOutcome = wordOf<AcquireReply["outcome"]>("held", "queued", "taken", "full", "never");
+
 function acquireReply(reply: Reply): AcquireReply {
-  const [outcome, number, ms, serverMs] = (reply as string).split(" ") as [AcquireReply["outcome"], ...string[]];
-  return { outcome, number: Number(number), ms: Number(ms), serverMs: Number(serverMs) };
+  const [outcome, number, ms, serverMs] = asText(reply).split(" ");
+  return { outcome: asOutcome(outcome), number: Number(number), ms: Number(ms), serverMs: Number(serverMs) };
 }
 
 export interface Holding {
@@ -299,8 +302,11 @@ export interface Inspection {
   readonly holders: readonly Holding[];
 }
 
+const HOLDING = asTuple(asText, asReply, asReply);
+const INSPECTION = asTuple(asReply, asReply, asReply, asReply, asListOf(HOLDING));
+
 function inspection(reply: Reply): Inspection {
-  const [limit, used, waiting, fence, holders] = reply as [Reply, Reply, Reply, Reply, [string, Reply, Reply][]];
+  const [limit, used, waiting, fence, holders] = INSPECTION(reply);
   return {
     limit: Number(limit),
     used: Number(used),
@@ -467,7 +473,7 @@ export const acquireMany = defineScript({
     end
     return fences
   `,
-  reply: (reply) => (reply === null ? null : (reply as Reply[]).map(Number)),
+  reply: (reply) => (reply === null ? null : asList(reply).map(Number)),
   repeatable: true,
 });
 

@@ -12,6 +12,7 @@
  */
 import { Worker } from "node:worker_threads";
 import type { Timer } from "../base/clock.ts";
+import { messageOf } from "../base/errors.ts";
 import type { WorkerAddress } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { Board, SLOTS } from "./board.ts";
@@ -181,7 +182,7 @@ export class ThreadRenewer implements Renewer {
   #fail(far: Far, error: unknown): void {
     if (this.#far !== far || this.#closed) return;
     this.#failed = true;
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     process.emitWarning(`the thread that renews leases has failed, the event loop does it instead: ${why}`, {
       type: "CinnabarWarning",
     });

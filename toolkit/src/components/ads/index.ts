@@ -17,12 +17,13 @@ import { InputError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, choice, defineOptions, number, prefix, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
+import { asTexts } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { adKey, allKey, impressionKey, openKey, reportKey, shardBase, userKey } from "./keys.ts";
 import { DAY_MS } from "./lua.ts";
 import { put, read, remove, setState } from "./manage.ts";
 import { type Chosen, record, sweep, target } from "./scripts.ts";
-import { fieldsOf, toAd, toCandidates, toReport } from "./shapes.ts";
+import { asModel, asRefusal, fieldsOf, toAd, toCandidates, toReport } from "./shapes.ts";
 import type {
   Ad,
   AdSpec,
@@ -31,8 +32,6 @@ import type {
   EventOutcome,
   Explained,
   Impression,
-  Model,
-  Refusal,
   SetOutcome,
   TargetRequest,
 } from "./types.ts";
@@ -202,7 +201,7 @@ export class Ads<T = unknown> {
     );
     const ids = pages.flatMap((page) => {
       if (page instanceof Error) throw page;
-      return page as string[];
+      return asTexts(page);
     });
     ids.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     return { items: ids.slice(0, limit), cursor: ids.length > limit ? ids[limit - 1]! : null };
@@ -228,7 +227,7 @@ export class Ads<T = unknown> {
     for (const answer of answers) if (answer instanceof Error) throw answer;
     return ids.map((_, at) => {
       if (answers[2 * at] === 0) return null;
-      return toReport(answers[2 * at + 1] as string[], this.#config.dayStartMs);
+      return toReport(asTexts(answers[2 * at + 1]), this.#config.dayStartMs);
     });
   }
 
@@ -266,7 +265,7 @@ export class Ads<T = unknown> {
     });
     const made = offers.find(({ chosen }) => chosen.isAgain);
     if (made !== undefined) return this.#answer(made.shard, id, made.quote);
-    const candidates = quotes.flatMap((quote) => (quote as { candidates: string[][] }).candidates);
+    const candidates = quotes.flatMap((quote) => (quote instanceof Error ? [] : quote.candidates));
     // The shard of the best offer has the first say; it may be gone meanwhile, and then the next best is asked.
     offers.sort((a, b) => Number(b.chosen.value) - Number(a.chosen.value));
     for (const { shard } of offers) {
@@ -306,7 +305,7 @@ export class Ads<T = unknown> {
       impression: {
         id: `${shard}.${id}`,
         ad: chosen.ad,
-        model: chosen.model as Model,
+        model: asModel(chosen.model),
         priceMicros: Number(chosen.price),
         valueMicros: Number(chosen.value),
         words: chosen.words.split("\n").filter((each) => each !== ""),
@@ -349,7 +348,7 @@ export class Ads<T = unknown> {
       token: word("id", id, 128),
     });
     if (status === "counted") return { status, chargedMicros: Number(said) };
-    return { status: "refused", reason: said as Refusal };
+    return { status: "refused", reason: asRefusal(said) };
   }
 
   /** Ends impressions whose time is over and gives back what they reserve; targeting does it too, a few with each call. */

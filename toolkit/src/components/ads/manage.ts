@@ -1,4 +1,6 @@
 /** The scripts that bring ads in, change them and take them out. See lua.ts for how the data is laid out. */
+
+import { asText, asTextOrNull, asTexts, asTuple, orNull } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
 import { CONFIG, SHARED } from "./lua.ts";
 
@@ -115,5 +117,5 @@ export const read = defineScript({
     local spentToday = tonumber(f.day) >= today and f.spentToday or "0"
     return {flat, text(views), text(clicks), text(actions), text(mean), redis.call("ZSCORE", base .. ":asleep", id), spentToday, bonuses}
   `,
-  reply: (reply) => reply as [string[], string, string, string, string, string | null, string, string[]] | null,
+  reply: orNull(asTuple(asTexts, asText, asText, asText, asText, asTextOrNull, asText, asTexts)),
 });

@@ -1,5 +1,6 @@
 /** The scripts that choose an ad and count what becomes of it. See lua.ts for what they share and how the data is laid out. */
 
+import { asListOf, asReply, asText, asTexts, asTuple } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 import { CHANCE, CONFIG, MAX_CAPS, SHARED } from "./lua.ts";
@@ -192,11 +193,14 @@ export const target = defineScript({
     return answer
   `,
   reply: (reply) => {
-    const [candidates, ad, value, words, price, model, data, again] = reply as [string[][], ...string[]];
-    if (ad === undefined) return { candidates, chosen: null };
-    return { candidates, chosen: { ad, value, words, price, model, data, isAgain: Number(again) === 1 } as Chosen };
+    const [candidates, ...chosen] = asTuple(asListOf(asTexts))(reply);
+    if (chosen.length === 0) return { candidates, chosen: null };
+    const [ad, value, words, price, model, data, again] = CHOSEN(chosen);
+    return { candidates, chosen: { ad, value, words, price, model, data, isAgain: Number(again) === 1 } };
   },
 });
+
+const CHOSEN = asTuple(asText, asText, asText, asText, asText, asText, asReply);
 
 export interface Chosen {
   readonly ad: string;
@@ -250,7 +254,7 @@ export const record = defineScript({
     if not charged then return {"refused", "removed"} end
     return {"counted", string.format("%.0f", charged)}
   `,
-  reply: (reply) => reply as [string, string],
+  reply: asTuple(asText, asText),
 });
 
 /** Ends impressions whose time is over, at most so many: how many it were. */

@@ -3,9 +3,24 @@ import { integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import { anything, choice, defineOptions, listOf, required, text, whole, within } from "../../base/options.ts";
+import { asFields, asPairs, wordOf } from "../../base/replies.ts";
 import { DAY_MS } from "./lua.ts";
-import type { Ad, AdSpec, Candidate, DayStats, Model } from "./types.ts";
+import type { Ad, AdSpec, Candidate, DayStats, Model, Refusal } from "./types.ts";
 import { adWords } from "./words.ts";
+
+export const asModel = wordOf<Model>("cpm", "cpc", "cpa");
+export const asRefusal = wordOf<Refusal>(
+  "unknown",
+  "removed",
+  "duplicate",
+  "late",
+  "soon",
+  "not-viewed",
+  "not-clicked",
+);
+const asState = wordOf<Ad<unknown>["state"]>("on", "paused");
+type Reason = NonNullable<Candidate["reason"]>;
+const asReason = wordOf<Reason>("budget", "daily-budget", "pace", "excluded", "no-user", "cap");
 
 /** A thousand million of the currency: sums stay far below 2^53. */
 const MOST_MICROS = 1e15;
@@ -89,13 +104,13 @@ type Read = readonly [string[], string, string, string, string, string | null, s
 
 export function toAd<T>(id: string, reply: Read, codec: Codec<T>): Ad<T> {
   const [flat, views, clicks, actions, mean, asleep, spentToday, bonuses] = reply;
-  const stored = pairs(flat);
+  const stored = asFields(flat);
   const of = (field: string): string => stored.get(field) ?? "";
-  const [model, price, total, daily, even, capViews, capMs, isFull] = of("terms").split(" ") as [Model, ...string[]];
+  const [model, price, total, daily, even, capViews, capMs, isFull] = of("terms").split(" ");
   const lines = (text: string): string[] => (text === "" ? [] : text.split("\n"));
   return {
     id,
-    model,
+    model: asModel(model),
     bidMicros: Number(price) * (model === "cpm" ? 1_000 : 1),
     locations: of("places") === "*" ? [] : lines(of("places")),
     words: lines(of("words")),
@@ -107,7 +122,7 @@ export function toAd<T>(id: string, reply: Read, codec: Codec<T>): Ad<T> {
     ...(capViews === "0" ? {} : { cap: { views: Number(capViews), everyMs: Number(capMs) } }),
     reserve: isFull === "1" ? "full" : "expected",
     ...(of("data") === "" ? {} : { data: codec.decode(of("data")) }),
-    state: of("state") as "on" | "paused",
+    state: asState(of("state")),
     spentMicros: Number(of("spent")),
     spentTodayMicros: Number(spentToday),
     heldMicros: Number(of("held")),
@@ -116,7 +131,7 @@ export function toAd<T>(id: string, reply: Read, codec: Codec<T>): Ad<T> {
       clicks: Number(clicks),
       actions: Number(actions),
       ecpmMicros: Number(mean),
-      bonusMicros: Object.fromEntries([...pairs(bonuses)].map(([each, bonus]) => [each, Number(bonus)])),
+      bonusMicros: Object.fromEntries(asPairs(bonuses).map(([each, bonus]) => [each, Number(bonus)])),
     },
     resumesAt: asleep === null ? null : asleep === "inf" ? "never" : new Date(Number(asleep)),
   };
@@ -128,13 +143,13 @@ export function toCandidates(found: readonly (readonly string[])[]): Candidate[]
     ecpmMicros: Number(ecpm),
     bonusMicros: Number(bonus),
     valueMicros: value === "" ? null : Number(value),
-    reason: why === "" ? null : (why as Candidate["reason"]),
+    reason: why === "" ? null : asReason(why),
   }));
 }
 
-export function toReport(flat: readonly string[], dayStartMs: number): DayStats[] {
+export function toReport(flat: string[], dayStartMs: number): DayStats[] {
   const days = new Map<number, Record<string, number>>();
-  for (const [field, count] of pairs(flat)) {
+  for (const [field, count] of asPairs(flat)) {
     const at = field.indexOf(":");
     const day = Number(field.slice(0, at));
     const counts = days.get(day) ?? {};
@@ -153,10 +168,4 @@ export function toReport(flat: readonly string[], dayStartMs: number): DayStats[
       unpaid: counts.unpaid ?? 0,
       refused: counts.refused ?? 0,
     }));
-}
-
-function pairs(flat: readonly string[]): Map<string, string> {
-  const all = new Map<string, string>();
-  for (let at = 0; at < flat.length; at += 2) all.set(flat[at]!, flat[at + 1]!);
-  return all;
 }

@@ -15,6 +15,7 @@ import { aStore, word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, prefix, whole } from "../../base/options.ts";
+import { asTexts } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { fold } from "./fold.ts";
 import { groupKeys, recentKeys } from "./keys.ts";
@@ -164,7 +165,7 @@ export class PrefixIndex {
     const limit = options.limit ?? 10;
     const [from, to] = range(fold(beginning));
     const entries = await this.#store.call("ZRANGEBYLEX", this.#keys.lex, from, to, "LIMIT", 0, limit);
-    return (entries as string[]).map(nameOf);
+    return asTexts(entries).map(nameOf);
   }
 
   /**
@@ -181,7 +182,7 @@ export class PrefixIndex {
     const length = [...folded].length;
     if (length > 0 && length <= this.#beginnings) {
       const entries = await this.#store.call("ZREVRANGE", this.#keys.top + folded, 0, limit - 1);
-      return { names: (entries as string[]).map(nameOf), exact: true };
+      return { names: asTexts(entries).map(nameOf), exact: true };
     }
     const [from, to] = range(folded);
     const [all, names] = await this.#store.run(heaviest, { ...this.#keys, from, to, limit, scan: this.#maxScan });

@@ -1,9 +1,10 @@
 /** Both completions: reads write nothing, and everything is bounded. */
 
+import { asNumber, asTexts, asTuple, orNull } from "../../base/replies.ts";
 import { defineScript } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
-const strings = (reply: Reply): string[] => (reply as string[]) ?? [];
+const strings = (reply: Reply): string[] => orNull(asTexts)(reply) ?? [];
 
 /** A contact comes to the front; the least recent beyond the limit goes. Ties of one millisecond keep their order by a counter. */
 export const touch = defineScript({
@@ -144,5 +145,5 @@ export const heaviest = defineScript({
     for i = 1, math.min(#found, tonumber(limit)) do names[i] = found[i][2] end
     return {all, names}
   `,
-  reply: (reply) => reply as [number, string[]] & Reply,
+  reply: asTuple(asNumber, asTexts),
 });

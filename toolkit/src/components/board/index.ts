@@ -12,6 +12,7 @@ import { InputError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { choice, defineOptions, listOf, prefix, text, whole } from "../../base/options.ts";
 import type { Page } from "../../base/page.ts";
+import { asList, asListOf, asText, asTextOrNumber, asTuple } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { articleKey, type BoardKeys, boardKeys, groupKey, groupOrderKey, votersKey } from "./keys.ts";
@@ -175,9 +176,10 @@ export class Board {
       weight: sign * weight,
       voteScore: this.#voteScore,
     });
-    if (answer.outcome === -2) return { status: "not-found" };
-    const status = answer.outcome === 1 ? "changed" : answer.outcome === 0 ? "same" : "closed";
-    return { status, up: answer.up, down: answer.down, score: answer.score };
+    if (answer === null) return { status: "not-found" };
+    const [outcome, up, down, score] = answer;
+    const status = outcome === 1 ? "changed" : outcome === 0 ? "same" : "closed";
+    return { status, up, down, score: Number(score) };
   }
 
   /** An article, or null. */
@@ -187,7 +189,7 @@ export class Board {
     const { viewer = "" } = options;
     const reply = await this.#store.run(read, { ...this.#of(id), id, viewer });
     if (reply === null) return null;
-    const [fields, score, mine] = reply as [Reply[], string, string | number];
+    const [fields, score, mine] = asTuple(asList, asText, asTextOrNumber)(reply);
     return { ...toArticle(fields, Number(score)), myVote: Number(mine) };
   }
 
@@ -199,17 +201,19 @@ export class Board {
     const { base } = this.#keys;
     const all = by === "time" ? this.#keys.byTime : this.#keys.byScore;
     const cursor = after === undefined ? { score: "0", id: "" } : parseCursor(after);
-    const found = (await this.#store.run(list, {
-      order: group === undefined ? all : groupOrderKey(base, group, by),
-      all,
-      group: groupKey(base, group ?? ""),
-      base,
-      limit,
-      afterScore: cursor.score,
-      afterId: cursor.id,
-      cacheMs: this.#groupCacheTtlMs,
-      viewer,
-    })) as [string, string, Reply[], string | number, string | number][];
+    const found = asListOf(asTuple(asText, asText, asList, asTextOrNumber, asTextOrNumber))(
+      await this.#store.run(list, {
+        order: group === undefined ? all : groupOrderKey(base, group, by),
+        all,
+        group: groupKey(base, group ?? ""),
+        base,
+        limit,
+        afterScore: cursor.score,
+        afterId: cursor.id,
+        cacheMs: this.#groupCacheTtlMs,
+        viewer,
+      }),
+    );
     const last = found.at(-1);
     return {
       items: found

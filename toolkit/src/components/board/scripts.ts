@@ -6,8 +6,8 @@
  * construction.
  */
 
+import { asList, asNumber, asText, asTuple, orNull } from "../../base/replies.ts";
 import { defineScript, IF_WRITABLE, NOW_MS } from "../../base/script.ts";
-import type { Reply } from "../../connection/port.ts";
 
 /** { fields, score } of the article, which is there already when its id was posted before: then nothing changes. */
 export const post = defineScript({
@@ -49,7 +49,7 @@ export const post = defineScript({
     end
     return {redis.call("HGETALL", article), redis.call("ZSCORE", byScore, id)}
   `,
-  reply: (reply) => reply as [Reply[], string],
+  reply: asTuple(asList, asText),
 });
 
 /**
@@ -64,7 +64,7 @@ export const vote = defineScript({
   repeatable: true,
   lua: `
     local closesAt = redis.call("HGET", article, "closesAt")
-    if not closesAt then return {-2} end
+    if not closesAt then return nil end
     local counts = redis.call("HMGET", article, "up", "down")
     local up, down = tonumber(counts[1]), tonumber(counts[2])
     local outcome = -1
@@ -88,10 +88,7 @@ export const vote = defineScript({
     end
     return {outcome, up, down, redis.call("ZSCORE", byScore, id)}
   `,
-  reply: (reply) => {
-    const [outcome, up, down, score] = reply as [number, number, number, string];
-    return { outcome, up, down, score: Number(score) };
-  },
+  reply: orNull(asTuple(asNumber, asNumber, asNumber, asText)),
 });
 
 /**

@@ -14,6 +14,8 @@ import { randomToken } from "../../base/clock.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { ConnectionError, InputError, isUnavailable, refusesWrites, ServerError } from "../../base/errors.ts";
 import { callback, codec, defineOptions, listOf, number, prefix, text, whole } from "../../base/options.ts";
+import { asBytesOrNulls, asTextsOrNulls } from "../../base/replies.ts";
+import type { Reply } from "../../connection/port.ts";
 import type { RunOptions, Store } from "../../connection/store.ts";
 import { settleWhen } from "../../waiting/settle-when.ts";
 import { Changes, type Notice } from "./changes.ts";
@@ -268,7 +270,7 @@ export class Cache<T = unknown> {
   async #look(key: string, options: EntryOptions): Promise<{ readonly value: T } | null> {
     const { entry, tags } = this.#keys(key);
     const names = options.tags ?? [];
-    let answers: [unknown, unknown];
+    let answers: [Reply, Reply];
     try {
       answers = await Promise.all([
         this.#store.send(["HMGET", entry, "v", "at", "fresh", "ends", "t"], { buffers: true, ...this.#limits }),
@@ -278,10 +280,10 @@ export class Cache<T = unknown> {
       this.#unreachable(error);
       return null;
     }
-    const [stored, at, fresh, ends, tagList] = answers[0] as (Buffer | null)[];
+    const [stored, at, fresh, ends, tagList] = asBytesOrNulls(answers[0]);
     if (!stored || !at || !fresh || !ends || !tagList || Number(fresh) < Number(ends)) return null;
     if (tagList.toString() !== names.join("\n")) return null;
-    if ((answers[1] as (string | null)[]).some((each) => each !== null && Number(each) >= Number(at))) return null;
+    if (asTextsOrNulls(answers[1]).some((each) => each !== null && Number(each) >= Number(at))) return null;
     this.#report.count("hits");
     return { value: await this.#unpacked(stored) };
   }

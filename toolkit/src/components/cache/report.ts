@@ -7,7 +7,7 @@ import type { Timer } from "../../base/clock.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, prefix, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
-import type { Answer } from "../../connection/port.ts";
+import { asPairs, asTextsOrNulls } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { CLOCK, countsKey, shardKeys } from "./keys.ts";
 import type { CacheStats } from "./types.ts";
@@ -109,9 +109,10 @@ export class Caches {
       items.map(({ name }) => ["HMGET", countsKey(this.#prefix, name), ...FIELDS] as const),
     );
     const caches = items.map(({ name, details }, at) => {
-      const found = answered(counts[at]!) as (string | null)[];
-      const stats = Object.fromEntries(FIELDS.map((field, nth) => [field, Number(found[nth] ?? 0)]));
-      return { name, shards: Number(details.shards), stats: stats as unknown as CacheStats };
+      const found = asTextsOrNulls(counts[at]);
+      const stats: Counts = { ...NONE };
+      for (const [nth, field] of FIELDS.entries()) stats[field] = Number(found[nth] ?? 0);
+      return { name, shards: Number(details.shards), stats };
     });
     return { items: caches, cursor };
   }
@@ -131,10 +132,7 @@ export class Caches {
     );
     const latest = new Map<string, number>();
     for (const each of lists) {
-      const flat = answered(each) as string[];
-      for (let at = 0; at < flat.length; at += 2) {
-        latest.set(flat[at]!, Math.max(latest.get(flat[at]!) ?? 0, Number(flat[at + 1])));
-      }
+      for (const [tag, micros] of asPairs(each)) latest.set(tag, Math.max(latest.get(tag) ?? 0, Number(micros)));
     }
     latest.delete(CLOCK);
     return [...latest]
@@ -142,9 +140,4 @@ export class Caches {
       .slice(0, limit)
       .map(([tag, micros]) => ({ tag, at: new Date(micros / 1_000) }));
   }
-}
-
-function answered(answer: Answer): Answer {
-  if (answer instanceof Error) throw answer;
-  return answer;
 }

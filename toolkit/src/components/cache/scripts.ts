@@ -6,6 +6,8 @@
  * A tag is invalidated by noting when. An entry with a tag that was invalidated after its loading began is not there. "When" is
  * the shard's own time: the server's, but always later than before, so that the order holds when the server's clock is put back.
  */
+
+import { asBytes, asNumber, asTuple, optional } from "../../base/replies.ts";
 import { defineScript, IF_WRITABLE } from "../../base/script.ts";
 
 /**
@@ -106,7 +108,13 @@ export const read = defineScript({
     return {mine, math.max(now - math.floor(found[2] / 1000), 0), found[1], left, found[4] or ""}
   `,
   reply: (reply): ReadReply => {
-    const [loader, ms, text, freshForMs, tags] = reply as [number, number, Buffer, number?, Buffer?];
+    const [loader, ms, text, freshForMs, tags] = asTuple(
+      asNumber,
+      asNumber,
+      asBytes,
+      optional(asNumber),
+      optional(asBytes),
+    )(reply);
     const isEntry = freshForMs !== undefined;
     return {
       entry: isEntry ? { ageMs: ms, stored: text, freshForMs, tags: tagsIn(tags!.toString("utf8")) } : null,

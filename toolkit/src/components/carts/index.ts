@@ -12,6 +12,7 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";
 import { defineOptions, prefix, whole } from "../../base/options.ts";
+import { asPairs, asTexts } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { cartKeys, mergedKey } from "./keys.ts";
 import { change, join, leave, left } from "./scripts.ts";
@@ -85,9 +86,8 @@ export class Carts {
 
   /** What is in it, by item. */
   async get(owner: string): Promise<CartItem[]> {
-    const flat = (await this.#store.call("HGETALL", cartKeys(this.#prefix, owner).cart)) as string[];
-    const fields = new Map<string, number>();
-    for (let i = 0; i < flat.length; i += 2) fields.set(flat[i]!, Number(flat[i + 1]));
+    const found = asPairs(await this.#store.call("HGETALL", cartKeys(this.#prefix, owner).cart));
+    const fields = new Map(found.map(([name, value]) => [name, Number(value)]));
     return [...fields]
       .filter(([name]) => name.startsWith("q:"))
       .map(([name, quantity]) => ({ item: name.slice(2), quantity, price: fields.get(`p:${name.slice(2)}`) ?? null }))
@@ -110,7 +110,7 @@ export class Carts {
     const { idleMs } = this.#limits;
     const own = randomToken();
     for (;;) {
-      const fields = (await this.#store.run(leave, { ...old, id: own, to, idleMs })) as string[];
+      const fields = asTexts(await this.#store.run(leave, { ...old, id: own, to, idleMs }));
       if (fields.length === 0) return;
       const field = (name: string): string =>
         fields[fields.findIndex((each, at) => at % 2 === 0 && each === name) + 1]!;

@@ -1,7 +1,7 @@
 /** A cart is one hash, and every change one script that also lets it live on. */
 
+import { asList } from "../../base/replies.ts";
 import { defineScript } from "../../base/script.ts";
-import type { Reply } from "../../connection/port.ts";
 
 /**
  * Sets or adds to the quantity of an item; nothing is left of one whose quantity is 0 or less. `price` empty: keep what is
@@ -55,7 +55,7 @@ export const leave = defineScript({
     end
     return redis.call("HGETALL", leaving)
   `,
-  reply: (reply) => reply as Reply[],
+  reply: asList,
 });
 
 /** The end of a move: forgets what was moved aside, unless that is another move by now. */

@@ -12,6 +12,7 @@ import { InputError, ServerError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { choice, defineOptions, flag, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
+import { asPairs, asTextOrNull } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { memberKey } from "./keys.ts";
 import type { Message } from "./message.ts";
@@ -168,7 +169,7 @@ export class Chats<T = unknown> {
   async leave(chat: string, member: string): Promise<LeaveOutcome> {
     const { wake, ...keys } = this.#room.keys(chat);
     const chats = memberKey(this.#prefix, memberName(member));
-    const token = (await this.#store.call("HGET", chats, chat)) as string | null;
+    const token = asTextOrNull(await this.#store.call("HGET", chats, chat));
     const { keepSeen } = this.#room.rules;
     const answer = await this.#store.run(leave, { ...keys, member, keepSeen, channel: wake });
     if (token !== null) await this.#store.run(forget, { chats, chat, token });
@@ -220,9 +221,7 @@ export class Chats<T = unknown> {
   /** All chats that a member is in, and how many unread messages are in each. */
   async unread(member: string): Promise<ChatPosition[]> {
     const chats = memberKey(this.#prefix, memberName(member));
-    const flat = (await this.#store.call("HGETALL", chats)) as string[];
-    const noted: { chat: string; token: string }[] = [];
-    for (let at = 0; at + 1 < flat.length; at += 2) noted.push({ chat: flat[at]!, token: flat[at + 1]! });
+    const noted = asPairs(await this.#store.call("HGETALL", chats)).map(([chat, token]) => ({ chat, token }));
     const positions: ChatPosition[] = [];
     const stale: { chat: string; token: string }[] = [];
     for (let at = 0; at < noted.length; at += CHUNK) {
@@ -281,7 +280,7 @@ export class Chats<T = unknown> {
     MEMBERS_OPTIONS.check(options);
     const { offset: start = 0, limit = MAX_LIMIT } = options;
     const keys = this.#room.keys(chat);
-    const answer = await this.#store.run(members, {
+    const [first, last, rows] = await this.#store.run(members, {
       meta: keys.meta,
       seen: keys.seen,
       presence: keys.presence,
@@ -289,13 +288,11 @@ export class Chats<T = unknown> {
       limit,
       presenceMs: this.#room.rules.presenceMs,
     });
-    const [first, last, ...rest] = answer;
-    const found: MemberPosition[] = [];
-    for (let at = 0; at < rest.length; at += 3) {
-      const position = positionOf([first, last, rest[at + 1] as number])!;
-      found.push({ member: String(rest[at]), present: rest[at + 2] === 1, ...position });
-    }
-    return found;
+    return rows.map(([member, at, isPresent]) => ({
+      member,
+      present: isPresent === 1,
+      ...positionOf([first, last, at]),
+    }));
   }
 
   /** Null: there is no such chat. */

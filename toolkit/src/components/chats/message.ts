@@ -1,5 +1,6 @@
 /** A message, and the entry of the stream that it is: one field, the sender; `time offset own-id`, a line feed, and the body. */
 import type { Codec } from "../../base/codec.ts";
+import { asListOf, asTextOrBytes, asTuple } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 
 /** One object for all readers in a process: to be read, not to be changed. */
@@ -26,19 +27,21 @@ const LINE_FEED = 10;
 const OVERHEAD_BYTES = 200;
 
 export function decodeEntries<T>(entries: Reply, codec: Codec<T>): Sized<T>[] {
-  return (entries as [string | Buffer, [string | Buffer, string | Buffer]][]).map(([id, [sender, value]]) => {
-    const [head, body] = split(value);
-    const time = head.indexOf(" ");
-    const message: Message<T> = {
-      id: Number.parseInt(String(id), 10),
-      sender: String(sender),
-      body: codec.decode(body),
-      sentAt: new Date(Number(head.slice(0, time))),
-      ownId: head.slice(head.indexOf(" ", time + 1) + 1),
-      missed: 0,
-    };
-    return { message, bytes: value.length + OVERHEAD_BYTES };
-  });
+  return asListOf(asTuple(asTextOrBytes, asTuple(asTextOrBytes, asTextOrBytes)))(entries).map(
+    ([id, [sender, value]]) => {
+      const [head, body] = split(value);
+      const time = head.indexOf(" ");
+      const message: Message<T> = {
+        id: Number.parseInt(String(id), 10),
+        sender: String(sender),
+        body: codec.decode(body),
+        sentAt: new Date(Number(head.slice(0, time))),
+        ownId: head.slice(head.indexOf(" ", time + 1) + 1),
+        missed: 0,
+      };
+      return { message, bytes: value.length + OVERHEAD_BYTES };
+    },
+  );
 }
 
 function split(value: string | Buffer): [head: string, body: string | Buffer] {

@@ -137,6 +137,8 @@ export function rulesOf<T>(options: ChatsOptions<T>, fixed: Pick<Rules<T>, "what
   };
 }
 
+export function positionOf(found: Place): Position;
+export function positionOf(found: Place | null): Position | null;
 export function positionOf(found: Place | null): Position | null {
   if (found === null) return null;
   const [first, last, seen] = found;

@@ -7,8 +7,8 @@
  * which Lua's own conversion to text does not; so ids are handed to commands as numbers and never joined to text.
  */
 
+import { asListOf, asNumber, asReply, asText, asTexts, asTuple, orNull, wordOf } from "../../base/replies.ts";
 import { defineScript, IF_WRITABLE } from "../../base/script.ts";
-import type { Reply } from "../../connection/port.ts";
 
 /** `micros` and `now`, for whoever needs the time: reading it is a command, and not every path does. */
 const TIME = `
@@ -148,7 +148,7 @@ export const send = defineScript({
     redis.call("PUBLISH", channel, id)
     return {id, 0}
   `,
-  reply: (reply) => reply as readonly [id: number, repeated: number] | null,
+  reply: orNull(asTuple(asNumber, asNumber)),
 });
 
 /** { what became of it, 1 if that began the chat }. `from`: "now" or "start". */
@@ -173,7 +173,7 @@ export const join = defineScript({
     redis.call("ZADD", seen, from == "now" and last or first - 1, member)
     return {"joined", begun}
   `,
-  reply: (reply) => reply as unknown as readonly [status: "joined" | "exists" | "full", begun: number],
+  reply: asTuple(wordOf("joined", "exists", "full"), asNumber),
 });
 
 /** 0 not a member · 1 left · 2 left, and was the last: everything is gone. */
@@ -214,7 +214,6 @@ export const remove = defineScript({
 });
 
 /** What a reader gets: entries of the stream as they are, and what to judge them by. */
-export type Looked = readonly [first: number, last: number, left: number, from: number, entries: Reply];
 
 const LOOK = {
   keys: ["meta", "log", "seen", "presence"],
@@ -235,7 +234,7 @@ const LOOK = {
     if from < last then entries = redis.call("XRANGE", log, math.max(from + 1, first), "+", "COUNT", limit) end
     return {first, last, tonumber(had[3]), from, entries}
   `,
-  reply: (reply: Reply) => reply as unknown as Looked | null,
+  reply: orNull(asTuple(asNumber, asNumber, asNumber, asNumber, asReply)),
 } as const;
 
 /**
@@ -259,12 +258,15 @@ const TAIL = {
     if from < last then entries = redis.call("XRANGE", log, from + 1, "+", "COUNT", limit) end
     return {first, last, tonumber(had[3]), entries}
   `,
-  reply: (reply: Reply) =>
-    reply as unknown as readonly [first: number, last: number, left: number, entries: Reply] | null,
+  reply: orNull(asTuple(asNumber, asNumber, asNumber, asReply)),
 } as const;
 
 export const tail = defineScript({ name: "chats.tail", ...TAIL });
 export const tailBytes = defineScript({ name: "chats.tail", ...TAIL, buffers: true });
+
+export type Place = readonly [first: number, last: number, seen: number];
+
+const PLACE = orNull(asTuple(asNumber, asNumber, asNumber));
 
 /** { first, last, seen } · nil: not a member. `emptyMs`: how long a mailbox that was read to its end is kept; 0 for a chat. */
 export const acknowledge = defineScript({
@@ -290,10 +292,8 @@ export const acknowledge = defineScript({
     end
     return {first, last, at}
   `,
-  reply: (reply) => reply as Place | null,
+  reply: PLACE,
 });
-
-export type Place = readonly [first: number, last: number, seen: number];
 
 /** { first, last, seen } · nil: not a member. */
 export const place = defineScript({
@@ -307,7 +307,7 @@ export const place = defineScript({
     local had = redis.call("HMGET", meta, "first", "last")
     return {tonumber(had[1]), tonumber(had[2]), tonumber(at)}
   `,
-  reply: (reply) => reply as Place | null,
+  reply: PLACE,
 });
 
 /** Whether they are a member; then they are present for `presenceMs`, or no longer if that is 0. */
@@ -342,10 +342,10 @@ export const present = defineScript({
     mindPresence()
     return redis.call("ZRANGEBYSCORE", presence, "(" .. now, "+inf", "LIMIT", 0, limit)
   `,
-  reply: (reply) => reply as string[],
+  reply: asTexts,
 });
 
-/** Some members, those who are furthest behind first: member, seen, 1 if present, in turn; after first and last. */
+/** Some members, those who are furthest behind first: { first, last, { member, seen, 1 if present } each }. */
 export const members = defineScript({
   name: "chats.members",
   keys: ["meta", "seen", "presence"],
@@ -356,17 +356,15 @@ export const members = defineScript({
     readTime()
     mindPresence()
     local had = redis.call("HMGET", meta, "first", "last")
-    local answer = {tonumber(had[1] or 0), tonumber(had[2] or 0)}
+    local rows = {}
     local found = redis.call("ZRANGE", seen, start, start + limit - 1, "WITHSCORES")
     for i = 1, #found, 2 do
       local untilMs = redis.call("ZSCORE", presence, found[i])
-      answer[#answer + 1] = found[i]
-      answer[#answer + 1] = tonumber(found[i + 1])
-      answer[#answer + 1] = untilMs and tonumber(untilMs) > now and 1 or 0
+      rows[#rows + 1] = {found[i], tonumber(found[i + 1]), untilMs and tonumber(untilMs) > now and 1 or 0}
     end
-    return answer
+    return {tonumber(had[1] or 0), tonumber(had[2] or 0), rows}
   `,
-  reply: (reply) => reply as unknown as readonly [first: number, last: number, ...rest: (string | number)[]],
+  reply: asTuple(asNumber, asNumber, asListOf(asTuple(asText, asNumber, asNumber))),
 });
 
 /** { first, last, bytes, members, present, the lowest seen }; nil if there is no such chat. */
@@ -387,10 +385,7 @@ export const inspect = defineScript({
       redis.call("ZCOUNT", presence, "(" .. now, "+inf"), tonumber(behind[2] or had[2]),
     }
   `,
-  reply: (reply) =>
-    reply as
-      | readonly [first: number, last: number, bytes: number, members: number, present: number, behind: number]
-      | null,
+  reply: orNull(asTuple(asNumber, asNumber, asNumber, asNumber, asNumber, asNumber)),
 });
 
 /** Notes that a member is about to be, or is, in a chat. 0: they are in too many. */

@@ -9,9 +9,10 @@
 import { aStore, oneOf, word } from "../../base/checks.ts";
 import { randomToken, sleep } from "../../base/clock.ts";
 import { encodeWithin, json } from "../../base/codec.ts";
-import { ConflictError, ConnectionError, InputError } from "../../base/errors.ts";
+import { ConflictError, ConnectionError, InputError, messageOf } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { anything, callback, defineOptions, prefix, required, text, whole } from "../../base/options.ts";
+import { asListOf, asText, asTextOrNull, asTexts, asTuple } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { Hint } from "../../waiting/hint.ts";
 import { type ConfigKeys, configKeys } from "./keys.ts";
@@ -208,10 +209,10 @@ export class Config<T> {
   }
 
   async #read(): Promise<void> {
-    const [stored, value] = (await this.#store.call("HMGET", this.#keys.current, "version", "value")) as [
-      string | null,
-      string | null,
-    ];
+    const [stored, value] = asTuple(
+      asTextOrNull,
+      asTextOrNull,
+    )(await this.#store.call("HMGET", this.#keys.current, "version", "value"));
     const version = Number(stored ?? 0);
     if (version === this.#seen) {
       // An old error may be over: of the connection it is, of the value it is not.
@@ -260,7 +261,7 @@ export class Config<T> {
     try {
       return this.#options.validate(value);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       throw new InputError(`configuration "${this.name}": ${what} not valid: ${why}`, { cause: error });
     }
   }
@@ -343,7 +344,7 @@ export class Config<T> {
     HISTORY_OPTIONS.check(options);
     const limit = options.limit ?? 20;
     const entries = await this.#store.call("XREVRANGE", this.#keys.audit, "+", "-", "COUNT", limit);
-    return (entries as [string, string[]][]).map(([, fields]) => {
+    return asListOf(asTuple(asText, asTexts))(entries).map(([, fields]) => {
       const field = (name: string): string => fields[fields.indexOf(name) + 1]!;
       return {
         version: Number(field("version")),

@@ -1,5 +1,6 @@
 /** One step each: a change is compared, written, noted and told, or it is not. */
 
+import { asNumber, asTuple } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
@@ -39,7 +40,7 @@ export const change = defineScript({
   `,
   repeatable: true,
   reply: (reply: Reply): ChangeOutcome => {
-    const [changed, version] = reply as [number, number];
+    const [changed, version] = asTuple(asNumber, asNumber)(reply);
     return { status: changed === 1 ? "changed" : "conflict", version };
   },
 });

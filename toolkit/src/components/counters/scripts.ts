@@ -3,8 +3,8 @@
  * kept samples is dropped, a few slices at a time, and a counter that is never hit again expires. So no process has to clean.
  */
 
+import { asList, asText, asTuple } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
-import type { Reply } from "../../connection/port.ts";
 
 /** How long a process may take to repeat a batch whose answer was lost. */
 const BATCH_MS = 600_000;
@@ -57,7 +57,7 @@ export const series = defineScript({
   repeatable: true,
   lua: `return {string.format("%.0f", now), redis.call("HGETALL", slices)}`,
   reply: (reply) => {
-    const [now, flat] = reply as [string, Reply[]];
+    const [now, flat] = asTuple(asText, asList)(reply);
     const counts = new Map<number, number>();
     for (let i = 0; i < flat.length; i += 2) counts.set(Number(flat[i]), Number(flat[i + 1]));
     return { now: Number(now), counts };

@@ -7,6 +7,7 @@
 
 import { InputError } from "../../base/errors.ts";
 import { defineOptions, flag, signal, whole } from "../../base/options.ts";
+import { asBytesOrNulls, asTextsOrNulls, wordOf } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { crc32 } from "./checksum.ts";
 import { type Cursor, type Held, NOTHING } from "./cursor.ts";
@@ -20,6 +21,8 @@ import type { FileChannel, WakeUps } from "./wake-ups.ts";
 import { CHECKSUM_BYTES } from "./writer.ts";
 
 export type FileEncoding = "plain" | "gzip";
+
+export const asEncoding = wordOf<FileEncoding>("plain", "gzip");
 
 export interface IncomingFacts extends ProgressFacts {
   readonly encoding: FileEncoding;
@@ -282,13 +285,16 @@ export class IncomingFile {
   /** Blocks from one on, as many as there are in a row. */
   async #fetch(block: number, count: number): Promise<Fetched> {
     const numbers = Array.from({ length: count }, (_, nth) => block + nth);
-    const [found, about] = (await Promise.all([
+    const [found, about] = await Promise.all([
       this.#store.send(["HMGET", this.#keys.blocks(this.number), ...numbers], { buffers: true }),
       this.#store.call("HMGET", this.#keys.file(this.number), "status", "blocks", "first"),
-    ])) as [(Buffer | null)[], (string | null)[]];
-    const missing = found.indexOf(null);
-    const blocks = (missing === -1 ? found : found.slice(0, missing)) as Buffer[];
-    const [status, written, kept] = about;
+    ]);
+    const blocks: Buffer[] = [];
+    for (const each of asBytesOrNulls(found)) {
+      if (each === null) break;
+      blocks.push(each);
+    }
+    const [status, written, kept] = asTextsOrNulls(about);
     if (status === null) {
       if (blocks.length > 0) return { blocks, isEnd: false };
       throw refusal("gone", this.#reader, this.name);

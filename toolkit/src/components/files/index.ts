@@ -18,10 +18,11 @@ import { InputError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { anything, choice, defineOptions, prefix, signal, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
+import { asPairs, asTexts, asTextsOrNulls, wordOf } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { crc32 } from "./checksum.ts";
 import { FilesError } from "./errors.ts";
-import type { FileEncoding } from "./incoming.ts";
+import { asEncoding, type FileEncoding } from "./incoming.ts";
 import { type ChannelKeys, channelKeys } from "./keys.ts";
 import { type MissedFile, Reader } from "./reader.ts";
 import { announce, BLOCK_OVERHEAD, join, leave, remove, sweep } from "./scripts.ts";
@@ -120,6 +121,8 @@ const JOIN_OPTIONS = defineOptions<JoinOptions>("Files.join", {
   leaseMs: whole(1),
   keepMs: whole(1),
 });
+
+const asState = wordOf("open", "closed");
 
 export class Files {
   readonly name: string;
@@ -266,7 +269,7 @@ export class Files {
     const from = cursor === undefined ? "-inf" : `(${cursor}`;
     // One more than asked for, to know whether there is a next page.
     const words = ["ZRANGEBYSCORE", this.#keys.files, from, "+inf", "WITHSCORES", "LIMIT", 0, limit + 1];
-    const all = (await this.#store.call(...words)) as string[];
+    const all = asTexts(await this.#store.call(...words));
     const found = all.filter((_, at) => at % 2 === 1).map(Number);
     const numbers = found.slice(0, limit);
     return { items: await this.#described(numbers), cursor: found.length > limit ? String(numbers.at(-1)) : null };
@@ -281,12 +284,12 @@ export class Files {
       ]),
     );
     return numbers.flatMap((number, at) => {
-      const [name, state, encoding, info, size, blocks, first] = answers[2 * at] as string[];
+      const [name, state, encoding, info, size, blocks, first] = asTextsOrNulls(answers[2 * at]);
       // It was read to the end, or removed, meanwhile.
       if (name === null || name === undefined) return [];
-      const file = { number, name, state: state as "open" | "closed", encoding: encoding as FileEncoding };
+      const file = { number, name, state: asState(state), encoding: asEncoding(encoding) };
       const kept = Number(blocks) - Number(first);
-      const readers = numbersByName(answers[2 * at + 1] as string[], Number(blocks));
+      const readers = numbersByName(asTexts(answers[2 * at + 1]), Number(blocks));
       return [{ ...file, info: JSON.parse(info!), size: Number(size), blocks: Number(blocks), kept, readers }];
     });
   }
@@ -302,15 +305,14 @@ export class Files {
       bytes: Number(bytes ?? 0),
       budgetBytes,
       files: Number(files),
-      readers: numbersByName(readers as string[]),
+      readers: numbersByName(asTexts(readers)),
     };
   }
 
   /** What readers have counted under a name. */
   async totals(name: string): Promise<Map<string, number>> {
     const key = this.#keys.total(word("the name of a total", name, 256));
-    const flat = (await this.#store.call("HGETALL", key)) as string[];
-    return new Map(flat.flatMap((field, at) => (at % 2 ? [] : [[field, Number(flat[at + 1])]])));
+    return new Map(asPairs(await this.#store.call("HGETALL", key)).map(([field, total]) => [field, Number(total)]));
   }
 
   async clearTotals(name: string): Promise<void> {

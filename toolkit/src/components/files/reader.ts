@@ -5,10 +5,11 @@
  */
 
 import { defineOptions, flag, signal } from "../../base/options.ts";
+import { asBytes, asTextOrNull, asTuple } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { type KeptLease, Renewal, renewDueFirst } from "../../leases/renewal.ts";
 import { decodeCursor } from "./cursor.ts";
-import { type FileEncoding, IncomingFile } from "./incoming.ts";
+import { asEncoding, IncomingFile } from "./incoming.ts";
 import type { ChannelKeys } from "./keys.ts";
 import { refusal } from "./progress.ts";
 import { leave, pending, renew } from "./scripts.ts";
@@ -49,6 +50,9 @@ const FILES_OPTIONS = defineOptions<FilesOptions>("Reader.files", {
   follow: flag,
   signal,
 });
+
+/** Its number, name, encoding, info, and where this reader is in it. */
+const FILE = asTuple(asBytes, asBytes, asBytes, asBytes, asBytes);
 
 export class Reader {
   readonly name: string;
@@ -103,7 +107,7 @@ export class Reader {
 
   /** A file by its name; null if there is none that this reader is not done with. */
   async open(name: string): Promise<IncomingFile | null> {
-    const number = (await this.#store.call("ZSCORE", this.#keys.files, name)) as string | null;
+    const number = asTextOrNull(await this.#store.call("ZSCORE", this.#keys.files, name));
     if (number === null) return null;
     const file = await this.#next(Number(number) - 1);
     return file?.number === Number(number) ? file : null;
@@ -124,11 +128,11 @@ export class Reader {
     });
     if (!Array.isArray(found)) throw this.#lose(refusal(found.toString(), reader, ""));
     if (found.length === 0) return null;
-    const [number, name, encoding, info, cursor] = found[0] as [Buffer, Buffer, Buffer, Buffer, Buffer];
+    const [number, name, encoding, info, cursor] = FILE(found[0]);
     const facts = {
       number: Number(number),
       name: name.toString("utf8"),
-      encoding: encoding.toString() as FileEncoding,
+      encoding: asEncoding(encoding.toString()),
       info: JSON.parse(info.toString("utf8")),
       cursor: decodeCursor(cursor),
       reader,

@@ -13,6 +13,17 @@
  * Keys of files and readers are completed from `base` by number and name, in the channel's slot.
  */
 
+import {
+  asByteList,
+  asBytes,
+  asListOf,
+  asNumber,
+  asText,
+  asTextOrNumber,
+  asTexts,
+  asTuple,
+  optional,
+} from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
@@ -132,7 +143,7 @@ export const announce = defineScript({
     tell("f")
     return {"open", number, "0", "0", "0"}
   `,
-  reply: (reply) => reply as [string, string, string, string, string],
+  reply: asTuple(asText, optional(asTextOrNumber), optional(asText), optional(asText), optional(asText)),
 });
 
 /**
@@ -188,7 +199,7 @@ export const append = defineScript({
     local soonest = call("ZRANGE", readers, 0, 0, "WITHSCORES")[2]
     return {stored, size, soonest and math.max(0, soonest - now) or -1}
   `,
-  reply: (reply) => reply as [number | string, number, number],
+  reply: asTuple(asTextOrNumber, optional(asNumber), optional(asNumber)),
 });
 
 /** Nothing more will come. { "closed" } · { "taken" } · { "gone" } · { "gap" } */
@@ -216,7 +227,7 @@ export const close = defineScript({
     end
     return "closed"
   `,
-  reply: (reply) => reply as string,
+  reply: asText,
 });
 
 /** Removes a file whoever still needs it, and that it was ever there. */
@@ -285,7 +296,7 @@ export const join = defineScript({
     end
     return answer
   `,
-  reply: (reply) => reply as string[],
+  reply: asTexts,
 });
 
 /** 1 while it is registered under this token. */
@@ -353,7 +364,7 @@ export const commit = defineScript({
     if freed or late then tell("r") end
     return more and "more" or "ok"
   `,
-  reply: (reply) => reply as string,
+  reply: asText,
 });
 
 /** Frees more of what nobody needs. True: there is still more. */
@@ -393,7 +404,7 @@ export const pending = defineScript({
     end
     return found
   `,
-  reply: (reply) => reply as Buffer | Buffer[][],
+  reply: (reply) => (Array.isArray(reply) ? asListOf(asByteList)(reply) : asBytes(reply)),
 });
 
 /** Drops a reader whose lease is over. Answers 1 if there was one. */

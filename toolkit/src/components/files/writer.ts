@@ -173,7 +173,7 @@ export class FileWriter {
     const { number } = this;
     const look = async (again: (ms: number) => void): Promise<true | null> => {
       const blocks = this.#blocks.slice(0, this.#batch);
-      const [stored, , leaseMs] = await this.#store.run(append, {
+      const [stored, , leaseMs = -1] = await this.#store.run(append, {
         file: this.#keys.file(number),
         blocks: this.#keys.blocks(number),
         base: this.#keys.base,

@@ -7,7 +7,8 @@
  */
 
 import { ServerError } from "../../base/errors.ts";
-import type { Driver, Reply, Request, Word } from "../../connection/port.ts";
+import { asByteList, asBytes, asBytesOrNull, asTuple } from "../../base/replies.ts";
+import type { Driver, Request, Word } from "../../connection/port.ts";
 import { slotOfBytes } from "../../connection/slots.ts";
 import type { Slots } from "./layout.ts";
 import type { KeyOwner, Owners } from "./ownership.ts";
@@ -91,13 +92,12 @@ export class Mover {
       bytes = 0;
     };
     for (const [at, key] of keys.entries()) {
-      const payload = answers[at * 2] as Reply | ServerError;
+      const payload = asBytesOrNull(answers[at * 2]);
       const ttl = Number(answers[at * 2 + 1]);
-      if (payload instanceof ServerError) throw payload;
       // It has run out meanwhile.
       if (payload === null || ttl === -2) continue;
-      batch.push({ key, payload: payload as Buffer, ttl: ttl === -1 ? 0 : Math.max(1, ttl) });
-      bytes += (payload as Buffer).length;
+      batch.push({ key, payload, ttl: ttl === -1 ? 0 : Math.max(1, ttl) });
+      bytes += payload.length;
       if (bytes >= BATCH_BYTES) await flush();
     }
     await flush();
@@ -123,7 +123,7 @@ async function* scanKeys(driver: Driver, signal?: AbortSignal): AsyncGenerator<B
   do {
     signal?.throwIfAborted();
     const words: Word[] = ["SCAN", cursor, "COUNT", SCAN_COUNT];
-    const [next, keys] = (await driver.send({ words, key: undefined, buffers: true })) as [Buffer, Buffer[]];
+    const [next, keys] = asTuple(asBytes, asByteList)(await driver.send({ words, key: undefined, buffers: true }));
     yield keys;
     cursor = next.toString("latin1");
   } while (cursor !== "0");

@@ -14,6 +14,7 @@
  * Names of lists are made from `lists`, which carries the shard's tag: same slot, by construction.
  */
 
+import { asListOf, asNumber, asText, asTuple, orNull } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
@@ -136,7 +137,7 @@ export const read = defineScript({
     if closes ~= "" and tonumber(closes) <= now then return nil end
     return {line, redis.call("HGET", data, id) or ""}
   `,
-  reply: (reply) => reply as [string, string] | null,
+  reply: orNull(asTuple(asText, asText)),
 });
 
 /** Filters, and the best `limit` behind the cursor: by what is missing, then score, then the newest, then name. */
@@ -245,8 +246,11 @@ export interface Found {
   readonly rows: readonly (readonly [string, number, number, string, string, string])[];
 }
 
+const ROW = asTuple(asText, asNumber, asNumber, asText, asText, asText);
+const FOUND = asTuple(asNumber, asNumber, asNumber, asNumber, asListOf(ROW));
+
 function toFound(reply: Reply): Found {
-  const [isComplete, examined, qualified, nearMisses, rows] = reply as [number, number, number, number, Found["rows"]];
+  const [isComplete, examined, qualified, nearMisses, rows] = FOUND(reply);
   return { isComplete: isComplete === 1, examined, qualified, nearMisses, rows };
 }
 

@@ -4,7 +4,6 @@
  */
 import { integer } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
-import type { Word } from "../../connection/port.ts";
 import { routingKey } from "../../connection/routing.ts";
 import { slotOf } from "../../connection/slots.ts";
 import type { Item } from "../../connection/store.ts";
@@ -35,7 +34,7 @@ export class Batch {
 
   /** A command or a bound script, run as often as it is added, in this order. */
   add(item: Item): this {
-    const keys = "script" in item ? item.keys : [routingKey(item as readonly Word[])];
+    const keys = "script" in item ? item.keys : [routingKey(item)];
     if (keys.length === 0) throw new InputError(`${(item as { script: { name: string } }).script.name} has no keys`);
     for (const key of keys) this.#check(key);
     this.#items.push(item);

@@ -22,9 +22,11 @@ import { basename, dirname, join, relative } from "node:path";
 import { BackgroundLoop } from "../../base/background-loop.ts";
 import { aStore, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
+import { messageOf } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, choice, defineOptions, flag, prefix, required, signal, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageByScore, pageChecks } from "../../base/page.ts";
+import { asTextsOrNulls } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Batch } from "./batch.ts";
 import { fileKey, type LogFilesKeys, logFilesKeys, ownKey } from "./keys.ts";
@@ -231,7 +233,7 @@ export class LogFiles {
     );
     const items = records.flatMap((record, nth) => {
       if (record instanceof Error) throw record;
-      const [path, offset, lines, at] = record as (string | null)[];
+      const [path, offset, lines, at] = asTextsOrNulls(record);
       if (path === null || path === undefined) return [];
       const when = at === null || at === undefined ? null : new Date(Number(at));
       return [{ id: ids[nth]!, path, offset: Number(offset ?? 0), lines: Number(lines ?? 0), at: when }];
@@ -286,7 +288,7 @@ export class LogFiles {
     try {
       return await LogSource.open(path);
     } catch (cause) {
-      throw new LogFileError((cause as Error).message, { file: path, line: null }, { cause });
+      throw new LogFileError(messageOf(cause), { file: path, line: null }, { cause });
     }
   }
 

@@ -2,6 +2,8 @@
  * Who is at a file, and how far it is read. The claim only keeps two processes from doing the same work; that no line counts
  * twice is the business of `advance`, which runs in a transaction that watches the record.
  */
+
+import { asNumber, asText, asTuple } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
 
 /** { 1 if it is ours now, offset, lines, tail, number of the file that has this name }. */
@@ -23,7 +25,7 @@ export const claim = defineScript({
     return {mine and 1 or 0, found[3] or "0", found[4] or "0", found[5] or "", found[6] or "0"}
   `,
   reply: (reply) => {
-    const [mine, offset, lines, tail, number] = reply as [number, string, string, string, string];
+    const [mine, offset, lines, tail, number] = asTuple(asNumber, asText, asText, asText, asText)(reply);
     return { mine: mine === 1, offset: Number(offset), lines: Number(lines), tail, number: Number(number) };
   },
 });

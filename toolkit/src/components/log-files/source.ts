@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
+import { codeOf } from "../../base/errors.ts";
 import { LineSplitter } from "./lines.ts";
 
 const CHUNK_BYTES = 256 * 1_024;
@@ -38,7 +39,7 @@ export class LogSource {
     try {
       handle = await open(path, "r");
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+      if (codeOf(error) === "ENOENT") return null;
       throw error;
     }
     try {
@@ -84,7 +85,7 @@ export class LogSource {
         if (passed < chunk.length) yield chunk.subarray(passed);
       }
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "Z_BUF_ERROR") throw error;
+      if (codeOf(error) !== "Z_BUF_ERROR") throw error;
       this.broken = true;
     } finally {
       stream.destroy();

@@ -4,7 +4,8 @@
  * was quicker), the record says what has been done, and work goes on from there.
  */
 
-import { CinnabarError, ConflictError, ConnectionError, ServerError } from "../../base/errors.ts";
+import { CinnabarError, ConflictError, ConnectionError, messageOf, ServerError } from "../../base/errors.ts";
+import { asTextsOrNulls } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { Batch } from "./batch.ts";
 import { decoderFor, LineSplitter, type RawLine } from "./lines.ts";
@@ -190,7 +191,7 @@ export class FileWork {
       const pending = this.#options.effects(line, batch);
       if (pending !== undefined) await pending;
     } catch (cause) {
-      const message = cause instanceof Error ? cause.message : String(cause);
+      const message = messageOf(cause);
       throw new LogFileError(message, { file, line: number }, { cause });
     }
   }
@@ -203,7 +204,7 @@ export class FileWork {
     try {
       const answers = await this.#store.transaction({ watch: [record], attempts: 1 }, async (watched) => {
         // Whose claim it is does not matter here: who commits first has done it, so slow work gets done as well.
-        const [offsetNow, numberNow] = (await watched.call("HMGET", record, "offset", "number")) as (string | null)[];
+        const [offsetNow, numberNow] = asTextsOrNulls(await watched.call("HMGET", record, "offset", "number"));
         const same = Number(offsetNow ?? 0) === from.offset && Number(numberNow ?? 0) === from.number;
         return same ? [moved, ...batch.items()] : null;
       });

@@ -15,6 +15,7 @@ import type { Timer } from "../../base/clock.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, defineOptions, prefix, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
+import { asPairs, asTexts } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { type LogKeys, logKeys } from "./keys.ts";
 import { append, commonest } from "./scripts.ts";
@@ -185,7 +186,7 @@ export class Logs {
   async recent(name: string, severity: string, options: { readonly limit?: number } = {}): Promise<LogEntry[]> {
     RECENT_OPTIONS.check(options);
     const limit = integer("limit", options.limit ?? this.#keep.keepRecent, 1, this.#keep.keepRecent);
-    const found = (await this.#store.call("LRANGE", this.#keys(name, severity).recent, 0, limit - 1)) as string[];
+    const found = asTexts(await this.#store.call("LRANGE", this.#keys(name, severity).recent, 0, limit - 1));
     return found.map((json) => {
       const { at, message, fields } = JSON.parse(json) as {
         at: number;
@@ -205,7 +206,7 @@ export class Logs {
     COMMON_OPTIONS.check(options);
     const limit = integer("limit", options.limit ?? 100, 1, this.#keep.keepCommon);
     const [current, last] = await this.#store.run(commonest, { ...this.#keys(name, severity), limit });
-    return { thisHour: pairs(current), lastHour: pairs(last) };
+    return { thisHour: common(current), lastHour: common(last) };
   }
 
   /** Names and severities that were written lately, the latest announced first. */
@@ -296,9 +297,6 @@ function withoutNumbers(message: string): string {
   return message.replace(/\b[0-9a-f-]{16,}\b/gi, "#").replace(/\d+(?:\.\d+)?/g, "#");
 }
 
-function pairs(flat: readonly string[]): CommonMessage[] {
-  return Array.from({ length: flat.length / 2 }, (_, at) => ({
-    message: flat[2 * at]!,
-    count: Number(flat[2 * at + 1]),
-  }));
+function common(flat: string[]): CommonMessage[] {
+  return asPairs(flat).map(([message, count]) => ({ message, count: Number(count) }));
 }

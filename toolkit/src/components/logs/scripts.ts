@@ -3,6 +3,7 @@
  * message is in both or in neither. The first batch of an hour makes the counts those of the last hour.
  */
 import { HOUR_MS, HOURLY } from "../../base/hourly.ts";
+import { asTexts, asTuple } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
 
 /** `entries` holds two words an entry, oldest first: the entry as JSON, and the message that it is counted as. */
@@ -36,5 +37,5 @@ export const commonest = defineScript({
   include: [NOW_MS, HOURLY],
   repeatable: true,
   lua: `return tops(common, commonLast, hour, limit)`,
-  reply: (reply) => reply as [string[], string[]],
+  reply: asTuple(asTexts, asTexts),
 });

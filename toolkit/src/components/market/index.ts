@@ -16,6 +16,7 @@ import { CinnabarError, InputError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { choice, defineOptions, prefix, text, whole } from "../../base/options.ts";
 import type { Page, PageOptions } from "../../base/page.ts";
+import { asTextOrNull, asTexts } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { Locks } from "../locks/index.ts";
 import { type MarketKeys, marketKeys } from "./keys.ts";
@@ -101,12 +102,12 @@ export class Market {
 
   /** Who owns an item, listed or not; null if there is none. */
   async ownerOf(item: string): Promise<string | null> {
-    return (await this.#store.call("HGET", this.#keys.owners, word("item", item, 256))) as string | null;
+    return asTextOrNull(await this.#store.call("HGET", this.#keys.owners, word("item", item, 256)));
   }
 
   /** A user's items that are not listed. */
   async inventory(user: string): Promise<string[]> {
-    const items = (await this.#store.call("SMEMBERS", this.#keys.items(word("user", user, 256)))) as string[];
+    const items = asTexts(await this.#store.call("SMEMBERS", this.#keys.items(word("user", user, 256))));
     return items.sort();
   }
 

@@ -98,7 +98,7 @@ export function planMove(
   const { user, amount, id } = money;
   const funds = Number(state.funds ?? 0);
   if (state.moved !== null) {
-    const [made, left] = state.moved.split(" ").map(Number) as [number, number];
+    const [made = 0, left = 0] = state.moved.split(" ").map(Number);
     return { outcome: made === amount ? ["done", left] : ["reused", funds], writes: [] };
   }
   if (funds + amount < 0) return { outcome: ["short", funds], writes: [] };

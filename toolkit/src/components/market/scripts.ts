@@ -1,6 +1,8 @@
 /** The market in Lua: each request is one script, so nothing can come between its reading and its writing. */
+
+import { asListOf, asNumber, asText, asTuple, wordOf } from "../../base/replies.ts";
 import { defineScript } from "../../base/script.ts";
-import { type MoveOutcome, RECEIPT_MS } from "./rules.ts";
+import { RECEIPT_MS } from "./rules.ts";
 
 export const list = defineScript({
   name: "market.list",
@@ -96,7 +98,7 @@ export const move = defineScript({
     redis.call("SET", moved, amount .. " " .. string.format("%.0f", left), "PX", ${RECEIPT_MS})
     return {"done", left}
   `,
-  reply: (reply): MoveOutcome => reply as unknown as MoveOutcome,
+  reply: asTuple(wordOf("done", "short", "reused"), asNumber),
 });
 
 /** A page of listings by price, behind a cursor: { item, price, seller } each. */
@@ -117,7 +119,7 @@ export const browse = defineScript({
     for i = 1, #found, 2 do page[#page + 1] = {found[i], found[i + 1], redis.call("HGET", sellers, found[i])} end
     return page
   `,
-  reply: (reply) => reply as [string, string, string][],
+  reply: asListOf(asTuple(asText, asText, asText)),
 });
 
 /**

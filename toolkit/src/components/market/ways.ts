@@ -5,6 +5,8 @@
  */
 
 import { CinnabarError } from "../../base/errors.ts";
+import { asText, asTextOrNull, asTextOrNumber, asTextsOrNulls, asTuple, optional } from "../../base/replies.ts";
+import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Locks } from "../locks/index.ts";
 import type { MarketKeys } from "./keys.ts";
@@ -48,13 +50,19 @@ export function byScript(store: Store, keys: MarketKeys): Way {
       return { status: done === 1 ? "retracted" : done === 0 ? "not-found" : "not-yours" };
     },
     async buy({ buyer, item, price, id }) {
-      const answer = (await store.run(buy, {
-        ...{ listings, sellers, owners, buyer, item, price },
-        funds: keys.funds(buyer),
-        items: keys.items(buyer),
-        receipt: keys.receipt(buyer, id),
-        fundsOf: keys.funds(""),
-      })) as [string, (string | number)?, (string | number)?];
+      const answer = asTuple(
+        asText,
+        optional(asTextOrNumber),
+        optional(asTextOrNumber),
+      )(
+        await store.run(buy, {
+          ...{ listings, sellers, owners, buyer, item, price },
+          funds: keys.funds(buyer),
+          items: keys.items(buyer),
+          receipt: keys.receipt(buyer, id),
+          fundsOf: keys.funds(""),
+        }),
+      );
       const [status, first, second] = answer;
       if (status === "bought") return { status, price: Number(first), seller: String(second) };
       if (status === "price-changed") return { status, price: Number(first) };
@@ -65,7 +73,7 @@ export function byScript(store: Store, keys: MarketKeys): Way {
 }
 
 /** Reads with whatever is given, inside a transaction or under a lock. */
-type Read = (...words: string[]) => Promise<unknown>;
+type Read = (...words: string[]) => Promise<Reply>;
 
 async function readPurchase(read: Read, keys: MarketKeys, { buyer, item, id }: Purchase) {
   const [receipt, seller, price, funds] = await Promise.all([
@@ -74,7 +82,12 @@ async function readPurchase(read: Read, keys: MarketKeys, { buyer, item, id }: P
     read("ZSCORE", keys.listings, item),
     read("GET", keys.funds(buyer)),
   ]);
-  return { receipt, seller, price, funds } as Record<"receipt" | "seller" | "price" | "funds", string | null>;
+  return {
+    receipt: asTextOrNull(receipt),
+    seller: asTextOrNull(seller),
+    price: asTextOrNull(price),
+    funds: asTextOrNull(funds),
+  };
 }
 
 /** Reads, decides, and writes only if nothing of what was read has changed; otherwise again. */
@@ -97,7 +110,7 @@ export function byWatching(store: Store, keys: MarketKeys): Way {
       }),
     retract: (listing) =>
       attempt([keys.sellers], async (read) => {
-        const owner = (await read("HGET", keys.sellers, listing.item)) as string | null;
+        const owner = asTextOrNull(await read("HGET", keys.sellers, listing.item));
         return planRetract(keys, owner, listing);
       }),
     buy: (purchase) =>
@@ -149,7 +162,7 @@ export function byLocking(store: Store, keys: MarketKeys, locks: Locks, name: st
               read("GET", keys.moved(money.user, kindOf(money), money.id)),
               read("GET", keys.funds(money.user)),
             ];
-            const [moved, funds] = (await Promise.all(found)) as (string | null)[];
+            const [moved, funds] = asTextsOrNulls(await Promise.all(found));
             return planMove(keys, { moved: moved ?? null, funds: funds ?? null }, money);
           }),
     offer: (listing) =>
@@ -159,7 +172,7 @@ export function byLocking(store: Store, keys: MarketKeys, locks: Locks, name: st
       }),
     retract: (listing) =>
       attempt([`item:${listing.item}`, `user:${listing.seller}`], async (read) => {
-        const owner = (await read("HGET", keys.sellers, listing.item)) as string | null;
+        const owner = asTextOrNull(await read("HGET", keys.sellers, listing.item));
         return planRetract(keys, owner, listing);
       }),
     buy: (purchase) =>

@@ -5,6 +5,7 @@
  */
 
 import { InputError } from "../../base/errors.ts";
+import { asPairs } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { type ColumnFacts, checkWord } from "./columns.ts";
 import { intern } from "./scripts.ts";
@@ -39,8 +40,7 @@ export class Dictionary {
   }
 
   async load(): Promise<void> {
-    const flat = (await this.#store.call("HGETALL", this.#key)) as string[];
-    for (let at = 0; at < flat.length; at += 2) this.#learn(flat[at]!, Number(flat[at + 1]));
+    for (const [word, code] of asPairs(await this.#store.call("HGETALL", this.#key))) this.#learn(word, Number(code));
   }
 
   #learn(word: string, code: number): void {

@@ -13,6 +13,7 @@ import { aStore, integer } from "../../base/checks.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { anything, defineOptions, flag, listOf, object, prefix, text, whole } from "../../base/options.ts";
+import { asTextOrNull, asTexts } from "../../base/replies.ts";
 import type { Script, ScriptCall } from "../../base/script.ts";
 import type { Store } from "../../connection/store.ts";
 import {
@@ -147,7 +148,7 @@ export class PackedTable<S extends Schema> {
     const keys = tableKeys(prefix, name);
     const wanted = storedSchema(schema, rowsPerShard);
     checkSize(layoutOf(wanted));
-    let before = ((await store.call("GET", keys.schema)) as string | null) ?? "";
+    let before = asTextOrNull(await store.call("GET", keys.schema)) ?? "";
     let stored: StoredSchema;
     for (;;) {
       stored = before === "" ? wanted : reconciled(JSON.parse(before) as StoredSchema, wanted, addColumns);
@@ -255,7 +256,7 @@ export class PackedTable<S extends Schema> {
       for (let first = 0; first < rowsPerShard; first += step) {
         const last = Math.min(rowsPerShard, first + step) - 1;
         const params = { ...this.#shard(shard), widths: this.#widths, first, last };
-        const [marks, ...segments] = (await this.#store.run(block, params)) as [Buffer, ...Buffer[]];
+        const { marks, segments } = await this.#store.run(block, params);
         const found = this.#rows.rowsIn(marks, segments);
         if (found.length === 0) continue;
         await this.#rows.refresh(found.map(([, bytes]) => bytes));
@@ -302,7 +303,7 @@ export class PackedTable<S extends Schema> {
         const segments = plan.segments.map((segment) => this.#keys.segment(shard, segment));
         return { present: this.#keys.present(shard), segments, range, given };
       });
-      for (const answer of await this.#each(plan.script, params)) totals.add(answer as string[]);
+      for (const answer of await this.#each(plan.script, params)) totals.add(asTexts(answer));
     }
     const sums = totals.sorted();
     for (const [at, { column }] of plan.groupings.entries()) {
@@ -353,7 +354,7 @@ export class PackedTable<S extends Schema> {
       return dictionary === undefined ? fromNumber(column, number) : dictionary.wordOf(number);
     });
     const measures = measured.map(({ name }, at) => {
-      const [sum, min, max] = values.slice(at * 3, at * 3 + 3) as [number, number, number];
+      const [sum = 0, min = 0, max = 0] = values.slice(at * 3, at * 3 + 3);
       return [name, { sum, min, max, avg: sum / count }] as const;
     });
     return { key, count, measures: Object.fromEntries(measures) };
@@ -395,7 +396,7 @@ export class PackedTable<S extends Schema> {
   }
 
   async #shards(): Promise<number[]> {
-    const shards = (await this.#store.call("SMEMBERS", this.#keys.shards)) as string[];
+    const shards = asTexts(await this.#store.call("SMEMBERS", this.#keys.shards));
     return shards.map(Number).sort((a, b) => a - b);
   }
 

@@ -1,7 +1,7 @@
 /** A table in Lua, but for aggregates (aggregate.ts), whose scripts are made for what is asked. */
 
+import { asByteList, asBytes, asBytesOrNulls, asNumbers } from "../../base/replies.ts";
 import { defineScript } from "../../base/script.ts";
-import type { Reply } from "../../connection/port.ts";
 
 /** Stores the schema if what is stored is what was thought to be. Answers what is stored then. */
 export const putSchema = defineScript({
@@ -37,7 +37,7 @@ export const intern = defineScript({
     end
     return codes
   `,
-  reply: (reply) => reply as number[],
+  reply: asNumbers,
 });
 
 /**
@@ -107,7 +107,7 @@ export const read = defineScript({
     end
     return found
   `,
-  reply: (reply) => reply as (Buffer | null)[] & Reply,
+  reply: asBytesOrNulls,
 });
 
 /** Answers how many of them were there. */
@@ -143,5 +143,8 @@ export const block = defineScript({
     end
     return found
   `,
-  reply: (reply) => reply as Buffer[],
+  reply: (reply) => {
+    const [marks, ...segments] = asByteList(reply);
+    return { marks: asBytes(marks), segments };
+  },
 });

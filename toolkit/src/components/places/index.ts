@@ -13,11 +13,12 @@ import { randomToken } from "../../base/clock.ts";
 import { InputError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, defineOptions, number, prefix, signal, text, whole } from "../../base/options.ts";
+import { asTextOrNull, asTexts, asTextsOrNulls } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { type Address, type Family, formatAddress, parseAddress } from "./address.ts";
 import { metaKey, type TableKeys, tableKeys } from "./keys.ts";
 import { type BadRows, Loader, type Progress, type Row, removeVersion } from "./loader.ts";
-import { activate, find } from "./scripts.ts";
+import { activate, type FoundRange, find } from "./scripts.ts";
 
 export type { BadRows, Progress, Row } from "./loader.ts";
 export { type City, geoLite, type RangesOptions, ranges, type Source } from "./sources.ts";
@@ -145,16 +146,16 @@ export class Places<P = unknown> {
 
   /** What is loaded; null if nothing is. */
   async inspect(): Promise<Omit<LoadReport, "bad"> | null> {
-    const version = (await this.#store.call("GET", this.#keys.current)) as string | null;
+    const version = asTextOrNull(await this.#store.call("GET", this.#keys.current));
     if (version === null) return null;
     const meta = await this.#store.call("HMGET", metaKey(this.#keys.base, version), "ranges", "places", "bytes");
-    const [ranges, places, bytes] = (meta as string[]).map(Number);
+    const [ranges, places, bytes] = asTextsOrNulls(meta).map(Number);
     return { version, ranges: ranges!, places: places!, bytes: bytes! };
   }
 
   /** Removes everything. */
   async clear(): Promise<void> {
-    const versions = (await this.#store.call("ZRANGE", this.#keys.versions, 0, -1)) as string[];
+    const versions = asTexts(await this.#store.call("ZRANGE", this.#keys.versions, 0, -1));
     await this.#store.call("DEL", this.#keys.current);
     this.#known.clear();
     for (const version of versions) await removeVersion(this.#store, this.#keys, version);
@@ -173,8 +174,8 @@ export class Places<P = unknown> {
   }
 }
 
-function toFound<P>(answer: [string, string, string] | 0, family: Family): FoundPlace<P> | null {
-  if (answer === 0) return null;
+function toFound<P>(answer: FoundRange | null, family: Family): FoundPlace<P> | null {
+  if (answer === null) return null;
   const [from, to, json] = answer;
   const text = (hex: string): string => formatAddress({ family, bytes: Buffer.from(hex, "hex") });
   return { place: JSON.parse(json) as P, from: text(from), to: text(to) };

@@ -6,6 +6,8 @@
  * Ranges may lie in one another: an address belongs to the one that begins last. A range that others lie in is stored in the
  * pieces that are left of it, so that a look-up need not know.
  */
+
+import { asTexts } from "../../base/replies.ts";
 import type { Item, Store } from "../../connection/store.ts";
 import { type Address, type Family, formatAddress, neighbour } from "./address.ts";
 import { blockKey, bucketKey, indexKey, metaKey, PLACES_PER_BUCKET, RANGES_PER_BLOCK, type TableKeys } from "./keys.ts";
@@ -215,7 +217,7 @@ export async function removeVersion(store: Store, keys: TableKeys, version: stri
   for (const family of [4, 6] as const) {
     const index = indexKey(base, version, family);
     for (;;) {
-      const firsts = (await store.call("ZRANGE", index, 0, 499)) as string[];
+      const firsts = asTexts(await store.call("ZRANGE", index, 0, 499));
       if (firsts.length === 0) break;
       await store.send(["UNLINK", ...firsts.map((first) => blockKey(base, version, family, first))], { key: index });
       await store.send(["ZREM", index, ...firsts]);

@@ -3,9 +3,13 @@
  * read whole, six or eighteen kilobytes, and nothing is unpacked.
  */
 
+import { asList, asText, asTexts, asTuple } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
-import type { Reply } from "../../connection/port.ts";
 import { PLACES_PER_BUCKET } from "./keys.ts";
+
+/** From, to, and what is known of the place. */
+const RANGE = asTuple(asText, asText, asText);
+export type FoundRange = ReturnType<typeof RANGE>;
 
 /** `addresses` holds two words an address: family, and the address in hexadecimal. Answers { first, last, place } or 0 for each. */
 export const find = defineScript({
@@ -54,7 +58,7 @@ export const find = defineScript({
     for i = 1, #addresses, 2 do found[#found + 1] = search(addresses[i], addresses[i + 1]) end
     return found
   `,
-  reply: (reply) => reply as ([string, string, string] | 0)[] & Reply,
+  reply: (reply) => asList(reply).map((found) => (found === 0 ? null : RANGE(found))),
 });
 
 /** Registers a version that is being loaded, or says that its loader is alive. Answers those whose loader seems dead. */
@@ -72,7 +76,7 @@ export const begin = defineScript({
     end
     return dead
   `,
-  reply: (reply) => reply as string[],
+  reply: asTexts,
 });
 
 /** From now on look-ups use this version. Answers the one that was used before, or an empty string. */

@@ -6,6 +6,7 @@
  */
 import { onAbort } from "../../base/abort.ts";
 import { InputError } from "../../base/errors.ts";
+import { asList, asListOf, asReply, asText, asTuple } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { BlockingLoop } from "../../waiting/blocking-loop.ts";
@@ -59,7 +60,7 @@ export function streamLoop(store: Store, { key, from, buffers, onEntries, onIdle
 
 function entriesOf(reply: Reply): Entry[] {
   if (!Array.isArray(reply) || reply.length === 0) return [];
-  const [[, entries]] = reply as [[Reply, [Reply, Reply[]][]]];
+  const [[, entries]] = asTuple(asTuple(asReply, asListOf(asTuple(asReply, asList))))(reply);
   return entries.map(([id, fields]) => ({ id: textFrom(id), fields }));
 }
 
@@ -108,7 +109,7 @@ interface Position {
 function positionOf(cursor: string): Position {
   const match = /^(\d+)-(\d+)(?::(\d+))?$/.exec(cursor);
   if (match === null) throw new InputError(`"${cursor}" is no cursor of a queue's events`);
-  const [, ms, seq, seen] = match as unknown as [string, string, string, string | undefined];
+  const [, ms = "", seq = "", seen] = match;
   if (seen === undefined) return { after: cursor, entry: "", seen: 0 };
   const before =
     seq !== "0" ? `${ms}-${BigInt(seq) - 1n}` : ms === "0" ? "0-0" : `${BigInt(ms) - 1n}-18446744073709551615`;
@@ -227,7 +228,7 @@ export class EventFeed implements AsyncIterable<QueueEvent> {
       this.#cursors[0] = event.cursor;
       return event;
     }
-    const [shard, cursor] = event.cursor.split(" ") as [string, string];
+    const [shard, cursor = ""] = event.cursor.split(" ");
     this.#cursors[Number(shard)] = cursor;
     return { ...event, cursor: this.cursor };
   }
@@ -236,5 +237,5 @@ export class EventFeed implements AsyncIterable<QueueEvent> {
 /** The ends of the streams as they are now. */
 async function ends(store: Store, keys: readonly string[]): Promise<string[]> {
   const heads = await Promise.all(keys.map((key) => store.call("XREVRANGE", key, "+", "-", "COUNT", 1)));
-  return heads.map((reply) => ((reply as [string, Reply][])[0]?.[0] as string | undefined) ?? "0-0");
+  return heads.map((reply) => asListOf(asTuple(asText, asReply))(reply)[0]?.[0] ?? "0-0");
 }

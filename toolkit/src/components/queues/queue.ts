@@ -9,8 +9,8 @@ import { type Codec, json } from "../../base/codec.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { codec, defineOptions, flag, prefix, signal, text, whole, within } from "../../base/options.ts";
+import { asList, asTextOrNull } from "../../base/replies.ts";
 import type { ScriptCall } from "../../base/script.ts";
-import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { QueueFullError } from "./errors.ts";
 import { EventFeed, type EventsOptions } from "./events.ts";
@@ -172,6 +172,13 @@ const DRAIN_OPTIONS = defineOptions<{ readonly delayed?: boolean }>("Queue.drain
   delayed: flag,
 });
 
+/** What goes to one shard: words of jobs, and where each job stands in the list that was given. */
+interface Part {
+  readonly shard: Shard;
+  words: (string | Uint8Array)[];
+  at: number[];
+}
+
 export class Queue<T = unknown, R = unknown> {
   readonly store: Store;
   readonly name: string;
@@ -248,9 +255,9 @@ export class Queue<T = unknown, R = unknown> {
   /** Many, one round trip for every 500. Each such part is added whole or not at all. */
   async addMany(jobs: readonly (NewJob<T> | { readonly data: T; readonly options?: JobOptions })[]): Promise<Added[]> {
     const added: Added[] = new Array(jobs.length);
-    const parts = this.shards.map((shard) => ({ shard, words: [] as (string | Uint8Array)[], at: [] as number[] }));
+    const parts = this.shards.map((shard): Part => ({ shard, words: [], at: [] }));
     const calls: Promise<void>[] = [];
-    const flush = (part: (typeof parts)[number]) => {
+    const flush = (part: Part) => {
       const { words, at, shard } = part;
       part.words = [];
       part.at = [];
@@ -348,7 +355,7 @@ export class Queue<T = unknown, R = unknown> {
 
   async get(id: string): Promise<Job<T, R> | null> {
     const { keys } = this.#shardOfId(id);
-    const found = (await this.store.run(this.#binary ? getJobsBytes : getJobs, { ...keys, ids: [id] })) as Reply[];
+    const found = asList(await this.store.run(this.#binary ? getJobsBytes : getJobs, { ...keys, ids: [id] }));
     return describeJob(found[0]!, this.codec, this.resultCodec);
   }
 
@@ -375,7 +382,7 @@ export class Queue<T = unknown, R = unknown> {
     oneOf("state", state, JOB_STATES);
     LIST_OPTIONS.check(options);
     const limit = options.limit ?? 50;
-    let [shard, skip] = (options.cursor ?? "0.0").split(".").map(Number) as [number, number];
+    let [shard = -1, skip = -1] = (options.cursor ?? "0.0").split(".").map(Number);
     if (!(shard >= 0 && skip >= 0)) throw new InputError(`"${options.cursor}" is no cursor`);
     const jobs: Job<T, R>[] = [];
     const script = this.#binary ? listJobsBytes : listJobs;
@@ -383,7 +390,7 @@ export class Queue<T = unknown, R = unknown> {
     for (; shard < this.shards.length; shard++, skip = 0) {
       const most = limit - jobs.length;
       const params = { state: short, skip, most, newestFirst: options.newestFirst === true ? 1 : 0 };
-      const found = (await this.store.run(script, { ...this.shards[shard]!.keys, ...params })) as Reply[];
+      const found = asList(await this.store.run(script, { ...this.shards[shard]!.keys, ...params }));
       for (const each of found) {
         const job = describeJob(each, this.codec, this.resultCodec);
         if (job !== null) jobs.push(job);
@@ -409,9 +416,9 @@ export class Queue<T = unknown, R = unknown> {
     STATS_OPTIONS.check(options);
     const { minutes = 60 } = options;
     const all = await Promise.all(this.shards.map(({ keys }) => this.store.run(readMetrics, { ...keys, minutes })));
-    const [[first]] = all as unknown as [[number]];
+    const first = all[0]![0];
     return Array.from({ length: minutes }, (_, at) => {
-      const rows = all.map((each) => ((each as [number, number[][]])[1][at] ?? []).map(Number));
+      const rows = all.map(([, counts]) => counts[at] ?? []);
       const sum = (column: number) => rows.reduce((total, row) => total + (row[column] ?? 0), 0);
       return {
         at: new Date((Number(first) + at) * 60_000),
@@ -486,7 +493,7 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   async settings(): Promise<Settings> {
-    return decodeSettings((await this.store.call("HGET", this.shards[0]!.keys.data, "#settings")) as string | null);
+    return decodeSettings(asTextOrNull(await this.store.call("HGET", this.shards[0]!.keys.data, "#settings")));
   }
 
   /** Removes all jobs that wait, and delayed ones if asked; how many. What runs goes on. */

@@ -5,6 +5,7 @@
 import type { Codec } from "../../base/codec.ts";
 import { encodeWithin } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
+import { asTextOrBytes } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import { checkWord } from "./keys.ts";
 import { type Backoff, checkBackoff, checkDedup, checkInteger, checkMs, type JobOptions } from "./options.ts";
@@ -232,7 +233,7 @@ export interface Ending {
 
 export function parseEnding(ending: string | Buffer): Ending {
   if (typeof ending === "string") {
-    const [head, when, made] = ending.split(";", 3) as [string, string, string];
+    const [head = "", when = "", made = ""] = ending.split(";", 3);
     return {
       finishedMs: Number(when),
       made: Number(made),
@@ -253,10 +254,10 @@ export function textFrom(value: Reply | undefined): string {
 export function describeJob<T, R>(reply: Reply, codec: Codec<T>, resultCodec: Codec<R>): Job<T, R> | null {
   if (!Array.isArray(reply)) return null;
   const state = textFrom(reply[1]);
-  const { createdMs, facts, options, payload } = parseRecord(reply[2] as string | Buffer);
+  const { createdMs, facts, options, payload } = parseRecord(asTextOrBytes(reply[2]));
   const befallen = parseState(textFrom(reply[3]));
   const ended = state === "done" || state === "dead";
-  const ending = ended ? parseEnding(reply[4] as string | Buffer) : null;
+  const ending = ended ? parseEnding(asTextOrBytes(reply[4])) : null;
   const progress = textFrom(reply[5]);
   const due = textFrom(reply[6]);
   return {

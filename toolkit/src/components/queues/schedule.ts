@@ -5,7 +5,7 @@
  * one does it a few seconds later. Times that passed while no worker ran are made up for by one job, not by one each.
  */
 import { Cron } from "croner";
-import { InputError } from "../../base/errors.ts";
+import { InputError, messageOf } from "../../base/errors.ts";
 import { defineOptions, text, time, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
 import { checkWord, type QueueKeys } from "./keys.ts";
@@ -101,7 +101,7 @@ function calendar(pattern: string, timezone: string): Cron {
     cron.nextRun(new Date(0));
     return cron;
   } catch (error) {
-    throw new InputError(`"${pattern}" in "${timezone}" is no schedule: ${(error as Error).message}`, { cause: error });
+    throw new InputError(`"${pattern}" in "${timezone}" is no schedule: ${messageOf(error)}`, { cause: error });
   }
 }
 

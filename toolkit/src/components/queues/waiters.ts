@@ -4,6 +4,7 @@
  * dropped. Whenever something may have been missed, and every few seconds, the store is asked.
  */
 import type { Codec } from "../../base/codec.ts";
+import { asTextOrBytes, asTuple } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import type { BlockingLoop } from "../../waiting/blocking-loop.ts";
 import { settleWhen } from "../../waiting/settle-when.ts";
@@ -26,6 +27,9 @@ export interface WaitForOptions {
 }
 
 const RECHECKED = 100;
+
+/** Its status, how it ended, and up to where events were written then. */
+const ENDING = asTuple(asTextOrBytes, asTextOrBytes, asTextOrBytes);
 
 export class Waiters<R> {
   readonly #store: Store;
@@ -85,7 +89,7 @@ export class Waiters<R> {
 
   async #ask(id: string): Promise<{ readonly outcome: Outcome<R> | null; readonly place: string }> {
     const script = this.#codec.binary ? awaitJobBytes : awaitJob;
-    const [status, ending, place] = (await this.#store.run(script, { ...this.#keys, id })) as [string, string, string];
+    const [status, ending, place] = ENDING(await this.#store.run(script, { ...this.#keys, id }));
     const from = textFrom(place);
     switch (textFrom(status)) {
       case "done":
@@ -134,7 +138,7 @@ export class Waiters<R> {
     for (const { fields } of entries) {
       for (let at = 0; at + 1 < fields.length; at += 2) {
         const kind = textFrom(fields[at]);
-        if (kind === "result" || kind === "error") this.#settle(kind, fields[at + 1] as string | Buffer);
+        if (kind === "result" || kind === "error") this.#settle(kind, asTextOrBytes(fields[at + 1]));
       }
     }
     this.#place = entries.at(-1)?.id ?? this.#place;

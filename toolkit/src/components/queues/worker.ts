@@ -5,7 +5,7 @@
 
 import { oneOf } from "../../base/checks.ts";
 import type { Timer } from "../../base/clock.ts";
-import { ClosedError } from "../../base/errors.ts";
+import { ClosedError, errorOf } from "../../base/errors.ts";
 import { callback, defineOptions, recordOf, whole } from "../../base/options.ts";
 import { Cycle } from "./cycle.ts";
 import { MAX_MS } from "./options.ts";
@@ -137,7 +137,7 @@ export class Worker<T = unknown, R = unknown> {
       done: (job, result) => this.#tell("done", job, result),
       failed: (job, error, willRetry) => this.#tell("failed", job, error, { willRetry }),
       lost: (id) => this.#tell("lost", id),
-      error: (error) => this.#tell("error", error as Error),
+      error: (error) => this.#tell("error", errorOf(error)),
     };
   }
 

@@ -11,8 +11,8 @@
  * back, what was charged lies in the future: it counts as charged now, so nobody is refused for longer than a window.
  */
 
+import { asListOf, asNumber, asTuple } from "../../base/replies.ts";
 import { defineScript } from "../../base/script.ts";
-import type { Reply } from "../../connection/port.ts";
 
 export const FIXED = "fixed";
 export const SLIDING = "sliding";
@@ -111,7 +111,7 @@ export const take = defineScript({
     end
     return {allowed, verdicts}
   `,
-  reply: (reply) => reply as [number, [number, number, number][]] & Reply,
+  reply: asTuple(asNumber, asListOf(asTuple(asNumber, asNumber, asNumber))),
 });
 
 /**
@@ -174,7 +174,7 @@ const lean = (algorithm: string) =>
     args: ["cost", "limit", "window", "burst", "unique"],
     include: algorithm === SLIDING ? [HITS_IN_TIME] : algorithm === GCRA ? [ARRIVAL_IN_TIME] : [],
     lua: LEAN[algorithm]!,
-    reply: (reply) => reply as [number, number, number, number],
+    reply: asTuple(asNumber, asNumber, asNumber, asNumber),
   });
 
 export const takeOne = { [FIXED]: lean(FIXED), [SLIDING]: lean(SLIDING), [GCRA]: lean(GCRA) } as const;

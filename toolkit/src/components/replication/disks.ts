@@ -10,6 +10,7 @@
 
 import { onAbort } from "../../base/abort.ts";
 import { type Clock, sleep } from "../../base/clock.ts";
+import { asText, asTexts } from "../../base/replies.ts";
 import { open } from "../../connection/open.ts";
 import type { WorkerAddress } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
@@ -115,15 +116,15 @@ async function isOnDisk(
 }
 
 async function setting(store: Store, name: string): Promise<string | undefined> {
-  return ((await store.call("CONFIG", "GET", name)) as string[])[1];
+  return asTexts(await store.call("CONFIG", "GET", name))[1];
 }
 
 async function inspect(store: Store, offset: number) {
-  const info = (await store.pipeline([
+  const info = await store.pipeline([
     ["INFO", "replication"],
     ["INFO", "persistence"],
-  ])) as string[];
-  const [replication = "", persistence = ""] = info;
+  ]);
+  const [replication, persistence] = [asText(info[0]), asText(info[1])];
   const of = (name: string): string | undefined => field(persistence, name);
   return {
     arrived: Number(field(replication, "slave_repl_offset") ?? -1) >= offset,

@@ -13,6 +13,7 @@ import { aStore } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
 import { type Checks, callback, choice, defineOptions, flag, prefix, text, whole } from "../../base/options.ts";
+import { asNumbers } from "../../base/replies.ts";
 import type { ScriptCall } from "../../base/script.ts";
 import { onOwnConnection } from "../../connection/acknowledged.ts";
 import type { BlockingConnection } from "../../connection/blocking.ts";
@@ -146,7 +147,7 @@ async function acknowledgedDisks(
 ): Promise<number | null> {
   if (withoutWaitaof.has(store) && proof === undefined) return null;
   try {
-    const reply = (await connection.call(["WAITAOF", 0, replicas, timeoutMs], { timeoutMs })) as number[];
+    const reply = asNumbers(await connection.call(["WAITAOF", 0, replicas, timeoutMs], { timeoutMs }));
     return Number(reply[1]);
   } catch (error) {
     const isUnknown = error instanceof ServerError && /unknown command/i.test(error.message);

@@ -12,6 +12,7 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, codec, defineOptions, prefix, required, whole } from "../../base/options.ts";
+import { asTextOrBytes } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { type RowKeys, rowKeys } from "./keys.ts";
 import { claim, done, schedule } from "./scripts.ts";
@@ -89,7 +90,7 @@ export class RowCache<T = unknown> {
   async get(id: string): Promise<T | null> {
     const key = this.#row(word("id", id));
     const stored = await (this.#codec.binary ? this.#store.callBuffer("GET", key) : this.#store.call("GET", key));
-    return stored === null ? null : this.#codec.decode(stored as string | Buffer);
+    return stored === null ? null : this.#codec.decode(asTextOrBytes(stored));
   }
 
   /** How many rows are scheduled. */

@@ -5,6 +5,8 @@
  *
  * When the server's clock is put back, the next claim sees it and moves all times with it.
  */
+
+import { asListOf, asTextOrNumber } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
 
 /** Schedules a row, due at once; 0 or less takes it out, with its data. Answers whether it was scheduled before. */
@@ -59,7 +61,7 @@ export const claim = defineScript({
     claimed[1] = first[2] and math.max(0, first[2] - now) or -1
     return claimed
   `,
-  reply: (reply) => reply as (string | number)[],
+  reply: asListOf(asTextOrNumber),
 });
 
 /** Takes a loaded row under its claim. Outcome "gone" means that there is no such row any more: it is taken out. */

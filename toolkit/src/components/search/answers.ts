@@ -1,6 +1,7 @@
 /** From what a searcher found to what a caller gets: kept answers, documents and snippets for the hits. Shared by both indexes. */
 
 import { InputError, refusesWrites } from "../../base/errors.ts";
+import { asBytesOrNulls } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { parseKept } from "./document.ts";
 import type { Facets } from "./facets.ts";
@@ -123,7 +124,7 @@ export class Answers<F extends Fields> {
         if (at.length === 0) return;
         const names = at.map((index) => documentKey(keys.base, hits[index]!.id));
         const records = await store.send(["MGET", ...names], { buffers: true });
-        for (const [nth, record] of (records as (Buffer | null)[]).entries()) {
+        for (const [nth, record] of asBytesOrNulls(records).entries()) {
           if (record !== null) stored[at[nth]!] = JSON.parse(parseKept(record).stored);
         }
       }),

@@ -13,8 +13,8 @@
  * A process that dies leaves a ghost behind. Any writer that meets one whose time is over takes it over and sweeps it.
  */
 
+import { asList, asListOf, asReply, asTuple } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
-import type { Reply } from "../../connection/port.ts";
 import { BEGIN, FOUND, KEYS, MADE } from "./scripts.ts";
 
 const GHOSTS = `
@@ -64,7 +64,7 @@ export const stageBegin = defineScript({
     return {"staged", n}
   `,
   reply: (reply) => {
-    const [outcome, number] = reply as Reply[];
+    const [outcome, number] = asList(reply);
     return { outcome: String(outcome), number: Number(number) };
   },
 });
@@ -177,7 +177,7 @@ export const claimGhosts = defineScript({
     return claimed
   `,
   reply: (reply): Ghost[] =>
-    (reply as [Reply, Reply, Reply][]).map(([number, at, total]) => ({
+    asListOf(asTuple(asReply, asReply, asReply))(reply).map(([number, at, total]) => ({
       number: Number(number),
       at: Number(at),
       total: Number(total),
@@ -215,5 +215,5 @@ export const sweep = defineScript({
     for _, column in ipairs(cjson.decode(columns)) do redis.call("DEL", base .. ":c:" .. column) end
     return {}
   `,
-  reply: (reply) => (reply as Reply[]).map(String),
+  reply: (reply) => asList(reply).map(String),
 });

@@ -1,16 +1,17 @@
 /** Writes documents of many words, in steps that are short for the server and one step for readers (large-scripts.ts). */
 import { randomToken } from "../../base/clock.ts";
 import { CinnabarError } from "../../base/errors.ts";
-import type { Reply, Word } from "../../connection/port.ts";
+import { asBytesOrNull, asList, wordOf } from "../../base/replies.ts";
+import type { Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { type Prepared, parseWords, payloadAt } from "./document.ts";
 import { documentKey, ghostKey, type IndexKeys } from "./keys.ts";
 import { claimGhosts, commit, type Ghost, retire, stage, stageBegin, sweep } from "./large-scripts.ts";
 import type { Schema } from "./schema.ts";
-import type { Removed, Written } from "./scripts.ts";
+import { asRemovedOutcome, type Removed, type Written } from "./scripts.ts";
 
-type Outcome = "added" | "changed" | "same" | "conflict";
-type DoneWrite = Written & { readonly outcome: Outcome };
+const asDone = wordOf("added", "changed", "same", "conflict");
+type DoneWrite = Written & { readonly outcome: ReturnType<typeof asDone> };
 
 /** A ghost that nobody has worked at for so long is taken over. */
 const LEASE_MS = 30_000;
@@ -59,7 +60,7 @@ export class LargeWrites {
     const fields = this.#schema.description;
     const begun = await this.#store.run(stageBegin, { ...common, fields, total: words.length });
     if (begun.outcome !== "staged") {
-      return { outcome: begun.outcome as Outcome, version: begun.number, ripe: [] };
+      return { outcome: asDone(begun.outcome), version: begun.number, ripe: [] };
     }
     const { number } = begun;
     for (let from = 0; from < words.length; from += this.#atOnce) {
@@ -70,20 +71,20 @@ export class LargeWrites {
       if (!(await this.#store.run(stage, { ...common, number, from, rest }))) return null;
     }
     const rest = this.#schema.columns.flatMap(({ name }, at) => [name, columns[at]!]);
-    const reply = (await this.#store.run(commit, { ...common, stored, entry, number, rest })) as Reply[];
+    const reply = asList(await this.#store.run(commit, { ...common, stored, entry, number, rest }));
     const [outcome, version, ...ripe] = reply;
     if (String(outcome) === "lost") return null;
-    return { outcome: String(outcome) as Outcome, version: Number(version), ripe: ripe.map(String) };
+    return { outcome: asDone(String(outcome)), version: Number(version), ripe: ripe.map(String) };
   }
 
   async remove(id: string, ifVersion: number): Promise<Removed> {
     const call = randomToken();
     const rest = this.#schema.columns.map(({ name }) => name);
-    const reply = (await this.#store.run(retire, { ...this.#common(id, call), ifVersion, rest })) as Reply[];
+    const reply = asList(await this.#store.run(retire, { ...this.#common(id, call), ifVersion, rest }));
     const [outcome, version, ...names] = reply;
     const swept = await this.sweep(call).catch(() => []);
     const ripe = [...names.map(String), ...swept];
-    return { outcome: String(outcome) as Removed["outcome"], version: Number(version), ripe };
+    return { outcome: asRemovedOutcome(String(outcome)), version: Number(version), ripe };
   }
 
   /** Takes out what a call has left, and what others have left who are gone. Answers which logs are to be written anew. */
@@ -96,7 +97,7 @@ export class LargeWrites {
 
   async #sweep({ number, at, total }: Ghost, call: string): Promise<string[]> {
     const { base } = this.#keys;
-    const record = (await this.#store.callBuffer("GET", ghostKey(base, number))) as Buffer | null;
+    const record = asBytesOrNull(await this.#store.callBuffer("GET", ghostKey(base, number)));
     // Somebody else was quicker.
     if (record === null) return [];
     const words = parseWords(record);

@@ -11,6 +11,8 @@
  * from its files, the last writes may be missing and others in their place: when the connection was lost, or the version has
  * gone back, everything is read anew.
  */
+
+import { asBytes, asList } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { type Column, Documents, type Followed, newColumn } from "./columns.ts";
@@ -134,7 +136,7 @@ export class Replica {
       return this.sync(needs);
     }
     this.#state = state;
-    this.#ghosts = (ghosts as Reply[]).map(Number);
+    this.#ghosts = asList(ghosts).map(Number);
     for (const [at, entry] of entries.entries()) this.#apply(entry, answers[at]!);
     this.#evict(needs);
   }
@@ -181,7 +183,7 @@ export class Replica {
       known,
       rest: entries.flatMap(({ value }) => (value.length === 0 ? [NO_BYTES, 0] : [value.generation, value.length])),
     });
-    return reply as Reply[];
+    return asList(reply);
   }
 
   #apply(entry: Entry, answer: Reply): void {
@@ -190,7 +192,7 @@ export class Replica {
     const isList = entry.value instanceof Postings;
     const before = isList ? entry.value.sizeBytes : 0;
     if (answer === -1) entry.value = this.#fresh(entry);
-    else if (Array.isArray(answer)) entry.value.replace(answer[0] as Buffer);
+    else if (Array.isArray(answer)) entry.value.replace(asBytes(answer[0]));
     else entry.value.append(answer as Buffer);
     if (isList) this.#wordBytes += entry.value.sizeBytes - before;
   }

@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { randomToken } from "../../base/clock.ts";
+import { asList, orNull } from "../../base/replies.ts";
 import { defineScript } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
@@ -106,13 +107,13 @@ export class Results {
 
   async recall(hash: string, offset: number, limit: number): Promise<KeptAnswer | null> {
     const query = queryKey(this.#keys.base, hash);
-    const reply = (await this.#store.run(recall, { query, base: this.#keys.base, offset, limit })) as Reply[] | null;
+    const reply = orNull(asList)(await this.#store.run(recall, { query, base: this.#keys.base, offset, limit }));
     return reply === null ? null : toAnswer(String(reply[0]), reply[1]!, reply[2]!);
   }
 
   async page(id: string, offset: number, limit: number): Promise<KeptAnswer | null> {
     const result = resultKey(this.#keys.base, id);
-    const reply = (await this.#store.run(read, { result, offset, limit })) as Reply[] | null;
+    const reply = orNull(asList)(await this.#store.run(read, { result, offset, limit }));
     return reply === null ? null : toAnswer(id, reply[0]!, reply[1]!);
   }
 }
@@ -120,6 +121,6 @@ export class Results {
 function toAnswer(id: string, head: Reply, items: Reply): KeptAnswer {
   const text = String(head);
   const { highlighted, ...rest } = JSON.parse(text.slice(text.indexOf(" ") + 1)) as Head;
-  const hits = (items as Reply[]).map((item) => JSON.parse(String(item)) as Ranked);
+  const hits = asList(items).map((item) => JSON.parse(String(item)) as Ranked);
   return { id, ...rest, highlighted: new Set(highlighted), hits };
 }

@@ -11,6 +11,7 @@
  * and the word with it; when they are more than half, the caller is told its name and writes it anew (`rewrite`).
  */
 
+import { asList, wordOf } from "../../base/replies.ts";
 import { defineScript } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
@@ -113,6 +114,8 @@ end
 `;
 
 export const KEYS = ["document", "meta", "docs", "words", "waste", "free", "ghosts"] as const;
+
+export const asOutcome = wordOf("added", "changed", "same", "conflict", "large");
 
 export interface Written {
   /** `large`: nothing was done, since the old version has more words than one script may take out. */
@@ -252,6 +255,8 @@ export const patch = defineScript({
   reply: toWritten,
 });
 
+export const asRemovedOutcome = wordOf("removed", "missing", "conflict", "large");
+
 export interface Removed {
   /** `large`: nothing was done, since it has more words than one script may take out. */
   readonly outcome: "removed" | "missing" | "conflict" | "large";
@@ -300,9 +305,9 @@ export const remove = defineScript({
     return {"removed", version, unpack(ripe)}
   `,
   reply: (reply) => {
-    const [outcome, version, ...names] = reply as Reply[];
+    const [outcome, version, ...names] = asList(reply);
     return {
-      outcome: String(outcome) as Removed["outcome"],
+      outcome: asRemovedOutcome(String(outcome)),
       version: Number(version),
       ripe: names.map(String),
     };
@@ -375,6 +380,6 @@ export const rewrite = defineScript({
 });
 
 function toWritten(reply: Reply): Written {
-  const [outcome, version, ...names] = reply as Reply[];
-  return { outcome: String(outcome) as Written["outcome"], version: Number(version), ripe: names.map(String) };
+  const [outcome, version, ...names] = asList(reply);
+  return { outcome: asOutcome(String(outcome)), version: Number(version), ripe: names.map(String) };
 }

@@ -7,7 +7,8 @@
 import { word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
-import type { Reply, Word } from "../../connection/port.ts";
+import { asBytes, asBytesOrNull, asList, asTuple } from "../../base/replies.ts";
+import type { Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import {
   columnPayload,
@@ -149,7 +150,7 @@ export class Writer {
   async #flush(batch: readonly Prepared[], outcome: SetManyOutcome): Promise<void> {
     let rest = batch;
     for (let attempt = 0; attempt < MAX_RENUMBERED && rest.length > 1; attempt++) {
-      const [answer, ...details] = (await this.#store.run(load, this.#loading(rest))) as Reply[];
+      const [answer, ...details] = asList(await this.#store.run(load, this.#loading(rest)));
       if (answer === "loaded") {
         this.#next = Number(details[0]);
         outcome.added += rest.length;
@@ -238,7 +239,7 @@ export class Writer {
 
   async kept(id: string): Promise<Kept | null> {
     checkId(id);
-    const record = (await this.#store.callBuffer("GET", documentKey(this.#keys.base, id))) as Buffer | null;
+    const record = asBytesOrNull(await this.#store.callBuffer("GET", documentKey(this.#keys.base, id)));
     return record === null ? null : parseKept(record);
   }
 
@@ -312,7 +313,7 @@ export class Writer {
     }
     const { base, meta, docs, words, waste } = this.#keys;
     const key = name === "docs" ? docs : name === "words" ? words : this.#keyOf(base, name);
-    const [log, wasted] = (await this.#store.run(forRewrite, { log: key, waste, name })) as [Buffer | null, Buffer];
+    const [log, wasted] = asTuple(asBytesOrNull, asBytes)(await this.#store.run(forRewrite, { log: key, waste, name }));
     if (log === null) return false;
     const body = name === "words" ? compactedWords(log) : compacted(log, this.#skip(name));
     const generation = log.subarray(0, HEADER_BYTES);

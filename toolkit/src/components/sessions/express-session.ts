@@ -12,6 +12,7 @@
 import { aStore } from "../../base/checks.ts";
 import { json } from "../../base/codec.ts";
 import { defineOptions, prefix, whole } from "../../base/options.ts";
+import { asText } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 
@@ -94,7 +95,7 @@ class Documents {
 
   async get(sid: string): Promise<SessionDocument | null> {
     const stored = await this.#store.call("GET", this.#key(sid));
-    return stored === null ? null : codec.decode(stored as string);
+    return stored === null ? null : codec.decode(asText(stored));
   }
 
   async set(sid: string, session: SessionDocument): Promise<void> {

@@ -16,8 +16,8 @@ import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import { callback, defineOptions, flag, object, prefix, text, whole } from "../../base/options.ts";
 import type { Page } from "../../base/page.ts";
+import { asPairs, asTexts, asTextsOrNulls } from "../../base/replies.ts";
 import type { Script } from "../../base/script.ts";
-import type { Answer, Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { sessionCleaner } from "./cleaner.ts";
 import { anonymousTag, liveKey, liveKeys, newToken, placeOf, type SessionPlace, sessionKeys, userTag } from "./keys.ts";
@@ -215,8 +215,8 @@ export class Sessions {
       maxPieces: MAX_PIECES,
       changes: words,
     });
-    if (answer === 0) return "conflict";
-    if (answer === -1) throw new InputError(`a session holds at most ${MAX_PIECES} pieces of data`);
+    if (answer === "conflict") return answer;
+    if (answer === "too-many") throw new InputError(`a session holds at most ${MAX_PIECES} pieces of data`);
     return toSession(token, place, answer, this.#codec);
   }
 
@@ -292,17 +292,17 @@ export class Sessions {
     const lists = await this.#store.pipeline(
       liveKeys(this.#prefix).map((live) => ["ZREVRANGE", live, 0, limit - 1, "WITHSCORES"] as const),
     );
-    const noted = lists.flatMap((each) => pairs(answered(each) as string[]));
+    const noted = lists.flatMap((each) => asPairs(each));
     noted.sort((a, b) => Number(b[1]) - Number(a[1]));
     const places = noted.slice(0, limit).map(([member]) => {
-      const [tag, id] = member.split("\0") as [string, string];
+      const [tag = "", id = ""] = member.split("\0");
       return { tag, id };
     });
     const hashes = await this.#store.pipeline(
       places.map((place) => ["HMGET", this.#keys(place).session, "user", "created", "seen", "ends"] as const),
     );
     return hashes.flatMap((each, at) => {
-      const [user, created, seen, ends] = answered(each) as (string | null)[];
+      const [user, created, seen, ends] = asTextsOrNulls(each);
       if (created == null) return [];
       const { tag, id } = places[at]!;
       const when = { createdAt: dateOf(created), seenAt: dateOf(seen!), endsAt: dateOf(ends!) };
@@ -313,7 +313,7 @@ export class Sessions {
   /** How many live, about: sessions that ended by themselves are still counted until a cleaner passes. */
   async count(): Promise<number> {
     const sizes = await this.#store.pipeline(liveKeys(this.#prefix).map((live) => ["ZCARD", live] as const));
-    return sizes.reduce((sum: number, each) => sum + Number(answered(each)), 0);
+    return sizes.reduce((sum: number, each) => sum + Number(each), 0);
   }
 
   /** Ends a session by the handle that `recent` gave. False when it was over already. */
@@ -330,7 +330,7 @@ export class Sessions {
     const place = placeOf(token);
     integer("limit", limit, 1, this.#maxViewed);
     if (place === null) return [];
-    return (await this.#store.call("ZREVRANGE", this.#keys(place).viewed, 0, limit - 1)) as string[];
+    return asTexts(await this.#store.call("ZREVRANGE", this.#keys(place).viewed, 0, limit - 1));
   }
 
   /** The tag of a token's keys, for components that keep their own keys beside the session. Null for what is no token. */
@@ -397,14 +397,13 @@ export class Sessions {
     ];
     const { session } = this.#keys(place);
     const answer = await this.#run(update, { session, ifVersion: "", maxPieces: MAX_PIECES, changes });
-    return typeof answer === "number" ? null : toSession(token, place, answer, this.#codec);
+    return typeof answer === "string" ? null : toSession(token, place, answer, this.#codec);
   }
 
-  async #restoreViews(place: SessionPlace, flat: readonly string[]): Promise<void> {
+  async #restoreViews(place: SessionPlace, flat: string[]): Promise<void> {
     if (flat.length === 0) return;
     const { viewed } = this.#keys(place);
-    const words: string[] = [];
-    for (let i = 0; i < flat.length; i += 2) words.push(flat[i + 1]!, flat[i]!);
+    const words = asPairs(flat).flatMap(([item, at]) => [at, item]);
     await this.#store.multi([
       ["ZADD", viewed, ...words],
       ["PEXPIRE", viewed, Math.min(this.#idleMs, this.#absoluteMs)],
@@ -447,22 +446,12 @@ function memberOf({ tag, id }: SessionPlace): string {
   return `${tag}\0${id}`;
 }
 
-function answered(answer: Answer): Reply {
-  if (answer instanceof Error) throw answer;
-  return answer;
-}
-
-function pairs(flat: readonly string[]): [string, string][] {
-  return Array.from({ length: flat.length / 2 }, (_, at) => [flat[at * 2]!, flat[at * 2 + 1]!]);
-}
-
 const dateOf = (ms: string): Date => new Date(Number(ms));
 
 function toSession(token: string, { id }: SessionPlace, shown: Shown | null, codec: Codec<unknown>): Session | null {
   if (shown === null) return null;
   const [user, created, seen, ends, version, flat] = shown;
-  const data: [string, unknown][] = [];
-  for (let i = 0; i < flat.length; i += 2) data.push([flat[i]!, codec.decode(flat[i + 1]!)]);
+  const data = asPairs(flat).map(([name, value]): [string, unknown] => [name, codec.decode(value)]);
   return {
     token,
     id,

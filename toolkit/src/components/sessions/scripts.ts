@@ -4,6 +4,7 @@
  * is corrected whenever it is read or added to.
  */
 
+import { asListOf, asPairs, asReply, asText, asTexts, asTuple } from "../../base/replies.ts";
 import { defineScript, IF_WRITABLE, NOW_MS } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
@@ -21,11 +22,9 @@ export type Shown = [string, string, string, string, string, string[]];
 
 /** Scripts answer with the whole hash as it is: taking it apart is cheaper here than in Lua. */
 function shownOf(flat: Reply): Shown {
-  const words = flat as string[];
   const own: Record<string, string> = {};
   const data: string[] = [];
-  for (let i = 0; i < words.length; i += 2) {
-    const [field, value] = [words[i]!, words[i + 1]!];
+  for (const [field, value] of asPairs(flat)) {
     if (field.startsWith("d:")) data.push(field.slice(2), value);
     else own[field] = value;
   }
@@ -37,7 +36,7 @@ const shown = (reply: Reply): Shown | null => (reply === null ? null : shownOf(r
 /** Of a script that answers with the hash and what was viewed. */
 function shownWithViews(reply: Reply): [Shown, string[]] | null {
   if (reply === null) return null;
-  const [flat, views] = reply as [Reply, string[]];
+  const [flat, views] = asTuple(asReply, asTexts)(reply);
   return [shownOf(flat), views];
 }
 
@@ -149,7 +148,7 @@ export const update = defineScript({
     redis.call("HINCRBY", session, "version", 1)
     return redis.call("HGETALL", session)
   `,
-  reply: (reply) => (typeof reply === "number" ? (reply as 0 | -1) : shown(reply)),
+  reply: (reply) => (reply === 0 ? "conflict" : reply === -1 ? "too-many" : shown(reply)),
 });
 
 /** Takes a session away and answers what it held: { shown, flat viewed } or nil. */
@@ -202,7 +201,7 @@ export const list = defineScript({
     end
     return found
   `,
-  reply: (reply) => reply as [string, string, string, string][],
+  reply: asListOf(asTuple(asText, asText, asText, asText)),
 });
 
 /** Takes the least recently used from a shard of the list of all live sessions, so that two cleaners never take the same. */
@@ -219,7 +218,7 @@ export const oldest = defineScript({
     redis.call("ZREMRANGEBYRANK", live, 0, over - 1)
     return found
   `,
-  reply: (reply) => reply as string[],
+  reply: asTexts,
 });
 
 /**

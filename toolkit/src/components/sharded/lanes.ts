@@ -8,6 +8,7 @@
 
 import { CinnabarError, ServerError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
+import { asList } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { checkedName, DEFAULT_PREFIX, NAMES_MS, rootKey, type TagKeys, tagKeys } from "./keys.ts";
@@ -134,8 +135,8 @@ export class Lanes {
     const found: number[] = [];
     for (const [lane, reply] of replies.entries()) {
       if (reply instanceof ServerError) throw reply;
-      if (!(await this.settled(lane, reply as Reply[], view))) return null;
-      found.push(laneIn(reply as Reply[]).count);
+      if (!(await this.settled(lane, asList(reply), view))) return null;
+      found.push(laneIn(asList(reply)).count);
     }
     return found;
   }

@@ -4,7 +4,8 @@
  */
 import { randomToken } from "../../base/clock.ts";
 import { ServerError } from "../../base/errors.ts";
-import type { Reply, Word } from "../../connection/port.ts";
+import { asByteList, asBytes, asList, asTuple } from "../../base/replies.ts";
+import type { Word } from "../../connection/port.ts";
 import { rootKey } from "./keys.ts";
 import { type Layout, spotOf } from "./place.ts";
 import { type Claim, claimIn, movedIn, RANGED, valueIn, verdictOf } from "./scripts/answers.ts";
@@ -101,7 +102,7 @@ async function moveTag(structure: Structure, tag: number, run: Run): Promise<boo
     run.steps--;
     const oldDir = oldDirOf(structure, tag, gate);
     const lease = { gate: gateKey, oldDir, gen: gate.gen, token, leaseMs, most: SHARDS_PER_STEP };
-    const claimed = (await structure.store.run(claim, lease)) as Reply[];
+    const claimed = asList(await structure.store.run(claim, lease));
     if (verdictOf(claimed) === "busy") return false;
     if (!(await structure.settled(tag, claimed))) continue;
     const next = claimIn(claimed);
@@ -109,7 +110,7 @@ async function moveTag(structure: Structure, tag: number, run: Run): Promise<boo
       if (!(await moveShards(structure, { tag, gate, old: gate.old }, next, run))) return false;
       continue;
     }
-    const ended = (await structure.store.run(settle, { gate: gateKey, oldDir, gen: gate.gen })) as Reply[];
+    const ended = asList(await structure.store.run(settle, { gate: gateKey, oldDir, gen: gate.gen }));
     if ((await structure.settled(tag, ended)) && valueIn(ended) === 1) {
       await structure.learn(tag, fieldsOf(await structure.store.call("HGETALL", gateKey)));
     }
@@ -188,10 +189,10 @@ export function scanCommand(kind: "hash" | "set" | "zset", isRange: boolean): [c
 async function firstElements(structure: Structure, command: string, key: string): Promise<Buffer[]> {
   let cursor = "0";
   do {
-    const [next, found] = (await structure.store.callBuffer(command, key, cursor, "COUNT", SCAN_COUNT)) as [
-      Buffer,
-      Buffer[],
-    ];
+    const [next, found] = asTuple(
+      asBytes,
+      asByteList,
+    )(await structure.store.callBuffer(command, key, cursor, "COUNT", SCAN_COUNT));
     if (found.length > 0) return found;
     cursor = next.toString("latin1");
   } while (cursor !== "0");

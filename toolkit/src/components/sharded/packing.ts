@@ -7,6 +7,7 @@
  */
 
 import { ServerError } from "../../base/errors.ts";
+import { asTexts } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 
 export interface PackedLimits {
@@ -35,7 +36,7 @@ export async function packedLimits(store: Store, kind: "hash" | "set" | "zset"):
 
 async function setting(store: Store, name: Setting): Promise<number> {
   try {
-    const found = (await store.send(["CONFIG", "GET", name], { repeatable: true })) as string[];
+    const found = asTexts(await store.send(["CONFIG", "GET", name], { repeatable: true }));
     // listpack and ziplist are two names of one setting.
     const value = Number(found[1]);
     return Number.isSafeInteger(value) && value > 0 ? value : DEFAULTS[name];

@@ -8,7 +8,7 @@
  */
 
 import { InputError, ServerError } from "../../base/errors.ts";
-import type { Reply } from "../../connection/port.ts";
+import { asByteList, asBytes, asTexts, asTuple } from "../../base/replies.ts";
 import { scanCommand } from "./movement.ts";
 import type { Layout } from "./place.ts";
 import { type Family, HASHED, RANGED } from "./scripts/answers.ts";
@@ -85,16 +85,8 @@ async function nextShards(structure: Structure, position: Position): Promise<{ k
     });
     return { keys: found, after: last < layout.shards ? here(last) : { ...here(0), family: RANGED } };
   }
-  const numbers = (
-    (await structure.store.call(
-      "ZRANGEBYSCORE",
-      keys.dir(layout.number),
-      from,
-      "+inf",
-      "LIMIT",
-      0,
-      SHARDS_AT_ONCE,
-    )) as string[]
+  const numbers = asTexts(
+    await structure.store.call("ZRANGEBYSCORE", keys.dir(layout.number), from, "+inf", "LIMIT", 0, SHARDS_AT_ONCE),
   ).map(Number);
   const found = numbers.map((number) => ({
     key: keys.ranged(layout.number, number),
@@ -120,11 +112,9 @@ async function readShards(
   const { store, kind } = structure;
   const isRange = reads[0]?.at.family === RANGED;
   const [command, width] = scanCommand(kind as "hash", isRange);
-  const pages = await Promise.all(
-    reads.map(({ key, at }) => store.callBuffer(command, key, at.inner, "COUNT", 512) as Promise<Reply[]>),
-  );
+  const pages = await Promise.all(reads.map(({ key, at }) => store.callBuffer(command, key, at.inner, "COUNT", 512)));
   for (const [nth, page] of pages.entries()) {
-    const [inner, flat] = page as [Buffer, Buffer[]];
+    const [inner, flat] = asTuple(asBytes, asByteList)(page);
     for (let at = 0; at < flat.length; at += width) {
       into.push({ element: flat[at]!, value: width === 2 ? flat[at + 1]! : null });
     }

@@ -9,6 +9,7 @@
  */
 import { aStore, integer, oneOf } from "../../base/checks.ts";
 import { defineOptions, prefix, whole } from "../../base/options.ts";
+import { asBytesOrNulls, asTexts, asTuple } from "../../base/replies.ts";
 import type { Script } from "../../base/script.ts";
 import type { Reply, Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
@@ -169,7 +170,7 @@ export class ShardedBitmap {
     for await (const { stride, answer } of this.#perStride(strides, read, bind)) {
       const bytes = Buffer.alloc(STRIDE / 8);
       for (const [at, shard] of layouts.get(stride)!.entries()) {
-        const stored = (answer as (Buffer | null)[])[at];
+        const stored = asBytesOrNulls(answer)[at];
         if (stored) mergeInto(bytes, (shard.from - stride * STRIDE) / 8, stored);
       }
       yield { from: stride * STRIDE, bytes };
@@ -266,7 +267,7 @@ export class ShardedBitmap {
       };
     });
     for (let tag = 0; tag < root.tags; tag++) {
-      const [olds, news] = answers[tag] as [string[], string[]];
+      const [olds, news] = asTuple(asTexts, asTexts)(answers[tag]);
       const { layout, old } = gates[tag]!;
       for (const shard of news) found.add(Math.floor((Number(shard) * layout.size) / STRIDE));
       for (const shard of olds) found.add(Math.floor((Number(shard) * old!.size) / STRIDE));

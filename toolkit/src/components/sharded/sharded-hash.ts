@@ -9,6 +9,7 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { codec, defineOptions, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
+import { asBytes } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { type OnceOptions, receiptOf } from "./once.ts";
 import { spotOf } from "./place.ts";
@@ -87,7 +88,7 @@ export class ShardedHash<T = unknown> {
   /** In the order of the fields; null where there is none. */
   async getMany(fields: readonly string[]): Promise<(T | null)[]> {
     const answers = await this.#structure.apply(get, await this.#items(fields));
-    return answers.map((stored) => (stored === null ? null : this.#decode(stored as Buffer)));
+    return answers.map((stored) => (stored === null ? null : this.#decode(asBytes(stored))));
   }
 
   async has(field: string): Promise<boolean> {

@@ -12,6 +12,7 @@ import { aStore, integer, oneOf, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { CinnabarError, ServerError } from "../../base/errors.ts";
 import { codec, defineOptions, prefix, signal, text, whole } from "../../base/options.ts";
+import { asByteList, asBytes, asList } from "../../base/replies.ts";
 import type { Reply, Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { Bells, type Side, type WaitOptions } from "./bells.ts";
@@ -156,18 +157,20 @@ export class ShardedList<T = unknown> {
     const pieces = Array.from({ length: Math.ceil(values.length / view.size) + 1 }, (_, nth) =>
       keys.piece(at + step * nth),
     );
-    const reply = (await this.#store.run(keepMs > 0 ? pushOnce : push, {
-      gate: keys.gate,
-      bell: keys.bell,
-      receipt: keys.once(id),
-      gen: view.gen,
-      side,
-      at,
-      most: Math.ceil(this.#maxElements / view.lanes),
-      keepMs,
-      pieces,
-      values,
-    })) as Reply[];
+    const reply = asList(
+      await this.#store.run(keepMs > 0 ? pushOnce : push, {
+        gate: keys.gate,
+        bell: keys.bell,
+        receipt: keys.once(id),
+        gen: view.gen,
+        side,
+        at,
+        most: Math.ceil(this.#maxElements / view.lanes),
+        keepMs,
+        pieces,
+        values,
+      }),
+    );
     if (verdictOf(reply) === "full") throw new FullError(this.name);
     return this.#lanes.settled(lane, reply, view);
   }
@@ -210,7 +213,7 @@ export class ShardedList<T = unknown> {
       const reply = await this.#popFrom(lane, view, { side, count: count - found.length, once, isHeard });
       if (!(await this.#lanes.settled(lane, reply, view))) continue;
       isHeard = false;
-      for (const stored of takenIn(reply)) found.push(this.#decode(stored as Buffer));
+      for (const stored of takenIn(reply)) found.push(this.#decode(asBytes(stored)));
       if (found.length >= count) return found;
       if (laneIn(reply).count > 0) continue;
       // Others may have something. All are asked at once; what they say is worth something only if none knows of another layout.
@@ -230,7 +233,7 @@ export class ShardedList<T = unknown> {
     const receipts = Array.from({ length: wide }, (_, lane) => this.#lanes.keys(lane).once(receiptOf({ id }).id));
     const found = await Promise.all(receipts.map((key) => this.#store.callBuffer("GET", key)));
     const stored = found.find((each) => each !== null);
-    return stored === undefined ? null : this.#decode(stored as Buffer);
+    return stored === undefined ? null : this.#decode(asBytes(stored));
   }
 
   /** Those that are given up first; then in turn. */
@@ -258,13 +261,13 @@ export class ShardedList<T = unknown> {
       keepMs,
       pieces,
     };
-    return (await this.#store.run(keepMs > 0 ? popOnce : pop, { ...params, heard: isHeard ? 1 : 0 })) as Reply[];
+    return asList(await this.#store.run(keepMs > 0 ? popOnce : pop, { ...params, heard: isHeard ? 1 : 0 }));
   }
 
   async #pass(lane: number): Promise<void> {
     const { gate, bell } = this.#lanes.keys(lane);
     const view = await this.#lanes.view();
-    const reply = (await this.#store.run(look, { gate, bell, gen: view.gen, heard: 1 })) as Reply[];
+    const reply = asList(await this.#store.run(look, { gate, bell, gen: view.gen, heard: 1 }));
     if (!(await this.#lanes.settled(lane, reply, view)) && lane < (await this.#lanes.view()).wide)
       await this.#pass(lane);
   }
@@ -288,7 +291,7 @@ export class ShardedList<T = unknown> {
     for (const lane of lengths.keys()) {
       const { first, last } = this.#lanes.ends(lane);
       for (let piece = first; piece <= last; piece++) {
-        const found = (await this.#store.callBuffer("LRANGE", this.#lanes.keys(lane).piece(piece), 0, -1)) as Buffer[];
+        const found = asByteList(await this.#store.callBuffer("LRANGE", this.#lanes.keys(lane).piece(piece), 0, -1));
         for (const stored of found) yield this.#decode(stored);
       }
     }
@@ -357,14 +360,16 @@ export class ShardedList<T = unknown> {
         const { first, last } = this.#lanes.ends(lane);
         const to = Math.min(last, first + PIECES_PER_CLEAR - 1);
         const pieces = Array.from({ length: to - first + 1 }, (_, nth) => piece(first + nth));
-        const reply = (await this.#store.run(clearLane, {
-          gate,
-          bell,
-          gen: view.gen,
-          from: first,
-          to,
-          pieces,
-        })) as Reply[];
+        const reply = asList(
+          await this.#store.run(clearLane, {
+            gate,
+            bell,
+            gen: view.gen,
+            from: first,
+            to,
+            pieces,
+          }),
+        );
         const count = (await this.#lanes.settled(lane, reply, view)) ? laneIn(reply).count : null;
         deleted += count ?? 0;
         left -= count ?? 0;

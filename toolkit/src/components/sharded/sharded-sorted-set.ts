@@ -10,6 +10,7 @@ import { aStore, word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
 import { type Check, choice, defineOptions, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
+import { asByteList } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { type OnceOptions, receiptOf } from "./once.ts";
@@ -255,7 +256,7 @@ export class ShardedSortedSet {
       tags,
     );
     return answers.map((answer) => {
-      const flat = answer as Buffer[];
+      const flat = asByteList(answer);
       const found: Found[] = [];
       for (let at = 0; at < flat.length; at += 2) found.push({ member: flat[at]!, score: parsedScore(flat[at + 1]!) });
       return found;

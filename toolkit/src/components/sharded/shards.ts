@@ -6,7 +6,7 @@ import { BackgroundLoop } from "../../base/background-loop.ts";
 import { integer } from "../../base/checks.ts";
 import { ServerError } from "../../base/errors.ts";
 import { callback, defineOptions, flag, signal, whole } from "../../base/options.ts";
-import type { Reply } from "../../connection/port.ts";
+import { asList, asTexts, asTuple } from "../../base/replies.ts";
 import { rootKey } from "./keys.ts";
 import { beginAll, type MoveOptions, type MoveResult, moveAll, oldDirOf } from "./movement.ts";
 import type { Layout } from "./place.ts";
@@ -182,7 +182,7 @@ export class Shards {
       },
       [tag],
     );
-    const [oldRanges, newRanges] = found as [string[], string[]];
+    const [oldRanges, newRanges] = asTuple(asTexts, asTexts)(found);
     const of = (layout: Layout | null, numbers: readonly string[], isOld: boolean) => {
       if (layout === null) return [];
       const hashed = structure.kind === "bitmap" ? 0 : layout.shards;
@@ -318,14 +318,16 @@ export class Shards {
     const structure = this.#structure;
     const gate = structure.gate(tag, await structure.root());
     const keys = structure.keys(tag);
-    const reply = (await structure.store.run(CLEAR[structure.kind], {
-      gate: keys.gate,
-      dir: keys.dir(gate.layout.number),
-      oldDir: oldDirOf(structure, tag, gate),
-      gen: gate.gen,
-      shards: shards.map(({ key }) => key),
-      items: shards.flatMap(({ range, isOld }) => [range, isOld ? 1 : 0]),
-    })) as Reply[];
+    const reply = asList(
+      await structure.store.run(CLEAR[structure.kind], {
+        gate: keys.gate,
+        dir: keys.dir(gate.layout.number),
+        oldDir: oldDirOf(structure, tag, gate),
+        gen: gate.gen,
+        shards: shards.map(({ key }) => key),
+        items: shards.flatMap(({ range, isOld }) => [range, isOld ? 1 : 0]),
+      }),
+    );
     return (await structure.settled(tag, reply)) ? Number(valueIn(reply)) : null;
   }
 

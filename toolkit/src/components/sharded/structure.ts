@@ -6,9 +6,10 @@
  * round trip more, once for each tag and change of the layout.
  */
 import { integer } from "../../base/checks.ts";
-import { CinnabarError, InputError, ServerError } from "../../base/errors.ts";
+import { CinnabarError, InputError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { type Checks, choice, prefix, whole } from "../../base/options.ts";
+import { asList } from "../../base/replies.ts";
 import type { Script } from "../../base/script.ts";
 import type { Reply, Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
@@ -219,7 +220,7 @@ export class Structure {
         for (const [nth, batch] of part.entries()) {
           const reply = replies[nth]!;
           if (await this.settled(batch.tag, reply)) {
-            const found = valueIn(reply) as Reply[];
+            const found = asList(valueIn(reply));
             for (const [place, at] of batch.places.entries()) answers[at] = found[place] ?? null;
           } else missed.push(batch);
         }
@@ -304,10 +305,9 @@ export class Structure {
 
   /** Many runs in one round trip; one alone without the overhead of a pipeline. */
   async send<P>(script: Script<P, Reply>, runs: readonly P[]): Promise<Reply[][]> {
-    if (runs.length === 1) return [(await this.store.run(script, runs[0]!)) as Reply[]];
+    if (runs.length === 1) return [asList(await this.store.run(script, runs[0]!))];
     const replies = await this.store.pipeline(runs.map((params) => script.with(params)));
-    for (const reply of replies) if (reply instanceof ServerError) throw reply;
-    return replies as Reply[][];
+    return replies.map(asList);
   }
 
   /** Whether a script did its work; otherwise what it said about the layout is known now. */

@@ -16,6 +16,7 @@ import { tagged } from "../../base/keys.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, prefix, time, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
+import { asList, asText, asTuple } from "../../base/replies.ts";
 import type { Reply, Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { checkedName, rootKey } from "./keys.ts";
@@ -166,15 +167,14 @@ export class UniqueVisitors {
     { day, shards }: Pick<Day, "day" | "shards">,
     into: (boolean | null)[],
   ): Promise<boolean> {
-    if (reply instanceof ServerError) throw reply;
-    const [isDone, first, second, isDue] = reply as [number, Reply[] | string, Reply, number];
+    const [isDone, first, second, isDue] = asList(reply);
     if (isDone === 0) {
       if (first === "old") throw new InputError(`${day} is not kept any more`);
       if (first === "day") this.#skewMs = Number(second) - this.#store.clock.wallMs();
       else this.#shards.set(day, Promise.resolve(Number(second)));
       return false;
     }
-    for (const [nth, place] of places.entries()) into[place] = second === 1 ? (first as Reply[])[nth] === 1 : null;
+    for (const [nth, place] of places.entries()) into[place] = second === 1 ? asList(first)[nth] === 1 : null;
     if (isDue === 1) await this.#promote(tag, day, shards);
     return true;
   }
@@ -223,7 +223,7 @@ export class UniqueVisitors {
 
   /** Which day it is, by the server's clock. */
   async today(): Promise<string> {
-    const [seconds] = (await this.#store.send(["TIME"], { repeatable: true })) as [string];
+    const [seconds] = asTuple(asText)(await this.#store.send(["TIME"], { repeatable: true }));
     return this.#dayOf(Number(seconds) * 1_000);
   }
 

@@ -3,6 +3,7 @@ import { aStore, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
 import { type Checks, defineOptions, having, prefix, text, whole } from "../../base/options.ts";
+import { asReply } from "../../base/replies.ts";
 import type { Script } from "../../base/script.ts";
 import type { Answer, Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
@@ -170,8 +171,7 @@ function settingsOf(options: SocialOptions): Settings {
 
 /** The answers of a pipeline, if none is an error. */
 export function sound(answers: readonly Answer[]): Reply[] {
-  for (const answer of answers) if (answer instanceof ServerError) throw answer;
-  return answers as Reply[];
+  return answers.map(asReply);
 }
 
 /** Runs over all, so many at a time. */

@@ -10,6 +10,7 @@
  */
 import { BackgroundLoop } from "../../base/background-loop.ts";
 import { callback, defineOptions, whole } from "../../base/options.ts";
+import { asTexts } from "../../base/replies.ts";
 import { Worker } from "../queues/index.ts";
 import { type Core, chunked, type Entry, each, type Job, type Passing, sound } from "./core.ts";
 import type { Follows } from "./follows.ts";
@@ -238,7 +239,7 @@ export class FanOut {
     const ranks: number[] = [];
     for (let rank = size; rank < count; rank += size) ranks.push(rank);
     const ends = sound(await follows.pipeline(ranks.map((rank) => ["ZRANGE", followers, rank, rank, "WITHSCORES"])));
-    const versions = ends.flatMap((each) => (each as string[])[1] ?? []).filter((each) => Number(each) > Number(from));
+    const versions = ends.flatMap((each) => asTexts(each)[1] ?? []).filter((each) => Number(each) > Number(from));
     const ranges = [...new Set(versions)];
     // Ranges meet at a version, which belongs to the first of the two: a place without a name is behind all of its version. The
     // first begins inside a version, so it goes over all of that again; the last has no end, and goes on to the lists.
@@ -268,7 +269,7 @@ export class FanOut {
     const { statuses, keys } = this.#core;
     if (of !== undefined) await statuses.send(["ZREM", keys.reposts(of), id], { repeatable: true });
     for (;;) {
-      const reposts = (await statuses.call("ZRANGE", keys.reposts(id), 0, RETIRE_AT_ONCE - 1)) as string[];
+      const reposts = asTexts(await statuses.call("ZRANGE", keys.reposts(id), 0, RETIRE_AT_ONCE - 1));
       if (reposts.length === 0) return;
       await each(reposts, 8, (repost) => this.#statuses.delete(authorOf(repost), repost));
       await statuses.send(["ZREM", keys.reposts(id), ...reposts], { repeatable: true });
@@ -316,7 +317,7 @@ export class FanOut {
   async #retire(user: string): Promise<void> {
     const { follows, statuses, keys, jobs } = this.#core;
     const some = async (key: string): Promise<string[]> =>
-      (await follows.call("ZRANGE", key, 0, RETIRE_AT_ONCE - 1)) as string[];
+      asTexts(await follows.call("ZRANGE", key, 0, RETIRE_AT_ONCE - 1));
     const [followers, listed, following, lists] = await Promise.all([
       some(keys.followers(user)),
       some(keys.listed(user)),
@@ -326,7 +327,7 @@ export class FanOut {
     await each([...followers, ...listed], 16, (subject) => this.#follows.unlink(subject, user, { force: true }));
     await each(following, 16, (other) => this.#follows.unlink(user, other));
     await each(lists, 4, (list) => this.#lists.finishRemoval(list));
-    const times = (await statuses.call("ZRANGE", keys.profile(user), 0, RETIRE_AT_ONCE - 1)) as string[];
+    const times = asTexts(await statuses.call("ZRANGE", keys.profile(user), 0, RETIRE_AT_ONCE - 1));
     await each(times, 8, (time) => this.#statuses.delete(user, statusId(time, user)));
     const left = followers.length + listed.length + following.length + lists.length + times.length;
     if (left > 0) return void (await jobs.add({ k: "retire", user }));

@@ -2,6 +2,7 @@
 
 import { InputError } from "../../base/errors.ts";
 import { defineOptions, text, whole } from "../../base/options.ts";
+import { asNumber, asText, asTextOrNull, asTexts, asTextsOrNulls, wordOf } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { type Core, each, type Place, sound } from "./core.ts";
 import { checkUser, isList } from "./ids.ts";
@@ -25,6 +26,8 @@ export interface MuteOutcome {
 }
 
 type Linked = "followed" | "exists" | "blocked" | "not-found" | "full";
+
+const asIntent = wordOf<Linked | "ok" | "late">("followed", "exists", "blocked", "not-found", "full", "ok", "late");
 
 export interface SocialCounts {
   readonly followers: number;
@@ -98,7 +101,7 @@ export class Follows {
       isList(subject) ? true : this.#users.exists(subject),
       journal.open(entry),
     ]);
-    let outcome = meant as Linked | "ok" | "late";
+    let outcome = asIntent(meant);
     if (meant === "ok") outcome = exists && follows ? await this.#attach(subject, user, owner, version!) : "not-found";
     if (outcome === "ok") {
       await this.#conclude(subject, user, "add", version!);
@@ -123,7 +126,7 @@ export class Follows {
       version,
     });
     if (outcome === "ok") await this.#adjust(user, mode!, Number(size));
-    return outcome as Linked | "ok" | "late";
+    return asIntent(outcome);
   }
 
   #conclude(subject: string, user: string, op: "add" | "remove" | "cancel", version: string): Promise<unknown> {
@@ -155,7 +158,7 @@ export class Follows {
   /** Finishes what a call that died has left: as it was meant, if that can still be seen. @internal */
   async settle(subject: string, user: string): Promise<void> {
     const { keys } = this.#core;
-    const noted = (await this.#store.call("HGET", keys.graph(subject), `i:${user}`)) as string | null;
+    const noted = asTextOrNull(await this.#store.call("HGET", keys.graph(subject), `i:${user}`));
     if (noted === null) return this.#timelines.align(subject, user);
     if (noted.startsWith("remove")) return void (await this.unlink(subject, user));
     const owner = isList(subject) ? await this.#store.call("HGET", keys.list(subject), "owner") : subject;
@@ -202,7 +205,7 @@ export class Follows {
   /** A change of mode that is not over after a while may have been left by a process that died before its job was added. */
   async #hurry(author: string): Promise<void> {
     const { keys, settings } = this.#core;
-    const [mode, since] = (await this.#store.call("HMGET", keys.graph(author), "mode", "modeAt")) as string[];
+    const [mode, since] = asTextsOrNulls(await this.#store.call("HMGET", keys.graph(author), "mode", "modeAt"));
     if (this.#store.clock.wallMs() - Number(since) < settings.leaseMs) return;
     if (mode === "toPull") await this.#addSwitch(author, "pull", since!);
     if (mode === "toPush") await this.#addSwitch(author, "push", since!);
@@ -226,7 +229,7 @@ export class Follows {
   async gone(author: string, set: "listed" | undefined, subjects: readonly string[]): Promise<string[]> {
     if (subjects.length === 0) return [];
     const key = this.#ofAudience(author, set).set;
-    const scores = (await this.#store.send(["ZMSCORE", key, ...subjects])) as (string | null)[];
+    const scores = asTextsOrNulls(await this.#store.send(["ZMSCORE", key, ...subjects]));
     return subjects.filter((_, at) => scores[at] === null);
   }
 
@@ -242,7 +245,7 @@ export class Follows {
       ]),
       statuses.call("ZCARD", keys.profile(user)),
     ]);
-    const [followers, following] = sound(people).map(Number) as [number, number];
+    const [followers, following] = [asNumber(people[0]), asNumber(people[1])];
     return { followers, following, statuses: Number(posted) };
   }
 
@@ -290,7 +293,7 @@ export class Follows {
     const { journal, keys } = this.#core;
     const entry = journal.make({ k: "block", user, other } as const);
     const params = { graph: keys.graph(user), set: keys.blocks(user), member: other, most: MAX_OWN };
-    const added = (await journal.before(entry, this.#store, addOwn, params)) as string;
+    const added = asText(await journal.before(entry, this.#store, addOwn, params));
     if (added === "added" || added === "there") await this.sever(user, other);
     journal.close(entry);
     return { status: added === "not-found" || added === "full" ? added : "blocked" };
@@ -305,7 +308,7 @@ export class Follows {
       [other, user],
     ];
     for (const [subject, target] of [...pairs]) {
-      const lists = (await this.#store.call("ZRANGE", keys.lists(subject), 0, -1)) as string[];
+      const lists = asTexts(await this.#store.call("ZRANGE", keys.lists(subject), 0, -1));
       const scores = await this.#store.pipeline(lists.map((list) => ["ZSCORE", keys.following(list), target]));
       sound(scores).forEach((score, at) => {
         if (score !== null) pairs.push([lists[at]!, target]);
@@ -326,7 +329,7 @@ export class Follows {
     const { journal, keys } = this.#core;
     const entry = journal.make({ k: "link", subject: user, user: other } as const);
     const params = { graph: keys.graph(user), set: keys.muted(user), member: other, most: MAX_OWN };
-    const added = (await journal.before(entry, this.#store, addOwn, params)) as string;
+    const added = asText(await journal.before(entry, this.#store, addOwn, params));
     if (added === "added" || added === "there") await this.#timelines.align(user, other);
     journal.close(entry);
     return { status: added === "not-found" || added === "full" ? added : "muted" };

@@ -11,6 +11,9 @@
  * The parts may be on different servers: `new Social({ users, statuses, follows, timelines, queue })`. README.md tells what is
  * promised, scripts/ how it is kept.
  */
+
+import { ServerError } from "../../base/errors.ts";
+import { asNumber, wordOf } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Counts } from "../queues/index.ts";
 import { type Core, makeCore, type SocialOptions, type SocialParts, sound } from "./core.ts";
@@ -62,6 +65,8 @@ export interface AuthorState {
   readonly followers: number;
   readonly lists: number;
 }
+
+const asMode = wordOf<AuthorState["mode"]>("push", "toPull", "pull", "toPush");
 
 export interface Backlog {
   readonly jobs: Counts;
@@ -121,17 +126,13 @@ export class Social {
       ["ZLEXCOUNT", home, "($", "+"],
       ["PTTL", home],
     ]);
-    const [found, count, expires] = [read, ...sound([size, ttl])] as [
-      [string, string, string[], string[]] | null,
-      number,
-      number,
-    ];
-    if (found === null) {
+    if (read instanceof ServerError) throw read;
+    if (read === null) {
       return { state: "cold", size: 0, isComplete: false, merged: [], muted: [], expiresInMs: 0 };
     }
-    const [floor, , merged, muted] = found;
+    const [floor, , merged, muted] = read;
     const state = floor === "~" ? "building" : "warm";
-    return { state, size: count, isComplete: floor === "", merged, muted, expiresInMs: expires };
+    return { state, size: asNumber(size), isComplete: floor === "", merged, muted, expiresInMs: asNumber(ttl) };
   }
 
   /** How an author's statuses reach timelines. */
@@ -146,7 +147,7 @@ export class Social {
       ]),
     );
     return {
-      mode: (mode ?? "push") as AuthorState["mode"],
+      mode: mode === null ? "push" : asMode(mode),
       followers: Number(followers),
       lists: Number(lists),
     };

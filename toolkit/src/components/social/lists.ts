@@ -2,6 +2,7 @@
 import { word } from "../../base/checks.ts";
 import { defineOptions, text } from "../../base/options.ts";
 import type { Page } from "../../base/page.ts";
+import { asText, asTextOrNull, asTexts, asTextsOrNulls } from "../../base/replies.ts";
 import { type Core, each } from "./core.ts";
 import type { Follows, People, PeopleOptions } from "./follows.ts";
 import { checkList, checkUser, newId } from "./ids.ts";
@@ -53,7 +54,7 @@ export class Lists {
     const id = options.id === undefined ? `+${newId()}` : checkList(options.id);
     if (!(await this.#users.exists(owner))) return { status: "not-found" };
     const params = { graph: keys.graph(owner), set: keys.lists(owner), member: id, most: MAX_LISTS };
-    const added = (await follows.run(addOwn, params)) as string;
+    const added = asText(await follows.run(addOwn, params));
     if (added === "not-found" || added === "full") return { status: added };
     // In this order: a list that nobody has would never be found.
     const has = await follows.run(createList, { list: keys.list(id), graph: keys.graph(id), owner, name });
@@ -71,16 +72,16 @@ export class Lists {
       ["HMGET", keys.list(checkList(id)), "owner", "name"],
       ["ZCARD", keys.following(id)],
     ]);
-    const [owner, name] = fields as (string | null)[];
+    const [owner, name] = asTextsOrNulls(fields);
     return owner == null ? null : { id, owner, name: name!, members: Number(members) };
   }
 
   /** The lists of a user, in the order in which they were made. All are on one page: a user has few. */
   async list(owner: string): Promise<Page<UserList>> {
     const { follows, keys } = this.#core;
-    const ids = (await follows.call("ZRANGE", keys.lists(checkUser("owner", owner)), 0, -1)) as string[];
+    const ids = asTexts(await follows.call("ZRANGE", keys.lists(checkUser("owner", owner)), 0, -1));
     const found = await Promise.all(ids.map((id) => this.get(id)));
-    return { items: found.filter((list) => list?.owner === owner) as UserList[], cursor: null };
+    return { items: found.filter((list): list is UserList => list?.owner === owner), cursor: null };
   }
 
   /** False if there is no such list. */
@@ -133,10 +134,10 @@ export class Lists {
   /** Step by step; may be begun again at any point, since the record of the list goes last. @internal */
   async finishRemoval(id: string): Promise<void> {
     const { follows, timelines, keys } = this.#core;
-    const owner = (await follows.call("HGET", keys.list(id), "owner")) as string | null;
+    const owner = asTextOrNull(await follows.call("HGET", keys.list(id), "owner"));
     await follows.send(["HSET", keys.graph(id), "closed", 1], { repeatable: true });
     for (;;) {
-      const members = (await follows.call("ZRANGE", keys.following(id), 0, AT_ONCE - 1)) as string[];
+      const members = asTexts(await follows.call("ZRANGE", keys.following(id), 0, AT_ONCE - 1));
       if (members.length === 0) break;
       await each(members, 8, (member) => this.#follows.unlink(id, member));
     }

@@ -3,6 +3,7 @@ import { word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { InputError } from "../../base/errors.ts";
 import { defineOptions, object, text } from "../../base/options.ts";
+import { asTextOrNull, asTexts } from "../../base/replies.ts";
 import type { NewJob } from "../queues/index.ts";
 import type { StatusEvent } from "../streaming/events.ts";
 import type { Core, Job } from "./core.ts";
@@ -117,14 +118,14 @@ export class Statuses {
   async #removeOldest(author: string, over: number): Promise<void> {
     const { statuses, keys } = this.#core;
     const count = Math.min(over, OLDEST_AT_ONCE);
-    const times = (await statuses.call("ZRANGE", keys.profile(author), 0, count - 1)) as string[];
+    const times = asTexts(await statuses.call("ZRANGE", keys.profile(author), 0, count - 1));
     for (const time of times) await this.delete(author, statusId(time, author));
   }
 
   /** A post whose call died: its status is delivered, if there is one. @internal */
   async resumePost(author: string, request: string): Promise<void> {
     const { statuses, keys } = this.#core;
-    const time = (await statuses.call("GET", keys.request(author, request))) as string | null;
+    const time = asTextOrNull(await statuses.call("GET", keys.request(author, request)));
     if (time === null) return;
     const id = statusId(time, author);
     const [body] = await this.#views.bodies([id]);

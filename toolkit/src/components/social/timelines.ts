@@ -9,6 +9,7 @@
 import { randomToken } from "../../base/clock.ts";
 import { InputError, refusesWrites } from "../../base/errors.ts";
 import { defineOptions, flag, text } from "../../base/options.ts";
+import { asList, asListOf, asTexts } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import { type Core, chunked, each, paging, sound } from "./core.ts";
 import { authorOf, checkList, checkStatus, checkUser, isList, LAST, statusId, timeOf } from "./ids.ts";
@@ -151,7 +152,7 @@ export class Timelines {
     const { follows, keys } = this.#core;
     const items = [["ZRANGE", keys.following(subject), 0, -1]];
     if (!isList(subject)) items.push(["ZRANGE", keys.muted(subject), 0, -1]);
-    const [authors, muted = []] = sound(await follows.pipeline(items)) as string[][];
+    const [authors, muted = []] = asListOf(asTexts)(sound(await follows.pipeline(items)));
     return { authors: authors!, muted: new Set(muted) };
   }
 
@@ -188,8 +189,8 @@ export class Timelines {
     });
     sound(await statuses.pipeline(items)).forEach((times, at) => {
       const source = sources[at]!;
-      for (const time of times as string[]) source.ids.push(statusId(time, source.author));
-      source.isEmpty = (times as string[]).length < count;
+      for (const time of asTexts(times)) source.ids.push(statusId(time, source.author));
+      source.isEmpty = asTexts(times).length < count;
     });
   }
 
@@ -250,7 +251,7 @@ export class Timelines {
   async #timesAfter(author: string, floor: string, count: number): Promise<string[]> {
     const { statuses, keys } = this.#core;
     const to = floor === "" ? "-" : `(${floor}`;
-    return (await statuses.call("ZREVRANGEBYLEX", keys.profile(author), "+", to, "LIMIT", 0, count)) as string[];
+    return asTexts(await statuses.call("ZREVRANGEBYLEX", keys.profile(author), "+", to, "LIMIT", 0, count));
   }
 
   /** An author's newest for a timeline, and the time from which on there may be more. @internal */
@@ -273,7 +274,7 @@ export class Timelines {
     const groups = [...byAuthor];
     const items = groups.map(([author, own]) => ["ZMSCORE", keys.profile(author), ...own.map(timeOf)]);
     const answers = sound(await statuses.pipeline(items));
-    const gone = groups.flatMap(([, own], at) => own.filter((_, nth) => (answers[at] as Reply[])[nth] === null));
+    const gone = groups.flatMap(([, own], at) => own.filter((_, nth) => asList(answers[at])[nth] === null));
     await this.takeOut(subjects, gone);
   }
 
@@ -291,7 +292,7 @@ export class Timelines {
     if (state === "build") await this.#core.jobs.add({ k: "build", subject });
   }
 
-  #start(subject: string, take: boolean): Promise<[string, string?, string?, number?]> {
+  #start(subject: string, take: boolean) {
     const { timelines, keys, settings } = this.#core;
     return timelines.run(startBuild, {
       home: keys.home(subject),

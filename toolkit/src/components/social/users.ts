@@ -3,6 +3,7 @@ import { word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { InputError } from "../../base/errors.ts";
 import { defineOptions, text } from "../../base/options.ts";
+import { asTextOrNull, asTextsOrNulls } from "../../base/replies.ts";
 import { fold } from "../../text/fold.ts";
 import { type Core, sound } from "./core.ts";
 import { checkUser, newId } from "./ids.ts";
@@ -100,11 +101,12 @@ export class Users {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const held = await users.run(claimLogin, { login, value, leftover });
       if (held === value) {
-        const [done, before, beforeNonce] = await users.run(takeLogin, { user: keys.user(id), nonce });
-        if (done === 0) {
+        const taken = await users.run(takeLogin, { user: keys.user(id), nonce });
+        if (taken === null) {
           await users.run(releaseLogin, { login, value });
           return false;
         }
+        const [before, beforeNonce] = taken;
         if (before !== "") {
           await users.run(releaseLogin, { login: keys.login(before), value: `${id} ${beforeNonce}` });
         }
@@ -119,18 +121,20 @@ export class Users {
 
   /** Whether what stands in a login's key is somebody's. A last step that is missing is done on the way. */
   async #counts(held: string, folded: string): Promise<boolean> {
-    const [owner, nonce] = held.split(" ") as [string, string];
+    const [owner = "", nonce = ""] = held.split(" ");
     const { users, keys } = this.#core;
     const user = keys.user(owner);
     const fields = ["state", "key", "nonce", "wantKey", "wantNonce"];
-    const [state, key, has, wantKey, wantNonce] = (await users.call("HMGET", user, ...fields)) as (string | null)[];
+    const [state, key, has, wantKey, wantNonce] = asTextsOrNulls(await users.call("HMGET", user, ...fields));
     if (state === "a" && key === folded && has === nonce) return true;
     if (wantKey !== folded || wantNonce !== nonce) return false;
-    const [done, before, beforeNonce] = await users.run(takeLogin, { user, nonce });
-    if (done === 1 && before !== "") {
+    const taken = await users.run(takeLogin, { user, nonce });
+    if (taken === null) return false;
+    const [before, beforeNonce] = taken;
+    if (before !== "") {
       await users.run(releaseLogin, { login: keys.login(before), value: `${owner} ${beforeNonce}` });
     }
-    return done === 1;
+    return true;
   }
 
   /** False if there is no such user. */
@@ -151,7 +155,7 @@ export class Users {
     const items = distinct.map((id) => ["HMGET", keys.user(id), "state", "login", "name", "at"]);
     const found = new Map<string, User>();
     sound(await users.pipeline(items)).forEach((reply, at) => {
-      const [state, login, name, since] = reply as string[];
+      const [state, login, name, since] = asTextsOrNulls(reply);
       const id = distinct[at]!;
       if (state === "a") found.set(id, { id, login: login!, name: name!, joinedAt: new Date(Number(since)) });
     });
@@ -162,11 +166,11 @@ export class Users {
   async getByLogin(login: string): Promise<User | null> {
     const folded = foldLogin(login);
     const { users, keys } = this.#core;
-    const held = (await users.call("GET", keys.login(folded))) as string | null;
+    const held = asTextOrNull(await users.call("GET", keys.login(folded)));
     if (held === null) return null;
-    const [owner, nonce] = held.split(" ") as [string, string];
+    const [owner = "", nonce = ""] = held.split(" ");
     const fields = ["state", "key", "nonce", "login", "name", "at"];
-    const answer = (await users.call("HMGET", keys.user(owner), ...fields)) as (string | null)[];
+    const answer = asTextsOrNulls(await users.call("HMGET", keys.user(owner), ...fields));
     const [state, key, has, written, name, at] = answer;
     if (state !== "a" || key !== folded || has !== nonce) return null;
     return { id: owner, login: written!, name: name!, joinedAt: new Date(Number(at)) };

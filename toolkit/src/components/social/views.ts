@@ -2,6 +2,8 @@
  * From ids to statuses that somebody may see. Everything is looked at again whenever it is shown: a status that was deleted, an author
  * who was removed, muted, blocked, or is not followed any more is not seen from that moment on, wherever ids of theirs still are.
  */
+
+import { asList } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import { type Core, chunked, sound } from "./core.ts";
 import { authorOf, msOf } from "./ids.ts";
@@ -125,7 +127,7 @@ export class Views {
     const answers = sound(await follows.pipeline(items));
     const hide = (list: Reply | undefined, isHidden: (score: Reply) => boolean): void => {
       others.forEach((author, at) => {
-        if (isHidden((list as Reply[])[at]!)) hidden.add(author);
+        if (isHidden(asList(list)[at]!)) hidden.add(author);
       });
     };
     if (subject !== undefined) hide(answers.shift(), (score) => score === null);

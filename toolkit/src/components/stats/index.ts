@@ -14,6 +14,7 @@ import { HOUR_MS } from "../../base/hourly.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, defineOptions, prefix, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
+import { asPairs } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { slowestKeys, statKeys } from "./keys.ts";
@@ -133,7 +134,7 @@ export class Stats {
     const limit = integer("limit", options.limit ?? Math.min(10, this.#keepSlowest), 1, this.#keepSlowest);
     const means = new Map<string, number>();
     for (const flat of await this.#store.run(slowest, { ...slowestKeys(this.#prefix), limit })) {
-      for (let i = 0; i < flat.length; i += 2) if (!means.has(flat[i]!)) means.set(flat[i]!, Number(flat[i + 1]));
+      for (const [context, mean] of asPairs(flat)) if (!means.has(context)) means.set(context, Number(mean));
     }
     return [...means]
       .map(([context, meanMs]) => ({ context, meanMs }))

@@ -6,8 +6,8 @@
  */
 
 import { HOUR_MS, HOURLY } from "../../base/hourly.ts";
+import { asList, asNumber, asTexts, asTuple } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
-import type { Reply } from "../../connection/port.ts";
 
 /** The unit of deviations that are too large to be squared. */
 export const WIDE = 2 ** 512;
@@ -59,7 +59,7 @@ export const read = defineScript({
   include: [NOW_MS],
   repeatable: true,
   lua: `return {math.floor(now / ${HOUR_MS}), redis.call("HGETALL", current), redis.call("HGETALL", last)}`,
-  reply: (reply) => reply as [number, Reply[], Reply[]],
+  reply: asTuple(asNumber, asList, asList),
 });
 
 /** Notes a context's mean time among the slowest of this hour. */
@@ -86,5 +86,5 @@ export const slowest = defineScript({
   include: [NOW_MS, HOURLY],
   repeatable: true,
   lua: `return tops(current, last, hour, limit)`,
-  reply: (reply) => reply as [string[], string[]],
+  reply: asTuple(asTexts, asTexts),
 });

@@ -6,6 +6,7 @@
  * expires when nobody publishes), all up to `top` was dropped.
  */
 
+import { asNumber, asPairs, asText, asTextOrNull, asTexts, asTuple } from "../../base/replies.ts";
 import { defineScript, IF_WRITABLE, NOW_MS } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
@@ -90,7 +91,7 @@ export const publish = defineScript({
     redis.call("PUBLISH", wake, id)
     return id
   `,
-  reply: (reply: Reply): string | null => reply as string | null,
+  reply: (reply: Reply): string | null => asTextOrNull(reply),
 });
 
 export interface Page {
@@ -105,10 +106,8 @@ export interface Page {
 }
 
 const toPage = (reply: Reply): Page => {
-  const [lost, top, epoch, flat] = reply as [string, string, string, string[]];
-  const entries: (readonly [string, string])[] = [];
-  for (let at = 0; at < flat.length; at += 2) entries.push([flat[at]!, flat[at + 1]!]);
-  return { lost, top, epoch, entries };
+  const [lost, top, epoch, flat] = asTuple(asText, asText, asText, asTexts)(reply);
+  return { lost, top, epoch, entries: asPairs(flat) };
 };
 
 const ANSWER = `
@@ -162,7 +161,7 @@ export const inspect = defineScript({
     if events == 0 then return {0, "0", top, top} end
     return {events, meta[3] or "0", lost, top}
   `,
-  reply: (reply) => reply as [events: number, bytes: string, lost: string, top: string],
+  reply: asTuple(asNumber, asText, asText, asText),
 });
 
 /** Notes a token of a user; 0 when they have as many as they may. Those that have ended make room first. */
@@ -192,7 +191,7 @@ export const issue = defineScript({
     if lasts == 0 then redis.call("PERSIST", tokens) else redis.call("PEXPIREAT", tokens, lasts) end
     return {now, ends}
   `,
-  reply: (reply) => reply as [createdMs: number, endsMs: number],
+  reply: asTuple(asNumber, asNumber),
 });
 
 /** The token's record, and the server's time to judge it by. */
@@ -203,7 +202,7 @@ export const lookUp = defineScript({
   include: [NOW_MS],
   repeatable: true,
   lua: `return {redis.call("HGET", tokens, id), now}`,
-  reply: (reply) => reply as [record: string | null, nowMs: number],
+  reply: asTuple(asTextOrNull, asNumber),
 });
 
 /** Ends one token, or with "" all of them; tells those who hold connections open by them. Answers how many ended. */

@@ -15,6 +15,7 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";
 import { defineOptions, listOf, prefix, text, whole } from "../../base/options.ts";
 import type { Page } from "../../base/page.ts";
+import { asPairs } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Subscription } from "../../connection/subscriptions.ts";
 import { revokedChannel, tokensKey, tokenTag } from "./keys.ts";
@@ -113,9 +114,9 @@ export class AccessTokens {
   async verify(token: string): Promise<TokenInfo | null> {
     const parts = TOKEN.exec(token);
     if (parts === null) return null;
-    const [, tag, id, secret] = parts as unknown as [string, string, string, string];
+    const [, tag = "", id = "", secret = ""] = parts;
     const [record, nowMs] = await this.#store.run(lookUp, { tokens: tokensKey(this.#prefix, tag), id });
-    const stored = record === null ? null : (JSON.parse(record) as Stored);
+    const stored = record === null ? null : parsed(record);
     // Whether there is one or not, the same is done.
     const expected = stored === null ? hashOf("") : Buffer.from(stored[0], "base64url");
     const same = timingSafeEqual(hashOf(secret), expected);
@@ -127,18 +128,14 @@ export class AccessTokens {
   async isGood({ user, id }: TokenInfo): Promise<boolean> {
     const [record, nowMs] = await this.#store.run(lookUp, { tokens: tokensKey(this.#prefix, tokenTag(user)), id });
     if (record === null) return false;
-    const endsMs = (JSON.parse(record) as Stored)[4];
+    const endsMs = parsed(record)[4];
     return endsMs === 0 || endsMs > nowMs;
   }
 
   /** The tokens of a user, the latest first; also those that have ended and were not yet swept away. All are on one page: a user has at most `maxPerUser`. */
   async list(user: string): Promise<Page<TokenInfo>> {
-    const flat = (await this.#store.call(
-      "HGETALL",
-      tokensKey(this.#prefix, tokenTag(word("user", user, 256))),
-    )) as string[];
-    const found: TokenInfo[] = [];
-    for (let at = 0; at < flat.length; at += 2) found.push(toInfo(flat[at]!, JSON.parse(flat[at + 1]!) as Stored));
+    const key = tokensKey(this.#prefix, tokenTag(word("user", user, 256)));
+    const found = asPairs(await this.#store.call("HGETALL", key)).map(([id, record]) => toInfo(id, parsed(record)));
     found.sort((one, other) => other.createdAt.getTime() - one.createdAt.getTime());
     return { items: found, cursor: null };
   }
@@ -165,11 +162,13 @@ export class AccessTokens {
   /** Tells of revocations, wherever they happen; `affects` says whether a token is meant. A message may be lost. */
   subscribe(listener: (affects: (token: TokenInfo) => boolean) => void): Promise<Subscription> {
     return this.#store.subscribe(revokedChannel(this.#prefix), (message) => {
-      const [tag, id] = message.toString("utf8").split(".") as [string, string];
+      const [tag, id] = message.toString("utf8").split(".");
       listener((token) => tokenTag(token.user) === tag && (id === "" || token.id === id));
     });
   }
 }
+
+const parsed = (record: string): Stored => JSON.parse(record);
 
 function toInfo(id: string, [, user, scopes, createdMs, endsMs, label]: Stored): TokenInfo {
   return {

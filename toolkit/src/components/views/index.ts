@@ -13,6 +13,7 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import type { Timer } from "../../base/clock.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, defineOptions, prefix, whole } from "../../base/options.ts";
+import { asNumber, orNull } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { viewKeys } from "./keys.ts";
 import { standing, top, view } from "./scripts.ts";
@@ -133,7 +134,7 @@ export class Views {
   }
 
   async rank(item: string): Promise<number | null> {
-    return (await this.#store.call("ZREVRANK", this.#keys.counts, word("item", item))) as number | null;
+    return orNull(asNumber)(await this.#store.call("ZREVRANK", this.#keys.counts, word("item", item)));
   }
 
   async #send(items: readonly (readonly [string, number])[]): Promise<void> {

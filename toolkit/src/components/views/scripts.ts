@@ -6,6 +6,8 @@
  * `epoch` is "<when it is> <the server's clock when it was last seen>". When the clock is put back, the epoch goes back with it:
  * views are worth what they were, whatever the step.
  */
+
+import { asNumber, asText, asTexts, asTuple, orNull } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
 
 /** 2^300 is far from what a double can hold, and 300 half-lives ago is far from worth anything. */
@@ -58,7 +60,7 @@ export const top = defineScript({
     local since = readEpoch() or now
     return {string.format("%.17g", halfLives(since)), redis.call("ZREVRANGE", counts, from, to, "WITHSCORES")}
   `,
-  reply: (reply) => reply as [string, string[]],
+  reply: asTuple(asText, asTexts),
 });
 
 /** { half-lives since the epoch, score or nil, rank or nil } */
@@ -74,5 +76,5 @@ export const standing = defineScript({
     if not score then return nil end
     return {string.format("%.17g", halfLives(since)), score, redis.call("ZREVRANK", counts, item)}
   `,
-  reply: (reply) => reply as [string, string, number] | null,
+  reply: orNull(asTuple(asText, asText, asNumber)),
 });

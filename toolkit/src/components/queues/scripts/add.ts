@@ -1,12 +1,15 @@
 /** Adding jobs: any number in one call, all or none, and safe to repeat, since every job comes with its id. */
 
 import { ServerError } from "../../../base/errors.ts";
+import { asListOf, asTextOrNumber, wordOf } from "../../../base/replies.ts";
 import { defineScript } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
 import { PLACING } from "./core.ts";
 
 /** What became of the jobs that were not simply added: their place in the call, why, and the job that is there instead. */
+const asStatus = wordOf<NotAdded["status"]>("exists", "duplicate", "replaced");
+
 export interface NotAdded {
   readonly at: number;
   readonly status: "exists" | "duplicate" | "replaced";
@@ -125,10 +128,10 @@ return other
 });
 
 function decodeNotAdded(reply: Reply): NotAdded[] {
-  const flat = reply as (string | number)[];
+  const flat = asListOf(asTextOrNumber)(reply);
   const result: NotAdded[] = [];
   for (let i = 0; i + 2 < flat.length; i += 3) {
-    result.push({ at: Number(flat[i]), status: String(flat[i + 1]) as NotAdded["status"], id: String(flat[i + 2]) });
+    result.push({ at: Number(flat[i]), status: asStatus(flat[i + 1]), id: String(flat[i + 2]) });
   }
   return result;
 }

@@ -7,6 +7,7 @@
  * more than there is, the script says when something is due in any case.
  */
 
+import { asList, asNumber } from "../../../base/replies.ts";
 import { defineScript } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
@@ -46,12 +47,12 @@ const NONE: readonly Reply[] = [];
 
 /** Lists that are empty come as 0. */
 function readReply(reply: Reply): CycleReply {
-  const parts = reply as Reply[];
+  const parts = asList(reply);
   const list = (at: number): readonly Reply[] => (Array.isArray(parts[at]) ? parts[at] : NONE);
   return {
     alive: parts[0] === 1,
-    now: parts[1] as number,
-    next: parts[2] as number,
+    now: asNumber(parts[1]),
+    next: asNumber(parts[2]),
     lost: list(3),
     cancels: list(4),
     schedules: list(5),

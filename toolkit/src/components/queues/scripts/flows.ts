@@ -1,5 +1,6 @@
 /** Parents and children, and messages between slots. */
 
+import { asList } from "../../../base/replies.ts";
 import { defineScript } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
@@ -46,7 +47,7 @@ for _, child in ipairs(cjson.decode(text).c or {}) do
 end
 return found
 `,
-  reply: (reply: Reply): Reply[] => reply as Reply[],
+  reply: (reply: Reply): Reply[] => asList(reply),
 } as const;
 export const readChildren = defineScript({ ...childrenShape, name: "queues.children" });
 export const readChildrenBytes = defineScript({ ...childrenShape, name: "queues.children", buffers: true });

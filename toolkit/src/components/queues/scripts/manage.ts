@@ -1,5 +1,6 @@
 /** What is done to jobs and queues from outside: remove, retry, promote, cancel, pause, drain; progress and logs of a running one. */
 
+import { wordOf } from "../../../base/replies.ts";
 import { defineScript } from "../../../base/script.ts";
 import { KEY_NAMES } from "../keys.ts";
 import { ENDING } from "./core.ts";
@@ -71,7 +72,7 @@ erase(id, state, x, seq, cjson.encode({ name = "Removed", message = "the job was
 publish()
 return "deleted"
 `,
-  reply: (reply) => reply as Deleted,
+  reply: wordOf<Deleted>("deleted", "active", "not-found"),
 });
 
 /** `cancelled`: it never ran. `asked`: its worker is told. */
@@ -101,7 +102,7 @@ bury(id, x, "0", 0, cjson.encode({ name = "Cancelled", message = "cancelled befo
 publish()
 return "cancelled"
 `,
-  reply: (reply) => reply as Cancelled,
+  reply: wordOf<Cancelled>("cancelled", "asked", "finished", "not-found"),
 });
 
 /** Runs finished jobs again with fresh attempts: one (`id`), or the oldest dead letters up to `most`. The number of them. */

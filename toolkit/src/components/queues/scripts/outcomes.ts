@@ -6,6 +6,8 @@
  * back as it was, to run at once. A job that a worker takes is its id, its fence, what has befallen it, and its record. A schedule
  * whose next time is to be worked out is its name, the time that it has fired for, and its specification.
  */
+
+import { asTextOrBytes } from "../../../base/replies.ts";
 import type { Reply, Word } from "../../../connection/port.ts";
 import { textFrom } from "../record.ts";
 
@@ -56,7 +58,7 @@ export function takenAt(jobs: readonly Reply[], nth: number): Taken {
     id: textFrom(jobs[at]),
     fence: textFrom(jobs[at + 1]),
     state: textFrom(jobs[at + 2]),
-    record: jobs[at + 3] as string | Buffer,
+    record: asTextOrBytes(jobs[at + 3]),
   };
 }
 

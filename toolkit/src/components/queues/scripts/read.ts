@@ -1,5 +1,6 @@
 /** What is asked of a queue: one job, many by state, counts, the end of a job. */
 
+import { asListOf, asNumber, asNumbers, asTuple } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
@@ -109,7 +110,7 @@ return {
 }
 `,
   reply(reply: Reply): ShardCounts {
-    const [waiting, delayed, active, done, dead, parents, paused, workers, groups] = (reply as number[]).map(Number);
+    const [waiting, delayed, active, done, dead, parents, paused, workers, groups] = asNumbers(reply).map(Number);
     return {
       waiting: waiting!,
       delayed: delayed!,
@@ -163,4 +164,5 @@ for minute = last - minutes + 1, last do
 end
 return { last - minutes + 1, rows }
 `,
+  reply: asTuple(asNumber, asListOf(asNumbers)),
 });

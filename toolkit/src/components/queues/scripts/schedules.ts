@@ -1,5 +1,6 @@
 /** Schedules in the store. Firing them is part of the cycle (scripts/cycle.ts). */
 
+import { asTexts } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
@@ -90,5 +91,5 @@ for _, member in ipairs(redis.call("ZRANGEBYLEX", index, "[t", "(u", "LIMIT", 0,
 end
 return found
 `,
-  reply: (reply: Reply): string[] => reply as string[],
+  reply: (reply: Reply): string[] => asTexts(reply),
 });

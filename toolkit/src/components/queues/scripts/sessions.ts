@@ -1,5 +1,6 @@
 /** Sessions: one run of one worker on one shard. Its jobs are leased together. */
 
+import { asText, asTexts, asTuple } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
@@ -59,7 +60,7 @@ publish()
 return { session, lost }
 `,
   reply(reply: Reply): Joined {
-    const [session, lost] = reply as [string, string[]];
+    const [session, lost] = asTuple(asText, asTexts)(reply);
     return { session: String(session), lost };
   },
 });

@@ -5,6 +5,8 @@
  * {moved, empty} of `move`, or the lane of a list with what was taken from it. Behind `outdated` stand the fields of the gate, since
  * the caller believes in another layout. `full` and `busy` (somebody else moves elements here) stand alone.
  */
+
+import { asList } from "../../../base/replies.ts";
 import type { Reply } from "../../../connection/port.ts";
 
 export const OUTDATED = 0;
@@ -46,12 +48,12 @@ export interface Claim {
 
 /** Which shards are to be moved next; null when none is left. */
 export function claimIn(answer: readonly Reply[]): Claim | null {
-  const [family, ...numbers] = valueIn(answer) as Reply[];
+  const [family, ...numbers] = asList(valueIn(answer));
   return family === undefined ? null : { family: family === RANGED ? RANGED : HASHED, numbers: numbers.map(Number) };
 }
 
 /** How many elements one `move` has moved. */
-export const movedIn = (answer: readonly Reply[]): number => Number((valueIn(answer) as Reply[])[0]);
+export const movedIn = (answer: readonly Reply[]): number => Number(asList(valueIn(answer))[0]);
 
 /** The Lua of the answer about a lane. */
 export const laneLua = (count: string): string => `{${DONE}, ${count}, first, last}`;

@@ -8,6 +8,8 @@
  *
  * answers.ts has what they answer.
  */
+
+import { asList } from "../../../base/replies.ts";
 import { defineScript } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
 import { DONE, FULL, OUTDATED_LUA } from "./answers.ts";
@@ -189,7 +191,7 @@ export const openGate = defineScript({
 });
 
 export function fieldsOf(reply: Reply): Map<string, string> {
-  const flat = reply as (string | Buffer | number)[];
+  const flat = asList(reply);
   const fields = new Map<string, string>();
   for (let at = 0; at + 1 < flat.length; at += 2) fields.set(String(flat[at]), String(flat[at + 1]));
   return fields;

@@ -2,6 +2,8 @@
  * Unique visitors in Lua. Behind each tag a day has a gate, sets of integers as long as it is counted exactly, and a HyperLogLog from
  * the beginning on: so to stop counting exactly is to drop the sets.
  */
+
+import { asNumber, asTuple } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 
 /**
@@ -76,5 +78,5 @@ export const tally = defineScript({
     if state[1] == "1" then return {1, tonumber(state[2]), tonumber(state[3])} end
     return {0, redis.call("PFCOUNT", sketch), tonumber(state[3])}
   `,
-  reply: (reply) => reply as [exact: number, visitors: number, shards: number],
+  reply: asTuple(asNumber, asNumber, asNumber),
 });

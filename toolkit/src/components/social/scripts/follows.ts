@@ -10,6 +10,8 @@
  * hour is refused, so that a step that comes very late cannot bring back what was ended since. A call that dies between the steps
  * leaves its note, and the journal leads others to it.
  */
+
+import { asNumber, asText, asTexts, asTuple, optional } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 import { LUA_ORDER } from "../ids.ts";
 
@@ -39,7 +41,7 @@ export const intend = defineScript({
     redis.call("HSET", graph, "v", text, "i:" .. other, op .. " " .. text)
     return {"ok", text}
   `,
-  reply: (reply) => reply as [string, string?],
+  reply: asTuple(asText, optional(asText)),
 });
 
 /** Step 2 of following. { "ok", mode, size } or { why not }: "not-found", "blocked", "late" (a newer step was there before). */
@@ -60,7 +62,7 @@ export const attach = defineScript({
     if not there or tonumber(there) < v then redis.call("ZADD", set, version, subject) end
     return {"ok", is[2] or "push", redis.call("ZCARD", set)}
   `,
-  reply: (reply) => reply as [string, string?, number?],
+  reply: asTuple(asText, optional(asText), optional(asNumber)),
 });
 
 /** Step 2 of leaving. { mode, size }. */
@@ -78,7 +80,7 @@ export const detach = defineScript({
     redis.call("PEXPIRE", left, ${KEEP_MS})
     return {redis.call("HGET", graph, "mode") or "push", redis.call("ZCARD", set)}
   `,
-  reply: (reply) => reply as [string, number],
+  reply: asTuple(asText, asNumber),
 });
 
 /** Step 3: "add", "remove", or "cancel" for a wish that came to nothing. 0 when another note has taken its place. */
@@ -181,7 +183,7 @@ export const pageOf = defineScript({
     local is = redis.call("HMGET", graph, "mode", "modeAt")
     return {is[1] or "push", is[2] or "0", kept}
   `,
-  reply: (reply) => reply as [string, string, string[]],
+  reply: asTuple(asText, asText, asTexts),
 });
 
 /** From one mode to another, and since when it is in that; "" if it was in a third. */

@@ -1,4 +1,6 @@
 /** Notes of calls that take more than one step: whoever makes one writes it down first, and somebody else finishes what was not. */
+
+import { asTexts } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 
 export const note = defineScript({
@@ -28,5 +30,5 @@ export const due = defineScript({
     for _, entry in ipairs(entries) do redis.call("ZADD", journal, now + delayMs, entry) end
     return entries
   `,
-  reply: (reply) => reply as string[],
+  reply: asTexts,
 });

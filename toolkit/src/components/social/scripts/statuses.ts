@@ -1,4 +1,6 @@
 /** Statuses: each is a key of its author's slot, and the profile has the times of all of them, newest last. */
+
+import { asNumber, asText, asTextOrNull, asTuple, orNull } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 import { EPOCH_MS, LUA_TIME, STEPS_PER_MS } from "../ids.ts";
 
@@ -28,7 +30,7 @@ export const postStatus = defineScript({
     redis.call("SET", request, at, "PX", keepMs)
     return {at, redis.call("ZCARD", profile)}
   `,
-  reply: (reply) => reply as [string, number] | null,
+  reply: orNull(asTuple(asText, asNumber)),
 });
 
 /** The status that there was, or nil. */
@@ -42,7 +44,7 @@ export const removeStatus = defineScript({
     redis.call("ZREM", profile, at)
     return body
   `,
-  reply: (reply) => reply as string | null,
+  reply: asTextOrNull,
 });
 
 /** Notes that a status was reposted, if it is still there. */

@@ -15,6 +15,8 @@
  * **Nonce.** Changes whenever it changes whose statuses belong here. Who has read profiles in order to fill the timeline may write
  * only if it is still the same; otherwise somebody was followed or left meanwhile, and the reading starts over.
  */
+
+import { asNumber, asText, asTexts, asTuple, optional, orNull } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 import { LUA_ORDER } from "../ids.ts";
 
@@ -122,7 +124,7 @@ export const readHome = defineScript({
     end
     return {floor, nonce, merged, muted, ids}
   `,
-  reply: (reply) => reply as [string, string, string[], string[], string[]] | null,
+  reply: orNull(asTuple(asText, asText, asTexts, asTexts, asTexts)),
 });
 
 /**
@@ -158,7 +160,7 @@ export const applyAuthor = defineScript({
     end
     return {"ok", parts(mark), redis.call("ZCARD", home) - redis.call("ZRANK", home, mark) - 1}
   `,
-  reply: (reply) => reply as [string, string?, number?],
+  reply: asTuple(asText, optional(asText), optional(asNumber)),
 });
 
 /**
@@ -190,7 +192,7 @@ export const startBuild = defineScript({
     setMark(home, mark, "~", nonce)
     return {"build", nonce}
   `,
-  reply: (reply) => reply as [string, string?, string?, number?],
+  reply: asTuple(asText, optional(asText), optional(asText), optional(asNumber)),
 });
 
 /** Fills a timeline. The first `markCount` words are marks, the rest ids; `cut` is its floor. 0 when floor or nonce are others. */

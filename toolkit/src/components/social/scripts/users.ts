@@ -10,6 +10,8 @@
  * are not used twice: the key is a leftover, and whoever wants the login replaces exactly that value. So a crash between any two
  * steps blocks nobody, and no two users ever have a login.
  */
+
+import { asText, asTuple, orNull, wordOf } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 
 /**
@@ -49,7 +51,7 @@ export const wantLogin = defineScript({
   `,
 });
 
-/** Step 3. { 1, login before, its nonce } or { 0 } when the wish is no longer this one. */
+/** Step 3. { login before, its nonce }; nil when the wish is no longer this one. */
 export const takeLogin = defineScript({
   name: "social.users.take",
   keys: ["user"],
@@ -58,17 +60,17 @@ export const takeLogin = defineScript({
   repeatable: true,
   lua: `
     local is = redis.call("HMGET", user, "state", "key", "nonce", "want", "wantKey", "wantNonce")
-    if is[1] == "a" and is[3] == nonce then return {1, "", ""} end
-    if (is[1] ~= "a" and is[1] ~= "p") or is[6] ~= nonce then return {0} end
+    if is[1] == "a" and is[3] == nonce then return {"", ""} end
+    if (is[1] ~= "a" and is[1] ~= "p") or is[6] ~= nonce then return nil end
     redis.call("HSET", user, "state", "a", "login", is[4], "key", is[5], "nonce", nonce)
     redis.call("HDEL", user, "want", "wantKey", "wantNonce")
     if is[1] == "p" then
       redis.call("HSET", user, "at", now)
       redis.call("PERSIST", user)
     end
-    return {1, is[2] or "", is[3] or ""}
+    return {is[2] or "", is[3] or ""}
   `,
-  reply: (reply) => reply as [0] | [1, string, string],
+  reply: orNull(asTuple(asText, asText)),
 });
 
 /** A wish that came to nothing: a record that only waited for it goes at once. */
@@ -135,5 +137,5 @@ export const retireUser = defineScript({
     redis.call("HDEL", user, "want", "wantKey", "wantNonce")
     return {is[2], is[3], is[1]}
   `,
-  reply: (reply) => reply as [string, string, "a" | "r"] | null,
+  reply: orNull(asTuple(asText, asText, wordOf("a", "r"))),
 });

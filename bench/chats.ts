@@ -49,7 +49,7 @@ function ours(what: string, store: Store): Subject {
   };
 }
 
-/** One connection for those who send, one for those who read: nobody has a thousand. So they ask again and again. */
+/** One connection for senders, one for readers: nobody has a thousand. So they ask again and again. */
 function byHand(port: number): Subject {
   const [sending, reading] = [new Redis({ port, host: "127.0.0.1" }), new Redis({ port, host: "127.0.0.1" })];
   return {

@@ -38,7 +38,7 @@ export function compareServers(
 ): Row[] {
   const figures = new Map<string, { ours: number[]; redis: number[] }>();
   for (let round = 0; round < options.rounds; round++) {
-    // Whoever goes first in a round goes second in the next.
+    // The side that goes first in a round goes second in the next.
     const order = round % 2 === 0 ? ([ours, redis] as const) : ([redis, ours] as const);
     for (const server of order) {
       for (const [test, rps] of once(server, options.pipeline, options.requests, options.extra ?? [])) {

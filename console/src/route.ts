@@ -38,7 +38,7 @@ export interface Route<Q = unknown, B = unknown, P = unknown> {
   readonly answer?: Schema;
   /** The type of the answer, if it is not JSON. */
   readonly media?: string;
-  /** Also for those who have not given the password. */
+  /** Also for visitors without the password. */
   readonly isOpen?: true;
   run(context: Context, input: Input<Q, B, P>): unknown;
 }

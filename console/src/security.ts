@@ -71,7 +71,7 @@ function sameOrigin(origin: string, host: string | undefined): boolean {
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** The password and the sessions of those who gave it. Kept in this process: nothing of it is written into the store. */
+/** The password, and the sessions of visitors who gave it. Kept in this process: nothing of it is written into the store. */
 export class Door {
   readonly #password: Buffer | null;
   readonly #sessions = new Map<string, number>();

@@ -1,7 +1,7 @@
 /**
  * What a request has sent to the store, and how long each round trip took: shown beside every example.
  *
- * The store tells of each round trip as it begins, in the context of whoever caused it. An AsyncLocalStorage carries the trace
+ * The store tells of each round trip as it begins, in the context of the code that caused it. An AsyncLocalStorage carries the trace
  * of the HTTP request there, so that requests which run at the same time keep theirs apart, and what nobody asked for (live
  * figures, background work) is in none. Words are shortened when they are noted: a trace holds no large value, and its own
  * size is bounded.

@@ -53,7 +53,7 @@ function withDatesMovedBy(seconds: number, browser: Browser): Browser {
   return browser;
 }
 
-/** The page as it is now, in a folder. It is built once in a run, by whoever comes first; the others wait, and copy. */
+/** The page as it is now, in a folder. It is built once in a run, by the first test file; the others wait, and copy. */
 export async function buildPage(outDir: string): Promise<void> {
   const run = process.env.CINNABAR_TEST_RUN;
   if (run === undefined) return build(outDir);

@@ -1,4 +1,4 @@
-/** Nobody but the console's own page, and whoever was let in, can make it do anything. */
+/** Only the console's own page, and visitors who were let in, can make it do anything. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";

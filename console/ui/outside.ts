@@ -14,7 +14,7 @@ export function useOutside<T>(read: () => T, subscribe: (changed: () => void) =>
   return value;
 }
 
-/** Those who want to know of a change. */
+/** Listeners for changes. */
 export class Watchers {
   readonly #watchers = new Set<() => void>();
 

@@ -1,5 +1,5 @@
 /**
- * Ads: pages with a place for one, and the advertisers behind them (`cinnabar/ads`). Whoever looks at a page sees which ad was chosen
+ * Ads: pages with a place for one, and the advertisers behind them (`cinnabar/ads`). A page shows which ad was chosen
  * and why the others were not, clicks on it, and watches budgets go down; a crowd can be sent, so that what people really click on is
  * learned within a second.
  */

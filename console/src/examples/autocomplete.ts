@@ -57,7 +57,7 @@ async function write(context: Context, visitor: string, name: string) {
   const { contacts, members: guild } = people(context);
   const to = cleaned(name);
   const [[member]] = await Promise.all([guild.complete(to, { limit: 1 }), contacts.touch(visitor, to)]);
-  // Whoever is no member does not become one by being written to.
+  // Being written to makes nobody a member.
   if (member?.toLowerCase() === to.toLowerCase()) await guild.bump(member);
   await announce(context.store, EXAMPLE, { type: "written", to });
   return { to };
@@ -67,7 +67,7 @@ async function join(context: Context, name: string) {
   const { members: guild } = people(context);
   const member = cleaned(name);
   if ((await guild.count()) >= MOST_MEMBERS) throw new Problem(409, "FULL", `the guild has ${MOST_MEMBERS} members`);
-  // Adds nothing to the weight of one who is a member already.
+  // Adds nothing to the weight of a present member.
   await guild.bump(member, 0);
   await announce(context.store, EXAMPLE, { type: "joined", member });
   return { member };

@@ -170,7 +170,7 @@ const ROUTES: readonly Route[] = [
     method: "DELETE",
     url: "/api/examples/chat/rooms/:room",
     group,
-    summary: "Leaves a room. The last one who leaves deletes it.",
+    summary: "Leaves a room. When the last person leaves, the room is deleted.",
     params: PARAMS,
     answers: "`left` or `deleted`.",
     run: (context, { params, request }) => leave(context, needVisitor(request), params.room),
@@ -200,7 +200,7 @@ const ROUTES: readonly Route[] = [
     group,
     summary: "Who is in a room, who is present, and how far each has read.",
     params: PARAMS,
-    answers: "Those who are present first.",
+    answers: "People who are present come first.",
     run: (context, { params, request }) => members(context, needVisitor(request), params.room),
   }),
   route({

@@ -2,7 +2,7 @@
  * Sample data of the examples: made by one click, removed by one. Removal finds the keys by SCAN over the example's own prefix,
  * on every node, and unlinks them in pipelines; so it needs no list of what was written, and cannot touch anything else.
  *
- * Work goes on when the page that asked for it is gone. Whoever asks again while it is under way waits for the same.
+ * Work goes on when the page that asked for it is gone. A second request while it is under way waits for the same work.
  */
 import { Registry, type Store } from "cinnabar";
 import { announce } from "../events.ts";

@@ -231,7 +231,7 @@ const ROUTES: readonly Route[] = [
     url: `${base}/me`,
     group,
     summary: "Your account, with counts, lists and whom you follow.",
-    answers: "Those; `user` is null for one who has none. `total`: how many accounts there are.",
+    answers: "The accounts; `user` is null for a visitor without one. `total`: how many accounts there are.",
     run: (context, { request }) => me(context, needVisitor(request)),
   }),
   route({
@@ -294,7 +294,7 @@ const ROUTES: readonly Route[] = [
     method: "GET",
     url: `${base}/home`,
     group,
-    summary: "A page of what those whom you follow have posted, and you.",
+    summary: "A page of what you and the people that you follow have posted.",
     query: BEFORE,
     answers: "Statuses, the newest first, and `cursor` for the next page or null.",
     run: async (context, input) => {

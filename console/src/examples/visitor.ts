@@ -1,6 +1,6 @@
 /**
  * Who somebody is in the examples: a name that their browser keeps in a cookie, so that two browsers are two people. There is
- * no password to it: whoever reaches the console may take any name. The shop, which is about signing in, has sessions besides.
+ * no password to it: a visitor may take any name. The shop, which is about signing in, has sessions besides.
  */
 import { randomInt } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
@@ -29,7 +29,7 @@ export function giveCookie(reply: FastifyReply, name: string, value: string, sec
 export const cookieName = (request: FastifyRequest, what: string): string =>
   `cinnabar-${what}-${request.socket.localPort ?? 0}`;
 
-/** The visitor's name; null for one who has none yet. */
+/** The visitor's name; null for a visitor without one. */
 export function visitorOf(request: FastifyRequest): string | null {
   try {
     const name = decodeURIComponent(cookieOf(request, cookieName(request, "visitor")) ?? "");

@@ -81,7 +81,7 @@ export const RATE_LIMIT_ROUTES: readonly Route[] = [
     method: "GET",
     url: "/api/rate-limits/:name",
     group,
-    summary: "Who has used something of a limit: those who are refused first.",
+    summary: "Who has used something of a limit; refused ones first.",
     params: object({ name: NAME }),
     answers: "Rules and subjects, with what is left to each.",
     answer: SUBJECTS,

@@ -10,7 +10,7 @@ import { MILLISECONDS } from "../shapes.ts";
 const group = "Components";
 const NAME = object({ name: string({ minLength: 1, maxLength: 512 }) });
 const MOST = 200;
-/** A page that asks for a move does not wait for a long one: whoever runs a mover goes on, or the page asks again. */
+/** A page that asks for a move does not wait for a long one: a mover goes on with it, or the page asks again. */
 const MOVE_MS = 5_000;
 
 const STRUCTURE = named(

@@ -86,7 +86,7 @@ export const EFFECTS: Partial<Record<DirectiveName, Effect>> = {
   },
   requirepass(engine, values) {
     engine.passwordRequired = values.requirepass !== "";
-    // Without a password nobody is locked out, also not those who came while there was one.
+    // Without a password no client is locked out, not even one that connected while there was one.
     if (!engine.passwordRequired) for (const client of engine.clients.values()) client.authenticated = true;
   },
 };

@@ -128,7 +128,7 @@ export class Blocking {
     return this.#ready.length > 0;
   }
 
-  /** Serves whoever can be served, after a command is over. */
+  /** Serves the clients that can be served, after a command is over. */
   serveReady(): void {
     while (this.#ready.length > 0) {
       const ready = this.#ready;
@@ -219,7 +219,7 @@ export class Blocking {
     }
   }
 
-  /** Answers those whose time is over. */
+  /** Answers clients whose time is over. */
   expire(): void {
     const now = this.#host.clock.monotonic();
     let next = Number.POSITIVE_INFINITY;

@@ -632,14 +632,14 @@ export class Db {
   }
 
   /**
-   * Has those who wait for a key look at it again. Not on every change: as in Redis, only when the key is new, or is or was
+   * Has clients that wait for a key look at it again. Not on every change: as in Redis, only when the key is new, or is or was
    * a stream. A list that takes the place of something else without being new wakes nobody.
    */
   #wake(key: string, type: TypeName): void {
     if (type === "list" || type === "zset" || type === "stream") this.#host.blocking.keyChanged(this, key, type);
   }
 
-  /** Has those who wait in a group of a stream look at it again: the group is gone, though the stream is what it was. */
+  /** Has clients that wait in a group of a stream look at it again: the group is gone, though the stream is what it was. */
   wakeGroups(key: string): void {
     this.#wake(key, "stream");
   }

@@ -123,7 +123,7 @@ export class Engine implements Host {
   onListen: ((port: number, bind: readonly string[]) => Promise<Move | null>) | null = null;
   /** Called with the housekeeping. */
   onTick: (() => void) | null = null;
-  /** Where messages for whoever runs this go; nowhere unless somebody sets it. */
+  /** Where messages for the operator go; nowhere unless it is set. */
   log: Log = () => {};
   /** DEBUG PAUSE-CRON. */
   cronPaused = false;
@@ -220,7 +220,7 @@ export class Engine implements Host {
     return new FileReplayer(this);
   }
 
-  /** Lets go of everything that a client held. Its transport is closed by whoever calls this. */
+  /** Lets go of everything that a client held. The caller closes its transport. */
   removeClient(client: Client): void {
     if (client.closed) return;
     client.closed = true;

@@ -15,7 +15,7 @@ function collector(): Collect {
   return collect;
 }
 
-/** Collects all garbage now: MEMORY PURGE. A pause in proportion to the heap, for those who ask for it. */
+/** Collects all garbage now: MEMORY PURGE. It pauses in proportion to the heap. */
 export function collectGarbage(): void {
   collector()();
 }
@@ -26,8 +26,8 @@ const ALLOCATED_BYTES = 3 * 1024 * 1024;
 /**
  * Short pauses in exchange for some more work, for a while. V8 collects young garbage when 16 MB have been allocated; the
  * pause is in proportion to what of that is still in use, and where clients write a million keys at random that is five to
- * ten milliseconds, too much beside a snapshot's slices. Whoever calls `check` often gets a pause of a quarter of that, four
- * times as often.
+ * ten milliseconds, too much beside a snapshot's slices. A caller that calls `check` often gets a quarter of that
+ * pause, four times as often.
  */
 export class ShortCollections {
   #floor = getHeapStatistics().used_heap_size;

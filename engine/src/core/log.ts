@@ -1,2 +1,2 @@
-/** Where messages for whoever runs this go. */
+/** Where messages for the operator go. */
 export type Log = (level: "debug" | "verbose" | "notice" | "warning", message: string) => void;

@@ -192,7 +192,7 @@ export interface Host {
   readonly replication: ReplicationPort;
   readonly migrations: MigrationPort;
 
-  // Whoever runs this
+  // The operator
   readonly onShutdown: ((request: ShutdownRequest) => boolean | Promise<boolean>) | null;
   readonly onShutdownAbort: (() => boolean) | null;
   readonly onListen: ((port: number, bind: readonly string[]) => Promise<Move | null>) | null;

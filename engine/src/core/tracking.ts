@@ -9,7 +9,7 @@
  * - to another client, at once, from inside the change;
  * - to the client whose own command made the change, after that command's reply (`tell`), so that the two never mix;
  * - for BCAST, once per batch of commands, all keys of a prefix in one message, in the order of their bytes. A microtask
- *   ends the batch: whoever runs commands runs as many as it has before it lets go of the thread.
+ *   ends the batch: a connection runs all commands that it has before it lets go of the thread.
  *
  * The table holds ids and not clients: a client that leaves is not looked for in it, its id just leads nowhere.
  */

@@ -1,7 +1,7 @@
 /**
  * The hash of a word: HalfSipHash-1-3, a keyed function of 32 bits with a key of 64 bits that is drawn once per process.
  *
- * Whoever can choose keys, members and fields must not be able to choose their hashes. A hash that merely starts from a
+ * An attacker who can choose keys, members and fields must not be able to choose their hashes. A hash that merely starts from a
  * random seed does not prevent that: a few of its values give the seed away. Of SipHash and its half-width sibling no way is
  * known to compute the key from any number of hashes, other than to try all keys; Redis rests on the same family. The half
  * width is here because V8 computes with 32 bits at full speed: it takes what an unkeyed multiplicative hash takes for words

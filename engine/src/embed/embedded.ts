@@ -71,7 +71,7 @@ export class EmbeddedEngine {
     // Where the program is now: the configuration resolves names where it was when the engine was loaded.
     const dir = options.dir === undefined ? undefined : resolve(options.dir);
     if (dir !== undefined) mkdirSync(dir, { recursive: true });
-    // The append-only file has everything: snapshots beside it are for those who ask for them.
+    // The append-only file has everything: snapshots beside it are made on request.
     const config = dir === undefined ? {} : { dir, appendonly: "yes", save: "" };
     const core = new Engine({
       config: { ...config, ...options.config },

@@ -5,7 +5,7 @@
  * as in a blocking command, and only who names one of these keys waits too (`#holds`, asked by `engine.execute` as
  * CLIENT PAUSE is). Readers as well as writers: somebody who has seen the key on the other server must not find its old
  * value here afterwards. Commands that act on a whole database (SWAPDB, FLUSHALL, DEBUG) wait for all transfers. So a
- * transfer is one step for whoever names the key, as in Redis, and costs the others nothing.
+ * transfer is one step for commands that name the key, as in Redis, and costs the others nothing.
  *
  * What does not name its keys cannot be held: a script that touches what it has not declared, a blocked BLMOVE that is
  * served into the key, expiry, eviction. Therefore each key on its way is also watched, as by WATCH, from the moment at

@@ -52,7 +52,7 @@ export class LocalStream extends Duplex {
     else peer.#waiting = done;
   }
 
-  /** The end comes in a turn of its own, as from a socket: whoever waits for the last bytes has had them by then. */
+  /** The end comes in a turn of its own, as from a socket: the reader has had the last bytes by then. */
   override _final(done: () => void): void {
     const peer = this.#peer;
     if (peer !== null) {

@@ -61,7 +61,7 @@ export class NetServer {
       const where = path === null ? { host: options.host ?? "127.0.0.1", port: options.port ?? 6379 } : { path };
       server.listen({ ...where, backlog: options.backlog ?? 511 }, () => {
         server.off("error", reject);
-        // Out of descriptors, say: whoever could not be accepted is turned away, the others stay.
+        // Out of descriptors, say: the new client is turned away, the others stay.
         server.on("error", (error) => this.#engine.log("warning", `Could not accept a connection: ${error.message}`));
         if (path !== null && options.mode !== undefined && options.mode !== 0) chmodSync(path, options.mode);
         this.#servers.set(server, path);

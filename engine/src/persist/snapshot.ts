@@ -149,7 +149,7 @@ export class Snapshot {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Whoever calls the walk off need not be the one who waits for it.
+    // The caller that cancels the walk need not be the caller that waits for it.
     this.done.catch(() => {});
     let total = 0;
     for (const { index, keyspace, expires, size } of host.databases) {

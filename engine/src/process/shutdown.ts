@@ -1,6 +1,6 @@
 /**
  * The end of the server, by SHUTDOWN or a signal: replicas get what they lack, files what they are due, and then everything
- * is closed. Whoever asks while an end is under way waits for its outcome. A signal is acted upon by the next housekeeping,
+ * is closed. A caller that asks while an end is under way waits for its outcome. A signal is acted upon by the next housekeeping,
  * so that SHUTDOWN ABORT can still call it off.
  */
 import type { ShutdownWord } from "../config/special.ts";

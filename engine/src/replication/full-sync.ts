@@ -121,7 +121,7 @@ export class FullSync {
     const { feed, id } = this.#replication;
     const position = this.#replication.position();
     const options: SaveOptions = position === undefined ? {} : { replication: position };
-    // What is under way belongs to those who are online; the new ones start behind it.
+    // What is under way belongs to replicas that are online; the new ones start behind it.
     feed.flush();
     feed.forgetDb();
     for (const replica of replicas) {
@@ -266,7 +266,7 @@ export class FullSync {
     round.snapshot.abort("no replica is left that wants it");
   }
 
-  /** Once a second: those who wait hear that we are alive, and those who take nothing are dropped. */
+  /** Once a second: replicas that wait hear that we are alive, and replicas that take nothing are dropped. */
   cron(): void {
     const timeoutMs = this.#store.config.values["repl-timeout"] * 1000;
     for (const replica of [...this.#replication.replicas]) {

@@ -2,8 +2,8 @@
  * Replication, both ends of it, as Redis 7.0 speaks it (PSYNC 2).
  *
  * **One history, one id.** A replication id names a history of the data, an offset counts the bytes of its stream. A primary
- * makes the stream (feed.ts); a replica takes over its primary's id and offset and hands the same bytes on. So whoever has an
- * id and an offset in common with another can go on from there, whichever of them was the primary. A replica that is promoted
+ * makes the stream (feed.ts); a replica takes over its primary's id and offset and hands the same bytes on. So two servers
+ * with an id and an offset in common can go on from there, whichever of them was the primary. A replica that is promoted
  * begins a new history and remembers the old one (`secondId`, valid up to `secondOffset`): the others can follow it without
  * a full resynchronisation.
  *
@@ -438,7 +438,7 @@ export class Replication implements ReplicationPort {
     if (this.failover.state === "in progress") this.failover.abort("Failover target rejected psync request");
   }
 
-  /** Our data is about to be replaced: whoever went by the old one must begin anew. */
+  /** Our data is about to be replaced: replicas of the old data must begin anew. */
   replacingData(): void {
     this.#resumable = false;
     this.#dropReplicas("a full resynchronization with the primary");
@@ -490,7 +490,7 @@ export class Replication implements ReplicationPort {
       this.#resumable = true;
       this.feed.openBacklog();
     } else {
-      // Whoever followed us before has this history and may go on.
+      // A replica that followed us before has this history and may go on.
       this.secondId = id;
       this.secondOffset = offset + 1;
       this.feed.openBacklog();

@@ -1,5 +1,5 @@
 /**
- * WAIT and WAITAOF: those who wait until enough replicas have what was written, or have it on disk.
+ * WAIT and WAITAOF: clients that wait until enough replicas have what was written, or have it on disk.
  *
  * A client goes by where the stream stood after its last command. Replicas are asked for an acknowledgement in the stream
  * itself, once in a turn of the event loop for all who wait; every acknowledgement, and every sync of our own file, lets

@@ -8,7 +8,7 @@
  * looks at the clock. Past busy-reply-threshold the script is busy: from then on each tick lets the net read and answer the
  * existing clients' sockets synchronously (`onBusy`), where everything but SCRIPT KILL, FUNCTION KILL, SHUTDOWN NOSAVE
  * and a few harmless commands gets BUSY. A kill ends a script that has written nothing by throwing what no pcall catches.
- * In a process without connections, where nobody could send it, such a script is ended at the threshold. Whoever handles
+ * In a process without connections, where nobody could send it, such a script is ended at the threshold. The handler of
  * signals is told (`onHeld`), since no handler runs meanwhile. script-time-limit ends scripts that have written nothing.
  * What this cannot do: accept new connections, and stop a single library call that itself runs long (those are bounded).
  */
@@ -462,7 +462,7 @@ export class Scripts implements ScriptHost {
     return new LuaAbort(scriptError(text, running.name, placeOf(new LuaError(undefined))));
   }
 
-  /** The answer to those who come while a script runs too long. */
+  /** The answer to clients that send commands while a script runs too long. */
   get busyError(): ReplyError {
     return this.running?.kind === "function" ? BUSY_FUNCTION : BUSY_SCRIPT;
   }

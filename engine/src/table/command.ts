@@ -94,7 +94,7 @@ export interface Row {
   readonly brief?: true;
   /** Takes as many elements as a word behind the needed ones says: fast only without it. */
   readonly takesCount?: true;
-  /** Refused while files cannot be written, although it writes nothing: so whoever watches over servers notices. */
+  /** Refused while files cannot be written, although it writes nothing: so monitoring notices. */
   readonly refusedWithoutFiles?: true;
   /** Concerns whole databases, so it waits for every key that MIGRATE has on its way. */
   readonly wholeDatabases?: true;

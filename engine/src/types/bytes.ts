@@ -52,8 +52,8 @@ export class Bytes {
   }
 
   /**
-   * The memory below, for loops over many bytes. Only the first `length` bytes count; growing replaces it. Whoever writes
-   * there asks for it first, and does not read the text in between.
+   * The memory below, for loops over many bytes. Only the first `length` bytes count; growing replaces it. A writer
+   * asks for it first, and does not read the text in between.
    */
   get raw(): Buffer {
     if (texts.size > 0) texts.delete(this);

@@ -40,7 +40,7 @@ export function yardstickMissing(): string | undefined {
   return version.startsWith(YARDSTICK) ? undefined : `the server is ${version}, words are compared with ${YARDSTICK}x`;
 }
 
-/** Why there is nothing to compare with, in a sentence; undefined when there is. Whoever names another server means it. */
+/** Why there is nothing to compare with, in a sentence; undefined when there is. If the user names another server, that one is meant. */
 export function redisMissing(): string | undefined {
   return OTHERS !== undefined && realVersion() !== undefined ? undefined : yardstickMissing();
 }

@@ -36,7 +36,7 @@ export function openWire(port: number): Promise<Wire> {
   });
 }
 
-/** A target that is reached over TCP, whoever listens there; `stop` ends it. */
+/** A target that is reached over TCP; `stop` ends it. */
 export async function tcpTarget(name: string, port: number, stop: () => Promise<void>): Promise<Target> {
   const control = await openWire(port);
   return {

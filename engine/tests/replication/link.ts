@@ -1,5 +1,5 @@
 /**
- * A cable that can be cut, stalled, slowed and made to swallow: a TCP proxy before a server. Whoever connects to its port is
+ * A cable that can be cut, stalled, slowed and made to swallow: a TCP proxy before a server. A client that connects to its port is
  * connected to the server's. Faults hold for connections that exist and for new ones, until `restore`; those that swallow
  * stay dead, as behind a router that has lost its state.
  */

@@ -86,7 +86,7 @@ export class Load {
     const wires = await Promise.all([server.wire(), ...load.#writers.map(() => server.wire())]);
     load.#running = load.#writers.map((writer, i) => load.#write(wires[i + 1]!, writer));
     load.#running.push(load.#wait(wires[0]!));
-    // Whoever stops the load hears of it.
+    // The caller that stops the load hears of it.
     for (const running of load.#running) running.catch(() => {});
     return load;
   }

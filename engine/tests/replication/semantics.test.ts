@@ -1,4 +1,4 @@
-/** What replication promises to those who use it: WAIT, refused writes, expiry, promotion. On three servers of ours. */
+/** What replication promises to its users: WAIT, refused writes, expiry, promotion. On three servers of ours. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import type { Wire } from "../conformance/wire.ts";
 import { Link } from "./link.ts";

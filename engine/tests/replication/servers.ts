@@ -298,7 +298,7 @@ export const linkUp = (replica: Server): Promise<void> =>
     state: async () => `${(await replica.ask("INFO", "replication")).slice(0, 600)}\n${replica.log.slice(-1500)}`,
   });
 
-/** Makes it follow whoever listens on the port, and returns once it does. */
+/** Makes it follow the server on the port, and returns once it does. */
 export async function follow(replica: Server, port: number): Promise<void> {
   await replica.ask("REPLICAOF", "127.0.0.1", String(port));
   await linkUp(replica);

@@ -126,7 +126,7 @@ export function codeOf(thrown: unknown): string | undefined {
   return typeof code === "string" ? code : undefined;
 }
 
-/** What was thrown as an error, for those who are told of errors only. */
+/** What was thrown as an error, for listeners that take errors only. */
 export function errorOf(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }

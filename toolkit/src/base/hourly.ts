@@ -1,6 +1,6 @@
 /**
  * A sorted set of the running hour, one of the hour before, and a string that says which hour the first is for. The first write of
- * an hour turns them; whoever reads in an hour without writes must not take what is there for this hour's.
+ * an hour turns them; a reader in an hour without writes must not take what is there for this hour's.
  */
 
 export const HOUR_MS = 3_600_000;

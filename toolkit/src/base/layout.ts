@@ -34,7 +34,7 @@ export interface Layout {
 
 const layouts = new Map<string, Layout>();
 
-/** A component's layout. Its scripts are those whose name begins with `component.`. */
+/** A component's layout. Its scripts have names that begin with `component.`. */
 export function defineLayout(
   component: string,
   { version = 1, oldest = version, newest = version }: Partial<Omit<Layout, "component">> = {},

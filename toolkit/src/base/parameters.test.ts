@@ -1,4 +1,4 @@
-/** No function of the toolkit takes more than four positional parameters: whoever reads a call must know what each word of it is. */
+/** No function of the toolkit takes more than four positional parameters: a reader of a call must know what each word of it is. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { transformSync } from "esbuild";

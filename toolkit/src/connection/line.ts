@@ -3,7 +3,7 @@
  * requests are refused at once as certainly not sent, or wait for the attempt that is under way; `Store` decides what is
  * tried again.
  *
- * A server that answers READONLY was a primary once. The connection is given up, so that the next one leads to whoever is the
+ * A server that answers READONLY was a primary once. The connection is given up, so that the next one leads to the server that is the
  * primary now.
  */
 import type { Timer } from "../base/clock.ts";

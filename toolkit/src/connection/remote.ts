@@ -1,4 +1,4 @@
-/** One server, or the primary that Sentinel names: a line for commands, and connections of their own for whoever asks. */
+/** One server, or the primary that Sentinel names: a line for commands, and connections of their own for callers that ask. */
 import { ClosedError } from "../base/errors.ts";
 import { request, type Settings } from "./dial.ts";
 import { Line } from "./line.ts";
@@ -114,7 +114,7 @@ export class RemoteDriver implements Grouped {
     return this.#group;
   }
 
-  /** Gives up the connection for commands: whoever is the primary now is asked for anew. */
+  /** Gives up the connection for commands: the present primary is looked up anew. */
   async renew(reason: string): Promise<void> {
     if (this.#closed || !this.#line.ready) return;
     this.#line.renew(await this.#line.wire(), reason);

@@ -33,7 +33,7 @@ import type {
 } from "./port.ts";
 import { isRead, routingKey } from "./routing.ts";
 
-/** A primary and those who follow it; one, or in a Cluster one for each range of slots. */
+/** A primary and its replicas; one, or in a Cluster one for each range of slots. */
 export interface Group {
   /** The same for the same primary. */
   readonly label: string;
@@ -249,7 +249,7 @@ class Following {
   }
 }
 
-/** Whether one who is at `position` has all that was there at `other`. */
+/** Whether a server at `position` has all that was there at `other`. */
 function reaches(position: Position | null, other: Position | null): boolean {
   if (other === null) return true;
   return position !== null && position.id === other.id && position.offset >= other.offset;

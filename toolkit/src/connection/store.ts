@@ -180,7 +180,7 @@ export class Store {
   readonly clock: Clock;
   readonly topology: Topology;
   readonly #driver: Driver;
-  /** Those who are told of round trips; null while there is nobody, which costs a request nothing. */
+  /** Listeners for round trips; null while there are none, which costs a request nothing. */
   #listeners: readonly RoundTripListener[] | null;
   readonly #options: StoreOptions;
   readonly #attempts: Attempts;

@@ -27,7 +27,7 @@ export interface RawLink {
   /** Resolves when the server has confirmed. */
   subscribe(channel: string, listener: (message: Buffer) => void): Promise<void>;
   unsubscribe(channel: string): Promise<void>;
-  /** Called once, when the connection is over, whoever ended it. */
+  /** Called once, when the connection is over, for any reason. */
   onClose(listener: (error: Error | undefined) => void): void;
   /** Ends it at once. */
   destroy(): void;

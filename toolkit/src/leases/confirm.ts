@@ -2,7 +2,7 @@
  * Waiting for replicas to confirm a lease, so that a failover cannot forget it.
  *
  * WAIT speaks of the writes of its own connection (connection/acknowledged.ts). So the lease is renewed on it, a write that comes
- * after the grant, whoever caused that; then WAIT.
+ * after the grant, by any client; then WAIT.
  */
 
 import { CinnabarError, LeaseLostError } from "../base/errors.ts";

@@ -2,12 +2,12 @@
  * What `acquire` gives: the right to something for a time, kept until `release` or until it is lost.
  *
  * `fence` is what makes a lock safe for things outside the store. A holder can be stopped for any length of time between
- * looking at its lease and acting on it; no lock can prevent that. But a later holder has a larger fence, so whoever receives
+ * looking at its lease and acting on it; no lock can prevent that. But a later holder has a larger fence, so a service that receives
  * the write refuses one that comes with a smaller fence than it has seen.
  */
 import { InputError } from "../base/errors.ts";
 
-/** How a lease is renewed and given back, told by the one who made it. */
+/** How a lease is renewed and given back, told by its maker. */
 export interface LeaseKeeper {
   readonly kept: { validForMs(): number; end(): void };
   renew(): Promise<boolean>;
@@ -25,7 +25,7 @@ export interface LeaseFacts {
 
 export class Lease {
   readonly name: string;
-  /** Unguessable; whoever knows it can renew and release. */
+  /** Unguessable; a process that knows it can renew and release. */
   readonly token: string;
   /** Larger than that of every earlier holder of this name. */
   readonly fence: number;

@@ -1,5 +1,5 @@
 /**
- * One channel for all that wait in this process on one store. Whoever is served by another's release is told here; the message
+ * One channel for all that wait in this process on one store. A waiter that is served by another's release is told here; the message
  * begins with the waiter's token, and only that waiter is woken.
  *
  * The channel is subscribed to before the first waiter enters a line, so that no message can be too early, and stays until

@@ -281,7 +281,7 @@ function heldSince(sentMs: number, leaseMs: number, fence: number): Held {
   return { fence, validUntilMs: sentMs + leaseMs * (1 - DRIFT) };
 }
 
-/** One who waits in line. */
+/** A waiter in line. */
 class Wait {
   readonly #permits: Permits;
   readonly #mailbox: Mailbox;

@@ -104,7 +104,7 @@ export class KeptLease {
 
 const renewals = new WeakMap<Store, Renewal>();
 
-/** The one who keeps the leases of a store. */
+/** Keeps the leases of a store. */
 export class Renewal {
   readonly #store: Store;
   readonly #loop: LoopRenewer;

@@ -1,7 +1,7 @@
 /**
  * The Lua under locks and semaphores: permits of one name, held for a time, given in the order of asking.
  *
- * A name has a limit. Whoever holds it has a token, a weight (how many of the permits), a fence and an end. A token begins with
+ * A name has a limit. A holder has a token, a weight (how many of the permits), a fence and an end. A token begins with
  * the weight and the length of the lease: `<weight>:<lease ms>:<random>`. A semaphore is
  * this as it stands; a lock is a limit of WHOLE_LOCK, of which an exclusive holder takes all and a shared holder one, so that
  * a read/write lock is nothing else and writers wait in the same line as readers.
@@ -17,8 +17,8 @@
  *  1. Permits are given by `grant` and nowhere else, and only when count + extra + weight ≤ limit after those that have run
  *     out were taken away. So the limit holds under any interleaving, and only the server's clock decides.
  *  2. `serve` walks the line from its head and stops at the first who does not fit: nobody overtakes. Passed over, in their
- *     place, are those who ask for more than the limit is (until it grows) and those whose channel nobody listens to, unless
- *     somebody of their own process asks.
+ *     place, are waiters that ask for more than the limit is (until it grows) and waiters whose channel nobody listens to,
+ *     unless somebody of their own process asks.
  *  3. Passing on happens in the script that makes room: one waiter gets the permits and one message says so. Nobody else is
  *     woken. A message that is lost costs until that waiter's next poll, since a poll of a holder answers with what it holds.
  *  4. A waiter is alive while it polls. A dead one is dropped when the line comes to it. PUBSUB NUMSUB tells how many listen, so
@@ -118,7 +118,7 @@ local function isHeard(channel)
   return not listenersCount or redis.call("PUBSUB", "NUMSUB", channel)[2] > 0
 end
 
--- Gives what there is to those who wait. A waiter is told of its permits after they are written, never before. The caller's own
+-- Gives what there is to the waiters. A waiter is told of its permits after they are written, never before. The caller's own
 -- turn comes without a message. Tells whether the caller got it, and whether somebody has to go on waiting before whom nobody may
 -- be served. Those of the caller's own channel are alive, heard or not: they ask again as soon as they listen.
 local function serve(caller, own)

@@ -11,7 +11,7 @@ const answer = await semaphores.using("payments-api", { waitMs: 5_000 }, async (
 });
 console.log(answer);
 
-// Several at once, all or none. Who needs many is not overtaken by those who need few.
+// Several at once, all or none. A holder that needs many permits is not overtaken by holders that need few.
 const large = await semaphores.acquire("payments-api", { permits: 2, leaseMs: 10_000 });
 const small = await semaphores.acquire("payments-api");
 console.log("a fourth:", await semaphores.acquire("payments-api", { waitMs: 0 }));

@@ -1,5 +1,5 @@
 /**
- * One vocabulary for the public API: whoever has learnt one component can guess the next. docs/vocabulary.md has the words; this test
+ * One vocabulary for the public API: a user who has learnt one component can guess the next. docs/vocabulary.md has the words; this test
  * holds every export to them. What differs for a good reason is in exceptions.ts, with the reason.
  */
 import { beforeAll, describe, expect, test } from "vitest";

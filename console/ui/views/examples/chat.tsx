@@ -128,7 +128,7 @@ function Messages({ messages, seen, me }: { messages: readonly Said[]; seen: num
   const list = useRef<HTMLOListElement>(null);
   const wasAtEnd = useRef(true);
   const last = messages.at(-1)?.id;
-  // Whoever reads further up is left there.
+  // A reader who has scrolled up is left there.
   useLayoutEffect(() => {
     const { current } = list;
     if (current && wasAtEnd.current) current.scrollTop = current.scrollHeight;

@@ -176,7 +176,7 @@ function One({ name }: { name: string }) {
   const remove = () =>
     actions.ask({
       title: `Delete “${name}”?`,
-      text: "Everything in it goes, whoever is in it and whatever they have not seen.",
+      text: "All its messages are deleted, also the ones that members have not seen.",
       button: "Delete it",
       run: () => actions.run(() => act("POST", `${path}/delete`)).then((done) => done && go("chats")),
     });

@@ -86,7 +86,7 @@ function flush({ engine }: Client, args: Args): Reply {
 function debug(_client: Client, args: Args): Reply {
   const mode = args.option();
   if (mode !== "yes" && mode !== "sync" && mode !== "no") throw SCRIPT_DEBUG_OPTIONS;
-  // Whoever asks for the debugger counts on its taking back what the script writes.
+  // A user of the debugger counts on its taking back what the script writes.
   if (mode !== "no") throw NO_DEBUGGER;
   return OK;
 }

@@ -1,4 +1,4 @@
-/** Who may call DEBUG and set protected directives: nobody, everybody, or whoever is on the same machine. */
+/** Who may call DEBUG and set protected directives: nobody, everybody, or clients on the same machine. */
 import type { Client } from "../../core/client.ts";
 
 export function isAllowed({ transport }: Client, guard: "no" | "yes" | "local"): boolean {

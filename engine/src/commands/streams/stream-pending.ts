@@ -347,7 +347,7 @@ export const pendingRows: readonly Row[] = [
     keys: [key(["RW", "delete"])],
     tips: ["nondeterministic_output"],
     since: "6.2.0",
-    summary: "Claims the next entries that have been pending for some time, whoever has them.",
+    summary: "Claims the next entries that have been pending for some time, from any consumer.",
     syntax: "key group consumer min-idle-time start [COUNT count] [JUSTID]",
     complexity: "O(M log(P)) for M entries looked at with P pending",
     run: xautoclaim,

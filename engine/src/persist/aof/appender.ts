@@ -80,7 +80,7 @@ export class Appender {
   #lastSync = 0;
   #postponedSince = 0;
   #waiters: Waiter[] = [];
-  /** Those who wait for the sync that is under way. */
+  /** Callers that wait for the sync that is under way. */
   #groupWaiters: Waiter[] = [];
   /** A sync is under way that replies wait for. */
   #inGroup = false;

@@ -48,7 +48,7 @@ export function writeList(list: ListValue, fill: number, listpack: ListpackWrite
   while (!pieces.next().done);
 }
 
-/** The same for a long list; whoever pauses at a `yield` must see that list and listpack stay as they are. */
+/** The same for a long list; the caller that pauses at a `yield` keeps list and listpack as they are. */
 export function* writeNodes(
   list: ListValue,
   fill: number,

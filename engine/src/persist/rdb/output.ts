@@ -2,7 +2,7 @@
  * Writes an RDB's bytes: lengths, strings and numbers, into chunks that are handed on when they are full.
  *
  * Nothing that was written is gone back to, so a chunk can be handed on at any place: a value of any size takes no more
- * memory than a chunk. Whoever gets a chunk owns it.
+ * memory than a chunk. The receiver of a chunk owns it.
  */
 import { parseInt64 } from "../../lib/numbers.ts";
 import { Crc64 } from "./crc64.ts";

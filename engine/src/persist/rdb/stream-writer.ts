@@ -16,7 +16,7 @@ export function writeStream(stream: StreamValue, listpack: ListpackWriter, outpu
   while (!pieces.next().done);
 }
 
-/** The same in pieces; whoever pauses at a `yield` must see that stream and listpack stay as they are. */
+/** The same in pieces; the caller that pauses at a `yield` keeps stream and listpack as they are. */
 export function* streamPieces(stream: StreamValue, listpack: ListpackWriter, output: Output): Generator<void, void> {
   output.count(stream.blockCount);
   for (let i = 0; i < stream.blockCount; i++) {

@@ -1,10 +1,10 @@
 /**
- * Writes an RDB file, key by key, to whoever takes the chunks: a file, a socket, a buffer.
+ * Writes an RDB file, key by key, in chunks: to a file, a socket, a buffer.
  *
  *   writer.begin(aux); writer.functions(codes); { writer.selectDb(n); writer.resizeDb(keys, expires); writer.key(…)* }* ;
  *   writer.end();
  *
- * It keeps nothing of what it has written, so whoever walks the keyspace may stop between any two keys, and write a key out
+ * It keeps nothing of what it has written, so the walk over the keyspace may stop between any two keys, and write a key out
  * of turn that is about to change: `selectDb` may be called as often as need be.
  */
 import type { Value } from "../../types/value.ts";

@@ -30,7 +30,7 @@ export function field(name: string, value: LuaValue): LuaTable {
 export function errorTable(text: string): LuaTable {
   const table = new LuaTable(0, 2);
   table.setStr("err", text);
-  // As Redis has it: tells whoever reports the error that it has been counted already.
+  // As in Redis: tells the code that reports the error that it has been counted already.
   table.setStr("ignore_error_stats_update", true);
   return table;
 }

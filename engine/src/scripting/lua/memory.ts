@@ -94,7 +94,7 @@ export function flat(text: string): string {
   return text;
 }
 
-/** A copy for those who keep a string longer than the script runs: a piece of a text keeps all of it alive. */
+/** A copy for code that keeps a string longer than the script runs: a piece of a text keeps all of it alive. */
 export function copied(text: string): string {
   return Buffer.from(text, "latin1").latin1Slice();
 }

@@ -54,7 +54,7 @@ export class Runtime {
   }
 
   /**
-   * An error to be thrown by a native function, with the position of whoever called it (level 1), of that one's caller
+   * An error to be thrown by a native function, with the position of its caller (level 1), of that one's caller
    * (level 2) …, or with none (level 0). What luaL_error does.
    */
   error(message: string, level = 1): LuaError {

@@ -36,7 +36,7 @@ export const FRAMES = 10;
  * JavaScript stack it was raised on, from which the runtime reads the script's line if somebody asks.
  */
 export class LuaError {
-  /** Changed only by whoever makes the error, to put the position before its text. */
+  /** Changed only by the code that makes the error, to put the position before its text. */
   value: LuaValue;
   /** Set by captureStackTrace; read by trace.ts only. */
   declare readonly stack: unknown;
@@ -52,14 +52,14 @@ export class LuaError {
     Error.stackTraceLimit = limit;
   }
 
-  /** The value as text, for whoever reports it outside Lua. */
+  /** The value as text, for reports outside Lua. */
   get message(): string {
     return toDisplay(this.value);
   }
 }
 
 /**
- * Ends a script from outside (time limit, SCRIPT KILL). Neither `pcall` nor a coroutine catches it. Whoever throws it from
+ * Ends a script from outside (time limit, SCRIPT KILL). Neither `pcall` nor a coroutine catches it. Code that throws it from
  * a tick makes a subclass or fills in the reason.
  */
 export class LuaAbort {

@@ -16,8 +16,8 @@
  *
  * **Frozen trees** (`freeze`) share their nodes with the tree that they were taken from. A node belongs to a tree if it is of
  * that tree's generation, and freezing begins a new generation; so all nodes are shared from then on, at no cost. A change
- * copies the shared nodes on its way down, and only those. Therefore: whoever changes a node has made sure, from the root
- * down, that it is of the current generation (`ownChild`); and new nodes get their parent's.
+ * copies the shared nodes on its way down, and only those. Therefore code that changes a node first makes sure, from the root
+ * down, that the node is of the current generation (`ownChild`); and new nodes get their parent's.
  *
  * Where a node overflows at its right end (scores that only grow, as times do), it is left full and a fresh one begun, so
  * that such sets do not end up with half-empty leaves.

@@ -225,7 +225,7 @@ local function close(id)
   redis.call("HSET", key, "held", 0, "isOver", 1)
   redis.call("PEXPIRE", key, ${GRACE_MS})
 end
--- Ends impressions whose time is over, and, where there are too many, those whose time is over first.
+-- Ends impressions whose time is over, and, where there are too many, the ones that end soonest.
 local function sweep(most)
   local over = redis.call("ZRANGEBYSCORE", base .. ":open", "-inf", now, "LIMIT", 0, most)
   if #over == 0 then

@@ -151,6 +151,6 @@ export interface AdsOptions {
   readonly keepMs?: number;
   /** Of each shard. */
   readonly maxAds?: number;
-  /** Open impressions of each shard; beyond it those whose time is over first end early. */
+  /** Open impressions of each shard; beyond it the ones that end soonest end early. */
   readonly maxOpen?: number;
 }

@@ -87,7 +87,7 @@ async function serve(cache: Cache<MaybePage>, options: PagesOptions, exchange: E
     },
     { tags: options.tags?.(request) ?? [] },
   );
-  // Whoever makes the page, also in the place of a stale one, is answered by the application.
+  // The request that makes the page, also in the place of a stale one, is answered by the application.
   if (isMine) return;
   if (found.value === null) return next();
   send(exchange, found.value, { state: found.state === "stale" ? "STALE" : "HIT", ageMs: found.ageMs });

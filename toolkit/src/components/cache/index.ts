@@ -5,7 +5,7 @@
  *   const product = await cache.get("17", () => database.load(17), { tags: ["catalogue"] });
  *   await cache.invalidate("catalogue");
  *
- * Of all processes that ask for a value which is not there, one makes it and the others wait for that one. Of those who ask for
+ * Of all processes that ask for a value which is not there, one makes it and the others wait for that one. Of callers that ask for
  * one that is stale, one makes it anew and the rest get the stale one at once. When making fails, the stale one is given as long
  * as there is one. When the store cannot be reached, values are made without it, and it is asked again a second later.
  */
@@ -394,7 +394,7 @@ export class Cache<T = unknown> {
         return noticed.listen(() => settle(null));
       });
     } catch (error) {
-      // Whoever waits asks again when the store is closed, and hears of it.
+      // A waiting caller asks again when the store is closed, and hears of it.
       const { closeSignal } = this.#store;
       if (closeSignal.aborted && error === closeSignal.reason) return null;
       throw error;

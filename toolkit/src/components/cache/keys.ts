@@ -22,7 +22,7 @@ export interface ShardKeys {
 export interface EntryKeys {
   /** Hash: `v` value, `at` when its loading began (µs), `fresh` until when it is fresh and `ends` when it is gone (ms), `t` its tags. Expires. */
   readonly entry: string;
-  /** String: token of whoever loads it now. Expires. */
+  /** String: token of the process that loads it now. Expires. */
   readonly loader: string;
   readonly tags: string;
 }
@@ -41,7 +41,7 @@ export function entryKeys(prefix: string, name: string, shards: number, key: str
   return { entry: `${entries}e:${key}`, loader: `${entries}l:${key}`, tags };
 }
 
-/** Channel: an entry was filled or its loader gave up, so that those who wait look again; `*` and tags for memory caches. */
+/** Channel: an entry was filled or its loader gave up, so that waiting callers look again; `*` and tags for memory caches. */
 export const changesChannel = (prefix: string, name: string): string => `${prefix}:{${name}}:changes`;
 
 /** Hash: `hits`, `staleHits`, `misses`, `loads`, `failures` of all processes. A week after the last. */

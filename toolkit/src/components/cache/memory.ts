@@ -2,7 +2,7 @@
  * The part of a cache that is in this process: bounded by number, each value believed for a moment only and never past its
  * freshness.
  *
- * An answer of the store can be older than a change that this process has made or heard of since it asked. So whoever asks says
+ * An answer of the store can be older than a change that this process has made or heard of since it asked. So a caller says
  * so first (`begin`); what happens to the key until the answer is there keeps that answer from being remembered.
  */
 import type { Clock } from "../../base/clock.ts";

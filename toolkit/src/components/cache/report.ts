@@ -88,7 +88,7 @@ const INVALIDATED_OPTIONS = defineOptions<{ readonly limit?: number }>("Caches.i
 });
 const CACHES_OPTIONS = defineOptions<{ readonly prefix?: string }>("Caches", { prefix });
 
-/** Caches as those see them who look after the service. */
+/** Caches as operators see them. */
 export class Caches {
   readonly #store: Store;
   readonly #prefix: string;

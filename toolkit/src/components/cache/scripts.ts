@@ -1,5 +1,5 @@
 /**
- * An entry is fresh, stale or not there, and at most one process at a time loads it. Whoever asks for one that is not fresh is
+ * An entry is fresh, stale or not there, and at most one process at a time loads it. A caller that asks for one that is not fresh is
  * told to load it if nobody does, and holds a lease for that. What it loads is taken only while its lease stands: so neither a
  * loader that was overtaken nor one whose entry was invalidated meanwhile can put old data in the place of new.
  *
@@ -68,7 +68,7 @@ export interface FoundEntry {
 export interface ReadReply {
   /** Null: not there. */
   readonly entry: FoundEntry | null;
-  /** Who is to load it: the caller, whoever holds the lease, or (`nobody`) each for itself, since the store takes no writes. */
+  /** Who is to load it: the caller, the holder of the lease, or (`nobody`) each for itself, since the store takes no writes. */
   readonly loader: "caller" | "holder" | "nobody";
   /** Where there is no entry: the holder's token, and how long its lease lasts. For `nobody`, what the server said. */
   readonly holder: string;
@@ -173,7 +173,7 @@ export const giveUp = defineScript({
   `,
 });
 
-/** Puts a value, whoever is loading: theirs is older. */
+/** Puts a value while another process may be loading: its value is older. */
 export const put = defineScript({
   name: "cache.put",
   keys: ["entry", "loader", "tags"],

@@ -2,7 +2,7 @@
  * Group chats.
  *
  * Who is in a chat is decided in the chat's slot. What chats a member is in is noted in the member's, in steps before and after
- * that, each with a new token: a join notes, joins, and notes again; whoever takes a note back does so only while it is the one that
+ * that, each with a new token: a join notes, joins, and notes again; a process takes a note back only while it is the one that
  * they saw before they looked whether the member is in the chat. So a join that was answered is noted for as long as it lasts,
  * whatever else goes on; what a crash can leave behind is a note too many, which `unread` sees and takes back.
  */
@@ -153,7 +153,7 @@ export class Chats<T = unknown> {
     return all.map((member) => ({ status: answers.get(member) ?? "too-many-chats" }));
   }
 
-  /** Notes the chat for its members, with new tokens; false for those who are in too many. */
+  /** Notes the chat for its members, with new tokens; false for members that are in too many. */
   async #note(chat: string, all: readonly string[]): Promise<boolean[]> {
     const most = this.#maxChats;
     const noted = await this.#store.pipeline(
@@ -165,7 +165,7 @@ export class Chats<T = unknown> {
     });
   }
 
-  /** Takes a member out. The last one who leaves deletes the chat and all that belongs to it. */
+  /** Takes a member out. When the last member leaves, the chat and all that belongs to it are deleted. */
   async leave(chat: string, member: string): Promise<LeaveOutcome> {
     const { wake, ...keys } = this.#room.keys(chat);
     const chats = memberKey(this.#prefix, memberName(member));
@@ -177,7 +177,7 @@ export class Chats<T = unknown> {
     return { status: answer === 2 ? "deleted" : answer === 1 ? "left" : "not-found" };
   }
 
-  /** Deletes a chat, whoever is in it. False: there was none. */
+  /** Deletes a chat with its members. False: there was none. */
   async delete(chat: string): Promise<boolean> {
     const wasThere = await this.#room.remove(chat);
     await this.#names.remove(chat);
@@ -272,7 +272,7 @@ export class Chats<T = unknown> {
 
   // ---------------------------------------------------------------------------------------------- looking in
 
-  /** Members, those who are furthest behind first. */
+  /** Members, the furthest behind first. */
   async members(
     chat: string,
     options: { readonly offset?: number; readonly limit?: number } = {},

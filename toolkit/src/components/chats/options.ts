@@ -9,11 +9,11 @@ export interface ChatsOptions<T> {
   readonly prefix?: string;
   readonly codec?: Codec<T>;
   readonly maxMessageBytes?: number;
-  /** The oldest messages beyond this many are dropped, whoever has not seen them. */
+  /** The oldest messages beyond this many are dropped, even if a member has not seen them. */
   readonly maxMessages?: number;
-  /** The oldest messages beyond this many bytes are dropped, whoever has not seen them. */
+  /** The oldest messages beyond this many bytes are dropped, even if a member has not seen them. */
   readonly maxBytes?: number;
-  /** How many messages stay when all have seen them: history for those who join later. */
+  /** How many messages stay when all have seen them: history for members who join later. */
   readonly keepSeen?: number;
   readonly maxMembers?: number;
   /** In how many chats a member can be. */

@@ -10,7 +10,7 @@
 import { asListOf, asNumber, asReply, asText, asTexts, asTuple, orNull, wordOf } from "../../base/replies.ts";
 import { defineScript, IF_WRITABLE } from "../../base/script.ts";
 
-/** `micros` and `now`, for whoever needs the time: reading it is a command, and not every path does. */
+/** `micros` and `now`, for the paths that need the time: reading it is a command. */
 const TIME = `
 local micros, now
 local function readTime()
@@ -330,7 +330,7 @@ export const presence = defineScript({
   reply: (reply) => reply === 1,
 });
 
-/** Those whose presence has not ended. */
+/** Members whose presence has not ended. */
 export const present = defineScript({
   name: "chats.present",
   keys: ["presence"],
@@ -345,7 +345,7 @@ export const present = defineScript({
   reply: asTexts,
 });
 
-/** Some members, those who are furthest behind first: { first, last, { member, seen, 1 if present } each }. */
+/** Some members, the furthest behind first: { first, last, { member, seen, 1 if present } each }. */
 export const members = defineScript({
   name: "chats.members",
   keys: ["meta", "seen", "presence"],

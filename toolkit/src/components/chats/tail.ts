@@ -104,7 +104,7 @@ export class Tail<T> {
 
   /** At each poll: wakes the readers, who may have to renew their presence. */
   #isNeeded(): boolean {
-    // One round without readers, so that those who ask again and again find it as they left it.
+    // One round without readers, so that readers that ask again and again find it as they left it.
     if (this.#listeners.size === 0 && !this.#isUsed) {
       this.#onEnd();
       return false;

@@ -1,6 +1,6 @@
 /**
  * Named connections that follow a configuration. When the configuration names another address for one, the new store is opened
- * first; only when it answers does it take the old one's place, and the old one is closed when those who use it are done, or
+ * first; only when it answers does it take the old one's place, and the old one is closed when its users are done, or
  * after a while. An address that cannot be reached changes nothing: the old connection stays, the error is reported, and it is
  * tried again.
  */
@@ -18,7 +18,7 @@ import type { Config } from "./index.ts";
 export type ConnectionSpec = string | { readonly url: string; readonly options?: OpenOptions };
 
 export interface ConnectionsOptions {
-  /** How long an old connection waits for those who use it. */
+  /** How long an old connection waits for its users. */
   readonly drainTimeoutMs?: number;
   /** How long after a failure the new address is tried again. */
   readonly retryMs?: number;

@@ -1,6 +1,6 @@
 /**
  * Is this service under maintenance? Asked at every request, looked up at most once a second: callers in between share the last
- * answer, and those who come while it is looked up share that. When the store cannot be reached the last answer stays.
+ * answer, and callers that ask while it is looked up share that. When the store cannot be reached the last answer stays.
  */
 import { aStore, word } from "../../base/checks.ts";
 import { defineOptions, prefix, text, whole } from "../../base/options.ts";

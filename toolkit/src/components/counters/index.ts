@@ -177,7 +177,7 @@ export class Counters {
       return sum.done;
     }
     const { promise, resolve, reject } = withResolvers();
-    // Whoever counts without waiting must not bring the process down.
+    // A caller that counts without waiting must not bring the process down.
     promise.catch(() => {});
     this.#pending.set(name, { by, done: promise, resolve, reject });
     return promise;

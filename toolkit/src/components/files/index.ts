@@ -45,7 +45,7 @@ export interface FilesOptions {
   /** Files at a time; further announcements wait. */
   readonly maxFiles?: number;
   readonly maxReaders?: number;
-  /** How often those who wait look by themselves: messages can be lost. */
+  /** How often waiting processes look by themselves: messages can be lost. */
   readonly pollMs?: number;
 }
 
@@ -255,7 +255,7 @@ export class Files {
     return { leaseMs, answer };
   }
 
-  /** Removes a reader, whoever it is. */
+  /** Removes a reader, also one of another process. */
   async deleteReader(name: string): Promise<void> {
     const record = this.#keys.reader(word("the name of a reader", name, 256));
     await this.#store.run(leave, { record, base: this.#keys.base, reader: name, token: "" });
@@ -319,7 +319,7 @@ export class Files {
     await this.#store.send(["UNLINK", this.#keys.total(word("the name of a total", name, 256))], { repeatable: true });
   }
 
-  /** Removes a file, whoever still needs it; a file of that name may then be sent again. False if there was none. */
+  /** Removes a file, even if a reader still needs it; a file of that name may then be sent again. False if there was none. */
   delete(name: string): Promise<boolean> {
     const { channel: channelKey, base } = this.#keys;
     return this.#store.run(remove, { channelKey, base, name: word("the name of a file", name) });

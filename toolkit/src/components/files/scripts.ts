@@ -2,8 +2,9 @@
  * A channel in Lua. The rules:
  *
  *  1. `bytes` of the channel is what all its blocks take, always; a block is stored only if the sum stays within the budget. A
- *     block counts for its length and for what a field of a hash takes beside it. Half of the budget is kept for the oldest file that is still being written: those who read one file after the
- *     other wait for its end, and it must not wait for room that younger files have taken.
+ *     block counts for its length and for what a field of a hash takes beside it. Half of the budget is kept for the oldest
+ *     file that is still being written: readers that read one file after the other wait for its end, and it must not wait for
+ *     room that younger files have taken.
  *  2. A file has an entry in its `at` for every reader that it is for: the first block that the reader still needs, or DONE.
  *     Blocks below the least entry are freed. Without any reader nothing is.
  *  3. A reader is for every file that is announced while it is registered, and for those that were still whole when it came.
@@ -221,7 +222,7 @@ export const close = defineScript({
       call("HSET", file, "status", "closed")
       call("ZREM", base .. ":open", number)
       free(number)
-      -- Also to those who wait for room: another file may be the oldest now.
+      -- Also to writers that wait for room: another file may be the oldest now.
       tell("b")
       tell("r")
     end
@@ -230,7 +231,7 @@ export const close = defineScript({
   reply: asText,
 });
 
-/** Removes a file whoever still needs it, and that it was ever there. */
+/** Removes a file, even if a reader still needs it, and the record that it was ever there. */
 export const remove = defineScript({
   name: "files.remove",
   keys: ["channelKey"],
@@ -272,7 +273,7 @@ export const join = defineScript({
     call("ZADD", readers, now + leaseMs, reader)
     if token ~= "" then call("HSET", record, "token", token) end
     call("HSET", record, "leaseMs", leaseMs, "keepMs", keepMs)
-    -- That it was dropped is told to the one who reads, not to the one who invites.
+    -- That it was dropped is told to the reader itself, not to the process that invites it.
     if token ~= "" then call("HDEL", record, "dropped") end
     call("PERSIST", record)
     local answer, live = {was}, {}

@@ -1,5 +1,5 @@
 /**
- * Waiting for something to happen in a channel. Messages are hints: whoever waits looks again after each, and after a while
+ * Waiting for something to happen in a channel. Messages are hints: a waiting process looks again after each, and after a while
  * without any. The channel is subscribed to before the first look, so that nothing can happen unseen between look and wait.
  */
 import type { Store } from "../../connection/store.ts";

@@ -53,7 +53,7 @@ export class FleetDriver implements Driver {
   #validUntilMs = Number.NEGATIVE_INFINITY;
   /** Called when something may go on: another layout, or more time. */
   readonly #waiting = new Set<() => void>();
-  /** Called when a request is over, by those who wait for slots to become quiet. */
+  /** Called when a request is over, by movers that wait for slots to become quiet. */
   readonly #quiet = new Set<() => void>();
   readonly #sessions = new Set<Open>();
   readonly #subscribers = new Set<FleetSubscriber>();

@@ -2,7 +2,7 @@
  * The component's keys in some slots from one server to another, while nobody touches them. Other keys are left alone.
  *
  * Values go as DUMP gives them, through this process, so that any two servers that `open` reaches will do. Every write carries
- * the fence of the lock under which the move is made: one who was stopped in the middle and wakes up when another has finished
+ * the fence of the lock under which the move is made: a mover that was stopped in the middle and wakes up when another has finished
  * is refused by the servers themselves.
  */
 

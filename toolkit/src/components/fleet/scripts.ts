@@ -4,8 +4,8 @@ import { defineScript, NOW_MS } from "../../base/script.ts";
 const FORGET_MS = 86_400_000;
 
 /**
- * Gives a process the right to use a layout for a while, if it is the present one; answers the present version. One who
- * follows an older layout keeps the time it has and gets no more: nobody can come back to a layout that was left.
+ * Gives a process the right to use a layout for a while, if it is the present one; answers the present version. A process
+ * that follows an older layout keeps the time it has and gets no more: nobody can come back to a layout that was left.
  * Who has not been heard of for a day is forgotten. A key's own life comes first: a home that is full refuses a script only
  * before its first write, and must not stop the fleet.
  */

@@ -241,7 +241,7 @@ export class JobSearch<J = unknown, C = unknown> {
     return this.#size("candidate");
   }
 
-  /** Candidates who are qualified, and with `missing` those who nearly are. */
+  /** Candidates who are qualified, and with `missing` candidates who nearly are. */
   async candidates(
     job: { readonly requires: readonly Requirement[]; readonly optional?: readonly Wish[] },
     options: SearchOptions = {},

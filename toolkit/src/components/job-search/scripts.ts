@@ -1,8 +1,8 @@
 /**
  * The scripts of the job board.
  *
- * A job is found through its rarest skills. Whoever is qualified has all of them, so it is enough that the job stands in the list of
- * the one that fewest jobs ask for; whoever lacks at most k has at least one of the k + 1 rarest. So a job stands in the lists of its
+ * A job is found through its rarest skills. A qualified candidate has all of them, so it is enough that the job stands in the list of
+ * the one that fewest jobs ask for; a candidate who lacks at most k has at least one of the k + 1 rarest. So a job stands in the lists of its
  * four rarest skills, one list for each rank and skill, and a search for what lacks at most k reads the lists of ranks 0 to k of the
  * skills that the candidate has: hundreds of jobs, where "everybody who asks for JavaScript" would be tens of thousands. Each job
  * found is then checked in full, rarest skill first, since that is the one that fails. That a rank was chosen by counts that have

@@ -1,6 +1,6 @@
 /**
  * A marketplace: users with money and items, who list items at a price and buy from each other. No money and no item is made or
- * lost, whoever does what at the same time.
+ * lost, whatever others do at the same time.
  *
  *   const market = new Market(store, "fair");
  *   await market.deposit("ben", 1_000, { id: "payment-17" });

@@ -124,7 +124,7 @@ export function byWatching(store: Store, keys: MarketKeys): Way {
 const FENCE_MS = 86_400_000;
 const WAIT_MS = 60_000;
 
-/** Holds the item, and the user whose money or items go down; others' go up whoever does what at the same time. */
+/** Holds the item, and the user whose money or items go down; others' go up, whatever happens at the same time. */
 export function byLocking(store: Store, keys: MarketKeys, locks: Locks, name: string): Way {
   async function attempt<T>(names: readonly string[], plan: (read: Read) => Promise<Plan<T>>): Promise<T> {
     const sorted = [...names].sort();

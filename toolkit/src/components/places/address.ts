@@ -8,7 +8,7 @@ export interface Address {
   readonly bytes: Buffer;
 }
 
-/** Null for what is no address. */
+/** Null if the text is not an address. */
 export function parseAddress(text: string): Address | null {
   if (isIPv4(text)) return { family: 4, bytes: Buffer.from(text.split(".").map(Number)) };
   const [address] = text.split("%", 1);

@@ -61,7 +61,7 @@ export const find = defineScript({
   reply: (reply) => asList(reply).map((found) => (found === 0 ? null : RANGE(found))),
 });
 
-/** Registers a version that is being loaded, or says that its loader is alive. Answers those whose loader seems dead. */
+/** Registers a version that is being loaded, or says that its loader is alive. Answers the versions whose loader seems dead. */
 export const begin = defineScript({
   name: "places.begin",
   keys: ["current", "versions"],

@@ -64,7 +64,7 @@ function entriesOf(reply: Reply): Entry[] {
   return entries.map(([id, fields]) => ({ id: textFrom(id), fields }));
 }
 
-/** The events of an entry for callers; what is only for those who wait for a result is left out. */
+/** The events of an entry for callers; what is only for callers that wait for a result is left out. */
 export function eventsOf(entry: Entry): QueueEvent[] {
   const events: QueueEvent[] = [];
   const push = (event: Record<string, unknown>) => {

@@ -1,7 +1,7 @@
 /**
  * Flows: a job that runs when its children have. Children in the parent's slot are added with it in one script. Others travel as
  * messages: the parent's script puts them among its timers, in the same step that adds the parent; they are passed on at once,
- * and again by any worker of that queue if whoever should have did not live to do it. The same way a child in another slot tells
+ * and again by any worker of that queue if the worker that should have done it died. The same way a child in another slot tells
  * its end. Every message may arrive twice and counts once.
  */
 
@@ -164,7 +164,7 @@ export async function childrenOf(
   return found;
 }
 
-/** A child of another queue may have a codec of its own; what is no JSON is given as text. */
+/** A child of another queue may have a codec of its own; a result that is not JSON is given as text. */
 function resultOf(payload: string): unknown {
   if (payload === "") return null;
   try {

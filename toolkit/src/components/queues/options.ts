@@ -81,7 +81,7 @@ export interface RateLimit {
   readonly windowMs: number;
 }
 
-/** What holds for a queue whoever works on it; kept in the store. In a queue of N shards, for each shard. */
+/** What holds for a queue and all its workers; kept in the store. In a queue of N shards, for each shard. */
 export interface Settings {
   /** Jobs kept after they are done: 1 000 by default, and for how long. */
   readonly keepDone?: number;

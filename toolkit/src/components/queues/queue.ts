@@ -333,7 +333,7 @@ export class Queue<T = unknown, R = unknown> {
     return this.shards[this.#nextShard]!;
   }
 
-  /** In a queue of several shards the id ends in `@shard`, so that whoever has it finds the job. */
+  /** In a queue of several shards the id ends in `@shard`, so that the id alone finds the job. */
   #idFor(shard: Shard, options: JobOptions | undefined): string {
     const own = options?.id === undefined ? this.#newId() : checkWord(options.id, "the id of a job");
     return this.shards.length === 1 || own.endsWith(`@${shard.index}`) ? own : `${own}@${shard.index}`;

@@ -51,7 +51,7 @@ export interface Room {
   readonly free: number;
   /** Otherwise, jobs that arrive now are handed back. */
   readonly isAccepting: boolean;
-  /** Room for so many jobs, reserved for one who asks until `unclaim`. */
+  /** Room for so many jobs, reserved for the caller until `unclaim`. */
   claim(asking: { readonly isHungry: boolean }, most: number): number;
   unclaim(count: number): void;
   started(): void;

@@ -52,8 +52,8 @@ export interface AnalyserOptions {
   /** "é" is "e", "ø" is "o". */
   readonly foldDiacritics?: boolean;
   /**
-   * Instead of the language's: one of Snowball's by its name, or one of your own, whose name says which it is to those who share
-   * the index; false for none.
+   * Instead of the language's: one of Snowball's by its name, or one of your own, whose name says which it is to all programs
+   * that share the index; false for none.
    */
   readonly stem?: false | StemmerName | Stemmer;
 }

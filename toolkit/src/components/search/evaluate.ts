@@ -196,7 +196,7 @@ export class Evaluation {
     return tf;
   }
 
-  /** What each leaf adds to the score of a document, for those who want to know. */
+  /** What each leaf adds to the score of a document, for explanations. */
   explain(
     doc: number,
     leaves: ReadonlySet<Leaf>,

@@ -53,7 +53,7 @@ export class LargeWrites {
     throw new CinnabarError("CONFLICT", message);
   }
 
-  /** Null when another has taken its ghost over, which happens to those who are stopped for a long time. */
+  /** Null when another writer has taken its ghost over, which happens to a process that is stopped for a long time. */
   async #staged(prepared: Prepared, ifVersion: number, call: string): Promise<DoneWrite | null> {
     const { id, hash, blob, stored, entry, columns, words } = prepared;
     const common = { ...this.#common(id, call), hash, ifVersion, blob };

@@ -192,7 +192,7 @@ export class Planner {
       const entries = some.map(({ mask, sought }) => ({ word: sought[0]!.words[0]!.word, weight: 1, mask }));
       return this.#leaf(entries, query);
     }
-    // What is one word to the one who asks may be several to the analyser: all of them, in the fields of one analyser.
+    // What is one word to the user may be several to the analyser: all of them, in the fields of one analyser.
     const boost = boostOf(query.boost);
     return joined(
       "or",

@@ -1,6 +1,6 @@
 /**
  * What an index knows of its documents: the fields, and how text becomes words. All processes that use an index must agree on
- * it; the first write records it, and whoever comes with another is refused.
+ * it; the first write records it, and a process that comes with another is refused.
  */
 import { createHash } from "node:crypto";
 import { integer, word } from "../../base/checks.ts";
@@ -101,7 +101,7 @@ export class Schema {
   readonly k1: number;
   /** The same for two that understand each other. */
   readonly signature: string;
-  /** What the signature stands for, kept with the index for those who come without knowing it. */
+  /** What the signature stands for, kept with the index for programs that do not know it. */
   readonly description: string;
   readonly #textByName: ReadonlyMap<string, number>;
   readonly #columnByName: ReadonlyMap<string, ValueColumn>;

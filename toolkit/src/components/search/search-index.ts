@@ -236,7 +236,7 @@ export class SearchIndex<F extends Fields> {
     return terms(this.#shard, this.#searcher, options);
   }
 
-  /** Where a document is kept: for those who watch keys. */
+  /** Where a document is kept: for programs that watch keys. */
   keyOf(id: string): string {
     return documentKey(this.#shard.keys.base, id);
   }

@@ -333,7 +333,7 @@ export class Sessions {
     return asTexts(await this.#store.call("ZREVRANGE", this.#keys(place).viewed, 0, limit - 1));
   }
 
-  /** The tag of a token's keys, for components that keep their own keys beside the session. Null for what is no token. */
+  /** The tag of a token's keys, for components that keep their own keys beside the session. Null for a text that is not a token. */
   tagOf(token: string): string | null {
     return placeOf(token)?.tag ?? null;
   }

@@ -23,7 +23,7 @@ export function newToken(tag: string): string {
   return `${tag}.${randomBytes(SECRET_BYTES).toString("base64url")}`;
 }
 
-/** Null for what is no token: nothing is asked of the store then. */
+/** Null for a text that is not a token: the store is not asked then. */
 export function placeOf(token: string): SessionPlace | null {
   const parts = TOKEN.exec(token);
   if (parts === null) return null;

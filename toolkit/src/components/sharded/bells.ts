@@ -1,7 +1,7 @@
 /**
  * Waiting for something to pop. Each lane has a bell on the server; a process that has somebody waiting waits at the bells, with one
- * connection for all lanes (in a Cluster one for each), however many wait. When a bell rings, those who wait pop, the longest waiting
- * first. Nobody asks again and again; only every few seconds, since one who has heard a bell may have died before it popped.
+ * connection for all lanes (in a Cluster one for each), however many wait. When a bell rings, waiting callers pop, the longest waiting
+ * first. Nobody asks again and again; only every few seconds, since a process that has heard a bell may have died before it popped.
  */
 import { ConnectionError } from "../../base/errors.ts";
 import type { Store } from "../../connection/store.ts";
@@ -126,7 +126,7 @@ export class Bells<T> {
     return Array.isArray(reply) ? lanes[bells.indexOf(String(reply[0]))]! : null;
   }
 
-  /** Pops for those who wait, until there is nothing more. */
+  /** Pops for waiting callers, until there is nothing more. */
   async #serve(heardAt: number | null): Promise<void> {
     let heard = heardAt;
     while (this.#waiting.length > 0) {

@@ -1,9 +1,9 @@
 /**
  * The lanes of a sharded list: its stored description, what is known of each lane's ends, and changing how many there are.
  *
- * Nobody puts anything into a new lane before every lane that there was knows of the change: so whoever finds all lanes empty that
- * it knows of, by their own generation, has not missed one. Lanes that are given up get nothing more and are emptied by those who
- * pop; when nothing is left in them, the change is over.
+ * Nobody puts anything into a new lane before every lane that there was knows of the change: so a process that finds all
+ * lanes empty that it knows of, by their own generation, has not missed one. Lanes that are given up get nothing more and are
+ * emptied by pops; when nothing is left in them, the change is over.
  */
 
 import { CinnabarError, ServerError } from "../../base/errors.ts";
@@ -99,7 +99,7 @@ export class Lanes {
     return view;
   }
 
-  /** Has all lanes know of this layout, also when one who died did not come to them. */
+  /** Has all lanes know of this layout, also when a process died before it came to them. */
   async #adoptAll({ gen, wide, size }: View): Promise<void> {
     const calls = Array.from({ length: wide }, (_, lane) => {
       const { gate, bell } = this.keys(lane);

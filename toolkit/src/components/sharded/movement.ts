@@ -1,5 +1,5 @@
 /**
- * Moving elements from one layout to the next: step by step behind each tag, by whoever has its lease. See scripts/movement.ts for
+ * Moving elements from one layout to the next: step by step behind each tag, by the holder of its lease. See scripts/movement.ts for
  * what makes it safe.
  */
 import { randomToken } from "../../base/clock.ts";
@@ -20,7 +20,7 @@ const SCAN_COUNT = 512;
 const TAGS_AT_ONCE = 8;
 
 export interface MoveOptions {
-  /** How long one who died in the middle keeps others from the same tag. */
+  /** How long a mover that died in the middle keeps others from the same tag. */
   readonly leaseMs?: number;
   /** Steps at most, each of up to 8 shards; without an end by default. */
   readonly maxSteps?: number;
@@ -76,7 +76,7 @@ export async function moveAll(structure: Structure, options: MoveOptions = {}): 
   return { moved: run.moved, finished };
 }
 
-/** Has every gate begin: also those that one who died in the middle did not come to. */
+/** Has every gate begin: also those that a mover did not come to before it died. */
 export async function beginAll(structure: Structure, root: Root): Promise<Gate[]> {
   const { number, shards, size } = root.layout;
   const calls = Array.from({ length: root.tags }, (_, tag) =>

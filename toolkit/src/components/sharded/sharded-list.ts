@@ -5,7 +5,7 @@
  *   await jobs.push("right", { id: 17 });
  *   await jobs.pop("left", { waitMs: 10_000 });
  *
- * With one lane, the default, it is a list: the order is exact, whoever pushes and pops. With several, each lane is such a list with
+ * With one lane, the default, it is a list: the order is exact among all processes that push and pop. With several, each lane is such a list with
  * a Cluster slot of its own; elements are put into the lanes in turn, or those with the same `key` into the same one.
  */
 import { aStore, integer, oneOf, word } from "../../base/checks.ts";
@@ -89,7 +89,7 @@ interface Pushing {
   readonly keepMs: number;
 }
 
-/** One pop out of a lane; by one who has heard its bell, or not. */
+/** One pop out of a lane; by a process that has heard its bell, or not. */
 interface Popping {
   readonly side: Side;
   readonly count: number;

@@ -1,5 +1,5 @@
 /**
- * The shards of a structure, as one who runs it sees them: how many there are and what is in them, changing their number while others
+ * The shards of a structure, as operators see them: how many there are and what is in them, changing their number while others
  * read and write, emptying and deleting all.
  */
 import { BackgroundLoop } from "../../base/background-loop.ts";
@@ -214,7 +214,7 @@ export class Shards {
     const size = integer("shardSize", target.shardSize ?? layout.size, 1, stride);
     integer("shardSize, as a power of two,", Math.log2(size), structure.kind === "bitmap" ? 10 : 0);
     const shards = Math.ceil(wanted / tags);
-    // One who asks for a layout asks for the fill that it has.
+    // A caller that asks for a layout asks for the fill that it has.
     const fill = root.fill;
     const planned = { root: rootKey(structure.prefix, structure.name), from: layout.number, shards, size, fill };
     if (!(await structure.store.run(plan, planned))) return false;

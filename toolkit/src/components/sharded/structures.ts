@@ -1,4 +1,4 @@
-/** All sharded structures of a store, for one who looks after them: which there are, of what kind, and how each is doing. */
+/** All sharded structures of a store, for operators: which there are, of what kind, and how each is doing. */
 import { aStore } from "../../base/checks.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, prefix } from "../../base/options.ts";

@@ -246,7 +246,7 @@ export class UniqueVisitors {
 
   // ---------------------------------------------------------------------------------------------- days and their sets
 
-  /** How many tags there are: what the first one who counted has chosen. */
+  /** How many tags there are: what the first process that counted has chosen. */
   #root(): Promise<number> {
     this.#names.announce(this.name);
     this.#tags ??= this.#store

@@ -67,7 +67,7 @@ export type Job =
   | { readonly k: "retire"; readonly user: string }
   | Entry;
 
-/** How far a pass over an author's audience is: first those who follow, then lists. */
+/** How far a pass over an author's audience is: first followers, then lists. */
 export interface Passing {
   readonly set?: "listed";
   readonly after?: Place;

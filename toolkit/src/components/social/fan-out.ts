@@ -3,8 +3,8 @@
  * worker that dies anywhere costs a repetition and nothing else.
  *
  * **Delivering.** A pass reads some of the author's audience, in the order of its versions, puts the status into their timelines, and
- * then looks again: at the status, which may have been deleted since, and at the audience, some of whom may have left. Whoever left
- * before that look is cleaned here; whoever leaves after it cleans what is then in their timeline. So nothing stays where it
+ * then looks again: at the status, which may have been deleted since, and at the audience, some of whom may have left. A follower who left
+ * before that look is cleaned here; one that leaves after it cleans what is then in their timeline. So nothing stays where it
  * should not be, and nothing is missing: who came since the status was posted has read it from the profile. A large audience is
  * cut into ranges that several workers pass over at once.
  */
@@ -201,7 +201,7 @@ export class FanOut {
     await this.#timelines.takeOut(isThere === 0 ? page.subjects : gone, [id]);
     const remaining = await rest;
     if (isThere === 0) return;
-    // The lists of those whose audience is small are done at once.
+    // The lists of authors whose audience is small are done at once.
     if (remaining.length === 1 && page.last === null) return this.#deliver(remaining[0] as typeof job);
     await this.#core.jobs.addMany(remaining.map((data) => ({ data })));
   }

@@ -56,7 +56,7 @@ const PEOPLE_OPTIONS = defineOptions<PeopleOptions>("Follows.followers", {
   cursor: text,
 });
 
-/** Those who follow an author, or have the author in a list: from a place on, up to a version. */
+/** Followers of an author, or lists that have the author: from a place on, up to a version. */
 export interface AudiencePart {
   readonly set?: "listed" | undefined;
   readonly after?: Place | undefined;

@@ -57,7 +57,7 @@ export class Statuses {
 
   /**
    * Brings somebody's status to one's own followers: the id of the repost. A repost of a repost is one of the original. Null if
-   * there is no such status, or its author blocks the one who reposts. With the same `id`, or of the same status again, once.
+   * there is no such status, or its author blocks the user who reposts. With the same `id`, or of the same status again, once.
    */
   async repost(author: string, status: string, options: { readonly id?: string } = {}): Promise<string | null> {
     REPOST_OPTIONS.check(options);

@@ -3,7 +3,7 @@
  * not: authors who are too large to be delivered, everything below the floor, and all of it while the timeline is cold.
  *
  * `align` makes one author's place in one timeline what it should be. It reads whether the author is followed, writes, and reads
- * again: whoever follows, leaves or mutes does so in another slot, so what was read may be old when it is written. If it was, it
+ * again: follows, unfollows and mutes are written in another slot, so what was read may be old when it is written. If it was, it
  * starts over; a process that dies in between has left a note in the journal.
  */
 import { randomToken } from "../../base/clock.ts";
@@ -36,7 +36,7 @@ interface Found {
 
 /** How often a page is filled up when much of it may not be seen. */
 const ROUNDS = 10;
-/** Somebody else fills a timeline if whoever began has not in this time. */
+/** Another process fills a timeline if the first has not done so in this time. */
 const BUILD_MS = 10_000;
 /** A timeline is filled up again when it has lost more than a quarter. */
 const THIN = 0.75;
@@ -68,7 +68,7 @@ export class Timelines {
 
   // ---------------------------------------------------------------------------------------------- reading
 
-  /** What those whom a user follows have posted. With `own`, the user's statuses too. */
+  /** What the people that a user follows have posted. With `own`, the user's statuses too. */
   async home(user: string, options: PageOptions & { readonly own?: boolean } = {}): Promise<StatusPage> {
     HOME_OPTIONS.check(options);
     const looking = { viewer: checkUser("user", user), subject: user };

@@ -1,5 +1,5 @@
 /**
- * An event of the log as this process holds it: parsed once, judged once, and written out once for each format, whoever it goes to.
+ * An event of the log as this process holds it: parsed once, judged once, and written out once for each format, for all listeners.
  */
 import type { StatusEvent } from "./events.ts";
 import { Traits } from "./filters.ts";
@@ -44,7 +44,7 @@ export class Entry {
     this.sizeBytes = json.length + 64;
   }
 
-  /** Null for what is no status. */
+  /** Null for other events than statuses. */
   get traits(): Traits | null {
     if (this.event.kind === "status") this.#traits ??= new Traits(this.event);
     return this.#traits;

@@ -1,7 +1,7 @@
 /**
  * One listener: from its cursor it catches up, then it takes part in what is live.
  *
- * Catching up goes at the pace of whoever reads: from `recent` where that reaches back far enough, from the log otherwise. A live
+ * Catching up goes at the reader's pace: from `recent` where that reaches back far enough, from the log otherwise. A live
  * listener whose outlet is full goes back to catching up from the place it has reached, so that a burst costs nobody their
  * connection and no memory piles up. It is cut off when the outlet stays full for `readTimeoutMs`, or when it has fallen out of `recent`.
  */

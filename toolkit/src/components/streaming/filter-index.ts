@@ -43,7 +43,7 @@ export class FilterIndex<L extends Listener> {
   /** The largest sample first. */
   readonly #samples: L[] = [];
   readonly #all = new Set<L>();
-  /** Those who may have seen anything, as far as a delete alone can tell. */
+  /** Listeners that may have seen anything, as far as a delete alone can tell. */
   readonly #lookInside = new Set<L>();
   #lookUps = 0;
 

@@ -56,7 +56,7 @@ export const FILTER_LIMIT_OPTIONS = defineOptions<Partial<FilterLimits>>("Status
   maxBoxes: whole(0),
 });
 
-/** A status as filters see it. Made once for each, whoever asks. */
+/** A status as filters see it. Made once for each, for all listeners. */
 export class Traits {
   readonly id: string;
   readonly userId: string;

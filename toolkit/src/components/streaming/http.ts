@@ -46,7 +46,7 @@ export interface StreamEndpointOptions {
   readonly tokenInQuery?: boolean;
   /** Who may ask for everything: tokens with the scope `firehose` always; others, only if this is true. */
   readonly firehose?: boolean;
-  /** The largest sample, in percent, for those who may not have everything. */
+  /** The largest sample, in percent, for users who may not have everything. */
   readonly maxSample?: number;
   readonly limits?: StreamLimits;
   /** In this process. */

@@ -113,7 +113,7 @@ export class StatusStream implements StatusSink {
   readonly #tailOptions: TailOptions;
   readonly #feeds = new Set<Feed>();
   #tail: Promise<Tail> | null = null;
-  /** Listeners, and those who are about to be. */
+  /** Listeners, and requests that are about to become listeners. */
   #users = 0;
   #closed = false;
   #removeFromStore: (() => void) | null = null;
@@ -176,7 +176,7 @@ export class StatusStream implements StatusSink {
   }
 
   /**
-   * For those who bring an outlet of their own. The feed begins with its `start`; `gap` says whether something is missing behind
+   * For callers with an outlet of their own. The feed begins with its `start`; `gap` says whether something is missing behind
    * the cursor, which the feed will also say.
    * @internal
    */

@@ -1,6 +1,6 @@
 /**
  * The last events of the log in this process's memory, without holes: who resumes from among them needs no look into the store,
- * and a delete is sent to those who got the status. Bounded by number and bytes.
+ * and a delete is sent to the listeners that got the status. Bounded by number and bytes.
  */
 import { compareCursors } from "./cursor.ts";
 import type { Entry } from "./entry.ts";

@@ -205,7 +205,7 @@ export const lookUp = defineScript({
   reply: asTuple(asTextOrNull, asNumber),
 });
 
-/** Ends one token, or with "" all of them; tells those who hold connections open by them. Answers how many ended. */
+/** Ends one token, or with "" all of them; tells the processes that hold connections open by them. Answers how many ended. */
 export const revoke = defineScript({
   name: "streaming.revoke",
   keys: ["tokens"],

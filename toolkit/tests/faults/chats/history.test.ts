@@ -60,7 +60,7 @@ async function streamer(chats: Chats<Body>, chat: string, member: string, readin
     let count = 0;
     let before = 0;
     let isLeft = false;
-    // Whoever waits when all was sent is let go, to see whether that was all.
+    // Readers that wait when all was sent are let go, to see whether that was all.
     const how = end.isSent ? {} : { signal: end.signal };
     for await (const { id, body, missed } of chats.messages(chat, member, how)) {
       if (before > 0) reading.acknowledging(before);

@@ -1,4 +1,4 @@
-/** A server that dies under those who read, and comes back with what it has on disk. */
+/** A server that dies under its readers, and comes back with what it has on disk. */
 import { describe, expect, onTestFinished, test } from "vitest";
 import { ConnectionError } from "../../../src/base/errors.ts";
 import { Chats, Mailboxes } from "../../../src/components/chats/index.ts";

@@ -1,5 +1,5 @@
 /**
- * One who takes locks and semaphores at random and writes down what it believes: from when until when it may act. Runs in a
+ * A process that takes locks and semaphores at random and writes down what it believes: from when until when it may act. Runs in a
  * process of its own, to be killed and stopped at any moment, or in this one.
  *
  *   node --conditions=source --import tsx player.ts '{"url": …, "player": "p1", "seed": 7, …}'

@@ -30,7 +30,7 @@ export function start(program: string, argument: unknown, onLine: (line: string)
     });
     child.once("close", (code) => reject(new Error(`${program} ended with ${code} before it was ready`)));
   });
-  // Whoever only kills it does not wait for it.
+  // A test that only kills it does not wait for it.
   ready.catch(() => {});
   const said = new Promise<void>((resolve) => void lines.once("close", resolve));
   const closed = new Promise<number | null>((resolve) => void child.once("close", resolve));

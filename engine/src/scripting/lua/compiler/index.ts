@@ -108,7 +108,7 @@ function compile(rt: Runtime, source: string, chunkName: string, options: ChunkO
   return factory(rt, rt.globals, options.mainGlobals, helpers, constants, chunk);
 }
 
-/** The generated code of a chunk; also for those who want to look at it. */
+/** The generated code of a chunk; also for people who want to read it. */
 export function translate(
   rt: Runtime,
   source: string,

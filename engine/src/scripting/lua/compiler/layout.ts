@@ -1,7 +1,7 @@
 /**
  * Lays generated code out in lines, so that each line stands for one place of the script.
  *
- * Whoever emits code that can fail or call puts a mark before it. Here a mark becomes a line end wherever it differs from
+ * The compiler puts a mark before code that can fail or call. Here a mark becomes a line end wherever it differs from
  * the one before; the list of what each line stands for is how trace.ts reads a stack. Marks are made of a character that
  * generated code has nowhere else, and are put only where JavaScript allows a line end.
  */

@@ -325,7 +325,7 @@ function quote(rt: Runtime, text: string): string {
   return `${result}${text.slice(from)}"`;
 }
 
-/** C's `%.<digits>g` with the fast way for integers, for whoever writes numbers in another precision than Lua's own. */
+/** C's `%.<digits>g` with the fast way for integers, for numbers in another precision than Lua's own. */
 export function formatGeneral(value: number, digits: number): string {
   if (digits === 14) return numberToString(value);
   const negative = value < 0 || Object.is(value, -0);

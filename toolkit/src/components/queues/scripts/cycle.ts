@@ -196,7 +196,7 @@ local function endSchedule(name)
   call("HDEL", data, "t" .. name, "u" .. name)
 end
 
--- A schedule makes one job for each time it names, whoever looks first. Times by a calendar are worked out by the worker.
+-- A schedule makes one job for each time it names: the first worker that looks makes it. Times by a calendar are worked out by the worker.
 local function fire(name)
   local named = call("HMGET", data, "t" .. name, "u" .. name)
   if not named[1] or not named[2] then return endSchedule(name) end

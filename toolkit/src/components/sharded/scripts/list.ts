@@ -3,8 +3,8 @@
  * the piece at that end until that is full, and then into a new one. Callers name the pieces that they expect at the end; if the
  * lane's gate says otherwise, nothing happens and the gate is answered (answers.ts).
  *
- * The bell is a list with one word in it. Whoever waits pops it. It is rung when a lane gets something after it was empty, and by
- * whoever has heard it and leaves something behind; it is silenced by whoever takes the last.
+ * The bell is a list with one word in it. A waiting process pops it. It is rung when a lane gets something after it was empty, and by
+ * a process that has heard it and leaves something behind; the process that takes the last element silences it.
  */
 import { defineScript } from "../../../base/script.ts";
 import { FULL, LANE_HEAD, laneAgainLua, laneLua, OUTDATED_LUA } from "./answers.ts";
@@ -128,7 +128,7 @@ export const planLanes = defineScript({
   reply: (reply) => reply === 1,
 });
 
-/** The lane takes the generation and the size of its new pieces, and whoever waits at it is woken to look around. */
+/** The lane takes the generation and the size of its new pieces, and processes that wait at it are woken to look around. */
 export const adopt = defineScript({
   name: "sharded.list-adopt",
   keys: ["gate", "bell"],

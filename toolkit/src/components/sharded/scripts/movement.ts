@@ -74,7 +74,7 @@ export const claim = defineScript({
   `,
 });
 
-/** The lease is checked, so that one who was stopped for long does not get in the way of the next. */
+/** The lease is checked, so that a mover that was stopped for long does not get in the way of the next. */
 const MOVER = `
   if redis.call("HGET", gate, "mover") ~= token then return {${BUSY}} end
 `;

@@ -1,4 +1,4 @@
-/** Notes of calls that take more than one step: whoever makes one writes it down first, and somebody else finishes what was not. */
+/** Notes of calls that take more than one step: the caller writes a note first, and another process finishes what was not finished. */
 
 import { asTexts } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
@@ -14,7 +14,7 @@ export const note = defineScript({
 
 /**
  * Entries whose time has come; they come again after `delayMs`, unless they are removed. One whose time is further away than that is
- * from before the server's clock was put back, and comes at once: whoever is at it does no harm to whoever finishes it.
+ * from before the server's clock was put back, and comes at once: two processes that finish the same call do no harm.
  */
 export const due = defineScript({
   name: "social.journal.due",

@@ -1,14 +1,14 @@
 /**
  * A timeline is one sorted set, all of whose scores are 0: it is ordered by the bytes of its members, which are ids of statuses and,
  * in front of them, a few marks. One key, so that all of it comes and goes together: it expires when its owner has not read it for a
- * while, and whoever delivers to a timeline that is not there has nothing to do.
+ * while, and a delivery to a timeline that is not there does nothing.
  *
  *   !<author>           this author is not delivered here: what they post is merged in when the timeline is read
  *   "<author>           muted: nothing of this author is taken
  *   #<floor>|<nonce>    exactly one, always there
  *   <time><author>      a status
  *
- * **Floor.** Everything later than this time (of those who are delivered) is in the timeline; what is not later is not, and has to be
+ * **Floor.** Everything later than this time (of authors who are delivered) is in the timeline; what is not later is not, and has to be
  * read from the authors' profiles. Empty: the timeline has all there is. "~": it is being built, takes everything, and is not read.
  * A timeline that is too long loses its oldest, and its floor rises to the time of the last that went.
  *
@@ -148,7 +148,7 @@ export const applyAuthor = defineScript({
     if state == "show" then
       redis.call("ZREM", home, '"' .. author)
       if merged == "1" then redis.call("ZADD", home, 0, "!" .. author) else redis.call("ZREM", home, "!" .. author) end
-      -- Whoever builds it starts over, since the nonce is another, and reads this author too.
+      -- The process that builds it starts over, since the nonce is another, and reads this author too.
       if floor ~= "~" then mark = fill(home, mark, ids, cut, most, slack) end
     else
       local gone = {"!" .. author}
@@ -164,8 +164,8 @@ export const applyAuthor = defineScript({
 });
 
 /**
- * Before a timeline is filled from the profiles: { "build", nonce } for whoever is to do it, which is one at a time; { "busy" } while
- * another does; { "warm", nonce, floor, how many } if it is there. `take`: whoever is at it has lost it.
+ * Before a timeline is filled from the profiles: { "build", nonce } for the process that is to do it, one at a time; { "busy" } while
+ * another does; { "warm", nonce, floor, how many } if it is there. `take`: the process that is at it has lost it.
  */
 export const startBuild = defineScript({
   name: "social.timelines.start",
@@ -240,7 +240,7 @@ export const switchAuthor = defineScript({
         redis.call("ZREM", home, "!" .. author)
         local floor, nonce = parts(mark)
         if floor == "~" then
-          -- Whoever builds it has taken the author for one who is merged in: they start over.
+          -- The process that builds it took the author for one that is merged in: it starts over.
           setMark(home, mark, floor, nonce .. "'")
         elseif not redis.call("ZSCORE", home, '"' .. author) then
           fill(home, mark, ids, cut, most, slack)

@@ -6,8 +6,8 @@
  *   3. the record takes the login.
  *
  * A login's key counts only if the record that it names has that nonce: as the login (it is taken), or as the wish (step 3 is
- * missing, and whoever sees it does it). With neither, the nonce can never count again, since step 1 comes before step 2 and nonces
- * are not used twice: the key is a leftover, and whoever wants the login replaces exactly that value. So a crash between any two
+ * missing, and the next process that sees it does it). With neither, the nonce can never count again, since step 1 comes before step 2 and nonces
+ * are not used twice: the key is a leftover, and the next user who wants the login replaces exactly that value. So a crash between any two
  * steps blocks nobody, and no two users ever have a login.
  */
 

@@ -49,9 +49,9 @@ describeBackends("layouts", {}, (backend) => {
     expect(await stored()).toBe("3");
   });
 
-  test("that are newer or too old are refused before anything is written", async () => {
+  test("that are newer, too old or no version at all are refused before anything is written", async () => {
     defineLayout("layout-test", { version: 3, oldest: 2 });
-    for (const version of [1, 4]) {
+    for (const version of [1, 4, "seven"]) {
       await backend.store.call("HSET", LAYOUTS_KEY, "layout-test", version);
       const store = await backend.open();
       const refused = run(store);

@@ -53,17 +53,20 @@ export function definedLayouts(): ReadonlyMap<string, Layout> {
 export class LayoutError extends CinnabarError {
   override readonly name = "LayoutError";
 
-  constructor({ component, oldest, newest }: Layout, stored: number) {
+  constructor({ component, oldest, newest }: Layout, stored: string) {
     const readable = oldest === newest ? `version ${newest}` : `versions ${oldest} to ${newest}`;
-    const remedy =
-      stored > newest
-        ? "use the version of cinnabar that wrote them, or a newer one"
-        : "migrate them with an older version first";
     super(
       "LAYOUT_VERSION",
-      `${component}: the store has version ${stored} of its keys, and this program reads ${readable}; ${remedy}`,
+      `${component}: the store has version ${stored} of its keys, and this program reads ${readable}; ${remedyFor(Number(stored), newest)}`,
     );
   }
+}
+
+function remedyFor(stored: number, newest: number): string {
+  if (Number.isNaN(stored)) return `that is no version: set the component's field of ${LAYOUTS_KEY} right`;
+  return stored > newest
+    ? "use the version of cinnabar that wrote them, or a newer one"
+    : "migrate them with an older version first";
 }
 
 /** Answers with the version that is stored. A version that can be read and is older becomes the one that is written. */
@@ -74,12 +77,14 @@ const enter = defineScript({
   include: [IF_WRITABLE],
   lua: `
     local stored = redis.call("HGET", layouts, component)
-    local isOlder = not stored or (tonumber(stored) < tonumber(version) and tonumber(stored) >= tonumber(oldest))
+    -- Somebody may have written something else there: then it is nobody's version.
+    local number = tonumber(stored or oldest) or math.huge
+    local isOlder = not stored or (number < tonumber(version) and number >= tonumber(oldest))
     -- A server that is full is no reason to refuse reading.
     if isOlder then ifWritable("HSET", layouts, component, version) end
     return stored or version
   `,
-  reply: Number,
+  reply: String,
   repeatable: true,
 });
 
@@ -96,7 +101,7 @@ const NO_LIMITS: Limits = {};
 /** What a store needs for it. */
 export interface Asking {
   readonly clock: Clock;
-  run(call: ScriptCall<number>, limits: Limits): Promise<Reply>;
+  run(call: ScriptCall<string>, limits: Limits): Promise<Reply>;
 }
 
 /** What one store has seen of its layouts. */
@@ -140,15 +145,15 @@ export class Layouts {
 
   async #ask(layout: Layout, limits: Limits): Promise<void> {
     const { component, version, oldest, newest } = layout;
-    let stored: number;
+    let stored: string;
     try {
-      stored = Number(await this.#asking.run(enter.with({ layouts: LAYOUTS_KEY, component, version, oldest }), limits));
+      stored = String(await this.#asking.run(enter.with({ layouts: LAYOUTS_KEY, component, version, oldest }), limits));
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
       // This user may not read it. Everything else that the server has to say, the component's own script will hear.
-      stored = version;
+      stored = String(version);
     }
-    if (stored < oldest || stored > newest) {
+    if (!(Number(stored) >= oldest && Number(stored) <= newest)) {
       this.#entered.delete(layout);
       this.#forget(layout);
       throw new LayoutError(layout, stored);

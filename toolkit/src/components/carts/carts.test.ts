@@ -1,6 +1,7 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { describeBackends } from "../../../tests/kit/index.ts";
 import { InputError } from "../../base/errors.ts";
+import { asTexts } from "../../base/replies.ts";
 import { Carts } from "./index.ts";
 import { join, leave, left } from "./scripts.ts";
 
@@ -51,26 +52,24 @@ describeBackends("carts", (backend) => {
     expect((await carts.get("ann")).find(({ item }) => item === "pen")!.quantity).toBe(7);
   });
 
-  test.each(["aside", "taken over"])(
-    "a merge that broke off when the cart was %s is finished by the next, once",
-    async (stage) => {
-      const carts = new Carts(backend.store);
-      await carts.add("visitor", "pen", 2);
-      const limits = { maxItems: 500, maxQuantity: 9_999, idleMs: 100_000 };
-      const keys = { cart: "cart:{visitor}", leaving: "cart:{visitor}:leaving" };
-      const fields = (await backend.store.run(leave, {
-        ...{ ...keys, id: "move", to: "ann" },
-        idleMs: 100_000,
-      })) as string[];
-      if (stage === "taken over") {
-        await backend.store.run(join, {
-          cart: "cart:{ann}",
-          merged: `cart:{ann}:merged:${fields[fields.indexOf("id") + 1]!}`,
-          markMs: 9_999,
-          ...limits,
-          fields,
-        });
-      }
+  /** The visitor's cart, with two pens, was on its way to Ann when the process died. */
+  async function brokenOff(stage: string): Promise<Carts> {
+    const { store } = backend;
+    const carts = new Carts(store);
+    await carts.add("visitor", "pen", 2);
+    const keys = { cart: "cart:{visitor}", leaving: "cart:{visitor}:leaving" };
+    const fields = asTexts(await store.run(leave, { ...keys, id: "move", to: "ann", idleMs: 100_000 }));
+    if (stage === "taken over") {
+      const merged = `cart:{ann}:merged:${fields[fields.indexOf("id") + 1]!}`;
+      const limits = { maxItems: 500, maxQuantity: 9_999, idleMs: 100_000, markMs: 9_999 };
+      await store.run(join, { cart: "cart:{ann}", merged, ...limits, fields });
+    }
+    return carts;
+  }
+
+  describe.each(["aside", "taken over"])("a merge that broke off when the cart was %s", (stage) => {
+    test("is finished by the next, once", async () => {
+      const carts = await brokenOff(stage);
       await carts.add("visitor", "ink");
       await carts.merge("visitor", "ann");
       expect((await carts.get("ann")).map(({ item, quantity }) => [item, quantity])).toEqual([
@@ -78,30 +77,16 @@ describeBackends("carts", (backend) => {
         ["pen", 2],
       ]);
       expect(await carts.get("visitor")).toEqual([]);
-    },
-  );
+    });
 
-  test.each(["aside", "taken over"])(
-    "a merge that broke off when the cart was %s is finished where it was going, though the next goes elsewhere",
-    async (stage) => {
-      const carts = new Carts(backend.store);
-      await carts.add("visitor", "pen", 2);
-      const keys = { cart: "cart:{visitor}", leaving: "cart:{visitor}:leaving" };
-      const fields = (await backend.store.run(leave, {
-        ...{ ...keys, id: "move", to: "ann" },
-        idleMs: 100_000,
-      })) as string[];
-      if (stage === "taken over") {
-        const merged = `cart:{ann}:merged:${fields[fields.indexOf("id") + 1]!}`;
-        const limits = { maxItems: 500, maxQuantity: 9_999, idleMs: 100_000, markMs: 100_000 };
-        await backend.store.run(join, { cart: "cart:{ann}", merged, ...limits, fields });
-      }
+    test("is finished where it was going, though the next goes elsewhere", async () => {
+      const carts = await brokenOff(stage);
       await carts.add("visitor", "ink");
       await carts.merge("visitor", "ben");
       expect(await carts.get("ann")).toEqual([{ item: "pen", quantity: 2, price: null }]);
       expect(await carts.get("ben")).toEqual([{ item: "ink", quantity: 1, price: null }]);
-    },
-  );
+    });
+  });
 
   test("a move whose request is repeated after another finished it does not swallow the next", async () => {
     const carts = new Carts(backend.store);

@@ -1,9 +1,11 @@
 /** The settings of an ioredis client, 5 or 6: a server, Sentinel, Cluster, or a connector of its own. */
+
+import type { Socket } from "node:net";
 import { InputError } from "../base/errors.ts";
-import type { Endpoint } from "./dial.ts";
-import { ioredisDialer } from "./ioredis.ts";
+import type { Dialer, Endpoint } from "./dial.ts";
 import type { OpenOptions } from "./open.ts";
 import type { Driver } from "./port.ts";
+import { connected, socketDialer } from "./socket.ts";
 import { formatUrl, openTarget, parseUrl, refuseKeyPrefix, type Target } from "./url.ts";
 
 interface Address {
@@ -17,12 +19,13 @@ type NatMap =
 
 interface IoredisOptions extends Address {
   readonly path?: string | null;
+  readonly family?: number | null;
   readonly username?: string | null;
   readonly password?: string | null;
   readonly db?: number | null;
   readonly tls?: object | null;
   readonly keyPrefix?: unknown;
-  readonly Connector?: unknown;
+  readonly Connector?: (new (options: object) => Connector) | null;
   readonly sentinels?: readonly Address[] | null;
   readonly name?: string | null;
   readonly role?: string;
@@ -53,13 +56,13 @@ export async function adoptIoredis(client: IoredisInstance, options: OpenOptions
   if (typeof own.Connector === "function") {
     // An engine in this process, perhaps: only the connector knows the way.
     const target: Target = { ...common(own), kind: "single", endpoints: [], tls: false };
-    return openTarget(target, options, { dial: await ioredisDialer({ ...own }), address: null });
+    return openTarget(target, options, { dial: connectorDialer(own.Connector, own), address: null });
   }
   if (own.sentinels !== null && own.sentinels !== undefined) return adoptSentinel(own, options);
   const endpoint = typeof own.path === "string" ? { path: own.path } : endpointOf(own, 6379);
   const target: Target = { ...common(own), kind: "single", endpoints: [endpoint], tls: isSet(own.tls) };
   const { tls, address } = forTls(own.tls, target);
-  return openTarget(target, options, { dial: await ioredisDialer(family(own)), tls, address });
+  return openTarget(target, options, { dial: socketDialer(family(own)), tls, address });
 }
 
 async function adoptSentinel(own: IoredisOptions, options: OpenOptions): Promise<Driver> {
@@ -73,7 +76,7 @@ async function adoptSentinel(own: IoredisOptions, options: OpenOptions): Promise
     sentinel: { username: own.sentinelUsername ?? undefined, password: own.sentinelPassword ?? undefined },
   };
   return openTarget(target, options, {
-    dial: await ioredisDialer(family(own)),
+    dial: socketDialer(family(own)),
     tls: own.tls ?? undefined,
     sentinelTls:
       own.enableTLSForSentinelMode === true ? (own.sentinelTLS ?? own.tls ?? {}) : (own.sentinelTLS ?? undefined),
@@ -94,7 +97,7 @@ export async function adoptIoredisCluster(cluster: IoredisCluster, options: Open
     tls: isSet(own.tls),
   };
   const { tls, address } = forTls(own.tls, target);
-  const dial = await ioredisDialer(family(own));
+  const dial = socketDialer(family(own));
   return openTarget(target, options, {
     dial,
     tls,
@@ -108,8 +111,20 @@ function common(own: IoredisOptions): Pick<Target, "username" | "password" | "db
 }
 
 /** IPv4, IPv6 or either. */
-function family(own: IoredisOptions): Record<string, unknown> {
-  return "family" in own ? { family: own.family } : {};
+function family(own: IoredisOptions): { readonly family?: number } {
+  return typeof own.family === "number" ? { family: own.family } : {};
+}
+
+/** A connector of ioredis: it makes a stream, which may still be connecting. */
+interface Connector {
+  connect(onError: (type: string, error: Error) => void): Promise<Socket>;
+}
+
+function connectorDialer(Connector: new (options: object) => Connector, own: IoredisOptions): Dialer {
+  return async (_endpoint, { timeoutMs }) => {
+    const stream = await new Connector(own).connect(() => {});
+    return stream.connecting ? connected(stream, "connect", timeoutMs) : stream;
+  };
 }
 
 /** A thread can be told of plain connections only. */

@@ -5,9 +5,9 @@
  */
 import { InputError } from "../base/errors.ts";
 import type { Credentials, Endpoint } from "./dial.ts";
-import { ioredisDialer } from "./ioredis.ts";
 import type { OpenOptions } from "./open.ts";
 import type { Driver } from "./port.ts";
+import { socketDialer } from "./socket.ts";
 import { formatUrl, openTarget, parseUrl, refuseKeyPrefix, type Target } from "./url.ts";
 
 interface SocketOptions {
@@ -146,7 +146,7 @@ function providerOf(provider: CredentialsProvider | undefined): (() => Promise<C
 async function means(one: Resolved, target: Target) {
   const plain = one.tls === undefined && one.credentials === undefined;
   return {
-    dial: await ioredisDialer(),
+    dial: socketDialer(),
     tls: one.tls,
     credentials: one.credentials,
     address: plain ? { url: formatUrl(target), options: {} } : null,

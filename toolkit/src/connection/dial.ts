@@ -1,12 +1,12 @@
 /**
  * From an address to a connection that is ready for use: dial, sign in, choose the database, and see that somebody answers.
- * The sign-in is done here and not in the client library, so that a wrong password or a missing database is an error that
- * arrives, and the password is in nobody's messages.
+ * A wrong password or a missing database is an error that arrives, and the password is in nobody's messages.
  */
+import type { Duplex } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import { CinnabarError, ConnectionError, ServerError } from "../base/errors.ts";
 import type { Request } from "./port.ts";
-import { type RawLink, Wire } from "./wire.ts";
+import { Wire } from "./wire.ts";
 
 export type Endpoint = { readonly host: string; readonly port: number } | { readonly path: string };
 
@@ -15,8 +15,8 @@ export interface DialOptions {
   readonly tls: object | undefined;
 }
 
-/** Makes one connection with a client library. `null`: the only way that the library's client knows. */
-export type Dialer = (endpoint: Endpoint | null, options: DialOptions) => Promise<RawLink>;
+/** Makes a stream of bytes to a server. `null`: to the only one that it knows. */
+export type Dialer = (endpoint: Endpoint | null, options: DialOptions) => Promise<Duplex>;
 
 export interface Credentials {
   readonly username?: string | undefined;
@@ -46,19 +46,14 @@ export function request(...words: string[]): Request {
   return { words, key: undefined, buffers: false };
 }
 
-/** A command's name as it is sent. */
-export function nameOf(word: string | Buffer): string {
-  return (typeof word === "string" ? word : word.toString("latin1")).toUpperCase();
-}
-
 /** A connection that is signed in. Rejects with a ServerError where the server refuses, else with a ConnectionError. */
 export async function dialWire(endpoint: Endpoint | null, settings: Settings): Promise<Wire> {
   const label = labelOf(endpoint);
   const { clock, connectTimeoutMs, tls } = settings;
   let timer: { cancel(): void } | undefined;
   let late = false;
-  const dialing = settings.dial(endpoint, { timeoutMs: connectTimeoutMs, tls }).then(async (link) => {
-    const wire = new Wire(link, label, clock);
+  const dialing = settings.dial(endpoint, { timeoutMs: connectTimeoutMs, tls }).then(async (stream) => {
+    const wire = new Wire(stream, label, clock);
     try {
       if (late) throw new ConnectionError(`${label} answered too late`, { maybeExecuted: false });
       await signIn(wire, settings);

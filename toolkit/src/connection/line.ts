@@ -10,7 +10,7 @@ import type { Timer } from "../base/clock.ts";
 import { ClosedError, ConnectionError, errorOf, ServerError } from "../base/errors.ts";
 import { mayPass, openWithin, type Settings } from "./dial.ts";
 import type { Answer, Attempt, ConnectionState, Reply, Request } from "./port.ts";
-import type { Wire } from "./wire.ts";
+import type { Reject, Resolve, SendLimits, Wire } from "./wire.ts";
 
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 1_000;
@@ -29,7 +29,8 @@ export class Line {
   readonly #settings: Settings;
   readonly #dial: () => Promise<Wire>;
   readonly #onState: (state: ConnectionState) => void;
-  readonly #limits: { readonly timeoutMs: number };
+  readonly #limits: SendLimits;
+  readonly #throwing: SendLimits;
   #wire: Wire | null = null;
   #dialling: Promise<Wire> | null = null;
   #pause: Timer | undefined;
@@ -41,6 +42,7 @@ export class Line {
   constructor({ settings, dial, onState }: LineOptions) {
     this.#settings = settings;
     this.#limits = { timeoutMs: settings.commandTimeoutMs };
+    this.#throwing = { timeoutMs: settings.commandTimeoutMs, throws: true };
     this.#dial = dial;
     this.#onState = onState;
   }
@@ -87,10 +89,7 @@ export class Line {
 
   #asked(wire: Wire, request: Request): Promise<Answer> {
     written(request.attempt);
-    return wire.ask(request, this.#limits).then((answer) => {
-      if (answer instanceof ServerError) this.#judge(wire, answer);
-      return answer;
-    });
+    return wire.ask(request, this.#limits);
   }
 
   /** The same, with a server's error thrown. */
@@ -102,11 +101,17 @@ export class Line {
 
   #sent(wire: Wire, request: Request): Promise<Reply> {
     written(request.attempt);
-    return wire.ask(request, this.#limits).then((answer) => {
-      if (!(answer instanceof ServerError)) return answer;
-      this.#judge(wire, answer);
-      throw answer;
-    });
+    return wire.send(request, this.#throwing);
+  }
+
+  /** The same without a promise, for callers that have one. Answers when it was taken. */
+  post(request: Request, resolve: Resolve, reject: Reject): number {
+    if (this.#wire !== null) {
+      written(request.attempt);
+      return this.#wire.post(request, this.#throwing, resolve, reject);
+    }
+    this.send(request).then(resolve, reject);
+    return this.#settings.clock.monotonicMs();
   }
 
   /** All together, with nothing of anybody else between. */
@@ -117,21 +122,15 @@ export class Line {
     return this.#askedAll(wire, requests, attempt);
   }
 
-  async #askedAll(wire: Wire, requests: readonly Request[], attempt: Attempt | undefined): Promise<Answer[]> {
+  #askedAll(wire: Wire, requests: readonly Request[], attempt: Attempt | undefined): Promise<Answer[]> {
     written(attempt);
-    const answers = await wire.askAll(requests, this.#limits);
-    for (const answer of answers) if (answer instanceof ServerError) this.#judge(wire, answer);
-    return answers;
+    return wire.askAll(requests, this.#limits);
   }
 
   async #whenReady<T>(attempt: Attempt | undefined, use: (wire: Wire) => Promise<T>): Promise<T> {
     const wire = await this.wire();
     if (attempt?.isAbandoned === true) throw unsent(new Error("the call was given up before it could be sent"));
     return use(wire);
-  }
-
-  #judge(wire: Wire, error: ServerError): void {
-    if (error.code === "READONLY") this.renew(wire, `${wire.label} is no primary any more`);
   }
 
   /** Gives up the connection, if it is this one, and makes another. What is under way on it is still answered. */
@@ -152,6 +151,7 @@ export class Line {
         this.#wire = wire;
         this.#readyAt = this.#settings.clock.monotonicMs();
         wire.onClose((error) => this.#lost(wire, error));
+        wire.onReadonly(() => this.renew(wire, `${wire.label} is no primary any more`));
         if (this.#wire === wire) this.#onState("ready");
         return wire;
       },

@@ -13,12 +13,12 @@ import { InputError } from "../base/errors.ts";
 import { nearest } from "../base/options.ts";
 import { ClusterDriver } from "./cluster.ts";
 import { type Credentials, type Dialer, dialWire, type Endpoint, labelOf, type Settings } from "./dial.ts";
-import { ioredisDialer } from "./ioredis.ts";
 import type { OpenOptions } from "./open.ts";
 import type { Driver, WorkerAddress } from "./port.ts";
 import { RemoteDriver } from "./remote.ts";
 import { checkedPolicy, type Grouped, ReplicaDriver } from "./replicas.ts";
 import { openSentinel } from "./sentinel.ts";
+import { socketDialer } from "./socket.ts";
 
 export const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 export const DEFAULT_COMMAND_TIMEOUT_MS = 10_000;
@@ -166,7 +166,7 @@ function refuseUnknown({ query, scheme }: Parts, known: readonly string[]): void
 export async function openUrl(url: string, options: OpenOptions): Promise<Driver> {
   const target = parseUrl(url);
   if (options.config !== undefined) throw new InputError("config is for the store in this process, not for a server");
-  return openTarget(target, options, { dial: await ioredisDialer(), address: addressFor(url, options) });
+  return openTarget(target, options, { dial: socketDialer(), address: addressFor(url, options) });
 }
 
 export interface Means {

@@ -1,72 +1,120 @@
 /**
- * One connection to one server: either open or over, it never comes back by itself. An adapter of a client library gives a
- * `RawLink`; `Wire` adds what must not differ from library to library: one shape of answers, one meaning of "not answered"
- * (was it written or not), and deadlines.
+ * One connection to one server: either open or over, it never comes back by itself. It stands on any stream of bytes: a socket, a
+ * TLS session, an engine in this process.
  *
- * Answers come in the order of the requests, so a request past its deadline means that everything behind it waits too. It is
- * rejected. Whether the connection goes with it depends: if anything was answered since that request was written, the server
- * is slow but alive; if nothing was, the connection is taken for dead, as a half-open one looks exactly like this.
+ * **Requests of one turn of the event loop leave in one write**, answers are handed to the requests in their order. No promise, no
+ * closure and no copy stands between a request and its bytes but the promise that the caller gets.
+ *
+ * **Bounded.** No more than `MOST_IN_FLIGHT_BYTES` of requests wait for their answers; more requests wait unsent, and a slow
+ * server does not make the socket's buffer grow. What waits unsent has certainly not run.
+ *
+ * **Deadlines.** Answers come in the order of the requests, so a request past its deadline means that everything behind it waits
+ * too. It is rejected. Whether the connection goes with it depends: if anything was answered since that request was written, the
+ * server is slow but alive; if nothing was, the connection is taken for dead, as a half-open one looks exactly like this.
  */
+import type { Duplex } from "node:stream";
 import type { Clock, Timer } from "../base/clock.ts";
-import { ConnectionError, ServerError } from "../base/errors.ts";
-import type { Answer, Reply, Request, Word } from "./port.ts";
+import { ConnectionError, codeOf, ServerError } from "../base/errors.ts";
+import { Decoder, ProtocolError, type Receiver } from "./decoder.ts";
+import { Encoder } from "./encoder.ts";
+import type { Answer, Reply, Request } from "./port.ts";
 
-/** What libraries give: strings are Buffers (or text), integers text or numbers, errors already a ServerError. */
-export type RawAnswer = string | number | bigint | boolean | null | undefined | Buffer | ServerError | RawAnswer[];
-
-export interface RawLink {
-  /** Writes at once, in the order of the calls. One of the two is called later: `lost` only when no answer will come. */
-  write(
-    words: readonly (string | Buffer)[],
-    answered: (answer: RawAnswer) => void,
-    lost: (error: unknown) => void,
-  ): void;
-  /** Between the two, what is written leaves together. */
-  cork(): void;
-  uncork(): void;
-  /** Resolves when the server has confirmed. */
-  subscribe(channel: string, listener: (message: Buffer) => void): Promise<void>;
-  unsubscribe(channel: string): Promise<void>;
-  /** Called once, when the connection is over, for any reason. */
-  onClose(listener: (error: Error | undefined) => void): void;
-  /** Ends it at once. */
-  destroy(): void;
-  /** Whether integers come as text and all strings as Buffers, so that the two can be told apart. */
-  readonly exact: boolean;
-}
+/** Requests of more bytes than this are not sent before earlier ones are answered. */
+const MOST_IN_FLIGHT_BYTES = 32 << 20;
+/** A reply of more bytes than this fails. Redis has 512 MB as the largest string. */
+const MOST_REPLY_BYTES = 1 << 30;
 
 export interface SendLimits {
   /** None: the request may take as long as it likes. */
   readonly timeoutMs: number | undefined;
+  /** A server's error rejects, rather than being an answer. */
+  readonly throws?: boolean;
 }
 
-interface Pending {
-  readonly reject: (error: ConnectionError) => void;
-  readonly sentAt: number;
-  readonly deadline: number;
-  done: boolean;
+export interface WireBounds {
+  readonly inFlightBytes?: number;
+  readonly replyBytes?: number;
 }
 
-export class Wire {
+export type Resolve = (answer: Reply) => void;
+export type Reject = (error: Error) => void;
+
+/** A request that has no answer yet. */
+class Pending {
+  readonly request: Request;
+  readonly throws: boolean;
+  readonly resolve: Resolve;
+  readonly reject: Reject;
+  sentAt = 0;
+  deadline = Number.POSITIVE_INFINITY;
+  /** What it takes on the wire; 0 while it is not encoded. */
+  bytes = 0;
+  isDone = false;
+
+  constructor(request: Request, limits: SendLimits, resolve: Resolve, reject: Reject) {
+    this.request = request;
+    this.throws = limits.throws === true;
+    this.resolve = resolve;
+    this.reject = reject;
+  }
+
+  answer(answer: Answer): void {
+    this.isDone = true;
+    if (this.throws && answer instanceof ServerError) this.reject(answer);
+    // What throws gets replies alone.
+    else this.resolve(answer as Reply);
+  }
+
+  fail(error: Error): void {
+    this.isDone = true;
+    this.reject(error);
+  }
+}
+
+export class Wire implements Receiver {
   /** Where it leads, for messages; never with a password. */
   readonly label: string;
-  readonly #link: RawLink;
+  readonly #stream: Duplex;
   readonly #clock: Clock;
-  readonly #pending: Pending[] = [];
-  readonly #onClose = new Set<(error: Error) => void>();
+  readonly #bounds: Required<WireBounds>;
+  readonly #encoder = new Encoder();
+  readonly #decoder: Decoder;
+  /** In the order of their answers; those before `#head` are answered, those from `#unsent` on are not encoded. */
+  #pending: Pending[] = [];
   #head = 0;
+  #unsent = 0;
+  #inFlightBytes = 0;
+  #isScheduled = false;
+  /** The time of this turn, read once. */
+  #turnAt = 0;
   #timer: Timer | undefined;
   #timerAt = Number.POSITIVE_INFINITY;
-  #corked = false;
   #draining: string | null = null;
   #lastAnswerAt = Number.NEGATIVE_INFINITY;
   #closed: ConnectionError | null = null;
+  #error: Error | undefined;
+  readonly #onClose = new Set<(error: Error) => void>();
+  #onReadonly: ((error: ServerError) => void) | null = null;
+  /** By channel; null until the first subscription, when messages come between answers. */
+  #listeners: Map<string, (message: Buffer) => void> | null = null;
+  readonly #flush = (): void => {
+    this.#isScheduled = false;
+    if (this.#closed === null) this.#write();
+  };
 
-  constructor(link: RawLink, label: string, clock: Clock) {
-    this.#link = link;
+  constructor(stream: Duplex, label: string, clock: Clock, bounds: WireBounds = {}) {
+    this.#stream = stream;
     this.label = label;
     this.#clock = clock;
-    link.onClose((error) => this.#over(`the connection to ${label} was lost`, "CONNECTION", error));
+    this.#bounds = { inFlightBytes: MOST_IN_FLIGHT_BYTES, replyBytes: MOST_REPLY_BYTES, ...bounds };
+    this.#decoder = new Decoder(this, this.#bounds.replyBytes);
+    stream.on("data", (chunk: Buffer) => this.#read(chunk));
+    stream.on("error", (error: Error) => {
+      this.#error ??= error;
+    });
+    const over = (): void => this.#over(`the connection to ${label} was lost`, "CONNECTION", this.#error);
+    stream.on("end", over);
+    stream.on("close", over);
   }
 
   get closed(): boolean {
@@ -78,10 +126,9 @@ export class Wire {
     else this.#onClose.add(listener);
   }
 
-  async send(request: Request, limits: SendLimits): Promise<Reply> {
-    const answer = await this.ask(request, limits);
-    if (answer instanceof ServerError) throw answer;
-    return answer;
+  /** Rejects with a server's error, or with a ConnectionError. */
+  send(request: Request, { timeoutMs }: SendLimits): Promise<Reply> {
+    return new Promise((resolve, reject) => void this.post(request, { timeoutMs, throws: true }, resolve, reject));
   }
 
   /** All of them leave together, and nothing of anybody else comes between. */
@@ -91,51 +138,183 @@ export class Wire {
 
   /** A server's error is an answer; rejects with a ConnectionError only. */
   ask(request: Request, limits: SendLimits): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => void this.post(request, limits, resolve, reject));
+  }
+
+  /** The same without a promise, for callers that have one. Answers when it was taken. */
+  post(request: Request, limits: SendLimits, resolve: Resolve, reject: Reject): number {
     const closed = this.#closed;
     if (closed !== null) {
-      return Promise.reject(new ConnectionError(closed.message, { maybeExecuted: false, cause: closed.cause }));
+      // Never before it returns: the caller may not be ready for it.
+      queueMicrotask(() => reject(new ConnectionError(closed.message, { maybeExecuted: false, cause: closed.cause })));
+      return this.#clock.monotonicMs();
     }
-    // With nothing under way there is nothing to gather, and corking costs more than it saves.
-    if (this.#head < this.#pending.length) this.#cork();
-    return new Promise((resolve, reject) => {
-      const pending = this.#track(reject, limits.timeoutMs);
-      this.#link.write(
-        wordsOf(request.words),
-        (raw) => {
-          this.#lastAnswerAt = this.#clock.monotonicMs();
-          resolve(normalised(raw, request.buffers, this.#link.exact));
-          this.#settle(pending);
-        },
-        (error) => {
-          reject(this.#lost(error));
-          this.#settle(pending);
-        },
-      );
-    });
+    const now = this.#now();
+    const pending = new Pending(request, limits, resolve, reject);
+    pending.sentAt = now;
+    const { timeoutMs } = limits;
+    if (timeoutMs !== undefined) {
+      pending.deadline = now + timeoutMs;
+      if (pending.deadline < this.#timerAt) this.#arm(pending.deadline, now);
+    }
+    const isNext = this.#unsent === this.#pending.length;
+    this.#pending.push(pending);
+    if (isNext && this.#hasRoom()) this.#encode(pending);
+    return now;
   }
 
-  /** Requests of one turn of the event loop leave in one write; the turn's end is near enough to cost no latency. */
-  #cork(): void {
-    if (this.#corked) return;
-    this.#corked = true;
-    this.#link.cork();
-    process.nextTick(() => {
-      this.#corked = false;
-      this.#link.uncork();
-    });
+  /** Calls the listener when the server says that it takes no writes: it was a primary once. */
+  onReadonly(listener: (error: ServerError) => void): void {
+    this.#onReadonly = listener;
   }
 
-  subscribe(channel: string, listener: (message: Buffer) => void): Promise<void> {
-    return this.#link.subscribe(channel, listener).catch((error) => {
-      throw error instanceof ServerError ? error : this.#lost(error);
-    });
+  /** The end of the turn is near enough to cost no latency, and all that is asked until then leaves in one write. */
+  #now(): number {
+    if (!this.#isScheduled) {
+      this.#isScheduled = true;
+      this.#turnAt = this.#clock.monotonicMs();
+      process.nextTick(this.#flush);
+    }
+    return this.#turnAt;
   }
 
-  unsubscribe(channel: string): Promise<void> {
-    return this.#link.unsubscribe(channel).catch((error) => {
-      throw error instanceof ServerError ? error : this.#lost(error);
-    });
+  // ---------------------------------------------------------------------------------------------- writing
+
+  #hasRoom(): boolean {
+    return this.#inFlightBytes < this.#bounds.inFlightBytes;
   }
+
+  #encode(pending: Pending): void {
+    this.#unsent++;
+    // One that was given up before it could be sent is not sent.
+    if (pending.isDone) return;
+    if (pending.request.attempt?.isAbandoned === true) {
+      pending.fail(new ConnectionError("the call was given up before it could be sent", { maybeExecuted: false }));
+      return;
+    }
+    pending.bytes = this.#encoder.add(pending.request.words);
+    this.#inFlightBytes += pending.bytes;
+  }
+
+  #write(): void {
+    if (this.#encoder.isEmpty) return;
+    const parts = this.#encoder.take();
+    if (parts.length === 1) {
+      this.#stream.write(parts[0]!, "utf8");
+      return;
+    }
+    this.#stream.cork();
+    for (const part of parts) this.#stream.write(part, "utf8");
+    this.#stream.uncork();
+  }
+
+  // ---------------------------------------------------------------------------------------------- reading
+
+  #read(chunk: Buffer): void {
+    if (this.#closed !== null) return;
+    this.#lastAnswerAt = this.#clock.monotonicMs();
+    try {
+      this.#decoder.feed(chunk);
+    } catch (error) {
+      this.#over(`what ${this.label} sends is no reply`, "PROTOCOL", error instanceof Error ? error : undefined);
+      return;
+    }
+    this.#tidy();
+  }
+
+  /** For the decoder. */
+  wantsBytes(): boolean {
+    // A message may come instead of the answer.
+    if (this.#listeners !== null) return true;
+    return this.#first()?.request.buffers ?? true;
+  }
+
+  /** For the decoder. */
+  reply(answer: Answer): void {
+    if (this.#listeners !== null && Array.isArray(answer) && this.#deliver(answer)) return;
+    const pending = this.#next();
+    if (!pending.isDone) pending.answer(this.#listeners === null || pending.request.buffers ? answer : asText(answer));
+    if (answer instanceof ServerError && answer.code === "READONLY") this.#onReadonly?.(answer);
+  }
+
+  /** For the decoder. */
+  tooLarge(): void {
+    const pending = this.#next();
+    if (pending.isDone) return;
+    const most = this.#bounds.replyBytes;
+    pending.fail(
+      new ConnectionError(`the answer of ${this.label} is larger than ${most} bytes`, {
+        maybeExecuted: true,
+        code: "REPLY_TOO_LARGE",
+      }),
+    );
+  }
+
+  /** For the decoder. */
+  push(items: Reply[]): void {
+    if (this.#listeners !== null && this.#deliver(items)) return;
+    // A confirmation of a subscription answers its request, in RESP3 too.
+    const kind = String(items[0]);
+    if (kind === "subscribe" || kind === "unsubscribe") this.reply(items);
+  }
+
+  /** The request that the next answer is for. Those that were given up before they could be sent have none. */
+  #first(): Pending | undefined {
+    let pending = this.#pending[this.#head];
+    while (pending?.isDone && pending.bytes === 0) pending = this.#pending[++this.#head];
+    return this.#head < this.#unsent ? pending : undefined;
+  }
+
+  #next(): Pending {
+    const pending = this.#first();
+    if (pending === undefined) throw new ProtocolError("an answer came that nobody asked for");
+    this.#head++;
+    this.#inFlightBytes -= pending.bytes;
+    return pending;
+  }
+
+  /** What was answered is forgotten now and then; what waits is sent when there is room. */
+  #tidy(): void {
+    if (this.#head === this.#pending.length) {
+      this.#pending.length = 0;
+      this.#head = 0;
+      this.#unsent = 0;
+      if (this.#draining !== null) this.destroy(this.#draining);
+      return;
+    }
+    if (this.#head > 1_024 && this.#head * 2 > this.#pending.length) {
+      this.#pending = this.#pending.slice(this.#head);
+      this.#unsent -= this.#head;
+      this.#head = 0;
+    }
+    if (this.#unsent === this.#pending.length || !this.#hasRoom()) return;
+    while (this.#unsent < this.#pending.length && this.#hasRoom()) this.#encode(this.#pending[this.#unsent]!);
+    this.#now();
+  }
+
+  // ---------------------------------------------------------------------------------------------- messages
+
+  /** Resolves when the server has confirmed. */
+  async subscribe(channel: string, listener: (message: Buffer) => void): Promise<void> {
+    this.#listeners ??= new Map();
+    this.#listeners.set(channel, listener);
+    await this.send({ words: ["SUBSCRIBE", channel], key: undefined, buffers: true }, UNLIMITED);
+  }
+
+  async unsubscribe(channel: string): Promise<void> {
+    this.#listeners?.delete(channel);
+    await this.send({ words: ["UNSUBSCRIBE", channel], key: undefined, buffers: true }, UNLIMITED);
+  }
+
+  /** Whether it was a message. */
+  #deliver(items: readonly Reply[]): boolean {
+    if (items.length !== 3 || String(items[0]) !== "message") return false;
+    const message = items[2];
+    if (Buffer.isBuffer(message)) this.#listeners?.get(String(items[1]))?.(message);
+    return true;
+  }
+
+  // ---------------------------------------------------------------------------------------------- the end
 
   /** Ends it at once; what waits for an answer is rejected. */
   destroy(reason?: string): void {
@@ -153,65 +332,35 @@ export class Wire {
     });
   }
 
-  // ---------------------------------------------------------------------------------------------- deadlines
-
-  #track(reject: (error: ConnectionError) => void, timeoutMs: number | undefined): Pending {
-    const sentAt = this.#clock.monotonicMs();
-    const deadline = timeoutMs === undefined ? Number.POSITIVE_INFINITY : sentAt + timeoutMs;
-    const pending: Pending = { reject, sentAt, deadline, done: false };
-    this.#pending.push(pending);
-    if (deadline < this.#timerAt) this.#arm(deadline, sentAt);
-    return pending;
-  }
-
-  /** Answers come in order, so those that are done stand at the front. */
-  #settle(pending: Pending): void {
-    pending.done = true;
-    while (this.#head < this.#pending.length && this.#pending[this.#head]!.done) this.#head++;
-    if (this.#head === this.#pending.length || this.#head > 1_024) {
-      this.#pending.splice(0, this.#head);
-      this.#head = 0;
-      if (this.#draining !== null && this.#pending.length === 0) this.destroy(this.#draining);
-    }
-  }
-
   /** One timer for all: it looks at everything that waits when it fires, and is set again for what has time left. */
   #arm(at: number, now: number): void {
     this.#timer?.cancel();
     this.#timerAt = at;
     this.#timer = this.#clock.after(Math.max(at - now, 1), () => {
       this.#timerAt = Number.POSITIVE_INFINITY;
-      this.#expire();
+      // After a pause of the whole process the timer comes before the answers that have arrived meanwhile: they are read first.
+      setImmediate(() => this.#expire());
     });
   }
 
   #expire(): void {
+    if (this.#closed !== null) return;
     const now = this.#clock.monotonicMs();
     let next = Number.POSITIVE_INFINITY;
-    let silent = false;
+    let isSilent = false;
     for (let at = this.#head; at < this.#pending.length; at++) {
       const pending = this.#pending[at]!;
-      if (pending.done) continue;
+      if (pending.isDone) continue;
       if (pending.deadline > now) {
         next = Math.min(next, pending.deadline);
         continue;
       }
-      pending.done = true;
-      silent ||= this.#lastAnswerAt < pending.sentAt;
-      pending.reject(
-        new ConnectionError(`${this.label} did not answer in time`, { maybeExecuted: true, code: "TIMEOUT" }),
-      );
+      const maybeExecuted = at < this.#unsent;
+      if (maybeExecuted) isSilent ||= this.#lastAnswerAt < pending.sentAt;
+      pending.fail(new ConnectionError(`${this.label} did not answer in time`, { maybeExecuted, code: "TIMEOUT" }));
     }
-    if (silent) this.#over(`${this.label} did not answer in time; the connection is given up`, "TIMEOUT", undefined);
+    if (isSilent) this.#over(`${this.label} did not answer in time; the connection is given up`, "TIMEOUT", undefined);
     else if (next !== Number.POSITIVE_INFINITY) this.#arm(next, now);
-  }
-
-  #lost(error: unknown): ConnectionError {
-    const message = this.#closed?.message ?? `the connection to ${this.label} was lost`;
-    return new ConnectionError(message, {
-      maybeExecuted: true,
-      cause: error instanceof Error ? plain(error) : undefined,
-    });
   }
 
   #over(message: string, code: string, error: Error | undefined): void {
@@ -219,56 +368,33 @@ export class Wire {
     this.#timer?.cancel();
     const cause = error === undefined ? undefined : plain(error);
     const text = cause === undefined ? message : `${message}: ${cause.message}`;
-    this.#closed = new ConnectionError(text, { maybeExecuted: true, code, cause });
-    const waiting = this.#pending.splice(0).slice(this.#head);
+    const closed = new ConnectionError(text, { maybeExecuted: true, code, cause });
+    this.#closed = closed;
+    const unsent = new ConnectionError(text, { maybeExecuted: false, code, cause });
+    for (let at = this.#head; at < this.#pending.length; at++) {
+      const pending = this.#pending[at]!;
+      if (!pending.isDone) pending.fail(at < this.#unsent ? closed : unsent);
+    }
+    this.#pending = [];
     this.#head = 0;
-    for (const pending of waiting) if (!pending.done) pending.reject(this.#closed);
-    for (const listener of this.#onClose) listener(this.#closed);
+    this.#unsent = 0;
+    for (const listener of this.#onClose) listener(closed);
     this.#onClose.clear();
-    this.#link.destroy();
+    this.#stream.destroy();
   }
 }
 
-/** Libraries hang commands with their arguments on errors; values and passwords do not belong into logs. */
+const UNLIMITED: SendLimits = { timeoutMs: undefined };
+
+/** The system hangs addresses on errors, and streams of others what they like: a message and a code are enough for logs. */
 function plain(error: Error): Error {
   const copy = new Error(error.message);
-  const { code } = error as { readonly code?: unknown };
-  if (typeof code === "string") Object.assign(copy, { code });
+  const code = codeOf(error);
+  if (code !== undefined) Object.assign(copy, { code });
   return copy;
 }
 
-/** Text, or Buffers over the same bytes. */
-function wordsOf(words: readonly Word[]): (string | Buffer)[] {
-  return words.map((word) => {
-    if (typeof word === "string") return word;
-    if (word instanceof Uint8Array) {
-      return Buffer.isBuffer(word) ? word : Buffer.from(word.buffer, word.byteOffset, word.byteLength);
-    }
-    return String(word);
-  });
-}
-
-/** The one shape of answers that port.ts promises. */
-export function normalised(raw: RawAnswer, buffers: boolean, exact: boolean): Answer {
-  if (Buffer.isBuffer(raw)) return buffers ? raw : raw.toString("utf8");
-  if (typeof raw === "string") return exact ? integer(raw) : buffers ? Buffer.from(raw, "utf8") : raw;
-  if (raw === null || raw === undefined) return null;
-  if (typeof raw === "number") return Number.isInteger(raw) ? raw : String(raw);
-  if (Array.isArray(raw)) return raw.map((each) => normalised(each, buffers, exact)) as Reply;
-  if (raw instanceof ServerError) return raw;
-  return typeof raw === "bigint" ? integer(String(raw)) : Number(raw);
-}
-
-function integer(text: string): number | string {
-  const value = Number(text);
-  return Number.isSafeInteger(value) ? value : text;
-}
-
-/**
- * A server's error text as the error it means. Redis 6 wraps what a script's command was refused with into an ERR of its own;
- * that a replica refuses writes must be seen all the same.
- */
-export function serverError(text: string): ServerError {
-  const wrapped = text.startsWith("ERR Error running script") ? /-(READONLY [^\n]*)/.exec(text) : null;
-  return new ServerError(wrapped?.[1] ?? text);
+function asText(answer: Answer): Answer {
+  if (Buffer.isBuffer(answer)) return answer.toString("utf8");
+  return Array.isArray(answer) ? (answer.map(asText) as Reply) : answer;
 }

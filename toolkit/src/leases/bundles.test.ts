@@ -110,7 +110,7 @@ describe.skipIf(!installed("redis-server"))(
       const bundle = await rollup({
         input: entry,
         plugins: [ours],
-        external: /^(node:|ioredis|@cinnabar)/,
+        external: /^(node:|@cinnabar)/,
         onwarn: () => {},
       });
       // Beside the packages that stay imports, where there is nothing of the toolkit's own.

@@ -27,6 +27,7 @@ import {
   WithMessages,
 } from "../core/reply.ts";
 import type { Transport } from "../core/transport.ts";
+import { errorOf } from "../lib/caught.ts";
 import { type Input, toBuffer, toText, toWord } from "./words.ts";
 
 /** An error that the store answered. `code` is its first word: `WRONGTYPE`, `ERR`, `NOSCRIPT` … */
@@ -127,6 +128,34 @@ export class LocalClient implements Transport {
   /** The same with the words as a list, of any length: as arguments, 100 000 of them overflow the stack. */
   callWords(words: readonly Input[], options: { readonly buffers?: boolean } = {}): Promise<ReplyValue> {
     return this.#call([...words], options.buffers ?? this.#buffers);
+  }
+
+  /**
+   * The same without a promise, for layers that make their own: one of the two is called, before this returns if the reply is
+   * there by then.
+   */
+  post(
+    words: readonly Input[],
+    { buffers = this.#buffers }: { readonly buffers?: boolean },
+    resolve: (reply: ReplyValue) => void,
+    reject: (error: Error) => void,
+  ): void {
+    let value: ReplyValue;
+    try {
+      const argv = this.#words([...words]);
+      const isBehind = this.#client.closed || this.#waiting !== null || this.#queue.length > 0;
+      const reply = isBehind ? POSTPONED : this.#execute(argv);
+      if (isBehind || reply === BLOCKED || reply === POSTPONED || this.#engine.persistence.aof.appender.holdsReplies) {
+        (isBehind ? this.#run(argv, buffers) : this.#whenKept(reply, argv, buffers)).then(resolve, reject);
+        return;
+      }
+      value = decode(reply, this.#client.protocol, buffers);
+    } catch (error) {
+      reject(errorOf(error));
+      return;
+    }
+    if (value instanceof CommandError) reject(value);
+    else resolve(value);
   }
 
   /**

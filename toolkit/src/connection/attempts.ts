@@ -119,7 +119,12 @@ export class Attempts {
     const timeoutMs = sending.timeoutMs ?? this.#timeoutMs;
     const first =
       timeoutMs === undefined ? this.#once(sending, send) : this.#within(sending, begunAt + timeoutMs, send);
-    return first.catch((error) => this.#repeated(error, begunAt, sending, send));
+    return first.catch((error) => this.recover(error, begunAt, sending, send));
+  }
+
+  /** Whether a first attempt needs nothing of this: no server has failed, and nothing but its connection bounds its time. */
+  get isCalm(): boolean {
+    return this.#timeoutMs === undefined && (this.#breaker === null || this.#breaker.isCalm);
   }
 
   /** One attempt, with its outcome told to the breaker. */
@@ -168,7 +173,8 @@ export class Attempts {
     });
   }
 
-  async #repeated<T>(
+  /** What follows a first attempt that failed: others, while that is safe and of use. */
+  async recover<T>(
     first: unknown,
     begunAt: number,
     sending: Sending,

@@ -8,8 +8,8 @@
  * a failover is seen there first.
  */
 import type { Timer } from "../base/clock.ts";
-import { ClosedError, ConnectionError, InputError, ServerError } from "../base/errors.ts";
-import { asListOf, asNumber, asTextOrNull, asTuple } from "../base/replies.ts";
+import { ClosedError, ConnectionError, errorOf, InputError, ServerError } from "../base/errors.ts";
+import { asListOf, asNumber, asReply, asTextOrNull, asTuple } from "../base/replies.ts";
 import { dialWire, type Endpoint, labelOf, mayPass, openWithin, request, type Settings } from "./dial.ts";
 import { Line } from "./line.ts";
 import type {
@@ -108,13 +108,27 @@ export class ClusterDriver implements Grouped {
 
   async send(each: Request): Promise<Reply> {
     const node = this.#nodeFor(each.key);
-    let answer = await this.#ask(node, each);
-    if (answer instanceof ServerError) {
-      const hop = this.#redirected(answer, 0, node);
-      if (hop !== null) answer = (await this.#follow([each], [answer], [hop]))[0]!;
-      if (answer instanceof ServerError) throw answer;
+    return node.line.send(each).catch((error) => this.#refused(node, each, error));
+  }
+
+  post(each: Request, resolve: (reply: Reply) => void, reject: (error: Error) => void): number {
+    let node: Node;
+    try {
+      node = this.#nodeFor(each.key);
+    } catch (error) {
+      queueMicrotask(() => reject(errorOf(error)));
+      return this.#settings.clock.monotonicMs();
     }
-    return answer;
+    return node.line.post(each, resolve, (error) => void this.#refused(node, each, error).then(resolve, reject));
+  }
+
+  /** What follows a request that failed: on to where the node sends it, or the error as the driver tells it. */
+  async #refused(node: Node, each: Request, error: unknown): Promise<Reply> {
+    if (!(error instanceof ServerError)) return this.#failed(error, node);
+    const hop = this.#redirected(error, 0, node);
+    if (hop === null) throw error;
+    const [answer] = await this.#follow([each], [error], [hop]);
+    return asReply(answer);
   }
 
   async sendMany(requests: readonly Request[]): Promise<Answer[]> {

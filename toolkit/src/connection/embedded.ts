@@ -40,6 +40,31 @@ export class EmbeddedDriver implements Driver {
     return this.#turn.shared(ask(this.#client, request));
   }
 
+  post(request: Request, resolve: (reply: Reply) => void, reject: (error: Error) => void): number {
+    if (!this.#turn.isLong) this.#post(request, resolve, reject);
+    // It runs now, in its order; only its caller hears of it in the next turn.
+    else
+      this.#post(
+        request,
+        (reply) => void setImmediate(resolve, reply),
+        (error) => void setImmediate(reject, error),
+      );
+    return 0;
+  }
+
+  #post(request: Request, resolve: (reply: Reply) => void, reject: (error: Error) => void): void {
+    if (this.#closed) {
+      reject(new ClosedError());
+      return;
+    }
+    this.#client.post(
+      request.words,
+      request,
+      (reply) => resolve(typeof reply === "string" || typeof reply === "number" ? reply : asReply(toReply(reply))),
+      (error) => reject(toError(error)),
+    );
+  }
+
   sendMany(requests: readonly Request[]): Promise<Answer[]> {
     if (this.#closed) return Promise.reject(new ClosedError());
     return this.#turn.shared(askAll(this.#client, requests));
@@ -114,10 +139,14 @@ class Turn {
 
   /** Passes an answer on; in a turn that has lasted too long, at the next one. */
   shared<T>(answer: Promise<T>): Promise<T> {
+    return this.isLong ? answer.finally(nextTurn) : answer;
+  }
+
+  /** Whether it has lasted too long, as far as this call looks. */
+  get isLong(): boolean {
     if (!this.#isOpen) this.#begin();
-    if ((++this.#calls & (LOOK_EVERY - 1)) !== 0) return answer;
-    if (systemClock.monotonicMs() - this.#begunMs < LONGEST_TURN_MS) return answer;
-    return answer.finally(nextTurn);
+    if ((++this.#calls & (LOOK_EVERY - 1)) !== 0) return false;
+    return systemClock.monotonicMs() - this.#begunMs >= LONGEST_TURN_MS;
   }
 
   #begin(): void {
@@ -157,8 +186,15 @@ async function transact(client: LocalClient, requests: readonly Request[]): Prom
   return executed(requests, await askAll(client, [multi, ...asBuffers(requests), EXEC]));
 }
 
+/** Lists are made for this call alone, so they are changed where they stand. */
 function toReply(value: ReplyValue): Answer {
-  if (Array.isArray(value)) return value.map(toReply) as Reply;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      const item = value[at]!;
+      if (typeof item !== "string" && typeof item !== "number") value[at] = toReply(item) as ReplyValue;
+    }
+    return value as Reply;
+  }
   if (value instanceof CommandError) return new ServerError(value.message);
   if (typeof value === "bigint") return String(value);
   return value as Reply;

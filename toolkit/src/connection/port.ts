@@ -85,6 +85,8 @@ export interface Subscriber {
 export interface Driver {
   readonly topology: Topology;
   send(request: Request): Promise<Reply>;
+  /** `send` without a promise of its own, where a driver has it. Answers when the request was taken (monotonic). */
+  post?(request: Request, resolve: (reply: Reply) => void, reject: (error: Error) => void): number;
   /** In order for each key; requests to one node leave together. Rejects only if the connection failed. */
   sendMany(requests: readonly Request[]): Promise<Answer[]>;
   /** MULTI … EXEC; all keys in one slot. Rejects with the ServerError when a command could not be queued: none has run. */

@@ -69,6 +69,10 @@ export class RemoteDriver implements Grouped {
     return this.#line.send(each);
   }
 
+  post(each: Request, resolve: (reply: Reply) => void, reject: (error: Error) => void): number {
+    return this.#line.post(each, resolve, reject);
+  }
+
   sendMany(requests: readonly Request[]): Promise<Answer[]> {
     return this.#line.askAll(requests);
   }

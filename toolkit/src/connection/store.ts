@@ -263,10 +263,34 @@ export class Store {
     } catch (error) {
       return Promise.reject(error);
     }
-    const { buffers = false, repeatable = isRead(words), timeoutMs, whenOpen } = options;
-    const key = options.key ?? (this.#driver.topology === "cluster" ? routingKey(words) : undefined);
-    const send = (attempt?: Attempt) => this.#driver.send({ words, key, buffers, attempt });
-    return this.#trip("call", words, { repeatable, keys: [key], timeoutMs, whenOpen }, send);
+    const key = options.key ?? (this.topology === "cluster" ? routingKey(words) : undefined);
+    const request: Request = { words, key, buffers: options.buffers === true };
+    if (options.timeoutMs !== undefined || !this.#isStraight) {
+      return this.#trip("call", words, sendingOf(request, options), (attempt) =>
+        this.#driver.send(attempted(request, attempt)),
+      );
+    }
+    return new Promise((resolve, reject) => {
+      const begunAt = this.#post(request, resolve, (error) => {
+        if (this.topology === "embedded") reject(error);
+        else {
+          this.#attempts
+            .recover(error, begunAt, sendingOf(request, options), (attempt) =>
+              this.#driver.send(attempted(request, attempt)),
+            )
+            .then(resolve, reject);
+        }
+      });
+    });
+  }
+
+  /** A call may go to the driver and come back with nothing between: nobody listens, and no server has failed. */
+  get #isStraight(): boolean {
+    return this.#listeners === null && this.#driver.post !== undefined && this.#attempts.isCalm;
+  }
+
+  #post(request: Request, resolve: (reply: Reply) => void, reject: (error: Error) => void): number {
+    return this.#driver.post!(request, resolve, reject);
   }
 
   /**
@@ -284,13 +308,45 @@ export class Store {
   }
 
   /** Runs a script. */
-  async run<P, T>(script: Script<P, T>, params: P, options: RunOptions = NO_OPTIONS): Promise<T> {
-    if (options !== NO_OPTIONS) RUN_OPTIONS.check(options);
-    const call = script.with(params);
-    const entering = this.#layouts.enter(script, options);
-    if (entering !== null) await entering;
-    const sending = { repeatable: script.repeatable, keys: [call.keys[0]], ...options };
-    return script.reply(await this.#trip("script", call, sending, (attempt) => this.#evaluate(call, attempt)));
+  run<P, T>(script: Script<P, T>, params: P, options: RunOptions = NO_OPTIONS): Promise<T> {
+    try {
+      if (options !== NO_OPTIONS) RUN_OPTIONS.check(options);
+      const call = script.with(params);
+      const entering = this.#layouts.enter(script, options);
+      return entering === null ? this.#run(call, options) : entering.then(() => this.#run(call, options));
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #run<T>(call: ScriptCall<T>, options: RunOptions): Promise<T> {
+    const { script } = call;
+    if (options !== NO_OPTIONS || !this.#isStraight) {
+      return this.#evaluated(call, options).then((reply) => script.reply(reply));
+    }
+    return new Promise((resolve, reject) => {
+      const settle = (reply: Reply): void => {
+        try {
+          resolve(script.reply(reply));
+        } catch (error) {
+          reject(error);
+        }
+      };
+      const begunAt = this.#post(bySha(call, this.#textOf(call)), settle, (error) => {
+        if (error instanceof ServerError && error.code === "NOSCRIPT") {
+          this.#evaluated(call, options).then(settle, reject);
+        } else if (this.topology === "embedded") reject(error);
+        else {
+          this.#attempts
+            .recover(error, begunAt, evaluatingOf(call, options), (attempt) => this.#evaluate(call, attempt))
+            .then(settle, reject);
+        }
+      });
+    });
+  }
+
+  #evaluated(call: ScriptCall, options: RunOptions): Promise<Reply> {
+    return this.#trip("script", call, evaluatingOf(call, options), (attempt) => this.#evaluate(call, attempt));
   }
 
   /** Scripts do not run on keys that this program cannot read (layout.ts). */
@@ -683,6 +739,15 @@ function bySource({ script, keys, args }: ScriptCall, { source }: ScriptText): R
 
 function requestOf(words: Word[], { buffers, readOnly }: Script<never, unknown>, key: string | undefined): Request {
   return { words, key, buffers, readOnly };
+}
+
+function sendingOf({ words, key }: Request, options: SendOptions): Sending {
+  const { repeatable = isRead(words), timeoutMs, whenOpen } = options;
+  return { repeatable, keys: [key], timeoutMs, whenOpen };
+}
+
+function evaluatingOf({ script, keys }: ScriptCall, options: RunOptions): Sending {
+  return { repeatable: script.repeatable, keys: [keys[0]], ...options };
 }
 
 function attempted(request: Request, attempt: Attempt | undefined): Request {

@@ -1,7 +1,7 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen client
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
  * Prints the ratios and writes them to bench/results.json, whose tables docs/benchmarks.md shows (between its bench markers).
@@ -13,6 +13,7 @@ import { parseArgs } from "node:util";
 import { type AdsRow, adsTable, compareAds } from "./ads.ts";
 import { type BuildRow, buildTable, compareBuilding } from "./building.ts";
 import { type ChatRow, chatTable, compareChats } from "./chats.ts";
+import { type ClientRow, clientTable, compareClients } from "./client.ts";
 import { type FailOpenRow, failOpenTable, measureFailOpen } from "./fail-open.ts";
 import { compareFiles, type FileRow } from "./files.ts";
 import { compareDistribution, type DistributionRow, distributionTable } from "./files-distribution.ts";
@@ -51,6 +52,7 @@ interface Results {
   streaming?: StreamResults;
   ads?: AdsRow[];
   failopen?: FailOpenRow[];
+  client?: ClientRow[];
 }
 
 const PARTS = [
@@ -73,6 +75,7 @@ const PARTS = [
   "streaming",
   "ads",
   "failopen",
+  "client",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -184,6 +187,7 @@ if (parts.includes("packed")) results.packed = await comparePacked(flags.quick);
 if (parts.includes("streaming")) results.streaming = await compareStreaming(flags.quick);
 if (parts.includes("ads")) results.ads = await compareAds(flags.quick);
 if (parts.includes("failopen")) results.failopen = await measureFailOpen(flags.quick);
+if (parts.includes("client")) results.client = await compareClients(flags.quick);
 
 const tables = [
   `Measured on ${results.machine}; both sides in one run, rounds in turn, medians.`,
@@ -206,6 +210,7 @@ const tables = [
   results.streaming && streamTables(results.streaming),
   results.ads && adsTable(results.ads),
   results.failopen && failOpenTable(results.failopen),
+  results.client && clientTable(results.client),
 ].filter((table) => table !== undefined);
 const text = tables.join("\n\n");
 console.log(text);

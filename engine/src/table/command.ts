@@ -61,6 +61,12 @@ export interface KeySpec {
 
 export type Handler = (client: Client, args: Args) => Reply;
 
+/** A reply that depends on which optional arguments are there; `otherwise` when none of them is. */
+export interface ReplyByOption {
+  readonly otherwise: string;
+  readonly [option: string]: string;
+}
+
 export interface Row {
   /** Lower case; of a subcommand, its own word only (`get` of CONFIG GET). */
   readonly name: string;
@@ -79,6 +85,14 @@ export interface Row {
   readonly summary: string;
   /** Arguments in the notation of Redis's manual: `key [NX | XX] score member [score member ...]`. Empty for none. */
   readonly syntax: string;
+  /**
+   * What it answers, as a type in RESP2's form: `string | null`, `[string, string[]]`; `Map<string, T>` is a flat list of fields
+   * and values there, `Entry` one of a stream, `Reply` anything. Where an optional argument or token changes it, by their names.
+   * Every row that runs has one; typed commands are made from it.
+   */
+  readonly reply?: string | ReplyByOption;
+  /** Changes or takes over the connection that it is sent on: not for one that others share. */
+  readonly ownConnection?: true;
   readonly complexity: string;
   readonly deprecated?: { readonly since: string; readonly use: string };
   readonly subcommands?: readonly Row[];

@@ -59,6 +59,7 @@ export const geo = group("geo", [
     since: "3.2.0",
     summary: "Adds members with positions, or moves them, creating the key if needed.",
     syntax: "key [NX | XX] [CH] longitude latitude member [longitude latitude member ...]",
+    reply: "number",
     complexity: "O(log N) for each member",
     run: add,
   },
@@ -70,6 +71,7 @@ export const geo = group("geo", [
     since: "3.2.0",
     summary: "Returns the distance between two members.",
     syntax: "key member1 member2 [M | KM | FT | MI]",
+    reply: "string | null",
     complexity: "O(1)",
     run({ db }, args) {
       const [name, one, two] = args.take(3);
@@ -90,6 +92,7 @@ export const geo = group("geo", [
     since: "3.2.0",
     summary: "Returns members' positions as standard geohash texts.",
     syntax: "key [member [member ...]]",
+    reply: "(string | null)[]",
     complexity: "O(1) for each member",
     run({ db }, args) {
       const zset = db.get(args.next(), ZsetValue);
@@ -107,6 +110,7 @@ export const geo = group("geo", [
     since: "3.2.0",
     summary: "Returns members' longitudes and latitudes.",
     syntax: "key [member [member ...]]",
+    reply: "([string, string] | null)[]",
     complexity: "O(1) for each member",
     run({ db }, args) {
       const zset = db.get(args.next(), ZsetValue);
@@ -124,6 +128,7 @@ export const geo = group("geo", [
     since: "6.2.0",
     summary: "Returns the members within a circle or a box.",
     syntax: `key ${SEARCH_SHAPE} [ASC | DESC] [COUNT count [ANY]] [WITHCOORD] [WITHDIST] [WITHHASH]`,
+    reply: { otherwise: "string[]", WITHCOORD: "Reply[]", WITHDIST: "Reply[]", WITHHASH: "Reply[]" },
     complexity: SEARCH_COST,
     run: (client, args) => geoSearch(client, args, { center: "options", stores: "never" }),
   },
@@ -135,6 +140,7 @@ export const geo = group("geo", [
     since: "6.2.0",
     summary: "Keeps the members within a circle or a box in another key.",
     syntax: `destination source ${SEARCH_SHAPE} [ASC | DESC] [COUNT count [ANY]] [STOREDIST]`,
+    reply: "number",
     complexity: SEARCH_COST,
     run: (client, args) => geoSearch(client, args, { center: "options", stores: "first" }),
   },
@@ -147,6 +153,7 @@ export const geo = group("geo", [
     deprecated: { since: "6.2.0", use: "`GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument" },
     summary: "Returns or stores the members within a radius of a position.",
     syntax: `key longitude latitude radius M | KM | FT | MI ${RADIUS_OPTIONS} [STORE key] [STOREDIST key]`,
+    reply: "Reply[] | number",
     complexity: SEARCH_COST,
     run: (client, args) => geoSearch(client, args, { center: "position", stores: "options" }),
   },
@@ -159,6 +166,7 @@ export const geo = group("geo", [
     deprecated: { since: "6.2.0", use: "`GEOSEARCH` with the `BYRADIUS` argument" },
     summary: "Returns the members within a radius of a position.",
     syntax: `key longitude latitude radius M | KM | FT | MI ${RADIUS_OPTIONS}`,
+    reply: "Reply[]",
     complexity: SEARCH_COST,
     run: (client, args) => geoSearch(client, args, { center: "position", stores: "never" }),
   },
@@ -174,6 +182,7 @@ export const geo = group("geo", [
     },
     summary: "Returns or stores the members within a radius of a member.",
     syntax: `key member radius M | KM | FT | MI ${RADIUS_OPTIONS} [STORE key] [STOREDIST key]`,
+    reply: "Reply[] | number",
     complexity: SEARCH_COST,
     run: (client, args) => geoSearch(client, args, { center: "member", stores: "options" }),
   },
@@ -186,6 +195,7 @@ export const geo = group("geo", [
     deprecated: { since: "6.2.0", use: "`GEOSEARCH` with the `BYRADIUS` and `FROMMEMBER` arguments" },
     summary: "Returns the members within a radius of a member.",
     syntax: `key member radius M | KM | FT | MI ${RADIUS_OPTIONS}`,
+    reply: "Reply[]",
     complexity: SEARCH_COST,
     run: (client, args) => geoSearch(client, args, { center: "member", stores: "never" }),
   },

@@ -73,6 +73,7 @@ export const hashes = group("hash", [
     since: "2.0.0",
     summary: "Sets fields of a hash, creating it if needed, and tells how many are new.",
     syntax: "key field value [field value ...]",
+    reply: "number",
     complexity: "O(N) with N pairs",
     run: (client, args) => setFields(client, args.argv, "hset"),
   },
@@ -85,6 +86,7 @@ export const hashes = group("hash", [
     deprecated: { since: "4.0.0", use: "`HSET` with multiple field-value pairs" },
     summary: "Sets fields of a hash, creating it if needed.",
     syntax: "key field value [field value ...]",
+    reply: '"OK"',
     complexity: "O(N) with N pairs",
     run(client, args) {
       setFields(client, args.argv, "hmset");
@@ -99,6 +101,7 @@ export const hashes = group("hash", [
     since: "2.0.0",
     summary: "Sets a field of a hash only if it is not there yet.",
     syntax: "key field value",
+    reply: "number",
     complexity: "O(1)",
     run({ db }, args) {
       const name = args.next();
@@ -119,6 +122,7 @@ export const hashes = group("hash", [
     since: "2.0.0",
     summary: "Returns the value of a field.",
     syntax: "key field",
+    reply: "string | null",
     complexity: "O(1)",
     run: ({ db }, args) => db.get(args.next(), HashValue)?.get(args.next()) ?? null,
   },
@@ -130,6 +134,7 @@ export const hashes = group("hash", [
     since: "2.0.0",
     summary: "Returns the values of several fields.",
     syntax: "key field [field ...]",
+    reply: "(string | null)[]",
     complexity: "O(N) with N fields asked for",
     run({ db }, args) {
       const hash = db.get(args.next(), HashValue);
@@ -151,6 +156,7 @@ export const hashes = group("hash", [
     since: "2.0.0",
     summary: "Returns all fields and values.",
     syntax: "key",
+    reply: "Map<string, string>",
     complexity: "O(N) with N fields in the hash",
     run({ db }, args) {
       const hash = db.get(args.next(), HashValue);
@@ -167,6 +173,7 @@ export const hashes = group("hash", [
     since: "2.0.0",
     summary: "Returns all fields.",
     syntax: "key",
+    reply: "string[]",
     complexity: "O(N) with N fields in the hash",
     run: ({ db }, args) => db.get(args.next(), HashValue)?.fields() ?? EMPTY,
   },
@@ -180,6 +187,7 @@ export const hashes = group("hash", [
     since: "2.0.0",
     summary: "Returns all values.",
     syntax: "key",
+    reply: "string[]",
     complexity: "O(N) with N fields in the hash",
     run: ({ db }, args) => db.get(args.next(), HashValue)?.values() ?? EMPTY,
   },
@@ -191,6 +199,7 @@ export const hashes = group("hash", [
     since: "2.0.0",
     summary: "Returns how many fields a hash has.",
     syntax: "key",
+    reply: "number",
     complexity: "O(1)",
     run: ({ db }, args) => db.get(args.next(), HashValue)?.size ?? 0,
   },
@@ -202,6 +211,7 @@ export const hashes = group("hash", [
     since: "3.2.0",
     summary: "Returns how long a field's value is, in bytes.",
     syntax: "key field",
+    reply: "number",
     complexity: "O(1)",
     run: ({ db }, args) => db.get(args.next(), HashValue)?.lengthOf(args.next()) ?? 0,
   },
@@ -213,6 +223,7 @@ export const hashes = group("hash", [
     since: "2.0.0",
     summary: "Tells whether a hash has a field.",
     syntax: "key field",
+    reply: "number",
     complexity: "O(1)",
     run: ({ db }, args) => (db.get(args.next(), HashValue)?.has(args.next()) ? 1 : 0),
   },
@@ -224,6 +235,7 @@ export const hashes = group("hash", [
     since: "2.0.0",
     summary: "Removes fields, and the hash with the last of them; tells how many were there.",
     syntax: "key field [field ...]",
+    reply: "number",
     complexity: "O(N) with N fields to remove",
     run({ db }, args) {
       const name = args.next();
@@ -242,6 +254,7 @@ export const hashes = group("hash", [
     since: "2.0.0",
     summary: "Adds to the integer in a field; a missing field counts as 0.",
     syntax: "key field increment",
+    reply: "number",
     complexity: "O(1)",
     run({ db }, args) {
       const name = args.next();
@@ -264,6 +277,7 @@ export const hashes = group("hash", [
     since: "2.6.0",
     summary: "Adds to the number in a field; a missing field counts as 0.",
     syntax: "key field increment",
+    reply: "string",
     complexity: "O(1)",
     run(client, args) {
       const { db } = client;
@@ -293,6 +307,7 @@ export const hashes = group("hash", [
     since: "6.2.0",
     summary: "Returns fields chosen at random, with their values if wanted; a negative count may repeat them.",
     syntax: "key [count [WITHVALUES]]",
+    reply: { otherwise: "string | null", count: "string[]" },
     complexity: "O(N) with N fields returned",
     run(client, args) {
       const { db } = client;
@@ -316,6 +331,7 @@ export const hashes = group("hash", [
     since: "2.8.0",
     summary: "Walks through a hash page by page.",
     syntax: "key cursor [MATCH pattern] [COUNT count]",
+    reply: "[string, string[]]",
     complexity: "O(1) a call, O(N) for all N fields",
     run: (client, args) =>
       scanCollection(client, args, HashValue, (hash, cursor, count, emit) => hash.scan(cursor, count, emit)),

@@ -96,6 +96,7 @@ const restoreRow = (name: string, since: string, summary: string, flags: Row["fl
   since,
   summary,
   syntax: "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]",
+  reply: '"OK"',
   complexity: "O(N) in the size of the value",
   run: restore,
 });
@@ -111,6 +112,7 @@ export const dumpCommands: readonly Row[] = [
     since: "2.6.0",
     summary: "Returns a value as bytes from which RESTORE makes it again, on any server.",
     syntax: "key",
+    reply: "string | null",
     complexity: "O(N) in the size of the value",
     run({ db, engine }, args) {
       const value = db.read(args.next());

@@ -68,6 +68,7 @@ const writeRow = (name: string, since: string, summary: string, unit: string, fo
   since,
   summary,
   syntax: `key ${unit} [NX | XX | GT | LT]`,
+  reply: "number",
   complexity: "O(1)",
   run: expire(form, name),
 });
@@ -81,6 +82,7 @@ const readRow = (name: string, since: string, summary: string, run: Row["run"], 
   since,
   summary,
   syntax: "key",
+  reply: "number",
   complexity: "O(1)",
   run: run!,
 });
@@ -130,6 +132,7 @@ export const expireCommands: Row[] = [
     since: "2.2.0",
     summary: "Takes a key's time to live away.",
     syntax: "key",
+    reply: "number",
     complexity: "O(1)",
     run: ({ db }, args) => (db.persist(args.next()) ? 1 : 0),
   },

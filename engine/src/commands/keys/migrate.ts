@@ -95,6 +95,7 @@ export const migrateCommand: Row = {
   summary: "Moves keys to another server in one step.",
   syntax:
     'host port <key | ""> destination-db timeout [COPY] [REPLACE] [AUTH password | AUTH2 username password] [KEYS key [key ...]]',
+  reply: '"OK" | "NOKEY"',
   complexity: "that of DUMP and DEL here and of RESTORE there, and O(N) to send the values",
   keysOf,
   run: migrate,

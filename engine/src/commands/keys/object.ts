@@ -46,6 +46,7 @@ function about(
     since,
     summary,
     syntax: "key",
+    reply: name === "encoding" ? "string | null" : "number | null",
     complexity: "O(1)",
     run(client: Client, args: Args) {
       const subject = args.next();
@@ -90,6 +91,7 @@ export const object: Row = {
       since: "6.2.0",
       summary: "Lists the subcommands.",
       syntax: "",
+      reply: "string[]",
       complexity: "O(1)",
       run: () => HELP.map((text) => new Status(text)),
     },

@@ -150,6 +150,7 @@ export const listMoves: readonly Row[] = [
     since: "6.2.0",
     summary: "Takes a word off an end of one list and puts it at an end of another, or of the same.",
     syntax: "source destination LEFT | RIGHT LEFT | RIGHT",
+    reply: "string | null",
     complexity: "O(1)",
     run(client, args) {
       const source = args.next();
@@ -166,6 +167,7 @@ export const listMoves: readonly Row[] = [
     since: "1.2.0",
     summary: "Takes the last word off one list and puts it before the first of another, or of the same.",
     syntax: "source destination",
+    reply: "string | null",
     complexity: "O(1)",
     deprecated: { since: "6.2.0", use: "`LMOVE` with the `RIGHT` and `LEFT` arguments" },
     run: (client, args) =>
@@ -179,6 +181,7 @@ export const listMoves: readonly Row[] = [
     since: "7.0.0",
     summary: "Takes words off an end of the first list that is not empty.",
     syntax: "numkeys key [key ...] LEFT | RIGHT [COUNT count]",
+    reply: "[string, string[]] | null",
     complexity: "O(K+M) with K keys and M words taken",
     run(client, args) {
       const { keys, give } = readManyPop(client, args);
@@ -193,6 +196,7 @@ export const listMoves: readonly Row[] = [
     since: "2.0.0",
     summary: "Takes the first word off the first list that is not empty, waiting for one if all are.",
     syntax: "key [key ...] timeout",
+    reply: "[string, string] | null",
     complexity: "O(N) with N keys given",
     run: (client, args) => popOrWait(client, args, "left"),
   },
@@ -204,6 +208,7 @@ export const listMoves: readonly Row[] = [
     since: "2.0.0",
     summary: "Takes the last word off the first list that is not empty, waiting for one if all are.",
     syntax: "key [key ...] timeout",
+    reply: "[string, string] | null",
     complexity: "O(N) with N keys given",
     run: (client, args) => popOrWait(client, args, "right"),
   },
@@ -215,6 +220,7 @@ export const listMoves: readonly Row[] = [
     since: "6.2.0",
     summary: "Like LMOVE, but waits until the source has a word.",
     syntax: "source destination LEFT | RIGHT LEFT | RIGHT timeout",
+    reply: "string | null",
     complexity: "O(1)",
     run(client, args) {
       const source = args.next();
@@ -234,6 +240,7 @@ export const listMoves: readonly Row[] = [
     since: "2.2.0",
     summary: "Like RPOPLPUSH, but waits until the source has a word.",
     syntax: "source destination timeout",
+    reply: "string | null",
     complexity: "O(1)",
     deprecated: { since: "6.2.0", use: "`BLMOVE` with the `RIGHT` and `LEFT` arguments" },
     run(client, args) {
@@ -252,6 +259,7 @@ export const listMoves: readonly Row[] = [
     since: "7.0.0",
     summary: "Like LMPOP, but waits until one of the lists has words.",
     syntax: "timeout numkeys key [key ...] LEFT | RIGHT [COUNT count]",
+    reply: "[string, string[]] | null",
     complexity: "O(K+M) with K keys and M words taken",
     run(client, args) {
       // Written first, but looked at last.

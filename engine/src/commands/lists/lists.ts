@@ -157,6 +157,7 @@ export const lists = group("list", [
     since: "1.0.0",
     summary: "Puts words before the first of a list, one after the other, creating it if needed, and tells its length.",
     syntax: "key element [element ...]",
+    reply: "number",
     complexity: "O(N) with N words given",
     run: (client, args) => push(client, args, true),
   },
@@ -168,6 +169,7 @@ export const lists = group("list", [
     since: "1.0.0",
     summary: "Puts words behind the last of a list, creating it if needed, and tells its length.",
     syntax: "key element [element ...]",
+    reply: "number",
     complexity: "O(N) with N words given",
     run: (client, args) => push(client, args, false),
   },
@@ -179,6 +181,7 @@ export const lists = group("list", [
     since: "2.2.0",
     summary: "Like LPUSH, but only on a list that exists.",
     syntax: "key element [element ...]",
+    reply: "number",
     complexity: "O(N) with N words given",
     run: (client, args) => pushIfExists(client, args, true),
   },
@@ -190,6 +193,7 @@ export const lists = group("list", [
     since: "2.2.0",
     summary: "Like RPUSH, but only on a list that exists.",
     syntax: "key element [element ...]",
+    reply: "number",
     complexity: "O(N) with N words given",
     run: (client, args) => pushIfExists(client, args, false),
   },
@@ -202,6 +206,7 @@ export const lists = group("list", [
     since: "1.0.0",
     summary: "Takes the first word, or the first few, off a list.",
     syntax: "key [count]",
+    reply: { otherwise: "string | null", count: "string[] | null" },
     complexity: "O(N) with N words taken",
     run: (client, args) => pop(client, args, true),
   },
@@ -214,6 +219,7 @@ export const lists = group("list", [
     since: "1.0.0",
     summary: "Takes the last word, or the last few, off a list.",
     syntax: "key [count]",
+    reply: { otherwise: "string | null", count: "string[] | null" },
     complexity: "O(N) with N words taken",
     run: (client, args) => pop(client, args, false),
   },
@@ -225,6 +231,7 @@ export const lists = group("list", [
     since: "1.0.0",
     summary: "Tells how long a list is.",
     syntax: "key",
+    reply: "number",
     complexity: "O(1)",
     run: ({ db }, args) => db.get(args.next(), ListValue)?.size ?? 0,
   },
@@ -236,6 +243,7 @@ export const lists = group("list", [
     since: "1.0.0",
     summary: "Returns the word at an index; negative indexes count from the tail.",
     syntax: "key index",
+    reply: "string | null",
     complexity: "O(N) with N words up to the index from the nearer end",
     run({ db }, args) {
       const list = db.get(args.next(), ListValue);
@@ -250,6 +258,7 @@ export const lists = group("list", [
     since: "1.0.0",
     summary: "Replaces the word at an index.",
     syntax: "key index element",
+    reply: '"OK"',
     complexity: "O(N) with N words up to the index from the nearer end",
     run({ db }, args) {
       const name = args.next();
@@ -268,6 +277,7 @@ export const lists = group("list", [
     since: "2.2.0",
     summary: "Puts a word before or behind the first that equals another.",
     syntax: "key BEFORE | AFTER pivot element",
+    reply: "number",
     complexity: "O(N) with N words before the pivot",
     run: insert,
   },
@@ -280,6 +290,7 @@ export const lists = group("list", [
     since: "1.0.0",
     summary: "Returns the words from one index to another, both included.",
     syntax: "key start stop",
+    reply: "string[]",
     complexity: "O(S+N) with S words up to the start from the nearer end and N words returned",
     run({ db }, args) {
       const name = args.next();
@@ -299,6 +310,7 @@ export const lists = group("list", [
     since: "1.0.0",
     summary: "Removes words that equal one: the first few, the last few with a negative count, or all with 0.",
     syntax: "key count element",
+    reply: "number",
     complexity: "O(N) with the list's length",
     run({ db }, args) {
       const name = args.next();
@@ -316,6 +328,7 @@ export const lists = group("list", [
     since: "1.0.0",
     summary: "Keeps the words from one index to another and removes the others.",
     syntax: "key start stop",
+    reply: '"OK"',
     complexity: "O(N) with N words removed",
     run: trim,
   },
@@ -327,6 +340,7 @@ export const lists = group("list", [
     since: "6.0.6",
     summary: "Tells at which index, or at which ones, a list has a word.",
     syntax: "key element [RANK rank] [COUNT num-matches] [MAXLEN len]",
+    reply: { otherwise: "number | null", COUNT: "number[]" },
     complexity: "O(N) with N words looked at",
     run: positions,
   },

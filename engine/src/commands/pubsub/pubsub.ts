@@ -64,6 +64,8 @@ const subscribe = (name: string, { add, count }: Kind) => ({
   arity: -2,
   flags: ["pubsub", "noscript", "loading", "stale"] as const,
   whileSubscribed: true as const,
+  ownConnection: true as const,
+  reply: "Reply[]",
   complexity: "O(N) for N channels",
   run: (client: Client, args: Args) => confirmEach(name, client, args.rest(), add, count),
 });
@@ -74,6 +76,8 @@ const unsubscribe = (name: string, { own, remove, count }: Kind) => ({
   arity: -1,
   flags: ["pubsub", "noscript", "loading", "stale"] as const,
   whileSubscribed: true as const,
+  ownConnection: true as const,
+  reply: "Reply[]",
   complexity: "O(N) for N channels",
   run: (client: Client, args: Args) =>
     confirmEach(name, client, args.more ? args.rest() : [...own(client)], remove, count),
@@ -148,6 +152,7 @@ export const pubsub = group("pubsub", [
     since: "2.0.0",
     summary: "Sends a message to everybody who listens to a channel and returns how many they are.",
     syntax: "channel message",
+    reply: "number",
     complexity: "O(N+M) for N subscribers of the channel and M patterns",
     run(client, args) {
       client.propagate.asItselfToReplicas(args.argv);
@@ -162,6 +167,7 @@ export const pubsub = group("pubsub", [
     since: "7.0.0",
     summary: "Sends a message to everybody who listens to a shard channel and returns how many they are.",
     syntax: "shardchannel message",
+    reply: "number",
     complexity: "O(N) for N subscribers of the channel",
     run(client, args) {
       client.propagate.asItselfToReplicas(args.argv);
@@ -187,6 +193,7 @@ export const pubsub = group("pubsub", [
           since: "2.8.0",
           summary: "Lists the channels that somebody listens to.",
           syntax: "[pattern]",
+          reply: "string[]",
           complexity: "O(N) for N channels",
           run: ({ engine }, args) => listChannels(engine.pubsub.channels.keys(), args),
         },
@@ -197,6 +204,7 @@ export const pubsub = group("pubsub", [
           since: "2.8.0",
           summary: "Counts the patterns that somebody listens by.",
           syntax: "",
+          reply: "number",
           complexity: "O(1)",
           run: ({ engine }) => engine.pubsub.patternCount,
         },
@@ -207,6 +215,7 @@ export const pubsub = group("pubsub", [
           since: "2.8.0",
           summary: "Counts the subscribers of channels.",
           syntax: "[channel [channel ...]]",
+          reply: "(string | number)[]",
           complexity: "O(N) for N channels",
           run: ({ engine }, args) => countSubscribers(engine.pubsub.channels, args.rest()),
         },
@@ -217,6 +226,7 @@ export const pubsub = group("pubsub", [
           since: "7.0.0",
           summary: "Lists the shard channels that somebody listens to.",
           syntax: "[pattern]",
+          reply: "string[]",
           complexity: "O(N) for N channels",
           run: ({ engine }, args) => listChannels(engine.pubsub.shardChannels.keys(), args),
         },
@@ -227,6 +237,7 @@ export const pubsub = group("pubsub", [
           since: "7.0.0",
           summary: "Counts the subscribers of shard channels.",
           syntax: "[shardchannel [shardchannel ...]]",
+          reply: "(string | number)[]",
           complexity: "O(N) for N channels",
           run: ({ engine }, args) => countSubscribers(engine.pubsub.shardChannels, args.rest()),
         },

@@ -57,6 +57,7 @@ const evalRow = (
   since,
   summary,
   syntax: `${subject} numkeys [key [key ...]] [arg [arg ...]]`,
+  reply: "Reply",
   complexity: "that of the script",
   flagsOf: ({ scripts }, argv, flags) => {
     const kept = name.startsWith("evalsha") ? scripts.get(argv[1]!)?.flags : scripts.flagsOfSource(argv[1]!);
@@ -64,6 +65,8 @@ const evalRow = (
   },
   run: run!,
 });
+
+const SCRIPT_REPLIES: Readonly<Record<string, string>> = { exists: "number[]", load: "string" };
 
 const sub = (
   name: string,
@@ -74,7 +77,18 @@ const sub = (
   syntax: string,
   tips: string[],
   run: NonNullable<Row["run"]>,
-): Row => ({ name, arity, flags, since, summary, syntax, tips, complexity: "O(N)", run });
+): Row => ({
+  name,
+  arity,
+  flags,
+  since,
+  summary,
+  syntax,
+  tips,
+  reply: SCRIPT_REPLIES[name] ?? '"OK"',
+  complexity: "O(N)",
+  run,
+});
 
 function flush({ engine }: Client, args: Args): Reply {
   const mode = args.more ? args.option() : "sync";

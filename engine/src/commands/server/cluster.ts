@@ -24,7 +24,18 @@ const sub = (
   summary: string,
   syntax: string,
   more: Partial<Row> = {},
-): Row => ({ name, arity, flags, since: "3.0.0", summary, syntax, complexity: "O(1)", run: refuse, ...more });
+): Row => ({
+  name,
+  arity,
+  flags,
+  since: "3.0.0",
+  summary,
+  syntax,
+  reply: '"OK"',
+  complexity: "O(1)",
+  run: refuse,
+  ...more,
+});
 
 const NODES = { tips: VARIES, complexity: "O(N) with N nodes" };
 const SLOTS = { complexity: "O(N) with N slots" };
@@ -40,12 +51,13 @@ const subcommands = [
     "start-slot end-slot [start-slot end-slot ...]",
     SLOT_RANGES,
   ),
-  sub("bumpepoch", 2, CHANGES, "Advances a node's configuration epoch.", "", { tips: VARIES }),
+  sub("bumpepoch", 2, CHANGES, "Advances a node's configuration epoch.", "", { tips: VARIES, reply: "string" }),
   sub("count-failure-reports", 3, LOOKS, "Counts the reports that a node has failed.", "node-id", {
     tips: VARIES,
     complexity: "O(N) with N reports",
+    reply: "number",
   }),
-  sub("countkeysinslot", 3, READS, "Counts the keys of a slot.", "slot"),
+  sub("countkeysinslot", 3, READS, "Counts the keys of a slot.", "slot", { reply: "number" }),
   sub("delslots", -3, CHANGES, "Takes slots from a node.", "slot [slot ...]", SLOTS),
   sub(
     "delslotsrange",
@@ -61,14 +73,19 @@ const subcommands = [
   sub("getkeysinslot", 4, READS, "Lists keys of a slot.", "slot count", {
     tips: VARIES,
     complexity: "O(log(N)) with N keys",
+    reply: "string[]",
   }),
-  sub("info", 2, READS, "Shows the state of the cluster.", "", { tips: VARIES }),
-  sub("keyslot", 3, READS, "Tells the slot of a key.", "key", { complexity: "O(N) with N bytes" }),
-  sub("links", 2, READS, "Lists a node's links to its peers.", "", { ...NODES, since: "7.0.0" }),
+  sub("info", 2, READS, "Shows the state of the cluster.", "", { tips: VARIES, reply: "string" }),
+  sub("keyslot", 3, READS, "Tells the slot of a key.", "key", { complexity: "O(N) with N bytes", reply: "number" }),
+  sub("links", 2, READS, "Lists a node's links to its peers.", "", { ...NODES, since: "7.0.0", reply: "Reply[]" }),
   sub("meet", -4, CHANGES, "Introduces a node.", "ip port [cluster-bus-port]"),
-  sub("myid", 2, READS, "Tells a node's id.", ""),
-  sub("nodes", 2, READS, "Describes the cluster as a node sees it.", "", NODES),
-  sub("replicas", 3, LOOKS, "Lists the replicas of a node.", "node-id", { tips: VARIES, since: "5.0.0" }),
+  sub("myid", 2, READS, "Tells a node's id.", "", { reply: "string" }),
+  sub("nodes", 2, READS, "Describes the cluster as a node sees it.", "", { ...NODES, reply: "string" }),
+  sub("replicas", 3, LOOKS, "Lists the replicas of a node.", "node-id", {
+    tips: VARIES,
+    since: "5.0.0",
+    reply: "string[]",
+  }),
   sub("replicate", 3, CHANGES, "Makes a node a replica of another.", "node-id"),
   sub("reset", -2, ["admin", "noscript", "stale"], "Resets a node.", "[HARD | SOFT]", {
     complexity: "O(N) with N nodes",
@@ -82,14 +99,20 @@ const subcommands = [
     "Binds a slot to a node.",
     "slot <IMPORTING node-id | MIGRATING node-id | NODE node-id | STABLE>",
   ),
-  sub("shards", 2, READS, "Lists the shards and their nodes.", "", { ...NODES, since: "7.0.0" }),
+  sub("shards", 2, READS, "Lists the shards and their nodes.", "", {
+    ...NODES,
+    since: "7.0.0",
+    reply: "Map<string, Reply>[]",
+  }),
   sub("slaves", 3, LOOKS, "Lists the replicas of a node.", "node-id", {
     tips: VARIES,
     deprecated: { since: "5.0.0", use: "CLUSTER REPLICAS" },
+    reply: "string[]",
   }),
   sub("slots", 2, READS, "Lists the slots and their nodes.", "", {
     ...NODES,
     deprecated: { since: "7.0.0", use: "CLUSTER SHARDS" },
+    reply: "Reply[]",
   }),
 ];
 
@@ -102,6 +125,8 @@ const connectionRow = (name: string, flags: readonly Flag[], summary: string): R
   since: "3.0.0",
   summary,
   syntax: "",
+  ownConnection: true,
+  reply: '"OK"',
   complexity: "O(1)",
   run: refuse,
 });

@@ -102,6 +102,7 @@ export const config: Row = {
       since: "2.0.0",
       summary: "Shows the directives that match patterns.",
       syntax: "parameter [parameter ...]",
+      reply: "Map<string, string>",
       complexity: "O(N) with N patterns",
       run: ({ engine }, args) => new MapReply(engine.config.get(args.rest())),
     },
@@ -118,6 +119,7 @@ export const config: Row = {
       since: "2.0.0",
       summary: "Starts the statistics of INFO anew.",
       syntax: "",
+      reply: '"OK"',
       complexity: "O(1)",
       run({ engine }) {
         engine.stats.reset();
@@ -131,6 +133,7 @@ export const config: Row = {
       since: "2.8.0",
       summary: "Writes the current values into the configuration file, keeping its comments.",
       syntax: "",
+      reply: '"OK"',
       complexity: "O(N) with N directives",
       run: ({ engine }) => rewriteConfig(engine),
     },
@@ -142,6 +145,7 @@ export const config: Row = {
       since: "2.0.0",
       summary: "Changes directives, all of them or none.",
       syntax: "parameter value [parameter value ...]",
+      reply: '"OK"',
       complexity: "O(N) with N directives",
       run: set,
     },

@@ -391,6 +391,7 @@ export const debug: Row = {
   since: "1.0.0",
   summary: "Helps to find faults.",
   syntax: "subcommand [argument ...]",
+  reply: "Reply",
   complexity: "depends on the subcommand",
   run(client, args) {
     if (!isAllowed(client, client.engine.config.values["enable-debug-command"])) throw DEBUG_NOT_ALLOWED;

@@ -110,6 +110,7 @@ export const latency: Row = {
       since: "2.8.13",
       summary: "Says in words what was slow.",
       syntax: "",
+      reply: "string",
       complexity: "O(1)",
       run: doctor,
     },
@@ -121,6 +122,7 @@ export const latency: Row = {
       since: "2.8.13",
       summary: "Draws an event's spikes.",
       syntax: "event",
+      reply: "string",
       complexity: "O(1)",
       run({ engine }, args) {
         const name = args.next();
@@ -145,6 +147,7 @@ export const latency: Row = {
       since: "7.0.0",
       summary: "Counts how many calls of commands took how long.",
       syntax: "[command [command ...]]",
+      reply: "Map<string, Reply>",
       complexity: "O(N) with N commands shown",
       run: (client, args) => histogram(client, args.rest()),
     },
@@ -156,6 +159,7 @@ export const latency: Row = {
       since: "2.8.13",
       summary: "Lists an event's spikes.",
       syntax: "event",
+      reply: "[number, number][]",
       complexity: "O(1)",
       run: ({ engine }, args) =>
         (engine.latency.events.get(args.next())?.samples ?? []).map(({ at, ms }): Reply => [at, ms]),
@@ -168,6 +172,7 @@ export const latency: Row = {
       since: "2.8.13",
       summary: "Lists every event's last spike.",
       syntax: "",
+      reply: "[string, number, number, number][]",
       complexity: "O(1)",
       run: ({ engine }) => [...engine.latency.events].map(latest),
     },
@@ -179,6 +184,7 @@ export const latency: Row = {
       since: "2.8.13",
       summary: "Forgets spikes.",
       syntax: "[event [event ...]]",
+      reply: "number",
       complexity: "O(1)",
       run: ({ engine }, args) => engine.latency.reset(args.rest()),
     },

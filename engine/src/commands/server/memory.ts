@@ -124,6 +124,7 @@ export const memory: Row = {
       since: "4.0.0",
       summary: "Looks for problems with memory.",
       syntax: "",
+      reply: "string",
       complexity: "O(1)",
       run: doctor,
     },
@@ -142,6 +143,7 @@ export const memory: Row = {
       since: "4.0.0",
       summary: "Shows the heap's figures.",
       syntax: "",
+      reply: "string",
       complexity: "O(1)",
       run() {
         const figures = Object.entries(process.memoryUsage());
@@ -156,6 +158,7 @@ export const memory: Row = {
       since: "4.0.0",
       summary: "Asks for memory to be given back, where that is possible.",
       syntax: "",
+      reply: '"OK"',
       complexity: "O(N) with the size of the heap",
       run() {
         collectGarbage();
@@ -170,6 +173,7 @@ export const memory: Row = {
       since: "4.0.0",
       summary: "Tells where memory goes.",
       syntax: "",
+      reply: "Map<string, Reply>",
       complexity: "O(1)",
       run: stats,
     },
@@ -181,6 +185,7 @@ export const memory: Row = {
       since: "4.0.0",
       summary: "Tells what a key and its value take, in bytes.",
       syntax: "key [SAMPLES count]",
+      reply: "number | null",
       complexity: "O(1)",
       run({ db }, args) {
         const name = args.next();

@@ -21,6 +21,7 @@ const refusing = (
   since,
   summary,
   syntax,
+  reply: '"OK"',
   complexity: "O(1)",
   run(client: Client) {
     throw isAllowed(client, client.engine.config.values["enable-module-command"]) ? error : MODULE_NOT_ALLOWED;
@@ -45,6 +46,7 @@ export const modules = group("server", [
         since: "4.0.0",
         summary: "Lists the modules: none.",
         syntax: "",
+        reply: "Reply[]",
         complexity: "O(1)",
         run: () => [],
       },

@@ -12,6 +12,8 @@ export const monitor = group("server", [
     since: "1.0.0",
     summary: "Shows every command that the server runs, as it runs.",
     syntax: "",
+    reply: '"OK"',
+    ownConnection: true,
     complexity: "",
     run(client) {
       if (client.inTransaction) throw MONITOR_MAY_NOT_BLOCK;

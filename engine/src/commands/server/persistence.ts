@@ -50,6 +50,7 @@ export const persistence: readonly Row[] = [
     since: "1.0.0",
     summary: "Makes the append-only file as short as the data allows, in the background.",
     syntax: "",
+    reply: "string",
     complexity: "O(1) at once, O(N) with N keys in the background",
     run: (client) => bgrewriteaof(client),
   },
@@ -60,6 +61,7 @@ export const persistence: readonly Row[] = [
     since: "1.0.0",
     summary: "Saves a snapshot to disk in the background.",
     syntax: "[SCHEDULE]",
+    reply: "string",
     complexity: "O(1) at once, O(N) with N keys in the background",
     run: bgsave,
   },
@@ -72,6 +74,7 @@ export const persistence: readonly Row[] = [
     since: "1.0.0",
     summary: "Tells when data was last saved, in seconds since 1970.",
     syntax: "",
+    reply: "number",
     complexity: "O(1)",
     run: ({ engine }) => engine.persistence.lastSaveAt,
   },
@@ -82,6 +85,7 @@ export const persistence: readonly Row[] = [
     since: "1.0.0",
     summary: "Saves a snapshot to disk while everybody waits.",
     syntax: "",
+    reply: '"OK"',
     complexity: "O(N) with N keys",
     run({ engine }) {
       if (engine.persistence.saving) throw SAVE_IN_PROGRESS;

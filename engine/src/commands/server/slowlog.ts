@@ -34,6 +34,7 @@ export const slowlog: Row = {
       since: "2.2.12",
       summary: "Shows the newest entries of the slow log.",
       syntax: "[count]",
+      reply: "Reply[]",
       complexity: "O(N) with N entries shown",
       run({ engine }, args) {
         if (args.left > 1) throw subcommandSyntax(args.argv[1]!, "SLOWLOG");
@@ -58,6 +59,7 @@ export const slowlog: Row = {
       since: "2.2.12",
       summary: "Counts the entries of the slow log.",
       syntax: "",
+      reply: "number",
       complexity: "O(1)",
       run: ({ engine }) => engine.slowLog.entries.length,
     },
@@ -69,6 +71,7 @@ export const slowlog: Row = {
       since: "2.2.12",
       summary: "Empties the slow log.",
       syntax: "",
+      reply: '"OK"',
       complexity: "O(N) with N entries",
       run({ engine }) {
         engine.slowLog.reset();

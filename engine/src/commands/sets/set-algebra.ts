@@ -117,6 +117,7 @@ export const setAlgebra: readonly Row[] = [
     since: "1.0.0",
     summary: "Returns the members that are in all of the sets.",
     syntax: "key [key ...]",
+    reply: "string[]",
     complexity: "O(N*M) with N members in the smallest of M sets",
     run: intersectionReply,
   },
@@ -128,6 +129,7 @@ export const setAlgebra: readonly Row[] = [
     since: "7.0.0",
     summary: "Returns how many members are in all of the sets, counting no further than the limit.",
     syntax: "numkeys key [key ...] [LIMIT limit]",
+    reply: "number",
     complexity: "O(N*M) with N members in the smallest of M sets",
     run: intersectionCount,
   },
@@ -140,6 +142,7 @@ export const setAlgebra: readonly Row[] = [
     since: "1.0.0",
     summary: "Stores the members that are in all of the sets.",
     syntax: "destination key [key ...]",
+    reply: "number",
     complexity: "O(N*M) with N members in the smallest of M sets",
     run({ db }, args) {
       const destination = args.next();
@@ -161,6 +164,7 @@ export const setAlgebra: readonly Row[] = [
     since: "1.0.0",
     summary: "Returns the members that are in any of the sets.",
     syntax: "key [key ...]",
+    reply: "string[]",
     complexity: "O(N) with N members in all sets together",
     run: ({ db }, args) => new SetReply(union(readSets(db, args.rest()), db.limits).members()),
   },
@@ -173,6 +177,7 @@ export const setAlgebra: readonly Row[] = [
     since: "1.0.0",
     summary: "Stores the members that are in any of the sets.",
     syntax: "destination key [key ...]",
+    reply: "number",
     complexity: "O(N) with N members in all sets together",
     run({ db }, args) {
       const destination = args.next();
@@ -189,6 +194,7 @@ export const setAlgebra: readonly Row[] = [
     since: "1.0.0",
     summary: "Returns the members of the first set that are in none of the others.",
     syntax: "key [key ...]",
+    reply: "string[]",
     complexity: "O(N) with N members in all sets together",
     run: ({ db }, args) => new SetReply(difference(readSets(db, args.rest()), db.limits).members()),
   },
@@ -201,6 +207,7 @@ export const setAlgebra: readonly Row[] = [
     since: "1.0.0",
     summary: "Stores the members of the first set that are in none of the others.",
     syntax: "destination key [key ...]",
+    reply: "number",
     complexity: "O(N) with N members in all sets together",
     run({ db }, args) {
       const destination = args.next();

@@ -48,6 +48,7 @@ export const sets = group("set", [
     since: "1.0.0",
     summary: "Adds members to a set, creating it if needed, and tells how many are new.",
     syntax: "key member [member ...]",
+    reply: "number",
     complexity: "O(N) with N members given",
     run({ db }, args) {
       const { argv } = args;
@@ -66,6 +67,7 @@ export const sets = group("set", [
     since: "1.0.0",
     summary: "Removes members, and the set with the last of them; tells how many were there.",
     syntax: "key member [member ...]",
+    reply: "number",
     complexity: "O(N) with N members given",
     run({ db }, args) {
       const { argv } = args;
@@ -84,6 +86,7 @@ export const sets = group("set", [
     since: "1.0.0",
     summary: "Moves a member from one set to another.",
     syntax: "source destination member",
+    reply: "number",
     complexity: "O(1)",
     run({ db }, args) {
       const from = args.next();
@@ -107,6 +110,7 @@ export const sets = group("set", [
     since: "1.0.0",
     summary: "Tells whether a word is in a set.",
     syntax: "key member",
+    reply: "number",
     complexity: "O(1)",
     run: ({ db }, args) => (db.get(args.next(), SetValue)?.has(args.next()) ? 1 : 0),
   },
@@ -118,6 +122,7 @@ export const sets = group("set", [
     since: "6.2.0",
     summary: "Tells for each of several words whether it is in a set.",
     syntax: "key member [member ...]",
+    reply: "number[]",
     complexity: "O(N) with N members asked for",
     run({ db }, args) {
       const set = db.get(args.next(), SetValue);
@@ -137,6 +142,7 @@ export const sets = group("set", [
     since: "1.0.0",
     summary: "Returns how many members a set has.",
     syntax: "key",
+    reply: "number",
     complexity: "O(1)",
     run: ({ db }, args) => db.get(args.next(), SetValue)?.size ?? 0,
   },
@@ -150,6 +156,7 @@ export const sets = group("set", [
     since: "1.0.0",
     summary: "Returns all members of a set.",
     syntax: "key",
+    reply: "string[]",
     complexity: "O(N) with N members in the set",
     run({ db }, args) {
       const set = db.get(args.next(), SetValue);
@@ -166,6 +173,7 @@ export const sets = group("set", [
     since: "1.0.0",
     summary: "Takes members out of a set at random and returns them.",
     syntax: "key [count]",
+    reply: { otherwise: "string | null", count: "string[]" },
     complexity: "O(N) with N members taken out",
     run(client, args) {
       const name = args.next();
@@ -183,6 +191,7 @@ export const sets = group("set", [
     since: "1.0.0",
     summary: "Returns members chosen at random; a negative count may repeat them.",
     syntax: "key [count]",
+    reply: { otherwise: "string | null", count: "string[]" },
     complexity: "O(N) with N members returned",
     run(client, args) {
       const { db, engine } = client;
@@ -206,6 +215,7 @@ export const sets = group("set", [
     since: "2.8.0",
     summary: "Walks through a set page by page.",
     syntax: "key cursor [MATCH pattern] [COUNT count]",
+    reply: "[string, string[]]",
     complexity: "O(1) a call, O(N) for all N members",
     run: (client, args) =>
       scanCollection(client, args, SetValue, (set, cursor, count, emit) => set.scan(cursor, count, emit)),

@@ -13,6 +13,7 @@ export function helpRow(container: string, since: string, calls: readonly (reado
     since,
     summary: "Explains the subcommands.",
     syntax: "",
+    reply: "string[]",
     complexity: "O(1)",
     run: () => helpReply(container, calls),
   };

@@ -137,6 +137,7 @@ export const lcs: Row = {
   since: "7.0.0",
   summary: "Finds the longest sequence of bytes that two strings have in common.",
   syntax: "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]",
+  reply: { otherwise: "string", LEN: "number", IDX: "Map<string, Reply>" },
   complexity: "O(N*M)",
   run,
 };

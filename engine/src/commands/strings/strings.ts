@@ -225,6 +225,7 @@ export const strings = group("string", [
     since: "1.0.0",
     summary: "Returns the string at a key.",
     syntax: "key",
+    reply: "string | null",
     complexity: "O(1)",
     run: ({ db }, args) => readText(db, args.next()),
   },
@@ -240,6 +241,7 @@ export const strings = group("string", [
     summary: "Sets a key to a string, whatever it held before.",
     syntax:
       "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]",
+    reply: { otherwise: '"OK" | null', GET: "string | null" },
     complexity: "O(1)",
     run: set,
   },
@@ -251,6 +253,7 @@ export const strings = group("string", [
     since: "1.0.0",
     summary: "Sets a key to a string if the key does not exist.",
     syntax: "key value",
+    reply: "number",
     complexity: "O(1)",
     deprecated: { since: "2.6.12", use: "SET with NX" },
     run({ db }, args) {
@@ -270,6 +273,7 @@ export const strings = group("string", [
     since: "2.0.0",
     summary: "Sets a key to a string that expires after some seconds.",
     syntax: "key seconds value",
+    reply: '"OK"',
     complexity: "O(1)",
     deprecated: { since: "2.6.12", use: "SET with EX" },
     run: setex(SECONDS, "setex"),
@@ -283,6 +287,7 @@ export const strings = group("string", [
     since: "2.6.0",
     summary: "Sets a key to a string that expires after some milliseconds.",
     syntax: "key milliseconds value",
+    reply: '"OK"',
     complexity: "O(1)",
     deprecated: { since: "2.6.12", use: "SET with PX" },
     run: setex(MILLISECONDS, "psetex"),
@@ -295,6 +300,7 @@ export const strings = group("string", [
     since: "1.0.0",
     summary: "Sets a key to a string and returns the one it held before.",
     syntax: "key value",
+    reply: "string | null",
     complexity: "O(1)",
     deprecated: { since: "6.2.0", use: "SET with GET" },
     run(client, args) {
@@ -314,6 +320,7 @@ export const strings = group("string", [
     since: "6.2.0",
     summary: "Returns the string at a key and deletes the key.",
     syntax: "key",
+    reply: "string | null",
     complexity: "O(1)",
     run(client, args) {
       const name = args.next();
@@ -332,6 +339,7 @@ export const strings = group("string", [
     since: "6.2.0",
     summary: "Returns the string at a key and sets or removes its time to live.",
     syntax: "key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]",
+    reply: "string | null",
     complexity: "O(1)",
     run: getex,
   },
@@ -344,6 +352,7 @@ export const strings = group("string", [
     since: "1.0.0",
     summary: "Returns the strings at several keys; null for keys that hold none.",
     syntax: "key [key ...]",
+    reply: "(string | null)[]",
     complexity: "O(N) in the number of keys",
     run({ db }, args) {
       return args.rest().map((name) => {
@@ -361,6 +370,7 @@ export const strings = group("string", [
     since: "1.0.1",
     summary: "Sets several keys to strings, all at once.",
     syntax: "key value [key value ...]",
+    reply: '"OK"',
     complexity: "O(N) in the number of keys",
     run({ db }, args) {
       putPairs(db, pairs(args, "mset"));
@@ -376,6 +386,7 @@ export const strings = group("string", [
     since: "1.0.1",
     summary: "Sets several keys to strings if none of them exists.",
     syntax: "key value [key value ...]",
+    reply: "number",
     complexity: "O(N) in the number of keys",
     run({ db }, args) {
       const words = pairs(args, "msetnx");
@@ -392,6 +403,7 @@ export const strings = group("string", [
     since: "1.0.0",
     summary: "Adds one to the integer at a key.",
     syntax: "key",
+    reply: "number",
     complexity: "O(1)",
     run: (client, args) => increment(client, args.next(), 1),
   },
@@ -403,6 +415,7 @@ export const strings = group("string", [
     since: "1.0.0",
     summary: "Takes one from the integer at a key.",
     syntax: "key",
+    reply: "number",
     complexity: "O(1)",
     run: (client, args) => increment(client, args.next(), -1),
   },
@@ -414,6 +427,7 @@ export const strings = group("string", [
     since: "1.0.0",
     summary: "Adds to the integer at a key.",
     syntax: "key increment",
+    reply: "number",
     complexity: "O(1)",
     run(client, args) {
       const name = args.next();
@@ -428,6 +442,7 @@ export const strings = group("string", [
     since: "1.0.0",
     summary: "Takes from the integer at a key.",
     syntax: "key decrement",
+    reply: "number",
     complexity: "O(1)",
     run: decrby,
   },
@@ -439,6 +454,7 @@ export const strings = group("string", [
     since: "2.6.0",
     summary: "Adds to the floating point number at a key.",
     syntax: "key increment",
+    reply: "string",
     complexity: "O(1)",
     run: incrbyfloat,
   },
@@ -450,6 +466,7 @@ export const strings = group("string", [
     since: "2.0.0",
     summary: "Appends to the string at a key, creating it if needed.",
     syntax: "key value",
+    reply: "number",
     complexity: "O(1) amortised",
     run: append,
   },
@@ -461,6 +478,7 @@ export const strings = group("string", [
     since: "2.2.0",
     summary: "Returns the length of the string at a key.",
     syntax: "key",
+    reply: "number",
     complexity: "O(1)",
     run({ db }, args) {
       const value = db.getString(args.next());
@@ -475,6 +493,7 @@ export const strings = group("string", [
     since: "2.2.0",
     summary: "Overwrites part of the string at a key, from an offset on.",
     syntax: "key offset value",
+    reply: "number",
     complexity: "O(M) in the length of the value",
     run: setrange,
   },
@@ -486,6 +505,7 @@ export const strings = group("string", [
     since: "2.4.0",
     summary: "Returns part of the string at a key.",
     syntax: "key start end",
+    reply: "string",
     complexity: "O(N) in the length of the part",
     run: getrange,
   },
@@ -497,6 +517,7 @@ export const strings = group("string", [
     since: "1.0.0",
     summary: "Returns part of the string at a key.",
     syntax: "key start end",
+    reply: "string",
     complexity: "O(N) in the length of the part",
     deprecated: { since: "2.0.0", use: "GETRANGE" },
     run: getrange,

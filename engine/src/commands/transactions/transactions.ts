@@ -36,6 +36,8 @@ export const transactions = group("transactions", [
     since: "1.2.0",
     summary: "Starts a transaction: the commands that follow are queued until EXEC.",
     syntax: "",
+    reply: '"OK"',
+    ownConnection: true,
     complexity: "O(1)",
     run(client) {
       if (client.multi !== null) throw NESTED_MULTI;
@@ -52,6 +54,8 @@ export const transactions = group("transactions", [
     since: "1.2.0",
     summary: "Runs the queued commands as one step, unless a watched key has changed.",
     syntax: "",
+    reply: "Reply[] | null",
+    ownConnection: true,
     complexity: "that of the queued commands",
     run: exec,
   },
@@ -63,6 +67,8 @@ export const transactions = group("transactions", [
     since: "2.0.0",
     summary: "Drops the queued commands and the watched keys.",
     syntax: "",
+    reply: '"OK"',
+    ownConnection: true,
     complexity: "O(N) in the number of queued commands",
     run(client) {
       if (client.multi === null) throw DISCARD_WITHOUT_MULTI;
@@ -79,6 +85,8 @@ export const transactions = group("transactions", [
     since: "2.2.0",
     summary: "Makes the next EXEC fail if one of these keys changes before it.",
     syntax: "key [key ...]",
+    reply: '"OK"',
+    ownConnection: true,
     complexity: "O(1) for each key",
     run(client, args) {
       if (client.multi !== null) throw WATCH_INSIDE_MULTI;
@@ -99,6 +107,8 @@ export const transactions = group("transactions", [
     since: "2.2.0",
     summary: "Forgets all watched keys.",
     syntax: "",
+    reply: '"OK"',
+    ownConnection: true,
     complexity: "O(1)",
     run(client) {
       client.unwatch();

@@ -63,6 +63,7 @@ const members: readonly Row[] = [
     since: "1.2.0",
     summary: "Adds members to a sorted set or changes their scores, creating it if needed.",
     syntax: "key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]",
+    reply: { otherwise: "number", INCR: "string | null" },
     complexity: "O(log N) for each member",
     run: (client, args) => zadd(client, args.argv, 0),
   },
@@ -74,6 +75,7 @@ const members: readonly Row[] = [
     since: "1.2.0",
     summary: "Adds a number to a member's score and returns the sum.",
     syntax: "key increment member",
+    reply: "string",
     complexity: "O(log N)",
     run: (client, args) => zadd(client, args.argv, INCR),
   },
@@ -85,6 +87,7 @@ const members: readonly Row[] = [
     since: "1.2.0",
     summary: "Removes members; the key goes with the last one.",
     syntax: "key member [member ...]",
+    reply: "number",
     complexity: "O(M log N) for M members",
     run({ db }, args) {
       const name = args.next();
@@ -104,6 +107,7 @@ const members: readonly Row[] = [
     since: "1.2.0",
     summary: "Returns how many members a sorted set has.",
     syntax: "key",
+    reply: "number",
     complexity: "O(1)",
     run: ({ db }, args) => db.get(args.next(), ZsetValue)?.size ?? 0,
   },
@@ -115,6 +119,7 @@ const members: readonly Row[] = [
     since: "1.2.0",
     summary: "Returns a member's score.",
     syntax: "key member",
+    reply: "string | null",
     complexity: "O(1)",
     run: ({ db }, args) => scoreReply(db.get(args.next(), ZsetValue), args.next()),
   },
@@ -126,6 +131,7 @@ const members: readonly Row[] = [
     since: "6.2.0",
     summary: "Returns the scores of several members.",
     syntax: "key member [member ...]",
+    reply: "(string | null)[]",
     complexity: "O(M) for M members",
     run({ db }, args) {
       const zset = db.get(args.next(), ZsetValue);
@@ -140,6 +146,7 @@ const members: readonly Row[] = [
     since: "2.0.0",
     summary: "Tells how many members come before this one, lowest score first.",
     syntax: "key member",
+    reply: "number | null",
     complexity: "O(log N)",
     run({ db }, args) {
       const rank = db.get(args.next(), ZsetValue)?.rank(args.next()) ?? -1;
@@ -154,6 +161,7 @@ const members: readonly Row[] = [
     since: "2.0.0",
     summary: "Tells how many members come before this one, highest score first.",
     syntax: "key member",
+    reply: "number | null",
     complexity: "O(log N)",
     run({ db }, args) {
       const zset = db.get(args.next(), ZsetValue);
@@ -170,6 +178,7 @@ const members: readonly Row[] = [
     since: "6.2.0",
     summary: "Returns members chosen by chance.",
     syntax: "key [count [WITHSCORES]]",
+    reply: { otherwise: "string | null", count: "string[]" },
     complexity: "O(M log N) for M members returned",
     run: randomMembers,
   },
@@ -182,6 +191,7 @@ const members: readonly Row[] = [
     since: "2.8.0",
     summary: "Walks through members and scores, some at a time.",
     syntax: "key cursor [MATCH pattern] [COUNT count]",
+    reply: "[string, string[]]",
     complexity: "O(1) for each call, O(N) for the whole walk",
     run: (client, args) =>
       scanCollection(client, args, ZsetValue, (zset, cursor, count, emit) =>

@@ -40,6 +40,7 @@ import {
 } from "./attempts.ts";
 import { BlockingConnection } from "./blocking.ts";
 import type { BreakerOptions, Circuit, WhenOpen } from "./breaker.ts";
+import type { Commands, Replies } from "./commands.ts";
 import type {
   Answer,
   Attempt,
@@ -57,6 +58,7 @@ import { positionIn, readingDriver } from "./replicas.ts";
 import { isRead, routingKey } from "./routing.ts";
 import { asBuffers, EXEC, executedOrNull } from "./sessions.ts";
 import { type Subscription, Subscriptions } from "./subscriptions.ts";
+import { addCommands } from "./typed.ts";
 
 export interface RoundTrip {
   readonly kind: "call" | "script" | "pipeline" | "transaction";
@@ -118,7 +120,11 @@ export type Item = readonly Word[] | ScriptCall;
 
 /** One answer for each item, in its place. */
 export type Answers<I extends readonly Item[]> = {
-  -readonly [at in keyof I]: I[at] extends ScriptCall<infer T> ? T | ServerError : Answer;
+  -readonly [at in keyof I]: I[at] extends ScriptCall<infer T>
+    ? T | ServerError
+    : I[at] extends readonly [infer N extends keyof Replies, ...unknown[]]
+      ? Replies[N] | ServerError
+      : Answer;
 };
 
 const DEFAULT_ATTEMPTS = 100;
@@ -176,6 +182,10 @@ type StoreEvent =
   | [event: "connection", listener: (state: ConnectionState) => void]
   | [event: "roundTrip", listener: RoundTripListener];
 
+/** Commands as methods: `addCommands` below gives the class what the interface says. */
+export interface Store extends Commands {}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above
 export class Store {
   readonly clock: Clock;
   readonly topology: Topology;
@@ -247,6 +257,8 @@ export class Store {
   // ---------------------------------------------------------------------------------------------- commands
 
   /** Runs a command; strings in the reply are text. */
+  call<N extends keyof Replies>(name: N, ...words: Word[]): Promise<Replies[N]>;
+  call(...words: Word[]): Promise<Reply>;
   call(...words: Word[]): Promise<Reply> {
     return this.send(words);
   }
@@ -689,6 +701,8 @@ export class Store {
     );
   }
 }
+
+addCommands(Store.prototype);
 
 const CONFLICT = Symbol("conflict");
 

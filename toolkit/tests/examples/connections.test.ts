@@ -13,6 +13,11 @@ const EXAMPLES = [
     said: ["[ '10', 3, [] ]", "6 null", "1", "hello", "[ '{shop}:jobs', 'pack' ]"],
   },
   {
+    file: "commands.ts",
+    document: "docs/connections.md",
+    said: ["hello 60", "{ name: 'Ann', visits: '3' }", "[ 'ann', '30', 'ben', '10' ]", "4 1"],
+  },
+  {
     file: "registry.ts",
     document: "docs/upgrading.md",
     said: [

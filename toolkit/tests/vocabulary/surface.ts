@@ -96,7 +96,8 @@ class Reader {
   read(entry: string, file: ts.SourceFile): void {
     for (const exported of this.#checker.getExportsOfModule(this.#checker.getSymbolAtLocation(file)!)) {
       const symbol = exported.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(exported) : exported;
-      if (this.#seen.has(symbol)) continue;
+      // Commands have the names that Redis gave them.
+      if (this.#seen.has(symbol) || symbol.name === "Commands" || symbol.name === "Replies") continue;
       this.#seen.add(symbol);
       if (symbol.flags & ts.SymbolFlags.Class)
         this.found.classes.push({ ...this.#class(entry, symbol, file), isTypeOnly: isTypeOnly(exported) });
@@ -113,7 +114,9 @@ class Reader {
       .filter(
         (each) => each.name !== "prototype" && each.valueDeclaration?.getSourceFile().fileName.includes("/toolkit/"),
       );
-    const own = this.#checker.getPropertiesOfType(type).filter((each) => !each.name.startsWith("__#"));
+    const own = this.#checker
+      .getPropertiesOfType(type)
+      .filter((each) => !each.name.startsWith("__#") && !isCommand(each));
     const methods: Method[] = [];
     const properties: Field[] = [];
     for (const member of [...statics, ...own]) {
@@ -203,3 +206,9 @@ const isShape = (type: ts.Type): boolean =>
 
 /** `[asyncDispose]` for what the compiler calls `__@asyncDispose@123`. */
 const shown = (symbol: ts.Symbol): string => symbol.name.replace(/^__@(\w+)@\d+$/, "[$1]");
+
+/** A command as a method has the name and the words that Redis gave it. */
+function isCommand(symbol: ts.Symbol): boolean {
+  const parent = symbol.declarations?.[0]?.parent;
+  return parent !== undefined && ts.isInterfaceDeclaration(parent) && parent.name.text === "Commands";
+}

@@ -7,7 +7,7 @@
  * there is a newer one by now, that is read as well. So an element that is moved meanwhile can be met twice, and none is missed.
  */
 
-import { InputError, ServerError } from "../../base/errors.ts";
+import { InputError } from "../../base/errors.ts";
 import { asByteList, asBytes, asTexts, asTuple } from "../../base/replies.ts";
 import { scanCommand } from "./movement.ts";
 import type { Layout } from "./place.ts";
@@ -130,7 +130,6 @@ async function newerOrNextTag(structure: Structure, after: Position): Promise<Po
   if (after.layout >= 0) return after;
   const read = -after.layout;
   const answer = await structure.store.call("HGET", structure.keys(after.tag).gate, "l");
-  if (answer instanceof ServerError) throw answer;
   if (Number(answer) > read) return { ...FIRST, tag: after.tag, layout: read + 1 };
   return { ...FIRST, tag: after.tag + 1 };
 }

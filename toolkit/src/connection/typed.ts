@@ -1,0 +1,59 @@
+/** Commands as methods: what a method was given as words, and its reply as what it promises. */
+import { InputError } from "../base/errors.ts";
+import { asList } from "../base/replies.ts";
+import { COMMANDS, type Form, MAP, MAPS, SCORES } from "./commands.ts";
+import type { Reply, Word } from "./port.ts";
+
+interface Sender {
+  send(words: readonly Word[]): Promise<Reply>;
+}
+
+/** Gives a class all commands as methods. */
+export function addCommands(prototype: Sender): void {
+  for (const [method, [text, form]] of Object.entries(COMMANDS)) {
+    if (method in prototype) throw new Error(`${method} is a method already`);
+    const command = text.split(" ");
+    Object.defineProperty(prototype, method, {
+      configurable: true,
+      writable: true,
+      value: function typed(this: Sender, ...given: readonly unknown[]): Promise<unknown> {
+        const words: Word[] = [...command];
+        try {
+          for (const each of given) put(words, each, form === SCORES);
+        } catch (error) {
+          return Promise.reject(error);
+        }
+        const reply = this.send(words);
+        return form === MAP || form === MAPS ? reply.then((each) => shaped(each, form)) : reply;
+      },
+    });
+  }
+}
+
+/** A word, a list of words, or pairs. What is no word is refused by the store, which says what it is. */
+function put(words: Word[], given: unknown, valuesFirst: boolean): void {
+  if (typeof given !== "object" || given === null || given instanceof Uint8Array) {
+    words.push(given as Word);
+    return;
+  }
+  if (Array.isArray(given)) {
+    for (const each of given) put(words, each, valuesFirst);
+    return;
+  }
+  const pairs: Iterable<readonly [unknown, unknown]> = given instanceof Map ? given : Object.entries(given);
+  const before = words.length;
+  for (const [name, value] of pairs) words.push(...((valuesFirst ? [value, name] : [name, value]) as Word[]));
+  if (words.length === before) throw new InputError("an object without fields was given to a command");
+}
+
+function shaped(reply: Reply, form: Form): unknown {
+  return form === MAPS ? asList(reply).map(record) : record(reply);
+}
+
+/** Fields and values in turn as an object, without a prototype: a field may have any name. */
+function record(reply: Reply): Record<string, Reply> {
+  const flat = asList(reply);
+  const fields: Record<string, Reply> = Object.create(null);
+  for (let at = 0; at + 1 < flat.length; at += 2) fields[String(flat[at])] = flat[at + 1]!;
+  return fields;
+}

@@ -108,7 +108,8 @@ describeBackends("cache", (backend) => {
     expect(await quick.get("a", () => "new")).toBe("new");
     slow.resolve("old");
     expect(await stuck).toBe("old");
-    expect(await quick.get("a")).toBe("new");
+    // While nobody can be reached, a value is given without being kept.
+    expect(backend.failsOver ? ["new", null] : ["new"]).toContain(await quick.get("a"));
   });
 
   test.each(["deleted", "set", "invalidated by a tag"])(

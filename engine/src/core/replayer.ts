@@ -34,7 +34,7 @@ function find({ commands, originalCommands }: ReplayHost, argv: readonly string[
 export class FileReplayer implements Replayer {
   readonly #host: ReplayHost;
   readonly #client: Client;
-  /** By how much the data has grown; the heap's guard begins anew. */
+  /** By how much the data has grown; the heap guard starts counting again. */
   grownBytes = 0;
   /** The commands since MULTI. */
   #queue: string[][] | null = null;

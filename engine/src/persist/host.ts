@@ -23,7 +23,7 @@ export interface ReplayFailure {
 export interface Replayer {
   /** Whether there was a MULTI without its EXEC. */
   readonly insideMulti: boolean;
-  /** By how much the data has grown; the heap's guard begins anew. */
+  /** By how much the data has grown; the heap guard starts counting again. */
   grownBytes: number;
   /** Runs a command, or keeps it until EXEC; what is wrong if it cannot be run. */
   run(argv: string[]): ReplayFailure | undefined;

@@ -438,7 +438,7 @@ export class Replication implements ReplicationPort {
     if (this.failover.state === "in progress") this.failover.abort("Failover target rejected psync request");
   }
 
-  /** Our data is about to be replaced: replicas of the old data must begin anew. */
+  /** Our data is about to be replaced: replicas of the old data need a full synchronisation. */
   replacingData(): void {
     this.#resumable = false;
     this.#dropReplicas("a full resynchronization with the primary");

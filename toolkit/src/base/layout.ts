@@ -57,13 +57,13 @@ export class LayoutError extends CinnabarError {
     const readable = oldest === newest ? `version ${newest}` : `versions ${oldest} to ${newest}`;
     super(
       "LAYOUT_VERSION",
-      `${component}: the store has version ${stored} of its keys, and this program reads ${readable}; ${remedyFor(Number(stored), newest)}`,
+      `${component}: the store has version ${stored} of its keys, and this program reads ${readable}; ${remedyFor(component, Number(stored), newest)}`,
     );
   }
 }
 
-function remedyFor(stored: number, newest: number): string {
-  if (Number.isNaN(stored)) return `that is no version: set the component's field of ${LAYOUTS_KEY} right`;
+function remedyFor(component: string, stored: number, newest: number): string {
+  if (Number.isNaN(stored)) return `a version is a number: correct the field ${component} of ${LAYOUTS_KEY}`;
   return stored > newest
     ? "use the version of cinnabar that wrote them, or a newer one"
     : "migrate them with an older version first";

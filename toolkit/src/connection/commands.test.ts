@@ -323,7 +323,7 @@ function expected(words: readonly string[], reply: string | Readonly<Record<stri
   if (typeof reply === "string") return [reply];
   const named = Object.keys(reply).filter((option) => words.includes(option));
   if (named.length > 0) return named.map((option) => reply[option]!);
-  // An option that is no token: it is there when there are more words.
+  // The option is a value, not a token: the words alone do not tell whether it is there.
   return Object.values(reply);
 }
 

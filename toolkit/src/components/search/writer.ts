@@ -2,7 +2,7 @@
  * Writes documents to one index. One document is one script, whatever was there before, as long as neither has too many words for
  * one; then it is several, of which readers see one (large-writes.ts). Many that are new go in batches, sorted by word, so that
  * each word's log is appended to once for all of them; what turns out to be there already goes one by one. Logs of which more
- * than half no longer counts are written anew by the writer that is told so.
+ * than half no longer counts are rewritten by the writer that the script names.
  */
 import { word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";

@@ -11,7 +11,7 @@ import type { Timer } from "../base/clock.ts";
 import { ClosedError, ConnectionError, errorOf, InputError, ServerError } from "../base/errors.ts";
 import { asListOf, asNumber, asReply, asTextOrNull, asTuple } from "../base/replies.ts";
 import { dialWire, type Endpoint, labelOf, mayPass, openWithin, request, type Settings } from "./dial.ts";
-import { Line } from "./line.ts";
+import { DRAIN_MS, Line } from "./line.ts";
 import type {
   Answer,
   ConnectionState,
@@ -66,7 +66,9 @@ export class ClusterDriver implements Grouped {
   readonly #states = new States();
   readonly #nodes = new Map<string, Node>();
   readonly #slots: (Node | undefined)[] = new Array(SLOTS).fill(undefined);
-  readonly #others = new Set<{ destroy(): void }>();
+  /** With the key that each was asked for. */
+  readonly #sessions = new Map<Wire, string | undefined>();
+  readonly #subscribers = new Set<WireSubscriber>();
   #refreshing: Promise<void> | null = null;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #timer: Timer | undefined;
@@ -350,6 +352,15 @@ export class ClusterDriver implements Grouped {
     if (slots.every((node) => node === undefined)) throw new ServerError("CLUSTERDOWN no slot is served");
     for (let slot = 0; slot < SLOTS; slot++) this.#slots[slot] = slots[slot];
     this.#forget(this.#primaries());
+    this.#leaveReplaced();
+  }
+
+  /** A caller that waits at a node for a key would wait for ever once the key is another node's. */
+  #leaveReplaced(): void {
+    for (const [wire, key] of this.#sessions) {
+      const isThere = key === undefined ? this.#nodes.has(wire.label) : this.serverOf(key) === wire.label;
+      if (!isThere) void wire.drain(DRAIN_MS, `${wire.label} does not have the key of this connection any more`);
+    }
   }
 
   /** Nodes that own nothing any more. What is under way there is answered or rejected by the line's end. */
@@ -393,8 +404,8 @@ export class ClusterDriver implements Grouped {
       wire.destroy();
       throw new ClosedError();
     }
-    this.#others.add(wire);
-    wire.onClose(() => this.#others.delete(wire));
+    this.#sessions.set(wire, key);
+    wire.onClose(() => this.#sessions.delete(wire));
     const session = sessionOver(wire, options.blocking === true ? undefined : this.#settings.commandTimeoutMs);
     const watch = (answer: unknown): void => {
       if (answer instanceof ServerError) this.#redirected(answer, 0, node);
@@ -419,9 +430,10 @@ export class ClusterDriver implements Grouped {
     if (this.#closed) throw new ClosedError();
     // Messages reach every node, so any will do; another one each time, as the last may be gone.
     const dial = async (): Promise<Wire> => dialWire(this.#anyNode().endpoint, this.#settings);
-    const subscriber = new WireSubscriber(this.#settings, dial, events, () => this.#others.delete(subscriber));
+    const onEnd = (): void => void this.#subscribers.delete(subscriber);
+    const subscriber = new WireSubscriber(this.#settings, dial, events, onEnd);
     // Known before it is there, so that closing ends it in any case.
-    this.#others.add(subscriber);
+    this.#subscribers.add(subscriber);
     return subscriber.open();
   }
 
@@ -433,7 +445,7 @@ export class ClusterDriver implements Grouped {
     if (this.#closed) return;
     this.#closed = true;
     this.#timer?.cancel();
-    for (const each of [...this.#others]) each.destroy();
+    for (const each of [...this.#sessions.keys(), ...this.#subscribers]) each.destroy();
     await Promise.all([...this.#nodes.values()].map((node) => node.line.close()));
     await this.#refreshing?.catch(() => {});
     this.#states.set("closed");

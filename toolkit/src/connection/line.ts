@@ -17,7 +17,7 @@ const LONGEST_PAUSE_MS = 1_000;
 /** A connection that ends sooner than this counts as a failed attempt, so that nobody is dialled in a tight loop. */
 const SOUND_MS = 1_000;
 /** How long answers are waited for when the line is closed. */
-const DRAIN_MS = 1_000;
+export const DRAIN_MS = 1_000;
 
 export interface LineOptions {
   readonly settings: Settings;
@@ -131,6 +131,11 @@ export class Line {
     const wire = await this.wire();
     if (attempt?.isAbandoned === true) throw unsent(new Error("the call was given up before it could be sent"));
     return use(wire);
+  }
+
+  /** Gives up a connection that leads elsewhere than to this server, and makes another. */
+  leaveUnless(label: string, reason: string): void {
+    if (this.#wire !== null && this.#wire.label !== label) this.renew(this.#wire, reason);
   }
 
   /** Gives up the connection, if it is this one, and makes another. What is under way on it is still answered. */

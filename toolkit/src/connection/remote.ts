@@ -1,7 +1,7 @@
 /** One server, or the primary that Sentinel names: a line for commands, and connections of their own for callers that ask. */
 import { ClosedError } from "../base/errors.ts";
 import { request, type Settings } from "./dial.ts";
-import { Line } from "./line.ts";
+import { DRAIN_MS, Line } from "./line.ts";
 import type {
   Answer,
   ConnectionState,
@@ -36,7 +36,8 @@ export class RemoteDriver implements Grouped {
   readonly #dial: () => Promise<Wire>;
   readonly #line: Line;
   readonly #states = new States();
-  readonly #others = new Set<{ destroy(): void }>();
+  readonly #sessions = new Set<Wire>();
+  readonly #subscribers = new Set<WireSubscriber>();
   readonly #onClose: (() => void) | undefined;
   readonly #group: Group = { label: "", ask: (each) => this.#line.ask(each) };
   #closed = false;
@@ -88,16 +89,17 @@ export class RemoteDriver implements Grouped {
       wire.destroy();
       throw new ClosedError();
     }
-    this.#others.add(wire);
-    wire.onClose(() => this.#others.delete(wire));
+    this.#sessions.add(wire);
+    wire.onClose(() => this.#sessions.delete(wire));
     return sessionOver(wire, options.blocking === true ? undefined : this.#settings.commandTimeoutMs);
   }
 
   async subscriber(events: SubscriberEvents): Promise<Subscriber> {
     if (this.#closed) throw new ClosedError();
-    const subscriber = new WireSubscriber(this.#settings, this.#dial, events, () => this.#others.delete(subscriber));
+    const onEnd = (): void => void this.#subscribers.delete(subscriber);
+    const subscriber = new WireSubscriber(this.#settings, this.#dial, events, onEnd);
     // Known before it is there, so that closing ends it in any case.
-    this.#others.add(subscriber);
+    this.#subscribers.add(subscriber);
     return subscriber.open();
   }
 
@@ -118,17 +120,22 @@ export class RemoteDriver implements Grouped {
     return this.#group;
   }
 
-  /** Gives up the connection for commands: the present primary is looked up anew. */
-  async renew(reason: string): Promise<void> {
-    if (this.#closed || !this.#line.ready) return;
-    this.#line.renew(await this.#line.wire(), reason);
+  /**
+   * Gives up every connection that leads elsewhere than to this server: to a primary that has been replaced. What is under way on
+   * them has a moment to be answered, then it is rejected: a caller would wait for ever for a message or an element that goes to
+   * the new primary.
+   */
+  leaveUnless(label: string, reason: string): void {
+    this.#line.leaveUnless(label, reason);
+    for (const subscriber of this.#subscribers) subscriber.leaveUnless(label, reason);
+    for (const wire of this.#sessions) if (wire.label !== label) void wire.drain(DRAIN_MS, reason);
   }
 
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
     this.#onClose?.();
-    for (const each of [...this.#others]) each.destroy();
+    for (const each of [...this.#sessions, ...this.#subscribers]) each.destroy();
     await this.#line.close();
     this.#states.set("closed");
   }

@@ -35,15 +35,18 @@ export async function openSentinel(options: SentinelOptions): Promise<RemoteDriv
     address: options.address,
     onClose: () => watcher.close(),
   });
-  watcher.watch((reason) => void driver.renew(reason).catch(() => {}));
+  watcher.watch((primary, reason) => driver.leaveUnless(primary, reason));
   return driver;
 }
+
+type OnSwitch = (primary: string, reason: string) => void;
 
 class SentinelWatcher {
   readonly #options: SentinelOptions;
   readonly #asked: Settings;
   #sentinels: Endpoint[];
-  #primary: Endpoint | null = null;
+  /** How often a failover was told of. */
+  #failovers = 0;
   #wire: Wire | null = null;
   #again: Timer | undefined;
   #heartbeat: Timer | undefined;
@@ -65,18 +68,26 @@ class SentinelWatcher {
   }
 
   async dialPrimary(): Promise<Wire> {
-    const { settings, name, translate } = this.#options;
-    const named = await this.#primaryNow();
-    const endpoint = translate?.(named) ?? named;
+    const { settings, name } = this.#options;
+    const failovers = this.#failovers;
+    const endpoint = this.#reachable(await this.#primaryNow());
     const wire = await dialWire(endpoint, settings);
-    const role = await wire.ask(request("ROLE"), { timeoutMs: settings.connectTimeoutMs });
-    if (Array.isArray(role) && role[0] !== "master") {
+    try {
+      const role = await wire.ask(request("ROLE"), { timeoutMs: settings.connectTimeoutMs });
+      const isReplica = Array.isArray(role) && role[0] !== "master";
+      if (isReplica || failovers !== this.#failovers) {
+        const message = `${wire.label} is named as the primary of "${name}" but is not, ${isReplica ? "yet" : "any more"}`;
+        throw new ConnectionError(message, { maybeExecuted: false, code: "UNREACHABLE" });
+      }
+    } catch (error) {
       wire.destroy();
-      const message = `${labelOf(endpoint)} is named as the primary of "${name}" but is not, yet`;
-      throw new ConnectionError(message, { maybeExecuted: false, code: "UNREACHABLE" });
+      throw error;
     }
-    this.#primary = named;
     return wire;
+  }
+
+  #reachable(named: Endpoint): Endpoint {
+    return this.#options.translate?.(named) ?? named;
   }
 
   async #primaryNow(): Promise<Endpoint> {
@@ -139,12 +150,12 @@ class SentinelWatcher {
 
   // ---------------------------------------------------------------------------------------------- failovers
 
-  /** Calls back when the primary is another one than the last connection leads to. */
-  watch(onSwitch: (reason: string) => void): void {
+  /** Calls back with the address of the primary when there has been a failover, or may have been. */
+  watch(onSwitch: OnSwitch): void {
     this.#listen(onSwitch).catch(() => this.#watchAgain(onSwitch));
   }
 
-  async #listen(onSwitch: (reason: string) => void): Promise<void> {
+  async #listen(onSwitch: OnSwitch): Promise<void> {
     const sentinel = this.#sentinels[0]!;
     let wire: Wire;
     try {
@@ -158,11 +169,13 @@ class SentinelWatcher {
     wire.onClose(() => this.#watchAgain(onSwitch));
     await wire.subscribe("+switch-master", (message) => {
       const [name, , , host, port] = message.toString("utf8").split(" ");
-      if (name === this.#options.name) this.#switched({ host: host!, port: Number(port) }, onSwitch);
+      if (name !== this.#options.name) return;
+      this.#failovers++;
+      this.#tell({ host: host!, port: Number(port) }, onSwitch);
     });
     this.#beat(wire);
     // What was said while nobody listened.
-    this.#switched(await this.#primaryNow(), onSwitch);
+    this.#tell(await this.#primaryNow(), onSwitch);
   }
 
   /** A connection that only listens cannot tell silence from death. */
@@ -176,12 +189,12 @@ class SentinelWatcher {
     });
   }
 
-  #switched(to: Endpoint, onSwitch: (reason: string) => void): void {
-    if (this.#primary === null || labelOf(this.#primary) === labelOf(to)) return;
-    onSwitch(`${labelOf(to)} is the primary of "${this.#options.name}" now`);
+  #tell(named: Endpoint, onSwitch: OnSwitch): void {
+    const primary = labelOf(this.#reachable(named));
+    onSwitch(primary, `${primary} is the primary of "${this.#options.name}" now`);
   }
 
-  #watchAgain(onSwitch: (reason: string) => void): void {
+  #watchAgain(onSwitch: OnSwitch): void {
     this.#heartbeat?.cancel();
     this.#wire?.destroy();
     if (this.#closed || this.#again !== undefined) return;

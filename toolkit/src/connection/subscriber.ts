@@ -133,6 +133,11 @@ export class WireSubscriber implements Subscriber {
     await wire.unsubscribe(channel);
   }
 
+  /** Listens elsewhere, if it does not listen to this server. */
+  leaveUnless(label: string, reason: string): void {
+    this.#line.leaveUnless(label, reason);
+  }
+
   destroy(): void {
     if (this.#destroyed) return;
     this.#destroyed = true;

@@ -21,6 +21,7 @@ export type { ExistingClient } from "./connection/adopt.ts";
 export type { AttemptOptions } from "./connection/attempts.ts";
 export { BlockingConnection, type WaitOptions } from "./connection/blocking.ts";
 export type { BreakerOptions, Circuit, CircuitState } from "./connection/breaker.ts";
+export type { ClientCacheOptions, ClientCacheStats } from "./connection/client-cache.ts";
 export type { Commands, Double, Integer, Many, Pairs, Replies, Scores, StreamEntry } from "./connection/commands.ts";
 export { type OpenOptions, open } from "./connection/open.ts";
 export type {

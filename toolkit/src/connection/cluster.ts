@@ -11,6 +11,7 @@ import type { Timer } from "../base/clock.ts";
 import { ClosedError, ConnectionError, errorOf, InputError, ServerError } from "../base/errors.ts";
 import { asListOf, asNumber, asReply, asTextOrNull, asTuple } from "../base/replies.ts";
 import { dialWire, type Endpoint, labelOf, mayPass, openWithin, request, type Settings } from "./dial.ts";
+import { Invalidations } from "./invalidations.ts";
 import { DRAIN_MS, Line } from "./line.ts";
 import type {
   Answer,
@@ -42,6 +43,8 @@ interface Node {
   readonly label: string;
   readonly endpoint: Endpoint;
   readonly line: Line;
+  /** Where changes are to be told of. */
+  readonly invalidations: Invalidations | null;
   state: ConnectionState;
 }
 
@@ -72,6 +75,7 @@ export class ClusterDriver implements Grouped {
   #refreshing: Promise<void> | null = null;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #timer: Timer | undefined;
+  #isOpen = false;
   #closed = false;
 
   private constructor(options: ClusterOptions) {
@@ -98,6 +102,8 @@ export class ClusterDriver implements Grouped {
       try {
         await this.#refresh();
         await Promise.all([...this.#primaries()].map((node) => node.line.wire()));
+        await Promise.all([...this.#primaries()].map((node) => node.invalidations?.open()));
+        this.#isOpen = true;
         return this.#states.set("ready");
       } catch (error) {
         if (this.#closed || !mayPass(error) || clock.monotonicMs() + pauseMs >= until) throw error;
@@ -262,8 +268,12 @@ export class ClusterDriver implements Grouped {
       dial: () => dialWire(endpoint, this.#settings),
       onState: (state) => this.#onNodeState(node, state),
     });
-    const node: Node = { label, endpoint, line, state: "connecting" };
+    const { tracking } = this.#settings;
+    const dial = (): Promise<Wire> => dialWire(endpoint, this.#settings);
+    const invalidations = tracking === undefined ? null : new Invalidations(this.#settings, tracking, dial);
+    const node: Node = { label, endpoint, line, invalidations, state: "connecting" };
     this.#nodes.set(label, node);
+    if (this.#isOpen) invalidations?.begin();
     return node;
   }
 
@@ -369,6 +379,7 @@ export class ClusterDriver implements Grouped {
       if (kept.has(node)) continue;
       this.#nodes.delete(node.label);
       void node.line.close();
+      node.invalidations?.close();
     }
     if (this.#states.current === "lost" && ![...kept].some(({ state }) => state === "lost")) this.#states.set("ready");
   }
@@ -379,6 +390,14 @@ export class ClusterDriver implements Grouped {
 
   servers(): readonly string[] {
     return [...this.#primaries()].map(({ label }) => label);
+  }
+
+  get soundUntil(): number {
+    let until = this.#isOpen ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    for (const { invalidations } of this.#nodes.values()) {
+      until = Math.min(until, invalidations?.soundUntil ?? Number.NEGATIVE_INFINITY);
+    }
+    return until;
   }
 
   /** A node that is silent may have been replaced, so the table is read again too. */
@@ -446,6 +465,7 @@ export class ClusterDriver implements Grouped {
     this.#closed = true;
     this.#timer?.cancel();
     for (const each of [...this.#sessions.keys(), ...this.#subscribers]) each.destroy();
+    for (const { invalidations } of this.#nodes.values()) invalidations?.close();
     await Promise.all([...this.#nodes.values()].map((node) => node.line.close()));
     await this.#refreshing?.catch(() => {});
     this.#states.set("closed");

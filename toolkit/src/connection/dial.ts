@@ -5,6 +5,7 @@
 import type { Duplex } from "node:stream";
 import type { Clock } from "../base/clock.ts";
 import { CinnabarError, ConnectionError, ServerError } from "../base/errors.ts";
+import type { Tracking } from "./invalidations.ts";
 import type { Request } from "./port.ts";
 import { Wire } from "./wire.ts";
 
@@ -34,6 +35,8 @@ export interface Settings extends Credentials {
   readonly clientName?: string | undefined;
   readonly connectTimeoutMs: number;
   readonly commandTimeoutMs: number;
+  /** Which changes the servers are to tell of. */
+  readonly tracking?: Tracking | undefined;
 }
 
 export function labelOf(endpoint: Endpoint | null): string {

@@ -18,6 +18,7 @@ import {
   defineOptions,
   duration,
   flag,
+  listOf,
   object,
   recordOf,
   required,
@@ -26,6 +27,7 @@ import {
   within,
 } from "../base/options.ts";
 import { adopt, type ExistingClient } from "./adopt.ts";
+import type { ClientCacheOptions } from "./client-cache.ts";
 import type { Driver, ReadPolicy, TlsOptions } from "./port.ts";
 import { Store, type StoreOptions, storing } from "./store.ts";
 
@@ -38,6 +40,11 @@ export interface OpenOptions extends StoreOptions {
   readonly connectTimeoutMs?: number;
   /** Who answers reads: the primary by default, or replicas that are fresh enough. The store in this process has none. */
   readonly reads?: ReadPolicy;
+  /**
+   * Keeps replies to reads of these keys in memory, until the server says that they have changed. It has no effect on the store in
+   * this process, whose reads are in memory anyway.
+   */
+  readonly clientCache?: ClientCacheOptions;
   /** For rediss:// and its kin. */
   readonly tls?: TlsOptions;
   /** How the server's CLIENT LIST names the connections. */
@@ -51,12 +58,18 @@ const READ_OPTIONS = defineOptions<Extract<ReadPolicy, { from: "replicas" }>>("o
   readYourWrites: flag,
 });
 
+const CACHE_OPTIONS = defineOptions<ClientCacheOptions>("open.clientCache", {
+  prefixes: required(listOf(text)),
+  maxBytes: whole(1),
+});
+
 const OPTIONS = defineOptions<OpenOptions>("open", {
   ...storing,
   config: recordOf(text),
   commandTimeoutMs: duration,
   connectTimeoutMs: duration,
   reads: within(READ_OPTIONS),
+  clientCache: within(CACHE_OPTIONS),
   tls: object,
   clientName: text,
 });

@@ -8,6 +8,7 @@
  * server may have run it.
  */
 import type { ServerError } from "../base/errors.ts";
+import type { ClientCacheStats } from "./client-cache.ts";
 
 /** A word of a command. Text is sent as UTF-8. */
 export type Word = string | number | bigint | Uint8Array;
@@ -87,6 +88,9 @@ export interface Driver {
   send(request: Request): Promise<Reply>;
   /** `send` without a promise of its own, where a driver has it. Answers when the request was taken (monotonic). */
   post?(request: Request, resolve: (reply: Reply) => void, reject: (error: Error) => void): number;
+  /** The reply to a read, where a driver keeps replies and has this one. */
+  peek?(request: Request): Reply | undefined;
+  cacheStats?(): ClientCacheStats;
   /** In order for each key; requests to one node leave together. Rejects only if the connection failed. */
   sendMany(requests: readonly Request[]): Promise<Answer[]>;
   /** MULTI … EXEC; all keys in one slot. Rejects with the ServerError when a command could not be queued: none has run. */

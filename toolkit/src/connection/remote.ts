@@ -1,6 +1,7 @@
 /** One server, or the primary that Sentinel names: a line for commands, and connections of their own for callers that ask. */
 import { ClosedError } from "../base/errors.ts";
 import { request, type Settings } from "./dial.ts";
+import { Invalidations } from "./invalidations.ts";
 import { DRAIN_MS, Line } from "./line.ts";
 import type {
   Answer,
@@ -38,6 +39,7 @@ export class RemoteDriver implements Grouped {
   readonly #states = new States();
   readonly #sessions = new Set<Wire>();
   readonly #subscribers = new Set<WireSubscriber>();
+  readonly #invalidations: Invalidations | null;
   readonly #onClose: (() => void) | undefined;
   readonly #group: Group = { label: "", ask: (each) => this.#line.ask(each) };
   #closed = false;
@@ -53,12 +55,15 @@ export class RemoteDriver implements Grouped {
       dial: options.dial,
       onState: (state) => this.#states.set(state),
     });
+    const { tracking } = options.settings;
+    this.#invalidations = tracking === undefined ? null : new Invalidations(options.settings, tracking, options.dial);
   }
 
   static async open(options: RemoteOptions): Promise<RemoteDriver> {
     const driver = new RemoteDriver(options);
     try {
       await driver.#line.open();
+      await driver.#invalidations?.open();
     } catch (error) {
       await driver.close();
       throw error;
@@ -107,6 +112,10 @@ export class RemoteDriver implements Grouped {
     return this.#line.askAll([each]);
   }
 
+  get soundUntil(): number {
+    return this.#invalidations?.soundUntil ?? Number.NEGATIVE_INFINITY;
+  }
+
   onState(listener: (state: ConnectionState) => void): () => void {
     return this.#states.add(listener);
   }
@@ -127,6 +136,7 @@ export class RemoteDriver implements Grouped {
    */
   leaveUnless(label: string, reason: string): void {
     this.#line.leaveUnless(label, reason);
+    this.#invalidations?.leaveUnless(label, reason);
     for (const subscriber of this.#subscribers) subscriber.leaveUnless(label, reason);
     for (const wire of this.#sessions) if (wire.label !== label) void wire.drain(DRAIN_MS, reason);
   }
@@ -135,6 +145,7 @@ export class RemoteDriver implements Grouped {
     if (this.#closed) return;
     this.#closed = true;
     this.#onClose?.();
+    this.#invalidations?.close();
     for (const each of [...this.#sessions, ...this.#subscribers]) each.destroy();
     await this.#line.close();
     this.#states.set("closed");

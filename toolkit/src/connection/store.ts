@@ -40,6 +40,7 @@ import {
 } from "./attempts.ts";
 import { BlockingConnection } from "./blocking.ts";
 import type { BreakerOptions, Circuit, WhenOpen } from "./breaker.ts";
+import type { ClientCacheStats } from "./client-cache.ts";
 import type { Commands, Replies } from "./commands.ts";
 import type {
   Answer,
@@ -254,6 +255,11 @@ export class Store {
     return this.#attempts.servers();
   }
 
+  /** How the client cache does; null if `open` was not given `clientCache`. */
+  clientCache(): ClientCacheStats | null {
+    return this.#driver.cacheStats?.() ?? null;
+  }
+
   // ---------------------------------------------------------------------------------------------- commands
 
   /** Runs a command; strings in the reply are text. */
@@ -277,6 +283,10 @@ export class Store {
     }
     const key = options.key ?? (this.topology === "cluster" ? routingKey(words) : undefined);
     const request: Request = { words, key, buffers: options.buffers === true };
+    if (this.#driver.peek !== undefined) {
+      const known = this.#driver.peek(request);
+      if (known !== undefined) return Promise.resolve(known);
+    }
     if (options.timeoutMs !== undefined || !this.#isStraight) {
       return this.#trip("call", words, sendingOf(request, options), (attempt) =>
         this.#driver.send(attempted(request, attempt)),

@@ -11,6 +11,8 @@
 import { systemClock } from "../base/clock.ts";
 import { InputError } from "../base/errors.ts";
 import { nearest } from "../base/options.ts";
+import { CachingDriver, type Tracked } from "./caching.ts";
+import { ClientCache } from "./client-cache.ts";
 import { ClusterDriver } from "./cluster.ts";
 import { type Credentials, type Dialer, dialWire, type Endpoint, labelOf, type Settings } from "./dial.ts";
 import type { OpenOptions } from "./open.ts";
@@ -180,14 +182,27 @@ export interface Means {
 }
 
 export async function openTarget(target: Target, options: OpenOptions, means: Means): Promise<Driver> {
-  const settings = settingsFor(target, options, means);
   const { reads: policy } = options;
   if (policy !== undefined) checkedPolicy(policy);
+  const cache = cacheFor(options);
+  const tracking = cache?.tracking;
+  const settings = { ...settingsFor(target, options, means), tracking };
   const driver = await openGrouped(target, settings, means);
+  if (cache !== null) return new CachingDriver(driver, cache, settings.clock);
   return policy === undefined ? driver : new ReplicaDriver(driver, { settings, policy, translate: means.translate });
 }
 
-function openGrouped(target: Target, settings: Settings, means: Means): Promise<Grouped> {
+function cacheFor({ clientCache, reads }: OpenOptions): ClientCache | null {
+  if (clientCache === undefined) return null;
+  if (reads !== undefined && reads.from !== "primary") {
+    throw new InputError(
+      "clientCache answers reads from memory and the primary: leave out reads, or have them from the primary",
+    );
+  }
+  return new ClientCache(clientCache);
+}
+
+function openGrouped(target: Target, settings: Settings, means: Means): Promise<Grouped & Tracked> {
   const { address } = means;
   const translate = means.translate === undefined ? {} : { translate: means.translate };
   if (target.kind === "cluster")

@@ -95,6 +95,7 @@ export class Wire implements Receiver {
   #error: Error | undefined;
   readonly #onClose = new Set<(error: Error) => void>();
   #onReadonly: ((error: ServerError) => void) | null = null;
+  #onPush: ((kind: string, items: readonly Reply[]) => void) | null = null;
   /** By channel; null until the first subscription, when messages come between answers. */
   #listeners: Map<string, (message: Buffer) => void> | null = null;
   readonly #flush = (): void => {
@@ -166,6 +167,11 @@ export class Wire implements Receiver {
   /** Calls the listener when the server says that it takes no writes: it was a primary once. */
   onReadonly(listener: (error: ServerError) => void): void {
     this.#onReadonly = listener;
+  }
+
+  /** Calls the listener with messages that no request asked for, by their kind (RESP3); not with those of channels. */
+  onPush(listener: (kind: string, items: readonly Reply[]) => void): void {
+    this.#onPush = listener;
   }
 
   /** The end of the turn is near enough to cost no latency, and all that is asked until then leaves in one write. */
@@ -256,6 +262,7 @@ export class Wire implements Receiver {
     // A confirmation of a subscription answers its request, in RESP3 too.
     const kind = String(items[0]);
     if (kind === "subscribe" || kind === "unsubscribe") this.reply(items);
+    else this.#onPush?.(kind, items);
   }
 
   /** The request that the next answer is for. Those that were given up before they could be sent have none. */

@@ -181,6 +181,7 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "Market.deposit": (options) => new Market(store, "m").deposit("ann", 1, options),
   open: (options) => open("memory:", options),
   "open.breaker": (breaker) => open("memory:", { breaker }),
+  "open.clientCache": (clientCache) => open("memory:", { clientCache }),
   "open.hooks": (hooks) => open("memory:", { hooks }),
   "open.reads": (reads) => open("memory:", { reads }),
   "PackedTable.open": (options) => PackedTable.open(store, "t", { word: words(["a"]) }, options),

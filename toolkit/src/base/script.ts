@@ -135,6 +135,22 @@ export class Script<P, T> implements ScriptText {
     return { script: this as Script<never, T>, keys, args };
   }
 
+  /** The words of a command that runs it, `text` being its source or what a server knows it by. */
+  words(command: "EVAL" | "EVALSHA", text: string, params: P): Word[] {
+    const values = params as Readonly<Record<string, Word | readonly Word[]>>;
+    const words: Word[] = [command, text, this.#keys.length];
+    for (const name of this.#keys) words.push(this.#word(name, this.#value(values, name)));
+    if (this.#restKeys !== undefined) {
+      for (const key of this.#list(values, this.#restKeys)) words.push(this.#word(this.#restKeys, key));
+      words[2] = words.length - 3;
+    }
+    for (const name of this.#args) words.push(this.#word(name, this.#value(values, name)));
+    if (this.#rest !== undefined) {
+      for (const word of this.#list(values, this.#rest)) words.push(this.#word(this.#rest, word));
+    }
+    return words;
+  }
+
   #value(values: Readonly<Record<string, Word | readonly Word[]>>, name: string): Word | readonly Word[] {
     const value = values[name];
     if (value === undefined || value === null) throw new InputError(`${this.name}: ${name} is missing`);

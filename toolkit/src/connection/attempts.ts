@@ -61,7 +61,7 @@ export class Attempts {
   /** How long a request that is safe to repeat is repeated. */
   readonly retryMs: number;
   /** What the store was opened with; undefined: repetitions alone are bounded. */
-  readonly #timeoutMs: number | undefined;
+  readonly timeoutMs: number | undefined;
   readonly #longestMs: number;
   readonly #whenOpen: WhenOpen;
 
@@ -82,7 +82,7 @@ export class Attempts {
     this.#clock = clock;
     this.#closing = closing;
     this.retryMs = options.retryMs ?? DEFAULT_RETRY_MS;
-    this.#timeoutMs = options.timeoutMs;
+    this.timeoutMs = options.timeoutMs;
     this.#longestMs = options.timeoutMs ?? Math.max(DEFAULT_TIMEOUT_MS, this.retryMs + LAST_ATTEMPT_MS);
     this.#whenOpen = (options.breaker === false ? undefined : options.breaker?.whenOpen) ?? "wait";
     const isGuarded = driver.topology !== "embedded" && options.breaker !== false;
@@ -116,15 +116,15 @@ export class Attempts {
 
   run<T>(sending: Sending, send: (attempt?: Attempt) => Promise<T>): Promise<T> {
     const begunAt = this.#clock.monotonicMs();
-    const timeoutMs = sending.timeoutMs ?? this.#timeoutMs;
+    const timeoutMs = sending.timeoutMs ?? this.timeoutMs;
     const first =
       timeoutMs === undefined ? this.#once(sending, send) : this.#within(sending, begunAt + timeoutMs, send);
     return first.catch((error) => this.recover(error, begunAt, sending, send));
   }
 
-  /** Whether a first attempt needs nothing of this: no server has failed, and nothing but its connection bounds its time. */
+  /** Whether a first attempt needs nothing of this: no server has failed. */
   get isCalm(): boolean {
-    return this.#timeoutMs === undefined && (this.#breaker === null || this.#breaker.isCalm);
+    return this.#breaker === null || this.#breaker.isCalm;
   }
 
   /** One attempt, with its outcome told to the breaker. */

@@ -134,7 +134,8 @@ export class ClusterDriver implements Grouped {
   async #refused(node: Node, each: Request, error: unknown): Promise<Reply> {
     if (!(error instanceof ServerError)) return this.#failed(error, node);
     const hop = this.#redirected(error, 0, node);
-    if (hop === null) throw error;
+    // One with a deadline comes again by itself, with what is left of it.
+    if (hop === null || each.timeoutMs !== undefined) throw error;
     const [answer] = await this.#follow([each], [error], [hop]);
     return asReply(answer);
   }

@@ -110,6 +110,11 @@ export class Line {
       written(request.attempt);
       return this.#wire.post(request, this.#throwing, resolve, reject);
     }
+    if (request.timeoutMs !== undefined) {
+      // Whoever has a deadline is told, rather than wait for a connection past it.
+      queueMicrotask(() => reject(unsent(this.#error)));
+      return this.#settings.clock.monotonicMs();
+    }
     this.send(request).then(resolve, reject);
     return this.#settings.clock.monotonicMs();
   }

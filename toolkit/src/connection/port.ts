@@ -28,6 +28,11 @@ export interface Request {
   readonly readOnly?: boolean;
   /** Who may answer a read; as the store was opened, if it is not said. */
   readonly reads?: ReadPolicy | undefined;
+  /**
+   * How long the caller waits for it; then it is rejected with the code DEADLINE, and what was not written never will be. For
+   * `post`: nothing is tried again for such a request, and one that finds no connection is refused at once.
+   */
+  readonly timeoutMs?: number | undefined;
   /** For calls with a deadline: what the caller and the driver tell each other about this attempt. */
   readonly attempt?: Attempt | undefined;
 }

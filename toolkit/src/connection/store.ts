@@ -173,6 +173,17 @@ export const storing: Checks<StoreOptions> = {
   breaker: orFalse(BREAKER_OPTIONS),
 };
 
+/** Options that were looked at when they were made. */
+const checked = new WeakSet<RunOptions>();
+
+/** Options that a component makes once and gives with every call: they are not looked at again. */
+export function runOptions(options: RunOptions): RunOptions {
+  if (options.timeoutMs === undefined && options.whenOpen === undefined) return NO_OPTIONS;
+  const own = Object.freeze({ ...RUN_OPTIONS.check(options) });
+  checked.add(own);
+  return own;
+}
+
 function checkWords(words: readonly unknown[]): void {
   if (words.length === 0) throw new InputError("a command needs a name");
   sendable(words);
@@ -287,13 +298,15 @@ export class Store {
       const known = this.#driver.peek(request);
       if (known !== undefined) return Promise.resolve(known);
     }
-    if (options.timeoutMs !== undefined || !this.#isStraight) {
+    if (!this.#isStraight) {
       return this.#trip("call", words, sendingOf(request, options), (attempt) =>
         this.#driver.send(attempted(request, attempt)),
       );
     }
+    const timeoutMs = options.timeoutMs ?? this.#attempts.timeoutMs;
+    const posted = timeoutMs === undefined ? request : { words, key, buffers: request.buffers, timeoutMs };
     return new Promise((resolve, reject) => {
-      const begunAt = this.#post(request, resolve, (error) => {
+      const begunAt = this.#post(posted, resolve, (error) => {
         if (this.topology === "embedded") reject(error);
         else {
           this.#attempts
@@ -332,20 +345,26 @@ export class Store {
   /** Runs a script. */
   run<P, T>(script: Script<P, T>, params: P, options: RunOptions = NO_OPTIONS): Promise<T> {
     try {
-      if (options !== NO_OPTIONS) RUN_OPTIONS.check(options);
-      const call = script.with(params);
+      if (options !== NO_OPTIONS && !checked.has(options)) RUN_OPTIONS.check(options);
       const entering = this.#layouts.enter(script, options);
-      return entering === null ? this.#run(call, options) : entering.then(() => this.#run(call, options));
+      if (entering !== null) {
+        const call = script.with(params);
+        return entering.then(() => this.#evaluated(call, options));
+      }
+      if (!this.#isStraight) return this.#evaluated(script.with(params), options);
+      return this.#run(script, params, options);
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #run<T>(call: ScriptCall<T>, options: RunOptions): Promise<T> {
-    const { script } = call;
-    if (options !== NO_OPTIONS || !this.#isStraight) {
-      return this.#evaluated(call, options).then((reply) => script.reply(reply));
-    }
+  /** Straight from the parameters to the words, and from the answer to what the caller gets. */
+  #run<P, T>(script: Script<P, T>, params: P, options: RunOptions): Promise<T> {
+    const { sha } = textFor(script, this.topology);
+    const words = script.words("EVALSHA", sha, params);
+    const key = words[2] === 0 ? undefined : (words[3] as string);
+    const timeoutMs = options.timeoutMs ?? this.#attempts.timeoutMs;
+    const request: Request = { words, key, buffers: script.buffers, readOnly: script.readOnly, timeoutMs };
     return new Promise((resolve, reject) => {
       const settle = (reply: Reply): void => {
         try {
@@ -354,9 +373,10 @@ export class Store {
           reject(error);
         }
       };
-      const begunAt = this.#post(bySha(call, this.#textOf(call)), settle, (error) => {
+      const begunAt = this.#post(request, settle, (error) => {
+        const call = callIn(words, script);
         if (error instanceof ServerError && error.code === "NOSCRIPT") {
-          this.#evaluated(call, options).then(settle, reject);
+          this.#evaluated(call, options).then(resolve, reject);
         } else if (this.topology === "embedded") reject(error);
         else {
           this.#attempts
@@ -367,8 +387,9 @@ export class Store {
     });
   }
 
-  #evaluated(call: ScriptCall, options: RunOptions): Promise<Reply> {
-    return this.#trip("script", call, evaluatingOf(call, options), (attempt) => this.#evaluate(call, attempt));
+  async #evaluated<T>(call: ScriptCall<T>, options: RunOptions): Promise<T> {
+    const send = (attempt?: Attempt) => this.#evaluate(call, attempt);
+    return call.script.reply(await this.#trip("script", call, evaluatingOf(call, options), send));
   }
 
   /** Scripts do not run on keys that this program cannot read (layout.ts). */
@@ -404,7 +425,7 @@ export class Store {
    * script that the server has forgotten runs after the rest.
    */
   async pipeline<const I extends readonly Item[]>(items: I, options: RunOptions = NO_OPTIONS): Promise<Answers<I>> {
-    if (options !== NO_OPTIONS) RUN_OPTIONS.check(options);
+    if (options !== NO_OPTIONS && !checked.has(options)) RUN_OPTIONS.check(options);
     for (const item of items) if (!isCall(item)) checkWords(item);
     if (items.length === 0) return [] as unknown as Answers<I>;
     await this.#enter(items, options);
@@ -751,6 +772,12 @@ function neighbourTag(key = ""): string | null {
 
 function isCall(item: Item): item is ScriptCall {
   return "script" in item;
+}
+
+/** The call whose words these are: what the caller gave may have changed since. */
+function callIn<T>(words: readonly Word[], script: Script<never, T>): ScriptCall<T> {
+  const firstArg = 3 + Number(words[2]);
+  return { script, keys: words.slice(3, firstArg) as string[], args: words.slice(firstArg) };
 }
 
 function bySha({ script, keys, args }: ScriptCall, { sha }: ScriptText): Request {

@@ -171,6 +171,44 @@ describe("deadlines", () => {
     expect(await third).toBe(3);
   });
 
+  test("a caller who gives up early says nothing of the connection, whose own deadline holds all the same", async () => {
+    const { wire, clock, answer } = wireOnPaper();
+    const hasty = outcome(wire.ask({ ...request("A"), timeoutMs: 10 }, { timeoutMs: 100 }));
+    await settled();
+    clock.advance(10);
+    expect(await hasty).toMatchObject({ code: "DEADLINE", maybeExecuted: true });
+    expect(wire.closed).toBe(false);
+    // Its answer goes to nobody else.
+    const next = wire.ask({ ...request("B"), timeoutMs: 50 }, { timeoutMs: 100 });
+    await settled();
+    await answer(":1\r\n:2\r\n");
+    expect(await next).toBe(2);
+    clock.advance(1);
+    const silent = outcome(wire.ask({ ...request("C"), timeoutMs: 10 }, { timeoutMs: 100 }));
+    await settled();
+    clock.advance(10);
+    expect(await silent).toMatchObject({ code: "DEADLINE" });
+    clock.advance(89);
+    await settled();
+    expect(wire.closed).toBe(false);
+    clock.advance(1);
+    await settled();
+    expect(wire.closed).toBe(true);
+  });
+
+  test("a caller whose request was not sent gives it up for good", async () => {
+    const { wire, clock, paper, answer } = wireOnPaper({ inFlightBytes: 10 });
+    const first = wire.ask(request("SET", "a", "1"), { timeoutMs: 100 });
+    const hasty = outcome(wire.ask({ ...request("SET", "b", "1"), timeoutMs: 10 }, { timeoutMs: 100 }));
+    await settled();
+    clock.advance(10);
+    expect(await hasty).toMatchObject({ code: "DEADLINE", maybeExecuted: false });
+    await answer("+OK\r\n");
+    expect(await first).toBe("OK");
+    await settled();
+    expect(paper.written).not.toContain("$1\r\nb\r\n");
+  });
+
   test("silence past a deadline ends the connection, and everything that waits on it", async () => {
     const { wire, clock, paper } = wireOnPaper();
     const first = outcome(wire.ask(request("A"), { timeoutMs: 100 }));

@@ -46,7 +46,10 @@ class Pending {
   readonly resolve: Resolve;
   readonly reject: Reject;
   sentAt = 0;
+  /** Past it the connection is judged. */
   deadline = Number.POSITIVE_INFINITY;
+  /** Past it the caller has given it up, which says nothing of the connection. */
+  patience = Number.POSITIVE_INFINITY;
   /** What it takes on the wire; 0 while it is not encoded. */
   bytes = 0;
   isDone = false;
@@ -157,6 +160,10 @@ export class Wire implements Receiver {
     if (timeoutMs !== undefined) {
       pending.deadline = now + timeoutMs;
       if (pending.deadline < this.#timerAt) this.#arm(pending.deadline, now);
+    }
+    if (request.timeoutMs !== undefined) {
+      pending.patience = now + request.timeoutMs;
+      if (pending.patience < this.#timerAt) this.#arm(pending.patience, now);
     }
     const isNext = this.#unsent === this.#pending.length;
     this.#pending.push(pending);
@@ -357,14 +364,14 @@ export class Wire implements Receiver {
     let isSilent = false;
     for (let at = this.#head; at < this.#pending.length; at++) {
       const pending = this.#pending[at]!;
-      if (pending.isDone) continue;
-      if (pending.deadline > now) {
-        next = Math.min(next, pending.deadline);
-        continue;
+      const isSent = at < this.#unsent;
+      if (!pending.isDone) {
+        const late = lateness(pending, now, this.label);
+        if (late !== null) pending.fail(new ConnectionError(late.message, { maybeExecuted: isSent, code: late.code }));
+        else next = Math.min(next, pending.patience);
       }
-      const maybeExecuted = at < this.#unsent;
-      if (maybeExecuted) isSilent ||= this.#lastAnswerAt < pending.sentAt;
-      pending.fail(new ConnectionError(`${this.label} did not answer in time`, { maybeExecuted, code: "TIMEOUT" }));
+      if (pending.deadline > now) next = Math.min(next, pending.deadline);
+      else if (isSent && pending.bytes > 0) isSilent ||= this.#lastAnswerAt < pending.sentAt;
     }
     if (isSilent) this.#over(`${this.label} did not answer in time; the connection is given up`, "TIMEOUT", undefined);
     else if (next !== Number.POSITIVE_INFINITY) this.#arm(next, now);
@@ -389,6 +396,16 @@ export class Wire implements Receiver {
     this.#onClose.clear();
     this.#stream.destroy();
   }
+}
+
+/** What a request is rejected with that has waited too long; null if it has not. */
+function lateness(
+  { patience, deadline }: Pending,
+  now: number,
+  label: string,
+): { message: string; code: string } | null {
+  if (deadline <= now) return { message: `${label} did not answer in time`, code: "TIMEOUT" };
+  return patience <= now ? { message: "the call was not answered within its timeoutMs", code: "DEADLINE" } : null;
 }
 
 const UNLIMITED: SendLimits = { timeoutMs: undefined };

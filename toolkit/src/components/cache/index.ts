@@ -16,7 +16,7 @@ import { ConnectionError, InputError, isUnavailable, refusesWrites, ServerError 
 import { callback, codec, defineOptions, listOf, number, prefix, text, whole } from "../../base/options.ts";
 import { asBytesOrNulls, asTextsOrNulls } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
-import type { RunOptions, Store } from "../../connection/store.ts";
+import { type RunOptions, runOptions, type Store } from "../../connection/store.ts";
 import { settleWhen } from "../../waiting/settle-when.ts";
 import { Changes, type Notice } from "./changes.ts";
 import { changesChannel, type EntryKeys, entryKeys, shardKeys } from "./keys.ts";
@@ -117,7 +117,7 @@ export class Cache<T = unknown> {
     this.#staleMs = options.staleMs ?? 0;
     this.#jitter = options.jitter ?? 0.1;
     this.#leaseMs = options.leaseMs ?? 30_000;
-    this.#limits = { timeoutMs: options.timeoutMs ?? 1_000, whenOpen: "fail" };
+    this.#limits = runOptions({ timeoutMs: options.timeoutMs ?? 1_000, whenOpen: "fail" });
     this.#shards = options.shards ?? 16;
     this.#codec = options.codec ?? json<T>();
     this.#maxBytes = options.maxBytes ?? 16 * 1024 * 1024;

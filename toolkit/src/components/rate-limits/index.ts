@@ -13,7 +13,7 @@ import { CinnabarError, InputError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { anything, choice, defineOptions, prefix, required, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
-import type { RunOptions, Store } from "../../connection/store.ts";
+import { type RunOptions, runOptions, type Store } from "../../connection/store.ts";
 import { ruleKey, subjectKey } from "./keys.ts";
 import { FIXED, GCRA, SLIDING, take, takeOne } from "./scripts.ts";
 
@@ -117,11 +117,11 @@ export class RateLimits {
     this.#prefix = options.prefix ?? "limit";
     this.#whenUnreachable = options.whenUnreachable ?? "throw";
     const patienceMs = options.timeoutMs ?? (this.#whenUnreachable === "throw" ? undefined : FAIL_OPEN_MS);
-    this.#limits = {
+    this.#limits = runOptions({
       timeoutMs: patienceMs,
       // Who has an answer without the server does not wait for it.
       whenOpen: this.#whenUnreachable === "throw" ? undefined : "fail",
-    };
+    });
     this.#remember = options.remember ?? 0;
     this.#instance = Math.floor(store.clock.random() * 2 ** 48).toString(36);
     subjectKey(this.#prefix, name, "check");

@@ -18,7 +18,7 @@ import { callback, defineOptions, flag, object, prefix, text, whole } from "../.
 import type { Page } from "../../base/page.ts";
 import { asPairs, asTexts, asTextsOrNulls } from "../../base/replies.ts";
 import type { Script } from "../../base/script.ts";
-import type { Store } from "../../connection/store.ts";
+import { type RunOptions, runOptions, type Store } from "../../connection/store.ts";
 import { sessionCleaner } from "./cleaner.ts";
 import { anonymousTag, liveKey, liveKeys, newToken, placeOf, type SessionPlace, sessionKeys, userTag } from "./keys.ts";
 import { copy, create, list, noteLive, peek, type Shown, take, takeAll, touch, update } from "./scripts.ts";
@@ -134,7 +134,7 @@ export class Sessions {
   readonly #maxLive: number;
   readonly #maxViewed: number;
   readonly #maxValueBytes: number;
-  readonly #limits: { readonly timeoutMs: number };
+  readonly #limits: RunOptions;
   readonly #codec: Codec<unknown> = json();
   /** Session → when it was last noted as live, by this process. */
   readonly #noted = new Map<string, number>();
@@ -150,7 +150,7 @@ export class Sessions {
     this.#maxLive = options.maxLive ?? 10_000_000;
     this.#maxViewed = options.viewed ?? 25;
     this.#maxValueBytes = options.maxValueBytes ?? 65_536;
-    this.#limits = { timeoutMs: options.timeoutMs ?? 5_000 };
+    this.#limits = runOptions({ timeoutMs: options.timeoutMs ?? 5_000 });
   }
 
   #run<P, T>(script: Script<P, T>, params: P): Promise<T> {

@@ -8,12 +8,13 @@
  *
  * An ad belongs to one shard, and with it its budget, its impressions and its users' caps: choosing and reserving is one script.
  */
-import { createHash } from "node:crypto";
+
 import { BackgroundLoop } from "../../base/background-loop.ts";
 import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { type Codec, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
+import { hashOf } from "../../base/hash.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, choice, defineOptions, number, prefix, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
@@ -382,7 +383,7 @@ export class Ads<T = unknown> {
   #baseOf(ad: string): string {
     const count = this.#bases.length;
     if (count === 1) return this.#bases[0]!;
-    return this.#bases[createHash("sha1").update(ad).digest().readUInt32BE() % count]!;
+    return this.#bases[hashOf(ad) % count]!;
   }
 }
 

@@ -8,10 +8,11 @@
  *
  * Qualified means: has every required skill at the level and years required. See scripts.ts for how jobs are found.
  */
-import { createHash } from "node:crypto";
+
 import { aStore, integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
+import { hashOf } from "../../base/hash.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, listOf, object, prefix, text, whole } from "../../base/options.ts";
 import type { Script } from "../../base/script.ts";
@@ -361,7 +362,7 @@ export class JobSearch<J = unknown, C = unknown> {
     word("id", id, 256);
     const keys = this.#sides[side];
     if (keys.length === 1) return keys[0]!;
-    return keys[createHash("sha1").update(id).digest().readUInt32BE() % keys.length]!;
+    return keys[hashOf(id) % keys.length]!;
   }
 
   #toJob(id: string, line: string, data: string): Job<J> {

@@ -4,6 +4,7 @@
  */
 
 import { InputError } from "../../base/errors.ts";
+import { hashOf } from "../../base/hash.ts";
 import { tagged } from "../../base/keys.ts";
 import { defineLayout } from "../../base/layout.ts";
 
@@ -41,16 +42,9 @@ export function shardTag(name: string, shard: number, shards: number): string {
   return shards === 1 ? `{${name}}` : `{${name}:${shard}}`;
 }
 
-/** Where a name belongs among the shards: the same in every process and every version. FNV-1a, well spread for short names. */
+/** Where a name belongs among the shards: the same in every process and every version. */
 export function shardOf(name: string, shards: number): number {
-  if (shards === 1) return 0;
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < name.length; at++) {
-    hash ^= name.charCodeAt(at);
-    hash = Math.imul(hash, 0x01000193);
-  }
-  hash ^= hash >>> 15;
-  return (hash >>> 0) % shards;
+  return shards === 1 ? 0 : hashOf(name) % shards;
 }
 
 const MAX_WORD_BYTES = 512;

@@ -8,9 +8,11 @@
  * nothing else moves. While documents move, every writer must know both sets of shards (`previous`): it writes to the new home
  * and takes the document from the old one. `move` brings over what nobody has written.
  */
+
 import { aStore, integer } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { InputError } from "../../base/errors.ts";
+import { hashOf } from "../../base/hash.ts";
 import { callback, defineOptions, listOf, signal, text, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
 import { Answers, type PageOptions, type SearchOptions, type SearchResult } from "./answers.ts";
@@ -266,20 +268,11 @@ export function rendezvous(names: readonly string[], id: string): string {
   let best = names[0]!;
   let most = -1;
   for (const name of names) {
-    const weight = mixed(`${name}\0${id}`);
+    const weight = hashOf(`${name}\0${id}`);
     if (weight > most || (weight === most && name < best)) {
       most = weight;
       best = name;
     }
   }
   return best;
-}
-
-/** FNV-1a over the units, then the finish of MurmurHash3, since the last units would hardly move the highest bits. */
-function mixed(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
 }

@@ -5,6 +5,7 @@
  */
 
 import { createHash, randomBytes } from "node:crypto";
+import { hashOf, sha256 } from "../../base/hash.ts";
 import { defineLayout } from "../../base/layout.ts";
 
 defineLayout("sessions");
@@ -27,7 +28,7 @@ export function newToken(tag: string): string {
 export function placeOf(token: string): SessionPlace | null {
   const parts = TOKEN.exec(token);
   if (parts === null) return null;
-  return { tag: parts[1]!, id: createHash("sha256").update(parts[2]!).digest("base64url").slice(0, 22) };
+  return { tag: parts[1]!, id: sha256(parts[2]!).slice(0, 22) };
 }
 
 export function userTag(user: string): string {
@@ -55,8 +56,10 @@ const LIVE_SHARDS = 16;
 
 /** Sorted set: `tag NUL id` by last use, for the limit on live sessions. */
 export function liveKey(prefix: string, { tag }: SessionPlace): string {
-  return liveKeys(prefix)[createHash("md5").update(tag).digest()[0]! % LIVE_SHARDS]!;
+  return liveKeyAt(prefix, hashOf(tag) % LIVE_SHARDS);
 }
 
 export const liveKeys = (prefix: string): string[] =>
-  Array.from({ length: LIVE_SHARDS }, (_, shard) => `${prefix}:live:{${shard}}`);
+  Array.from({ length: LIVE_SHARDS }, (_, shard) => liveKeyAt(prefix, shard));
+
+const liveKeyAt = (prefix: string, shard: number): string => `${prefix}:live:{${shard}}`;

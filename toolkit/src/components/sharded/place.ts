@@ -2,6 +2,7 @@
  * Where an element is: its tag, for ever, and its shard in a layout. Integers can be placed by range, so that ids which are given one
  * after the other fill shard after shard; everything else is placed by a hash, which never changes either.
  */
+import { hashOf } from "../../base/hash.ts";
 
 export interface Layout {
   /** Counts the layouts of a structure; part of its shards' names. */
@@ -49,31 +50,4 @@ function idOf(text: string): number {
   }
   const id = Number(text);
   return Number.isSafeInteger(id) ? id : -1;
-}
-
-/**
- * 32 bits out of the UTF-8 of a text: FNV-1a, then mixed so that all bits depend on all. Stored data depends on it: it cannot be
- * changed. A word of the toolkit's own rather than CRC32, which Node offers only since 20.15.
- */
-export function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    if (unit > 127) return hashOfBytes(Buffer.from(text, "utf8"));
-    hash = Math.imul(hash ^ unit, 0x01000193);
-  }
-  return mixed(hash);
-}
-
-function hashOfBytes(bytes: Uint8Array): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < bytes.length; at++) hash = Math.imul(hash ^ bytes[at]!, 0x01000193);
-  return mixed(hash);
-}
-
-function mixed(from: number): number {
-  let hash = from;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
 }

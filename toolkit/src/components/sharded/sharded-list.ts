@@ -8,9 +8,11 @@
  * With one lane, the default, it is a list: the order is exact among all processes that push and pop. With several, each lane is such a list with
  * a Cluster slot of its own; elements are put into the lanes in turn, or those with the same `key` into the same one.
  */
+
 import { aStore, integer, oneOf, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { CinnabarError, ServerError } from "../../base/errors.ts";
+import { hashOf } from "../../base/hash.ts";
 import { codec, defineOptions, prefix, signal, text, whole } from "../../base/options.ts";
 import { asByteList, asBytes, asList } from "../../base/replies.ts";
 import type { Reply, Word } from "../../connection/port.ts";
@@ -19,7 +21,6 @@ import { Bells, type Side, type WaitOptions } from "./bells.ts";
 import { rootKey } from "./keys.ts";
 import { Lanes, type ListOptions, MOST_LANES, MOST_PER_PIECE, type View } from "./lanes.ts";
 import { type OnceOptions, receiptOf } from "./once.ts";
-import { hashOf } from "./place.ts";
 import { laneIn, takenIn, verdictOf } from "./scripts/answers.ts";
 import { clearLane, look, pop, popOnce, push, pushOnce } from "./scripts/list.ts";
 import { FullError } from "./structure.ts";

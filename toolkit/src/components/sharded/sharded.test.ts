@@ -1,9 +1,11 @@
 /** Sharded structures do what unsharded ones do, also while their layout is being changed. */
+
 import { describe, expect, test } from "vitest";
 import { describeBackends } from "../../../tests/kit/index.ts";
 import { keysIn } from "../../../tests/kit/keys.ts";
 import { bytes } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
+import { hashOf } from "../../base/hash.ts";
 import {
   FullError,
   ShardedBitmap,
@@ -14,7 +16,7 @@ import {
   ShardedStructures,
   type ShardsInfo,
 } from "./index.ts";
-import { hashOf, spotOf } from "./place.ts";
+import { spotOf } from "./place.ts";
 import { all, randomFrom } from "./testing/models.ts";
 
 /** Few and small: so that everything that happens at an edge happens. */

@@ -5,8 +5,10 @@
  * judges one filter by itself, as resuming does; for all listeners at once there is the index in filter-index.ts, which must
  * give the same answers.
  */
+
 import { integer, word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
+import { hashOf } from "../../base/hash.ts";
 import { anything, defineOptions, flag, listOf, number, text, whole } from "../../base/options.ts";
 import type { StatusEvent } from "./events.ts";
 import { foldWord, wordsOf, wordsOfPhrase } from "./words.ts";
@@ -76,13 +78,8 @@ export class Traits {
   }
 }
 
-/** FNV-1a, stirred once more since ids often differ in their last digit only. */
 export function sampleRank(id: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (((hash ^ (hash >>> 16)) >>> 0) / 2 ** 32) * 100;
+  return (hashOf(id) / 2 ** 32) * 100;
 }
 
 export class CompiledFilter {

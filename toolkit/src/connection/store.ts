@@ -174,14 +174,22 @@ export const storing: Checks<StoreOptions> = {
 };
 
 /** Options that were looked at when they were made. */
-const checked = new WeakSet<RunOptions>();
+const checked = new WeakSet<object>();
 
 /** Options that a component makes once and gives with every call: they are not looked at again. */
 export function runOptions(options: RunOptions): RunOptions {
   if (options.timeoutMs === undefined && options.whenOpen === undefined) return NO_OPTIONS;
-  const own = Object.freeze({ ...RUN_OPTIONS.check(options) });
-  checked.add(own);
-  return own;
+  return kept({ ...RUN_OPTIONS.check(options) });
+}
+
+/** The same for `send`. */
+export function sendOptions(options: SendOptions): SendOptions {
+  return kept({ ...SEND_OPTIONS.check(options) });
+}
+
+function kept<O extends object>(options: O): O {
+  checked.add(options);
+  return Object.freeze(options);
 }
 
 function checkWords(words: readonly unknown[]): void {
@@ -288,7 +296,7 @@ export class Store {
   send(words: readonly Word[], options: SendOptions = NO_OPTIONS): Promise<Reply> {
     try {
       checkWords(words);
-      if (options !== NO_OPTIONS && options !== BUFFERS) SEND_OPTIONS.check(options);
+      if (options !== NO_OPTIONS && options !== BUFFERS && !checked.has(options)) SEND_OPTIONS.check(options);
     } catch (error) {
       return Promise.reject(error);
     }

@@ -16,10 +16,10 @@ import { ConnectionError, InputError, isUnavailable, refusesWrites, ServerError 
 import { callback, codec, defineOptions, listOf, number, prefix, text, whole } from "../../base/options.ts";
 import { asBytesOrNulls, asTextsOrNulls } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
-import { type RunOptions, runOptions, type Store } from "../../connection/store.ts";
+import { type RunOptions, runOptions, type SendOptions, type Store, sendOptions } from "../../connection/store.ts";
 import { settleWhen } from "../../waiting/settle-when.ts";
 import { Changes, type Notice } from "./changes.ts";
-import { changesChannel, type EntryKeys, entryKeys, shardKeys } from "./keys.ts";
+import { changesChannel, type EntryKeys, entryKeys, type ShardKeys, shardKeys } from "./keys.ts";
 import { type Held, MemoryCache } from "./memory.ts";
 import { pack, unpack } from "./packing.ts";
 import { CacheReport } from "./report.ts";
@@ -88,7 +88,8 @@ export class Cache<T = unknown> {
   readonly #jitter: number;
   readonly #leaseMs: number;
   readonly #limits: RunOptions;
-  readonly #shards: number;
+  readonly #shards: readonly ShardKeys[];
+  readonly #glance: SendOptions;
   readonly #codec: Codec<T>;
   readonly #maxBytes: number;
   readonly #compressAboveBytes: number;
@@ -118,7 +119,8 @@ export class Cache<T = unknown> {
     this.#jitter = options.jitter ?? 0.1;
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#limits = runOptions({ timeoutMs: options.timeoutMs ?? 1_000, whenOpen: "fail" });
-    this.#shards = options.shards ?? 16;
+    const shards = options.shards ?? 16;
+    this.#glance = sendOptions({ ...this.#limits, buffers: true });
     this.#codec = options.codec ?? json<T>();
     this.#maxBytes = options.maxBytes ?? 16 * 1024 * 1024;
     this.#compressAboveBytes = options.compressAboveBytes ?? 1_024;
@@ -126,7 +128,8 @@ export class Cache<T = unknown> {
     this.#memoryTtlMs = options.memoryTtlMs ?? 0;
     this.#memory = new MemoryCache(store.clock, options.memoryItems ?? 1_000);
     this.#channel = changesChannel(this.#prefix, word("the name of a cache", name));
-    this.#report = new CacheReport(store, this.#prefix, name, this.#shards);
+    this.#shards = Array.from({ length: shards }, (_, shard) => shardKeys(this.#prefix, name, shard));
+    this.#report = new CacheReport(store, this.#prefix, name, shards);
     const outdated = {
       key: (key: string) => this.#forget(key),
       tags: (tags: ReadonlySet<string>) => this.#forgetTagged(tags),
@@ -152,7 +155,7 @@ export class Cache<T = unknown> {
     if (load === undefined) return this.#peek(key);
     const held = this.#held(key);
     if (held !== undefined) return held.value;
-    const seen = await this.#glance(key, options);
+    const seen = await this.#seen(key, options);
     return seen === null ? (await this.getEntry(key, load, options)).value : seen.value;
   }
 
@@ -209,9 +212,7 @@ export class Cache<T = unknown> {
     integer("the number of tags", tags.length, 1, MAX_TAGS);
     checkTags(tags);
     const tagMs = this.#tagMemoryMs;
-    const everywhere = Array.from({ length: this.#shards }, (_, shard) =>
-      invalidate.with({ tags: shardKeys(this.#prefix, this.name, shard).tags, tagMs, names: tags }),
-    );
+    const everywhere = this.#shards.map((shard) => invalidate.with({ tags: shard.tags, tagMs, names: tags }));
     const those = new Set(tags);
     await this.#changing(
       () => this.#forgetTagged(those),
@@ -254,7 +255,7 @@ export class Cache<T = unknown> {
   }
 
   /** A value that is certainly fresh, without a script; null if it takes more than a glance. */
-  #glance(key: string, options: EntryOptions): Promise<{ readonly value: T } | null> | null {
+  #seen(key: string, options: EntryOptions): Promise<{ readonly value: T } | null> | null {
     // Of a value that can be stale, only the server can say whether it is: that is up to the script. So it is with how long a
     // value stays fresh, which memory has to know.
     if ((options.staleMs ?? this.#staleMs) > 0 || this.#memoryTtlMs > 0 || this.#isBroken) return null;
@@ -270,22 +271,28 @@ export class Cache<T = unknown> {
   async #look(key: string, options: EntryOptions): Promise<{ readonly value: T } | null> {
     const { entry, tags } = this.#keys(key);
     const names = options.tags ?? [];
-    let answers: [Reply, Reply];
+    let found: Reply;
+    let invalidated: Reply = [];
     try {
-      answers = await Promise.all([
-        this.#store.send(["HMGET", entry, "v", "at", "fresh", "ends", "t"], { buffers: true, ...this.#limits }),
-        names.length === 0 ? [] : this.#store.send(["ZMSCORE", tags, ...names], this.#limits),
-      ]);
+      const finding = this.#store.send(["HMGET", entry, "v", "at", "fresh", "ends", "t"], this.#glance);
+      if (names.length === 0) found = await finding;
+      else
+        [found, invalidated] = await Promise.all([
+          finding,
+          this.#store.send(["ZMSCORE", tags, ...names], this.#limits),
+        ]);
     } catch (error) {
       this.#unreachable(error);
       return null;
     }
-    const [stored, at, fresh, ends, tagList] = asBytesOrNulls(answers[0]);
-    if (!stored || !at || !fresh || !ends || !tagList || Number(fresh) < Number(ends)) return null;
+    const [stored, at, fresh, ends, tagList] = asBytesOrNulls(found);
+    // The same digits, unless it can be stale.
+    if (!stored || !at || !fresh || !ends || !tagList || !fresh.equals(ends)) return null;
     if (tagList.toString() !== names.join("\n")) return null;
-    if (asTextsOrNulls(answers[1]).some((each) => each !== null && Number(each) >= Number(at))) return null;
+    if (asTextsOrNulls(invalidated).some((each) => each !== null && Number(each) >= Number(at))) return null;
     this.#report.count("hits");
-    return { value: await this.#unpacked(stored) };
+    const value = this.#unpacked(stored);
+    return { value: value instanceof Promise ? await value : value };
   }
 
   get #isBroken(): boolean {
@@ -316,7 +323,7 @@ export class Cache<T = unknown> {
     const { key } = asking;
     for (;;) {
       const noticed = this.#changes.next(key);
-      const question = this.#memory.begin(key);
+      const question = this.#memoryTtlMs > 0 ? this.#memory.begin(key) : null;
       try {
         const sentMs = this.#store.clock.monotonicMs();
         const reply = this.#isBroken ? null : await this.#read(asking);
@@ -325,7 +332,7 @@ export class Cache<T = unknown> {
         if (entry !== null && entry.freshForMs > 0) {
           this.#report.count("hits");
           const value = await this.#unpacked(entry.stored);
-          if (this.#memoryTtlMs > 0) this.#memory.keep(question, this.#heldSince(sentMs, value, entry));
+          if (question !== null) this.#memory.keep(question, this.#heldSince(sentMs, value, entry));
           return { found: { value, state: "fresh", ageMs: entry.ageMs }, isPrivate: false };
         }
         if (entry !== null) return await this.#stale(asking, entry, loader);
@@ -334,7 +341,7 @@ export class Cache<T = unknown> {
         if (made !== null) return shared(made);
       } finally {
         noticed.cancel();
-        this.#memory.end(question);
+        if (question !== null) this.#memory.end(question);
       }
     }
   }
@@ -515,12 +522,13 @@ export class Cache<T = unknown> {
     return pack(encodeWithin(this.#codec, value, this.#maxBytes, "a cached value"), this.#compressAboveBytes);
   }
 
-  async #unpacked(stored: Buffer): Promise<T> {
-    return this.#codec.decode(await unpack(stored));
+  #unpacked(stored: Buffer): T | Promise<T> {
+    const bytes = unpack(stored);
+    return bytes instanceof Promise ? bytes.then((each) => this.#codec.decode(each)) : this.#codec.decode(bytes);
   }
 
   #keys(key: string): EntryKeys {
-    return entryKeys(this.#prefix, this.name, this.#shards, key);
+    return entryKeys(this.#shards, key);
   }
 }
 

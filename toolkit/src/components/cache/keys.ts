@@ -3,17 +3,19 @@
  * Cluster; an entry and the tags that can make it invalid are in one shard, so that reading is one round trip.
  */
 
-import { createHash } from "node:crypto";
+import { hashOf } from "../../base/hash.ts";
 import { tagged } from "../../base/keys.ts";
 import { defineLayout } from "../../base/layout.ts";
 
 defineLayout("cache");
 
-/** Among the tags: the shard's own time, when it was last used. No tag is called so. */
+/** Among the tags: a moment that nothing which has begun is behind. No tag is called so. */
 export const CLOCK = "\0";
+/** Among the tags: when something was last invalidated. */
+export const LAST = "\0last";
 
 export interface ShardKeys {
-  /** Sorted set: tag by when it was last invalidated, in microseconds; beside them `CLOCK`. Expires. */
+  /** Sorted set: tag by when it was last invalidated, in microseconds; beside them `CLOCK` and `LAST`. Expires. */
   readonly tags: string;
   /** Beginning of the keys of entries. */
   readonly entries: string;
@@ -33,11 +35,11 @@ export function shardKeys(prefix: string, name: string, shard: number): ShardKey
 }
 
 export function shardOf(key: string, shards: number): number {
-  return createHash("md5").update(key).digest().readUInt32LE(0) % shards;
+  return hashOf(key) % shards;
 }
 
-export function entryKeys(prefix: string, name: string, shards: number, key: string): EntryKeys {
-  const { tags, entries } = shardKeys(prefix, name, shardOf(key, shards));
+export function entryKeys(shards: readonly ShardKeys[], key: string): EntryKeys {
+  const { tags, entries } = shards[shardOf(key, shards.length)]!;
   return { entry: `${entries}e:${key}`, loader: `${entries}l:${key}`, tags };
 }
 

@@ -20,7 +20,8 @@ export async function pack(value: string | Uint8Array, compressAbove: number): P
   return Buffer.concat([Buffer.of(PLAIN), bytes]);
 }
 
-export async function unpack(stored: Buffer): Promise<Buffer> {
+/** Nobody waits for what is stored as it is. */
+export function unpack(stored: Buffer): Buffer | Promise<Buffer> {
   const bytes = stored.subarray(1);
   if (stored[0] === PLAIN) return bytes;
   if (stored[0] === GZIP) return decompress(bytes, { maxOutputLength: MAX_UNPACKED });

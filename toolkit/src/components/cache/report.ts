@@ -9,7 +9,7 @@ import { defineOptions, prefix, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import { asPairs, asTextsOrNulls } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
-import { CLOCK, countsKey, shardKeys } from "./keys.ts";
+import { CLOCK, countsKey, LAST, shardKeys } from "./keys.ts";
 import type { CacheStats } from "./types.ts";
 
 const REPORT_MS = 5_000;
@@ -135,6 +135,7 @@ export class Caches {
       for (const [tag, micros] of asPairs(each)) latest.set(tag, Math.max(latest.get(tag) ?? 0, Number(micros)));
     }
     latest.delete(CLOCK);
+    latest.delete(LAST);
     return [...latest]
       .sort((a, b) => b[1] - a[1])
       .slice(0, limit)

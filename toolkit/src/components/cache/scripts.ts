@@ -4,7 +4,9 @@
  * loader that was overtaken nor one whose entry was invalidated meanwhile can put old data in the place of new.
  *
  * A tag is invalidated by noting when. An entry with a tag that was invalidated after its loading began is not there. "When" is
- * the shard's own time: the server's, but always later than before, so that the order holds when the server's clock is put back.
+ * the shard's own time: the server's, but never in the wrong order, also when the server's clock is put back. Loading begins after
+ * the last invalidation, and an invalidation comes after everything that has begun. For that the shard notes a moment which
+ * nothing that has begun is behind: one that lies a little ahead, so that most of what begins has nothing to note.
  */
 
 import { asBytes, asNumber, asTuple, optional } from "../../base/replies.ts";
@@ -31,12 +33,21 @@ local now = math.floor(micros / 1000)
 local function text(number) return string.format("%.0f", number) end
 `;
 
-/** Lua: the shard's next moment, in microseconds; its user notes it. The member is CLOCK of keys.ts. */
-const TICK = `
-local clock = "\\0"
-local function tick() return math.max(micros, tonumber(redis.call("ZSCORE", tags, clock) or 0) + 1) end
-local function note(moment)
-  redis.call("ZADD", tags, text(moment), clock)
+/**
+ * Lua: the shard's moments, in microseconds. The members are CLOCK and LAST of keys.ts. What begins notes its moment when it is sure
+ * to happen: it may be refused by a server that is full.
+ */
+const MOMENTS = `
+local clock, last = "\\0", "\\0last"
+local ahead = 100000
+local function beginning()
+  local known = redis.call("ZMSCORE", tags, clock, last)
+  local moment = math.max(micros, tonumber(known[2] or 0) + 1)
+  return moment, moment > tonumber(known[1] or 0)
+end
+local function note(moment, isNew)
+  if not isNew then return end
+  redis.call("ZADD", tags, text(math.max(moment, micros + ahead)), clock)
   redis.call("PEXPIRE", tags, tagMs)
 end
 `;
@@ -85,26 +96,27 @@ export const read = defineScript({
   name: "cache.read",
   keys: ["entry", "loader", "tags"],
   args: ["token", "leaseMs", "tagMs"],
-  include: [NOW, TICK, LOOK, IF_WRITABLE],
+  include: [NOW, MOMENTS, LOOK, IF_WRITABLE],
   buffers: true,
   repeatable: true,
   lua: `
     local found = look()
     local left = found and tonumber(found[3]) - now
-    local mine, holder = 0, ""
+    local mine, holder, lasts = 0, "", tonumber(leaseMs)
     if token ~= "" and not (found and left > 0) then
       local lease = redis.call("GET", loader)
       if not lease then
-        local began = tick()
+        local began, isNew = beginning()
         local taken, refusal = ifWritable("SET", loader, token .. " " .. text(began), "PX", leaseMs)
         mine, holder = taken and 1 or 2, refusal or ""
-        if taken then note(began) end
+        if taken then note(began, isNew) end
       else
         holder = lease:match("^%S+")
         if holder == token then mine = 1 end
+        lasts = math.max(redis.call("PTTL", loader), 1)
       end
     end
-    if not found then return {mine, math.max(redis.call("PTTL", loader), 1), holder} end
+    if not found then return {mine, lasts, holder} end
     return {mine, math.max(now - math.floor(found[2] / 1000), 0), found[1], left, found[4] or ""}
   `,
   reply: (reply): ReadReply => {
@@ -178,12 +190,12 @@ export const put = defineScript({
   name: "cache.put",
   keys: ["entry", "loader", "tags"],
   args: ["value", "freshMs", "keepMs", "tagList", "tagMs", "channel", "key"],
-  include: [NOW, TICK, IF_WRITABLE, ENTER],
+  include: [NOW, MOMENTS, IF_WRITABLE, ENTER],
   repeatable: true,
   lua: `
-    local moment = tick()
+    local moment, isNew = beginning()
     local refusal = enter(text(moment))
-    if not refusal then note(moment) end
+    if not refusal then note(moment, isNew) end
     redis.call("DEL", loader)
     redis.call("PUBLISH", channel, key)
     return refusal and redis.error_reply(refusal) or 1
@@ -213,13 +225,15 @@ export const invalidate = defineScript({
   keys: ["tags"],
   args: ["tagMs"],
   rest: "names",
-  include: [NOW, TICK],
+  include: [NOW],
   repeatable: true,
   lua: `
-    local moment = tick()
+    local clock, last = "\\0", "\\0last"
+    local moment = math.max(micros, tonumber(redis.call("ZSCORE", tags, clock) or 0) + 1)
     redis.call("ZREMRANGEBYSCORE", tags, "-inf", text(moment - tagMs * 1000))
     for _, name in ipairs(names) do redis.call("ZADD", tags, text(moment), name) end
-    note(moment)
+    redis.call("ZADD", tags, text(moment), clock, text(moment), last)
+    redis.call("PEXPIRE", tags, tagMs)
     return 1
   `,
 });

@@ -98,6 +98,8 @@ export class RateLimits {
   readonly #whenUnreachable: "throw" | "allow" | "deny";
   readonly #limits: RunOptions;
   readonly #remember: number;
+  /** The largest cost that the rules ever allow. */
+  readonly #most: number;
   /** Subject → when it may try again (monotonic) and the verdict until then; oldest first. */
   readonly #refused = new Map<string, { readonly until: number; readonly verdict: Verdict }>();
   #calls = 0;
@@ -113,6 +115,7 @@ export class RateLimits {
     this.rules = (Array.isArray(rules) ? rules : [rules]) as readonly Rule[];
     if (this.rules.length === 0) throw new InputError("a rate limiter needs a rule");
     for (const rule of this.rules) checkRule(rule);
+    this.#most = Math.min(...this.rules.map(({ limit, burst }) => burst ?? limit));
     this.#store = store;
     this.#prefix = options.prefix ?? "limit";
     this.#whenUnreachable = options.whenUnreachable ?? "throw";
@@ -152,10 +155,9 @@ export class RateLimits {
   async take(subject: string, options: { readonly cost?: number } = {}): Promise<Verdict> {
     TAKE_OPTIONS.check(options);
     const { cost = 1 } = options;
-    const smallest = Math.min(...this.rules.map(({ limit, burst }) => burst ?? limit));
-    if (!Number.isInteger(cost) || cost < 1 || cost > smallest) {
+    if (cost > this.#most) {
       throw new InputError(
-        `cost must be an integer from 1 to ${smallest}, which is all that the rules ever allow at once`,
+        `cost must be an integer from 1 to ${this.#most}, which is all that the rules ever allow at once`,
       );
     }
     if ((this.#calls & (ANNOUNCE_EVERY - 1)) === 0) this.#names.announce(this.#entry);
@@ -180,10 +182,11 @@ export class RateLimits {
   }
 
   async #ask(subject: string, cost: number, mode: "take" | "look"): Promise<Verdict> {
-    const buckets = this.#buckets(subject);
+    const base = subjectKey(this.#prefix, this.name, subject);
     const unique = `${this.#instance}.${(this.#calls++).toString(36)}`;
     try {
-      if (mode === "take" && this.rules.length === 1) return await this.#askOne(buckets[0]!, cost, unique);
+      if (mode === "take" && this.rules.length === 1) return await this.#askOne(ruleKey(base, 0), cost, unique);
+      const buckets = this.rules.map((_, at) => ruleKey(base, at));
       const rules = this.rules.flatMap(({ algorithm = GCRA, limit, windowMs, burst = limit }) => [
         algorithm,
         limit,
@@ -204,8 +207,8 @@ export class RateLimits {
   async #askOne(bucket: string, cost: number, unique: string): Promise<Verdict> {
     const { algorithm = GCRA, limit, windowMs, burst = limit } = this.rules[0]!;
     const rule = { bucket, cost, limit, window: windowMs * 1000, burst, unique };
-    const [allowed, ...verdict] = await this.#store.run(takeOne[algorithm], rule, this.#limits);
-    return this.#verdict(allowed === 1, [verdict]);
+    const [allowed, remaining, wait, reset] = await this.#store.run(takeOne[algorithm], rule, this.#limits);
+    return verdictOf(allowed === 1, limit, remaining, wait, reset);
   }
 
   /** The rule that has least left speaks for all; refused, the one that must be waited for longest. */
@@ -216,13 +219,7 @@ export class RateLimits {
       if (allowed ? remaining < left : wait > waits) worst = at;
     });
     const [remaining, wait, reset] = verdicts[worst]!;
-    return {
-      allowed,
-      limit: this.rules[worst]!.limit,
-      remaining,
-      retryAfterMs: wait / 1000,
-      resetAfterMs: reset / 1000,
-    };
+    return verdictOf(allowed, this.rules[worst]!.limit, remaining, wait, reset);
   }
 
   #buckets(subject: string): string[] {
@@ -244,6 +241,11 @@ export class RateLimits {
     if (this.#refused.size >= this.#remember) this.#refused.delete(this.#refused.keys().next().value!);
     this.#refused.set(subject, { until: this.#store.clock.monotonicMs() + verdict.retryAfterMs, verdict });
   }
+}
+
+/** The times are in microseconds. */
+function verdictOf(allowed: boolean, limit: number, remaining: number, wait: number, reset: number): Verdict {
+  return { allowed, limit, remaining, retryAfterMs: wait / 1000, resetAfterMs: reset / 1000 };
 }
 
 function checkRule(rule: Rule): void {

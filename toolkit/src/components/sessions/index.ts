@@ -451,7 +451,13 @@ const dateOf = (ms: string): Date => new Date(Number(ms));
 function toSession(token: string, { id }: SessionPlace, shown: Shown | null, codec: Codec<unknown>): Session | null {
   if (shown === null) return null;
   const [user, created, seen, ends, version, flat] = shown;
-  const data = asPairs(flat).map(([name, value]): [string, unknown] => [name, codec.decode(value)]);
+  const data: Record<string, unknown> = {};
+  for (let at = 0; at + 1 < flat.length; at += 2) {
+    const value = codec.decode(flat[at + 1]!);
+    // Setting this name would set the prototype.
+    if (flat[at] === "__proto__") Object.defineProperty(data, "__proto__", { value, ...PLAIN });
+    else data[flat[at]!] = value;
+  }
   return {
     token,
     id,
@@ -460,9 +466,11 @@ function toSession(token: string, { id }: SessionPlace, shown: Shown | null, cod
     seenAt: new Date(Number(seen)),
     endsAt: new Date(Number(ends)),
     version: Number(version),
-    data: Object.fromEntries(data),
+    data,
   };
 }
+
+const PLAIN = { enumerable: true, configurable: true, writable: true } as const;
 
 /** Visitors who have not signed in are nobody's, and take what they have with them. */
 function isOfAnother([owner]: Shown, user: string): boolean {

@@ -4,7 +4,7 @@
  * is corrected whenever it is read or added to.
  */
 
-import { asListOf, asPairs, asReply, asText, asTexts, asTuple } from "../../base/replies.ts";
+import { asListOf, asReply, asText, asTexts, asTuple } from "../../base/replies.ts";
 import { defineScript, IF_WRITABLE, NOW_MS } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
@@ -24,7 +24,10 @@ export type Shown = [string, string, string, string, string, string[]];
 function shownOf(flat: Reply): Shown {
   const own: Record<string, string> = {};
   const data: string[] = [];
-  for (const [field, value] of asPairs(flat)) {
+  const words = asTexts(flat);
+  for (let at = 0; at + 1 < words.length; at += 2) {
+    const field = words[at]!;
+    const value = words[at + 1]!;
     if (field.startsWith("d:")) data.push(field.slice(2), value);
     else own[field] = value;
   }

@@ -225,11 +225,47 @@ function summary(all: readonly { calls: number; micros: number }[]): ClientFigur
   };
 }
 
-export function clientTable(rows: readonly ClientRow[]): string {
+/** Reads that are answered from memory: ours, and node-redis's. One call in a thousand writes, so that keys become outdated. */
+export async function compareClientCaches(quick: boolean): Promise<ClientRow[]> {
+  const server = await startServer("redis");
+  const store = await open(`redis://127.0.0.1:${server.port}`, { clientCache: { prefixes: ["s16:"] } });
+  const { createClient } = await import("redis");
+  const client = createClient({
+    RESP: 3,
+    socket: { port: server.port, host: "127.0.0.1" },
+    clientSideCache: { ttl: 0, maxEntries: 0 },
+  });
+  await client.connect();
+  await Promise.all(Array.from({ length: KEYS }, (_, nth) => store.set(`s16:${nth}`, "v".repeat(16))));
+  const subjects: Record<string, (nth: number) => Promise<unknown>> = {
+    cinnabar: (nth) =>
+      nth % 1_000 === 999 ? store.set(name("s16", nth), "w".repeat(16)) : store.get(name("s16", nth)),
+    "node-redis 6": (nth) =>
+      nth % 1_000 === 999 ? client.set(name("s16", nth), "w".repeat(16)) : client.get(name("s16", nth)),
+  };
+  const rows: ClientRow[] = [];
+  for (const inFlight of [1, 50]) {
+    const figures = new Map(Object.keys(subjects).map((who) => [who, [] as { calls: number; micros: number }[]]));
+    for (let round = 0; round <= (quick ? 1 : 5); round++) {
+      for (const who of round % 2 === 0 ? Object.keys(subjects) : Object.keys(subjects).reverse()) {
+        const figure = await rate(quick ? 20_000 : 200_000, inFlight, subjects[who]!);
+        if (round > 0) figures.get(who)?.push(figure);
+      }
+    }
+    const clients = Object.fromEntries([...figures].map(([who, all]) => [who, summary(all)]));
+    rows.push({ test: "GET 16 B, client cache", inFlight, clients });
+  }
+  await store.close();
+  client.destroy();
+  await server.stop();
+  return rows;
+}
+
+export function clientTable(title: string, rows: readonly ClientRow[]): string {
   const names = Object.keys(rows[0]?.clients ?? {});
   const thousands = (value: number): string => `${(value / 1_000).toFixed(value < 100_000 ? 1 : 0)} k`;
   return [
-    "**Clients on one Redis**: calls a second (µs of processor time for each, ± spread), and ours over theirs",
+    `**${title}**: calls a second (µs of processor time for each, ± spread), and ours over theirs`,
     "",
     `| test, in flight | ${names.join(" | ")} |`,
     `| --- | ${names.map(() => "---:").join(" | ")} |`,

@@ -1,7 +1,7 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen client
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen client thin
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
  * Prints the ratios and writes them to bench/results.json, whose tables docs/benchmarks.md shows (between its bench markers).
@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 import { type AdsRow, adsTable, compareAds } from "./ads.ts";
 import { type BuildRow, buildTable, compareBuilding } from "./building.ts";
 import { type ChatRow, chatTable, compareChats } from "./chats.ts";
-import { type ClientRow, clientTable, compareClients } from "./client.ts";
+import { type ClientRow, clientTable, compareClientCaches, compareClients } from "./client.ts";
 import { type FailOpenRow, failOpenTable, measureFailOpen } from "./fail-open.ts";
 import { compareFiles, type FileRow } from "./files.ts";
 import { compareDistribution, type DistributionRow, distributionTable } from "./files-distribution.ts";
@@ -29,6 +29,7 @@ import { type BenchServer, median, run, startServer } from "./servers.ts";
 import { compareSharded, type ShardedResults, shardedTables } from "./sharded.ts";
 import { compareSocial, type SocialRow, socialTable } from "./social.ts";
 import { compareStreaming, type StreamResults, streamTables } from "./streaming.ts";
+import { compareThin, type ThinRow, thinTable } from "./thin.ts";
 import { compareWeb, type WebResults, webTables } from "./web.ts";
 
 interface Results {
@@ -53,6 +54,8 @@ interface Results {
   ads?: AdsRow[];
   failopen?: FailOpenRow[];
   client?: ClientRow[];
+  clientCache?: ClientRow[];
+  thin?: ThinRow[];
 }
 
 const PARTS = [
@@ -76,6 +79,7 @@ const PARTS = [
   "ads",
   "failopen",
   "client",
+  "thin",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -187,7 +191,11 @@ if (parts.includes("packed")) results.packed = await comparePacked(flags.quick);
 if (parts.includes("streaming")) results.streaming = await compareStreaming(flags.quick);
 if (parts.includes("ads")) results.ads = await compareAds(flags.quick);
 if (parts.includes("failopen")) results.failopen = await measureFailOpen(flags.quick);
-if (parts.includes("client")) results.client = await compareClients(flags.quick);
+if (parts.includes("client")) {
+  results.client = await compareClients(flags.quick);
+  results.clientCache = await compareClientCaches(flags.quick);
+}
+if (parts.includes("thin")) results.thin = await compareThin(flags.quick);
 
 const tables = [
   `Measured on ${results.machine}; both sides in one run, rounds in turn, medians.`,
@@ -210,7 +218,9 @@ const tables = [
   results.streaming && streamTables(results.streaming),
   results.ads && adsTable(results.ads),
   results.failopen && failOpenTable(results.failopen),
-  results.client && clientTable(results.client),
+  results.client && clientTable("Clients on one Redis", results.client),
+  results.clientCache && clientTable("Client caches: 1 000 hot keys, one in 1 000 calls writes", results.clientCache),
+  results.thin && thinTable(results.thin),
 ].filter((table) => table !== undefined);
 const text = tables.join("\n\n");
 console.log(text);

@@ -25,19 +25,28 @@ export interface Typed {
 
 /** They wait on the server, or end it: not on a connection that others share. */
 const NOT_SHARED = new Set(["WAIT", "WAITAOF", "SHUTDOWN", "DEBUG", "SCRIPT DEBUG", "RESTORE-ASKING"]);
-/** They wait only with an option, which is left out. */
+/** They wait only with an option, which only a connection of its own has. */
 const WITHOUT_BLOCK = new Set(["XREAD", "XREADGROUP"]);
 
-/** Every command that has a method, by method. */
+/** Every command that is a method of a store, by method. */
 export function typedCommands(): Typed[] {
+  return commandsThat(isShared);
+}
+
+/** Every command that is a method of a blocking connection. */
+export function blockingCommands(): Typed[] {
+  return commandsThat((row, name) => row.flags.includes("blocking") && !NOT_SHARED.has(name));
+}
+
+function commandsThat(isMeant: (row: Row, name: string) => boolean): Typed[] {
   const found: Typed[] = [];
   for (const { rows } of groups) {
     for (const row of rows) {
       const name = row.name.toUpperCase();
-      if (row.run !== undefined && isShared(row, name)) found.push({ method: methodOf([name]), words: [name], row });
+      if (row.run !== undefined && isMeant(row, name)) found.push({ method: methodOf([name]), words: [name], row });
       for (const each of row.subcommands ?? []) {
         const words = [name, each.name.toUpperCase()];
-        if (each.run !== undefined && isShared(each, words.join(" "))) {
+        if (each.run !== undefined && isMeant(each, words.join(" "))) {
           found.push({ method: methodOf(words), words, row: each });
         }
       }
@@ -183,9 +192,9 @@ function signatures(
   ];
 }
 
-function methodText({ method, words, row }: Typed): string {
+function methodText({ method, words, row }: Typed, blocks = false): string {
   const syntax = parseSyntax(row.syntax, row.keys ?? []);
-  const list = WITHOUT_BLOCK.has(words[0]!) ? syntax.filter(({ token }) => token !== "BLOCK") : syntax;
+  const list = !blocks && WITHOUT_BLOCK.has(words[0]!) ? syntax.filter(({ token }) => token !== "BLOCK") : syntax;
   const lines = [
     `   * ${row.summary}`,
     "   *",
@@ -207,15 +216,23 @@ const formOf = ({ method, row: { reply = "Reply" } }: Typed): string =>
         ? ", MAPS"
         : ", MAP";
 
+/** Where a command's timeout stands. */
+function timeoutOf({ row }: Typed): string {
+  const list = parseSyntax(row.syntax, row.keys ?? []);
+  if (list[0]?.name === "timeout") return "FIRST";
+  return list.at(-1)?.name === "timeout" ? "LAST" : "BLOCK";
+}
+
 export function commandsFile(): string {
   const all = typedCommands();
+  const blocking = blockingCommands();
   const named = all.filter(({ words }) => words.length === 1);
   const types = (reply: NonNullable<Row["reply"]>): string =>
     typeof reply === "string" ? raw(reply) : [...new Set(Object.values(reply).map(raw))].join(" | ");
   const text = `/**
  * Every command as a method, made from the engine's command table by \`npm run docs\`: do not change it here.
  *
- * Commands that block, or change the connection that they are sent on, are not among them: \`store.blocking()\`,
+ * Commands that block are methods of \`store.blocking()\`. Those that change the connection that they are sent on are no methods:
  * \`store.transaction()\` and \`store.subscribe()\` have connections of their own.
  */
 import type { Reply, Word } from "./port.ts";
@@ -233,7 +250,12 @@ export type Scores = Readonly<Record<string, Double>> | ReadonlyMap<Word, Double
 export type StreamEntry = [id: string, fields: string[]];
 
 export interface Commands {
-${all.map(methodText).join("\n\n")}
+${all.map((each) => methodText(each)).join("\n\n")}
+}
+
+/** Commands that wait on the server. */
+export interface BlockingCommands {
+${blocking.map((each) => methodText(each, true)).join("\n\n")}
 }
 
 /** What a command answers, by its name: for \`call\`, pipelines and transactions. */
@@ -250,6 +272,17 @@ export type Form = typeof MAP | typeof MAPS | typeof SCORES;
 /** The words of a method's command; where its reply is a map or a list of maps, or its pairs have their values first, that. */
 export const COMMANDS: Readonly<Record<keyof Commands, readonly [words: string, form?: Form]>> = {
 ${all.map((each) => `  ${each.method}: [${JSON.stringify(each.words.join(" "))}${formOf(each)}],`).join("\n")}
+};
+
+export const FIRST = "first";
+export const LAST = "last";
+export const BLOCK = "block";
+
+/** The word of a method's command, and where it says how long it waits: in seconds, or in milliseconds behind BLOCK. */
+export const BLOCKING: Readonly<
+  Record<keyof BlockingCommands, readonly [word: string, timeout: typeof FIRST | typeof LAST | typeof BLOCK]>
+> = {
+${blocking.map((each) => `  ${each.method}: [${JSON.stringify(each.words[0])}, ${timeoutOf(each)}],`).join("\n")}
 };
 `;
   return execFileSync(biome, ["format", `--stdin-file-path=${file}`], { input: text, encoding: "utf8" });

@@ -22,7 +22,17 @@ export type { AttemptOptions } from "./connection/attempts.ts";
 export { BlockingConnection, type WaitOptions } from "./connection/blocking.ts";
 export type { BreakerOptions, Circuit, CircuitState } from "./connection/breaker.ts";
 export type { ClientCacheOptions, ClientCacheStats } from "./connection/client-cache.ts";
-export type { Commands, Double, Integer, Many, Pairs, Replies, Scores, StreamEntry } from "./connection/commands.ts";
+export type {
+  BlockingCommands,
+  Commands,
+  Double,
+  Integer,
+  Many,
+  Pairs,
+  Replies,
+  Scores,
+  StreamEntry,
+} from "./connection/commands.ts";
 export { type OpenOptions, open } from "./connection/open.ts";
 export type {
   Answer,

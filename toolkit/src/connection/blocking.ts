@@ -10,7 +10,9 @@ import type { Clock, Timer } from "../base/clock.ts";
 import { ClosedError, ConnectionError, ServerError } from "../base/errors.ts";
 import { defineOptions, flag, number, required, signal } from "../base/options.ts";
 import { type Script, type ScriptCall, textFor } from "../base/script.ts";
+import type { BlockingCommands } from "./commands.ts";
 import type { Driver, Reply, Session, Word } from "./port.ts";
+import { addBlockingCommands } from "./typed.ts";
 
 export interface WaitOptions {
   /** How long the command itself may wait on the server: the timeout among its words. */
@@ -46,6 +48,10 @@ interface Host {
   onClose(): void;
 }
 
+/** Commands as methods: `addBlockingCommands` below gives the class what the interface says. */
+export interface BlockingConnection extends BlockingCommands {}
+
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above
 export class BlockingConnection {
   readonly #driver: Driver;
   readonly #clock: Clock;
@@ -151,3 +157,5 @@ export class BlockingConnection {
     this.close();
   }
 }
+
+addBlockingCommands(BlockingConnection.prototype);

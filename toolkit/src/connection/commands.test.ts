@@ -1,7 +1,7 @@
 /** Commands as methods: made from the engine's table, typed, and with the replies that the types say. */
 import { readFileSync } from "node:fs";
 import { describe, expect, expectTypeOf, test } from "vitest";
-import { commandsFile, typedCommands } from "../../../scripts/generate-typed-commands.ts";
+import { blockingCommands, commandsFile, typedCommands } from "../../../scripts/generate-typed-commands.ts";
 import { describeBackends } from "../../tests/kit/index.ts";
 import { replyCheck } from "../../tests/kit/reply-type.ts";
 import { InputError, type ServerError } from "../base/errors.ts";
@@ -17,7 +17,7 @@ describe("the table", () => {
   });
 
   test("says what every command answers", () => {
-    for (const { words, row } of typedCommands()) {
+    for (const { words, row } of [...typedCommands(), ...blockingCommands()]) {
       expect(row.reply, words.join(" ")).toBeDefined();
       for (const text of repliesOf(row.reply)) expect(() => replyCheck(text), words.join(" ")).not.toThrow();
     }
@@ -54,6 +54,12 @@ describe("types", () => {
       await store.set("k", "v", "EX");
       // @ts-expect-error It would hold up all other calls.
       await store.blpop("k", 0);
+      const blocking = store.blocking("k");
+      expectTypeOf(blocking.blpop("k", 0)).resolves.toEqualTypeOf<[string, string] | null>();
+      expectTypeOf(blocking.blpop(["k", "l"], 1.5)).resolves.toEqualTypeOf<[string, string] | null>();
+      expectTypeOf(blocking.blmove("k", "l", "LEFT", "RIGHT", 1)).resolves.toEqualTypeOf<string | null>();
+      // @ts-expect-error It does not wait: the shared connection takes it.
+      await blocking.lpop("k");
       expectTypeOf(store.call("INCR", "n")).resolves.toEqualTypeOf<number>();
       const answers = await store.pipeline([
         ["GET", "a"],
@@ -384,5 +390,51 @@ describeBackends("typed commands", { backends: ["embedded", "redis"], flush: "su
     expect(await store.exists("t:none")).toBe(0);
     await store.call("HSET", "t:odd", "__proto__", "2");
     expect(Object.entries(await store.hgetall("t:odd"))).toEqual([["__proto__", "2"]]);
+  });
+});
+
+describeBackends("commands that wait", (backend) => {
+  test("are methods of a connection of their own, and answer what their types say", async () => {
+    const { store } = backend;
+    const blocking = store.blocking("{b}l");
+    const replies: Record<string, unknown> = {};
+    const waited = async (method: string, call: Promise<unknown>): Promise<unknown> => {
+      replies[method] = await call;
+      return replies[method];
+    };
+    await store.rpush("{b}l", "a", "b", "c", "d", "e");
+    expect(await waited("blpop", blocking.blpop(["{b}none", "{b}l"], 1))).toEqual(["{b}l", "a"]);
+    expect(await waited("brpop", blocking.brpop("{b}l", "0.5"))).toEqual(["{b}l", "e"]);
+    expect(await waited("blmove", blocking.blmove("{b}l", "{b}m", "LEFT", "RIGHT", 1))).toBe("b");
+    expect(await waited("brpoplpush", blocking.brpoplpush("{b}l", "{b}m", 0))).toBe("d");
+    expect(await waited("blmpop", blocking.blmpop(1, 1, "{b}m", "LEFT", "COUNT", 5))).toEqual(["{b}m", ["d", "b"]]);
+    await store.zadd("{b}z", { a: 1, b: 2, c: 3 });
+    expect(await waited("bzpopmin", blocking.bzpopmin("{b}z", 1))).toEqual(["{b}z", "a", "1"]);
+    expect(await waited("bzpopmax", blocking.bzpopmax("{b}z", 1))).toEqual(["{b}z", "c", "3"]);
+    expect(await waited("bzmpop", blocking.bzmpop(1, 1, "{b}z", "MIN"))).toEqual(["{b}z", [["b", "2"]]]);
+    await store.xadd("{b}x", "1-0", { f: "v" });
+    const entries = [["{b}x", [["1-0", ["f", "v"]]]]];
+    expect(await waited("xread", blocking.xread("BLOCK", 1_000, "STREAMS", "{b}x", "0"))).toEqual(entries);
+    await store.xgroupCreate("{b}x", "g", "0");
+    const read = blocking.xreadgroup("GROUP", "g", "c", "BLOCK", 1_000, "STREAMS", "{b}x", ">");
+    expect(await waited("xreadgroup", read)).toEqual(entries);
+    for (const { method, row } of blockingCommands()) {
+      const isOne = repliesOf(row.reply).some((text) => replyCheck(text)(replies[method] as never));
+      expect(isOne, method).toBe(true);
+    }
+    blocking.close();
+  });
+
+  test("wait as long as they say, and for ever if that is nothing", async () => {
+    const { store } = backend;
+    const blocking = store.blocking("{b}l");
+    expect(await blocking.blpop("{b}l", 0.05)).toBeNull();
+    expect(await blocking.xread("BLOCK", 20, "STREAMS", "{b}x", "$")).toBeNull();
+    const waiting = blocking.blpop("{b}l", 0);
+    await store.rpush("{b}l", "late");
+    expect(await waiting).toEqual(["{b}l", "late"]);
+    await expect(blocking.blpop("{b}l", -1)).rejects.toThrow("timeout is negative");
+    await expect(blocking.blpop("{b}l", "soon")).rejects.toThrow("timeout is not a float");
+    blocking.close();
   });
 });

@@ -1,7 +1,7 @@
 /**
  * Every command as a method, made from the engine's command table by `npm run docs`: do not change it here.
  *
- * Commands that block, or change the connection that they are sent on, are not among them: `store.blocking()`,
+ * Commands that block are methods of `store.blocking()`. Those that change the connection that they are sent on are no methods:
  * `store.transaction()` and `store.subscribe()` have connections of their own.
  */
 import type { Reply, Word } from "./port.ts";
@@ -2503,6 +2503,112 @@ export interface Commands {
   ): Promise<number>;
 }
 
+/** Commands that wait on the server. */
+export interface BlockingCommands {
+  /**
+   * Like LMOVE, but waits until the source has a word.
+   *
+   * `BLMOVE source destination LEFT | RIGHT LEFT | RIGHT timeout` · O(1) · since 6.2.0
+   */
+  blmove(
+    source: Word,
+    destination: Word,
+    leftRight: "LEFT" | "RIGHT",
+    leftRight2: "LEFT" | "RIGHT",
+    timeout: Integer,
+  ): Promise<string | null>;
+
+  /**
+   * Like LMPOP, but waits until one of the lists has words.
+   *
+   * `BLMPOP timeout numkeys key [key ...] LEFT | RIGHT [COUNT count]` · O(K+M) with K keys and M words taken · since 7.0.0
+   */
+  blmpop(
+    timeout: Integer,
+    numkeys: Integer,
+    keys: Many<Word>,
+    leftRight: "LEFT" | "RIGHT",
+    ...options: [...([] | ["COUNT", Integer])]
+  ): Promise<[string, string[]] | null>;
+
+  /**
+   * Takes the first word off the first list that is not empty, waiting for one if all are.
+   *
+   * `BLPOP key [key ...] timeout` · O(N) with N keys given · since 2.0.0
+   */
+  blpop(keys: Many<Word>, timeout: Integer): Promise<[string, string] | null>;
+
+  /**
+   * Takes the last word off the first list that is not empty, waiting for one if all are.
+   *
+   * `BRPOP key [key ...] timeout` · O(N) with N keys given · since 2.0.0
+   */
+  brpop(keys: Many<Word>, timeout: Integer): Promise<[string, string] | null>;
+
+  /**
+   * Like RPOPLPUSH, but waits until the source has a word.
+   *
+   * `BRPOPLPUSH source destination timeout` · O(1) · since 2.2.0
+   * @deprecated Use `BLMOVE` with the `RIGHT` and `LEFT` arguments.
+   */
+  brpoplpush(source: Word, destination: Word, timeout: Integer): Promise<string | null>;
+
+  /**
+   * Like ZMPOP, but waits until one of the sorted sets has members.
+   *
+   * `BZMPOP timeout numkeys key [key ...] MIN | MAX [COUNT count]` · O(K + M log N) for K keys and M members · since 7.0.0
+   */
+  bzmpop(
+    timeout: Integer,
+    numkeys: Integer,
+    keys: Many<Word>,
+    minMax: "MIN" | "MAX",
+    ...options: [...([] | ["COUNT", Integer])]
+  ): Promise<[string, [string, string][]] | null>;
+
+  /**
+   * Removes and returns the member with the highest score, waiting for one if there is none.
+   *
+   * `BZPOPMAX key [key ...] timeout` · O(log N) · since 5.0.0
+   */
+  bzpopmax(keys: Many<Word>, timeout: Integer): Promise<[string, string, string] | null>;
+
+  /**
+   * Removes and returns the member with the lowest score, waiting for one if there is none.
+   *
+   * `BZPOPMIN key [key ...] timeout` · O(log N) · since 5.0.0
+   */
+  bzpopmin(keys: Many<Word>, timeout: Integer): Promise<[string, string, string] | null>;
+
+  /**
+   * Returns the entries of streams behind given ids, waiting for one if asked.
+   *
+   * `XREAD [COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]` · O(log(B) + M) per stream of B blocks for M entries returned · since 5.0.0
+   */
+  xread(
+    ...options: [...([] | ["COUNT", Integer]), ...([] | ["BLOCK", Integer]), "STREAMS", Many<Word>, Many<Word>]
+  ): Promise<[string, StreamEntry[]][] | null>;
+
+  /**
+   * Reads streams as a consumer of a group: new entries, or its own that it has not acknowledged.
+   *
+   * `XREADGROUP GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]` · O(log(B) + M) per stream of B blocks for M entries returned · since 5.0.0
+   */
+  xreadgroup(
+    ...options: [
+      "GROUP",
+      Word,
+      Word,
+      ...([] | ["COUNT", Integer]),
+      ...([] | ["BLOCK", Integer]),
+      ...([] | ["NOACK"]),
+      "STREAMS",
+      Many<Word>,
+      Many<Word>,
+    ]
+  ): Promise<[string, (StreamEntry | [string, null])[]][] | null>;
+}
+
 /** What a command answers, by its name: for `call`, pipelines and transactions. */
 export interface Replies {
   APPEND: number;
@@ -2990,4 +3096,24 @@ export const COMMANDS: Readonly<Record<keyof Commands, readonly [words: string, 
   zscore: ["ZSCORE"],
   zunion: ["ZUNION"],
   zunionstore: ["ZUNIONSTORE"],
+};
+
+export const FIRST = "first";
+export const LAST = "last";
+export const BLOCK = "block";
+
+/** The word of a method's command, and where it says how long it waits: in seconds, or in milliseconds behind BLOCK. */
+export const BLOCKING: Readonly<
+  Record<keyof BlockingCommands, readonly [word: string, timeout: typeof FIRST | typeof LAST | typeof BLOCK]>
+> = {
+  blmove: ["BLMOVE", LAST],
+  blmpop: ["BLMPOP", FIRST],
+  blpop: ["BLPOP", LAST],
+  brpop: ["BRPOP", LAST],
+  brpoplpush: ["BRPOPLPUSH", LAST],
+  bzmpop: ["BZMPOP", FIRST],
+  bzpopmax: ["BZPOPMAX", LAST],
+  bzpopmin: ["BZPOPMIN", LAST],
+  xread: ["XREAD", BLOCK],
+  xreadgroup: ["XREADGROUP", BLOCK],
 };

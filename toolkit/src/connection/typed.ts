@@ -1,7 +1,7 @@
 /** Commands as methods: what a method was given as words, and its reply as what it promises. */
 import { InputError } from "../base/errors.ts";
 import { asList } from "../base/replies.ts";
-import { COMMANDS, type Form, MAP, MAPS, SCORES } from "./commands.ts";
+import { BLOCK, BLOCKING, COMMANDS, FIRST, type Form, MAP, MAPS, SCORES } from "./commands.ts";
 import type { Reply, Word } from "./port.ts";
 
 interface Sender {
@@ -28,6 +28,39 @@ export function addCommands(prototype: Sender): void {
       },
     });
   }
+}
+
+interface Waiter {
+  call(words: readonly Word[], options: { readonly timeoutMs: number }): Promise<Reply>;
+}
+
+/** Gives a class all commands that wait as methods. */
+export function addBlockingCommands(prototype: Waiter): void {
+  for (const [method, [command, timeout]] of Object.entries(BLOCKING)) {
+    if (method in prototype) throw new Error(`${method} is a method already`);
+    Object.defineProperty(prototype, method, {
+      configurable: true,
+      writable: true,
+      value: async function typed(this: Waiter, ...given: readonly unknown[]): Promise<unknown> {
+        const words: Word[] = [command];
+        for (const each of given) put(words, each, false);
+        return this.call(words, { timeoutMs: waitIn(words, timeout) });
+      },
+    });
+  }
+}
+
+/** How long a command waits, as its words say; 0 there means for ever. A server refuses what is no number. */
+function waitIn(words: readonly Word[], timeout: (typeof BLOCKING)[keyof typeof BLOCKING][1]): number {
+  if (timeout === BLOCK) {
+    const at = words.findIndex((word) => /^(block|streams)$/i.test(String(word)));
+    return /^block$/i.test(String(words[at])) ? forEverIfZero(Number(words[at + 1])) : 0;
+  }
+  return forEverIfZero(Number(words[timeout === FIRST ? 1 : words.length - 1]) * 1_000);
+}
+
+function forEverIfZero(ms: number): number {
+  return ms > 0 ? Math.min(ms, Number.MAX_SAFE_INTEGER) : Number.MAX_SAFE_INTEGER;
 }
 
 /** A word, a list of words, or pairs. What is no word is refused by the store, which says what it is. */

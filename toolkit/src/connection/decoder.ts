@@ -2,12 +2,11 @@
  * Bytes of a server as replies: RESP2 and RESP3, in the one shape that port.ts promises, decoded once, to text or to Buffers as
  * the request at the head of the line asks.
  *
- * **It goes on where it stopped.** Chunks end anywhere. What is kept between two of them are the lists that are not full yet, the
- * pieces of the string that is not whole yet, and at most the beginning of one line. Nothing is parsed twice, so a reply of many
+ * **It goes on where it stopped.** Chunks end anywhere. What is kept between two of them are the lists that are not full yet, what is
+ * there of the string that is not whole yet, and at most the beginning of one line. Nothing is parsed twice, so a reply of many
  * chunks costs as much for each byte as a short one.
  *
- * **A server's announcement takes no memory.** Lists grow as their items come, strings are gathered in the chunks that brought
- * them. A reply that is larger than the limit is read to its end without being kept, and only its request fails.
+ * **A server's announcement takes little memory.** Lists and long strings grow as their items and bytes come. A reply that is larger than the limit is read to its end without being kept, and only its request fails.
  */
 import { ServerError } from "../base/errors.ts";
 import type { Answer, Reply } from "./port.ts";
@@ -49,11 +48,17 @@ interface Frame {
 }
 
 interface Body {
-  /** How many bytes are missing, with the two of the line's end. */
-  left: number;
-  readonly pieces: Buffer[];
+  /** How many bytes it has, with the two of the line's end. */
+  readonly length: number;
   readonly type: number;
+  /** Those that are there: `at` of them. It grows with them. */
+  bytes: Buffer;
+  at: number;
 }
+
+const NO_BYTES = Buffer.alloc(0);
+/** Room that a string gets at once. */
+const MOST_RESERVED_BYTES = 1 << 20;
 
 export class Decoder {
   readonly #receiver: Receiver;
@@ -66,13 +71,16 @@ export class Decoder {
   #asBytes = false;
   /** Bytes of the reply that is being read. */
   #taken = 0;
+  #isLent = false;
 
   constructor(receiver: Receiver, maxBytes: number) {
     this.#receiver = receiver;
     this.#maxBytes = maxBytes;
   }
 
-  feed(data: Buffer): void {
+  /** `isLent`: the bytes are somebody else's when this returns. */
+  feed(data: Buffer, isLent = false): void {
+    this.#isLent = isLent;
     let chunk = data;
     if (this.#line !== null) {
       chunk = Buffer.concat([this.#line, data]);
@@ -83,7 +91,7 @@ export class Decoder {
       const next = this.#body === null ? this.#header(chunk, at) : this.#rest(this.#body, chunk, at);
       if (next === -1) {
         if (chunk.length - at > LONGEST_LINE) throw new ProtocolError("a line does not end");
-        this.#line = at === 0 ? chunk : Buffer.from(chunk.subarray(at));
+        this.#line = Buffer.from(chunk.subarray(at));
         return;
       }
       at = next;
@@ -163,45 +171,45 @@ export class Decoder {
     }
     const stop = start + length;
     if (stop + 2 > chunk.length) {
-      this.#body = { left: length + 2, pieces: [], type };
+      this.#body = { length: length + 2, type, bytes: NO_BYTES, at: 0 };
       return start;
     }
     if (chunk[stop] !== CR || chunk[stop + 1] !== LF) throw new ProtocolError("a string does not end where it should");
     this.#taken += length;
     if (type === 0x24 && !this.#asBytes) this.#value(this.#fits() ? chunk.toString("utf8", start, stop) : null);
-    else this.#content(chunk.subarray(start, stop), chunk.length, type);
+    else this.#content(chunk.subarray(start, stop), this.#isLent || length * 2 < chunk.length, type);
     return stop + 2;
   }
 
   /** More of a string that is not whole. */
   #rest(body: Body, chunk: Buffer, at: number): number {
-    const stop = Math.min(at + body.left, chunk.length);
+    const stop = Math.min(at + body.length - body.at, chunk.length);
     this.#taken += stop - at;
-    if (this.#fits()) body.pieces.push(chunk.subarray(at, stop));
-    else body.pieces.length = 0;
-    body.left -= stop - at;
-    if (body.left > 0) return stop;
+    if (this.#fits()) gather(body, chunk, at, stop);
+    else body.bytes = NO_BYTES;
+    body.at += stop - at;
+    if (body.at < body.length) return stop;
     this.#body = null;
     if (!this.#fits()) {
       this.#value(null);
       return stop;
     }
-    const whole = Buffer.concat(body.pieces);
-    const end = whole.length - 2;
-    if (whole[end] !== CR || whole[end + 1] !== LF) throw new ProtocolError("a string does not end where it should");
-    this.#content(whole.subarray(0, end), end, body.type);
+    const { bytes, length, type } = body;
+    const end = length - 2;
+    if (bytes[end] !== CR || bytes[end + 1] !== LF) throw new ProtocolError("a string does not end where it should");
+    this.#content(bytes.subarray(0, end), false, type);
     return stop;
   }
 
-  /** `around`: how many bytes would be kept alive by keeping these. */
-  #content(bytes: Buffer, around: number, type: number): void {
+  /** `isAnothers`: to keep these bytes they must be copied, or much else would be kept with them. */
+  #content(bytes: Buffer, isAnothers: boolean, type: number): void {
     if (!this.#fits()) this.#value(null);
     else if (type === 0x21) this.#value(serverError(bytes.toString("utf8")));
     else {
       // A verbatim string says its format first: txt:…
       const own = type === 0x3d ? bytes.subarray(4) : bytes;
       if (!this.#asBytes) this.#value(own.toString("utf8"));
-      else this.#value(own.length * 2 < around ? Buffer.from(own) : own);
+      else this.#value(isAnothers ? Buffer.from(own) : own);
     }
   }
 
@@ -259,6 +267,18 @@ export class Decoder {
     this.#isBegun = false;
     this.#taken = 0;
   }
+}
+
+/** Adds bytes of a chunk to a string. */
+function gather(body: Body, chunk: Buffer, from: number, to: number): void {
+  const needed = body.at + to - from;
+  if (needed > body.bytes.length) {
+    const room = Math.min(body.length, Math.max(needed, 2 * body.bytes.length, MOST_RESERVED_BYTES));
+    const bytes = Buffer.allocUnsafeSlow(room);
+    body.bytes.copy(bytes, 0, 0, body.at);
+    body.bytes = bytes;
+  }
+  chunk.copy(body.bytes, body.at, from, to);
 }
 
 /** Where the line's CR stands; −1 if its end has not come. */

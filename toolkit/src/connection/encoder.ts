@@ -20,6 +20,8 @@ export type Part = string | Uint8Array;
 export class Encoder {
   #text = "";
   #parts: Part[] = [];
+  /** About how many bytes are here. */
+  bytes = 0;
 
   get isEmpty(): boolean {
     return this.#text === "" && this.#parts.length === 0;
@@ -51,6 +53,7 @@ export class Encoder {
       }
     }
     this.#text = `${text}\r\n`;
+    this.bytes += bytes;
     return bytes;
   }
 
@@ -60,6 +63,7 @@ export class Encoder {
     if (this.#text !== "") parts.push(this.#text);
     this.#parts = [];
     this.#text = "";
+    this.bytes = 0;
     return parts;
   }
 }

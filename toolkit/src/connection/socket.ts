@@ -1,4 +1,9 @@
-/** Makes streams of bytes to a server: TCP, TLS and unix sockets. */
+/**
+ * Makes streams of bytes to a server: TCP, TLS and unix sockets.
+ *
+ * All of them read into one buffer, and lend it to whoever asks for that: a buffer for each read would be most of what the memory
+ * of a busy client is. A runtime that does not know of this emits `data` as usual.
+ */
 import { connect as connectTcp, isIP, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
@@ -7,6 +12,18 @@ import type { Dialer, Endpoint } from "./dial.ts";
 
 /** The kernel asks an idle peer for a sign of life after so long. */
 const KEEP_ALIVE_MS = 30_000;
+
+/** What a stream has that lends its bytes. The listener must not keep what it is given. */
+export const LEND = Symbol("lend");
+
+export interface Lending {
+  [LEND](listener: (bytes: Buffer) => void): void;
+}
+
+/** What one read may bring. */
+const READ_BYTES = 256 << 10;
+/** One for all: a read is over before the next one begins, on whatever socket. Its pages are taken when they are used. */
+const SHARED = Buffer.allocUnsafeSlow(READ_BYTES);
 
 /** `family`: 4, 6, or 0 for either, as in `net.connect`. */
 export function socketDialer({ family }: { readonly family?: number | undefined } = {}): Dialer {
@@ -19,11 +36,32 @@ export function socketDialer({ family }: { readonly family?: number | undefined 
 function socketTo(endpoint: Endpoint, tls: object | undefined, family: number | undefined): Socket {
   const to = "path" in endpoint ? { path: endpoint.path } : { host: endpoint.host, port: endpoint.port };
   const common = { ...to, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS, noDelay: true };
-  const options = family === undefined ? common : { ...common, family };
-  if (tls === undefined) return connectTcp(options);
+  const reading = new Reading();
+  const options = { ...common, ...(family === undefined ? {} : { family }), onread: reading };
   // Servers behind a proxy are told apart by the name that is asked for.
   const servername = "host" in endpoint && isIP(endpoint.host) === 0 ? { servername: endpoint.host } : {};
-  return connectTls({ ...options, ...servername, ...tls });
+  const socket = tls === undefined ? connectTcp(options) : connectTls({ ...options, ...servername, ...tls });
+  return Object.assign(socket, { [LEND]: reading.lend });
+}
+
+/** What `net.connect` takes as `onread`. */
+class Reading {
+  readonly buffer = SHARED;
+  /** What came before somebody listened: a server may refuse a connection at once. */
+  #early: Buffer[] = [];
+  #listener: ((bytes: Buffer) => void) | null = null;
+
+  readonly callback = (length: number, buffer: Uint8Array): boolean => {
+    const bytes = Buffer.from(buffer.buffer, buffer.byteOffset, length);
+    if (this.#listener === null) this.#early.push(Buffer.from(bytes));
+    else this.#listener(bytes);
+    return true;
+  };
+
+  readonly lend = (listener: (bytes: Buffer) => void): void => {
+    this.#listener = listener;
+    for (const bytes of this.#early.splice(0)) listener(bytes);
+  };
 }
 
 /** Rejects with what the system said; a socket that is late is closed. */

@@ -1,5 +1,7 @@
 /** One connection on a stream that answers when it is told to: order, deadlines, bounds, messages, the end. */
 import { Duplex } from "node:stream";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
 import { manualClock } from "../../tests/kit/manual-clock.ts";
 import { request } from "./dial.ts";
@@ -92,6 +94,28 @@ describe("requests", () => {
     await answer(Array.from({ length: 100_000 }, (_, at) => `:${at}\r\n`).join(""));
     const answers = await Promise.all(asked);
     expect(answers.every((each, at) => each === at)).toBe(true);
+  });
+});
+
+describe("answers", () => {
+  test("are not kept alive by the connection, while others wait on it", async () => {
+    setFlagsFromString("--expose-gc");
+    const collect = runInNewContext("gc") as () => void;
+    const { wire, answer } = wireOnPaper();
+    const reply = async (): Promise<WeakRef<object>> => {
+      const asked = wire.ask({ words: ["GET", "a"], key: "a", buffers: true }, UNLIMITED);
+      void outcome(wire.ask(request("GET", "b"), UNLIMITED));
+      await settled();
+      await answer("$5\r\nhello\r\n");
+      return new WeakRef((await asked) as Buffer);
+    };
+    const kept = await reply();
+    await expect
+      .poll(() => {
+        collect();
+        return kept.deref() === undefined;
+      })
+      .toBe(true);
   });
 });
 

@@ -18,9 +18,12 @@ import { ConnectionError, codeOf, ServerError } from "../base/errors.ts";
 import { Decoder, ProtocolError, type Receiver } from "./decoder.ts";
 import { Encoder } from "./encoder.ts";
 import type { Answer, Reply, Request } from "./port.ts";
+import { LEND, type Lending } from "./socket.ts";
 
 /** Requests of more bytes than this are not sent before earlier ones are answered. */
 const MOST_IN_FLIGHT_BYTES = 32 << 20;
+/** Requests of more bytes than this leave before the turn ends. */
+const MOST_WRITE_BYTES = 256 << 10;
 /** A reply of more bytes than this fails. Redis has 512 MB as the largest string. */
 const MOST_REPLY_BYTES = 1 << 30;
 
@@ -74,6 +77,10 @@ class Pending {
   }
 }
 
+const nothing = (): void => {};
+/** In the place of those that were answered. */
+const ANSWERED = new Pending({ words: [], key: undefined, buffers: false }, { timeoutMs: undefined }, nothing, nothing);
+
 export class Wire implements Receiver {
   /** Where it leads, for messages; never with a password. */
   readonly label: string;
@@ -112,7 +119,9 @@ export class Wire implements Receiver {
     this.#clock = clock;
     this.#bounds = { inFlightBytes: MOST_IN_FLIGHT_BYTES, replyBytes: MOST_REPLY_BYTES, ...bounds };
     this.#decoder = new Decoder(this, this.#bounds.replyBytes);
-    stream.on("data", (chunk: Buffer) => this.#read(chunk));
+    // The end of a stream that lends its bytes comes as with any other.
+    stream.on("data", (chunk: Buffer) => this.#read(chunk, false));
+    (stream as Partial<Lending>)[LEND]?.((bytes) => this.#read(bytes, true));
     stream.on("error", (error: Error) => {
       this.#error ??= error;
     });
@@ -168,6 +177,8 @@ export class Wire implements Receiver {
     const isNext = this.#unsent === this.#pending.length;
     this.#pending.push(pending);
     if (isNext && this.#hasRoom()) this.#encode(pending);
+    // A server can begin with the first of much.
+    if (this.#encoder.bytes > MOST_WRITE_BYTES) this.#write();
     return now;
   }
 
@@ -223,11 +234,11 @@ export class Wire implements Receiver {
 
   // ---------------------------------------------------------------------------------------------- reading
 
-  #read(chunk: Buffer): void {
+  #read(chunk: Buffer, isLent: boolean): void {
     if (this.#closed !== null) return;
     this.#lastAnswerAt = this.#clock.monotonicMs();
     try {
-      this.#decoder.feed(chunk);
+      this.#decoder.feed(chunk, isLent);
     } catch (error) {
       this.#over(`what ${this.label} sends is no reply`, "PROTOCOL", error instanceof Error ? error : undefined);
       return;
@@ -282,7 +293,8 @@ export class Wire implements Receiver {
   #next(): Pending {
     const pending = this.#first();
     if (pending === undefined) throw new ProtocolError("an answer came that nobody asked for");
-    this.#head++;
+    // What is answered is let go: it would keep its answer alive.
+    this.#pending[this.#head++] = ANSWERED;
     this.#inFlightBytes -= pending.bytes;
     return pending;
   }

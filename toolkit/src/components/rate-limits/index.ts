@@ -15,7 +15,7 @@ import { anything, choice, defineOptions, prefix, required, text, whole } from "
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import { type RunOptions, runOptions, type Store } from "../../connection/store.ts";
 import { ruleKey, subjectKey } from "./keys.ts";
-import { FIXED, GCRA, SLIDING, take, takeOne } from "./scripts.ts";
+import { FIXED, GCRA, SLIDING, take, takeFixed, takeGcra, takeSliding } from "./scripts.ts";
 
 export interface Rule {
   /** Hits (or cost) allowed in a window. */
@@ -206,8 +206,15 @@ export class RateLimits {
 
   async #askOne(bucket: string, cost: number, unique: string): Promise<Verdict> {
     const { algorithm = GCRA, limit, windowMs, burst = limit } = this.rules[0]!;
+    if (algorithm === FIXED) {
+      const [used, leftMs] = await this.#store.run(takeFixed, { bucket, cost, limit, windowMs }, this.#limits);
+      const allowed = used >= 0;
+      const remaining = Math.max(limit - (allowed ? used : -1 - used), 0);
+      return { allowed, limit, remaining, retryAfterMs: allowed ? 0 : leftMs, resetAfterMs: leftMs };
+    }
+    const script = algorithm === SLIDING ? takeSliding : takeGcra;
     const rule = { bucket, cost, limit, window: windowMs * 1000, burst, unique };
-    const [allowed, remaining, wait, reset] = await this.#store.run(takeOne[algorithm], rule, this.#limits);
+    const [allowed, remaining, wait, reset] = await this.#store.run(script, rule, this.#limits);
     return verdictOf(allowed === 1, limit, remaining, wait, reset);
   }
 

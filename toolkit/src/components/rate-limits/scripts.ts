@@ -115,25 +115,30 @@ export const take = defineScript({
 });
 
 /**
- * The same for a limiter with one rule, which most have: as few calls as its algorithm allows. Answers
- * { 1 or 0, remaining, wait, time until all is free }, the times in microseconds.
+ * The same for a limiter with one rule, which most have: as few calls, words and figures as its algorithm allows.
+ *
+ * The fixed window answers { used, ms until the window ends }; refused, what was used before, less than zero: −1 − used.
  */
-const LEAN: Readonly<Record<string, string>> = {
-  [FIXED]: `
+export const takeFixed = defineScript({
+  name: "rate-limits.take-fixed",
+  keys: ["bucket"],
+  args: ["cost", "limit", "windowMs"],
+  lua: `
     local used = redis.call("INCRBY", bucket, cost)
-    if used == tonumber(cost) then
-      redis.call("PEXPIRE", bucket, math.ceil(window / 1000))
-      return {1, limit - used, 0, tonumber(window)}
+    local left = redis.call("PTTL", bucket)
+    if left < 0 or left > tonumber(windowMs) then
+      -- The first of its window, or the clock was put back.
+      left = tonumber(windowMs)
+      redis.call("PEXPIRE", bucket, windowMs)
     end
-    local left = redis.call("PTTL", bucket) * 1000
-    if left > tonumber(window) then
-      left = tonumber(window)
-      redis.call("PEXPIRE", bucket, math.ceil(window / 1000))
-    end
-    if used <= tonumber(limit) then return {1, limit - used, 0, left} end
-    redis.call("DECRBY", bucket, cost)
-    return {0, math.max(limit - used + cost, 0), left, left}
+    if used > tonumber(limit) then return {-1 - redis.call("DECRBY", bucket, cost), left} end
+    return {used, left}
   `,
+  reply: asTuple(asNumber, asNumber),
+});
+
+/** The others answer { 1 or 0, remaining, wait, time until all is free }, the times in microseconds. */
+const LEAN: Readonly<Record<string, string>> = {
   [SLIDING]: `
     local time = redis.call("TIME")
     local now = time[1] * 1000000 + time[2]
@@ -171,10 +176,11 @@ const lean = (algorithm: string) =>
   defineScript({
     name: `rate-limits.take-${algorithm}`,
     keys: ["bucket"],
-    args: ["cost", "limit", "window", "burst", "unique"],
-    include: algorithm === SLIDING ? [HITS_IN_TIME] : algorithm === GCRA ? [ARRIVAL_IN_TIME] : [],
+    args: ["cost", "limit", "window", algorithm === SLIDING ? "unique" : "burst"],
+    include: algorithm === SLIDING ? [HITS_IN_TIME] : [ARRIVAL_IN_TIME],
     lua: LEAN[algorithm]!,
     reply: asTuple(asNumber, asNumber, asNumber, asNumber),
   });
 
-export const takeOne = { [FIXED]: lean(FIXED), [SLIDING]: lean(SLIDING), [GCRA]: lean(GCRA) } as const;
+export const takeSliding = lean(SLIDING);
+export const takeGcra = lean(GCRA);

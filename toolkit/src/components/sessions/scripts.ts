@@ -80,21 +80,28 @@ export const touch = defineScript({
   include: [NOW_MS, KEEP, IF_WRITABLE],
   repeatable: true,
   lua: `
-    local known = redis.call("HMGET", session, "ends", "user")
-    if not known[1] then return nil end
-    ifWritable("HSET", session, "seen", now)
+    local held = redis.call("HGETALL", session)
+    local ends, user, seenAt
+    for i = 1, #held, 2 do
+      local field = held[i]
+      if field == "ends" then ends = held[i + 1]
+      elseif field == "user" then user = held[i + 1]
+      elseif field == "seen" then seenAt = i + 1 end
+    end
+    if not (ends and user and seenAt) then return nil end
+    if ifWritable("HSET", session, "seen", now) then held[seenAt] = string.format("%.0f", now) end
     if item ~= "" then
       -- Behind all others also when the clock was put back.
       local last = redis.call("ZREVRANGE", viewed, 0, 0, "WITHSCORES")[2]
       ifWritable("ZADD", viewed, math.max(now, tonumber(last or 0) + 1), item)
       redis.call("ZREMRANGEBYRANK", viewed, 0, -1 - maxViewed)
     end
-    keep(tonumber(known[1]), idleMs)
-    if known[2] ~= "" then
+    keep(tonumber(ends), idleMs)
+    if user ~= "" then
       ifWritable("ZADD", owned, now, id)
       redis.call("PEXPIRE", owned, idleMs)
     end
-    return redis.call("HGETALL", session)
+    return held
   `,
   reply: shown,
 });

@@ -57,7 +57,7 @@ export class Cycle<T, R> {
     this.#jobs = new JobsInHand(this.#lane, this.#session, { ended: () => this.#pumpSoon(), committed: rouse });
     this.#idling = new Idling({
       store,
-      wake: shard.keys.wake,
+      keys: shard.keys,
       faults,
       hasRoom: () => room.free > 0,
       lookedMs: () => this.#lookedMs,

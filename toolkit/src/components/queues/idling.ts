@@ -8,14 +8,15 @@ import type { Timer } from "../../base/clock.ts";
 import type { Store } from "../../connection/store.ts";
 import { BlockingLoop, type Wait } from "../../waiting/blocking-loop.ts";
 import type { Faults } from "./faults.ts";
+import type { QueueKeys } from "./keys.ts";
+import { wakeAnother } from "./scripts/sessions.ts";
 
 /** How long it goes without looking, at most. */
 const POLL_MS = 5_000;
 
 export interface Idler {
   readonly store: Store;
-  /** The wake list. */
-  readonly wake: string;
+  readonly keys: Pick<QueueKeys, "data" | "wake">;
   readonly faults: Faults;
   readonly hasRoom: () => boolean;
   /** When it last looked at what is due, by the monotonic clock. */
@@ -53,11 +54,12 @@ export class Idling {
   }
 
   async #round(wait: Wait): Promise<void> {
-    const { store, wake, faults, hasRoom, rouse } = this.#idler;
+    const { store, keys, faults, hasRoom, rouse } = this.#idler;
+    const { data, wake } = keys;
     try {
       const sign = await wait(wake, ["BLPOP", wake, POLL_MS / 1_000], { timeoutMs: POLL_MS });
       // Room was filled meanwhile: the sign is for somebody else.
-      if (sign !== null && !hasRoom()) await store.call("RPUSH", wake, 1);
+      if (sign !== null && !hasRoom()) await store.run(wakeAnother, { data, wake });
     } catch (error) {
       await faults.after(error);
     }

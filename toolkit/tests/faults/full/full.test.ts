@@ -12,6 +12,7 @@ import { type CachedPage, cachedPages, pageCodec } from "../../../src/components
 import { Cache } from "../../../src/components/cache/index.ts";
 import { Chats } from "../../../src/components/chats/index.ts";
 import { Locks } from "../../../src/components/locks/index.ts";
+import { Queue, Worker } from "../../../src/components/queues/index.ts";
 import { RateLimits } from "../../../src/components/rate-limits/index.ts";
 import { SearchIndex } from "../../../src/components/search/index.ts";
 import { Semaphores } from "../../../src/components/semaphores/index.ts";
@@ -49,6 +50,42 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
   };
   const empty = () => store.call("CONFIG", "SET", "maxmemory", 0);
   const full = { code: "OOM" };
+
+  onStore("Queue: workers begin, keep their leases and work off what is there, whatever becomes of it", async () => {
+    const queue = new Queue<{ readonly n: number }, string>(store, "work");
+    const count = 300;
+    await queue.addMany(
+      Array.from({ length: count }, (_, n) => ({ data: { n }, options: { attempts: 2, backoff: 1 } })),
+    );
+    await queue.add({ n: count }, { delayMs: 50 });
+    await queue.add({ n: count + 1 }, { priority: 1 });
+    await queue.add({ n: count + 2 }, { group: "g" });
+    await fill();
+    await expect(queue.add({ n: -1 })).rejects.toMatchObject(full);
+    const errors: unknown[] = [];
+    const tries = new Map<number, number>();
+    const worker = new Worker(
+      queue,
+      async ({ data: { n } }) => {
+        tries.set(n, (tries.get(n) ?? 0) + 1);
+        // Longer than its lease.
+        if (n === 7) await new Promise((resolve) => setTimeout(resolve, 3_000));
+        if (n % 10 === 3 && tries.get(n) === 1) throw new Error("once");
+        if (n % 100 === 50) throw new Error("always");
+        return "done";
+      },
+      { concurrency: 10, leaseMs: 1_000 },
+    );
+    worker.on("error", (error) => errors.push(error));
+    worker.start();
+    await expect.poll(() => queue.counts()).toMatchObject({ waiting: 0, delayed: 0, active: 0, done: count, dead: 3 });
+    expect(errors).toEqual([]);
+    expect(tries.get(7)).toBe(1);
+    await worker.stop();
+    expect(await queue.clean("done")).toBeGreaterThan(0);
+    await empty();
+    await queue.add({ n: -1 });
+  });
 
   onStore("Cache: gives what is there, and what is made for a miss, to many at once", async () => {
     const errors: unknown[] = [];

@@ -383,3 +383,9 @@ export const PLACING: readonly string[] = [NOW_MS, BASE, GROUPS, CLOCK];
 
 /** For scripts that also end them. */
 export const ENDING: readonly string[] = [NOW_MS, BASE, GROUPS, CLOCK, ENDINGS];
+
+/**
+ * For scripts that make room in the end: they take jobs, end them and drop them. A server that is full refuses a script only before
+ * its first write, and never one that can only free memory. So they begin with such a write, which changes nothing.
+ */
+export const MAKE_ROOM = `redis.call("HDEL", data, "")`;

@@ -11,7 +11,7 @@ import { asList, asNumber } from "../../../base/replies.ts";
 import { defineScript } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
-import { ENDING } from "./core.ts";
+import { ENDING, MAKE_ROOM } from "./core.ts";
 import {
   ENDING_LUA,
   ENDING_WORDS,
@@ -418,7 +418,7 @@ const shape = {
   keys: KEY_NAMES,
   args: ["session", "leaseMs", "look", "most"],
   rest: "finished",
-  include: [...ENDING, PREPARE, ENDED, DUE],
+  include: [...ENDING, MAKE_ROOM, PREPARE, ENDED, DUE],
   lua: TAKE,
   reply: readReply,
 } as const;
@@ -439,7 +439,7 @@ export const endWithEffects = defineScript({
   name: "queues.effects",
   args: [...shape.args, "effects"],
   restKeys: "touched",
-  include: [...ENDING, PREPARE, EFFECTS, ENDED, DUE],
+  include: [...ENDING, MAKE_ROOM, PREPARE, EFFECTS, ENDED, DUE],
 });
 
 /** `finished`: endings, see outcomes.ts. */

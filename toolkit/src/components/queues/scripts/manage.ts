@@ -3,7 +3,7 @@
 import { wordOf } from "../../../base/replies.ts";
 import { defineScript } from "../../../base/script.ts";
 import { KEY_NAMES } from "../keys.ts";
-import { ENDING } from "./core.ts";
+import { ENDING, MAKE_ROOM } from "./core.ts";
 
 const OPENING = `
 local opened = call("HMGET", data, "#settings", "#trail")
@@ -61,7 +61,7 @@ export const removeJob = defineScript({
   name: "queues.remove",
   keys: KEY_NAMES,
   args: ["id"],
-  include: [...ENDING, OPENING, WHEREABOUTS],
+  include: [...ENDING, MAKE_ROOM, OPENING, WHEREABOUTS],
   lua: `
 local record = call("HGET", data, "j" .. id)
 if not record then return "not-found" end
@@ -80,7 +80,7 @@ export const cancelJob = defineScript({
   name: "queues.cancel",
   keys: KEY_NAMES,
   args: ["id", "channel"],
-  include: [...ENDING, OPENING, WHEREABOUTS],
+  include: [...ENDING, MAKE_ROOM, OPENING, WHEREABOUTS],
   lua: `
 local record = call("HGET", data, "j" .. id)
 if not record then return "not-found" end
@@ -199,7 +199,7 @@ export const drainJobs = defineScript({
   name: "queues.drain",
   keys: KEY_NAMES,
   args: ["alsoDelayed", "most"],
-  include: [...ENDING, OPENING, WHEREABOUTS],
+  include: [...ENDING, MAKE_ROOM, OPENING, WHEREABOUTS],
   lua: String.raw`
 local n, removed = tonumber(most), 0
 local why = cjson.encode({ name = "Removed", message = "the queue was drained" })
@@ -235,7 +235,7 @@ export const cleanJobs = defineScript({
   name: "queues.clean",
   keys: KEY_NAMES,
   args: ["state", "olderThanMs", "most"],
-  include: [...ENDING, OPENING],
+  include: [...ENDING, MAKE_ROOM, OPENING],
   lua: String.raw`
 local key = state == "done" and done or dead
 local ids = call("ZRANGEBYSCORE", key, "-inf", now - olderThanMs, "LIMIT", 0, most)

@@ -4,7 +4,7 @@ import { asText, asTexts, asTuple } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
-import { ENDING } from "./core.ts";
+import { ENDING, MAKE_ROOM } from "./core.ts";
 
 export interface Joined {
   readonly session: string;
@@ -21,7 +21,7 @@ export const joinSession = defineScript({
   keys: KEY_NAMES,
   args: ["session", "leaseMs"],
   rest: "held",
-  include: ENDING,
+  include: [...ENDING, MAKE_ROOM],
   repeatable: true,
   lua: `
 local known = call("HMGET", data, "w" .. session, "#settings", "#trail", "#now")
@@ -75,10 +75,23 @@ export const renewSession = defineScript({
   repeatable: true,
   lua: `
 if redis.call("HEXISTS", data, "w" .. session) == 0 then return 0 end
+${MAKE_ROOM}
 redis.call("ZADD", timers, now + leaseMs, "w" .. session)
 return 1
 `,
   reply: Number,
+});
+
+/** Puts a sign for idle workers where there is none. */
+export const wakeAnother = defineScript({
+  name: "queues.wake",
+  keys: ["data", "wake"],
+  repeatable: true,
+  lua: `
+${MAKE_ROOM}
+if redis.call("EXISTS", wake) == 0 then redis.call("RPUSH", wake, "1") end
+return 1
+`,
 });
 
 /** Ends a session; jobs that are still in it run again at once, without being counted as stalled. */
@@ -86,7 +99,7 @@ export const leaveSession = defineScript({
   name: "queues.leave",
   keys: KEY_NAMES,
   args: ["session"],
-  include: ENDING,
+  include: [...ENDING, MAKE_ROOM],
   repeatable: true,
   lua: `
 local known = call("HMGET", data, "#settings", "#trail")

@@ -5,6 +5,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import ts from "typescript6";
 
+/** Interfaces whose methods are commands. */
+const COMMANDS = new Set(["Commands", "BlockingCommands"]);
 const TOOLKIT = join(import.meta.dirname, "../..");
 
 export interface Parameter {
@@ -97,7 +99,7 @@ class Reader {
     for (const exported of this.#checker.getExportsOfModule(this.#checker.getSymbolAtLocation(file)!)) {
       const symbol = exported.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(exported) : exported;
       // Commands have the names that Redis gave them.
-      if (this.#seen.has(symbol) || symbol.name === "Commands" || symbol.name === "Replies") continue;
+      if (this.#seen.has(symbol) || COMMANDS.has(symbol.name) || symbol.name === "Replies") continue;
       this.#seen.add(symbol);
       if (symbol.flags & ts.SymbolFlags.Class)
         this.found.classes.push({ ...this.#class(entry, symbol, file), isTypeOnly: isTypeOnly(exported) });
@@ -210,5 +212,5 @@ const shown = (symbol: ts.Symbol): string => symbol.name.replace(/^__@(\w+)@\d+$
 /** A command as a method has the name and the words that Redis gave it. */
 function isCommand(symbol: ts.Symbol): boolean {
   const parent = symbol.declarations?.[0]?.parent;
-  return parent !== undefined && ts.isInterfaceDeclaration(parent) && parent.name.text === "Commands";
+  return parent !== undefined && ts.isInterfaceDeclaration(parent) && COMMANDS.has(parent.name.text);
 }

@@ -214,8 +214,8 @@ export class RateLimits {
     }
     const script = algorithm === SLIDING ? takeSliding : takeGcra;
     const rule = { bucket, cost, limit, window: windowMs * 1000, burst, unique };
-    const [allowed, remaining, wait, reset] = await this.#store.run(script, rule, this.#limits);
-    return verdictOf(allowed === 1, limit, remaining, wait, reset);
+    const [allowed, ...verdict] = await this.#store.run(script, rule, this.#limits);
+    return verdictOf(allowed === 1, limit, verdict);
   }
 
   /** The rule that has least left speaks for all; refused, the one that must be waited for longest. */
@@ -225,8 +225,7 @@ export class RateLimits {
       const [left, waits] = verdicts[worst]!;
       if (allowed ? remaining < left : wait > waits) worst = at;
     });
-    const [remaining, wait, reset] = verdicts[worst]!;
-    return verdictOf(allowed, this.rules[worst]!.limit, remaining, wait, reset);
+    return verdictOf(allowed, this.rules[worst]!.limit, verdicts[worst]!);
   }
 
   #buckets(subject: string): string[] {
@@ -251,7 +250,11 @@ export class RateLimits {
 }
 
 /** The times are in microseconds. */
-function verdictOf(allowed: boolean, limit: number, remaining: number, wait: number, reset: number): Verdict {
+function verdictOf(
+  allowed: boolean,
+  limit: number,
+  [remaining, wait, reset]: readonly [number, number, number],
+): Verdict {
   return { allowed, limit, remaining, retryAfterMs: wait / 1000, resetAfterMs: reset / 1000 };
 }
 

@@ -46,7 +46,12 @@ const random = randomFrom(plan.seed);
 const say = (line: string): void => out(`${line}\n`);
 const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)]!;
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const validUntil = (lease: Lease): number => Math.floor(lease.validForMs * 1_000 + micros());
+/** `otherwise` if it is over. The time first, and one look at the lease: who is stopped in between must not take it for longer. */
+const validUntil = (lease: Lease, otherwise = 0): number => {
+  const now = micros();
+  const leftMs = lease.validForMs;
+  return leftMs > 0 ? Math.floor(now + leftMs * 1_000) : otherwise;
+};
 
 const rate = 0.995 + random() / 100;
 const shift = random() * 1e9;
@@ -112,13 +117,13 @@ async function section(store: Store, lease: Lease, id: string, exclusive: boolea
     if (exclusive) await write();
     if (random() < 0.02) {
       await pause(random() * lease.leaseMs * (renew ? 1.5 : 0.9));
-      if (lease.validForMs > 0) until = validUntil(lease);
+      until = validUntil(lease, until);
       if (exclusive) await write();
     }
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
   }
-  if (lease.validForMs > 0) until = validUntil(lease);
+  until = validUntil(lease, until);
   say(`e ${id} ${Math.floor(micros())} ${until} ${operations} ${refused}`);
   await lease.release();
 }

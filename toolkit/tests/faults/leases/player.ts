@@ -59,7 +59,12 @@ export const guard = defineScript({
 });
 
 export const micros = (): number => Number(process.hrtime.bigint()) / 1_000;
-const until = (lease: Lease): number => lease.validForMs * 1_000 + micros();
+/** 0 if it is over. The time first, and one look at the lease: who is stopped in between must not take it for longer. */
+const until = (lease: Lease): number => {
+  const now = micros();
+  const leftMs = lease.validForMs;
+  return leftMs > 0 ? now + leftMs * 1_000 : 0;
+};
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 export function randomFrom(seed: number): () => number {
@@ -162,7 +167,8 @@ export class Player {
       if (renew && luck > 0.97) compute(lease.leaseMs * this.#random() * 1.5);
       else await pause(this.#random() * 10);
     } while (micros() < end);
-    if (lease.validForMs > 0) this.#note({ what: "valid", id, until: until(lease) });
+    const validUntil = until(lease);
+    if (validUntil > 0) this.#note({ what: "valid", id, until: validUntil });
     this.#note({ what: "end", id, at: micros(), lost: lease.lost });
     await lease.release();
   }

@@ -32,13 +32,14 @@ function main(argv: readonly string[]): number {
     process.stderr.write(HELP);
     return 1;
   }
-  if (truncates && !/^\d+$/.test(argv[1]!)) {
+  const timestamp = truncates ? argv[1] : undefined;
+  if (timestamp !== undefined && !/^\d+$/.test(timestamp)) {
     process.stdout.write("Invalid timestamp, aborting...\n");
     return 1;
   }
   const print = (line: string) => process.stdout.write(`${line}\n`);
   try {
-    const wanted = truncates ? { truncateTo: Number(argv[1]) } : {};
+    const wanted = timestamp === undefined ? {} : { truncateTo: Number(timestamp) };
     return checkAof(path, { fix, ...wanted, print, confirm }) ? 0 : 1;
   } catch (error) {
     process.stderr.write(`Cannot read ${path}: ${messageOf(error)}\n`);

@@ -149,7 +149,7 @@ export class Config {
     for (const { name } of wanted) this.#put(name, values[name]);
     const applied: DirectiveName[] = [];
     for (const { name, key } of wanted) {
-      if (this.values[name] === before[name]) continue;
+      if (this.values[name] === before[name] && !rowOf(name).reapplied) continue;
       try {
         this.#apply(name);
         applied.push(name);

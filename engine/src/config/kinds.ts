@@ -27,6 +27,8 @@ export interface DirectiveOptions {
   readonly hidden?: boolean;
   /** A secret: kept out of logs. */
   readonly secret?: boolean;
+  /** Acts when it is set to the value that it has, too: what it names may have changed. */
+  readonly reapplied?: boolean;
 }
 
 export interface Directive<T> extends DirectiveOptions {

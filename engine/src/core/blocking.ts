@@ -182,10 +182,11 @@ export class Blocking {
 
   /** Ends a client's wait as if its time were over. Redis does not log how long such a wait was, nor do we. */
   timeOut(client: Client): void {
-    const { nothing } = client.blocked!;
+    const { blocked } = client;
+    if (blocked === null) return;
     this.forget(client);
     client.blockedCall = null;
-    client.transport.send(client.filterReply(nothing));
+    client.transport.send(client.filterReply(blocked.nothing));
   }
 
   /** Ends everybody's wait with this error, and their connections with it: what they waited for may never come here. */
@@ -211,10 +212,10 @@ export class Blocking {
     const waiting = this.#waiting.get(waiter.db);
     for (const key of request.keys) {
       const clients = waiting?.get(key);
-      if (clients === undefined) continue;
+      if (waiting === undefined || clients === undefined) continue;
       clients.delete(client);
       if (clients.size > 0) continue;
-      waiting!.delete(key);
+      waiting.delete(key);
       waiter.db.awaited.delete(key);
     }
   }

@@ -70,8 +70,9 @@ function queuedBytes(client: Client): number {
     queueAccount.commands = 0;
     queueAccount.bytes = 0;
   }
-  for (; queueAccount.commands < multi.length; queueAccount.commands++) {
-    const { argv } = multi[queueAccount.commands]!;
+  const added = multi.slice(queueAccount.commands);
+  queueAccount.commands = multi.length;
+  for (const { argv } of added) {
     queueAccount.bytes += QUEUED_BYTES;
     for (const word of argv) queueAccount.bytes += word.length + WORD_BYTES;
   }

@@ -68,10 +68,11 @@ export class Dict<V = undefined> {
   }
 
   #begin(): void {
-    this.#directory = [new Table<V>(0, 0, this.#values, this.#stamps)];
+    const table = new Table<V>(0, 0, this.#values, this.#stamps);
+    this.#directory = [table];
     this.#shift = 31;
     this.#size = 0;
-    this.#tableBytes = this.#directory[0]!.sizeBytes;
+    this.#tableBytes = table.sizeBytes;
     this.#measureAll();
   }
 
@@ -345,13 +346,17 @@ export class Dict<V = undefined> {
     return from < HASHES ? from : 0;
   }
 
-  /**
-   * A key chosen evenly; undefined when there is none. `random` gives 0 ≤ x < 1. A table comes up as often as it is in the
-   * directory, so each of its places is tried that much more rarely; what is drawn beyond the last place, or is free, is
-   * drawn again.
-   */
+  /** A key chosen evenly; undefined when there is none. `random` gives 0 ≤ x < 1. */
   randomKey(random: () => number): string | undefined {
-    if (this.#size === 0) return undefined;
+    return this.#size === 0 ? undefined : this.drawKey(random);
+  }
+
+  /**
+   * The same where there is one. A table comes up as often as it is in the directory, so each of its places is tried that
+   * much more rarely; what is drawn beyond the last place, or is free, is drawn again.
+   */
+  drawKey(random: () => number): string {
+    if (this.#size === 0) throw new RangeError("there is no key to draw");
     const directory = this.#directory;
     for (let tries = 1; ; tries++) {
       const table = directory[Math.floor(random() * directory.length)]!;

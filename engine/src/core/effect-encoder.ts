@@ -21,15 +21,17 @@ export class EffectEncoder {
   }
 
   write(effects: readonly Effect[], framing: Framing): void {
-    if (effects.length === 1) {
-      this.#write(effects[0]!);
+    const only = effects[0];
+    if (only !== undefined && effects.length === 1) {
+      this.#write(only);
       return;
     }
     const wanted = effects.filter(({ audience }) => (audience & this.#audience) !== 0);
-    if (wanted.length === 0) return;
+    const first = wanted[0];
+    if (first === undefined) return;
     const framed = framing === "unit";
     if (framed) {
-      this.#select(wanted[0]!.db);
+      this.#select(first.db);
       this.#writer.command(MULTI);
     }
     for (const effect of wanted) this.#write(effect);

@@ -258,11 +258,12 @@ export class Eviction {
   /** Puts a key into the pool, which is in ascending order, if it is better than the worst there or there is room. */
   #offer(db: Db, key: string, score: number): void {
     const pool = this.#pool;
-    if (pool.length === POOL_SIZE && score <= pool[0]!.score) return;
-    let place = pool.length;
-    for (let i = 0; i < pool.length; i++) {
-      if (pool[i]!.key === key && pool[i]!.db === db) return;
-      if (place === pool.length && pool[i]!.score > score) place = i;
+    const worst = pool[0];
+    if (worst !== undefined && pool.length === POOL_SIZE && score <= worst.score) return;
+    let place = 0;
+    for (const candidate of pool) {
+      if (candidate.key === key && candidate.db === db) return;
+      if (candidate.score <= score) place++;
     }
     pool.splice(place, 0, { db, key, score });
     if (pool.length > POOL_SIZE) pool.shift();

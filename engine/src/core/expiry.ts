@@ -30,6 +30,18 @@ interface ExpiryHost {
   readonly stats: Stats;
 }
 
+/** How far the walk through a database's deadlines is. */
+interface Walk {
+  readonly db: Db;
+  cursor: number;
+  averageTtl: number;
+}
+
+/** New samples weigh a fiftieth, so that the figure does not jump about. */
+function averageOver(walk: Walk, ttl: number): void {
+  walk.averageTtl = walk.averageTtl === 0 ? ttl : walk.averageTtl * 0.98 + ttl * 0.02;
+}
+
 export class ActiveExpiry {
   /** DEBUG SET-ACTIVE-EXPIRE. */
   enabled = true;
@@ -39,42 +51,41 @@ export class ActiveExpiry {
   visits = 0;
 
   readonly #host: ExpiryHost;
-  /** Where the walk through each database's deadlines stands. */
-  readonly #cursors: number[];
+  /** The databases, the one whose turn is next first. */
+  readonly #walks: Walk[];
   readonly #due: string[] = [];
-  readonly #averageTtl: number[];
-  #nextDb = 0;
 
   constructor(host: ExpiryHost) {
     this.#host = host;
-    this.#cursors = host.databases.map(() => 0);
-    this.#averageTtl = host.databases.map(() => 0);
+    this.#walks = host.databases.map((db) => ({ db, cursor: 0, averageTtl: 0 }));
   }
 
   /** The average time to live in a database in ms, as the last cycles saw it. */
-  averageTtl(index: number): number {
-    return this.#host.databases[index]!.expires.size === 0 ? 0 : Math.floor(this.#averageTtl[index]!);
+  averageTtl(db: Db): number {
+    const walk = this.#walks.find((one) => one.db === db);
+    return walk === undefined || db.expires.size === 0 ? 0 : Math.floor(walk.averageTtl);
   }
 
   cycle(): void {
     this.visits = 0;
     if (!this.enabled) return;
-    const { databases, clock, config, latency, stats } = this.#host;
+    const { clock, config, latency, stats } = this.#host;
     const effort = config.values["active-expire-effort"] - 1;
     const started = clock.monotonic();
     const until = started + (TICK_MS * (SHARE_PERCENT + 2 * effort)) / 100;
     let expired = 0;
     let cut = false;
-    for (let i = 0; i < databases.length && !cut; i++) {
-      const at = this.#nextDb % databases.length;
-      const db = databases[at]!;
-      if (db.expires.size > 0) {
+    let done = 0;
+    for (const walk of this.#walks) {
+      if (walk.db.expires.size > 0) {
         const before = stats.expiredKeys;
-        cut = this.#sweep(db, at, BATCH + 5 * effort, 10 - effort, until);
+        cut = this.#sweep(walk, BATCH + 5 * effort, 10 - effort, until);
         expired += stats.expiredKeys - before;
       }
-      if (!cut) this.#nextDb = at + 1;
+      if (cut) break;
+      done++;
     }
+    this.#walks.push(...this.#walks.splice(0, done));
     if (cut) stats.expireCyclesCut++;
     const elapsed = clock.monotonic() - started;
     this.totalMs += elapsed;
@@ -83,21 +94,16 @@ export class ActiveExpiry {
     stats.expiredStale = stale * 0.05 + stats.expiredStale * 0.95;
   }
 
-  /** New samples weigh a fiftieth, so that the figure does not jump about. */
-  #averageOver(index: number, ttl: number): void {
-    const before = this.#averageTtl[index]!;
-    this.#averageTtl[index] = before === 0 ? ttl : before * 0.98 + ttl * 0.02;
-  }
-
   /** Works on one database; true when the tick's budget is used up. */
-  #sweep(db: Db, index: number, batch: number, acceptablePercent: number, until: number): boolean {
+  #sweep(walk: Walk, batch: number, acceptablePercent: number, until: number): boolean {
+    const { db } = walk;
     const due = this.#due;
     for (let rounds = 1; ; rounds++) {
       const { now, clock } = this.#host;
       let seen = 0;
       let ttls = 0;
       due.length = 0;
-      this.#cursors[index] = db.expires.scan(this.#cursors[index]!, batch, (key, deadline) => {
+      walk.cursor = db.expires.scan(walk.cursor, batch, (key, deadline) => {
         seen++;
         if (deadline <= now) due.push(key);
         else ttls += deadline - now;
@@ -107,7 +113,7 @@ export class ActiveExpiry {
       this.visits += seen;
       const many = due.length * 100 > seen * acceptablePercent;
       // A stretch without entries says nothing about the rest, but the walk must end where there are none at all.
-      const again = db.expires.size > 0 && (many || (seen === 0 && this.#cursors[index] !== 0));
+      const again = db.expires.size > 0 && (many || (seen === 0 && walk.cursor !== 0));
       if (!again) return false;
       if (this.visits >= VISITS_PER_TICK || (rounds % 16 === 0 && clock.monotonic() > until)) return true;
     }

@@ -29,7 +29,8 @@ export function bytesToBuild(db: Db, command: Command, argv: readonly string[]):
   if (!hasKeys(row)) return row.builds(argv, db.size) * db.size * WORD_BYTES;
   let bytes = 0;
   for (const place of keysOf(command, argv)) {
-    const value = db.keyspace.get(argv[place]!);
+    const name = argv[place];
+    const value = name === undefined ? undefined : db.keyspace.get(name);
     if (value !== undefined) bytes += builtBytes(value, row.builds(argv, elements(value)));
   }
   return bytes;

@@ -18,7 +18,7 @@ export const TYPE_EVENT: Record<TypeName, EventClass> = {
   stream: "t",
 };
 
-const BITS: Record<string, number> = {
+const BITS: Readonly<Record<EventClass | "K" | "E", number>> = {
   K: 1,
   E: 2,
   g: 4,
@@ -35,26 +35,24 @@ const BITS: Record<string, number> = {
   n: 16384,
 };
 
+const bitByLetter: ReadonlyMap<string, number> = new Map(Object.entries(BITS));
+
 /** What `A` stands for: everything but key misses and new keys. */
-const ALL = "g$lshzxetd";
-const ALL_BITS = bitsOf(ALL);
+const ALL: readonly EventClass[] = ["g", "$", "l", "s", "h", "z", "x", "e", "t", "d"];
+const ALL_BITS = ALL.reduce((bits, letter) => bits | BITS[letter], 0);
+/** What is written out letter by letter where `A` does not hold, before `K`, `E` and `m`. */
+const SPELT: readonly EventClass[] = [...ALL, "n"];
 
-const KEYSPACE = BITS.K!;
-const KEYEVENT = BITS.E!;
-
-function bitsOf(letters: string): number {
-  let bits = 0;
-  for (const letter of letters) bits |= BITS[letter]!;
-  return bits;
-}
+const KEYSPACE = BITS.K;
+const KEYEVENT = BITS.E;
 
 /** The flags for a configuration string, or undefined when it has an unknown letter. */
 export function parseNotifyFlags(text: string): number | undefined {
   let flags = 0;
   for (const letter of text) {
-    if (letter === "A") flags |= ALL_BITS;
-    else if (BITS[letter] === undefined) return undefined;
-    else flags |= BITS[letter];
+    const bits = letter === "A" ? ALL_BITS : bitByLetter.get(letter);
+    if (bits === undefined) return undefined;
+    flags |= bits;
   }
   return flags;
 }
@@ -63,10 +61,10 @@ export function parseNotifyFlags(text: string): number | undefined {
 export function formatNotifyFlags(flags: number): string {
   let text = "";
   if ((flags & ALL_BITS) === ALL_BITS) text = "A";
-  else for (const letter of "g$lshzxetdn") if (flags & BITS[letter]!) text += letter;
+  else for (const letter of SPELT) if (flags & BITS[letter]) text += letter;
   if (flags & KEYSPACE) text += "K";
   if (flags & KEYEVENT) text += "E";
-  if (flags & BITS.m!) text += "m";
+  if (flags & BITS.m) text += "m";
   return text;
 }
 
@@ -81,7 +79,7 @@ export class Notifications {
   }
 
   send(db: number, eventClass: EventClass, event: string, key: string): void {
-    if ((this.flags & BITS[eventClass]!) === 0) return;
+    if ((this.flags & BITS[eventClass]) === 0) return;
     if (this.flags & KEYSPACE) this.#publish(`__keyspace@${db}__:${key}`, event);
     if (this.flags & KEYEVENT) this.#publish(`__keyevent@${db}__:${event}`, key);
   }

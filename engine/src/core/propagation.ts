@@ -64,8 +64,7 @@ export class Propagation {
 
   /** RESTORE or its kin, with a deadline in place of the time to live that it was given. */
   asRestoreUntil(argv: Words, deadline: number): void {
-    const [command, key, , ...rest] = argv;
-    this.#as(command!, key!, String(deadline), ...rest, "ABSTTL");
+    this.#as(...argv.with(2, String(deadline)), "ABSTTL");
   }
 
   // ---------------------------------------------------------------------------------------------- strings

@@ -24,11 +24,18 @@ interface ReplayHost {
   makeClient(transport: Transport): Client;
 }
 
+/** A command of the file, and its first word. */
+interface Call {
+  readonly name: string;
+  readonly argv: string[];
+}
+
 /** Finds a command's row, also that of a subcommand. */
-function find({ commands, originalCommands }: ReplayHost, argv: readonly string[]): Command | undefined {
-  const command = commands.get(argv[0]!) ?? originalCommands.get(argv[0]!);
-  if (command?.subcommands == null || argv.length < 2) return command;
-  return command.subcommands.get(argv[1]!.toLowerCase());
+function find({ commands, originalCommands }: ReplayHost, { name, argv }: Call): Command | undefined {
+  const command = commands.get(name) ?? originalCommands.get(name);
+  const subcommand = argv[1];
+  if (command?.subcommands == null || subcommand === undefined) return command;
+  return command.subcommands.get(subcommand.toLowerCase());
 }
 
 export class FileReplayer implements Replayer {
@@ -37,7 +44,7 @@ export class FileReplayer implements Replayer {
   /** By how much the data has grown; the heap guard starts counting again. */
   grownBytes = 0;
   /** The commands since MULTI. */
-  #queue: string[][] | null = null;
+  #queue: Call[] | null = null;
 
   constructor(host: ReplayHost) {
     this.#host = host;
@@ -54,27 +61,30 @@ export class FileReplayer implements Replayer {
 
   /** Runs a command, or keeps it until EXEC; what is wrong if it cannot be run. */
   run(argv: string[]): ReplayFailure | undefined {
-    const name = argv[0]!.length <= 5 ? argv[0]!.toLowerCase() : "";
-    if (name === "multi") this.#queue = [];
-    else if (name === "exec") {
+    const name = argv[0];
+    if (name === undefined) return { kind: "unknown", name: "", reason: "a command without a word" };
+    const control = name.length <= 5 ? name.toLowerCase() : "";
+    if (control === "multi") this.#queue = [];
+    else if (control === "exec") {
       const queue = this.#queue ?? [];
       this.#queue = null;
       for (const queued of queue) {
         const failure = this.#call(queued);
         if (failure !== undefined) return failure;
       }
-    } else if (this.#queue !== null) this.#queue.push(argv);
-    else return this.#call(argv);
+    } else if (this.#queue !== null) this.#queue.push({ name, argv });
+    else return this.#call({ name, argv });
     return undefined;
   }
 
-  #call(argv: string[]): ReplayFailure | undefined {
-    const command = find(this.#host, argv);
+  #call(call: Call): ReplayFailure | undefined {
+    const { name, argv } = call;
+    const command = find(this.#host, call);
     if (command?.run === undefined || !command.accepts(argv.length)) {
       const words = argv.slice(0, 3).map((word) => quoteWord(word.slice(0, 64)));
       return {
         kind: "unknown",
-        name: argv[0]!.slice(0, 64),
+        name: name.slice(0, 64),
         reason: `a command that cannot be run: ${words.join(" ")}`,
       };
     }
@@ -86,7 +96,7 @@ export class FileReplayer implements Replayer {
     } catch (error) {
       if (error === OOM) {
         const reason = "the heap has no room for the data: start with a larger one (--max-old-space-size)";
-        return { kind: "memory", name: argv[0]!, reason };
+        return { kind: "memory", name, reason };
       }
       // As in Redis, a command that fails now has failed then.
       if (!(error instanceof ReplyError)) throw error;

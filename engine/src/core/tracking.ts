@@ -132,7 +132,8 @@ export class Tracking {
 
   /** Remembers the keys that a command has read, and ends what CLIENT CACHING said. */
   afterCommand(client: Client, command: Command, argv: readonly string[]): void {
-    const tracking = client.tracking!;
+    const { tracking } = client;
+    if (tracking === null) return;
     // Scripts that only read: what they read is remembered while they run.
     if ((command.flags & READONLY) !== 0 && command.group !== "scripting") this.remember(client, command, argv);
     if (tracking.caching && client.multi === null && !client.inTransaction && !command.parent?.row.keepsCaching) {
@@ -142,10 +143,13 @@ export class Tracking {
 
   /** Remembers the keys of a call, for a client that tracks. */
   remember(client: Client, command: Command, argv: readonly string[]): void {
-    const tracking = client.tracking!;
-    if (tracking.bcast) return;
+    const { tracking } = client;
+    if (tracking === null || tracking.bcast) return;
     if (tracking.optin ? !tracking.caching : tracking.optout && tracking.caching) return;
-    for (const index of keysOf(command, argv)) this.#addReader(argv[index]!, client.id);
+    for (const index of keysOf(command, argv)) {
+      const key = argv[index];
+      if (key !== undefined) this.#addReader(key, client.id);
+    }
   }
 
   #addReader(key: string, id: number): void {
@@ -207,7 +211,7 @@ export class Tracking {
 
   #tellOfFlush(): void {
     this.#flushed = false;
-    for (const client of this.#clients) this.#send(client, client.tracking!, null);
+    for (const client of this.#clients) if (client.tracking !== null) this.#send(client, client.tracking, null);
     this.#table.clear();
     this.#items = 0;
   }
@@ -229,7 +233,8 @@ export class Tracking {
       if (keys.size === 0) continue;
       const sorted = [...keys.keys()].sort(byBytes);
       for (const client of clients) {
-        const tracking = client.tracking!;
+        const { tracking } = client;
+        if (tracking === null) continue;
         const told = tracking.noloop ? sorted.filter((key) => keys.get(key) !== client) : sorted;
         if (told.length > 0) this.#send(client, tracking, told);
       }

@@ -66,7 +66,7 @@ export class Watchers {
       const isThere = goes.has(key);
       const willBe = comes?.has(key) ?? false;
       if (!isThere && !willBe) continue;
-      const willBeStale = willBe && comes!.isDue(key);
+      const willBeStale = comes !== null && willBe && comes.isDue(key);
       for (const watcher of watchers) {
         const wasMissing = watcher.stale || !isThere;
         if (wasMissing && (!willBe || willBeStale)) watcher.stale = willBeStale;

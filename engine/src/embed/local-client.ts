@@ -220,9 +220,8 @@ export class LocalClient implements Transport {
       if (!listening) return;
       listening = false;
       stop();
-      const others = subscribers.get(wanted)! - 1;
-      subscribers.set(wanted, others);
-      if (others > 0) return;
+      listeners.delete(stop);
+      if (listeners.size > 0) return;
       subscribers.delete(wanted);
       if (!this.#client.closed) await this.call("UNSUBSCRIBE", channel);
     };
@@ -337,8 +336,9 @@ export class LocalClient implements Transport {
   #runQueue(): void {
     const queue = this.#queue;
     let done = 0;
-    while (this.#waiting === null && done < queue.length && !this.#client.closed) {
-      const { argv, ...waiting } = queue[done++]!;
+    for (const { argv, ...waiting } of queue) {
+      if (this.#waiting !== null || this.#client.closed) break;
+      done++;
       const reply = this.#execute(argv);
       if (reply === BLOCKED || reply === POSTPONED) {
         this.#waiting = waiting;

@@ -1,7 +1,15 @@
 /** Positions to numbers and back, and that the cells cover what they must. What Redis computes is in the transcripts. */
 import { describe, expect, it } from "vitest";
 import { ManualClock } from "../core/clock.ts";
-import { cellsCovering, decodePosition, distance, distanceWithin, encodePosition, geohashText } from "./geohash.ts";
+import {
+  cellsCovering,
+  decodePosition,
+  distance,
+  distanceWithin,
+  encodePosition,
+  geohashText,
+  type Shape,
+} from "./geohash.ts";
 
 describe("positions", () => {
   it("become the score that Redis stores", () => {
@@ -23,12 +31,13 @@ describe("cells around a shape", () => {
     const clock = new ManualClock(0, 4);
     for (let i = 0; i < 300; i++) {
       const center = { longitude: clock.random() * 300 - 150, latitude: clock.random() * 120 - 60 };
-      const shape = { center, unit: 1000, radius: 10 ** (clock.random() * 3) };
+      const radius = 10 ** (clock.random() * 3);
+      const shape: Shape = { kind: "circle", center, unit: 1000, radius };
       const cells = cellsCovering(shape);
       for (let j = 0; j < 50; j++) {
         const near = {
-          longitude: center.longitude + (clock.random() - 0.5) * (shape.radius / 40),
-          latitude: center.latitude + (clock.random() - 0.5) * (shape.radius / 60),
+          longitude: center.longitude + (clock.random() - 0.5) * (radius / 40),
+          latitude: center.latitude + (clock.random() - 0.5) * (radius / 60),
         };
         const score = encodePosition(near);
         if (distanceWithin(shape, decodePosition(score)) === undefined) continue;

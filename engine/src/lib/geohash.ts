@@ -16,14 +16,14 @@ export interface Position {
   readonly latitude: number;
 }
 
-/** A circle (`radius`) or a box (`width` and `height`) around a position; lengths in `unit` metres. */
-export interface Shape {
-  readonly center: Position;
-  readonly unit: number;
-  readonly radius?: number;
-  readonly width?: number;
-  readonly height?: number;
-}
+/** A circle or a box; lengths in `unit` metres. */
+export type Extent = { readonly unit: number } & (
+  | { readonly kind: "circle"; readonly radius: number }
+  | { readonly kind: "box"; readonly width: number; readonly height: number }
+);
+
+/** An extent around a position. */
+export type Shape = Extent & { readonly center: Position };
 
 /** Scores from `min` up to but not including `max`. */
 export interface ScoreCell {
@@ -197,13 +197,13 @@ export function distance(from: Position, to: Position, math: Trigonometry = Math
 /** The distance from a shape's centre if the position lies within the shape; otherwise undefined. */
 export function distanceWithin(shape: Shape, position: Position): number | undefined {
   const { center, unit } = shape;
-  if (shape.radius !== undefined) {
+  if (shape.kind === "circle") {
     const away = distance(center, position);
     return away > shape.radius * unit ? undefined : away;
   }
-  if (latitudeDistance(position.latitude, center.latitude) > (shape.height! * unit) / 2) return undefined;
+  if (latitudeDistance(position.latitude, center.latitude) > (shape.height * unit) / 2) return undefined;
   const sideways = distance(position, { longitude: center.longitude, latitude: position.latitude });
-  if (sideways > (shape.width! * unit) / 2) return undefined;
+  if (sideways > (shape.width * unit) / 2) return undefined;
   return distance(center, position);
 }
 
@@ -212,13 +212,20 @@ export function distanceWithin(shape: Shape, position: Position): number | undef
 /** A rectangle around the shape, in degrees. */
 function boundsOf(shape: Shape): Area {
   const { longitude, latitude } = shape.center;
-  const height = shape.unit * (shape.radius ?? shape.height! / 2);
-  const width = shape.unit * (shape.radius ?? shape.width! / 2);
+  const height = shape.unit * (shape.kind === "circle" ? shape.radius : shape.height / 2);
+  const width = shape.unit * (shape.kind === "circle" ? shape.radius : shape.width / 2);
   const up = degrees(height / EARTH_RADIUS_METERS);
   // A degree of longitude is shortest at the edge that is nearer to a pole, so the rectangle is widest there.
   const edge = latitude < 0 ? latitude - up : latitude + up;
   const aside = degrees(width / EARTH_RADIUS_METERS / Math.cos(radians(edge)));
   return { west: longitude - aside, east: longitude + aside, south: latitude - up, north: latitude + up };
+}
+
+/** How far the farthest point of a shape is from its centre, in units. */
+function reachOf(shape: Shape): number {
+  if (shape.kind === "circle") return shape.radius;
+  const [x, y] = [shape.width / 2, shape.height / 2];
+  return Math.sqrt(x * x + y * y);
 }
 
 /** The finest step at which nine cells cover the radius; coarser towards the poles, where cells get narrow. */
@@ -258,9 +265,7 @@ const AROUND: readonly (readonly [east: number, north: number])[] = [
 /** The ranges of scores in which everything within a shape lies, in the order in which they are to be looked at. */
 export function cellsCovering(shape: Shape): ScoreCell[] {
   const bounds = boundsOf(shape);
-  const radius =
-    shape.radius ?? Math.sqrt((shape.width! / 2) * (shape.width! / 2) + (shape.height! / 2) * (shape.height! / 2));
-  let step = stepFor(radius * shape.unit, shape.center.latitude);
+  let step = stepFor(reachOf(shape) * shape.unit, shape.center.latitude);
   let center = cellAt(shape.center, step);
   if (step > 1 && fallsShort(center, bounds)) {
     step--;

@@ -23,7 +23,7 @@ const INFINITE: LongDouble = { mantissa: 1n, exponent: Infinity };
 
 function bitLength(value: bigint): number {
   const text = value.toString(16);
-  return text.length * 4 - Math.clz32(Number.parseInt(text[0]!, 16)) + 28;
+  return text.length * 4 - Math.clz32(Number.parseInt(text.charAt(0), 16)) + 28;
 }
 
 /** The nearest long double to value × 2^exponent, value > 0; `more` says that a little more than that is meant. */

@@ -87,6 +87,7 @@ interface LargeValue {
 interface LargeKey {
   readonly section: Section;
   readonly key: string;
+  readonly value: Value;
   readonly pieces: Generator<void>;
 }
 
@@ -242,8 +243,8 @@ export class Snapshot {
     const current = this.#current ?? this.#nextLarge();
     if (current === null) return false;
     if (!current.pieces.next().done) return true;
-    const { section, key } = current;
-    thawValue(section.large.get(key)!.value);
+    const { section, key, value } = current;
+    thawValue(value);
     section.large.delete(key);
     this.#current = null;
     this.keysProcessed++;
@@ -256,7 +257,7 @@ export class Snapshot {
         this.#select(section);
         large.frozen ??= freezeValue(large.value);
         const pieces = this.#writer.keyInPieces(key, large.frozen, large.deadline, large.stamp);
-        this.#current = { section, key, pieces };
+        this.#current = { section, key, value: large.value, pieces };
         return this.#current;
       }
     }

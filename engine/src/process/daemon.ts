@@ -19,6 +19,6 @@ export function becomeDaemon(stdin: string): void {
     stdio: ["pipe", "ignore", "ignore"],
     env: { ...process.env, [MARK]: "1" },
   });
-  child.stdin!.end(stdin, "latin1");
+  child.stdin.end(stdin, "latin1");
   child.unref();
 }

@@ -12,5 +12,8 @@ export function processTitle(program: string, values: ConfigValues, configFile: 
     unixsocket,
     "config-file": configFile,
   };
-  return values["proc-title-template"].replace(/\{([a-z-]+)\}/g, (_, name: string) => variables[name]!).trimEnd();
+  // The directive refuses other names.
+  return values["proc-title-template"]
+    .replace(/\{([a-z-]+)\}/g, (whole, name: string) => variables[name] ?? whole)
+    .trimEnd();
 }

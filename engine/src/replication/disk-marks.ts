@@ -53,8 +53,10 @@ export class DiskMarks {
     // What came before the base was there is in it, or in what the file has been given since.
     if (this.#beforeBase !== null) this.note(this.#beforeBase);
     let done = 0;
-    while (done < this.#marks.length && this.#marks[done]!.bytes <= appender.syncedBytes) {
-      this.#reached = this.#marks[done++]!.offset;
+    for (const { offset, bytes } of this.#marks) {
+      if (bytes > appender.syncedBytes) break;
+      this.#reached = offset;
+      done++;
     }
     if (done > 0) this.#marks.splice(0, done);
     return this.#reached;

@@ -45,9 +45,10 @@ export class Failover {
 
   /** Looks whether it can go on: with every acknowledgement and ten times a second. */
   check(): void {
-    if (this.state !== "waiting") return;
+    const request = this.#request;
+    if (this.state !== "waiting" || request === null) return;
     const { clock, log } = this.#store;
-    const { target, force } = this.#request!;
+    const { target, force } = request;
     if (clock.monotonic() >= this.#until) {
       if (force && target !== undefined) {
         log("notice", `Failover to ${target.host}:${target.port} time out exceeded, failing over.`);

@@ -114,10 +114,11 @@ export class FullSync {
       const longest = Math.max(...alike.map(({ waitingSince }) => clock.monotonic() - waitingSince));
       if (longest < delayMs && (enough === 0 || alike.length < enough)) return;
     }
-    this.#begin(new Set(alike));
+    this.#begin(new Set(alike), first);
   }
 
-  #begin(replicas: Set<Replica>): void {
+  /** Begins a snapshot for replicas that want what the first of them wants. */
+  #begin(replicas: Set<Replica>, { wantsData, wantsFunctions }: Replica): void {
     const { feed, id } = this.#replication;
     const position = this.#replication.position();
     const options: SaveOptions = position === undefined ? {} : { replication: position };
@@ -128,7 +129,7 @@ export class FullSync {
       replica.hold();
       if (!replica.old) replica.line(`+FULLRESYNC ${id} ${feed.offset}\r\n`);
     }
-    const { wantsData, wantsFunctions } = [...replicas][0]!;
+
     const withFunctions = wantsFunctions ? { ...options, functions: this.#store.functions.sources() } : options;
     const marked = [...replicas].every(({ capaEof }) => capaEof);
     const kind = marked ? "replicas sockets" : "disk";

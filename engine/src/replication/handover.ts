@@ -65,10 +65,10 @@ export class Handover {
 
   /** Looks whether the wait is over: when a replica acknowledges or goes, and ten times a second. */
   check(): void {
-    if (this.#waiting === null) return;
-    const { offset, until } = this.#waiting;
-    if (this.#lagging(offset) === 0) this.#end("done");
-    else if (this.#store.clock.monotonic() >= until) this.#end("late");
+    const waiting = this.#waiting;
+    if (waiting === null) return;
+    if (this.#lagging(waiting.offset) === 0) this.#end(waiting, "done");
+    else if (this.#store.clock.monotonic() >= waiting.until) this.#end(waiting, "late");
   }
 
   /** How long replicas are waited for yet, for INFO; undefined if they are not. */
@@ -106,13 +106,12 @@ export class Handover {
   abort(): boolean {
     if (this.#waiting === null) return false;
     this.#store.log("notice", "Shutdown manually aborted.");
-    this.#end("aborted");
+    this.#end(this.#waiting, "aborted");
     this.resume();
     return true;
   }
 
-  #end(outcome: HandoverOutcome): void {
-    const { resolve } = this.#waiting!;
+  #end({ resolve }: Waiting, outcome: HandoverOutcome): void {
     this.#waiting = null;
     resolve(outcome);
   }

@@ -233,17 +233,19 @@ export class Replication implements ReplicationPort {
       this.#resumable = true;
       this.streamDb = 0;
     }
-    this.#turnTo({ host, port });
+    const link = this.#turnTo({ host, port });
     store.config.values.replicaof = [host, String(port)];
     store.blocking.releaseAll(ROLE_CHANGED);
-    this.link!.start();
+    link.start();
     this.#emit({ type: "role", role: "replica" });
   }
 
-  #turnTo(primary: Primary): void {
+  #turnTo(primary: Primary): Link {
     this.following = primary;
-    this.link = new Link(this.#store, this, primary.host, primary.port);
+    const link = new Link(this.#store, this, primary.host, primary.port);
+    this.link = link;
     this.#update();
+    return link;
   }
 
   /** REPLICAOF NO ONE: the data is ours from here on, and a new history begins. */
@@ -296,9 +298,10 @@ export class Replication implements ReplicationPort {
     replica.old = resume === null;
     log("notice", `Replica ${replica.name} asks for synchronization`);
     this.feed.flush();
-    if (resume !== null && this.#canContinue(resume)) {
+    const missed = resume === null ? undefined : this.#missedSince(resume);
+    if (resume !== null && missed !== undefined) {
       stats.partialSyncs++;
-      this.#continue(replica, resume.offset);
+      this.#continue(replica, resume.offset, missed);
       return;
     }
     log("notice", this.#whyFull(replica, resume));
@@ -331,14 +334,15 @@ export class Replication implements ReplicationPort {
     return `Unable to partial resync with replica ${replica.name} for lack of backlog (Replica request was: ${offset}).`;
   }
 
-  #canContinue({ id, offset }: ResumePoint): boolean {
+  /** What the backlog has from a point on; undefined where it does not reach so far, or the point is of another history. */
+  #missedSince({ id, offset }: ResumePoint): Buffer | undefined {
     const wanted = id.toLowerCase();
-    if (wanted !== this.id && (wanted !== this.secondId || offset > this.secondOffset)) return false;
-    return this.feed.backlog?.reaches(offset) ?? false;
+    if (wanted !== this.id && (wanted !== this.secondId || offset > this.secondOffset)) return undefined;
+    const { backlog } = this.feed;
+    return backlog?.reaches(offset) ? backlog.from(offset) : undefined;
   }
 
-  #continue(replica: Replica, offset: number): void {
-    const missed = this.feed.backlog!.from(offset);
+  #continue(replica: Replica, offset: number, missed: Buffer): void {
     replica.state = "online";
     replica.client.lastActiveAt = this.#store.clock.now();
     this.#add(replica);

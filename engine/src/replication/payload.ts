@@ -99,14 +99,15 @@ export class Payload {
 
   /** Takes a chunk; what stands behind the snapshot when it is complete, undefined before. Throws what is wrong with it. */
   feed(chunk: Buffer): Buffer | undefined {
-    return "mark" in this.framing ? this.#feedMarked(chunk, this.framing.mark) : this.#feedCounted(chunk);
+    const { framing } = this;
+    return "mark" in framing ? this.#feedMarked(chunk, framing.mark) : this.#feedCounted(chunk, framing.lengthBytes);
   }
 
-  #feedCounted(chunk: Buffer): Buffer | undefined {
-    const own = chunk.subarray(0, Math.min(chunk.length, this.leftBytes!));
+  #feedCounted(chunk: Buffer, lengthBytes: number): Buffer | undefined {
+    const own = chunk.subarray(0, Math.min(chunk.length, lengthBytes - this.readBytes));
     this.readBytes += own.length;
     if (!this.#loader.reader.done) this.#loader.feed(own);
-    if (this.leftBytes! > 0) return undefined;
+    if (this.readBytes < lengthBytes) return undefined;
     this.#loader.reader.end();
     return chunk.subarray(own.length);
   }

@@ -53,32 +53,29 @@ export class StreamBuffer {
 
   /** What stands behind this offset, as far as the block goes; undefined if there is nothing. */
   after(offset: number): Buffer | undefined {
-    const at = this.#find(offset);
-    if (at < 0) return undefined;
-    const { base, bytes, length } = this.#blocks[at]!;
-    return bytes.subarray(offset - base, length);
+    const block = this.#find(offset);
+    return block?.bytes.subarray(offset - block.base, block.length);
   }
 
-  /** The block that has the byte behind this offset; -1 if there is none. */
-  #find(offset: number): number {
+  /** The block that has the byte behind this offset. */
+  #find(offset: number): Block | undefined {
     let low = 0;
     let high = this.#blocks.length - 1;
     while (low <= high) {
       const middle = (low + high) >> 1;
-      const { base, length } = this.#blocks[middle]!;
-      if (offset < base) high = middle - 1;
-      else if (offset >= base + length) low = middle + 1;
-      else return middle;
+      const block = this.#blocks[middle]!;
+      if (offset < block.base) high = middle - 1;
+      else if (offset >= block.base + block.length) low = middle + 1;
+      else return block;
     }
-    return -1;
+    return undefined;
   }
 
   /** All have everything up to this offset. The last block stays: more comes into it. */
   trim(offset: number): void {
     let gone = 0;
-    while (gone < this.#blocks.length - 1) {
-      const { base, bytes, length } = this.#blocks[gone]!;
-      if (base + length > offset) break;
+    for (const { base, bytes, length } of this.#blocks) {
+      if (gone === this.#blocks.length - 1 || base + length > offset) break;
       this.#sizeBytes -= bytes.length;
       gone++;
     }

@@ -106,7 +106,7 @@ export class RequestParser {
   }
 
   feed(chunk: Buffer): void {
-    if (this.#large !== null) chunk = this.#gather(chunk);
+    if (this.#large !== null) chunk = this.#gather(chunk, this.#large);
     const rest = this.#buffer.length - this.#at;
     if (rest > chunk.length) {
       this.#append(chunk);
@@ -134,16 +134,17 @@ export class RequestParser {
   }
 
   /** Moves bytes of a large word from a chunk; returns the rest of the chunk. */
-  #gather(chunk: Buffer): Buffer {
+  #gather(chunk: Buffer, large: Buffer): Buffer {
     const need = this.#wordLength - this.#largeFilled;
     const take = Math.min(need, chunk.length);
     const filled = this.#largeFilled + take;
-    if (filled > this.#large!.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.min(this.#wordLength, Math.max(filled, this.#large!.length * 2)));
-      this.#large!.copy(grown, 0, 0, this.#largeFilled);
-      this.#large = grown;
+    let into = large;
+    if (filled > large.length) {
+      into = Buffer.allocUnsafeSlow(Math.min(this.#wordLength, Math.max(filled, large.length * 2)));
+      large.copy(into, 0, 0, this.#largeFilled);
+      this.#large = into;
     }
-    chunk.copy(this.#large!, this.#largeFilled, 0, take);
+    chunk.copy(into, this.#largeFilled, 0, take);
     this.#largeFilled = filled;
     return take === chunk.length ? EMPTY : chunk.subarray(take);
   }
@@ -271,10 +272,11 @@ export class RequestParser {
   #startLarge(): void {
     const rest = this.#buffer.subarray(this.#at);
     const first = Math.min(this.#wordLength, Math.max(rest.length, LARGE) * 2);
-    this.#large = this.#spare !== null && this.#spare.length >= first ? this.#spare : Buffer.allocUnsafeSlow(first);
+    const large = this.#spare !== null && this.#spare.length >= first ? this.#spare : Buffer.allocUnsafeSlow(first);
+    this.#large = large;
     this.#spare = null;
     this.#largeFilled = 0;
-    this.#buffer = this.#gather(rest);
+    this.#buffer = this.#gather(rest, large);
     this.#at = 0;
   }
 

@@ -16,7 +16,7 @@ export function splitWords(text: string): string[] | undefined {
     if (i >= text.length || text[i] === "\0") return words;
     let word = "";
     while (i < text.length && !isSpace(text[i]) && text[i] !== "\0") {
-      const c = text[i]!;
+      const c = text.charAt(i);
       if (c !== '"' && c !== "'") {
         word += c;
         i++;
@@ -35,7 +35,7 @@ export function splitWords(text: string): string[] | undefined {
 function readDouble(text: string, start: number): { value: string; end: number } | undefined {
   let value = "";
   for (let i = start; i < text.length; ) {
-    const c = text[i]!;
+    const c = text.charAt(i);
     if (c === '"') return { value, end: i + 1 };
     if (c !== "\\" || i + 1 >= text.length) {
       value += c;
@@ -47,7 +47,8 @@ function readDouble(text: string, start: number): { value: string; end: number }
       value += String.fromCharCode(Number.parseInt(text.slice(i + 2, i + 4), 16));
       i += 4;
     } else {
-      value += ESCAPES[text[i + 1]!] ?? text[i + 1]!;
+      const escaped = text.charAt(i + 1);
+      value += ESCAPES[escaped] ?? escaped;
       i += 2;
     }
   }
@@ -57,7 +58,7 @@ function readDouble(text: string, start: number): { value: string; end: number }
 function readSingle(text: string, start: number): { value: string; end: number } | undefined {
   let value = "";
   for (let i = start; i < text.length; ) {
-    const c = text[i]!;
+    const c = text.charAt(i);
     if (c === "'") return { value, end: i + 1 };
     if (c === "\\" && text[i + 1] === "'") {
       value += "'";

@@ -342,8 +342,8 @@ export class Functions {
     return globals;
   }
 
-  #checkDeadline(): void {
-    if (this.#clock.monotonic() > this.#loading!.deadline) throw new LuaAbort(FUNCTION_LOAD_TIMEOUT);
+  #checkDeadline({ deadline }: Loading): void {
+    if (this.#clock.monotonic() > deadline) throw new LuaAbort(FUNCTION_LOAD_TIMEOUT);
   }
 
   // ---------------------------------------------------------------------------------------------- calling

@@ -34,15 +34,18 @@ export function flagsOf(names: readonly string[], unknown: (name: string) => Rep
     allowCrossSlotKeys: false,
   };
   for (const name of names) {
-    if (!Object.hasOwn(FLAGS, name)) throw unknown(name);
-    flags[FLAGS[name]!] = true;
+    const flag = FLAGS.get(name);
+    if (flag === undefined) throw unknown(name);
+    flags[flag] = true;
   }
   return flags;
 }
 
 /** The names of the flags that are set, in Redis's order. */
 export function namesOf(flags: ScriptFlags): string[] {
-  return Object.keys(FLAGS).filter((name) => flags[FLAGS[name]!]);
+  return Array.from(FLAGS)
+    .filter(([, flag]) => flags[flag])
+    .map(([name]) => name);
 }
 
 /** A script's flags, null where it has no such line, and its Lua with that line blank, so that line numbers stay. */

@@ -39,6 +39,13 @@ export class Args {
     return word;
   }
 
+  /** The word at a place of the whole command, 0 for its name; a syntax error where there is none. */
+  at(place: number): string {
+    const word = this.argv[place];
+    if (word === undefined) throw SYNTAX;
+    return word;
+  }
+
   /** The next word without moving on. */
   peek(): string | undefined {
     return this.argv[this.#at];
@@ -52,6 +59,7 @@ export class Args {
   }
 
   /** The next `count` words; a syntax error where there are fewer. */
+  take(count: 1): [string];
   take(count: 2): [string, string];
   take(count: 3): [string, string, string];
   take(count: number): string[];

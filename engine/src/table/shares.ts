@@ -16,19 +16,19 @@ export const byIndex: Share = (argv, size) => {
   return size === 0 ? 0 : Math.max(0, to - from + 1) / size;
 };
 
-const ENDS = /^[-+]$|^[-+]inf$|^0(-0)?$/i;
+const isEnd = (word: string | undefined) => word !== undefined && /^[-+]$|^[-+]inf$|^0(-0)?$/i.test(word);
 
 /** What `LIMIT offset count` or `COUNT count` leaves of so many; undefined where there is neither. */
 function limited(argv: readonly string[], size: number): number | undefined {
   const at = argv.findIndex((word) => /^(limit|count)$/i.test(word));
-  if (at < 2 || size === 0) return undefined;
-  const count = Number(argv[/^limit$/i.test(argv[at]!) ? at + 2 : at + 1]);
+  const word = argv[at];
+  if (word === undefined || at < 2 || size === 0) return undefined;
+  const count = Number(argv[/^limit$/i.test(word) ? at + 2 : at + 1]);
   return count >= 0 ? Math.min(1, count / size) : undefined;
 }
 
 /** Ranges by score, word or id: everything when both ends are named and there is no limit. */
-export const byBorders: Share = (argv, size) =>
-  limited(argv, size) ?? (ENDS.test(argv[2]!) && ENDS.test(argv[3]!) ? 1 : 0);
+export const byBorders: Share = (argv, size) => limited(argv, size) ?? (isEnd(argv[2]) && isEnd(argv[3]) ? 1 : 0);
 
 /** `ZRANGE key start stop [BYSCORE | BYLEX] …`. */
 export const byIndexOrBorders: Share = (argv, size) =>

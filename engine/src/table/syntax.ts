@@ -86,22 +86,24 @@ class Reader {
   }
 
   #readGroup(optional: boolean, closing: string): Node {
-    const choices: Node[][] = [[]];
+    let choice: Node[] = [];
+    const choices = [choice];
     let repeats = false;
     for (;;) {
       const piece = this.#pieces[this.#at];
       if (piece === undefined) throw new BadSyntax(`${closing} is missing`);
       if (piece === closing) break;
       if (piece === "|") {
-        choices.push([]);
+        choice = [];
+        choices.push(choice);
         this.#at++;
       } else if (piece === "...") {
         repeats = true;
         this.#at++;
-      } else choices.at(-1)!.push(this.#readNode());
+      } else choice.push(this.#readNode());
     }
     this.#at++;
-    if (choices.some((choice) => choice.length === 0) && !(repeats && choices.length === 1)) {
+    if (choices.some((one) => one.length === 0) && !(repeats && choices.length === 1)) {
       throw new BadSyntax("an empty choice");
     }
     return repeatedChoice(optional, choices) ?? { kind: "group", optional, repeats, choices: choices.map(fold) };
@@ -115,9 +117,10 @@ function bareChoice(node: Node | undefined): Node {
 
 /** `[a | b [a | b ...]]` is a choice that may come again. */
 function repeatedChoice(optional: boolean, choices: readonly Node[][]): Node | undefined {
-  const again = choices.at(-1)?.at(-1);
-  if (choices.length < 2 || again?.kind !== "group" || !again.repeats) return undefined;
-  const once = choices.with(-1, choices.at(-1)!.slice(0, -1));
+  const last = choices.at(-1);
+  const again = last?.at(-1);
+  if (last === undefined || choices.length < 2 || again?.kind !== "group" || !again.repeats) return undefined;
+  const once = choices.with(-1, last.slice(0, -1));
   if (JSON.stringify(again.choices) !== JSON.stringify(once)) return undefined;
   return { kind: "repeat", optional, nodes: [{ kind: "group", optional: false, repeats: false, choices: once }] };
 }
@@ -132,7 +135,7 @@ function fold(nodes: readonly Node[]): Node[] {
       folded.push(node);
       continue;
     }
-    const again = node.choices.length === 1 ? node.choices[0]! : [{ ...node, optional: false, repeats: false }];
+    const again = onlyOf(node.choices) ?? [{ ...node, optional: false, repeats: false }];
     const count = again.length === 0 ? 1 : again.length;
     const before = folded.slice(-count);
     if (again.length === 0 || same(before, again)) {
@@ -142,6 +145,8 @@ function fold(nodes: readonly Node[]): Node[] {
   }
   return folded;
 }
+
+const onlyOf = <T>(items: readonly T[]) => (items.length === 1 ? items[0] : undefined);
 
 const same = (a: readonly Node[], b: readonly Node[]) => JSON.stringify(a) === JSON.stringify(b);
 
@@ -155,7 +160,7 @@ const SYMBOLS: Readonly<Record<string, string>> = {
   '""': "empty_string",
 };
 
-const isTokenNode = (node: Node) => node.kind === "word" && isToken(node.text);
+const isTokenNode = (node: Node): node is Node & { kind: "word" } => node.kind === "word" && isToken(node.text);
 const isToken = (word: string) => !/[a-z]/.test(word);
 const tokenText = (word: string) => (word.startsWith('"') ? word.slice(1, -1) : word);
 
@@ -190,16 +195,18 @@ class Builder {
 
   sequence(nodes: readonly Node[]): Argument[] {
     const args: Argument[] = [];
-    for (let i = 0; i < nodes.length; ) {
-      const node = nodes[i++]!;
-      if (node.kind !== "word" || !isToken(node.text)) {
-        args.push(this.#one(node));
+    /** The token behind which the nodes stand that are read now, and what belongs to it. */
+    let token: { readonly text: string; readonly owned: Argument[] } | undefined;
+    for (const node of nodes) {
+      if (token !== undefined && belongsToToken(node)) {
+        token.owned.push(this.#one(node));
         continue;
       }
-      const owned: Argument[] = [];
-      while (i < nodes.length && belongsToToken(nodes[i]!)) owned.push(this.#one(nodes[i++]!));
-      args.push(withToken(node.text, owned));
+      if (token !== undefined) args.push(withToken(token.text, token.owned));
+      token = node.kind === "word" && isToken(node.text) ? { text: node.text, owned: [] } : undefined;
+      if (token === undefined) args.push(this.#one(node));
     }
+    if (token !== undefined) args.push(withToken(token.text, token.owned));
     return args;
   }
 
@@ -217,21 +224,19 @@ class Builder {
     }
     const choices = this.#choices(node.choices);
     if (!Array.isArray(choices)) return node.optional ? { ...choices, optional: true } : choices;
-    const arg: Argument =
-      choices.length === 1 ? choices[0]! : { name: joined(choices), type: "oneof", arguments: choices };
+    const arg: Argument = onlyOf(choices) ?? { name: joined(choices), type: "oneof", arguments: choices };
     return node.optional ? { ...arg, optional: true } : arg;
   }
 
   /** The alternatives; or one argument, where the first of several tokens names the choice: `AGGREGATE SUM | MIN | MAX`. */
   #choices(choices: readonly Node[][]): Argument[] | Argument {
     const [first, ...others] = choices;
-    const named =
-      first!.length === 2 && others.length > 0 && [first!, ...others].every((choice) => choice.every(isTokenNode));
-    if (!named || others.some((choice) => choice.length !== 1))
+    const named = first?.length === 2 && others.length > 0 && others.every((choice) => choice.length === 1);
+    const [name, ...tokens] = choices.flat().flatMap((node) => (isTokenNode(node) ? [node.text] : []));
+    if (!named || name === undefined || tokens.length !== others.length + 1)
       return choices.map((choice) => asOne(this.sequence(choice)));
-    const [name, ...tokens] = choices.flat().map((node) => (node.kind === "word" ? node.text : ""));
     const args = tokens.map((token) => withToken(token, []));
-    return { name: name!.toLowerCase(), type: "oneof", token: name!, arguments: args };
+    return { name: name.toLowerCase(), type: "oneof", token: name, arguments: args };
   }
 
   #value(name: string): Argument {
@@ -250,7 +255,7 @@ function belongsToToken(node: Node): boolean {
 }
 
 function asOne(args: readonly Argument[]): Argument {
-  return args.length === 1 ? args[0]! : { name: joined(args), type: "block", arguments: args };
+  return onlyOf(args) ?? { name: joined(args), type: "block", arguments: args };
 }
 
 function withToken(word: string, owned: readonly Argument[]): Argument {

@@ -115,9 +115,11 @@ export function combineBits(operation: BitOperation, values: readonly (StringVal
   let length = 0;
   for (const source of sources) length = Math.max(length, source.length);
   const result = Buffer.alloc(length);
-  sources[0]!.copy(result);
+  for (const [i, source] of sources.entries()) {
+    if (i === 0) source.copy(result);
+    else if (operation !== "not") combineInto(result, source, operation);
+  }
   if (operation === "not") invert(result);
-  else for (let i = 1; i < sources.length; i++) combineInto(result, sources[i]!, operation);
   return new Bytes(result);
 }
 

@@ -323,7 +323,7 @@ function replace(bytes: Bytes, at: number, removed: number, inserted: readonly n
   const length = end - removed + inserted.length;
   if (length > end) bytes.grow(length);
   bytes.raw.copyWithin(at + inserted.length, at + removed, end);
-  for (let i = 0; i < inserted.length; i++) bytes.raw[at + i] = inserted[i]!;
+  bytes.raw.set(inserted, at);
   if (length < end) bytes.resize(length);
 }
 

@@ -17,7 +17,7 @@ import {
 } from "../../core/errors.ts";
 import type { Reply } from "../../core/reply.ts";
 import { parseInt64 } from "../../lib/numbers.ts";
-import { type Args, sameToken } from "../../table/args.ts";
+import { Args, sameToken } from "../../table/args.ts";
 import { group, key, keysFrom, READ_KEY, type Row } from "../../table/command.ts";
 import { type FieldType, fitField, type Overflow, readField, writeField } from "../../types/bitfield.ts";
 import { type BitOperation, byteAt, combineBits, countBits, findBit, readable } from "../../types/bits.ts";
@@ -234,9 +234,11 @@ function readFields({ db }: Client, name: string, operations: readonly FieldOper
 
 /** Whether the words of a BITFIELD only read. */
 function onlyGets(argv: readonly string[]): boolean {
-  for (let i = 2; i < argv.length; i += 3) {
-    if (sameToken(argv[i]!, "overflow") && i + 1 < argv.length) i -= 1;
-    else if (!sameToken(argv[i]!, "get") || i + 2 >= argv.length) return false;
+  const args = new Args(argv, 2);
+  while (args.more) {
+    if (args.left >= 2 && args.accept("overflow")) args.take(1);
+    else if (args.left >= 3 && args.accept("get")) args.take(2);
+    else return false;
   }
   return true;
 }

@@ -27,6 +27,7 @@ import {
   decodePosition,
   distance,
   distanceWithin,
+  type Extent,
   isValidPosition,
   type Position,
   type Shape,
@@ -36,12 +37,12 @@ import type { Args } from "../../table/args.ts";
 import { ZsetValue } from "../../types/zset/index.ts";
 import { partialSort } from "../keys/partial-sort.ts";
 
-const METERS: Readonly<Record<string, number>> = { m: 1, km: 1000, ft: 0.3048, mi: 1609.34 };
+const METERS: ReadonlyMap<string, number> = new Map(Object.entries({ m: 1, km: 1000, ft: 0.3048, mi: 1609.34 }));
 
 export function readUnit(args: Args): number {
-  const name = args.option();
-  if (!Object.hasOwn(METERS, name)) throw UNKNOWN_UNIT;
-  return METERS[name]!;
+  const meters = METERS.get(args.option());
+  if (meters === undefined) throw UNKNOWN_UNIT;
+  return meters;
 }
 
 export function readPosition(args: Args): Position {
@@ -66,7 +67,7 @@ export interface SearchForm {
 
 interface Query {
   center: Position | undefined;
-  extent: Omit<Shape, "center"> | undefined;
+  extent: Extent | undefined;
   withDistance: boolean;
   withHash: boolean;
   withPosition: boolean;
@@ -86,17 +87,17 @@ interface Found {
 
 // ------------------------------------------------------------------------------------------------ options
 
-function readRadius(args: Args): Omit<Shape, "center"> {
+function readRadius(args: Args): Extent {
   const radius = args.float(RADIUS_NOT_NUMERIC);
   if (radius < 0) throw RADIUS_NEGATIVE;
-  return { radius, unit: readUnit(args) };
+  return { kind: "circle", radius, unit: readUnit(args) };
 }
 
-function readBox(args: Args): Omit<Shape, "center"> {
+function readBox(args: Args): Extent {
   const width = args.float(WIDTH_NOT_NUMERIC);
   const height = args.float(HEIGHT_NOT_NUMERIC);
   if (width < 0 || height < 0) throw BOX_NEGATIVE;
-  return { width, height, unit: readUnit(args) };
+  return { kind: "box", width, height, unit: readUnit(args) };
 }
 
 function positionOf(zset: ZsetValue, member: string): Position {
@@ -105,8 +106,9 @@ function positionOf(zset: ZsetValue, member: string): Position {
   return decodePosition(score);
 }
 
-/** Where the centre is when there is no key to find a member in; nothing is searched then. */
+/** Centre and extent when there is no key to find a member in; nothing is searched then. */
 const NOWHERE: Position = { longitude: 0, latitude: 0 };
+const NOTHING: Extent = { kind: "circle", radius: 0, unit: 1 };
 
 const newQuery = (target: string | undefined): Query => ({
   center: undefined,
@@ -126,8 +128,11 @@ function readFixedPart(query: Query, args: Args, form: SearchForm, zset: ZsetVal
   if (form.center === "position") {
     query.center = readPosition(args);
     query.extent = readRadius(args);
-  } else if (zset === undefined) args.take(3);
-  else {
+  } else if (zset === undefined) {
+    args.take(3);
+    query.center = NOWHERE;
+    query.extent = NOTHING;
+  } else {
     query.center = positionOf(zset, args.next());
     query.extent = readRadius(args);
   }
@@ -181,15 +186,16 @@ function readOptions(query: Query, args: Args, form: SearchForm, zset: ZsetValue
   }
 }
 
-function checkOptions(query: Query, form: SearchForm, command: string): void {
+/** Checks options against each other; returns what they mean to search. */
+function shapeOf(query: Query, form: SearchForm, command: string): Shape {
   if (query.target !== undefined && (query.withDistance || query.withHash || query.withPosition)) {
     throw geoStoreConflict(form.stores === "first" ? "GEOSEARCHSTORE" : "STORE option in GEORADIUS");
   }
-  if (form.center === "options") {
-    if (query.center === undefined) throw geoOriginMissing(command);
-    if (query.extent === undefined) throw geoShapeMissing(command);
-  }
+  const { center, extent } = query;
+  if (center === undefined) throw geoOriginMissing(command);
+  if (extent === undefined) throw geoShapeMissing(command);
   if (query.any && query.count === 0) throw GEO_ANY_WITHOUT_COUNT;
+  return { ...extent, center };
 }
 
 // ------------------------------------------------------------------------------------------------ searching
@@ -242,13 +248,12 @@ export function geoSearch(client: Client, args: Args, form: SearchForm): Reply {
   const zset = client.db.get(args.next(), ZsetValue);
   if (form.center !== "options") readFixedPart(query, args, form, zset);
   readOptions(query, args, form, zset);
-  checkOptions(query, form, args.argv[0]!);
+  const shape = shapeOf(query, form, args.at(0));
   const event = form.center === "options" ? "geosearchstore" : "georadiusstore";
   if (zset === undefined) return query.target === undefined ? EMPTY : store(client, query.target, [], [], event);
 
   // The nearest so many cannot be told without sorting; any so many can.
   if (query.count > 0 && query.order === "none" && !query.any) query.order = "asc";
-  const shape: Shape = { ...query.extent!, center: query.center! };
   let found = search(zset, shape, query.any ? query.count : Number.POSITIVE_INFINITY);
   sort(found, query.order, query.count);
   if (query.count > 0) found = found.slice(0, query.count);

@@ -11,27 +11,28 @@ import { ZsetValue } from "../../types/zset/index.ts";
 import { CH, NX, putScores, XX } from "../zsets/zadd.ts";
 import { distanceReply, geoSearch, positionReply, readPosition, readUnit } from "./geo-search.ts";
 
+const FLAGS: ReadonlyMap<string, number> = new Map(Object.entries({ nx: NX, xx: XX, ch: CH }));
+
 /** GEOADD is ZADD with scores made from positions, and is propagated as such. */
 function add(client: Client, args: Args): Reply {
   const name = args.next();
   const propagated: string[] = [];
   let flags = 0;
-  for (;;) {
-    const word = args.peek();
-    if (args.accept("nx")) flags |= NX;
-    else if (args.accept("xx")) flags |= XX;
-    else if (args.accept("ch")) flags |= CH;
-    else break;
-    propagated.push(word!);
+  for (let word = args.peek(); word !== undefined; word = args.peek()) {
+    const flag = FLAGS.get(word.toLowerCase());
+    if (flag === undefined) break;
+    flags |= flag;
+    propagated.push(args.next());
   }
   if (!args.more || args.left % 3 !== 0 || (flags & (NX | XX)) === (NX | XX)) throw SYNTAX;
   const scores: number[] = [];
   const members: string[] = [];
   while (args.more) {
     const score = encodePosition(readPosition(args));
+    const member = args.next();
     scores.push(score);
-    members.push(args.next());
-    propagated.push(formatDouble(score), members.at(-1)!);
+    members.push(member);
+    propagated.push(formatDouble(score), member);
   }
   const { dirty } = client.engine.effects;
   const reply = putScores(client, name, scores, members, flags);

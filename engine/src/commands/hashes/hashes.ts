@@ -59,8 +59,9 @@ function sum(current: string | undefined, increment: number | bigint): number | 
 /** HRANDFIELD's flat list as the client wants it. */
 function randomFields(client: Client, flat: readonly string[], withValues: boolean): Reply {
   if (withValues && client.protocol === 2) return flat;
+  if (!withValues) return flat.filter((_, i) => i % 2 === 0);
   const reply: Reply[] = [];
-  for (let i = 0; i < flat.length; i += 2) reply.push(withValues ? [flat[i]!, flat[i + 1]!] : flat[i]!);
+  for (let i = 0; i < flat.length; i += 2) reply.push(flat.slice(i, i + 2));
   return reply;
 }
 

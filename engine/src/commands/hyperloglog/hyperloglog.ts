@@ -56,8 +56,8 @@ function pfadd({ db }: Client, args: Args): Reply {
       bytes.append(newHll());
       count++;
     }
-    for (let i = 0; i < elements.length; i++) {
-      const added = addElement(bytes, elements[i]!, most);
+    for (const element of elements) {
+      const added = addElement(bytes, element, most);
       if (added < 0) throw CORRUPT_HLL;
       count += added;
     }
@@ -68,9 +68,8 @@ function pfadd({ db }: Client, args: Args): Reply {
 }
 
 function pfcount({ db }: Client, args: Args): Reply {
-  const names = args.rest();
-  if (names.length > 1) return countUnion(db, names);
-  const name = names[0]!;
+  const name = args.next();
+  if (args.more) return countUnion(db, [name, ...args.rest()]);
   const value = readHll(db, name);
   if (value === undefined) return 0;
   const kept = keptCount(value);
@@ -98,17 +97,17 @@ function countUnion(db: Db, names: readonly string[]): number {
 }
 
 function pfmerge({ db }: Client, args: Args): Reply {
-  const names = args.rest();
+  const target = args.next();
   const registers = new Uint8Array(REGISTERS);
   let dense = false;
-  for (const name of names) {
+  for (const name of [target, ...args.rest()]) {
     const value = readHll(db, name);
     if (value === undefined) continue;
     if (!isSparse(value)) dense = true;
     if (!mergeInto(registers, value)) throw CORRUPT_HLL;
   }
   const most = db.limits.hllSparseMaxBytes;
-  db.editBytes(names[0]!, "pfadd", (bytes) => {
+  db.editBytes(target, "pfadd", (bytes) => {
     if (bytes.length === 0) bytes.append(newHll());
     if (dense && isSparse(bytes)) widen(bytes);
     for (let i = 0; i < REGISTERS; i++) if (registers[i] !== 0) raiseRegister(bytes, i, registers[i]!, most);
@@ -136,9 +135,13 @@ function pfdebug({ db }: Client, args: Args): Reply {
   const value = checked(found);
   loosen(db, name, value);
   switch (word.toLowerCase()) {
-    case "getreg":
+    case "getreg": {
       widenAt(db, name, value);
-      return Array.from(registersOf(checked(db.peekString(name)!))!);
+      const dense = db.peekString(name);
+      const registers = dense === undefined ? undefined : registersOf(checked(dense));
+      if (registers === undefined) throw CORRUPT_HLL;
+      return Array.from(registers);
+    }
     case "decode":
       if (!isSparse(value)) throw HLL_NOT_SPARSE;
       return describeSparse(value);

@@ -4,7 +4,7 @@ import type { Client } from "../../core/client.ts";
 import { EXPIRE_GT_AND_LT, EXPIRE_NX_AND_OTHERS, unsupportedOption } from "../../core/errors.ts";
 import type { Reply } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
-import { key, READ_KEY, type Row } from "../../table/command.ts";
+import { type Handler, key, READ_KEY, type Row } from "../../table/command.ts";
 import { deadlineOf, type TimeForm } from "./expire-time.ts";
 
 interface Conditions {
@@ -73,7 +73,7 @@ const writeRow = (name: string, since: string, summary: string, unit: string, fo
   run: expire(form, name),
 });
 
-const readRow = (name: string, since: string, summary: string, run: Row["run"], tips: string[] = []): Row => ({
+const readRow = (name: string, since: string, summary: string, run: Handler, tips: string[] = []): Row => ({
   name,
   arity: 2,
   flags: ["readonly", "fast"],
@@ -84,7 +84,7 @@ const readRow = (name: string, since: string, summary: string, run: Row["run"], 
   syntax: "key",
   reply: "number",
   complexity: "O(1)",
-  run: run!,
+  run,
 });
 
 const CHANGING = ["nondeterministic_output"];

@@ -70,10 +70,12 @@ function migrate(client: Client, args: Args): Reply {
 
 /** The one key, or those behind KEYS. */
 function keysOf(argv: readonly string[]): number[] {
-  for (let i = FIRST_OPTION; i < argv.length; i++) {
-    const option = argv[i]!.toLowerCase();
+  let next = FIRST_OPTION;
+  for (const [i, word] of argv.entries()) {
+    if (i < next) continue;
+    const option = word.toLowerCase();
     if (option === "keys") return argv[3] === "" ? argv.slice(i + 1).map((_, j) => i + 1 + j) : [];
-    if (Object.hasOwn(OPTION_WORDS, option)) i += OPTION_WORDS[option]!;
+    next = i + 1 + (OPTION_WORDS.get(option) ?? 0);
   }
   return argv.length > 3 ? [3] : [];
 }

@@ -71,11 +71,13 @@ export const object: Row = {
     ),
     about("freq", "Tells how often a key is used, on a logarithmic scale.", "4.0.0", ({ db, engine }, _value, name) => {
       if (!engine.stamps.lfu) throw FREQUENCY_NOT_TRACKED;
-      return engine.stamps.frequency(db.stampOf(name)!);
+      const stamp = db.stampOf(name);
+      return stamp === undefined ? null : engine.stamps.frequency(stamp);
     }),
     about("idletime", "Tells how many seconds ago a key was last used.", "2.2.3", ({ db, engine }, _value, name) => {
       if (engine.stamps.lfu) throw IDLE_TIME_NOT_TRACKED;
-      return engine.stamps.idleSeconds(db.stampOf(name)!);
+      const stamp = db.stampOf(name);
+      return stamp === undefined ? null : engine.stamps.idleSeconds(stamp);
     }),
     about("refcount", "Tells how many references a value has.", "2.2.3", ({ engine }, value) => {
       const shared =

@@ -198,9 +198,7 @@ function sorted(db: Db, elements: readonly string[], options: Options, from: num
   const directed = options.descending ? (a: Weighted, b: Weighted) => -compare(a, b) : compare;
   if (options.by !== undefined && to - from < weighted.length) partialSort(weighted, directed, from, to);
   else weighted.sort(directed);
-  const words: string[] = [];
-  for (let i = from; i < to; i++) words.push(weighted[i]!.element);
-  return words;
+  return weighted.slice(from, to).map(({ element }) => element);
 }
 
 /** The elements that SORT answers with, before GET. */
@@ -251,10 +249,13 @@ const OPTION_WORDS: Readonly<Record<string, number>> = { limit: 2, get: 1, by: 1
 /** The key that is sorted and, if there is one, the key of the last STORE. */
 function sortKeys(argv: readonly string[]): number[] {
   let store = 0;
-  for (let i = 2; i < argv.length; i++) {
-    const word = argv[i]!.toLowerCase();
-    if (Object.hasOwn(OPTION_WORDS, word)) i += OPTION_WORDS[word]!;
-    else if (word === "store" && i + 1 < argv.length) store = ++i;
+  let next = 2;
+  for (const [i, word] of argv.entries()) {
+    if (i < next) continue;
+    const option = word.toLowerCase();
+    const stores = option === "store" && i + 1 < argv.length;
+    if (stores) store = i + 1;
+    next = i + 1 + (stores ? 1 : (OPTION_WORDS.get(option) ?? 0));
   }
   return store === 0 ? [1] : [1, store];
 }

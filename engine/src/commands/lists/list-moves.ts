@@ -111,9 +111,9 @@ function popOrWait(client: Client, args: Args, end: End): Reply {
   const keys = args.take(args.left - 1);
   const timeoutMs = args.timeoutMs();
   const give = (name: string): Reply => {
-    const [word] = popWords(client, name, end, 1);
+    const words = popWords(client, name, end, 1);
     client.propagate.asPop(popCommand(end), name);
-    return [name, word!];
+    return [name, ...words];
   };
   return giveOrWait(client, keys, timeoutMs, give);
 }

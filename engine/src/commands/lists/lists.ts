@@ -20,10 +20,10 @@ import { ListValue } from "../../types/list/index.ts";
 import { listMoves } from "./list-moves.ts";
 
 /** LPUSH and RPUSH. */
-function push({ db }: Client, { argv }: Args, atHead: boolean): Reply {
+function push({ db }: Client, args: Args, atHead: boolean): Reply {
   let size = 0;
-  db.edit(argv[1]!, ListValue, atHead ? "lpush" : "rpush", (list) => {
-    const pushed = list.pushAll(argv, 2, atHead);
+  db.edit(args.next(), ListValue, atHead ? "lpush" : "rpush", (list) => {
+    const pushed = list.pushAll(args.argv, 2, atHead);
     size = list.size;
     return pushed;
   });
@@ -31,10 +31,10 @@ function push({ db }: Client, { argv }: Args, atHead: boolean): Reply {
 }
 
 /** LPUSHX and RPUSHX. */
-function pushIfExists({ db }: Client, { argv }: Args, atHead: boolean): Reply {
+function pushIfExists({ db }: Client, args: Args, atHead: boolean): Reply {
   let size = 0;
-  db.amend(argv[1]!, ListValue, atHead ? "lpush" : "rpush", (list) => {
-    const pushed = list.pushAll(argv, 2, atHead);
+  db.amend(args.next(), ListValue, atHead ? "lpush" : "rpush", (list) => {
+    const pushed = list.pushAll(args.argv, 2, atHead);
     size = list.size;
     return pushed;
   });

@@ -59,7 +59,7 @@ function deleteLibrary({ engine }: Client, args: Args): Reply {
 }
 
 function flush({ engine }: Client, args: Args): Reply {
-  if (args.left > 1) throw subcommandSyntax(args.argv[1]!, "FUNCTION");
+  if (args.left > 1) throw subcommandSyntax(args.at(1), "FUNCTION");
   const mode = args.more ? args.option() : "sync";
   if (mode !== "sync" && mode !== "async") throw FUNCTION_FLUSH_OPTIONS;
   engine.functions.flush();
@@ -103,7 +103,7 @@ function list({ engine }: Client, args: Args): Reply {
 }
 
 function restore({ engine }: Client, args: Args): Reply {
-  if (args.left > 2) throw subcommandSyntax(args.argv[1]!, "FUNCTION");
+  if (args.left > 2) throw subcommandSyntax(args.at(1), "FUNCTION");
   const payload = Buffer.from(args.next(), "latin1");
   const policy = args.more ? args.option() : "append";
   if (policy !== "flush" && policy !== "append" && policy !== "replace") throw BAD_RESTORE_POLICY;
@@ -155,7 +155,8 @@ const callRow = (name: string, summary: string, readOnly: boolean): Row => ({
   syntax: "function numkeys [key [key ...]] [arg [arg ...]]",
   reply: "Reply",
   complexity: "that of the function",
-  flagsOf: ({ functions }, argv, flags) => flagsOfCall(functions.find(argv[1]!)?.flags, flags),
+  flagsOf: ({ functions }, [, called], flags) =>
+    flagsOfCall(called === undefined ? undefined : functions.find(called)?.flags, flags),
   run: call(readOnly),
 });
 

@@ -4,7 +4,7 @@ import type { Client } from "../../core/client.ts";
 import { NO_DEBUGGER, NOSCRIPT_ERROR, SCRIPT_DEBUG_OPTIONS, SCRIPT_FLUSH_OPTIONS } from "../../core/errors.ts";
 import { OK, type Reply } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
-import { group, type Row } from "../../table/command.ts";
+import { group, type Handler, type Row } from "../../table/command.ts";
 import { withHelp } from "../shared/help.ts";
 import { functionCommands } from "./functions.ts";
 import { flagsOfCall, keysAndArgs, READ_SCRIPT_KEYS, SCRIPT_KEYS } from "./script-args.ts";
@@ -39,7 +39,7 @@ const evalRow = (
   summary: string,
   subject: string,
   readOnly: boolean,
-  run: Row["run"],
+  run: Handler,
 ): Row => ({
   name,
   arity: -3,
@@ -59,11 +59,12 @@ const evalRow = (
   syntax: `${subject} numkeys [key [key ...]] [arg [arg ...]]`,
   reply: "Reply",
   complexity: "that of the script",
-  flagsOf: ({ scripts }, argv, flags) => {
-    const kept = name.startsWith("evalsha") ? scripts.get(argv[1]!)?.flags : scripts.flagsOfSource(argv[1]!);
+  flagsOf: ({ scripts }, [, script], flags) => {
+    if (script === undefined) return flags;
+    const kept = name.startsWith("evalsha") ? scripts.get(script)?.flags : scripts.flagsOfSource(script);
     return flagsOfCall(kept, flags);
   },
-  run: run!,
+  run,
 });
 
 const SCRIPT_REPLIES: Readonly<Record<string, string>> = { exists: "number[]", load: "string" };

@@ -52,7 +52,7 @@ export const sets = group("set", [
     complexity: "O(N) with N members given",
     run({ db }, args) {
       const { argv } = args;
-      return db.edit(argv[1]!, SetValue, "sadd", (set) => {
+      return db.edit(args.next(), SetValue, "sadd", (set) => {
         let added = 0;
         for (let i = 2; i < argv.length; i++) if (set.add(argv[i]!, db.limits)) added++;
         return added;
@@ -71,7 +71,7 @@ export const sets = group("set", [
     complexity: "O(N) with N members given",
     run({ db }, args) {
       const { argv } = args;
-      return db.amend(argv[1]!, SetValue, "srem", (set) => {
+      return db.amend(args.next(), SetValue, "srem", (set) => {
         let removed = 0;
         for (let i = 2; i < argv.length; i++) if (set.delete(argv[i]!)) removed++;
         return removed;

@@ -9,3 +9,8 @@ export function redact(client: Client, argv: readonly string[], ...places: numbe
   for (const place of places) shown[place] = REDACTED;
   client.shownArgv = shown;
 }
+
+/** Hides all words from one on. */
+export function redactFrom(client: Client, argv: readonly string[], first: number): void {
+  client.shownArgv = argv.map((word, i) => (i < first ? word : REDACTED));
+}

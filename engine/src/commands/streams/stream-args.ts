@@ -13,6 +13,7 @@ import {
   XTRIM_NO_STRATEGY,
 } from "../../core/errors.ts";
 import { parseInt64 } from "../../lib/numbers.ts";
+import type { Args } from "../../table/args.ts";
 import type { Limits } from "../../types/collection.ts";
 import {
   formatId,
@@ -68,15 +69,13 @@ export function readInt(word: string, error = NOT_AN_INTEGER): number {
   return Number(value);
 }
 
-/** How XADD and XTRIM shorten a stream. */
-export interface Trim {
-  maxLength: number | undefined;
-  minId: Id | undefined;
+/** How XADD and XTRIM shorten a stream: down to a length, or up to an id. */
+export type Trim = ({ kind: "maxlen"; maxLength: number } | { kind: "minid"; minId: Id }) & {
   /** With `~`: only whole blocks. */
   whole: boolean;
   /** At most so many entries; 0: any number. */
   limit: number;
-}
+};
 
 /** The words of XADD and XTRIM up to XADD's id. */
 export interface TrimOptions {
@@ -84,36 +83,33 @@ export interface TrimOptions {
   readonly noMakeStream: boolean;
   /** XADD's id; its sequence number is -1 where the server is to choose it, and undefined where all of it. */
   readonly id: { readonly ms: Half; readonly seq: Half } | undefined;
-  /** The place of XADD's id. */
-  readonly at: number;
 }
 
-const JUST_ADD: TrimOptions = { trim: undefined, noMakeStream: false, id: undefined, at: 2 };
+const JUST_ADD: TrimOptions = { trim: undefined, noMakeStream: false, id: undefined };
 
-/** Options from word 2 on. Those of XADD end at its id; among XTRIM's nothing else may stand. */
-export function readTrimOptions(argv: readonly string[], isAdd: boolean, limits: Limits): TrimOptions {
-  if (isAdd && argv[2] === "*") return JUST_ADD;
+/** The options behind the key. Those of XADD end with its id; among XTRIM's nothing else may stand. */
+export function readTrimOptions(args: Args, isAdd: boolean, limits: Limits): TrimOptions {
+  if (isAdd && args.accept("*")) return JUST_ADD;
   let trim: Trim | undefined;
   let limit: number | undefined;
   let noMakeStream = false;
   let id: TrimOptions["id"];
-  let at = 2;
-  for (; at < argv.length; at++) {
-    const more = argv.length - 1 - at;
-    const option = argv[at]!.toLowerCase();
-    if (more > 0 && (option === "maxlen" || option === "minid")) {
+  while (args.more) {
+    const word = args.next();
+    const option = word.toLowerCase();
+    if (args.more && (option === "maxlen" || option === "minid")) {
       if (trim !== undefined) throw TRIM_TWICE;
-      const sign = more > 1 ? argv[at + 1] : undefined;
-      if (sign === "~" || sign === "=") at++;
-      trim = readStrategy(option, argv[++at]!, sign === "~");
-    } else if (more > 0 && option === "limit") {
-      limit = readInt(argv[++at]!);
+      const sign = args.left > 1 ? args.peek() : undefined;
+      if (sign === "~" || sign === "=") args.next();
+      trim = readStrategy(option, args.next(), sign === "~");
+    } else if (args.more && option === "limit") {
+      limit = args.int();
       if (limit < 0) throw TRIM_LIMIT_NEGATIVE;
     } else if (isAdd && option === "nomkstream") noMakeStream = true;
     else if (!isAdd) throw SYNTAX;
     else {
       if (option === "*") break;
-      id = parseHalves(argv[at]!, 0, true);
+      id = parseHalves(word, 0, true);
       if (id === undefined) throw BAD_STREAM_ID;
       break;
     }
@@ -122,7 +118,7 @@ export function readTrimOptions(argv: readonly string[], isAdd: boolean, limits:
   if (!isAdd && trim === undefined) throw XTRIM_NO_STRATEGY;
   if (limit !== undefined && !trim?.whole) throw TRIM_LIMIT_EXACT;
   if (trim?.whole) trim.limit = limit ?? defaultLimit(limits);
-  return { trim, noMakeStream, id, at };
+  return { trim, noMakeStream, id };
 }
 
 /** What approximate trimming does at most in one go, where nobody says otherwise. */
@@ -132,16 +128,16 @@ function defaultLimit(limits: Limits): number {
 }
 
 function readStrategy(option: "maxlen" | "minid", word: string, whole: boolean): Trim {
-  if (option === "minid") return { maxLength: undefined, minId: readId(word), whole, limit: 0 };
+  if (option === "minid") return { kind: option, minId: readId(word), whole, limit: 0 };
   const maxLength = readInt(word);
   if (maxLength < 0) throw TRIM_MAXLEN_NEGATIVE;
-  return { maxLength, minId: undefined, whole, limit: 0 };
+  return { kind: option, maxLength, whole, limit: 0 };
 }
 
 /** Shortens a stream; returns by how many entries. */
 export function applyTrim(stream: StreamValue, trim: Trim): number {
-  return trim.minId === undefined
-    ? stream.trimToLength(trim.maxLength!, trim.whole, trim.limit)
+  return trim.kind === "maxlen"
+    ? stream.trimToLength(trim.maxLength, trim.whole, trim.limit)
     : stream.trimBefore(trim.minId, trim.whole, trim.limit);
 }
 
@@ -150,7 +146,7 @@ export function applyTrim(stream: StreamValue, trim: Trim): number {
  * must not matter.
  */
 export function exactTrim(stream: StreamValue, trim: Trim): string[] {
-  return trim.minId === undefined
+  return trim.kind === "maxlen"
     ? ["MAXLEN", "=", String(stream.size)]
     : ["MINID", "=", formatId(stream.firstIdInBlocks)];
 }

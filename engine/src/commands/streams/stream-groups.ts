@@ -52,7 +52,7 @@ function readOptions(args: Args, mayMakeStream: boolean): GroupOptions {
       if (given === undefined) throw NOT_AN_INTEGER;
       if (given < UNKNOWN) throw BAD_ENTRIESREAD;
       entriesRead = given;
-    } else throw subcommandSyntax(args.argv[1]!, "XGROUP");
+    } else throw subcommandSyntax(args.at(1), "XGROUP");
   }
   return { makeStream, entriesRead };
 }
@@ -75,7 +75,7 @@ function create(client: Client, args: Args): Reply {
   const [name, groupName, word] = args.take(3);
   const { makeStream, entriesRead } = readOptions(args, true);
   const stream = makeStream ? db.peekAs(name, StreamValue) : findStream(client, name);
-  if (args.argv.length > 8) throw subcommandSyntax(args.argv[1]!, "XGROUP");
+  if (args.argv.length > 8) throw subcommandSyntax(args.at(1), "XGROUP");
   const id = word === "$" ? (stream?.lastId ?? MIN_ID) : readId(word);
   if (stream === undefined) {
     db.edit(name, StreamValue, "xgroup-create", (made) => {
@@ -97,7 +97,7 @@ function setId(client: Client, args: Args): Reply {
   const [name, groupName, word] = args.take(3);
   const { entriesRead } = readOptions(args, false);
   const { stream, group } = findGroup(client, name, groupName);
-  if (args.argv.length !== 5 && args.argv.length !== 7) throw subcommandSyntax(args.argv[1]!, "XGROUP");
+  if (args.argv.length !== 5 && args.argv.length !== 7) throw subcommandSyntax(args.at(1), "XGROUP");
   const id = word === "$" ? stream.lastId : readIdOrEdge(word);
   db.tend(name, StreamValue, "xgroup-setid", () => {
     group.lastId = id;

@@ -65,10 +65,10 @@ function describeStream(client: Client, args: Args): Reply {
 
 function describeFully(stream: StreamValue, args: Args): Reply {
   const words = args.argv.length;
-  if (!args.accept("full") || (words !== 4 && words !== 6)) throw subcommandSyntax(args.argv[1]!, "XINFO");
+  if (!args.accept("full") || (words !== 4 && words !== 6)) throw subcommandSyntax(args.at(1), "XINFO");
   let count = FULL_COUNT;
   if (args.more) {
-    if (!args.accept("count")) throw subcommandSyntax(args.argv[1]!, "XINFO");
+    if (!args.accept("count")) throw subcommandSyntax(args.at(1), "XINFO");
     count = readInt(args.next());
     if (count < 0) count = FULL_COUNT;
   }

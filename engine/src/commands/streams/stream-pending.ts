@@ -30,10 +30,11 @@ import {
 import { readEnd, readId, readInt, readStart } from "./stream-args.ts";
 import { GroupEffects } from "./stream-effects.ts";
 
-function findGroup(stream: StreamValue | undefined, name: string, groupName: string): Group {
+function findGroup({ db }: Client, name: string, groupName: string): { stream: StreamValue; group: Group } {
+  const stream = db.get(name, StreamValue);
   const group = stream?.groups.get(groupName);
-  if (group === undefined) throw noKeyOrGroup(name, groupName);
-  return group;
+  if (stream === undefined || group === undefined) throw noKeyOrGroup(name, groupName);
+  return { stream, group };
 }
 
 // ------------------------------------------------------------------------------------------------ XACK
@@ -65,24 +66,21 @@ function summary(group: Group): Reply {
 }
 
 function xpending(client: Client, args: Args): Reply {
-  const { argv } = args;
-  const words = argv.length;
-  const name = argv[1]!;
-  const groupName = argv[2]!;
-  if (words === 3) return summary(findGroup(client.db.get(name, StreamValue), name, groupName));
+  const words = args.argv.length;
+  const [name, groupName] = args.take(2);
+  if (words === 3) return summary(findGroup(client, name, groupName).group);
   if (words < 6 || words > 9) throw SYNTAX;
-  let at = 3;
   let minIdle = 0;
-  if (argv[3]!.toLowerCase() === "idle") {
-    minIdle = readInt(argv[4]!);
+  if (args.accept("idle")) {
+    minIdle = args.int();
     if (words < 8) throw SYNTAX;
-    at = 5;
   }
-  const count = Math.max(0, readInt(argv[at + 2]!));
-  const start = readStart(argv[at]!);
-  const end = readEnd(argv[at + 1]!);
-  const consumerName = argv[at + 3];
-  const group = findGroup(client.db.get(name, StreamValue), name, groupName);
+  const [startWord, endWord, countWord] = args.take(3);
+  const count = Math.max(0, readInt(countWord));
+  const start = readStart(startWord);
+  const end = readEnd(endWord);
+  const consumerName = args.peek();
+  const { group } = findGroup(client, name, groupName);
   const holder = consumerName === undefined ? group : group.consumers.get(consumerName);
   if (holder === undefined || count === 0) return EMPTY;
   const now = client.engine.clock.now();
@@ -200,8 +198,7 @@ function readClaimOptions(args: Args, now: number): ClaimOptions {
 function xclaim(client: Client, args: Args): Reply {
   const { db, engine } = client;
   const [name, groupName, consumer] = args.take(3);
-  const stream = db.get(name, StreamValue);
-  const group = findGroup(stream, name, groupName);
+  const { stream, group } = findGroup(client, name, groupName);
   const minIdle = args.int(badMinIdle("XCLAIM"));
   const ids: Id[] = [];
   for (let word = args.peek(); word !== undefined; word = args.peek()) {
@@ -212,7 +209,7 @@ function xclaim(client: Client, args: Args): Reply {
   }
   const now = engine.clock.now();
   const { force, justId, lastId, retryCount, timeMs = now } = readClaimOptions(args, now);
-  const claim = new Claim(client, name, stream!, group, consumer, justId);
+  const claim = new Claim(client, name, stream, group, consumer, justId);
   db.tend(name, StreamValue, undefined, () => {
     const moved = lastId > group.lastId;
     if (moved) group.lastId = lastId;
@@ -274,10 +271,9 @@ function xautoclaim(client: Client, args: Args): Reply {
   const minIdle = args.int(badMinIdle("XAUTOCLAIM"));
   const start = readStart(args.next());
   const { count, justId } = readAutoClaimOptions(args);
-  const stream = db.get(name, StreamValue);
-  const group = findGroup(stream, name, groupName);
+  const { stream, group } = findGroup(client, name, groupName);
   if (count >= UNTHINKABLE_COUNT) throw CLAIM_COUNT_TOO_HIGH;
-  const claim = new Claim(client, name, stream!, group, consumer, justId);
+  const claim = new Claim(client, name, stream, group, consumer, justId);
   const deleted: Reply[] = [];
   let next = group.pending.atOrAfter(start);
   db.tend(name, StreamValue, undefined, () => {

@@ -50,9 +50,8 @@ const IN_XREADGROUP = " in XREADGROUP with GROUP option";
 const NEW: Id = MAX_ID;
 
 interface ReadOptions {
-  readonly keys: readonly string[];
-  /** The words for the ids, one for each key. */
-  readonly idWords: readonly string[];
+  /** The keys, each with the word for its id. */
+  readonly streams: readonly { readonly name: string; readonly idWord: string }[];
   /** 0 for all. */
   readonly count: number;
   /** undefined without BLOCK. */
@@ -60,6 +59,16 @@ interface ReadOptions {
   readonly group: string | undefined;
   readonly consumer: string;
   readonly noAck: boolean;
+}
+
+interface GroupReadOptions extends ReadOptions {
+  readonly group: string;
+}
+
+/** A stream to read, and the id to read behind. */
+interface Place {
+  readonly name: string;
+  readonly id: Id;
 }
 
 function readOptions({ behalfOf }: Client, args: Args, isGroupRead: boolean): ReadOptions {
@@ -73,7 +82,7 @@ function readOptions({ behalfOf }: Client, args: Args, isGroupRead: boolean): Re
     // Without STREAMS the words run out, which is a syntax error.
     const option = args.option();
     if (option === "block" && args.more) {
-      if (behalfOf !== null) throw blockInScript(args.argv[0]!);
+      if (behalfOf !== null) throw blockInScript(args.at(0));
       blockMs = readInt(args.next(), TIMEOUT_NOT_INTEGER);
       if (blockMs < 0) throw TIMEOUT_NEGATIVE;
     } else if (option === "count" && args.more) count = Math.max(0, readInt(args.next(), NOT_AN_INTEGER));
@@ -87,46 +96,63 @@ function readOptions({ behalfOf }: Client, args: Args, isGroupRead: boolean): Re
       noAck = true;
     } else throw SYNTAX;
   }
-  if (words.length % 2 !== 0) throw XREAD_UNBALANCED;
-  if (isGroupRead && group === undefined) throw XREADGROUP_NO_GROUP;
-  const half = words.length / 2;
-  return { keys: words.slice(0, half), idWords: words.slice(half), count, blockMs, group, consumer, noAck };
+  return { streams: pairUp(words), count, blockMs, group, consumer, noAck };
 }
 
-/** The ids to read behind, once it is sure that every key is a stream and has the group. */
-function resolveIds({ db }: Client, { keys, idWords, group }: ReadOptions): Id[] {
-  return keys.map((name, i) => {
-    const stream = db.get(name, StreamValue);
-    if (group !== undefined && !stream?.groups.has(group)) throw noKeyOrGroup(name, group, IN_XREADGROUP);
-    const word = idWords[i]!;
-    if (word === "$") {
-      if (group !== undefined) throw XREADGROUP_LAST_ID;
-      return stream?.lastId ?? MIN_ID;
-    }
-    if (word === ">") {
-      if (group === undefined) throw XREAD_NEW_ID;
-      return NEW;
-    }
-    const id = parseId(word);
-    if (id === undefined) throw BAD_STREAM_ID;
-    return id;
+/** Keys, then as many ids. Where the words are odd in number, the last key has none. */
+function pairUp(words: readonly string[]): ReadOptions["streams"] {
+  const half = Math.ceil(words.length / 2);
+  return words.slice(0, half).map((name, i) => {
+    const idWord = words[half + i];
+    if (idWord === undefined) throw XREAD_UNBALANCED;
+    return { name, idWord };
   });
 }
 
-/** Streams with their entries: pairs in RESP2, a map in RESP3. Names and entries in turn. */
-function streamsReply(client: Client, flat: readonly Reply[]): Reply {
-  if (client.protocol === 3) return new MapReply(flat);
-  const pairs: Reply[] = [];
-  for (let i = 0; i < flat.length; i += 2) pairs.push([flat[i]!, flat[i + 1]!]);
+function readGroupOptions(client: Client, args: Args): GroupReadOptions {
+  const options = readOptions(client, args, true);
+  const { group } = options;
+  if (group === undefined) throw XREADGROUP_NO_GROUP;
+  return { ...options, group };
+}
+
+/** The places to read at, once it is sure that every key is a stream and has the group. */
+function resolvePlaces({ db }: Client, { streams, group }: ReadOptions): Place[] {
+  return streams.map(({ name, idWord }) => {
+    const stream = db.get(name, StreamValue);
+    if (group !== undefined && !stream?.groups.has(group)) throw noKeyOrGroup(name, group, IN_XREADGROUP);
+    return { name, id: resolveId(idWord, stream, group !== undefined) };
+  });
+}
+
+function resolveId(word: string, stream: StreamValue | undefined, isGroupRead: boolean): Id {
+  if (word === "$") {
+    if (isGroupRead) throw XREADGROUP_LAST_ID;
+    return stream?.lastId ?? MIN_ID;
+  }
+  if (word === ">") {
+    if (!isGroupRead) throw XREAD_NEW_ID;
+    return NEW;
+  }
+  const id = parseId(word);
+  if (id === undefined) throw BAD_STREAM_ID;
+  return id;
+}
+
+/** Streams with their entries: pairs in RESP2, a map in RESP3. */
+function streamsReply(client: Client, pairs: [name: string, entries: Reply[]][]): Reply {
+  if (client.protocol === 3) return new MapReply(pairs.flat());
   return pairs;
 }
 
 /** What has arrived in the streams at these keys when a client begins to wait. */
-function arrivalsOf({ db }: Client, keys: readonly string[]): number[] {
-  return keys.map((name) => {
+function arrivalsOf({ db }: Client, keys: readonly string[]): Map<string, number> {
+  const arrivals = new Map<string, number>();
+  for (const name of keys) {
     const stream = db.peek(name);
-    return stream instanceof StreamValue ? stream.arrival : -1;
-  });
+    arrivals.set(name, stream instanceof StreamValue ? stream.arrival : -1);
+  }
+  return arrivals;
 }
 
 // ------------------------------------------------------------------------------------------------ XREAD
@@ -149,16 +175,17 @@ function entriesBehind(stream: StreamValue, id: Id, count: number): Reply[] {
 function xread(client: Client, args: Args): Reply {
   const { db } = client;
   const options = readOptions(client, args, false);
-  const { keys, count } = options;
-  const ids = resolveIds(client, options);
-  const found: Reply[] = [];
-  for (let i = 0; i < keys.length; i++) {
-    const stream = db.get(keys[i]!, StreamValue);
-    if (stream === undefined || stream.size === 0 || stream.lastLivingId <= ids[i]!) continue;
-    found.push(keys[i]!, entriesBehind(stream, ids[i]!, count));
+  const { count } = options;
+  const places = resolvePlaces(client, options);
+  const found: [string, Reply[]][] = [];
+  for (const { name, id } of places) {
+    const stream = db.get(name, StreamValue);
+    if (stream === undefined || stream.size === 0 || stream.lastLivingId <= id) continue;
+    found.push([name, entriesBehind(stream, id, count)]);
   }
   if (found.length > 0) return streamsReply(client, found);
   if (options.blockMs === undefined) return NIL_ARRAY;
+  const keys = places.map(({ name }) => name);
   const known = arrivalsOf(client, keys);
   return client.block({
     type: "stream",
@@ -167,12 +194,12 @@ function xread(client: Client, args: Args): Reply {
     nothing: NIL_ARRAY,
     serve: (name) => {
       const stream = client.db.peek(name);
-      const at = keys.indexOf(name);
-      const id = ids[at]!;
-      if (!(stream instanceof StreamValue) || stream.arrival === known[at]) return undefined;
-      known[at] = stream.arrival;
-      if (stream.lastId <= id) return undefined;
-      return streamsReply(client, [name, entriesBehind(stream, id, count || COUNT_AFTER_WAIT)]);
+      const place = places.find((each) => each.name === name);
+      if (place === undefined || !(stream instanceof StreamValue)) return undefined;
+      if (stream.arrival === known.get(name)) return undefined;
+      known.set(name, stream.arrival);
+      if (stream.lastId <= place.id) return undefined;
+      return streamsReply(client, [[name, entriesBehind(stream, place.id, count || COUNT_AFTER_WAIT)]]);
     },
   });
 }
@@ -214,8 +241,10 @@ function deliverNew({ client, name, stream, group, consumer, count, noAck, effec
 /** Delivers again what the consumer has got behind an id and not acknowledged. */
 function deliverAgain({ client, stream, group, consumer, count }: GroupRead, id: Id): Reply[] {
   const entries: Reply[] = [];
+  const start = idAfter(id);
+  if (start === undefined) return entries;
   const now = client.engine.clock.now();
-  for (const delivery of consumer.pending.from(idAfter(id)!)) {
+  for (const delivery of consumer.pending.from(start)) {
     const words = stream.wordsOf(delivery.id);
     entries.push([formatId(delivery.id), words ?? NIL_ARRAY]);
     if (words !== undefined) group.redeliver(delivery, consumer, now, addCounters(delivery.count, 1));
@@ -243,18 +272,18 @@ function readingConsumer(
 /** Reads one key for a group; undefined when there is nothing to give. */
 function readForGroup(
   client: Client,
-  name: string,
-  id: Id,
-  options: ReadOptions,
-  count: number,
+  { name, id }: Place,
+  options: GroupReadOptions,
   effects: GroupEffects,
 ): Reply[] | undefined {
+  const { count, noAck } = options;
   let entries: Reply[] | undefined;
   client.db.tend(name, StreamValue, undefined, (stream) => {
-    const group = stream.groups.get(options.group!)!;
+    const group = stream.groups.get(options.group);
+    if (group === undefined) throw noKeyOrGroup(name, options.group, IN_XREADGROUP);
     if (id === NEW && (stream.size === 0 || stream.lastLivingId <= group.lastId)) return 0;
     const { consumer, changes } = readingConsumer(client, name, group, options, effects);
-    const read = { client, name, stream, group, consumer, count, noAck: options.noAck, effects };
+    const read = { client, name, stream, group, consumer, count, noAck, effects };
     entries = id === NEW ? deliverNew(read) : deliverAgain(read, id);
     return changes + 1;
   });
@@ -262,20 +291,19 @@ function readForGroup(
 }
 
 function xreadgroup(client: Client, args: Args): Reply {
-  const options = readOptions(client, args, true);
-  const { keys } = options;
-  const ids = resolveIds(client, options);
+  const options = readGroupOptions(client, args);
+  const places = resolvePlaces(client, options);
   const effects = new GroupEffects(client);
-  const found: Reply[] = [];
-  for (let i = 0; i < keys.length; i++) {
-    const name = keys[i]!;
-    if (client.db.get(name, StreamValue) === undefined) continue;
-    const entries = readForGroup(client, name, ids[i]!, options, options.count, effects);
-    if (entries !== undefined) found.push(name, entries);
+  const found: [string, Reply[]][] = [];
+  for (const place of places) {
+    if (client.db.get(place.name, StreamValue) === undefined) continue;
+    const entries = readForGroup(client, place, options, effects);
+    if (entries !== undefined) found.push([place.name, entries]);
   }
   effects.say();
   if (found.length > 0) return streamsReply(client, found);
   if (options.blockMs === undefined) return NIL_ARRAY;
+  const keys = places.map(({ name }) => name);
   const known = arrivalsOf(client, keys);
   return client.block({
     type: "stream",
@@ -287,14 +315,18 @@ function xreadgroup(client: Client, args: Args): Reply {
 }
 
 /** The reply for a client that waits in a group, now that a key has changed. */
-function serveGroup(client: Client, name: string, options: ReadOptions, known: number[]): Reply | undefined {
+function serveGroup(
+  client: Client,
+  name: string,
+  options: GroupReadOptions,
+  known: Map<string, number>,
+): Reply | undefined {
   const stream = client.db.peek(name);
   if (!(stream instanceof StreamValue)) throw STREAM_GONE;
-  const group = stream.groups.get(options.group!);
+  const group = stream.groups.get(options.group);
   if (group === undefined) throw GROUP_GONE;
-  const at = options.keys.indexOf(name);
-  if (stream.arrival === known[at]) return undefined;
-  known[at] = stream.arrival;
+  if (stream.arrival === known.get(name)) return undefined;
+  known.set(name, stream.arrival);
   if (stream.lastId <= group.lastId) return undefined;
   const effects = new GroupEffects(client);
   let entries: Reply[] = [];
@@ -305,7 +337,7 @@ function serveGroup(client: Client, name: string, options: ReadOptions, known: n
     return changes + 1;
   });
   effects.say();
-  return streamsReply(client, [name, entries]);
+  return streamsReply(client, [[name, entries]]);
 }
 
 // ------------------------------------------------------------------------------------------------ rows

@@ -18,6 +18,7 @@ import {
   XSETID_BELOW_TOP,
   XSETID_FEW_ADDED,
   XSETID_NEGATIVE_ADDED,
+  XTRIM_NO_STRATEGY,
 } from "../../core/errors.ts";
 import { EMPTY, NIL_ARRAY, OK, type Reply } from "../../core/reply.ts";
 import { parseInt64 } from "../../lib/numbers.ts";
@@ -38,16 +39,7 @@ import {
   StreamValue,
   seqOf,
 } from "../../types/stream/index.ts";
-import {
-  applyTrim,
-  exactTrim,
-  readEnd,
-  readId,
-  readInt,
-  readStart,
-  readTrimOptions,
-  type TrimOptions,
-} from "./stream-args.ts";
+import { applyTrim, exactTrim, readEnd, readId, readStart, readTrimOptions, type TrimOptions } from "./stream-args.ts";
 import { groupRows } from "./stream-groups.ts";
 import { infoRows } from "./stream-info.ts";
 import { pendingRows } from "./stream-pending.ts";
@@ -61,12 +53,17 @@ const DELETE_KEY = [key(["RW", "delete"])];
 /** More bytes than a node can hold. */
 const MAX_ENTRY_BYTES = 1 << 30;
 
+type GivenId = NonNullable<TrimOptions["id"]>;
+
 /** The id for a new entry by what XADD was given. */
-function chooseId(stream: StreamValue, given: TrimOptions["id"], nowMs: number): Id {
-  const { lastId } = stream;
-  if (lastId === MAX_ID) throw STREAM_EXHAUSTED;
-  if (given === undefined) return stream.nextId(nowMs)!;
-  const { ms, seq } = given;
+function chooseId(stream: StreamValue, given: GivenId | undefined, nowMs: number): Id {
+  if (given !== undefined && stream.lastId !== MAX_ID) return idAsGiven(stream.lastId, given);
+  const id = stream.nextId(nowMs);
+  if (id === undefined) throw STREAM_EXHAUSTED;
+  return id;
+}
+
+function idAsGiven(lastId: Id, { ms, seq }: GivenId): Id {
   if (seq !== -1) {
     const id = makeId(ms, seq);
     if (id <= lastId) throw XADD_SMALL_ID;
@@ -76,8 +73,9 @@ function chooseId(stream: StreamValue, given: TrimOptions["id"], nowMs: number):
   if (ms < lastMs) throw XADD_SMALL_ID;
   if (ms > lastMs) return makeId(ms, 0);
   // Redis reports a used-up sequence by this text too.
-  if (seqOf(lastId) === HALF_MAX) throw XADD_TOO_LARGE;
-  return idAfter(lastId)!;
+  const id = seqOf(lastId) === HALF_MAX ? undefined : idAfter(lastId);
+  if (id === undefined) throw XADD_TOO_LARGE;
+  return id;
 }
 
 function checkEntrySize(argv: readonly string[], from: number): void {
@@ -89,13 +87,13 @@ function checkEntrySize(argv: readonly string[], from: number): void {
 function xadd(client: Client, args: Args): Reply {
   const { db, engine } = client;
   const { argv } = args;
-  const options = readTrimOptions(argv, true, engine.limits);
+  const name = args.next();
+  const options = readTrimOptions(args, true, engine.limits);
   const { trim, id: given } = options;
-  const from = options.at + 1;
-  const words = argv.length - from;
+  const words = args.left;
+  const from = argv.length - words;
   if (words < 2 || (words & 1) === 1) throw wrongArity("xadd");
   if (given !== undefined && given.ms === 0 && given.seq === 0) throw XADD_ZERO_ID;
-  const name = argv[1]!;
   if (options.noMakeStream && db.peekAs(name, StreamValue) === undefined) return null;
   let reply = "";
   let trimmed = 0;
@@ -105,41 +103,35 @@ function xadd(client: Client, args: Args): Reply {
     stream.add(id, argv, from, engine.limits);
     if (trim !== undefined) trimmed = applyTrim(stream, trim);
     reply = formatId(id);
-    if (client.propagate.heard) propagateAdd(client, argv, options, reply, stream);
+    if (client.propagate.heard) client.propagate.asXadd(name, addOptions(stream, options), reply, args.rest());
     return 1;
   });
   if (trimmed > 0) db.notify("xtrim", name, "t");
   return reply;
 }
 
-/** Others must not choose an id or a place to trim at by themselves. */
-function propagateAdd(
-  client: Client,
-  argv: readonly string[],
-  { trim, noMakeStream, at }: TrimOptions,
-  id: string,
-  stream: StreamValue,
-): void {
+/** XADD's options for others, who must not choose a place to trim at by themselves. */
+function addOptions(stream: StreamValue, { trim, noMakeStream }: TrimOptions): string[] {
   const options: string[] = [];
   if (noMakeStream) options.push("NOMKSTREAM");
   if (trim?.whole) options.push(...exactTrim(stream, trim));
-  else if (trim?.minId !== undefined) options.push("MINID", "=", formatId(trim.minId));
+  else if (trim?.kind === "minid") options.push("MINID", "=", formatId(trim.minId));
   else if (trim !== undefined) options.push("MAXLEN", "=", String(trim.maxLength));
-  client.propagate.asXadd(argv[1]!, options, id, argv.slice(at + 1));
+  return options;
 }
 
 // ------------------------------------------------------------------------------------------------ XRANGE
 
 function range({ db }: Client, args: Args, reverse: boolean): Reply {
-  const { argv } = args;
-  const start = readStart(argv[reverse ? 3 : 2]!);
-  const end = readEnd(argv[reverse ? 2 : 3]!);
+  const [name, from, to] = args.take(3);
+  const start = readStart(reverse ? to : from);
+  const end = readEnd(reverse ? from : to);
   let count: number | undefined;
-  for (let i = 4; i < argv.length; i += 2) {
-    if (argv[i]!.toLowerCase() !== "count" || i + 1 === argv.length) throw SYNTAX;
-    count = Math.max(0, readInt(argv[i + 1]!));
+  while (args.more) {
+    if (!args.accept("count")) throw SYNTAX;
+    count = Math.max(0, args.int());
   }
-  const stream = db.get(argv[1]!, StreamValue);
+  const stream = db.get(name, StreamValue);
   if (stream === undefined) return EMPTY;
   if (count === 0) return NIL_ARRAY;
   return start > end ? EMPTY : readEntries(stream.cursor(start, end, reverse), count ?? 0);
@@ -159,9 +151,9 @@ function xdel({ db }: Client, args: Args): Reply {
 }
 
 function xtrim(client: Client, args: Args): Reply {
-  const { argv } = args;
-  const trim = readTrimOptions(argv, false, client.engine.limits).trim!;
-  const name = argv[1]!;
+  const name = args.next();
+  const { trim } = readTrimOptions(args, false, client.engine.limits);
+  if (trim === undefined) throw XTRIM_NO_STRATEGY;
   return client.db.amend(name, StreamValue, "xtrim", (stream) => {
     const removed = applyTrim(stream, trim);
     if (removed > 0 && trim.whole) client.propagate.asXtrim(name, exactTrim(stream, trim));

@@ -390,7 +390,7 @@ export const strings = group("string", [
     complexity: "O(N) in the number of keys",
     run({ db }, args) {
       const words = pairs(args, "msetnx");
-      for (let i = 0; i < words.length; i += 2) if (db.exists(words[i]!)) return 0;
+      for (const [i, word] of words.entries()) if (i % 2 === 0 && db.exists(word)) return 0;
       putPairs(db, words);
       return 1;
     },

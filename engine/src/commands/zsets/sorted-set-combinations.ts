@@ -32,7 +32,7 @@ interface Options {
 const orZero = (score: number) => (Number.isNaN(score) ? 0 : score);
 
 /** The second may be NaN (a weight of 0 times infinity): MIN and MAX then keep the first, which Math.min would not. */
-const AGGREGATES: Readonly<Record<string, Aggregate>> = {
+const AGGREGATES: Readonly<Record<"sum" | "min" | "max", Aggregate>> = {
   sum: (a, b) => orZero(a + b),
   min(a, b) {
     if (b < a) return b;
@@ -43,6 +43,7 @@ const AGGREGATES: Readonly<Record<string, Aggregate>> = {
     return a;
   },
 };
+const aggregateByName: ReadonlyMap<string, Aggregate> = new Map(Object.entries(AGGREGATES));
 
 const sizeOf = (source: Source) => source.value?.size ?? 0;
 
@@ -71,15 +72,15 @@ function readSources(db: Db, args: Args, name: string): Source[] {
 }
 
 function readOptions(args: Args, sources: readonly Source[], weighs: boolean, answers: boolean): Options {
-  let aggregate = AGGREGATES.sum!;
+  let aggregate = AGGREGATES.sum;
   let withScores = false;
   while (args.more) {
     if (weighs && args.left > sources.length && args.accept("weights")) {
       for (const source of sources) source.weight = args.float(WEIGHT_NOT_FLOAT);
     } else if (weighs && args.left >= 2 && args.accept("aggregate")) {
-      const named = args.option();
-      if (!Object.hasOwn(AGGREGATES, named)) throw SYNTAX;
-      aggregate = AGGREGATES[named]!;
+      const named = aggregateByName.get(args.option());
+      if (named === undefined) throw SYNTAX;
+      aggregate = named;
     } else if (answers && args.accept("withscores")) withScores = true;
     else throw SYNTAX;
   }

@@ -127,7 +127,9 @@ function store({ db }: Client, args: Args): Reply {
 function dropNegativeZeros(members: readonly string[], scores: number[], isCounted: boolean, limits: Limits): void {
   const { zsetMaxListpackEntries: most, zsetMaxListpackValue: longest } = limits;
   if (isCounted && members.length > most) return;
-  for (let i = 0; i < members.length && i < most && members[i]!.length <= longest; i++) scores[i]! += 0;
+  const unfit = members.findIndex((member, i) => i >= most || member.length > longest);
+  const fitting = unfit < 0 ? members.length : unfit;
+  for (const [i, score] of scores.entries()) if (i < fitting) scores[i] = score + 0;
 }
 
 function count(client: Client, args: Args, kind: Kind): Reply {

@@ -165,8 +165,9 @@ const members: readonly Row[] = [
     complexity: "O(log N)",
     run({ db }, args) {
       const zset = db.get(args.next(), ZsetValue);
-      const rank = zset?.rank(args.next()) ?? -1;
-      return rank < 0 ? null : zset!.size - 1 - rank;
+      if (zset === undefined) return null;
+      const rank = zset.rank(args.next());
+      return rank < 0 ? null : zset.size - 1 - rank;
     },
   },
   {

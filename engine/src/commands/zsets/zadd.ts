@@ -27,11 +27,10 @@ function flagOf(word: string): number {
 export function zadd(client: Client, argv: readonly string[], flags: number): Reply {
   let at = 2;
   // Numbers begin below the letters, so a plain ZADD looks at no option.
-  while (at < argv.length && argv[at]!.charCodeAt(0) >= 0x41) {
-    const flag = flagOf(argv[at]!);
+  for (let word = argv[at]; word !== undefined && word.charCodeAt(0) >= 0x41; word = argv[++at]) {
+    const flag = flagOf(word);
     if (flag === 0) break;
     flags |= flag;
-    at++;
   }
   const words = argv.length - at;
   if (words === 0 || words % 2 === 1) throw SYNTAX;

@@ -103,7 +103,7 @@ function examine(path: string, { print, truncateTo }: CheckOptions): Finding {
   try {
     for (let argv = reader.next(); argv !== undefined; argv = reader.next()) {
       commands++;
-      const name = argv[0]!.toLowerCase();
+      const name = argv[0]?.toLowerCase();
       if (unfinished >= 0) unfinished++;
       if (name === "multi") {
         if (unfinished >= 0) throw new AofError("format", path, soundUpTo, "a transaction inside a transaction");

@@ -48,12 +48,12 @@ function parseLine(line: string, fail: (reason: string) => AofError): Part {
   let name = "";
   let seq = 0;
   let type = "";
-  for (let i = 0; i < words.length; i += 2) {
-    const value = words[i + 1]!;
-    const key = words[i]!.toLowerCase();
-    if (key === "file") name = value;
-    else if (key === "seq") seq = Number(value);
-    else if (key === "type") type = value;
+  let key = "";
+  for (const [i, word] of words.entries()) {
+    if (i % 2 === 0) key = word.toLowerCase();
+    else if (key === "file") name = word;
+    else if (key === "seq") seq = Number(word);
+    else if (key === "type") type = word;
   }
   if (name.includes("/")) throw fail("File can't be a path, just a filename");
   if (name === "" || type === "" || !Number.isSafeInteger(seq) || seq < 1) throw fail(BAD_LINE);

@@ -176,7 +176,9 @@ export class ZsetBuilder implements Builder {
     if (members.length === 0) return EMPTY;
     if (hasDuplicates(members)) throw cursor.corrupt("a sorted set has a member twice");
     // Redis writes from the highest score down.
-    if (members.length > 1 && scores[0]! >= scores.at(-1)!) {
+    const first = scores[0];
+    const last = scores.at(-1);
+    if (members.length > 1 && first !== undefined && last !== undefined && first >= last) {
       members.reverse();
       scores.reverse();
     }
@@ -196,10 +198,7 @@ function textScore(cursor: Cursor): number {
 const FEW = 12;
 
 function hasDuplicates(words: readonly string[]): boolean {
-  if (words.length <= FEW) {
-    for (let i = 1; i < words.length; i++) if (words.indexOf(words[i]!) < i) return true;
-    return false;
-  }
+  if (words.length <= FEW) return words.some((word, i) => words.indexOf(word) < i);
   const seen = new Dict({ values: "none" });
   seen.reserve(words.length);
   for (const word of words) if (!seen.add(word)) return true;

@@ -60,7 +60,8 @@ class Report implements RdbHandler {
 
   function(source: string): void {
     this.#functions++;
-    this.#here(`FUNCTION LIBRARY of ${source.length} bytes: ${quoteWord(source.split("\n", 1)[0]!.slice(0, 80))}`);
+    const [line = source] = source.split("\n", 1);
+    this.#here(`FUNCTION LIBRARY of ${source.length} bytes: ${quoteWord(line.slice(0, 80))}`);
   }
 
   selectDb(index: number): void {

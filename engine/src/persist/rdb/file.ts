@@ -296,7 +296,7 @@ export class RdbLoader implements RdbHandler {
     const { offset } = this.reader;
     let batch = this.#batches.at(-1);
     if (batch === undefined || batch.keys.length === BATCH_KEYS || batch.db !== this.#db) {
-      while (this.#batches.length > 0 && this.#batches[0]!.offset < offset - SETTLED_AFTER) this.#settle();
+      this.#settleUpTo(offset - SETTLED_AFTER);
       batch = { db: this.#db, offset, keys: [], values: [], deadlines: [], stamps: [] };
       this.#batches.push(batch);
     }
@@ -307,18 +307,25 @@ export class RdbLoader implements RdbHandler {
     this.#keys++;
   }
 
-  /** Puts the keys that came first of those that wait into their database. */
-  #settle(): void {
-    const { db, offset, keys, values, deadlines, stamps } = this.#batches.shift()!;
+  /** Puts the keys that came before an offset of the file, of those that wait, into their database. */
+  #settleUpTo(offset: number): void {
+    for (let batch = this.#batches[0]; batch !== undefined && batch.offset < offset; batch = this.#batches[0]) {
+      this.#batches.shift();
+      this.#settle(batch);
+    }
+  }
+
+  #settle({ db, offset, keys, values, deadlines, stamps }: Batch): void {
     const { replaceKeys = false } = this.#options;
     for (let i = 0; i < keys.length; i++) {
-      if (db.load(keys[i]!, values[i]!, deadlines[i], stamps[i], replaceKeys)) continue;
-      throw new RdbError("corrupt", `the key ${quoteWord(keys[i]!)} occurs twice in database ${db.index}`, offset);
+      const key = keys[i]!;
+      if (db.load(key, values[i]!, deadlines[i], stamps[i], replaceKeys)) continue;
+      throw new RdbError("corrupt", `the key ${quoteWord(key)} occurs twice in database ${db.index}`, offset);
     }
   }
 
   end(): void {
-    while (this.#batches.length > 0) this.#settle();
+    this.#settleUpTo(Number.POSITIVE_INFINITY);
   }
 
   emptyKey(key: string): void {

@@ -23,7 +23,8 @@ export function dumpValue(value: Value, limits: Limits, compress: boolean): Buff
   output.byte(RDB_VERSION >> 8);
   output.checksum();
   output.flush();
-  return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  const [only] = chunks;
+  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }
 
 /** Whether a payload is of a version that can be read, and is what was written. */

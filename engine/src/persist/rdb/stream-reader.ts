@@ -42,6 +42,14 @@ const COMPLETE = 7;
 const signed = (value: number | bigint): Counter =>
   typeof value === "bigint" ? addCounters(BigInt.asIntN(64, value), 0) : value;
 
+/** What a group has delivered, as its own list says. */
+interface GroupDelivery {
+  readonly id: Id;
+  readonly timeMs: number;
+  readonly count: Counter;
+  claimed: boolean;
+}
+
 export class StreamBuilder implements Builder {
   readonly #type: number;
   readonly #entries: Entries;
@@ -56,10 +64,7 @@ export class StreamBuilder implements Builder {
   #consumer = "";
   #seenMs = 0;
   /** The group's pending entries in order of id; a consumer claims each of them exactly once. */
-  #pendingIds: Id[] = [];
-  #pendingTimes: number[] = [];
-  #pendingCounts: Counter[] = [];
-  #claimed: boolean[] = [];
+  #deliveries: GroupDelivery[] = [];
   #unclaimed = 0;
 
   constructor(type: number, nodes: number, entries: Entries) {
@@ -166,24 +171,18 @@ export class StreamBuilder implements Builder {
     if (this.#stream.groups.has(name)) throw cursor.corrupt("a stream has a group twice");
     this.#group = this.#stream.addGroup(name, lastId, read);
     this.#left = pending;
-    this.#pendingIds = [];
-    this.#pendingTimes = [];
-    this.#pendingCounts = [];
-    this.#claimed = [];
+    this.#deliveries = [];
     this.#unclaimed = 0;
     this.#phase = PENDING;
   }
 
   #pending(cursor: Cursor): void {
     const id = cursor.slice(ID_BYTES);
-    const time = cursor.time();
+    const timeMs = cursor.time();
     const count = signed(cursor.length64());
-    const previous = this.#pendingIds.at(-1);
-    if (previous !== undefined && previous >= id) throw cursor.corrupt("a group's pending entries are out of order");
-    this.#pendingIds.push(id);
-    this.#pendingTimes.push(time);
-    this.#pendingCounts.push(count);
-    this.#claimed.push(false);
+    const previous = this.#deliveries.at(-1);
+    if (previous !== undefined && previous.id >= id) throw cursor.corrupt("a group's pending entries are out of order");
+    this.#deliveries.push({ id, timeMs, count, claimed: false });
     this.#unclaimed++;
     this.#left--;
   }
@@ -203,11 +202,13 @@ export class StreamBuilder implements Builder {
 
   #claim(cursor: Cursor): void {
     const id = cursor.slice(ID_BYTES);
-    const at = indexOf(this.#pendingIds, id);
-    if (at < 0 || this.#claimed[at]) throw cursor.corrupt("a consumer's pending entry is not one of its group's");
+    const delivery = find(this.#deliveries, id);
+    if (delivery === undefined || delivery.claimed) {
+      throw cursor.corrupt("a consumer's pending entry is not one of its group's");
+    }
     const consumer = this.#group.seen(this.#consumer, this.#seenMs)!;
-    this.#group.addDelivery(id, consumer, this.#pendingTimes[at]!, this.#pendingCounts[at]!);
-    this.#claimed[at] = true;
+    this.#group.addDelivery(id, consumer, delivery.timeMs, delivery.count);
+    delivery.claimed = true;
     this.#unclaimed--;
     this.#left--;
   }
@@ -219,16 +220,17 @@ export class StreamBuilder implements Builder {
   }
 }
 
-/** Where an id stands in an ordered list; -1 if it does not. */
-function indexOf(ids: readonly Id[], id: Id): number {
+/** The delivery with this id in an ordered list. */
+function find(deliveries: readonly GroupDelivery[], id: Id): GroupDelivery | undefined {
   let low = 0;
-  let high = ids.length;
+  let high = deliveries.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (ids[middle]! < id) low = middle + 1;
+    if (deliveries[middle]!.id < id) low = middle + 1;
     else high = middle;
   }
-  return ids[low] === id ? low : -1;
+  const delivery = deliveries[low];
+  return delivery?.id === id ? delivery : undefined;
 }
 
 /** How many entries a group has read that old versions did not count, where the stream's ends tell. */

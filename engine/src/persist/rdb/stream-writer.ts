@@ -19,8 +19,7 @@ export function writeStream(stream: StreamValue, listpack: ListpackWriter, outpu
 /** The same in pieces; the caller that pauses at a `yield` keeps stream and listpack as they are. */
 export function* streamPieces(stream: StreamValue, listpack: ListpackWriter, output: Output): Generator<void, void> {
   output.count(stream.blockCount);
-  for (let i = 0; i < stream.blockCount; i++) {
-    const block = stream.block(i)!;
+  for (const block of stream.blocks()) {
     output.count(block.first.length);
     output.text(block.first);
     writeNode(block, listpack);
@@ -66,7 +65,7 @@ function writeNode(block: Block, listpack: ListpackWriter): void {
     listpack.integer(difference(msOf(id), ms));
     listpack.integer(difference(seqOf(id), seq));
     if (!same) listpack.integer(count);
-    for (let i = 0; i < words.length; i++) if (!same || i % 2 === 1) listpack.word(words[i]!);
+    for (const [i, word] of words.entries()) if (!same || i % 2 === 1) listpack.word(word);
     listpack.integer(same ? count + 3 : 2 * count + 4);
   }
 }

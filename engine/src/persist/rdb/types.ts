@@ -117,7 +117,7 @@ export function moduleName(id: number | bigint): string {
   let rest = BigInt(id) >> 10n;
   let name = "";
   for (let i = 0; i < 9; i++) {
-    name = MODULE_CHARS[Number(rest & 63n)]! + name;
+    name = MODULE_CHARS.charAt(Number(rest & 63n)) + name;
     rest >>= 6n;
   }
   return name;

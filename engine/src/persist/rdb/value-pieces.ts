@@ -112,15 +112,13 @@ function* zsetPieces(zset: ZsetValue, output: Output): Generator<void> {
   output.count(zset.size);
   let written = output.length;
   for (let to = zset.size; to > 0; to -= STEP) {
-    const members: string[] = [];
-    const scores: number[] = [];
+    const entries: { readonly member: string; readonly score: number }[] = [];
     zset.visit(Math.max(0, to - STEP), to, true, (member, score) => {
-      members.push(member);
-      scores.push(score);
+      entries.push({ member, score });
     });
-    for (let i = 0; i < members.length; i++) {
-      yield* wordPieces(members[i]!, output);
-      output.double(scores[i]!);
+    for (const { member, score } of entries) {
+      yield* wordPieces(member, output);
+      output.double(score);
     }
     if (output.length - written < PIECE_BYTES) continue;
     written = output.length;

@@ -55,7 +55,7 @@ export type Target = Extract<Expression, { kind: "local" | "global" | "index" }>
 
 export type Statement =
   | { kind: "local"; locals: Local[]; values: Expression[]; line: number }
-  | { kind: "assign"; targets: Target[]; values: Expression[]; line: number }
+  | { kind: "assign"; targets: [Target, ...Target[]]; values: Expression[]; line: number }
   | { kind: "call"; call: Call }
   | { kind: "do"; block: Block }
   | { kind: "while"; condition: Expression; block: Block }
@@ -71,7 +71,7 @@ export type Statement =
       line: number;
       doLine: number;
     }
-  | { kind: "each"; locals: Local[]; values: Expression[]; block: Block; line: number }
+  | { kind: "each"; locals: [Local, ...Local[]]; values: Expression[]; block: Block; line: number }
   | { kind: "function"; local: Local; body: FunctionBody }
   | { kind: "return"; values: Expression[]; line: number }
   | { kind: "break" };

@@ -24,7 +24,7 @@ const RESERVED = new Set(
   ),
 );
 
-const ESCAPES: Record<string, string> = { a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" };
+const ESCAPES = new Map(Object.entries({ a: "\x07", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", v: "\v" }));
 
 const isDigit = (c: number) => c >= 0x30 && c <= 0x39;
 const isLetter = (c: number) => ((c | 0x20) >= 0x61 && (c | 0x20) <= 0x7a) || c === 0x5f;
@@ -128,7 +128,7 @@ export class Lexer {
 
   #string(start: number, quote: number): Token {
     const source = this.#source;
-    const quoteText = source[start]!;
+    const quoteText = source.charAt(start);
     let value = "";
     let i = start + 1;
     let from = i;
@@ -164,8 +164,8 @@ export class Lexer {
       return "\n";
     }
     if (!isDigit(c)) {
-      const char = source[this.#at++]!;
-      return Object.hasOwn(ESCAPES, char) ? ESCAPES[char]! : char;
+      const char = source.charAt(this.#at++);
+      return ESCAPES.get(char) ?? char;
     }
     let code = 0;
     for (let i = 0; i < 3 && isDigit(source.charCodeAt(this.#at)); i++) {
@@ -214,10 +214,14 @@ export class Lexer {
 
   #symbol(start: number): Token {
     const source = this.#source;
-    const c = source[start]!;
+    const c = source.charAt(start);
     let text = c;
     if (c === ".") {
-      while (text.length < 3 && start + text.length < source.length && ".\0".includes(source[start + text.length]!))
+      while (
+        text.length < 3 &&
+        start + text.length < source.length &&
+        ".\0".includes(source.charAt(start + text.length))
+      )
         text += ".";
     } else if ((c === "=" || c === "<" || c === ">" || c === "~") && source[start + 1] === "=") text = `${c}=`;
     this.#at = start + text.length;

@@ -178,7 +178,8 @@ class Parser {
   #capture(local: Local): void {
     local.captured = true;
     const between: FunctionScope[] = [];
-    for (let scope = this.#scope; scope !== local.owner; scope = scope.parent!) between.push(scope);
+    let within: FunctionScope | undefined = this.#scope;
+    for (; within !== undefined && within !== local.owner; within = within.parent) between.push(within);
     for (const scope of between.reverse()) {
       if (scope.upvalues.has(local)) continue;
       if (scope.upvalues.size >= MAX_UPVALUES) throw this.#limit(scope, MAX_UPVALUES, "upvalues");
@@ -315,7 +316,7 @@ class Parser {
 
   #each(name: string): Statement {
     this.#hidden(3);
-    const locals = [this.#declare(name)];
+    const locals: [Local, ...Local[]] = [this.#declare(name)];
     while (this.#accept(",")) locals.push(this.#declare(this.#name(), locals.length));
     const hidden = this.#scope.active.splice(-3);
     this.#expect("in");
@@ -383,17 +384,18 @@ class Parser {
     return this.#assignment(expression);
   }
 
-  #assignment(firstTarget: Expression): Statement {
-    const targets: Target[] = [];
-    let target = firstTarget;
-    for (;;) {
-      if (target.kind !== "local" && target.kind !== "global" && target.kind !== "index")
-        throw this.#error("syntax error");
-      targets.push(target);
-      if (!this.#accept(",")) break;
-      target = this.#suffixed();
+  #target(expression: Expression): Target {
+    if (expression.kind === "local" || expression.kind === "global" || expression.kind === "index") return expression;
+    throw this.#error("syntax error");
+  }
+
+  #assignment(first: Expression): Statement {
+    const targets: [Target, ...Target[]] = [this.#target(first)];
+    while (this.#accept(",")) {
+      const next = this.#suffixed();
       const most = this.#maxLevels - this.#levels;
       if (targets.length > most) throw this.#limit(this.#scope, most, "variables in assignment");
+      targets.push(this.#target(next));
     }
     this.#expect("=");
     const values = this.#list();

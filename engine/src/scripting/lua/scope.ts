@@ -49,7 +49,6 @@ export class FunctionScope {
   }
 
   find(name: string): Local | undefined {
-    for (let i = this.active.length - 1; i >= 0; i--) if (this.active[i]!.name === name) return this.active[i];
-    return undefined;
+    return this.active.findLast((local) => local.name === name);
   }
 }

@@ -246,7 +246,7 @@ export class HashValue implements Collection {
   /** A field chosen evenly. The hash must not be empty. */
   randomField(random: () => number): string {
     const store = this.#store;
-    if (typeof store !== "string") return store.dict.randomKey(random)!;
+    if (typeof store !== "string") return store.dict.drawKey(random);
     return wordAt(store, seek(store, 2 * Math.floor(random() * this.size)));
   }
 
@@ -257,11 +257,11 @@ export class HashValue implements Collection {
     if (typeof store === "string" || count * 3 > this.size) {
       const all = this.pairs();
       const chosen: string[] = [];
-      for (const i of sampleIndexes(this.size, count, random)) chosen.push(all[2 * i]!, all[2 * i + 1]!);
+      for (const i of sampleIndexes(this.size, count, random)) chosen.push(...all.slice(2 * i, 2 * i + 2));
       return chosen;
     }
     const fields = new Set<string>();
-    while (fields.size < count) fields.add(store.dict.randomKey(random)!);
+    while (fields.size < count) fields.add(store.dict.drawKey(random));
     const chosen: string[] = [];
     for (const field of fields) chosen.push(field, store.dict.get(field)!);
     return chosen;
@@ -273,7 +273,7 @@ export class HashValue implements Collection {
     const chosen: string[] = [];
     if (typeof store !== "string") {
       for (let i = 0; i < count; i++) {
-        const field = store.dict.randomKey(random)!;
+        const field = store.dict.drawKey(random);
         chosen.push(field, store.dict.get(field)!);
       }
       return chosen;
@@ -281,7 +281,7 @@ export class HashValue implements Collection {
     const all = unpack(store);
     for (let i = 0; i < count; i++) {
       const at = 2 * Math.floor(random() * this.size);
-      chosen.push(all[at]!, all[at + 1]!);
+      chosen.push(...all.slice(at, at + 2));
     }
     return chosen;
   }

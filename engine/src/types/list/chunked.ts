@@ -144,8 +144,9 @@ export class Chunked {
   }
 
   popHead(): string | undefined {
-    if (this.#head.length === 0 && !this.#openHead()) return undefined;
-    const word = this.#head.pop()!;
+    if (this.#head.length === 0) this.#openHead();
+    const word = this.#head.pop();
+    if (word === undefined) return undefined;
     this.#headBytes -= word.length;
     this.size--;
     this.bytes -= entryLength(word.length);
@@ -153,8 +154,9 @@ export class Chunked {
   }
 
   popTail(): string | undefined {
-    if (this.#tail.length === 0 && !this.#openTail()) return undefined;
-    const word = this.#tail.pop()!;
+    if (this.#tail.length === 0) this.#openTail();
+    const word = this.#tail.pop();
+    if (word === undefined) return undefined;
     this.#tailBytes -= word.length;
     this.size--;
     this.bytes -= entryLength(word.length);
@@ -237,7 +239,7 @@ export class Chunked {
 
   /** Every word, head first. */
   *words(): IterableIterator<string> {
-    for (let i = this.#head.length - 1; i >= 0; i--) yield this.#head[i]!;
+    yield* this.#head.toReversed();
     for (let chunk = this.#first; chunk !== null; chunk = chunk.next) yield* wordsOf(chunk);
     yield* this.#tail;
   }
@@ -253,8 +255,8 @@ export class Chunked {
     let scanned = 0;
     for (let chunk = fromTail ? this.#last : this.#first; chunk !== null && scanned < scan; ) {
       const ordinals = chunk.matches(word);
-      for (let i = 0; i < ordinals.length; i++) {
-        const distance = scanned + (fromTail ? chunk.count - 1 - ordinals[ordinals.length - 1 - i]! : ordinals[i]!);
+      for (const ordinal of fromTail ? ordinals.reverse() : ordinals) {
+        const distance = scanned + (fromTail ? chunk.count - 1 - ordinal : ordinal);
         if (distance >= scan) return found;
         if (passed++ < spare) continue;
         found.push(fromTail ? this.size - 1 - distance : distance);
@@ -276,15 +278,17 @@ export class Chunked {
     if (length <= SHARED_WORD_MAX) {
       if (index < head.length) {
         const at = head.length - 1 - index;
-        this.#headBytes += length - head[at]!.length;
-        this.bytes += entryLength(length) - entryLength(head[at]!.length);
+        const before = head[at]!.length;
+        this.#headBytes += length - before;
+        this.bytes += entryLength(length) - entryLength(before);
         head[at] = word;
         return;
       }
       if (fromTail <= tail.length) {
         const at = tail.length - fromTail;
-        this.#tailBytes += length - tail[at]!.length;
-        this.bytes += entryLength(length) - entryLength(tail[at]!.length);
+        const before = tail[at]!.length;
+        this.#tailBytes += length - before;
+        this.bytes += entryLength(length) - entryLength(before);
         tail[at] = word;
         return;
       }
@@ -353,9 +357,9 @@ export class Chunked {
     this.#link(fresh, right === null ? this.#last : right.prev, right);
     this.size++;
     this.bytes += fresh.bytes;
-    if (gone > 0) {
-      if (right!.count === 1) this.#drop(right!);
-      else this.#shrink(right!, own(right!.text.substring(skip(right!.text, 0))), right!.count - 1);
+    if (gone > 0 && right !== null) {
+      if (right.count === 1) this.#drop(right);
+      else this.#shrink(right, own(right.text.substring(skip(right.text, 0))), right.count - 1);
     }
     this.#mergeNext(fresh);
     if (fresh.prev !== null) this.#mergeNext(fresh.prev);
@@ -401,11 +405,11 @@ export class Chunked {
     this.#tailBytes = totalLength(this.#tail);
   }
 
-  /** Fills the empty head from the chain (or from the tail, when there is no chain); false when the list is empty. */
-  #openHead(): boolean {
+  /** Fills the empty head from the chain, or from the tail when there is no chain. It stays empty if the list is. */
+  #openHead(): void {
     if (this.#first === null) this.#sealTail(this.#tail.length);
     const chunk = this.#first;
-    if (chunk === null) return false;
+    if (chunk === null) return;
     const count = Math.min(chunk.count, this.#openLimit() >> 1);
     if (count === chunk.count) {
       this.#head = wordsOf(chunk);
@@ -418,13 +422,12 @@ export class Chunked {
     }
     this.#head.reverse();
     this.#headBytes = totalLength(this.#head);
-    return true;
   }
 
-  #openTail(): boolean {
+  #openTail(): void {
     if (this.#last === null) this.#sealHead(this.#head.length);
     const chunk = this.#last;
-    if (chunk === null) return false;
+    if (chunk === null) return;
     const count = Math.min(chunk.count, this.#openLimit() >> 1);
     if (count === chunk.count) {
       this.#tail = wordsOf(chunk);
@@ -436,7 +439,6 @@ export class Chunked {
       chunk.count -= count;
     }
     this.#tailBytes = totalLength(this.#tail);
-    return true;
   }
 
   // The chain
@@ -446,17 +448,25 @@ export class Chunked {
     const fromHead = index - this.#head.length;
     const sealed = this.size - this.#head.length - this.#tail.length;
     if (fromHead <= sealed >> 1) {
-      let chunk = this.#first!;
       let left = fromHead;
-      for (; left >= chunk.count; chunk = chunk.next!) left -= chunk.count;
-      this.#ordinal = left;
-      return chunk;
+      for (let chunk = this.#first; chunk !== null; chunk = chunk.next) {
+        if (left < chunk.count) {
+          this.#ordinal = left;
+          return chunk;
+        }
+        left -= chunk.count;
+      }
+    } else {
+      let end = sealed;
+      for (let chunk = this.#last; chunk !== null; chunk = chunk.prev) {
+        end -= chunk.count;
+        if (end <= fromHead) {
+          this.#ordinal = fromHead - end;
+          return chunk;
+        }
+      }
     }
-    let chunk = this.#last!;
-    let end = sealed;
-    for (; end - chunk.count > fromHead; chunk = chunk.prev!) end -= chunk.count;
-    this.#ordinal = fromHead - (end - chunk.count);
-    return chunk;
+    throw new RangeError(`the list has no word at ${index}`);
   }
 
   #link(chunk: Chunk, prev: Chunk | null, next: Chunk | null): void {

@@ -150,8 +150,12 @@ export class ListValue implements Collection {
       else this.trim(0, this.#count - 1 - taken);
       return words;
     }
-    const words = new Array<string>(taken);
-    for (let i = 0; i < taken; i++) words[i] = (atHead ? form.popHead() : form.popTail())!;
+    const words: string[] = [];
+    while (words.length < taken) {
+      const word = atHead ? form.popHead() : form.popTail();
+      if (word === undefined) break;
+      words.push(word);
+    }
     if (form.bytes <= SMALL_AGAIN) this.narrow(form);
     return words;
   }

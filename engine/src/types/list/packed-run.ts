@@ -108,5 +108,6 @@ export function withoutMatches(run: string, word: string, spare: number, count: 
     at = find(run, word, 1, end);
   }
   if (kept < run.length) parts.push(run.substring(kept));
-  return parts.length === 1 ? own(parts[0]!) : parts.join("");
+  const [only] = parts;
+  return only !== undefined && parts.length === 1 ? own(only) : parts.join("");
 }

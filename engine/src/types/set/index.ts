@@ -253,7 +253,7 @@ export class SetValue implements Collection {
   /** A word chosen evenly. The set must not be empty. */
   random(random: () => number): string {
     const store = this.#store;
-    if (typeof store !== "string") return store.dict.randomKey(random)!;
+    if (typeof store !== "string") return store.dict.drawKey(random);
     const index = Math.floor(random() * this.size);
     return this.form === PACKED ? wordAt(store, seek(store, index)) : String(intAt(store, this.form, index));
   }
@@ -262,7 +262,7 @@ export class SetValue implements Collection {
   pop(random: () => number): string {
     const store = this.#store;
     if (typeof store !== "string") {
-      const word = store.dict.randomKey(random)!;
+      const word = store.dict.drawKey(random);
       store.delete(word);
       this.#shape -= ONE;
       return word;
@@ -293,10 +293,13 @@ export class SetValue implements Collection {
     const words = this.members();
     this.clear();
     if (left <= 0) return words;
-    const stays = sampleIndexes(words.length, left, random);
-    for (const index of stays) this.addWord(words[index]!, limits, true);
-    const staying = new Set(stays);
-    return words.filter((_word, index) => !staying.has(index));
+    const staying = new Set(sampleIndexes(words.length, left, random));
+    const popped: string[] = [];
+    for (const [index, word] of words.entries()) {
+      if (staying.has(index)) this.addWord(word, limits, true);
+      else popped.push(word);
+    }
+    return popped;
   }
 
   /** `count` words chosen evenly, none of them twice; all of them when there are fewer. */
@@ -308,7 +311,7 @@ export class SetValue implements Collection {
       return sampleIndexes(words.length, count, random).map((index) => words[index]!);
     }
     const chosen = new Set<string>();
-    while (chosen.size < count) chosen.add(store.dict.randomKey(random)!);
+    while (chosen.size < count) chosen.add(store.dict.drawKey(random));
     return [...chosen];
   }
 

@@ -205,8 +205,8 @@ export class Block {
     // The entry's number of elements closes it; an entry with fields of its own also says how many they are.
     size += same ? integerSize(count + 3) : integerSize(count) + integerSize(2 * count + 4);
     this.#listpackBytes += size;
-    if (this.#open === null) this.#unseal();
-    this.#open!.push(flat(text));
+    const open = this.#open ?? this.#unseal();
+    open.push(flat(text));
     this.sizeBytes += stringBytes(text.length) + OPEN_ENTRY_BYTES;
     this.last = id;
     this.live++;
@@ -226,12 +226,13 @@ export class Block {
   }
 
   /** A sealed block has become the last again, since the one behind it went, and there is room in it. */
-  #unseal(): void {
+  #unseal(): string[] {
     const open = unpack(this.#sealed).map(own);
     this.sizeBytes -= stringBytes(this.#sealed.length);
     for (const text of open) this.sizeBytes += stringBytes(text.length) + OPEN_ENTRY_BYTES;
     this.#open = open;
     this.#sealed = "";
+    return open;
   }
 
   // ---------------------------------------------------------------------------------------------- looking
@@ -263,26 +264,14 @@ export class Block {
     return this.#open ?? unpack(this.#sealed);
   }
 
-  /** The position of the first entry of an open block that is not before this code. */
-  seekOpen(code: string): number {
-    const open = this.#open!;
-    let low = 0;
-    let high = open.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (open[middle]! < code) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
-
   /** The position of an entry with this id that lives, -1 if there is none. */
   find(id: Id): number {
     if (id < this.first || id > this.last) return -1;
     const code = this.code(id);
     if (this.#open !== null) {
-      const index = this.seekOpen(code);
-      return index < this.#open.length && this.#open[index]!.startsWith(code) && !this.isDead(index) ? index : -1;
+      const index = seekOpen(this.#open, code);
+      const entry = this.#open[index];
+      return entry?.startsWith(code) && !this.isDead(index) ? index : -1;
     }
     const text = this.#sealed;
     let index = this.#head;
@@ -354,9 +343,7 @@ export class Block {
 
   /** Every entry, deleted ones too, for the files. */
   *all(): Generator<BlockEntry> {
-    const list = this.list();
-    for (let i = 0; i < list.length; i++) {
-      const text = list[i]!;
+    for (const [i, text] of this.list().entries()) {
       yield { id: this.idAt(text, 0), words: this.wordsAt(text, 0, text.length), deleted: this.isDead(i) };
     }
   }
@@ -375,6 +362,18 @@ export class Block {
     copy.#headAt = this.#headAt;
     return copy;
   }
+}
+
+/** The position of the first entry of an open block that is not before this code. */
+export function seekOpen(open: readonly string[], code: string): number {
+  let low = 0;
+  let high = open.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (open[middle]! < code) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Whether the entry that begins at `at` is not before this code. */

@@ -3,7 +3,7 @@
  * with the ends of the range in the form in which the blocks hold them.
  */
 import { skip, wordStart } from "../packed.ts";
-import { type Block, isAtOrAfter } from "./block.ts";
+import { type Block, isAtOrAfter, seekOpen } from "./block.ts";
 import { type Id, idAfter } from "./ids.ts";
 import type { StreamValue } from "./index.ts";
 
@@ -44,7 +44,7 @@ export class StreamCursor {
   /** Moves to the next entry; false when there is none. */
   next(): boolean {
     while (this.#block !== undefined) {
-      if (this.#step()) return true;
+      if (this.#step(this.#block)) return true;
       this.#blockIndex += this.#reverse ? -1 : 1;
       this.#enter();
     }
@@ -52,16 +52,22 @@ export class StreamCursor {
   }
 
   get id(): Id {
-    return this.#block!.idAt(this.#text, this.#from);
+    return this.#current.idAt(this.#text, this.#from);
   }
 
   get idText(): string {
-    return this.#block!.idTextAt(this.#text, this.#from);
+    return this.#current.idTextAt(this.#text, this.#from);
   }
 
   /** Fields and values in turn. They may share memory with the stream: right for replies, wrong for keeping. */
   words(): string[] {
-    return this.#block!.wordsAt(this.#text, this.#from, this.#to);
+    return this.#current.wordsAt(this.#text, this.#from, this.#to);
+  }
+
+  /** The block of the current entry. */
+  get #current(): Block {
+    if (this.#block === undefined) throw new Error("the cursor stands behind the last entry");
+    return this.#block;
   }
 
   #enter(): void {
@@ -85,7 +91,7 @@ export class StreamCursor {
     if (this.#start <= block.first) return;
     const code = block.code(this.#start);
     if (this.#list !== undefined) {
-      this.#index = Math.max(this.#index, block.seekOpen(code));
+      this.#index = Math.max(this.#index, seekOpen(this.#list, code));
       return;
     }
     const text = block.sealed;
@@ -104,7 +110,7 @@ export class StreamCursor {
     const stop = this.#stop;
     const code = stop === undefined || stop > block.last ? undefined : block.code(stop);
     if (this.#list !== undefined) {
-      this.#index = code === undefined ? this.#list.length : block.seekOpen(code);
+      this.#index = code === undefined ? this.#list.length : seekOpen(this.#list, code);
       return;
     }
     const text = block.sealed;
@@ -117,13 +123,12 @@ export class StreamCursor {
   }
 
   /** Moves on within the block; false at its end or at the end of the range. */
-  #step(): boolean {
-    if (this.#list === undefined) return this.#reverse ? this.#stepPackedBack() : this.#stepPacked();
-    return this.#reverse ? this.#stepOpenBack(this.#list) : this.#stepOpen(this.#list);
+  #step(block: Block): boolean {
+    if (this.#list === undefined) return this.#reverse ? this.#stepPackedBack(block) : this.#stepPacked(block);
+    return this.#reverse ? this.#stepOpenBack(block, this.#list) : this.#stepOpen(block, this.#list);
   }
 
-  #stepOpen(list: readonly string[]): boolean {
-    const block = this.#block!;
+  #stepOpen(block: Block, list: readonly string[]): boolean {
     while (this.#index < list.length) {
       const index = this.#index++;
       if (block.isDead(index)) continue;
@@ -137,8 +142,7 @@ export class StreamCursor {
     return false;
   }
 
-  #stepPacked(): boolean {
-    const block = this.#block!;
+  #stepPacked(block: Block): boolean {
     const text = block.sealed;
     while (this.#nextAt < text.length) {
       const from = wordStart(text, this.#nextAt);
@@ -154,8 +158,7 @@ export class StreamCursor {
     return false;
   }
 
-  #stepPackedBack(): boolean {
-    const block = this.#block!;
+  #stepPackedBack(block: Block): boolean {
     const text = block.sealed;
     while (this.#index > block.head) {
       const index = --this.#index;
@@ -171,8 +174,7 @@ export class StreamCursor {
     return false;
   }
 
-  #stepOpenBack(list: readonly string[]): boolean {
-    const block = this.#block!;
+  #stepOpenBack(block: Block, list: readonly string[]): boolean {
     while (this.#index > 0) {
       const index = --this.#index;
       if (block.isDead(index)) continue;

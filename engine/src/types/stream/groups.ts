@@ -172,9 +172,9 @@ export class Group {
 
   clone(ledger: Ledger): Group {
     const copy = new Group(this.name, this.lastId, this.entriesRead, ledger);
-    for (const consumer of this.consumers.values()) copy.addConsumer(consumer.name, consumer.seenMs);
-    for (const { id, consumer, timeMs, count } of this.pending.from("")) {
-      copy.addDelivery(id, copy.consumers.get(consumer.name)!, timeMs, count);
+    for (const { name, seenMs, pending } of this.consumers.values()) {
+      const consumer = copy.addConsumer(name, seenMs);
+      for (const { id, timeMs, count } of pending.from("")) copy.addDelivery(id, consumer, timeMs, count);
     }
     return copy;
   }

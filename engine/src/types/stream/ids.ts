@@ -120,11 +120,11 @@ function plainHalf(word: string, from: number, to: number): Half | undefined {
  */
 function looseHalf(text: string): Half | undefined {
   if (/^-[1-9]\d*$/.test(text) && BigInt(text) >= -0x8000000000000000n) return undefined;
-  const match = /^[ \t\n\v\f\r]*([+-]?)(\d+)$/.exec(text);
-  if (match === null) return undefined;
-  const value = BigInt(match[2]!);
+  const [, sign, digits] = /^[ \t\n\v\f\r]*([+-]?)(\d+)$/.exec(text) ?? [];
+  if (digits === undefined) return undefined;
+  const value = BigInt(digits);
   if (value > HALF_MAX) return undefined;
-  return half(match[1] === "-" ? BigInt.asUintN(64, -value) : value);
+  return half(sign === "-" ? BigInt.asUintN(64, -value) : value);
 }
 
 /** Longer words are refused before they are read. */

@@ -103,6 +103,11 @@ export class StreamValue implements Collection {
     return index < 0 ? undefined : this.#blocks[this.#begin + index];
   }
 
+  /** All of them as they are now, in order. */
+  blocks(): readonly Block[] {
+    return this.#blocks.slice(this.#begin);
+  }
+
   /** The last block that does not begin behind this id; -1 if all do. */
   blockAt(id: Id): number {
     const blocks = this.#blocks;
@@ -116,9 +121,8 @@ export class StreamValue implements Collection {
     return low - 1 - this.#begin;
   }
 
-  /** A block, to be changed. */
-  #ownBlock(index: number): Block {
-    const block = this.block(index)!;
+  /** The block at a place, to be changed. */
+  #own(block: Block, index: number): Block {
     if (block.generation === this.#generation) return block;
     const copy = block.clone(this.#generation);
     this.#blocks[this.#begin + index] = copy;
@@ -126,8 +130,7 @@ export class StreamValue implements Collection {
   }
 
   /** Takes a block out, whatever lives in it. */
-  #removeBlock(index: number): void {
-    const block = this.block(index)!;
+  #remove(block: Block, index: number): void {
     this.#size -= block.live;
     this.#ledger.bytes -= block.sizeBytes + 8;
     if (index > 0) {
@@ -153,7 +156,8 @@ export class StreamValue implements Collection {
 
   /** Adds an entry whose id is larger than the last: fields and values in turn, from a place of the words on. */
   add(id: Id, words: readonly string[], from: number, limits: Limits): void {
-    let block = this.blockCount === 0 ? undefined : this.#ownBlock(this.blockCount - 1);
+    const last = this.block(this.blockCount - 1);
+    let block = last && this.#own(last, this.blockCount - 1);
     if (block === undefined || this.#isFull(block, words, from, limits)) {
       if (block !== undefined) this.#seal(block);
       const fields: string[] = [];
@@ -217,11 +221,12 @@ export class StreamValue implements Collection {
   delete(id: Id): boolean {
     const at = this.blockAt(id);
     const block = this.block(at);
-    const index = block === undefined ? -1 : block.find(id);
+    if (block === undefined) return false;
+    const index = block.find(id);
     if (index < 0) return false;
-    if (block!.live === 1) this.#removeBlock(at);
+    if (block.live === 1) this.#remove(block, at);
     else {
-      const own = this.#ownBlock(at);
+      const own = this.#own(block, at);
       const before = own.sizeBytes;
       own.kill(index);
       this.#size--;
@@ -248,7 +253,7 @@ export class StreamValue implements Collection {
       const { live } = block;
       if (most > 0 && removed + live > most) break;
       if (this.#size - live >= maxLength) {
-        this.#removeBlock(0);
+        this.#remove(block, 0);
         removed += live;
         continue;
       }
@@ -265,7 +270,7 @@ export class StreamValue implements Collection {
       const { live } = block;
       if (most > 0 && removed + live > most) break;
       if (block.last < minId) {
-        this.#removeBlock(0);
+        this.#remove(block, 0);
         removed += live;
         continue;
       }
@@ -276,8 +281,8 @@ export class StreamValue implements Collection {
   }
 
   /** Deletes entries of the first block. */
-  #killFront(count: number, before: Id | undefined): number {
-    const block = this.#ownBlock(0);
+  #killFront(first: Block, count: number, before: Id | undefined): number {
+    const block = this.#own(first, 0);
     const bytes = block.sizeBytes;
     const killed = block.killFront(count, before);
     this.#size -= killed;
@@ -404,8 +409,8 @@ export class StreamValue implements Collection {
     const copy = new StreamValue();
     copy.arrive();
     copy.#takeHead(this);
-    for (let i = 0; i < this.blockCount; i++) {
-      const block = this.block(i)!.clone(0);
+    for (const original of this.blocks()) {
+      const block = original.clone(0);
       copy.#blocks.push(block);
       copy.#ledger.bytes += block.sizeBytes + 8;
     }

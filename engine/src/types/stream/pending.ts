@@ -93,7 +93,8 @@ export class Pending {
 
   /** Puts a delivery in the place of the one with its id. */
   replace(delivery: Delivery): void {
-    const chunk = this.#ownChunk(this.#chunkOf(delivery.id))!;
+    const chunk = this.#ownChunk(this.#chunkOf(delivery.id));
+    if (chunk === undefined) throw new Error("there is no delivery to replace");
     chunk[lowerBound(chunk, delivery.id)] = delivery;
   }
 
@@ -153,9 +154,10 @@ export class Pending {
 
   /** Deliveries in order of id from this one on. Nothing may be added or removed on the way. */
   *from(id: Id): Generator<Delivery> {
-    for (let at = this.#chunkOf(id); at < this.#chunks.length; at++) {
-      const chunk = this.#chunks[at]!;
-      for (let i = lowerBound(chunk, id); i < chunk.length; i++) yield chunk[i]!;
+    let at = this.#chunkOf(id);
+    for (let chunk = this.#chunks[at]; chunk !== undefined; chunk = this.#chunks[++at]) {
+      const place = lowerBound(chunk, id);
+      for (const delivery of place === 0 ? chunk : chunk.slice(place)) yield delivery;
     }
   }
 }

@@ -8,26 +8,31 @@ import type { Id } from "./ids.ts";
 import type { StreamValue } from "./index.ts";
 
 export function radixNodes(stream: StreamValue): number {
-  if (stream.blockCount === 0) return 1;
-  const ids: Id[] = [];
-  for (let i = 0; i < stream.blockCount; i++) ids.push(stream.block(i)!.first);
-  return nodesBelow(ids, 0, ids.length, 0);
+  const ids = stream.blocks().map((block) => block.first);
+  return nodesBelow(ids, 0);
 }
 
-/** Nodes for the ids between two places, which are sorted and agree in their first `depth` bytes. */
-function nodesBelow(ids: readonly Id[], from: number, to: number, depth: number): number {
-  const first = ids[from]!;
-  const last = ids[to - 1]!;
-  if (to - from === 1) return depth < first.length ? 2 : 1;
+/** Nodes for ids which are sorted and agree in their first `depth` bytes. The tree of none is its root alone. */
+function nodesBelow(ids: readonly Id[], depth: number): number {
+  const first = ids[0];
+  const last = ids.at(-1);
+  if (first === undefined || last === undefined) return 1;
+  if (ids.length === 1) return depth < first.length ? 2 : 1;
   let fork = depth;
   while (first.charCodeAt(fork) === last.charCodeAt(fork)) fork++;
   let nodes = fork > depth ? 2 : 1;
-  for (let start = from; start < to; ) {
-    const byte = ids[start]!.charCodeAt(fork);
-    let end = start + 1;
-    while (end < to && ids[end]!.charCodeAt(fork) === byte) end++;
-    nodes += nodesBelow(ids, start, end, fork + 1);
-    start = end;
-  }
+  for (const branch of branchesAt(ids, fork)) nodes += nodesBelow(branch, fork + 1);
   return nodes;
+}
+
+/** The ids with the same byte at a place, in groups. */
+function branchesAt(ids: readonly Id[], place: number): Iterable<Id[]> {
+  const branches = new Map<number, Id[]>();
+  for (const id of ids) {
+    const byte = id.charCodeAt(place);
+    const branch = branches.get(byte);
+    if (branch === undefined) branches.set(byte, [id]);
+    else branch.push(id);
+  }
+  return branches.values();
 }

@@ -153,11 +153,13 @@ export class ZsetValue implements Collection {
 
   /** The entry at a rank, which must exist. */
   at(rank: number): Entry {
-    let found: Entry | undefined;
+    const found: Entry[] = [];
     this.visit(rank, rank + 1, false, (member, score) => {
-      found = { member, score };
+      found.push({ member, score });
     });
-    return found!;
+    const [entry] = found;
+    if (entry === undefined) throw new RangeError(`the sorted set has no entry at rank ${rank}`);
+    return entry;
   }
 
   scoreInterval(range: ScoreRange): Interval {
@@ -170,7 +172,7 @@ export class ZsetValue implements Collection {
   /** Means something only where all scores are equal; `reverse` says from which end a mixed one is looked at. */
   lexInterval(range: LexRange, reverse = false): Interval {
     const entries = this.#entries;
-    if (typeof entries === "string") return packed.lexInterval(entries, this.#size, range, reverse);
+    if (typeof entries === "string") return packed.lexInterval(entries, range, reverse);
     return entries.lexInterval(range);
   }
 

@@ -198,22 +198,21 @@ export function countBelow(packed: string, bound: number, inclusive: boolean): n
  * The ranks of the members in a range of words. The range means something only where all scores are equal; where they are
  * not, Redis walks from the end that was asked for while members fit, and so does this.
  */
-export function lexInterval(packed: string, size: number, range: LexRange, reverse: boolean): Interval {
+export function lexInterval(packed: string, range: LexRange, reverse: boolean): Interval {
   const members: string[] = [];
   for (let at = 0; at < packed.length; at = next(packed, at)) members.push(wordAt(packed, at));
-  if (size === 0 || !isAtOrAfter(members[size - 1]!, range.min) || !isAtOrBefore(members[0]!, range.max))
-    return NO_INTERVAL;
+  const last = members.at(-1);
+  const [first] = members;
+  if (first === undefined || last === undefined) return NO_INTERVAL;
+  if (!isAtOrAfter(last, range.min) || !isAtOrBefore(first, range.max)) return NO_INTERVAL;
   if (reverse) {
-    let to = size;
-    while (to > 0 && !isAtOrBefore(members[to - 1]!, range.max)) to--;
-    let from = to;
-    while (from > 0 && isAtOrAfter(members[from - 1]!, range.min)) from--;
+    const to = members.findLastIndex((member) => isAtOrBefore(member, range.max)) + 1;
+    const from = members.findLastIndex((member, i) => i < to && !isAtOrAfter(member, range.min)) + 1;
     return from < to ? { from, to } : NO_INTERVAL;
   }
-  let from = 0;
-  while (from < size && !isAtOrAfter(members[from]!, range.min)) from++;
-  let to = from;
-  while (to < size && isAtOrBefore(members[to]!, range.max)) to++;
+  const from = members.findIndex((member) => isAtOrAfter(member, range.min));
+  const behind = members.findIndex((member, i) => i >= from && !isAtOrBefore(member, range.max));
+  const to = behind < 0 ? members.length : behind;
   return from < to ? { from, to } : NO_INTERVAL;
 }
 
@@ -233,8 +232,8 @@ export function visit(packed: string, from: number, to: number, reverse: boolean
     places.push(at);
     at = next(packed, at);
   }
-  for (let i = places.length - 1; i >= 0; i--) {
-    if (visitor(wordAt(packed, places[i]!), scoreOf(packed, places[i]!)) === false) return;
+  for (const place of places.reverse()) {
+    if (visitor(wordAt(packed, place), scoreOf(packed, place)) === false) return;
   }
 }
 

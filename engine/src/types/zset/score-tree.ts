@@ -166,7 +166,8 @@ export class ScoreTree {
       lowScores = aboveScores;
       lowMembers = aboveMembers;
     }
-    if (nodes.length === 1) tree.#root = nodes[0]!;
+    const [root] = nodes;
+    if (root !== undefined) tree.#root = root;
     tree.#size = members.length;
     return tree;
   }

@@ -7,7 +7,7 @@ import { hashString } from "../hash.ts";
 import { formFor, resultOf, SUSPENDING } from "../natives.ts";
 import { LuaTable } from "../table.ts";
 import type { LuaFunction, LuaValue } from "../value.ts";
-import { complex, hold, isFunction, nameFor, sequence } from "./code.ts";
+import { complex, constantFunction, hold, nameFor, sequence } from "./code.ts";
 import { type Code, type FunctionEmitter, nameOf, quote, type Type } from "./emitter.ts";
 
 /** What a call hands back. `single`: exactly one value. */
@@ -27,10 +27,10 @@ export function callResults(fn: FunctionEmitter, call: Call, tail = false, unuse
   const known = fn.chunk.known(call.callee);
   if (typeof known === "function") return nativeCall(fn, call, known, tail, unused);
   const site = fn.chunk.sites.mark(call.line, nameAt(call.callee), false, tail);
-  if (isFunction(call.callee) && call.callee.kind === "local") {
-    const target = nameOf(call.callee.local);
-    const stored = call.callee.local.stored[0]!;
-    const single = stored.kind === "function" && returnsOne(stored.body);
+  const constant = constantFunction(call.callee);
+  if (constant !== undefined) {
+    const target = nameOf(constant.local);
+    const single = returnsOne(constant.body);
     if (!fn.suspends)
       return { text: `${site}${target}(${fn.chunk.parts.listText(fn, call.args)})`, single, type: "any" };
     return { text: suspending(fn, site, target + args(fn, call)), single, type: "any" };
@@ -136,11 +136,13 @@ function nativeCall(fn: FunctionEmitter, call: Call, f: LuaFunction, tail: boole
 
 /** Functions that are one machine instruction when their argument is a number. */
 function inlined(fn: FunctionEmitter, call: Call, f: LuaFunction, name: string, site: string): Results | undefined {
-  const text = call.args.length === 1 && !isOpen(call.args[0]) ? INLINED[inlineName(f) ?? ""] : undefined;
+  const [argument] = call.args;
+  if (argument === undefined || call.args.length !== 1 || isOpen(argument)) return undefined;
+  const text = INLINED[inlineName(f) ?? ""];
   if (text === undefined) return undefined;
   const mark = fn.mark();
   const setups: string[] = [];
-  const operand = hold(fn, fn.chunk.parts.value(fn, call.args[0]!), setups);
+  const operand = hold(fn, fn.chunk.parts.value(fn, argument), setups);
   fn.release(mark);
   const quick = `${text}(${operand.text})`;
   const slow =
@@ -168,12 +170,12 @@ function returnsOne(body: FunctionBody): boolean {
 const one = new WeakMap<FunctionBody, boolean>();
 
 function isOneValue(values: Expression[]): boolean {
-  if (values.length !== 1) return false;
-  const e = values[0]!;
+  const [e] = values;
+  if (e === undefined || values.length !== 1) return false;
   if (!isOpen(e)) return true;
-  if (e.kind !== "call" || e.method !== undefined || !isFunction(e.callee) || e.callee.kind !== "local") return false;
-  const stored = e.callee.local.stored[0]!;
-  return stored.kind === "function" && one.get(stored.body) === true;
+  if (e.kind !== "call" || e.method !== undefined) return false;
+  const constant = constantFunction(e.callee);
+  return constant !== undefined && one.get(constant.body) === true;
 }
 
 /** Whether control cannot reach the end of a block. */

@@ -1,13 +1,16 @@
 /** Pieces of JavaScript, and what is done with them wherever they come from. */
-import { type Expression, isOpen } from "../ast.ts";
+import { type Expression, type FunctionBody, isOpen } from "../ast.ts";
+import type { Local } from "../scope.ts";
 import { type Code, type FunctionEmitter, quote } from "./emitter.ts";
 
 export const simple = (text: string, type: Code["type"] = "any"): Code => ({ text, type, simple: true });
 export const complex = (text: string, type: Code["type"] = "any"): Code => ({ text, type, simple: false });
 
-/** Whether a variable always holds the same function. */
-export function isFunction(e: Expression): boolean {
-  return e.kind === "local" && !e.local.assigned && e.local.stored[0]?.kind === "function";
+/** The function that a variable always holds; undefined for every other expression. */
+export function constantFunction(e: Expression): { local: Local; body: FunctionBody } | undefined {
+  if (e.kind !== "local" || e.local.assigned) return undefined;
+  const [stored] = e.local.stored;
+  return stored?.kind === "function" ? { local: e.local, body: stored.body } : undefined;
 }
 
 /** How Lua's errors name an operand; as a literal, to be passed on. */

@@ -11,7 +11,7 @@ import { hashString } from "../hash.ts";
 import { LONG } from "../memory.ts";
 import { LuaTable } from "../table.ts";
 import { callResults, callValue } from "./calls.ts";
-import { complex, hold, isFunction, nameFor, sequence, simple } from "./code.ts";
+import { complex, constantFunction, hold, nameFor, sequence, simple } from "./code.ts";
 import { type Code, type FunctionEmitter, nameOf, numberLiteral, quote } from "./emitter.ts";
 import { functionText } from "./functions.ts";
 
@@ -34,7 +34,7 @@ export function value(fn: FunctionEmitter, e: Expression): Code {
     case "local": {
       const known = fn.chunk.known(e);
       if (known !== undefined) return constant(fn, known);
-      return simple(nameOf(e.local), e.local.numeric ? "number" : isFunction(e) ? "function" : "any");
+      return simple(nameOf(e.local), e.local.numeric ? "number" : constantFunction(e) ? "function" : "any");
     }
     case "global":
       return global(fn, e);
@@ -328,8 +328,9 @@ function roundSize(size: number): number {
 const BATCH = 50;
 
 function table(fn: FunctionEmitter, items: TableItem[]): Code {
-  if (items.length === 0) return complex("new LuaTable()", "table");
-  const open = isOpen(items.at(-1)!.value) && items.at(-1)!.key === undefined;
+  const last = items.at(-1);
+  if (last === undefined) return complex("new LuaTable()", "table");
+  const open = isOpen(last.value) && last.key === undefined;
   const elements = items.filter((item) => item.key === undefined).length - (open ? 1 : 0);
   const fields = items.filter((item) => item.key !== undefined).length;
   const sizes = `${roundSize(elements)}, ${roundSize(fields)}`;
@@ -359,7 +360,7 @@ function table(fn: FunctionEmitter, items: TableItem[]): Code {
   items.forEach((item, i) => {
     if (item.key !== undefined) {
       const inner = fn.mark();
-      steps.push(fieldText(fn, name, item));
+      steps.push(fieldText(fn, name, item.key, item));
       fn.release(inner);
     } else if (open && i === items.length - 1) pending.push(`...${openValues(fn, item.value)}`);
     else {
@@ -383,22 +384,23 @@ const MAX_RECORD = 16;
  * nodes free for the fields behind it.
  */
 function recordText(fn: FunctionEmitter, items: TableItem[]): string | undefined {
-  const names = items.map((item) => (item.key?.kind === "string" ? item.key.value : ""));
-  const known = items.every((item) => item.key?.kind === "string");
-  if (!known || items.length > MAX_RECORD || new Set(names).size < names.length) return undefined;
+  if (items.length > MAX_RECORD) return undefined;
+  const named = new Map<string, Expression>();
+  for (const item of items) if (item.key?.kind === "string") named.set(item.key.value, item.value);
+  if (named.size < items.length) return undefined;
   const mark = fn.mark();
   const setups: string[] = [];
   const values = new Map<string, string>();
   const tests: string[] = [];
-  items.forEach((item, i) => {
-    const code = value(fn, item.value);
-    const held = hold(fn, item.value.kind === "local" ? { ...code, simple: false } : code, setups);
-    values.set(names[i]!, held.text);
+  for (const [name, e] of named) {
+    const code = value(fn, e);
+    const held = hold(fn, e.kind === "local" ? { ...code, simple: false } : code, setups);
+    values.set(name, held.text);
     if (held.type === "any" || held.type === "nil") tests.push(`${held.text} === undefined`);
-  });
+  }
   fn.release(mark);
   const room = roundSize(items.length);
-  const { nodes, mask, lastFree } = LuaTable.layoutOf(names, room);
+  const { nodes, mask, lastFree } = LuaTable.layoutOf([...named.keys()], room);
   const fields: string[] = [];
   for (let i = 0; i < nodes.length; i += 4) {
     const key = nodes[i];
@@ -410,12 +412,11 @@ function recordText(fn: FunctionEmitter, items: TableItem[]): string | undefined
   }
   const quick = `LuaTable.fromNodes([${fields.join(", ")}], ${mask}, ${lastFree})`;
   if (tests.length === 0) return sequence(setups, quick);
-  const pairs = names.map((name) => `${quote(name)}, ${values.get(name)}`).join(", ");
+  const pairs = Array.from(values, ([name, text]) => `${quote(name)}, ${text}`).join(", ");
   return sequence(setups, `${tests.join(" || ")} ? record(${room}, [${pairs}]) : ${quick}`);
 }
 
-function fieldText(fn: FunctionEmitter, name: string, item: TableItem): string {
-  const key = item.key!;
+function fieldText(fn: FunctionEmitter, name: string, key: Expression, item: TableItem): string {
   const site = fn.chunk.sites.mark(item.line);
   if (key.kind === "string") {
     return `${name}.setHashed(${quote(key.value)}, ${hashString(key.value)}, ${value(fn, item.value).text})`;

@@ -33,11 +33,10 @@ export function emitFunction(chunk: ChunkEmitter, body: FunctionBody, parameters
   const suspends = chunk.options.resumable && callsUnknown(chunk, body.block);
   const fn = new FunctionEmitter(chunk, body, suspends);
   const { scope } = body;
-  const argTable = scope.arg?.used && !scope.usesVararg;
-  if (scope.usesVararg || argTable) parameters.push("...va");
+  const arg = scope.arg?.used ? scope.arg : undefined;
+  if (scope.usesVararg || arg !== undefined) parameters.push("...va");
   let start = "";
-  if (argTable) start = `let ${nameOf(scope.arg!)} = argTable(va);`;
-  else if (scope.arg?.used) start = `let ${nameOf(scope.arg)};`;
+  if (arg !== undefined) start = `let ${nameOf(arg)}${scope.usesVararg ? "" : " = argTable(va)"};`;
   const block = chunk.parts.blockText(fn, body.block);
   chunk.depth--;
   const end = alwaysReturns(body.block) ? "" : "return EMPTY;";

@@ -10,7 +10,7 @@ export function inferNumbers(locals: Local[]): void {
   let candidates = locals.filter((local) => local.stored.length > 0 && !local.stored.includes(undefined));
   for (const local of candidates) local.numeric = true;
   for (;;) {
-    const kept = candidates.filter((local) => local.stored.every((value) => isNumeric(value!)));
+    const kept = candidates.filter((local) => local.stored.every((value) => value !== undefined && isNumeric(value)));
     if (kept.length === candidates.length) return;
     for (const local of candidates) local.numeric = false;
     for (const local of kept) local.numeric = true;

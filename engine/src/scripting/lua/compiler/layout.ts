@@ -30,11 +30,14 @@ export class Sites {
   lay(code: string, firstLine: number): { text: string; sites: Site[] } {
     const start: Site = { line: firstLine };
     const lines: Site[] = [start, start];
-    const parts = code.split(MARK);
-    let text = parts[0]!;
+    let text = "";
     let current = -1;
-    for (let i = 1; i < parts.length; i++) {
-      const part = parts[i]!;
+    for (const [i, part] of code.split(MARK).entries()) {
+      // No mark stands before the first part.
+      if (i === 0) {
+        text = part;
+        continue;
+      }
       const end = part.indexOf(END);
       const id = Number(part.slice(0, end));
       if (id !== current) {

@@ -6,7 +6,7 @@ import { type Block, type Expression, isOpen, type Statement, type Target } from
 import { hashString } from "../hash.ts";
 import type { Local } from "../scope.ts";
 import { callResults } from "./calls.ts";
-import { hold, isFunction, nameFor, simple } from "./code.ts";
+import { constantFunction, hold, nameFor, simple } from "./code.ts";
 import { type Code, type FunctionEmitter, nameOf, quote } from "./emitter.ts";
 import { condition, listText, openValues, value } from "./expressions.ts";
 import { functionText, loopText } from "./functions.ts";
@@ -60,17 +60,22 @@ function functionStatement(fn: FunctionEmitter, s: Extract<Statement, { kind: "f
 const declarator = (local: Local) => (local.assigned ? "let" : "const");
 
 function localText(fn: FunctionEmitter, locals: Local[], values: Expression[]): string {
-  if (locals.length === 1 && values.length === 1) {
-    return `${declarator(locals[0]!)} ${nameOf(locals[0]!)} = ${value(fn, values[0]!).text};`;
+  const [only, ...otherLocals] = locals;
+  const [e, ...otherValues] = values;
+  if (only !== undefined && e !== undefined && otherLocals.length === 0 && otherValues.length === 0) {
+    return `${declarator(only)} ${nameOf(only)} = ${value(fn, e).text};`;
   }
   const setups: string[] = [];
-  const codes = spread(fn, values, locals.length, setups);
+  const textAt = spread(fn, values, locals.length, setups);
   const head = setups.map((setup) => `${setup};`).join("");
-  return head + locals.map((local, i) => `let ${nameOf(local)} = ${codes[i]!.text};`).join("");
+  return head + locals.map((local, i) => `let ${nameOf(local)} = ${textAt(i)};`).join("");
 }
 
-/** Exactly `count` values of a list, evaluated by the setups in order. Values past the last one are evaluated, too. */
-function spread(fn: FunctionEmitter, values: Expression[], count: number, setups: string[]): Code[] {
+/**
+ * The values of a list for `count` receivers, evaluated by the setups in order: the text of each by its place, nil where
+ * the list is shorter. Values past the last receiver are evaluated, too.
+ */
+function spread(fn: FunctionEmitter, values: Expression[], count: number, setups: string[]): (place: number) => string {
   const codes: Code[] = [];
   values.forEach((e, i) => {
     const last = i === values.length - 1;
@@ -84,22 +89,24 @@ function spread(fn: FunctionEmitter, values: Expression[], count: number, setups
     // A variable is copied when its turn comes.
     codes.push(hold(fn, e.kind === "local" || e.kind === "vararg" ? { ...code, simple: false } : code, setups));
   });
-  while (codes.length < count) codes.push(simple("undefined", "nil"));
-  return codes;
+  return (place) => codes[place]?.text ?? "undefined";
 }
 
 function assignText(fn: FunctionEmitter, s: Extract<Statement, { kind: "assign" }>): string {
-  const [target] = s.targets;
-  if (s.targets.length === 1 && s.values.length === 1) return assignOne(fn, target!, s.values[0]!, s.line);
+  const [target, ...otherTargets] = s.targets;
+  const [e, ...otherValues] = s.values;
+  if (e !== undefined && otherTargets.length === 0 && otherValues.length === 0) {
+    return assignOne(fn, target, e, s.line);
+  }
   const setups: string[] = [];
   const assigned = new Set(s.targets.map((one) => (one.kind === "local" ? one.local : undefined)));
   const stores = s.targets.map((one) => prepareStore(fn, one, setups, assigned, s.line));
-  const codes = spread(fn, s.values, s.targets.length, setups);
+  const textAt = spread(fn, s.values, s.targets.length, setups);
   const text = setups.map((setup) => `${setup};`).join("");
   return (
     text +
     stores
-      .map((store, i) => `${store(codes[i]!.text)};`)
+      .map((store, i) => `${store(textAt(i))};`)
       .reverse()
       .join("")
   );
@@ -200,9 +207,9 @@ function eachText(fn: FunctionEmitter, s: Extract<Statement, { kind: "each" }>):
   const walk = walkText(fn, s);
   if (walk !== undefined) return walk;
   const setups: string[] = [];
-  const codes = spread(fn, s.values, 3, setups);
+  const textAt = spread(fn, s.values, 3, setups);
   const [f, state, control] = [fn.fresh("f"), fn.fresh("s"), fn.fresh("c")];
-  const head = `${setups.map((setup) => `${setup};`).join("")}const ${f} = ${codes[0]!.text}, ${state} = ${codes[1]!.text};let ${control} = ${codes[2]!.text};`;
+  const head = `${setups.map((setup) => `${setup};`).join("")}const ${f} = ${textAt(0)}, ${state} = ${textAt(1)};let ${control} = ${textAt(2)};`;
   const results = fn.fresh("r");
   const site = fn.chunk.sites.mark(s.line, "(for generator)");
   const call = `(typeof ${f} === "function" ? ${f} : callable(${f}, undefined))${site}(${state}, ${control})`;
@@ -210,21 +217,23 @@ function eachText(fn: FunctionEmitter, s: Extract<Statement, { kind: "each" }>):
   const declared = others
     .map((local, i) => `let ${nameOf(local)} = ${results} instanceof Array ? ${results}[${i + 1}] : undefined;`)
     .join("");
-  const step = `const ${results} = ${call};let ${nameOf(one!)} = first(${results});if (${nameOf(one!)} === undefined) break;${control} = ${nameOf(one!)};`;
+  const name = nameOf(one);
+  const step = `const ${results} = ${call};let ${name} = first(${results});if (${name} === undefined) break;${control} = ${name};`;
   return `{${head}${loopText("for (;;)", step + declared + blockText(fn, s.block))}}`;
 }
 
 /** `for … in pairs(t)` and `ipairs(t)`, without calling anything. */
 function walkText(fn: FunctionEmitter, s: Extract<Statement, { kind: "each" }>): string | undefined {
   const [call] = s.values;
-  if (s.values.length !== 1 || call!.kind !== "call" || call!.method !== undefined) return undefined;
-  if (call!.args.length !== 1 || isOpen(call!.args[0])) return undefined;
-  const known = fn.chunk.known(call!.callee);
+  if (s.values.length !== 1 || call?.kind !== "call" || call.method !== undefined) return undefined;
+  const [walked] = call.args;
+  if (walked === undefined || call.args.length !== 1 || isOpen(walked)) return undefined;
+  const known = fn.chunk.known(call.callee);
   const name = known === undefined ? undefined : fn.chunk.walkers.get(known);
   if (name === undefined) return undefined;
   const table = fn.fresh("s");
-  const site = fn.chunk.sites.mark(call!.line, name);
-  const argument = value(fn, call!.args[0]!).text;
+  const site = fn.chunk.sites.mark(call.line, name);
+  const argument = value(fn, walked).text;
   const head = `const ${table} = ${argument};if (!(${table} instanceof LuaTable)) {${site}${fn.chunk.constant(known)}(${table});}`;
   const [k, v, ...others] = s.locals;
   const rest = others.map((local) => `let ${nameOf(local)};`).join("");
@@ -232,7 +241,7 @@ function walkText(fn: FunctionEmitter, s: Extract<Statement, { kind: "each" }>):
   if (name === "ipairs") {
     const i = fn.fresh("i");
     const e = v === undefined ? fn.fresh("e") : nameOf(v);
-    const step = `let ${e} = ${table}.getInt(${i});if (${e} === undefined) break;let ${nameOf(k!)} = ${i};`;
+    const step = `let ${e} = ${table}.getInt(${i});if (${e} === undefined) break;let ${nameOf(k)} = ${i};`;
     return `{${head}${loopText(`for (let ${i} = 1; ; ${i}++)`, step + block())}}`;
   }
   const [p, layout, key] = [fn.fresh("p"), fn.fresh("y"), fn.fresh("k")];
@@ -261,15 +270,13 @@ function returnText(fn: FunctionEmitter, values: Expression[]): string {
  * as in Lua. Not where a function inside holds one of the parameters.
  */
 function jumpText(fn: FunctionEmitter, e: Expression): string | undefined {
-  if (e.kind !== "call" || e.method !== undefined || e.callee.kind !== "local" || !isFunction(e.callee))
-    return undefined;
-  const stored = e.callee.local.stored[0];
+  if (e.kind !== "call" || e.method !== undefined) return undefined;
   const { parameters, vararg } = fn.body;
-  if (stored?.kind !== "function" || stored.body !== fn.body || vararg) return undefined;
+  if (constantFunction(e.callee)?.body !== fn.body || vararg) return undefined;
   if (isOpen(e.args.at(-1)) || parameters.some((parameter) => parameter.captured)) return undefined;
   fn.jumpsToStart = true;
   const setups: string[] = [];
-  const codes = spread(fn, e.args, parameters.length, setups);
-  const stores = parameters.map((parameter, i) => `${nameOf(parameter)} = ${codes[i]!.text};`);
+  const textAt = spread(fn, e.args, parameters.length, setups);
+  const stores = parameters.map((parameter, i) => `${nameOf(parameter)} = ${textAt(i)};`);
   return `{${setups.map((setup) => `${setup};`).join("")}${stores.join("")}continue start;}`;
 }

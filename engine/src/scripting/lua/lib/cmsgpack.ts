@@ -145,10 +145,9 @@ const OPENED = Symbol("opened");
 
 /** An array or a map that is being read. */
 class Container {
-  /** The elements of an array, the first of them at 1; once there was a nil, the table itself is filled instead. */
-  readonly values: LuaValue[] | undefined;
-  table: LuaTable | undefined;
-  readonly #fields: Fields | undefined;
+  /** The fields of a map; or the elements of an array, the first at 1: once there was a nil, the table is filled instead. */
+  readonly #content: LuaValue[] | Fields;
+  #table: LuaTable | undefined;
   /** How many elements, or keys and values, are still to come. */
   left: number;
   key: LuaValue;
@@ -157,9 +156,8 @@ class Container {
 
   constructor(isArray: boolean, left: number, parent: Container | undefined) {
     this.parent = parent;
-    this.values = isArray ? [undefined] : undefined;
-    this.table = undefined;
-    this.#fields = isArray ? undefined : new Fields();
+    this.#content = isArray ? [undefined] : new Fields();
+    this.#table = undefined;
     this.left = left;
     this.key = undefined;
   }
@@ -167,25 +165,30 @@ class Container {
   /** Takes the next element, key or value. */
   add(value: LuaValue): void {
     this.left--;
-    const { values, table } = this;
-    if (values === undefined) {
+    const content = this.#content;
+    if (content instanceof Fields) {
       if ((this.left & 1) === 1) this.key = value;
-      else this.#fields!.add(this.key, value);
-    } else if (table === undefined && value !== undefined) values.push(value);
-    else this.#addToArray(values, value);
+      else content.add(this.key, value);
+    } else if (this.#table === undefined && value !== undefined) content.push(value);
+    else this.#addToArray(content, value);
   }
 
   #addToArray(values: LuaValue[], value: LuaValue): void {
-    if (this.table === undefined) {
+    if (this.#table === undefined) {
       this.key = values.length;
-      this.table = makeSequence(values);
+      this.#table = makeSequence(values);
     }
-    this.table.set(this.key, value);
+    this.#table.set(this.key, value);
     this.key = (this.key as number) + 1;
   }
 
   get done(): LuaTable {
-    return this.#fields?.done() ?? this.table ?? makeSequence(this.values!);
+    const content = this.#content;
+    return content instanceof Fields ? content.done() : (this.#table ?? makeSequence(content));
+  }
+
+  get isMap(): boolean {
+    return this.#content instanceof Fields;
   }
 }
 
@@ -230,7 +233,7 @@ class Unpacker {
           return value as LuaValue;
         }
         container.add(value as LuaValue);
-        const isMap = container.values === undefined;
+        const { isMap } = container;
         if (isMap) this.#stack += (container.left & 1) === 1 ? 1 : -1;
         if (container.left > 0) break;
         this.#open = container.parent;

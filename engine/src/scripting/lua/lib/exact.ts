@@ -26,19 +26,20 @@ function expPair(x: Pair): Scaled {
   const small: Pair = { high: rest.high / 64, low: rest.low / 64 };
   let term = ONE;
   let value = ONE;
-  for (let n = 1; n < 16; n++) {
-    term = multiply(term, multiply(small, RECIPROCALS[n]!));
+  for (const reciprocal of RECIPROCALS) {
+    term = multiply(term, multiply(small, reciprocal));
     value = add(value, term);
   }
   for (let i = 0; i < 6; i++) value = multiply(value, value);
   return { value, scale };
 }
 
-/** 1/n for the series. */
-const RECIPROCALS: Pair[] = Array.from({ length: 16 }, (_, n) => {
+/** 1/n for the series, from n = 1 on. */
+const RECIPROCALS: Pair[] = Array.from({ length: 15 }, (_, i) => {
+  const n = i + 1;
   const near = 1 / n;
   const back = product(near, n);
-  return n === 0 ? ONE : sum(near, (1 - back.high - back.low) / n);
+  return sum(near, (1 - back.high - back.low) / n);
 });
 
 /** In two steps, since a power of two may be too small or too large to be a factor. */

@@ -59,7 +59,9 @@ class Shape {
   make(values: LuaValue[]): LuaTable {
     if (this.#layout !== undefined) return LuaTable.fromLayout(this.#layout, values);
     const table = new LuaTable();
-    for (let i = 0; i < values.length; i++) table.setStr(this.keys[i]!, values[i]);
+    this.keys.forEach((key, i) => {
+      table.setStr(key, values[i]);
+    });
     if (this.#seen) this.#layout = table.fieldLayout(this.keys);
     this.#seen = true;
     return table;

@@ -48,8 +48,7 @@ export function formatFunction(rt: Runtime): LuaFunction {
     const pieces = piecesOf(checkString(rt, format, 1, "format", args.length));
     let result = "";
     let next = 1;
-    for (let i = 0; i < pieces.length; i++) {
-      const piece = pieces[i]!;
+    for (const piece of pieces) {
       if (typeof piece === "string") result += piece;
       else {
         if (next >= args.length) throw rt.argumentError(next + 1, "format", "no value");

@@ -48,8 +48,8 @@ function encodeNumber(settings: JsonSettings, value: number): string {
 /** What each character is written as, where it is not itself. */
 const escapes: string[] = [];
 for (let code = 0; code < 32; code++) escapes[code] = `\\u00${code.toString(16).padStart(2, "0")}`;
-for (const [char, letter] of ["\bb", "\tt", "\nn", "\ff", "\rr", '""', "//", "\\\\"]) {
-  escapes[char!.charCodeAt(0)] = `\\${letter}`;
+for (const pair of ["\bb", "\tt", "\nn", "\ff", "\rr", '""', "//", "\\\\"]) {
+  escapes[pair.charCodeAt(0)] = `\\${pair.charAt(1)}`;
 }
 escapes[127] = "\\u007f";
 

@@ -41,7 +41,8 @@ export class Node {
   index: number;
   /** BALANCED: the last character's code. */
   index2: number;
-  next: Node | undefined;
+  /** What comes behind it. The last node, at which matching ends, leads to itself. */
+  next: Node;
 
   constructor(op: number) {
     this.op = op;
@@ -49,7 +50,7 @@ export class Node {
     this.text = "";
     this.index = 0;
     this.index2 = 0;
-    this.next = undefined;
+    this.next = this;
   }
 }
 
@@ -90,7 +91,7 @@ for (const [letter, test] of Object.entries(classes)) {
   classSets.set(letter.charCodeAt(0), set);
   classSets.set(
     letter.toUpperCase().charCodeAt(0),
-    new Uint8Array(256).map((_, c) => 1 - set[c]!),
+    set.map((member) => 1 - member),
   );
 }
 
@@ -112,8 +113,9 @@ class Parser {
   readonly #text: string;
   #at: number;
   readonly captures: ("text" | "position" | "open")[] = [];
-  #first: Node | undefined;
-  #last: Node | undefined;
+  /** Stands before the first node. */
+  readonly #head = new Node(NEVER);
+  #last = this.#head;
 
   constructor(text: string, from: number) {
     this.#text = text;
@@ -121,9 +123,9 @@ class Parser {
   }
 
   parse(): Node {
-    while (this.#at < this.#text.length) if (!this.#item()) return this.#first!;
+    while (this.#at < this.#text.length) if (!this.#item()) return this.#head.next;
     this.#add(new Node(END));
-    return this.#first!;
+    return this.#head.next;
   }
 
   #code(offset: number): number {
@@ -132,8 +134,7 @@ class Parser {
   }
 
   #add(node: Node): Node {
-    if (this.#last === undefined) this.#first = node;
-    else this.#last.next = node;
+    this.#last.next = node;
     this.#last = node;
     return node;
   }
@@ -234,7 +235,7 @@ class Parser {
     }
     const literal = this.#literal(first, begin);
     if (literal === undefined) this.#add(new Node(ONE)).set = set;
-    else if (this.#last?.op === TEXT) this.#last.text += literal;
+    else if (this.#last.op === TEXT) this.#last.text += literal;
     else {
       const node = this.#add(new Node(TEXT));
       node.text = literal;
@@ -274,7 +275,7 @@ class Parser {
     } while (text.charCodeAt(p) !== 0x5d);
     this.#at = p + 1;
     const set = readSet(text, begin, p);
-    return negated ? new Uint8Array(256).map((_, c) => 1 - set[c]!) : set;
+    return negated ? set.map((member) => 1 - member) : set;
   }
 }
 

@@ -135,7 +135,7 @@ function match(first: Node, at: number, depth: number): number {
         break;
       case MAYBE:
         if (s < source.length && node.set[source.charCodeAt(s)] === 1) {
-          const end = match(node.next!, s + 1, depth + 1);
+          const end = match(node.next, s + 1, depth + 1);
           if (end >= 0) return end;
         }
         break;
@@ -154,7 +154,7 @@ function match(first: Node, at: number, depth: number): number {
         s = seldom(node, s);
         if (s < 0) return -1;
     }
-    node = node.next!;
+    node = node.next;
   }
 }
 
@@ -173,9 +173,9 @@ function many(node: Node, at: number, depth: number): number {
   const least = at + node.index;
   if (s < least) return -1;
   runtime.fuel -= (s - at) >> 3;
-  const next = node.next!;
+  const { next } = node;
   // What has to follow, past the end of a capture: only where it can it is worth a try.
-  const then = next.op === CLOSE ? next.next! : next;
+  const then = next.op === CLOSE ? next.next : next;
   if (then.op === END) {
     if (next.op === CLOSE) ends[next.index] = s;
     return s;
@@ -193,7 +193,7 @@ function many(node: Node, at: number, depth: number): number {
 /** As seldom as possible, then more and more. */
 function few(node: Node, at: number, depth: number): number {
   const { set } = node;
-  const next = node.next!;
+  const { next } = node;
   for (let s = at; ; s++) {
     const end = match(next, s, depth + 1);
     if (end >= 0) return end;

@@ -98,6 +98,13 @@ export function pairs<T>(flat: readonly T[]): [T, T][] {
   return Array.from({ length: flat.length / 2 }, (_, at) => [flat[2 * at]!, flat[2 * at + 1]!]);
 }
 
+/** A field that every server gives. */
+export function textIn(fields: ReadonlyMap<string, string>, name: string): string {
+  const text = fields.get(name);
+  if (text === undefined) throw new Error(`the server's answer has no "${name}"`);
+  return text;
+}
+
 /** A reply that must be no error. */
 export function sound(answer: Answer): Reply {
   if (answer instanceof ServerError) throw answer;

@@ -10,6 +10,7 @@ import { array, boolean, integer, object, oneOf, string } from "../schema.ts";
 import { untraced } from "../trace.ts";
 import { forEachOf, perStore } from "../work.ts";
 import { type Creative, LOCATIONS, PAGES, SAMPLE_ADS } from "./ads-sample.ts";
+import { cycled } from "./cycled.ts";
 import { type Example, type Progress, prefixOf } from "./example.ts";
 import { needVisitor } from "./visitor.ts";
 
@@ -90,7 +91,9 @@ async function removeAd(context: Context, id: string): Promise<void> {
 
 async function show(context: Context, visitor: string, location: string, page: number) {
   const { people: ads } = networks(context);
-  const request = { locations: [location], content: PAGES[page]!.text, user: visitor, viewed: true };
+  const content = PAGES[page]?.text;
+  if (content === undefined) throw new Problem(404, "NO_PAGE", "there is no such page");
+  const request = { locations: [location], content, user: visitor, viewed: true };
   const { impression, candidates } = await ads.explain(request);
   if (impression !== null) await announce(context.store, NAME, { type: "shown", id: impression.ad });
   const shown = impression && { ...impression, text: impression.data?.text ?? "", data: undefined };
@@ -98,7 +101,7 @@ async function show(context: Context, visitor: string, location: string, page: n
   return { impression: shown, candidates: byValue };
 }
 
-const REFUSALS: Readonly<Record<string, string>> = {
+const REFUSALS: Readonly<Record<Extract<EventOutcome, { status: "refused" }>["reason"], string>> = {
   duplicate: "that was counted already",
   soon: "nobody clicks that fast",
   late: "that was too long ago",
@@ -111,7 +114,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 async function report(context: Context, impression: string, kind: "click" | "action"): Promise<EventOutcome> {
   const outcome = await networks(context).people[kind](impression);
   if (outcome.status === "refused")
-    throw new Problem(409, outcome.reason.toUpperCase().replace("-", "_"), REFUSALS[outcome.reason]!);
+    throw new Problem(409, outcome.reason.toUpperCase().replace("-", "_"), REFUSALS[outcome.reason]);
   await announce(context.store, NAME, { type: kind });
   return outcome;
 }
@@ -125,8 +128,8 @@ async function sendCrowd(context: Context, visitors: number, from: number) {
     return state / 2147483647;
   };
   const visits = Array.from({ length: visitors }, (_, nth) => ({
-    location: LOCATIONS[Math.floor(random() * LOCATIONS.length)]!,
-    page: PAGES[Math.floor(random() * PAGES.length)]!,
+    location: cycled(LOCATIONS, Math.floor(random() * LOCATIONS.length)),
+    page: cycled(PAGES, Math.floor(random() * PAGES.length)),
     user: `Visitor ${(from + nth) % 500}`,
     seed: Math.floor(random() * 1e9),
     luck: [random() * 1_000, random() * 1_000] as const,

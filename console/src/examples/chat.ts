@@ -123,13 +123,24 @@ async function seen(context: Context, visitor: string, room: string, id: number)
 /** The component's own handler, for what Fastify hands on. */
 const streams = perStore((store) =>
   chatHandler(chats({ store }), {
-    chat: (request) => reading.get(request)!.room,
-    member: (request) => reading.get(request)!.visitor,
+    chat: (request) => readerOf(request).room,
+    member: (request) => readerOf(request).visitor,
   }),
 );
 
 /** Who reads what with a request: decided before it is handed on. */
-const reading = new WeakMap<object, { readonly room: string; readonly visitor: string }>();
+const reading = new WeakMap<object, Reader>();
+
+interface Reader {
+  readonly room: string;
+  readonly visitor: string;
+}
+
+function readerOf(request: object): Reader {
+  const reader = reading.get(request);
+  if (reader === undefined) throw new Problem(404, "NO_ROOM", "the request names no room");
+  return reader;
+}
 
 function follow(
   context: Context,
@@ -245,8 +256,9 @@ async function make(context: Context, progress: Progress): Promise<void> {
       await all.joinMany(room, people);
       // One after the other: their order is what makes them a conversation.
       for (const [nth, { by, text }] of lines.entries()) await all.send(room, by, { text }, { id: `sample-${nth}` });
-      const { lastId } = (await all.inspect(room))!;
-      for (const member of people) await all.acknowledge(room, member, lastId);
+      const filled = await all.inspect(room);
+      if (filled === null) return;
+      for (const member of people) await all.acknowledge(room, member, filled.lastId);
     },
     (done) => progress(done, ROOMS.length),
     1,

@@ -50,7 +50,7 @@ pebble | embedded | firmware loader | writes programs to small devices over a ca
 
 /** What a program comes in: ending of the name, section, description. */
 const PARTS: readonly [ending: string, section: string | null, describe: (kind: string, does: string) => string][] = [
-  ["", null, (kind, does) => `${kind[0]!.toUpperCase()}${kind.slice(1)} that ${does}`],
+  ["", null, (kind, does) => `${kind.charAt(0).toUpperCase()}${kind.slice(1)} that ${does}`],
   ["-doc", "doc", (kind) => `Manual and examples of the ${kind}, as web pages`],
   ["-gui", null, (kind, does) => `Graphical interface to the ${kind}; ${does}`],
   ["-dev", "libdevel", (kind) => `Development files for extending the ${kind}`],

@@ -1,5 +1,6 @@
 /** What the job board begins with: jobs and people, the same every time. */
 import type { CandidateSpec, GeoPoint, JobSpec } from "cinnabar/job-search";
+import { cycled } from "./cycled.ts";
 
 export interface JobData {
   readonly title: string;
@@ -108,14 +109,14 @@ const SENIORITY = [
 const POSTED_MS = Date.UTC(2026, 8, 1);
 const DAY_MS = 86_400_000;
 
-const cityNames = Object.keys(CITIES);
+const cities = Object.entries(CITIES);
 
 export const SAMPLE_JOBS: readonly { readonly id: string; readonly spec: JobSpec<JobData> }[] = KINDS.flatMap(
   ([title, requires, optional], kind) =>
     Array.from({ length: 6 }, (_, nth) => {
-      const [word, more] = SENIORITY[nth % 3]!;
-      const company = COMPANIES[(kind + nth) % COMPANIES.length]!;
-      const city = cityNames[(kind * 2 + nth) % cityNames.length]!;
+      const [word, more] = cycled(SENIORITY, nth);
+      const company = cycled(COMPANIES, kind + nth);
+      const [city, at] = cycled(cities, kind * 2 + nth);
       const isRemote = (kind + nth) % 3 === 0;
       return {
         id: `sample-${kind}-${nth}`,
@@ -125,9 +126,9 @@ export const SAMPLE_JOBS: readonly { readonly id: string; readonly spec: JobSpec
             level: level + (more > 0 ? 1 : 0),
             years: years + more,
           })),
-          optional: optional.map((skill, at) => ({ skill, weight: optional.length - at })),
+          optional: optional.map((skill, place) => ({ skill, weight: optional.length - place })),
           places: isRemote ? [city, "remote"] : [city],
-          at: CITIES[city]!,
+          at,
           postedAt: new Date(POSTED_MS + ((kind * 6 + nth) % 29) * DAY_MS),
           data: { title: `${word}${title}`, company, by: company },
         },
@@ -137,19 +138,19 @@ export const SAMPLE_JOBS: readonly { readonly id: string; readonly spec: JobSpec
 
 export const SAMPLE_CANDIDATES: readonly { readonly id: string; readonly spec: CandidateSpec<null> }[] = PEOPLE.map(
   (id, nth) => {
-    const [first, second] = [KINDS[nth % KINDS.length]!, KINDS[(nth * 3 + 1) % KINDS.length]!];
+    const [first, second] = [cycled(KINDS, nth), cycled(KINDS, nth * 3 + 1)];
     const skills = [...first[1], ...second[1]].map(([skill, level, years]) => ({
       skill,
       level: level + (nth % 3) - (nth % 5 === 0 ? 1 : 0),
       years: years + (nth % 4),
     }));
-    const city = cityNames[nth % cityNames.length]!;
+    const [city, at] = cycled(cities, nth);
     return {
       id,
       spec: {
         skills: skills.map((each) => ({ ...each, level: Math.max(0, each.level) })),
         places: [city],
-        at: CITIES[city]!,
+        at,
       },
     };
   },

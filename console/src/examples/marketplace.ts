@@ -164,13 +164,13 @@ async function rush(context: Context, { item, price, buyers, way }: Rush) {
   const begin = performance.now();
   const outcomes = await Promise.all(crowd.map((each) => market.buy(each, item, price)));
   const micros = Math.round((performance.now() - begin) * 1_000);
-  const winner = outcomes.findIndex(({ status }) => status === "bought");
-  if (winner >= 0) await note(context, { id: newId(), item, price, seller, buyer: crowd[winner]! });
+  const buyer = crowd[outcomes.findIndex(({ status }) => status === "bought")];
+  if (buyer !== undefined) await note(context, { id: newId(), item, price, seller, buyer });
   const counts: Record<string, number> = {};
   for (const { status } of outcomes) counts[status] = (counts[status] ?? 0) + 1;
   return {
     counts,
-    buyer: crowd[winner] ?? null,
+    buyer: buyer ?? null,
     owner: await market.ownerOf(item),
     before,
     after: await money(),

@@ -1,4 +1,5 @@
 /** The sample of the news: the same articles and votes every time, so that making it twice is making it once. */
+import { cycled } from "./cycled.ts";
 
 export const NEWS_GROUPS = ["programming", "science", "design", "history", "games"] as const;
 
@@ -57,7 +58,7 @@ const idOf = (nth: number): string => `sample-${String(nth + 1).padStart(2, "0")
 
 export const SAMPLE_NEWS: readonly SampleArticle[] = ARTICLES.map(([title, groups], nth) => ({
   id: idOf(nth),
-  poster: POSTERS[nth % POSTERS.length]!,
+  poster: cycled(POSTERS, nth),
   title,
   groups,
 }));

@@ -61,7 +61,12 @@ export class ShopDatabase {
   async lookUp(ids: readonly string[]): Promise<Map<string, Product>> {
     if (ids.length === 0) return new Map();
     const found = (await this.#store.call("HMGET", PRODUCTS, ...ids)) as (string | null)[];
-    return new Map(found.flatMap((each, nth) => (each === null ? [] : [[ids[nth]!, JSON.parse(each) as Product]])));
+    const products = new Map<string, Product>();
+    for (const [nth, id] of ids.entries()) {
+      const product = found[nth];
+      if (typeof product === "string") products.set(id, JSON.parse(product) as Product);
+    }
+    return products;
   }
 
   async setPrice(id: string, price: number): Promise<Product> {

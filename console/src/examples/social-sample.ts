@@ -1,4 +1,5 @@
 /** A few people with something to say, who follow each other. Everything is fixed, so that making it again adds nothing. */
+import { cycled } from "./cycled.ts";
 
 export const SAMPLE_PEOPLE: readonly { readonly login: string; readonly name: string }[] = [
   { login: "ada", name: "Ada Lovelace" },
@@ -44,7 +45,7 @@ export function sampleStatuses(): SampleStatus[] {
     Array.from({ length: EACH }, (_, nth) => ({
       id: `sample-${person}-${nth}`,
       login,
-      text: SAID[(person * 5 + nth * 3) % SAID.length]!,
+      text: cycled(SAID, person * 5 + nth * 3),
     })),
   );
 }
@@ -53,7 +54,7 @@ export function sampleStatuses(): SampleStatus[] {
 export function sampleFollows(): [login: string, other: string][] {
   const logins = SAMPLE_PEOPLE.map(({ login }) => login);
   return logins.flatMap((login, at) => {
-    const others = [1, 2, 3].map((step) => logins[(at + step) % logins.length]!);
+    const others = [1, 2, 3].map((step) => cycled(logins, at + step));
     if (login !== "ada" && !others.includes("ada")) others.push("ada");
     return others.map((other): [string, string] => [login, other]);
   });

@@ -121,8 +121,10 @@ async function people(context: Context, user: User) {
   const [found, following] = await Promise.all([users.getMany(ids), follows.following(user.id, { limit: 1_000 })]);
   const followed = new Set(following.items);
   const shown = ids.flatMap((id) => found.get(id) ?? []).filter(({ id }) => id !== user.id);
-  const counts = await Promise.all(shown.map(({ id }) => follows.counts(id)));
-  return { people: shown.map((each, at) => ({ ...each, ...counts[at]!, isFollowed: followed.has(each.id) })) };
+  const people = shown.map(async (each) => {
+    return { ...each, ...(await follows.counts(each.id)), isFollowed: followed.has(each.id) };
+  });
+  return { people: await Promise.all(people) };
 }
 
 async function person(context: Context, user: User, login: string) {

@@ -83,14 +83,17 @@ const DANGEROUS: Readonly<Record<string, string>> = {
   "CLUSTER FORGET": "removes a node",
 };
 
-function entryOf(table: Readonly<Record<string, string>>, words: readonly string[]): string | undefined {
-  const name = words[0]!.toUpperCase();
-  return table[name] ?? table[`${name} ${(words[1] ?? "").toUpperCase()}`];
+/** A name, and what follows it. */
+type Command = readonly [name: string, ...words: string[]];
+
+function entryOf(table: Readonly<Record<string, string>>, [name, more = ""]: Command): string | undefined {
+  const command = name.toUpperCase();
+  return table[command] ?? table[`${command} ${more.toUpperCase()}`];
 }
 
 /** Why a command is not run from here. */
-function refusal(words: readonly string[]): string | undefined {
-  const name = words[0]!.toUpperCase();
+function refusal(words: Command): string | undefined {
+  const name = words[0].toUpperCase();
   if (name === "XREAD" || name === "XREADGROUP") {
     // Options end where the keys begin: a stream may be called "block".
     const options = words.slice(1, words.findIndex((word) => word.toUpperCase() === "STREAMS") + 1 || undefined);
@@ -101,11 +104,13 @@ function refusal(words: readonly string[]): string | undefined {
 
 async function run(
   { store }: Context,
-  words: readonly string[],
+  given: readonly string[],
   confirm: boolean,
 ): Promise<{ value: Value; micros: number }> {
-  if (words[0] === "") throw new Problem(400, "INPUT", "a command needs a name");
-  const name = words[0]!.toUpperCase();
+  const [first = "", ...others] = given;
+  if (first === "") throw new Problem(400, "INPUT", "a command needs a name");
+  const words: Command = [first, ...others];
+  const name = first.toUpperCase();
   const refused = refusal(words);
   if (refused !== undefined) throw new Problem(422, "NOT_HERE", `${name} cannot be run here: ${refused}`);
   const danger = entryOf(DANGEROUS, words);

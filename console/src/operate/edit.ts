@@ -25,6 +25,10 @@ const ACTIONS = [
   "removeEntry",
 ] as const;
 type Action = (typeof ACTIONS)[number];
+
+const CREATED_TYPES = ["string", "list", "set", "hash", "zset", "stream"] as const;
+type CreatedType = (typeof CREATED_TYPES)[number];
+
 type OneCommand = Exclude<Action, "removeIndex">;
 
 interface Edit {
@@ -91,17 +95,18 @@ async function edit(context: Context, body: Edit) {
   if (body.action === "removeIndex") return { answer: await removeIndex(context, body) };
   const words = commandOf(body, body.action);
   // A set member and a sorted set's member leave by the same action; the type decides.
-  if (body.action === "removeMember" && (await context.store.call("TYPE", words[1]!)) === "zset") words[0] = "ZREM";
+  if (body.action === "removeMember" && (await context.store.call("TYPE", wordOf(body.key))) === "zset")
+    words[0] = "ZREM";
   return { answer: jsonOf(await context.store.send(words, { buffers: true })) };
 }
 
-async function create(context: Context, body: { key: string; type: string; field: string; value: string }) {
+async function create(context: Context, body: { key: string; type: CreatedType; field: string; value: string }) {
   const key = wordOf(body.key);
   if (body.key === "") throw new Problem(400, "INPUT", "a key needs a name");
   if (Number(await context.store.call("EXISTS", key)) !== 0)
     throw new Problem(409, "EXISTS", "there is such a key already");
   const [value, field] = [wordOf(body.value), wordOf(body.field)];
-  const by: Record<string, () => Word[]> = {
+  const by: Record<CreatedType, () => Word[]> = {
     string: () => ["SET", key, value, "NX"],
     list: () => ["RPUSH", key, value],
     set: () => ["SADD", key, value],
@@ -109,7 +114,7 @@ async function create(context: Context, body: { key: string; type: string; field
     zset: () => ["ZADD", key, score(body.value), field],
     stream: () => ["XADD", key, "*", field, value],
   };
-  return { answer: jsonOf(await context.store.send(by[body.type]!(), { buffers: true })) };
+  return { answer: jsonOf(await context.store.send(by[body.type](), { buffers: true })) };
 }
 
 async function rename({ store }: Context, from: string, to: string, replace: boolean) {
@@ -140,7 +145,7 @@ export const EDIT_ROUTES: readonly Route[] = [
     body: object(
       {
         key: KEY,
-        type: oneOf(["string", "list", "set", "hash", "zset", "stream"]),
+        type: oneOf(CREATED_TYPES),
         field: string({ maxLength: 8_000_000, default: "" }),
         value: string({ maxLength: 8_000_000, default: "", description: "Of a sorted set the score." }),
       },

@@ -5,7 +5,7 @@ import { scan } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, integer, named, nullable, object, string, type Typed } from "../schema.ts";
 import { TEXT, VALUE } from "../shapes.ts";
-import { jsonOf, pairs, sound, textOf, type Value, wordOf } from "../values.ts";
+import { jsonOf, pairs, sound, textIn, textOf, type Value, wordOf } from "../values.ts";
 
 const group = "Keys";
 const KEY = string({ maxLength: 1_000_000, description: "The key; `base64:…` for bytes that are no text." });
@@ -153,7 +153,7 @@ const VIEWERS: Readonly<Record<string, Viewer>> = {
     const length = Number(await store.call("XLEN", key));
     const from = cursor === "0" ? "-" : cursor;
     const entries = (await ask(store, "XRANGE", key, from, "+", "COUNT", count + 1)) as [Buffer, Reply[]][];
-    const next = entries.length > count ? entries[count]![0].toString() : null;
+    const next = entries[count]?.[0].toString() ?? null;
     const rows = entries.slice(0, count).map(([id, flat]) => [textOf(id), { map: pairs(flat.map(jsonOf)) }]);
     return { length, next, columns: ["id", "fields"], rows };
   },
@@ -179,21 +179,21 @@ async function groups({ store }: Context, key: string) {
   const found = (sound(answer) as Reply[][]).slice(0, MOST_GROUPS).map((flat) => new Map(pairs(flat as string[])));
   const answers = await store.pipeline(
     found.flatMap((each) => [
-      ["XINFO", "CONSUMERS", name, each.get("name")!] as const,
-      ["XPENDING", name, each.get("name")!, "-", "+", MOST_PENDING] as const,
+      ["XINFO", "CONSUMERS", name, textIn(each, "name")] as const,
+      ["XPENDING", name, textIn(each, "name"), "-", "+", MOST_PENDING] as const,
     ]),
   );
   return {
     groups: found.map((each, nth) => ({
-      name: each.get("name")!,
+      name: textIn(each, "name"),
       pending: Number(each.get("pending")),
-      lastDelivered: each.get("last-delivered-id")!,
+      lastDelivered: textIn(each, "last-delivered-id"),
       // Since Redis 7; null where it cannot be told.
       lag: each.get("lag") == null ? null : Number(each.get("lag")),
       consumers: listOf(answers[nth * 2]).map((flat) => {
         const consumer = new Map(pairs(flat as string[]));
         const [pending, idleMs] = [Number(consumer.get("pending")), Number(consumer.get("idle"))];
-        return { name: consumer.get("name")!, pending, idleMs };
+        return { name: textIn(consumer, "name"), pending, idleMs };
       }),
       unacknowledged: listOf(answers[nth * 2 + 1]).map((entry) => {
         const [id, consumer, idleMs, deliveries] = entry as [string, string, number, number];

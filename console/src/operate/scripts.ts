@@ -4,7 +4,7 @@ import { parseInfo } from "../info.ts";
 import { type Context, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, nullable, number, object, string } from "../schema.ts";
 import { DONE, VALUE } from "../shapes.ts";
-import { jsonOf, pairs, wordOf } from "../values.ts";
+import { jsonOf, pairs, textIn, wordOf } from "../values.ts";
 
 const group = "Scripts";
 const WORDS = array(string({ maxLength: 65_536 }), { maxItems: 256 });
@@ -45,8 +45,8 @@ function libraryOf(flat: Reply) {
     return { name, description: description ?? null, flags: flags as unknown as string[] };
   });
   return {
-    name: library.get("library_name")!,
-    engine: library.get("engine")!,
+    name: textIn(library, "library_name"),
+    engine: textIn(library, "engine"),
     code: library.get("library_code") ?? "",
     functions,
   };

@@ -6,6 +6,7 @@ import { withoutCredentials } from "../options.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, either, integer, named, nullable, object, oneOf, string } from "../schema.ts";
 import { MILLISECONDS } from "../shapes.ts";
+import { pairs } from "../values.ts";
 
 const group = "Components";
 const NAME = object({ name: string({ minLength: 1, maxLength: 512 }) });
@@ -101,14 +102,9 @@ async function fleetAt(store: Store, key: string) {
   ]);
   const [version, value, at] = answer as (string | null)[];
   if (value == null) return null;
-  const versions = new Map<string, string>();
-  (seen as string[]).forEach((word, nth, flat) => {
-    if (nth % 2 === 0) versions.set(word, flat[nth + 1]!);
-  });
-  const processes: Member[] = [];
-  (members as string[]).forEach((member, nth, flat) => {
-    const version = Number.parseInt(versions.get(member) ?? "0", 10);
-    if (nth % 2 === 0) processes.push({ version, untilMs: Number(flat[nth + 1]) });
+  const versions = new Map(pairs(seen as string[]));
+  const processes = pairs(members as string[]).map(([member, untilMs]): Member => {
+    return { version: Number.parseInt(versions.get(member) ?? "0", 10), untilMs: Number(untilMs) };
   });
   const layout = JSON.parse(value) as Layout;
   return {

@@ -44,9 +44,10 @@ export class BackgroundLoop {
     if (this.#stopping !== null) return this;
     if (this.#store.closed)
       throw new ClosedError("the store is closed; what works on it in the background cannot start");
-    this.#stopping = new AbortController();
+    const stopping = new AbortController();
+    this.#stopping = stopping;
     this.#removeFromStore = this.#store.on("close", () => this.stop());
-    this.#schedule(0);
+    this.#schedule(0, stopping);
     return this;
   }
 
@@ -63,9 +64,9 @@ export class BackgroundLoop {
     return this.stop();
   }
 
-  #schedule(ms: number): void {
+  #schedule(ms: number, stopping: AbortController): void {
     this.#timer = this.#store.clock.after(ms, () => {
-      this.#round = this.#run(this.#stopping!);
+      this.#round = this.#run(stopping);
     });
   }
 
@@ -82,6 +83,6 @@ export class BackgroundLoop {
       pause = longest * (0.5 + this.#store.clock.random() / 2);
       if (!stopping.signal.aborted) onError?.(error);
     }
-    if (this.#stopping === stopping) this.#schedule(pause);
+    if (this.#stopping === stopping) this.#schedule(pause, stopping);
   }
 }

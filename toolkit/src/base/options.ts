@@ -156,12 +156,12 @@ export class OptionSet<O extends object> {
   /** Whose options they are: "Locks", or "Locks.acquire". */
   readonly owner: string;
   readonly checks: ReadonlyMap<string, Check>;
-  readonly #required: readonly string[];
+  readonly #required: readonly (readonly [name: string, check: Check])[];
 
   constructor(owner: string, checks: Checks<O>) {
     this.owner = owner;
     this.checks = new Map(Object.entries<Check>(checks as Record<string, Check>));
-    this.#required = [...this.checks].filter(([, { isRequired }]) => isRequired === true).map(([name]) => name);
+    this.#required = [...this.checks].filter(([, { isRequired }]) => isRequired === true);
   }
 
   /** Returns what it is given, so that it can stand where that is used. */
@@ -182,9 +182,9 @@ export class OptionSet<O extends object> {
         throw new InputError(`${owner}: ${name} must be ${check.expected}, not ${seen(value)}`);
       check.inner?.checkAs(`${owner}: ${name}`, value as object);
     }
-    for (const name of this.#required) {
+    for (const [name, { expected }] of this.#required) {
       if ((given as Readonly<Record<string, unknown>>)[name] !== undefined) continue;
-      throw new InputError(`${owner}: ${name} is missing; it must be ${this.checks.get(name)!.expected}`);
+      throw new InputError(`${owner}: ${name} is missing; it must be ${expected}`);
     }
   }
 
@@ -260,18 +260,24 @@ const bare = (name: string): string =>
 
 /** How many letters must be changed, put in, left out or swapped with the next to make one of the other. */
 function distance(a: string, b: string): number {
-  let [before, row]: number[][] = [[], Array.from({ length: b.length + 1 }, (_, at) => at)];
+  let before: readonly number[] = [];
+  let row: readonly number[] = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
-      const changed = row![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-      const swapped = isSwapped ? before![j - 2]! + 1 : changed;
-      next.push(Math.min(changed, swapped, row![j]! + 1, next[j - 1]! + 1));
+      const changed = stepsAt(row, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const isSwapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const swapped = isSwapped ? stepsAt(before, j - 2) + 1 : changed;
+      next.push(Math.min(changed, swapped, stepsAt(row, j) + 1, stepsAt(next, j - 1) + 1));
     }
     [before, row] = [row, next];
   }
-  return row![b.length]!;
+  return stepsAt(row, b.length);
+}
+
+/** No steps lead to what lies outside of the table. */
+function stepsAt(row: readonly number[], at: number): number {
+  return row[at] ?? Number.POSITIVE_INFINITY;
 }
 
 function isObject(value: unknown): value is object {

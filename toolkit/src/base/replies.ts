@@ -107,6 +107,19 @@ export function asTuple<F extends readonly Form<Reply | undefined>[]>(
   };
 }
 
+/** A flat list with a fixed number of items in each row, of these forms: rows as tuples. */
+export function asRows<F extends readonly Form<Reply | undefined>[]>(
+  ...forms: F
+): Form<{ -readonly [at in keyof F]: ReturnType<F[at]> }[]> {
+  const asRow = asTuple(...forms);
+  return (answer) => {
+    const flat = asList(answer);
+    const rows: ReturnType<typeof asRow>[] = [];
+    for (let at = 0; at < flat.length; at += forms.length) rows.push(asRow(flat.slice(at, at + forms.length)));
+    return rows;
+  };
+}
+
 export const asTextOrNull = orNull(asText);
 export const asBytesOrNull = orNull(asBytes);
 export const asTexts = asListOf(asText);
@@ -126,4 +139,13 @@ export function asPairs(answer: Answer | undefined): [string, string][] {
 /** The same, to look fields up. */
 export function asFields(answer: Answer | undefined): Map<string, string> {
   return new Map(asPairs(answer));
+}
+
+/** The same, with the fields that must be among them. */
+export function asRecord<N extends string>(...names: readonly N[]): Form<Readonly<Record<N, string>>> {
+  return (answer) => {
+    const fields = asFields(answer);
+    for (const name of names) if (!fields.has(name)) throw unexpected(`fields with "${name}" among them`, answer);
+    return Object.fromEntries(fields) as Record<N, string>;
+  };
 }

@@ -58,19 +58,23 @@ export async function adoptIoredis(client: IoredisInstance, options: OpenOptions
     const target: Target = { ...common(own), kind: "single", endpoints: [], tls: false };
     return openTarget(target, options, { dial: connectorDialer(own.Connector, own), address: null });
   }
-  if (own.sentinels !== null && own.sentinels !== undefined) return adoptSentinel(own, options);
+  if (own.sentinels !== null && own.sentinels !== undefined) return adoptSentinel(own.sentinels, own, options);
   const endpoint = typeof own.path === "string" ? { path: own.path } : endpointOf(own, 6379);
   const target: Target = { ...common(own), kind: "single", endpoints: [endpoint], tls: isSet(own.tls) };
   const { tls, address } = forTls(own.tls, target);
   return openTarget(target, options, { dial: socketDialer(family(own)), tls, address });
 }
 
-async function adoptSentinel(own: IoredisOptions, options: OpenOptions): Promise<Driver> {
+async function adoptSentinel(
+  sentinels: readonly Address[],
+  own: IoredisOptions,
+  options: OpenOptions,
+): Promise<Driver> {
   if (own.role === "slave") throw new InputError("the client reads from replicas; a store needs the primary");
   const target: Target = {
     ...common(own),
     kind: "sentinel",
-    endpoints: own.sentinels!.map((each) => endpointOf(each, 26379)),
+    endpoints: sentinels.map((each) => endpointOf(each, 26379)),
     tls: own.enableTLSForSentinelMode === true || isSet(own.tls),
     name: own.name ?? "mymaster",
     sentinel: { username: own.sentinelUsername ?? undefined, password: own.sentinelPassword ?? undefined },

@@ -22,11 +22,12 @@ interface BasicAuth {
   readonly password?: string;
 }
 
-interface CredentialsProvider {
-  readonly type: "async-credentials-provider" | "streaming-credentials-provider";
-  credentials?(): Promise<BasicAuth>;
-  subscribe?(listener: object): Promise<[BasicAuth, { dispose(): void }]>;
-}
+type CredentialsProvider =
+  | { readonly type: "async-credentials-provider"; credentials(): Promise<BasicAuth> }
+  | {
+      readonly type: "streaming-credentials-provider";
+      subscribe(listener: object): Promise<[BasicAuth, { dispose(): void }]>;
+    };
 
 interface ClientOptions {
   readonly url?: string;
@@ -59,8 +60,8 @@ export function isNodeRedis(client: object): boolean {
 export async function adoptNodeRedis(client: object, options: OpenOptions): Promise<Driver> {
   const own = settingsOf(client);
   refuseKeyPrefix(own.keyPrefix);
-  if (own.sentinelRootNodes !== undefined) return adoptSentinel(own, options);
-  if (own.rootNodes !== undefined) return adoptCluster(own, options);
+  if (own.sentinelRootNodes !== undefined) return adoptSentinel(own.sentinelRootNodes, own, options);
+  if (own.rootNodes !== undefined) return adoptCluster(own.rootNodes, own, options);
   const one = resolved(own);
   const target: Target = { ...one.target, kind: "single", db: own.database ?? one.target.db };
   return openTarget(target, options, { ...(await means(one, target)) });
@@ -136,8 +137,8 @@ function tlsOptions(socket: object): object {
 function providerOf(provider: CredentialsProvider | undefined): (() => Promise<Credentials>) | undefined {
   if (provider === undefined) return undefined;
   return async () => {
-    if (provider.type === "async-credentials-provider") return provider.credentials!();
-    const [credentials, subscription] = await provider.subscribe!({ onNext() {}, onError() {} });
+    if (provider.type === "async-credentials-provider") return provider.credentials();
+    const [credentials, subscription] = await provider.subscribe({ onNext() {}, onError() {} });
     subscription.dispose();
     return credentials;
   };
@@ -153,8 +154,8 @@ async function means(one: Resolved, target: Target) {
   };
 }
 
-async function adoptCluster(own: AnyOptions, options: OpenOptions): Promise<Driver> {
-  const nodes = own.rootNodes!.map((node) => resolved(node, own.defaults));
+async function adoptCluster(roots: readonly ClientOptions[], own: AnyOptions, options: OpenOptions): Promise<Driver> {
+  const nodes = roots.map((node) => resolved(node, own.defaults));
   const first = nodes[0];
   if (first === undefined) throw new InputError("the cluster has no rootNodes");
   refuseKeyPrefix(own.defaults?.keyPrefix);
@@ -165,14 +166,18 @@ async function adoptCluster(own: AnyOptions, options: OpenOptions): Promise<Driv
   return openTarget(target, options, { ...rest, address: translate === undefined ? address : null, translate });
 }
 
-async function adoptSentinel(own: AnyOptions, options: OpenOptions): Promise<Driver> {
+async function adoptSentinel(
+  roots: NonNullable<AnyOptions["sentinelRootNodes"]>,
+  own: AnyOptions,
+  options: OpenOptions,
+): Promise<Driver> {
   const node = resolved(own.nodeClientOptions ?? {});
   refuseKeyPrefix(own.nodeClientOptions?.keyPrefix);
   const sentinel = resolved(own.sentinelClientOptions ?? {});
   const target: Target = {
     ...node.target,
     kind: "sentinel",
-    endpoints: own.sentinelRootNodes!.map(({ host, port }) => ({ host, port })),
+    endpoints: roots.map(({ host, port }) => ({ host, port })),
     db: own.nodeClientOptions?.database ?? 0,
     name: own.name ?? "mymaster",
     sentinel: { username: sentinel.target.username, password: sentinel.target.password },

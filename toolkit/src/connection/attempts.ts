@@ -206,14 +206,15 @@ export class Attempts {
     if (this.#breaker === null || !(error instanceof ConnectionError) || NOT_A_FAILURE.has(error.code)) return;
     const servers = error.server === undefined ? this.#servers(sending) : [error.server];
     // Of several servers nobody knows which one it was.
-    if (servers.length === 1) this.#breaker.failed(servers[0]!, error, attemptAt);
+    const [server, ...others] = servers;
+    if (server !== undefined && others.length === 0) this.#breaker.failed(server, error, attemptAt);
   }
 
   #servers({ keys }: Sending): string[] {
-    const { serverOf } = this.#driver;
-    if (serverOf === undefined) return [""];
+    const driver = this.#driver;
+    if (driver.serverOf === undefined) return [""];
     const servers = new Set<string>();
-    for (const key of keys) servers.add(this.#driver.serverOf!(key));
+    for (const key of keys) servers.add(driver.serverOf(key));
     return [...servers];
   }
 
@@ -240,9 +241,11 @@ export class Attempts {
   async #pauseBefore(attempt: number, leftMs: number, sending: Sending, signal: AbortSignal): Promise<void> {
     const paused = new AbortController();
     const interrupt = () => paused.abort(signal.reason);
-    const isDeaf = this.#breaker === null || this.#breaker.isCalm || !this.#failsFast(sending);
-    const servers = isDeaf ? [] : this.#servers(sending);
-    const ends = servers.map((server) => this.#breaker!.whenOpen(server, () => paused.abort()));
+    const breaker = this.#failsFast(sending) ? this.#breaker : null;
+    const ends =
+      breaker === null || breaker.isCalm
+        ? []
+        : this.#servers(sending).map((server) => breaker.whenOpen(server, () => paused.abort()));
     ends.push(onAbort(signal, interrupt));
     if (signal.aborted) interrupt();
     try {

@@ -1,5 +1,6 @@
 /** A driver that answers reads from memory where `open` was given `clientCache`: client-cache.ts says what is kept and when. */
 import type { Clock } from "../base/clock.ts";
+import { zipped } from "../base/lists.ts";
 import type { ClientCache, ClientCacheStats, Place, Read } from "./client-cache.ts";
 import type {
   Answer,
@@ -121,35 +122,30 @@ export class CachingDriver implements Driver {
       return this.#noting(requests, () => this.#inner.sendMany(requests));
     }
     const answers: (Answer | undefined)[] = reads.map((read) => (read === null ? undefined : this.#known(read)));
-    const missing = requests.flatMap((_, at) => (answers[at] === undefined ? [at] : []));
-    if (missing.length > 0) await this.#askAll(requests, reads, missing, answers);
+    const missing = requests.flatMap((request, at) => {
+      return answers[at] === undefined ? [{ at, request, read: reads[at] ?? null }] : [];
+    });
+    if (missing.length > 0) await this.#askAll(missing, answers);
     return answers as Answer[];
   }
 
   async #askAll(
-    requests: readonly Request[],
-    reads: readonly (Read | null)[],
-    missing: readonly number[],
+    missing: readonly { readonly at: number; readonly request: Request; readonly read: Read | null }[],
     answers: (Answer | undefined)[],
   ): Promise<void> {
-    const places = missing.map((at) => {
-      const read = reads[at] ?? null;
-      return read === null ? null : this.#take(read);
-    });
+    const places = missing.map(({ read }) => (read === null ? null : this.#take(read)));
     const at = this.#clock.monotonicMs();
     const ttls = places.flatMap((place) => place?.read.keys.map(ttlOf) ?? []);
     try {
-      const got = await this.#inner.sendMany([...missing.map((each) => requests[each]!), ...ttls]);
-      let next = missing.length;
-      missing.forEach((each, nth) => {
-        const answer = got[nth]!;
-        answers[each] = answer;
-        const place = places[nth];
-        if (place === null || place === undefined) return;
+      const got = await this.#inner.sendMany([...missing.map(({ request }) => request), ...ttls]);
+      const lives = got.slice(missing.length);
+      for (const [[each, place], answer] of zipped(zipped(missing, places), got.slice(0, missing.length))) {
+        answers[each.at] = answer;
+        if (place === null) continue;
         if (answer instanceof Error) this.#cache.give(place);
         else this.#cache.answered(place, answer);
-        for (const _ of place.read.keys) this.#lives(place, at, got[next++]!);
-      });
+        for (const ttl of lives.splice(0, place.read.keys.length)) this.#lives(place, at, ttl);
+      }
     } catch (error) {
       for (const place of places) if (place !== null) this.#cache.give(place);
       throw error;

@@ -14,6 +14,7 @@
 import { integer, oneOf } from "../base/checks.ts";
 import type { Clock, Timer } from "../base/clock.ts";
 import { ConnectionError, InputError, ServerError } from "../base/errors.ts";
+import { zipped } from "../base/lists.ts";
 import { asReply } from "../base/replies.ts";
 import { dialWire, type Endpoint, labelOf, request, type Settings } from "./dial.ts";
 import { Line } from "./line.ts";
@@ -257,10 +258,9 @@ function reaches(position: Position | null, other: Position | null): boolean {
 
 /** The replicas that follow, out of the primary's INFO replication. */
 function endpointsIn(info: string): Endpoint[] {
-  return [...info.matchAll(/^slave\d+:ip=([^,]+),port=(\d+),state=online/gm)].map(([, host, port]) => ({
-    host: host!,
-    port: Number(port),
-  }));
+  return [...info.matchAll(/^slave\d+:ip=([^,]+),port=(\d+),state=online/gm)].flatMap(([, host, port]) =>
+    host === undefined ? [] : [{ host, port: Number(port) }],
+  );
 }
 
 export class ReplicaDriver implements Driver {
@@ -290,33 +290,38 @@ export class ReplicaDriver implements Driver {
   }
 
   async sendMany(requests: readonly Request[]): Promise<Answer[]> {
-    const keys = requests.map(readKey);
-    // With a write among them, the order of what concerns one key is kept by one connection.
-    if (keys.some((key) => key === undefined)) return this.#write(requests, () => this.#inner.sendMany(requests));
+    const reads: { readonly at: number; readonly request: Request; readonly key: string }[] = [];
+    for (const [at, request] of requests.entries()) {
+      const key = readKey(request);
+      // With a write among them, the order of what concerns one key is kept by one connection.
+      if (key === undefined) return this.#write(requests, () => this.#inner.sendMany(requests));
+      reads.push({ at, request, key });
+    }
     const answers: Answer[] = new Array(requests.length).fill(null);
-    const groups = new Map<Following, number[]>();
-    keys.forEach((key, at) => {
-      const following = this.#following(key!);
-      const places = groups.get(following);
-      if (places === undefined) groups.set(following, [at]);
-      else places.push(at);
-    });
+    const groups = new Map<Following, [(typeof reads)[number], ...typeof reads]>();
+    for (const read of reads) {
+      const following = this.#following(read.key);
+      const group = groups.get(following);
+      if (group === undefined) groups.set(following, [read]);
+      else group.push(read);
+    }
     await Promise.all(
-      [...groups].map(async ([following, places]) => {
-        const group = places.map((at) => requests[at]!);
-        const got = await this.#readMany(following, group);
-        places.forEach((at, nth) => {
-          answers[at] = got[nth]!;
-        });
+      [...groups].map(async ([following, group]) => {
+        const got = await this.#readMany(
+          following,
+          group[0].request,
+          group.map(({ request }) => request),
+        );
+        for (const [{ at }, answer] of zipped(group, got)) answers[at] = answer;
       }),
     );
     return answers;
   }
 
-  async #readMany(following: Following, requests: readonly Request[]): Promise<Answer[]> {
-    const replica = following.choose(requests[0]!.reads ?? this.#options.policy);
+  async #readMany(following: Following, first: Request, requests: readonly Request[]): Promise<Answer[]> {
+    const replica = following.choose(first.reads ?? this.#options.policy);
     if (replica === null) return this.#inner.sendMany(requests);
-    const answers = await this.#answerOf(replica, requests[0]!, replica.line.askAll(requests));
+    const answers = await this.#answerOf(replica, first, replica.line.askAll(requests));
     if (answers === ELSEWHERE || answers.some(isElsewhere)) return this.#inner.sendMany(requests);
     return answers;
   }
@@ -430,6 +435,7 @@ function isElsewhere(answer: Answer): boolean {
 export function readingDriver(inner: Driver, policy: ReadPolicy): Driver {
   const reads = checkedPolicy(policy);
   const told = (each: Request): Request => ({ ...each, reads });
+  const probe = inner.probe?.bind(inner);
   return {
     topology: inner.topology,
     address: inner.address,
@@ -442,7 +448,7 @@ export function readingDriver(inner: Driver, policy: ReadPolicy): Driver {
     onState: (listener) => inner.onState(listener),
     serverOf: (key) => inner.serverOf?.(key) ?? "",
     servers: () => inner.servers?.() ?? [""],
-    ...(inner.probe === undefined ? {} : { probe: (server) => inner.probe!(server) }),
+    ...(probe === undefined ? {} : { probe }),
     close: async () => {},
   };
 }

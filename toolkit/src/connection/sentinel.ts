@@ -169,9 +169,9 @@ class SentinelWatcher {
     wire.onClose(() => this.#watchAgain(onSwitch));
     await wire.subscribe("+switch-master", (message) => {
       const [name, , , host, port] = message.toString("utf8").split(" ");
-      if (name !== this.#options.name) return;
+      if (name !== this.#options.name || host === undefined) return;
       this.#failovers++;
-      this.#tell({ host: host!, port: Number(port) }, onSwitch);
+      this.#tell({ host, port: Number(port) }, onSwitch);
     });
     this.#beat(wire);
     // What was said while nobody listened.

@@ -1,5 +1,6 @@
 /** What the drivers of servers share: connections of their own, and transactions in one write. */
 import { ServerError } from "../base/errors.ts";
+import { zipped } from "../base/lists.ts";
 import type { Answer, Reply, Request, Session } from "./port.ts";
 import type { Wire } from "./wire.ts";
 
@@ -14,7 +15,8 @@ export function asBuffers(requests: readonly Request[]): Request[] {
 export function executedOrNull(requests: readonly Request[], answers: readonly Answer[]): Answer[] | null {
   for (const answer of answers) if (answer instanceof ServerError) throw answer;
   const replies = answers.at(-1) as Answer[] | null;
-  return replies?.map((reply, at) => (requests[at]!.buffers ? reply : asText(reply))) ?? null;
+  if (replies === null) return null;
+  return zipped(requests, replies).map(([{ buffers }, reply]) => (buffers ? reply : asText(reply)));
 }
 
 export function executed(requests: readonly Request[], answers: readonly Answer[]): Answer[] {

@@ -12,6 +12,7 @@ import { isSendable, seen, sendable, unsendable } from "../base/checks.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "../base/errors.ts";
 import { Layouts } from "../base/layout.ts";
+import { type Filled, isFilled, zipped } from "../base/lists.ts";
 import {
   type Checks,
   callback,
@@ -454,17 +455,15 @@ export class Store {
     const answers = await this.#sendItems(items, attempt);
     const until = this.clock.monotonicMs() + this.#attempts.retryMs;
     for (let count = 0; ; count++) {
-      const refused = answers.flatMap((answer, at) => (this.#attempts.isPassing(answer) ? [at] : []));
+      const refused = items.flatMap((item, at) => (this.#attempts.isPassing(answers[at]) ? [{ at, item }] : []));
       const isOver = attempt?.isAbandoned === true || this.closed || this.clock.monotonicMs() >= until;
       if (refused.length === 0 || isOver) return answers;
       await this.#attempts.pause(count, this.#closing.signal);
       const again = await this.#sendItems(
-        refused.map((at) => items[at]!),
+        refused.map(({ item }) => item),
         attempt,
       ).catch((error) => Promise.reject(asMaybeExecuted(error)));
-      refused.forEach((at, nth) => {
-        answers[at] = again[nth]!;
-      });
+      for (const [{ at }, answer] of zipped(refused, again)) answers[at] = answer;
     }
   }
 
@@ -481,17 +480,16 @@ export class Store {
     if (this.topology !== "cluster") for (const sha of fresh) this.#loaded.add(sha);
     // Nodes that were not sent one by its source do not have it; they say so, and get it then.
     else for (const item of items) if (isCall(item)) this.#loaded.add(this.#textOf(item).sha);
-    const forgotten = answers.flatMap((answer, at) =>
-      answer instanceof ServerError && answer.code === "NOSCRIPT" && isCall(items[at]!) ? [at] : [],
-    );
+    const forgotten = items.flatMap((item, at) => {
+      const answer = answers[at];
+      return answer instanceof ServerError && answer.code === "NOSCRIPT" && isCall(item) ? [{ at, call: item }] : [];
+    });
     if (forgotten.length === 0) return answers;
     // The others have run, whatever becomes of these.
     const again = await this.#driver
-      .sendMany(forgotten.map((at) => attempted(this.#bySource(items[at] as ScriptCall), attempt)))
+      .sendMany(forgotten.map(({ call }) => attempted(this.#bySource(call), attempt)))
       .catch((error) => Promise.reject(asMaybeExecuted(error)));
-    forgotten.forEach((at, nth) => {
-      answers[at] = again[nth]!;
-    });
+    for (const [{ at }, answer] of zipped(forgotten, again)) answers[at] = answer;
     return answers;
   }
 
@@ -510,7 +508,7 @@ export class Store {
     const answers = await this.#trip("transaction", items, sending, (attempt) =>
       this.#driver.transact(requests.map((each) => attempted(each, attempt))),
     );
-    return answers.slice(guards).map((answer, at) => decoded(items[at]!, answer)) as Answers<I>;
+    return zipped(items, answers.slice(guards)).map(([item, answer]) => decoded(item, answer)) as Answers<I>;
   }
 
   /**
@@ -539,7 +537,7 @@ export class Store {
   ): Promise<Answer[] | null> {
     TRANSACTION_OPTIONS.check(options);
     const { watch, attempts = DEFAULT_ATTEMPTS, signal } = options;
-    if (watch.length === 0) throw new InputError("a transaction needs keys to watch; without any, use multi");
+    if (!isFilled(watch)) throw new InputError("a transaction needs keys to watch; without any, use multi");
     for (let conflicts = 0; conflicts < attempts; conflicts++) {
       const sending = { repeatable: false, keys: [watch[0]], signal };
       const outcome = await this.#attempts.run(sending, () => this.#attempt(watch, body, signal));
@@ -550,12 +548,12 @@ export class Store {
   }
 
   async #attempt(
-    watch: readonly string[],
+    watch: Filled<string>,
     body: (watched: Watched) => Promise<readonly Item[] | null> | readonly Item[] | null,
     signal: AbortSignal | undefined,
   ): Promise<Answer[] | null | typeof CONFLICT> {
     signal?.throwIfAborted();
-    const key = watch[0]!;
+    const [key] = watch;
     const session = await this.#takeSession(key);
     let sound = false;
     try {
@@ -589,7 +587,7 @@ export class Store {
     const send = () => session.sendMany([{ words: ["MULTI"], key, buffers: false }, ...asBuffers(requests), EXEC]);
     const replies = executedOrNull(requests, await this.#trip("transaction", items, null, send));
     if (replies === null) return CONFLICT;
-    return replies.slice(guards).map((answer, at) => decoded(items[at]!, answer)) as Answer[];
+    return zipped(items, replies.slice(guards)).map(([item, answer]) => decoded(item, answer)) as Answer[];
   }
 
   /** Sessions are kept for the next transaction where one connection reaches every key. */
@@ -745,6 +743,10 @@ addCommands(Store.prototype);
 
 const CONFLICT = Symbol("conflict");
 
+function alone(item: Item): { readonly name: string; readonly items: readonly Item[] } {
+  return { name: isCall(item) ? item.script.name : String(item[0]), items: [item] };
+}
+
 /** Tells the listeners of a round trip; what is to be called at its end, if anybody wants to know of that. */
 function begun(
   listeners: readonly RoundTripListener[],
@@ -752,8 +754,7 @@ function begun(
   sent: Item | readonly Item[],
 ): ((error?: unknown) => void) | undefined {
   const many = kind === "pipeline" || kind === "transaction";
-  const items = many ? (sent as readonly Item[]) : [sent as Item];
-  const name = many ? NAME_OF_MANY[kind] : isCall(items[0]!) ? items[0].script.name : String(items[0]![0]);
+  const { name, items } = many ? { name: NAME_OF_MANY[kind], items: sent as readonly Item[] } : alone(sent as Item);
   const trip: RoundTrip = { kind, name, commands: items.length, items };
   const ends = listeners.map((listener) => listener(trip)).filter((end) => end !== undefined);
   if (ends.length <= 1) return ends[0];

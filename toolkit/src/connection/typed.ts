@@ -87,6 +87,9 @@ function shaped(reply: Reply, form: Form): unknown {
 function record(reply: Reply): Record<string, Reply> {
   const flat = asList(reply);
   const fields: Record<string, Reply> = Object.create(null);
-  for (let at = 0; at + 1 < flat.length; at += 2) fields[String(flat[at])] = flat[at + 1]!;
+  for (let at = 0; at < flat.length; at += 2) {
+    const value = flat[at + 1];
+    if (value !== undefined) fields[String(flat[at])] = value;
+  }
   return fields;
 }

@@ -70,14 +70,16 @@ export class LoopRenewer implements Renewer {
     const now = this.#store.clock.monotonicMs();
     const due: KeptLease[] = [];
     let next: KeptLease | undefined;
+    let nextMs = Number.POSITIVE_INFINITY;
     for (const [lease, dueMs] of this.#due) {
       // What is nearly due comes along.
       if (dueMs <= now + lease.task.leaseMs / 20) due.push(lease);
-      else if (next === undefined || dueMs < this.#due.get(next)!) next = lease;
+      else if (dueMs < nextMs) {
+        next = lease;
+        nextMs = dueMs;
+      }
     }
-    if (next !== undefined && this.#due.get(next) !== Number.POSITIVE_INFINITY) {
-      this.#schedule(next, this.#due.get(next)!);
-    }
+    if (next !== undefined) this.#schedule(next, nextMs);
     if (due.length > 0) void this.#renew(due, now);
   }
 

@@ -58,16 +58,22 @@ const IDLE_MS = 10_000;
 
 interface Entry {
   readonly id: number;
-  readonly slot: number;
+  readonly far: Far;
+  readonly slot: Slot;
+}
+
+/** A place on a board. */
+interface Slot {
+  readonly board: Board;
+  readonly at: number;
 }
 
 /** A thread and what it knows. */
 interface Far {
   readonly worker: Worker;
   readonly looking: Int32Array;
-  readonly boards: Board[];
   /** First in, first out, so that a slot rests as long as possible. */
-  readonly free: number[];
+  readonly free: Slot[];
   readonly scripts: Set<string>;
   ready: boolean;
 }
@@ -109,27 +115,27 @@ export class ThreadRenewer implements Renewer {
     const id = this.#nextId++;
     const text: SlotText = [id, script.sha, leaseMs, keys, args.map(plain)];
     const slot = this.#write(far, id, JSON.stringify(text), lease.validForMs());
-    this.#entries.set(lease, { id, slot });
+    this.#entries.set(lease, { id, far, slot });
     this.#leases.set(id, lease);
-    const board = far.boards[Math.floor(slot / SLOTS)]!;
-    lease.elsewhereValidForMs = () => board.validForMs(slot % SLOTS);
+    lease.elsewhereValidForMs = () => slot.board.validForMs(slot.at);
     if (leaseMs < Atomics.load(far.looking, 0) * LOOKS_PER_LEASE) post(far, { kind: "look" });
   }
 
-  #write(far: Far, id: number, text: string, validForMs: number): number {
-    if (far.free.length === 0) {
-      const board = new Board();
-      for (let slot = far.boards.length * SLOTS; far.free.length < SLOTS; slot++) far.free.push(slot);
-      far.boards.push(board);
-      post(far, { kind: "board", memory: board.memory });
-    }
-    const slot = far.free.shift()!;
-    const board = far.boards[Math.floor(slot / SLOTS)]!;
-    if (!board.write(slot % SLOTS, text, validForMs, id)) {
+  #write(far: Far, id: number, text: string, validForMs: number): Slot {
+    const slot = far.free.shift() ?? this.#addBoard(far);
+    if (!slot.board.write(slot.at, text, validForMs, id)) {
       post(far, { kind: "text", id, text });
-      board.write(slot % SLOTS, JSON.stringify([id]), validForMs, id);
+      slot.board.write(slot.at, JSON.stringify([id]), validForMs, id);
     }
     return slot;
+  }
+
+  /** The first slot of a new board; the others are free. */
+  #addBoard(far: Far): Slot {
+    const board = new Board();
+    for (let at = 1; at < SLOTS; at++) far.free.push({ board, at });
+    post(far, { kind: "board", memory: board.memory });
+    return { board, at: 0 };
   }
 
   remove(lease: KeptLease): void {
@@ -139,8 +145,8 @@ export class ThreadRenewer implements Renewer {
     lease.elsewhereValidForMs = null;
     this.#entries.delete(lease);
     this.#leases.delete(entry.id);
-    this.#far!.boards[Math.floor(entry.slot / SLOTS)]!.clear(entry.slot % SLOTS);
-    this.#far!.free.push(entry.slot);
+    entry.slot.board.clear(entry.slot.at);
+    entry.far.free.push(entry.slot);
     if (this.#entries.size === 0) this.#restLater();
   }
 
@@ -161,7 +167,7 @@ export class ThreadRenewer implements Renewer {
     Atomics.store(looking, 0, LOOK_MS);
     const worker = startWorker(this.#address, looking.buffer as SharedArrayBuffer);
     worker.unref();
-    const far: Far = { worker, looking, boards: [], free: [], scripts: new Set(), ready: false };
+    const far: Far = { worker, looking, free: [], scripts: new Set(), ready: false };
     worker.on("message", (message: FromThread) => this.#receive(far, message));
     worker.on("error", (error) => this.#fail(far, error));
     worker.on("exit", () => this.#fail(far, new Error("it has ended")));

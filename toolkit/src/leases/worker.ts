@@ -28,7 +28,8 @@ const VALID_PART = 0.99;
 /** So many looks without a short lease, and it looks less often. */
 const CALM_LOOKS = 20;
 
-const port = parentPort!;
+if (parentPort === null) throw new Error("this file is run by a worker thread");
+const port = parentPort;
 const { address, looking } = workerData as ThreadData;
 const interval = new Int32Array(looking);
 const boards: Board[] = [];

@@ -2,6 +2,7 @@
  * One form for what people take for the same, for everything in the toolkit that compares words: search, ads, autocomplete,
  * streaming, names of users.
  */
+import { respelled } from "./respelled.ts";
 
 const ASCII = /^[\0-\x7f]*$/;
 /** What stands inside a word and is no part of it: see LETTER_RUN. */
@@ -48,6 +49,6 @@ export function foldTurkic(text: string): string {
  */
 export function withoutDiacritics(folded: string): string {
   if (ASCII.test(folded)) return folded;
-  const plain = folded.replace(PLAIN_LETTERS, (letter) => PLAIN[letter]!);
+  const plain = respelled(folded, PLAIN_LETTERS, PLAIN);
   return plain.normalize("NFD").replace(DIACRITICS, "").normalize("NFC");
 }

@@ -15,6 +15,7 @@ import { randomToken } from "../../base/clock.ts";
 import { type Codec, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import { hashOf } from "../../base/hash.ts";
+import { type Filled, only, zipped } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, choice, defineOptions, number, prefix, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
@@ -116,7 +117,7 @@ export class Ads<T = unknown> {
   readonly name: string;
   readonly #store: Store;
   readonly #codec: Codec<T> = json<T>();
-  readonly #bases: readonly string[];
+  readonly #bases: Filled<string>;
   readonly #config: ReturnType<typeof configOf>;
   readonly #explore: "thompson" | "ucb" | "off";
   readonly #candidates: number;
@@ -131,7 +132,8 @@ export class Ads<T = unknown> {
     const { prefix = "ads" } = options;
     this.#names = new NameIndex(store, { kind: "ads", prefix: prefix });
     const shards = options.shards ?? 1;
-    this.#bases = Array.from({ length: shards }, (_, shard) => shardBase(prefix, name, shard, shards));
+    const base = (shard: number): string => shardBase(prefix, name, shard, shards);
+    this.#bases = [base(0), ...Array.from({ length: shards - 1 }, (_, nth) => base(nth + 1))];
     this.#config = configOf(options);
     this.#explore = options.explore ?? "thompson";
     this.#candidates = options.candidates ?? 16;
@@ -181,9 +183,9 @@ export class Ads<T = unknown> {
   /** The same of many, in one round trip. */
   async getMany(ids: readonly string[]): Promise<(Ad<T> | null)[]> {
     const replies = await this.#store.pipeline(ids.map((id) => read.with(this.#toRead(id))));
-    return replies.map((reply, at) => {
+    return zipped(ids, replies).map(([id, reply]) => {
       if (reply instanceof Error) throw reply;
-      return reply === null ? null : toAd(ids[at]!, reply, this.#codec);
+      return reply === null ? null : toAd(id, reply, this.#codec);
     });
   }
 
@@ -205,13 +207,13 @@ export class Ads<T = unknown> {
       return asTexts(page);
     });
     ids.sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-    return { items: ids.slice(0, limit), cursor: ids.length > limit ? ids[limit - 1]! : null };
+    const items = ids.slice(0, limit);
+    return { items, cursor: ids.length > limit ? (items.at(-1) ?? null) : null };
   }
 
   /** What happened with an ad day by day, the latest first; days without anything are left out. Null if there is no such ad. */
   async stats(id: string): Promise<DayStats[] | null> {
-    const [report] = await this.statsMany([id]);
-    return report!;
+    return only(await this.statsMany([id]));
   }
 
   /** The same of many, in one round trip. */
@@ -382,7 +384,7 @@ export class Ads<T = unknown> {
 
   #baseOf(ad: string): string {
     const count = this.#bases.length;
-    if (count === 1) return this.#bases[0]!;
+    if (count === 1) return this.#bases[0];
     return this.#bases[hashOf(ad) % count]!;
   }
 }

@@ -12,7 +12,7 @@ import { InputError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { choice, defineOptions, listOf, prefix, text, whole } from "../../base/options.ts";
 import type { Page } from "../../base/page.ts";
-import { asList, asListOf, asText, asTextOrNumber, asTuple } from "../../base/replies.ts";
+import { asList, asListOf, asText, asTextOrNumber, asTuple, ReplyFormError } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { articleKey, type BoardKeys, boardKeys, groupKey, groupOrderKey, votersKey } from "./keys.ts";
@@ -284,9 +284,11 @@ function toArticle(flat: readonly Reply[], score: number): Article {
     else if (name.startsWith("g:")) groups.push(name.slice(2));
     else own.set(name, String(flat[i + 1]));
   }
+  const [id, poster] = [own.get("id"), own.get("poster")];
+  if (id === undefined || poster === undefined) throw new ReplyFormError("all fields of an article", [...flat]);
   return {
-    id: own.get("id")!,
-    poster: own.get("poster")!,
+    id,
+    poster,
     postedAt: new Date(Number(own.get("postedAt"))),
     closesAt: new Date(Number(own.get("closesAt"))),
     up: Number(own.get("up")),

@@ -12,7 +12,7 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";
 import { defineOptions, prefix, whole } from "../../base/options.ts";
-import { asPairs, asTexts } from "../../base/replies.ts";
+import { asPairs, asRecord, asTexts } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { cartKeys, mergedKey } from "./keys.ts";
 import { change, join, leave, left } from "./scripts.ts";
@@ -46,6 +46,9 @@ const OPTIONS = defineOptions<CartsOptions>("Carts", {
 const PRICE_OPTIONS = defineOptions<{ readonly price?: number }>("Carts.set", {
   price: whole(0),
 });
+
+/** What a move of a cart must say of itself, among what was in the cart. */
+const asMove = asRecord("id", "to");
 
 export class Carts {
   readonly #store: Store;
@@ -112,10 +115,7 @@ export class Carts {
     for (;;) {
       const fields = asTexts(await this.#store.run(leave, { ...old, id: own, to, idleMs }));
       if (fields.length === 0) return;
-      const field = (name: string): string =>
-        fields[fields.findIndex((each, at) => at % 2 === 0 && each === name) + 1]!;
-      const id = field("id");
-      const aim = field("to");
+      const { id, to: aim } = asMove(fields);
       await this.#store.run(join, {
         cart: cartKeys(this.#prefix, aim).cart,
         merged: mergedKey(this.#prefix, aim, id),

@@ -9,6 +9,7 @@
 import { aStore } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
+import { only, zipped } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { choice, defineOptions, flag, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
@@ -106,8 +107,7 @@ export class Chats<T = unknown> {
   /** The first who joins begins the chat. A member starts at what comes from now on, or at the start of what is kept. */
   async join(chat: string, member: string, options: { readonly from?: "now" | "start" } = {}): Promise<JoinOutcome> {
     JOIN_OPTIONS.check(options);
-    const [outcome] = await this.#join(chat, [memberName(member)], options.from ?? "now");
-    return outcome!;
+    return only(await this.#join(chat, [memberName(member)], options.from ?? "now"));
   }
 
   /** Many at once; answers what became of each. */
@@ -132,18 +132,18 @@ export class Chats<T = unknown> {
     for (const [nth, member] of all.entries()) {
       // Some of the notes may be of chats that are gone.
       if (!noted[nth] && (await this.unread(member)).length < this.#maxChats) {
-        noted[nth] = (await this.#note(chat, [member]))[0]!;
+        noted[nth] = only(await this.#note(chat, [member]));
       }
     }
     const able = all.filter((_, nth) => noted[nth]);
     const answers = new Map<string, JoinOutcome["status"]>();
     let hasBegun = false;
     const calls = able.map((member) => join.with({ meta, seen, from, maxMembers: this.#maxMembers, member }));
-    for (const [nth, answer] of (await this.#store.pipeline(calls)).entries()) {
+    for (const [member, answer] of zipped(able, await this.#store.pipeline(calls))) {
       if (answer instanceof ServerError) throw answer;
       const [outcome, begun] = answer;
       hasBegun ||= begun === 1;
-      answers.set(able[nth]!, outcome);
+      answers.set(member, outcome);
     }
     const inside = able.filter((member) => answers.get(member) !== "full");
     await this.#note(chat, inside);
@@ -230,11 +230,11 @@ export class Chats<T = unknown> {
         const { meta, seen } = this.#room.keys(chat);
         return place.with({ meta, seen, member });
       });
-      for (const [nth, answer] of (await this.#store.pipeline(calls)).entries()) {
+      for (const [noted, answer] of zipped(part, await this.#store.pipeline(calls))) {
         if (answer instanceof ServerError) throw answer;
         const position = positionOf(answer);
-        if (position === null) stale.push(part[nth]!);
-        else positions.push({ chat: part[nth]!.chat, ...position });
+        if (position === null) stale.push(noted);
+        else positions.push({ chat: noted.chat, ...position });
       }
     }
     await this.#store.pipeline(stale.map(({ chat, token }) => forget.with({ chats, chat, token })));
@@ -312,10 +312,10 @@ export class Chats<T = unknown> {
       return inspect.with({ meta, seen, presence: presenceKey, presenceMs });
     });
     const found: ChatInfo[] = [];
-    for (const [nth, answer] of (await this.#store.pipeline(calls)).entries()) {
+    for (const [chat, answer] of zipped(names, await this.#store.pipeline(calls))) {
       if (answer instanceof ServerError) throw answer;
-      const info = infoOf(names[nth]!, answer);
-      if (info === null) await this.#names.remove(names[nth]!);
+      const info = infoOf(chat, answer);
+      if (info === null) await this.#names.remove(chat);
       else found.push(info);
     }
     return { items: found, cursor };

@@ -49,17 +49,18 @@ export class Follower<T> {
     for (;;) {
       signal?.throwIfAborted();
       store.closeSignal.throwIfAborted();
-      const isDue = this.#isDue();
-      const found = isDue ? "behind" : this.#tail!.after(this.#after!, this.#left, limit);
-      if (typeof found !== "string" && found.length > 0) return this.#served(found);
-      if (typeof found === "string" && (isDue || this.#emptyAt !== this.#tail!.version)) {
+      const tail = this.#isDue() ? null : this.#tail;
+      const after = this.#after;
+      const found = tail === null || after === null ? "behind" : tail.after(after, this.#left, limit);
+      if (tail === null || after === null || (typeof found === "string" && this.#emptyAt !== tail.version)) {
         const page = await this.#look();
         if (page === null || page.items.length > 0 || page.missed > 0) return page;
         continue;
       }
-      if (untilMs !== null && store.clock.monotonicMs() >= untilMs) return this.#served([]);
+      if (typeof found !== "string" && found.length > 0) return this.#served(tail, after, found);
+      if (untilMs !== null && store.clock.monotonicMs() >= untilMs) return this.#served(tail, after, []);
       // A look found nothing, and the tail does not know that yet.
-      if (typeof found === "string") this.#tail!.refresh();
+      if (typeof found === "string") tail.refresh();
       await this.#woken(untilMs);
     }
   }
@@ -92,10 +93,10 @@ export class Follower<T> {
     return page;
   }
 
-  #served(messages: readonly Message<T>[]): MessagePage<T> {
-    const cursor = messages.at(-1)?.id ?? this.#after!;
+  #served(tail: Tail<T>, after: number, messages: readonly Message<T>[]): MessagePage<T> {
+    const cursor = messages.at(-1)?.id ?? after;
     this.#after = cursor;
-    return { items: messages, cursor, missed: 0, remaining: Math.max(0, this.#tail!.last - cursor) };
+    return { items: messages, cursor, missed: 0, remaining: Math.max(0, tail.last - cursor) };
   }
 
   /** Until the tail calls, or it is `untilMs`. */

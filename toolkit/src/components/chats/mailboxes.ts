@@ -8,6 +8,7 @@
  */
 import { aStore } from "../../base/checks.ts";
 import { ServerError } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
@@ -130,9 +131,9 @@ export class Mailboxes<T = unknown> {
       const { meta, seen, presence } = this.#room.keys(owner);
       return inspect.with({ meta, seen, presence, presenceMs: 0 });
     });
-    const items = (await this.#store.pipeline(calls)).flatMap((answer, nth) => {
+    const items = zipped(names, await this.#store.pipeline(calls)).flatMap(([owner, answer]) => {
       if (answer instanceof ServerError) throw answer;
-      return mailboxInfo(names[nth]!, answer) ?? [];
+      return mailboxInfo(owner, answer) ?? [];
     });
     return { items, cursor };
   }

@@ -171,7 +171,8 @@ function pageOf<T>(
   { from, first, last }: { readonly from: number; readonly first: number; readonly last: number },
 ): MessagePage<T> {
   const missed = Math.max(0, first - 1 - from);
-  if (missed > 0 && messages.length > 0) messages[0] = { ...messages[0]!, missed };
+  const [oldest] = messages;
+  if (missed > 0 && oldest !== undefined) messages[0] = { ...oldest, missed };
   const cursor = messages.at(-1)?.id ?? Math.max(from, first - 1);
   return { items: messages, cursor, missed, remaining: last - cursor };
 }

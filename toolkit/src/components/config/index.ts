@@ -12,7 +12,7 @@ import { encodeWithin, json } from "../../base/codec.ts";
 import { ConflictError, ConnectionError, InputError, messageOf } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { anything, callback, defineOptions, prefix, required, text, whole } from "../../base/options.ts";
-import { asListOf, asText, asTextOrNull, asTexts, asTuple } from "../../base/replies.ts";
+import { asListOf, asRecord, asText, asTextOrNull, asTexts, asTuple } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { Hint } from "../../waiting/hint.ts";
 import { type ConfigKeys, configKeys } from "./keys.ts";
@@ -103,6 +103,9 @@ const UPDATE_OPTIONS = defineOptions<Omit<ChangeOptions, "ifVersion">>("Config.u
 const HISTORY_OPTIONS = defineOptions<{ readonly limit?: number }>("Config.history", {
   limit: whole(1, 1_000),
 });
+
+/** An entry of the audit log. */
+const asChange = asRecord("version", "at", "by", "note", "value");
 
 export class Config<T> {
   readonly name: string;
@@ -345,14 +348,8 @@ export class Config<T> {
     const limit = options.limit ?? 20;
     const entries = await this.#store.call("XREVRANGE", this.#keys.audit, "+", "-", "COUNT", limit);
     return asListOf(asTuple(asText, asTexts))(entries).map(([, fields]) => {
-      const field = (name: string): string => fields[fields.indexOf(name) + 1]!;
-      return {
-        version: Number(field("version")),
-        at: new Date(Number(field("at"))),
-        by: field("by"),
-        note: field("note"),
-        value: this.#past(fields.at(-1)!),
-      };
+      const { version, at, by, note, value } = asChange(fields);
+      return { version: Number(version), at: new Date(Number(at)), by, note, value: this.#past(value) };
     });
   }
 

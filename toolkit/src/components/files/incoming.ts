@@ -165,9 +165,8 @@ export class IncomingFile {
   async *lines(options: LineOptions = {}): AsyncGenerator<Line, void, undefined> {
     LINE_OPTIONS.check(options);
     for await (const lines of this.#split(options)) {
-      for (let at = 0; at < lines.length; at++) {
-        const line = lines[at]!;
-        const end = at + 1 < lines.length ? lines[at + 1]!.offset : this.#splitEnd;
+      for (const [at, line] of lines.entries()) {
+        const end = lines[at + 1]?.offset ?? this.#splitEnd;
         this.#progress.reach(end, line.number);
         yield line;
         if (this.#isDue(options)) await this.#progress.commitSoon();
@@ -179,8 +178,9 @@ export class IncomingFile {
   async *lineBatches(options: LineOptions = {}): AsyncGenerator<Line[], void, undefined> {
     LINE_OPTIONS.check(options);
     for await (const lines of this.#split(options)) {
-      if (lines.length === 0) continue;
-      this.#progress.reach(this.#splitEnd, lines.at(-1)!.number);
+      const last = lines.at(-1);
+      if (last === undefined) continue;
+      this.#progress.reach(this.#splitEnd, last.number);
       yield lines;
       if (this.#isDue(options)) await this.#progress.commitSoon();
     }

@@ -18,7 +18,7 @@ import { InputError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { anything, choice, defineOptions, prefix, signal, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
-import { asPairs, asTexts, asTextsOrNulls, wordOf } from "../../base/replies.ts";
+import { asPairs, asRows, asText, asTextOrNull, asTexts, asTuple, wordOf } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { crc32 } from "./checksum.ts";
 import { FilesError } from "./errors.ts";
@@ -124,6 +124,19 @@ const JOIN_OPTIONS = defineOptions<JoinOptions>("Files.join", {
 
 const asState = wordOf("open", "closed");
 
+/** Number, name and position of each file that a reader has missed. */
+const asMissed = asRows(asText, asText, asText);
+/** Name, status, encoding, info, size, blocks and first block; all null for a file that is gone. */
+const asDescribed = asTuple(
+  asTextOrNull,
+  asTextOrNull,
+  asTextOrNull,
+  asTextOrNull,
+  asTextOrNull,
+  asTextOrNull,
+  asTextOrNull,
+);
+
 export class Files {
   readonly name: string;
   readonly #store: Store;
@@ -220,10 +233,10 @@ export class Files {
     const sentMs = this.#store.clock.monotonicMs();
     const { leaseMs, answer } = await this.#join(name, token, options);
     this.#names.announce(this.name);
-    const missed: MissedFile[] = [];
-    for (let at = 1; at < answer.length; at += 3) {
-      missed.push({ name: answer[at + 1]!, position: Number(answer[at + 2]) });
-    }
+    const missed: MissedFile[] = asMissed(answer.slice(1)).map(([, file, position]) => ({
+      name: file,
+      position: Number(position),
+    }));
     const facts = { name, token, leaseMs, dropped: answer[0] === "dropped", missed, sentMs };
     return new Reader({ store: this.#store, keys: this.#keys, wakeUps: this.#wakeUps }, facts, this.#options);
   }
@@ -284,13 +297,13 @@ export class Files {
       ]),
     );
     return numbers.flatMap((number, at) => {
-      const [name, state, encoding, info, size, blocks, first] = asTextsOrNulls(answers[2 * at]);
+      const [name, state, encoding, info, size, blocks, first] = asDescribed(answers[2 * at]);
       // It was read to the end, or removed, meanwhile.
-      if (name === null || name === undefined) return [];
+      if (name === null || info === null) return [];
       const file = { number, name, state: asState(state), encoding: asEncoding(encoding) };
       const kept = Number(blocks) - Number(first);
       const readers = numbersByName(asTexts(answers[2 * at + 1]), Number(blocks));
-      return [{ ...file, info: JSON.parse(info!), size: Number(size), blocks: Number(blocks), kept, readers }];
+      return [{ ...file, info: JSON.parse(info), size: Number(size), blocks: Number(blocks), kept, readers }];
     });
   }
 

@@ -110,7 +110,8 @@ export class Lines {
   }
 
   #take(): Line {
-    let bytes = this.#kept.length === 1 ? this.#kept[0]! : Buffer.concat(this.#kept);
+    const [first] = this.#kept;
+    let bytes = first !== undefined && this.#kept.length === 1 ? first : Buffer.concat(this.#kept);
     const cut = bytes.length > this.#most;
     if (cut) bytes = bytes.subarray(0, wholeCharacters(bytes, this.#most));
     else if (bytes.at(-1) === CARRIAGE_RETURN) bytes = bytes.subarray(0, -1);

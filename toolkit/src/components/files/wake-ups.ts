@@ -74,7 +74,7 @@ export class WakeUps {
 
   #count(kinds: string): number {
     let count = 0;
-    for (const kind of kinds) count += this.#seen[kind]!;
+    for (const kind of kinds) count += this.#seen[kind] ?? 0;
     return count;
   }
 

@@ -9,6 +9,7 @@
 import type { Clock, Timer } from "../../base/clock.ts";
 import { ClosedError, ConnectionError, InputError } from "../../base/errors.ts";
 import { HOUSE_KEYS } from "../../base/layout.ts";
+import { getOrMake, zipped } from "../../base/lists.ts";
 import type {
   Answer,
   ConnectionState,
@@ -142,19 +143,14 @@ export class FleetDriver implements Driver {
 
   sendMany(requests: readonly Request[]): Promise<Answer[]> {
     return this.#admitted(requests, async () => {
-      const groups = new Map<Driver, number[]>();
-      requests.forEach((each, at) => {
-        const driver = this.#driverFor(each);
-        const places = groups.get(driver);
-        if (places === undefined) groups.set(driver, [at]);
-        else places.push(at);
-      });
+      const groups = new Map<Driver, { readonly at: number; readonly request: Request }[]>();
+      for (const [at, request] of requests.entries()) {
+        getOrMake(groups, this.#driverFor(request), () => []).push({ at, request });
+      }
       const answers: Answer[] = new Array(requests.length).fill(null);
-      const sending = [...groups].map(async ([driver, places]) => {
-        const got = await driver.sendMany(places.map((at) => requests[at]!));
-        places.forEach((at, nth) => {
-          answers[at] = got[nth]!;
-        });
+      const sending = [...groups].map(async ([driver, group]) => {
+        const got = await driver.sendMany(group.map(({ request }) => request));
+        for (const [{ at }, answer] of zipped(group, got)) answers[at] = answer;
       });
       await everyOne(sending);
       return answers;

@@ -16,6 +16,7 @@ import { BackgroundLoop } from "../../base/background-loop.ts";
 import { aStore, word } from "../../base/checks.ts";
 import { randomToken, sleep } from "../../base/clock.ts";
 import { ClosedError, InputError } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import {
   callback,
@@ -47,6 +48,7 @@ import {
   nextMove,
   overlap,
   shares,
+  urlOf,
   validLayout,
 } from "./layout.ts";
 import { findKey, Mover } from "./mover.ts";
@@ -274,7 +276,7 @@ export class Fleet {
     }
     // Before it is waited for: requests must not go the old way meanwhile.
     this.#parts.set(name, { ...part, urls: entries.map(([, { url }]) => url) });
-    await part.driver.follow(component, new Map(entries.map(([shard], at) => [shard, drivers[at]!])));
+    await part.driver.follow(component, new Map(zipped(entries, drivers).map(([[shard], driver]) => [shard, driver])));
   }
 
   /** Components that name the same server share the connection. */
@@ -463,7 +465,7 @@ export class Fleet {
       if (before === undefined) throw new InputError(`the fleet has no component "${component}"`);
       const after = make(before, layout);
       return after === null ? null : { components: { ...layout.components, [component]: after } };
-    }).then(() => this.layout.components[component]!);
+    }).then(() => this.#layoutOf(component));
   }
 
   /** Resolves when this process follows the change. */
@@ -510,7 +512,9 @@ export class Fleet {
     const move = nextMove(layout, this.#slotsPerStep);
     if (move === null) {
       const counts = shares(layout);
-      const empty = Object.keys(layout.shards).filter((name) => layout.shards[name]!.leaving && counts.get(name) === 0);
+      const empty = Object.entries(layout.shards)
+        .filter(([name, { leaving }]) => leaving && counts.get(name) === 0)
+        .map(([name]) => name);
       if (empty.length === 0) return false;
       await this.#changeComponent(component, `forget shards ${empty.join(", ")}`, (before) => ({
         ...before,
@@ -533,7 +537,7 @@ export class Fleet {
    */
   async #checkTarget(component: string, layout: ComponentLayout, move: Move, owners: Owners): Promise<void> {
     if (layout.prefixes !== undefined) return;
-    const driver = await this.#driver(layout.shards[move.target]!.url);
+    const driver = await this.#driver(urlOf(layout, move.target));
     const isInTheWay = (owner: KeyOwner, slot: number) => owner === "own" && slot >= move.from && slot <= move.to;
     const found = await findKey(driver, owners, isInTheWay);
     if (found === null) return;
@@ -558,10 +562,10 @@ export class Fleet {
       if ((await this.#home.run(behind, { members, seen, version, waitedMs })) === 0) break;
       await sleep(this.#home.clock, POLL_MS, signal);
     }
-    const { shards } = this.layout.components[component]!;
+    const layout = this.#layoutOf(component);
     const [source, target] = await Promise.all([
-      this.#driver(shards[move.source]!.url),
-      this.#driver(shards[move.target]!.url),
+      this.#driver(urlOf(layout, move.source)),
+      this.#driver(urlOf(layout, move.target)),
     ]);
     await mover.claim(source);
     await mover.claim(target);
@@ -580,9 +584,10 @@ export class Fleet {
   }
 
   /** What a source still has of slots that it gave away. */
-  async #cleanUp(component: string, { left = [], shards, slots }: ComponentLayout, mover: Mover): Promise<void> {
-    const first = left[0]!;
-    const driver = await this.#driver(shards[first.shard]!.url);
+  async #cleanUp(component: string, layout: ComponentLayout, mover: Mover): Promise<void> {
+    const { left: [first] = [], slots } = layout;
+    if (first === undefined) return;
+    const driver = await this.#driver(urlOf(layout, first.shard));
     await mover.claim(driver);
     // It must never be what the shard owns.
     if (slots.some((owned) => owned.shard === first.shard && overlap(owned, first))) {
@@ -615,7 +620,7 @@ export class Fleet {
     return Promise.all(
       Object.entries(layout.shards).map(async ([shard, { url, leaving = false }]) => {
         const facts = await this.#facts(url).catch(() => ({ keys: null, bytes: null }));
-        return { shard, slots: counts.get(shard)!, leaving, ...facts };
+        return { shard, slots: counts.get(shard) ?? 0, leaving, ...facts };
       }),
     );
   }

@@ -53,14 +53,14 @@ export function firstLayout(
   urls: Readonly<Record<string, string>>,
   prefixes: readonly string[] | undefined = undefined,
 ): ComponentLayout {
-  const names = Object.keys(urls).sort();
-  if (names.length === 0) throw new InputError("a component needs at least one shard");
-  const slots = names.map((shard, at) => ({
-    from: Math.floor((at * SLOTS) / names.length),
-    to: Math.floor(((at + 1) * SLOTS) / names.length) - 1,
+  const named = Object.entries(urls).sort(([a], [b]) => (a < b ? -1 : 1));
+  if (named.length === 0) throw new InputError("a component needs at least one shard");
+  const slots = named.map(([shard], at) => ({
+    from: Math.floor((at * SLOTS) / named.length),
+    to: Math.floor(((at + 1) * SLOTS) / named.length) - 1,
     shard,
   }));
-  const shards = Object.fromEntries(names.map((name) => [name, { url: urls[name]! }]));
+  const shards = Object.fromEntries(named.map(([name, url]) => [name, { url }]));
   return validComponent("component", { shards, slots, ...(prefixes === undefined ? {} : { prefixes }) });
 }
 
@@ -102,32 +102,41 @@ function checkUrl(what: string, url: unknown): void {
   if (/^\w+[+-]cluster:/.test(url)) throw new InputError(`${what} is a Cluster, which has shards of its own`);
 }
 
+/** Where a shard is. */
+export function urlOf(component: ComponentLayout, shard: string): string {
+  const known = component.shards[shard];
+  if (known === undefined) throw new InputError(`the layout has no shard "${shard}"`);
+  return known.url;
+}
+
 /** How many slots each shard has. */
 export function shares(component: ComponentLayout): Map<string, number> {
   const counts = new Map(Object.keys(component.shards).map((name) => [name, 0]));
-  for (const { from, to, shard } of component.slots) counts.set(shard, counts.get(shard)! + to - from + 1);
+  for (const { from, to, shard } of component.slots) counts.set(shard, (counts.get(shard) ?? 0) + to - from + 1);
   return counts;
 }
 
 /** The next step towards equal shares, of at most so many slots; null when there is none to take. */
 export function nextMove(component: ComponentLayout, mostSlots: number): Move | null {
-  const names = Object.keys(component.shards).sort();
-  const staying = names.filter((name) => component.shards[name]!.leaving !== true);
+  const shards = Object.entries(component.shards).sort(([a], [b]) => (a < b ? -1 : 1));
+  const staying = shards.filter(([, { leaving }]) => leaving !== true).map(([name]) => name);
   const counts = shares(component);
-  // Positive: has too many.
-  const excess = new Map(names.map((name) => [name, counts.get(name)!]));
-  staying.forEach((name, at) => {
-    const share = Math.floor(SLOTS / staying.length) + (at < SLOTS % staying.length ? 1 : 0);
-    excess.set(name, counts.get(name)! - share);
+  const ordered = shards.map(([name, { leaving = false }]) => {
+    const at = staying.indexOf(name);
+    const share = at < 0 ? 0 : Math.floor(SLOTS / staying.length) + (at < SLOTS % staying.length ? 1 : 0);
+    // Positive: has too many.
+    return { name, leaving, excess: (counts.get(name) ?? 0) - share };
   });
-  const ordered = [...excess].sort((a, b) => b[1] - a[1]);
-  const [source, tooMany] = ordered[0]!;
-  const [target, tooFew] = ordered.at(-1)!;
-  const isLeaving = component.shards[source]!.leaving === true;
+  ordered.sort((a, b) => b.excess - a.excess);
+  const [most, least] = [ordered[0], ordered.at(-1)];
   // One more or less is not worth a move.
-  if (tooMany <= (isLeaving ? 0 : 1) || tooFew >= 0) return null;
-  const { from, to } = component.slots.findLast(({ shard }) => shard === source)!;
-  const count = Math.min(tooMany, -tooFew, mostSlots, to - from + 1);
+  if (most === undefined || most.excess <= (most.leaving ? 0 : 1)) return null;
+  if (least === undefined || least.excess >= 0) return null;
+  const [source, target] = [most.name, least.name];
+  const owned = component.slots.findLast(({ shard }) => shard === source);
+  if (owned === undefined) return null;
+  const { from, to } = owned;
+  const count = Math.min(most.excess, -least.excess, mostSlots, to - from + 1);
   return { from: to - count + 1, to, source, target };
 }
 

@@ -325,7 +325,8 @@ export class JobSearch<J = unknown, C = unknown> {
 
   /** From every shard, in one round trip. */
   async #fromAll<P>(script: Script<P, Found>, asked: readonly P[]): Promise<Found[]> {
-    if (asked.length === 1) return [await this.#store.run(script, asked[0]!)];
+    const [first] = asked;
+    if (first !== undefined && asked.length === 1) return [await this.#store.run(script, first)];
     const answers = await this.#store.pipeline(asked.map((each) => script.with(each)));
     return answers.map((answer) => {
       if (answer instanceof Error) throw answer;
@@ -419,7 +420,9 @@ function inOrder(a: Row, b: Row): number {
 
 /** Each shard gave its best; the best of those are the page. */
 function merged<M>(found: readonly Found[], limit: number, toMatch: (row: Row) => M): Page<M> {
-  const rows = found.length === 1 ? found[0]!.rows : found.flatMap(({ rows: each }) => each).sort(inOrder);
+  const [first] = found;
+  const rows =
+    first !== undefined && found.length === 1 ? first.rows : found.flatMap(({ rows: each }) => each).sort(inOrder);
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const sum = (of: (each: Found) => number): number => found.reduce((all, each) => all + of(each), 0);
@@ -436,6 +439,8 @@ function merged<M>(found: readonly Found[], limit: number, toMatch: (row: Row) =
 function parseCursor(cursor: string | undefined) {
   if (cursor === undefined) return { afterMissing: 0, afterScore: 0, afterPosted: 0, afterId: "" };
   const [, missing, score, posted, id] = /^(\d+)~(\d+)~(\d+)~(.+)$/s.exec(cursor) ?? [];
-  if (id === undefined) throw new InputError("after is not a cursor that a search gave");
-  return { afterMissing: missing!, afterScore: score!, afterPosted: posted!, afterId: id };
+  if (missing === undefined || score === undefined || posted === undefined || id === undefined) {
+    throw new InputError("after is not a cursor that a search gave");
+  }
+  return { afterMissing: missing, afterScore: score, afterPosted: posted, afterId: id };
 }

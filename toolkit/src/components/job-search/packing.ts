@@ -7,6 +7,7 @@
  */
 import { integer, word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
+import { ReplyFormError } from "../../base/replies.ts";
 import type { GeoPoint, Have, Lacking, Requirement, Wish } from "./types.ts";
 
 const [FIELD, ITEM, PART, WISH] = ["\x1f", "\x1e", "\x1d", "\x1c"];
@@ -97,7 +98,10 @@ export function packRest(rest: Omit<Packed, "skills" | "postedMs">): string {
 }
 
 export function unpack(packed: string): Packed {
-  const [skills, posted, closes, places, latitude, longitude, optional] = packed.split(FIELD) as string[];
+  const [skills, posted, closes, places, latitude, longitude, optional] = packed.split(FIELD);
+  if (skills === undefined || places === undefined || optional === undefined) {
+    throw new ReplyFormError("a packed job or candidate", packed);
+  }
   const items = (text: string, between: string): string[][] =>
     text
       .split(between)
@@ -109,12 +113,12 @@ export function unpack(packed: string): Packed {
     years: Number(years),
   });
   return {
-    skills: items(skills!, ITEM).map(toSkill),
+    skills: items(skills, ITEM).map(toSkill),
     postedMs: Number(posted),
     closesMs: closes === "" ? null : Number(closes),
-    places: places === "" ? [] : places!.split(ITEM),
+    places: places === "" ? [] : places.split(ITEM),
     at: latitude === "" ? null : { latitude: Number(latitude), longitude: Number(longitude) },
-    optional: items(optional!, WISH).map((parts) => ({ ...toSkill(parts), weight: Number(parts[3]) })),
+    optional: items(optional, WISH).map((parts) => ({ ...toSkill(parts), weight: Number(parts[3]) })),
   };
 }
 

@@ -10,6 +10,7 @@
  */
 import { aStore } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { defineOptions, flag, prefix, withDefaults, within } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Confirmation } from "../../leases/confirm.ts";
@@ -134,9 +135,8 @@ export class Locks {
         got.push(...(together ?? []));
       }
       const byName = new Map(got.map((lease) => [lease.name, lease]));
-      if (byName.size === unique.length && got.every((lease) => lease.validForMs > 0)) {
-        return new LeaseGroup(unique.map((name) => byName.get(name)!));
-      }
+      const leases = unique.flatMap((name) => byName.get(name) ?? []);
+      if (leases.length === unique.length && got.every((lease) => lease.validForMs > 0)) return new LeaseGroup(leases);
     } catch (error) {
       await giveBack(got);
       throw error;
@@ -168,8 +168,8 @@ export class Locks {
     });
     if (fences === null) return null;
     const validUntilMs = sentMs + leaseMs * (1 - DRIFT);
-    return names.map((name, at) =>
-      this.#permits.lease(name, asking[at]!, { fence: fences[at]!, validUntilMs }, { renewed: options.renew ?? true }),
+    return zipped(zipped(names, asking), fences).map(([[name, ask], fence]) =>
+      this.#permits.lease(name, ask, { fence, validUntilMs }, { renewed: options.renew ?? true }),
     );
   }
 

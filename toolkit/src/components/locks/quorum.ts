@@ -79,12 +79,13 @@ export class QuorumLocks {
   constructor(stores: readonly Store[], options: QuorumOptions = {}) {
     OPTIONS.check(options);
     for (const store of Array.isArray(stores) ? stores : [stores]) aStore("QuorumLocks", store);
-    if (stores.length < 3 || stores.length % 2 === 0 || new Set(stores).size !== stores.length) {
+    const [first] = stores;
+    if (first === undefined || stores.length < 3 || stores.length % 2 === 0 || new Set(stores).size !== stores.length) {
       throw new InputError("a quorum lock needs an odd number of different stores, three or more");
     }
     this.#stores = stores;
     this.#options = withDefaults(DEFAULTS, options);
-    this.#clock = stores[0]!.clock;
+    this.#clock = first.clock;
     const keepMs = this.#options.keepFenceMs;
     this.#scripts = lockScripts({ keepMs, maxWaiting: 1, aliveMs: 1, listenersCount: false });
   }

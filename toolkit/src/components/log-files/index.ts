@@ -23,10 +23,11 @@ import { BackgroundLoop } from "../../base/background-loop.ts";
 import { aStore, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { messageOf } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, choice, defineOptions, flag, prefix, required, signal, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageByScore, pageChecks } from "../../base/page.ts";
-import { asTextsOrNulls } from "../../base/replies.ts";
+import { asTextOrNull, asTuple } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Batch } from "./batch.ts";
 import { fileKey, type LogFilesKeys, logFilesKeys, ownKey } from "./keys.ts";
@@ -138,6 +139,9 @@ const FOLLOW_OPTIONS = defineOptions<FollowOptions>("LogFiles.follow", {
 
 const LIST_OPTIONS = defineOptions<PageOptions>("LogFiles.list", pageChecks(10_000));
 
+/** Path, offset, lines and time of a file; all null for one that is not known. */
+const asProgress = asTuple(asTextOrNull, asTextOrNull, asTextOrNull, asTextOrNull);
+
 export class LogFiles {
   readonly name: string;
   readonly #store: Store;
@@ -231,12 +235,11 @@ export class LogFiles {
     const records = await this.#store.pipeline(
       ids.map((id) => ["HMGET", fileKey(this.#keys.base, id), "path", "offset", "lines", "at"]),
     );
-    const items = records.flatMap((record, nth) => {
-      if (record instanceof Error) throw record;
-      const [path, offset, lines, at] = asTextsOrNulls(record);
-      if (path === null || path === undefined) return [];
-      const when = at === null || at === undefined ? null : new Date(Number(at));
-      return [{ id: ids[nth]!, path, offset: Number(offset ?? 0), lines: Number(lines ?? 0), at: when }];
+    const items = zipped(ids, records).flatMap(([id, record]) => {
+      const [path, offset, lines, at] = asProgress(record);
+      if (path === null) return [];
+      const when = at === null ? null : new Date(Number(at));
+      return [{ id, path, offset: Number(offset ?? 0), lines: Number(lines ?? 0), at: when }];
     });
     return { items, cursor: next };
   }

@@ -83,7 +83,8 @@ export class LineSplitter {
   }
 
   #take(): RawLine {
-    const bytes = this.#kept.length === 1 ? this.#kept[0]! : Buffer.concat(this.#kept);
+    const [first] = this.#kept;
+    const bytes = first !== undefined && this.#kept.length === 1 ? first : Buffer.concat(this.#kept);
     const length = this.#length;
     const cut = length > bytes.length + (this.#wide ? 2 : 1);
     this.#kept = [];

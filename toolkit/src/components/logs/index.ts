@@ -12,6 +12,7 @@
 import { Writable } from "node:stream";
 import { aStore, integer, word } from "../../base/checks.ts";
 import type { Timer } from "../../base/clock.ts";
+import { getOrMake } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, defineOptions, prefix, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
@@ -151,20 +152,18 @@ export class Logs {
   }
 
   async #sendAll(entries: readonly Buffered[]): Promise<void> {
-    const groups = new Map<string, Buffered[]>();
+    const groups = new Map<string, Pick<Buffered, "name" | "severity"> & { readonly entries: Buffered[] }>();
     for (const entry of entries) {
-      const id = `${entry.name}\0${entry.severity}`;
-      const group = groups.get(id);
-      if (group === undefined) groups.set(id, [entry]);
-      else group.push(entry);
+      const { name, severity } = entry;
+      const group = getOrMake(groups, `${name}\0${severity}`, () => ({ name, severity, entries: [] }));
+      group.entries.push(entry);
     }
-    for (const group of groups.values()) {
-      for (let at = 0; at < group.length; at += BATCH) await this.#send(group.slice(at, at + BATCH));
+    for (const { name, severity, entries: all } of groups.values()) {
+      for (let at = 0; at < all.length; at += BATCH) await this.#send(name, severity, all.slice(at, at + BATCH));
     }
   }
 
-  async #send(batch: readonly Buffered[]): Promise<void> {
-    const { name, severity } = batch[0]!;
+  async #send(name: string, severity: Buffered["severity"], batch: readonly Buffered[]): Promise<void> {
     this.#names.announce(`${name}\0${severity}`);
     try {
       await this.#store.run(append, {
@@ -232,9 +231,10 @@ export class Logs {
     return new Writable({
       decodeStrings: false,
       write: (chunk: string | Buffer, _encoding, done) => {
-        const lines = (rest + chunk.toString()).split("\n");
-        rest = lines.pop()!;
-        for (const line of lines) take(line);
+        const text = rest + chunk.toString();
+        const end = text.lastIndexOf("\n") + 1;
+        rest = text.slice(end);
+        for (const line of text.slice(0, end).split("\n")) take(line);
         done();
       },
       final: (done) => {

@@ -5,6 +5,7 @@
  */
 import { integer } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
+import { dropOldest } from "../../base/lists.ts";
 import { defineScript, type Params, type Script } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 import { flagBits, isWord, luaNumber, toNumber } from "./columns.ts";
@@ -81,7 +82,7 @@ export interface Plan {
 
 /** Sums of a group, as runs give them and as they are put together. */
 export interface Sums {
-  readonly keys: readonly number[];
+  readonly keys: readonly [number, number];
   count: number;
   /** Sum, least and largest of each measured column. */
   readonly values: number[];
@@ -124,14 +125,15 @@ export function planned(
   });
   const compiled: Compiled = { tests: [], setup: [], given: [] };
   const conditions = Object.entries(query.where ?? {}).filter(([, condition]) => condition !== undefined);
-  const tested = conditions.map(([name]) => columnOf(name));
-  const used = [...new Set([...tested, ...groupings.map(({ column }) => column), ...measured])];
+  const tested = conditions.map(([name, condition]) => ({ column: columnOf(name), condition }));
+  const used = [
+    ...new Set([...tested.map(({ column }) => column), ...groupings.map(({ column }) => column), ...measured]),
+  ];
   if (used.length > 32) throw new InputError("a query uses 32 columns at most");
   const variable = (column: PlacedColumn): string => `c${used.indexOf(column)}_`;
-  conditions.forEach(([, condition], at) => {
-    const column = tested[at]!;
+  for (const { column, condition } of tested) {
     addCondition(compiled, { column, name: variable(column) }, condition as Condition, codeOf);
-  });
+  }
   const steps = groupings.map(({ column, step }, at) => {
     if (step === 0) return `local k${at + 1} = ${variable(column)}`;
     compiled.given.push(step);
@@ -303,7 +305,7 @@ function scriptOf(lua: string): RunScript {
     repeatable: true,
     lua,
   });
-  if (scripts.size >= MAX_SCRIPTS) scripts.delete(scripts.keys().next().value!);
+  if (scripts.size >= MAX_SCRIPTS) dropOldest(scripts);
   scripts.set(lua, made);
   return made;
 }
@@ -346,7 +348,7 @@ export class Totals {
 
   /** The largest first; of equals the one with the smaller key. */
   sorted(): Sums[] {
-    const order = (a: Sums, b: Sums): number => b.count - a.count || a.keys[0]! - b.keys[0]! || a.keys[1]! - b.keys[1]!;
+    const order = (a: Sums, b: Sums): number => b.count - a.count || a.keys[0] - b.keys[0] || a.keys[1] - b.keys[1];
     return [...this.#groups.values()].sort(order);
   }
 }

@@ -5,6 +5,7 @@
  */
 
 import { InputError } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { asPairs } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { type ColumnFacts, checkWord } from "./columns.ts";
@@ -66,10 +67,10 @@ export class Dictionary {
     for (let at = 0; at < fresh.length; at += WORDS_PER_CALL) {
       const some = fresh.slice(at, at + WORDS_PER_CALL);
       const codes = await this.#store.run(intern, { dictionary: this.#key, most, words: some });
-      some.forEach((word, nth) => {
-        if (codes[nth] === 0) throw new InputError(`"${this.#name}" has ${most} words, and none is left for "${word}"`);
-        this.#learn(word, codes[nth]!);
-      });
+      for (const [word, code] of zipped(some, codes)) {
+        if (code === 0) throw new InputError(`"${this.#name}" has ${most} words, and none is left for "${word}"`);
+        this.#learn(word, code);
+      }
     }
   }
 

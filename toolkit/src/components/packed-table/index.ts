@@ -11,6 +11,7 @@
  */
 import { aStore, integer } from "../../base/checks.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
+import { only, zipped } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { anything, defineOptions, flag, listOf, object, prefix, text, whole } from "../../base/options.ts";
 import { asTextOrNull, asTexts } from "../../base/replies.ts";
@@ -202,7 +203,7 @@ export class PackedTable<S extends Schema> {
 
   /** A row; null if there is none. */
   async get(id: number): Promise<Row<S> | null> {
-    return (await this.getMany([id]))[0]!;
+    return only(await this.getMany([id]));
   }
 
   /** Rows in the order of their numbers in the list. */
@@ -218,11 +219,9 @@ export class PackedTable<S extends Schema> {
       widths: this.#widths,
       rows: places.map(({ row }) => row),
     }));
-    (await this.#each(read, params)).forEach((rows, nth) => {
-      steps[nth]!.places.forEach(({ at }, each) => {
-        found[at] = rows[each] ?? null;
-      });
-    });
+    for (const [{ places }, rows] of zipped(steps, await this.#each(read, params))) {
+      for (const [nth, { at }] of places.entries()) found[at] = rows[nth] ?? null;
+    }
     await this.#rows.refresh(found.filter((bytes) => bytes !== null));
     return found.map((bytes) => (bytes === null ? null : (this.#rows.decode(bytes) as Row<S>)));
   }
@@ -364,7 +363,8 @@ export class PackedTable<S extends Schema> {
 
   /** Runs a script with each of these, a few at once; one alone in the shortest way. */
   async #each<P, T>(script: Script<P, T>, params: readonly P[]): Promise<T[]> {
-    if (params.length === 1) return [await this.#store.run(script, params[0]!)];
+    const [first] = params;
+    if (first !== undefined && params.length === 1) return [await this.#store.run(script, first)];
     const answers: T[] = [];
     for (const some of chunks(params, AT_ONCE)) {
       const calls: ScriptCall<T>[] = some.map((each) => script.with(each));

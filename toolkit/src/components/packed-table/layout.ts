@@ -4,6 +4,7 @@
  * zeros in them.
  */
 import { InputError } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import type { Column, ColumnFacts } from "./columns.ts";
 
 export type Schema = Readonly<Record<string, Column<unknown>>>;
@@ -32,9 +33,10 @@ const MAX_COLUMNS = 256;
 const MAX_ROW_BYTES = 4_096;
 
 export function storedSchema(schema: Schema, rowsPerShard: number): StoredSchema {
-  const names = Object.keys(schema);
-  if (names.length === 0 || names.length > MAX_COLUMNS) throw new InputError(`a table has 1 to ${MAX_COLUMNS} columns`);
-  return { version: 1, rowsPerShard, segments: [names.map((name) => factsOf(name, schema[name]!))] };
+  const columns = Object.entries(schema);
+  if (columns.length === 0 || columns.length > MAX_COLUMNS)
+    throw new InputError(`a table has 1 to ${MAX_COLUMNS} columns`);
+  return { version: 1, rowsPerShard, segments: [columns.map(([name, column]) => factsOf(name, column))] };
 }
 
 function factsOf(
@@ -75,8 +77,9 @@ export function reconciled(stored: StoredSchema, wanted: StoredSchema, mayAdd: b
   const have = stored.segments.flat();
   const want = wanted.segments.flat();
   if (stored.version !== 1) throw new InputError("the table was made by a later version of this program");
-  for (let at = 0; at < Math.min(have.length, want.length); at++) {
-    const [there, here] = [describe(have[at]!), describe(want[at]!)];
+  const both = Math.min(have.length, want.length);
+  for (const [at, [stands, given]] of zipped(have.slice(0, both), want.slice(0, both)).entries()) {
+    const [there, here] = [describe(stands), describe(given)];
     if (there !== here) throw new InputError(`the table has ${there} as its column ${at + 1}, not ${here}`);
   }
   if (stored.rowsPerShard !== wanted.rowsPerShard) {

@@ -63,12 +63,11 @@ export class Rows {
       } else parts.push({ segment, offset, bytes: [bytes], end: offset + width });
     }
     if (parts.length === 0) return [{ row, segment: 0, offset: 0, bytes: Buffer.alloc(0) }];
-    return parts.map(({ segment, offset, bytes }) => ({
-      row,
-      segment,
-      offset,
-      bytes: bytes.length === 1 ? bytes[0]! : Buffer.concat(bytes),
-    }));
+    return parts.map(({ segment, offset, bytes }) => {
+      const [first] = bytes;
+      const joined = first !== undefined && bytes.length === 1 ? first : Buffer.concat(bytes);
+      return { row, segment, offset, bytes: joined };
+    });
   }
 
   #encode(column: PlacedColumn, value: unknown): Buffer {

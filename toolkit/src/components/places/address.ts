@@ -20,9 +20,8 @@ export function parseAddress(text: string): Address | null {
 
 /** The bytes of an address that is known to be IPv6. */
 function sixteen(address: string): number[] {
-  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
-  const text =
-    dotted === null ? address : `${dotted[1]}${pair(dotted[2]!, dotted[3]!)}:${pair(dotted[4]!, dotted[5]!)}`;
+  const last = address.slice(address.lastIndexOf(":") + 1);
+  const text = last.includes(".") ? address.slice(0, -last.length) + twoWords(last) : address;
   const [head = "", tail] = text.split("::");
   const front = head === "" ? [] : head.split(":");
   const back = tail === undefined || tail === "" ? [] : tail.split(":");
@@ -33,7 +32,11 @@ function sixteen(address: string): number[] {
   return words.flatMap((word) => [word >> 8, word & 0xff]);
 }
 
-const pair = (high: string, low: string): string => (Number(high) * 256 + Number(low)).toString(16);
+/** An IPv4 address as the last two words of an IPv6 one. */
+function twoWords(dotted: string): string {
+  const hex = dotted.split(".").map((byte) => Number(byte).toString(16).padStart(2, "0"));
+  return `${hex.slice(0, 2).join("")}:${hex.slice(2).join("")}`;
+}
 
 /** An address given as a decimal number, as some files have it. */
 export function fromNumber(digits: string, family: Family): Address | null {

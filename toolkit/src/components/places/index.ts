@@ -11,9 +11,10 @@
 import { aStore } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { InputError } from "../../base/errors.ts";
+import { dropOldest, only, zipped } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, defineOptions, number, prefix, signal, text, whole } from "../../base/options.ts";
-import { asTextOrNull, asTexts, asTextsOrNulls } from "../../base/replies.ts";
+import { asTextOrNull, asTexts, asTuple } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { type Address, type Family, formatAddress, parseAddress } from "./address.ts";
 import { metaKey, type TableKeys, tableKeys } from "./keys.ts";
@@ -92,7 +93,7 @@ export class Places<P = unknown> {
 
   /** The place of an address; null if none is known. */
   async get(address: string): Promise<FoundPlace<P> | null> {
-    return (await this.getMany([address]))[0]!;
+    return only(await this.getMany([address]));
   }
 
   /** The places of many addresses, in one round trip for each 500. */
@@ -103,17 +104,19 @@ export class Places<P = unknown> {
       return address;
     });
     const found: (FoundPlace<P> | null)[] = parsed.map((address) => this.#remembered(address) ?? null);
-    const unknown = parsed.flatMap((address, at) => (this.#remembered(address) === undefined ? [at] : []));
+    const unknown = parsed.flatMap((address, at) => {
+      return this.#remembered(address) === undefined ? [{ at, address }] : [];
+    });
     for (let begin = 0; begin < unknown.length; begin += AT_ONCE) {
       const part = unknown.slice(begin, begin + AT_ONCE);
-      const words = part.flatMap((at) => [parsed[at]!.family, parsed[at]!.bytes.toString("hex")]);
+      const words = part.flatMap(({ address: { family, bytes } }) => [family, bytes.toString("hex")]);
       const { current, base } = this.#keys;
       const answers = await this.#store.run(find, { current, base, addresses: words });
-      answers.forEach((answer, nth) => {
-        const at = part[nth]!;
-        found[at] = toFound<P>(answer, parsed[at]!.family);
-        this.#keep(parsed[at]!, found[at]);
-      });
+      for (const [{ at, address }, answer] of zipped(part, answers)) {
+        const place = toFound<P>(answer, address.family);
+        found[at] = place;
+        this.#keep(address, place);
+      }
     }
     return found;
   }
@@ -149,8 +152,8 @@ export class Places<P = unknown> {
     const version = asTextOrNull(await this.#store.call("GET", this.#keys.current));
     if (version === null) return null;
     const meta = await this.#store.call("HMGET", metaKey(this.#keys.base, version), "ranges", "places", "bytes");
-    const [ranges, places, bytes] = asTextsOrNulls(meta).map(Number);
-    return { version, ranges: ranges!, places: places!, bytes: bytes! };
+    const [ranges, places, bytes] = asTuple(asTextOrNull, asTextOrNull, asTextOrNull)(meta);
+    return { version, ranges: Number(ranges), places: Number(places), bytes: Number(bytes) };
   }
 
   /** Removes everything. */
@@ -169,7 +172,7 @@ export class Places<P = unknown> {
 
   #keep(address: Address, found: FoundPlace<P> | null): void {
     if (this.#remember === 0) return;
-    if (this.#known.size >= this.#remember) this.#known.delete(this.#known.keys().next().value!);
+    if (this.#known.size >= this.#remember) dropOldest(this.#known);
     this.#known.set(address.bytes.toString("latin1"), { found, until: this.#store.clock.monotonicMs() + REMEMBER_MS });
   }
 }

@@ -108,7 +108,8 @@ export async function* geoLite(files: {
       if (line.includes("network") || line.includes("startIpNum")) names = places(line);
       continue;
     }
-    const get = (name: string): string => line[names!.get(name) ?? -1] ?? "";
+    const columns = names;
+    const get = (name: string): string => line[columns.get(name) ?? -1] ?? "";
     const network = get("network") === "" ? null : parseNetwork(get("network"));
     const from = network?.from ?? fromNumber(get("startIpNum"), 4);
     const to = network?.to ?? fromNumber(get("endIpNum"), 4);
@@ -136,8 +137,9 @@ async function readLocations(source: Source): Promise<Map<string, City>> {
       if (line.includes("geoname_id") || line.includes("locId")) names = places(line);
       continue;
     }
+    const columns = names;
     const get = (...from: string[]): string =>
-      from.map((name) => line[names!.get(name) ?? -1] ?? "").find((text) => text !== "") ?? "";
+      from.map((name) => line[columns.get(name) ?? -1] ?? "").find((text) => text !== "") ?? "";
     const [region, city, postalCode] = [
       get("subdivision_1_name", "region"),
       get("city_name", "city"),

@@ -34,6 +34,8 @@ export class Cycle<T, R> {
   /** What there may be to ask for: jobs, or with a look at what is due even where there is no room for jobs. */
   #wish: "nothing" | "jobs" | "look" = "jobs";
   #isUnderWay = false;
+  /** After a fault, until it is tried again. */
+  #isPausing = false;
   #isScheduled = false;
   #lookedMs = Number.NEGATIVE_INFINITY;
   #yieldedMs = 0;
@@ -79,8 +81,9 @@ export class Cycle<T, R> {
     return this.#wish !== "nothing" && !this.#isUnderWay;
   }
 
+  /** Nothing is in hand, and no answer is on its way that may bring something. */
   get isIdle(): boolean {
-    return this.#jobs.isEmpty && !this.#isUnderWay;
+    return this.#jobs.isEmpty && (!this.#isUnderWay || this.#isPausing);
   }
 
   start(): void {
@@ -142,12 +145,18 @@ export class Cycle<T, R> {
     } catch (error) {
       endings.putBack(finished);
       this.#session.doubt();
-      await faults.after(error);
+      await this.#pause(error);
     }
     room.unclaim(want);
     this.#isUnderWay = false;
     if (reply !== null) this.#accept(reply, want);
     this.pump();
+  }
+
+  async #pause(error: unknown): Promise<void> {
+    this.#isPausing = true;
+    await this.#lane.faults.after(error);
+    this.#isPausing = false;
   }
 
   /** Nothing in this process waits for a socket: without this, a long backlog would run before any timer or request. */
@@ -182,7 +191,7 @@ export class Cycle<T, R> {
       if (this.#wish === "nothing") this.#wish = "jobs";
       if (lost.length > 0) this.#jobs.lose(new Set(lost));
     } catch (error) {
-      await faults.after(error);
+      await this.#pause(error);
     }
     this.#isUnderWay = false;
     this.pump();

@@ -6,6 +6,7 @@
  */
 import { onAbort } from "../../base/abort.ts";
 import { InputError } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { asList, asListOf, asReply, asText, asTuple } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
@@ -47,8 +48,9 @@ export function streamLoop(store: Store, { key, from, buffers, onEntries, onIdle
     round: async (wait) => {
       const words = ["XREAD", "COUNT", PAGE, "BLOCK", BLOCK_MS, "STREAMS", key, last];
       const entries = entriesOf(await wait(key, words, { timeoutMs: BLOCK_MS, buffers }));
-      if (entries.length === 0) return onIdle?.();
-      last = entries.at(-1)!.id;
+      const newest = entries.at(-1);
+      if (newest === undefined) return onIdle?.();
+      last = newest.id;
       await onEntries(entries);
     },
     onFault: () => {
@@ -76,27 +78,20 @@ export function eventsOf(entry: Entry): QueueEvent[] {
     const text = textFrom(entry.fields[at + 1]);
     if (kind === "paused" || kind === "resumed") push({ kind });
     else if (kind === "retry") {
-      const [id, delayMs, error] = lines(text, 3);
-      push({ kind, id, delayMs: Number(delayMs), error: JSON.parse(error!) });
+      const { line: id, rest } = firstLine(text);
+      const { line: delayMs, rest: error } = firstLine(rest);
+      push({ kind, id, delayMs: Number(delayMs), error: JSON.parse(error) });
     } else if (kind === "dead" || kind === "progress") {
-      const [id, rest] = lines(text, 2);
-      push(kind === "dead" ? { kind, id, error: JSON.parse(rest!) } : { kind, id, progress: JSON.parse(rest!) });
+      const { line: id, rest } = firstLine(text);
+      push(kind === "dead" ? { kind, id, error: JSON.parse(rest) } : { kind, id, progress: JSON.parse(rest) });
     } else for (const id of text.split("\n")) push({ kind, id });
   }
   return events;
 }
 
-/** The first `count - 1` lines and the rest. */
-function lines(text: string, count: number): string[] {
-  const parts: string[] = [];
-  let from = 0;
-  while (parts.length < count - 1) {
-    const end = text.indexOf("\n", from);
-    parts.push(text.slice(from, end));
-    from = end + 1;
-  }
-  parts.push(text.slice(from));
-  return parts;
+function firstLine(text: string): { readonly line: string; readonly rest: string } {
+  const end = text.indexOf("\n");
+  return { line: text.slice(0, end), rest: text.slice(end + 1) };
 }
 
 interface Position {
@@ -144,9 +139,9 @@ export class EventFeed implements AsyncIterable<QueueEvent> {
     if (parts.length !== keys.length) throw new InputError(`"${from}" is no cursor of this queue's events`);
     const positions = parts.map(positionOf);
     const feed = new EventFeed(parts);
-    keys.forEach((key, shard) => {
-      feed.#loops.push(feed.#follow(store, key, shard, positions[shard]!));
-    });
+    for (const [shard, [key, position]] of zipped(keys, positions).entries()) {
+      feed.#loops.push(feed.#follow(store, key, shard, position));
+    }
     for (const stop of signal === undefined ? [store.closeSignal] : [store.closeSignal, signal]) {
       if (stop.aborted) feed.#finish();
       else feed.#stopListening.push(onAbort(stop, () => feed.#finish()));

@@ -39,19 +39,20 @@ export interface FlowNode {
 
 export const MAX_CHILDREN = 1_000;
 
-interface Message {
-  readonly t: "add" | "child";
-  /** The shard's address. */
-  readonly q: string;
-  /** add: id, how and record of each. */
-  readonly j?: readonly string[];
-  /** child: parent, child, whether it is done, payload, policy. */
-  readonly k?: string;
-  readonly c?: string;
-  readonly o?: number;
-  readonly p?: string;
-  readonly f?: Facts["f"];
-}
+/** `q` is the address of the shard that it is for. */
+type Message =
+  /** Adds jobs: id, how and record of each. */
+  | { readonly t: "add"; readonly q: string; readonly j: readonly string[] }
+  /** A child has ended: parent, child, whether it is done, payload, policy. */
+  | {
+      readonly t: "child";
+      readonly q: string;
+      readonly k: string;
+      readonly c: string;
+      readonly o: number;
+      readonly p?: string;
+      readonly f?: Facts["f"];
+    };
 
 export function addressOf(prefix: string, name: string, shard: number, shards: number): string {
   return JSON.stringify([prefix, name, shard, shards]);
@@ -124,17 +125,18 @@ export async function relay(store: Store, from: QueueKeys, text: string): Promis
   const message = JSON.parse(text) as Message;
   const keys = keysAt(message.q);
   if (message.t === "add") {
-    await store.run(addJobs, { ...keys, jobs: message.j! });
-    for (let at = 1; at < message.j!.length; at += 3) {
-      const { o: nested } = message.j![at] === "" ? {} : (JSON.parse(message.j![at]!) as { o?: string[] });
-      for (const each of nested ?? []) await relay(store, keys, each);
+    await store.run(addJobs, { ...keys, jobs: message.j });
+    for (const [at, how] of message.j.entries()) {
+      if (at % 3 !== 1 || how === "") continue;
+      const { o: nested = [] } = JSON.parse(how) as { o?: string[] };
+      for (const each of nested) await relay(store, keys, each);
     }
   } else {
     await store.run(settleChild, {
       ...keys,
-      parent: message.k!,
-      child: message.c!,
-      ok: message.o!,
+      parent: message.k,
+      child: message.c,
+      ok: message.o,
       payload: message.p ?? "",
       policy: message.f ?? "wait",
     });

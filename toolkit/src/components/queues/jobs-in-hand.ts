@@ -18,7 +18,7 @@ import type { Faults } from "./faults.ts";
 import { childrenOf } from "./flows.ts";
 import { backoffMs } from "./options.ts";
 import type { Queue, Shard } from "./queue.ts";
-import { type ChildOutcome, type Runner, Running } from "./running.ts";
+import { type ChildOutcome, type Effect, type Runner, Running } from "./running.ts";
 import { endWithEffects } from "./scripts/cycle.ts";
 import { noteOnJob } from "./scripts/manage.ts";
 import { dead, done, Endings, endingOf, handBackFor, retryIn, type Taken } from "./scripts/outcomes.ts";
@@ -125,7 +125,7 @@ export class JobsInHand<T, R> implements Runner {
       return;
     }
     if (job.effects !== null) {
-      void this.#commit(job, payload, result);
+      void this.#commit(job, job.effects, payload, result);
       return;
     }
     this.#end(job, done(job.attempt), payload);
@@ -173,11 +173,11 @@ export class JobsInHand<T, R> implements Runner {
   }
 
   /** Ends a job together with its effects. Asked again until there is an answer: the fence makes that safe. */
-  async #commit(job: Running<T>, payload: string | Uint8Array, result: R): Promise<void> {
+  async #commit(job: Running<T>, made: readonly Effect[], payload: string | Uint8Array, result: R): Promise<void> {
     const { shard, settings, room, tell, faults } = this.#lane;
     job.timer?.cancel();
-    const effects = JSON.stringify(job.effects!.map(({ words }) => words));
-    const touched = [...new Set(job.effects!.flatMap(({ keys }) => keys))];
+    const effects = JSON.stringify(made.map(({ words }) => words));
+    const touched = [...new Set(made.flatMap(({ keys }) => keys))];
     const finished = endingOf(job, done(job.attempt), payload);
     while (!job.over) {
       try {

@@ -7,6 +7,7 @@ import { aStore, oneOf } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { type Codec, json } from "../../base/codec.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
+import { type Filled, only } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { codec, defineOptions, flag, prefix, signal, text, whole, within } from "../../base/options.ts";
 import { asList, asTextOrNull } from "../../base/replies.ts";
@@ -186,7 +187,7 @@ export class Queue<T = unknown, R = unknown> {
   readonly resultCodec: Codec<R>;
   readonly maxLogLines: number;
   readonly maxPayloadBytes: number;
-  readonly shards: readonly Shard[];
+  readonly shards: Filled<Shard>;
   readonly #prefix: string;
   readonly #prepare: Prepare<T>;
   readonly #waiters: readonly Waiters<R>[];
@@ -212,12 +213,13 @@ export class Queue<T = unknown, R = unknown> {
       prefix: this.#prefix,
       ...(count === 1 ? {} : { details: { shards: count } }),
     });
-    this.shards = Array.from({ length: count }, (_, index) => ({
+    const shard = (index: number): Shard => ({
       index,
       keys: queueKeys(this.#prefix, name, index, count),
       tag: shardTag(name, index, count),
       address: addressOf(this.#prefix, name, index, count),
-    }));
+    });
+    this.shards = [shard(0), ...Array.from({ length: count - 1 }, (_, index) => shard(index + 1))];
     this.#prepare = preparing({
       defaults: checkedDefaults(options.defaults),
       codec: this.codec,
@@ -326,7 +328,7 @@ export class Queue<T = unknown, R = unknown> {
 
   #shardFor(options: JobOptions | undefined): Shard {
     const count = this.shards.length;
-    if (count === 1) return this.shards[0]!;
+    if (count === 1) return this.shards[0];
     const name = options?.group ?? options?.dedup?.id ?? options?.id;
     if (name !== undefined) return this.shards[shardOf(name, count)]!;
     this.#nextShard = (this.#nextShard + 1) % count;
@@ -345,7 +347,7 @@ export class Queue<T = unknown, R = unknown> {
 
   #shardOfId(id: string): Shard {
     checkWord(id, "the id of a job");
-    if (this.shards.length === 1) return this.shards[0]!;
+    if (this.shards.length === 1) return this.shards[0];
     const shard = this.shards[Number(/@(\d+)$/.exec(id)?.[1] ?? -1)];
     if (shard === undefined) throw new InputError(`"${id}" is no id of this queue: it does not name its shard`);
     return shard;
@@ -356,7 +358,7 @@ export class Queue<T = unknown, R = unknown> {
   async get(id: string): Promise<Job<T, R> | null> {
     const { keys } = this.#shardOfId(id);
     const found = asList(await this.store.run(this.#binary ? getJobsBytes : getJobs, { ...keys, ids: [id] }));
-    return describeJob(found[0]!, this.codec, this.resultCodec);
+    return describeJob(only(found), this.codec, this.resultCodec);
   }
 
   get #binary(): boolean {
@@ -382,20 +384,21 @@ export class Queue<T = unknown, R = unknown> {
     oneOf("state", state, JOB_STATES);
     LIST_OPTIONS.check(options);
     const limit = options.limit ?? 50;
-    let [shard = -1, skip = -1] = (options.cursor ?? "0.0").split(".").map(Number);
-    if (!(shard >= 0 && skip >= 0)) throw new InputError(`"${options.cursor}" is no cursor`);
+    const [first = -1, from = -1] = (options.cursor ?? "0.0").split(".").map(Number);
+    if (!(first >= 0 && from >= 0)) throw new InputError(`"${options.cursor}" is no cursor`);
     const jobs: Job<T, R>[] = [];
     const script = this.#binary ? listJobsBytes : listJobs;
     const short = state === "waiting-for-children" ? "parent" : state;
-    for (; shard < this.shards.length; shard++, skip = 0) {
+    for (const { index, keys } of this.shards.slice(first)) {
+      const skip = index === first ? from : 0;
       const most = limit - jobs.length;
       const params = { state: short, skip, most, newestFirst: options.newestFirst === true ? 1 : 0 };
-      const found = asList(await this.store.run(script, { ...this.shards[shard]!.keys, ...params }));
+      const found = asList(await this.store.run(script, { ...keys, ...params }));
       for (const each of found) {
         const job = describeJob(each, this.codec, this.resultCodec);
         if (job !== null) jobs.push(job);
       }
-      if (found.length === most) return { items: jobs, cursor: `${shard}.${skip + most}` };
+      if (found.length === most) return { items: jobs, cursor: `${index}.${skip + most}` };
     }
     return { items: jobs, cursor: null };
   }
@@ -493,7 +496,7 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   async settings(): Promise<Settings> {
-    return decodeSettings(asTextOrNull(await this.store.call("HGET", this.shards[0]!.keys.data, "#settings")));
+    return decodeSettings(asTextOrNull(await this.store.call("HGET", this.shards[0].keys.data, "#settings")));
   }
 
   /** Removes all jobs that wait, and delayed ones if asked; how many. What runs goes on. */

@@ -5,7 +5,7 @@
 import type { Codec } from "../../base/codec.ts";
 import { encodeWithin } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
-import { asTextOrBytes } from "../../base/replies.ts";
+import { asTextOrBytes, ReplyFormError } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import { checkWord } from "./keys.ts";
 import { type Backoff, checkBackoff, checkDedup, checkInteger, checkMs, type JobOptions } from "./options.ts";
@@ -221,8 +221,9 @@ const NOTHING: Befallen = { made: 0, stalls: 0, error: null };
 
 export function parseState(state: string): Befallen {
   if (state === "") return NOTHING;
-  const [, made, stalls, error] = /^(\d+);(\d+);([\s\S]*)$/.exec(state)!;
-  return { made: Number(made), stalls: Number(stalls), error: error === "" ? null : (JSON.parse(error!) as JobError) };
+  const [, made, stalls, error] = /^(\d+);(\d+);([\s\S]*)$/.exec(state) ?? [];
+  if (error === undefined) throw new ReplyFormError("what has befallen a job", state);
+  return { made: Number(made), stalls: Number(stalls), error: error === "" ? null : (JSON.parse(error) as JobError) };
 }
 
 export interface Ending {
@@ -272,8 +273,8 @@ export function describeJob<T, R>(reply: Reply, codec: Codec<T>, resultCodec: Co
     stalls: befallen.stalls,
     dueAt: due === "" ? null : new Date(Number(due)),
     progress: progress === "" ? null : JSON.parse(progress),
-    result: state === "done" ? decodeResult(ending!.payload, resultCodec) : null,
-    error: state === "dead" ? (JSON.parse(textFrom(ending!.payload)) as JobError) : befallen.error,
+    result: ending !== null && state === "done" ? decodeResult(ending.payload, resultCodec) : null,
+    error: ending !== null && state === "dead" ? (JSON.parse(textFrom(ending.payload)) as JobError) : befallen.error,
     finishedAt: ending === null ? null : new Date(ending.finishedMs),
     parent: facts.k ?? null,
     children: facts.c ?? [],

@@ -42,10 +42,12 @@ export interface Schedule<T> extends ScheduleTimes {
 }
 
 /** As it stands in the store. */
-interface Spec {
-  readonly cron?: string;
-  readonly tz?: string;
-  readonly every?: number;
+type Spec = Rhythm & Bounds;
+
+/** By a calendar, or so many milliseconds after one another. */
+type Rhythm = { readonly cron: string; readonly tz: string } | { readonly cron?: undefined; readonly every: number };
+
+interface Bounds {
   readonly start?: number;
   readonly until?: number;
   readonly limit?: number;
@@ -67,13 +69,8 @@ const ms = (at: Date | number): number => (typeof at === "number" ? at : at.getT
 
 function specOf(times: ScheduleTimes, tail: string, suffix: string): Spec {
   TIMES_OPTIONS.check(times);
-  if ((times.cron === undefined) === (times.everyMs === undefined)) {
-    throw new InputError("a schedule has either cron or everyMs");
-  }
-  if (times.timeZone !== undefined && times.cron === undefined) throw new InputError("timeZone is for cron");
   return {
-    ...(times.cron === undefined ? {} : { cron: times.cron, tz: times.timeZone ?? "UTC" }),
-    ...(times.everyMs === undefined ? {} : { every: times.everyMs }),
+    ...rhythmOf(times),
     ...(times.startAt === undefined ? {} : { start: ms(times.startAt) }),
     ...(times.endAt === undefined ? {} : { until: ms(times.endAt) }),
     ...(times.limit === undefined ? {} : { limit: times.limit }),
@@ -82,14 +79,21 @@ function specOf(times: ScheduleTimes, tail: string, suffix: string): Spec {
   };
 }
 
+function rhythmOf({ cron, timeZone, everyMs }: ScheduleTimes): Rhythm {
+  if (cron !== undefined && everyMs === undefined) return { cron, tz: timeZone ?? "UTC" };
+  if (cron !== undefined || everyMs === undefined) throw new InputError("a schedule has either cron or everyMs");
+  if (timeZone !== undefined) throw new InputError("timeZone is for cron");
+  return { every: everyMs };
+}
+
 /** The first time after `afterMs`; null if there is none. */
 function nextTime(spec: Spec, afterMs: number): number | null {
   const from = Math.max(afterMs, (spec.start ?? 0) - 1);
   let next: number | null;
   if (spec.cron === undefined) {
-    next = spec.start !== undefined && spec.start > afterMs ? spec.start : afterMs + spec.every!;
+    next = spec.start !== undefined && spec.start > afterMs ? spec.start : afterMs + spec.every;
   } else {
-    next = calendar(spec.cron, spec.tz!).nextRun(new Date(from))?.getTime() ?? null;
+    next = calendar(spec.cron, spec.tz).nextRun(new Date(from))?.getTime() ?? null;
   }
   return next !== null && (spec.until === undefined || next <= spec.until) ? next : null;
 }
@@ -135,18 +139,17 @@ export async function schedulesOf<T>(
   most: number,
   decode: (payload: string) => T,
 ): Promise<Schedule<T>[]> {
-  const flat = await store.run(listSchedules, { ...keys, most });
   const found: Schedule<T>[] = [];
-  for (let at = 0; at + 2 < flat.length; at += 3) {
-    const spec = JSON.parse(flat[at + 1]!) as Spec;
-    const [next, , count] = flat[at + 2]!.split(";").map(Number);
+  for (const [name, text, state] of await store.run(listSchedules, { ...keys, most })) {
+    const spec = JSON.parse(text) as Spec;
+    const [next, , count] = state.split(";");
     const { tail } = spec;
     found.push({
-      name: flat[at]!,
+      name,
       data: decode(tail.slice(tail.indexOf("\n", tail.indexOf("\n") + 1) + 1)),
-      nextAt: new Date(next!),
-      count: count!,
-      ...(spec.cron === undefined ? { everyMs: spec.every! } : { cron: spec.cron, timeZone: spec.tz! }),
+      nextAt: new Date(Number(next)),
+      count: Number(count),
+      ...(spec.cron === undefined ? { everyMs: spec.every } : { cron: spec.cron, timeZone: spec.tz }),
       ...(spec.start === undefined ? {} : { startAt: new Date(spec.start) }),
       ...(spec.until === undefined ? {} : { endAt: new Date(spec.until) }),
       ...(spec.limit === undefined ? {} : { limit: spec.limit }),

@@ -26,10 +26,9 @@ export interface Replica {
 
 /** The replicas that follow, out of INFO replication. */
 export function replicasOf(info: string): Replica[] {
-  return [...info.matchAll(/^slave\d+:ip=([^,]+),port=(\d+),state=online/gm)].map(([, host, port]) => ({
-    host: host!,
-    port: Number(port),
-  }));
+  return [...info.matchAll(/^slave\d+:ip=([^,]+),port=(\d+),state=online/gm)].flatMap(([, host, port]) =>
+    host === undefined ? [] : [{ host, port: Number(port) }],
+  );
 }
 
 export function field(info: string, name: string): string | undefined {

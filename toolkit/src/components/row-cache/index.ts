@@ -10,6 +10,7 @@
 import { BackgroundLoop } from "../../base/background-loop.ts";
 import { aStore, integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
+import { inPairs } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, codec, defineOptions, prefix, required, whole } from "../../base/options.ts";
 import { asTextOrBytes } from "../../base/replies.ts";
@@ -110,11 +111,7 @@ export class RowCache<T = unknown> {
   async #refresh(most: number, onError: (error: unknown, id?: string) => void): Promise<number> {
     const { due, claims, next, clock } = this.#keys;
     const [, ...claimed] = await this.#store.run(claim, { due, claims, next, clock, most, leaseMs: this.#leaseMs });
-    const work: Promise<void>[] = [];
-    for (let i = 0; i < claimed.length; i += 2) {
-      const id = String(claimed[i]);
-      work.push(this.#refreshOne(id, claimed[i + 1]!, onError));
-    }
+    const work = inPairs(claimed).map(([id, number]) => this.#refreshOne(String(id), number, onError));
     await Promise.all(work);
     return work.length;
   }

@@ -122,7 +122,7 @@ class LanguageAnalyser implements Analyser {
 
   constructor(options: AnalyserOptions) {
     const { language = "en", foldDiacritics = false } = options;
-    const main = language.split("-")[0]!.toLowerCase();
+    const main = language.replace(/-.*/s, "").toLowerCase();
     try {
       this.#segmenter = new Intl.Segmenter(main === "und" ? undefined : language, { granularity: "word" });
     } catch (cause) {
@@ -216,7 +216,8 @@ class LanguageAnalyser implements Analyser {
     }
     let at = 0;
     for (const [nth, character] of characters.entries()) {
-      const pair = nth + 1 < characters.length ? character + characters[nth + 1]! : null;
+      const next = characters[nth + 1];
+      const pair = next === undefined ? null : character + next;
       for (const word of [character, pair, longer.get(at)]) {
         if (word === null || word === undefined) continue;
         const from = isSame ? start + at : start;
@@ -275,7 +276,13 @@ class LanguageAnalyser implements Analyser {
 function pairs(text: string, position: number): Located[] {
   const characters = Array.from(text);
   if (characters.length === 1) return [{ word: text, position }];
-  return characters.slice(1).map((each, nth) => ({ word: characters[nth]! + each, position: position + nth }));
+  const found: Located[] = [];
+  let before: string | null = null;
+  for (const each of characters) {
+    if (before !== null) found.push({ word: before + each, position: position + found.length });
+    before = each;
+  }
+  return found;
 }
 
 /** Cut, but not inside a pair of surrogates. */

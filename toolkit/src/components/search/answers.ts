@@ -1,6 +1,7 @@
 /** From what a searcher found to what a caller gets: kept answers, documents and snippets for the hits. Shared by both indexes. */
 
 import { InputError, refusesWrites } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { asBytesOrNulls } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { parseKept } from "./document.ts";
@@ -120,12 +121,12 @@ export class Answers<F extends Fields> {
     const stored: (Readonly<Record<string, unknown>> | null)[] = hits.map(() => null);
     await Promise.all(
       this.#places.map(async ({ store, keys }, shard) => {
-        const at = hits.flatMap((hit, index) => (hit.shard === shard ? [index] : []));
-        if (at.length === 0) return;
-        const names = at.map((index) => documentKey(keys.base, hits[index]!.id));
+        const own = hits.flatMap((hit, at) => (hit.shard === shard ? [{ at, id: hit.id }] : []));
+        if (own.length === 0) return;
+        const names = own.map(({ id }) => documentKey(keys.base, id));
         const records = await store.send(["MGET", ...names], { buffers: true });
-        for (const [nth, record] of asBytesOrNulls(records).entries()) {
-          if (record !== null) stored[at[nth]!] = JSON.parse(parseKept(record).stored);
+        for (const [{ at }, record] of zipped(own, asBytesOrNulls(records))) {
+          if (record !== null) stored[at] = JSON.parse(parseKept(record).stored);
         }
       }),
     );

@@ -1,5 +1,6 @@
 /** How many of the documents found have which tag, or a number in which range. */
 import { InputError } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { type NumberColumn, StringColumn, TagsColumn } from "./columns.ts";
 import type { Matches } from "./evaluate.ts";
 import { compareBytes } from "./order.ts";
@@ -31,93 +32,99 @@ export type Facets = Readonly<Record<string, readonly FacetValue[] | readonly Fa
 
 const DEFAULT_VALUES = 10;
 
+/** What is counted of a field: numbers in ranges between buckets, or the values themselves. */
+type Counted =
+  | { readonly field: string; readonly buckets: readonly number[]; readonly ranges: number[] }
+  | {
+      readonly field: string;
+      readonly buckets?: undefined;
+      readonly limit: number;
+      readonly values: Map<string, number>;
+    };
+
 export class FacetCounts {
   readonly columns: ReadonlySet<string>;
-  readonly #requests: readonly { readonly field: string; readonly options: FacetOptions }[];
-  readonly #values = new Map<string, Map<string, number>>();
-  readonly #ranges = new Map<string, number[]>();
+  readonly #counted: readonly Counted[];
 
   constructor(schema: Schema, requests: FacetRequests) {
-    this.#requests = Object.entries(requests).map(([field, options]) => ({
-      field,
-      options: options === true ? {} : options,
-    }));
-    this.columns = new Set(this.#requests.map(({ field }) => field));
-    for (const { field, options } of this.#requests) {
-      const { type } = schema.sortable(field);
-      if ((type === "number") !== (options.buckets !== undefined)) {
-        throw new InputError(`facets of a number field have buckets, others have not: "${field}"`);
-      }
-      const { buckets } = options;
-      if (buckets === undefined) this.#values.set(field, new Map());
-      else {
-        if (
-          buckets.length === 0 ||
-          buckets.length > 1_000 ||
-          buckets.some((each, at) => !(at === 0 || each > buckets[at - 1]!))
-        ) {
-          throw new InputError(`the buckets of "${field}" must be 1 to 1000 ascending numbers`);
-        }
-        this.#ranges.set(field, new Array(buckets.length + 1).fill(0));
-      }
-    }
+    this.#counted = Object.entries(requests).map(([field, options]) =>
+      countedIn(schema, field, options === true ? {} : options),
+    );
+    this.columns = new Set(this.#counted.map(({ field }) => field));
   }
 
   /** Adds what a shard found. */
   add(matches: Matches, replica: Replica): void {
-    for (const { field, options } of this.#requests) {
-      const column = replica.column(field);
-      if (column instanceof TagsColumn) this.#addTags(field, column, matches);
-      else if (column instanceof StringColumn) this.#addStrings(field, column, matches);
-      else this.#addNumbers(field, column as NumberColumn, options.buckets!, matches);
-    }
-  }
-
-  #addTags(field: string, column: TagsColumn, { docs, count }: Matches): void {
-    const counts = new Uint32Array(column.names.length);
-    for (let i = 0; i < count; i++) for (const tag of column.tagsOf(docs[i]!)) counts[tag]!++;
-    const values = this.#values.get(field)!;
-    for (const [tag, times] of counts.entries()) {
-      if (times > 0) values.set(column.names[tag]!, (values.get(column.names[tag]!) ?? 0) + times);
-    }
-  }
-
-  #addStrings(field: string, column: StringColumn, { docs, count }: Matches): void {
-    const values = this.#values.get(field)!;
-    for (let i = 0; i < count; i++) {
-      const value = column.value(docs[i]!);
-      if (value !== undefined) values.set(value, (values.get(value) ?? 0) + 1);
-    }
-  }
-
-  #addNumbers(field: string, column: NumberColumn, buckets: readonly number[], { docs, count }: Matches): void {
-    const ranges = this.#ranges.get(field)!;
-    for (let i = 0; i < count; i++) {
-      const value = column.value(docs[i]!);
-      if (value === undefined) continue;
-      let low = 0;
-      let high = buckets.length;
-      while (low < high) {
-        const middle = (low + high) >>> 1;
-        if (buckets[middle]! <= value) low = middle + 1;
-        else high = middle;
-      }
-      ranges[low]!++;
+    for (const counted of this.#counted) {
+      const column = replica.column(counted.field);
+      if (counted.buckets !== undefined) addNumbers(counted.ranges, column as NumberColumn, counted.buckets, matches);
+      else if (column instanceof TagsColumn) addTags(counted.values, column, matches);
+      else if (column instanceof StringColumn) addStrings(counted.values, column, matches);
     }
   }
 
   result(): Facets {
-    const entries = this.#requests.map(({ field, options }) => {
-      const { buckets, limit = DEFAULT_VALUES } = options;
+    const entries = this.#counted.map((counted) => {
+      const { field, buckets } = counted;
       if (buckets !== undefined) {
-        const counts = this.#ranges.get(field)!;
-        const ranges = counts.map((count, at) => ({ from: buckets[at - 1] ?? null, to: buckets[at] ?? null, count }));
+        const ranges = counted.ranges.map((count, at) => {
+          return { from: buckets[at - 1] ?? null, to: buckets[at] ?? null, count };
+        });
         return [field, ranges] as const;
       }
-      const values = [...this.#values.get(field)!].map(([value, count]) => ({ value, count }));
+      const values = [...counted.values].map(([value, count]) => ({ value, count }));
       values.sort((a, b) => b.count - a.count || compareBytes(a.value, b.value));
-      return [field, values.slice(0, limit)] as const;
+      return [field, values.slice(0, counted.limit)] as const;
     });
     return Object.fromEntries(entries);
+  }
+}
+
+function countedIn(schema: Schema, field: string, { buckets, limit = DEFAULT_VALUES }: FacetOptions): Counted {
+  const { type } = schema.sortable(field);
+  if ((type === "number") !== (buckets !== undefined)) {
+    throw new InputError(`facets of a number field have buckets, others have not: "${field}"`);
+  }
+  if (buckets === undefined) return { field, limit, values: new Map() };
+  const isAscending = zipped(buckets.slice(1), buckets.slice(0, -1)).every(([each, before]) => each > before);
+  if (buckets.length === 0 || buckets.length > 1_000 || !isAscending) {
+    throw new InputError(`the buckets of "${field}" must be 1 to 1000 ascending numbers`);
+  }
+  return { field, buckets, ranges: new Array(buckets.length + 1).fill(0) };
+}
+
+function addTags(values: Map<string, number>, column: TagsColumn, { docs, count }: Matches): void {
+  const counts = new Uint32Array(column.names.length);
+  for (let i = 0; i < count; i++) for (const tag of column.tagsOf(docs[i]!)) counts[tag]!++;
+  for (const [tag, name] of column.names.entries()) {
+    const times = counts[tag]!;
+    if (times > 0) values.set(name, (values.get(name) ?? 0) + times);
+  }
+}
+
+function addStrings(values: Map<string, number>, column: StringColumn, { docs, count }: Matches): void {
+  for (let i = 0; i < count; i++) {
+    const value = column.value(docs[i]!);
+    if (value !== undefined) values.set(value, (values.get(value) ?? 0) + 1);
+  }
+}
+
+function addNumbers(
+  ranges: number[],
+  column: NumberColumn,
+  buckets: readonly number[],
+  { docs, count }: Matches,
+): void {
+  for (let i = 0; i < count; i++) {
+    const value = column.value(docs[i]!);
+    if (value === undefined) continue;
+    let low = 0;
+    let high = buckets.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (buckets[middle]! <= value) low = middle + 1;
+      else high = middle;
+    }
+    ranges[low]!++;
   }
 }

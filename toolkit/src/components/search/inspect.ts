@@ -1,4 +1,5 @@
 /** A look into an index, for people and the console. */
+import { zipped } from "../../base/lists.ts";
 import { wordKey } from "./keys.ts";
 import type { Shard } from "./search-index.ts";
 import type { Searcher } from "./searcher.ts";
@@ -58,7 +59,7 @@ export async function inspect(shard: Shard, searcher: Searcher, options: Inspect
     ...[keys.docs, keys.words, ...columns].map((key) => ["STRLEN", key]),
   ]);
   const bytes = await sizesOf(shard, known.words);
-  const all = known.words.map((term, at) => ({ term, bytes: bytes[at]! }));
+  const all = zipped(known.words, bytes).map(([term, size]) => ({ term, bytes: size }));
   return {
     documents: known.documents,
     terms: known.terms,
@@ -76,15 +77,15 @@ export async function inspect(shard: Shard, searcher: Searcher, options: Inspect
 export async function terms(shard: Shard, searcher: Searcher, options: TermsOptions): Promise<TermsPage> {
   const { prefix = "", cursor: after = "", limit = 100 } = options;
   const [, first] = [prefix, after].sort() as [string, string];
-  const words = await searcher.view(WITH_VOCABULARY, ([replica]) =>
-    replica!.vocabulary
+  const words = await searcher.viewOnly(WITH_VOCABULARY, (replica) =>
+    replica.vocabulary
       .from(first, limit + 1)
       .filter((word) => word !== after && word.startsWith(prefix))
       .slice(0, limit),
   );
   const bytes = await sizesOf(shard, words);
-  const page = words.map((term, at) => ({ term, bytes: bytes[at]! }));
-  return { items: page, cursor: words.length < limit ? null : words.at(-1)! };
+  const page = zipped(words, bytes).map(([term, size]) => ({ term, bytes: size }));
+  return { items: page, cursor: words.length < limit ? null : (words.at(-1) ?? null) };
 }
 
 async function sizesOf({ store, keys }: Shard, words: readonly string[]): Promise<number[]> {

@@ -1,6 +1,7 @@
 /** Writes documents of many words, in steps that are short for the server and one step for readers (large-scripts.ts). */
 import { randomToken } from "../../base/clock.ts";
 import { CinnabarError } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { asBytesOrNull, asList, wordOf } from "../../base/replies.ts";
 import type { Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
@@ -65,12 +66,12 @@ export class LargeWrites {
     const { number } = begun;
     for (let from = 0; from < words.length; from += this.#atOnce) {
       const rest: Word[] = [];
-      for (let at = from; at < Math.min(words.length, from + this.#atOnce); at++) {
-        rest.push(words[at]!, payloadAt(prepared, at));
+      for (const [nth, word] of words.slice(from, from + this.#atOnce).entries()) {
+        rest.push(word, payloadAt(prepared, from + nth));
       }
       if (!(await this.#store.run(stage, { ...common, number, from, rest }))) return null;
     }
-    const rest = this.#schema.columns.flatMap(({ name }, at) => [name, columns[at]!]);
+    const rest = zipped(this.#schema.columns, columns).flatMap(([{ name }, payload]) => [name, payload]);
     const reply = asList(await this.#store.run(commit, { ...common, stored, entry, number, rest }));
     const [outcome, version, ...ripe] = reply;
     if (String(outcome) === "lost") return null;

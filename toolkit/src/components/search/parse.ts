@@ -148,8 +148,7 @@ class Parser {
     this.#match(SPACE);
     const sign = this.#text[this.#at];
     if (sign === "+") return null;
-    const negated =
-      (sign === "-" && this.#text.length > this.#at + 1 && !/\s/.test(this.#text[this.#at + 1]!)) || false;
+    const negated = /^-\S/.test(this.#text.slice(this.#at, this.#at + 2));
     if (negated) this.#at++;
     if (negated || this.#takes("NOT")) {
       const part = this.#done() ? null : this.#deeper(() => this.#part(field));
@@ -201,15 +200,15 @@ class Parser {
       return query;
     }
     const of = field === undefined ? {} : { field };
-    const quoted = this.#match(QUOTED);
-    if (quoted !== null) {
+    const quoted = this.#match(QUOTED)?.[1];
+    if (quoted !== undefined) {
       const slop = this.#match(SLOP)?.[0];
       if (slop !== undefined) {
         this.notes.push(
           `"${slop}" behind a phrase is not understood and was left out: its words have to stand together`,
         );
       }
-      return quoted[1]!.trim() === "" ? null : { phrase: quoted[1]!, ...of };
+      return quoted.trim() === "" ? null : { phrase: quoted, ...of };
     }
     return this.#word(of);
   }
@@ -225,8 +224,8 @@ class Parser {
     const word = caret > 0 ? raw.slice(0, caret) : raw;
     this.#at -= raw.length - word.length;
     if (/[\p{L}\p{N}]\*$/u.test(word)) return { prefix: word.slice(0, -1), ...of };
-    const fuzzy = /^(.*[\p{L}\p{N}])~([12]?)$/u.exec(word);
-    if (fuzzy !== null) return { fuzzy: fuzzy[1]!, distance: fuzzy[2] === "1" ? 1 : fuzzy[2] === "2" ? 2 : 1, ...of };
+    const [, fuzzy, distance] = /^(.*[\p{L}\p{N}])~([12]?)$/u.exec(word) ?? [];
+    if (fuzzy !== undefined) return { fuzzy, distance: distance === "2" ? 2 : 1, ...of };
     const far = /[\p{L}\p{N}]~(\d+)$/u.exec(word)?.[1];
     if (far !== undefined) {
       this.notes.push(
@@ -237,22 +236,20 @@ class Parser {
   }
 
   #number(range: string): Query | null {
-    const between = this.#match(RANGE);
-    if (between !== null) {
-      const [, open, min, max, close] = between;
+    const [, open, min, max, close] = this.#match(RANGE) ?? [];
+    if (min !== undefined && max !== undefined) {
       return {
         range,
-        ...limit("min", min!),
-        ...limit("max", max!),
+        ...limit("min", min),
+        ...limit("max", max),
         ...(open === "[" ? {} : { minExcluded: true }),
         ...(close === "]" ? {} : { maxExcluded: true }),
       };
     }
-    const compared = this.#match(COMPARED);
-    if (compared !== null && Number.isFinite(Number(compared[2]))) {
-      const [, sign, value] = compared;
-      const end = sign!.startsWith(">") ? "min" : "max";
-      return { range, [end]: Number(value), ...(sign!.length === 1 ? { [`${end}Excluded`]: true } : {}) };
+    const [, sign, value] = this.#match(COMPARED) ?? [];
+    if (sign !== undefined && Number.isFinite(Number(value))) {
+      const end = sign.startsWith(">") ? "min" : "max";
+      return { range, [end]: Number(value), ...(sign.length === 1 ? { [`${end}Excluded`]: true } : {}) };
     }
     const number = Number(this.#match(NUMBER)?.[0]);
     if (Number.isFinite(number)) return { range, min: number, max: number };
@@ -279,7 +276,8 @@ function limit(end: "min" | "max", text: string): { readonly min?: number; reado
 }
 
 function joined(parts: readonly Query[], by: "all" | "any"): Query | null {
-  if (parts.length === 0) return null;
-  if (parts.length === 1) return parts[0]!;
+  const [first] = parts;
+  if (first === undefined) return null;
+  if (parts.length === 1) return first;
   return by === "all" ? { all: parts } : { any: parts };
 }

@@ -4,6 +4,7 @@
  */
 import { integer } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
+import { only } from "../../base/lists.ts";
 import { PICTURES } from "../../text/scripts.ts";
 import type { Analyser, Located, Sought } from "./analyser.ts";
 import type { Query } from "./query.ts";
@@ -188,10 +189,11 @@ export class Planner {
     }));
     const some = ways.filter(({ sought }) => sought.length > 0);
     if (some.length === 0) return this.#ignore(query.word);
-    if (some.every(({ sought }) => sought.length === 1 && sought[0]!.words.length === 1)) {
-      const entries = some.map(({ mask, sought }) => ({ word: sought[0]!.words[0]!.word, weight: 1, mask }));
-      return this.#leaf(entries, query);
-    }
+    const entries = some.flatMap(({ mask, sought }) => {
+      const word = singleIn(sought);
+      return word === null ? [] : [{ word, weight: 1, mask }];
+    });
+    if (entries.length === some.length) return this.#leaf(entries, query);
     // What is one word to the user may be several to the analyser: all of them, in the fields of one analyser.
     const boost = boostOf(query.boost);
     return joined(
@@ -213,27 +215,26 @@ export class Planner {
       const part = each.map(({ word }) => word).join(" ");
       return this.#together(each, mask, part, boost * APART);
     });
-    return joined("or", [this.#together(words, mask, text, boost), joined("and", parts)])!;
+    return { kind: "or", of: [this.#together(words, mask, text, boost), { kind: "and", of: parts }] };
   }
 
   /** Words at their distances from each other. */
   #together(words: readonly Located[], mask: number, text: string, boost: number): Plan {
     for (const { word } of words) this.#words.add(word);
-    if (words.length === 1) return { kind: "words", text, entries: [{ word: words[0]!.word, weight: 1, mask }], boost };
+    if (words.length === 1)
+      return { kind: "words", text, entries: [{ word: only(words).word, weight: 1, mask }], boost };
     if (!this.#schema.positions) {
       this.#notes.push("the index keeps no positions; a phrase asks for all of its words");
       const single = [...new Set(words.map(({ word }) => word))];
-      return joined(
-        "and",
-        single.map((word) => this.#leaf([{ word, weight: 1, mask }], { word, boost })),
-      )!;
+      const leaves = single.map((word) => this.#leaf([{ word, weight: 1, mask }], { word, boost }));
+      return leaves.length === 1 ? only(leaves) : { kind: "and", of: leaves };
     }
     const first = words[0]!.position;
     const offsets = words.map(({ word, position }) => ({ word, offset: position - first }));
     return { kind: "phrase", text, words: offsets, mask, boost };
   }
 
-  #leaf(entries: readonly Entry[], query: Query & { readonly boost?: number }): Leaf | null {
+  #leaf(entries: readonly Entry[], query: Query & { readonly boost?: number }): Leaf {
     const text = "word" in query ? query.word : "prefix" in query ? `${query.prefix}*` : textOf(query);
     if (entries.length === 0) return { kind: "words", text, entries, boost: 1 };
     for (const { word } of entries) this.#words.add(word);
@@ -263,7 +264,7 @@ export class Planner {
     if (entries.length > 0) return entries;
     // The word may be typed in full, and stand in the index without its ending.
     const stems = wordsOf(analyser, prefix);
-    return stems.length === 1 ? [{ word: stems[0]!.word, weight: 1 }] : [];
+    return stems.length === 1 ? [{ word: only(stems).word, weight: 1 }] : [];
   }
 
   #near(
@@ -272,7 +273,7 @@ export class Planner {
   ): { readonly word: string; readonly weight: number }[] {
     const distance = integer("distance", query.distance ?? 1, 1, 2);
     const stems = wordsOf(analyser, query.fuzzy);
-    const word = stems.length === 1 ? stems[0]!.word : analyser.fold(query.fuzzy);
+    const word = stems.length === 1 ? only(stems).word : analyser.fold(query.fuzzy);
     if (word === "") return [];
     const found = this.#everywhere((words) => words.near(word, distance, this.#maxExpansions), query.fuzzy);
     return found.map((each) => ({ word: each.word, weight: 1 / (1 + each.distance) }));
@@ -284,7 +285,7 @@ export class Planner {
     text: string,
   ): readonly Found[] {
     const answers = this.#vocabularies.map(look);
-    let { found } = answers[0]!;
+    let found = answers[0]?.found ?? [];
     if (answers.length > 1) {
       const all = new Map(answers.flatMap((answer) => answer.found).map((each) => [each.word, each]));
       found = [...all.values()].sort(byNearness);
@@ -379,5 +380,13 @@ function boostOf(boost: number | undefined): number {
 
 function joined(kind: "and" | "or", plans: readonly (Plan | null)[]): Plan | null {
   const of = plans.filter((plan) => plan !== null);
-  return of.length === 0 ? null : of.length === 1 ? of[0]! : { kind, of };
+  const [first] = of;
+  return first === undefined ? null : of.length === 1 ? first : { kind, of };
+}
+
+/** The word, if what is sought is a single one. */
+function singleIn(sought: readonly Sought[]): string | null {
+  const [first] = sought;
+  if (first === undefined || sought.length > 1 || first.words.length > 1) return null;
+  return first.words[0]?.word ?? null;
 }

@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { randomToken } from "../../base/clock.ts";
-import { asList, orNull } from "../../base/replies.ts";
+import { asList, asReply, asTuple, orNull } from "../../base/replies.ts";
 import { defineScript } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
@@ -77,6 +77,11 @@ export interface KeptAnswer extends Found {
   readonly id: string;
 }
 
+/** Id, head and items. */
+const asRecalled = orNull(asTuple(asReply, asReply, asReply));
+/** Head and items. */
+const asPage = orNull(asTuple(asReply, asReply));
+
 export class Results {
   readonly #store: Store;
   readonly #keys: IndexKeys;
@@ -107,14 +112,14 @@ export class Results {
 
   async recall(hash: string, offset: number, limit: number): Promise<KeptAnswer | null> {
     const query = queryKey(this.#keys.base, hash);
-    const reply = orNull(asList)(await this.#store.run(recall, { query, base: this.#keys.base, offset, limit }));
-    return reply === null ? null : toAnswer(String(reply[0]), reply[1]!, reply[2]!);
+    const reply = asRecalled(await this.#store.run(recall, { query, base: this.#keys.base, offset, limit }));
+    return reply === null ? null : toAnswer(String(reply[0]), reply[1], reply[2]);
   }
 
   async page(id: string, offset: number, limit: number): Promise<KeptAnswer | null> {
     const result = resultKey(this.#keys.base, id);
-    const reply = orNull(asList)(await this.#store.run(read, { result, offset, limit }));
-    return reply === null ? null : toAnswer(id, reply[0]!, reply[1]!);
+    const reply = asPage(await this.#store.run(read, { result, offset, limit }));
+    return reply === null ? null : toAnswer(id, reply[0], reply[1]);
   }
 }
 

@@ -207,8 +207,8 @@ export class SearchIndex<F extends Fields> {
   async clear(): Promise<void> {
     const none = { words: new Set<string>(), columns: new Set<string>(), vocabulary: false };
     for (;;) {
-      const ids = await this.#searcher.view(none, ([replica]) =>
-        replica!.documents.ids.filter((id) => id !== undefined),
+      const ids = await this.#searcher.viewOnly(none, (replica) =>
+        replica.documents.ids.filter((id) => id !== undefined),
       );
       if (ids.length === 0) return;
       for (let at = 0; at < ids.length; at += CLEARED_AT_ONCE) {
@@ -221,7 +221,7 @@ export class SearchIndex<F extends Fields> {
   /** The ids of all documents, as of one moment. */
   ids(): Promise<string[]> {
     const none = { words: new Set<string>(), columns: new Set<string>(), vocabulary: false };
-    return this.#searcher.view(none, ([replica]) => replica!.documents.ids.filter((id) => id !== undefined));
+    return this.#searcher.viewOnly(none, (replica) => replica.documents.ids.filter((id) => id !== undefined));
   }
 
   /** For people: how large the index is and what its longest lists are. */

@@ -11,6 +11,7 @@
  */
 import { integer } from "../../base/checks.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";
+import { only } from "../../base/lists.ts";
 import { Evaluation, type Matches, Scratch, type Statistics } from "./evaluate.ts";
 import { FacetCounts, type FacetRequests, type Facets } from "./facets.ts";
 import { type Candidate, Order } from "./order.ts";
@@ -146,6 +147,11 @@ export class Searcher {
     }
   }
 
+  /** The same of an index with one replica. */
+  viewOnly<T>(needs: Needs, read: (replica: Replica) => T): Promise<T> {
+    return this.view(needs, (replicas) => read(only(replicas)));
+  }
+
   /** The replicas are free: for who waits to look, then for queries. */
   #passOn(): void {
     const viewer = this.#viewers.shift();
@@ -183,8 +189,9 @@ export class Searcher {
       await Promise.all(this.#replicas.map((replica) => replica.sync(needs)));
       const revisions = this.#revisions();
       for (const each of together) {
-        if (each.planned?.expands !== true || each.plannedFor === revisions) continue;
-        each.planned = this.#planner.plan(each.query!);
+        const { query } = each;
+        if (query === null || each.planned?.expands !== true || each.plannedFor === revisions) continue;
+        each.planned = this.#planner.plan(query);
         each.plannedFor = revisions;
       }
     }
@@ -288,8 +295,9 @@ export class Searcher {
 }
 
 function needsOf(together: readonly Waiting[]): Needs {
-  if (together.length === 1) {
-    const { planned, order, facets } = together[0]!;
+  const [first] = together;
+  if (first !== undefined && together.length === 1) {
+    const { planned, order, facets } = first;
     if (planned !== null && order.columns.size + facets.columns.size === 0) {
       return { words: planned.words, columns: planned.columns, vocabulary: planned.expands };
     }

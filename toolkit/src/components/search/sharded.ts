@@ -13,6 +13,7 @@ import { aStore, integer } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { InputError } from "../../base/errors.ts";
 import { hashOf } from "../../base/hash.ts";
+import { zipped } from "../../base/lists.ts";
 import { callback, defineOptions, listOf, signal, text, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
 import { Answers, type PageOptions, type SearchOptions, type SearchResult } from "./answers.ts";
@@ -210,10 +211,9 @@ export class ShardedSearch<F extends Fields> {
     if (options.document === undefined) this.#needStored();
     const shards = [...this.#shards];
     const ids = await this.#searcher.view(NO_NEEDS, (replicas) =>
-      replicas.flatMap((replica, at) => {
-        const away = replica.documents.ids.filter((id) => id !== undefined && this.shardOf(id) !== shards[at]![0]);
-        return away.map((id) => ({ id: id!, from: shards[at]![1] }));
-      }),
+      zipped(shards, replicas).flatMap(([[name, from], replica]) =>
+        replica.documents.ids.flatMap((id) => (id === undefined || this.shardOf(id) === name ? [] : [{ id, from }])),
+      ),
     );
     let moved = 0;
     for (const [at, { id, from }] of ids.entries()) {

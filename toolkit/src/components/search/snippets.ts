@@ -61,8 +61,8 @@ function piece(text: string, marks: readonly Mark[], units: number): readonly [f
   let last = 0;
   const inside = new Map<string, number>();
   for (const [first, { start, word }] of marks.entries()) {
-    for (; last < marks.length && marks[last]!.end <= start + units; last++) {
-      inside.set(marks[last]!.word, (inside.get(marks[last]!.word) ?? 0) + 1);
+    for (let mark = marks[last]; mark !== undefined && mark.end <= start + units; mark = marks[++last]) {
+      inside.set(mark.word, (inside.get(mark.word) ?? 0) + 1);
     }
     if (inside.size > most) {
       most = inside.size;

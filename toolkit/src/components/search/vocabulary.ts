@@ -98,8 +98,9 @@ export class Vocabulary {
     let count = 0;
     const take = (word: string): void => {
       if (!word.startsWith(beginning)) return;
-      byLength[word.length] ??= [];
-      byLength[word.length]!.push(word);
+      const same = byLength[word.length];
+      if (same === undefined) byLength[word.length] = [word];
+      else same.push(word);
       count++;
     };
     for (let at = this.#lowerBound(beginning); at < this.#sorted.length; at++) {

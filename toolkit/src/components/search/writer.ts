@@ -7,6 +7,7 @@
 import { word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { InputError, ServerError } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { asBytes, asBytesOrNull, asList, asTuple } from "../../base/replies.ts";
 import type { Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
@@ -104,7 +105,7 @@ export class Writer {
   #putting(prepared: Prepared, ifVersion: number | undefined) {
     const { id, hash, stored, entry, blob, columns, words } = prepared;
     const rest: Word[] = [];
-    for (const [at, { name }] of this.#schema.columns.entries()) rest.push(name, columns[at]!);
+    for (const [{ name }, payload] of zipped(this.#schema.columns, columns)) rest.push(name, payload);
     for (const [at, each] of words.entries()) rest.push(each, payloadAt(prepared, at));
     const fields = this.#schema.description;
     const own = { fields, hash, ifVersion: ifVersion ?? -1, stored, entry, blob, columns: columns.length, rest };
@@ -175,9 +176,9 @@ export class Writer {
   async #singly(batch: readonly Prepared[], outcome: SetManyOutcome): Promise<void> {
     const answers = await this.#store.pipeline(batch.map((each) => put.with(this.#putting(each, undefined))));
     const ripe = new Set<string>();
-    for (const [at, answer] of answers.entries()) {
+    for (const [each, answer] of zipped(batch, answers)) {
       if (answer instanceof ServerError) throw answer;
-      const written = isDone(answer) ? answer : await this.#large.put(batch[at]!, -1);
+      const written = isDone(answer) ? answer : await this.#large.put(each, -1);
       for (const name of this.#count(written, outcome)) ripe.add(name);
     }
     await this.#tidy([...ripe]);
@@ -286,10 +287,10 @@ export class Writer {
         some.map((id) => remove.with({ ...this.#common(id), ifVersion: ifVersion ?? -1, rest })),
       );
       const ripe = new Set<string>();
-      for (const [at, answer] of answers.entries()) {
+      for (const [id, answer] of zipped(some, answers)) {
         if (answer instanceof ServerError) throw answer;
         const isLarge = answer.outcome === "large";
-        const done: Removed = isLarge ? await this.#large.remove(some[at]!, ifVersion ?? -1) : answer;
+        const done: Removed = isLarge ? await this.#large.remove(id, ifVersion ?? -1) : answer;
         if (done.outcome === "removed") removed++;
         for (const name of done.ripe) ripe.add(name);
       }

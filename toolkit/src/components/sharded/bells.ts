@@ -121,16 +121,17 @@ export class Bells<T> {
     const isCluster = this.#store.topology === "cluster";
     const { wide } = await this.#lanes.view();
     const lanes = isCluster ? [nth] : Array.from({ length: wide }, (_, lane) => lane);
-    const bells = lanes.map((lane) => this.#lanes.keys(lane).bell);
-    const reply = await wait(bells[0]!, ["BLPOP", ...bells, ROUND_MS / 1_000], { timeoutMs: ROUND_MS });
-    return Array.isArray(reply) ? lanes[bells.indexOf(String(reply[0]))]! : null;
+    const bellOf = (lane: number): string => this.#lanes.keys(lane).bell;
+    const words = ["BLPOP", ...lanes.map(bellOf), ROUND_MS / 1_000];
+    const reply = await wait(bellOf(isCluster ? nth : 0), words, { timeoutMs: ROUND_MS });
+    if (!Array.isArray(reply)) return null;
+    return lanes.find((lane) => bellOf(lane) === String(reply[0])) ?? null;
   }
 
   /** Pops for waiting callers, until there is nothing more. */
   async #serve(heardAt: number | null): Promise<void> {
     let heard = heardAt;
-    while (this.#waiting.length > 0) {
-      const waiter = this.#waiting.shift()!;
+    for (let waiter = this.#waiting.shift(); waiter !== undefined; waiter = this.#waiting.shift()) {
       try {
         const value = await this.#popping.pop(waiter.side, onceOf(waiter.id), heard);
         heard = null;

@@ -4,6 +4,7 @@
  */
 import { randomToken } from "../../base/clock.ts";
 import { ServerError } from "../../base/errors.ts";
+import { getOrMake, zipped } from "../../base/lists.ts";
 import { asByteList, asBytes, asList, asTuple } from "../../base/replies.ts";
 import type { Word } from "../../connection/port.ts";
 import { rootKey } from "./keys.ts";
@@ -127,15 +128,15 @@ async function moveShards(structure: Structure, moving: Moving, next: Claim, run
   const script = MOVE[structure.kind];
   const replies = await structure.send(
     script,
-    found.map(({ shards, items }, at) => ({
+    zipped(zipped(numbers, olds), found).map(([[index, oldKey], { shards, items }]) => ({
       gate: keys.gate,
       dir: keys.dir(gate.layout.number),
       oldDir: keys.dir(old.number),
-      old: olds[at]!,
+      old: oldKey,
       gen: gate.gen,
       token: run.token,
       family,
-      index: numbers[at]!,
+      index,
       shards,
       items,
     })),
@@ -164,12 +165,12 @@ async function contents(
     const shards: string[] = [];
     const items: Word[] = [];
     const placed = new Map<string, number>();
-    for (let at = 0; at < flat.length; at += width) {
-      const element = flat[at]!;
+    for (const [at, element] of flat.entries()) {
+      if (at % width !== 0) continue;
       const spot = spotOf(element.toString("utf8"), root);
       const key = structure.shardKey(spot, gate.layout);
-      if (!placed.has(key)) placed.set(key, shards.push(key));
-      items.push(placed.get(key)!, spot.id >= 0 ? Math.floor(spot.id / gate.layout.size) : "", element);
+      const place = getOrMake(placed, key, () => shards.push(key));
+      items.push(place, spot.id >= 0 ? Math.floor(spot.id / gate.layout.size) : "", element);
     }
     return { shards, items };
   });

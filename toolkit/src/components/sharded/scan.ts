@@ -8,6 +8,7 @@
  */
 
 import { InputError } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { asByteList, asBytes, asTexts, asTuple } from "../../base/replies.ts";
 import { scanCommand } from "./movement.ts";
 import type { Layout } from "./place.ts";
@@ -92,7 +93,8 @@ async function nextShards(structure: Structure, position: Position): Promise<{ k
     key: keys.ranged(layout.number, number),
     at: number === from && isSame ? { ...here(number), inner } : here(number),
   }));
-  if (numbers.length === SHARDS_AT_ONCE) return { keys: found, after: here(numbers.at(-1)! + 1) };
+  const last = numbers.at(-1);
+  if (last !== undefined && numbers.length === SHARDS_AT_ONCE) return { keys: found, after: here(last + 1) };
   return { keys: found, after: { tag, layout: -layout.number, family: HASHED, index: 0, inner: "0" } };
 }
 
@@ -113,14 +115,14 @@ async function readShards(
   const isRange = reads[0]?.at.family === RANGED;
   const [command, width] = scanCommand(kind as "hash", isRange);
   const pages = await Promise.all(reads.map(({ key, at }) => store.callBuffer(command, key, at.inner, "COUNT", 512)));
-  for (const [nth, page] of pages.entries()) {
+  for (const [{ at: read }, page] of zipped(reads, pages)) {
     const [inner, flat] = asTuple(asBytes, asByteList)(page);
     for (let at = 0; at < flat.length; at += width) {
-      into.push({ element: flat[at]!, value: width === 2 ? flat[at + 1]! : null });
+      into.push({ element: asBytes(flat[at]), value: width === 2 ? asBytes(flat[at + 1]) : null });
     }
     // A large one: those beyond it are read again when it is through.
     const next = inner.toString("latin1");
-    if (next !== "0") return { ...reads[nth]!.at, inner: next };
+    if (next !== "0") return { ...read, inner: next };
   }
   return newerOrNextTag(structure, after);
 }

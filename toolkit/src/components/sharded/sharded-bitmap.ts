@@ -8,6 +8,7 @@
  *   await active.countWith("and", yesterday);
  */
 import { aStore, integer, oneOf } from "../../base/checks.ts";
+import { only, zipped } from "../../base/lists.ts";
 import { defineOptions, prefix, whole } from "../../base/options.ts";
 import { asBytesOrNulls, asTexts, asTuple } from "../../base/replies.ts";
 import type { Script } from "../../base/script.ts";
@@ -75,7 +76,7 @@ export class ShardedBitmap {
 
   /** Sets a bit, or clears it. Answers what it was. */
   async set(offset: number, isSet = true): Promise<boolean> {
-    return (await this.setMany([offset], isSet))[0]!;
+    return only(await this.setMany([offset], isSet));
   }
 
   /** One round trip for all. */
@@ -84,7 +85,7 @@ export class ShardedBitmap {
   }
 
   async get(offset: number): Promise<boolean> {
-    return (await this.getMany([offset]))[0]!;
+    return only(await this.getMany([offset]));
   }
 
   async getMany(offsets: readonly number[]): Promise<boolean[]> {
@@ -289,7 +290,7 @@ export class ShardedBitmap {
         script,
         part.map((stride) => ({ tag: stride % tags, bind: (gate: Gate) => bind(stride % tags, gate, stride) })),
       );
-      for (const [at, stride] of part.entries()) yield { stride, answer: answers[at]! };
+      for (const [stride, answer] of zipped(part, answers)) yield { stride, answer };
     }
   }
 

@@ -7,6 +7,7 @@
  */
 import { aStore, integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
+import { only } from "../../base/lists.ts";
 import { codec, defineOptions, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import { asBytes } from "../../base/replies.ts";
@@ -82,7 +83,7 @@ export class ShardedHash<T = unknown> {
   }
 
   async get(field: string): Promise<T | null> {
-    return (await this.getMany([field]))[0]!;
+    return only(await this.getMany([field]));
   }
 
   /** In the order of the fields; null where there is none. */
@@ -111,11 +112,11 @@ export class ShardedHash<T = unknown> {
     integer("by", by, Number.MIN_SAFE_INTEGER);
     const structure = this.#structure;
     const root = await structure.root();
-    const [item] = await this.#items([field]);
+    const item = only(await this.#items([field]));
     const { id, keepMs } = receiptOf(options);
-    const receipt = structure.keys(item!.spot.tag).once(id);
+    const receipt = structure.keys(item.spot.tag).once(id);
     const extra = { receipt, keepMs, most: structure.mostPerTag(root) };
-    const [sum] = await structure.apply(keepMs > 0 ? incrementOnce : increment, [{ ...item!, words: [by] }], extra);
+    const [sum] = await structure.apply(keepMs > 0 ? incrementOnce : increment, [{ ...item, words: [by] }], extra);
     return Number(sum);
   }
 
@@ -127,7 +128,7 @@ export class ShardedHash<T = unknown> {
   /** All that are there all the time, in no order; one that is moved to another shard meanwhile may come twice. */
   async *entries(): AsyncGenerator<[field: string, value: T]> {
     for await (const { element, value } of scanAll(this.#structure, 1_000)) {
-      yield [element.toString("utf8"), this.#decode(value!)];
+      yield [element.toString("utf8"), this.#decode(asBytes(value))];
     }
   }
 
@@ -138,7 +139,7 @@ export class ShardedHash<T = unknown> {
     const { elements, next } = await scanPage(this.#structure, options.cursor, count);
     return {
       cursor: next,
-      items: elements.map(({ element, value }) => [element.toString("utf8"), this.#decode(value!)]),
+      items: elements.map(({ element, value }) => [element.toString("utf8"), this.#decode(asBytes(value))]),
     };
   }
 

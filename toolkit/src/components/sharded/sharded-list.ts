@@ -354,8 +354,8 @@ export class ShardedList<T = unknown> {
   async clear(): Promise<number> {
     let deleted = 0;
     const lengths = await this.#lengths();
-    for (const lane of lengths.keys()) {
-      for (let left = lengths[lane]!; left > 0; ) {
+    for (const [lane, length] of lengths.entries()) {
+      for (let left = length; left > 0; ) {
         const view = await this.#lanes.view();
         const { gate, bell, piece } = this.#lanes.keys(lane);
         const { first, last } = this.#lanes.ends(lane);

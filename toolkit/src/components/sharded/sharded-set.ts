@@ -6,6 +6,7 @@
  *   await seen.has("10482");
  */
 import { aStore, word } from "../../base/checks.ts";
+import { only } from "../../base/lists.ts";
 import { defineOptions } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
@@ -46,7 +47,7 @@ export class ShardedSet {
   }
 
   async has(member: string): Promise<boolean> {
-    return (await this.hasMany([member]))[0]!;
+    return only(await this.hasMany([member]));
   }
 
   async hasMany(members: readonly string[]): Promise<boolean[]> {

@@ -8,9 +8,10 @@
  */
 import { aStore, word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
+import { only, zipped } from "../../base/lists.ts";
 import { type Check, choice, defineOptions, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
-import { asByteList } from "../../base/replies.ts";
+import { asBytes, asReply, asRows } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { type OnceOptions, receiptOf } from "./once.ts";
@@ -78,6 +79,9 @@ const RANGE_OPTIONS = defineOptions<RangeOptions>("ShardedSortedSet.range", {
 
 const LIST_OPTIONS = defineOptions<PageOptions>("ShardedSortedSet.list", pageChecks(100_000));
 
+/** Members and scores in turn. */
+const asScored = asRows(asBytes, asBytes);
+
 export class ShardedSortedSet {
   readonly name: string;
   readonly shards: Shards;
@@ -123,11 +127,11 @@ export class ShardedSortedSet {
     const { id, keepMs } = receiptOf(options);
     const extra = { receipt: structure.keys(item.spot.tag).once(id), keepMs, most: structure.mostPerTag(root) };
     const [sum] = await structure.apply(keepMs > 0 ? incrementOnce : increment, [{ ...item, words: [by] }], extra);
-    return parsedScore(sum!);
+    return parsedScore(asReply(sum));
   }
 
   async score(member: string): Promise<number | null> {
-    return (await this.scores([member]))[0]!;
+    return only(await this.scores([member]));
   }
 
   async scores(members: readonly string[]): Promise<(number | null)[]> {
@@ -222,13 +226,16 @@ export class ShardedSortedSet {
     let want = partOf(query.limit, root.tags);
     let tags = Array.from({ length: root.tags }, (_, tag) => tag);
     for (;;) {
-      const answers = await this.#ask(query, want, tags);
-      for (const [at, tag] of tags.entries()) byTag[tag] = answers[at]!;
+      const asked = zipped(tags, await this.#ask(query, want, tags));
+      for (const [tag, found] of asked) byTag[tag] = found;
       const all = byTag.flat().sort(query.isReverse ? (a, b) => byScore(b, a) : byScore);
       const last = all[query.limit - 1];
-      const isCut = (found: readonly Found[]): boolean =>
-        found.length >= want && (last === undefined || isBefore(found.at(-1)!, last, query.isReverse));
-      tags = want >= query.limit ? [] : tags.filter((tag) => isCut(byTag[tag]!));
+      const isCut = (found: readonly Found[]): boolean => {
+        const end = found.at(-1);
+        if (end === undefined || found.length < want) return false;
+        return last === undefined || isBefore(end, last, query.isReverse);
+      };
+      tags = want >= query.limit ? [] : asked.flatMap(([tag, found]) => (isCut(found) ? [tag] : []));
       if (tags.length === 0) return all;
       want = query.limit;
     }
@@ -256,17 +263,14 @@ export class ShardedSortedSet {
       tags,
     );
     return answers.map((answer) => {
-      const flat = asByteList(answer);
-      const found: Found[] = [];
-      for (let at = 0; at < flat.length; at += 2) found.push({ member: flat[at]!, score: parsedScore(flat[at + 1]!) });
-      return found;
+      return asScored(answer).map(([member, score]) => ({ member, score: parsedScore(score) }));
     });
   }
 
   /** All that are there all the time, in no order; one that is moved to another shard meanwhile may come twice. */
   async *members(): AsyncGenerator<Scored> {
     for await (const { element, value } of scanAll(this.#structure, 1_000)) {
-      yield { member: element.toString("utf8"), score: parsedScore(value!) };
+      yield { member: element.toString("utf8"), score: parsedScore(asBytes(value)) };
     }
   }
 
@@ -279,7 +283,7 @@ export class ShardedSortedSet {
       cursor: next,
       items: elements.map(({ element, value }) => ({
         member: element.toString("utf8"),
-        score: parsedScore(value!),
+        score: parsedScore(asBytes(value)),
       })),
     };
   }

@@ -7,6 +7,7 @@
  */
 import { integer } from "../../base/checks.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { type Checks, choice, prefix, whole } from "../../base/options.ts";
 import { asList } from "../../base/replies.ts";
@@ -215,13 +216,11 @@ export class Structure {
       const missed: Batch[] = [];
       for (let from = 0; from < pending.length; from += CALLS_PER_PIPELINE) {
         const part = pending.slice(from, from + CALLS_PER_PIPELINE);
-        const runs = part.map((batch) => this.#bind(batch, items, root, extra));
-        const replies = await this.send(script, runs);
-        for (const [nth, batch] of part.entries()) {
-          const reply = replies[nth]!;
+        const runs = part.map((batch) => this.#bind(batch, root, extra));
+        for (const [batch, reply] of zipped(part, await this.send(script, runs))) {
           if (await this.settled(batch.tag, reply)) {
             const found = asList(valueIn(reply));
-            for (const [place, at] of batch.places.entries()) answers[at] = found[place] ?? null;
+            for (const [place, { at }] of batch.places.entries()) answers[at] = found[place] ?? null;
           } else missed.push(batch);
         }
       }
@@ -230,7 +229,7 @@ export class Structure {
     return answers;
   }
 
-  #bind({ tag, places }: Batch, items: readonly Item[], root: Root, extra: Readonly<Record<string, Word>>): ItemParams {
+  #bind({ tag, places }: Batch, root: Root, extra: Readonly<Record<string, Word>>): ItemParams {
     const gate = this.gate(tag, root);
     const shards: string[] = [];
     // One alone, as most calls are, needs no looking up.
@@ -243,8 +242,8 @@ export class Structure {
       return shards.length;
     };
     const words: Word[] = [];
-    for (const at of places) {
-      const { spot, element, words: more = [] } = items[at]!;
+    for (const { item } of places) {
+      const { spot, element, words: more = [] } = item;
       words.push(
         place(this.shardKey(spot, gate.layout)),
         gate.old === null ? 0 : place(this.shardKey(spot, gate.old)),
@@ -286,17 +285,17 @@ export class Structure {
   ): Promise<Reply[]> {
     const root = await this.root();
     const answers: Reply[] = new Array(runs.length).fill(null);
-    let pending = runs.map((_, at) => at);
+    let pending = runs.map((run, at) => ({ run, at }));
     for (let attempt = 0; pending.length > 0; attempt++) {
       if (attempt === ATTEMPTS) throw new CinnabarError("LAYOUT", `the layout of ${this.name} changes all the time`);
       const replies = await this.send(
         script,
-        pending.map((at) => runs[at]!.bind(this.gate(runs[at]!.tag, root))),
+        pending.map(({ run }) => run.bind(this.gate(run.tag, root))),
       );
-      const missed: number[] = [];
-      for (const [nth, at] of pending.entries()) {
-        if (await this.settled(runs[at]!.tag, replies[nth]!)) answers[at] = valueIn(replies[nth]!);
-        else missed.push(at);
+      const missed: typeof pending = [];
+      for (const [each, reply] of zipped(pending, replies)) {
+        if (await this.settled(each.run.tag, reply)) answers[each.at] = valueIn(reply);
+        else missed.push(each);
       }
       pending = missed;
     }
@@ -305,7 +304,8 @@ export class Structure {
 
   /** Many runs in one round trip; one alone without the overhead of a pipeline. */
   async send<P>(script: Script<P, Reply>, runs: readonly P[]): Promise<Reply[][]> {
-    if (runs.length === 1) return [asList(await this.store.run(script, runs[0]!))];
+    const [first] = runs;
+    if (first !== undefined && runs.length === 1) return [asList(await this.store.run(script, first))];
     const replies = await this.store.pipeline(runs.map((params) => script.with(params)));
     return replies.map(asList);
   }
@@ -329,22 +329,24 @@ type ItemParams = ItemScript extends Script<infer P, infer _> ? P : never;
 
 interface Batch {
   readonly tag: number;
-  /** Places of its items among all. */
-  readonly places: number[];
+  /** Its items, and their places among all. */
+  readonly places: { readonly at: number; readonly item: Item }[];
 }
 
 function batches(items: readonly Item[]): Batch[] {
-  if (items.length === 1) return [{ tag: items[0]!.spot.tag, places: [0] }];
+  const [first] = items;
+  if (first !== undefined && items.length === 1) return [{ tag: first.spot.tag, places: [{ at: 0, item: first }] }];
   const open = new Map<number, Batch>();
   const all: Batch[] = [];
-  for (const [at, { spot }] of items.entries()) {
-    let batch = open.get(spot.tag);
+  for (const [at, item] of items.entries()) {
+    const { tag } = item.spot;
+    let batch = open.get(tag);
     if (batch === undefined || batch.places.length >= ITEMS_PER_CALL) {
-      batch = { tag: spot.tag, places: [] };
-      open.set(spot.tag, batch);
+      batch = { tag, places: [] };
+      open.set(tag, batch);
       all.push(batch);
     }
-    batch.places.push(at);
+    batch.places.push({ at, item });
   }
   return all;
 }

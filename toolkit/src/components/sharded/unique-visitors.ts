@@ -13,6 +13,7 @@ import { createHash } from "node:crypto";
 import { aStore, word } from "../../base/checks.ts";
 import { CinnabarError, InputError, ServerError } from "../../base/errors.ts";
 import { tagged } from "../../base/keys.ts";
+import { getOrMake, only, zipped } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { defineOptions, prefix, time, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
@@ -105,7 +106,7 @@ export class UniqueVisitors {
 
   /** Notes a visit, today or at a time. True: the first of that day; false: not the first; null: no longer known. */
   async visit(id: string, options: { readonly at?: Date } = {}): Promise<boolean | null> {
-    return (await this.visitMany([id], options))[0]!;
+    return only(await this.visitMany([id], options));
   }
 
   /** One round trip for all. */
@@ -125,9 +126,8 @@ export class UniqueVisitors {
         const calls = part.map((batch) =>
           visit.with(this.#params(batch, visitors, { day, shards, tags, isToday: options.at === undefined })),
         );
-        const replies = await this.#store.pipeline(calls);
-        for (const [nth, batch] of part.entries()) {
-          if (!(await this.#settled(batch, replies[nth]!, { day, shards }, answers))) missed.push(batch);
+        for (const [batch, reply] of zipped(part, await this.#store.pipeline(calls))) {
+          if (!(await this.#settled(batch, reply, { day, shards }, answers))) missed.push(batch);
         }
       }
       pending = missed;
@@ -144,8 +144,8 @@ export class UniqueVisitors {
     for (const place of places) {
       const { number, code } = visitors[place]!;
       const shard = code % shards;
-      if (!placed.has(shard)) placed.set(shard, named.push(keys.shard(shard)));
-      items.push(placed.get(shard)!, number);
+      const nth = getOrMake(placed, shard, () => named.push(keys.shard(shard)));
+      items.push(nth, number);
     }
     const from = this.#startOf(day);
     return {

@@ -176,9 +176,9 @@ export function sound(answers: readonly Answer[]): Reply[] {
 
 /** Runs over all, so many at a time. */
 export async function each<T>(items: readonly T[], atOnce: number, body: (item: T) => Promise<unknown>): Promise<void> {
-  let next = 0;
+  const rest = items.values();
   const lane = async (): Promise<void> => {
-    while (next < items.length) await body(items[next++]!);
+    for (const item of rest) await body(item);
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, lane));
 }

@@ -1,8 +1,9 @@
 /** Following, blocking and muting. How an edge in two slots stays one thing is told in scripts/follows.ts. */
 
 import { InputError } from "../../base/errors.ts";
+import { inPairs, zipped } from "../../base/lists.ts";
 import { defineOptions, text, whole } from "../../base/options.ts";
-import { asNumber, asText, asTextOrNull, asTexts, asTextsOrNulls, wordOf } from "../../base/replies.ts";
+import { asNumber, asText, asTextOrNull, asTexts, asTextsOrNulls, asTuple, wordOf } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { type Core, each, type Place, sound } from "./core.ts";
 import { checkUser, isList } from "./ids.ts";
@@ -102,14 +103,12 @@ export class Follows {
       journal.open(entry),
     ]);
     let outcome = asIntent(meant);
-    if (meant === "ok") outcome = exists && follows ? await this.#attach(subject, user, owner, version!) : "not-found";
-    if (outcome === "ok") {
-      await this.#conclude(subject, user, "add", version!);
-      await this.#timelines.align(subject, user);
-    } else if (meant === "ok") {
-      const wasOurs = await this.#conclude(subject, user, "cancel", version!);
+    if (meant === "ok") {
+      outcome = exists && follows ? await this.#attach(subject, user, owner, version) : "not-found";
+      const wasOurs = await this.#conclude(subject, user, outcome === "ok" ? "add" : "cancel", version);
+      if (outcome === "ok") await this.#timelines.align(subject, user);
       // Unless somebody else has decided about this edge since, it only took too long.
-      if (outcome === "late" && wasOurs === 1) outcome = await this.link(subject, user, owner);
+      else if (outcome === "late" && wasOurs === 1) outcome = await this.link(subject, user, owner);
     }
     journal.close(entry);
     return outcome === "ok" || outcome === "late" ? "followed" : outcome;
@@ -125,8 +124,8 @@ export class Follows {
       owner,
       version,
     });
-    if (outcome === "ok") await this.#adjust(user, mode!, Number(size));
-    return asIntent(outcome);
+    if (outcome === "ok") await this.#adjust(user, mode, size);
+    return outcome;
   }
 
   #conclude(subject: string, user: string, op: "add" | "remove" | "cancel", version: string): Promise<unknown> {
@@ -205,10 +204,12 @@ export class Follows {
   /** A change of mode that is not over after a while may have been left by a process that died before its job was added. */
   async #hurry(author: string): Promise<void> {
     const { keys, settings } = this.#core;
-    const [mode, since] = asTextsOrNulls(await this.#store.call("HMGET", keys.graph(author), "mode", "modeAt"));
+    const served = await this.#store.call("HMGET", keys.graph(author), "mode", "modeAt");
+    const [mode, since] = asTuple(asTextOrNull, asTextOrNull)(served);
+    if (since === null) return;
     if (this.#store.clock.wallMs() - Number(since) < settings.leaseMs) return;
-    if (mode === "toPull") await this.#addSwitch(author, "pull", since!);
-    if (mode === "toPush") await this.#addSwitch(author, "push", since!);
+    if (mode === "toPull") await this.#addSwitch(author, "pull", since);
+    if (mode === "toPush") await this.#addSwitch(author, "push", since);
   }
 
   /** Part of an author's audience, and how they are served: the pages that passes go over. @internal */
@@ -220,9 +221,10 @@ export class Follows {
     const [version, member] = after ?? ["", ""];
     const params = { ...this.#ofAudience(author, set), version, member, untilVersion: until ?? "", limit };
     const [mode, modeAt, flat] = await this.#store.run(pageOf, params);
-    const subjects = flat.filter((_, at) => at % 2 === 0);
-    const last: Place | null = subjects.length < limit ? null : [flat.at(-1)!, flat.at(-2)!];
-    return { mode, modeAtMs: Number(modeAt), subjects, last };
+    const followers = inPairs(flat);
+    const [subject, since] = (followers.length < limit ? undefined : followers.at(-1)) ?? [];
+    const last: Place | null = subject === undefined || since === undefined ? null : [since, subject];
+    return { mode, modeAtMs: Number(modeAt), subjects: followers.map(([each]) => each), last };
   }
 
   /** Which of them are not in an author's audience any more. @internal */
@@ -310,9 +312,7 @@ export class Follows {
     for (const [subject, target] of [...pairs]) {
       const lists = asTexts(await this.#store.call("ZRANGE", keys.lists(subject), 0, -1));
       const scores = await this.#store.pipeline(lists.map((list) => ["ZSCORE", keys.following(list), target]));
-      sound(scores).forEach((score, at) => {
-        if (score !== null) pairs.push([lists[at]!, target]);
-      });
+      for (const [list, score] of zipped(lists, sound(scores))) if (score !== null) pairs.push([list, target]);
     }
     await each(pairs, 8, ([subject, target]) => this.unlink(subject, target));
   }
@@ -352,7 +352,7 @@ function distinct(user: string, other: string): void {
 }
 
 function parsePlace(cursor: string): Place {
-  const found = /^(\d+)~([\w+-]+)$/.exec(cursor);
-  if (found === null) throw new InputError("after is not a cursor of this list");
-  return [found[1]!, found[2]!];
+  const [, version, member] = /^(\d+)~([\w+-]+)$/.exec(cursor) ?? [];
+  if (version === undefined || member === undefined) throw new InputError("after is not a cursor of this list");
+  return [version, member];
 }

@@ -30,7 +30,7 @@ export const statusId = (time: string, author: string): string => time + author;
 /** When it was posted, by its author's server. */
 export function msOf(status: string): number {
   let steps = 0;
-  for (let at = 0; at < TIME_LENGTH; at++) steps = steps * 64 + ALPHABET.indexOf(status[at]!);
+  for (let at = 0; at < TIME_LENGTH; at++) steps = steps * 64 + ALPHABET.indexOf(status.charAt(at));
   return EPOCH_MS + Math.floor(steps / STEPS_PER_MS);
 }
 

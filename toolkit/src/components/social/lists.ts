@@ -2,7 +2,7 @@
 import { word } from "../../base/checks.ts";
 import { defineOptions, text } from "../../base/options.ts";
 import type { Page } from "../../base/page.ts";
-import { asText, asTextOrNull, asTexts, asTextsOrNulls } from "../../base/replies.ts";
+import { asText, asTextOrNull, asTexts, asTuple } from "../../base/replies.ts";
 import { type Core, each } from "./core.ts";
 import type { Follows, People, PeopleOptions } from "./follows.ts";
 import { checkList, checkUser, newId } from "./ids.ts";
@@ -72,8 +72,8 @@ export class Lists {
       ["HMGET", keys.list(checkList(id)), "owner", "name"],
       ["ZCARD", keys.following(id)],
     ]);
-    const [owner, name] = asTextsOrNulls(fields);
-    return owner == null ? null : { id, owner, name: name!, members: Number(members) };
+    const [owner, name] = asTuple(asTextOrNull, asTextOrNull)(fields);
+    return owner === null || name === null ? null : { id, owner, name, members: Number(members) };
   }
 
   /** The lists of a user, in the order in which they were made. All are on one page: a user has few. */

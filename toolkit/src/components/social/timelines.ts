@@ -8,8 +8,9 @@
  */
 import { randomToken } from "../../base/clock.ts";
 import { InputError, refusesWrites } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { defineOptions, flag, text } from "../../base/options.ts";
-import { asList, asListOf, asTexts } from "../../base/replies.ts";
+import { asList, asReply, asTexts, asTuple, optional } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import { type Core, chunked, each, paging, sound } from "./core.ts";
 import { authorOf, checkList, checkStatus, checkUser, isList, LAST, statusId, timeOf } from "./ids.ts";
@@ -28,6 +29,9 @@ export interface StatusPage {
   /** For the next page; null after the last. */
   readonly cursor: string | null;
 }
+
+/** Whether somebody follows an author, mutes them, and how the author is served. */
+const asEdge = asTuple(asReply, asReply, asReply);
 
 interface Found {
   readonly ids: readonly string[];
@@ -152,8 +156,8 @@ export class Timelines {
     const { follows, keys } = this.#core;
     const items = [["ZRANGE", keys.following(subject), 0, -1]];
     if (!isList(subject)) items.push(["ZRANGE", keys.muted(subject), 0, -1]);
-    const [authors, muted = []] = asListOf(asTexts)(sound(await follows.pipeline(items)));
-    return { authors: authors!, muted: new Set(muted) };
+    const [authors, muted = []] = asTuple(asTexts, optional(asTexts))(sound(await follows.pipeline(items)));
+    return { authors, muted: new Set(muted) };
   }
 
   /**
@@ -170,8 +174,12 @@ export class Timelines {
         sources.map(({ ids }) => ids),
         count,
       );
-      const last = all.length < count ? "" : all[count - 1]!;
-      open = open.filter(({ ids, isEmpty }) => !isEmpty && ids.at(-1)! > last);
+      // Beyond what there is, nothing is too old.
+      const last = all[count - 1] ?? "";
+      open = open.filter(({ ids, isEmpty }) => {
+        const oldest = ids.at(-1);
+        return !isEmpty && oldest !== undefined && oldest > last;
+      });
       if (open.length === 0) return all;
       share = Math.min(count, share * 4);
     }
@@ -184,14 +192,15 @@ export class Timelines {
   ): Promise<void> {
     const { statuses, keys } = this.#core;
     const items = sources.map(({ author, ids }) => {
-      const from = ids.length > 0 ? `(${timeOf(ids.at(-1)!)}` : boundOf(author, before);
+      const last = ids.at(-1);
+      const from = last === undefined ? boundOf(author, before) : `(${timeOf(last)}`;
       return ["ZREVRANGEBYLEX", keys.profile(author), from, "-", "LIMIT", 0, count];
     });
-    sound(await statuses.pipeline(items)).forEach((times, at) => {
-      const source = sources[at]!;
-      for (const time of asTexts(times)) source.ids.push(statusId(time, source.author));
-      source.isEmpty = asTexts(times).length < count;
-    });
+    for (const [source, reply] of zipped(sources, await statuses.pipeline(items))) {
+      const times = asTexts(reply);
+      for (const time of times) source.ids.push(statusId(time, source.author));
+      source.isEmpty = times.length < count;
+    }
   }
 
   // ---------------------------------------------------------------------------------------------- keeping
@@ -226,10 +235,10 @@ export class Timelines {
         ids,
       });
       if (outcome === "cold") return;
-      if (outcome === "changed") continue;
+      if (outcome !== "ok") continue;
       const [now] = await Promise.all([this.#edge(subject, author), this.dropDeleted([subject], ids)]);
       if (now.follows !== edge.follows || now.muted !== edge.muted || now.mode !== edge.mode) continue;
-      const isThin = !isShown && lowest !== "" && lowest !== "~" && count! < most * THIN;
+      const isThin = !isShown && lowest !== "" && lowest !== "~" && count < most * THIN;
       if (isThin) await jobs.add({ k: "build", subject }, { id: `refill:${subject}` });
       return;
     }
@@ -243,8 +252,8 @@ export class Timelines {
       ["ZSCORE", keys.muted(subject), author],
       ["HGET", keys.graph(author), "mode"],
     ];
-    const [score, muted, mode] = sound(await follows.pipeline(items));
-    return { follows: score!, muted: muted!, mode: String(mode ?? "push") };
+    const [score, muted, mode] = asEdge(sound(await follows.pipeline(items)));
+    return { follows: score, muted, mode: String(mode ?? "push") };
   }
 
   /** Times of an author's statuses, newest first. */
@@ -308,14 +317,15 @@ export class Timelines {
     const { timelineSize: most } = this.#core.settings;
     for (let tries = 0; tries < TRIES; tries++) {
       const [state, nonce, floor, count] = await this.#start(subject, true);
-      if (state === "warm" && (floor === "" || count! >= most * THIN)) return;
+      if (state === "warm" && (floor === "" || count >= most * THIN)) return;
+      if (state === "busy") continue;
       const { authors, muted } = await this.#sources(subject);
       const modes = await this.#modes(authors);
       const wanted = authors.filter((author, at) => modes[at] !== "pull" && !muted.has(author));
       const marks = authors.filter((_, at) => modes[at] === "pull" || modes[at] === "toPull").map((each) => `!${each}`);
       for (const author of authors) if (muted.has(author)) marks.push(`"${author}`);
       const ids = await this.#newest(wanted, "", most + 1);
-      if (await this.#finish(subject, { floor: floor ?? "~", nonce: nonce! }, marks, ids)) return;
+      if (await this.#finish(subject, { floor: floor ?? "~", nonce }, marks, ids)) return;
     }
     throw new InputError(`whom ${subject} follows changes too often`);
   }
@@ -329,11 +339,12 @@ export class Timelines {
     const { timelines, keys, settings } = this.#core;
     const { timelineSize: most, slack } = settings;
     const kept = ids.slice(0, most);
+    const beyond = ids[most];
     const done = await timelines.run(finishBuild, {
       home: keys.home(subject),
       ...begun,
       fresh: randomToken(),
-      cut: ids.length > most ? timeOf(ids[most]!) : "",
+      cut: beyond === undefined ? "" : timeOf(beyond),
       most,
       slack,
       markCount: marks.length,

@@ -2,10 +2,11 @@
 import { word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { InputError } from "../../base/errors.ts";
+import { zipped } from "../../base/lists.ts";
 import { defineOptions, text } from "../../base/options.ts";
-import { asTextOrNull, asTextsOrNulls } from "../../base/replies.ts";
+import { asTextOrNull, asTextsOrNulls, asTuple } from "../../base/replies.ts";
 import { fold } from "../../text/fold.ts";
-import { type Core, sound } from "./core.ts";
+import type { Core } from "./core.ts";
 import { checkUser, newId } from "./ids.ts";
 import {
   claimLogin,
@@ -41,6 +42,11 @@ const PENDING_MS = 120_000;
 const MAX_TRIES = 20;
 const LOGIN = /^[\p{L}\p{N}\p{M}_.-]{1,40}$/u;
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/u;
+
+/** State, login, name and when they joined; all null for somebody whom nobody knows. */
+const asUser = asTuple(asTextOrNull, asTextOrNull, asTextOrNull, asTextOrNull);
+/** State, folded login, its nonce, then as above. */
+const asLogin = asTuple(asTextOrNull, asTextOrNull, asTextOrNull, asTextOrNull, asTextOrNull, asTextOrNull);
 
 const JOIN_OPTIONS = defineOptions<{ readonly name?: string; readonly id?: string }>("Users.join", {
   name: text,
@@ -154,11 +160,11 @@ export class Users {
     const distinct = [...new Set(ids)].map((id) => checkUser("user", id));
     const items = distinct.map((id) => ["HMGET", keys.user(id), "state", "login", "name", "at"]);
     const found = new Map<string, User>();
-    sound(await users.pipeline(items)).forEach((reply, at) => {
-      const [state, login, name, since] = asTextsOrNulls(reply);
-      const id = distinct[at]!;
-      if (state === "a") found.set(id, { id, login: login!, name: name!, joinedAt: new Date(Number(since)) });
-    });
+    for (const [id, reply] of zipped(distinct, await users.pipeline(items))) {
+      const [state, login, name, since] = asUser(reply);
+      if (state !== "a" || login === null || name === null) continue;
+      found.set(id, { id, login, name, joinedAt: new Date(Number(since)) });
+    }
     return found;
   }
 
@@ -170,10 +176,9 @@ export class Users {
     if (held === null) return null;
     const [owner = "", nonce = ""] = held.split(" ");
     const fields = ["state", "key", "nonce", "login", "name", "at"];
-    const answer = asTextsOrNulls(await users.call("HMGET", keys.user(owner), ...fields));
-    const [state, key, has, written, name, at] = answer;
-    if (state !== "a" || key !== folded || has !== nonce) return null;
-    return { id: owner, login: written!, name: name!, joinedAt: new Date(Number(at)) };
+    const [state, key, has, written, name, at] = asLogin(await users.call("HMGET", keys.user(owner), ...fields));
+    if (state !== "a" || key !== folded || has !== nonce || written === null || name === null) return null;
+    return { id: owner, login: written, name, joinedAt: new Date(Number(at)) };
   }
 
   /** @internal */

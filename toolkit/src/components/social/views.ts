@@ -3,6 +3,7 @@
  * who was removed, muted, blocked, or is not followed any more is not seen from that moment on, wherever ids of theirs still are.
  */
 
+import { zipped } from "../../base/lists.ts";
 import { asList } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import { type Core, chunked, sound } from "./core.ts";
@@ -126,9 +127,7 @@ export class Views {
     }
     const answers = sound(await follows.pipeline(items));
     const hide = (list: Reply | undefined, isHidden: (score: Reply) => boolean): void => {
-      others.forEach((author, at) => {
-        if (isHidden(asList(list)[at]!)) hidden.add(author);
-      });
+      for (const [author, score] of zipped(others, asList(list))) if (isHidden(score)) hidden.add(author);
     };
     if (subject !== undefined) hide(answers.shift(), (score) => score === null);
     if (viewer === undefined) return hidden;

@@ -33,8 +33,8 @@ export function quantile(buckets: ReadonlyMap<number, number>, q: number): numbe
   for (const count of buckets.values()) total += count;
   const rank = Math.max(1, Math.ceil(q * total));
   let below = 0;
-  for (const bucket of [...buckets.keys()].sort((a, b) => a - b)) {
-    below += buckets.get(bucket)!;
+  for (const [bucket, count] of [...buckets].sort(([a], [b]) => a - b)) {
+    below += count;
     if (below >= rank) return middleOf(bucket);
   }
   return Number.NaN;

@@ -79,7 +79,7 @@ export async function* readStream(url: string, options: ReadStreamOptions): Asyn
       if (isAborted(signal)) return;
       if (error instanceof StreamRefusedError) throw error;
       if (error instanceof TooOld) {
-        yield { kind: "gap", after: after!, cursor: error.oldest };
+        yield { kind: "gap", after: error.after, cursor: error.oldest };
         after = error.oldest;
         continue;
       }
@@ -102,10 +102,12 @@ function isAborted(signal: AbortSignal | undefined): boolean {
 }
 
 class TooOld extends Error {
+  readonly after: string;
   readonly oldest: string;
 
-  constructor(oldest: string) {
+  constructor(after: string, oldest: string) {
     super("the cursor is too old");
+    this.after = after;
     this.oldest = oldest;
   }
 }
@@ -148,10 +150,11 @@ class Attempt {
     let rest = "";
     for await (const bytes of response.body as unknown as AsyncIterable<Uint8Array>) {
       this.#listen();
-      const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+      const text = rest + decoder.decode(bytes, { stream: true });
       // A line that was cut off comes whole the next time.
-      rest = lines.pop()!;
-      for (const line of lines) if (line !== "") yield JSON.parse(line) as StreamMessage;
+      const end = text.lastIndexOf("\n") + 1;
+      rest = text.slice(end);
+      for (const line of text.slice(0, end).split("\n")) if (line !== "") yield JSON.parse(line) as StreamMessage;
     }
   }
 
@@ -182,7 +185,9 @@ class Attempt {
   async #refused(response: Response): Promise<never> {
     const { status, headers } = response;
     const problem = (await response.json().catch(() => ({}))) as { detail?: string; oldest?: string };
-    if (status === 410 && problem.oldest !== undefined) throw new TooOld(problem.oldest);
+    if (status === 410 && this.#after !== undefined && problem.oldest !== undefined) {
+      throw new TooOld(this.#after, problem.oldest);
+    }
     const seconds = Number(headers.get("retry-after"));
     if ((status === 429 || status === 503) && seconds > 0) throw new Later(seconds * 1_000);
     if (status === 429 || status >= 500) throw new Error(`${status}`);

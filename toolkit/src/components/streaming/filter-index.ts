@@ -38,7 +38,7 @@ export class FilterIndex<L extends Listener> {
   readonly #byUserId = new Map<string, Set<L>>();
   readonly #byLogin = new Map<string, Set<L>>();
   readonly #boxes = new Map<string, BoxNode<L>>();
-  readonly #cells = LEVELS.map(() => new Map<number, Set<BoxNode<L>>>());
+  readonly #levels = LEVELS.map((size) => ({ size, cells: new Map<number, Set<BoxNode<L>>>() }));
   readonly #wide = new Set<BoxNode<L>>();
   /** The largest sample first. */
   readonly #samples: L[] = [];
@@ -146,12 +146,11 @@ export class FilterIndex<L extends Listener> {
     const key = boxKey(box);
     let node = this.#boxes.get(key);
     if (node === undefined) {
-      const level = LEVELS.findIndex((size) => cellsOf(box, size) !== null);
-      const cells = level < 0 ? [] : cellsOf(box, LEVELS[level]!)!;
-      node = { box, listeners: new Set(), places: cells.map((cell) => ({ cells: this.#cells[level]!, cell })) };
+      const places = this.#placesOf(box);
+      node = { box, listeners: new Set(), places: places ?? [] };
       this.#boxes.set(key, node);
       for (const place of node.places) addTo(place.cells, place.cell, node);
-      if (level < 0) this.#wide.add(node);
+      if (places === null) this.#wide.add(node);
     }
     node.listeners.add(listener);
   }
@@ -165,9 +164,18 @@ export class FilterIndex<L extends Listener> {
     for (const place of node.places) deleteFrom(place.cells, place.cell, node);
   }
 
+  /** The cells of the finest level that a box does not fill too many of; null for a box that is too wide for all. */
+  #placesOf(box: Box): BoxNode<L>["places"] | null {
+    for (const { size, cells } of this.#levels) {
+      const covered = cellsOf(box, size);
+      if (covered !== null) return covered.map((cell) => ({ cells, cell }));
+    }
+    return null;
+  }
+
   *#boxesAt(longitude: number, latitude: number): Generator<BoxNode<L>> {
-    for (const [level, size] of LEVELS.entries()) {
-      const nodes = this.#cells[level]!.get(cellAt(longitude, latitude, size));
+    for (const { size, cells } of this.#levels) {
+      const nodes = cells.get(cellAt(longitude, latitude, size));
       if (nodes !== undefined) yield* nodes;
     }
     yield* this.#wide;

@@ -98,7 +98,7 @@ function addForm(form: URLSearchParams, given: Map<string, unknown>): void {
 }
 
 async function addBody(request: IncomingMessage, given: Map<string, unknown>): Promise<void> {
-  const type = (request.headers["content-type"] ?? "").split(";")[0]!.trim().toLowerCase();
+  const type = (request.headers["content-type"] ?? "").replace(/;.*/s, "").trim().toLowerCase();
   const parsed = (request as { body?: unknown }).body;
   if (typeof parsed === "object" && parsed !== null && !Buffer.isBuffer(parsed)) return addFields(parsed, given);
   const text = Buffer.isBuffer(parsed) ? parsed.toString("utf8") : await bodyOf(request);
@@ -227,7 +227,7 @@ export function toRefusal(error: unknown): Refusal {
 export function networkOf(address: string): string {
   const plain = address.startsWith("::ffff:") && address.includes(".") ? address.slice(7) : address;
   if (!isIPv6(plain)) return plain;
-  const [before, after] = plain.split("%")[0]!.split("::") as [string, string?];
+  const [before, after] = plain.replace(/%.*/s, "").split("::") as [string, string?];
   const head = before === "" ? [] : before.split(":");
   const tail = after === undefined || after === "" ? [] : after.split(":");
   const zeros = after === undefined ? 0 : 8 - head.length - tail.length;

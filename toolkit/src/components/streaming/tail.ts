@@ -72,8 +72,10 @@ export class Tail {
     const count = this.#options.recentEvents;
     const { lost, top, epoch, entries } = await this.#store.run(tail, { log, meta_key: meta, count });
     this.#epoch = epoch;
-    this.recent.restart(entries.length < count ? lost : entries[0]![0]);
-    for (const [cursor, json] of entries.length < count ? entries : entries.slice(1)) {
+    const [oldest] = entries;
+    const isAll = oldest === undefined || entries.length < count;
+    this.recent.restart(isAll ? lost : oldest[0]);
+    for (const [cursor, json] of isAll ? entries : entries.slice(1)) {
       this.recent.push(new Entry(cursor, json));
     }
     // Statuses at the end that were deleted stand before the delete, so the last entry is the top; the log may also be empty.

@@ -67,5 +67,11 @@ function partsOf(run: string): readonly string[] {
 }
 
 function pairs(characters: readonly string[]): string[] {
-  return characters.slice(1).map((each, at) => characters[at]! + each);
+  const found: string[] = [];
+  let before: string | null = null;
+  for (const each of characters) {
+    if (before !== null) found.push(before + each);
+    before = each;
+  }
+  return found;
 }

@@ -11,6 +11,7 @@
  */
 import { aStore, integer, word } from "../../base/checks.ts";
 import type { Timer } from "../../base/clock.ts";
+import { inPairs } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { callback, defineOptions, prefix, whole } from "../../base/options.ts";
 import { asNumber, orNull } from "../../base/replies.ts";
@@ -116,9 +117,9 @@ export class Views {
       from: offset,
       to: offset + limit - 1,
     });
-    return Array.from({ length: flat.length / 2 }, (_, at) => ({
-      item: flat[2 * at]!,
-      views: faded(flat[2 * at + 1]!, halfLives),
+    return inPairs(flat).map(([item, score], at) => ({
+      item,
+      views: faded(score, halfLives),
       rank: offset + at,
     }));
   }

@@ -52,7 +52,8 @@ export function stemArabic(word: string): string {
 /** The word without one of these endings; undefined if it has none, or is too short for the longest that it has. */
 function dropped(word: string, { all, least }: Affixes): string | undefined {
   const ending = longestEnding(word, all);
-  return ending === "" || word.length < least.get(ending)! ? undefined : without(word, ending.length);
+  const letters = least.get(ending);
+  return letters === undefined || word.length < letters ? undefined : without(word, ending.length);
 }
 
 function withoutVerbSuffixes(word: string): string | undefined {
@@ -70,7 +71,7 @@ function withoutNounSuffixes(word: string, isDefinite: boolean): string {
     const number = withoutNumber(owned);
     // Behind a pronoun alone, the -y of an adjective goes from before the last letter.
     if (number !== undefined) return withoutNisba(number);
-    return owned.length >= 3 && owned.at(-2) === "ي" ? without(owned, 2) + owned.at(-1)! : withoutMaqsura(owned);
+    return owned.length >= 3 && owned.at(-2) === "ي" ? without(owned, 2) + owned.slice(-1) : withoutMaqsura(owned);
   }
   const withoutN = dropped(word, NOUN_N);
   const number = withoutN === undefined ? undefined : withoutNumber(withoutN);
@@ -89,7 +90,7 @@ const withoutMaqsura = (word: string): string => word.replace(/ى$/, "ي");
 /** Where prefixes are looked for: behind a doubled alif that became one, and behind a verb's person that lost the future's s. */
 function withoutPrefixes(word: string, isDefinite: boolean): string {
   const isQuestion = word.length > 3 && /^أ[أآؤاإ]/.test(word);
-  const head = isQuestion ? (word[1] === "ؤ" ? "أ" : word[1]!) : "";
+  const head = isQuestion ? (word[1] === "ؤ" ? "أ" : word.charAt(1)) : "";
   const rest = isQuestion ? word.slice(2) : word;
   const long = (letters: number, text: string): boolean => head.length + text.length > letters;
   const main = long(3, rest) && /^[فو](?!ا)/.test(rest) ? rest.slice(1) : rest;
@@ -102,7 +103,7 @@ function withoutPrefixes(word: string, isDefinite: boolean): string {
   if (isDefinite || !long(4, main)) return head + main;
   if (/^س[يتنأ]/.test(main)) {
     const person = main.slice(1);
-    return head + person[0]! + asVerb(person.slice(1), head.length + 1);
+    return head + person.charAt(0) + asVerb(person.slice(1), head.length + 1);
   }
   return head + asVerb(main, head.length);
 }

@@ -53,7 +53,7 @@ export function stemCatalan(word: string): string {
   draft.dropLongest(PRONOUNS, draft.r1);
   if (!replaced(draft, DERIVATIONS)) replaced(draft, VERBS);
   replaced(draft, RESIDUES);
-  return draft.word.replace(/[àáèéìíïòóúü]/g, (letter) => letter.normalize("NFD")[0]!).replaceAll("·", ".");
+  return draft.word.replace(/[àáèéìíïòóúü]/g, (letter) => letter.normalize("NFD").charAt(0)).replaceAll("·", ".");
 }
 
 function replaced(draft: Draft, list: Rules<Action>): boolean {

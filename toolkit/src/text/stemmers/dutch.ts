@@ -3,18 +3,29 @@
  * between vowels are consonants, written `Y` and `I` meanwhile. `r1` never begins before the fourth letter. A consonant that is
  * doubled before an ending becomes single without it, and in the end so does a vowel that is doubled in the last syllable.
  */
+import { respelled } from "../respelled.ts";
 import { Draft, endings, longestEnding } from "./regions.ts";
 
 const VOWELS = "aeiouyè";
 const LEAST = 3;
-const ACCENTED = "äáëéïíöóüú";
-const PLAIN = "aaeeiioouu";
+const PLAIN: Readonly<Record<string, string>> = {
+  ä: "a",
+  á: "a",
+  ë: "e",
+  é: "e",
+  ï: "i",
+  í: "i",
+  ö: "o",
+  ó: "o",
+  ü: "u",
+  ú: "u",
+};
 const PLURALS = endings("heden en ene s se");
 const DERIVATIONS = endings("end ing ig lijk baar bar");
 const DOUBLED_VOWEL = /([^aeiouyè](?:a(?=a)|e(?=e)|o(?=o)|u(?=u))).([^aeiouyèI])$/;
 
 export function stemDutch(word: string): string {
-  const marked = withConsonants(word.replace(/[äáëéïíöóüú]/g, (letter) => PLAIN[ACCENTED.indexOf(letter)]!));
+  const marked = withConsonants(respelled(word, /[äáëéïíöóüú]/g, PLAIN));
   const draft = new Draft(marked, VOWELS, 0);
   const r1 = Math.max(LEAST, draft.r1);
   dropPlural(draft, r1);

@@ -116,6 +116,12 @@ class Word {
     return this.#word.length - letters >= region;
   }
 
+  /** Replaces an ending as a table says. */
+  #replaceFrom(table: Readonly<Record<string, string>>, ending: string): void {
+    const by = table[ending];
+    if (by !== undefined) this.#replace(ending.length, by);
+  }
+
   #replace(letters: number, by: string): void {
     this.#word = without(this.#word, letters) + by;
   }
@@ -158,13 +164,13 @@ class Word {
       if (BEFORE_LI.includes(before) && before !== "") this.#replace(2, "");
     } else if (ending === "ogi") {
       if (before === "l") this.#replace(1, "");
-    } else this.#replace(ending.length, STEP_2[ending]!);
+    } else this.#replaceFrom(STEP_2, ending);
   }
 
   #moreDerivations(): void {
     const ending = longestEnding(this.#word, STEP_3_ENDINGS);
     if (ending === "" || !this.#isWithin(this.#r1, ending.length)) return;
-    if (ending !== "ative") this.#replace(ending.length, STEP_3[ending]!);
+    if (ending !== "ative") this.#replaceFrom(STEP_3, ending);
     else if (this.#isWithin(this.#r2, ending.length)) this.#replace(ending.length, "");
   }
 

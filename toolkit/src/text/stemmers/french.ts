@@ -3,6 +3,7 @@
  * ë and ï are `He` and `Hi`, so that they part syllables. Derivations go within `r1` and `r2`, inflections within `rv`: behind the
  * first vowel that is not the first letter, or behind the third letter of a word that begins with two vowels.
  */
+import { respelled } from "../respelled.ts";
 import { Draft, endings, longestEnding, rules } from "./regions.ts";
 
 const VOWELS = "aeiouyâàëéêèïîôûù";
@@ -49,7 +50,7 @@ export function stemFrench(word: string): string {
     draft.word = draft.word.replace(/Y$/, "i").replace(/ç$/, "c");
   } else dropResidue(draft);
   if (DOUBLED.test(draft.word)) draft.replace(".", "");
-  return draft.word.replace(ACCENTED, "e$1").replace(/H[ei]?|[IUY]/g, (letters) => MARKED[letters]!);
+  return respelled(draft.word.replace(ACCENTED, "e$1"), /H[ei]?|[IUY]/g, MARKED);
 }
 
 function withConsonants(word: string): string {
@@ -115,7 +116,7 @@ function dropDerivation(draft: Draft): boolean {
       return false;
     case "ment": {
       const before = draft.word.length - ending.length - 1;
-      if (before >= rv && VOWELS.includes(draft.word[before]!)) draft.replace(ending, "");
+      if (before >= rv && VOWELS.includes(draft.word.charAt(before))) draft.replace(ending, "");
       return false;
     }
   }
@@ -144,7 +145,7 @@ function dropBeforeIté(draft: Draft): void {
 
 function isBehindConsonant(word: string, ending: string, from: number): boolean {
   const before = word.length - ending.length - 1;
-  return before >= from && !VOWELS.includes(word[before]!);
+  return before >= from && !VOWELS.includes(word.charAt(before));
 }
 
 function dropVerbInI(draft: Draft): boolean {

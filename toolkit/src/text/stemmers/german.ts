@@ -2,6 +2,7 @@
  * German. ß is ss, and umlauts lose their dots in the end. A `u` or `y` between vowels is a consonant, written `U` or `Y`
  * meanwhile. Inflection goes within `r1`, which never begins before the fourth letter; derivation within `r2`.
  */
+import { respelled } from "../respelled.ts";
 import { endings, longestEnding, regionAfter, without } from "./regions.ts";
 
 const VOWELS = "aeiouyäöü";
@@ -20,13 +21,13 @@ export function stemGerman(word: string): string {
   const r1 = isLong ? Math.max(LEAST, first) : marked.length;
   const r2 = isLong ? regionAfter(marked, VOWELS, first) : marked.length;
   const stem = withoutDerivation(withoutDegree(withoutCase(marked, r1), r1), r1, r2);
-  return stem.replace(/[äöüUY]/g, (letter) => UMLAUTS[letter]!);
+  return respelled(stem, /[äöüUY]/g, UMLAUTS);
 }
 
 function withConsonants(word: string): string {
   let made = "";
   for (let at = 0; at < word.length; at++) {
-    const letter = word[at]!;
+    const letter = word.charAt(at);
     const isBetween = VOWELS.includes(made.at(-1) ?? "-") && VOWELS.includes(word[at + 1] ?? "-");
     made += (letter === "u" || letter === "y") && isBetween ? letter.toUpperCase() : letter;
   }
@@ -45,7 +46,7 @@ function withoutDegree(word: string, r1: number): string {
   const ending = longestEnding(word, DEGREES);
   if (ending === "" || word.length - ending.length < r1) return word;
   if (ending !== "st") return without(word, ending.length);
-  return word.length >= 6 && BEFORE_ST.includes(word.at(-3)!) ? without(word, 2) : word;
+  return word.length >= 6 && BEFORE_ST.includes(word.charAt(word.length - 3)) ? without(word, 2) : word;
 }
 
 function withoutDerivation(word: string, r1: number, r2: number): string {

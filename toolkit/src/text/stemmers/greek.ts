@@ -5,12 +5,23 @@
  *
  * Snowball 2.2 puts some parts back twice (πιάνε is παναν), and so do the steps here: stems that are made elsewhere stay the same.
  */
+import { respelled } from "../respelled.ts";
 import { type Endings, endings, longestEnding, type Rules, rules, without } from "./regions.ts";
 
-const PLAIN_OF = "άαέεήηίιόούυώωΐηϊηΰυϋυςσ";
-const PLAIN = new Map(
-  Array.from({ length: PLAIN_OF.length / 2 }, (_, at) => [PLAIN_OF[2 * at]!, PLAIN_OF[2 * at + 1]!]),
-);
+const PLAIN: Readonly<Record<string, string>> = {
+  ά: "α",
+  έ: "ε",
+  ή: "η",
+  ί: "ι",
+  ό: "ο",
+  ύ: "υ",
+  ώ: "ω",
+  ΐ: "η",
+  ϊ: "η",
+  ΰ: "υ",
+  ϋ: "υ",
+  ς: "σ",
+};
 const LEAST_LETTERS = 3;
 
 /** What is put back → the stems that get it. */
@@ -169,7 +180,7 @@ const INFLECTIONS = endings(
 const DEGREES = endings("εστατ εστερ οτατ οτερ υτατ υτερ ωτατ ωτερ");
 
 export function stemGreek(word: string): string {
-  const plain = word.replace(/[άέήίόύώΐϊΰϋς]/g, (letter) => PLAIN.get(letter)!);
+  const plain = respelled(word, /[άέήίόύώΐϊΰϋς]/g, PLAIN);
   if (plain.length < LEAST_LETTERS) return plain;
   const noun = longestEnding(plain, NOUNS.all);
   let stem = without(plain, noun.length) + (NOUNS.actions.get(noun) ?? "");

@@ -58,7 +58,7 @@ function withoutDoubling(word: string, list: readonly (readonly string[])[], r1:
   const ending = longestEnding(word, list);
   const rest = without(word, ending.length);
   if (ending === "" || rest.length < r1 || !DOUBLED.test(rest)) return word;
-  return without(rest, 2) + rest.at(-1)!;
+  return without(rest, 2) + rest.slice(-1);
 }
 
 function withoutCase(word: string, r1: number): string {

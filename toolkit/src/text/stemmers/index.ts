@@ -111,6 +111,6 @@ export function stemmer(name: StemmerName): Stemmer {
 
 /** The stemmer of a language by its tag ("en-GB" is "en"); undefined where there is none. */
 export function stemmerOf(language: string): Stemmer | undefined {
-  const name = LANGUAGES[language.split("-")[0]!.toLowerCase()];
+  const name = LANGUAGES[language.replace(/-.*/s, "").toLowerCase()];
   return name === undefined ? undefined : stemmer(name);
 }

@@ -3,6 +3,7 @@
  * meanwhile. Pronouns behind an infinitive or gerund go first, then a derivation or a verb's ending, then the last vowels.
  * Derivations go within `r1` and `r2`, inflections within `rv`.
  */
+import { respelled } from "../respelled.ts";
 import { consonantsMarked, Draft, dropBeforeAmente, endings, longestEnding, rules, verbRegion } from "./regions.ts";
 
 const VOWELS = "aeiouàèìòù";
@@ -35,7 +36,7 @@ const VERBS = endings(
 const LAST_VOWELS = endings("a e i o à è ì ò");
 
 export function stemItalian(word: string): string {
-  const grave = word.replace(/[áéíóú]/g, (letter) => GRAVE[letter]!).replaceAll("qu", "qU");
+  const grave = respelled(word, /[áéíóú]/g, GRAVE).replaceAll("qu", "qU");
   const marked = consonantsMarked(grave, VOWELS);
   const draft = new Draft(marked, VOWELS, verbRegion(marked, VOWELS));
   dropPronoun(draft);

@@ -3,8 +3,8 @@
 /** Where the part of a word begins that follows the first consonant after a vowel, looked for from `from`; its length if nowhere. */
 export function regionAfter(word: string, vowels: string, from = 0): number {
   let at = from;
-  while (at < word.length && !vowels.includes(word[at]!)) at++;
-  while (at < word.length && vowels.includes(word[at]!)) at++;
+  while (at < word.length && !vowels.includes(word.charAt(at))) at++;
+  while (at < word.length && vowels.includes(word.charAt(at))) at++;
   return Math.min(at + 1, word.length);
 }
 
@@ -33,7 +33,7 @@ export const without = (word: string, letters: number): string => word.slice(0, 
 
 /** Where the word's part begins that verbs are inflected in, in Spanish, Portuguese, Italian and Romanian. */
 export function verbRegion(word: string, vowels: string): number {
-  const isVowel = (at: number): boolean => at < word.length && vowels.includes(word[at]!);
+  const isVowel = (at: number): boolean => at < word.length && vowels.includes(word.charAt(at));
   if (word.length < 2) return word.length;
   if (!isVowel(0) && isVowel(1)) return Math.min(3, word.length);
   const searchesVowel = !isVowel(1);
@@ -46,7 +46,7 @@ export function consonantsMarked(word: string, vowels: string): string {
   const letters = word.split("");
   const isVowel = (at: number): boolean => vowels.includes(letters[at] ?? "-");
   for (let at = 1; at < letters.length; at++) {
-    const letter = letters[at]!;
+    const letter = word.charAt(at);
     if ((letter === "u" || letter === "i") && isVowel(at - 1) && isVowel(at + 1)) letters[at] = letter.toUpperCase();
   }
   return letters.join("");

@@ -71,6 +71,6 @@ function dropDerivation(draft: Draft): boolean {
 function dropVerb(draft: Draft): void {
   const ending = longestEnding(draft.word, VERBS.all, draft.rv);
   const before = draft.word.length - ending.length - 1;
-  const isBehindConsonant = before >= draft.rv && !"aeioâîă".includes(draft.word[before]!);
+  const isBehindConsonant = before >= draft.rv && !"aeioâîă".includes(draft.word.charAt(before));
   if (VERBS.actions.get(ending) === "anywhere" || isBehindConsonant) draft.drop(ending);
 }

@@ -49,7 +49,7 @@ function dropOf(draft: Draft, { all, behindA }: Group): boolean {
   const ending = longestEnding(draft.word, all, draft.rv);
   if (ending === "") return false;
   const before = draft.word.length - ending.length - 1;
-  if (behindA.has(ending) && !(before >= draft.rv && "ая".includes(draft.word[before]!))) return false;
+  if (behindA.has(ending) && !(before >= draft.rv && "ая".includes(draft.word.charAt(before)))) return false;
   return draft.drop(ending);
 }
 

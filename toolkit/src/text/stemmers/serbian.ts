@@ -6,18 +6,46 @@
  *
  * People leave out carons and acutes, so a word without any has the same endings without them.
  */
+import { respelled } from "../respelled.ts";
 import { endings, longestEnding, without } from "./regions.ts";
 
-const CYRILLIC = new Map(
-  "а a б b в v г g д d ђ đ е e ж ž з z и i ј j к k л l љ lj м m н n њ nj о o п p р r с s т t ћ ć у u ф f х h ц c ч č џ dž ш š"
-    .match(/\S+ \S+/g)!
-    .map((pair) => pair.split(" ") as [string, string]),
-);
+const LATIN: Readonly<Record<string, string>> = {
+  а: "a",
+  б: "b",
+  в: "v",
+  г: "g",
+  д: "d",
+  ђ: "đ",
+  е: "e",
+  ж: "ž",
+  з: "z",
+  и: "i",
+  ј: "j",
+  к: "k",
+  л: "l",
+  љ: "lj",
+  м: "m",
+  н: "n",
+  њ: "nj",
+  о: "o",
+  п: "p",
+  р: "r",
+  с: "s",
+  т: "t",
+  ћ: "ć",
+  у: "u",
+  ф: "f",
+  х: "h",
+  ц: "c",
+  ч: "č",
+  џ: "dž",
+  ш: "š",
+};
 const IJE = /([bvgdzjklmnprstfhcčćžšđ])ije(?=[bvgdzjklmnprstfhcčćžšđ])/g;
 const JE = /([bvgdzjklmnprstfhcčćžšđ])je(?=[bvgdzjklmnprstfhcčćžšđ])/g;
 const HAS_MARKS = /[čćžšđ]/;
 const MARKS: Readonly<Record<string, string>> = { č: "c", ć: "c", ž: "z", š: "s" };
-const withoutMarks = (text: string): string => text.replace(/[čćžš]/g, (letter) => MARKS[letter]!);
+const withoutMarks = (text: string): string => respelled(text, /[čćžš]/g, MARKS);
 
 /** What a changed stem becomes. */
 const CHANGED = `ajac ajaca ajca, ajaka ajka, alac alaca aoca alca, alan alni, anjac anjca, anaka anki, anata anta, antan antni,
@@ -136,8 +164,9 @@ let tables: Tables | undefined;
 
 function madeTables(): Tables {
   const changes = CHANGED.split(/,\s*/).flatMap((group) => {
-    const words = group.split(/\s+/);
-    return words.slice(0, -1).map((each) => [each, words.at(-1)!] as const);
+    const stem = group.replace(/^.*\s/s, "");
+    const changed = group.slice(0, -stem.length).trimEnd().split(/\s+/);
+    return changed.map((each) => [each, stem] as const);
   });
   const inflections = ENDINGS.flatMap(([stems, list]) =>
     stems.split(" ").flatMap((stem) => list.split(/\s+/).map((ending) => [stem + ending, stem] as const)),
@@ -147,11 +176,7 @@ function madeTables(): Tables {
 
 export function stemSerbian(word: string): string {
   tables ??= madeTables();
-  const plain = word
-    .replace(/[а-џ]/g, (letter) => CYRILLIC.get(letter) ?? letter)
-    .replace(IJE, "$1e")
-    .replace(JE, "$1e")
-    .replaceAll("dj", "đ");
+  const plain = respelled(word, /[а-џ]/g, LATIN).replace(IJE, "$1e").replace(JE, "$1e").replaceAll("dj", "đ");
   const isMarked = HAS_MARKS.test(plain);
   const r1 = regionOf(plain);
   const regular = replaced(plain, tables.changes, isMarked, 0) ?? plain;

@@ -2,6 +2,7 @@
  * Spanish. Pronouns behind an infinitive or gerund go first, then a derivation or a verb's ending, then what nouns end in; acute
  * accents are lost. Derivations go within `r1` and `r2`, inflections within `rv`.
  */
+import { respelled } from "../respelled.ts";
 import { Draft, dropBeforeAmente, endings, longestEnding, rules, verbRegion } from "./regions.ts";
 
 const VOWELS = "aeiouáéíóúü";
@@ -33,7 +34,7 @@ const VERBS = endings(
 );
 const RESIDUES = endings("os a o á í ó e é");
 const PLAIN: Readonly<Record<string, string>> = { á: "a", é: "e", í: "i", ó: "o", ú: "u" };
-const plain = (word: string): string => word.replace(/[áéíóú]/g, (letter) => PLAIN[letter]!);
+const plain = (word: string): string => respelled(word, /[áéíóú]/g, PLAIN);
 
 export function stemSpanish(word: string): string {
   const draft = new Draft(word, VOWELS, verbRegion(word, VOWELS));

@@ -5,6 +5,8 @@
  * behind; where letters changed because of an ending, they are changed back after each step. Words of four letters and signs or
  * fewer stay.
  */
+import { respelled } from "../respelled.ts";
+
 const LEAST = 5;
 const SIGN = "[ாிீுூெேை]";
 const HARD = "[கசடதபற]";
@@ -117,7 +119,7 @@ class Word {
 
   dropPrefix(prefix: RegExp): void {
     if (!prefix.test(this.word)) return;
-    this.word = this.word.replace(prefix, "").replace(/^வ[ோொுூ]/, (first) => FIRST_VOWELS[first]!);
+    this.word = respelled(this.word.replace(prefix, ""), /^வ[ோொுூ]/, FIRST_VOWELS);
   }
 
   /** Makes a change in a long word; then letters are changed back, once or as often as can be, or even if there was no change. */

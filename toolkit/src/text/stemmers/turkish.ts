@@ -6,6 +6,7 @@
  *
  * A step that fails half-way keeps what it has dropped: the steps after it go on with what is left.
  */
+import { respelled } from "../respelled.ts";
 import { type Endings, endings, longestEnding } from "./regions.ts";
 
 const VOWEL = /[aeıioöuü]/;
@@ -81,7 +82,7 @@ function finished(stem: string): string {
   if (stem === "ad" || stem === "soyad") return stem;
   const vowel = LAST_VOWEL.exec(stem)?.[0];
   if (/[dg]$/.test(stem) && vowel !== undefined) return stem + NARROW[vowel];
-  return stem.replace(/[bcdğ]$/, (letter) => HARD[letter]!);
+  return respelled(stem, /[bcdğ]$/, HARD);
 }
 
 /** Where suffixes begin, what stands before them decides: see Suffix.link. */
@@ -262,5 +263,5 @@ class Reader {
 
 function isInHarmony(word: string): boolean {
   const last = LAST_VOWEL.exec(word);
-  return last !== null && HARMONY[last[0]]!.test(word.slice(0, last.index));
+  return last !== null && HARMONY[last[0]]?.test(word.slice(0, last.index)) === true;
 }

@@ -4,6 +4,7 @@
  * follows the first vowels, or the three consonants of a Hebrew root, but at least three letters behind the prefix. Irregular
  * participles become what the infinitive has.
  */
+import { respelled } from "../respelled.ts";
 import { longestEnding, type Rules, rules, without } from "./regions.ts";
 
 const PAIRS: Readonly<Record<string, string>> = {
@@ -91,7 +92,7 @@ const ADJECTIVES: Rules<"drop" | "keep"> = rules({ drop: "יג יק יש ניק 
 const ENDS_IN_CONSONANT = new RegExp(`${CONSONANT}$`);
 
 export function stemYiddish(word: string): string {
-  const plain = word.replace(TO_PLAIN, (letters) => PAIRS[letters]!).replace(POINTS, "");
+  const plain = respelled(word, TO_PLAIN, PAIRS).replace(POINTS, "");
   const { marked, r1 } = withPrefixes(plain);
   let stem = withoutInflection(marked, r1);
   const derivation = longestEnding(stem, DERIVATIONS.all);

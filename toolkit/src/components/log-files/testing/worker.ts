@@ -8,9 +8,10 @@ import { open } from "../../../connection/open.ts";
 import { LogFiles } from "../index.ts";
 
 const [url, folder] = process.argv.slice(2);
+if (url === undefined || folder === undefined) throw new Error("usage: worker.ts <url> <folder>");
 const step = (): void => out(".");
 
-const store = await open(url!, {
+const store = await open(url, {
   hooks: {
     roundTrip: () => {
       step();
@@ -20,7 +21,7 @@ const store = await open(url!, {
 });
 const logs = new LogFiles(store, "crash", { batchLines: 200, leaseMs: 50 });
 for (let left = true; left; ) {
-  const { lines, files } = await logs.process(folder!, {
+  const { lines, files } = await logs.process(folder, {
     concurrency: 2,
     effects: ({ text, number }, batch) => {
       if (number % 150 === 0) step();

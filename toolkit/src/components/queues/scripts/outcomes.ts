@@ -7,7 +7,7 @@
  * whose next time is to be worked out is its name, the time that it has fired for, and its specification.
  */
 
-import { asTextOrBytes } from "../../../base/replies.ts";
+import { asReply, asRows, asTextOrBytes } from "../../../base/replies.ts";
 import type { Reply, Word } from "../../../connection/port.ts";
 import { textFrom } from "../record.ts";
 
@@ -70,19 +70,18 @@ export interface Fired {
   readonly spec: string;
 }
 
-const FIRED_WORDS = 3;
+const asFired = asRows(asReply, asReply, asReply);
 
 /** Adds a schedule with these facts, expressions in Lua, to `schedules`. */
 export const firedLua = (facts: { name: string; at: string; spec: string }): string =>
   [facts.name, facts.at, facts.spec].map((fact) => `schedules[#schedules + 1] = ${fact}`).join("\n");
 
 export function firedIn(schedules: readonly Reply[]): Fired[] {
-  const fired: Fired[] = [];
-  for (let i = 0; i < schedules.length; i += FIRED_WORDS) {
-    const [name, at, spec] = schedules.slice(i, i + FIRED_WORDS).map(textFrom);
-    fired.push({ name: name!, at: at!, spec: spec! });
-  }
-  return fired;
+  return asFired([...schedules]).map(([name, at, spec]) => ({
+    name: textFrom(name),
+    at: textFrom(at),
+    spec: textFrom(spec),
+  }));
 }
 
 /** The ending of one job, for a script of its own. */

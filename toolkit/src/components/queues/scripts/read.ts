@@ -85,6 +85,8 @@ return found
 export const listJobs = defineScript({ ...listShape, name: "queues.list" });
 export const listJobsBytes = defineScript({ ...listShape, name: "queues.list", buffers: true });
 
+const asCounts = asTuple(asNumber, asNumber, asNumber, asNumber, asNumber, asNumber, asNumber, asNumber, asNumber);
+
 export interface ShardCounts {
   readonly waiting: number;
   readonly delayed: number;
@@ -110,17 +112,10 @@ return {
 }
 `,
   reply(reply: Reply): ShardCounts {
-    const [waiting, delayed, active, done, dead, parents, paused, workers, groups] = asNumbers(reply).map(Number);
+    const [waiting, delayed, active, done, dead, waitingForChildren, paused, workers, groups] = asCounts(reply);
     return {
-      waiting: waiting!,
-      delayed: delayed!,
-      active: active!,
-      done: done!,
-      dead: dead!,
-      waitingForChildren: parents!,
+      ...{ waiting, delayed, active, done, dead, waitingForChildren, workers, groups },
       paused: paused === 1,
-      workers: workers!,
-      groups: groups!,
     };
   },
 });

@@ -1,8 +1,7 @@
 /** Schedules in the store. Firing them is part of the cycle (scripts/cycle.ts). */
 
-import { asTexts } from "../../../base/replies.ts";
+import { asRows, asText } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
-import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
 
 export const serverNow = defineScript({
@@ -91,5 +90,5 @@ for _, member in ipairs(redis.call("ZRANGEBYLEX", index, "[t", "(u", "LIMIT", 0,
 end
 return found
 `,
-  reply: (reply: Reply): string[] => asTexts(reply),
+  reply: asRows(asText, asText, asText),
 });

@@ -2,7 +2,8 @@
  * The naive search that the index is compared with: all documents in a Map, everything computed anew for every query, straight
  * from the definitions in the README. It shares the analyser and the query trees with the index, and nothing else.
  */
-import type { Located, Sought } from "../analyser.ts";
+import { only, zipped } from "../../../base/lists.ts";
+import type { Analyser, Located, Sought } from "../analyser.ts";
 import type { Query } from "../query.ts";
 import type { Schema } from "../schema.ts";
 
@@ -13,10 +14,16 @@ export interface NaiveAnswer {
   readonly hits: readonly { readonly id: string; readonly score: number }[];
 }
 
+interface CountedField {
+  readonly name: string;
+  /** Of each word. */
+  readonly positions: ReadonlyMap<string, readonly number[]>;
+  /** How many words it has. */
+  readonly length: number;
+}
+
 interface Counted {
-  /** By field: word → positions. */
-  readonly fields: readonly ReadonlyMap<string, readonly number[]>[];
-  readonly lengths: readonly number[];
+  readonly fields: readonly CountedField[];
   readonly values: NaiveDocument;
 }
 
@@ -25,10 +32,15 @@ type Times = Map<string, number[]>;
 
 export class NaiveSearch {
   readonly #schema: Schema;
+  /** Of the first field: the schemas that are compared have one for all. */
+  readonly #analyser: Analyser;
   readonly #docs = new Map<string, Counted>();
 
   constructor(schema: Schema, documents: Iterable<readonly [string, NaiveDocument]>) {
     this.#schema = schema;
+    const [first] = schema.text;
+    if (first === undefined) throw new Error("the naive search needs a text field");
+    this.#analyser = first.analyser;
     for (const [id, values] of documents) this.#docs.set(id, count(schema, values));
   }
 
@@ -88,10 +100,13 @@ export class NaiveSearch {
       for (const part of parts) for (const [id, score] of part) sums.set(id, (sums.get(id) ?? 0) + score);
       return sums;
     }
-    const kept = query.all.map((each) => ({ each, part: this.#evaluate(each) })).filter(({ part }) => part !== null);
+    const kept = query.all.flatMap((each) => {
+      const part = this.#evaluate(each);
+      return part === null ? [] : [{ each, part }];
+    });
     if (kept.length === 0) return null;
     if (kept.length < query.all.length && kept.every(({ each }) => "not" in each)) return null;
-    return both(kept.map(({ part }) => part!));
+    return both(kept.map(({ part }) => part));
   }
 
   #where(passes: (values: NaiveDocument) => boolean): Map<string, number> {
@@ -100,12 +115,12 @@ export class NaiveSearch {
 
   #words(text: string): { word: string; position: number }[] {
     const words: { word: string; position: number }[] = [];
-    this.#schema.text[0]!.analyser.words(text, (word, position) => words.push({ word, position }));
+    this.#analyser.words(text, (word, position) => words.push({ word, position }));
     return words;
   }
 
   #sought(text: string): readonly Sought[] {
-    return this.#schema.text[0]!.analyser.sought!(text);
+    return this.#analyser.sought!(text);
   }
 
   /** As it was asked for, or its words apart, which count a sixteenth. */
@@ -118,18 +133,20 @@ export class NaiveSearch {
   }
 
   #alternatives(query: Query): (readonly [string, number])[] {
-    const { analyser } = this.#schema.text[0]!;
-    const all = new Set([...this.#docs.values()].flatMap(({ fields }) => fields.flatMap((field) => [...field.keys()])));
+    const analyser = this.#analyser;
+    const all = new Set(
+      [...this.#docs.values()].flatMap(({ fields }) => fields.flatMap(({ positions }) => [...positions.keys()])),
+    );
     if ("prefix" in query) {
       const folded = analyser.fold(query.prefix);
       const found = folded === "" ? [] : [...all].filter((word) => word.startsWith(folded));
       if (found.length > 0) return found.map((word) => [word, folded.length / word.length] as const);
       const stems = this.#words(query.prefix);
-      return folded !== "" && stems.length === 1 ? [[stems[0]!.word, 1]] : [];
+      return folded !== "" && stems.length === 1 ? [[only(stems).word, 1]] : [];
     }
     if (!("fuzzy" in query)) return [];
     const stems = this.#words(query.fuzzy);
-    const word = stems.length === 1 ? stems[0]!.word : analyser.fold(query.fuzzy);
+    const word = stems.length === 1 ? only(stems).word : analyser.fold(query.fuzzy);
     const near = [...all].map((each) => [each, distance(word, each)] as const);
     return word === ""
       ? []
@@ -139,8 +156,8 @@ export class NaiveSearch {
   #timesOf(words: readonly (readonly [string, number])[], field: string | undefined): Times {
     const times: Times = new Map();
     for (const [id, { fields }] of this.#docs) {
-      const counts = fields.map((positions, at) => {
-        if (field !== undefined && this.#schema.text[at]!.name !== field) return 0;
+      const counts = fields.map(({ name, positions }) => {
+        if (field !== undefined && name !== field) return 0;
         return words.reduce((sum, [word, weight]) => sum + weight * (positions.get(word)?.length ?? 0), 0);
       });
       if (counts.some((each) => each > 0)) times.set(id, counts);
@@ -155,13 +172,15 @@ export class NaiveSearch {
 
   #together(words: readonly Located[], field: string | undefined, boost: number | undefined): Map<string, number> {
     const times: Times = new Map();
+    const [first] = words;
+    if (first === undefined) return new Map();
     for (const [id, { fields }] of this.#docs) {
-      const counts = fields.map((positions, at) => {
-        if (field !== undefined && this.#schema.text[at]!.name !== field) return 0;
-        const starts = positions.get(words[0]!.word) ?? [];
+      const counts = fields.map(({ name, positions }) => {
+        if (field !== undefined && name !== field) return 0;
+        const starts = positions.get(first.word) ?? [];
         return starts.filter((start) =>
           words.every(
-            ({ word, position }) => positions.get(word)?.includes(start + position - words[0]!.position) === true,
+            ({ word, position }) => positions.get(word)?.includes(start + position - first.position) === true,
           ),
         ).length;
       });
@@ -174,16 +193,18 @@ export class NaiveSearch {
     const N = this.#docs.size;
     const n = times.size;
     const { text, k1 } = this.#schema;
-    const averages = text.map(
-      (_, at) => [...this.#docs.values()].reduce((sum, { lengths }) => sum + lengths[at]!, 0) / N,
-    );
+    const averages = text.map(({ name }) => {
+      const lengths = [...this.#docs.values()].map(({ fields }) => lengthOf(fields, name));
+      return lengths.reduce((sum, each) => sum + each, 0) / N;
+    });
     const idf = Math.log(1 + (N - n + 0.5) / (n + 0.5));
     const scores = new Map<string, number>();
     for (const [id, counts] of times) {
+      const doc = this.#docs.get(id);
+      if (doc === undefined) continue;
       let tf = 0;
-      for (const [at, { weight, b }] of text.entries()) {
-        if (counts[at]! > 0)
-          tf += (weight * counts[at]!) / (1 - b + (b * this.#docs.get(id)!.lengths[at]!) / averages[at]!);
+      for (const [[{ name, weight, b }, times], average] of zipped(zipped(text, counts), averages)) {
+        if (times > 0) tf += (weight * times) / (1 - b + (b * lengthOf(doc.fields, name)) / average);
       }
       scores.set(id, (boost * idf * tf * (k1 + 1)) / (tf + k1));
     }
@@ -195,18 +216,30 @@ function count(schema: Schema, values: NaiveDocument): Counted {
   const fields = schema.text.map(({ name, analyser }) => {
     const positions = new Map<string, number[]>();
     const text = values[name];
-    if (typeof text !== "string") return positions;
-    analyser.words(text, (word, position) => positions.set(word, [...(positions.get(word) ?? []), position]));
-    return positions;
+    if (typeof text === "string") {
+      analyser.words(text, (word, position) => positions.set(word, [...(positions.get(word) ?? []), position]));
+    }
+    return { name, positions, length: [...positions.values()].reduce((sum, each) => sum + each.length, 0) };
   });
-  const lengths = fields.map((positions) => [...positions.values()].reduce((sum, each) => sum + each.length, 0));
-  return { fields, lengths, values };
+  return { fields, values };
+}
+
+/** How many words a field has; none where a document has no such field. */
+function lengthOf(fields: Counted["fields"], name: string): number {
+  return fields.find((field) => field.name === name)?.length ?? 0;
 }
 
 function both(parts: readonly Map<string, number>[]): Map<string, number> {
   const [first, ...others] = parts as [Map<string, number>, ...Map<string, number>[]];
-  const kept = [...first].filter(([id]) => others.every((other) => other.has(id)));
-  return new Map(kept.map(([id, score]) => [id, others.reduce((sum, other) => sum + other.get(id)!, score)]));
+  const sums = new Map(first);
+  for (const other of others) {
+    for (const [id, score] of sums) {
+      const more = other.get(id);
+      if (more === undefined) sums.delete(id);
+      else sums.set(id, score + more);
+    }
+  }
+  return sums;
 }
 
 function distance(a: string, b: string): number {
@@ -214,9 +247,15 @@ function distance(a: string, b: string): number {
   for (let i = 1; i <= a.length; i++) {
     const next = [i];
     for (let j = 1; j <= b.length; j++) {
-      next.push(Math.min(next[j - 1]! + 1, row[j]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+      const changed = stepsAt(row, j - 1) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(stepsAt(next, j - 1) + 1, stepsAt(row, j) + 1, changed));
     }
     row = next;
   }
-  return row[b.length]!;
+  return stepsAt(row, b.length);
+}
+
+/** No steps lead to what lies outside of the table. */
+function stepsAt(row: readonly number[], at: number): number {
+  return row[at] ?? Number.POSITIVE_INFINITY;
 }

@@ -1,4 +1,5 @@
 /** What sharded structures are compared with: the plain ones of JavaScript, under the same random operations. */
+import { type Filled, isFilled, mapFilled } from "../../../base/lists.ts";
 import type { Store } from "../../../connection/store.ts";
 import { ShardedBitmap, ShardedHash, ShardedSet, ShardedSortedSet, type Shards } from "../index.ts";
 
@@ -35,14 +36,15 @@ export type PairKind = "hash" | "set" | "zset" | "bitmap";
 
 /** Structures of one name on several stores, as several processes have it: each act goes through one of them. */
 export function pairOf(kind: PairKind, stores: readonly Store[], elements = 400): Pair {
+  if (!isFilled(stores)) throw new Error("a pair needs a store");
   return { hash: hashPair, set: setPair, zset: zsetPair, bitmap: bitmapPair }[kind](stores, elements);
 }
 
-function hashPair(stores: readonly Store[], elements: number): Pair {
-  const hashes = stores.map((store) => new ShardedHash<number>(store, "subject", SMALL));
+function hashPair(stores: Filled<Store>, elements: number): Pair {
+  const hashes = mapFilled(stores, (store) => new ShardedHash<number>(store, "subject", SMALL));
   const model = new Map<string, number>();
   return {
-    shards: hashes[0]!.shards,
+    shards: hashes[0].shards,
     async act(random) {
       const hash = hashes[random(hashes.length)]!;
       const [field, value, action] = [named(random(elements)), random(1_000), random(10)];
@@ -70,16 +72,16 @@ function hashPair(stores: readonly Store[], elements: number): Pair {
       return ["size", await hash.count(), model.size];
     },
     async state() {
-      return [sorted(new Map(await all(hashes[0]!.entries()))), sorted(model)];
+      return [sorted(new Map(await all(hashes[0].entries()))), sorted(model)];
     },
   };
 }
 
-function setPair(stores: readonly Store[], elements: number): Pair {
-  const sets = stores.map((store) => new ShardedSet(store, "subject", SMALL));
+function setPair(stores: Filled<Store>, elements: number): Pair {
+  const sets = mapFilled(stores, (store) => new ShardedSet(store, "subject", SMALL));
   const model = new Set<string>();
   return {
-    shards: sets[0]!.shards,
+    shards: sets[0].shards,
     async act(random) {
       const set = sets[random(sets.length)]!;
       const [member, action] = [named(random(elements)), random(10)];
@@ -103,20 +105,20 @@ function setPair(stores: readonly Store[], elements: number): Pair {
       return ["size", await set.count(), model.size];
     },
     async state() {
-      return [sorted(new Set(await all(sets[0]!.members()))), sorted(model)];
+      return [sorted(new Set(await all(sets[0].members()))), sorted(model)];
     },
   };
 }
 
-function zsetPair(stores: readonly Store[], elements: number): Pair {
-  const sets = stores.map((store) => new ShardedSortedSet(store, "subject", SMALL));
+function zsetPair(stores: Filled<Store>, elements: number): Pair {
+  const sets = mapFilled(stores, (store) => new ShardedSortedSet(store, "subject", SMALL));
   const model = new Map<string, number>();
   const inOrder = (): { member: string; score: number }[] =>
     [...model]
       .map(([member, score]) => ({ member, score }))
       .sort((a, b) => a.score - b.score || Buffer.compare(Buffer.from(a.member), Buffer.from(b.member)));
   return {
-    shards: sets[0]!.shards,
+    shards: sets[0].shards,
     async act(random) {
       const set = sets[random(sets.length)]!;
       const [member, score, action] = [named(random(elements)), random(50) / 4, random(12)];
@@ -142,18 +144,18 @@ function zsetPair(stores: readonly Store[], elements: number): Pair {
       return ["removeRange", await set.deleteRange({ min, max }), within.length];
     },
     async state() {
-      return [await sets[0]!.bottom({ limit: elements }), inOrder()];
+      return [await sets[0].bottom({ limit: elements }), inOrder()];
     },
   };
 }
 
-function bitmapPair(stores: readonly Store[], elements: number): Pair {
-  const bitmaps = stores.map((store) => new ShardedBitmap(store, "subject", { tags: 3, shardSize: 1_024 }));
+function bitmapPair(stores: Filled<Store>, elements: number): Pair {
+  const bitmaps = mapFilled(stores, (store) => new ShardedBitmap(store, "subject", { tags: 3, shardSize: 1_024 }));
   const model = new Set<number>();
   // Some next to each other, over several strides.
   const bitOf = (nth: number): number => (nth % 4) * 2 ** 20 + (nth % 10) * 1_000 + Math.floor(nth / 10);
   return {
-    shards: bitmaps[0]!.shards,
+    shards: bitmaps[0].shards,
     async act(random) {
       const bitmap = bitmaps[random(bitmaps.length)]!;
       const [bit, action] = [bitOf(random(elements)), random(10)];
@@ -175,7 +177,7 @@ function bitmapPair(stores: readonly Store[], elements: number): Pair {
       return ["size", await bitmap.count(), model.size];
     },
     async state() {
-      return [await all(bitmaps[0]!.positions()), [...model].sort((a, b) => a - b)];
+      return [await all(bitmaps[0].positions()), [...model].sort((a, b) => a - b)];
     },
   };
 }

@@ -11,12 +11,15 @@
  * leaves its note, and the journal leads others to it.
  */
 
-import { asNumber, asText, asTexts, asTuple, optional } from "../../../base/replies.ts";
+import { asList, asNumber, asText, asTexts, asTuple, optional, wordOf } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 import { LUA_ORDER } from "../ids.ts";
 
 const KEEP_MS = 3_600_000;
 const STALE_MS = KEEP_MS / 2;
+
+const asIntended = asTuple(wordOf("ok"), asText);
+const asNotIntended = asTuple(wordOf("not-found", "exists", "blocked", "full", "absent"), optional(asText));
 
 /** Step 1. { outcome, version }: "ok", or why nothing is to be done: "exists", "absent", "blocked", "full", "not-found". */
 export const intend = defineScript({
@@ -41,8 +44,11 @@ export const intend = defineScript({
     redis.call("HSET", graph, "v", text, "i:" .. other, op .. " " .. text)
     return {"ok", text}
   `,
-  reply: asTuple(asText, optional(asText)),
+  reply: (reply) => (asList(reply)[0] === "ok" ? asIntended(reply) : asNotIntended(reply)),
 });
+
+const asAttached = asTuple(wordOf("ok"), asText, asNumber);
+const asNotAttached = asTuple(wordOf("not-found", "blocked", "late"), optional(asText), optional(asNumber));
 
 /** Step 2 of following. { "ok", mode, size } or { why not }: "not-found", "blocked", "late" (a newer step was there before). */
 export const attach = defineScript({
@@ -62,7 +68,7 @@ export const attach = defineScript({
     if not there or tonumber(there) < v then redis.call("ZADD", set, version, subject) end
     return {"ok", is[2] or "push", redis.call("ZCARD", set)}
   `,
-  reply: asTuple(asText, optional(asText), optional(asNumber)),
+  reply: (reply) => (asList(reply)[0] === "ok" ? asAttached(reply) : asNotAttached(reply)),
 });
 
 /** Step 2 of leaving. { mode, size }. */

@@ -16,7 +16,7 @@
  * only if it is still the same; otherwise somebody was followed or left meanwhile, and the reading starts over.
  */
 
-import { asNumber, asText, asTexts, asTuple, optional, orNull } from "../../../base/replies.ts";
+import { asList, asNumber, asText, asTexts, asTuple, optional, orNull, wordOf } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 import { LUA_ORDER } from "../ids.ts";
 
@@ -127,6 +127,9 @@ export const readHome = defineScript({
   reply: orNull(asTuple(asText, asText, asTexts, asTexts, asTexts)),
 });
 
+const asApplied = asTuple(wordOf("ok"), asText, asNumber);
+const asNotApplied = asTuple(wordOf("cold", "changed"), optional(asText), optional(asNumber));
+
 /**
  * Brings one author's place in a timeline up to date: "show" with ids of theirs (times later than `cut` all there are; `merged` when
  * they are not delivered), "mute", or "none". { "cold" }, { "changed" } when the nonce is another, or { "ok", floor, how many }.
@@ -160,8 +163,12 @@ export const applyAuthor = defineScript({
     end
     return {"ok", parts(mark), redis.call("ZCARD", home) - redis.call("ZRANK", home, mark) - 1}
   `,
-  reply: asTuple(asText, optional(asText), optional(asNumber)),
+  reply: (reply) => (asList(reply)[0] === "ok" ? asApplied(reply) : asNotApplied(reply)),
 });
+
+const asWarm = asTuple(wordOf("warm"), asText, asText, asNumber);
+const asBuild = asTuple(wordOf("build"), asText, optional(asText), optional(asNumber));
+const asBusy = asTuple(wordOf("busy"), optional(asText), optional(asText), optional(asNumber));
 
 /**
  * Before a timeline is filled from the profiles: { "build", nonce } for the process that is to do it, one at a time; { "busy" } while
@@ -192,7 +199,10 @@ export const startBuild = defineScript({
     setMark(home, mark, "~", nonce)
     return {"build", nonce}
   `,
-  reply: asTuple(asText, optional(asText), optional(asText), optional(asNumber)),
+  reply: (reply) => {
+    const [state] = asList(reply);
+    return state === "warm" ? asWarm(reply) : state === "build" ? asBuild(reply) : asBusy(reply);
+  },
 });
 
 /** Fills a timeline. The first `markCount` words are marks, the rest ids; `cut` is its floor. 0 when floor or nonce are others. */

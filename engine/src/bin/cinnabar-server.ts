@@ -10,7 +10,7 @@ import { ConfigError } from "../config/config.ts";
 import { ConfigFileError, parseServerArguments } from "../config/file.ts";
 import { INERT, inertSettings } from "../config/in-force.ts";
 import { systemClock } from "../core/clock.ts";
-import type { Engine } from "../core/engine.ts";
+import { type Engine, userCheck } from "../core/engine.ts";
 import { REDIS_VERSION, VERSION } from "../core/version.ts";
 import { EmbeddedEngine } from "../embed/embedded.ts";
 import { messageOf } from "../lib/caught.ts";

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { TestClient } from "../../tests/kit/test-client.ts";
-import { Engine } from "../core/engine.ts";
+import { Engine, userCheck } from "../core/engine.ts";
 import { OK } from "../core/reply.ts";
 import { REDIS_VERSION, VERSION } from "../core/version.ts";
 import { Config, ConfigError } from "./config.ts";
@@ -58,6 +58,7 @@ describe("reading", () => {
       file: main,
       directives: { maxmemory: "2", databases: "3", hz: "20" },
       renamedCommands: [],
+      users: [],
     });
     expect(() => parseConfigText(`include ${folder}/none.conf`)).toThrow(ConfigFileError);
     expect(parseConfigText(`include ${folder}/none*.conf`)).toEqual({});
@@ -75,7 +76,7 @@ describe("reading", () => {
     expect(read("-", "--hz", "30")).toEqual({ timeout: "5", port: "2", hz: "30" });
     expect(read(main, "--hz", "30", "-")).toEqual({ timeout: "5", port: "2", hz: "30" });
     expect(read("--save", "900", "1", "--port 5")).toEqual({ save: "900 1", port: "5" });
-    expect(parseServerArguments([])).toEqual({ file: undefined, directives: {}, renamedCommands: [] });
+    expect(parseServerArguments([])).toEqual({ file: undefined, directives: {}, renamedCommands: [], users: [] });
   });
 
   test("a wrong line is named with its number", () => {
@@ -86,11 +87,42 @@ describe("reading", () => {
   });
 
   test("what would silently weaken a server is refused", () => {
-    expect(() => parseConfigText("user alice on")).toThrow("access control lists are not available");
     expect(() => parseConfigText("loadmodule /m.so")).toThrow("modules are not available");
     expect(() => parseConfigText("tls-port 6380")).toThrow(
       ">>> 'tls-port 6380'\n'tls-port' cannot be put into force: TLS",
     );
+  });
+
+  test("users are read word by word, and a wrong rule is named with its line", () => {
+    const main = file("users.conf", 'port 1\nuser alice on ">p w" (~x +get) (~y\t+set)\nuser default off');
+    const { users } = parseServerArguments([main], () => "", userCheck());
+    expect(users).toEqual([
+      ["alice", "on", ">p w", "(~x", "+get)", "(~y", "+set)"],
+      ["default", "off"],
+    ]);
+    const read = (text: string) => () => parseServerArguments([file("wrong.conf", text)], () => "", userCheck());
+    const at = (line: string) => `>>> '${line}'\nError in user declaration`;
+    expect(read("user a on\nuser b +nosuch")).toThrow(
+      `at line 2\n${at("user b +nosuch")} '+nosuch': Unknown command or category name in ACL`,
+    );
+    expect(read("user a on\nuser a off")).toThrow(`${at("user a off")} 'a': Duplicate user found`);
+    expect(read("user a (~x")).toThrow(`${at("user a (~x")} '(~x'`);
+    expect(read("user")).toThrow("Bad directive or wrong number of arguments");
+  });
+
+  test("CONFIG REWRITE writes users where they stood, and the others at the end", () => {
+    const old = "user a on\nport 1\nuser gone on\n";
+    const rewritten = (users: string[], text = old) =>
+      rewrittenConfig(text, new Config({ port: "1", save: "" }), { users })
+        .split("\n")
+        .filter((line) => line !== "");
+    expect(rewritten(["user a off", "user default on"]).slice(0, 3)).toEqual([
+      "user a off",
+      "port 1",
+      "user default on",
+    ]);
+    expect(rewritten(["user a off"], "port 1").at(-1)).toBe("user a off");
+    expect(rewritten([]).filter((line) => line.startsWith("user"))).toEqual([]);
   });
 
   test("commands are renamed and removed", () => {

@@ -14,8 +14,7 @@ export interface Configured {
   readonly slowLog: { threshold: number; trim(): void };
   readonly latency: { threshold: number; tracking: boolean };
   readonly notifications: { flags: number };
-  readonly clients: ReadonlyMap<number, { authenticated: boolean }>;
-  passwordRequired: boolean;
+  readonly acl: { setDefaultPassword(password: string): void };
 }
 
 type Effect = (engine: Configured, values: ConfigValues) => void;
@@ -85,8 +84,6 @@ export const EFFECTS: Partial<Record<DirectiveName, Effect>> = {
     engine.notifications.flags = values["notify-keyspace-events"];
   },
   requirepass(engine, values) {
-    engine.passwordRequired = values.requirepass !== "";
-    // Without a password no client is locked out, not even one that connected while there was one.
-    if (!engine.passwordRequired) for (const client of engine.clients.values()) client.authenticated = true;
+    engine.acl.setDefaultPassword(values.requirepass);
   },
 };

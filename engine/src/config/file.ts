@@ -14,7 +14,7 @@ import { compileGlob } from "../lib/glob.ts";
 import { quoteWord } from "../lib/quote.ts";
 import { splitWords } from "../resp/split-words.ts";
 import { type DirectiveName, NAMES, rowOf } from "./directives.ts";
-import { NO_ACL, parseInForce } from "./in-force.ts";
+import { parseInForce } from "./in-force.ts";
 import { BadValue } from "./kinds.ts";
 
 /** What stops a server before it starts: the whole message, ready to be printed. */
@@ -29,7 +29,12 @@ export interface ServerArguments {
   readonly directives: Record<string, string>;
   /** What rename-command says, line by line. */
   readonly renamedCommands: (readonly [string, string])[];
+  /** What `user` lines say: a name and its rules each. */
+  readonly users: (readonly string[])[];
 }
+
+/** What is wrong with the words of a `user` line, behind the lines before it; undefined if nothing is. */
+export type UserCheck = (words: readonly string[]) => string | undefined;
 
 /** Known to older versions and without effect since. */
 const DEPRECATED = new Set(["list-max-ziplist-entries", "list-max-ziplist-value", "lua-replicate-commands"]);
@@ -40,6 +45,12 @@ const CUMULATIVE: ReadonlySet<DirectiveName> = new Set<DirectiveName>(["save", "
 class Lines {
   readonly directives: Record<string, string> = {};
   readonly renamedCommands: (readonly [string, string])[] = [];
+  readonly users: (readonly string[])[] = [];
+  readonly #checkUser: UserCheck;
+
+  constructor(checkUser: UserCheck) {
+    this.#checkUser = checkUser;
+  }
 
   /** Reads a text line by line; `include` reads another file in between. */
   read(text: string, folder: string): void {
@@ -69,9 +80,15 @@ class Lines {
     else if (DEPRECATED.has(given) && values.length === 1) return;
     else if (given === "include" && values.length === 1) this.#include(values[0]!, folder);
     else if (given === "rename-command" && values.length === 2) this.renamedCommands.push([values[0]!, values[1]!]);
-    else if (given === "user") throw new BadValue(NO_ACL);
+    else if (given === "user" && values.length > 0) this.#user(values);
     else if (given === "loadmodule") throw new BadValue("modules are not available in this server. Remove the line");
     else throw new BadValue("Bad directive or wrong number of arguments");
+  }
+
+  #user(words: readonly string[]): void {
+    const fault = this.#checkUser(words);
+    if (fault !== undefined) throw new BadValue(fault);
+    this.users.push(words);
   }
 
   #directive(name: DirectiveName, given: readonly string[]): void {
@@ -144,8 +161,8 @@ export function parseConfigText(text: string, folder = process.cwd()): Record<st
   return readLines(text, folder).directives;
 }
 
-function readLines(text: string, folder = process.cwd()): Lines {
-  const lines = new Lines();
+function readLines(text: string, folder = process.cwd(), checkUser: UserCheck = () => undefined): Lines {
+  const lines = new Lines(checkUser);
   lines.read(text, folder);
   return lines;
 }
@@ -154,6 +171,7 @@ function readLines(text: string, folder = process.cwd()): Lines {
 export function parseServerArguments(
   argv: readonly string[],
   readStdin: () => string = () => readFileSync(0, "latin1"),
+  checkUser: UserCheck = () => undefined,
 ): ServerArguments {
   const words = [...argv];
   const fromStdin = words[0] === "-" || words.at(-1) === "-";
@@ -164,6 +182,6 @@ export function parseServerArguments(
   let text = file === undefined ? "" : readConfig(file);
   if (fromStdin) text += readStdin();
   if (words.length > 0) text += `\n${linesOfFlags(words)}`;
-  const { directives, renamedCommands } = readLines(text);
-  return { file, directives, renamedCommands };
+  const { directives, renamedCommands, users } = readLines(text, process.cwd(), checkUser);
+  return { file, directives, renamedCommands, users };
 }

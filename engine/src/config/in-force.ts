@@ -47,7 +47,6 @@ const LAZY_ALREADY = "memory that is let go of is always reclaimed in the backgr
 const NO_PLACEMENT = "the process is placed from outside, by taskset or cgroups";
 const STANDALONE = "matters in cluster mode only, which is refused";
 const ONE_THREAD = "commands and sockets are served by one thread";
-const NO_USERS = "matters for users of access control lists, which are refused";
 
 /** Settings that change nothing here, and why that harms nobody. */
 export const INERT: Readonly<Partial<Record<DirectiveName, string>>> = {
@@ -69,8 +68,6 @@ export const INERT: Readonly<Partial<Record<DirectiveName, string>>> = {
   bio_cpulist: NO_PLACEMENT,
   aof_rewrite_cpulist: NO_PLACEMENT,
   bgsave_cpulist: NO_PLACEMENT,
-  "acl-pubsub-default": NO_USERS,
-  "acllog-max-len": NO_USERS,
   "lazyfree-lazy-server-del": LAZY_ALREADY,
   "replica-lazy-flush": LAZY_ALREADY,
   "active-defrag-cycle-min": NO_ALLOCATOR,

@@ -4,7 +4,8 @@
  * A directive that the file mentions is written where it stood; one that it does not mention is added at the end, under a
  * line that says so, if it is not at its default. Lines that are no longer needed go, and with them the gap they leave.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { replaceFile } from "../core/replace-file.ts";
 import { codeOf } from "../lib/caught.ts";
 import { quoteWord } from "../lib/quote.ts";
 import { splitWords } from "../resp/split-words.ts";
@@ -27,8 +28,15 @@ function linesOf(name: DirectiveName, config: Config): Line[] {
   return [{ text: bytes ? shortMemory(value) : printed, needed }];
 }
 
-/** The file's new text; with `all`, directives that have their default are written too. */
-export function rewrittenConfig(old: string, config: Config, all = false): string {
+export interface RewriteOptions {
+  /** Directives that have their default are written too. */
+  readonly all?: boolean;
+  /** The `user` lines there are to be. */
+  readonly users?: readonly string[];
+}
+
+/** The file's new text. */
+export function rewrittenConfig(old: string, config: Config, { all = false, users = [] }: RewriteOptions = {}): string {
   const lines: (string | null)[] = old.split("\n");
   const places = new Map<string, number[]>();
   let signed = false;
@@ -58,6 +66,13 @@ export function rewrittenConfig(old: string, config: Config, all = false): strin
     }
     for (const place of free) lines[place] = null;
   }
+  const userPlaces = places.get("user") ?? [];
+  for (const line of users) {
+    const place = userPlaces.shift();
+    if (place === undefined) added.push(line);
+    else lines[place] = line;
+  }
+  for (const place of userPlaces) lines[place] = null;
   // The end of the last line is not a line of its own, but a gap looks better before ours.
   if (lines.at(-1) === "" && (added.length === 0 || signed)) lines.pop();
   if (added.length > 0 && !signed) lines.push(SIGNATURE);
@@ -77,27 +92,13 @@ function joinLines(lines: readonly (string | null)[]): string {
   return text;
 }
 
-/** Replaces the file in one step, so that a crash leaves the old one or the new one. */
-export function rewriteConfigFile(path: string, config: Config, all = false): void {
+/** Brings the file up to date. */
+export function rewriteConfigFile(path: string, config: Config, options: RewriteOptions = {}): void {
   let old = "";
   try {
     old = readFileSync(path, "latin1");
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
   }
-  const text = rewrittenConfig(old, config, all);
-  const temporary = `${path}.${process.pid}.tmp`;
-  try {
-    const fd = openSync(temporary, "w", 0o644);
-    try {
-      writeSync(fd, text, null, "latin1");
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw error;
-  }
+  replaceFile(path, rewrittenConfig(old, config, options));
 }

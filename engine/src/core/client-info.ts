@@ -34,6 +34,7 @@ function flagsOf(client: Client): string {
   if (tracking?.bcast) flags += "B";
   if (client.watchBroken) flags += "d";
   if (client.transport.address.startsWith("unix:")) flags += "U";
+  if (client.readsReplica) flags += "r";
   if (client.noEvict) flags += "e";
   return flags === "" ? "N" : flags;
 }
@@ -70,7 +71,7 @@ export function clientLine(client: Client): string {
     ["tot-mem", memory.total],
     ["events", "r"],
     ["cmd", client.lastCommand?.name ?? "NULL"],
-    ["user", client.user],
+    ["user", client.user.name],
     ["redir", tracking?.redirect ?? -1],
     ["resp", client.protocol],
     ["lib-name", client.libName],

@@ -6,7 +6,7 @@
 import type { Command } from "../table/command-table.ts";
 import type { BlockRequest } from "./blocking.ts";
 import type { Db } from "./db.ts";
-import type { Host, ReplicaState } from "./ports.ts";
+import type { Host, ReplicaState, UserPort } from "./ports.ts";
 import type { Propagation } from "./propagation.ts";
 import { NO_REPLY, Push, Replies, type Reply } from "./reply.ts";
 import type { ClientTracking } from "./tracking.ts";
@@ -60,7 +60,9 @@ export class Client {
   name = "";
   libName = "";
   libVersion = "";
-  user = "default";
+  user: UserPort;
+  /** The user that it began as by its transport's word; null: the default user. */
+  home: UserPort | null = null;
   authenticated: boolean;
   lastActiveAt: number;
   lastCommand: Command | null = null;
@@ -117,6 +119,7 @@ export class Client {
     this.db = engine.databases[0]!;
     this.createdAt = engine.clock.now();
     this.lastActiveAt = this.createdAt;
+    this.user = engine.acl.defaultUser;
     this.authenticated = !engine.passwordRequired;
   }
 

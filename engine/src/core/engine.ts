@@ -23,6 +23,8 @@ import { Args } from "../table/args.ts";
 import { ADMIN, type Command, CommandTable, FAST, SKIP_MONITOR, SKIP_SLOWLOG } from "../table/command-table.ts";
 import type { Limits } from "../types/collection.ts";
 import { AccessStamps } from "./access-stamps.ts";
+import { Catalog } from "./acl/catalog.ts";
+import { AccessControl, lineFault, UsersError } from "./acl/index.ts";
 import { Blocking } from "./blocking.ts";
 import { Client } from "./client.ts";
 import { ClientMemory } from "./client-memory.ts";
@@ -52,6 +54,8 @@ export interface EngineOptions {
   readonly config?: Readonly<Record<string, string>>;
   /** What rename-command says: a command and its new name, or an empty one to remove it. */
   readonly renamedCommands?: readonly (readonly [string, string])[];
+  /** What `user` lines say: a name and its rules each. */
+  readonly users?: readonly (readonly string[])[];
   readonly clock?: Clock;
   /** How much of V8's heap may be in use before writes are refused, as a share; false for no such limit (heap-guard.ts). */
   readonly heapGuard?: number | boolean;
@@ -70,6 +74,12 @@ const TIMED_MASK = 15;
 /** How often housekeeping runs. */
 const TICK_MS = 100;
 
+/** Tells what is wrong with the words of one `user` line after the other; undefined if nothing is. */
+export function userCheck(): (words: readonly string[]) => string | undefined {
+  const seen = new Set<string>();
+  return (words) => lineFault({ catalog: Catalog.of(table), allChannels: false }, words, seen);
+}
+
 /** The command table with what rename-command says. */
 function tableWith(renames: readonly (readonly [string, string])[]): CommandTable {
   if (renames.length === 0) return table;
@@ -87,6 +97,7 @@ export class Engine implements Host {
   /** The same under their own names, which primaries and files use whatever commands are called here. */
   readonly originalCommands = table;
   readonly databases: Db[];
+  readonly acl: AccessControl;
   readonly clients = new Map<number, Client>();
   readonly stats = new Stats(table.count);
   readonly blocking: Blocking;
@@ -110,7 +121,7 @@ export class Engine implements Host {
   readonly startedAt: number;
   /** The client whose command is running. */
   current: Client | null = null;
-  /** Set while a password is configured; clients begin unauthenticated. */
+  /** Set while the default user needs a password, or is off; clients begin unauthenticated. */
   passwordRequired = false;
   /** Stops the process that this engine serves, or says that it cannot; null where there is nothing to stop (in process). */
   onShutdown: ((request: ShutdownRequest) => boolean | Promise<boolean>) | null = null;
@@ -190,6 +201,14 @@ export class Engine implements Host {
     this.config.attach(this);
     this.#tick = setInterval(() => this.tick(), TICK_MS);
     this.#tick.unref();
+  }
+
+  #takeUsers(lines: readonly (readonly string[])[]): void {
+    try {
+      this.acl.start(lines);
+    } catch (error) {
+      throw error instanceof UsersError ? new ConfigError(error.message) : error;
+    }
   }
 
   get limits(): Limits {

@@ -130,6 +130,70 @@ export interface MonitorPort {
   feed(client: Client, argv: readonly string[]): void;
 }
 
+/** What a user may not do. `index` is the place in argv of the key or the channel. */
+export interface Denied {
+  readonly reason: "command" | "key" | "channel";
+  readonly index: number;
+}
+
+/** A user as clients and commands see it. */
+export interface UserPort {
+  readonly name: string;
+  /** Whether there is anything that it may not do. */
+  readonly limited: boolean;
+  readonly flags: readonly string[];
+  /** Digests. */
+  readonly passwords: readonly string[];
+  /** The rules of each selector, the root's first. */
+  readonly selectors: readonly {
+    readonly commandRules: string;
+    readonly keyRules: string;
+    readonly channelRules: string;
+  }[];
+  /** Why it may not make a call; null if it may. */
+  denial(command: Command, argv: readonly string[]): Denied | null;
+  /** Whether a call may read keys that its words do not name. */
+  mayReadEveryKey(command: Command, argv: readonly string[]): boolean;
+}
+
+/** An entry of ACL LOG. */
+export interface RefusedEntry {
+  readonly reason: "auth" | "command" | "key" | "channel";
+  readonly context: "toplevel" | "multi" | "lua";
+  /** The command, the key, the channel, or the word by which somebody wanted to come in. */
+  readonly object: string;
+  readonly user: string;
+  readonly count: number;
+  readonly at: number;
+  readonly clientInfo: string;
+}
+
+/** Access control lists as clients and commands see them. */
+export interface AccessPort {
+  readonly defaultUser: UserPort;
+  /** May do everything, and is in no list. */
+  readonly superuser: UserPort;
+  readonly users: readonly UserPort[];
+  readonly log: { readonly entries: readonly RefusedEntry[]; clear(): void };
+  readonly catalog: { inCategory(name: string): readonly { readonly name: string }[] | undefined };
+  find(name: string): UserPort | undefined;
+  set(name: string, words: readonly string[]): void;
+  delete(names: readonly string[]): number;
+  /** Lets a client in, or throws; `by` is the word by which it asked. */
+  authenticate(client: Client, name: string, password: string, by: string): void;
+  authenticateDefault(client: Client, password: string, by: string): void;
+  /** Makes a client what it was when it connected. */
+  forget(client: Client): void;
+  /** Why a queued call is refused now that its turn has come. */
+  execRefusal(client: Client, command: Command, argv: readonly string[]): ReplyError | null;
+  load(): void;
+  save(): void;
+  /** A line for each user, as a file has it. */
+  lines(): string[];
+  /** The same for a configuration file: none where users have a file of their own. */
+  configLines(): string[];
+}
+
 export interface Host {
   // Time and chance
   readonly clock: Clock;
@@ -167,6 +231,7 @@ export interface Host {
   // Clients and commands
   readonly clients: ReadonlyMap<number, Client>;
   readonly commands: CommandTable;
+  readonly acl: AccessPort;
   readonly blocking: Blocking;
   readonly pause: Pause;
   readonly pubsub: PubSub;

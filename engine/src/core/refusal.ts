@@ -25,6 +25,7 @@ import {
 
 /** What of the store decides. */
 interface RefusingHost {
+  readonly acl: { refusal(client: Client, command: Command, argv: readonly string[]): ReplyError | null };
   /** Data is being read from files. */
   readonly loading: boolean;
   readonly scripts: { readonly running: object | null; readonly busyError: ReplyError };
@@ -40,6 +41,11 @@ export function refusalOf(store: RefusingHost, client: Client, command: Command)
   const { flags } = command;
   if (client.isPrimary) return null;
   if (!client.authenticated && (flags & NO_AUTH) === 0) return NOAUTH;
+  if (client.multi !== null && (flags & NO_MULTI) !== 0) return notAllowedInMulti(command.name);
+  if (client.user.limited) {
+    const refusal = store.acl.refusal(client, command, argv);
+    if (refusal !== null) return refusal;
+  }
   // Before what a script says: a file may hold one that takes long.
   if (store.loading && needsData(client, command)) return LOADING;
   if (store.scripts.running !== null && (flags & ALLOW_BUSY) === 0) return store.scripts.busyError;

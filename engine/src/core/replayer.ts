@@ -49,7 +49,7 @@ export class FileReplayer implements Replayer {
   constructor(host: ReplayHost) {
     this.#host = host;
     this.#client = host.makeClient(NOWHERE);
-    this.#client.authenticated = true;
+    this.#client.trust();
     this.#client.inTransaction = true;
     // Obeyed whatever the state, as a primary is: a replica's own file holds writes too.
     this.#client.isPrimary = true;

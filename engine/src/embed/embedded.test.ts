@@ -47,6 +47,30 @@ describe("opening", () => {
 });
 
 describe("clients", () => {
+  it("may do everything, unless they are a user", async () => {
+    const engine = await open({
+      config: { requirepass: "secret" },
+      users: [["worker", "on", ">pw", "~jobs:*", "&jobs", "+@all", "-@dangerous"]],
+    });
+    const admin = engine.connect();
+    expect(await admin.call("SET", "k", "v")).toBe("OK");
+    expect(await admin.call("ACL", "WHOAMI")).toBeNull();
+    const worker = engine.connect({ user: "worker" });
+    expect(await worker.call("ACL", "WHOAMI")).toBe("worker");
+    expect(await worker.call("SET", "jobs:1", "v")).toBe("OK");
+    await expect(worker.call("GET", "k")).rejects.toMatchObject({ code: "NOPERM" });
+    expect(() => worker.callSync("FLUSHALL")).toThrow("has no permissions to run the 'flushall' command");
+    await expect(worker.call("EVAL", "return redis.call('GET', 'k')", 0)).rejects.toThrow("can't access");
+    for (const client of [admin, worker]) await client.call("RESET");
+    expect(await admin.call("GET", "k")).toBe("v");
+    await expect(worker.call("GET", "k")).rejects.toMatchObject({ code: "NOPERM" });
+    expect(() => engine.connect({ user: "nobody" })).toThrow("there is no user nobody");
+    const waiting = worker.call("BLPOP", "jobs:list", 0);
+    expect(await admin.call("ACL", "DELUSER", "worker")).toBe(1);
+    await expect(waiting).rejects.toThrow("the client is closed");
+    await expect(worker.call("PING")).rejects.toThrow("the client is closed");
+  });
+
   it("have their own database, name, transaction and protocol", async () => {
     const engine = await open();
     const [one, two] = [engine.connect(), engine.connect({ db: 3, protocol: 3 })];

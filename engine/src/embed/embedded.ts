@@ -43,6 +43,8 @@ export interface OpenOptions {
   readonly config?: Readonly<Record<string, string>>;
   /** Commands to call by another name, or not at all where it is empty: `[["FLUSHALL", ""]]`. */
   readonly renamedCommands?: readonly (readonly [string, string])[];
+  /** Users as redis.conf's `user` lines have them: `[["worker", "on", "nopass", "~jobs:*", "+@all"]]`. */
+  readonly users?: readonly (readonly string[])[];
   /**
    * What of V8's heap may be in use before commands that need memory evict or are refused, as a share of its old generation
    * (0.7 by default). The heap is shared with the rest of the program, and what that takes counts. False: no such limit;
@@ -76,6 +78,7 @@ export class EmbeddedEngine {
     const core = new Engine({
       config: { ...config, ...options.config },
       renamedCommands: options.renamedCommands ?? [],
+      users: options.users ?? [],
       ...(clock === undefined ? {} : { clock }),
       ...(heapGuard === undefined ? {} : { heapGuard }),
     });

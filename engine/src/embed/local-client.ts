@@ -51,6 +51,8 @@ export interface LocalClientOptions {
   readonly protocol?: 2 | 3;
   /** The database to start in. */
   readonly db?: number;
+  /** The user (ACL SETUSER) whose permissions its commands are checked by. Without one, it may do everything. */
+  readonly user?: string;
 }
 
 /** What a call is answered with. */
@@ -90,8 +92,8 @@ export class LocalClient implements Transport {
   readonly #buffers: boolean;
   readonly #onClose: () => void;
   readonly #listeners = new Set<PushListener>();
-  /** How many of `subscribe` listen to a channel. */
-  readonly #subscribers = new Map<string, number>();
+  /** By channel, the listeners of `subscribe`: how to end each. */
+  readonly #subscribers = new Map<string, Set<() => void>>();
   /** The call that a blocked command will answer. */
   #waiting: Waiting | null = null;
   /** Calls behind it. */
@@ -104,8 +106,10 @@ export class LocalClient implements Transport {
     this.#onClose = onClose;
     const db = engine.databases[options.db ?? 0];
     if (db === undefined) throw new RangeError(`there is no database ${options.db}`);
+    const user = options.user === undefined ? undefined : engine.acl.find(toWord(options.user, true));
+    if (options.user !== undefined && user === undefined) throw new RangeError(`there is no user ${options.user}`);
     this.#client = engine.addClient(this);
-    this.#client.authenticated = true;
+    this.#client.beginAs(user ?? engine.acl.superuser);
     this.#client.protocol = options.protocol ?? 2;
     this.#client.db = db;
   }
@@ -214,7 +218,8 @@ export class LocalClient implements Transport {
         listener(message as string | Buffer, String(from));
       }
     });
-    subscribers.set(wanted, (subscribers.get(wanted) ?? 0) + 1);
+    const listeners = subscribers.get(wanted) ?? new Set();
+    subscribers.set(wanted, listeners.add(stop));
     let listening = true;
     const end = async () => {
       if (!listening) return;

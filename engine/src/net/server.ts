@@ -112,7 +112,7 @@ export class NetServer {
   /** Whether a connection comes from elsewhere although nobody has set a password or an address to listen on. */
   #isProtected(socket: Socket): boolean {
     const { values } = this.#engine.config;
-    if (!values["protected-mode"] || this.#engine.passwordRequired || isUnix(socket)) return false;
+    if (!values["protected-mode"] || !this.#engine.acl.defaultUser.noPassword || isUnix(socket)) return false;
     return !isLoopback(socket.remoteAddress ?? "");
   }
 

@@ -423,7 +423,7 @@ export class Link implements Transport {
     const store = this.#store;
     const client = store.addClient(this);
     client.isPrimary = true;
-    client.authenticated = true;
+    client.trust();
     client.db = store.databases[db] ?? store.databases[0]!;
     this.client = client;
     this.#readOffset = this.#appliedOffset;

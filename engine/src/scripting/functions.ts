@@ -127,6 +127,13 @@ interface Loading {
   readonly deadline: number;
 }
 
+/** What all libraries run in. */
+interface State {
+  readonly rt: Runtime;
+  /** The globals of a library that loads. */
+  readonly loadGlobals: LuaTable;
+}
+
 /** The table `redis` of a state. */
 function redisOf(rt: Runtime): LuaTable {
   const redis = rt.globals.getStr("redis");
@@ -138,9 +145,7 @@ export class Functions {
   readonly #clock: Clock;
   readonly #scripts: Scripts;
   #libraries = new Libraries();
-  #runtime: Runtime | null = null;
-  /** The globals of a library that loads. */
-  #loadGlobals: LuaTable | null = null;
+  #made: State | null = null;
   #loading: Loading | null = null;
   #registerFunction: LuaFunction;
   /** The words of the FCALL that runs. */
@@ -250,8 +255,7 @@ export class Functions {
   /** Forgets every library, and the state they ran in. */
   flush(): void {
     this.#libraries = new Libraries();
-    this.#runtime = null;
-    this.#loadGlobals = null;
+    this.#made = null;
   }
 
   // ---------------------------------------------------------------------------------------------- loading
@@ -273,7 +277,8 @@ export class Functions {
 
   #compile(body: string): LuaFunction {
     try {
-      return compileLibrary(this.#state, body, "@user_function", this.#loadGlobals!);
+      const { rt, loadGlobals } = this.#state;
+      return compileLibrary(rt, body, "@user_function", loadGlobals);
     } catch (error) {
       if (!(error instanceof LuaError)) throw error;
       throw functionCompileError(error.message);
@@ -282,7 +287,7 @@ export class Functions {
 
   /** Runs a library's own code. `register_function` is also where the functions in it look for it, for that time only. */
   #run(main: LuaFunction): void {
-    const rt = this.#state;
+    const { rt } = this.#state;
     const redis = redisOf(rt);
     rt.fuel = FUEL;
     setProtected(redis, "register_function", this.#registerFunction);
@@ -312,15 +317,14 @@ export class Functions {
   }
 
   /** The Lua state that all libraries share; made when it is first needed. */
-  get #state(): Runtime {
-    if (this.#runtime === null) {
+  get #state(): State {
+    if (this.#made === null) {
       const rt = this.#scripts.makeRuntime((made) => this.#open(made));
       const watch = rt.onTick;
-      rt.onTick = () => (this.#loading === null ? watch?.() : this.#checkDeadline());
-      this.#loadGlobals = this.#makeLoadGlobals(rt);
-      this.#runtime = rt;
+      rt.onTick = () => (this.#loading === null ? watch?.() : this.#checkDeadline(this.#loading));
+      this.#made = { rt, loadGlobals: this.#makeLoadGlobals(rt) };
     }
-    return this.#runtime;
+    return this.#made;
   }
 
   #open(rt: Runtime): void {
@@ -360,7 +364,7 @@ export class Functions {
     const call = new Running("function", name, caller, flags, readOnly, argv);
     this.runningArgv = argv;
     try {
-      return this.#scripts.run(call, this.#state, callback, keys, args);
+      return this.#scripts.run(call, this.#state.rt, callback, keys, args);
     } finally {
       this.runningArgv = [];
     }

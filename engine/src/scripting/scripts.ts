@@ -146,6 +146,7 @@ interface ScriptsHost {
   };
   readonly log: Log;
   readonly commands: CommandTable;
+  readonly acl: { scriptRefusal(caller: Client, command: Command, argv: readonly string[]): ReplyError | null };
   readonly effects: Effects;
   readonly eviction: { readonly limit: number; makeRoom(): boolean };
   readonly heapGuard: { isShort(db: Db): boolean; isExhausted(db: Db): boolean };
@@ -400,6 +401,10 @@ export class Scripts implements ScriptHost {
   #refusal(running: Running, command: Command): ReplyError | null {
     const { flags } = command;
     if ((flags & NOSCRIPT) !== 0 && !this.#host.allowDeniedInScripts) return SCRIPT_NOT_ALLOWED;
+    if (running.caller.user.limited) {
+      const refusal = this.#host.acl.scriptRefusal(running.caller, command, argv);
+      if (refusal !== null) return refusal;
+    }
     if (running.readOnly && (flags & (WRITE | MAY_REPLICATE)) !== 0) return READONLY_SCRIPT_WRITES;
     const { persistence, replication } = this.#host;
     if (replication.guarded && !running.caller.isPrimary) {
@@ -419,7 +424,8 @@ export class Scripts implements ScriptHost {
 
   mayCall(argv: string[]): boolean | undefined {
     const command = this.#host.commands.find(argv);
-    return command === undefined ? undefined : true;
+    if (command === undefined || (command.subcommands !== null && argv.length > 1)) return undefined;
+    return this.running!.caller.user.denial(command, argv) === null;
   }
 
   log(level: number, message: string): void {

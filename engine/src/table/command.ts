@@ -120,6 +120,8 @@ export interface Row {
   readonly undocumented?: true;
   /** Which part of the values at its keys a call copies or turns into a reply; without keys, of all keys. See shares.ts. */
   readonly builds?: Share;
+  /** Which words are channels that a user must be allowed to use: the first, or all; names, or patterns of names. */
+  readonly channels?: { readonly many: boolean; readonly patterns: boolean };
   /** For commands whose words decide what they do to their keys. */
   readonly keyFlagsOf?: (argv: readonly string[]) => readonly KeyFlag[];
   /** For commands whose keys the specifications cannot find; indexes into argv. */

@@ -5,12 +5,8 @@ import { isLater } from "./later.ts";
 import { redisMissing } from "./redis-server.ts";
 import { engineTarget, realTarget, type Target } from "./target.ts";
 
-const ACL = "access control lists are another part of the work";
-
 /** Commands of the real server that the engine does not have, each with its reason; subcommands go with them. */
-const leftOut: Record<string, string> = {
-  acl: ACL,
-};
+const leftOut: Record<string, string> = {};
 
 interface Row {
   readonly arity: string;

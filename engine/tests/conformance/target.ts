@@ -23,6 +23,8 @@ const RESET = [
   ["CONFIG", "RESETSTAT"],
   ["SLOWLOG", "RESET"],
   ["LATENCY", "RESET"],
+  ["ACL", "SETUSER", "default", "on", "nopass", "~*", "&*", "+@all", "clearselectors"],
+  ["ACL", "LOG", "RESET"],
 ];
 
 export function openWire(port: number): Promise<Wire> {
@@ -45,6 +47,9 @@ export async function tcpTarget(name: string, port: number, stop: () => Promise<
     async reset() {
       // What one of the two does not have (SCRIPT, while it is being written) is not this function's business.
       await control.pipeline(RESET);
+      const users = (await control.call("ACL", "USERS")).items.map(({ text }) => text);
+      const others = users.filter((name) => name !== "default");
+      if (others.length > 0) await control.call("ACL", "DELUSER", ...others);
     },
     async close() {
       await control.close();

@@ -73,6 +73,30 @@ describe.skipIf(!redisAvailable())("with a real Redis", () => {
     await linkUp(replica);
     expect(await replica.ask("GET", "k")).toBe("v");
   });
+
+  it.each([
+    ["ours", "redis"],
+    ["redis", "ours"],
+    ["ours", "ours"],
+  ] as const)("%s → %s as a user who may do nothing but follow", async (from, to) => {
+    const [primary, replica] = await pair(from, to, {}, { masteruser: "follower", masterauth: "secret" });
+    await primary.ask("ACL", "SETUSER", "follower", "on", ">secret", "+psync", "+replconf", "+ping");
+    await primary.ask("SET", "k", "v");
+    await follow(replica, primary.port);
+    await primary.ask("EVAL", "return redis.call('SET', KEYS[1], 'v')", "1", "k2");
+    await caughtUp(primary, replica);
+    expect(await replica.ask("GET", "k2")).toBe("v");
+    // What the primary sends is obeyed whatever users may do here.
+    await replica.ask("ACL", "SETUSER", "default", "-set");
+    await primary.ask("SET", "k", "w");
+    await caughtUp(primary, replica);
+    expect(await replica.ask("GET", "k")).toBe("w");
+    expect(await primary.ask("CLIENT", "LIST")).toMatch(/cmd=replconf user=follower/);
+    expect(await replica.ask("CLIENT", "LIST")).toMatch(/flags=M .*user=\(superuser\)/);
+    await primary.ask("ACL", "SETUSER", "follower", "-psync");
+    await primary.ask("CLIENT", "KILL", "TYPE", "replica");
+    await until("it is refused", () => /NOPERM .* run the 'psync' command/.test(replica.log));
+  });
 });
 
 describe("configuration", () => {

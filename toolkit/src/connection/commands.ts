@@ -20,6 +20,90 @@ export type StreamEntry = [id: string, fields: string[]];
 
 export interface Commands {
   /**
+   * Lists the categories of commands, or the commands of one.
+   *
+   * `ACL CAT [categoryname]` · O(N) with N commands · since 6.0.0
+   */
+  aclCat(...options: [...([] | [Word])]): Promise<string[]>;
+
+  /**
+   * Removes users and ends their connections.
+   *
+   * `ACL DELUSER username [username ...]` · O(N) with N connections · since 6.0.0
+   */
+  aclDeluser(...usernames: [Many<Word>, ...Many<Word>[]]): Promise<number>;
+
+  /**
+   * Tells whether a user may make a call, without making it.
+   *
+   * `ACL DRYRUN username command [arg [arg ...]]` · O(1) · since 7.0.0
+   */
+  aclDryrun(username: Word, command: Word, ...options: [...Many<Word>[]]): Promise<string>;
+
+  /**
+   * Makes a random password.
+   *
+   * `ACL GENPASS [bits]` · O(1) · since 6.0.0
+   */
+  aclGenpass(...options: [...([] | [Word])]): Promise<string>;
+
+  /**
+   * Shows a user's flags, password digests and rules.
+   *
+   * `ACL GETUSER username` · O(N) with N commands · since 6.0.0
+   */
+  aclGetuser(username: Word): Promise<Record<string, Reply> | null>;
+
+  /**
+   * Shows all users with their rules, as a file has them.
+   *
+   * `ACL LIST` · O(N) with N users · since 6.0.0
+   */
+  aclList(): Promise<string[]>;
+
+  /**
+   * Takes the users of the file in place of those that are there.
+   *
+   * `ACL LOAD` · O(N) with N users · since 6.0.0
+   */
+  aclLoad(): Promise<"OK">;
+
+  /**
+   * Shows what was refused lately, or forgets it.
+   *
+   * `ACL LOG [count | RESET]` · O(N) with N entries shown · since 6.0.0
+   */
+  aclLog(...options: [...([] | [Integer] | ["RESET"])]): Promise<Reply[] | "OK">;
+
+  /**
+   * Writes the users to the file.
+   *
+   * `ACL SAVE` · O(N) with N users · since 6.0.0
+   */
+  aclSave(): Promise<"OK">;
+
+  /**
+   * Makes a user, or changes its passwords and what it may do.
+   *
+   * `ACL SETUSER username [rule [rule ...]]` · O(N) with N rules · since 6.0.0
+   */
+  aclSetuser(username: Word, ...options: [...Many<Word>[]]): Promise<"OK">;
+
+  /**
+   * Lists the names of all users.
+   *
+   * `ACL USERS` · O(N) with N users · since 6.0.0
+   */
+  aclUsers(): Promise<string[]>;
+
+  /**
+   * Tells which user the connection is.
+   *
+   * `ACL WHOAMI` · O(1) · since 6.0.0
+   */
+  aclWhoami(): Promise<string | null>;
+
+  /**
    * Appends to the string at a key, creating it if needed.
    *
    * `APPEND key value` · O(1) amortised · since 2.0.0
@@ -2812,6 +2896,18 @@ export type Form = typeof MAP | typeof MAPS | typeof SCORES;
 
 /** The words of a method's command; where its reply is a map or a list of maps, or its pairs have their values first, that. */
 export const COMMANDS: Readonly<Record<keyof Commands, readonly [words: string, form?: Form]>> = {
+  aclCat: ["ACL CAT"],
+  aclDeluser: ["ACL DELUSER"],
+  aclDryrun: ["ACL DRYRUN"],
+  aclGenpass: ["ACL GENPASS"],
+  aclGetuser: ["ACL GETUSER", MAP],
+  aclList: ["ACL LIST"],
+  aclLoad: ["ACL LOAD"],
+  aclLog: ["ACL LOG"],
+  aclSave: ["ACL SAVE"],
+  aclSetuser: ["ACL SETUSER"],
+  aclUsers: ["ACL USERS"],
+  aclWhoami: ["ACL WHOAMI"],
   append: ["APPEND"],
   bgrewriteaof: ["BGREWRITEAOF"],
   bgsave: ["BGSAVE"],

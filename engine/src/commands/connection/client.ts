@@ -1,6 +1,5 @@
 /** CLIENT: what clients there are, and what may be done to them. */
 
-import { DEFAULT_USER } from "../../core/auth.ts";
 import type { Client } from "../../core/client.ts";
 import { CLIENT_TYPES, type ClientType, clientLine, clientTypeOf } from "../../core/client-info.ts";
 import { isPlainWord, setClientName } from "../../core/client-name.ts";
@@ -20,6 +19,7 @@ import {
   unknownClientOption,
   unknownClientType,
 } from "../../core/errors.ts";
+import type { UserPort } from "../../core/ports.ts";
 import { NO_REPLY, OK, type Reply, Verbatim } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import type { Flag, Row } from "../../table/command.ts";
@@ -79,11 +79,11 @@ interface KillFilter {
   address?: string;
   localAddress?: string;
   type?: ClientType;
-  user?: string;
+  user?: UserPort;
   skipMe: boolean;
 }
 
-function readKillFilter(args: Args): KillFilter {
+function readKillFilter({ engine }: Client, args: Args): KillFilter {
   const filter: KillFilter = { skipMe: true };
   while (args.more) {
     const option = args.option();
@@ -93,8 +93,10 @@ function readKillFilter(args: Args): KillFilter {
     else if (option === "addr") filter.address = args.next();
     else if (option === "laddr") filter.localAddress = args.next();
     else if (option === "user") {
-      filter.user = args.next();
-      if (filter.user !== DEFAULT_USER) throw noSuchUser(filter.user);
+      const name = args.next();
+      const user = engine.acl.find(name);
+      if (user === undefined) throw noSuchUser(name);
+      filter.user = user;
     } else if (option === "skipme") {
       const answer = args.option();
       if (answer !== "yes" && answer !== "no") throw SYNTAX;
@@ -131,7 +133,7 @@ function killAll(self: Client, filter: KillFilter): number {
 }
 
 function kill(client: Client, args: Args): Reply {
-  if (args.left > 1) return killAll(client, readKillFilter(args));
+  if (args.left > 1) return killAll(client, readKillFilter(client, args));
   if (killAll(client, { address: args.next(), skipMe: false }) === 0) throw NO_SUCH_CLIENT;
   return OK;
 }

@@ -1,6 +1,5 @@
 /** The connection itself: who it is, what it speaks, which database it sees. */
 
-import { authenticate, authenticateDefault, forgetUser } from "../../core/auth.ts";
 import type { Client } from "../../core/client.ts";
 import { setClientName } from "../../core/client-name.ts";
 import {
@@ -29,8 +28,9 @@ function auth(client: Client, args: Args): Reply {
   const { argv } = args;
   if (argv.length > 3) throw SYNTAX;
   redact(client, argv, 1, ...(argv.length === 3 ? [2] : []));
-  if (argv.length === 2) authenticateDefault(client, argv[1]!);
-  else authenticate(client, argv[1]!, argv[2]!);
+  const { acl } = client.engine;
+  if (argv.length === 2) acl.authenticateDefault(client, argv[1]!, argv[0]!);
+  else acl.authenticate(client, argv[1]!, argv[2]!, argv[0]!);
   return OK;
 }
 
@@ -48,7 +48,7 @@ function hello(client: Client, args: Args): Reply {
     const option = word.toLowerCase();
     if (option === "auth" && args.left >= 2) {
       redact(client, args.argv, at + 1, at + 2);
-      authenticate(client, args.next(), args.next());
+      client.engine.acl.authenticate(client, args.next(), args.next(), args.argv[0]!);
     } else if (option === "setname" && args.more) setClientName(client, args.next());
     else throw helloSyntax(word);
   }

@@ -11,7 +11,7 @@ import { redact } from "../shared/redact.ts";
 const NOKEY = new Status("NOKEY");
 const DEFAULT_TIMEOUT_MS = 1000;
 /** Words that belong to an option. */
-const OPTION_WORDS: Readonly<Record<string, number>> = { copy: 0, replace: 0, auth: 1, auth2: 2 };
+const OPTION_WORDS: ReadonlyMap<string, number> = new Map(Object.entries({ copy: 0, replace: 0, auth: 1, auth2: 2 }));
 /** Where the options begin. */
 const FIRST_OPTION = 6;
 
@@ -30,7 +30,7 @@ function readOptions(client: Client, args: Args, name: string): Options {
     if (option === "copy") options.copy = true;
     else if (option === "replace") options.replace = true;
     else if (option === "auth" || option === "auth2") {
-      options.credentials = args.take(OPTION_WORDS[option]!);
+      options.credentials = args.take(option === "auth" ? 1 : 2);
       const end = argv.length - args.left;
       for (let i = 1; i <= options.credentials.length; i++) redact(client, argv, end - i);
     } else if (option === "keys") {
@@ -100,5 +100,6 @@ export const migrateCommand: Row = {
   reply: '"OK" | "NOKEY"',
   complexity: "that of DUMP and DEL here and of RESTORE there, and O(N) to send the values",
   keysOf,
+  movesKeys: true,
   run: migrate,
 };

@@ -15,6 +15,7 @@ import { NO_REPLY, OK, type Reply, Verbatim } from "../../core/reply.ts";
 import { REDIS_VERSION, VERSION } from "../../core/version.ts";
 import type { Args } from "../../table/args.ts";
 import { group } from "../../table/command.ts";
+import { acl } from "./acl.ts";
 import { config } from "./config.ts";
 import { debug } from "./debug.ts";
 import { latency } from "./latency.ts";
@@ -100,6 +101,7 @@ function lolwut({ engine }: Client, args: Args): Reply {
 }
 
 export const server = group("server", [
+  acl,
   config,
   {
     name: "dbsize",

@@ -1,5 +1,5 @@
 /** MULTI, EXEC and WATCH. Queueing itself is the engine's (engine.ts). */
-import { type Client, WatchedKey } from "../../core/client.ts";
+import { type Client, type QueuedCommand, WatchedKey } from "../../core/client.ts";
 import {
   DISCARD_WITHOUT_MULTI,
   EXEC_WITHOUT_MULTI,
@@ -13,7 +13,6 @@ import { group, keysFrom } from "../../table/command.ts";
 function exec(client: Client): Reply {
   const queue = client.multi;
   if (queue === null) throw EXEC_WITHOUT_MULTI;
-  const { engine } = client;
   const aborted = client.multiAborted;
   const broken = client.watchBroken || client.watched.some(({ hasExpired }) => hasExpired);
   client.discard();
@@ -21,10 +20,19 @@ function exec(client: Client): Reply {
   if (broken) return NIL_ARRAY;
   client.inTransaction = true;
   try {
-    return queue.map(({ command, argv }) => engine.call(client, command, argv));
+    return queue.map((queued) => runQueued(client, queued));
   } finally {
     client.inTransaction = false;
   }
+}
+
+/** What a client may do can have changed since the command was queued. */
+function runQueued(client: Client, { command, argv }: QueuedCommand): Reply {
+  const { engine } = client;
+  const refusal = client.user.limited ? engine.acl.execRefusal(client, command, argv) : null;
+  if (refusal === null) return engine.call(client, command, argv);
+  engine.stats.countError(refusal.code);
+  return refusal;
 }
 
 export const transactions = group("transactions", [

@@ -65,7 +65,8 @@ export function putScores(
   const change = (zset: ZsetValue) => {
     for (let i = 0; i < members.length; i++) {
       const member = members[i]!;
-      const score = (flags & ~CH) === 0 ? scores[i]! : allowed(zset, member, scores[i]!, flags);
+      const given = scores[i]!;
+      const score = (flags & ~CH) === 0 ? given : allowed(zset, member, given, flags);
       if (score === undefined) continue;
       const result = zset.set(member, score, limits);
       if (result === ADDED) added++;

@@ -18,3 +18,4 @@ export type {
   WaitForReplicasOptions,
 } from "./replication/embedding.ts";
 export type { ReplicationEvent } from "./replication/index.ts";
+export { type ListenTlsOptions, type Pem, TlsError } from "./tls/settings.ts";

@@ -37,6 +37,7 @@ export { type OpenOptions, open } from "./connection/open.ts";
 export type {
   Answer,
   ConnectionState,
+  PemText,
   ReadPolicy,
   Reply,
   TlsOptions,

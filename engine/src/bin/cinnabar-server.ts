@@ -80,7 +80,7 @@ function keepTitle(core: Engine): void {
     process.title = processTitle("cinnabar-server", config.values, config.file);
   };
   show();
-  config.onChange(["proc-title-template", "port", "bind"], show);
+  config.onChange(["proc-title-template", "port", "tls-port", "bind"], show);
 }
 
 /** Names settings that were given and change nothing. */
@@ -116,8 +116,8 @@ async function listen(engine: EmbeddedEngine): Promise<void> {
     core.log("warning", error.message);
     fail(error.message);
   });
-  core.onListen = (port, bind) => listeners.move(port, bind);
-  for (const { host, port } of addresses) core.log("notice", `Listening on ${host}:${port}`);
+  core.onListen = (wanted) => listeners.move(wanted);
+  for (const { host, port, tls } of addresses) core.log("notice", `Listening on ${host}:${port}${tls ? " (TLS)" : ""}`);
   if (values.unixsocket !== "") {
     await engine.listen({ path: values.unixsocket, mode: values.unixsocketperm }).catch((error: Error) => {
       fail(`Could not listen on ${values.unixsocket}: ${error.message}`);
@@ -125,7 +125,7 @@ async function listen(engine: EmbeddedEngine): Promise<void> {
     core.log("notice", `Listening on ${values.unixsocket}`);
   }
   if (addresses.length === 0 && values.unixsocket === "") {
-    fail("Nothing to listen on: port is 0 and no unixsocket is set.");
+    fail("Nothing to listen on: port and tls-port are 0 and no unixsocket is set.");
   }
 }
 

@@ -88,8 +88,8 @@ describe("reading", () => {
 
   test("what would silently weaken a server is refused", () => {
     expect(() => parseConfigText("loadmodule /m.so")).toThrow("modules are not available");
-    expect(() => parseConfigText("tls-port 6380")).toThrow(
-      ">>> 'tls-port 6380'\n'tls-port' cannot be put into force: TLS",
+    expect(() => parseConfigText("syslog-enabled yes")).toThrow(
+      ">>> 'syslog-enabled yes'\n'syslog-enabled' cannot be put into force: syslog",
     );
   });
 

@@ -137,7 +137,6 @@ const sampleOf = (name: DirectiveName): string => {
   if (typeof initial === "boolean") return initial ? "no" : "yes";
   if (typeof initial === "number") return String(initial + 1);
   if (name === "supervised") return "systemd";
-  if (name === "tls-auth-clients") return "optional";
   return "/nonexistent";
 };
 

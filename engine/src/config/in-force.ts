@@ -50,6 +50,7 @@ const ONE_THREAD = "commands and sockets are served by one thread";
 
 /** Settings that change nothing here, and why that harms nobody. */
 export const INERT: Readonly<Partial<Record<DirectiveName, string>>> = {
+  "tls-session-cache-size": "clients keep TLS sessions themselves, as tickets, so there is nothing to bound",
   "io-threads": ONE_THREAD,
   "io-threads-do-reads": ONE_THREAD,
   "syslog-ident": "matters for syslog only, which is refused",

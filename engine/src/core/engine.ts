@@ -21,6 +21,7 @@ import { Functions } from "../scripting/functions.ts";
 import { Scripts } from "../scripting/scripts.ts";
 import { Args } from "../table/args.ts";
 import { ADMIN, type Command, CommandTable, FAST, SKIP_MONITOR, SKIP_SLOWLOG } from "../table/command-table.ts";
+import { TlsContexts } from "../tls/contexts.ts";
 import type { Limits } from "../types/collection.ts";
 import { AccessStamps } from "./access-stamps.ts";
 import { Catalog } from "./acl/catalog.ts";
@@ -117,6 +118,7 @@ export class Engine implements Host {
   readonly persistence: Persistence;
   readonly functions: Functions;
   readonly migrations: Migrations;
+  readonly tls: TlsContexts;
   readonly replication: Replication;
   readonly startedAt: number;
   /** The client whose command is running. */
@@ -150,6 +152,8 @@ export class Engine implements Host {
   loading = false;
   /** The first port that was listened on; 0 if there is none. Replicas tell their primary. */
   listeningPort = 0;
+  /** The same of those with TLS. */
+  tlsListeningPort = 0;
   /** Names this run, for INFO: 40 hexadecimal digits. */
   readonly runId: string;
   readonly effects = new Effects();
@@ -182,6 +186,8 @@ export class Engine implements Host {
     this.runId = Array.from({ length: 40 }, () => Math.floor(this.clock.random() * 16).toString(16)).join("");
     this.commands = tableWith(options.renamedCommands ?? []);
     this.config = new Config(options.config ?? {});
+    this.tls = new TlsContexts(this);
+    this.acl = new AccessControl(this);
     this.databases = Array.from({ length: this.config.values.databases }, (_, i) => new Db(this, i));
     this.blocking = new Blocking(this);
     this.tracking = new Tracking(this);

@@ -180,6 +180,11 @@ export const MAX_CLIENTS_REACHED = err("ERR max number of clients reached");
 export const PROTECTED_MODE = err(
   "DENIED This server is in protected mode because no password is set: it answers only clients on the same machine. To let others in, set a password with 'requirepass', or turn protection off with 'CONFIG SET protected-mode no' from this machine if nobody else can reach the port.",
 );
+export const TLS_REQUIRED = err("ERR This port takes TLS only. Connect with rediss:// or redis-cli --tls.");
+export const TLS_UNEXPECTED = err("ERR This port does not take TLS. Connect without it, or to the tls-port.");
+export const CLIENT_CERTIFICATE_MISSING = err("ERR This server asks clients for a certificate, and none was sent.");
+export const clientCertificateRefused = (reason: string) =>
+  err(line`ERR The certificate of this client is not accepted: ${reason}`);
 
 // Who a client is
 export const WRONGPASS = err("WRONGPASS invalid username-password pair or user is disabled.");

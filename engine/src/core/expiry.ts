@@ -108,7 +108,7 @@ export class ActiveExpiry {
         if (deadline <= now) due.push(key);
         else ttls += deadline - now;
       });
-      if (seen > due.length) this.#averageOver(index, ttls / (seen - due.length));
+      if (seen > due.length) averageOver(walk, ttls / (seen - due.length));
       for (const key of due) db.expireIfDue(key);
       this.visits += seen;
       const many = due.length * 100 > seen * acceptablePercent;

@@ -36,6 +36,13 @@ export interface ShutdownRequest {
   readonly force: boolean;
 }
 
+/** Where to listen; port 0 means not at all. */
+export interface ListenAddresses {
+  readonly port: number;
+  readonly tlsPort: number;
+  readonly bind: readonly string[];
+}
+
 /** New addresses are open: `commit` leaves the old ones, `cancel` the new ones. */
 export interface Move {
   commit(): void;

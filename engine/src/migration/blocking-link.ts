@@ -9,16 +9,18 @@
  * The worker's code is a text: a file of its own would have to be found from the sources, from `dist` and from whatever a
  * bundler makes of them, which for thirty lines is the worse choice. It is plain CommonJS.
  */
+import type { SecureContextOptions } from "node:tls";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import type { LinkFailure, LinkState, MigrateRequest, Outcome, Step, StepResult } from "./transfer.ts";
 
 /**
- * `{ host, port, timeoutMs }` opens a link in the place of the one before; `{ bytes, count, timeoutMs }` sends and takes
+ * `{ host, port, timeoutMs, tls }` opens a link in the place of the one before; `{ bytes, count, timeoutMs }` sends and takes
  * that many lines; `{}` closes it. Answered with `{ lines, failure }`.
  */
 const WORKER = `
 const { workerData: { port: main, signal } } = require("node:worker_threads");
-const { connect } = require("node:net");
+const net = require("node:net");
+const { connect: secureConnect } = require("node:tls");
 const WHILE_WRITING = ["ECONNREFUSED", "ECONNRESET", "EHOSTUNREACH", "EPIPE"];
 let socket = null, lines = [], partial = "", notice = () => {};
 const answer = (failure) => {
@@ -26,18 +28,19 @@ const answer = (failure) => {
   Atomics.store(signal, 0, 1);
   Atomics.notify(signal, 0);
 };
-function open({ host, port, timeoutMs }) {
+function open({ host, port, timeoutMs, tls }) {
   lines = []; partial = "";
   const fail = (stage, timedOut) => { notice = () => {}; clearTimeout(timer); socket?.destroy(); answer({ stage, timedOut }); };
   const timer = setTimeout(() => fail("connecting", true), timeoutMs);
   if (!(port >= 0 && port <= 65535)) return fail("connecting", false);
-  socket = connect({ host, port, noDelay: true });
+  const to = { host, port, noDelay: true };
+  socket = tls ? secureConnect({ ...to, ...tls, checkServerIdentity: () => undefined }) : net.connect(to);
   socket.setEncoding("latin1");
   socket.on("data", (text) => { const all = (partial + text).split("\\r\\n"); partial = all.pop(); for (const line of all) lines.push(line); notice("data"); });
   socket.on("drain", () => notice("drain"));
   socket.on("error", (error) => notice("end", error.code));
   socket.on("close", () => notice("end"));
-  socket.on("connect", () => notice("open"));
+  socket.on(tls ? "secureConnect" : "connect", () => notice("open"));
   notice = (what, code) => {
     if (what === "open") { notice = () => {}; clearTimeout(timer); answer(null); }
     else if (what === "end") fail(WHILE_WRITING.includes(code) ? "writing" : "connecting", false);
@@ -81,6 +84,11 @@ interface Answer {
   readonly failure: LinkFailure | null;
 }
 
+/** With TLS, what that needs: plain data, which the worker can be sent. */
+interface BlockingRequest extends MigrateRequest {
+  readonly tls: SecureContextOptions | null;
+}
+
 export class BlockingLink {
   readonly #worker: Worker;
   readonly #port: MessagePort;
@@ -103,8 +111,8 @@ export class BlockingLink {
   }
 
   /** Takes a transfer to its end. */
-  run(request: MigrateRequest, steps: Generator<Step, Outcome, StepResult>): Outcome {
-    const { host, port, timeoutMs } = request;
+  run(request: BlockingRequest, steps: Generator<Step, Outcome, StepResult>): Outcome {
+    const { host, port, timeoutMs, tls } = request;
     let result: StepResult = { lines: [], failure: null };
     try {
       for (;;) {
@@ -112,7 +120,7 @@ export class BlockingLink {
         if (done) return value;
         if ("reuse" in value) {
           const state: LinkState = { db: null };
-          const opened = this.#ask({ host, port, timeoutMs });
+          const opened = this.#ask({ host, port, timeoutMs, tls });
           result = opened.failure === null ? { state, ...opened } : opened;
         } else {
           const commands = [...value.commands];

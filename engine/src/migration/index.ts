@@ -29,6 +29,7 @@ import type { Config } from "../config/config.ts";
 import type { Client } from "../core/client.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Db } from "../core/db.ts";
+import type { Dial } from "../core/dial.ts";
 import { internalError, migrateChanged, type ReplyError } from "../core/errors.ts";
 import type { Pause } from "../core/pause.ts";
 import type { MigrationPort } from "../core/ports.ts";
@@ -37,6 +38,7 @@ import type { Watcher } from "../core/watchers.ts";
 import { dumpValue } from "../persist/rdb/payload.ts";
 import type { Command } from "../table/command-table.ts";
 import { keysOf } from "../table/key-extraction.ts";
+import type { Dialed, TlsContexts } from "../tls/contexts.ts";
 import { BlockingLink } from "./blocking-link.ts";
 import { Link } from "./link.ts";
 import { type MigrateRequest, type Outcome, type Serialized, type StepResult, transfer } from "./transfer.ts";
@@ -77,6 +79,8 @@ interface MigrationsHost {
   readonly pause: Pause;
   readonly blocking: { park(client: Client): Reply; release(client: Client, reply: Reply): void };
   readonly replication: { readonly isReplica: boolean };
+  readonly tls: Pick<TlsContexts, "client" | "dial">;
+  readonly dial: Dial | null;
   /** Runs the rest of a command whose client was parked, now that what it waited for has come. */
   runAfterwards(client: Client, run: () => Reply): Reply;
   onError(error: unknown, command: string): void;
@@ -85,7 +89,7 @@ interface MigrationsHost {
 export class Migrations implements MigrationPort {
   readonly #store: MigrationsHost;
   readonly #flights = new Set<Flight>();
-  /** Links that nobody uses just now, by `host:port`. */
+  /** Links that nobody uses just now, by name. */
   readonly #kept = new Map<string, Link[]>();
   readonly #used = new Set<Link>();
   #blocking: BlockingLink | null = null;
@@ -116,8 +120,9 @@ export class Migrations implements MigrationPort {
   #runNow(client: Client, request: MigrateRequest): Reply {
     this.#blocking ??= new BlockingLink();
     const { db } = client;
+    const tls = this.#secure ? this.#store.tls.client : null;
     const outcome = this.#blocking.run(
-      request,
+      { ...request, tls },
       transfer(request, (key) => this.#serialize(db, key)),
     );
     const gone = request.copy ? [] : outcome.moved.filter((key) => db.delete(key));
@@ -220,7 +225,7 @@ export class Migrations implements MigrationPort {
   // ---------------------------------------------------------------------------------------------- links
 
   #take({ host, port }: MigrateRequest): Link | undefined {
-    const kept = this.#kept.get(`${host}:${port}`);
+    const kept = this.#kept.get(this.#nameOf(host, port));
     for (let link = kept?.pop(); link !== undefined; link = kept?.pop()) {
       if (!link.isOpen) continue;
       link.wake();
@@ -231,7 +236,13 @@ export class Migrations implements MigrationPort {
   }
 
   async #open({ host, port, timeoutMs }: MigrateRequest) {
-    const opened = await Link.open(host, port, timeoutMs);
+    const inside = this.#store.dial?.(host, port, "migration") ?? null;
+    const secure = this.#secure;
+    const dial = (): Dialed =>
+      inside === null
+        ? this.#store.tls.dial({ host, port, noDelay: true }, secure)
+        : { socket: inside, ready: "connect" };
+    const opened = await Link.open(dial, timeoutMs);
     if (opened instanceof Link) {
       this.#used.add(opened);
       if (this.#closed) opened.close();
@@ -247,7 +258,7 @@ export class Migrations implements MigrationPort {
     }
     link.usedAt = this.#store.clock.monotonic();
     link.rest();
-    const name = `${host}:${port}`;
+    const name = this.#nameOf(host, port);
     const kept = this.#kept.get(name);
     if (kept === undefined) this.#kept.set(name, [link]);
     else kept.push(link);

@@ -4,7 +4,8 @@
  * The timeout is Redis's: not for the whole, but for any single step (connecting, 64 KB taken, a line answered). So a large
  * value on a slow line goes through as long as it gets on.
  */
-import { connect, type Socket } from "node:net";
+import type { Wire } from "../core/dial.ts";
+import type { Dialed } from "../tls/contexts.ts";
 import type { LinkFailure, LinkState, Stage, StepResult } from "./transfer.ts";
 
 const PIECE = 64 * 1024;
@@ -18,14 +19,14 @@ export class Link implements LinkState {
   /** When it was last used, by the engine's clock. */
   usedAt = 0;
 
-  readonly #socket: Socket;
+  readonly #socket: Wire;
   #lines: string[] = [];
   #partial = "";
   #broken = false;
   /** Called when something has happened: a line, room to write, the end. */
   #wake: (() => void) | null = null;
 
-  private constructor(socket: Socket) {
+  private constructor(socket: Wire) {
     this.#socket = socket;
     socket.setEncoding("latin1");
     socket.on("data", (text: unknown) => this.#received(text as string));
@@ -39,11 +40,17 @@ export class Link implements LinkState {
     }
   }
 
-  static open(host: string, port: number, timeoutMs: number): Promise<Link | LinkFailure> {
+  /** `dial` throws where an address is none, or TLS is not configured. */
+  static open(dial: () => Dialed, timeoutMs: number): Promise<Link | LinkFailure> {
     return new Promise((resolve) => {
       const fail = (stage: Stage, timedOut: boolean) => resolve({ stage, timedOut });
-      if (!(port >= 0 && port <= 65535)) return fail("connecting", false);
-      const socket = connect({ host, port, noDelay: true });
+      let dialed: Dialed;
+      try {
+        dialed = dial();
+      } catch {
+        return fail("connecting", false);
+      }
+      const { socket, ready } = dialed;
       const timer = setTimeout(() => {
         socket.destroy();
         fail("connecting", true);
@@ -52,7 +59,7 @@ export class Link implements LinkState {
         clearTimeout(timer);
         fail(WHILE_WRITING.has(error.code ?? "") ? "writing" : "connecting", false);
       });
-      socket.once("connect", () => {
+      socket.once(ready, () => {
         clearTimeout(timer);
         socket.removeAllListeners("error");
         resolve(new Link(socket));

@@ -15,7 +15,7 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Client } from "../core/client.ts";
 import type { Engine } from "../core/engine.ts";
-import { ReplyError } from "../core/errors.ts";
+import { ReplyError, TLS_UNEXPECTED } from "../core/errors.ts";
 import { BLOCKED, POSTPONED, type Reply } from "../core/reply.ts";
 import { ReplyRoom } from "../core/reply-room.ts";
 import type { ClientBuffers, Transport } from "../core/transport.ts";
@@ -24,7 +24,7 @@ import { Output } from "../resp/output.ts";
 import { RequestParser } from "../resp/parser.ts";
 import type { Flusher } from "./flusher.ts";
 import { Outbox, type Part, WINDOW_BYTES } from "./outbox.ts";
-import { isHttp, readNow, takeChunks } from "./socket-input.ts";
+import { cipherInput, isHttp, isTlsHello, readNow, takeChunks } from "./socket-input.ts";
 
 const toBytes = (part: Part) => (typeof part === "string" ? Buffer.from(part, "latin1") : part);
 
@@ -45,6 +45,8 @@ export interface Peer {
   readonly address: string;
   readonly localAddress: string;
   readonly fd: number;
+  /** TLS: what is on the descriptor is not what is said. */
+  readonly encrypted?: boolean;
 }
 
 export class Connection implements Transport {
@@ -54,6 +56,9 @@ export class Connection implements Transport {
   readonly fd: number;
   readonly #engine: Engine;
   readonly #stream: Duplex;
+  /** Takes what was read from the descriptor; undefined where nothing may be read from it. */
+  readonly #takeRead: ((bytes: Buffer) => void) | undefined;
+  readonly #encrypted: boolean;
   readonly #flusher: Flusher;
   readonly #parser: RequestParser;
   readonly #output = new Output();
@@ -72,6 +77,8 @@ export class Connection implements Transport {
   /** Nothing more is read until the command that waits is over. */
   #ahead = false;
   #ended = false;
+  /** The peer has sent its last. */
+  #heardAll = false;
   #softLimitSince = 0;
   /** What was pending, and when, at the last time that a connection that is over got on. */
   #leftBytes = -1;
@@ -86,10 +93,15 @@ export class Connection implements Transport {
     this.address = peer.address;
     this.localAddress = peer.localAddress;
     this.fd = peer.fd;
+    this.#encrypted = peer.encrypted ?? false;
+    this.#takeRead = this.#encrypted ? cipherInput(stream) : (bytes) => this.#received(bytes);
     this.#parser = new RequestParser({ maxWordBytes: engine.maxStringBytes, unauthenticated: false });
     this.client = engine.addClient(this);
     stream.on("data", (chunk: Buffer) => this.#received(chunk));
-    if (stream instanceof Socket) takeChunks(stream, (chunk) => this.#received(chunk));
+    const heardAll = () => {
+      this.#heardAll = true;
+    };
+    if (stream instanceof Socket) takeChunks(stream, (chunk) => this.#received(chunk), heardAll);
     stream.on("end", () => this.close(true));
     stream.on("drain", () => this.#drained());
     // The stream's `close` comes later, after other sockets have been read: a client that is known to be gone is served no more.
@@ -101,7 +113,16 @@ export class Connection implements Transport {
   }
 
   get outputBytes(): number {
-    return this.#output.length + this.#heldBytes + this.#outbox.bytes + this.#stream.writableLength;
+    return this.#output.length + this.#heldBytes + this.#outbox.bytes + this.#streamBytes;
+  }
+
+  /**
+   * What the stream has yet to write. With TLS a write that has left is reported a turn later, so what is less than the stream's
+   * own buffer counts as gone: a replica that asks for the stream must not be told that its last answer is still pending.
+   */
+  get #streamBytes(): number {
+    const stream = this.#stream;
+    return this.#encrypted && !stream.writableNeedDrain ? 0 : stream.writableLength;
   }
 
   get inputBytes(): number {
@@ -149,6 +170,10 @@ export class Connection implements Transport {
     stats.netInput += chunk.length;
     stats.reads++;
     const parser = this.#parser;
+    if (isTlsHello(chunk) && this.client.lastCommand === null && parser.pendingBytes === 0) {
+      this.#refuseTls();
+      return;
+    }
     parser.feed(chunk);
     this.#goOn();
     const pending = parser.memoryBytes;
@@ -165,6 +190,16 @@ export class Connection implements Transport {
       const counted = this.client.countedInputBytes;
       if (Math.abs(pending - counted) > LARGE_INPUT + counted / 16) clientMemory.update(this.client);
     } else if (this.client.countedBytes > 0 && this.client.multi === null) clientMemory.forget(this.client);
+  }
+
+  /** Its client library names the problem when something comes that is not TLS; without an answer it would wait. */
+  #refuseTls(): void {
+    this.#engine.log(
+      "warning",
+      `Error accepting a client connection: it uses TLS on a port without (addr=${this.address})`,
+    );
+    this.#reply(TLS_UNEXPECTED);
+    this.close(true);
   }
 
   /** An ordinary client between two ordinary commands, counted before: it takes what it took. */
@@ -268,23 +303,27 @@ export class Connection implements Transport {
    * Reads and answers this client while a script holds the thread: straight from and to the socket's descriptor, which is
    * non-blocking. Only what arrives now; what the client had sent before the script began is behind it in the buffer. A
    * reply from before the script, which the flusher has not come to, goes out too.
+   *
+   * With TLS the stream does the writing, and one write at a time: a second answer leaves when the script is over. So the
+   * commands are run, SCRIPT KILL among them, though the first answer is not known to be taken.
    */
   serveWhileBusy(): void {
-    if (this.fd < 0 || this.#ended || this.client.blocked !== null) return;
-    if (this.#stream.writableLength > 0 || this.#outbox.bytes > 0) return;
+    const take = this.#takeRead;
+    if (this.fd < 0 || take === undefined || this.#ended || this.client.blocked !== null) return;
+    if (this.#outbox.bytes > 0 || (this.#stream.writableLength > 0 && !this.#encrypted)) return;
     const chunk = readNow(this.fd);
     if (chunk === null) {
       // The peer has left: a replica, say, whose going the script may be waiting for.
       this.close(false);
       return;
     }
-    if (chunk.length > 0) this.#received(chunk);
-    else if (this.#output.length === 0 && this.#held.length === 0) return;
+    if (chunk.length > 0) take(chunk);
+    if (this.#output.length === 0 && this.#held.length === 0) return;
     this.hold(0);
     const bytes = Buffer.concat(this.#takeHeld(Number.POSITIVE_INFINITY).map(toBytes));
     let sent = 0;
     try {
-      sent = writeSync(this.fd, bytes);
+      if (!this.#encrypted) sent = writeSync(this.fd, bytes);
     } catch {
       // Full, or gone: the event loop takes over below.
     }
@@ -300,11 +339,11 @@ export class Connection implements Transport {
   isGone(): boolean {
     const stream = this.#stream;
     if (this.#ended || stream.destroyed || stream.readableEnded) return true;
-    if (this.fd < 0 || stream.isPaused() || stream.readableLength > 0) return false;
+    if (this.fd < 0 || stream.isPaused() || stream.readableLength > 0 || this.#takeRead === undefined) return false;
     const chunk = readNow(this.fd);
     if (chunk === null || chunk.length === 0) return chunk === null;
-    this.#received(chunk);
-    return this.#ended;
+    this.#takeRead(chunk);
+    return this.#ended || this.#heardAll;
   }
 
   /** False when nothing more may run for now. */

@@ -3,13 +3,18 @@
  *
  * Loopback unless told otherwise. A server that is reachable from other machines and has no password answers them with an
  * error only (protected mode), as Redis does.
+ *
+ * With TLS a connection becomes a client when its handshake is over (tls-acceptor.ts). Until then it counts for maxclients, so
+ * that clients who never finish one cannot take the descriptors of the process.
  */
 import { chmodSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Engine } from "../core/engine.ts";
 import { MAX_CLIENTS_REACHED, PROTECTED_MODE, type ReplyError } from "../core/errors.ts";
+import { fromOptions, type ListenTlsOptions, type ServerTls } from "../tls/settings.ts";
 import { Connection } from "./connection.ts";
 import { Flusher } from "./flusher.ts";
+import { TlsAcceptor } from "./tls-acceptor.ts";
 
 export interface ListenOptions {
   /** 0 takes any free port. */
@@ -21,6 +26,8 @@ export interface ListenOptions {
   /** Permissions of the unix socket. */
   readonly mode?: number;
   readonly backlog?: number;
+  /** Takes TLS only, with this certificate; true: as the tls-* directives of the configuration say. */
+  readonly tls?: ListenTlsOptions | true;
 }
 
 export interface Address {
@@ -36,6 +43,7 @@ export class NetServer {
   readonly #flusher: Flusher;
   readonly #servers = new Map<Server, string | null>();
   readonly #connections = new Set<Connection>();
+  readonly #acceptors = new Map<Server, TlsAcceptor>();
   #housekeeping: NodeJS.Timeout | null = null;
 
   constructor(engine: Engine) {
@@ -53,8 +61,12 @@ export class NetServer {
   }
 
   listen(options: ListenOptions): Promise<Address> {
-    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
     const path = options.path ?? null;
+    const acceptor = options.tls === undefined ? null : this.#acceptorFor(options.tls, path);
+    const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      if (acceptor === null) this.#accept(socket);
+      else this.#shakeHands(socket, acceptor);
+    });
     if (path !== null) rmSync(path, { force: true });
     return new Promise((resolve, reject) => {
       server.once("error", reject);
@@ -65,11 +77,13 @@ export class NetServer {
         server.on("error", (error) => this.#engine.log("warning", `Could not accept a connection: ${error.message}`));
         if (path !== null && options.mode !== undefined && options.mode !== 0) chmodSync(path, options.mode);
         this.#servers.set(server, path);
+        if (acceptor !== null) this.#acceptors.set(server, acceptor);
         this.#housekeeping ??= setInterval(() => this.#checkConnections(), HOUSEKEEPING_MS).unref();
         const address = server.address();
         if (address === null || typeof address === "string") resolve({ host: "", port: 0, path });
         else {
-          this.#engine.listeningPort ||= address.port;
+          if (acceptor === null) this.#engine.listeningPort ||= address.port;
+          else this.#engine.tlsListeningPort ||= address.port;
           resolve({ host: address.address, port: address.port, path: null });
         }
       });
@@ -82,16 +96,47 @@ export class NetServer {
       const address = server.address();
       if (address === null || typeof address === "string" ? itsPath !== path : !isSame(address, host, port)) continue;
       this.#servers.delete(server);
+      // Handshakes that are under way may be finished.
+      if (this.#acceptors.get(server)?.pending === 0) this.#acceptors.delete(server);
       server.close();
       return;
     }
   }
 
-  #accept(socket: Socket): void {
+  #acceptorFor(tls: ListenTlsOptions | true, path: string | null): TlsAcceptor {
+    if (path !== null) throw new TypeError("tls is for a port, not for a unix socket");
     const engine = this.#engine;
-    const { maxclients } = engine.config.values;
+    const given = tls === true ? null : fromOptions(tls);
+    const settings = (): ServerTls => given ?? engine.tls.server;
+    // An embedder hears now of what is wrong. For a server CONFIG SET looks, once all that it changes is in force.
+    if (engine.onListen === null) settings();
+    return new TlsAcceptor({
+      settings,
+      log: (level, message) => engine.log(level, message),
+      secured: (socket) => this.#accept(socket, true),
+    });
+  }
+
+  get #isFull(): boolean {
+    let { size } = this.#engine.clients;
+    for (const { pending } of this.#acceptors.values()) size += pending;
+    return size >= this.#engine.config.values.maxclients;
+  }
+
+  #shakeHands(socket: Socket, acceptor: TlsAcceptor): void {
+    if (!this.#isFull) {
+      acceptor.accept(socket);
+      return;
+    }
+    // As in Redis, without a word: there is no TLS yet to say it in.
+    this.#engine.stats.rejectedConnections++;
+    socket.destroy();
+  }
+
+  #accept(socket: Socket, encrypted = false): void {
+    const engine = this.#engine;
     const refusal =
-      engine.clients.size >= maxclients ? MAX_CLIENTS_REACHED : this.#isProtected(socket) ? PROTECTED_MODE : null;
+      !encrypted && this.#isFull ? MAX_CLIENTS_REACHED : this.#isProtected(socket) ? PROTECTED_MODE : null;
     if (refusal !== null) {
       refuse(socket, refusal);
       engine.stats.rejectedConnections++;
@@ -104,6 +149,7 @@ export class NetServer {
       address: local ? "unix:0" : joinAddress(socket.remoteAddress, socket.remotePort),
       localAddress: local ? "unix:0" : joinAddress(socket.localAddress, socket.localPort),
       fd: descriptorOf(socket),
+      encrypted,
     });
     this.#connections.add(connection);
     socket.once("close", () => this.#connections.delete(connection));
@@ -144,6 +190,7 @@ export class NetServer {
           });
         }),
     );
+    for (const acceptor of this.#acceptors.values()) acceptor.close();
     for (const connection of this.#connections) connection.close(connection.outputBytes > 0);
     this.#flusher.flush();
     for (const connection of this.#connections) connection.destroySoon();

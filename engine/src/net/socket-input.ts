@@ -6,11 +6,13 @@ import { codeOf } from "../lib/caught.ts";
 /**
  * Lets a flowing stream hand its chunks straight to us. On its own it would emit each as an event and then plan the next
  * read, which for a socket that reads by itself is a tenth of the work of a small batch. Chunks that come while the stream
- * is paused, or behind others, take the usual way; and if a stream does not use `push`, they all do.
+ * is paused, or behind others, take the usual way; and if a stream does not use `push`, they all do. `ended` is called when
+ * the last one has come, which the event tells only later.
  */
-export function takeChunks(stream: Duplex, take: (chunk: Buffer) => void): void {
+export function takeChunks(stream: Duplex, take: (chunk: Buffer) => void, ended: () => void): void {
   const push = stream.push;
   stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
+    if (chunk === null) ended();
     if (chunk === null || !stream.readableFlowing || stream.readableLength > 0)
       return push.call(stream, chunk, encoding);
     take(chunk as Buffer);
@@ -35,6 +37,18 @@ export function readNow(fd: number): Buffer | null {
     Error.stackTraceLimit = stackTraceLimit;
   }
 }
+
+/**
+ * The way into a TLS socket for what was read from its descriptor: what it says comes out at the stream before this returns.
+ * Undefined where Node has no such way; then nothing may be read past it.
+ */
+export function cipherInput(stream: Duplex): ((bytes: Buffer) => void) | undefined {
+  const { _handle: handle } = stream as unknown as { readonly _handle?: { receive?(bytes: Buffer): void } };
+  return handle?.receive === undefined ? undefined : (bytes) => handle.receive?.(bytes);
+}
+
+/** The first record of a TLS handshake, where commands are expected. */
+export const isTlsHello = (chunk: Buffer): boolean => chunk[0] === 0x16 && chunk[1] === 0x03;
 
 /** A browser or a web attack speaks HTTP to us: there is nothing to answer. */
 export function isHttp(word: string): boolean {

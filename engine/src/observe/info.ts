@@ -53,7 +53,7 @@ const server: Section = (engine) => {
     ["process_id", process.pid],
     ["process_supervised", values.supervised],
     ["run_id", engine.runId],
-    ["tcp_port", values.port],
+    ["tcp_port", values.port || values["tls-port"]],
     ["server_time_usec", engine.clock.nowMicros()],
     ["uptime_in_seconds", uptime],
     ["uptime_in_days", Math.floor(uptime / 86400)],

@@ -42,8 +42,8 @@ beforeEach(async () => {
   engine = await EmbeddedEngine.open({ config: { port: String(port), bind: "127.0.0.1" } });
   client = engine.connect();
   const listeners = new Listeners(engine);
-  expect(await listeners.start()).toEqual([{ host: "127.0.0.1", port, path: null }]);
-  engine.core.onListen = (to, bind) => listeners.move(to, bind);
+  expect(await listeners.start()).toEqual([{ host: "127.0.0.1", port, path: null, tls: false }]);
+  engine.core.onListen = (wanted) => listeners.move(wanted);
 });
 afterEach(() => engine.close());
 

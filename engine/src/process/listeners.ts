@@ -1,12 +1,12 @@
 /**
- * The addresses that the server listens on: those of `bind` and `port` at the start, others when CONFIG SET says so.
+ * The addresses that the server listens on: those of `bind`, `port` and `tls-port` at the start, others when CONFIG SET says so.
  *
  * A change opens the new addresses first and leaves the old ones last, so that somebody is listening all the time and a port
  * that is taken changes nothing. Only where an old address stands in the way of a new one on the same port (127.0.0.1 and *)
  * it is closed before, and opened again if the change fails.
  */
 
-import type { Move } from "../core/ports.ts";
+import type { ListenAddresses, Move } from "../core/ports.ts";
 import type { EmbeddedEngine } from "../embed/embedded.ts";
 import { messageOf } from "../lib/caught.ts";
 import type { Address } from "../net/server.ts";
@@ -35,24 +35,24 @@ export class Listeners {
   }
 
   /** Listens on all addresses that are configured; throws a ListenError. */
-  async start(): Promise<readonly Address[]> {
-    const { port, bind } = this.#engine.core.config.values;
-    await this.#listenAll(keysOf(port, bind));
-    return [...this.#open.values()];
+  async start(): Promise<readonly (Address & { readonly tls: boolean })[]> {
+    const { port, bind, "tls-port": tlsPort } = this.#engine.core.config.values;
+    await this.#listenAll(keysOf({ port, tlsPort, bind }));
+    return [...this.#open].map(([key, address]) => ({ ...address, tls: isTls(key) }));
   }
 
   /** Opens what is new; null if it cannot. Changes run one after the other. */
-  move(port: number, bind: readonly string[]): Promise<Move | null> {
-    const moving = this.#last.then(() => this.#move(port, bind));
+  move(wanted: ListenAddresses): Promise<Move | null> {
+    const moving = this.#last.then(() => this.#move(wanted));
     this.#last = moving.then((move) => move?.over);
     return moving;
   }
 
-  async #move(port: number, bind: readonly string[]): Promise<(Move & { over: Promise<void> }) | null> {
-    const wanted = keysOf(port, bind);
+  async #move(addresses: ListenAddresses): Promise<(Move & { over: Promise<void> }) | null> {
+    const wanted = keysOf(addresses);
     const leaving = [...this.#open.keys()].filter((key) => !wanted.includes(key));
     const coming = wanted.filter((key) => !this.#open.has(key));
-    const inTheWay = coming.length === 0 ? [] : leaving.filter((key) => portOf(key) === port);
+    const inTheWay = leaving.filter((key) => coming.some((other) => portOf(other) === portOf(key)));
     for (const key of inTheWay) this.#close(key);
     const back = async (opened: readonly string[]) => {
       for (const key of opened) this.#close(key);
@@ -74,7 +74,8 @@ export class Listeners {
       over,
       commit: () => {
         for (const key of leaving) this.#close(key);
-        this.#engine.core.listeningPort = port;
+        this.#engine.core.listeningPort = addresses.port;
+        this.#engine.core.tlsListeningPort = addresses.tlsPort;
         settle();
       },
       cancel: () => void back(opened).then(settle),
@@ -99,7 +100,7 @@ export class Listeners {
     const port = portOf(key);
     const backlog = this.#engine.core.config.values["tcp-backlog"];
     try {
-      this.#open.set(key, await this.#engine.listen({ host, port, backlog }));
+      this.#open.set(key, await this.#engine.listen({ host, port, backlog, ...(isTls(key) ? { tls: true } : {}) }));
       return true;
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
@@ -110,8 +111,10 @@ export class Listeners {
           `Could not create server TCP listening socket ${host}:${port}: bind: Address already in use`,
         );
       }
-      const reason = code === "EADDRINUSE" ? "the port is taken, choose another with --port" : message;
-      throw new ListenError(`Failed listening on port ${port} (tcp) of ${host}: ${reason}`);
+      const flag = isTls(key) ? "--tls-port" : "--port";
+      const reason = code === "EADDRINUSE" ? `the port is taken, choose another with ${flag}` : message;
+      const kind = isTls(key) ? "TLS" : "tcp";
+      throw new ListenError(`Failed listening on port ${port} (${kind}) of ${host}: ${reason}`);
     }
   }
 
@@ -123,8 +126,12 @@ export class Listeners {
   }
 }
 
-/** What names an address here: its word in `bind`, and the port. Port 0 means none. */
-const keysOf = (port: number, bind: readonly string[]): string[] =>
-  port === 0 ? [] : [...new Set(bind)].map((word) => `${word} ${port}`);
-const hostOf = (key: string): string => key.slice(0, key.indexOf(" "));
-const portOf = (key: string): number => Number(key.slice(key.indexOf(" ") + 1));
+/** What names an address here: its word in `bind`, the port, and what it takes. Port 0 means none. */
+const keysOf = ({ port, tlsPort, bind }: ListenAddresses): string[] =>
+  [...new Set(bind)].flatMap((word) => [
+    ...(port === 0 ? [] : [`${word} ${port} tcp`]),
+    ...(tlsPort === 0 ? [] : [`${word} ${tlsPort} tls`]),
+  ]);
+const hostOf = (key: string): string => key.split(" ")[0]!;
+const portOf = (key: string): number => Number(key.split(" ")[1]);
+const isTls = (key: string): boolean => key.endsWith(" tls");

@@ -3,6 +3,7 @@ import type { ConfigValues } from "../config/directives.ts";
 
 export function processTitle(program: string, values: ConfigValues, configFile: string): string {
   const { port, bind, unixsocket } = values;
+  const shown = port || values["tls-port"];
   const variables: Readonly<Record<string, string>> = {
     title: program,
     "listen-addr": port === 0 ? unixsocket : `${bind[0] ?? "*"}:${port}`,

@@ -1,7 +1,9 @@
 /** What replication needs of the store around it. Each part takes what it uses of this. */
 
+import type { TcpNetConnectOpts } from "node:net";
 import type { Client } from "../core/client.ts";
 import type { Db } from "../core/db.ts";
+import type { Dial } from "../core/dial.ts";
 import type { ReplyError } from "../core/errors.ts";
 import type { Pause } from "../core/pause.ts";
 import type { Subscriber } from "../core/pubsub.ts";
@@ -9,6 +11,7 @@ import type { Reply } from "../core/reply.ts";
 import type { Transport } from "../core/transport.ts";
 import type { PersistHost } from "../persist/host.ts";
 import type { Persistence } from "../persist/persistence.ts";
+import type { Dialed } from "../tls/contexts.ts";
 
 /** What of it keeping files needs as well. */
 type Shared = Pick<
@@ -55,8 +58,13 @@ export interface ReplicationHost extends Shared {
   };
   /** What keys and values take, about. */
   readonly dataBytes: number;
+  readonly dial: Dial | null;
   /** The first port that was listened on; 0 if there is none. */
   readonly listeningPort: number;
+  /** The same of those with TLS. */
+  readonly tlsListeningPort: number;
+  /** Connects to another server, with TLS or without. */
+  readonly tls: { dial(to: TcpNetConnectOpts, secure: boolean): Dialed };
   /** An empty database that nobody sees: for a snapshot that is loaded beside the data. */
   makeDatabase(index: number): Db;
   addClient(transport: Transport): Client;

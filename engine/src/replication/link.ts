@@ -13,14 +13,15 @@
  * transaction, that was run to its end.
  */
 
-import { connect, type Socket } from "node:net";
 import type { Client } from "../core/client.ts";
+import type { Wire } from "../core/dial.ts";
 import { OOM, ReplyError } from "../core/errors.ts";
 import { HeapFullError } from "../core/heap-guard.ts";
 import { POSTPONED } from "../core/reply.ts";
 import type { Transport } from "../core/transport.ts";
 import { messageOf } from "../lib/caught.ts";
 import { RequestParser } from "../resp/parser.ts";
+import type { Dialed } from "../tls/contexts.ts";
 import { Handshake, type SyncAnswer } from "./handshake.ts";
 import type { ReplicationHost } from "./host.ts";
 import type { Replication } from "./index.ts";
@@ -71,7 +72,7 @@ export class Link implements Transport {
   readonly outputBytes = 0;
   readonly #store: ReplicationHost;
   readonly #replication: Replication;
-  #socket: Socket | null = null;
+  #socket: Wire | null = null;
   #handshake: Handshake | null = null;
   /** A line that has not come to its end. */
   #lineBytes = Buffer.alloc(0);
@@ -152,10 +153,11 @@ export class Link implements Transport {
     store.log("notice", "MASTER <-> REPLICA sync started");
     this.state = "connecting";
     this.lastIoAt = store.clock.monotonic();
-    const socket = this.#open();
-    if (socket === null) return;
+    const dialed = this.#open();
+    if (dialed === null) return;
+    const { socket, ready } = dialed;
     this.#socket = socket;
-    socket.on("connect", () => this.#connected(socket));
+    socket.on(ready, () => this.#connected(socket));
     socket.on("data", (chunk) => this.#received(socket, chunk));
     socket.on("end", () => this.#ended(socket, "the primary closed the connection"));
     socket.on("error", (error) => this.#ended(socket, error.message));
@@ -174,11 +176,14 @@ export class Link implements Transport {
   }
 
   /** A socket on its way; null where an address is none. */
-  #open(): Socket | null {
+  #open(): Dialed | null {
     const { host, port } = this;
-    const localAddress = this.#store.config.values["bind-source-addr"];
+    const inside = this.#store.dial?.(host, port, "replication") ?? null;
+    if (inside !== null) return { socket: inside, ready: "connect" };
+    const { "bind-source-addr": localAddress, "tls-replication": secure } = this.#store.config.values;
+    const to = { host, port, noDelay: true, ...(localAddress === "" ? {} : { localAddress }) };
     try {
-      return connect({ host, port, noDelay: true, ...(localAddress === "" ? {} : { localAddress }) });
+      return this.#store.tls.dial(to, secure);
     } catch (error) {
       this.#store.log("warning", `Unable to connect to MASTER: ${messageOf(error)}`);
       this.state = "connect";
@@ -186,7 +191,7 @@ export class Link implements Transport {
     }
   }
 
-  #ended(socket: Socket, reason: string): void {
+  #ended(socket: Wire, reason: string): void {
     if (socket === this.#socket) this.#lost(reason);
   }
 
@@ -257,7 +262,7 @@ export class Link implements Transport {
 
   // ---------------------------------------------------------------------------------------------- introducing ourselves
 
-  #connected(socket: Socket): void {
+  #connected(socket: Wire): void {
     if (socket !== this.#socket) return;
     const { config, log } = this.#store;
     const keepAlive = config.values["tcp-keepalive"];
@@ -266,14 +271,20 @@ export class Link implements Transport {
     this.state = "handshake";
     this.#handshake = new Handshake({
       values: config.values,
-      port: this.#store.listeningPort,
+      port: this.#ownPort(),
       psync: () => this.#replication.resumeFrom(),
       write: (argv) => this.#write(argv),
       log: (text) => log("notice", text),
     });
   }
 
-  #received(socket: Socket, chunk: Buffer): void {
+  /** Where others reach this server as it reaches its primary. */
+  #ownPort(): number {
+    const { config, listeningPort, tlsListeningPort } = this.#store;
+    return config.values["tls-replication"] && tlsListeningPort !== 0 ? tlsListeningPort : listeningPort;
+  }
+
+  #received(socket: Wire, chunk: Buffer): void {
     if (socket !== this.#socket) return;
     const { clock, stats } = this.#store;
     this.lastIoAt = clock.monotonic();

@@ -4,9 +4,10 @@
  */
 import type { Duplex } from "node:stream";
 import type { Clock } from "../base/clock.ts";
-import { CinnabarError, ConnectionError, ServerError } from "../base/errors.ts";
+import { CinnabarError, ConnectionError, codeOf, ServerError } from "../base/errors.ts";
 import type { Tracking } from "./invalidations.ts";
 import type { Request } from "./port.ts";
+import { tlsReason } from "./tls.ts";
 import { Wire } from "./wire.ts";
 
 export type Endpoint = { readonly host: string; readonly port: number } | { readonly path: string };
@@ -80,7 +81,7 @@ export async function dialWire(endpoint: Endpoint | null, settings: Settings): P
       (wire) => wire.destroy(),
       () => {},
     );
-    throw refusal(error, label);
+    throw refusal(error, label, tls !== undefined);
   } finally {
     timer?.cancel();
   }
@@ -128,11 +129,14 @@ async function signIn(wire: Wire, settings: Settings): Promise<void> {
   if (db !== 0 && select instanceof ServerError) throw select;
 }
 
-function refusal(error: unknown, label: string): Error {
+function refusal(error: unknown, label: string, isSecure: boolean): Error {
   if (error instanceof ServerError) return new ServerError(error.message);
   if (error instanceof CinnabarError && !(error instanceof ConnectionError)) return error;
-  const { message, code } = (error ?? {}) as { readonly message?: string; readonly code?: unknown };
-  const why = message === undefined || message === "" ? String(code ?? "no answer") : message;
+  const { message, code: own } = (error ?? {}) as { readonly message?: string; readonly code?: unknown };
+  // What the system or TLS said, where a connection that was made already has ended with it.
+  const code = (error instanceof ConnectionError ? codeOf(error.cause) : undefined) ?? own;
+  const said = message === undefined || message === "" ? String(code ?? "no answer") : message;
+  const why = tlsReason(code, said, isSecure);
   const cause = new Error(why);
   if (typeof code === "string") Object.assign(cause, { code });
   if (error instanceof ConnectionError && why.includes(label)) return new ConnectionError(why, { ...NOT_SENT, cause });

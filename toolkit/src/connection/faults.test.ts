@@ -2,9 +2,7 @@
  * What happens when connections fail, with a proxy that cuts, swallows and loses answers. The rule under test: what may have
  * been run is never sent again unless it is safe to repeat, and nobody waits for ever.
  */
-import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { spawn } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -457,33 +455,6 @@ describe.skipIf(!installed("redis-server"))("a connection that fails", () => {
         'knows no primary "other"',
       );
       await Promise.all([sentinel.stop(), own.stop()]);
-    });
-
-    test.skipIf(!installed("openssl"))("TLS: a certificate must be trusted", async () => {
-      const dir = mkdtempSync(join(tmpdir(), "cinnabar-tls-"));
-      const [key, cert] = [join(dir, "key.pem"), join(dir, "cert.pem")];
-      const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-      spawnSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", cert, ...subject]);
-      const tlsPort = await freePort();
-      const args = [
-        "--tls-port",
-        String(tlsPort),
-        "--tls-cert-file",
-        cert,
-        "--tls-key-file",
-        key,
-        "--tls-auth-clients",
-        "no",
-      ];
-      const own = await startRedis({ args: [...args, "--tls-ca-cert-file", cert] });
-      const url = `rediss://127.0.0.1:${tlsPort}`;
-      await expect(open(url)).rejects.toMatchObject({ name: "ConnectionError", code: "UNREACHABLE" });
-      const store = await open(url, { tls: { ca: readFileSync(cert, "utf8") } });
-      expect(await store.call("PING")).toBe("PONG");
-      expect(store.workerAddress!.options.tls!.ca).toContain("CERTIFICATE");
-      await store.close();
-      await own.stop();
-      rmSync(dir, { recursive: true });
     });
 
     test("a server that speaks something else is refused", async () => {

@@ -14,12 +14,13 @@
 import { isWellFormed, seen } from "../base/checks.ts";
 import { codeOf, errorOf, InputError, OpenError, type OpenErrorCode } from "../base/errors.ts";
 import {
+  type Check,
   choice,
   defineOptions,
   duration,
+  either,
   flag,
   listOf,
-  object,
   recordOf,
   required,
   text,
@@ -63,6 +64,22 @@ const CACHE_OPTIONS = defineOptions<ClientCacheOptions>("open.clientCache", {
   maxBytes: whole(1),
 });
 
+const pem: Check = {
+  expected: "a PEM text, or its bytes",
+  accepts: (value) => value instanceof Uint8Array || (typeof value === "string" && value.includes("-----BEGIN")),
+};
+
+const TLS_OPTIONS = defineOptions<TlsOptions>("open.tls", {
+  ca: either(pem, listOf(pem)),
+  cert: pem,
+  key: pem,
+  passphrase: text,
+  servername: text,
+  minVersion: choice("TLSv1.2", "TLSv1.3"),
+  ciphers: text,
+  rejectUnauthorized: flag,
+});
+
 const OPTIONS = defineOptions<OpenOptions>("open", {
   ...storing,
   config: recordOf(text),
@@ -70,7 +87,7 @@ const OPTIONS = defineOptions<OpenOptions>("open", {
   connectTimeoutMs: duration,
   reads: within(READ_OPTIONS),
   clientCache: within(CACHE_OPTIONS),
-  tls: object,
+  tls: within(TLS_OPTIONS),
   clientName: text,
 });
 

@@ -128,13 +128,23 @@ export interface WorkerAddress {
   };
 }
 
-/** How to trust a server and to be trusted by it: as in `tls.connect`, in PEM. */
+/** A certificate or a key in PEM, as text or as bytes. */
+export type PemText = string | Uint8Array;
+
+/** How to trust a server and to be trusted by it: as in `tls.connect`, in PEM. For all servers alike: sentinels, nodes, replicas. */
 export interface TlsOptions {
-  readonly ca?: string | string[];
-  readonly cert?: string;
-  readonly key?: string;
+  /** The authorities that sign the servers' certificates; those that Node knows by default. */
+  readonly ca?: PemText | readonly PemText[];
+  /** A certificate of our own, for servers that ask for one. */
+  readonly cert?: PemText;
+  readonly key?: PemText;
+  /** For a key that is encrypted. */
   readonly passphrase?: string;
+  /** The name that servers must have in their certificates, where it is not the one in the URL: for nodes that are known by address. */
   readonly servername?: string;
+  readonly minVersion?: "TLSv1.2" | "TLSv1.3";
+  /** In OpenSSL's words. */
+  readonly ciphers?: string;
   /** False takes any certificate, which keeps nobody out. */
   readonly rejectUnauthorized?: boolean;
 }

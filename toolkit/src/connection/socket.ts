@@ -72,10 +72,14 @@ export function connected<S extends Socket>(socket: S, event: string, timeoutMs:
       socket.destroy();
       reject(error);
     };
-    const timer = setTimeout(
-      () => fail(Object.assign(new Error("connect ETIMEDOUT"), { code: "ETIMEDOUT" })),
-      timeoutMs,
-    );
+    const timer = setTimeout(() => {
+      // A server that waits for commands takes the first words of TLS for the beginning of one.
+      const isSilent = event === "secureConnect" && !socket.connecting;
+      const text = isSilent
+        ? "nothing came in answer to TLS; does the server use it on this port?"
+        : "connect ETIMEDOUT";
+      fail(Object.assign(new Error(text), { code: "ETIMEDOUT" }));
+    }, timeoutMs);
     const closed = (): void => fail(new Error("the connection was closed before it was made"));
     socket.once("error", fail);
     socket.once("close", closed);

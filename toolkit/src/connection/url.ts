@@ -21,6 +21,7 @@ import { RemoteDriver } from "./remote.ts";
 import { checkedPolicy, type Grouped, ReplicaDriver } from "./replicas.ts";
 import { openSentinel } from "./sentinel.ts";
 import { socketDialer } from "./socket.ts";
+import { checkTls } from "./tls.ts";
 
 export const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 export const DEFAULT_COMMAND_TIMEOUT_MS = 10_000;
@@ -167,6 +168,7 @@ function refuseUnknown({ query, scheme }: Parts, known: readonly string[]): void
 
 export async function openUrl(url: string, options: OpenOptions): Promise<Driver> {
   const target = parseUrl(url);
+  if (options.tls !== undefined) checkTls(options.tls, target.tls);
   if (options.config !== undefined) throw new InputError("config is for the store in this process, not for a server");
   return openTarget(target, options, { dial: socketDialer(), address: addressFor(url, options) });
 }
@@ -255,8 +257,8 @@ export function formatUrl(target: Target): string {
   const { kind, tls, endpoints, db, name, username = "", password } = target;
   const form = kind === "single" ? "" : `+${kind}`;
   const user = password === undefined ? "" : `${encodeURIComponent(username)}:${encodeURIComponent(password)}@`;
-  const first = endpoints[0]!;
-  if ("path" in first) return `unix://${user}${encodeURI(first.path)}?db=${db}`;
+  const [first] = endpoints;
+  if (first !== undefined && "path" in first) return `unix://${user}${encodeURI(first.path)}?db=${db}`;
   const query = new URLSearchParams();
   for (const part of ["username", "password"] as const) {
     const value = target.sentinel?.[part];

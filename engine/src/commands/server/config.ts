@@ -60,6 +60,7 @@ function apply({ config }: Host, change: Change): Reply {
 function addressChange({ config }: Host, { wanted, values }: Change): string | undefined {
   const moves = ({ name }: { name: string }) =>
     (name === "port" && values.port !== config.values.port) ||
+    (name === "tls-port" && values["tls-port"] !== config.values["tls-port"]) ||
     (name === "bind" && values.bind.join(" ") !== config.values.bind.join(" "));
   return wanted.find(moves)?.key;
 }
@@ -70,10 +71,10 @@ function addressChange({ config }: Host, { wanted, values }: Change): string | u
  */
 function listenFirst(client: Client, change: Change, name: string): Reply {
   const { engine } = client;
-  const { port, bind } = change.values;
+  const { port, bind, "tls-port": tlsPort } = change.values;
   if (engine.onListen === null) throw configRefused(name, LISTENS_ELSEWHERE);
   if (client.inTransaction) throw configRefused(name, LISTENS_NOT_IN_MULTI);
-  void engine.onListen(port, bind).then((move) => {
+  void engine.onListen({ port, tlsPort, bind }).then((move) => {
     const reply = engine.runAfterwards(client, () => {
       if (move === null) return configRefused(name, name === "bind" ? BIND_FAILED : LISTEN_FAILED);
       const answer = apply(engine, change);

@@ -57,6 +57,15 @@ const STEPS = {
       return { ...done, said: `contract suites while slots move: ${done.passedTests} of ${done.total} tests passed` };
     },
   },
+  "own-cluster": {
+    run: () => {
+      const done = runVitest(["toolkit/src"], { MOVE_SLOTS: "1", BACKENDS: "embedded-cluster" });
+      return {
+        ...done,
+        said: `the same on a Cluster in one process: ${done.passedTests} of ${done.total} tests passed`,
+      };
+    },
+  },
   failovers: {
     run: () => {
       const done = runVitest(["toolkit/src"], { FAILOVERS: "1" });
@@ -78,6 +87,7 @@ const STEPS = {
   "compare-1": npm("compare", "--seed", "1", "--commands", "10000000"),
   "compare-2": npm("compare", "--seed", "2", "--commands", "10000000"),
   "compare-3": npm("compare", "--seed", "3", "--commands", "10000000"),
+  "compare-acl": npm("compare:acl", "--seed", "1", "--checks", "1000000"),
   histories: npm("faults:histories", "--operations", "1000000", "--seed", "1"),
   heap: npm("faults:heap"),
   crash: npm("soak:crash", "100"),

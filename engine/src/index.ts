@@ -1,7 +1,14 @@
 /** Everything that an embedder may import. */
 export { type Clock, ManualClock, systemClock } from "./core/clock.ts";
 export { EmbeddedEngine as Engine, type OpenOptions } from "./embed/embedded.ts";
-export { type Connector, type ConnectorConstructor, connectorFor } from "./embed/ioredis.ts";
+export {
+  EngineCluster,
+  type EngineClusterNode,
+  type EngineClusterOptions,
+  type FailoverOptions,
+  type SlotSelection,
+} from "./embed/engine-cluster.ts";
+export { type Connector, type ConnectorConstructor, clusterConnectorFor, connectorFor } from "./embed/ioredis.ts";
 export {
   CommandError,
   LocalClient,
@@ -9,6 +16,7 @@ export {
   type PushListener,
   type ReplyValue,
 } from "./embed/local-client.ts";
+export type { MoveSlotsOptions } from "./embed/slot-mover.ts";
 export type { Input } from "./embed/words.ts";
 export type { Address, ListenOptions } from "./net/server.ts";
 export type {

@@ -217,3 +217,59 @@ describe("ending", () => {
     expect((await server.exited).code).toBe(0);
   });
 });
+
+describe("in a Cluster", () => {
+  it("is a whole one with --cluster-nodes, on free ports or on consecutive ones", async () => {
+    const server = start(["--cluster-nodes", "6", "--port", "0"]);
+    const { port } = await server.ready();
+    const ports = [...server.output.matchAll(/Listening on 127\.0\.0\.1:(\d+) \((\w+)\)/g)];
+    expect(ports.map(([, , role]) => role)).toEqual([
+      ...["primary", "primary", "primary"],
+      ...["replica", "replica", "replica"],
+    ]);
+    const answer = await ask(port, "CLUSTER INFO\r\nGET a\r\n", /MOVED.*\r\n/);
+    expect(answer).toContain("cluster_state:ok");
+    expect(answer).toContain(`-MOVED 15495 127.0.0.1:${ports[2]![1]}`);
+    server.child.kill("SIGTERM");
+    expect(await server.exited).toEqual({ code: 0, signal: null });
+    expect(existsSync(join(folder, "nodes.conf"))).toBe(false);
+  });
+
+  it("says what is wrong with the number of nodes", async () => {
+    for (const [args, text] of [
+      [["--cluster-nodes", "x"], "--cluster-nodes wants a number, not 'x'"],
+      [["--cluster-nodes", "5", "--cluster-replicas", "1"], "must be a multiple of 2"],
+    ] as const) {
+      const server = start(args);
+      expect((await server.exited).code).toBe(1);
+      expect(server.errors).toContain(text);
+    }
+  });
+
+  it("is one node with cluster-enabled, which keeps its slots in nodes.conf", async () => {
+    const port = await freePort();
+    const args = ["--cluster-enabled", "yes", "--port", String(port), "--dir", folder, "--save", ""];
+    const server = start(args);
+    await server.ready();
+    expect(server.output).toContain("mode=cluster");
+    expect(await ask(port, "GET a\r\nCLUSTER ADDSLOTSRANGE 0 16383\r\nGET a\r\n", /\$-1/)).toBe(
+      "-CLUSTERDOWN Hash slot not served\r\n+OK\r\n$-1\r\n",
+    );
+    expect(await ask(port, "CLUSTER MEET 127.0.0.1 1\r\n", /\n/)).toContain("made of Redis or Valkey nodes");
+    const [id] = readFileSync(join(folder, "nodes.conf"), "utf8").split(" ");
+    server.child.kill("SIGTERM");
+    await server.exited;
+
+    const again = start(args);
+    await again.ready();
+    expect(await ask(port, "CLUSTER MYID\r\nGET a\r\n", /\$-1/)).toBe(`$40\r\n${id}\r\n$-1\r\n`);
+    again.child.kill("SIGKILL");
+    await again.exited;
+
+    writeFileSync(join(folder, "nodes.conf"), "nonsense\n");
+    const broken = start(args);
+    expect((await broken.exited).code).toBe(1);
+    expect(broken.errors).toContain("corrupted cluster config file");
+    rmSync(join(folder, "nodes.conf"));
+  });
+});

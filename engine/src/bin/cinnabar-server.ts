@@ -2,11 +2,13 @@
  * cinnabar-server: the store on its own, started as redis-server is.
  *
  *   cinnabar-server [FILE] [--directive value ...]
+ *   cinnabar-server --cluster-nodes 6 [--cluster-replicas 1] [--directive value ...]
  *
  * What it is as a process (log, title, pid file, addresses, its end) is in ../process/.
  */
 import { closeSync, openSync, readFileSync } from "node:fs";
 import { ConfigError } from "../config/config.ts";
+import type { ConfigValues } from "../config/directives.ts";
 import { ConfigFileError, parseServerArguments } from "../config/file.ts";
 import { INERT, inertSettings } from "../config/in-force.ts";
 import { systemClock } from "../core/clock.ts";
@@ -14,6 +16,7 @@ import { type Engine, userCheck } from "../core/engine.ts";
 import { REDIS_VERSION, VERSION } from "../core/version.ts";
 import { EmbeddedEngine } from "../embed/embedded.ts";
 import { messageOf } from "../lib/caught.ts";
+import { serveCluster, takeClusterFlags } from "../process/cluster-server.ts";
 import { becomeDaemon, isDaemon } from "../process/daemon.ts";
 import { Listeners } from "../process/listeners.ts";
 import { Logger } from "../process/logger.ts";
@@ -28,6 +31,7 @@ const HELP = `cinnabar-server ${VERSION}: a store with the data types, commands 
 Usage:
   cinnabar-server [FILE] [--directive value ...]
   cinnabar-server - (reads the configuration from standard input)
+  cinnabar-server --cluster-nodes 6 [--cluster-replicas 1] --port 7000 (a whole Cluster in one process, for tests)
 
 FILE is a redis.conf. Any of its directives may be given as a flag:
   cinnabar-server --port 7777 --maxmemory 100mb --maxmemory-policy allkeys-lru
@@ -46,14 +50,17 @@ function fail(text: string): never {
 }
 
 /** What redis-server shows when it starts, or one line of it: programs that start servers read the port and the pid from it. */
-function showLogo(logger: Logger, always: boolean, file: string, port: number): void {
+function showLogo(logger: Logger, values: ConfigValues): void {
+  const { "always-show-logo": always, logfile: file } = values;
+  const port = values.port || values["tls-port"];
+  const mode = values["cluster-enabled"] ? "cluster" : "standalone";
   if (!always && !(file === "" && process.stdout.isTTY)) {
-    logger.log("notice", `Running mode=standalone, port=${port}.`);
+    logger.log("notice", `Running mode=${mode}, port=${port}.`);
     return;
   }
   const lines = [
     `   ◆    Cinnabar ${VERSION}`,
-    `  ◆◆◆   Redis ${REDIS_VERSION} compatible, standalone`,
+    `  ◆◆◆   Redis ${REDIS_VERSION} compatible, ${mode}`,
     ` ◆◆◆◆◆  Port: ${port}`,
     `  ◆◆◆   PID: ${process.pid}`,
     "   ◆",
@@ -86,6 +93,23 @@ function keepTitle(core: Engine): void {
 /** Names settings that were given and change nothing. */
 function tellOfInert({ config, log }: Engine): void {
   for (const name of inertSettings(config.values)) log("notice", `'${name}' has no effect here: ${INERT[name]}`);
+}
+
+/** Names users that nobody can come in as: often a rule that was forgotten. */
+function tellOfDisabled({ acl, log }: Engine): void {
+  for (const { name, enabled } of acl.users) {
+    if (!enabled) log("notice", `The user '${name}' is disabled: it has no 'on' among its rules`);
+  }
+}
+
+/** Takes up what nodes.conf says, where this is a node of a Cluster. */
+function openNode({ cluster, log }: Engine): void {
+  try {
+    cluster?.open();
+  } catch (error) {
+    log("warning", messageOf(error));
+    fail(messageOf(error));
+  }
 }
 
 const PROGRESS_MS = 2000;
@@ -131,15 +155,22 @@ async function listen(engine: EmbeddedEngine): Promise<void> {
 
 async function start(argv: string[]): Promise<void> {
   let stdin = "";
-  const { file, directives, renamedCommands } = parseServerArguments(argv, () => {
+  const cluster = takeClusterFlags(argv);
+  const readStdin = () => {
     stdin = readFileSync(0, "latin1");
     return stdin;
-  });
+  };
+  const given = parseServerArguments(cluster?.rest ?? argv, readStdin, userCheck());
+  const { file, directives, renamedCommands, users } = given;
   if (directives.daemonize?.toLowerCase() === "yes" && !isDaemon()) {
     becomeDaemon(stdin);
     return;
   }
-  const engine = await EmbeddedEngine.open({ config: directives, renamedCommands });
+  if (cluster !== null) {
+    await serveCluster(cluster, given);
+    return;
+  }
+  const engine = await EmbeddedEngine.open({ config: directives, renamedCommands, users });
   const { core } = engine;
   const { values } = core.config;
   if (file !== undefined) core.config.file = file;
@@ -161,14 +192,16 @@ async function start(argv: string[]): Promise<void> {
   // While a script holds the thread no handler runs, and the operator's word is the kernel's to carry out.
   core.onHeld = (held) => (held ? signals.suspend() : signals.resume());
   core.persistence.aof.appender.onFatal = () => process.exit(1);
+  openNode(core);
   // Set before anybody can call: commands are answered with LOADING until everything is there.
   core.loading = true;
 
   await listen(engine);
   removePidFile = writePidFile(core);
   // Programs that start servers wait for this, and then connect.
-  showLogo(logger, values["always-show-logo"], values.logfile, values.port);
+  showLogo(logger, values);
   tellOfInert(core);
+  tellOfDisabled(core);
   core.log("notice", "Server initialized");
   await load(core);
   core.log("notice", "Ready to accept connections");

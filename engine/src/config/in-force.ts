@@ -5,15 +5,8 @@
  * a server that starts must do what its configuration says. The others change speed or upkeep of parts that do not exist
  * here, so ignoring them harms nobody; they are accepted, kept and shown, and the server names them in its log.
  */
-import { DIRECTIVE_NAMES, type DirectiveName, rowOf } from "./directives.ts";
+import { type DirectiveName, rowOf } from "./directives.ts";
 import { BadValue } from "./kinds.ts";
-
-const NO_TLS =
-  "TLS is not available in this server. Remove the tls-* settings, and put a TLS proxy in front if connections must be encrypted";
-/** Of `user` lines too. */
-export const NO_ACL =
-  "access control lists are not available in this server. Remove the setting, and use requirepass and rename-command";
-const NO_CLUSTER = "cluster mode is not available in this server. Remove the setting to run it standalone";
 
 const isDefault = (name: DirectiveName, value: unknown): boolean => {
   const row = rowOf(name);
@@ -33,9 +26,6 @@ function supervision(value: unknown): string | null {
 
 /** Settings that are refused unless they have their default. */
 export const REFUSED: Readonly<Partial<Record<DirectiveName, Reason>>> = {
-  ...Object.fromEntries(DIRECTIVE_NAMES.filter((n) => n.startsWith("tls-")).map((n) => [n, NO_TLS])),
-  aclfile: NO_ACL,
-  "cluster-enabled": NO_CLUSTER,
   supervised: supervision,
   "syslog-enabled": "syslog is not available in this server. Use logfile, or pipe standard output to logger(1)",
   "socket-mark-id": "sockets cannot be marked by this server. Mark its traffic by its user or its cgroup instead",
@@ -45,7 +35,7 @@ const NO_CRASH_REPORT = "V8 writes its own report when the process fails";
 const NO_ALLOCATOR = "memory belongs to V8's collector, which compacts by itself";
 const LAZY_ALREADY = "memory that is let go of is always reclaimed in the background, by the collector";
 const NO_PLACEMENT = "the process is placed from outside, by taskset or cgroups";
-const STANDALONE = "matters in cluster mode only, which is refused";
+const NO_BUS = "the nodes of a Cluster live in one process and share what they know, so there is no cluster bus";
 const ONE_THREAD = "commands and sockets are served by one thread";
 
 /** Settings that change nothing here, and why that harms nobody. */
@@ -86,12 +76,8 @@ export const INERT: Readonly<Partial<Record<DirectiveName, string>>> = {
   "repl-disable-tcp-nodelay":
     "the stream is written once per turn of the event loop, so small packets are joined anyway",
   "propagation-error-behavior": "a write that fails on a replica is logged and counted; the process goes on",
-  ...Object.fromEntries(
-    DIRECTIVE_NAMES.filter((name) => name.startsWith("cluster-") && name !== "cluster-enabled").map((name) => [
-      name,
-      STANDALONE,
-    ]),
-  ),
+  "cluster-announce-tls-port": "clients of a Cluster are told the ports without TLS",
+  "cluster-link-sendbuf-limit": NO_BUS,
 };
 
 /** A directive's value for these words. Throws a BadValue if they do not fit, or if it could not be in force. */

@@ -104,6 +104,11 @@ export class Client {
   /** Where the replication stream stood after this client's last command: what WAIT goes by. */
   streamOffset = 0;
 
+  /** ASKING was said: of the next command, or of the one that runs, or of the transaction that is open. */
+  asking: "no" | "next" | "now" = "no";
+  /** READONLY was said: a replica in a Cluster may serve its reads. */
+  readsReplica = false;
+
   readonly channels = new Set<string>();
   readonly patterns = new Set<string>();
   readonly shardChannels = new Set<string>();
@@ -121,6 +126,18 @@ export class Client {
     this.lastActiveAt = this.createdAt;
     this.user = engine.acl.defaultUser;
     this.authenticated = !engine.passwordRequired;
+  }
+
+  /** Makes it a user without asking for a password; RESET leads back to it. */
+  beginAs(user: UserPort): void {
+    this.user = user;
+    this.home = user;
+    this.authenticated = true;
+  }
+
+  /** Lets it do everything: for the primary, for files, and for the program that the store is in. */
+  trust(): void {
+    this.beginAs(this.engine.acl.superuser);
   }
 
   /** What a command runs of the client's queue: everything if it is EXEC, nothing otherwise. */

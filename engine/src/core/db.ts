@@ -25,6 +25,7 @@ import { WRONGTYPE } from "./errors.ts";
 import type { Table } from "./hash-table.ts";
 import { countLazyFree } from "./lazy-free.ts";
 import { type EventClass, GENERIC_EVENT, type Notifications, STRING_EVENT, TYPE_EVENT } from "./notify.ts";
+import { SlotIndex } from "./slot-index.ts";
 import { Watchers } from "./watchers.ts";
 import { hashWord, rememberedHash } from "./word-hash.ts";
 
@@ -98,6 +99,8 @@ export class Db {
   readonly watchers = new Watchers();
   /** Keys that clients are blocked on; blocking.ts knows which clients. */
   readonly awaited = new Set<string>();
+  /** Which keys are in which slot of a Cluster; null where cluster mode is off. */
+  slots: SlotIndex | null;
   readonly #effects: Effects;
   readonly #stamps: AccessStamps;
   readonly #notifications: Notifications;
@@ -121,6 +124,7 @@ export class Db {
     this.#effects = host.effects;
     this.#stamps = host.stamps;
     this.#notifications = host.notifications;
+    this.slots = index === 0 && host.config.values["cluster-enabled"] ? new SlotIndex() : null;
   }
 
   get size(): number {
@@ -450,6 +454,7 @@ export class Db {
     const place = this.keyspace.addNew(key, hash, value);
     this.keyspace.tableOf(hash).stamps![place] = this.#stamps.fresh;
     this.#valueBytes += keyBytes(key) + sizeOf(value);
+    if (this.slots !== null) this.slots.add(key);
     if (this.awaited.size > 0) this.#wake(key, typeOf(value));
     if (this.#notifications.flags !== 0) this.#notifications.send(this.index, "n", "new", key);
   }
@@ -468,6 +473,7 @@ export class Db {
     const place = this.keyspace.addNew(key, hash, value);
     this.keyspace.tableOf(hash).stamps![place] = stamp ?? this.#stamps.fresh;
     this.#valueBytes += keyBytes(key) + sizeOf(value);
+    if (this.slots !== null) this.slots.add(key);
     if (deadline !== undefined) this.expires.set(key, deadline);
     if (this.awaited.size > 0) this.#wake(key, typeOf(value));
     return true;
@@ -483,6 +489,7 @@ export class Db {
     const value = table.values![place]!;
     this.#valueBytes -= keyBytes(key) + sizeOf(value);
     this.keyspace.deleteAt(table, place);
+    if (this.slots !== null) this.slots.delete(key);
     if (this.expires.size > 0) this.expires.delete(key);
     if (this.awaited.size > 0) this.#wakeStreamReaders(key, value);
     return value;
@@ -593,6 +600,7 @@ export class Db {
       this.expires = newDeadlines();
     }
     this.#forgetPlaces();
+    this.slots?.clear();
     this.#valueBytes = 0;
     return removed;
   }
@@ -606,6 +614,7 @@ export class Db {
     other.watchers.replaced(other, this);
     [this.keyspace, other.keyspace] = [other.keyspace, this.keyspace];
     [this.expires, other.expires] = [other.expires, this.expires];
+    [this.slots, other.slots] = [other.slots, this.slots];
     [this.#valueBytes, other.#valueBytes] = [other.#valueBytes, this.#valueBytes];
     for (const db of [this, other]) db.#forgetPlaces();
     this.#host.blocking.lookAgain(this, other);

@@ -5,6 +5,7 @@
  * before anything else happens; only then are clients that wait for a key served and effects handed on.
  */
 
+import { ClusterMember, type ClusterPlace } from "../cluster/member.ts";
 import { groups } from "../commands/index.ts";
 import { Config, ConfigError } from "../config/config.ts";
 import { messageOf } from "../lib/caught.ts";
@@ -31,8 +32,17 @@ import { Client } from "./client.ts";
 import { ClientMemory } from "./client-memory.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import { Db } from "./db.ts";
+import type { Dial } from "./dial.ts";
 import { Effects, type Framing } from "./effects.ts";
-import { execAborted, internalError, ReplyError, unknownCommand, unknownSubcommand, wrongArity } from "./errors.ts";
+import {
+  execAborted,
+  internalError,
+  RedirectError,
+  ReplyError,
+  unknownCommand,
+  unknownSubcommand,
+  wrongArity,
+} from "./errors.ts";
 import { Eviction } from "./eviction.ts";
 import { ActiveExpiry } from "./expiry.ts";
 import { bytesToBuild } from "./heap-estimate.ts";
@@ -41,7 +51,7 @@ import type { Log } from "./log.ts";
 import { LONGEST_VALUE } from "./longest-string.ts";
 import { Notifications } from "./notify.ts";
 import { Pause } from "./pause.ts";
-import type { Host, Move, ShutdownRequest } from "./ports.ts";
+import type { Host, ListenAddresses, Move, ShutdownRequest } from "./ports.ts";
 import { PubSub } from "./pubsub.ts";
 import { refusalOf } from "./refusal.ts";
 import { FileReplayer } from "./replayer.ts";
@@ -60,6 +70,8 @@ export interface EngineOptions {
   readonly clock?: Clock;
   /** How much of V8's heap may be in use before writes are refused, as a share; false for no such limit (heap-guard.ts). */
   readonly heapGuard?: number | boolean;
+  /** The place of this store among others of its process, in a Cluster (cluster-enabled); alone where it is not said. */
+  readonly cluster?: ClusterPlace;
 }
 
 const table = new CommandTable(groups);
@@ -120,6 +132,8 @@ export class Engine implements Host {
   readonly migrations: Migrations;
   readonly tls: TlsContexts;
   readonly replication: Replication;
+  /** What makes this store a node of a Cluster; null where cluster-enabled is off. */
+  readonly cluster: ClusterMember | null;
   readonly startedAt: number;
   /** The client whose command is running. */
   current: Client | null = null;
@@ -133,7 +147,9 @@ export class Engine implements Host {
    * Listens on these addresses beside the ones before, for CONFIG SET; null if it cannot. Null where a program of somebody
    * else's decides (in process).
    */
-  onListen: ((port: number, bind: readonly string[]) => Promise<Move | null>) | null = null;
+  onListen: ((wanted: ListenAddresses) => Promise<Move | null>) | null = null;
+  /** The way to other stores of this process; null where there are none. */
+  dial: Dial | null = null;
   /** Called with the housekeeping. */
   onTick: (() => void) | null = null;
   /** Where messages for the operator go; nowhere unless it is set. */
@@ -205,6 +221,12 @@ export class Engine implements Host {
     this.migrations = new Migrations(this);
     this.replication = new Replication(this);
     this.config.attach(this);
+    this.#takeUsers(options.users ?? []);
+    const { "cluster-enabled": inCluster, replicaof } = this.config.values;
+    if (inCluster && replicaof.length > 0) throw new ConfigError("replicaof directive not allowed in cluster mode");
+    this.cluster = inCluster ? new ClusterMember(this, options.cluster) : null;
+    // Who prepares a place says when it is taken.
+    if (options.cluster === undefined) this.cluster?.start();
     this.#tick = setInterval(() => this.tick(), TICK_MS);
     this.#tick.unref();
   }
@@ -302,7 +324,7 @@ export class Engine implements Host {
     if (command.varies && command.accepts(argv.length)) command = command.asCalled(this, argv);
     client.lastCommand = command;
     if (!command.accepts(argv.length)) return this.#refuse(client, command, wrongArity(command.name));
-    const refusal = refusalOf(this, client, command);
+    const refusal = refusalOf(this, client, command, argv);
     // Keys that were evicted to make room are not part of what the command does.
     if (this.effects.hasPending && this.#depth === 0) this.effects.handOn("batch");
     if (refusal !== null) return this.#refuse(client, command, refusal);
@@ -357,7 +379,7 @@ export class Engine implements Host {
     if (client.multi !== null) client.multiAborted = true;
     if (command?.runsQueue) {
       client.discard();
-      error = execAborted(error);
+      if (!(error instanceof RedirectError)) error = execAborted(error);
     }
     if (command !== null) this.stats.of(command.index).rejected++;
     this.stats.countError(error.code);
@@ -538,6 +560,7 @@ export class Engine implements Host {
     this.persistence.cron();
     this.migrations.cron();
     this.replication.cron();
+    this.cluster?.cron();
     this.onTick?.();
     this.clientMemory.cron();
     if (this.tracking.active) this.tracking.shrink();
@@ -546,6 +569,7 @@ export class Engine implements Host {
   /** Stops the timers. Sockets and files are closed by their owners before. */
   stop(): void {
     clearInterval(this.#tick);
+    this.cluster?.stop();
     this.replication.stop();
     this.blocking.close();
     this.migrations.close();

@@ -23,6 +23,9 @@ export class ReplyError {
 
 const err = (text: string) => new ReplyError(text);
 
+/** Says that a node of a Cluster cannot serve a command. Clients act on it, so EXEC answers with it as it is. */
+export class RedirectError extends ReplyError {}
+
 /** Bytes that come from a client must not end the line that quotes them. */
 const oneLine = (text: string) => text.replace(/[\r\n]/g, " ");
 
@@ -199,6 +202,87 @@ export const BAD_PROTOCOL_NUMBER = err("ERR Protocol version is not an integer o
 export const helloSyntax = (option: string) => err(line`ERR Syntax error in HELLO option '${option}'`);
 export const INT_OUT_OF_RANGE = err("ERR value is out of range, value must between -2147483648 and 2147483647");
 
+// Access control lists
+export const BAD_USER_NAME = err("ERR Usernames can't contain spaces or null characters");
+export const DEFAULT_USER_STAYS = err("ERR The 'default' user cannot be removed");
+export const ACL_NO_FILE = err(
+  "ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration.",
+);
+export const ACL_NOT_SAVED = err(
+  "ERR There was an error trying to save the ACLs. Please check the server logs for more information",
+);
+export const BAD_PASSWORD_BITS = err(
+  "ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to 4096",
+);
+export const SORT_BY_DENIED = err("ERR BY option of SORT denied due to insufficient ACL permissions.");
+export const SORT_GET_DENIED = err("ERR GET option of SORT denied due to insufficient ACL permissions.");
+export const unknownCategory = (name: string) => err(line`ERR Unknown category '${name}'`);
+export const dryRunNoUser = (name: string) => err(line`ERR User '${name}' not found`);
+export const dryRunNoCommand = (name: string) => err(line`ERR Command '${name}' not found`);
+export const aclUnmatched = (word: string) =>
+  err(line`ERR Unmatched parenthesis in acl selector starting at '${word}'.`);
+export const aclModifier = (rule: string, why: string) =>
+  err(line`ERR Error in ACL SETUSER modifier '${rule}': ${why}`);
+
+type Denied = "command" | "key" | "channel";
+
+export function noPermission(reason: Denied, command: string): ReplyError {
+  if (reason === "command") return err(`NOPERM this user has no permissions to run the '${command}' command`);
+  return err(`NOPERM this user has no permissions to access one of the ${reason}s used as arguments`);
+}
+
+const EXEC_REASONS: Readonly<Record<Denied, string>> = {
+  command: "no permission to execute the command or subcommand",
+  key: "no permission to touch the specified keys",
+  channel: "no permission to access one of the channels used as arguments",
+};
+export const noPermissionInExec = (reason: Denied) =>
+  err(
+    `NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command is no longer allowed for the following reason: ${EXEC_REASONS[reason]}`,
+  );
+
+const SCRIPT_REASONS: Readonly<Record<Denied, string>> = {
+  command: "run this command or subcommand",
+  key: "access at least one of the keys mentioned in the command arguments",
+  channel: "publish to the channel mentioned in the command",
+};
+export const noPermissionInScript = (reason: Denied) =>
+  err(`ERR The user executing the script can't ${SCRIPT_REASONS[reason]}`);
+
+/** What ACL DRYRUN answers, which is no error. */
+export const dryRunDenied = (reason: Denied, what: string) =>
+  `This user has no permissions to ${reason === "command" ? `run the '${what}' command` : `access the '${what}' ${reason}`}`;
+
+/** Why a rule is wrong. */
+export const ACL_SYNTAX = "Syntax error";
+export const ACL_UNKNOWN_COMMAND = "Unknown command or category name in ACL";
+export const ACL_ALLKEYS_PATTERN =
+  "Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try 'resetkeys' to start with an empty list of patterns";
+export const ACL_ALLCHANNELS_PATTERN =
+  "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. Try 'resetchannels' to start with an empty list of channels";
+export const ACL_NO_SUCH_PASSWORD = "The password you are trying to remove from the user does not exist";
+export const ACL_BAD_HASH =
+  "The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters";
+export const ACL_FIRST_ARGUMENT_OF_SUBCOMMAND = "Allowing first-arg of a subcommand is not supported";
+export const ACL_DUPLICATE_USER = "Duplicate user found. A user can only be defined once in config files";
+
+/** What is wrong with a file of users, part by part. */
+export const aclFileUserKeyword = (where: string) =>
+  `${where} should start with user keyword followed by the username. `;
+export const aclFileUserName = (where: string, name: string) =>
+  `'${where}: username '${name}' contains invalid characters. `;
+export const aclDuplicateUser = (name: string, at: number) => `WARNING: Duplicate user '${name}' found on line ${at}. `;
+export const aclFileParenthesis = (where: string) => `${where}: Unmatched parenthesis in selector definition. `;
+export const aclFileOperation = (where: string, rule: string, why: string) =>
+  `${where}: Error in applying operation '${rule}': ${why}. `;
+export const aclFileRule = (where: string, why: string) => `${where}: ${why}. `;
+export const ACL_FILE_UNCHANGED =
+  "WARNING: ACL errors detected, no change to the previously active ACL rules was performed";
+export const aclFileUnreadable = (path: string, why: string) => `Error loading ACLs, opening file '${path}': ${why}`;
+export const aclDeclaration = (rule: string, why: string) => `Error in user declaration '${rule}': ${why}`;
+export const ACL_AND_FILE =
+  "Configuring Redis with users defined in redis.conf and at the same setting an ACL file path is invalid. This setup is very likely to lead to configuration errors and security holes, please define either an ACL file or declare users directly in your redis.conf, but not both.";
+
 // CLIENT
 export const BAD_CLIENT_NAME = err("ERR Client names cannot contain spaces, newlines or special characters.");
 export const badClientAttribute = (name: string) =>
@@ -324,10 +408,76 @@ export const unknownClaimOption = (word: string) => err(line`ERR Unrecognized XC
 export const subcommandSyntax = (name: string, container: string) =>
   err(line`ERR unknown subcommand or wrong number of arguments for '${name.slice(0, 128)}'. Try ${container} HELP.`);
 
+// Cluster
+const redirect = (text: string) => new RedirectError(text);
+export const CLUSTER_DISABLED = err("ERR This instance has cluster support disabled");
+export const CROSSSLOT = redirect("CROSSSLOT Keys in request don't hash to the same slot");
+export const TRYAGAIN = redirect("TRYAGAIN Multiple keys request during rehashing of slot");
+export const CLUSTER_DOWN = redirect("CLUSTERDOWN The cluster is down");
+export const CLUSTER_DOWN_READS_ONLY = redirect("CLUSTERDOWN The cluster is down and only accepts read commands");
+export const SLOT_NOT_SERVED = redirect("CLUSTERDOWN Hash slot not served");
+export const moved = (slot: number, address: string) => redirect(`MOVED ${slot} ${address}`);
+export const ask = (slot: number, address: string) => redirect(`ASK ${slot} ${address}`);
+export const notInCluster = (name: string) => err(`ERR ${name} is not allowed in cluster mode`);
+export const COPY_IN_CLUSTER = err("ERR Copying to another database is not allowed in cluster mode");
+export const REPLICAOF_IN_CLUSTER = err("ERR REPLICAOF not allowed in cluster mode.");
+export const FAILOVER_IN_CLUSTER = err(
+  "ERR FAILOVER not allowed in cluster mode. Use CLUSTER FAILOVER command instead.",
+);
+export const sortDenied = (option: "BY" | "GET") => err(`ERR ${option} option of SORT denied in Cluster mode.`);
+export const BAD_SLOT = err("ERR Invalid or out of range slot");
+export const BAD_COUNTED_SLOT = err("ERR Invalid slot");
+export const BAD_LISTED_SLOT = err("ERR Invalid slot or number of keys");
+export const slotBusy = (slot: number) => err(`ERR Slot ${slot} is already busy`);
+export const slotUnassigned = (slot: number) => err(`ERR Slot ${slot} is already unassigned`);
+export const slotTwice = (slot: number) => err(`ERR Slot ${slot} specified multiple times`);
+export const slotRange = (from: number, to: number) =>
+  err(`ERR start slot number ${from} is greater than end slot number ${to}`);
+export const notSlotOwner = (slot: number) => err(`ERR I'm not the owner of hash slot ${slot}`);
+export const alreadySlotOwner = (slot: number) => err(`ERR I'm already the owner of hash slot ${slot}`);
+export const slotHasKeys = (slot: number) =>
+  err(`ERR Can't assign hashslot ${slot} to a different node while I still hold keys for this hash slot.`);
+export const unknownNode = (id: string) => err(line`ERR Unknown node ${id}`);
+export const strangeNode = (id: string) => err(line`ERR I don't know about node ${id}`);
+export const TARGET_NOT_PRIMARY = err("ERR Target node is not a master");
+export const NODE_NOT_PRIMARY = err("ERR The specified node is not a master");
+export const SETSLOT_ON_REPLICA = err("ERR Please use SETSLOT only with masters.");
+export const SETSLOT_SYNTAX = err("ERR Invalid CLUSTER SETSLOT action or number of arguments. Try CLUSTER HELP");
+export const FORGET_MYSELF = err("ERR I tried hard but I can't forget myself...");
+export const FORGET_PRIMARY = err("ERR Can't forget my master!");
+export const REPLICATE_MYSELF = err("ERR Can't replicate myself");
+export const REPLICATE_REPLICA = err("ERR I can only replicate a master, not a replica.");
+export const REPLICATE_WITH_DATA = err("ERR To set a master the node must be empty and without assigned slots.");
+export const FLUSHSLOTS_WITH_KEYS = err("ERR DB must be empty to perform CLUSTER FLUSHSLOTS.");
+export const RESET_WITH_KEYS = err("ERR CLUSTER RESET can't be called with master nodes containing keys");
+export const CLUSTER_FAILOVER_ON_PRIMARY = err("ERR You should send CLUSTER FAILOVER to a replica");
+export const CLUSTER_FAILOVER_DOWN = err("ERR Master is down or failed, please use CLUSTER FAILOVER FORCE");
+export const badConfigEpoch = (epoch: number) => err(`ERR Invalid config epoch specified: ${epoch}`);
+export const EPOCH_SET = err("ERR Node config epoch is already non-zero");
+export const EPOCH_WITH_NODES = err(
+  "ERR The user can assign a config epoch only when the node does not know any other node.",
+);
+export const badBasePort = (word: string) => err(line`ERR Invalid TCP base port specified: ${word}`);
+export const badBusPort = (word: string) => err(line`ERR Invalid TCP bus port specified: ${word}`);
+export const badNodeAddress = (ip: string, port: number) =>
+  err(line`ERR Invalid node address specified: ${ip}:${String(port)}`);
+/** Not Redis's, which would meet it. */
+export const meetElsewhere = (ip: string, port: number) =>
+  err(
+    line`ERR There is no node of this process at ${ip}:${String(port)}. A Cluster of this server lives in one process, for development and tests; one of several processes is made of Redis or Valkey nodes`,
+  );
+export const configNotSaved = (why: string) => err(line`ERR error saving the cluster node config: ${why}`);
+export const SCRIPT_NO_CLUSTER = err("ERR Can not run script on cluster, 'no-cluster' flag is set.");
+export const SCRIPT_NOT_LOCAL = err("ERR Script attempted to access a non local key in a cluster node");
+export const SCRIPT_OTHER_SLOT = err("ERR Script attempted to access keys that do not hash to the same slot");
+export const SCRIPT_CLUSTER_DOWN = err("ERR Script attempted to execute a command while the cluster is down");
+export const SCRIPT_CLUSTER_READS_ONLY = err(
+  "ERR Script attempted to execute a write command while the cluster is down and readonly",
+);
+
 // Server
 export const NO_CONFIG_FILE = err("ERR The server is running without a config file");
 export const SLOWLOG_COUNT = err("ERR count should be greater than or equal to -1");
-export const CLUSTER_DISABLED = err("ERR This instance has cluster support disabled");
 export const MODULE_NOT_ALLOWED = err(
   'ERR MODULE command not allowed. If the enable-module-command option is set to "local", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server.',
 );

@@ -2,6 +2,9 @@
  * The store as commands and clients see it. The engine is one; nobody but who builds or embeds it has to know it, and what
  * stands here as an interface (replication, MIGRATE, MONITOR) can be built on clients and commands without a circle.
  */
+import type { Describer } from "../cluster/describe.ts";
+import type { FailoverMode } from "../cluster/manual-failover.ts";
+import type { ClusterNode } from "../cluster/state.ts";
 import type { Config } from "../config/config.ts";
 import type { MigrateRequest } from "../migration/transfer.ts";
 import type { LatencyMonitor } from "../observe/latency.ts";
@@ -19,6 +22,7 @@ import type { Client } from "./client.ts";
 import type { Clock } from "./clock.ts";
 import type { Db } from "./db.ts";
 import type { EffectListener, Effects } from "./effects.ts";
+import type { ReplyError } from "./errors.ts";
 import type { Eviction } from "./eviction.ts";
 import type { ActiveExpiry } from "./expiry.ts";
 import type { HeapGuard } from "./heap-guard.ts";
@@ -127,6 +131,51 @@ export interface ReplicationPort {
 /** MIGRATE as commands see it. */
 export interface MigrationPort {
   run(client: Client, request: MigrateRequest): Reply;
+}
+
+/** A script that runs, as far as it matters which slots it touches. */
+export interface RunningScript {
+  readonly caller: Client;
+  /** Whether its commands may touch keys of different slots. */
+  readonly mayCrossSlots: boolean;
+  /** The slot of its keys, or of the first key that it touched; -1 while there is none. */
+  slot: number;
+}
+
+/** What says where commands run in a Cluster. */
+export interface ClusterGate {
+  /** What a client gets instead of its command's reply; null if the command runs here. */
+  refusal(client: Client, command: Command, argv: readonly string[]): ReplyError | null;
+  /** Why a script may not call a command; null if it may. */
+  scriptRefusal(script: RunningScript, command: Command, argv: readonly string[]): ReplyError | null;
+  /** The slot of a call's first key; -1 without one. */
+  slotOf(command: Command, argv: readonly string[]): number;
+}
+
+/** A node of a Cluster, as commands see it. Each of these throws why it cannot be done. */
+export interface ClusterPort extends Describer {
+  readonly id: string;
+  readonly gate: ClusterGate;
+  /** Hands what was published here to the other nodes. */
+  spread(channel: string, message: string, sharded: boolean): void;
+  /** The node with this id. */
+  nodeOf(id: string): ClusterNode;
+  addSlots(slots: readonly number[]): void;
+  deleteSlots(slots: readonly number[]): void;
+  flushSlots(): void;
+  migrateSlot(slot: number, id: string): void;
+  importSlot(slot: number, id: string): void;
+  closeSlot(slot: number): void;
+  giveSlot(slot: number, id: string): void;
+  forget(id: string): void;
+  replicate(id: string): void;
+  failover(mode: FailoverMode): void;
+  bumpEpoch(): boolean;
+  setEpoch(epoch: number): void;
+  reset(hard: boolean): void;
+  meet(ip: string, port: number): void;
+  /** Writes nodes.conf. */
+  saveNow(): void;
 }
 
 /** MONITOR as commands see it. */
@@ -263,9 +312,11 @@ export interface Host {
   readonly persistence: Persistence;
   readonly replication: ReplicationPort;
   readonly migrations: MigrationPort;
+  /** Null where cluster-enabled is off. */
+  readonly cluster: ClusterPort | null;
 
   // The operator
   readonly onShutdown: ((request: ShutdownRequest) => boolean | Promise<boolean>) | null;
   readonly onShutdownAbort: (() => boolean) | null;
-  readonly onListen: ((port: number, bind: readonly string[]) => Promise<Move | null>) | null;
+  readonly onListen: ((wanted: ListenAddresses) => Promise<Move | null>) | null;
 }

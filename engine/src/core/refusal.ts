@@ -22,6 +22,7 @@ import {
   REPLICA_KEYSPACE,
   type ReplyError,
 } from "./errors.ts";
+import type { ClusterGate } from "./ports.ts";
 
 /** What of the store decides. */
 interface RefusingHost {
@@ -34,10 +35,16 @@ interface RefusingHost {
   readonly heapGuard: { readonly full: boolean; isShort(db: Db): boolean };
   readonly persistence: { readonly troubled: boolean; refusal(): ReplyError | null };
   readonly replication: { readonly guarded: boolean; refusal(client: Client, command: Command): ReplyError | null };
+  readonly cluster: { readonly gate: Pick<ClusterGate, "refusal"> } | null;
 }
 
 /** Why this call is not run; null if it is. */
-export function refusalOf(store: RefusingHost, client: Client, command: Command): ReplyError | null {
+export function refusalOf(
+  store: RefusingHost,
+  client: Client,
+  command: Command,
+  argv: readonly string[],
+): ReplyError | null {
   const { flags } = command;
   if (client.isPrimary) return null;
   if (!client.authenticated && (flags & NO_AUTH) === 0) return NOAUTH;
@@ -49,7 +56,10 @@ export function refusalOf(store: RefusingHost, client: Client, command: Command)
   // Before what a script says: a file may hold one that takes long.
   if (store.loading && needsData(client, command)) return LOADING;
   if (store.scripts.running !== null && (flags & ALLOW_BUSY) === 0) return store.scripts.busyError;
-  if (client.multi !== null && (flags & NO_MULTI) !== 0) return notAllowedInMulti(command.name);
+  if (store.cluster !== null) {
+    const refusal = store.cluster.gate.refusal(client, command, argv);
+    if (refusal !== null) return refusal;
+  }
   // Clients before keys: what the last command has made of its client's buffers must cost nobody's data.
   if (store.clientMemory.isOver) {
     store.clientMemory.evict();

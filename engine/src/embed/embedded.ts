@@ -19,9 +19,10 @@
  */
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
+import type { ClusterPlace } from "../cluster/member.ts";
 import type { Clock } from "../core/clock.ts";
 import { Engine } from "../core/engine.ts";
-import { type LocalStream, openStream } from "../net/local-stream.ts";
+import { type LocalStream, openStream, type StreamOptions } from "../net/local-stream.ts";
 import { type Address, type ListenOptions, NetServer } from "../net/server.ts";
 import {
   type FollowOptions,
@@ -68,7 +69,8 @@ export class EmbeddedEngine {
     this.#net = new NetServer(core);
   }
 
-  static async open(options: OpenOptions = {}): Promise<EmbeddedEngine> {
+  /** `place`: among the nodes of a Cluster in this process; `EngineCluster` prepares it. */
+  static async open(options: OpenOptions = {}, place?: ClusterPlace): Promise<EmbeddedEngine> {
     const { clock, onProgress, heapGuard } = options;
     // Where the program is now: the configuration resolves names where it was when the engine was loaded.
     const dir = options.dir === undefined ? undefined : resolve(options.dir);
@@ -81,10 +83,12 @@ export class EmbeddedEngine {
       users: options.users ?? [],
       ...(clock === undefined ? {} : { clock }),
       ...(heapGuard === undefined ? {} : { heapGuard }),
+      ...(place === undefined ? {} : { cluster: place }),
     });
     if (dir !== undefined) {
       try {
         await core.persistence.open({ lock: true, ...(onProgress === undefined ? {} : { onProgress }) });
+        core.cluster?.open();
       } catch (error) {
         core.stop();
         throw error;
@@ -102,9 +106,9 @@ export class EmbeddedEngine {
   }
 
   /** A stream that speaks RESP with the store, for clients that expect a socket (see ioredis.ts). */
-  stream(): LocalStream {
+  stream(options?: StreamOptions): LocalStream {
     if (this.#closed !== null) throw new Error("the engine is closed");
-    const stream = openStream(this.core, this.#net.flusher);
+    const stream = openStream(this.core, this.#net.flusher, options);
     this.#streams.add(stream);
     stream.once("close", () => this.#streams.delete(stream));
     return stream;
@@ -157,10 +161,17 @@ export class EmbeddedEngine {
     return this.#closed;
   }
 
-  async #close(): Promise<void> {
-    for (const client of this.#clients) client.close();
+  /** The same without a word to replicas: they have what they have. For tests that let a node of a Cluster die. */
+  kill(): Promise<void> {
     for (const stream of this.#streams) stream.destroy();
+    return this.close();
+  }
+
+  async #close(): Promise<void> {
+    this.core.cluster?.stop();
+    for (const client of this.#clients) client.close();
     this.core.replication.feed.flush();
+    for (const stream of this.#streams) stream.destroy();
     await this.#net.close();
     this.core.persistence.shutdown(undefined, true);
     await this.core.persistence.idle();

@@ -5,10 +5,13 @@
  *   const redis = new Redis({ Connector: connectorFor(engine) });
  *
  * ioredis makes a connector for every connection it opens, so duplicates (`redis.duplicate()`) and reconnects work alike.
+ *
+ *   const redis = new Redis.Cluster(cluster.addresses, { redisOptions: { Connector: clusterConnectorFor(cluster) } });
  */
 
-import type { LocalStream } from "../net/local-stream.ts";
+import { type LocalStream, refusedStream } from "../net/local-stream.ts";
 import type { EmbeddedEngine } from "./embedded.ts";
+import type { EngineCluster } from "./engine-cluster.ts";
 
 /** The shape that ioredis expects of a connector, versions 5 and 6. */
 export interface Connector {
@@ -25,12 +28,30 @@ export interface Connector {
 export type ConnectorConstructor = new (options?: unknown) => any;
 
 export function connectorFor(engine: EmbeddedEngine): ConnectorConstructor {
+  return connectorTo(() => engine.stream());
+}
+
+/** For the nodes of a Cluster in this process: each connection goes to the node at its address. */
+export function clusterConnectorFor({ nodes }: Pick<EngineCluster, "nodes">): ConnectorConstructor {
+  return connectorTo((options) => {
+    const { host = "", port = 0 } = options as { host?: string; port?: number };
+    const node = nodes.find((each) => each.host === host && each.port === port);
+    return node?.running?.stream() ?? refusedStream(host, port);
+  });
+}
+
+function connectorTo(open: (options: unknown) => LocalStream): ConnectorConstructor {
   return class EngineConnector implements Connector {
     firstError?: Error;
     #stream: LocalStream | null = null;
+    readonly #options: unknown;
+
+    constructor(options?: unknown) {
+      this.#options = options;
+    }
 
     async connect(): Promise<LocalStream> {
-      this.#stream = engine.stream();
+      this.#stream = open(this.#options);
       return this.#stream;
     }
 

@@ -224,6 +224,16 @@ export class Migrations implements MigrationPort {
 
   // ---------------------------------------------------------------------------------------------- links
 
+  /** As in Redis, what concerns the bus of a cluster concerns MIGRATE. */
+  get #secure(): boolean {
+    return this.#store.config.values["tls-cluster"];
+  }
+
+  /** A link from before TLS was switched on is not taken up again. */
+  #nameOf(host: string, port: number): string {
+    return `${host}:${port}${this.#secure ? " tls" : ""}`;
+  }
+
   #take({ host, port }: MigrateRequest): Link | undefined {
     const kept = this.#kept.get(this.#nameOf(host, port));
     for (let link = kept?.pop(); link !== undefined; link = kept?.pop()) {

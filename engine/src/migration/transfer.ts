@@ -23,6 +23,8 @@ export interface MigrateRequest {
   /** The words of AUTH behind its name; empty for none. */
   readonly credentials: readonly string[];
   readonly keys: readonly string[];
+  /** Between nodes of a Cluster: the other one takes keys of a slot that it is importing. */
+  readonly asking: boolean;
 }
 
 export type Stage = "connecting" | "writing" | "reading";
@@ -78,9 +80,14 @@ function encode(words: readonly string[]): Buffer {
   return Buffer.from(text, "latin1");
 }
 
-function restoreCommand(key: string, { ttlMs, payload }: Serialized, replace: boolean): Buffer {
+function restoreCommand(
+  key: string,
+  { ttlMs, payload }: Serialized,
+  { replace, asking }: Pick<MigrateRequest, "replace" | "asking">,
+): Buffer {
   const ttl = String(ttlMs);
-  const head = `*${replace ? 5 : 4}\r\n$7\r\nRESTORE\r\n$${key.length}\r\n${key}\r\n$${ttl.length}\r\n${ttl}\r\n$${payload.length}\r\n`;
+  const name = asking ? "$14\r\nRESTORE-ASKING" : "$7\r\nRESTORE";
+  const head = `*${replace ? 5 : 4}\r\n${name}\r\n$${key.length}\r\n${key}\r\n$${ttl.length}\r\n${ttl}\r\n$${payload.length}\r\n`;
   const tail = replace ? "\r\n$7\r\nREPLACE\r\n" : "\r\n";
   return Buffer.concat([Buffer.from(head, "latin1"), payload, Buffer.from(tail, "latin1")]);
 }
@@ -138,7 +145,7 @@ function* send(
       const serialized = serialize(key);
       if (serialized === undefined) continue;
       sent.push(key);
-      yield restoreCommand(key, serialized, request.replace);
+      yield restoreCommand(key, serialized, request);
     }
   }
   const { lines, failure } = yield { commands: commands() };

@@ -43,7 +43,7 @@ const server: Section = (engine) => {
     ["redis_git_sha1", "00000000"],
     ["redis_git_dirty", 0],
     ["redis_build_id", `cinnabar-${VERSION}`],
-    ["redis_mode", "standalone"],
+    ["redis_mode", engine.cluster === null ? "standalone" : "cluster"],
     ["os", `${type()} ${release()} ${process.arch === "x64" ? "x86_64" : process.arch}`],
     ["arch_bits", 64],
     ["monotonic_clock", "node performance.now"],
@@ -330,13 +330,13 @@ const latencystats: Section = (engine) => {
   });
 };
 
-const cluster: Section = () => [["cluster_enabled", 0]];
+const cluster: Section = (engine) => [["cluster_enabled", engine.cluster === null ? 0 : 1]];
 
 const keyspace: Section = (engine) =>
   engine.databases
     .filter((db) => db.size > 0)
     .map((db): Field => {
-      const ttl = engine.expiry.averageTtl(db.index);
+      const ttl = engine.expiry.averageTtl(db);
       return [`db${db.index}`, `keys=${db.size},expires=${db.expires.size},avg_ttl=${ttl}`];
     });
 

@@ -6,8 +6,8 @@ export function processTitle(program: string, values: ConfigValues, configFile: 
   const shown = port || values["tls-port"];
   const variables: Readonly<Record<string, string>> = {
     title: program,
-    "listen-addr": port === 0 ? unixsocket : `${bind[0] ?? "*"}:${port}`,
-    "server-mode": "",
+    "listen-addr": shown === 0 ? unixsocket : `${bind[0] ?? "*"}:${shown}`,
+    "server-mode": values["cluster-enabled"] ? "[cluster]" : "",
     port: String(port),
     "tls-port": String(values["tls-port"]),
     unixsocket,

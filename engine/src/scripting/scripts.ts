@@ -28,6 +28,7 @@ import {
   ReplyError,
   SCRIPT_ARITY,
   SCRIPT_KILLED,
+  SCRIPT_NO_CLUSTER,
   SCRIPT_NOT_ALLOWED,
   SCRIPT_ON_STALE_REPLICA,
   SCRIPT_OUT_OF_MEMORY,
@@ -38,6 +39,7 @@ import {
   WRITING_SCRIPT_IN_RO,
 } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
+import type { ClusterGate } from "../core/ports.ts";
 import { FOR_ALL } from "../core/propagation.ts";
 import { NO_REPLY, type Reply } from "../core/reply.ts";
 import { silentTransport, type Transport } from "../core/transport.ts";
@@ -96,6 +98,8 @@ export class Running {
   readonly words: readonly string[];
   /** Whether memory was short when it began. */
   shortOfMemory = false;
+  /** In a Cluster: the slot of its keys, or of the first key that it touched; -1 while there is none. */
+  slot = -1;
   readonly memory = new ScriptMemory();
   /** When its first tick was: those that end before it never ask for the time. */
   startedAt = 0;
@@ -118,6 +122,11 @@ export class Running {
     this.flags = flags ?? UNRESTRICTED;
     this.readOnly = readOnly || this.flags.noWrites;
     this.words = words;
+  }
+
+  /** Whether its commands may touch keys of different slots of a Cluster. */
+  get mayCrossSlots(): boolean {
+    return this.flags === UNRESTRICTED || this.flags.allowCrossSlotKeys;
   }
 
   /** Scripts that say what they do are refused before they begin where that cannot be. */
@@ -148,11 +157,13 @@ interface ScriptsHost {
   readonly commands: CommandTable;
   readonly acl: { scriptRefusal(caller: Client, command: Command, argv: readonly string[]): ReplyError | null };
   readonly effects: Effects;
+  readonly stats: { of(command: number): { rejected: number } };
   readonly eviction: { readonly limit: number; makeRoom(): boolean };
   readonly heapGuard: { isShort(db: Db): boolean; isExhausted(db: Db): boolean };
   readonly tracking: { remember(client: Client, command: Command, argv: readonly string[]): void };
   readonly persistence: { readonly troubled: boolean; refusal(): ReplyError | null; flush(force: boolean): boolean };
   readonly replication: { readonly guarded: boolean; readonly isStale: boolean; writeRefusal(): ReplyError | null };
+  readonly cluster: { readonly gate: ClusterGate } | null;
   /** Commands that are not allowed in scripts are. */
   readonly allowDeniedInScripts: boolean;
   /** A client that is in no list. */
@@ -311,6 +322,7 @@ export class Scripts implements ScriptHost {
     const host = this.#host;
     const mayLackRoom = host.eviction.limit > 0 || host.heapGuard.isShort(call.caller.db);
     call.shortOfMemory = mayLackRoom && !host.eviction.makeRoom();
+    if (host.cluster !== null) this.#prepareInCluster(call, host.cluster.gate);
     if (host.replication.guarded) this.#refuseAsReplica(call);
     call.refuseBeforehand();
     this.#prepare(call.caller);
@@ -339,6 +351,12 @@ export class Scripts implements ScriptHost {
     const refusal = flags === UNRESTRICTED || flags.noWrites ? null : replication.writeRefusal();
     if (refusal !== null) throw refusal;
     if (replication.isStale && !flags.allowStale) throw MASTERDOWN;
+  }
+
+  #prepareInCluster(call: Running, gate: ClusterGate): void {
+    if (call.flags.noCluster) throw SCRIPT_NO_CLUSTER;
+    const called = this.#host.commands.find(call.words);
+    if (called !== undefined) call.slot = gate.slotOf(called, call.words);
   }
 
   /** The client whose commands a script's commands are, set up like its caller. */
@@ -379,9 +397,13 @@ export class Scripts implements ScriptHost {
     const host = this.#host;
     const command = (found as Command | undefined) ?? host.commands.find(argv);
     if (command === undefined || command.run === undefined) return SCRIPT_UNKNOWN_COMMAND;
-    if (!command.accepts(argv.length)) return SCRIPT_ARITY;
-    const refusal = this.#refusal(running, command);
-    if (refusal !== null) return refusal;
+    const refusal = command.accepts(argv.length)
+      ? (this.#refusal(running, command, argv) ?? host.cluster?.gate.scriptRefusal(running, command, argv) ?? null)
+      : SCRIPT_ARITY;
+    if (refusal !== null) {
+      host.stats.of(command.index).rejected++;
+      return refusal;
+    }
     if (command.keepsWords) keepable(argv, running.words);
     client.protocol = this.protocol;
     client.lastCommand = command;
@@ -398,7 +420,7 @@ export class Scripts implements ScriptHost {
     if (called !== undefined) tracking.remember(caller, called, words);
   }
 
-  #refusal(running: Running, command: Command): ReplyError | null {
+  #refusal(running: Running, command: Command, argv: readonly string[]): ReplyError | null {
     const { flags } = command;
     if ((flags & NOSCRIPT) !== 0 && !this.#host.allowDeniedInScripts) return SCRIPT_NOT_ALLOWED;
     if (running.caller.user.limited) {

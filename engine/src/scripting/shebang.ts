@@ -16,13 +16,13 @@ export interface ScriptFlags {
   readonly allowCrossSlotKeys: boolean;
 }
 
-const FLAGS: Record<string, keyof ScriptFlags> = {
-  "no-writes": "noWrites",
-  "allow-oom": "allowOom",
-  "allow-stale": "allowStale",
-  "no-cluster": "noCluster",
-  "allow-cross-slot-keys": "allowCrossSlotKeys",
-};
+const FLAGS: ReadonlyMap<string, keyof ScriptFlags> = new Map([
+  ["no-writes", "noWrites"],
+  ["allow-oom", "allowOom"],
+  ["allow-stale", "allowStale"],
+  ["no-cluster", "noCluster"],
+  ["allow-cross-slot-keys", "allowCrossSlotKeys"],
+]);
 
 /** The flags with these names. `unknown` is told of one that does not exist. */
 export function flagsOf(names: readonly string[], unknown: (name: string) => ReplyError | LuaError): ScriptFlags {

@@ -24,6 +24,8 @@ export const WHILE_LOADING = 8192;
 export const STALE = 16384;
 /** Must not be called while a replica loads beside the data that it serves. */
 export const NO_ASYNC_LOADING = 32768;
+/** Comes from another node of a Cluster: a slot that is being imported takes it without ASKING. */
+export const ASKING = 65536;
 /** May be called while subscribed in RESP2. */
 export const WHILE_SUBSCRIBED = 1024;
 
@@ -43,6 +45,7 @@ const BITS: Partial<Record<Flag, number>> = {
   loading: WHILE_LOADING,
   stale: STALE,
   no_async_loading: NO_ASYNC_LOADING,
+  asking: ASKING,
 };
 
 /** Fast commands take their time for each word. */
@@ -65,6 +68,10 @@ export class Command {
   readonly touchesAnyKey: boolean;
   /** Whether words of a call may outlive it, in the data or in a list of keys that somebody watches or waits for. */
   readonly keepsWords: boolean;
+  /** Whether the words of a call may decide which node of a Cluster runs it. */
+  readonly isRouted: boolean;
+  /** Whether those words are shard channels, not keys. */
+  readonly namesShardChannels: boolean;
   /** Whether its flags depend on the call. */
   readonly varies: boolean;
   readonly #brief: boolean;
@@ -89,6 +96,8 @@ export class Command {
     this.runsInsideMulti = row.runsInsideMulti ?? false;
     this.runsQueue = row.runsQueue ?? false;
     this.touchesAnyKey = row.touchesAnyKey ?? false;
+    this.isRouted = this.runsQueue || row.keysOf !== undefined || (row.keys ?? []).length > 0;
+    this.namesShardChannels = row.keys?.some((spec) => spec.flags.includes("not_key")) ?? false;
     let flags = row.whileSubscribed ? WHILE_SUBSCRIBED : 0;
     for (const flag of row.flags) flags |= BITS[flag] ?? 0;
     this.flags = otherFlags ?? flags;

@@ -33,6 +33,12 @@ export function keysOf(command: Command, argv: readonly string[]): readonly numb
   return keyWordsOf(command, argv)?.map(({ index }) => index) ?? NONE;
 }
 
+/** The places of the words whose slot decides which node of a Cluster runs a command: its keys, or its shard channels. */
+export function slotWordsOf(command: Command, argv: readonly string[]): readonly number[] {
+  if (!command.namesShardChannels) return keysOf(command, argv);
+  return command.row.keys!.flatMap((spec) => placesOf(spec, argv) ?? NONE);
+}
+
 /** A command's keys with what it does to them; undefined where the words do not fit the command. */
 export function keyWordsOf(command: Command, argv: readonly string[]): KeyWord[] | undefined {
   const { row } = command;

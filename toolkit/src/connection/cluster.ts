@@ -72,6 +72,8 @@ export class ClusterDriver implements Grouped {
   /** With the key that each was asked for. */
   readonly #sessions = new Map<Wire, string | undefined>();
   readonly #subscribers = new Set<WireSubscriber>();
+  /** Nodes that have answered with CLUSTERDOWN since the table was read. */
+  readonly #saidDown = new Set<Node>();
   #refreshing: Promise<void> | null = null;
   #refreshedAt = Number.NEGATIVE_INFINITY;
   #timer: Timer | undefined;
@@ -241,7 +243,10 @@ export class ClusterDriver implements Grouped {
 
   /** Where an answer sends its request on to; null when the answer is one. */
   #redirected(error: ServerError, at: number, from: Node): Hop | null {
-    if (error.code === "CLUSTERDOWN") this.#suspect();
+    if (error.code === "CLUSTERDOWN") {
+      this.#saidDown.add(from);
+      this.#suspect();
+    }
     if (error.code !== "MOVED" && error.code !== "ASK") return null;
     const [, slot, address = ""] = error.message.split(" ");
     const colon = address.lastIndexOf(":");
@@ -320,7 +325,12 @@ export class ClusterDriver implements Grouped {
 
   async #readTable(): Promise<void> {
     let failure: unknown = new ConnectionError("no node of the cluster is known", { maybeExecuted: false });
-    for (const node of [...this.#nodes.values()]) {
+    // One that is cut off from the others tells of the Cluster as it was.
+    const cutOffLast = [...this.#nodes.values()].sort(
+      (a, b) => Number(this.#saidDown.has(a)) - Number(this.#saidDown.has(b)),
+    );
+    this.#saidDown.clear();
+    for (const node of cutOffLast) {
       if (!node.line.ready) continue;
       try {
         return this.#apply(await node.line.ask(request("CLUSTER", "SLOTS")), node.endpoint);

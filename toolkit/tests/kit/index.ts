@@ -18,15 +18,18 @@ import type { Store } from "../../src/connection/store.ts";
 import { KeyAudit } from "./audit.ts";
 import { Failovers } from "./failovers.ts";
 import { installed, type SentinelProcesses, startSentinel } from "./servers.ts";
-import { cleanSlate, ownServer, sharedCluster, sharedRedis } from "./shared.ts";
+import { cleanSlate, ownCluster, ownServer, sharedCluster, sharedRedis } from "./shared.ts";
 import { SlotMoves } from "./slot-moves.ts";
 
-export type BackendName = "embedded" | "tcp" | "redis" | "cluster" | "sentinel";
+export type BackendName = "embedded" | "tcp" | "redis" | "cluster" | "embedded-cluster" | "sentinel";
 
 /** Those that every component must be right on. Sentinel is for suites about failover, which ask for it. */
 export const EVERY_BACKEND: readonly BackendName[] = ["embedded", "tcp", "redis", "cluster"];
 
-/** While writing: `BACKENDS=embedded,redis npx vitest run …`. */
+/**
+ * While writing: `BACKENDS=embedded,redis npx vitest run …`. `embedded-cluster` is there for who asks for it: suites that run on
+ * a Cluster run on an `EngineCluster`, in another process.
+ */
 const ONLY = (process.env.BACKENDS ?? "").split(",").filter((name) => name !== "");
 
 /** `MOVE_SLOTS=1 BACKENDS=cluster npx vitest run toolkit/src`: the slots of the Cluster are moved while the suites run. */
@@ -78,8 +81,10 @@ export function describeBackends(
   const suite = typeof optionsOrSuite === "function" ? optionsOrSuite : maybeSuite!;
   const usual = options.backends ?? EVERY_BACKEND;
   // A suite that runs on a single server runs on one that Sentinel watches.
-  const backends: readonly BackendName[] =
+  const wanted: readonly BackendName[] =
     FAILOVERS && usual.includes("redis") && options.fixedServer !== true ? ["sentinel"] : usual;
+  const onOwnCluster = ONLY.includes("embedded-cluster") && wanted.includes("cluster");
+  const backends: readonly BackendName[] = onOwnCluster ? [...wanted, "embedded-cluster"] : wanted;
   for (const backend of backends) {
     const isAllowed = options.fixedServer !== true || !MOVE_SLOTS;
     const isWanted = isAllowed && (FAILOVERS ? backend === "sentinel" : ONLY.length === 0 || ONLY.includes(backend));
@@ -112,6 +117,7 @@ function missingFor(backend: BackendName): string | undefined {
   const needed: Record<BackendName, readonly string[]> = {
     embedded: [],
     tcp: [],
+    "embedded-cluster": [],
     redis: ["redis-server", "redis-cli"],
     cluster: ["redis-server", "redis-cli"],
     sentinel: ["redis-server", "redis-cli", "redis-sentinel"],
@@ -181,8 +187,8 @@ const START: Record<BackendName, () => Promise<Running>> = {
     return { url: undefined, ports: [], open: (options) => open(engine, options), end: () => engine.close() };
   },
   tcp: async () => {
-    const { url, port, close } = await ownServer();
-    return { url, ports: [port], open: (options) => open(url, options), end: close };
+    const { url, ports, close } = await ownServer();
+    return { url, ports, open: (options) => open(url, options), end: close };
   },
   redis: async () => {
     const { url, ports } = await sharedRedis();
@@ -195,6 +201,15 @@ const START: Record<BackendName, () => Promise<Running>> = {
     // On a busy machine a large slot is on its way for longer than calls wait by default.
     const patient = (options?: OpenOptions): OpenOptions => ({ ...(MOVE_SLOTS && { retryMs: 60_000 }), ...options });
     return { url, ports, open: (options) => open(url, patient(options)), end: () => moves?.stop() };
+  },
+  "embedded-cluster": async () => {
+    const { url, ports, close } = await ownCluster();
+    const moves = MOVE_SLOTS ? new SlotMoves({ ports }).start() : undefined;
+    const end = async (): Promise<void> => {
+      await moves?.stop();
+      close();
+    };
+    return { url, ports, open: (options) => open(url, options), end };
   },
   sentinel: async () => {
     const processes: SentinelProcesses = await startSentinel();

@@ -69,22 +69,35 @@ export function cleanSlate(ports: readonly number[]): void {
 
 export interface OwnServer {
   readonly url: string;
-  readonly port: number;
+  /** One, or those of a Cluster's nodes. */
+  readonly ports: readonly number[];
   close(): void;
 }
 
-/** A fresh server of our own, in the process that all of them share. */
-export async function ownServer(): Promise<OwnServer> {
-  const { ports } = await shared("farm", startFarm);
-  const socket = connect({ host: "127.0.0.1", port: ports[0]! });
-  const port = await new Promise<number>((resolve, reject) => {
+/** Has the process that all of our own servers share open something; answers with its ports. */
+async function askFarm(what: "open" | "cluster"): Promise<Omit<OwnServer, "url">> {
+  const farm = await shared("farm", startFarm);
+  const socket = connect({ host: "127.0.0.1", port: farm.ports[0]! });
+  const ports = await new Promise<number[]>((resolve, reject) => {
     socket.once("error", reject);
-    socket.once("data", (data) => resolve(Number(data.toString("latin1"))));
-    socket.write("open\n");
+    socket.once("data", (data) => resolve(data.toString("latin1").trim().split(" ").map(Number)));
+    socket.write(`${what}\n`);
   });
   socket.on("error", () => {});
   socket.unref();
-  return { url: `redis://127.0.0.1:${port}`, port, close: () => void socket.destroy() };
+  return { ports, close: () => void socket.destroy() };
+}
+
+/** A fresh server of our own. */
+export async function ownServer(): Promise<OwnServer> {
+  const server = await askFarm("open");
+  return { ...server, url: `redis://127.0.0.1:${server.ports[0]}` };
+}
+
+/** A fresh Cluster of our own: three primaries with a replica each, all in one process. */
+export async function ownCluster(): Promise<OwnServer> {
+  const server = await askFarm("cluster");
+  return { ...server, url: `redis+cluster://${server.ports.map((port) => `127.0.0.1:${port}`).join(",")}` };
 }
 
 async function startFarm(): Promise<Noted> {

@@ -6,7 +6,14 @@ import { describeBackends } from "./index.ts";
 
 describeBackends("a backend", (backend) => {
   test("has the topology that its name says", () => {
-    const expected = { embedded: "embedded", tcp: "single", redis: "single", cluster: "cluster", sentinel: "sentinel" };
+    const expected = {
+      embedded: "embedded",
+      tcp: "single",
+      redis: "single",
+      cluster: "cluster",
+      "embedded-cluster": "cluster",
+      sentinel: "sentinel",
+    };
     expect(backend.store.topology).toBe(expected[backend.name]);
   });
 

@@ -9,6 +9,7 @@ import {
   INT_OUT_OF_RANGE,
   NO_SUCH_PROTOCOL,
   NOAUTH_HELLO,
+  notInCluster,
   SYNTAX,
   wrongArity,
 } from "../../core/errors.ts";
@@ -64,7 +65,7 @@ function hello(client: Client, args: Args): Reply {
     "id",
     client.id,
     "mode",
-    "standalone",
+    client.engine.cluster === null ? "standalone" : "cluster",
     "role",
     client.engine.replication.isReplica ? "replica" : "master",
     "modules",
@@ -82,7 +83,9 @@ function reset(client: Client): Reply {
   client.protocol = 2;
   client.name = "";
   client.replyMode = "on";
-  forgetUser(client);
+  client.asking = "no";
+  client.readsReplica = false;
+  engine.acl.forget(client);
   return RESET;
 }
 
@@ -98,6 +101,7 @@ const INT_MAX = 2147483647;
 function select(client: Client, args: Args): Reply {
   const index = args.int();
   if (index > INT_MAX || index < -INT_MAX - 1) throw INT_OUT_OF_RANGE;
+  if (client.engine.cluster !== null && index !== 0) throw notInCluster("SELECT");
   const db = client.engine.databases[index];
   if (db === undefined) throw BAD_DB_INDEX;
   client.db = db;

@@ -2,7 +2,15 @@
 
 import type { Client } from "../../core/client.ts";
 import type { Db } from "../../core/db.ts";
-import { BAD_DB_INDEX, INT_OUT_OF_RANGE, NO_SUCH_KEY, SAME_OBJECT, SYNTAX } from "../../core/errors.ts";
+import {
+  BAD_DB_INDEX,
+  COPY_IN_CLUSTER,
+  INT_OUT_OF_RANGE,
+  NO_SUCH_KEY,
+  notInCluster,
+  SAME_OBJECT,
+  SYNTAX,
+} from "../../core/errors.ts";
 import { countLazyFree } from "../../core/lazy-free.ts";
 import { GENERIC_EVENT } from "../../core/notify.ts";
 import { OK, type Reply, Status } from "../../core/reply.ts";
@@ -63,6 +71,7 @@ function rename({ db }: Client, args: Args, onlyNew: boolean): boolean {
 }
 
 function move(client: Client, args: Args): Reply {
+  if (client.engine.cluster !== null) throw notInCluster("MOVE");
   const name = args.next();
   const target = databaseAt(client, readIndex(args));
   const { db } = client;
@@ -84,6 +93,7 @@ function copy(client: Client, args: Args): Reply {
     else if (option === "db" && args.more) into = databaseAt(client, readIndex(args));
     else throw SYNTAX;
   }
+  if (db !== into && client.engine.cluster !== null) throw COPY_IN_CLUSTER;
   if (db === into && name === target) throw SAME_OBJECT;
   const value = db.read(name);
   if (value === undefined) return 0;

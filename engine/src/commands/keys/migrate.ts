@@ -65,7 +65,15 @@ function migrate(client: Client, args: Args): Reply {
   const keys = options.keys.filter((word) => db.read(word) !== undefined);
   if (keys.length === 0) return NOKEY;
   const timeoutMs = timeout > 0 ? Math.min(timeout, 0x7fffffff) : DEFAULT_TIMEOUT_MS;
-  return engine.migrations.run(client, { ...options, host, port, db: String(target), timeoutMs, keys });
+  return engine.migrations.run(client, {
+    ...options,
+    host,
+    port,
+    db: String(target),
+    timeoutMs,
+    keys,
+    asking: engine.cluster !== null,
+  });
 }
 
 /** The one key, or those behind KEYS. */

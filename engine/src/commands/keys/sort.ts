@@ -9,7 +9,7 @@
 
 import type { Client } from "../../core/client.ts";
 import type { Db } from "../../core/db.ts";
-import { SORT_NOT_NUMERIC, SYNTAX, WRONGTYPE } from "../../core/errors.ts";
+import { SORT_BY_DENIED, SORT_GET_DENIED, SORT_NOT_NUMERIC, SYNTAX, sortDenied, WRONGTYPE } from "../../core/errors.ts";
 import type { Reply } from "../../core/reply.ts";
 import { parseFloat64, parseFloatLoosely } from "../../lib/numbers.ts";
 import type { Args } from "../../table/args.ts";
@@ -63,7 +63,14 @@ function parsePattern(text: string): Lookup {
   return { before, after: text.slice(star + 1, arrow), field: text.slice(arrow + 2) };
 }
 
-function readOptions(args: Args, mayStore: boolean): Options {
+/**
+ * Reads the options. BY and GET read keys whose names nobody can tell beforehand: only for users that may read every key, and not in
+ * a Cluster, which cannot tell their slots.
+ */
+function readOptions({ user, engine }: Client, args: Args, mayStore: boolean): Options {
+  const { argv } = args;
+  const isConfined = user.limited && !user.mayReadEveryKey(engine.commands.find(argv)!, argv);
+  const inCluster = engine.cluster !== null;
   const options: Options = {
     by: undefined,
     unsorted: false,
@@ -87,8 +94,13 @@ function readOptions(args: Args, mayStore: boolean): Options {
       const text = args.next();
       options.by = parsePattern(text);
       if (!text.includes("*")) options.unsorted = true;
-    } else if (option === "get" && args.more) options.gets.push(parsePattern(args.next()));
-    else throw SYNTAX;
+      else if (inCluster) throw sortDenied("BY");
+      else if (isConfined) throw SORT_BY_DENIED;
+    } else if (option === "get" && args.more) {
+      if (inCluster) throw sortDenied("GET");
+      if (isConfined) throw SORT_GET_DENIED;
+      options.gets.push(parsePattern(args.next()));
+    } else throw SYNTAX;
   }
   return options;
 }
@@ -225,7 +237,7 @@ function widen(db: Db, name: string): void {
 function sort(client: Client, args: Args, mayStore: boolean): Reply {
   const { db } = client;
   const name = args.next();
-  const options = readOptions(args, mayStore);
+  const options = readOptions(client, args, mayStore);
   const value = sortable(db.read(name));
   if (value instanceof ZsetValue) widen(db, name);
   const elements = value === undefined ? [] : select(client, value, options);
@@ -244,7 +256,7 @@ function sort(client: Client, args: Args, mayStore: boolean): Reply {
 }
 
 /** Words that follow each option: what must not be taken for an option itself. */
-const OPTION_WORDS: Readonly<Record<string, number>> = { limit: 2, get: 1, by: 1 };
+const OPTION_WORDS: ReadonlyMap<string, number> = new Map(Object.entries({ limit: 2, get: 1, by: 1 }));
 
 /** The key that is sorted and, if there is one, the key of the last STORE. */
 function sortKeys(argv: readonly string[]): number[] {

@@ -61,6 +61,7 @@ const SHARD_CHANNELS: Kind = {
 
 const subscribe = (name: string, { add, count }: Kind) => ({
   name,
+  channels: { many: true, patterns: name === "psubscribe" },
   arity: -2,
   flags: ["pubsub", "noscript", "loading", "stale"] as const,
   whileSubscribed: true as const,
@@ -83,6 +84,7 @@ const unsubscribe = (name: string, { own, remove, count }: Kind) => ({
     confirmEach(name, client, args.more ? args.rest() : [...own(client)], remove, count),
 });
 
+const ONE_CHANNEL = { many: false, patterns: false };
 const SHARD_KEYS = [keysFrom(["not_key"])];
 
 /** PUBSUB CHANNELS and its like: names, filtered by a pattern where one is given. */
@@ -102,6 +104,16 @@ function countSubscribers(
   const flat: Reply[] = [];
   for (const channel of channels) flat.push(channel, subscribers.get(channel)?.size ?? 0);
   return flat;
+}
+
+/** Replicas get it by the stream; the nodes of a Cluster, replicas among them, from each other. */
+function publish(client: Client, args: Args, sharded: boolean): number {
+  const { cluster, pubsub } = client.engine;
+  const channel = args.next();
+  const message = args.next();
+  if (cluster === null) client.propagate.asItselfToReplicas(args.argv);
+  else cluster.spread(channel, message, sharded);
+  return sharded ? pubsub.publishShard(channel, message) : pubsub.publish(channel, message);
 }
 
 const look: Pick<Row, "flags"> = { flags: ["pubsub", "loading", "stale"] };
@@ -148,20 +160,19 @@ export const pubsub = group("pubsub", [
   {
     name: "publish",
     arity: 3,
+    channels: ONE_CHANNEL,
     flags: ["pubsub", "loading", "stale", "fast", "may_replicate"],
     since: "2.0.0",
     summary: "Sends a message to everybody who listens to a channel and returns how many they are.",
     syntax: "channel message",
     reply: "number",
     complexity: "O(N+M) for N subscribers of the channel and M patterns",
-    run(client, args) {
-      client.propagate.asItselfToReplicas(args.argv);
-      return client.engine.pubsub.publish(args.next(), args.next());
-    },
+    run: (client, args) => publish(client, args, false),
   },
   {
     name: "spublish",
     arity: 3,
+    channels: ONE_CHANNEL,
     flags: ["pubsub", "loading", "stale", "fast", "may_replicate"],
     keys: [key(["not_key"])],
     since: "7.0.0",
@@ -169,10 +180,7 @@ export const pubsub = group("pubsub", [
     syntax: "shardchannel message",
     reply: "number",
     complexity: "O(N) for N subscribers of the channel",
-    run(client, args) {
-      client.propagate.asItselfToReplicas(args.argv);
-      return client.engine.pubsub.publishShard(args.next(), args.next());
-    },
+    run: (client, args) => publish(client, args, true),
   },
   {
     name: "pubsub",

@@ -1,15 +1,169 @@
 /**
- * CLUSTER and its kin, which answer as on a Redis whose cluster support is disabled: clients ask to learn what they talk to.
- * Arguments are checked first, as there.
+ * CLUSTER and its kin. What they read and change is the node's (cluster/member.ts). Where cluster mode is off, they answer as
+ * on a Redis whose cluster support is disabled: clients ask to learn what they talk to. Arguments are counted first, as there.
  */
 
-import { CLUSTER_DISABLED } from "../../core/errors.ts";
+import { infoText, linksReply, nodeLine, nodesText, shardsReply, slotsReply } from "../../cluster/describe.ts";
+import type { Client } from "../../core/client.ts";
+import {
+  BAD_COUNTED_SLOT,
+  BAD_LISTED_SLOT,
+  BAD_SLOT,
+  badBasePort,
+  badBusPort,
+  badConfigEpoch,
+  badNodeAddress,
+  CLUSTER_DISABLED,
+  configNotSaved,
+  FLUSHSLOTS_WITH_KEYS,
+  NODE_NOT_PRIMARY,
+  SETSLOT_SYNTAX,
+  SYNTAX,
+  slotRange,
+  subcommandSyntax,
+  wrongArity,
+} from "../../core/errors.ts";
+import type { ClusterPort } from "../../core/ports.ts";
+import { OK, type Reply, Status, Verbatim } from "../../core/reply.ts";
+import { messageOf } from "../../lib/caught.ts";
+import { keySlot, SLOTS } from "../../lib/key-slot.ts";
+import { parseInt64 } from "../../lib/numbers.ts";
+import type { Args } from "../../table/args.ts";
 import { type Flag, group, type Row } from "../../table/command.ts";
 import { withHelp } from "../shared/help.ts";
 
-const refuse = () => {
-  throw CLUSTER_DISABLED;
-};
+type Run = (cluster: ClusterPort, args: Args, client: Client) => Reply;
+
+/** A handler for nodes of a Cluster. */
+const inCluster =
+  (run: Run): NonNullable<Row["run"]> =>
+  (client, args) => {
+    const { cluster } = client.engine;
+    if (cluster === null) throw CLUSTER_DISABLED;
+    return run(cluster, args, client);
+  };
+
+/** The same for what answers OK. */
+const doing = (act: (cluster: ClusterPort, args: Args, client: Client) => void) =>
+  inCluster((cluster, args, client) => {
+    act(cluster, args, client);
+    return OK;
+  });
+
+// ------------------------------------------------------------------------------------------------ slots
+
+function slotWord(word: string): number {
+  const slot = parseInt64(word);
+  if (slot === undefined || slot < 0 || slot >= SLOTS) throw BAD_SLOT;
+  return Number(slot);
+}
+
+const slotList = (args: Args): readonly number[] => args.rest().map(slotWord);
+
+function slotRanges(args: Args): readonly number[] {
+  const words = args.rest();
+  if (words.length % 2 !== 0) throw wrongArity(`cluster|${args.argv[1]!.toLowerCase()}`);
+  const slots: number[] = [];
+  for (let i = 0; i < words.length; i += 2) {
+    const [from, to] = [slotWord(words[i]!), slotWord(words[i + 1]!)];
+    if (from > to) throw slotRange(from, to);
+    for (let slot = from; slot <= to; slot++) slots.push(slot);
+  }
+  return slots;
+}
+
+function setSlot(cluster: ClusterPort, args: Args): void {
+  const slot = slotWord(args.next());
+  const action = args.option();
+  const wanted = action === "stable" ? 0 : 1;
+  if (args.left !== wanted) throw SETSLOT_SYNTAX;
+  if (action === "migrating") cluster.migrateSlot(slot, args.next());
+  else if (action === "importing") cluster.importSlot(slot, args.next());
+  else if (action === "node") cluster.giveSlot(slot, args.next());
+  else if (action === "stable") cluster.closeSlot(slot);
+  else throw SETSLOT_SYNTAX;
+}
+
+function countKeys(args: Args, { db }: Client): number {
+  const slot = args.int();
+  if (slot < 0 || slot >= SLOTS) throw BAD_COUNTED_SLOT;
+  return db.slots!.count(slot);
+}
+
+function listKeys(args: Args, { db }: Client): string[] {
+  const slot = args.int();
+  const most = args.int();
+  if (slot < 0 || slot >= SLOTS || most < 0) throw BAD_LISTED_SLOT;
+  return db.slots!.keysOf(slot, most);
+}
+
+// ------------------------------------------------------------------------------------------------ nodes
+
+function replicas(cluster: ClusterPort, args: Args): string[] {
+  const node = cluster.nodeOf(args.next());
+  if (!node.isPrimary) throw NODE_NOT_PRIMARY;
+  return cluster.state.replicasOf(node).map((replica) => nodeLine(cluster, replica));
+}
+
+/** The one option that FAILOVER and RESET may have. */
+function onlyOption(args: Args): string | undefined {
+  if (args.left > 1) throw subcommandSyntax(args.argv[1]!, "CLUSTER");
+  return args.more ? args.option() : undefined;
+}
+
+function failover(cluster: ClusterPort, args: Args): void {
+  const option = onlyOption(args);
+  if (option !== undefined && option !== "force" && option !== "takeover") throw SYNTAX;
+  cluster.failover(option ?? "wait");
+}
+
+function reset(cluster: ClusterPort, args: Args): void {
+  const option = onlyOption(args);
+  if (option !== undefined && option !== "hard" && option !== "soft") throw SYNTAX;
+  cluster.reset(option === "hard");
+}
+
+function setEpoch(cluster: ClusterPort, args: Args): void {
+  const epoch = args.int();
+  if (epoch < 0) throw badConfigEpoch(epoch);
+  cluster.setEpoch(epoch);
+}
+
+function meet(cluster: ClusterPort, args: Args): void {
+  const [ip, portWord] = args.take(2);
+  if (args.left > 1) throw subcommandSyntax(args.argv[1]!, "CLUSTER");
+  const port = parseInt64(portWord);
+  if (port === undefined) throw badBasePort(portWord);
+  if (args.more) {
+    const busWord = args.next();
+    if (parseInt64(busWord) === undefined) throw badBusPort(busWord);
+  }
+  if (port <= 0 || port > 65535) throw badNodeAddress(ip, Number(port));
+  cluster.meet(ip, Number(port));
+}
+
+/** The side that saw a node fail is of one mind: each of its primaries but the one that is asked has reported it. */
+function failureReports(cluster: ClusterPort, args: Args): number {
+  const node = cluster.nodeOf(args.next());
+  const { state, self } = cluster;
+  if (node.health === "ok") return 0;
+  return state.voters.filter((voter) => voter !== self && voter !== node && state.isReachable(voter)).length;
+}
+
+function saveConfig(cluster: ClusterPort): void {
+  try {
+    cluster.saveNow();
+  } catch (error) {
+    throw configNotSaved(messageOf(error));
+  }
+}
+
+function bumpEpoch(cluster: ClusterPort): Reply {
+  const word = cluster.bumpEpoch() ? "BUMPED" : "STILL";
+  return new Status(`${word} ${cluster.self.configEpoch}`);
+}
+
+// ------------------------------------------------------------------------------------------------ rows
 
 const READS: readonly Flag[] = ["stale"];
 const LOOKS: readonly Flag[] = ["admin", "stale"];
@@ -33,16 +187,48 @@ const sub = (
   syntax,
   reply: '"OK"',
   complexity: "O(1)",
-  run: refuse,
+  run: RUN[name]!,
   ...more,
 });
 
+const RUN: Readonly<Record<string, NonNullable<Row["run"]>>> = {
+  addslots: doing((cluster, args) => cluster.addSlots(slotList(args))),
+  addslotsrange: doing((cluster, args) => cluster.addSlots(slotRanges(args))),
+  bumpepoch: inCluster(bumpEpoch),
+  "count-failure-reports": inCluster((cluster, args) => failureReports(cluster, args)),
+  countkeysinslot: inCluster((_cluster, args, client) => countKeys(args, client)),
+  delslots: doing((cluster, args) => cluster.deleteSlots(slotList(args))),
+  delslotsrange: doing((cluster, args) => cluster.deleteSlots(slotRanges(args))),
+  failover: doing(failover),
+  flushslots: doing((cluster, _args, { db }) => {
+    if (db.size > 0) throw FLUSHSLOTS_WITH_KEYS;
+    cluster.flushSlots();
+  }),
+  forget: doing((cluster, args) => cluster.forget(args.next())),
+  getkeysinslot: inCluster((_cluster, args, client) => listKeys(args, client)),
+  info: inCluster((cluster) => new Verbatim(infoText(cluster))),
+  keyslot: inCluster((_cluster, args) => keySlot(args.next())),
+  links: inCluster(linksReply),
+  meet: doing(meet),
+  myid: inCluster(({ id }) => id),
+  nodes: inCluster((cluster) => new Verbatim(nodesText(cluster))),
+  replicas: inCluster(replicas),
+  replicate: doing((cluster, args) => cluster.replicate(args.next())),
+  reset: doing(reset),
+  saveconfig: doing(saveConfig),
+  "set-config-epoch": doing(setEpoch),
+  setslot: doing(setSlot),
+  shards: inCluster(shardsReply),
+  slaves: inCluster(replicas),
+  slots: inCluster(slotsReply),
+};
+
 const NODES = { tips: VARIES, complexity: "O(N) with N nodes" };
-const SLOTS = { complexity: "O(N) with N slots" };
-const SLOT_RANGES = { ...SLOTS, since: "7.0.0" };
+const EACH_SLOT = { complexity: "O(N) with N slots" };
+const SLOT_RANGES = { ...EACH_SLOT, since: "7.0.0" };
 
 const subcommands = [
-  sub("addslots", -3, CHANGES, "Assigns slots to a node.", "slot [slot ...]", SLOTS),
+  sub("addslots", -3, CHANGES, "Assigns slots to a node.", "slot [slot ...]", EACH_SLOT),
   sub(
     "addslotsrange",
     -4,
@@ -58,7 +244,7 @@ const subcommands = [
     reply: "number",
   }),
   sub("countkeysinslot", 3, READS, "Counts the keys of a slot.", "slot", { reply: "number" }),
-  sub("delslots", -3, CHANGES, "Takes slots from a node.", "slot [slot ...]", SLOTS),
+  sub("delslots", -3, CHANGES, "Takes slots from a node.", "slot [slot ...]", EACH_SLOT),
   sub(
     "delslotsrange",
     -4,
@@ -117,7 +303,7 @@ const subcommands = [
 ];
 
 /** What a client says of its connection to a node. */
-const connectionRow = (name: string, flags: readonly Flag[], summary: string): Row => ({
+const connectionRow = (name: string, flags: readonly Flag[], summary: string, say: (client: Client) => void): Row => ({
   name,
   arity: 1,
   flags,
@@ -128,11 +314,18 @@ const connectionRow = (name: string, flags: readonly Flag[], summary: string): R
   ownConnection: true,
   reply: '"OK"',
   complexity: "O(1)",
-  run: refuse,
+  run: doing((_cluster, _args, client) => say(client)),
 });
 
+/** HELP is for nodes of a Cluster too. */
+const subcommandsWithHelp = withHelp("cluster", "5.0.0", subcommands).map((row) =>
+  row.name === "help" ? { ...row, run: inCluster((_cluster, args, client) => row.run!(client, args)) } : row,
+);
+
 export const cluster = group("cluster", [
-  connectionRow("asking", ["fast"], "Follows an ASK redirection."),
+  connectionRow("asking", ["fast"], "Follows an ASK redirection.", (client) => {
+    client.asking = "next";
+  }),
   {
     name: "cluster",
     arity: -2,
@@ -141,8 +334,12 @@ export const cluster = group("cluster", [
     summary: "Inspects and changes a Redis Cluster.",
     syntax: "",
     complexity: "depends on the subcommand",
-    subcommands: withHelp("cluster", "5.0.0", subcommands, { run: refuse }),
+    subcommands: subcommandsWithHelp,
   },
-  connectionRow("readonly", ["loading", "stale", "fast"], "Allows reading from a replica in a cluster."),
-  connectionRow("readwrite", ["loading", "stale", "fast"], "Ends READONLY."),
+  connectionRow("readonly", ["loading", "stale", "fast"], "Allows reading from a replica in a cluster.", (client) => {
+    client.readsReplica = true;
+  }),
+  connectionRow("readwrite", ["loading", "stale", "fast"], "Ends READONLY.", (client) => {
+    client.readsReplica = false;
+  }),
 ]);

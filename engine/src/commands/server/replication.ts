@@ -5,6 +5,7 @@ import { clientLine } from "../../core/client-info.ts";
 import {
   BAD_PRIMARY_PORT,
   FAILOVER_FORCE,
+  FAILOVER_IN_CLUSTER,
   FAILOVER_IN_PROGRESS,
   FAILOVER_NO_SUCH_REPLICA,
   FAILOVER_ON_REPLICA,
@@ -16,6 +17,7 @@ import {
   NO_FAILOVER,
   RDB_ONLY_RANGE,
   REPLICA_MAY_NOT_FOLLOW,
+  REPLICAOF_IN_CLUSTER,
   REPLICAOF_IN_FAILOVER,
   replicaAddressTooLong,
   SYNTAX,
@@ -38,7 +40,8 @@ const LONGEST_ADDRESS = 255;
 // ------------------------------------------------------------------------------------------------ roles
 
 function replicaof(client: Client, args: Args): Reply {
-  const { replication, log } = client.engine;
+  const { replication, log, cluster } = client.engine;
+  if (cluster !== null) throw REPLICAOF_IN_CLUSTER;
   if (replication.failover.state !== "none") throw REPLICAOF_IN_FAILOVER;
   const host = args.next();
   const word = args.peek()!;
@@ -149,7 +152,8 @@ function acknowledge(client: Client, args: Args): void {
 // ------------------------------------------------------------------------------------------------ FAILOVER, WAIT
 
 function failover({ engine }: Client, args: Args): Reply {
-  const { replication } = engine;
+  const { replication, cluster } = engine;
+  if (cluster !== null) throw FAILOVER_IN_CLUSTER;
   let timeoutMs = 0;
   let force = false;
   let abort = false;

@@ -7,6 +7,7 @@ import {
   BAD_FIRST_DB,
   BAD_SECOND_DB,
   NO_SHUTDOWN,
+  notInCluster,
   type ReplyError,
   SHUTDOWN_FAILED,
   SYNTAX,
@@ -45,6 +46,7 @@ function dbIndex(args: Args, error: ReplyError): number {
 }
 
 function swapdb({ engine }: Client, args: Args): Reply {
+  if (engine.cluster !== null) throw notInCluster("SWAPDB");
   const first = dbIndex(args, BAD_FIRST_DB);
   const second = dbIndex(args, BAD_SECOND_DB);
   const a = engine.databases[first];

@@ -257,7 +257,7 @@ export class StreamValue implements Collection {
         removed += live;
         continue;
       }
-      if (!whole) removed += this.#killFront(this.#size - maxLength, undefined);
+      if (!whole) removed += this.#killFront(block, this.#size - maxLength, undefined);
       break;
     }
     return this.#trimmed(removed);
@@ -274,7 +274,7 @@ export class StreamValue implements Collection {
         removed += live;
         continue;
       }
-      if (!whole) removed += this.#killFront(Number.POSITIVE_INFINITY, minId);
+      if (!whole) removed += this.#killFront(block, Number.POSITIVE_INFINITY, minId);
       break;
     }
     return this.#trimmed(removed);

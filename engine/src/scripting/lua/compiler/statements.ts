@@ -246,7 +246,7 @@ function walkText(fn: FunctionEmitter, s: Extract<Statement, { kind: "each" }>):
   }
   const [p, layout, key] = [fn.fresh("p"), fn.fresh("y"), fn.fresh("k")];
   const moved = `if (${table}.layout !== ${layout}) {${layout} = ${table}.layout;${p} = ${table}.locate(${key});}`;
-  const step = `${moved}${p} = ${table}.advance(${p});if (${p} < 0) break;let ${nameOf(k!)} = ${key} = ${table}.keyAt(${p});`;
+  const step = `${moved}${p} = ${table}.advance(${p});if (${p} < 0) break;let ${nameOf(k)} = ${key} = ${table}.keyAt(${p});`;
   const second = v === undefined ? "" : `let ${nameOf(v)} = ${table}.valueAt(${p});`;
   return `{${head}let ${p} = 0, ${layout} = ${table}.layout, ${key};${loopText("for (;;)", step + second + block())}}`;
 }

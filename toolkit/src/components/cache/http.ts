@@ -96,7 +96,7 @@ async function serve(cache: Cache<MaybePage>, options: PagesOptions, exchange: E
 function isPublic({ method, headers }: IncomingMessage, ignored: readonly string[] | true): boolean {
   if (method !== "GET" || headers.authorization !== undefined || headers.range !== undefined) return false;
   if (ignored === true || headers.cookie === undefined) return true;
-  return headers.cookie.split(";").every((pair) => ignored.includes(pair.split("=", 1)[0]!.trim()));
+  return headers.cookie.split(";").every((pair) => ignored.includes(pair.replace(/=.*/s, "").trim()));
 }
 
 /**

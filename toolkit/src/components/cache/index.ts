@@ -30,6 +30,11 @@ import type { CacheOptions, CacheStats, EntryOptions, Found, Loader, Loading } f
 export { type CacheInfo, Caches, type InvalidatedTag } from "./report.ts";
 export type { CacheOptions, CacheStats, EntryOptions, Found, Loader, Loading } from "./types.ts";
 
+/** A glance costs a third of what the script does: of fewer hits than this part, it would cost more than it saves. */
+const WORTH_A_GLANCE = 1 / 3;
+/** How much the latest question counts in the rate of hits. */
+const LATEST = 1 / 32;
+
 /** How long a store that could not be reached is left alone. */
 const BREAK_MS = 1_000;
 const MAX_TAGS = 64;
@@ -100,6 +105,8 @@ export class Cache<T = unknown> {
   readonly #channel: string;
   readonly #questions = new SharedQuestions<Shared<T>>();
   readonly #glances = new SharedQuestions<{ readonly value: T } | null>();
+  /** The part of the latest questions that a glance could answer. */
+  #hitRate = 1;
   /** What this process loads under a lease, by the lease's token. */
   readonly #loads = new Map<string, Promise<Made<T>>>();
   /** What it loads without the store, by key. */
@@ -259,6 +266,7 @@ export class Cache<T = unknown> {
     // Of a value that can be stale, only the server can say whether it is: that is up to the script. So it is with how long a
     // value stays fresh, which memory has to know.
     if ((options.staleMs ?? this.#staleMs) > 0 || this.#memoryTtlMs > 0 || this.#isBroken) return null;
+    if (this.#hitRate < WORTH_A_GLANCE) return null;
     word("key", key);
     checkTags(options.tags);
     return this.#glances.ask(`${key}\0${options.tags?.join("\n") ?? ""}`, () => this.#look(key, options)).answer;
@@ -291,8 +299,14 @@ export class Cache<T = unknown> {
     if (tagList.toString() !== names.join("\n")) return null;
     if (asTextsOrNulls(invalidated).some((each) => each !== null && Number(each) >= Number(at))) return null;
     this.#report.count("hits");
+    this.#learn(true);
     const value = this.#unpacked(stored);
     return { value: value instanceof Promise ? await value : value };
+  }
+
+  /** Whether a glance was, or would have been, enough. */
+  #learn(isHit: boolean): void {
+    this.#hitRate += ((isHit ? 1 : 0) - this.#hitRate) * LATEST;
   }
 
   get #isBroken(): boolean {
@@ -329,7 +343,9 @@ export class Cache<T = unknown> {
         const reply = this.#isBroken ? null : await this.#read(asking);
         if (reply === null) return await this.#loadAlone(asking);
         const { entry, loader } = reply;
-        if (entry !== null && entry.freshForMs > 0) {
+        const isFresh = entry !== null && entry.freshForMs > 0;
+        this.#learn(isFresh);
+        if (isFresh) {
           this.#report.count("hits");
           const value = await this.#unpacked(entry.stored);
           if (question !== null) this.#memory.keep(question, this.#heldSince(sentMs, value, entry));
@@ -348,12 +364,10 @@ export class Cache<T = unknown> {
 
   /** Null when the store cannot be used. */
   async #read({ key, keys, token }: Asking<T>): Promise<ReadReply | null> {
+    const { entry, loader, tags } = keys;
+    const reading = { entry, loader, tags, token, leaseMs: this.#leaseMs, tagMs: this.#tagMemoryMs };
     try {
-      const reply = await this.#store.run(
-        read,
-        { ...keys, token, leaseMs: this.#leaseMs, tagMs: this.#tagMemoryMs },
-        this.#limits,
-      );
+      const reply = await this.#store.run(read, reading, this.#limits);
       if (reply.loader === "nobody") this.#refused(new ServerError(reply.holder));
       return reply;
     } catch (error) {
@@ -425,9 +439,22 @@ export class Cache<T = unknown> {
         await this.#giveUp(key, keys, token);
         return { value, fate: "for its caller" };
       }
-      const tagList = (kept.tags ?? []).join("\n");
-      const content = { token, value: await this.#packed(value), tagList, channel: this.#channel, key };
-      filling = { ...keys, ...this.#lifetimes(kept), ...content };
+      const packing = this.#packed(value);
+      const { entry, loader, tags } = keys;
+      const { freshMs, keepMs } = this.#lifetimes(kept);
+      filling = {
+        entry,
+        loader,
+        tags,
+        token,
+        value: packing instanceof Promise ? await packing : packing,
+        freshMs,
+        keepMs,
+        tagList: kept.tags === undefined ? "" : kept.tags.join("\n"),
+        channel: this.#channel,
+        key,
+        tells: this.#memoryTtlMs > 0 ? 1 : 0,
+      };
     } catch (error) {
       await this.#giveUp(key, keys, token);
       throw error;
@@ -518,7 +545,7 @@ export class Cache<T = unknown> {
     return { freshMs, keepMs: (options.tags?.length ?? 0) > 0 ? Math.min(keepMs, this.#tagMemoryMs) : keepMs };
   }
 
-  async #packed(value: T): Promise<Buffer> {
+  #packed(value: T): string | Buffer | Promise<Buffer> {
     return pack(encodeWithin(this.#codec, value, this.#maxBytes, "a cached value"), this.#compressAboveBytes);
   }
 

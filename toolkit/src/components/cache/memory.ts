@@ -6,6 +6,7 @@
  * so first (`begin`); what happens to the key until the answer is there keeps that answer from being remembered.
  */
 import type { Clock } from "../../base/clock.ts";
+import { dropOldest } from "../../base/lists.ts";
 
 export interface Held<T> {
   readonly value: T;
@@ -59,7 +60,7 @@ export class MemoryCache<T> {
   keep({ key, isOutdated, invalidated }: Question, held: Held<T>): void {
     if (isOutdated || held.tags.some((tag) => invalidated.has(tag))) return;
     this.#held.delete(key);
-    if (this.#held.size >= this.#max) this.#held.delete(this.#held.keys().next().value!);
+    if (this.#held.size >= this.#max) dropOldest(this.#held);
     this.#held.set(key, held);
   }
 

@@ -1,6 +1,7 @@
 /** Values as they are stored: one byte that says how, then the value, compressed where that is worth it. */
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
+import { isSendable } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
 
 const PLAIN = 0x30;
@@ -11,13 +12,22 @@ const MAX_UNPACKED = 256 * 1024 * 1024;
 const compress = promisify(gzip);
 const decompress = promisify(gunzip);
 
-export async function pack(value: string | Uint8Array, compressAbove: number): Promise<Buffer> {
-  const bytes = typeof value === "string" ? Buffer.from(value, "utf8") : value;
-  if (bytes.byteLength > compressAbove) {
-    const packed = await compress(bytes, { level: 5 });
-    if (packed.byteLength < bytes.byteLength) return Buffer.concat([Buffer.of(GZIP), packed]);
-  }
-  return Buffer.concat([Buffer.of(PLAIN), bytes]);
+/** UTF-8 takes at most so many bytes for a unit of a string. */
+const MOST_BYTES = 3;
+
+/** Nobody waits for what is not compressed, and a short text stays a text. */
+export function pack(value: string | Uint8Array, compressAbove: number): string | Buffer | Promise<Buffer> {
+  if (typeof value !== "string") return packBytes(value, compressAbove);
+  if (value.length * MOST_BYTES <= compressAbove && isSendable(value)) return `0${value}`;
+  return packBytes(Buffer.from(value, "utf8"), compressAbove);
+}
+
+function packBytes(bytes: Uint8Array, compressAbove: number): Buffer | Promise<Buffer> {
+  const plain = (): Buffer => Buffer.concat([Buffer.of(PLAIN), bytes]);
+  if (bytes.byteLength <= compressAbove) return plain();
+  return compress(bytes, { level: 5 }).then((packed) =>
+    packed.byteLength < bytes.byteLength ? Buffer.concat([Buffer.of(GZIP), packed]) : plain(),
+  );
 }
 
 /** Nobody waits for what is stored as it is. */

@@ -47,6 +47,7 @@ export class CacheReport {
     this.#total[what]++;
     this.#unsent[what]++;
     if (this.#timer !== null || this.#store.closed) return;
+    this.#names.announce(this.#name);
     this.#timer = this.#store.clock.after(REPORT_MS, () => void this.send());
     this.#removeFromStore = this.#store.on("close", () => this.send());
   }
@@ -60,7 +61,6 @@ export class CacheReport {
     this.#unsent = { ...NONE };
     const changed = FIELDS.filter((field) => counts[field] > 0);
     if (changed.length === 0) return;
-    this.#names.announce(this.#name);
     await this.#store
       .pipeline([
         ...changed.map((field) => ["HINCRBY", this.#key, field, counts[field]] as const),

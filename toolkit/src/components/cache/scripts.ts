@@ -52,6 +52,11 @@ local function note(moment, isNew)
 end
 `;
 
+/** Lua: behind the lease once somebody waits for its holder, who tells nobody otherwise. Who cannot say so looks again soon. */
+const AWAITED = `
+local awaited = " awaited"
+`;
+
 /** Lua: the entry if it is valid, as { value, at, fresh }. */
 const LOOK = `
 local function look()
@@ -96,7 +101,7 @@ export const read = defineScript({
   name: "cache.read",
   keys: ["entry", "loader", "tags"],
   args: ["token", "leaseMs", "tagMs"],
-  include: [NOW, MOMENTS, LOOK, IF_WRITABLE],
+  include: [NOW, MOMENTS, LOOK, IF_WRITABLE, AWAITED],
   buffers: true,
   repeatable: true,
   lua: `
@@ -104,16 +109,20 @@ export const read = defineScript({
     local left = found and tonumber(found[3]) - now
     local mine, holder, lasts = 0, "", tonumber(leaseMs)
     if token ~= "" and not (found and left > 0) then
-      local lease = redis.call("GET", loader)
-      if not lease then
-        local began, isNew = beginning()
-        local taken, refusal = ifWritable("SET", loader, token .. " " .. text(began), "PX", leaseMs)
-        mine, holder = taken and 1 or 2, refusal or ""
-        if taken then note(began, isNew) end
+      local began, isNew = beginning()
+      local taken, refusal = ifWritable("SET", loader, token .. " " .. text(began), "PX", leaseMs, "NX")
+      if taken then
+        mine = 1
+        note(began, isNew)
+      elseif refusal then mine, holder = 2, refusal
       else
+        local lease = redis.call("GET", loader)
         holder = lease:match("^%S+")
-        if holder == token then mine = 1 end
         lasts = math.max(redis.call("PTTL", loader), 1)
+        if holder == token then mine = 1
+        elseif not found and not lease:find(awaited, 1, true) and not ifWritable("APPEND", loader, awaited) then
+          lasts = math.min(lasts, 100)
+        end
       end
     end
     if not found then return {mine, lasts, holder} end
@@ -127,9 +136,9 @@ export const read = defineScript({
       optional(asNumber),
       optional(asBytes),
     )(reply);
-    const isEntry = freshForMs !== undefined;
+    const isEntry = freshForMs !== undefined && tags !== undefined;
     return {
-      entry: isEntry ? { ageMs: ms, stored: text, freshForMs, tags: tagsIn(tags!.toString("utf8")) } : null,
+      entry: isEntry ? { ageMs: ms, stored: text, freshForMs, tags: tagsIn(tags.toString("utf8")) } : null,
       loader: loader === 1 ? "caller" : loader === 2 ? "nobody" : "holder",
       holder: isEntry ? "" : text.toString("latin1"),
       leaseMs: isEntry ? 0 : ms,
@@ -141,31 +150,32 @@ function tagsIn(list: string): string[] {
   return list === "" ? [] : list.split("\n");
 }
 
-/** Takes what the holder of the lease has loaded. 0: the lease is not theirs any more, and nothing has changed. */
+/**
+ * Takes what the holder of the lease has loaded. 0: the lease is not theirs any more, and nothing has changed. Tells those who wait,
+ * and with `tells` 1 everybody: they may hold an older value in memory.
+ */
 export const fill = defineScript({
   name: "cache.fill",
   keys: ["entry", "loader", "tags"],
-  args: ["token", "value", "freshMs", "keepMs", "tagList", "channel", "key"],
-  include: [NOW, IF_WRITABLE, ENTER],
+  args: ["token", "value", "freshMs", "keepMs", "tagList", "channel", "key", "tells"],
+  include: [NOW, IF_WRITABLE, ENTER, AWAITED],
   repeatable: true,
   lua: `
     local lease = redis.call("GET", loader)
     if not lease then return 0 end
     local space = lease:find(" ", 1, true)
     if lease:sub(1, space - 1) ~= token then return 0 end
-    local began = lease:sub(space + 1)
+    local mark = lease:find(awaited, 1, true)
+    local began = lease:sub(space + 1, (mark or 0) - 1)
+    local refusal, result = nil, 1
     for tag in tagList:gmatch("[^\\n]+") do
       local invalidated = redis.call("ZSCORE", tags, tag)
-      if invalidated and tonumber(invalidated) >= tonumber(began) then
-        redis.call("DEL", loader)
-        redis.call("PUBLISH", channel, key)
-        return 0
-      end
+      if invalidated and tonumber(invalidated) >= tonumber(began) then result = 0 end
     end
-    local refusal = enter(began)
+    if result == 1 then refusal = enter(began) end
     redis.call("DEL", loader)
-    redis.call("PUBLISH", channel, key)
-    return refusal and redis.error_reply(refusal) or 1
+    if mark or tells == "1" then redis.call("PUBLISH", channel, key) end
+    return refusal and redis.error_reply(refusal) or result
   `,
   reply: (reply) => reply === 1,
 });

@@ -10,12 +10,14 @@
  */
 import { aStore } from "../../base/checks.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";
+import { dropOldest, isFilled } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { anything, choice, defineOptions, prefix, required, text, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
+import { Together } from "../../base/together.ts";
 import { type RunOptions, runOptions, type Store } from "../../connection/store.ts";
 import { ruleKey, subjectKey } from "./keys.ts";
-import { FIXED, GCRA, SLIDING, take, takeFixed, takeGcra, takeSliding } from "./scripts.ts";
+import { FIXED, GCRA, type Judged, SLIDING, take, takeMany, takeOne } from "./scripts.ts";
 
 export interface Rule {
   /** Hits (or cost) allowed in a window. */
@@ -90,13 +92,22 @@ const RULE_OPTIONS = defineOptions<Rule>("RateLimits.rules", {
   burst: whole(1),
 });
 
+/** One call for a subject under one rule. `unique` is a word of this call alone. */
+interface Call {
+  readonly bucket: string;
+  readonly cost: number;
+  readonly unique: string;
+}
+
 export class RateLimits {
   readonly name: string;
-  readonly rules: readonly Rule[];
+  readonly rules: readonly [Rule, ...Rule[]];
   readonly #store: Store;
   readonly #prefix: string;
   readonly #whenUnreachable: "throw" | "allow" | "deny";
   readonly #limits: RunOptions;
+  /** Calls of one moment go together where one server holds all subjects, and a trip to it costs something. */
+  readonly #together: Together<Call, Judged> | null = null;
   readonly #remember: number;
   /** The largest cost that the rules ever allow. */
   readonly #most: number;
@@ -112,8 +123,9 @@ export class RateLimits {
     OPTIONS.check(options);
     const { name, rules } = options;
     this.name = name;
-    this.rules = (Array.isArray(rules) ? rules : [rules]) as readonly Rule[];
-    if (this.rules.length === 0) throw new InputError("a rate limiter needs a rule");
+    const given = (Array.isArray(rules) ? rules : [rules]) as readonly Rule[];
+    if (!isFilled(given)) throw new InputError("a rate limiter needs a rule");
+    this.rules = given;
     for (const rule of this.rules) checkRule(rule);
     this.#most = Math.min(...this.rules.map(({ limit, burst }) => burst ?? limit));
     this.#store = store;
@@ -125,6 +137,10 @@ export class RateLimits {
       // Who has an answer without the server does not wait for it.
       whenOpen: this.#whenUnreachable === "throw" ? undefined : "fail",
     });
+    const [rule] = this.rules;
+    if (this.rules.length === 1 && ["single", "sentinel"].includes(store.topology)) {
+      this.#together = new Together((calls) => this.#takeMany(rule, calls));
+    }
     this.#remember = options.remember ?? 0;
     this.#instance = Math.floor(store.clock.random() * 2 ** 48).toString(36);
     subjectKey(this.#prefix, name, "check");
@@ -185,7 +201,10 @@ export class RateLimits {
     const base = subjectKey(this.#prefix, this.name, subject);
     const unique = `${this.#instance}.${(this.#calls++).toString(36)}`;
     try {
-      if (mode === "take" && this.rules.length === 1) return await this.#askOne(ruleKey(base, 0), cost, unique);
+      const [rule] = this.rules;
+      if (mode === "take" && this.rules.length === 1) {
+        return await this.#askOne(rule, { bucket: ruleKey(base, 0), cost, unique });
+      }
       const buckets = this.rules.map((_, at) => ruleKey(base, at));
       const rules = this.rules.flatMap(({ algorithm = GCRA, limit, windowMs, burst = limit }) => [
         algorithm,
@@ -199,23 +218,29 @@ export class RateLimits {
     } catch (error) {
       if (this.#whenUnreachable === "throw" || !(error instanceof CinnabarError) || error.code === "INPUT") throw error;
       const allowed = this.#whenUnreachable === "allow";
-      const { limit } = this.rules[0]!;
+      const { limit } = this.rules[0];
       return { allowed, limit, remaining: 0, retryAfterMs: allowed ? 0 : 1_000, resetAfterMs: 1_000, unchecked: true };
     }
   }
 
-  async #askOne(bucket: string, cost: number, unique: string): Promise<Verdict> {
-    const { algorithm = GCRA, limit, windowMs, burst = limit } = this.rules[0]!;
-    if (algorithm === FIXED) {
-      const [used, leftMs] = await this.#store.run(takeFixed, { bucket, cost, limit, windowMs }, this.#limits);
-      const allowed = used >= 0;
-      const remaining = Math.max(limit - (allowed ? used : -1 - used), 0);
-      return { allowed, limit, remaining, retryAfterMs: allowed ? 0 : leftMs, resetAfterMs: leftMs };
-    }
-    const script = algorithm === SLIDING ? takeSliding : takeGcra;
-    const rule = { bucket, cost, limit, window: windowMs * 1000, burst, unique };
-    const [allowed, ...verdict] = await this.#store.run(script, rule, this.#limits);
-    return verdictOf(allowed === 1, limit, verdict);
+  async #askOne(rule: Rule, call: Call): Promise<Verdict> {
+    const judged = await (this.#together?.ask(call) ?? this.#takeOne(rule, call));
+    const { allowed, remaining, retryAfterMs, resetAfterMs } = judged;
+    return { allowed, limit: rule.limit, remaining, retryAfterMs, resetAfterMs };
+  }
+
+  #takeOne({ algorithm = GCRA, limit, windowMs, burst = limit }: Rule, { bucket, cost, unique }: Call) {
+    return this.#store.run(takeOne[algorithm], { bucket, limit, windowMs, burst, cost, unique }, this.#limits);
+  }
+
+  async #takeMany(rule: Rule, calls: readonly Call[]): Promise<readonly (Judged | Error)[]> {
+    const [first] = calls;
+    if (calls.length === 1 && first !== undefined) return [await this.#takeOne(rule, first)];
+    const { algorithm = GCRA, limit, windowMs, burst = limit } = rule;
+    const buckets = calls.map(({ bucket }) => bucket);
+    const costs = calls.every(({ cost }) => cost === 1) ? [] : calls.map(({ cost }) => cost);
+    const taking = { buckets, limit, windowMs, burst, unique: first?.unique ?? "", costs };
+    return this.#store.run(takeMany[algorithm], taking, this.#limits);
   }
 
   /** The rule that has least left speaks for all; refused, the one that must be waited for longest. */
@@ -244,7 +269,7 @@ export class RateLimits {
 
   #rememberRefusal(subject: string, verdict: Verdict): void {
     if (this.#remember === 0) return;
-    if (this.#refused.size >= this.#remember) this.#refused.delete(this.#refused.keys().next().value!);
+    if (this.#refused.size >= this.#remember) dropOldest(this.#refused);
     this.#refused.set(subject, { until: this.#store.clock.monotonicMs() + verdict.retryAfterMs, verdict });
   }
 }

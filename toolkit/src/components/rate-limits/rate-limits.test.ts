@@ -1,6 +1,7 @@
 import { Engine, ManualClock } from "@cinnabar/engine";
 import { describe, expect, test } from "vitest";
 import { describeBackends } from "../../../tests/kit/index.ts";
+import { keysIn } from "../../../tests/kit/keys.ts";
 import { systemClock } from "../../base/clock.ts";
 import { ConnectionError, InputError } from "../../base/errors.ts";
 import { open } from "../../connection/open.ts";
@@ -47,6 +48,23 @@ describeBackends("rate limits", (backend) => {
       const limiters = stores.map((store) => new RateLimits(store, { name: "api", rules: rule }));
       const verdicts = await Promise.all(Array.from({ length: 200 }, (_, nth) => limiters[nth % 2]!.take("ann")));
       expect(verdicts.filter(({ allowed }) => allowed).length).toBe(50);
+    });
+
+    test("calls of one moment are judged one by one, and one that fails leaves the others alone", async () => {
+      const limiter = new RateLimits(backend.store, { name: "api", rules: { limit: 10, windowMs: HOUR, algorithm } });
+      await limiter.take("broken");
+      const [bucket = ""] = (await keysIn(backend.store)).filter((key) => key.includes("broken"));
+      await backend.store.call("DEL", bucket);
+      await backend.store.call("LPUSH", bucket, "no bucket of ours");
+      const calls = [limiter.take("ann", { cost: 4 }), limiter.take("broken"), limiter.take("ann", { cost: 7 })];
+      const others = Array.from({ length: 100 }, (_, nth) => limiter.take(`other${nth % 20}`));
+      const [first, broken, second] = await Promise.allSettled([...calls, limiter.take("ann", { cost: 6 })]);
+      expect(first).toMatchObject({ value: { allowed: true, remaining: 6 } });
+      expect(broken).toMatchObject({ status: "rejected", reason: { code: "WRONGTYPE" } });
+      expect(second).toMatchObject({ value: { allowed: false, remaining: 6 } });
+      expect((await Promise.all(others)).every(({ allowed }) => allowed)).toBe(true);
+      expect(await limiter.peek("ann")).toMatchObject({ allowed: false, remaining: 0 });
+      expect(await limiter.peek("other3")).toMatchObject({ allowed: true, remaining: 5 });
     });
 
     test("a cost is charged whole or not at all", async () => {

@@ -11,8 +11,10 @@
  * back, what was charged lies in the future: it counts as charged now, so nobody is refused for longer than a window.
  */
 
-import { asListOf, asNumber, asTuple } from "../../base/replies.ts";
+import { ServerError } from "../../base/errors.ts";
+import { asList, asListOf, asNumber, asTuple } from "../../base/replies.ts";
 import { defineScript } from "../../base/script.ts";
+import type { Reply } from "../../connection/port.ts";
 
 export const FIXED = "fixed";
 export const SLIDING = "sliding";
@@ -115,72 +117,130 @@ export const take = defineScript({
 });
 
 /**
- * The same for a limiter with one rule, which most have: as few calls, words and figures as its algorithm allows.
+ * The same for a limiter with one rule, which most have: as few calls, words and figures as its algorithm allows. Each is a Lua
+ * function of a bucket, a cost and a word that is unique to the call, and there are two scripts of each: for one call, and for
+ * calls of the same moment (`base/together.ts`), where one that fails answers what went wrong and leaves the others alone.
  *
- * The fixed window answers { used, ms until the window ends }; refused, what was used before, less than zero: −1 − used.
+ * The fixed window answers { remaining, ms until the window ends }; refused, −1 − remaining. The others answer { 1 or 0, remaining,
+ * wait, time until all is free }, the times in microseconds.
  */
-export const takeFixed = defineScript({
-  name: "rate-limits.take-fixed",
-  keys: ["bucket"],
-  args: ["cost", "limit", "windowMs"],
-  lua: `
-    local used = redis.call("INCRBY", bucket, cost)
-    local left = redis.call("PTTL", bucket)
-    if left < 0 or left > tonumber(windowMs) then
-      -- The first of its window, or the clock was put back.
-      left = tonumber(windowMs)
-      redis.call("PEXPIRE", bucket, windowMs)
-    end
-    if used > tonumber(limit) then return {-1 - redis.call("DECRBY", bucket, cost), left} end
-    return {used, left}
-  `,
-  reply: asTuple(asNumber, asNumber),
-});
-
-/** The others answer { 1 or 0, remaining, wait, time until all is free }, the times in microseconds. */
-const LEAN: Readonly<Record<string, string>> = {
+const JUDGES = {
+  [FIXED]: `
+local function judge(bucket, cost)
+  local used = redis.call("INCRBY", bucket, cost)
+  local left = redis.call("PTTL", bucket)
+  if left < 0 or left > tonumber(windowMs) then
+    -- The first of its window, or the clock was put back.
+    left = tonumber(windowMs)
+    redis.call("PEXPIRE", bucket, windowMs)
+  end
+  if used <= tonumber(limit) then return {limit - used, left} end
+  return {-1 - math.max(limit - redis.call("DECRBY", bucket, cost), 0), left}
+end
+`,
   [SLIDING]: `
-    local time = redis.call("TIME")
-    local now = time[1] * 1000000 + time[2]
-    redis.call("ZREMRANGEBYSCORE", bucket, "-inf", now - window)
-    hitsInTime(bucket, now)
-    local used = redis.call("ZCARD", bucket)
-    if used + cost <= tonumber(limit) then
-      local at = string.format("%.0f", now)
-      for i = 1, tonumber(cost) do redis.call("ZADD", bucket, at, unique .. "." .. i) end
-      redis.call("PEXPIRE", bucket, math.ceil(window / 1000) + 1)
-      return {1, limit - used - cost, 0, tonumber(window)}
-    end
-    local last = used + cost - limit - 1
-    local blocking = redis.call("ZRANGE", bucket, last, last, "WITHSCORES")[2]
-    local newest = redis.call("ZRANGE", bucket, -1, -1, "WITHSCORES")[2]
-    return {0, limit - used, math.ceil(blocking + window - now), math.ceil(newest + window - now)}
-  `,
+local time = redis.call("TIME")
+local now = time[1] * 1000000 + time[2]
+local window = windowMs * 1000
+local function judge(bucket, cost, unique)
+  redis.call("ZREMRANGEBYSCORE", bucket, "-inf", now - window)
+  hitsInTime(bucket, now)
+  local used = redis.call("ZCARD", bucket)
+  if used + cost <= tonumber(limit) then
+    local at = string.format("%.0f", now)
+    for i = 1, tonumber(cost) do redis.call("ZADD", bucket, at, unique .. "." .. i) end
+    redis.call("PEXPIRE", bucket, windowMs + 1)
+    return {1, limit - used - cost, 0, window}
+  end
+  local last = used + cost - limit - 1
+  local blocking = redis.call("ZRANGE", bucket, last, last, "WITHSCORES")[2]
+  local newest = redis.call("ZRANGE", bucket, -1, -1, "WITHSCORES")[2]
+  return {0, limit - used, math.ceil(blocking + window - now), math.ceil(newest + window - now)}
+end
+`,
   [GCRA]: `
-    local time = redis.call("TIME")
-    local now = time[1] * 1000000 + time[2]
-    local each = window / limit
-    local tolerance = each * burst
-    local arrival = arrivalInTime(bucket, now, tolerance)
-    local after = arrival + each * cost
-    local ahead = after - now
-    if ahead > tolerance then
-      return {0, math.max(math.floor((tolerance - (arrival - now)) / each), 0), math.ceil(ahead - tolerance), math.ceil(arrival - now)}
-    end
-    redis.call("SET", bucket, string.format("%.0f", after), "PX", math.ceil(ahead / 1000) + 1)
-    return {1, math.floor((tolerance - ahead) / each), 0, math.ceil(ahead)}
-  `,
-};
+local time = redis.call("TIME")
+local now = time[1] * 1000000 + time[2]
+local each = windowMs * 1000 / limit
+local tolerance = each * burst
+local function judge(bucket, cost)
+  local arrival = arrivalInTime(bucket, now, tolerance)
+  local after = arrival + each * cost
+  local ahead = after - now
+  if ahead > tolerance then
+    return {0, math.max(math.floor((tolerance - (arrival - now)) / each), 0), math.ceil(ahead - tolerance), math.ceil(arrival - now)}
+  end
+  redis.call("SET", bucket, string.format("%.0f", after), "PX", math.ceil(ahead / 1000) + 1)
+  return {1, math.floor((tolerance - ahead) / each), 0, math.ceil(ahead)}
+end
+`,
+} as const;
 
-const lean = (algorithm: string) =>
-  defineScript({
+export type Algorithm = keyof typeof JUDGES;
+
+/** What a rule says of a call. */
+export interface Judged {
+  readonly allowed: boolean;
+  readonly remaining: number;
+  readonly retryAfterMs: number;
+  readonly resetAfterMs: number;
+}
+
+const asTwo = asTuple(asNumber, asNumber);
+const asFour = asTuple(asNumber, asNumber, asNumber, asNumber);
+
+function judgedFixed(reply: Reply): Judged {
+  const [left, ms] = asTwo(reply);
+  if (left >= 0) return { allowed: true, remaining: left, retryAfterMs: 0, resetAfterMs: ms };
+  return { allowed: false, remaining: -1 - left, retryAfterMs: ms, resetAfterMs: ms };
+}
+
+function judged(reply: Reply): Judged {
+  const [allowed, remaining, wait, reset] = asFour(reply);
+  return { allowed: allowed === 1, remaining, retryAfterMs: wait / 1_000, resetAfterMs: reset / 1_000 };
+}
+
+/** What each of them needs beside limit and window, and how its answer is read. */
+const NEEDS = {
+  [FIXED]: { include: [], rule: [], call: [], read: judgedFixed },
+  [SLIDING]: { include: [HITS_IN_TIME], rule: [], call: ["unique"], read: judged },
+  [GCRA]: { include: [ARRIVAL_IN_TIME], rule: ["burst"], call: [], read: judged },
+} as const;
+
+const one = (algorithm: Algorithm) => {
+  const { include, rule, call, read } = NEEDS[algorithm];
+  return defineScript({
     name: `rate-limits.take-${algorithm}`,
     keys: ["bucket"],
-    args: ["cost", "limit", "window", algorithm === SLIDING ? "unique" : "burst"],
-    include: algorithm === SLIDING ? [HITS_IN_TIME] : [ARRIVAL_IN_TIME],
-    lua: LEAN[algorithm]!,
-    reply: asTuple(asNumber, asNumber, asNumber, asNumber),
+    args: ["cost", "limit", "windowMs", ...rule, ...call],
+    include: [...include, JUDGES[algorithm]],
+    lua: `return judge(${["bucket", "cost", ...call].join(", ")})`,
+    reply: read,
   });
+};
 
-export const takeSliding = lean(SLIDING);
-export const takeGcra = lean(GCRA);
+/** `costs` is empty where each costs one. */
+const many = (algorithm: Algorithm) => {
+  const { include, rule, read } = NEEDS[algorithm];
+  return defineScript({
+    name: `rate-limits.take-${algorithm}-many`,
+    keys: [],
+    restKeys: "buckets",
+    args: ["unique", "limit", "windowMs", ...rule],
+    rest: "costs",
+    include: [...include, JUDGES[algorithm]],
+    lua: `
+      local answers = {}
+      for at, bucket in ipairs(buckets) do
+        local isJudged, answer = pcall(judge, bucket, costs[at] or 1, unique .. "." .. at)
+        if not isJudged then answer = type(answer) == "table" and answer.err or tostring(answer) end
+        answers[at] = answer
+      end
+      return answers
+    `,
+    reply: (reply) => asList(reply).map((each) => (typeof each === "string" ? new ServerError(each) : read(each))),
+  });
+};
+
+export const takeOne = { [FIXED]: one(FIXED), [SLIDING]: one(SLIDING), [GCRA]: one(GCRA) };
+export const takeMany = { [FIXED]: many(FIXED), [SLIDING]: many(SLIDING), [GCRA]: many(GCRA) };

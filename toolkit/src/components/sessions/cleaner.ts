@@ -12,14 +12,14 @@ const AT_ONCE = 100;
 export interface CleanerOptions {
   readonly prefix: string;
   readonly maxLive: number;
-  readonly idleMs: number;
+  readonly keepMs: number;
   readonly everyMs: number;
   readonly onError: (error: unknown) => void;
   readonly end: (place: SessionPlace) => Promise<void>;
 }
 
 export function sessionCleaner(store: Store, options: CleanerOptions): BackgroundLoop {
-  const { prefix, maxLive, idleMs, everyMs, onError, end } = options;
+  const { prefix, maxLive, keepMs, everyMs, onError, end } = options;
   const keys = liveKeys(prefix);
   // Users are spread evenly over the shards by a hash, so each may hold its part.
   const limit = Math.ceil(maxLive / keys.length);
@@ -28,7 +28,7 @@ export function sessionCleaner(store: Store, options: CleanerOptions): Backgroun
     let ended = 0;
     for (const live of keys) {
       for (let taken = AT_ONCE; taken === AT_ONCE && !signal.aborted; ) {
-        const found = await store.run(oldest, { live, limit, most: AT_ONCE, idleMs });
+        const found = await store.run(oldest, { live, limit, most: AT_ONCE, keepMs });
         await Promise.all(found.map((member) => end(toPlace(member))));
         taken = found.length;
         ended += taken;

@@ -50,7 +50,7 @@ export function writeCookie(options: CookieOptions, value: string, maxAgeMs: num
     ...(domain === undefined ? [] : [`Domain=${domain}`]),
     `Max-Age=${Math.floor(maxAgeMs / 1000)}`,
     "HttpOnly",
-    `SameSite=${sameSite[0]!.toUpperCase()}${sameSite.slice(1)}`,
+    `SameSite=${sameSite.charAt(0).toUpperCase()}${sameSite.slice(1)}`,
     ...(isSecure ? ["Secure"] : []),
   ].join("; ");
 }

@@ -86,8 +86,9 @@ export class RequestSession {
 
   /** Signs a user in, with a new token. */
   async signIn(user: string): Promise<Session> {
-    this.#begin(await this.#sessions.signIn(this.#session?.token ?? null, user));
-    return this.#session!;
+    const session = await this.#sessions.signIn(this.#session?.token ?? null, user);
+    this.#begin(session);
+    return session;
   }
 
   async signOut(): Promise<void> {

@@ -14,24 +14,45 @@ import type { BackgroundLoop } from "../../base/background-loop.ts";
 import { aStore, integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
+import { inPairs, zipped } from "../../base/lists.ts";
 import { callback, defineOptions, flag, object, prefix, text, whole } from "../../base/options.ts";
 import type { Page } from "../../base/page.ts";
-import { asPairs, asTexts, asTextsOrNulls } from "../../base/replies.ts";
+import { asPairs, asTextOrNull, asTexts, asTuple } from "../../base/replies.ts";
 import type { Script } from "../../base/script.ts";
-import { type RunOptions, runOptions, type Store } from "../../connection/store.ts";
+import { type RunOptions, runOptions, type SendOptions, type Store, sendOptions } from "../../connection/store.ts";
 import { sessionCleaner } from "./cleaner.ts";
 import { anonymousTag, liveKey, liveKeys, newToken, placeOf, type SessionPlace, sessionKeys, userTag } from "./keys.ts";
-import { copy, create, list, noteLive, peek, type Shown, take, takeAll, touch, update } from "./scripts.ts";
+import {
+  type Changes,
+  changed,
+  changesOf,
+  copy,
+  create,
+  list,
+  noteLive,
+  type Shown,
+  shownIfAny,
+  take,
+  takeAll,
+  touch,
+  update,
+  view,
+} from "./scripts.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** How often at most a session in use is noted in the list of all live sessions. */
-const NOTE_LIVE_MS = MINUTE_MS;
+/** How often at most a process touches a session in use. */
+const TOUCH_EVERY_MS = MINUTE_MS;
+/** Of many sessions in use, how many are remembered as touched. */
+const MOST_TOUCHED = 100_000;
 const MAX_PIECES = 256;
 
 export interface SessionsOptions {
   readonly prefix?: string;
-  /** A session that is not used for this long is over. */
+  /**
+   * A session that is not used for this long is over. A process notes once a minute (or twentieth of this, if that is less) that a
+   * session is in use, so it may live so much longer.
+   */
   readonly idleMs?: number;
   /** A session is over this long after it began, however much it is used. */
   readonly ttlMs?: number;
@@ -56,6 +77,7 @@ export interface Session {
   /** Null for somebody who has not signed in. */
   readonly user: string | null;
   readonly createdAt: Date;
+  /** When it was last noted to be in use: within a minute. */
   readonly seenAt: Date;
   /** When it ends even if it is used. */
   readonly endsAt: Date;
@@ -129,15 +151,19 @@ export class Sessions {
   readonly #store: Store;
   readonly #prefix: string;
   readonly #idleMs: number;
+  readonly #touchEveryMs: number;
+  /** How long a session lives on when it is touched: by the next time, it is not over. */
+  readonly #keepMs: number;
   readonly #absoluteMs: number;
   readonly #maxPerUser: number;
   readonly #maxLive: number;
   readonly #maxViewed: number;
   readonly #maxValueBytes: number;
   readonly #limits: RunOptions;
+  readonly #reading: SendOptions;
   readonly #codec: Codec<unknown> = json();
-  /** Session → when it was last noted as live, by this process. */
-  readonly #noted = new Map<string, number>();
+  /** Session → when this process touched it last. */
+  readonly #touched = new Map<string, number>();
 
   constructor(store: Store, options: SessionsOptions = {}) {
     aStore("Sessions", store);
@@ -145,12 +171,15 @@ export class Sessions {
     this.#store = store;
     this.#prefix = options.prefix ?? "session";
     this.#idleMs = options.idleMs ?? 14 * DAY_MS;
+    this.#touchEveryMs = Math.min(TOUCH_EVERY_MS, Math.floor(this.#idleMs / 20));
+    this.#keepMs = this.#idleMs + this.#touchEveryMs;
     this.#absoluteMs = options.ttlMs ?? 90 * DAY_MS;
     this.#maxPerUser = options.maxPerUser ?? 100;
     this.#maxLive = options.maxLive ?? 10_000_000;
     this.#maxViewed = options.viewed ?? 25;
     this.#maxValueBytes = options.maxValueBytes ?? 65_536;
     this.#limits = runOptions({ timeoutMs: options.timeoutMs ?? 5_000 });
+    this.#reading = sendOptions({ timeoutMs: options.timeoutMs ?? 5_000 });
   }
 
   #run<P, T>(script: Script<P, T>, params: P): Promise<T> {
@@ -166,7 +195,7 @@ export class Sessions {
   async create(options: { readonly user?: string; readonly data?: SessionData } = {}): Promise<Session> {
     CREATE_OPTIONS.check(options);
     const { user, data = {} } = options;
-    return this.#create(user, this.#encode(data));
+    return (await this.#create(user, this.#encode(data))).session;
   }
 
   /**
@@ -177,17 +206,23 @@ export class Sessions {
     LOAD_OPTIONS.check(options);
     const place = placeOf(token);
     if (place === null) return null;
-    const { session, viewed, owned } = this.#keys(place);
-    if (options.touch === false) return toSession(token, place, await this.#run(peek, { session }), this.#codec);
     const item = options.viewed === undefined ? "" : word("viewed", options.viewed);
-    const found = await this.#run(touch, {
-      ...{ session, viewed, owned, item },
-      id: place.id,
-      idleMs: this.#idleMs,
-      maxViewed: this.#maxViewed,
-    });
-    if (found !== null) this.#noteLive(place);
-    return toSession(token, place, found, this.#codec);
+    const found = await this.#find(place, item, options.touch ?? true);
+    return found === null ? null : toSession(token, place, found, this.#codec);
+  }
+
+  /** What a process touched a moment ago is only read. */
+  async #find(place: SessionPlace, item: string, touches: boolean): Promise<Shown | null> {
+    const { session, viewed, owned } = this.#keys(place);
+    const maxViewed = this.#maxViewed;
+    if (touches && !this.#isTouched(place)) {
+      const touching = { session, viewed, owned, id: place.id, keepMs: this.#keepMs, item, maxViewed };
+      const found = await this.#run(touch, touching);
+      if (found !== null) this.#noteTouched(place);
+      return found;
+    }
+    if (touches && item !== "") return this.#run(view, { session, viewed, item, maxViewed });
+    return shownIfAny(await this.#store.send(["HGETALL", session], this.#reading));
   }
 
   /**
@@ -202,22 +237,28 @@ export class Sessions {
     UPDATE_OPTIONS.check(options);
     const place = placeOf(token);
     if (place === null) return null;
-    const words = Object.entries(changes).flatMap(([name, value]) => {
+    const pieces = new Map<string, string | Uint8Array | null>();
+    for (const [name, value] of Object.entries(changes)) {
       word("the name of a piece of data", name, 256);
-      return value === undefined
-        ? [name, 0, ""]
-        : [name, 1, encodeWithin(this.#codec, value, this.#maxValueBytes, `"${name}"`)];
-    });
-    integer("the number of changes", words.length / 3, 1, MAX_PIECES);
-    const answer = await this.#run(update, {
-      session: this.#keys(place).session,
-      ifVersion: options.ifVersion ?? "",
-      maxPieces: MAX_PIECES,
-      changes: words,
-    });
-    if (answer === "conflict") return answer;
+      const what = `"${name}"`;
+      pieces.set(name, value === undefined ? null : encodeWithin(this.#codec, value, this.#maxValueBytes, what));
+    }
+    integer("the number of changes", pieces.size, 1, MAX_PIECES);
+    const answer = await this.#change(place, pieces, options.ifVersion ?? "");
     if (answer === "too-many") throw new InputError(`a session holds at most ${MAX_PIECES} pieces of data`);
+    if (answer === "conflict" || answer === null) return answer;
     return toSession(token, place, answer, this.#codec);
+  }
+
+  async #change(
+    place: SessionPlace,
+    pieces: Changes,
+    ifVersion: number | "",
+  ): Promise<Shown | "conflict" | "too-many" | null> {
+    const { session } = this.#keys(place);
+    const { sets, changes } = changesOf(pieces);
+    const before = await this.#run(update, { session, ifVersion, maxPieces: MAX_PIECES, sets, changes });
+    return Array.isArray(before) ? changed(before, pieces) : before;
   }
 
   /**
@@ -227,17 +268,16 @@ export class Sessions {
    */
   async signIn(token: string | null, user: string): Promise<Session> {
     const from = token === null ? null : placeOf(token);
-    if (from === null) return this.#create(user, []);
+    if (from === null) return (await this.#create(user, [])).session;
     const { session, viewed } = this.#keys(from);
     const old = await this.#run(copy, { session, viewed });
     if (old !== null && isOfAnother(old[0], user)) {
       const fresh = await this.#create(user, []);
       await this.#take(from);
-      return fresh;
+      return fresh.session;
     }
-    const made = await this.#create(user, old === null ? [] : old[0][5]);
+    const { session: made, place: to } = await this.#create(user, old === null ? [] : old[0][5]);
     if (old === null) return made;
-    const to = placeOf(made.token)!;
     await this.#restoreViews(to, old[1]);
     const taken = await this.#take(from);
     return taken === null ? made : ((await this.#catchUp(made.token, to, old[0], taken)) ?? made);
@@ -301,12 +341,11 @@ export class Sessions {
     const hashes = await this.#store.pipeline(
       places.map((place) => ["HMGET", this.#keys(place).session, "user", "created", "seen", "ends"] as const),
     );
-    return hashes.flatMap((each, at) => {
-      const [user, created, seen, ends] = asTextsOrNulls(each);
-      if (created == null) return [];
-      const { tag, id } = places[at]!;
-      const when = { createdAt: dateOf(created), seenAt: dateOf(seen!), endsAt: dateOf(ends!) };
-      return [{ handle: `${tag}/${id}`, user: user === "" ? null : user!, ...when }];
+    return zipped(places, hashes).flatMap(([{ tag, id }, each]) => {
+      const [user, created, seen, ends] = asOwn(each);
+      if (user === null || created === null || seen === null || ends === null) return [];
+      const when = { createdAt: dateOf(created), seenAt: dateOf(seen), endsAt: dateOf(ends) };
+      return [{ handle: `${tag}/${id}`, user: user === "" ? null : user, ...when }];
     });
   }
 
@@ -319,8 +358,8 @@ export class Sessions {
   /** Ends a session by the handle that `recent` gave. False when it was over already. */
   async end(handle: string): Promise<boolean> {
     const [, tag, id] = /^([\w-]{12})\/([\w-]{22})$/.exec(handle) ?? [];
-    if (tag === undefined) throw new InputError("that is no handle of a session");
-    return (await this.#take({ tag, id: id! })) !== null;
+    if (tag === undefined || id === undefined) throw new InputError("that is no handle of a session");
+    return (await this.#take({ tag, id })) !== null;
   }
 
   /** What was viewed last, the latest first. */
@@ -344,34 +383,33 @@ export class Sessions {
     return sessionCleaner(this.#store, {
       prefix: this.#prefix,
       maxLive: this.#maxLive,
-      idleMs: this.#idleMs,
+      keepMs: this.#keepMs,
       everyMs: options.everyMs ?? 1_000,
       onError: options.onError ?? (() => {}),
       end: async (place) => void (await this.#take(place)),
     });
   }
 
-  async #create(user: string | undefined, data: readonly (string | Uint8Array)[]): Promise<Session> {
+  async #create(user: string | undefined, data: readonly (string | Uint8Array)[]): Promise<Created> {
     if (user !== undefined) word("user", user);
-    const token = newToken(user === undefined ? anonymousTag() : userTag(user));
-    const place = placeOf(token)!;
+    const { token, place } = newToken(user === undefined ? anonymousTag() : userTag(user));
     const shown = await this.#run(create, {
       ...this.#keys(place),
       id: place.id,
       user: user ?? "",
-      idleMs: this.#idleMs,
+      keepMs: this.#keepMs,
       absoluteMs: this.#absoluteMs,
       maxOwned: this.#maxPerUser,
       base: this.#base(place.tag),
       data,
     });
-    this.#noteLive(place);
-    return toSession(token, place, shown, this.#codec)!;
+    this.#noteTouched(place);
+    return { session: toSession(token, place, shown, this.#codec), place };
   }
 
   async #take(place: SessionPlace): Promise<[Shown, string[]] | null> {
     const member = memberOf(place);
-    this.#noted.delete(member);
+    this.#touched.delete(member);
     const taken = await this.#run(take, { ...this.#keys(place), id: place.id });
     // In another slot. If it fails, the member goes when it would have been idle for too long.
     this.#store.send(["ZREM", liveKey(this.#prefix, place), member], { repeatable: true }).catch(() => {});
@@ -387,17 +425,11 @@ export class Sessions {
   ): Promise<Session | null> {
     await this.#restoreViews(place, views);
     if (now[4] === copied[4]) return null;
-    const names = (flat: readonly string[]): string[] => flat.filter((_, at) => at % 2 === 0);
-    const kept = names(now[5]);
-    const changes = [
-      ...kept.flatMap((name, nth) => [name, 1, now[5][nth * 2 + 1]!]),
-      ...names(copied[5])
-        .filter((name) => !kept.includes(name))
-        .flatMap((name) => [name, 0, ""]),
-    ];
-    const { session } = this.#keys(place);
-    const answer = await this.#run(update, { session, ifVersion: "", maxPieces: MAX_PIECES, changes });
-    return typeof answer === "string" ? null : toSession(token, place, answer, this.#codec);
+    const pieces = new Map<string, string | null>();
+    for (const [name] of inPairs(copied[5])) pieces.set(name, null);
+    for (const [name, value] of inPairs(now[5])) pieces.set(name, value);
+    const answer = await this.#change(place, pieces, "");
+    return typeof answer === "string" || answer === null ? null : toSession(token, place, answer, this.#codec);
   }
 
   async #restoreViews(place: SessionPlace, flat: string[]): Promise<void> {
@@ -406,7 +438,7 @@ export class Sessions {
     const words = asPairs(flat).flatMap(([item, at]) => [at, item]);
     await this.#store.multi([
       ["ZADD", viewed, ...words],
-      ["PEXPIRE", viewed, Math.min(this.#idleMs, this.#absoluteMs)],
+      ["PEXPIRE", viewed, Math.min(this.#keepMs, this.#absoluteMs)],
     ]);
   }
 
@@ -419,16 +451,19 @@ export class Sessions {
     });
   }
 
-  /** The list of all live sessions may lag by a minute: it only decides who goes when there are too many. */
-  #noteLive(place: SessionPlace): void {
-    const now = this.#store.clock.monotonicMs();
+  #isTouched(place: SessionPlace): boolean {
+    const at = this.#touched.get(memberOf(place));
+    return at !== undefined && this.#store.clock.monotonicMs() - at < this.#touchEveryMs;
+  }
+
+  /** The list of all live sessions hears of it too, in its own time: it only decides who goes when there are too many. */
+  #noteTouched(place: SessionPlace): void {
+    if (this.#store.closed) return;
     const member = memberOf(place);
-    const before = this.#noted.get(member);
-    if ((before !== undefined && now - before < NOTE_LIVE_MS) || this.#store.closed) return;
-    if (this.#noted.size >= 100_000) this.#noted.clear();
-    this.#noted.set(member, now);
-    this.#run(noteLive, { live: liveKey(this.#prefix, place), member, idleMs: this.#idleMs }).catch(() =>
-      this.#noted.delete(member),
+    if (this.#touched.size >= MOST_TOUCHED) this.#touched.clear();
+    this.#touched.set(member, this.#store.clock.monotonicMs());
+    this.#run(noteLive, { live: liveKey(this.#prefix, place), member, keepMs: this.#keepMs }).catch(() =>
+      this.#touched.delete(member),
     );
   }
 
@@ -441,15 +476,22 @@ export class Sessions {
   }
 }
 
+interface Created {
+  readonly session: Session;
+  readonly place: SessionPlace;
+}
+
 /** How the list of all live sessions names one. */
 function memberOf({ tag, id }: SessionPlace): string {
   return `${tag}\0${id}`;
 }
 
+/** `user`, `created`, `seen` and `ends`; all null when the session is over. */
+const asOwn = asTuple(asTextOrNull, asTextOrNull, asTextOrNull, asTextOrNull);
+
 const dateOf = (ms: string): Date => new Date(Number(ms));
 
-function toSession(token: string, { id }: SessionPlace, shown: Shown | null, codec: Codec<unknown>): Session | null {
-  if (shown === null) return null;
+function toSession(token: string, { id }: SessionPlace, shown: Shown, codec: Codec<unknown>): Session {
   const [user, created, seen, ends, version, flat] = shown;
   const data: Record<string, unknown> = {};
   for (let at = 0; at + 1 < flat.length; at += 2) {

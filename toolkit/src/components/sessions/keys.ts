@@ -20,16 +20,19 @@ export interface SessionPlace {
   readonly id: string;
 }
 
-export function newToken(tag: string): string {
-  return `${tag}.${randomBytes(SECRET_BYTES).toString("base64url")}`;
+/** A new token, and where its session will be. */
+export function newToken(tag: string): { readonly token: string; readonly place: SessionPlace } {
+  const secret = randomBytes(SECRET_BYTES).toString("base64url");
+  return { token: `${tag}.${secret}`, place: { tag, id: idOf(secret) } };
 }
 
 /** Null for a text that is not a token: the store is not asked then. */
 export function placeOf(token: string): SessionPlace | null {
-  const parts = TOKEN.exec(token);
-  if (parts === null) return null;
-  return { tag: parts[1]!, id: sha256(parts[2]!).slice(0, 22) };
+  const [, tag, secret] = TOKEN.exec(token) ?? [];
+  return tag === undefined || secret === undefined ? null : { tag, id: idOf(secret) };
 }
+
+const idOf = (secret: string): string => sha256(secret).slice(0, 22);
 
 export function userTag(user: string): string {
   return createHash("sha256").update(`user:${user}`).digest().subarray(0, TAG_BYTES).toString("base64url");

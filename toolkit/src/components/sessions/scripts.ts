@@ -1,17 +1,18 @@
 /**
- * Everything that happens to a session is one script on its owner's slot. A session ends `idleMs` after its last use and in any
+ * Every change of a session is one script on its owner's slot. A session ends `keepMs` after it was last touched and in any
  * case at `ends`; both are the key's own expiry, by the server's clock, so nothing has to sweep. The list of an owner's sessions
  * is corrected whenever it is read or added to.
  */
 
-import { asListOf, asReply, asText, asTexts, asTuple } from "../../base/replies.ts";
+import { inPairs } from "../../base/lists.ts";
+import { asListOf, asReply, asText, asTexts, asTuple, ReplyFormError } from "../../base/replies.ts";
 import { defineScript, IF_WRITABLE, NOW_MS } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
 /** Lua: lets session and viewed items live on, as long as both lifetimes allow. */
 const KEEP = `
-local function keep(ends, idleMs)
-  local untilMs = math.min(now + idleMs, ends)
+local function keep(ends, keepMs)
+  local untilMs = math.min(now + keepMs, ends)
   redis.call("PEXPIREAT", session, untilMs)
   redis.call("PEXPIREAT", viewed, untilMs)
 end
@@ -20,7 +21,7 @@ end
 /** What a session looks like to the caller: { user, created, seen, ends, version, flat data }. */
 export type Shown = [string, string, string, string, string, string[]];
 
-/** Scripts answer with the whole hash as it is: taking it apart is cheaper here than in Lua. */
+/** The whole hash, as it is: taking it apart is cheaper here than in Lua. */
 function shownOf(flat: Reply): Shown {
   const own: Record<string, string> = {};
   const data: string[] = [];
@@ -31,10 +32,25 @@ function shownOf(flat: Reply): Shown {
     if (field.startsWith("d:")) data.push(field.slice(2), value);
     else own[field] = value;
   }
-  return [own.user!, own.created!, own.seen!, own.ends!, own.version!, data];
+  const { user, created, seen, ends, version } = own;
+  if (
+    user === undefined ||
+    created === undefined ||
+    seen === undefined ||
+    ends === undefined ||
+    version === undefined
+  ) {
+    throw new ReplyFormError("all fields of a session", flat);
+  }
+  return [user, created, seen, ends, version, data];
 }
 
 const shown = (reply: Reply): Shown | null => (reply === null ? null : shownOf(reply));
+
+/** Of HGETALL. */
+export function shownIfAny(reply: Reply): Shown | null {
+  return Array.isArray(reply) && reply.length > 0 ? shownOf(reply) : null;
+}
 
 /** Of a script that answers with the hash and what was viewed. */
 function shownWithViews(reply: Reply): [Shown, string[]] | null {
@@ -47,27 +63,41 @@ function shownWithViews(reply: Reply): [Shown, string[]] | null {
 export const create = defineScript({
   name: "sessions.create",
   keys: ["session", "viewed", "owned"],
-  args: ["id", "user", "idleMs", "absoluteMs", "maxOwned", "base"],
+  args: ["id", "user", "keepMs", "absoluteMs", "maxOwned", "base"],
   rest: "data",
   include: [NOW_MS, KEEP],
   lua: `
     local ends = now + absoluteMs
     redis.call("HSET", session, "user", user, "created", now, "seen", now, "ends", ends, "version", 1)
     for i = 1, #data, 2 do redis.call("HSET", session, "d:" .. data[i], data[i + 1]) end
-    keep(ends, idleMs)
+    keep(ends, keepMs)
     if user ~= "" then
       redis.call("ZADD", owned, now, id)
-      redis.call("ZREMRANGEBYSCORE", owned, "-inf", now - idleMs)
+      redis.call("ZREMRANGEBYSCORE", owned, "-inf", now - keepMs)
       for _, old in ipairs(redis.call("ZRANGE", owned, 0, -1 - maxOwned)) do
         redis.call("DEL", base .. old, base .. old .. ":viewed")
         redis.call("ZREM", owned, old)
       end
-      redis.call("PEXPIRE", owned, idleMs)
+      redis.call("PEXPIRE", owned, keepMs)
     end
     return redis.call("HGETALL", session)
   `,
-  reply: shown,
+  reply: shownOf,
 });
+
+/**
+ * Lua: what is being looked at comes before all others, also when the clock was put back. Answers whether there were others.
+ * A server that is full does not note it.
+ */
+const VIEW = `
+local function view()
+  local last = redis.call("ZREVRANGE", viewed, 0, 0, "WITHSCORES")[2]
+  if ifWritable("ZADD", viewed, math.max(now, tonumber(last or 0) + 1), item) == 1 and last then
+    redis.call("ZREMRANGEBYRANK", viewed, 0, -1 - maxViewed)
+  end
+  return last
+end
+`;
 
 /**
  * Reads a session and notes that it is in use; `item` is what is being looked at, or empty. Data are not touched. A server that is
@@ -76,8 +106,8 @@ export const create = defineScript({
 export const touch = defineScript({
   name: "sessions.touch",
   keys: ["session", "viewed", "owned"],
-  args: ["id", "idleMs", "item", "maxViewed"],
-  include: [NOW_MS, KEEP, IF_WRITABLE],
+  args: ["id", "keepMs", "item", "maxViewed"],
+  include: [NOW_MS, KEEP, IF_WRITABLE, VIEW],
   repeatable: true,
   lua: `
     local held = redis.call("HGETALL", session)
@@ -90,30 +120,29 @@ export const touch = defineScript({
     end
     if not (ends and user and seenAt) then return nil end
     if ifWritable("HSET", session, "seen", now) then held[seenAt] = string.format("%.0f", now) end
-    if item ~= "" then
-      -- Behind all others also when the clock was put back.
-      local last = redis.call("ZREVRANGE", viewed, 0, 0, "WITHSCORES")[2]
-      ifWritable("ZADD", viewed, math.max(now, tonumber(last or 0) + 1), item)
-      redis.call("ZREMRANGEBYRANK", viewed, 0, -1 - maxViewed)
-    end
-    keep(tonumber(ends), idleMs)
+    if item ~= "" then view() end
+    keep(tonumber(ends), keepMs)
     if user ~= "" then
       ifWritable("ZADD", owned, now, id)
-      redis.call("PEXPIRE", owned, idleMs)
+      redis.call("PEXPIRE", owned, keepMs)
     end
     return held
   `,
   reply: shown,
 });
 
-/** Reads without touching. */
-export const peek = defineScript({
-  name: "sessions.peek",
-  keys: ["session"],
+/** Reads a session and notes what is being looked at, without touching the session. What it notes lives as long. */
+export const view = defineScript({
+  name: "sessions.view",
+  keys: ["session", "viewed"],
+  args: ["item", "maxViewed"],
+  include: [NOW_MS, IF_WRITABLE, VIEW],
   repeatable: true,
   lua: `
-    if redis.call("EXISTS", session) == 0 then return nil end
-    return redis.call("HGETALL", session)
+    local held = redis.call("HGETALL", session)
+    if #held == 0 then return nil end
+    if not view() then redis.call("PEXPIRE", viewed, redis.call("PTTL", session)) end
+    return held
   `,
   reply: shown,
 });
@@ -131,35 +160,62 @@ export const copy = defineScript({
 });
 
 /**
- * Changes single pieces of data, so that two requests at once do not overwrite each other. `changes` holds three words a piece:
- * name, 1 to set or 0 to remove, value. `ifVersion` empty: whatever the version is. Answers nil: no session; 0: another version; -1: more pieces
- * than allowed.
+ * Changes single pieces of data, so that two requests at once do not overwrite each other. `changes` holds the fields to set with
+ * their values, `sets` of them, and then those to remove. `ifVersion` empty: whatever the version is. Answers the session as it was
+ * before; or nil: no session; 0: another version; -1: more pieces than allowed.
  */
 export const update = defineScript({
   name: "sessions.update",
   keys: ["session"],
-  args: ["ifVersion", "maxPieces"],
+  args: ["ifVersion", "maxPieces", "sets"],
   rest: "changes",
   lua: `
-    local version = redis.call("HGET", session, "version")
+    local held = redis.call("HGETALL", session)
+    local first = 2 * sets + 1
+    local isChanged = {}
+    for i = 1, first - 1, 2 do isChanged[changes[i]] = true end
+    for i = first, #changes do isChanged[changes[i]] = true end
+    -- Beside the data there are five fields of our own.
+    local pieces = #held / 2 - 5 + sets
+    local version
+    for i = 1, #held, 2 do
+      if held[i] == "version" then version = held[i + 1]
+      elseif isChanged[held[i]] then pieces = pieces - 1 end
+    end
     if not version then return nil end
     if ifVersion ~= "" and version ~= ifVersion then return 0 end
-    -- Beside the data there are five fields of our own.
-    local pieces = redis.call("HLEN", session) - 5
-    for i = 1, #changes, 3 do
-      local isThere = redis.call("HEXISTS", session, "d:" .. changes[i])
-      if changes[i + 1] == "1" then pieces = pieces + 1 - isThere else pieces = pieces - isThere end
-    end
     if pieces > tonumber(maxPieces) then return -1 end
-    for i = 1, #changes, 3 do
-      if changes[i + 1] == "1" then redis.call("HSET", session, "d:" .. changes[i], changes[i + 2])
-      else redis.call("HDEL", session, "d:" .. changes[i]) end
-    end
-    redis.call("HINCRBY", session, "version", 1)
-    return redis.call("HGETALL", session)
+    redis.call("HSET", session, "version", version + 1, unpack(changes, 1, first - 1))
+    if first <= #changes then redis.call("HDEL", session, unpack(changes, first)) end
+    return held
   `,
   reply: (reply) => (reply === 0 ? "conflict" : reply === -1 ? "too-many" : shown(reply)),
 });
+
+/** What `update` changes: by name, a value or (null) that it goes. */
+export type Changes = ReadonlyMap<string, string | Uint8Array | null>;
+
+/** The words for `update`. */
+export function changesOf(changes: Changes): { sets: number; changes: (string | Uint8Array)[] } {
+  const set: (string | Uint8Array)[] = [];
+  const removed: string[] = [];
+  for (const [name, value] of changes) {
+    if (value === null) removed.push(`d:${name}`);
+    else set.push(`d:${name}`, value);
+  }
+  return { sets: set.length / 2, changes: [...set, ...removed] };
+}
+
+const textOf = (value: string | Uint8Array): string =>
+  typeof value === "string" ? value : Buffer.from(value).toString("utf8");
+
+/** A session after `update`, from what it was before. */
+export function changed([user, created, seen, ends, version, flat]: Shown, changes: Changes): Shown {
+  const data: string[] = [];
+  for (const [name, value] of inPairs(flat)) if (!changes.has(name)) data.push(name, value);
+  for (const [name, value] of changes) if (value !== null) data.push(name, textOf(value));
+  return [user, created, seen, ends, String(Number(version) + 1), data];
+}
 
 /** Takes a session away and answers what it held: { shown, flat viewed } or nil. */
 export const take = defineScript({
@@ -218,10 +274,10 @@ export const list = defineScript({
 export const oldest = defineScript({
   name: "sessions.oldest",
   keys: ["live"],
-  args: ["limit", "most", "idleMs"],
+  args: ["limit", "most", "keepMs"],
   include: [NOW_MS],
   lua: `
-    redis.call("ZREMRANGEBYSCORE", live, "-inf", now - idleMs)
+    redis.call("ZREMRANGEBYSCORE", live, "-inf", now - keepMs)
     local over = math.min(redis.call("ZCARD", live) - limit, tonumber(most))
     if over <= 0 then return {} end
     local found = redis.call("ZRANGE", live, 0, over - 1)
@@ -238,15 +294,15 @@ export const oldest = defineScript({
 export const noteLive = defineScript({
   name: "sessions.live",
   keys: ["live"],
-  args: ["member", "idleMs"],
+  args: ["member", "keepMs"],
   include: [NOW_MS],
   repeatable: true,
   lua: `
     redis.call("ZADD", live, now, member)
-    for _, old in ipairs(redis.call("ZRANGEBYSCORE", live, "-inf", now - idleMs, "LIMIT", 0, 3)) do
+    for _, old in ipairs(redis.call("ZRANGEBYSCORE", live, "-inf", now - keepMs, "LIMIT", 0, 3)) do
       redis.call("ZREM", live, old)
     end
-    redis.call("PEXPIRE", live, idleMs)
+    redis.call("PEXPIRE", live, keepMs)
     return 1
   `,
 });

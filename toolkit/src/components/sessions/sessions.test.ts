@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { beforeScript } from "../../../tests/kit/before-script.ts";
 import { describeBackends } from "../../../tests/kit/index.ts";
 import { keysIn } from "../../../tests/kit/keys.ts";
+import { manualClock } from "../../../tests/kit/manual-clock.ts";
 import { InputError } from "../../base/errors.ts";
 import { open } from "../../connection/open.ts";
 import { Sessions } from "./index.ts";
@@ -227,18 +228,22 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
 
 describe("lifetimes, with a clock moved by hand", () => {
   async function atOwnTime() {
-    const clock = new ManualClock();
-    const engine = await Engine.open({ clock });
-    const store = await open(engine);
-    return { clock, store, sessions: new Sessions(store, { idleMs: DAY, ttlMs: 3 * DAY }), engine };
+    const [server, own] = [new ManualClock(), manualClock()];
+    const engine = await Engine.open({ clock: server });
+    const store = await open(engine, { clock: own });
+    const advance = (ms: number): void => {
+      server.advance(ms);
+      own.advance(ms);
+    };
+    return { advance, store, sessions: new Sessions(store, { idleMs: DAY, ttlMs: 3 * DAY }), engine };
   }
 
   test("a session ends when it is not used, and in any case at its end", async () => {
-    const { clock, store, sessions, engine } = await atOwnTime();
+    const { advance, store, sessions, engine } = await atOwnTime();
     const idle = await sessions.create({ user: "ann" });
     const used = await sessions.create({ user: "ann" });
     for (let hours = 0; hours < 71; hours++) {
-      clock.advance(DAY / 24);
+      advance(DAY / 24);
       expect(await sessions.load(used.token, { viewed: "x" })).not.toBeNull();
       if (hours < 23) expect(await sessions.load(idle.token, { touch: false })).not.toBeNull();
       if (hours === 24) {
@@ -246,9 +251,9 @@ describe("lifetimes, with a clock moved by hand", () => {
         expect((await sessions.list("ann")).items.map(({ id }) => id)).toEqual([used.id]);
       }
     }
-    clock.advance(DAY / 24);
+    advance(DAY / 24);
     expect(await sessions.load(used.token)).toBeNull();
-    clock.advance(DAY);
+    advance(DAY);
     await store.call("DBSIZE");
     expect(await store.call("EXISTS", `session:{${used.token.slice(0, 12)}}:owned`)).toBe(0);
     await store.close();
@@ -256,10 +261,10 @@ describe("lifetimes, with a clock moved by hand", () => {
   });
 
   test("without a cleaner the list of live sessions stays as long as they are, and nothing is left in the end", async () => {
-    const { clock, store, sessions, engine } = await atOwnTime();
+    const { advance, store, sessions, engine } = await atOwnTime();
     for (let day = 0; day < 5; day++) {
       for (let nth = 0; nth < 200; nth++) await sessions.create();
-      clock.advance(DAY + 1);
+      advance(DAY + 60_001);
     }
     for (let nth = 0; nth < 200; nth++) await sessions.create();
     // Those of the last round, and at most what it has not come to drop of the rounds before.
@@ -268,8 +273,38 @@ describe("lifetimes, with a clock moved by hand", () => {
     const before = await sessions.count();
     await sessions.signOut(token);
     expect(await sessions.count()).toBe(before - 1);
-    clock.advance(3 * DAY);
+    advance(3 * DAY);
     for (const key of await keysIn(store)) expect(await store.call("EXISTS", key)).toBe(0);
+    await store.close();
+    await engine.close();
+  });
+
+  test("a session in use is touched once a minute, and read in between", async () => {
+    const { advance, store, sessions, engine } = await atOwnTime();
+    const { token, seenAt } = await sessions.create({ user: "ann", data: { theme: "dark" } });
+    const scripts = async (): Promise<number> => {
+      const stats = String(await store.call("INFO", "commandstats"));
+      return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+    };
+    const before = await scripts();
+    for (let second = 0; second < 59; second++) {
+      advance(1_000);
+      expect(await sessions.load(token)).toMatchObject({ user: "ann", data: { theme: "dark" }, seenAt });
+    }
+    expect((await scripts()) - before).toBe(0);
+    advance(1_000);
+    expect((await sessions.load(token))?.seenAt.getTime()).toBe(seenAt.getTime() + 60_000);
+    // What is viewed is noted each time, and lives as long as the session.
+    await sessions.load(token, { viewed: "a" });
+    await sessions.load(token, { viewed: "b" });
+    expect(await sessions.viewed(token)).toEqual(["b", "a"]);
+    const [session = ""] = (await keysIn(store)).filter((key) => key.endsWith(":viewed"));
+    expect(await store.pttl(session)).toBe(await store.pttl(session.replace(":viewed", "")));
+    // Unused for `idleMs` since the last load, it is there; a minute later it is not.
+    advance(DAY - 1);
+    expect(await sessions.load(token, { touch: false })).not.toBeNull();
+    advance(60_001);
+    expect(await sessions.load(token)).toBeNull();
     await store.close();
     await engine.close();
   });

@@ -195,6 +195,24 @@ describeScreens(
       await said(ann, "a glance").waitFor();
     });
 
+    test("what is said before the answer to the last message has come is a message of its own", async () => {
+      let answer = () => {};
+      const held = new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      await ann.page.route("**/messages", async (route) => {
+        const response = await route.fetch();
+        if (route.request().postData()?.includes("the first") === true) await held;
+        await route.fulfill({ response });
+      });
+      await say(ann, "<b>Den</b>", "the first");
+      await said(ann, "the first").waitFor();
+      await say(ann, "<b>Den</b>", "the second");
+      await said(ann, "the second").waitFor();
+      answer();
+      await ann.page.unrouteAll({ behavior: "wait" });
+    });
+
     test("a browser that was offline for a while has everything when it is back, once", async () => {
       await ben.context.setOffline(true);
       for (const text of ["while", "you were", "away"]) {
@@ -206,7 +224,7 @@ describeScreens(
       await ben.page.reload();
       await said(ben, "away").waitFor();
       const lines = await log(ben).locator(".chat-text").allTextContents();
-      expect(lines.slice(-4)).toEqual(["a glance", "while", "you were", "away"]);
+      expect(lines.slice(-5)).toEqual(["the first", "the second", "while", "you were", "away"]);
       expect(new Set(lines).size).toBe(lines.length);
     });
 

@@ -184,6 +184,7 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "open.clientCache": (clientCache) => open("memory:", { clientCache }),
   "open.hooks": (hooks) => open("memory:", { hooks }),
   "open.reads": (reads) => open("memory:", { reads }),
+  "open.tls": (tls) => open("memory:", { tls }),
   "PackedTable.open": (options) => PackedTable.open(store, "t", { word: words(["a"]) }, options),
   Places: (options) => new Places(store, options),
   "Places.load": (options) => new Places(store).load([], options),

@@ -7,7 +7,9 @@ import {
   asListOf,
   asNumber,
   asPairs,
+  asRecord,
   asReply,
+  asRows,
   asText,
   asTextOrNull,
   asTexts,
@@ -49,6 +51,19 @@ describe("a reply of the form that was expected", () => {
     ]);
     expect(asFields(["a", "1"]).get("a")).toBe("1");
   });
+
+  test("a flat list is read row by row", () => {
+    expect(asRows(asText, asNumber)(["a", 1, "b", 2])).toEqual([
+      ["a", 1],
+      ["b", 2],
+    ]);
+    expect(asRows(asText, asNumber)([])).toEqual([]);
+  });
+
+  test("a record has the fields that it must have, and the others", () => {
+    const { name, version } = asRecord("name", "version")(["name", "a", "version", "1", "note", ""]);
+    expect([name, version]).toEqual(["a", "1"]);
+  });
 });
 
 describe("a reply of another form", () => {
@@ -57,6 +72,8 @@ describe("a reply of another form", () => {
     ["text for a number", () => asNumber("3"), "must be a number, not text"],
     ["nothing for text", () => asText(null), "must be text, not nothing"],
     ["a tuple that is too short", () => asTuple(asText, asText)(["a"]), "must be text, not missing"],
+    ["half a row", () => asRows(asText, asText)(["a", "b", "c"]), "must be text, not missing"],
+    ["a record without a field", () => asRecord("id")(["to", "b"]), 'must be fields with "id" among them'],
     ["one item of many", () => asTexts(["a", Buffer.alloc(1)]), "must be text, not bytes"],
     ["no list", () => asListOf(asText)("a"), "must be a list, not text"],
     ["an unknown word", () => wordOf("on", "off")("up"), 'must be "on" or "off", not text'],

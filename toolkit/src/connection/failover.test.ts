@@ -105,10 +105,14 @@ describe.skipIf(!programs.every(installed))("under Sentinel", () => {
     neverTwice(list, load);
     // The blocking call was told; it did not wait for a server that is gone.
     expect(await waiting).toBeInstanceOf(ConnectionError);
-    await store.call("RPUSH", "jobs", "one");
-    expect(await blocking.call(["BLPOP", "jobs", 10], { timeoutMs: 10_000 })).toEqual(["jobs", "one"]);
+    // Sentinels that do not agree fail over twice: a call that this breaks off is told, and what is published between is lost.
+    const work = async (): Promise<unknown> => {
+      await store.call("RPUSH", "jobs", "one");
+      return blocking.call(["BLPOP", "jobs", 10], { timeoutMs: 10_000 });
+    };
+    const retold = (error: unknown) => (error instanceof ConnectionError ? work() : Promise.reject(error));
+    expect(await work().catch(retold)).toEqual(["jobs", "one"]);
     await isBack;
-    // Sentinels that do not agree fail over twice: what is published between is lost, as messages may be.
     const telling = setInterval(() => void store.call("PUBLISH", "news", "after the failover").catch(() => {}), 100);
     expect(await hearing).toBe("after the failover");
     clearInterval(telling);

@@ -7,7 +7,7 @@ import { go, usePlace } from "../../router.ts";
 import { type Said, useRoom } from "./chat-stream.ts";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
-import { newId, useKept } from "./pieces.ts";
+import { useKept, useSending } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { useVisitor, visitorName } from "./visitor.tsx";
 
@@ -194,15 +194,15 @@ function useSeen(path: string, last: number | undefined, seen: number): void {
 }
 
 function Composer({ room, path, actions }: { room: string; path: string; actions: Actions }) {
-  // Kept until it has been sent, so that a second try sends the same message.
-  const id = useRef(newId());
+  const sending = useSending();
   const submit = async (event: SubmitEvent) => {
     event.preventDefault();
     const field = (event.currentTarget as HTMLFormElement).elements.namedItem("text") as HTMLInputElement;
     const text = field.value;
     if (text.trim() === "") return;
-    if (!(await actions.run(() => act("POST", `${path}/messages`, { id: id.current, text })))) return;
-    id.current = newId();
+    const id = sending.idOf(text);
+    if (!(await actions.run(() => act("POST", `${path}/messages`, { id, text })))) return;
+    sending.arrived(id);
     // What was typed meanwhile is the next message.
     if (field.value === text) field.value = "";
   };

@@ -16,6 +16,23 @@ export function newId(): string {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
+/**
+ * The id of a text that is sent: a second try of the same text is the same message until it has arrived; another text is another
+ * message, also while the first is on its way.
+ */
+export function useSending(): { idOf: (text: string) => string; arrived: (id: string) => void } {
+  const latest = useRef({ id: "", text: "" });
+  return {
+    idOf: (text) => {
+      if (latest.current.text !== text) latest.current = { id: newId(), text };
+      return latest.current.id;
+    },
+    arrived: (id) => {
+      if (latest.current.id === id) latest.current = { id: "", text: "" };
+    },
+  };
+}
+
 /** Whether a key is the second of `g` or `e` and a letter, which is noted before anybody else hears of the key. */
 let isSecond = false;
 let before = "";

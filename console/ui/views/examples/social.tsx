@@ -7,7 +7,7 @@ import { Dialog, States, useActions, useLoad } from "../../parts.tsx";
 import { go, usePlace } from "../../router.ts";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
-import { newId, useKept, useRowKeys } from "./pieces.ts";
+import { newId, useKept, useRowKeys, useSending } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { Live } from "./social-live.tsx";
 import { type Account, ListHead, type Me, People, Person, SignUp, You } from "./social-people.tsx";
@@ -35,16 +35,15 @@ interface Page {
 
 function Composer({ posted, fresh, refresh }: { posted: () => void; fresh: number; refresh: () => void }) {
   const [text, setText] = useState("");
-  const [id, setId] = useState(newId);
-  const actions = useActions(() => {
-    setText("");
-    setId(newId());
-    posted();
-  });
-  // Under one id until it has arrived: sent twice, it is posted once.
-  const submit = (event: Event) => {
+  const sending = useSending();
+  const actions = useActions(posted);
+  const submit = async (event: Event) => {
     event.preventDefault();
-    void actions.run(() => act("POST", `${API}/statuses`, { id, text }));
+    const id = sending.idOf(text);
+    if (!(await actions.run(() => act("POST", `${API}/statuses`, { id, text })))) return;
+    sending.arrived(id);
+    // What was typed meanwhile is the next one.
+    setText((now) => (now === text ? "" : now));
   };
   return (
     <form class="social-composer" onSubmit={submit}>
@@ -58,7 +57,7 @@ function Composer({ posted, fresh, refresh }: { posted: () => void; fresh: numbe
         value={text}
         onInput={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) submit(event);
+          if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void submit(event);
         }}
       />
       <div class="row end">

@@ -283,7 +283,7 @@ describeBackends("locks", (backend) => {
 
   test("wait for replicas where that is asked for, and say how many have it", async () => {
     // The servers of the suites have no replicas, but those of the Cluster have one, and Sentinel's has two.
-    const expected = { cluster: 1, sentinel: 2 }[backend.name as string] ?? 0;
+    const expected = { cluster: 1, "embedded-cluster": 1, sentinel: 2 }[backend.name as string] ?? 0;
     const missing = expected + 1;
     const accepting = new Locks(backend.store, { confirm: { replicas: missing, timeoutMs: 20, otherwise: "accept" } });
     const lease = await held(accepting, "copied");

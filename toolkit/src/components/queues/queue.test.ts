@@ -461,7 +461,7 @@ describeBackends("queues", (backend) => {
   });
 
   test("all keys of a queue are in one slot, and queues, like shards, are in different ones", async () => {
-    if (backend.name !== "cluster") return;
+    if (backend.store.topology !== "cluster") return;
     const slotOf = (key: string) => backend.store.send(["CLUSTER", "KEYSLOT", key]) as Promise<number>;
     const slots = new Set<number>();
     for (let number = 0; number < 8; number++) {

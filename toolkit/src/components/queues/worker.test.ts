@@ -1,7 +1,10 @@
 /** The contract of workers: retries, timeouts, cancellation, stopping, leases, schedules, flows, events; on every backend. */
 import { afterEach, expect, test } from "vitest";
 import { describeBackends } from "../../../tests/kit/index.ts";
+import { manualClock } from "../../../tests/kit/manual-clock.ts";
 import { ClosedError, ConnectionError } from "../../base/errors.ts";
+import { LAYOUTS_KEY, LayoutError } from "../../base/layout.ts";
+import { open } from "../../connection/open.ts";
 import { Sessions } from "../sessions/index.ts";
 import {
   type Handler,
@@ -599,4 +602,16 @@ describeBackends("workers", (backend) => {
     await store.close();
     expect(await queue().get(id)).toMatchObject({ state: "waiting", stalls: 0 });
   });
+});
+
+test("a worker that cannot work stops at once: there is nothing to wait for", async () => {
+  // Time stands still: whoever waits for it to pass waits for ever.
+  const store = await open("memory:", { clock: manualClock() });
+  await store.call("HSET", LAYOUTS_KEY, "queues", 99);
+  const worker = new Worker(new Queue(store, "q"), () => 1);
+  const told = new Promise((resolve) => worker.on("error", resolve));
+  worker.start();
+  expect(await told).toBeInstanceOf(LayoutError);
+  await worker.stop({ timeoutMs: 0 });
+  await store.close();
 });

@@ -180,7 +180,7 @@ describeBackends("a sharded list", (backend) => {
     const list = new ShardedList<number>(store, "subject", { lanes: 3 });
     const other = new ShardedList<number>(backend.store, "subject", { lanes: 3 });
     const waiting = list.pop("left", { waitMs: 60_000 });
-    await blocked(backend.store, backend.name === "cluster" ? 3 : 1);
+    await blocked(backend.store, backend.store.topology === "cluster" ? 3 : 1);
     const before = trips.length;
     // What is put in at another's end and taken out again rings, and may wake it once each.
     for (let nth = 0; nth < 50; nth++) await backend.store.call("SET", "unrelated", nth);

@@ -33,7 +33,7 @@ describeBackends("social network", { backends: BACKENDS, audit: false }, (backen
       const social = new Social(store, SETTINGS);
       for (const id of USERS) expect((await social.users.join(id, { id })).status).toBe("joined");
       for (const id of LISTS) await social.lists.create(USERS[0]!, id, { id });
-      const proxy = backend.name === "cluster" ? null : await FaultyProxy.open(backend.ports[0]!);
+      const proxy = backend.store.topology === "cluster" ? null : await FaultyProxy.open(backend.ports[0]!);
       if (proxy !== null) onTestFinished(() => proxy.close());
 
       const [posted, deleting, deleted] = [new Set<string>(), new Set<string>(), new Set<string>()];

@@ -1,7 +1,7 @@
 /**
  * Locks against redlock and redis-semaphore, on one Redis, and ours on the embedded store.
  *
- * Alone: acquire and release of a free lock, one after the other. Contended: 50 callers of one process want the same lock over
+ * Alone: acquire and release of a free lock, one after the other; then of 50 free locks at once. Contended: 50 callers of one process want the same lock over
  * and over, for a millisecond each; the wait of each section is measured, and the commands that the server got for it. The
  * ideal wait is that of a line: everybody else once, with no time lost between two sections.
  *
@@ -17,6 +17,8 @@ export interface LockRow {
   readonly what: string;
   /** Acquire and release of a free lock, a second. */
   readonly cycles: number;
+  /** The same with a lock for each of 50 callers. */
+  readonly wide: number;
   /** Commands that the server got, for each contended section; null where there is no server. */
   readonly commands: number | null;
   readonly medianMs: number;
@@ -100,6 +102,19 @@ async function alone(subject: Subject): Promise<number> {
   return subject.cycles / ((performance.now() - started) / 1000);
 }
 
+/** Each caller has a lock of its own. */
+async function atOnce(subject: Subject): Promise<number> {
+  const each = Math.ceil(subject.cycles / 10);
+  const caller = async (nth: number): Promise<void> => {
+    for (let i = 0; i < each; i++) await (await subject.acquire(`free ${nth}`))();
+  };
+  const callers = () => Promise.all(Array.from({ length: WAITERS }, (_, nth) => caller(nth)));
+  await callers();
+  const started = performance.now();
+  await callers();
+  return (each * WAITERS) / ((performance.now() - started) / 1000);
+}
+
 function commandsOf(server: BenchServer, names: readonly string[]): number {
   const stats = run("redis-cli", ["-p", String(server.port), "INFO", "commandstats"]);
   return names.reduce((sum, name) => sum + Number(new RegExp(`cmdstat_${name}:calls=(\\d+)`).exec(stats)?.[1] ?? 0), 0);
@@ -109,7 +124,7 @@ async function contended(
   subject: Subject,
   server: BenchServer,
   sections: number,
-): Promise<Omit<LockRow, "what" | "cycles">> {
+): Promise<Omit<LockRow, "what" | "cycles" | "wide">> {
   const before = subject.sends === null ? 0 : commandsOf(server, subject.sends);
   const waits: number[] = [];
   let heldMs = 0;
@@ -138,7 +153,10 @@ export async function compareLocks(quick: boolean): Promise<LockRow[]> {
   for (let round = 0; round < rounds; round++) {
     for (const subject of round % 2 === 0 ? all : [...all].reverse()) {
       const cycles = await alone(subject);
-      rows.get(subject)!.push({ what: subject.what, cycles, ...(await contended(subject, server, quick ? 4 : 20)) });
+      const wide = await atOnce(subject);
+      rows
+        .get(subject)!
+        .push({ what: subject.what, cycles, wide, ...(await contended(subject, server, quick ? 4 : 20)) });
       process.stderr.write(".");
     }
   }
@@ -147,11 +165,13 @@ export async function compareLocks(quick: boolean): Promise<LockRow[]> {
   await server.stop();
   return all.map((subject) => {
     const measured = rows.get(subject)!;
-    const middle = (field: "cycles" | "medianMs" | "worstMs" | "idealMs") => median(measured.map((row) => row[field]));
+    const middle = (field: "cycles" | "wide" | "medianMs" | "worstMs" | "idealMs") =>
+      median(measured.map((row) => row[field]));
     const commands = subject.sends === null ? null : median(measured.map((row) => row.commands!));
     return {
       what: subject.what,
       cycles: middle("cycles"),
+      wide: middle("wide"),
       commands,
       medianMs: middle("medianMs"),
       worstMs: middle("worstMs"),
@@ -165,11 +185,11 @@ export function lockTable(rows: readonly LockRow[]): string {
   return [
     `**Locks**: alone, then ${WAITERS} callers who hold it for a millisecond each`,
     "",
-    "| locks | alone, cycles/s | commands per section | median wait, ms | worst wait, ms | worst ÷ ideal |",
-    "| --- | ---: | ---: | ---: | ---: | ---: |",
+    "| locks | alone, cycles/s | 50 free locks at once, cycles/s | commands per section | median wait, ms | worst wait, ms | worst ÷ ideal |",
+    "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
     ...rows.map(
-      ({ what, cycles, commands, medianMs, worstMs, idealMs }) =>
-        `| ${what} | ${whole(cycles)} | ${commands?.toFixed(1) ?? "–"} | ${medianMs.toFixed(1)} | ${worstMs.toFixed(1)} | ${(worstMs / idealMs).toFixed(1)} |`,
+      ({ what, cycles, wide, commands, medianMs, worstMs, idealMs }) =>
+        `| ${what} | ${whole(cycles)} | ${whole(wide)} | ${commands?.toFixed(1) ?? "–"} | ${medianMs.toFixed(1)} | ${worstMs.toFixed(1)} | ${(worstMs / idealMs).toFixed(1)} |`,
     ),
   ].join("\n");
 }

@@ -1,7 +1,8 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen client thin
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined tls scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen client thin cluster
+ *   npm run bench -- --only ""                  nothing: writes the tables again
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
  * Prints the ratios and writes them to bench/results.json, whose tables docs/benchmarks.md shows (between its bench markers).
@@ -14,6 +15,7 @@ import { type AdsRow, adsTable, compareAds } from "./ads.ts";
 import { type BuildRow, buildTable, compareBuilding } from "./building.ts";
 import { type ChatRow, chatTable, compareChats } from "./chats.ts";
 import { type ClientRow, clientTable, compareClientCaches, compareClients } from "./client.ts";
+import { type ClusterRow, clusterTable, compareClusters } from "./cluster.ts";
 import { type FailOpenRow, failOpenTable, measureFailOpen } from "./fail-open.ts";
 import { compareFiles, type FileRow } from "./files.ts";
 import { compareDistribution, type DistributionRow, distributionTable } from "./files-distribution.ts";
@@ -30,12 +32,14 @@ import { compareSharded, type ShardedResults, shardedTables } from "./sharded.ts
 import { compareSocial, type SocialRow, socialTable } from "./social.ts";
 import { compareStreaming, type StreamResults, streamTables } from "./streaming.ts";
 import { compareThin, type ThinRow, thinTable } from "./thin.ts";
+import { compareTls } from "./tls.ts";
 import { compareWeb, type WebResults, webTables } from "./web.ts";
 
 interface Results {
   machine?: string;
   plain?: Row[];
   pipelined?: Row[];
+  tls?: Row[];
   scripts?: Row[];
   process?: ProcessRow[];
   memory?: MemoryRow[];
@@ -56,11 +60,13 @@ interface Results {
   client?: ClientRow[];
   clientCache?: ClientRow[];
   thin?: ThinRow[];
+  cluster?: ClusterRow[];
 }
 
 const PARTS = [
   "plain",
   "pipelined",
+  "tls",
   "scripts",
   "process",
   "memory",
@@ -80,13 +86,14 @@ const PARTS = [
   "failopen",
   "client",
   "thin",
+  "cluster",
 ] as const;
 type Part = (typeof PARTS)[number];
 
 const { values: flags } = parseArgs({
   options: { only: { type: "string" }, quick: { type: "boolean", default: false } },
 });
-const parts = (flags.only?.split(",") ?? [...PARTS]) as Part[];
+const parts = (flags.only?.split(",").filter((part) => part !== "") ?? [...PARTS]) as Part[];
 const unknown = parts.filter((part) => !PARTS.includes(part));
 if (unknown.length > 0) {
   console.error(`no such part: ${unknown.join(", ")} (there are ${PARTS.join(", ")})`);
@@ -172,6 +179,7 @@ const results: Results = JSON.parse(readFileSync(file, "utf8"));
 results.machine = `${cpus().length} cores (${cpus()[0]!.model}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, ${run("redis-server", ["--version"]).split(" ").slice(0, 3).join(" ")}`;
 if (parts.includes("plain")) results.plain = await compareOverTcp(1, 100_000);
 if (parts.includes("pipelined")) results.pipelined = await compareOverTcp(16, 300_000);
+if (parts.includes("tls")) results.tls = await compareTls(flags.quick);
 if (parts.includes("scripts")) {
   results.scripts = await withServers((ours, redis) => compareScripts(ours, redis, flags.quick));
 }
@@ -196,11 +204,13 @@ if (parts.includes("client")) {
   results.clientCache = await compareClientCaches(flags.quick);
 }
 if (parts.includes("thin")) results.thin = await compareThin(flags.quick);
+if (parts.includes("cluster")) results.cluster = await compareClusters(flags.quick);
 
 const tables = [
   `Measured on ${results.machine}; both sides in one run, rounds in turn, medians.`,
   results.plain && serverTable("redis-benchmark, 50 clients, no pipelining", results.plain),
   results.pipelined && serverTable("redis-benchmark, 50 clients, pipeline of 16", results.pipelined),
+  results.tls && serverTable("redis-benchmark --tls, 50 clients, TLS 1.3", results.tls),
   results.scripts && serverTable("EVALSHA, pipeline of 16", results.scripts),
   results.process && processTable(results.process),
   results.memory && memoryTable(results.memory),
@@ -221,6 +231,7 @@ const tables = [
   results.client && clientTable("Clients on one Redis", results.client),
   results.clientCache && clientTable("Client caches: 1 000 hot keys, one in 1 000 calls writes", results.clientCache),
   results.thin && thinTable(results.thin),
+  results.cluster && clusterTable(results.cluster),
 ].filter((table) => table !== undefined);
 const text = tables.join("\n\n");
 console.log(text);

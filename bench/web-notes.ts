@@ -23,7 +23,7 @@ interface Place {
 }
 
 async function placeAt(target?: string): Promise<Place> {
-  const store = await open(target);
+  const store = await open(target ?? "memory:");
   return {
     store,
     several: async (count) => {
@@ -34,13 +34,13 @@ async function placeAt(target?: string): Promise<Place> {
   };
 }
 
-async function touches({ store }: Place, inFlight: number, quick: boolean): Promise<number> {
+async function loads({ store }: Place, inFlight: number, quick: boolean): Promise<number> {
   const sessions = new Sessions(store);
   const tokens: string[] = [];
   for (let nth = 0; nth < 1_000; nth++) tokens.push((await sessions.create({ user: `user ${nth}` })).token);
-  const touch: Op = (nth) => sessions.load(tokens[nth % 1_000]!, { viewed: `item ${nth % 40}` });
-  await rateOf(touch, inFlight, quick ? 50 : 500);
-  return rateOf(touch, inFlight, quick ? 100 : 1_000);
+  const load: Op = (nth) => sessions.load(tokens[nth % 1_000]!, { viewed: `item ${nth % 40}` });
+  await rateOf(load, inFlight, quick ? 50 : 500);
+  return rateOf(load, inFlight, quick ? 100 : 1_000);
 }
 
 async function cleaned({ store }: Place, quick: boolean): Promise<number> {
@@ -97,8 +97,8 @@ async function purchases(
 export async function measureNotes(port: number, quick: boolean): Promise<NoteRow[]> {
   const [redis, embedded] = [await placeAt(`redis://127.0.0.1:${port}`), await placeAt()];
   const cases: [string, (place: Place) => Promise<number>][] = [
-    ["sessions touched, one after the other", (place) => touches(place, 1, quick)],
-    ["sessions touched, 100 in flight", (place) => touches(place, 100, quick)],
+    ["sessions read and what is viewed noted, one after the other", (place) => loads(place, 1, quick)],
+    ["sessions read and what is viewed noted, 100 in flight", (place) => loads(place, 100, quick)],
     ["sessions cleaned", (place) => cleaned(place, quick)],
   ];
   for (const way of ["watch", "lock", "script"] as const) {

@@ -63,6 +63,19 @@ describe("requests", () => {
     expect(await answers).toEqual(["x", "OK", Buffer.from("y")]);
   });
 
+  test("of a turn with much work leave in several writes, so that the server can begin", async () => {
+    const inWrites = async (words: readonly string[], count: number): Promise<number[]> => {
+      const { wire, paper } = wireOnPaper();
+      for (let nth = 0; nth < count; nth++) void outcome(wire.ask(request(...words), UNLIMITED));
+      await settled();
+      return paper.chunks.map((chunk) => chunk.toString().split("*2\r\n").length - 1);
+    };
+    expect(await inWrites(["GET", "a"], 100)).toEqual([100]);
+    expect(await inWrites(["GET", "a"], 300)).toEqual([128, 128, 44]);
+    // Scripts keep a server busy for longer.
+    expect(await inWrites(["EVALSHA", "a"], 50)).toEqual([16, 16, 16, 2]);
+  });
+
   test("with long words arrive as they were", async () => {
     const { wire, paper } = wireOnPaper();
     const long = "ä".repeat(20_000);

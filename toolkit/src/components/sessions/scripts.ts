@@ -172,19 +172,24 @@ export const update = defineScript({
   lua: `
     local held = redis.call("HGETALL", session)
     local first = 2 * sets + 1
-    local isChanged = {}
-    for i = 1, first - 1, 2 do isChanged[changes[i]] = true end
-    for i = first, #changes do isChanged[changes[i]] = true end
-    -- Beside the data there are five fields of our own.
-    local pieces = #held / 2 - 5 + sets
-    local version
-    for i = 1, #held, 2 do
-      if held[i] == "version" then version = held[i + 1]
-      elseif isChanged[held[i]] then pieces = pieces - 1 end
+    -- A short hash keeps the order in which it was made.
+    local version = held[9] == "version" and held[10]
+    for i = 1, version and 0 or #held, 2 do
+      if held[i] == "version" then version = held[i + 1] end
     end
     if not version then return nil end
     if ifVersion ~= "" and version ~= ifVersion then return 0 end
-    if pieces > tonumber(maxPieces) then return -1 end
+    -- Beside the data there are five fields of our own. Which are new matters only where all of them would be too many.
+    local pieces = #held / 2 - 5 + sets
+    if pieces > tonumber(maxPieces) then
+      local isChanged = {}
+      for i = 1, first - 1, 2 do isChanged[changes[i]] = true end
+      for i = first, #changes do isChanged[changes[i]] = true end
+      for i = 1, #held, 2 do
+        if isChanged[held[i]] then pieces = pieces - 1 end
+      end
+      if pieces > tonumber(maxPieces) then return -1 end
+    end
     redis.call("HSET", session, "version", version + 1, unpack(changes, 1, first - 1))
     if first <= #changes then redis.call("HDEL", session, unpack(changes, first)) end
     return held

@@ -221,6 +221,9 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
     const more = Object.fromEntries(Array.from({ length: 100 }, (_, nth) => [`g${nth}`, nth]));
     await expect(sessions.update(token, more)).rejects.toThrow(InputError);
     expect(Object.keys((await sessions.load(token))!.data).length).toBe(200);
+    // Pieces that are there already, or that go, leave room.
+    await expect(sessions.update(token, { ...many, f0: undefined, g0: 0 })).resolves.toMatchObject({ version: 3 });
+    expect(Object.keys((await sessions.load(token))!.data).length).toBe(200);
     await expect(sessions.signOutEverywhere("")).rejects.toThrow(InputError);
     expect(() => new Sessions(backend.store, { idleMs: 1 })).toThrow(InputError);
   });

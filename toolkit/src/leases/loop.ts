@@ -2,6 +2,7 @@
  * Renews leases from this thread: for the embedded store, for clients that the program brought along, and for the moments
  * before the thread runs. One timer for all; what is due at about the same time leaves in one pipeline.
  */
+import { Bag, type BagPlace } from "../base/bag.ts";
 import type { Timer } from "../base/clock.ts";
 import { ServerError } from "../base/errors.ts";
 import type { Store } from "../connection/store.ts";
@@ -10,10 +11,16 @@ import type { KeptLease, Renewer } from "./renewal.ts";
 /** Those of embedded stores that have anything to do. */
 const embedded = new Set<LoopRenewer>();
 
+/** What the loop knows of a lease that it renews. */
+export interface LoopEntry {
+  readonly place: BagPlace<KeptLease>;
+  /** Infinity while its renewal is under way. */
+  dueMs: number;
+}
+
 export class LoopRenewer implements Renewer {
   readonly #store: Store;
-  /** When each is due; Infinity while its renewal is under way. */
-  readonly #due = new Map<KeptLease, number>();
+  readonly #leases = new Bag<KeptLease>();
   #timer: Timer | null = null;
   #timerMs = Number.POSITIVE_INFINITY;
   #closed = false;
@@ -31,19 +38,22 @@ export class LoopRenewer implements Renewer {
   add(lease: KeptLease): void {
     if (this.#closed) return;
     if (this.#store.topology === "embedded") embedded.add(this);
+    lease.loop ??= { place: this.#leases.add(lease), dueMs: Number.POSITIVE_INFINITY };
     this.#schedule(lease, this.#store.clock.monotonicMs() + lease.task.leaseMs / 3);
   }
 
   remove(lease: KeptLease): void {
-    this.#due.delete(lease);
-    if (this.#due.size === 0) embedded.delete(this);
+    if (lease.loop === null) return;
+    this.#leases.remove(lease.loop.place);
+    lease.loop = null;
+    if (this.#leases.size === 0) embedded.delete(this);
   }
 
   rescue(lease: KeptLease): boolean {
-    const due = this.#due.get(lease);
-    if (this.#store.topology !== "embedded" || due === undefined) return false;
-    if (due !== Number.POSITIVE_INFINITY) {
-      this.#due.set(lease, 0);
+    const { loop } = lease;
+    if (this.#store.topology !== "embedded" || loop === null) return false;
+    if (loop.dueMs !== Number.POSITIVE_INFINITY) {
+      loop.dueMs = 0;
       this.#renewDue();
     }
     return true;
@@ -53,11 +63,11 @@ export class LoopRenewer implements Renewer {
     this.#closed = true;
     this.#timer?.cancel();
     embedded.delete(this);
-    for (const lease of [...this.#due.keys()]) lease.lose("the store was closed");
+    for (const lease of this.#leases.items()) lease.lose("the store was closed");
   }
 
   #schedule(lease: KeptLease, dueMs: number): void {
-    this.#due.set(lease, dueMs);
+    if (lease.loop !== null) lease.loop.dueMs = dueMs;
     if (dueMs >= this.#timerMs) return;
     this.#timer?.cancel();
     this.#timerMs = dueMs;
@@ -71,7 +81,8 @@ export class LoopRenewer implements Renewer {
     const due: KeptLease[] = [];
     let next: KeptLease | undefined;
     let nextMs = Number.POSITIVE_INFINITY;
-    for (const [lease, dueMs] of this.#due) {
+    for (const lease of this.#leases.items()) {
+      const dueMs = lease.loop?.dueMs ?? Number.POSITIVE_INFINITY;
       // What is nearly due comes along.
       if (dueMs <= now + lease.task.leaseMs / 20) due.push(lease);
       else if (dueMs < nextMs) {
@@ -84,7 +95,7 @@ export class LoopRenewer implements Renewer {
   }
 
   async #renew(leases: readonly KeptLease[], sentMs: number): Promise<void> {
-    for (const lease of leases) this.#due.set(lease, Number.POSITIVE_INFINITY);
+    for (const { loop } of leases) if (loop !== null) loop.dueMs = Number.POSITIVE_INFINITY;
     let answers: readonly unknown[];
     try {
       answers = await this.#store.pipeline(leases.map(({ task }) => task.call()));
@@ -92,7 +103,7 @@ export class LoopRenewer implements Renewer {
       answers = leases.map(() => undefined);
     }
     leases.forEach((lease, at) => {
-      if (!this.#due.has(lease) || this.#closed) return;
+      if (lease.loop === null || this.#closed) return;
       const answer = answers[at];
       const { leaseMs } = lease.task;
       if (answer === undefined || answer instanceof ServerError) {

@@ -293,6 +293,7 @@ class Wait {
   #wake: (() => void) | null = null;
   /** Something happened that a poll will tell about. */
   #stirred = false;
+  #isExpected = false;
 
   constructor(
     permits: Permits,
@@ -308,17 +309,6 @@ class Wait {
   }
 
   async held(): Promise<Held | null> {
-    const { token } = this.#asking;
-    this.#mailbox.expect(token, {
-      granted: (grant) => {
-        this.#message = grant;
-        this.#wake?.();
-      },
-      interrupted: () => {
-        this.#stirred = true;
-        this.#wake?.();
-      },
-    });
     try {
       const held = await this.#turns();
       if (held === null) await this.#permits.leave(this.#asking).catch(() => {});
@@ -330,8 +320,25 @@ class Wait {
       if (!(error instanceof ConnectionError)) await left;
       throw error;
     } finally {
-      this.#mailbox.forget(token);
+      if (this.#isExpected) this.#mailbox.forget(this.#asking.token);
     }
+  }
+
+  /** From now on messages are for this one, and those that came before this was known. */
+  #expect(interruptions: number): void {
+    if (this.#isExpected) return;
+    this.#isExpected = true;
+    this.#stirred = this.#mailbox.interruptions !== interruptions;
+    this.#mailbox.expect(this.#asking.token, {
+      granted: (grant) => {
+        this.#message = grant;
+        this.#wake?.();
+      },
+      interrupted: () => {
+        this.#stirred = true;
+        this.#wake?.();
+      },
+    });
   }
 
   async #turns(): Promise<Held | null> {
@@ -340,9 +347,11 @@ class Wait {
       this.#signal?.throwIfAborted();
       const sentMs = clock.monotonicMs();
       const isHeard = this.#mailbox.ready;
+      const { interruptions } = this.#mailbox;
       const reply = await this.#permits.ask(this.#asking, true);
-      this.#tie = { sentMs, serverMs: reply.serverMs };
       if (reply.outcome === "full") return null;
+      if (reply.outcome !== "held") this.#expect(interruptions);
+      this.#tie = { sentMs, serverMs: reply.serverMs };
       // A message from before this answer is about a lease that has run out unnoticed.
       if (this.#message !== null && this.#message.serverMs < reply.serverMs) this.#message = null;
       const pollMs = Math.min(Math.max(reply.ms + 1, SPREAD_MS) + reply.number * SPREAD_MS, HEARTBEAT_MS);

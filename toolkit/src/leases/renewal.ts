@@ -18,8 +18,8 @@ import type { Timer } from "../base/clock.ts";
 import { LeaseLostError } from "../base/errors.ts";
 import type { ScriptCall } from "../base/script.ts";
 import type { Store } from "../connection/store.ts";
-import { LoopRenewer } from "./loop.ts";
-import { ThreadRenewer } from "./thread.ts";
+import { type LoopEntry, LoopRenewer } from "./loop.ts";
+import { type ThreadEntry, ThreadRenewer } from "./thread.ts";
 
 /** Of each lease this part is left unused, for clocks that run at different rates. */
 export const DRIFT = 0.01;
@@ -51,8 +51,10 @@ export class KeptLease {
   #untilMs: number;
   #watchdog: Timer | null = null;
   #over = false;
-  /** Set by the thread's side: how long the thread has made it valid from now, or nothing it knows. */
-  elsewhereValidForMs: (() => number) | null = null;
+  /** Set by the thread's side: where the thread says how long it has made it valid. */
+  thread: ThreadEntry | null = null;
+  /** Set by the loop while it renews. */
+  loop: LoopEntry | null = null;
 
   constructor(store: Store, renewer: Renewer | null, task: RenewalTask) {
     this.#store = store;
@@ -66,7 +68,8 @@ export class KeptLease {
   /** What is left of it; 0 or less when it has run out. */
   validForMs(): number {
     const here = this.#untilMs - this.#store.clock.monotonicMs();
-    return this.elsewhereValidForMs === null ? here : Math.max(here, this.elsewhereValidForMs());
+    const { thread } = this;
+    return thread === null ? here : Math.max(here, thread.slot.board.validForMs(thread.slot.at));
   }
 
   /** It was renewed from this thread, by a request sent at `sentMs`. */

@@ -11,6 +11,7 @@
  * A thread that fails is not missed: this loop takes over, with a warning.
  */
 import { Worker } from "node:worker_threads";
+import { Bag, type BagPlace } from "../base/bag.ts";
 import type { Timer } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
 import type { WorkerAddress } from "../connection/port.ts";
@@ -56,10 +57,12 @@ export interface ThreadData {
 
 const IDLE_MS = 10_000;
 
-interface Entry {
+/** What this side knows of a lease that the thread renews. */
+export interface ThreadEntry {
   readonly id: number;
   readonly far: Far;
   readonly slot: Slot;
+  readonly place: BagPlace<KeptLease>;
 }
 
 /** A place on a board. */
@@ -86,8 +89,7 @@ export class ThreadRenewer implements Renewer {
   #failed = false;
   #closed = false;
   #nextId = 0;
-  readonly #entries = new Map<KeptLease, Entry>();
-  readonly #leases = new Map<number, KeptLease>();
+  readonly #leases = new Bag<KeptLease>();
   #idle: Timer | null = null;
 
   constructor(store: Store, address: WorkerAddress, loop: LoopRenewer) {
@@ -115,9 +117,7 @@ export class ThreadRenewer implements Renewer {
     const id = this.#nextId++;
     const text: SlotText = [id, script.sha, leaseMs, keys, args.map(plain)];
     const slot = this.#write(far, id, JSON.stringify(text), lease.validForMs());
-    this.#entries.set(lease, { id, far, slot });
-    this.#leases.set(id, lease);
-    lease.elsewhereValidForMs = () => slot.board.validForMs(slot.at);
+    lease.thread = { id, far, slot, place: this.#leases.add(lease) };
     if (leaseMs < Atomics.load(far.looking, 0) * LOOKS_PER_LEASE) post(far, { kind: "look" });
   }
 
@@ -140,14 +140,13 @@ export class ThreadRenewer implements Renewer {
 
   remove(lease: KeptLease): void {
     this.#loop.remove(lease);
-    const entry = this.#entries.get(lease);
-    if (entry === undefined) return;
-    lease.elsewhereValidForMs = null;
-    this.#entries.delete(lease);
-    this.#leases.delete(entry.id);
+    const entry = lease.thread;
+    if (entry === null) return;
+    lease.thread = null;
+    this.#leases.remove(entry.place);
     entry.slot.board.clear(entry.slot.at);
     entry.far.free.push(entry.slot);
-    if (this.#entries.size === 0) this.#restLater();
+    if (this.#leases.size === 0) this.#restLater();
   }
 
   /** What the thread could not renew in time is lost. */
@@ -158,7 +157,7 @@ export class ThreadRenewer implements Renewer {
   async close(): Promise<void> {
     this.#closed = true;
     this.#idle?.cancel();
-    for (const lease of [...this.#entries.keys()]) lease.lose("the store was closed");
+    for (const lease of this.#leases.items()) lease.lose("the store was closed");
     await this.#stop();
   }
 
@@ -179,10 +178,13 @@ export class ThreadRenewer implements Renewer {
     if (this.#far !== far) return;
     if (message.kind === "ready") {
       far.ready = true;
-      for (const lease of this.#entries.keys()) this.#loop.remove(lease);
+      for (const lease of this.#leases.items()) this.#loop.remove(lease);
       return;
     }
-    for (const id of message.ids) this.#leases.get(id)?.lose("the server knows the lease no longer");
+    const lost = new Set(message.ids);
+    for (const lease of this.#leases.items()) {
+      if (lease.thread !== null && lost.has(lease.thread.id)) lease.lose("the server knows the lease no longer");
+    }
   }
 
   #fail(far: Far, error: unknown): void {
@@ -192,16 +194,16 @@ export class ThreadRenewer implements Renewer {
     process.emitWarning(`the thread that renews leases has failed, the event loop does it instead: ${why}`, {
       type: "CinnabarWarning",
     });
-    const leases = [...this.#entries.keys()];
-    this.#forget();
-    for (const lease of leases) this.#loop.add(lease);
+    for (const lease of this.#forget()) this.#loop.add(lease);
   }
 
-  #forget(): void {
+  /** Answers what the thread had. */
+  #forget(): readonly KeptLease[] {
+    const leases = this.#leases.items();
     this.#far = null;
-    for (const lease of this.#entries.keys()) lease.elsewhereValidForMs = null;
-    this.#entries.clear();
     this.#leases.clear();
+    for (const lease of leases) lease.thread = null;
+    return leases;
   }
 
   /** Ends the thread when there was no lease for a while; one timer for all, since leases come and go quickly. */
@@ -209,7 +211,7 @@ export class ThreadRenewer implements Renewer {
     const last = this.#nextId;
     this.#idle ??= this.#store.clock.after(IDLE_MS, () => {
       this.#idle = null;
-      if (this.#entries.size > 0) return;
+      if (this.#leases.size > 0) return;
       if (this.#nextId === last) void this.#stop();
       else this.#restLater();
     });

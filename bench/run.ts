@@ -1,7 +1,7 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined tls scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen client thin cluster
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined loads tls scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen client thin cluster start
  *   npm run bench -- --only ""                  nothing: writes the tables again
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
@@ -24,12 +24,13 @@ import { compareLocks, type LockRow, lockTable } from "./locks.ts";
 import { compareMemory, type MemoryRow } from "./memory.ts";
 import { comparePacked, type PackedRow, packedTable } from "./packed-table.ts";
 import { compareQueues, type QueueRow, queueTable } from "./queues.ts";
-import { compareServers, type Row } from "./redis-benchmark.ts";
+import { compareServers, type Row, type ServerOptions } from "./redis-benchmark.ts";
 import { compareScripts } from "./scripts.ts";
 import { compareSearch, type SearchRow, searchTable } from "./search.ts";
 import { type BenchServer, median, run, startServer } from "./servers.ts";
 import { compareSharded, type ShardedResults, shardedTables } from "./sharded.ts";
 import { compareSocial, type SocialRow, socialTable } from "./social.ts";
+import { measureStart, type StartRow, startTable } from "./start.ts";
 import { compareStreaming, type StreamResults, streamTables } from "./streaming.ts";
 import { compareThin, type ThinRow, thinTable } from "./thin.ts";
 import { compareTls } from "./tls.ts";
@@ -39,6 +40,7 @@ interface Results {
   machine?: string;
   plain?: Row[];
   pipelined?: Row[];
+  loads?: Row[];
   tls?: Row[];
   scripts?: Row[];
   process?: ProcessRow[];
@@ -61,11 +63,13 @@ interface Results {
   clientCache?: ClientRow[];
   thin?: ThinRow[];
   cluster?: ClusterRow[];
+  start?: StartRow[];
 }
 
 const PARTS = [
   "plain",
   "pipelined",
+  "loads",
   "tls",
   "scripts",
   "process",
@@ -87,6 +91,7 @@ const PARTS = [
   "client",
   "thin",
   "cluster",
+  "start",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -104,14 +109,15 @@ const round = (value: number) => Math.round(value).toLocaleString("en-US").repla
 
 function serverTable(title: string, rows: readonly Row[]): string {
   const lines = rows.map(
-    ({ test, ours, redis, ratio }) => `| ${test} | ${round(ours)} | ${round(redis)} | ${ratio.toFixed(2)} |`,
+    ({ test, ours, redis, ratio, low = ratio, high = ratio }) =>
+      `| ${test} | ${round(ours)} | ${round(redis)} | ${ratio.toFixed(2)} | ${low.toFixed(2)}–${high.toFixed(2)} |`,
   );
   const middle = median(rows.map((row) => row.ratio)).toFixed(2);
   return [
     `**${title}**: median ratio ${middle}`,
     "",
-    "| test | cinnabar, requests/s | redis, requests/s | ratio |",
-    "| --- | ---: | ---: | ---: |",
+    "| test | cinnabar, requests/s | redis, requests/s | ratio | of the rounds |",
+    "| --- | ---: | ---: | ---: | ---: |",
     ...lines,
   ].join("\n");
 }
@@ -167,18 +173,42 @@ async function withServers(compare: (ours: BenchServer, redis: BenchServer) => R
   return rows;
 }
 
-function compareOverTcp(pipeline: number, requests: number): Promise<Row[]> {
+type Load = Omit<ServerOptions, "rounds">;
+
+function compareOverTcp(...loads: readonly (Load & { readonly label?: string })[]): Promise<Row[]> {
   const rounds = flags.quick ? 1 : 3;
   return withServers((ours, redis) =>
-    compareServers(ours, redis, { pipeline, requests: flags.quick ? requests / 10 : requests, rounds }),
+    loads.flatMap(({ label, ...load }) => {
+      const requests = flags.quick ? load.requests / 10 : load.requests;
+      const rows = compareServers(ours, redis, { ...load, requests, rounds });
+      return label === undefined ? rows : rows.map((row) => ({ ...row, test: `${row.test}, ${label}` }));
+    }),
   );
 }
+
+const FEW = ["-t", "set,get,incr,lpush,sadd,hset,zadd"];
+const TWO = ["-t", "set,get"];
 
 const file = join(import.meta.dirname, "results.json");
 const results: Results = JSON.parse(readFileSync(file, "utf8"));
 results.machine = `${cpus().length} cores (${cpus()[0]!.model}), ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.version}, ${run("redis-server", ["--version"]).split(" ").slice(0, 3).join(" ")}`;
-if (parts.includes("plain")) results.plain = await compareOverTcp(1, 100_000);
-if (parts.includes("pipelined")) results.pipelined = await compareOverTcp(16, 300_000);
+if (parts.includes("plain")) results.plain = await compareOverTcp({ pipeline: 1, requests: 100_000 });
+if (parts.includes("pipelined")) results.pipelined = await compareOverTcp({ pipeline: 16, requests: 300_000 });
+if (parts.includes("loads")) {
+  results.loads = await compareOverTcp(
+    { label: "one hot key", hot: true, pipeline: 1, requests: 100_000, extra: FEW },
+    { label: "one hot key, pipeline of 16", hot: true, pipeline: 16, requests: 300_000, extra: FEW },
+    { label: "100 clients", clients: 100, pipeline: 1, requests: 100_000, extra: TWO },
+    { label: "1 000 clients", clients: 1_000, pipeline: 1, requests: 100_000, extra: TWO },
+    { label: "values of 1 KB", pipeline: 16, requests: 200_000, extra: [...TWO, "-d", "1024"] },
+    {
+      label: "values of 16 KB",
+      pipeline: 16,
+      requests: 30_000,
+      extra: ["-t", "set,get", "-d", "16384", "-r", "20000"],
+    },
+  );
+}
 if (parts.includes("tls")) results.tls = await compareTls(flags.quick);
 if (parts.includes("scripts")) {
   results.scripts = await withServers((ours, redis) => compareScripts(ours, redis, flags.quick));
@@ -205,11 +235,13 @@ if (parts.includes("client")) {
 }
 if (parts.includes("thin")) results.thin = await compareThin(flags.quick);
 if (parts.includes("cluster")) results.cluster = await compareClusters(flags.quick);
+if (parts.includes("start")) results.start = await measureStart(flags.quick);
 
 const tables = [
   `Measured on ${results.machine}; both sides in one run, rounds in turn, medians.`,
-  results.plain && serverTable("redis-benchmark, 50 clients, no pipelining", results.plain),
-  results.pipelined && serverTable("redis-benchmark, 50 clients, pipeline of 16", results.pipelined),
+  results.plain && serverTable("redis-benchmark, 50 clients, random keys, no pipelining", results.plain),
+  results.pipelined && serverTable("redis-benchmark, 50 clients, random keys, pipeline of 16", results.pipelined),
+  results.loads && serverTable("redis-benchmark, other loads (50 clients and random keys unless said)", results.loads),
   results.tls && serverTable("redis-benchmark --tls, 50 clients, TLS 1.3", results.tls),
   results.scripts && serverTable("EVALSHA, pipeline of 16", results.scripts),
   results.process && processTable(results.process),
@@ -232,6 +264,7 @@ const tables = [
   results.clientCache && clientTable("Client caches: 1 000 hot keys, one in 1 000 calls writes", results.clientCache),
   results.thin && thinTable(results.thin),
   results.cluster && clusterTable(results.cluster),
+  results.start && startTable(results.start),
 ].filter((table) => table !== undefined);
 const text = tables.join("\n\n");
 console.log(text);

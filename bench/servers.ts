@@ -18,7 +18,7 @@ const COMMANDS = {
   redis: ["redis-server"],
 } as const;
 
-function freePort(): Promise<number> {
+export function freePort(): Promise<number> {
   return new Promise((resolve) => {
     const probe = createServer().listen(0, "127.0.0.1", () => {
       const { port } = probe.address() as { port: number };

@@ -54,8 +54,7 @@ describe.skipIf(!installed("redis-server"))(
         expect(spawnSync(command, args, { cwd: root, encoding: "utf8" }).stderr.replace(/^npm warn.*\n/gm, "")).toBe(
           "",
         );
-      run("npx", ["tsc", "--build", "engine", "toolkit"]);
-      run(process.execPath, ["scripts/bundle-lease-thread.js"]);
+      run(process.execPath, ["scripts/bundle.js"]);
       server = await startRedis();
       dir = mkdtempSync(join(tmpdir(), "cinnabar-bundles-"));
       // Where the packages are found; what is made of it goes elsewhere.
@@ -81,6 +80,34 @@ describe.skipIf(!installed("redis-server"))(
       await new Promise((resolve) => child.once("exit", resolve));
       return text.trim();
     }
+
+    test("what is shipped has each class once, whichever ways in a program uses", async () => {
+      const { exports } = JSON.parse(readFileSync(join(root, "toolkit/package.json"), "utf8")) as {
+        exports: Record<string, { readonly default: string }>;
+      };
+      const ways = Object.values(exports).map((way) => join(root, "toolkit", way.default));
+      const program = join(dist, `ways-${process.pid}.mjs`);
+      writeFileSync(
+        program,
+        `const all = await Promise.all(${JSON.stringify(ways)}.map((way) => import(way)));
+         const { open, InputError } = all[0];
+         const names = new Map();
+         for (const each of all) {
+           for (const [name, value] of Object.entries(each)) names.set(name, (names.get(name) ?? new Set()).add(value));
+         }
+         const twice = [...names].filter(([, values]) => values.size > 1).map(([name]) => name);
+         const { Locks } = all.find((each) => "Locks" in each);
+         const db = await open();
+         const refused = await new Locks(db).acquire("a", { leaseMs: -1 }).catch((error) => error);
+         await db.close();
+         console.log(all.length, twice.join(), refused instanceof InputError);`,
+      );
+      try {
+        expect(await output(program)).toBe(`${ways.length}  true`);
+      } finally {
+        rmSync(program);
+      }
+    });
 
     test.each([
       ["cjs", "esbuild.cjs"],

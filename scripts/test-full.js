@@ -82,6 +82,7 @@ const STEPS = {
       return { ...done, said: `suites on ${version}: ${done.passedTests} of ${done.total} tests passed` };
     },
   },
+  packages: npm("pack:check"),
   times: npm("test:times"),
   nodes: npm("test:nodes", "--only", "22,24"),
   "compare-1": npm("compare", "--seed", "1", "--commands", "10000000"),

@@ -4,28 +4,12 @@
  * node_modules/.cache. It takes three times as long as the suite.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
-import { delimiter, dirname, join, resolve } from "node:path";
+import { delimiter, dirname } from "node:path";
 import { parseArgs } from "node:util";
-
-const RELEASES = ["20", "22", "24"];
-
-/** The path of that release's program, installed if need be. */
-function nodeOf(release) {
-  const folder = resolve("node_modules/.cache/nodes", release);
-  const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
-  const program = join(folder, "node_modules", name, "bin", process.platform === "win32" ? "node.exe" : "node");
-  if (!existsSync(program)) {
-    mkdirSync(folder, { recursive: true });
-    const flags = ["--prefix", folder, "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
-    const { status } = spawnSync("npm", ["install", ...flags, `${name}@${release}`], { stdio: "inherit" });
-    if (status !== 0) throw new Error(`npm cannot install ${name}@${release}`);
-  }
-  return program;
-}
+import { NODES, nodeOf } from "./runtimes.js";
 
 const { values, positionals } = parseArgs({ options: { only: { type: "string" } }, allowPositionals: true });
-const results = (values.only?.split(",") ?? RELEASES).map((release) => {
+const results = (values.only?.split(",") ?? NODES).map((release) => {
   const node = nodeOf(release);
   const version = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout.trim();
   console.log(`\nNode ${version}`);

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 
 for (const document of readdirSync(".", { recursive: true, encoding: "utf8" })) {
-  if (!document.endsWith(".md") || /(^|\/)(node_modules|dist|data)\//.test(document)) continue;
+  if (!document.endsWith(".md") || /(^|\/)(node_modules|dist|data|\.packages)\//.test(document)) continue;
   const text = readFileSync(document, "utf8");
   const updated = text.replace(
     /^(```ts\n\/\/ (\S+\.ts)\n)[\s\S]*?^```$/gm,

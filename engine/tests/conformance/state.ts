@@ -68,6 +68,7 @@ async function compareKeys(db: number, names: string[], real: Wire, ours: Wire):
   for (const [i, key] of names.entries()) {
     const [type, encoding] = [kinds.answers[i * 3 + 1]!.text, kinds.answers[i * 3 + 2]!.text];
     for (const question of contentOf(key, type, encoding)) content.push({ db, ...question });
+    if (type !== "list") content.push({ db, words: ["DEBUG", "OBJECT", key], rule: BLUR });
   }
   return (await ask(content, real, ours)).difference;
 }

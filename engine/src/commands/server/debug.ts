@@ -35,11 +35,14 @@ import {
 import { PEAK_RESET_MS } from "../../core/reply-room.ts";
 import { stall } from "../../core/stall.ts";
 import { digestOfAll, digestOfValue } from "../../observe/debug-digest.ts";
+import { cutNodes } from "../../persist/rdb/list-writer.ts";
+import { serializedLength } from "../../persist/rdb/payload.ts";
 import { reloadAof, reloadRdb } from "../../persist/reload.ts";
 import type { Args } from "../../table/args.ts";
 import type { Row } from "../../table/command.ts";
-import { encodingOf, lengthOf } from "../../types/bytes.ts";
+import { encodingOf } from "../../types/bytes.ts";
 import { isCollection } from "../../types/kind.ts";
+import { ListValue } from "../../types/list/index.ts";
 import type { Value } from "../../types/value.ts";
 import { helpReply } from "../shared/help.ts";
 import { isAllowed } from "../shared/permission.ts";
@@ -66,38 +69,38 @@ function existing({ db }: Client, key: string): Value {
   return value;
 }
 
-/** About how long the value is in a snapshot. */
-function serializedLength(value: Value): number {
-  if (isCollection(value)) return value.sizeBytes;
-  if (typeof value === "number") return value === (value << 24) >> 24 ? 2 : value === (value << 16) >> 16 ? 3 : 5;
-  const length = lengthOf(value);
-  return length + (length < 64 ? 1 : length < 16384 ? 2 : 5);
-}
-
-function object(client: Client, key: string): Reply {
+function object(client: Client, args: Args): Reply {
+  const key = args.next();
   const value = existing(client, key);
-  const { eviction, stamps } = client.engine;
+  const { eviction, stamps, limits, config } = client.engine;
   const stamp = client.db.keyspace.stampOf(key)!;
   const shared = typeof value === "number" && value >= 0 && value < 10_000 && eviction.sharesIntegers;
   const parts = [
     "Value at:0x000000000000",
     `refcount:${shared ? 2147483647 : 1}`,
     `encoding:${isCollection(value) ? value.encoding : encodingOf(value)}`,
-    `serializedlength:${serializedLength(value)}`,
+    `serializedlength:${serializedLength(value, limits, config.values.rdbcompression)}`,
     `lru:${stamp}`,
     `lru_seconds_idle:${stamps.lfu ? 0 : stamps.idleSeconds(stamp)}`,
   ];
-  if (isCollection(value) && value.encoding === "quicklist") {
-    const nodes = Math.max(1, Math.ceil(value.sizeBytes / 8192));
-    parts.push(
-      `ql_nodes:${nodes}`,
-      `ql_avg_node:${(value.size / nodes).toFixed(2)}`,
-      `ql_listpack_max:${client.engine.limits.listMaxListpackSize}`,
-      "ql_compressed:0",
-      `ql_uncompressed_size:${value.sizeBytes}`,
-    );
-  }
+  if (value instanceof ListValue) parts.push(...nodesOf(value, limits.listMaxListpackSize));
   return new Status(parts.join(" "));
+}
+
+function nodesOf(list: ListValue, fill: number): string[] {
+  let nodes = 0;
+  let size = 0;
+  for (const { bytes } of cutNodes(list, fill)) {
+    nodes++;
+    size += bytes;
+  }
+  return [
+    `ql_nodes:${nodes}`,
+    `ql_avg_node:${(list.size / nodes).toFixed(2)}`,
+    `ql_listpack_max:${Math.max(-5, Math.min(fill, 32767))}`,
+    "ql_compressed:0",
+    `ql_uncompressed_size:${size}`,
+  ];
 }
 
 function populate(client: Client, args: Args): Reply {
@@ -291,10 +294,10 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     },
   },
   object: {
-    words: [1, 2],
+    words: [1, 1],
     call: "OBJECT <key>",
     does: "How a value is kept.",
-    run: (client, args) => object(client, args.next()),
+    run: object,
   },
   "pause-cron": {
     words: [1, 1],

@@ -56,7 +56,7 @@ export function* writeNodes(
   output: Output,
 ): Generator<void, void> {
   const nodes: number[] = [];
-  for (const count of cutNodes(list, fill)) {
+  for (const { count } of cutNodes(list, fill)) {
     nodes.push(count);
     if (nodes.length % CUT_AT_ONCE === 0) yield;
   }
@@ -76,18 +76,18 @@ export function* writeNodes(
   }
 }
 
-/** How many words each node has. */
-function* cutNodes(list: ListValue, fill: number): Generator<number> {
+/** How many words and bytes each node has. */
+export function* cutNodes(list: ListValue, fill: number): Generator<{ count: number; bytes: number }> {
   let count = 0;
   let bytes = EMPTY_NODE;
   for (const word of list) {
     if (count > 0 && !hasRoom(count, bytes, word.length, fill)) {
-      yield count;
+      yield { count, bytes };
       count = 0;
       bytes = EMPTY_NODE;
     }
     count++;
     bytes += wordSize(word);
   }
-  yield count;
+  yield { count, bytes };
 }

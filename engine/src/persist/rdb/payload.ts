@@ -27,6 +27,13 @@ export function dumpValue(value: Value, limits: Limits, compress: boolean): Buff
   return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
 }
 
+/** How long a value is in a snapshot, without its type: what DEBUG OBJECT calls serializedlength. */
+export function serializedLength(value: Value, limits: Limits, compress: boolean): number {
+  const output = new Output(() => {}, { compress, checksum: false });
+  writeValue(value, limits.listMaxListpackSize, output);
+  return output.length;
+}
+
 /** Whether a payload is of a version that can be read, and is what was written. */
 export function isIntact(payload: Buffer, verifies = true): boolean {
   const { length } = payload;

@@ -34,8 +34,9 @@ import {
 } from "../../core/reply.ts";
 import { PEAK_RESET_MS } from "../../core/reply-room.ts";
 import { stall } from "../../core/stall.ts";
+import { formatFixed } from "../../lib/numbers.ts";
 import { digestOfAll, digestOfValue } from "../../observe/debug-digest.ts";
-import { cutNodes } from "../../persist/rdb/list-writer.ts";
+import { bytesOfNodes } from "../../persist/rdb/list-writer.ts";
 import { serializedLength } from "../../persist/rdb/payload.ts";
 import { reloadAof, reloadRdb } from "../../persist/reload.ts";
 import type { Args } from "../../table/args.ts";
@@ -72,34 +73,29 @@ function existing({ db }: Client, key: string): Value {
 function object(client: Client, args: Args): Reply {
   const key = args.next();
   const value = existing(client, key);
-  const { eviction, stamps, limits, config } = client.engine;
+  const { eviction, stamps, config } = client.engine;
   const stamp = client.db.keyspace.stampOf(key)!;
   const shared = typeof value === "number" && value >= 0 && value < 10_000 && eviction.sharesIntegers;
   const parts = [
     "Value at:0x000000000000",
     `refcount:${shared ? 2147483647 : 1}`,
     `encoding:${isCollection(value) ? value.encoding : encodingOf(value)}`,
-    `serializedlength:${serializedLength(value, limits, config.values.rdbcompression)}`,
+    `serializedlength:${serializedLength(value, config.values.rdbcompression)}`,
     `lru:${stamp}`,
     `lru_seconds_idle:${stamps.lfu ? 0 : stamps.idleSeconds(stamp)}`,
   ];
-  if (value instanceof ListValue) parts.push(...nodesOf(value, limits.listMaxListpackSize));
+  if (value instanceof ListValue) parts.push(...nodesOf(value));
   return new Status(parts.join(" "));
 }
 
-function nodesOf(list: ListValue, fill: number): string[] {
-  let nodes = 0;
-  let size = 0;
-  for (const { bytes } of cutNodes(list, fill)) {
-    nodes++;
-    size += bytes;
-  }
+function nodesOf(list: ListValue): string[] {
+  const nodes = list.nodes().length;
   return [
     `ql_nodes:${nodes}`,
-    `ql_avg_node:${(list.size / nodes).toFixed(2)}`,
-    `ql_listpack_max:${Math.max(-5, Math.min(fill, 32767))}`,
+    `ql_avg_node:${formatFixed(list.size / nodes, 2)}`,
+    `ql_listpack_max:${list.fill}`,
     "ql_compressed:0",
-    `ql_uncompressed_size:${size}`,
+    `ql_uncompressed_size:${bytesOfNodes(list)}`,
   ];
 }
 

@@ -14,11 +14,11 @@ const FOOTER = 10;
 /** A reader for payloads, which come whole: it never has to wait. */
 const reader = new ValueReader();
 
-export function dumpValue(value: Value, limits: Limits, compress: boolean): Buffer {
+export function dumpValue(value: Value, compress: boolean): Buffer {
   const chunks: Buffer[] = [];
   const output = new Output((chunk) => void chunks.push(chunk), { compress, checksum: true, chunkBytes: 4096 });
   output.byte(typeForFile(value));
-  writeValue(value, limits.listMaxListpackSize, output);
+  writeValue(value, output);
   output.byte(RDB_VERSION & 0xff);
   output.byte(RDB_VERSION >> 8);
   output.checksum();
@@ -28,9 +28,9 @@ export function dumpValue(value: Value, limits: Limits, compress: boolean): Buff
 }
 
 /** How long a value is in a snapshot, without its type: what DEBUG OBJECT calls serializedlength. */
-export function serializedLength(value: Value, limits: Limits, compress: boolean): number {
+export function serializedLength(value: Value, compress: boolean): number {
   const output = new Output(() => {}, { compress, checksum: false });
-  writeValue(value, limits.listMaxListpackSize, output);
+  writeValue(value, output);
   return output.length;
 }
 

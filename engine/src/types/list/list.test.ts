@@ -217,9 +217,11 @@ describe.each([
     for (let i = 0; i < 1500; i++) {
       step(list, model, random, lengths, i % 400 < 250);
       expect(list.size).toBe(model.words.length);
+      expect(list.nodes().reduce((sum, count) => sum + count, 0)).toBe(list.size);
       if (i % 10 === 0) expect([...list]).toEqual(model.words);
     }
     expect([...list.clone()]).toEqual(model.words);
+    expect(list.clone().nodes()).toEqual(list.nodes());
     list.trim(1, 0);
     expect(list.size).toBe(0);
   });

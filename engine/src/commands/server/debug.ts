@@ -13,6 +13,7 @@ import {
   NO_SUCH_KEY,
   NOT_A_HASH_TABLE,
   NOT_A_LISTPACK,
+  NOT_A_QUICKLIST,
   PLAIN_ERROR,
   RELOAD_FAILED,
   RESP2_UNSUPPORTED,
@@ -35,6 +36,7 @@ import {
 import { PEAK_RESET_MS } from "../../core/reply-room.ts";
 import { stall } from "../../core/stall.ts";
 import { formatFixed } from "../../lib/numbers.ts";
+import { quoteWord } from "../../lib/quote.ts";
 import { digestOfAll, digestOfValue } from "../../observe/debug-digest.ts";
 import { bytesOfNodes } from "../../persist/rdb/list-writer.ts";
 import { serializedLength } from "../../persist/rdb/payload.ts";
@@ -134,6 +136,14 @@ function listpack(client: Client, args: Args): Reply {
   const value = existing(client, args.next());
   if (!isCollection(value) || value.encoding !== "listpack") throw NOT_A_LISTPACK;
   return new Status("Listpack structure printed on stdout");
+}
+
+function quicklist(client: Client, args: Args): Reply {
+  const key = args.next();
+  const value = existing(client, key);
+  if (!(value instanceof ListValue)) throw NOT_A_QUICKLIST;
+  client.engine.log("notice", `DEBUG QUICKLIST: words in each node of ${quoteWord(key)}: ${value.nodes().join(" ")}`);
+  return new Status("Quicklist structure printed on stdout");
 }
 
 /** One reply of each kind, for authors of clients. */
@@ -315,6 +325,12 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     call: "PROTOCOL <type>",
     does: "Answers with a reply of this kind.",
     run: protocol,
+  },
+  quicklist: {
+    words: [1, 2],
+    call: "QUICKLIST <key> [<0|1>]",
+    does: "Logs how many words each node of a list has in a file.",
+    run: quicklist,
   },
   "quicklist-packed-threshold": {
     words: [1, 1],

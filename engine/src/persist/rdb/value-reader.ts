@@ -124,7 +124,7 @@ export class ValueReader {
   #list(cursor: Cursor, limits: Limits): ListValue | Empty {
     const entries = this.#read(cursor, readZiplist);
     if (entries.count === 0) return EMPTY;
-    // Redis pushes these words one by one, and so cuts them anew.
+    // Redis pushes these words one by one, and cuts them where that leads.
     const list = new ListValue();
     list.pushAll(entries.words(), 0, false, limits.listMaxListpackSize);
     return list;

@@ -69,7 +69,7 @@ export class Chunked {
   bytes = 0;
   /** Sealed chunks in the chain. */
   chunks = 0;
-  /** Where Redis would cut it; told of every change before it is made. */
+  /** Where Redis would cut it. Every change goes there first. */
   nodes: Nodes;
   #head: string[] = [];
   #tail: string[] = [];

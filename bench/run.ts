@@ -1,7 +1,7 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined loads tls scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen client thin cluster start
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined loads tls scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen client thin cluster start trips share lists
  *   npm run bench -- --only ""                  nothing: writes the tables again
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
@@ -15,6 +15,7 @@ import { type AdsRow, adsTable, compareAds } from "./ads.ts";
 import { type BuildRow, buildTable, compareBuilding } from "./building.ts";
 import { type ChatRow, chatTable, compareChats } from "./chats.ts";
 import { type ClientRow, clientTable, compareClientCaches, compareClients } from "./client.ts";
+import { compareShares, type ShareRow, shareTable } from "./client-share.ts";
 import { type ClusterRow, clusterTable, compareClusters } from "./cluster.ts";
 import { type FailOpenRow, failOpenTable, measureFailOpen } from "./fail-open.ts";
 import { compareFiles, type FileRow } from "./files.ts";
@@ -22,9 +23,11 @@ import { compareDistribution, type DistributionRow, distributionTable } from "./
 import { compareInProcess, type ProcessRow } from "./in-process.ts";
 import { compareLocks, type LockRow, lockTable } from "./locks.ts";
 import { compareMemory, type MemoryRow } from "./memory.ts";
+import { compareLists, type ListRow, listTable } from "./packed-lists.ts";
 import { comparePacked, type PackedRow, packedTable } from "./packed-table.ts";
 import { compareQueues, type QueueRow, queueTable } from "./queues.ts";
 import { compareServers, type Row, type ServerOptions } from "./redis-benchmark.ts";
+import { compareTrips, type TripRow, tripTable } from "./round-trips.ts";
 import { compareScripts } from "./scripts.ts";
 import { compareSearch, type SearchRow, searchTable } from "./search.ts";
 import { type BenchServer, median, run, startServer } from "./servers.ts";
@@ -64,6 +67,9 @@ interface Results {
   thin?: ThinRow[];
   cluster?: ClusterRow[];
   start?: StartRow[];
+  trips?: TripRow[];
+  share?: ShareRow[];
+  lists?: ListRow[];
 }
 
 const PARTS = [
@@ -92,6 +98,9 @@ const PARTS = [
   "thin",
   "cluster",
   "start",
+  "trips",
+  "share",
+  "lists",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -236,6 +245,9 @@ if (parts.includes("client")) {
 if (parts.includes("thin")) results.thin = await compareThin(flags.quick);
 if (parts.includes("cluster")) results.cluster = await compareClusters(flags.quick);
 if (parts.includes("start")) results.start = await measureStart(flags.quick);
+if (parts.includes("trips")) results.trips = await compareTrips(flags.quick);
+if (parts.includes("share")) results.share = await compareShares(flags.quick);
+if (parts.includes("lists")) results.lists = await compareLists(flags.quick);
 
 const tables = [
   `Measured on ${results.machine}; both sides in one run, rounds in turn, medians.`,
@@ -265,6 +277,9 @@ const tables = [
   results.thin && thinTable(results.thin),
   results.cluster && clusterTable(results.cluster),
   results.start && startTable(results.start),
+  results.trips && tripTable(results.trips),
+  results.share && shareTable(results.share),
+  results.lists && listTable(results.lists),
 ].filter((table) => table !== undefined);
 const text = tables.join("\n\n");
 console.log(text);

@@ -489,6 +489,7 @@ export const BAD_FIRST_DB = err("ERR invalid first DB index");
 export const BAD_SECOND_DB = err("ERR invalid second DB index");
 export const HTSTATS_RANGE = err("ERR Out of range database");
 export const NOT_A_LISTPACK = err("ERR Not a listpack encoded object.");
+export const NOT_A_QUICKLIST = err("ERR Not a quicklist encoded object.");
 export const NOT_A_HASH_TABLE = err("ERR The value stored at the specified key is not represented using an hash table");
 export const RESP2_UNSUPPORTED = err("ERR RESP2 is not supported by this command");
 export const BAD_PACKED_THRESHOLD = err("ERR argument must be a memory value bigger than 1 and smaller than 4gb");

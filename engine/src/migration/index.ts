@@ -111,7 +111,7 @@ export class Migrations implements MigrationPort {
     const deadline = db.expires.get(key);
     const left = deadline === undefined ? 0 : deadline - this.#store.clock.now();
     if (left < 0) return undefined;
-    const payload = dumpValue(value, db.limits, this.#store.config.values.rdbcompression);
+    const payload = dumpValue(value, this.#store.config.values.rdbcompression);
     return { ttlMs: deadline === undefined ? 0 : Math.max(1, left), payload };
   }
 

@@ -203,6 +203,7 @@ export const COMMANDS: readonly string[] = [
   "4 OBJECT ENCODING <key>",
   "1 OBJECT IDLETIME <key> => type",
   "1 OBJECT FREQ <key>",
+  "3 DEBUG OBJECT <key> => blur",
   "1 MEMORY USAGE <key> [SAMPLES <small>] => type",
   "4 EXPIRE <key> <secs> [NX|XX|GT|LT]",
   "3 PEXPIRE <key> <ms> [NX|XX|GT|LT]",

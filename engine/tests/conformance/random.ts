@@ -31,7 +31,7 @@ interface Recipe {
 }
 
 const CONTAINERS = new Set(["OBJECT", "XGROUP", "XINFO", "CLIENT", "PUBSUB", "COMMAND", "MEMORY"]);
-const FRAGILE = new Set(["SPOP", "SORT", "SORT_RO", "COMMAND COUNT", "COMMAND GETKEYS"]);
+const FRAGILE = new Set(["DEBUG", "SPOP", "SORT", "SORT_RO", "COMMAND COUNT", "COMMAND GETKEYS"]);
 
 function readRecipe(line: string): Recipe {
   const [left, how = ""] = line.split(" => ") as [string, string?];

@@ -5,7 +5,7 @@ export type Rule =
   | { readonly kind: "exact" | "type" | "error" | "any" }
   /** Arrays, sets and maps at every depth as multisets; `pairs` keeps the elements of an array together in twos. */
   | { readonly kind: "sorted"; readonly pairs: boolean }
-  /** Times, idle times and figures of memory layout (XINFO) do not count. */
+  /** Times, idle times and figures of memory layout (XINFO, DEBUG OBJECT) do not count. */
   | { readonly kind: "blur" }
   /** Numbers, wherever they stand, within `by`. */
   | { readonly kind: "approx"; readonly by: number };
@@ -89,12 +89,16 @@ function flatten(answer: Answer): string {
 
 const BLURRED = new Set(["seen-time", "active-time", "idle", "inactive", "radix-tree-keys", "radix-tree-nodes"]);
 
+/** What DEBUG OBJECT says of where a value lies, who shares it, and when it was used. */
+const PLACE_AND_TIME = /\b(Value at|refcount|lru|lru_seconds_idle):\S+/g;
+
 /** Blanks milliseconds since 1970 of this age, and the values behind names that depend on time or on memory layout. */
 function blurred(answer: Answer): Answer {
   if (answer.tag === ":") {
     const number = Number(answer.text);
     return number > 1.6e12 && number < 3e12 ? { ...answer, text: "time" } : answer;
   }
+  if (answer.tag === "+") return { ...answer, text: answer.text.replace(PLACE_AND_TIME, "$1:blurred") };
   if (answer.items.length === 0) return answer;
   const items = answer.items.map((item, i) => {
     const before = answer.items[i - 1];

@@ -40,6 +40,9 @@ function contentOf(key: string, type: string, encoding: string): Omit<Question, 
   }
 }
 
+/** Whether a file has the value's elements in one order only. Streams do, and times beside it. */
+const isOrdered = (type: string, encoding: string): boolean => encoding !== "hashtable" && type !== "stream";
+
 export async function compareState(real: Wire, ours: Wire): Promise<StateDifference | undefined> {
   const listing = DATABASES.flatMap((db): Question[] => [
     { db, words: ["SELECT", String(db)], rule: EXACT },
@@ -68,6 +71,8 @@ async function compareKeys(db: number, names: string[], real: Wire, ours: Wire):
   for (const [i, key] of names.entries()) {
     const [type, encoding] = [kinds.answers[i * 3 + 1]!.text, kinds.answers[i * 3 + 2]!.text];
     for (const question of contentOf(key, type, encoding)) content.push({ db, ...question });
+    content.push({ db, words: ["DEBUG", "OBJECT", key], rule: BLUR });
+    if (isOrdered(type, encoding)) content.push({ db, words: ["DUMP", key], rule: EXACT });
   }
   return (await ask(content, real, ours)).difference;
 }

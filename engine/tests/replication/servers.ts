@@ -125,6 +125,8 @@ export const fileOf = (directives: Directives): string =>
     .map(([name, value]) => `${name} ${quoted(value)}\n`)
     .join("");
 
+export const newFolder = (): string => mkdtempSync(join(tmpdir(), "cinnabar-replication-"));
+
 /** A process that a keeper keeps. */
 export class Process {
   log = "";
@@ -181,6 +183,7 @@ export class Server {
   readonly port: number;
   readonly folder: string;
   #process: Process;
+  #ownsFolder = true;
   #control: Wire | null = null;
   #turn: Promise<unknown> = Promise.resolve();
 
@@ -191,8 +194,9 @@ export class Server {
     this.#process = started;
   }
 
-  static async start(kind: Kind, directives: Directives = {}): Promise<Server> {
-    const folder = mkdtempSync(join(tmpdir(), "cinnabar-replication-"));
+  /** In a folder of its own, or in one that the caller has and removes. */
+  static async start(kind: Kind, directives: Directives = {}, given?: string): Promise<Server> {
+    const folder = given ?? newFolder();
     for (let attempt = 0; ; attempt++) {
       const port = await freePort();
       writeFileSync(
@@ -200,6 +204,7 @@ export class Server {
         fileOf({ port: String(port), dir: folder, ...DEFAULTS, ...directives }),
       );
       const server = new Server(kind, port, folder, new Process(kind, folder, join(folder, "server.conf")));
+      server.#ownsFolder = given === undefined;
       stopLater(server);
       if (await server.#ready()) return server;
       // Somebody else may have taken the port in between.
@@ -285,7 +290,7 @@ export class Server {
   async stop(): Promise<void> {
     running.delete(this);
     await this.#process.kill();
-    rmSync(this.folder, { recursive: true, force: true });
+    if (this.#ownsFolder) rmSync(this.folder, { recursive: true, force: true });
   }
 }
 

@@ -117,7 +117,7 @@ export const dumpCommands: readonly Row[] = [
     run({ db, engine }, args) {
       const value = db.read(args.next());
       if (value === undefined) return null;
-      return dumpValue(value, db.limits, engine.config.values.rdbcompression).latin1Slice();
+      return dumpValue(value, engine.config.values.rdbcompression).latin1Slice();
     },
   },
   restoreRow("restore", "2.6.0", "Makes a key from what DUMP returned.", ["write", "denyoom"]),

@@ -39,14 +39,20 @@ function move({ db }: Client, { source, target, from, to }: Move): string | unde
   const word = db.peekAs(source, ListValue)?.at(from === "left" ? 0 : -1);
   if (word === undefined) return undefined;
   const kept = own(word);
+  const take = (list: ListValue): void => {
+    if (from === "left") list.popHead();
+    else list.popTail();
+  };
   db.edit(target, ListValue, to === "left" ? "lpush" : "rpush", (list) => {
-    if (to === "left") list.pushHead(kept);
-    else list.pushTail(kept);
+    // Of one list, the word is gone when it is pushed: what is full is cut as in Redis.
+    if (source === target) take(list);
+    const fill = source === target ? list.fill : db.limits.listMaxListpackSize;
+    if (to === "left") list.pushHead(kept, fill);
+    else list.pushTail(kept, fill);
     return 1;
   });
   db.amend(source, ListValue, popEvent(from), (list) => {
-    if (from === "left") list.popHead();
-    else list.popTail();
+    if (source !== target) take(list);
     return 1;
   });
   return kept;

@@ -23,7 +23,7 @@ import { listMoves } from "./list-moves.ts";
 function push({ db }: Client, args: Args, atHead: boolean): Reply {
   let size = 0;
   db.edit(args.next(), ListValue, atHead ? "lpush" : "rpush", (list) => {
-    const pushed = list.pushAll(args.argv, 2, atHead);
+    const pushed = list.pushAll(args.argv, 2, atHead, db.limits.listMaxListpackSize);
     size = list.size;
     return pushed;
   });

@@ -13,6 +13,7 @@ import {
   NO_SUCH_KEY,
   NOT_A_HASH_TABLE,
   NOT_A_LISTPACK,
+  NOT_A_QUICKLIST,
   PLAIN_ERROR,
   RELOAD_FAILED,
   RESP2_UNSUPPORTED,
@@ -34,12 +35,17 @@ import {
 } from "../../core/reply.ts";
 import { PEAK_RESET_MS } from "../../core/reply-room.ts";
 import { stall } from "../../core/stall.ts";
+import { formatFixed } from "../../lib/numbers.ts";
+import { quoteWord } from "../../lib/quote.ts";
 import { digestOfAll, digestOfValue } from "../../observe/debug-digest.ts";
+import { bytesOfNodes } from "../../persist/rdb/list-writer.ts";
+import { serializedLength } from "../../persist/rdb/payload.ts";
 import { reloadAof, reloadRdb } from "../../persist/reload.ts";
 import type { Args } from "../../table/args.ts";
 import type { Row } from "../../table/command.ts";
-import { encodingOf, lengthOf } from "../../types/bytes.ts";
+import { encodingOf } from "../../types/bytes.ts";
 import { isCollection } from "../../types/kind.ts";
+import { ListValue } from "../../types/list/index.ts";
 import type { Value } from "../../types/value.ts";
 import { helpReply } from "../shared/help.ts";
 import { isAllowed } from "../shared/permission.ts";
@@ -66,38 +72,33 @@ function existing({ db }: Client, key: string): Value {
   return value;
 }
 
-/** About how long the value is in a snapshot. */
-function serializedLength(value: Value): number {
-  if (isCollection(value)) return value.sizeBytes;
-  if (typeof value === "number") return value === (value << 24) >> 24 ? 2 : value === (value << 16) >> 16 ? 3 : 5;
-  const length = lengthOf(value);
-  return length + (length < 64 ? 1 : length < 16384 ? 2 : 5);
-}
-
-function object(client: Client, key: string): Reply {
+function object(client: Client, args: Args): Reply {
+  const key = args.next();
   const value = existing(client, key);
-  const { eviction, stamps } = client.engine;
+  const { eviction, stamps, config } = client.engine;
   const stamp = client.db.keyspace.stampOf(key)!;
   const shared = typeof value === "number" && value >= 0 && value < 10_000 && eviction.sharesIntegers;
   const parts = [
     "Value at:0x000000000000",
     `refcount:${shared ? 2147483647 : 1}`,
     `encoding:${isCollection(value) ? value.encoding : encodingOf(value)}`,
-    `serializedlength:${serializedLength(value)}`,
+    `serializedlength:${serializedLength(value, config.values.rdbcompression)}`,
     `lru:${stamp}`,
     `lru_seconds_idle:${stamps.lfu ? 0 : stamps.idleSeconds(stamp)}`,
   ];
-  if (isCollection(value) && value.encoding === "quicklist") {
-    const nodes = Math.max(1, Math.ceil(value.sizeBytes / 8192));
-    parts.push(
-      `ql_nodes:${nodes}`,
-      `ql_avg_node:${(value.size / nodes).toFixed(2)}`,
-      `ql_listpack_max:${client.engine.limits.listMaxListpackSize}`,
-      "ql_compressed:0",
-      `ql_uncompressed_size:${value.sizeBytes}`,
-    );
-  }
+  if (value instanceof ListValue) parts.push(...nodesOf(value));
   return new Status(parts.join(" "));
+}
+
+function nodesOf(list: ListValue): string[] {
+  const nodes = list.nodes().length;
+  return [
+    `ql_nodes:${nodes}`,
+    `ql_avg_node:${formatFixed(list.size / nodes, 2)}`,
+    `ql_listpack_max:${list.fill}`,
+    "ql_compressed:0",
+    `ql_uncompressed_size:${bytesOfNodes(list)}`,
+  ];
 }
 
 function populate(client: Client, args: Args): Reply {
@@ -135,6 +136,14 @@ function listpack(client: Client, args: Args): Reply {
   const value = existing(client, args.next());
   if (!isCollection(value) || value.encoding !== "listpack") throw NOT_A_LISTPACK;
   return new Status("Listpack structure printed on stdout");
+}
+
+function quicklist(client: Client, args: Args): Reply {
+  const key = args.next();
+  const value = existing(client, key);
+  if (!(value instanceof ListValue)) throw NOT_A_QUICKLIST;
+  client.engine.log("notice", `DEBUG QUICKLIST: words in each node of ${quoteWord(key)}: ${value.nodes().join(" ")}`);
+  return new Status("Quicklist structure printed on stdout");
 }
 
 /** One reply of each kind, for authors of clients. */
@@ -291,10 +300,10 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     },
   },
   object: {
-    words: [1, 2],
+    words: [1, 1],
     call: "OBJECT <key>",
     does: "How a value is kept.",
-    run: (client, args) => object(client, args.next()),
+    run: object,
   },
   "pause-cron": {
     words: [1, 1],
@@ -316,6 +325,12 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
     call: "PROTOCOL <type>",
     does: "Answers with a reply of this kind.",
     run: protocol,
+  },
+  quicklist: {
+    words: [1, 2],
+    call: "QUICKLIST <key> [<0|1>]",
+    does: "Logs how many words each node of a list has in a file.",
+    run: quicklist,
   },
   "quicklist-packed-threshold": {
     words: [1, 1],

@@ -33,6 +33,8 @@ export class ListBuilder implements Builder {
   readonly #entries: Entries;
   #left: number;
   #list: ListValue | null = null;
+  /** Words up to the end of each node. */
+  readonly #ends: number[] = [];
 
   constructor(type: number, count: number, entries: Entries) {
     this.#type = type;
@@ -41,17 +43,30 @@ export class ListBuilder implements Builder {
     entries.reset();
   }
 
-  read(cursor: Cursor): ListValue | Empty {
+  read(cursor: Cursor, limits: Limits): ListValue | Empty {
     const entries = this.#entries;
+    const { listMaxListpackSize } = limits;
     for (; this.#left > 0; this.#left--) {
       if (this.#type === RDB.LIST) cursor.wordInto(entries);
-      else this.#node(cursor);
+      else {
+        this.#node(cursor);
+        this.#ends.push((this.#list?.size ?? 0) + entries.count);
+      }
       cursor.commit();
-      this.#place(MOST_GATHERED);
+      this.#place(MOST_GATHERED, listMaxListpackSize);
     }
-    if (this.#list === null) return entries.count === 0 ? EMPTY : listOf(entries);
-    this.#place(0);
-    return this.#list;
+    const ends = this.#ends;
+    if (this.#list === null) {
+      if (entries.count === 0) return EMPTY;
+      if (ends.length === 1) return listOf(entries, limits);
+    }
+    this.#place(0, listMaxListpackSize);
+    const list = this.#list ?? new ListValue();
+    if (ends.length > 0) {
+      const counts = ends.map((end, i) => end - (ends[i - 1] ?? 0));
+      list.cutAs(counts, listMaxListpackSize);
+    }
+    return list;
   }
 
   #node(cursor: Cursor): void {
@@ -69,11 +84,11 @@ export class ListBuilder implements Builder {
   }
 
   /** Moves what is gathered into the list where it is more than this. */
-  #place(most: number): void {
+  #place(most: number, listMaxListpackSize: number): void {
     const entries = this.#entries;
     if (entries.count <= most && entries.packedLength <= MOST_GATHERED_BYTES) return;
     this.#list ??= new ListValue();
-    if (entries.count > 0) this.#list.pushAll(entries.words(), 0, false);
+    if (entries.count > 0) this.#list.pushAll(entries.words(), 0, false, listMaxListpackSize);
     entries.reset();
   }
 }

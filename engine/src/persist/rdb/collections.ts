@@ -30,11 +30,13 @@ export function hashOf(entries: Entries, cursor: Cursor, limits: Limits): HashVa
   return hash;
 }
 
-/** A list of all words. */
-export function listOf(entries: Entries): ListValue {
-  if (entries.packedLength <= SMALL_LIST) return ListValue.fromPacked(entries.text(), entries.count);
+/** A list of all words, in one node. */
+export function listOf(entries: Entries, { listMaxListpackSize }: Limits): ListValue {
+  const { count } = entries;
+  if (entries.packedLength <= SMALL_LIST) return ListValue.fromPacked(entries.text(), count, listMaxListpackSize);
   const list = new ListValue();
   list.pushAll(entries.words(), 0, false);
+  list.cutAs([count], listMaxListpackSize);
   return list;
 }
 

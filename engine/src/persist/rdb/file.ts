@@ -114,7 +114,6 @@ export function writerFor(host: RdbSaveHost, sink: (chunk: Buffer) => void): Rdb
     sink,
     compress: values.rdbcompression,
     checksum: values.rdbchecksum,
-    listMaxListpackSize: host.limits.listMaxListpackSize,
     stamps: stampsFor(host),
   });
 }

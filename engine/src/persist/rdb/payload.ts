@@ -14,17 +14,24 @@ const FOOTER = 10;
 /** A reader for payloads, which come whole: it never has to wait. */
 const reader = new ValueReader();
 
-export function dumpValue(value: Value, limits: Limits, compress: boolean): Buffer {
+export function dumpValue(value: Value, compress: boolean): Buffer {
   const chunks: Buffer[] = [];
   const output = new Output((chunk) => void chunks.push(chunk), { compress, checksum: true, chunkBytes: 4096 });
   output.byte(typeForFile(value));
-  writeValue(value, limits.listMaxListpackSize, output);
+  writeValue(value, output);
   output.byte(RDB_VERSION & 0xff);
   output.byte(RDB_VERSION >> 8);
   output.checksum();
   output.flush();
   const [only] = chunks;
   return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
+}
+
+/** How long a value is in a snapshot, without its type: what DEBUG OBJECT calls serializedlength. */
+export function serializedLength(value: Value, compress: boolean): number {
+  const output = new Output(() => {}, { compress, checksum: false });
+  writeValue(value, output);
+  return output.length;
 }
 
 /** Whether a payload is of a version that can be read, and is what was written. */

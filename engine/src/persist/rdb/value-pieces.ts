@@ -43,14 +43,14 @@ export function thawValue(value: Value): void {
 }
 
 /** Writes the body of a large value. Nothing else may be written before the end. */
-export function* writePieces(value: Value, listMaxListpackSize: number, output: Output): Generator<void> {
+export function* writePieces(value: Value, output: Output): Generator<void> {
   if (!isCollection(value)) {
     yield* stringPieces(value, output);
     return;
   }
   switch (value.type) {
     case "list":
-      yield* writeNodes(value, listMaxListpackSize, new ListpackWriter(), output);
+      yield* writeNodes(value, new ListpackWriter(), output);
       break;
     case "set":
       yield* setPieces(value, output);

@@ -8,12 +8,12 @@
 import { parseFloat64 } from "../../lib/numbers.ts";
 import type { Limits } from "../../types/collection.ts";
 import type { HashValue } from "../../types/hash/index.ts";
-import type { ListValue } from "../../types/list/index.ts";
+import { ListValue } from "../../types/list/index.ts";
 import type { SetValue } from "../../types/set/index.ts";
 import type { Value } from "../../types/value.ts";
 import { ZsetValue } from "../../types/zset/index.ts";
 import { type Builder, HashBuilder, ListBuilder, SetBuilder, ZsetBuilder } from "./builders.ts";
-import { hashOf, listOf, setOf } from "./collections.ts";
+import { hashOf, setOf } from "./collections.ts";
 import type { Blob, Cursor } from "./cursor.ts";
 import { EMPTY, type Empty } from "./empty.ts";
 import { Entries } from "./entries.ts";
@@ -47,7 +47,7 @@ export class ValueReader {
       case RDB.ZSET_LISTPACK:
         return this.#zset(type, cursor, limits);
       case RDB.LIST_ZIPLIST:
-        return this.#list(cursor);
+        return this.#list(cursor, limits);
       case RDB.SET_INTSET:
         return readIntset(cursor.blob(), limits) ?? EMPTY;
       case RDB.SET_LISTPACK:
@@ -121,9 +121,13 @@ export class ValueReader {
     return ZsetValue.from(members, scores, anyLength(limits));
   }
 
-  #list(cursor: Cursor): ListValue | Empty {
+  #list(cursor: Cursor, limits: Limits): ListValue | Empty {
     const entries = this.#read(cursor, readZiplist);
-    return entries.count === 0 ? EMPTY : listOf(entries);
+    if (entries.count === 0) return EMPTY;
+    // Redis pushes these words one by one, and cuts them where that leads.
+    const list = new ListValue();
+    list.pushAll(entries.words(), 0, false, limits.listMaxListpackSize);
+    return list;
   }
 
   #set(cursor: Cursor, limits: Limits): SetValue | Empty {

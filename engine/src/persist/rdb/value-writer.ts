@@ -38,14 +38,14 @@ export function typeForFile(value: Value): number {
 }
 
 /** Writes a value's body; its type and key stand before it. */
-export function writeValue(value: Value, listMaxListpackSize: number, output: Output): void {
+export function writeValue(value: Value, output: Output): void {
   if (!isCollection(value)) {
     writeString(value, output);
     return;
   }
   switch (value.type) {
     case "list":
-      writeList(value, listMaxListpackSize, listpack, output);
+      writeList(value, listpack, output);
       break;
     case "set":
       writeSet(value, output);

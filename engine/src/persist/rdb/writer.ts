@@ -27,20 +27,16 @@ export interface RdbWriterOptions {
   readonly compress: boolean;
   /** rdbchecksum */
   readonly checksum: boolean;
-  /** list-max-listpack-size */
-  readonly listMaxListpackSize: number;
   readonly stamps?: StampForm | undefined;
 }
 
 export class RdbWriter {
   readonly #output: Output;
   readonly #stamps: StampForm | undefined;
-  readonly #listMaxListpackSize: number;
 
   constructor(options: RdbWriterOptions) {
     this.#output = new Output(options.sink, options);
     this.#stamps = options.stamps;
-    this.#listMaxListpackSize = options.listMaxListpackSize;
   }
 
   /** Bytes so far, those included that were not handed on yet. */
@@ -84,7 +80,7 @@ export class RdbWriter {
 
   key(key: string, value: Value, deadline: number | undefined, stamp: number): void {
     this.#head(key, value, deadline, stamp);
-    writeValue(value, this.#listMaxListpackSize, this.#output);
+    writeValue(value, this.#output);
   }
 
   /**
@@ -93,7 +89,7 @@ export class RdbWriter {
    */
   *keyInPieces(key: string, value: Value, deadline: number | undefined, stamp: number): Generator<void> {
     this.#head(key, value, deadline, stamp);
-    yield* writePieces(value, this.#listMaxListpackSize, this.#output);
+    yield* writePieces(value, this.#output);
   }
 
   /** What stands before a value's body. */

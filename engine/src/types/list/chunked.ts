@@ -15,7 +15,8 @@
  * Changes in the middle first seal both ends, and then edit the one chunk that they concern.
  */
 import { entry, entryLength, flat, own, seek, skip, splice, wordAt } from "../packed.ts";
-import { countMatches, glue, matches, packSlice, readInto, withoutMatches } from "./packed-run.ts";
+import { Nodes } from "./nodes.ts";
+import { glue, matches, packSlice, readInto, withoutMatches } from "./packed-run.ts";
 
 /** A sealed chunk's most chars. */
 const CHUNK_MAX = 4096;
@@ -68,6 +69,8 @@ export class Chunked {
   bytes = 0;
   /** Sealed chunks in the chain. */
   chunks = 0;
+  /** Where Redis would cut it. Every change goes there first. */
+  nodes: Nodes;
   #head: string[] = [];
   #tail: string[] = [];
   #headBytes = 0;
@@ -77,8 +80,12 @@ export class Chunked {
   /** Set by #locate: the number within the chunk that it returned. */
   #ordinal = 0;
 
-  static of(run: string, count: number): Chunked {
-    const list = new Chunked();
+  constructor(nodes: Nodes) {
+    this.nodes = nodes;
+  }
+
+  static of(run: string, count: number, fill: number): Chunked {
+    const list = new Chunked(Nodes.of([count], fill));
     if (count > 0) {
       list.#link(new Chunk(run, count, false), null, null);
       list.size = count;
@@ -92,7 +99,7 @@ export class Chunked {
   }
 
   clone(): Chunked {
-    const copy = new Chunked();
+    const copy = new Chunked(this.nodes.clone());
     copy.#head = this.#head.slice();
     copy.#tail = this.#tail.slice();
     copy.#headBytes = this.#headBytes;
@@ -109,7 +116,9 @@ export class Chunked {
   pack(): string {
     this.#seal();
     let run = "";
-    for (let chunk = this.#first; chunk !== null; chunk = chunk.next) run = glue(run, chunk.text);
+    for (let chunk = this.#first; chunk !== null; chunk = chunk.next) {
+      run = glue(run, chunk.plain ? flat(entry(chunk.text)) : chunk.text);
+    }
     return run;
   }
 
@@ -117,6 +126,7 @@ export class Chunked {
 
   pushHead(word: string): void {
     const length = word.length;
+    this.nodes.pushHead(word, this);
     this.size++;
     this.bytes += entryLength(length);
     if (length > SHARED_WORD_MAX) {
@@ -131,6 +141,7 @@ export class Chunked {
 
   pushTail(word: string): void {
     const length = word.length;
+    this.nodes.pushTail(word, this);
     this.size++;
     this.bytes += entryLength(length);
     if (length > SHARED_WORD_MAX) {
@@ -147,6 +158,7 @@ export class Chunked {
     if (this.#head.length === 0) this.#openHead();
     const word = this.#head.pop();
     if (word === undefined) return undefined;
+    this.nodes.popHead(word);
     this.#headBytes -= word.length;
     this.size--;
     this.bytes -= entryLength(word.length);
@@ -157,6 +169,7 @@ export class Chunked {
     if (this.#tail.length === 0) this.#openTail();
     const word = this.#tail.pop();
     if (word === undefined) return undefined;
+    this.nodes.popTail(word);
     this.#tailBytes -= word.length;
     this.size--;
     this.bytes -= entryLength(word.length);
@@ -164,11 +177,16 @@ export class Chunked {
   }
 
   dropHead(count: number): void {
-    let left = count;
-    if (left < CUT_MIN) {
-      while (left-- > 0) this.popHead();
+    if (count < CUT_MIN) {
+      for (let left = count; left > 0; left--) this.popHead();
       return;
     }
+    this.nodes.dropHead(count);
+    this.#cutHead(count);
+  }
+
+  #cutHead(count: number): void {
+    let left = count;
     this.#sealHead(this.#head.length);
     for (let chunk = this.#first; chunk !== null && left > 0; chunk = this.#first) {
       if (chunk.count <= left) {
@@ -182,15 +200,20 @@ export class Chunked {
     }
     if (left === 0) return;
     this.#sealTail(this.#tail.length);
-    this.dropHead(left);
+    this.#cutHead(left);
   }
 
   dropTail(count: number): void {
-    let left = count;
-    if (left < CUT_MIN) {
-      while (left-- > 0) this.popTail();
+    if (count < CUT_MIN) {
+      for (let left = count; left > 0; left--) this.popTail();
       return;
     }
+    this.nodes.dropTail(count);
+    this.#cutTail(count);
+  }
+
+  #cutTail(count: number): void {
+    let left = count;
     this.#sealTail(this.#tail.length);
     for (let chunk = this.#last; chunk !== null && left > 0; chunk = this.#last) {
       if (chunk.count <= left) {
@@ -204,7 +227,7 @@ export class Chunked {
     }
     if (left === 0) return;
     this.#sealHead(this.#head.length);
-    this.dropTail(left);
+    this.#cutTail(left);
   }
 
   // Reading; the caller has checked that indexes are within the list
@@ -278,6 +301,7 @@ export class Chunked {
     if (length <= SHARED_WORD_MAX) {
       if (index < head.length) {
         const at = head.length - 1 - index;
+        this.nodes.replace(index, head[at], word);
         const before = head[at]!.length;
         this.#headBytes += length - before;
         this.bytes += entryLength(length) - entryLength(before);
@@ -286,6 +310,7 @@ export class Chunked {
       }
       if (fromTail <= tail.length) {
         const at = tail.length - fromTail;
+        this.nodes.replace(index, tail[at], word);
         const before = tail[at]!.length;
         this.#tailBytes += length - before;
         this.bytes += entryLength(length) - entryLength(before);
@@ -293,6 +318,7 @@ export class Chunked {
         return;
       }
     } else if (index < head.length || fromTail <= tail.length) this.#seal();
+    this.nodes.replace(index, undefined, word);
     const chunk = this.#locate(index);
     this.#replace(chunk, this.#ordinal, 1, word);
   }
@@ -300,9 +326,14 @@ export class Chunked {
   /** Puts a word before or behind the first that is `pivot`; false if there is none. */
   insert(pivot: string, word: string, behind: boolean): boolean {
     this.#seal();
+    let start = 0;
     for (let chunk = this.#first; chunk !== null; chunk = chunk.next) {
       const ordinal = chunk.matches(pivot)[0];
-      if (ordinal === undefined) continue;
+      if (ordinal === undefined) {
+        start += chunk.count;
+        continue;
+      }
+      this.nodes.insert(start + ordinal, behind, word, this);
       this.#replace(chunk, behind ? ordinal + 1 : ordinal, 0, word);
       return true;
     }
@@ -313,12 +344,21 @@ export class Chunked {
   remove(word: string, limit: number, fromTail: boolean): number {
     this.#seal();
     let removed = 0;
+    /** Words of chunks that have been looked at, counted as they were. */
+    let passed = 0;
+    const { size } = this;
+    const removal = this.nodes.removal(word, fromTail, size);
     for (let chunk = fromTail ? this.#last : this.#first; chunk !== null && removed < limit; ) {
       const following: Chunk | null = fromTail ? chunk.prev : chunk.next;
-      const present = chunk.plain ? (chunk.text === word ? 1 : 0) : countMatches(chunk.text, word);
+      const start = fromTail ? size - passed - chunk.count : passed;
+      passed += chunk.count;
+      const ordinals = chunk.matches(word);
+      const present = ordinals.length;
       if (present > 0) {
         const count = Math.min(present, limit - removed);
         removed += count;
+        if (fromTail) ordinals.reverse();
+        for (let i = 0; i < count; i++) removal.take(start + ordinals[i]!);
         if (count === chunk.count) this.#drop(chunk);
         else {
           const spare = fromTail ? present - count : 0;

@@ -193,6 +193,18 @@ function step(list: ListValue, model: Model, random: Random, lengths: readonly n
   }
 }
 
+test.each([1_024, 1_025, 1_500, 2_000, 2_045, 3_000])(
+  "a small list takes a word of %i chars in its middle",
+  (length) => {
+    const list = new ListValue();
+    list.pushAll(["a", "b", "c"], 0, false);
+    expect(list.insert("b", "x".repeat(length), false)).toBe(true);
+    expect([...list]).toEqual(["a", "x".repeat(length), "b", "c"]);
+    expect(list.remove("b", 1, true)).toBe(1);
+    expect([...list]).toEqual(["a", "x".repeat(length), "c"]);
+  },
+);
+
 describe.each([
   { what: "short words", lengths: [3, 5, 8] },
   { what: "words around the lengths that change an entry's header", lengths: [4, 251, 252, 253, 254, 300] },
@@ -205,9 +217,11 @@ describe.each([
     for (let i = 0; i < 1500; i++) {
       step(list, model, random, lengths, i % 400 < 250);
       expect(list.size).toBe(model.words.length);
+      expect(list.nodes().reduce((sum, count) => sum + count, 0)).toBe(list.size);
       if (i % 10 === 0) expect([...list]).toEqual(model.words);
     }
     expect([...list.clone()]).toEqual(model.words);
+    expect(list.clone().nodes()).toEqual(list.nodes());
     list.trim(1, 0);
     expect(list.size).toBe(0);
   });

@@ -74,13 +74,6 @@ export function readInto(run: string, index: number, count: number, out: string[
   }
 }
 
-/** How many times the word occurs. */
-export function countMatches(run: string, word: string): number {
-  let count = 0;
-  for (let at = find(run, word); at >= 0; at = find(run, word, 1, skip(run, at))) count++;
-  return count;
-}
-
 /** The numbers of the entries that are this word, in order. */
 export function matches(run: string, word: string): number[] {
   const found: number[] = [];

@@ -13,9 +13,9 @@
  */
 
 import { stringBytes } from "../collection.ts";
+import { differenceSize, EMPTY_LISTPACK, integerSize, wordSize } from "../listpack-size.ts";
 import { flat, own, pack, entry as packedEntry, skip, unpack, wordAt, wordStart } from "../packed.ts";
 import { type Half, half, type Id, makeId, msOf, seqOf } from "./ids.ts";
-import { differenceSize, EMPTY_LISTPACK, integerSize, wordSize } from "./listpack-size.ts";
 
 const SAME_FIELDS = "\0";
 const OWN_FIELDS = "\x01";

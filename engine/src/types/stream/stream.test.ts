@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { ManualClock } from "../../core/clock.ts";
 import { DEFAULT_LIMITS } from "../collection.ts";
+import { integerSize, wordSize } from "../listpack-size.ts";
 import {
   formatId,
   type Id,
@@ -15,7 +16,6 @@ import {
   StreamValue,
   UNKNOWN,
 } from "./index.ts";
-import { integerSize, wordSize } from "./listpack-size.ts";
 import { radixNodes } from "./radix-nodes.ts";
 
 const id = (text: string): Id => parseId(text)!;

@@ -78,6 +78,7 @@ describe.skipIf(missing !== undefined)("files", () => {
     await run(real, [["DEBUG", "RELOAD"], ["SAVE"]]);
     const functions: string[] = [];
     const report = loadRdbSync(engine.core, file, { onFunction: (source) => functions.push(source) });
+    await own.call("CONFIG", "SET", "rdbcompression", compression);
     expect(await compareState(real, own)).toBeUndefined();
     expect(functions).toEqual([LIBRARY]);
     expect(report.aux.get("redis-ver")).toBe("7.0.15");
@@ -102,7 +103,7 @@ describe.skipIf(missing !== undefined)("files", () => {
     const check = spawnSync("redis-check-rdb", [file], { encoding: "utf8" });
     expect(check.stdout).toContain("RDB looks OK!");
     expect(check.status).toBe(0);
-    const real = await realServer();
+    const real = await realServer("--rdbcompression", options.compression);
     for (const db of core.databases) db.clear();
     await loadRdb(core, file);
     expect(await compareState(real, own)).toBeUndefined();

@@ -141,7 +141,8 @@ const WORDS = [
 const LONG = ["w".repeat(16383), "v".repeat(16384), "end"];
 const many = Array.from({ length: 700 }, (_, i) => [`field ${i}`, `value ${i}`] as const);
 const distinct = (words: readonly string[]) => words.flatMap((word, i) => [`${word}/${i}`.slice(0, 60), word]);
-const scored = ["d", "-3", "a", "1", "b", "2.5", "e", "1e+300", "c", "inf"];
+/** As old servers wrote scores, with 17 digits: Redis keeps the text. */
+const scored = ["d", "-3", "a", "1", "b", "2.5", "e", "1.0000000000000001e+300", "c", "inf"];
 export const u64 = (value: bigint): Buffer => {
   const bytes = Buffer.alloc(8);
   bytes.writeBigUInt64LE(value);

@@ -1,10 +1,10 @@
 /**
- * How many bytes Redis's listpack would take for a stream node.
+ * How many bytes Redis's listpacks would take.
  *
- * Approximate trimming removes whole nodes, and a node is full when its listpack is; so answers to XADD and XTRIM with `~`
- * depend on these sizes even though nothing here is stored that way.
+ * Nothing here is stored that way, but answers depend on it: approximate trimming removes whole nodes of a stream, and a node is
+ * full when its listpack is; a list in a file is cut into nodes where Redis would have cut it.
  */
-import { parseInt64 } from "../../lib/numbers.ts";
+import { parseInt64 } from "../lib/numbers.ts";
 
 /** Header and end byte of an empty listpack. */
 export const EMPTY_LISTPACK = 7;

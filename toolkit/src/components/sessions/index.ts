@@ -58,7 +58,7 @@ export interface SessionsOptions {
   readonly ttlMs?: number;
   /** The least recently used sessions of a user beyond this many end when a new one begins. */
   readonly maxPerUser?: number;
-  /** The cleaner ends the least recently used sessions beyond this many. */
+  /** The cleaner ends the least recently used sessions beyond this many, of all users together. */
   readonly maxLive?: number;
   /** How many viewed items are kept. */
   readonly viewed?: number;
@@ -155,6 +155,8 @@ export class Sessions {
   /** How long a session lives on when it is touched: by the next time, it is not over. */
   readonly #keepMs: number;
   readonly #absoluteMs: number;
+  /** How long a session is listed among the live ones after it was touched: by then it is over in any case. */
+  readonly #listMs: number;
   readonly #maxPerUser: number;
   readonly #maxLive: number;
   readonly #maxViewed: number;
@@ -174,6 +176,7 @@ export class Sessions {
     this.#touchEveryMs = Math.min(TOUCH_EVERY_MS, Math.floor(this.#idleMs / 20));
     this.#keepMs = this.#idleMs + this.#touchEveryMs;
     this.#absoluteMs = options.ttlMs ?? 90 * DAY_MS;
+    this.#listMs = Math.min(this.#keepMs, this.#absoluteMs);
     this.#maxPerUser = options.maxPerUser ?? 100;
     this.#maxLive = options.maxLive ?? 10_000_000;
     this.#maxViewed = options.viewed ?? 25;
@@ -294,11 +297,13 @@ export class Sessions {
     SIGN_OUT_OPTIONS.check(options);
     const tag = userTag(word("user", user));
     const except = options.except === undefined ? null : placeOf(options.except);
-    return this.#run(takeAll, {
+    const [ended, ids] = await this.#run(takeAll, {
       owned: sessionKeys(this.#prefix, { tag, id: "" }).owned,
       base: this.#base(tag),
       except: except?.tag === tag ? except.id : "",
     });
+    this.#noteOver(tag, ids);
+    return ended;
   }
 
   /** Ends one session of a user by its id, as `list` shows it. */
@@ -383,7 +388,7 @@ export class Sessions {
     return sessionCleaner(this.#store, {
       prefix: this.#prefix,
       maxLive: this.#maxLive,
-      keepMs: this.#keepMs,
+      listMs: this.#listMs,
       everyMs: options.everyMs ?? 1_000,
       onError: options.onError ?? (() => {}),
       end: async (place) => void (await this.#take(place)),
@@ -393,7 +398,7 @@ export class Sessions {
   async #create(user: string | undefined, data: readonly (string | Uint8Array)[]): Promise<Created> {
     if (user !== undefined) word("user", user);
     const { token, place } = newToken(user === undefined ? anonymousTag() : userTag(user));
-    const shown = await this.#run(create, {
+    const { shown, dropped } = await this.#run(create, {
       ...this.#keys(place),
       id: place.id,
       user: user ?? "",
@@ -404,16 +409,23 @@ export class Sessions {
       data,
     });
     this.#noteTouched(place);
+    this.#noteOver(place.tag, dropped);
     return { session: toSession(token, place, shown, this.#codec), place };
   }
 
   async #take(place: SessionPlace): Promise<[Shown, string[]] | null> {
-    const member = memberOf(place);
-    this.#touched.delete(member);
+    this.#touched.delete(memberOf(place));
     const taken = await this.#run(take, { ...this.#keys(place), id: place.id });
-    // In another slot. If it fails, the member goes when it would have been idle for too long.
-    this.#store.send(["ZREM", liveKey(this.#prefix, place), member], { repeatable: true }).catch(() => {});
+    this.#noteOver(place.tag, [place.id]);
     return taken;
+  }
+
+  /** Takes sessions off the list of live ones, which is in another slot. If it fails, they go when they would have been idle. */
+  #noteOver(tag: string, ids: readonly string[]): void {
+    if (ids.length === 0 || this.#store.closed) return;
+    const members = ids.map((id) => memberOf({ tag, id }));
+    for (const member of members) this.#touched.delete(member);
+    this.#store.send(["ZREM", liveKey(this.#prefix, { tag }), ...members], { repeatable: true }).catch(() => {});
   }
 
   /** What another request has changed in the old session while the new one was made. Null if nothing. */
@@ -462,7 +474,7 @@ export class Sessions {
     const member = memberOf(place);
     if (this.#touched.size >= MOST_TOUCHED) this.#touched.clear();
     this.#touched.set(member, this.#store.clock.monotonicMs());
-    this.#run(noteLive, { live: liveKey(this.#prefix, place), member, keepMs: this.#keepMs }).catch(() =>
+    this.#run(noteLive, { live: liveKey(this.#prefix, place), member, listMs: this.#listMs }).catch(() =>
       this.#touched.delete(member),
     );
   }

@@ -58,7 +58,7 @@ export function sessionKeys(prefix: string, { tag, id }: SessionPlace): SessionK
 const LIVE_SHARDS = 16;
 
 /** Sorted set: `tag NUL id` by last use, for the limit on live sessions. */
-export function liveKey(prefix: string, { tag }: SessionPlace): string {
+export function liveKey(prefix: string, { tag }: Pick<SessionPlace, "tag">): string {
   return liveKeyAt(prefix, hashOf(tag) % LIVE_SHARDS);
 }
 

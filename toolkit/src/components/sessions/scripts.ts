@@ -5,7 +5,7 @@
  */
 
 import { inPairs } from "../../base/lists.ts";
-import { asListOf, asReply, asText, asTexts, asTuple, ReplyFormError } from "../../base/replies.ts";
+import { asListOf, asNumber, asReply, asText, asTexts, asTuple, ReplyFormError } from "../../base/replies.ts";
 import { defineScript, IF_WRITABLE, NOW_MS } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
@@ -59,7 +59,10 @@ function shownWithViews(reply: Reply): [Shown, string[]] | null {
   return [shownOf(flat), views];
 }
 
-/** `data` holds two words a piece. `base` and `maxOwned`: beyond so many sessions of a user the least recently used go. */
+/**
+ * `data` holds two words a piece. `base` and `maxOwned`: beyond so many sessions of a user the least recently used go. Answers the
+ * session and the ids of those that went.
+ */
 export const create = defineScript({
   name: "sessions.create",
   keys: ["session", "viewed", "owned"],
@@ -68,21 +71,27 @@ export const create = defineScript({
   include: [NOW_MS, KEEP],
   lua: `
     local ends = now + absoluteMs
+    local dropped = {}
     redis.call("HSET", session, "user", user, "created", now, "seen", now, "ends", ends, "version", 1)
     for i = 1, #data, 2 do redis.call("HSET", session, "d:" .. data[i], data[i + 1]) end
     keep(ends, keepMs)
     if user ~= "" then
-      redis.call("ZADD", owned, now, id)
       redis.call("ZREMRANGEBYSCORE", owned, "-inf", now - keepMs)
-      for _, old in ipairs(redis.call("ZRANGE", owned, 0, -1 - maxOwned)) do
+      -- Before the new one is added: of two of one millisecond it might be taken for the older one.
+      dropped = redis.call("ZRANGE", owned, 0, -maxOwned)
+      for _, old in ipairs(dropped) do
         redis.call("DEL", base .. old, base .. old .. ":viewed")
         redis.call("ZREM", owned, old)
       end
+      redis.call("ZADD", owned, now, id)
       redis.call("PEXPIRE", owned, keepMs)
     end
-    return redis.call("HGETALL", session)
+    return {redis.call("HGETALL", session), dropped}
   `,
-  reply: shownOf,
+  reply: (reply): { readonly shown: Shown; readonly dropped: string[] } => {
+    const [flat, dropped] = asTuple(asReply, asTexts)(reply);
+    return { shown: shownOf(flat), dropped };
+  },
 });
 
 /**
@@ -232,7 +241,7 @@ export const take = defineScript({
   reply: shownWithViews,
 });
 
-/** All sessions of an owner but one: gone. Answers how many. */
+/** All sessions of an owner but one: gone. Answers how many lived, and the ids of all that were listed. */
 export const takeAll = defineScript({
   name: "sessions.take-all",
   keys: ["owned"],
@@ -240,16 +249,18 @@ export const takeAll = defineScript({
   repeatable: true,
   lua: `
     local ended = 0
+    local ids = {}
     for _, id in ipairs(redis.call("ZRANGE", owned, 0, -1)) do
       if id ~= except then
         ended = ended + redis.call("DEL", base .. id)
         redis.call("DEL", base .. id .. ":viewed")
         redis.call("ZREM", owned, id)
+        ids[#ids + 1] = id
       end
     end
-    return ended
+    return {ended, ids}
   `,
-  reply: Number,
+  reply: asTuple(asNumber, asTexts),
 });
 
 /** The living sessions of an owner: { id, shown } each, the latest used first. */
@@ -270,14 +281,25 @@ export const list = defineScript({
   reply: asListOf(asTuple(asText, asText, asText, asText)),
 });
 
-/** Takes the least recently used from a shard of the list of all live sessions, so that two cleaners never take the same. */
+/** How many a shard of the list of all live sessions holds, without those that are over; and so many of the oldest, flat. */
+export const liveOldest = defineScript({
+  name: "sessions.live-oldest",
+  keys: ["live"],
+  args: ["listMs", "most"],
+  include: [NOW_MS],
+  repeatable: true,
+  lua: `
+    redis.call("ZREMRANGEBYSCORE", live, "-inf", now - listMs)
+    return {redis.call("ZCARD", live), most == "0" and {} or redis.call("ZRANGE", live, 0, most - 1, "WITHSCORES")}
+  `,
+});
+
+/** Takes the least recently used beyond `limit` from a shard, at most so many: two cleaners never take the same. */
 export const oldest = defineScript({
   name: "sessions.oldest",
   keys: ["live"],
-  args: ["limit", "most", "keepMs"],
-  include: [NOW_MS],
+  args: ["limit", "most"],
   lua: `
-    redis.call("ZREMRANGEBYSCORE", live, "-inf", now - keepMs)
     local over = math.min(redis.call("ZCARD", live) - limit, tonumber(most))
     if over <= 0 then return {} end
     local found = redis.call("ZRANGE", live, 0, over - 1)
@@ -294,15 +316,15 @@ export const oldest = defineScript({
 export const noteLive = defineScript({
   name: "sessions.live",
   keys: ["live"],
-  args: ["member", "keepMs"],
+  args: ["member", "listMs"],
   include: [NOW_MS],
   repeatable: true,
   lua: `
     redis.call("ZADD", live, now, member)
-    for _, old in ipairs(redis.call("ZRANGEBYSCORE", live, "-inf", now - keepMs, "LIMIT", 0, 3)) do
+    for _, old in ipairs(redis.call("ZRANGEBYSCORE", live, "-inf", now - listMs, "LIMIT", 0, 3)) do
       redis.call("ZREM", live, old)
     end
-    redis.call("PEXPIRE", live, keepMs)
+    redis.call("PEXPIRE", live, listMs)
     return 1
   `,
 });

@@ -182,12 +182,42 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
     const cleaners = [sessions.cleaner(), new Sessions(await backend.open(), { maxLive: 160 }).cleaner()];
     const ended = await Promise.all(cleaners.map((cleaner) => cleaner.runOnce()));
     const alive = (await Promise.all(made.map(({ token }) => sessions.load(token, { touch: false })))).filter(Boolean);
-    // Every shard may hold ten, and those that had fewer hold what they had.
-    expect(alive.length).toBeLessThanOrEqual(160);
-    expect(alive.length).toBe(800 - ended[0]! - ended[1]!);
+    expect(alive.length).toBe(160);
+    expect(ended[0]! + ended[1]!).toBe(640);
     const loop = cleaners[0]!.start();
     await loop.stop();
     expect(loop.running).toBe(false);
+  });
+
+  test("the limit on live sessions is of all users together, and the least recently used go", async () => {
+    const sessions = new Sessions(backend.store, { maxLive: 7 });
+    const tokens: string[] = [];
+    // Twelve of one user, and so in one shard; then some of others; then one more of the first user.
+    const users = [...Array.from({ length: 12 }, () => "ann"), "ben", "cat", "dan", "ann"];
+    for (const user of users) {
+      tokens.push((await sessions.create({ user })).token);
+      await nextMillisecond();
+    }
+    await expect.poll(() => sessions.count()).toBe(users.length);
+    expect(await sessions.cleaner().runOnce()).toBe(users.length - 7);
+    const alive = async () => {
+      const found = await Promise.all(tokens.map((token) => sessions.load(token, { touch: false })));
+      return found.map((session) => (session === null ? "-" : "x")).join("");
+    };
+    expect(await alive()).toBe("---------xxxxxxx");
+    expect(await sessions.count()).toBe(7);
+    expect(await sessions.cleaner().runOnce()).toBe(0);
+  });
+
+  test("sessions that were ended do not count as live", async () => {
+    const sessions = new Sessions(backend.store, { maxPerUser: 2, maxLive: 3 });
+    const ben = await sessions.create({ user: "ben" });
+    for (let nth = 0; nth < 5; nth++) await sessions.create({ user: "ann" });
+    await expect.poll(() => sessions.count()).toBe(3);
+    expect(await sessions.signOutEverywhere("ann")).toBe(2);
+    await expect.poll(() => sessions.count()).toBe(1);
+    expect(await sessions.cleaner().runOnce()).toBe(0);
+    expect(await sessions.load(ben.token)).not.toBeNull();
   });
 
   test("those who look after the service see all sessions and no token, and can end one", async () => {
@@ -256,6 +286,19 @@ describe("lifetimes, with a clock moved by hand", () => {
     advance(DAY);
     await store.call("DBSIZE");
     expect(await store.call("EXISTS", `session:{${used.token.slice(0, 12)}}:owned`)).toBe(0);
+    await store.close();
+    await engine.close();
+  });
+
+  test("a new session is never the one that goes because its user has too many, also of one millisecond", async () => {
+    const { store, engine } = await atOwnTime();
+    const sessions = new Sessions(store, { maxPerUser: 2 });
+    for (let nth = 0; nth < 20; nth++) {
+      const { token, id } = await sessions.create({ user: "ann", data: { nth } });
+      expect(await sessions.load(token, { touch: false })).toMatchObject({ data: { nth } });
+      expect((await sessions.list("ann")).items.map((each) => each.id)).toContain(id);
+    }
+    expect((await sessions.list("ann")).items).toHaveLength(2);
     await store.close();
     await engine.close();
   });

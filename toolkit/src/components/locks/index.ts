@@ -26,7 +26,7 @@ import { LeaseGroup } from "./group.ts";
 export { LeaseLostError } from "../../base/errors.ts";
 export { Lease } from "../../leases/lease.ts";
 export { LeaseGroup } from "./group.ts";
-export { QuorumLocks, type QuorumOptions } from "./quorum.ts";
+export { type QuorumLockOptions, QuorumLocks, type QuorumOptions } from "./quorum.ts";
 export type { Confirmation };
 
 export interface LocksOptions {
@@ -119,8 +119,8 @@ export class Locks {
   async acquireMany(names: readonly string[], options: AcquireOptions = {}): Promise<LeaseGroup | null> {
     ACQUIRE_MANY_OPTIONS.check(options);
     const unique = [...new Set(names)];
-    if (unique.length === 0) throw new InputError("acquireAll needs at least one name");
-    if (unique.length > MOST_NAMES) throw new InputError(`acquireAll takes at most ${MOST_NAMES} names`);
+    if (unique.length === 0) throw new InputError("acquireMany needs at least one name");
+    if (unique.length > MOST_NAMES) throw new InputError(`acquireMany takes at most ${MOST_NAMES} names`);
     const { clock } = this.#permits.store;
     const deadlineMs = clock.monotonicMs() + (options.waitMs ?? this.#permits.options.waitMs);
     const ordered = unique

@@ -20,6 +20,7 @@ const SAID: Record<string, string[]> = {
     "  { item: 'book:17', quantity: 2, price: 1999 },",
     "  { item: 'pen', quantity: 5, price: 250 }",
     "] []",
+    "[]",
   ],
   "counters.ts": [
     "120 5",

@@ -6,6 +6,7 @@ import { keysIn } from "../../../tests/kit/keys.ts";
 import { manualClock } from "../../../tests/kit/manual-clock.ts";
 import { InputError } from "../../base/errors.ts";
 import { open } from "../../connection/open.ts";
+import type { Store } from "../../connection/store.ts";
 import { Sessions } from "./index.ts";
 
 const DAY = 86_400_000;
@@ -112,12 +113,14 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
   test("a sign-in that breaks off leaves the visitor with everything, and one beside a change loses nothing", async () => {
     const sessions = new Sessions(backend.store);
     const visitor = await sessions.create({ data: { theme: "dark" } });
-    // As if the process had died behind the making of the new session.
-    const failing = beforeScript(backend.store, "sessions.take", () => Promise.reject(new Error("cut off")));
+    const isByTurns = backend.store.topology === "cluster";
+    // As if the process had died; in a Cluster, behind the making of the new session.
+    const last = isByTurns ? "sessions.take" : "sessions.sign-in";
+    const failing = beforeScript(backend.store, last, () => Promise.reject(new Error("cut off")));
     await expect(new Sessions(failing).signIn(visitor.token, "ann")).rejects.toThrow("cut off");
     expect(await sessions.load(visitor.token)).toMatchObject({ user: null, data: { theme: "dark" } });
 
-    const late = beforeScript(backend.store, "sessions.create", () =>
+    const late = beforeScript(backend.store, isByTurns ? "sessions.create" : "sessions.sign-in", () =>
       sessions.update(visitor.token, { theme: undefined, basket: "full" }),
     );
     const session = await new Sessions(late).signIn(visitor.token, "ann");
@@ -125,6 +128,50 @@ describeBackends("sessions", { audit: "tags" }, (backend) => {
     expect(await sessions.load(session.token)).toMatchObject({ data: { basket: "full" } });
     expect(Object.keys(session.data)).toEqual(["basket"]);
     expect(await sessions.load(visitor.token)).toBeNull();
+  });
+
+  test("a sign-in is one round trip, but in a Cluster, where the two sessions are in different slots", async () => {
+    const { store } = backend;
+    const sessions = new Sessions(store);
+    const visitor = await sessions.create({ data: { theme: "dark" } });
+    for (const viewed of ["a", "b"]) await sessions.load(visitor.token, { viewed });
+    const sent: string[] = [];
+    const stop = store.on("roundTrip", ({ name }) => {
+      if (name.startsWith("sessions.") && name !== "sessions.live") sent.push(name);
+    });
+    const ann = await sessions.signIn(visitor.token, "ann");
+    const byTurns = ["sessions.copy", "sessions.create", "sessions.take"];
+    expect(sent).toEqual(store.topology === "cluster" ? byTurns : ["sessions.sign-in"]);
+    expect(ann.data).toEqual({ theme: "dark" });
+    expect(await sessions.viewed(ann.token)).toEqual(["b", "a"]);
+    // Sessions of one user are in one slot everywhere.
+    sent.length = 0;
+    const again = await sessions.signIn(ann.token, "ann");
+    stop();
+    expect(sent).toEqual(["sessions.sign-in"]);
+    expect(again).toMatchObject({ user: "ann", data: { theme: "dark" } });
+    expect((await sessions.list("ann")).items.map(({ id }) => id)).toEqual([again.id]);
+    await expect.poll(() => sessions.count()).toBe(1);
+  });
+
+  test("a sign-in whose answer was lost is the same sign-in when it is repeated", async () => {
+    const { store } = backend;
+    const sessions = new Sessions(store);
+    const visitor = await sessions.signIn(null, "ann");
+    await sessions.update(visitor.token, { theme: "dark" });
+    const twice = new Proxy(store, {
+      get: (target, property) => {
+        const value: unknown = Reflect.get(target, property, target);
+        if (property !== "run") return typeof value === "function" ? value.bind(target) : value;
+        return async (...[script, params, options]: Parameters<Store["run"]>) => {
+          if (script.name === "sessions.sign-in") await target.run(script, params, options);
+          return target.run(script, params, options);
+        };
+      },
+    });
+    const session = await new Sessions(twice).signIn(visitor.token, "ann");
+    expect(session).toMatchObject({ user: "ann", data: { theme: "dark" } });
+    expect((await sessions.list("ann")).items).toHaveLength(1);
   });
 
   test("a user's sessions can be listed and ended, one, all others, or all", async () => {

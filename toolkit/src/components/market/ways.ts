@@ -80,43 +80,71 @@ function moveByScript(store: Store, keys: MarketKeys, money: Move): Promise<Move
   return store.run(move, { funds: keys.funds(user), receipt, amount, request: moveRequest(money) });
 }
 
-/** Reads with whatever is given, inside a transaction or under a lock. */
-type Read = (...words: string[]) => Promise<Reply>;
+/** Commands whose answers a plan is made of, and how. */
+interface Question<T> {
+  readonly reads: readonly (readonly string[])[];
+  readonly plan: (answers: readonly Reply[]) => Plan<T>;
+}
 
-async function readPurchase(read: Read, keys: MarketKeys, { buyer, item, id }: Purchase) {
-  const [receipt, seller, price, funds] = await Promise.all([
-    read("GET", keys.receipt(id)),
-    read("HGET", keys.sellers, item),
-    read("ZSCORE", keys.listings, item),
-    read("GET", keys.funds(buyer)),
-  ]);
+function askBuy(keys: MarketKeys, purchase: Purchase): Question<BuyOutcome> {
+  const { buyer, item, id } = purchase;
   return {
-    receipt: asTextOrNull(receipt),
-    seller: asTextOrNull(seller),
-    price: asTextOrNull(price),
-    funds: asTextOrNull(funds),
+    reads: [
+      ["GET", keys.receipt(id)],
+      ["HGET", keys.sellers, item],
+      ["ZSCORE", keys.listings, item],
+      ["GET", keys.funds(buyer)],
+    ],
+    plan: (answers) => {
+      const [receipt = null, seller = null, price = null, funds = null] = asTextsOrNulls([...answers]);
+      return planBuy(keys, { receipt, seller, price, funds }, purchase);
+    },
   };
 }
 
-async function isHeld(
-  read: Read,
-  keys: MarketKeys,
-  { user, item }: { readonly user: string; readonly item: string },
-): Promise<boolean> {
-  return (await read("SISMEMBER", keys.items(user), item)) === 1;
+function askMove(keys: MarketKeys, money: Move): Question<MoveOutcome> {
+  return {
+    reads: [
+      ["GET", keys.receipt(money.id)],
+      ["GET", keys.funds(money.user)],
+    ],
+    plan: (answers) => {
+      const [receipt = null, funds = null] = asTextsOrNulls([...answers]);
+      return planMove(keys, { receipt, funds }, money);
+    },
+  };
 }
 
-async function readOffer(read: Read, keys: MarketKeys, { seller, item }: Listing, maxListings: number) {
-  const [held, listed] = await Promise.all([isHeld(read, keys, { user: seller, item }), read("ZCARD", keys.listings)]);
-  return { isHeld: held, isFull: Number(listed) >= maxListings };
+function askOffer(keys: MarketKeys, listing: Listing, maxListings: number): Question<OfferOutcome> {
+  return {
+    reads: [
+      ["SISMEMBER", keys.items(listing.seller), listing.item],
+      ["ZCARD", keys.listings],
+    ],
+    plan: ([held, listed]) => planOffer(keys, { isHeld: held === 1, isFull: Number(listed) >= maxListings }, listing),
+  };
+}
+
+function askRetract(keys: MarketKeys, listing: Omit<Listing, "price">): Question<RetractOutcome> {
+  return {
+    reads: [["HGET", keys.sellers, listing.item]],
+    plan: ([owner]) => planRetract(keys, asTextOrNull(owner), listing),
+  };
+}
+
+function askDelete(keys: MarketKeys, holding: { readonly user: string; readonly item: string }): Question<boolean> {
+  return {
+    reads: [["SISMEMBER", keys.items(holding.user), holding.item]],
+    plan: ([held]) => planDelete(keys, held === 1, holding),
+  };
 }
 
 /** Reads, decides, and writes only if nothing of what was read has changed; otherwise again. */
 export function byWatching(store: Store, keys: MarketKeys, maxListings: number): Way {
-  async function attempt<T>(watch: readonly string[], plan: (read: Read) => Promise<Plan<T>>): Promise<T> {
+  async function attempt<T>(watch: readonly string[], { reads, plan }: Question<T>): Promise<T> {
     let outcome: T | undefined;
-    await store.transaction({ watch, attempts: 1_000 }, async (watched) => {
-      const planned = await plan((...words) => watched.call(...words));
+    await store.transaction({ watch, reads, attempts: 1_000 }, (_, answers) => {
+      const planned = plan(answers);
       outcome = planned.outcome;
       return planned.writes.length === 0 ? null : planned.writes;
     });
@@ -125,20 +153,13 @@ export function byWatching(store: Store, keys: MarketKeys, maxListings: number):
   return {
     move: (money) => moveByScript(store, keys, money),
     // The listings too: offers of others may fill them.
-    offer: (listing) =>
-      attempt([keys.items(listing.seller), keys.listings], async (read) =>
-        planOffer(keys, await readOffer(read, keys, listing, maxListings), listing),
-      ),
-    delete: (holding) =>
-      attempt([keys.items(holding.user)], async (read) => planDelete(keys, await isHeld(read, keys, holding), holding)),
-    retract: (listing) =>
-      attempt([keys.sellers], async (read) => {
-        const owner = asTextOrNull(await read("HGET", keys.sellers, listing.item));
-        return planRetract(keys, owner, listing);
-      }),
+    offer: (listing) => attempt([keys.items(listing.seller), keys.listings], askOffer(keys, listing, maxListings)),
+    retract: (listing) => attempt([keys.sellers], askRetract(keys, listing)),
+    delete: (holding) => attempt([keys.items(holding.user)], askDelete(keys, holding)),
     buy: (purchase) =>
-      attempt([keys.listings, keys.sellers, keys.funds(purchase.buyer), keys.receipt(purchase.id)], async (read) =>
-        planBuy(keys, await readPurchase(read, keys, purchase), purchase),
+      attempt(
+        [keys.listings, keys.sellers, keys.funds(purchase.buyer), keys.receipt(purchase.id)],
+        askBuy(keys, purchase),
       ),
   };
 }
@@ -163,7 +184,7 @@ export function byLocking(
   const unusedId = (id: string): Guard => ({ guarded: keys.receipt(id), count: "EXISTS", below: 1 });
   async function attempt<T>(
     names: readonly string[],
-    plan: (read: Read) => Promise<Plan<T>>,
+    { reads, plan }: Question<T>,
     guard: Guard = unguarded,
   ): Promise<T> {
     const sorted = [...names].sort();
@@ -181,7 +202,7 @@ export function byLocking(
       try {
         const numbers = group.leases.map(({ fence }) => fence);
         if (!(await store.run(claim, { fences, numbers, keepMs: FENCE_MS }))) continue;
-        const { outcome, writes } = await plan((...words) => store.call(...words));
+        const { outcome, writes } = plan(await Promise.all(reads.map((words) => store.call(...words))));
         if (writes.length === 0) return outcome;
         const json = JSON.stringify(writes.map((words) => words.map(String)));
         if (await store.run(commit, { ...guard, fences, numbers, writes: json })) return outcome;
@@ -196,35 +217,16 @@ export function byLocking(
     move: (money) =>
       money.amount > 0
         ? moveByScript(store, keys, money)
-        : attempt(
-            [`user:${money.user}`],
-            async (read) => {
-              const found = [read("GET", keys.receipt(money.id)), read("GET", keys.funds(money.user))];
-              const [receipt, funds] = asTextsOrNulls(await Promise.all(found));
-              return planMove(keys, { receipt: receipt ?? null, funds: funds ?? null }, money);
-            },
-            unusedId(money.id),
-          ),
+        : attempt([`user:${money.user}`], askMove(keys, money), unusedId(money.id)),
     offer: (listing) =>
-      attempt(
-        [`item:${listing.item}`, `user:${listing.seller}`],
-        async (read) => planOffer(keys, await readOffer(read, keys, listing, maxListings), listing),
-        { guarded: keys.listings, count: "ZCARD", below: maxListings },
-      ),
-    delete: (holding) =>
-      attempt([`item:${holding.item}`, `user:${holding.user}`], async (read) =>
-        planDelete(keys, await isHeld(read, keys, holding), holding),
-      ),
-    retract: (listing) =>
-      attempt([`item:${listing.item}`, `user:${listing.seller}`], async (read) => {
-        const owner = asTextOrNull(await read("HGET", keys.sellers, listing.item));
-        return planRetract(keys, owner, listing);
+      attempt([`item:${listing.item}`, `user:${listing.seller}`], askOffer(keys, listing, maxListings), {
+        guarded: keys.listings,
+        count: "ZCARD",
+        below: maxListings,
       }),
+    retract: (listing) => attempt([`item:${listing.item}`, `user:${listing.seller}`], askRetract(keys, listing)),
+    delete: (holding) => attempt([`item:${holding.item}`, `user:${holding.user}`], askDelete(keys, holding)),
     buy: (purchase) =>
-      attempt(
-        [`item:${purchase.item}`, `user:${purchase.buyer}`],
-        async (read) => planBuy(keys, await readPurchase(read, keys, purchase), purchase),
-        unusedId(purchase.id),
-      ),
+      attempt([`item:${purchase.item}`, `user:${purchase.buyer}`], askBuy(keys, purchase), unusedId(purchase.id)),
   };
 }

@@ -9,7 +9,8 @@
  *   held    zset   token → end, in milliseconds of the server's clock
  *   queue   zset   token → ticket: who waits, in order
  *   state   hash   fence → the last one given; extra → weights above one, summed; <token> → of a holder its fence (but not of
- *                  an exclusive holder of a lock, whose fence is the last one), of a waiter "<alive until> <lease ms> <channel>"
+ *                  an exclusive holder of a lock, whose fence is the last one), of a waiter "<alive until> <lease ms> <channel>";
+ *                  <token>! → of a caller that asks several servers, how often it has asked
  *   limit   string only semaphores, and only after a resize
  *
  * Rules, all kept within one script:
@@ -71,7 +72,7 @@ local extra = count > 0 and tonumber(known[2] or 0) or 0
 
 local function takeAway(holder)
   redis.call("ZREM", held, holder)
-  redis.call("HDEL", state, holder)
+  redis.call("HDEL", state, holder, holder .. "!")
   count = count - 1
   local weight = weightOf(holder)
   extra = extra - (weight - 1)
@@ -110,7 +111,7 @@ end
 
 local function dequeue(who)
   redis.call("ZREM", queue, who)
-  redis.call("HDEL", state, who)
+  redis.call("HDEL", state, who, who .. "!")
 end
 
 -- Whether anybody hears a message on a channel.
@@ -240,19 +241,22 @@ return answer("queued", redis.call("ZRANK", queue, token), untilRoom())
  * Asks on one of several independent servers, in an order that is the same on all: the place in line is a number that the caller
  * brings along. The first time it has none, and gets the server's time in microseconds. Asking again is a sign of life, and
  * extends what is held here. It also yields: a caller that brings its number has no majority, so it hands what it holds here to
- * somebody before it who waits for that.
+ * somebody before it who waits for that. A request that arrives after a later one of the same caller does nothing: by then the
+ * caller may have its majority. So requests are numbered (`round`).
  */
 const ASK_IN_LINE = `
 local place = ticket == "" and micros or tonumber(ticket)
 local function reply(outcome, number, ms)
   return string.format("%s %s %.0f %.0f", outcome, number, ms, micros)
 end
+if tonumber(round) < tonumber(redis.call("HGET", state, token .. "!") or 0) then return reply("queued", 0, 0) end
 takeAwayRunOut()
 if redis.call("ZSCORE", held, token) then
   local _, blocked, first = serve("", channel)
   local ahead = blocked and tonumber(redis.call("ZSCORE", queue, first))
   if ticket == "" or not ahead or ahead > place or (ahead == place and first >= token) then
     redis.call("ZADD", held, "XX", now + leaseMs, token)
+    redis.call("HSET", state, token .. "!", round)
     redis.call("PEXPIRE", held, keepMs)
     redis.call("PEXPIRE", state, keepMs)
     return reply("held", fenceOf(token), leaseMs)
@@ -265,7 +269,9 @@ redis.call("ZADD", queue, place, token)
 redis.call("HSET", state, token, string.format("%.0f %s %s", now + aliveMs, leaseMs, channel))
 redis.call("PEXPIRE", queue, keepMs)
 redis.call("PEXPIRE", state, keepMs)
-if serve(token, channel) then return reply("held", string.format("%.0f", fence), leaseMs) end
+local mine = serve(token, channel)
+redis.call("HSET", state, token .. "!", round)
+if mine then return reply("held", string.format("%.0f", fence), leaseMs) end
 return reply("queued", redis.call("ZRANK", queue, token), untilRoom())
 `;
 
@@ -400,7 +406,7 @@ local keepMs, maxWaiting, aliveMs, listenersCount = ${keepMs}, ${maxWaiting}, ${
     askInLine: defineScript({
       name: `${component}.askInLine`,
       keys,
-      args: ["token", "leaseMs", "channel", "ticket", ...limitArg],
+      args: ["token", "leaseMs", "channel", "ticket", "round", ...limitArg],
       include: [...common, TIME, PARTS, UNTIL_ROOM],
       lua: ASK_IN_LINE,
       reply: lineReply,
@@ -411,6 +417,16 @@ local keepMs, maxWaiting, aliveMs, listenersCount = ${keepMs}, ${maxWaiting}, ${
       keys,
       args: ["token", ...limitArg],
       include: [...common, RELEASE_UNWAITED, TIME, PARTS],
+      lua: RELEASE,
+      reply: (reply) => reply === 1,
+      repeatable: true,
+    }),
+    /** Of a caller that asks several servers: leaves nothing of it behind. */
+    leaveLine: defineScript({
+      name: `${component}.leaveLine`,
+      keys,
+      args: ["token", ...limitArg],
+      include: [...common, TIME, PARTS],
       lua: RELEASE,
       reply: (reply) => reply === 1,
       repeatable: true,

@@ -7,6 +7,7 @@ import { InputError, LeaseLostError } from "../../base/errors.ts";
 import { open } from "../../connection/open.ts";
 import type { Store } from "../../connection/store.ts";
 import { permitKeys } from "../../leases/keys.ts";
+import { lockScripts, WHOLE_LOCK } from "../../leases/scripts.ts";
 import { Locks, QuorumLocks, type QuorumOptions } from "./index.ts";
 
 /** A store whose scripts run inside something else. */
@@ -130,6 +131,49 @@ describe("a quorum lock", () => {
     expect(() => new QuorumLocks(stores.slice(0, 2))).toThrow(InputError);
     expect(() => new QuorumLocks(stores.slice(0, 4))).toThrow(InputError);
     expect(() => new QuorumLocks([stores[0]!, stores[0]!, stores[1]!])).toThrow(InputError);
+  });
+
+  test("a request that arrives late hands nothing over: by then its caller may rely on it", async () => {
+    const store = stores[0]!;
+    const scripts = lockScripts({ keepMs: 3_600_000, maxWaiting: 10, aliveMs: 15_000, listenersCount: false });
+    const ask = async (who: string, ticket: number | "", round: number) => {
+      const token = `${WHOLE_LOCK}:30000:${who}`;
+      const asked = {
+        ...permitKeys("lock", "late", "lock"),
+        token,
+        leaseMs: 30_000,
+        channel: who,
+        limitArg: WHOLE_LOCK,
+      };
+      return (await store.run(scripts.askInLine, { ...asked, ticket, round })).outcome;
+    };
+    expect(await ask("later", "", 1)).toBe("held");
+    expect(await ask("earlier", 100, 1)).toBe("queued");
+    // It has a majority with the answer to its third request; the second one comes behind that.
+    expect(await ask("later", "", 3)).toBe("held");
+    expect(await ask("later", 200, 2)).toBe("queued");
+    expect(await ask("later", "", 3)).toBe("held");
+    // It has none: its part goes to the one before it.
+    expect(await ask("later", 200, 4)).toBe("queued");
+    expect(await ask("earlier", 100, 2)).toBe("held");
+    const { state } = permitKeys("lock", "late", "lock");
+    const leave = { ...permitKeys("lock", "late", "lock"), limitArg: WHOLE_LOCK };
+    for (const who of ["earlier", "later"]) {
+      await store.run(scripts.leaveLine, { ...leave, token: `${WHOLE_LOCK}:30000:${who}` });
+    }
+    expect((await store.hkeys(state)).sort()).toEqual(["extra", "fence"]);
+  });
+
+  test("leaves nothing of those who held it or waited", async () => {
+    const locks = new QuorumLocks(stores);
+    for (let nth = 0; nth < 5; nth++) {
+      await Promise.all(Array.from({ length: 4 }, () => locks.using("tidy", { shared: nth % 2 === 0 }, () => {})));
+    }
+    const { state, held, queue } = permitKeys("lock", "tidy", "lock");
+    for (const store of stores) {
+      await expect.poll(async () => (await store.hkeys(state)).sort()).toEqual(["extra", "fence"]);
+      expect(await store.exists(held, queue)).toBe(0);
+    }
   });
 
   test("lets no more wait than allowed", async () => {

@@ -8,9 +8,9 @@
  * The line. A caller that has no majority waits in the lines of all servers. Their order is the same: the first answers tell
  * what the servers' clocks said when it came, and the median of them, in microseconds, is its place everywhere. So a release lets
  * the same caller in on all servers, and each tells it so. Callers that come at the same moment may each get a part first. Then
- * one that has no majority hands its part to whoever is before it in that server's line, when it asks again: by a number that all
+ * one that has no majority hands its part to the caller before it in that server's line, when it asks again: by a number that all
  * servers agree on, so the first of them gets everything, and no two wait for each other. Only the holder of a part can hand it
- * over, so nobody loses a majority that it relies on.
+ * over, by the latest of its requests, so nobody loses a majority that it relies on.
  *
  * Fences. Each server numbers by itself, so their numbers cannot be compared as they are. The fence of the lease is the largest
  * that any of the majority gave, and before the lease is handed out a majority has been raised to it (one more round trip,
@@ -265,11 +265,11 @@ export class QuorumLocks {
   ): Promise<Lease | null> {
     let ticket: number | "" = "";
     let retryMs = this.#options.retryMs;
-    for (;;) {
+    for (let round = 1; ; round++) {
       signal?.throwIfAborted();
       hints.begin();
       const sentMs = this.#clock.monotonicMs();
-      const replies = await this.#askInLine(wanted, ticket);
+      const replies = await this.#askInLine(wanted, ticket, round);
       const votes = replies.flatMap(({ store, value }) =>
         value.outcome === "held" ? [{ store, fence: value.number }] : [],
       );
@@ -317,13 +317,14 @@ export class QuorumLocks {
     return opened.every(({ value }) => value === undefined);
   }
 
-  async #askInLine({ name, token, leaseMs }: Wanted, ticket: number | ""): Promise<Answered[]> {
+  async #askInLine({ name, token, leaseMs }: Wanted, ticket: number | "", round: number): Promise<Answered[]> {
     const replies = await this.#askAll((store) =>
       store.run(this.#scripts(store).askInLine, {
         ...this.#asking(name, token),
         leaseMs,
         channel: Mailbox.of(store).channel,
         ticket,
+        round,
       }),
     );
     return replies.flatMap(({ store, value }) => (value === undefined ? [] : [{ store, value }]));
@@ -350,7 +351,9 @@ export class QuorumLocks {
   /** Where it still waits, or no answer came, it must not be given what it does not need. Nobody waits for that. */
   #leaveOthers({ name, token }: Wanted, votes: readonly Vote[]): void {
     const others = this.#stores.filter((store) => votes.every((vote) => vote.store !== store));
-    this.#askAll((store) => store.run(this.#scripts(store).release, this.#asking(name, token)), others).catch(() => {});
+    this.#askAll((store) => store.run(this.#scripts(store).leaveLine, this.#asking(name, token)), others).catch(
+      () => {},
+    );
   }
 
   #lease(facts: Handle, stores: readonly Store[], validForMs: number, renewed: boolean): Lease {
@@ -416,7 +419,7 @@ export class QuorumLocks {
 
   /** On all, also where no answer came: it may have been given there. */
   async #release(name: string, token: string): Promise<boolean> {
-    const replies = await this.#askAll((store) => store.run(this.#scripts(store).release, this.#asking(name, token)));
+    const replies = await this.#askAll((store) => store.run(this.#scripts(store).leaveLine, this.#asking(name, token)));
     return replies.filter(({ value }) => value === true).length >= this.#majority;
   }
 

@@ -80,6 +80,11 @@ describeExample("news", (served) => {
     const games = await ids("by=score&group=games");
     expect(games.length).toBeGreaterThan(5);
     expect(games).toContain("sample-05");
+    const both = await ids("by=score&group=games&second=history&match=all");
+    expect(both).toEqual(["sample-05"]);
+    const either = await ids("by=score&group=games&second=history&match=any");
+    const history = await ids("by=score&group=history");
+    expect([...either].sort()).toEqual([...new Set([...games, ...history])].sort());
   });
 });
 
@@ -113,6 +118,10 @@ describeScreens("the page of the news", (screens) => {
     await eventually(first).toContain("A dictionary of sounds");
     await page.getByLabel("Group").selectOption("games");
     await eventually(() => page.locator(".news-article").count()).toBeLessThan(12);
+    await page.getByLabel("Combine with").selectOption("and history");
+    await eventually(() => page.locator(".news-article").count()).toBe(1);
+    await page.getByLabel("Combine with").selectOption("or history");
+    await eventually(() => page.locator(".news-article").count()).toBe(15);
     await page.getByLabel("Group").selectOption("");
     await page.getByRole("button", { name: "Best" }).click();
     await eventually(first).toBe(best);

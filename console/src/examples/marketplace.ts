@@ -65,10 +65,10 @@ const today = (): string => new Date().toISOString().slice(0, 10);
 async function allowance(context: Context, visitor: string) {
   const { script: market } = markets(context);
   const before = await market.funds(visitor);
-  const funds = await market.deposit(visitor, ALLOWANCE, { id: `allowance:${visitor}:${today()}` });
-  if (funds === before)
+  const given = await market.deposit(visitor, ALLOWANCE, { id: `allowance:${visitor}:${today()}` });
+  if (given.status === "conflict" || given.funds === before)
     throw new Problem(409, "HAD_IT", "you have had today's money; sell something, or come back tomorrow");
-  return { funds };
+  return { funds: given.funds };
 }
 
 async function mint(context: Context, visitor: string, wanted: string): Promise<void> {
@@ -78,13 +78,16 @@ async function mint(context: Context, visitor: string, wanted: string): Promise<
   if ((await market.inventory(visitor)).length >= MOST_ITEMS) {
     throw new Problem(409, "FULL", `you have ${MOST_ITEMS} things; sell some first`);
   }
-  if (!(await market.mint(visitor, item)))
+  const { status } = await market.mint(visitor, item);
+  if (status === "exists")
     throw new Problem(409, "EXISTS", `there is a “${item}” already: each thing is one of its kind`);
+  if (status === "full") throw new Problem(409, "FULL", "the market has as many things as it takes");
 }
 
 async function list(context: Context, visitor: string, item: string, price: number): Promise<void> {
-  if (!(await markets(context).script.offer(visitor, item, price)))
-    throw new Problem(409, "ABSENT", `you do not have “${item}”`);
+  const { status } = await markets(context).script.offer(visitor, item, price);
+  if (status === "not-found") throw new Problem(409, "ABSENT", `you do not have “${item}”`);
+  if (status === "full") throw new Problem(409, "FULL", "as many things are for sale as the market takes; try later");
   await announce(context.store, NAME, { type: "listed", item });
 }
 
@@ -114,6 +117,8 @@ function refusalOf(outcome: Exclude<BuyOutcome, { status: "bought" }>): Problem 
       return new Problem(409, "TOO_DEAR", `it costs ${shown(outcome.price)}, and you have ${shown(outcome.funds)}`);
     case "own-item":
       return new Problem(409, "YOURS", "it is your own");
+    case "conflict":
+      return new Problem(409, "CONFLICT", "you have bought something else with that id; take a new one");
   }
 }
 
@@ -129,7 +134,8 @@ async function note(context: Context, trade: Trade): Promise<void> {
 }
 
 async function buy(context: Context, buyer: string, { id, item, price, way }: Purchase) {
-  const outcome = await markets(context)[way].buy(buyer, item, price, { id });
+  // Ids belong to the whole market, and visitors choose theirs: nobody's is another's.
+  const outcome = await markets(context)[way].buy(buyer, item, price, { id: `${buyer}:${id}` });
   if (outcome.status !== "bought") throw refusalOf(outcome);
   await note(context, { id, item, price: outcome.price, seller: outcome.seller, buyer });
   return outcome;
@@ -327,7 +333,7 @@ async function make(context: Context, progress: Progress): Promise<void> {
     things,
     async ({ seller, item, price }) => {
       // What is there already may have been sold since: it stays where it is.
-      if (await market.mint(seller, item)) await market.offer(seller, item, price);
+      if ((await market.mint(seller, item)).status === "minted") await market.offer(seller, item, price);
     },
     (done) => progress(done, things.length),
   );

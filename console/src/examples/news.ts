@@ -27,14 +27,17 @@ interface Wanted {
   readonly by: "score" | "time";
   readonly limit: number;
   readonly group?: (typeof NEWS_GROUPS)[number];
+  readonly second?: (typeof NEWS_GROUPS)[number];
+  readonly match?: "any" | "all";
   readonly after?: string;
 }
 
-async function list(context: Context, viewer: string | null, { group: of, after, ...rest }: Wanted) {
+async function list(context: Context, viewer: string | null, { group: of, second, match, after, ...rest }: Wanted) {
+  const groups = [of, second].filter((each) => each !== undefined);
   const [page, size] = await Promise.all([
     board(context).list({
       ...rest,
-      ...(of !== undefined && { group: of }),
+      ...(groups.length > 0 && { groups, ...(match !== undefined && { match }) }),
       ...(after !== undefined && { cursor: after }),
       ...(viewer !== null && { viewer }),
     }),
@@ -92,15 +95,17 @@ const ROUTES: readonly Route[] = [
     method: "GET",
     url: "/api/examples/news/articles",
     group,
-    summary: "A page of articles, the best or the newest first, of all or of a group, with your own votes.",
+    summary: "A page of articles, the best or the newest first, of all, of a group or of two, with your own votes.",
     query: object(
       {
         by: oneOf(["score", "time"]),
         group: GROUP,
+        second: GROUP,
+        match: oneOf(["any", "all"], "With two groups: articles in any of them, or in both."),
         after: string({ maxLength: 300, description: "`cursor` of the page before." }),
         limit: integer({ default: 15, minimum: 1, maximum: 100 }),
       },
-      ["group", "after"],
+      ["group", "second", "match", "after"],
     ),
     answers: "Articles, `cursor` for the next page or null, how many there are, and the groups.",
     run: (context, { query, request }) => list(context, visitorOf(request), query as Wanted),

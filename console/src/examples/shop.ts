@@ -4,7 +4,7 @@
  * most (`cinnabar/views`), all before a database that is slow (shop-database.ts).
  */
 import { Cache, type Found } from "cinnabar/cache";
-import { Carts } from "cinnabar/carts";
+import { type CartOwner, Carts } from "cinnabar/carts";
 import { RowCache } from "cinnabar/row-cache";
 import type { Session } from "cinnabar/sessions";
 import { Views } from "cinnabar/views";
@@ -35,10 +35,12 @@ type Kept = { readonly products: Product[] } | { readonly product: Product | nul
 
 const shop = perStore((store) => {
   const database = new ShopDatabase(store);
+  const people = new ShopPeople(store);
+  const { sessions } = people;
   return {
     database,
-    people: new ShopPeople(store),
-    carts: new Carts(store, { prefix: prefixOf("shop", "carts"), maxItems: 50, maxQuantity: MOST_OF_ONE }),
+    people,
+    carts: new Carts(store, { prefix: prefixOf("shop", "carts"), sessions, maxItems: 50, maxQuantity: MOST_OF_ONE }),
     pages: new Cache<Kept>(store, "pages", {
       prefix: prefixOf("shop", "cache"),
       freshMs: FRESH_MS,
@@ -69,9 +71,8 @@ async function page(context: Context, key: string, load: () => Promise<Kept>, ta
   return { value: found.value, cache: { state: WORDS[found.state], ageMs: found.ageMs, micros } };
 }
 
-/** Whose cart: the user's, or the session's until somebody signs in. */
-const ownerOf = (context: Context, { user, token }: Session): string =>
-  user === null ? shop(context).people.sessions.tagOf(token)! : `user:${user}`;
+/** Whose cart: the user's, or the session's until somebody signs in. That one ends with the session. */
+const ownerOf = (session: Session): CartOwner => (session.user === null ? session : `user:${session.user}`);
 
 async function catalogue(context: Context) {
   refreshing.visit(context);
@@ -114,7 +115,7 @@ async function mine(context: Context, asked: Asked) {
 
 async function cartOf(context: Context, session: Session) {
   const { carts, database } = shop(context);
-  const items = await carts.get(ownerOf(context, session));
+  const items = await carts.get(ownerOf(session));
   const now = await database.lookUp(items.map(({ item }) => item));
   const lines = items.map((line) => {
     const { name = line.item, price: priceNow = null } = now.get(line.item) ?? {};
@@ -128,7 +129,7 @@ async function change(context: Context, asked: Asked, id: string, quantity: numb
   const session = await people.greet(asked);
   const price = (await database.lookUp([id])).get(id)?.price;
   if (price === undefined) throw new Problem(404, "NO_PRODUCT", "the shop has no such product");
-  const owner = ownerOf(context, session);
+  const owner = ownerOf(session);
   if (add) await carts.add(owner, id, quantity, { price });
   else await carts.set(owner, id, quantity, { price });
   return cartOf(context, session);
@@ -141,7 +142,7 @@ async function signIn(context: Context, asked: Asked, user: string, password: st
     throw new Problem(400, "NAME", "a name has 1 to 24 letters, digits, spaces and . _ ' -");
   }
   const { before, session, isNew } = await people.signIn(asked, name, password);
-  if (before.user === null) await carts.merge(ownerOf(context, before), ownerOf(context, session));
+  if (before.user === null) await carts.merge(ownerOf(before), ownerOf(session));
   return { user: session.user, isNew };
 }
 
@@ -155,7 +156,7 @@ async function checkOut(context: Context, asked: Asked, id: string): Promise<Ord
   );
   if (sold.length === 0) throw new Problem(409, "EMPTY", "there is nothing in the cart");
   const order = await database.order({ id, by: session.user, lines: sold, total });
-  await carts.clear(ownerOf(context, session));
+  await carts.clear(ownerOf(session));
   await announce(context.store, "shop", { type: "ordered", items: sold.map(({ item }) => item) });
   return order;
 }

@@ -205,6 +205,7 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "Queue.waitFor": (options) => queue().waitFor("x", options),
   QuorumLocks: (options) => new QuorumLocks(stores, options),
   "QuorumLocks.acquire": (options) => new QuorumLocks(stores).acquire("l", options),
+  "QuorumLocks.acquireMany": (options) => new QuorumLocks(stores).acquireMany(["l"], options),
   "QuorumLocks.resume": (options) => new QuorumLocks(stores).resume("h", options),
   RateLimits: (options) => new RateLimits(store, options),
   "RateLimits.rules": (rule) => new RateLimits(store, { name: "l", rules: rule }),

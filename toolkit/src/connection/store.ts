@@ -14,6 +14,7 @@ import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } 
 import { Layouts } from "../base/layout.ts";
 import { type Filled, isFilled, zipped } from "../base/lists.ts";
 import {
+  anything,
   type Checks,
   callback,
   choice,
@@ -107,6 +108,8 @@ export interface RunOptions {
 
 export interface TransactionOptions {
   readonly watch: readonly string[];
+  /** Commands that are sent along with WATCH, in one round trip. The body gets their answers. */
+  readonly reads?: readonly (readonly Word[])[];
   /** How often the body is run before a ConflictError. */
   readonly attempts?: number;
   readonly signal?: AbortSignal;
@@ -117,6 +120,12 @@ export interface Watched {
   call(...words: Word[]): Promise<Reply>;
   callBuffer(...words: Word[]): Promise<Reply>;
 }
+
+/** Decides what a transaction does: commands, or null for nothing. `answers` are those to the `reads`. */
+export type TransactionBody = (
+  watched: Watched,
+  answers: readonly Reply[],
+) => Promise<readonly Item[] | null> | readonly Item[] | null;
 
 export type Item = readonly Word[] | ScriptCall;
 
@@ -147,6 +156,7 @@ const SEND_OPTIONS = defineOptions<SendOptions>("Store.send", {
 
 const TRANSACTION_OPTIONS = defineOptions<TransactionOptions>("Store.transaction", {
   watch: required(listOf(text)),
+  reads: listOf(listOf(anything, 1)),
   attempts: whole(1),
   signal,
 });
@@ -529,18 +539,15 @@ export class Store {
 
   /**
    * WATCH, read, decide, MULTI … EXEC; again when a watched key has changed meanwhile. The body reads through what it is
-   * given and returns the commands, or null to give up, which is then the result.
+   * given and returns the commands, or null to give up, which is then the result. With `reads`, it has their answers already.
    */
-  async transaction(
-    options: TransactionOptions,
-    body: (watched: Watched) => Promise<readonly Item[] | null> | readonly Item[] | null,
-  ): Promise<Answer[] | null> {
+  async transaction(options: TransactionOptions, body: TransactionBody): Promise<Answer[] | null> {
     TRANSACTION_OPTIONS.check(options);
     const { watch, attempts = DEFAULT_ATTEMPTS, signal } = options;
     if (!isFilled(watch)) throw new InputError("a transaction needs keys to watch; without any, use multi");
     for (let conflicts = 0; conflicts < attempts; conflicts++) {
       const sending = { repeatable: false, keys: [watch[0]], signal };
-      const outcome = await this.#attempts.run(sending, () => this.#attempt(watch, body, signal));
+      const outcome = await this.#attempts.run(sending, () => this.#attempt(options, watch, body));
       if (outcome !== CONFLICT) return outcome;
       if (conflicts >= 2) await this.#attempts.pause(conflicts - 2, signal, CONFLICT_DELAYS);
     }
@@ -548,9 +555,9 @@ export class Store {
   }
 
   async #attempt(
+    { reads = [], signal }: TransactionOptions,
     watch: Filled<string>,
-    body: (watched: Watched) => Promise<readonly Item[] | null> | readonly Item[] | null,
-    signal: AbortSignal | undefined,
+    body: TransactionBody,
   ): Promise<Answer[] | null | typeof CONFLICT> {
     signal?.throwIfAborted();
     const [key] = watch;
@@ -563,11 +570,13 @@ export class Store {
           Promise.reject(beforeExec(error, words)),
         );
       };
-      await ask(["WATCH", ...watch], false);
-      const items = await body({
-        call: (...words) => ask(words, false),
-        callBuffer: (...words) => ask(words, true),
-      });
+      // A connection answers in order: nothing is read before it is watched.
+      const [, ...answers] = await Promise.all([["WATCH", ...watch], ...reads].map((words) => ask(words, false)));
+      const watched = {
+        call: (...words: Word[]) => ask(words, false),
+        callBuffer: (...words: Word[]) => ask(words, true),
+      };
+      const items = await body(watched, answers);
       if (items === null || items.length === 0) {
         await ask(["UNWATCH"], false);
         sound = true;

@@ -9,7 +9,8 @@
  *   held    zset   token → end, in milliseconds of the server's clock
  *   queue   zset   token → ticket: who waits, in order
  *   state   hash   fence → the last one given; extra → weights above one, summed; <token> → of a holder its fence (but not of
- *                  an exclusive holder of a lock, whose fence is the last one), of a waiter "<alive until> <lease ms> <channel>"
+ *                  an exclusive holder of a lock, whose fence is the last one), of a waiter "<alive until> <lease ms> <channel>";
+ *                  <token>! → of a caller that asks several servers, how often it has asked
  *   limit   string only semaphores, and only after a resize
  *
  * Rules, all kept within one script:
@@ -71,7 +72,7 @@ local extra = count > 0 and tonumber(known[2] or 0) or 0
 
 local function takeAway(holder)
   redis.call("ZREM", held, holder)
-  redis.call("HDEL", state, holder)
+  redis.call("HDEL", state, holder, holder .. "!")
   count = count - 1
   local weight = weightOf(holder)
   extra = extra - (weight - 1)
@@ -110,7 +111,7 @@ end
 
 local function dequeue(who)
   redis.call("ZREM", queue, who)
-  redis.call("HDEL", state, who)
+  redis.call("HDEL", state, who, who .. "!")
 end
 
 -- Whether anybody hears a message on a channel.
@@ -119,8 +120,8 @@ local function isHeard(channel)
 end
 
 -- Gives what there is to the waiters. A waiter is told of its permits after they are written, never before. The caller's own
--- turn comes without a message. Tells whether the caller got it, and whether somebody has to go on waiting before whom nobody may
--- be served. Those of the caller's own channel are alive, heard or not: they ask again as soon as they listen.
+-- turn comes without a message. Tells whether the caller got it, whether somebody has to go on waiting before whom nobody may
+-- be served, and who. Those of the caller's own channel are alive, heard or not: they ask again as soon as they listen.
 local function serve(caller, own)
   local at = 0
   while true do
@@ -135,7 +136,7 @@ local function serve(caller, own)
     elseif weightOf(who) > limit then
       at = at + 1
     elseif not fits(who) then
-      return false, true
+      return false, true, who
     elseif who == caller then
       dequeue(who)
       grant(who, leaseMs, nextFence())
@@ -179,10 +180,7 @@ if asked <= limit and redis.call("EXISTS", held, queue) == 0 then
 end
 `;
 
-const ACQUIRE = `
-local function granted()
-  return answer("held", string.format("%.0f", fence), leaseMs)
-end
+const UNTIL_ROOM = `
 -- How long the first of the holders has still, after ends that only a clock put back explains were brought forward.
 local function untilRoom()
   local first = redis.call("ZRANGE", held, 0, 0, "WITHSCORES")
@@ -197,7 +195,12 @@ local function untilRoom()
   end
   return tonumber(redis.call("ZRANGE", held, 0, 0, "WITHSCORES")[2]) - now
 end
+`;
 
+const ACQUIRE = `
+local function granted()
+  return answer("held", string.format("%.0f", fence), leaseMs)
+end
 if count > 0 then
   local ends = redis.call("ZSCORE", held, token)
   if ends and tonumber(ends) > now then return answer("held", fenceOf(token), math.min(ends - now, tonumber(leaseMs))) end
@@ -232,6 +235,44 @@ end
 redis.call("PEXPIRE", queue, keepMs)
 redis.call("PEXPIRE", state, keepMs)
 return answer("queued", redis.call("ZRANK", queue, token), untilRoom())
+`;
+
+/**
+ * Asks on one of several independent servers, in an order that is the same on all: the place in line is a number that the caller
+ * brings along. The first time it has none, and gets the server's time in microseconds. Asking again is a sign of life, and
+ * extends what is held here. It also yields: a caller that brings its number has no majority, so it hands what it holds here to
+ * somebody before it who waits for that. A request that arrives after a later one of the same caller does nothing: by then the
+ * caller may have its majority. So requests are numbered (`round`).
+ */
+const ASK_IN_LINE = `
+local place = ticket == "" and micros or tonumber(ticket)
+local function reply(outcome, number, ms)
+  return string.format("%s %s %.0f %.0f", outcome, number, ms, micros)
+end
+if tonumber(round) < tonumber(redis.call("HGET", state, token .. "!") or 0) then return reply("queued", 0, 0) end
+takeAwayRunOut()
+if redis.call("ZSCORE", held, token) then
+  local _, blocked, first = serve("", channel)
+  local ahead = blocked and tonumber(redis.call("ZSCORE", queue, first))
+  if ticket == "" or not ahead or ahead > place or (ahead == place and first >= token) then
+    redis.call("ZADD", held, "XX", now + leaseMs, token)
+    redis.call("HSET", state, token .. "!", round)
+    redis.call("PEXPIRE", held, keepMs)
+    redis.call("PEXPIRE", state, keepMs)
+    return reply("held", fenceOf(token), leaseMs)
+  end
+  takeAway(token)
+elseif not redis.call("ZSCORE", queue, token) and redis.call("ZCARD", queue) >= maxWaiting then
+  return reply("full", 0, untilRoom())
+end
+redis.call("ZADD", queue, place, token)
+redis.call("HSET", state, token, string.format("%.0f %s %s", now + aliveMs, leaseMs, channel))
+redis.call("PEXPIRE", queue, keepMs)
+redis.call("PEXPIRE", state, keepMs)
+local mine = serve(token, channel)
+redis.call("HSET", state, token .. "!", round)
+if mine then return reply("held", string.format("%.0f", fence), leaseMs) end
+return reply("queued", redis.call("ZRANK", queue, token), untilRoom())
 `;
 
 /** The usual case first: nobody waits. Of an empty name nobody reads the sum of weights. */
@@ -285,6 +326,16 @@ const asOutcome = wordOf<AcquireReply["outcome"]>("held", "queued", "taken", "fu
 function acquireReply(reply: Reply): AcquireReply {
   const [outcome, number, ms, serverMs] = asText(reply).split(" ");
   return { outcome: asOutcome(outcome), number: Number(number), ms: Number(ms), serverMs: Number(serverMs) };
+}
+
+/** As AcquireReply, with the server's clock in microseconds. */
+export interface LineReply extends Omit<AcquireReply, "serverMs"> {
+  readonly micros: number;
+}
+
+function lineReply(reply: Reply): LineReply {
+  const { serverMs: micros, ...rest } = acquireReply(reply);
+  return { ...rest, micros };
 }
 
 export interface Holding {
@@ -347,9 +398,18 @@ local keepMs, maxWaiting, aliveMs, listenersCount = ${keepMs}, ${maxWaiting}, ${
       name: `${component}.acquire`,
       keys,
       args: ["token", "leaseMs", "channel", ...limitArg],
-      include: [...common, TIME, ANSWER, ACQUIRE_FREE, PARTS],
+      include: [...common, TIME, ANSWER, ACQUIRE_FREE, PARTS, UNTIL_ROOM],
       lua: ACQUIRE,
       reply: acquireReply,
+      repeatable: true,
+    }),
+    askInLine: defineScript({
+      name: `${component}.askInLine`,
+      keys,
+      args: ["token", "leaseMs", "channel", "ticket", "round", ...limitArg],
+      include: [...common, TIME, PARTS, UNTIL_ROOM],
+      lua: ASK_IN_LINE,
+      reply: lineReply,
       repeatable: true,
     }),
     release: defineScript({
@@ -357,6 +417,16 @@ local keepMs, maxWaiting, aliveMs, listenersCount = ${keepMs}, ${maxWaiting}, ${
       keys,
       args: ["token", ...limitArg],
       include: [...common, RELEASE_UNWAITED, TIME, PARTS],
+      lua: RELEASE,
+      reply: (reply) => reply === 1,
+      repeatable: true,
+    }),
+    /** Of a caller that asks several servers: leaves nothing of it behind. */
+    leaveLine: defineScript({
+      name: `${component}.leaveLine`,
+      keys,
+      args: ["token", ...limitArg],
+      include: [...common, TIME, PARTS],
       lua: RELEASE,
       reply: (reply) => reply === 1,
       repeatable: true,

@@ -39,9 +39,9 @@ console.log(
   await db.run(take, { stock: "{shop}:stock", amount: 9 }),
 );
 
-// WATCH, read, decide, MULTI … EXEC; again if somebody was faster.
-await db.transaction({ watch: ["{shop}:stock"] }, async (watched) => {
-  const left = Number(await watched.call("GET", "{shop}:stock"));
+// WATCH, read, decide, MULTI … EXEC; again if somebody was faster. What `reads` ask for comes along with WATCH.
+await db.transaction({ watch: ["{shop}:stock"], reads: [["GET", "{shop}:stock"]] }, (_watched, [stock]) => {
+  const left = Number(stock);
   return left > 5 ? [["SET", "{shop}:stock", left - 5]] : null;
 });
 console.log(await db.call("GET", "{shop}:stock"));

@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 const SAID: Record<string, string[]> = {
   "locks.ts": ["mine true true", "total 42", "writer null", "handed on true true"],
   "locks-fence.ts": ["the new holder writes: 1", "the old one is refused: 0"],
+  "locks-quorum.ts": ["next true", "still held true true", "writer null", "both true"],
   "semaphores.ts": ["paid", "a fourth: null", "{ limit: 5, used: 5, waiting: 0 }"],
 };
 

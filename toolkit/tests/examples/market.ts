@@ -4,9 +4,10 @@ import { Market } from "cinnabar/market";
 const db = await open(process.env.STORE ?? "memory:");
 const fair = new Market(db, "fair");
 
-// Money comes in once for each id, however often the call is repeated.
+// Money comes in once for each id, however often the call is repeated. Any other call with that id is refused.
 await fair.deposit("ben", 1_000, { id: "payment-17" });
 console.log(await fair.deposit("ben", 1_000, { id: "payment-17" }));
+console.log(await fair.deposit("ben", 2_000, { id: "payment-17" }));
 
 await fair.mint("ann", "sword");
 console.log(await fair.offer("ann", "sword", 900));

@@ -20,6 +20,7 @@ const SAID: Record<string, string[]> = {
     "  { item: 'book:17', quantity: 2, price: 1999 },",
     "  { item: 'pen', quantity: 5, price: 250 }",
     "] []",
+    "[]",
   ],
   "counters.ts": [
     "120 5",
@@ -35,14 +36,15 @@ const SAID: Record<string, string[]> = {
   "log-files.ts": ["2", "2 [ 'done', 'done' ]", "[ '200', '3', '404', '1' ] 3"],
   "logs.ts": ["user 19 signed in", "[ { message: 'user # signed in', count: 3 } ]", "cannot print out of paper"],
   "market.ts": [
-    "1000",
-    "true",
+    "{ status: 'deposited', funds: 1000 }",
+    "{ status: 'conflict' }",
+    "{ status: 'offered' }",
     "{ status: 'price-changed', price: 900 }",
     "{ status: 'bought', price: 900, seller: 'ann' }",
     "{ status: 'not-found' }",
     "900 100 [ 'sword' ] ben",
     "[ { item: 'sword', price: 1200, seller: 'ben' } ]",
-    "{ status: 'retracted' } 0",
+    "{ status: 'retracted' } { status: 'withdrawn', funds: 0 }",
   ],
   "places.ts": [
     "4 rows, 1 bad",
@@ -65,7 +67,14 @@ const SAID: Record<string, string[]> = {
   "sessions-express-session.ts": ["visit 1", "visit 2"],
   "stats.ts": ["5 1 10 4 3.54", "3 4", "rendered [ { context: '/report', meanMs: 2000 } ]"],
   "views.ts": ["[ '0 /products/17', '1 /products/18', '2 /about' ]", "2 null", "true"],
-  "board.ts": ["changed", "changed 2 up", "[ 'A link', 'Another' ]", "1 in the group; next page: null", "ben's vote 1"],
+  "board.ts": [
+    "changed",
+    "changed 2 up",
+    "[ 'A link', 'Another' ]",
+    "1 in the group; next page: null",
+    "1 in both groups",
+    "ben's vote 1",
+  ],
 };
 
 test.each(Object.entries(SAID))("%s runs and says what it should", async (file, lines) => {

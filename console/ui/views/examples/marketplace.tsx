@@ -256,7 +256,7 @@ export function Marketplace() {
     <ExamplePage name="marketplace" title="Marketplace" changed={loaded.reload}>
       <div class="row market-tools">
         <WayChoice way={way} choose={setWay} />
-        <span class="dim">{way === "script" ? "one round trip" : "three round trips, and again after a conflict"}</span>
+        <span class="dim">{way === "script" ? "one round trip" : "two round trips, and again after a conflict"}</span>
       </div>
       {actions.view}
       <div class="market">

@@ -160,13 +160,38 @@ function PostDialog({ groups, close, done }: { groups: readonly string[]; close:
 
 type Order = "score" | "time";
 
+/** A second group, and how it goes with the first. */
+interface Second {
+  readonly second: string;
+  readonly match: "any" | "all";
+}
+
+function SecondGroup({ others, choose }: { others: readonly string[]; choose: (second: Second | null) => void }) {
+  const choices = others.flatMap((second) => [
+    { label: `or ${second}`, second, match: "any" as const },
+    { label: `and ${second}`, second, match: "all" as const },
+  ]);
+  return (
+    <select
+      aria-label="Combine with"
+      onChange={(event) => choose(choices.find(({ label }) => label === event.currentTarget.value) ?? null)}
+    >
+      <option value="">alone</option>
+      {choices.map(({ label }) => (
+        <option key={label}>{label}</option>
+      ))}
+    </select>
+  );
+}
+
 function Choices(props: {
   by: Order;
   group: string | null;
   groups: readonly string[];
   choose: (by: Order, group: string | null) => void;
+  combine: (second: Second | null) => void;
 }) {
-  const { by, group, groups, choose } = props;
+  const { by, group, groups, choose, combine } = props;
   return (
     <>
       <fieldset class="tabs" aria-label="Order">
@@ -190,6 +215,7 @@ function Choices(props: {
           </option>
         ))}
       </select>
+      {group !== null && <SecondGroup key={group} others={groups.filter((each) => each !== group)} choose={combine} />}
     </>
   );
 }
@@ -198,6 +224,7 @@ export function News() {
   const { name } = useVisitor();
   const [by, setBy] = useState<Order>("score");
   const [group, setGroup] = useState<string | null>(null);
+  const [second, setSecond] = useState<Second | null>(null);
   /** Cursors of the pages before this one. */
   const [behind, setBehind] = useState<readonly string[]>([]);
   const [posting, setPosting] = useState(false);
@@ -208,7 +235,7 @@ export function News() {
   const loaded = useKept(
     useLoad<Page>(`${API}/articles`, {
       by,
-      ...(group !== null && { group }),
+      ...(group !== null && { group, ...(second ?? {}) }),
       ...(after !== undefined && { after }),
     }),
   );
@@ -231,8 +258,13 @@ export function News() {
   const choose = (order: Order, wanted: string | null) => {
     setBy(order);
     setGroup(wanted);
+    if (wanted !== group) setSecond(null);
     setBehind([]);
     setFresh(0);
+  };
+  const combine = (wanted: Second | null) => {
+    setSecond(wanted === null ? null : { second: wanted.second, match: wanted.match });
+    setBehind([]);
   };
   const vote = async (id: string, direction: "up" | "down" | "none") => {
     const sign = { up: 1, down: -1, none: 0 }[direction];
@@ -244,7 +276,7 @@ export function News() {
   return (
     <ExamplePage name="news" title="News" changed={reload} note={loaded.data && `${loaded.data.size} articles`}>
       <div class="row news-tools">
-        <Choices by={by} group={group} groups={loaded.data?.groups ?? []} choose={choose} />
+        <Choices by={by} group={group} groups={loaded.data?.groups ?? []} choose={choose} combine={combine} />
         <button type="button" class="main" onClick={() => setPosting(true)}>
           Post
         </button>

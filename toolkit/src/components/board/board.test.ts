@@ -90,6 +90,75 @@ describeBackends("voting", { audit: "tags" }, (backend) => {
     expect(await news.regroup("absent", { add: ["z"] })).toBe(false);
   });
 
+  test("several groups are listed at once: articles in any of them, or in all", async () => {
+    const news = new Board(backend.store, "news");
+    const inGroups: Record<string, string[]> = {
+      a: ["x"],
+      b: ["y"],
+      c: ["x", "y"],
+      d: ["z"],
+      e: ["x", "y", "z"],
+      f: [],
+    };
+    for (const [id, groups] of Object.entries(inGroups)) await news.post("ann", { title: id }, { id, groups });
+    await news.vote("a", "ben", "up");
+    const listed = async (groups: string[], match: "any" | "all", by: "score" | "time" = "time") =>
+      titles(await news.list({ groups, match, by })).join("");
+    expect(await listed(["x", "y"], "any")).toBe("ecba");
+    expect(await listed(["y", "x", "x"], "any", "score")).toBe("aecb");
+    expect(await listed(["x", "y"], "all")).toBe("ec");
+    expect(await listed(["x", "y", "z"], "all")).toBe("e");
+    expect(await listed(["x", "y", "z"], "any")).toBe("edcba");
+    expect(await listed(["x", "none"], "all")).toBe("");
+    expect(await listed(["x", "none"], "any")).toBe("eca");
+    expect(await listed(["x"], "all")).toBe("eca");
+    expect(titles(await news.list({ groups: ["y", "z"], by: "time" })).join("")).toBe("edcb");
+    // A change of groups and a removal show at once, also in orders that are cached.
+    await news.regroup("a", { add: ["y"] });
+    await news.regroup("c", { delete: ["y"] });
+    expect(await listed(["x", "y"], "all")).toBe("ea");
+    await news.delete("e");
+    expect(await listed(["x", "y"], "all")).toBe("a");
+    expect(await listed(["x", "y"], "any")).toBe("cba");
+  });
+
+  test("pages of several groups follow each other, whether their order is kept or not", async () => {
+    const news = new Board(backend.store, "news");
+    const many = Array.from({ length: 70 }, (_, nth) => `g${nth}`);
+    const ids = Array.from({ length: 9 }, (_, nth) => `a${nth}`);
+    for (const [nth, id] of ids.entries()) {
+      await news.post("ann", { title: id }, { id, groups: ["all", nth % 3 === 0 ? "x" : nth % 3 === 1 ? "y" : "z"] });
+    }
+    const read = async (groups: string[], match: "any" | "all") => {
+      const found: (string | undefined)[] = [];
+      let after: string | null | undefined;
+      do {
+        const page = await news.list({ by: "time", groups, match, limit: 2, ...(after ? { cursor: after } : {}) });
+        found.push(...titles(page));
+        after = page.cursor;
+      } while (after !== null);
+      return found.join(" ");
+    };
+    const kept = [await read(["x", "y"], "any"), await read(["all", "z"], "all")];
+    expect(kept).toEqual(["a7 a6 a4 a3 a1 a0", "a8 a5 a2"]);
+    for (const group of many) await news.list({ groups: [group, "none"] });
+    expect(await backend.store.call("ZCARD", "voting:{news}:orders")).toBe(64);
+    expect(await read(["y", "z"], "any")).toBe("a8 a7 a5 a4 a2 a1");
+    expect(await read(["all", "y"], "all")).toBe("a7 a4 a1");
+    expect(await backend.store.call("ZCARD", "voting:{news}:orders")).toBe(64);
+  });
+
+  test("orders of several groups go when their time is over", async () => {
+    const news = new Board(backend.store, "news", { groupCacheTtlMs: 1 });
+    const { id } = await news.post("ann", { title: "a" }, { groups: ["x", "y"] });
+    expect(titles(await news.list({ groups: ["x", "y"], match: "all" }))).toEqual(["a"]);
+    const left = async () => (await keysIn(backend.store)).filter((key) => /:orders|:groups:/.test(key));
+    await expect.poll(left).toEqual([]);
+    await news.post("ann", { title: "b" }, { groups: ["x"] });
+    expect(titles(await news.list({ groups: ["x", "y"], by: "time" }))).toEqual(["b", "a"]);
+    await news.delete(id);
+  });
+
   test("a removed article is nowhere, and nothing of it is left", async () => {
     const news = new Board(backend.store, "news");
     const { id } = await news.post("ann", { title: "a" }, { groups: ["x"] });
@@ -134,6 +203,10 @@ describeBackends("voting", { audit: "tags" }, (backend) => {
     await expect(news.vote("id", "ann", "up", { weight: 0.5 })).rejects.toThrow(InputError);
     await expect(news.list({ limit: 0 })).rejects.toThrow(InputError);
     await expect(news.list({ cursor: "nonsense" })).rejects.toThrow(InputError);
+    await expect(news.list({ groups: [] })).rejects.toThrow(InputError);
+    await expect(news.list({ group: "x", groups: ["y"] })).rejects.toThrow("not both");
+    await expect(news.list({ match: "all" })).rejects.toThrow(InputError);
+    await expect(news.list({ groups: ["x:time"] })).rejects.toThrow(InputError);
     expect(() => new Board(backend.store, "")).toThrow(InputError);
     expect(await news.count()).toBe(0);
   });

@@ -5,6 +5,7 @@
  *   const article = await news.post("ann", { title: "A link", url: "https://example.com" }, { groups: ["programming"] });
  *   await news.vote(article.id, "ben", "up");
  *   const page = await news.list({ by: "score", group: "programming" });
+ *   const both = await news.list({ groups: ["programming", "games"], match: "all" });
  */
 import { randomBytes } from "node:crypto";
 import { aStore, oneOf, word } from "../../base/checks.ts";
@@ -15,7 +16,16 @@ import type { Page } from "../../base/page.ts";
 import { asList, asListOf, asText, asTextOrNumber, asTuple, ReplyFormError } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
-import { articleKey, type BoardKeys, boardKeys, groupKey, groupOrderKey, votersKey } from "./keys.ts";
+import {
+  articleKey,
+  type BoardKeys,
+  boardKeys,
+  groupKey,
+  groupOrderKey,
+  groupsOrderKey,
+  ordersKey,
+  votersKey,
+} from "./keys.ts";
 import { list, post, read, regroup, remove, vote } from "./scripts.ts";
 
 const DAY_MS = 86_400_000;
@@ -23,6 +33,8 @@ const MAX_FIELDS = 64;
 const MAX_FIELD_BYTES = 65_536;
 const MAX_GROUPS = 64;
 const MAX_LIMIT = 1_000;
+/** Of orders of several groups that are kept at once. */
+const MAX_ORDERS = 64;
 
 export interface BoardOptions {
   readonly prefix?: string;
@@ -65,6 +77,10 @@ export type VoteOutcome =
 export interface ListOptions {
   readonly by?: "score" | "time";
   readonly group?: string;
+  /** Several groups in place of one. */
+  readonly groups?: readonly string[];
+  /** With `groups`: articles in "any" of them, or in "all"; "any" by default. */
+  readonly match?: "any" | "all";
   readonly limit?: number;
   /** `cursor` of the page before. */
   readonly cursor?: string;
@@ -94,6 +110,8 @@ const GET_OPTIONS = defineOptions<{ readonly viewer?: string }>("Board.get", { v
 const LIST_OPTIONS = defineOptions<ListOptions>("Board.list", {
   by: choice("score", "time"),
   group: text,
+  groups: listOf(text, 1),
+  match: choice("any", "all"),
   limit: whole(1, MAX_LIMIT),
   cursor: text,
   viewer: text,
@@ -193,19 +211,22 @@ export class Board {
     return { ...toArticle(fields, Number(score)), myVote: Number(mine) };
   }
 
-  /** A page of articles, best or newest first. A group's order is at most `groupCacheTtlMs` old. */
+  /** A page of articles, best or newest first. The order of groups is at most `groupCacheTtlMs` old. */
   async list(options: ListOptions = {}): Promise<Page<ArticleSeen>> {
     LIST_OPTIONS.check(options);
-    const { by = "score", group, limit = 25, cursor: after, viewer = "" } = options;
-    if (group !== undefined) checkGroups([group]);
+    const { by = "score", match = "any", limit = 25, cursor: after, viewer = "" } = options;
+    const groups = groupsOf(options);
     const { base } = this.#keys;
     const all = by === "time" ? this.#keys.byTime : this.#keys.byScore;
     const cursor = after === undefined ? { score: "0", id: "" } : parseCursor(after);
     const found = asListOf(asTuple(asText, asText, asList, asTextOrNumber, asTextOrNumber))(
       await this.#store.run(list, {
-        order: group === undefined ? all : groupOrderKey(base, group, by),
+        order: orderKey(base, groups, { match, by }) ?? all,
         all,
-        group: groupKey(base, group ?? ""),
+        orders: ordersKey(base),
+        groups: groups.map((each) => groupKey(base, each)),
+        match,
+        maxOrders: MAX_ORDERS,
         base,
         limit,
         afterScore: cursor.score,
@@ -234,6 +255,7 @@ export class Board {
     const { base } = this.#keys;
     return this.#store.run(regroup, {
       article: articleKey(base, id),
+      orders: ordersKey(base),
       id,
       base,
       addCount: add.length,
@@ -244,7 +266,8 @@ export class Board {
   /** Removes an article with its votes, from all orders and groups. False if there was none. */
   async delete(id: string): Promise<boolean> {
     word("id", id, 256);
-    return this.#store.run(remove, { ...this.#of(id), byTime: this.#keys.byTime, id, base: this.#keys.base });
+    const { base, byTime } = this.#keys;
+    return this.#store.run(remove, { ...this.#of(id), byTime, orders: ordersKey(base), id, base });
   }
 
   /** How many articles the board has. */
@@ -256,6 +279,26 @@ export class Board {
     const { base, byScore } = this.#keys;
     return { article: articleKey(base, id), voters: votersKey(base, id), byScore };
   }
+}
+
+/** Each once and in one order, so that the same groups have the same cached order. */
+function groupsOf({ group, groups, match }: ListOptions): readonly string[] {
+  if (group !== undefined && groups !== undefined) throw new InputError("give group or groups, not both");
+  if (match !== undefined && groups === undefined)
+    throw new InputError("match says how groups are combined: give groups");
+  const all = [...new Set(groups ?? (group === undefined ? [] : [group]))].sort();
+  checkGroups(all);
+  return all;
+}
+
+function orderKey(
+  base: string,
+  groups: readonly string[],
+  { match, by }: { readonly match: "any" | "all"; readonly by: "score" | "time" },
+): string | null {
+  const [first, ...others] = groups;
+  if (first === undefined) return null;
+  return others.length === 0 ? groupOrderKey(base, first, by) : groupsOrderKey(base, groups, { match, by });
 }
 
 function checkGroups(groups: readonly string[]): void {

@@ -1,5 +1,6 @@
 /** The keys of a board. All share its tag, so a board lives on one node and boards spread over the Cluster. */
 
+import { sha256 } from "../../base/hash.ts";
 import { tagged } from "../../base/keys.ts";
 import { defineLayout } from "../../base/layout.ts";
 
@@ -30,3 +31,13 @@ export const groupKey = (base: string, group: string): string => `${base}:group:
 /** Sorted set: the articles of a group by score or time; a cached intersection that lives for a minute. */
 export const groupOrderKey = (base: string, group: string, by: "score" | "time"): string =>
   `${base}:group:${group}:${by}`;
+
+/** Sorted set: the articles of several groups by score or time; lives for a minute. The groups are in order, each once. */
+export const groupsOrderKey = (
+  base: string,
+  groups: readonly string[],
+  { match, by }: { readonly match: "any" | "all"; readonly by: "score" | "time" },
+): string => `${base}:groups:${match}:${sha256(JSON.stringify(groups))}:${by}`;
+
+/** Sorted set: keys of the orders of several groups that are kept, by their end. Lives as long as the last of them. */
+export const ordersKey = (base: string): string => `${base}:orders`;

@@ -93,16 +93,31 @@ export const vote = defineScript({
 
 /**
  * A page of an order, behind a cursor. The cursor names the last article seen and its score: when that article has moved
- * since, the page begins at where its old score would stand. For a group, the intersection is made when it is missing; on a
- * server that is full it cannot be kept, and is made for each page.
+ * since, the page begins at where its old score would stand. For groups, the order is made when it is missing; on a server that
+ * is full it cannot be kept, and is made for each page. So it is when as many orders of several groups are kept as may be.
+ *
+ * `match`: in "any" of the groups, or in "all" of them.
  */
 export const list = defineScript({
   name: "board.list",
-  keys: ["order", "all", "group"],
-  args: ["base", "limit", "afterScore", "afterId", "cacheMs", "viewer"],
-  include: [IF_WRITABLE],
+  keys: ["order", "all", "orders"],
+  restKeys: "groups",
+  args: ["base", "limit", "afterScore", "afterId", "cacheMs", "viewer", "match", "maxOrders"],
+  include: [NOW_MS, IF_WRITABLE],
   repeatable: true,
   lua: `
+    local isUnion = match == "any" and #groups > 1
+    -- Of these sets with all articles, by the scores of all.
+    local function intersection(words, sets, further)
+      words[#words + 1] = #sets + 1
+      for _, set in ipairs(sets) do words[#words + 1] = set end
+      words[#words + 1] = all
+      words[#words + 1] = "WEIGHTS"
+      for _ = 1, #sets do words[#words + 1] = 0 end
+      words[#words + 1] = 1
+      for _, word in ipairs(further) do words[#words + 1] = word end
+      return words
+    end
     local function pageOfKept()
       local start = 0
       if afterId ~= "" then
@@ -117,7 +132,21 @@ export const list = defineScript({
     end
     -- The same of what is not kept: the lowest score first, with the ids of one score in order.
     local function pageOfMade()
-      local made = redis.call("ZINTER", 2, group, all, "WEIGHTS", 0, 1, "WITHSCORES")
+      local made
+      if isUnion then
+        local isMember = {}
+        for _, id in ipairs(redis.call("SUNION", unpack(groups))) do isMember[id] = true end
+        made = {}
+        local every = redis.call("ZRANGE", all, 0, -1, "WITHSCORES")
+        for i = 1, #every, 2 do
+          if isMember[every[i]] then
+            made[#made + 1] = every[i]
+            made[#made + 1] = every[i + 1]
+          end
+        end
+      else
+        made = redis.call(unpack(intersection({"ZINTER"}, groups, {"WITHSCORES"})))
+      end
       local last = #made
       if afterId ~= "" then
         while last > 0 and tonumber(made[last]) > tonumber(afterScore) do last = last - 2 end
@@ -132,11 +161,30 @@ export const list = defineScript({
       end
       return page
     end
-    local isKept = order == all or redis.call("EXISTS", order) == 1
-    if not isKept and ifWritable("ZINTERSTORE", order, 2, group, all, "WEIGHTS", 0, 1) then
-      redis.call("PEXPIRE", order, cacheMs)
-      isKept = true
+    -- Several groups have many combinations: only so many orders of them are kept.
+    local function hasRoom()
+      if #groups == 1 then return true end
+      if not ifWritable("ZREMRANGEBYSCORE", orders, "-inf", now) then return false end
+      return redis.call("ZCARD", orders) < tonumber(maxOrders)
     end
+    local function make()
+      local sets = groups
+      if isUnion then
+        if not ifWritable("ZUNIONSTORE", order, #groups, unpack(groups)) then return false end
+        sets = {order}
+      end
+      if not ifWritable(unpack(intersection({"ZINTERSTORE", order}, sets, {}))) then
+        ifWritable("DEL", order)
+        return false
+      end
+      redis.call("PEXPIRE", order, cacheMs)
+      if #groups > 1 then
+        redis.call("ZADD", orders, now + cacheMs, order)
+        redis.call("PEXPIRE", orders, cacheMs)
+      end
+      return true
+    end
+    local isKept = order == all or redis.call("EXISTS", order) == 1 or (hasRoom() and make())
     local found = isKept and pageOfKept() or pageOfMade()
     local page = {}
     for i = 1, #found, 2 do
@@ -152,7 +200,7 @@ export const list = defineScript({
 /** Puts an article into groups and takes it out of others. 0 if there is no such article. */
 export const regroup = defineScript({
   name: "board.regroup",
-  keys: ["article"],
+  keys: ["article", "orders"],
   args: ["id", "base", "addCount"],
   rest: "groups",
   repeatable: true,
@@ -169,6 +217,8 @@ export const regroup = defineScript({
       end
       redis.call("DEL", key .. ":score", key .. ":time")
     end
+    for _, order in ipairs(redis.call("ZRANGE", orders, 0, -1)) do redis.call("DEL", order) end
+    redis.call("DEL", orders)
     return 1
   `,
   reply: (reply) => reply === 1,
@@ -176,7 +226,7 @@ export const regroup = defineScript({
 
 export const remove = defineScript({
   name: "board.remove",
-  keys: ["article", "voters", "byScore", "byTime"],
+  keys: ["article", "voters", "byScore", "byTime", "orders"],
   args: ["id", "base"],
   repeatable: true,
   lua: `
@@ -188,6 +238,7 @@ export const remove = defineScript({
         redis.call("ZREM", group .. ":time", id)
       end
     end
+    for _, order in ipairs(redis.call("ZRANGE", orders, 0, -1)) do redis.call("ZREM", order, id) end
     redis.call("ZREM", byScore, id)
     redis.call("ZREM", byTime, id)
     return redis.call("DEL", article, voters)

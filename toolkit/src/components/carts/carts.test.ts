@@ -1,11 +1,15 @@
+import { Engine, ManualClock } from "@cinnabar/engine";
 import { describe, expect, test } from "vitest";
 import { describeBackends } from "../../../tests/kit/index.ts";
+import { keysIn } from "../../../tests/kit/keys.ts";
 import { InputError } from "../../base/errors.ts";
 import { asTexts } from "../../base/replies.ts";
+import { open } from "../../connection/open.ts";
+import { Sessions } from "../sessions/index.ts";
 import { Carts } from "./index.ts";
 import { join, leave, left } from "./scripts.ts";
 
-describeBackends("carts", (backend) => {
+describeBackends("carts", { audit: "tags" }, (backend) => {
   test("items are set, added to, taken out and listed", async () => {
     const carts = new Carts(backend.store);
     expect(await carts.set("ann", "pen", 3, { price: 199 })).toBe(3);
@@ -58,7 +62,9 @@ describeBackends("carts", (backend) => {
     const carts = new Carts(store);
     await carts.add("visitor", "pen", 2);
     const keys = { cart: "cart:{visitor}", leaving: "cart:{visitor}:leaving" };
-    const fields = asTexts(await store.run(leave, { ...keys, id: "move", to: "ann", idleMs: 100_000 }));
+    const fields = asTexts(
+      await store.run(leave, { ...keys, id: "move", to: "ann", session: '["",""]', idleMs: 100_000 }),
+    );
     if (stage === "taken over") {
       const merged = `cart:{ann}:merged:${fields[fields.indexOf("id") + 1]!}`;
       const limits = { maxItems: 500, maxQuantity: 9_999, idleMs: 100_000, markMs: 9_999 };
@@ -95,6 +101,7 @@ describeBackends("carts", (backend) => {
       leaving: "cart:{visitor}:leaving",
       id: "move",
       to: "ann",
+      session: '["",""]',
       idleMs: 100_000,
     };
     await carts.add("visitor", "pen");
@@ -113,7 +120,7 @@ describeBackends("carts", (backend) => {
     const carts = new Carts(backend.store);
     const leaving = "cart:{visitor}:leaving";
     await carts.add("visitor", "pen");
-    const next = { cart: "cart:{visitor}", leaving, id: "next", to: "ann", idleMs: 100_000 };
+    const next = { cart: "cart:{visitor}", leaving, id: "next", to: "ann", session: '["",""]', idleMs: 100_000 };
     await backend.store.run(leave, next);
     await backend.store.run(left, { leaving, id: "before:1.1" });
     await carts.merge("visitor", "ann");
@@ -121,8 +128,7 @@ describeBackends("carts", (backend) => {
   });
 
   test("that a cart was taken over is remembered for longer than the cart can wait aside", async () => {
-    const carts = new Carts(backend.store);
-    await carts.add("visitor", "pen");
+    const carts = await brokenOff("aside");
     await carts.merge("visitor", "ann");
     const marks = (await backend.store.sendToAll(["KEYS", "cart:{ann}:merged:*"])).flat() as string[];
     expect(marks.length).toBe(1);
@@ -142,6 +148,154 @@ describeBackends("carts", (backend) => {
     expect(await carts[0]!.get("ann")).toEqual([{ item: "pen", quantity: 108, price: null }]);
   });
 
+  test("a merge is one round trip, but in a Cluster, where the carts are in different slots", async () => {
+    const { store } = backend;
+    const carts = new Carts(store);
+    await carts.add("visitor", "pen");
+    const sent: string[] = [];
+    const stop = store.on("roundTrip", ({ name }) => {
+      if (name.startsWith("carts.")) sent.push(name);
+    });
+    await carts.merge("visitor", "ann");
+    await carts.merge("visitor", "ann");
+    stop();
+    const byTurns = ["carts.leave", "carts.join", "carts.left", "carts.leave"];
+    expect(sent).toEqual(store.topology === "cluster" ? byTurns : ["carts.move", "carts.move"]);
+    expect(await carts.get("ann")).toHaveLength(1);
+  });
+
+  describe("of a session", () => {
+    function shop(options: { maxPerUser?: number; maxLive?: number; endsWithSession?: boolean } = {}) {
+      const { endsWithSession, ...limits } = options;
+      const sessions = new Sessions(backend.store, limits);
+      const carts = new Carts(backend.store, { sessions, ...(endsWithSession !== undefined && { endsWithSession }) });
+      const isEmpty = async (owner: { readonly token: string }) => (await carts.get(owner)).length === 0;
+      return { sessions, carts, isEmpty };
+    }
+    const cartsLeft = async () => (await keysIn(backend.store)).filter((key) => key.startsWith("cart:"));
+
+    test("ends when the session does, by whatever way", async () => {
+      const { sessions, carts, isEmpty } = shop({ maxPerUser: 3 });
+      const filled = async (user?: string) => {
+        const session = await sessions.create(user === undefined ? {} : { user });
+        expect(await carts.add(session, "pen", 2, { price: 5 })).toBe(2);
+        expect(await carts.get(session)).toEqual([{ item: "pen", quantity: 2, price: 5 }]);
+        return session;
+      };
+      const visitor = await filled();
+      expect(await sessions.signOut(visitor.token)).toBe(true);
+      expect(await isEmpty(visitor)).toBe(true);
+
+      const revoked = await filled("ann");
+      expect(await sessions.revoke("ann", revoked.id)).toBe(true);
+      expect(await isEmpty(revoked)).toBe(true);
+
+      const ended = await filled("ben");
+      await expect.poll(async () => (await sessions.recent()).length).toBe(1);
+      expect(await sessions.end((await sessions.recent())[0]!.handle)).toBe(true);
+      expect(await isEmpty(ended)).toBe(true);
+
+      const [first, second] = [await filled("cat"), await filled("cat")];
+      expect(await sessions.signOutEverywhere("cat", { except: second.token })).toBe(1);
+      expect([await isEmpty(first), await isEmpty(second)]).toEqual([true, false]);
+      // Of one millisecond, any may be taken for the oldest.
+      await expect.poll(async () => (await sessions.create({ user: "cat" })) && isEmpty(second)).toBe(true);
+
+      const dan = await filled("dan");
+      await sessions.signIn(dan.token, "eve");
+      expect(await isEmpty(dan)).toBe(true);
+      expect(await cartsLeft()).toEqual([]);
+    });
+
+    test("ends with the sessions that the cleaner ends", async () => {
+      const { sessions, carts } = shop({ maxLive: 2 });
+      const made = [];
+      for (let nth = 0; nth < 5; nth++) {
+        made.push(await sessions.create());
+        await carts.add(made[nth]!, "pen");
+      }
+      await expect.poll(() => sessions.count()).toBe(5);
+      expect(await sessions.cleaner().runOnce()).toBe(3);
+      expect(await cartsLeft()).toHaveLength(2);
+      for (const session of made) {
+        const lives = (await sessions.load(session.token, { touch: false })) !== null;
+        expect((await carts.get(session)).length).toBe(lives ? 1 : 0);
+      }
+    });
+
+    test("lives as long as the session, and is not begun after it", async () => {
+      const { sessions, carts } = shop();
+      const session = await sessions.create();
+      await carts.add(session, "pen");
+      const { tag, id } = sessions.bindingOf(session.token)!;
+      const keys = [`session:{${tag}}:${id}`, `session:{${tag}}:${id}:bound`, `cart:{${tag}}:session:${id}`];
+      const ends = async () => {
+        const [left, bound, cart] = await Promise.all(keys.map(async (key) => backend.store.call("PTTL", key)));
+        return [Math.abs(Number(bound) - Number(left)) < 60_000, Math.abs(Number(cart) - Number(left)) < 60_000];
+      };
+      expect(await ends()).toEqual([true, true]);
+      // As if it had been used for a while by another process.
+      for (const key of keys) await backend.store.call("PEXPIRE", key, 600_000);
+      await new Sessions(backend.store).load(session.token);
+      expect(Number(await backend.store.call("PTTL", keys[2]!))).toBeGreaterThan(86_400_000);
+      expect(await ends()).toEqual([true, true]);
+      await sessions.signOut(session.token);
+      await expect(carts.add(session, "pen")).rejects.toMatchObject({ code: "SESSION_OVER" });
+      await expect(carts.set(session, "pen", 1)).rejects.toMatchObject({ code: "SESSION_OVER" });
+      expect(await cartsLeft()).toEqual([]);
+    });
+
+    test("stays at sign-in until it is taken over, once, into the user's cart or that of the new session", async () => {
+      const { sessions, carts, isEmpty } = shop();
+      const visitor = await sessions.create();
+      await carts.add(visitor, "pen", 2);
+      const ann = await sessions.signIn(visitor.token, "ann");
+      await expect(carts.add(visitor, "pen")).rejects.toMatchObject({ code: "SESSION_OVER" });
+      await carts.merge(visitor, ann);
+      await carts.merge(visitor, ann);
+      expect(await carts.get(ann)).toEqual([{ item: "pen", quantity: 2, price: null }]);
+      await carts.merge(ann, "user:ann");
+      expect(await isEmpty(ann)).toBe(true);
+      await sessions.signOut(ann.token);
+      expect(await carts.get("user:ann")).toEqual([{ item: "pen", quantity: 2, price: null }]);
+      // Into a session that is over there is nothing to merge into.
+      const other = await sessions.create();
+      await carts.add(other, "ink");
+      await carts.merge(other, ann);
+      expect((await cartsLeft()).filter((key) => !key.includes(":merged:"))).toEqual(["cart:{user:ann}"]);
+    });
+
+    test("has a life of its own if that is wanted", async () => {
+      const { sessions, carts } = shop({ endsWithSession: false });
+      const session = await sessions.create();
+      await carts.add(session, "pen");
+      await sessions.signOut(session.token);
+      expect(await carts.add(session, "pen")).toBe(2);
+    });
+
+    test("is never left behind by a session that ends while it is filled", async () => {
+      const { sessions, carts } = shop();
+      const visits = await Promise.all(Array.from({ length: 20 }, () => sessions.create()));
+      await Promise.all(
+        visits.flatMap((session) => [
+          ...Array.from({ length: 5 }, () => carts.add(session, "pen").catch(() => 0)),
+          sessions.signOut(session.token),
+          ...Array.from({ length: 5 }, () => carts.add(session, "ink").catch(() => 0)),
+        ]),
+      );
+      expect(await cartsLeft()).toEqual([]);
+    });
+
+    test("needs the sessions, and a token of one", async () => {
+      const { sessions, carts } = shop();
+      const session = await sessions.create();
+      await expect(new Carts(backend.store).add(session, "pen")).rejects.toThrow("new Carts(store, { sessions })");
+      await expect(carts.get({ token: "no token" })).rejects.toThrow(InputError);
+      await expect(carts.merge(session, { token: session.token })).rejects.toThrow(InputError);
+      expect(() => new Carts(backend.store, { sessions: {} as never })).toThrow(InputError);
+    });
+  });
+
   test("wrong input is refused", async () => {
     const carts = new Carts(backend.store);
     await expect(carts.set("ann", "pen", -1)).rejects.toThrow(InputError);
@@ -151,4 +305,31 @@ describeBackends("carts", (backend) => {
     await expect(carts.add("ann", "pen", 1, { price: -1 })).rejects.toThrow(InputError);
     await expect(carts.merge("ann", "ann")).rejects.toThrow(InputError);
   });
+});
+
+test("the cart of a session ends at the moment when the session does, if nobody uses it", async () => {
+  const clock = new ManualClock();
+  const engine = await Engine.open({ clock });
+  const store = await open(engine);
+  const day = 86_400_000;
+  const sessions = new Sessions(store, { idleMs: day, ttlMs: 3 * day });
+  const carts = new Carts(store, { sessions, idleMs: 1_000 });
+  const [used, unused] = [await sessions.create(), await sessions.create()];
+  for (const session of [used, unused]) await carts.add(session, "pen");
+  const state = async (session: { readonly token: string }) => [
+    (await new Sessions(store).load(session.token, { touch: false })) !== null,
+    (await carts.get(session)).length > 0,
+  ];
+  for (let hours = 0; hours < 80; hours++) {
+    clock.advance(day / 24);
+    // Another process each time, so that the session is touched each time.
+    await new Sessions(store, { idleMs: day, ttlMs: 3 * day }).load(used.token);
+    const [lives, hasCart] = await state(unused);
+    expect(hasCart).toBe(lives);
+    expect(lives).toBe(hours < 24);
+    expect(await state(used)).toEqual([hours < 71, hours < 71]);
+  }
+  expect((await keysIn(store)).filter((key) => !key.startsWith("session:live:"))).toEqual([]);
+  await store.close();
+  await engine.close();
 });

@@ -26,7 +26,7 @@ import { LeaseGroup } from "./group.ts";
 export { LeaseLostError } from "../../base/errors.ts";
 export { Lease } from "../../leases/lease.ts";
 export { LeaseGroup } from "./group.ts";
-export { QuorumLocks, type QuorumOptions } from "./quorum.ts";
+export { type QuorumLockOptions, QuorumLocks, type QuorumOptions } from "./quorum.ts";
 export type { Confirmation };
 
 export interface LocksOptions {

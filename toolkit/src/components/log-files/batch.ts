@@ -73,6 +73,20 @@ export class Batch {
     this.#known.add(key);
   }
 
+  /** What all of it comes to, if it is nothing but sums; null otherwise. `sums` are those of the script `addUp`. */
+  sums(): { readonly targets: readonly string[]; readonly sums: readonly (string | number)[] } | null {
+    if (this.#items.length > 0) return null;
+    const targets: string[] = [];
+    const words: (string | number)[] = [];
+    for (const [command, sums] of [["HINCRBY", this.#counts] as const, ["ZINCRBY", this.#scores] as const]) {
+      for (const [key, of] of sums) {
+        const at = targets.push(key);
+        for (const [name, by] of of) words.push(command, at, name, by);
+      }
+    }
+    return { targets, sums: words };
+  }
+
   items(): Item[] {
     const items = [...this.#items];
     for (const [key, of] of this.#counts) for (const [field, by] of of) items.push(["HINCRBY", key, field, by]);

@@ -1,9 +1,9 @@
 /**
  * Who is at a file, and how far it is read. The claim only keeps two processes from doing the same work; that no line counts
- * twice is the business of `advance`, which runs in a transaction that watches the record.
+ * twice is the business of `advance`, which runs in a transaction that watches the record, and of `addUp`, which looks at it.
  */
 
-import { asNumber, asText, asTuple } from "../../base/replies.ts";
+import { asNumber, asText, asTextOrNumber, asTuple } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
 
 /** { 1 if it is ours now, offset, lines, tail, number of the file that has this name }. */
@@ -41,6 +41,36 @@ export const advance = defineScript({
     redis.call("PEXPIRE", record, keepMs)
     return 1
   `,
+});
+
+/**
+ * A whole batch of sums: moves the record and adds them, if the record says that the file is read up to where the batch begins.
+ * Four words for each sum: HINCRBY or ZINCRBY, which of the keys, what to add to, how much. "done", "elsewhere" (the record says
+ * something else), or why the server refused one of them; the others are done then.
+ */
+export const addUp = defineScript({
+  name: "log-files.add-up",
+  keys: ["record"],
+  restKeys: "targets",
+  args: ["fromOffset", "number", "offset", "lines", "tail", "leaseMs", "keepMs"],
+  rest: "sums",
+  include: [NOW_MS],
+  lua: `
+    local found = redis.call("HMGET", record, "offset", "number")
+    if (found[1] or "0") ~= fromOffset or (found[2] or "0") ~= number then return "elsewhere" end
+    redis.call("HSET", record, "offset", offset, "lines", lines, "tail", tail, "at", now, "until", now + leaseMs)
+    redis.call("PEXPIRE", record, keepMs)
+    local outcome = "done"
+    for i = 1, #sums, 4 do
+      local key = targets[tonumber(sums[i + 1])]
+      local answer
+      if sums[i] == "HINCRBY" then answer = redis.pcall("HINCRBY", key, sums[i + 2], sums[i + 3])
+      else answer = redis.pcall("ZINCRBY", key, sums[i + 3], sums[i + 2]) end
+      if type(answer) == "table" and answer.err and outcome == "done" then outcome = answer.err end
+    end
+    return outcome
+  `,
+  reply: (reply) => String(asTextOrNumber(reply)),
 });
 
 /** Another file has the name now: from its beginning, if nobody else was here first. */

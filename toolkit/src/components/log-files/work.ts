@@ -1,6 +1,6 @@
 /**
- * Reads one file from where its record says, in batches. Each batch is one transaction that watches the record: it moves the
- * record and does what the lines do, or nothing. Whatever goes wrong in between (a crash, a lost answer, another process that
+ * Reads one file from where its record says, in batches. Each batch is one step, which moves the record and does what the lines
+ * do, or nothing: a script where the lines do nothing but add up, otherwise a transaction that watches the record. Whatever goes wrong in between (a crash, a lost answer, another process that
  * was quicker), the record says what has been done, and work goes on from there.
  */
 
@@ -9,7 +9,7 @@ import { asTextsOrNulls } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { Batch } from "./batch.ts";
 import { decoderFor, LineSplitter, type RawLine } from "./lines.ts";
-import { advance, claim, release, restart } from "./scripts.ts";
+import { addUp, advance, claim, release, restart } from "./scripts.ts";
 import { type LogSource, tailLength, tailOf, Window } from "./source.ts";
 
 /** How often in a row a file may begin again, after lost answers, without any progress. */
@@ -198,28 +198,47 @@ export class FileWork {
 
   /** False when it is not known to be committed: the record tells. */
   async #commit(from: Place, to: Place, batch: Batch, last: boolean): Promise<boolean> {
-    const { record, leaseMs, keepMs } = this.#options;
-    const { offset, lines, tail } = to;
-    const moved = advance.with({ record, offset, lines, tail, leaseMs, keepMs });
+    const sums = batch.sums();
     try {
-      const answers = await this.#store.transaction({ watch: [record], attempts: 1 }, async (watched) => {
-        // Whose claim it is does not matter here: who commits first has done it, so slow work gets done as well.
-        const [offsetNow, numberNow] = asTextsOrNulls(await watched.call("HMGET", record, "offset", "number"));
-        const same = Number(offsetNow ?? 0) === from.offset && Number(numberNow ?? 0) === from.number;
-        return same ? [moved, ...batch.items()] : null;
-      });
-      const refused = answers?.find((answer) => answer instanceof ServerError);
-      if (refused !== undefined) {
+      const outcome = sums === null ? await this.#transact(from, to, batch) : await this.#addUp(from, to, sums);
+      if (outcome instanceof ServerError) {
         const at = { file: this.#source.path, line: null };
-        const which = `an effect of lines ${from.lines + 1} to ${lines} was refused; the others are done`;
-        throw new LogFileError(`${which}: ${(refused as ServerError).message}`, at, { cause: refused });
+        const which = `an effect of lines ${from.lines + 1} to ${to.lines} was refused; the others are done`;
+        throw new LogFileError(`${which}: ${outcome.message}`, at, { cause: outcome });
       }
-      return answers !== null;
+      return outcome;
     } catch (error) {
       const unknown = error instanceof ConflictError || (error instanceof ConnectionError && error.maybeExecuted);
       if (!unknown || last) throw error;
       return false;
     }
+  }
+
+  /** One round trip. False: the record says that the file is read up to somewhere else. */
+  async #addUp(from: Place, to: Place, sums: NonNullable<ReturnType<Batch["sums"]>>): Promise<boolean | ServerError> {
+    const { record, leaseMs, keepMs } = this.#options;
+    const { offset, lines, tail } = to;
+    const moved = { offset, lines, tail, leaseMs, keepMs };
+    const outcome = await this.#store.run(addUp, {
+      ...{ record, fromOffset: from.offset, number: from.number, ...moved },
+      ...sums,
+    });
+    return outcome === "done" ? true : outcome === "elsewhere" ? false : new ServerError(outcome);
+  }
+
+  /** Two round trips, for effects that are commands or scripts: those are refused before anything is done, or run as they are. */
+  async #transact(from: Place, to: Place, batch: Batch): Promise<boolean | ServerError> {
+    const { record, leaseMs, keepMs } = this.#options;
+    const { offset, lines, tail } = to;
+    const moved = advance.with({ record, offset, lines, tail, leaseMs, keepMs });
+    const options = { watch: [record], reads: [["HMGET", record, "offset", "number"]], attempts: 1 };
+    const answers = await this.#store.transaction(options, (_, [now]) => {
+      // Whose claim it is does not matter here: who commits first has done it, so slow work gets done as well.
+      const [offsetNow, numberNow] = asTextsOrNulls(now);
+      const same = Number(offsetNow ?? 0) === from.offset && Number(numberNow ?? 0) === from.number;
+      return same ? [moved, ...batch.items()] : null;
+    });
+    return answers?.find((answer) => answer instanceof ServerError) ?? answers !== null;
   }
 }
 

@@ -12,7 +12,7 @@
  */
 import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
-import { CinnabarError, InputError } from "../../base/errors.ts";
+import { InputError } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
 import { choice, defineOptions, prefix, text, whole } from "../../base/options.ts";
 import type { Page, PageOptions } from "../../base/page.ts";
@@ -20,11 +20,29 @@ import { asTextOrNull, asTexts } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { Locks } from "../locks/index.ts";
 import { type MarketKeys, marketKeys } from "./keys.ts";
-import type { BuyOutcome, Listing, MoveOutcome, RetractOutcome } from "./rules.ts";
+import type {
+  BuyOutcome,
+  DepositOutcome,
+  Listing,
+  MintOutcome,
+  MoveOutcome,
+  OfferOutcome,
+  RetractOutcome,
+  WithdrawOutcome,
+} from "./rules.ts";
 import { browse, mint } from "./scripts.ts";
 import { byLocking, byScript, byWatching, type Way } from "./ways.ts";
 
-export type { BuyOutcome, Listing, RetractOutcome } from "./rules.ts";
+export type {
+  BuyOutcome,
+  DepositOutcome,
+  IdConflict,
+  Listing,
+  MintOutcome,
+  OfferOutcome,
+  RetractOutcome,
+  WithdrawOutcome,
+} from "./rules.ts";
 
 /** What a sorted set's score and a Lua number hold exactly. */
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -35,12 +53,18 @@ export interface MarketOptions {
   readonly way?: "script" | "watch" | "lock";
   /** With "lock": how long a process that died in the middle keeps others from the same user or item. */
   readonly leaseMs?: number;
+  /** At most so many items are listed at once; 100 000. */
+  readonly maxListings?: number;
+  /** At most so many items are there, listed and not; 1 000 000. */
+  readonly maxItems?: number;
 }
 
 const OPTIONS = defineOptions<MarketOptions>("Market", {
   prefix,
   way: choice("script", "watch", "lock"),
   leaseMs: whole(10),
+  maxListings: whole(1),
+  maxItems: whole(1),
 });
 
 const CALL_OPTIONS = defineOptions<{ readonly id?: string }>("Market.deposit", {
@@ -57,47 +81,62 @@ export class Market {
   readonly #store: Store;
   readonly #keys: MarketKeys;
   readonly #way: Way;
+  readonly #maxItems: number;
   readonly #names: NameIndex;
 
   constructor(store: Store, name: string, options: MarketOptions = {}) {
     aStore("Market", store);
     OPTIONS.check(options);
     const { prefix = "market", way = "script", leaseMs = 5_000 } = options;
+    const { maxListings = 100_000, maxItems = 1_000_000 } = options;
+    this.#maxItems = maxItems;
     this.#names = new NameIndex(store, { kind: "market", prefix: prefix });
     this.name = name;
     this.#store = store;
     this.#keys = marketKeys(prefix, name);
-    if (way === "script") this.#way = byScript(store, this.#keys);
-    else if (way === "watch") this.#way = byWatching(store, this.#keys);
-    else this.#way = byLocking(store, this.#keys, new Locks(store, { prefix: `${prefix}:lock`, leaseMs }), name);
+    if (way === "script") this.#way = byScript(store, this.#keys, maxListings);
+    else if (way === "watch") this.#way = byWatching(store, this.#keys, maxListings);
+    else {
+      const locks = new Locks(store, { prefix: `${prefix}:lock`, leaseMs });
+      this.#way = byLocking(store, this.#keys, { locks, name, maxListings });
+    }
   }
 
-  /** Gives a user money from outside. With the same id twice, once, and the first answer again. Answers what they have. */
-  async deposit(user: string, amount: number, options: { readonly id?: string } = {}): Promise<number> {
+  /**
+   * Gives a user money from outside, and answers what they have. The same call with the same id does nothing more and answers what
+   * the first one did; any other call with that id is a "conflict".
+   */
+  async deposit(user: string, amount: number, options: { readonly id?: string } = {}): Promise<DepositOutcome> {
     CALL_OPTIONS.check(options);
-    const [, funds] = await this.#move(user, integer("amount", amount, 1, MOST), options.id);
-    return funds;
+    const [status, funds] = await this.#move(user, integer("amount", amount, 1, MOST), options.id);
+    return status === "conflict" ? { status } : { status: "deposited", funds };
   }
 
-  /** Takes money out. Throws when there is not enough. Answers what is left; with the same id, what was left the first time. */
-  async withdraw(user: string, amount: number, options: { readonly id?: string } = {}): Promise<number> {
+  /** Takes money out if there is enough, and answers what is left. An `id` is what it is for `deposit`. */
+  async withdraw(user: string, amount: number, options: { readonly id?: string } = {}): Promise<WithdrawOutcome> {
     CALL_OPTIONS.check(options);
     const [status, funds] = await this.#move(user, -integer("amount", amount, 1, MOST), options.id);
-    if (status === "short") throw new CinnabarError("FUNDS", `there are ${funds}, which is less than ${amount}`);
-    return funds;
+    if (status === "conflict") return { status };
+    return { status: status === "short" ? "insufficient-funds" : "withdrawn", funds };
   }
 
   async funds(user: string): Promise<number> {
     return Number((await this.#store.call("GET", this.#keys.funds(word("user", user, 256)))) ?? 0);
   }
 
-  /** Brings a new item into the market. False when there is one of that name already. */
-  async mint(user: string, item: string): Promise<boolean> {
+  /** Brings a new item into the market. */
+  async mint(user: string, item: string): Promise<MintOutcome> {
     word("user", user, 256);
     word("item", item, 256);
     const { owners } = this.#keys;
+    const items = this.#keys.items(user);
     this.#names.announce(this.name);
-    return (await this.#store.run(mint, { owners, items: this.#keys.items(user), user, item })) === 1;
+    return { status: await this.#store.run(mint, { owners, items, user, item, maxItems: this.#maxItems }) };
+  }
+
+  /** Takes an item out of its owner's inventory and of the market. False: they do not have it there. */
+  async delete(user: string, item: string): Promise<boolean> {
+    return this.#way.delete({ user: word("user", user, 256), item: word("item", item, 256) });
   }
 
   /** Who owns an item, listed or not; null if there is none. */
@@ -111,8 +150,8 @@ export class Market {
     return items.sort();
   }
 
-  /** Offers an item; it leaves the seller's inventory meanwhile. False: they do not have it there. */
-  async offer(seller: string, item: string, price: number): Promise<boolean> {
+  /** Offers an item; it leaves the seller's inventory meanwhile. */
+  async offer(seller: string, item: string, price: number): Promise<OfferOutcome> {
     word("seller", seller, 256);
     word("item", item, 256);
     integer("price", price, 1, MOST);
@@ -125,16 +164,14 @@ export class Market {
     return this.#way.retract({ seller: word("seller", seller, 256), item: word("item", item, 256) });
   }
 
-  /** Buys at the price that the buyer has seen. With the `id` of a purchase that was made, the same answer again. */
+  /** Buys at the price that the buyer has seen. An `id` is what it is for `deposit`. */
   async buy(buyer: string, item: string, price: number, options: { readonly id?: string } = {}): Promise<BuyOutcome> {
     CALL_OPTIONS.check(options);
     word("buyer", buyer, 256);
     word("item", item, 256);
     integer("price", price, 1, MOST);
     const id = word("id", options.id ?? randomToken(), 256);
-    const outcome = await this.#way.buy({ buyer, item, price, id });
-    if (outcome.status === "reused") throw reused(id, `${buyer} has bought another item, or at another price, with it`);
-    return outcome;
+    return this.#way.buy({ buyer, item, price, id });
   }
 
   /** What is offered, the cheapest first. */
@@ -152,14 +189,8 @@ export class Market {
   }
 
   async #move(user: string, amount: number, id: string = randomToken()): Promise<MoveOutcome> {
-    const outcome = await this.#way.move({ user: word("user", user, 256), amount, id: word("id", id, 256) });
-    if (outcome[0] === "reused") throw reused(id, `${user} has moved another amount with it`);
-    return outcome;
+    return this.#way.move({ user: word("user", user, 256), amount, id: word("id", id, 256) });
   }
-}
-
-function reused(id: string, why: string): InputError {
-  return new InputError(`the id "${id}" is that of another call: ${why}; take a new id for a new call`);
 }
 
 function parseCursor(cursor: string | undefined): { afterPrice: string; afterItem: string } {

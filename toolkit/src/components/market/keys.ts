@@ -5,9 +5,6 @@ import { defineLayout } from "../../base/layout.ts";
 
 defineLayout("market");
 
-export type MoveKind = "deposit" | "withdraw";
-
-/** Where two names follow each other, the length of the first comes before it: no two pairs have the same key. */
 export interface MarketKeys {
   /** Sorted set: listed item by price. */
   readonly listings: string;
@@ -19,10 +16,8 @@ export interface MarketKeys {
   funds(user: string): string;
   /** Set: a user's items that are not listed. */
   items(user: string): string;
-  /** String, lives for a day: that the buyer has made a purchase of this id: at what price, from whom, and what. */
-  receipt(buyer: string, id: string): string;
-  /** String, lives for a day: that the user has made a deposit or withdrawal of this id, and what they had then. */
-  moved(user: string, kind: MoveKind, id: string): string;
+  /** String, lives for a day: the purchase, deposit or withdrawal that was made with this id, and its answer. */
+  receipt(id: string): string;
   /** String, expires: number of the last lease under which this was changed. */
   fence(name: string): string;
 }
@@ -35,8 +30,7 @@ export function marketKeys(prefix: string, name: string): MarketKeys {
     owners: `${base}:owners`,
     funds: (user) => `${base}:funds:${user}`,
     items: (user) => `${base}:items:${user}`,
-    receipt: (buyer, id) => `${base}:receipt:${buyer.length}:${buyer}:${id}`,
-    moved: (user, kind, id) => `${base}:moved:${kind}:${user.length}:${user}:${id}`,
+    receipt: (id) => `${base}:receipt:${id}`,
     fence: (lock) => `${base}:fence:${lock}`,
   };
 }

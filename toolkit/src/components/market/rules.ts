@@ -3,13 +3,31 @@
  * that decide in this process (ways.ts) share them; the script (scripts.ts) says the same in Lua, and one suite runs on all
  * three.
  */
+import { asText, asTexts } from "../../base/replies.ts";
 import type { Word } from "../../connection/port.ts";
-import type { MarketKeys, MoveKind } from "./keys.ts";
+import type { MarketKeys } from "./keys.ts";
 
+export interface MintOutcome {
+  /** "exists": there is an item of that name. "full": the market has as many items as it takes. */
+  readonly status: "minted" | "exists" | "full";
+}
+export interface OfferOutcome {
+  /** "not-found": the seller does not have it in the inventory. "full": as many are listed as the market takes. */
+  readonly status: "offered" | "not-found" | "full";
+}
 export interface RetractOutcome {
   /** "not-found": it is not for sale. "not-yours": somebody else offers it. */
   readonly status: "retracted" | "not-found" | "not-yours";
 }
+/** The id is that of another call: of another kind, user, item, price or amount. Nothing was done. */
+export interface IdConflict {
+  readonly status: "conflict";
+}
+export type DepositOutcome = { readonly status: "deposited"; readonly funds: number } | IdConflict;
+export type WithdrawOutcome =
+  | { readonly status: "withdrawn"; readonly funds: number }
+  | { readonly status: "insufficient-funds"; readonly funds: number }
+  | IdConflict;
 export type BuyOutcome =
   | { readonly status: "bought"; readonly price: number; readonly seller: string }
   /** It is not for sale, or not any more. */
@@ -17,10 +35,8 @@ export type BuyOutcome =
   /** The price is another one than the buyer saw. */
   | { readonly status: "price-changed"; readonly price: number }
   | { readonly status: "insufficient-funds"; readonly price: number; readonly funds: number }
-  | { readonly status: "own-item" };
-
-/** The id is that of another call: of another item, price or amount. */
-export const REUSED = { status: "reused" } as const;
+  | { readonly status: "own-item" }
+  | IdConflict;
 
 export interface Plan<T> {
   readonly outcome: T;
@@ -33,14 +49,34 @@ export interface Listing {
   readonly price: number;
 }
 
-export function planOffer(keys: MarketKeys, isHeld: boolean, { seller, item, price }: Listing): Plan<boolean> {
-  if (!isHeld) return { outcome: false, writes: [] };
+export function planOffer(
+  keys: MarketKeys,
+  { isHeld, isFull }: { readonly isHeld: boolean; readonly isFull: boolean },
+  { seller, item, price }: Listing,
+): Plan<OfferOutcome> {
+  if (!isHeld) return { outcome: { status: "not-found" }, writes: [] };
+  if (isFull) return { outcome: { status: "full" }, writes: [] };
   return {
-    outcome: true,
+    outcome: { status: "offered" },
     writes: [
       ["SREM", keys.items(seller), item],
       ["ZADD", keys.listings, price, item],
       ["HSET", keys.sellers, item, seller],
+    ],
+  };
+}
+
+export function planDelete(
+  keys: MarketKeys,
+  isHeld: boolean,
+  { user, item }: { readonly user: string; readonly item: string },
+): Plan<boolean> {
+  if (!isHeld) return { outcome: false, writes: [] };
+  return {
+    outcome: true,
+    writes: [
+      ["SREM", keys.items(user), item],
+      ["HDEL", keys.owners, item],
     ],
   };
 }
@@ -83,37 +119,43 @@ export interface Move {
   readonly id: string;
 }
 
-/** Done, too little there, or the id is that of another amount; and what the user had when that was decided. */
-export type MoveOutcome = readonly [status: "done" | "short" | "reused", funds: number];
-
-export const kindOf = ({ amount }: Move): MoveKind => (amount < 0 ? "withdraw" : "deposit");
+/** Done, too little there, or the id is that of another call; and what the user had when that was decided. */
+export type MoveOutcome = readonly [status: "done" | "short" | "conflict", funds: number];
 
 export const RECEIPT_MS = 86_400_000;
 
+/** What an id stands for: the kind of call, whose it is, and with what. A receipt begins with it. */
+export const moveRequest = ({ user, amount }: Move): string =>
+  JSON.stringify([amount < 0 ? "withdraw" : "deposit", user, String(amount)]);
+export const purchaseRequest = ({ buyer, item, price }: Purchase): string =>
+  JSON.stringify(["buy", buyer, item, String(price)]);
+
 export function planMove(
   keys: MarketKeys,
-  state: { readonly moved: string | null; readonly funds: string | null },
+  state: { readonly receipt: string | null; readonly funds: string | null },
   money: Move,
 ): Plan<MoveOutcome> {
   const { user, amount, id } = money;
   const funds = Number(state.funds ?? 0);
-  if (state.moved !== null) {
-    const [made = 0, left = 0] = state.moved.split(" ").map(Number);
-    return { outcome: made === amount ? ["done", left] : ["reused", funds], writes: [] };
+  const request = moveRequest(money);
+  if (state.receipt !== null) {
+    const [made, left] = parseReceipt(state.receipt);
+    return { outcome: made === request ? ["done", Number(left)] : ["conflict", funds], writes: [] };
   }
   if (funds + amount < 0) return { outcome: ["short", funds], writes: [] };
   return {
     outcome: ["done", funds + amount],
     writes: [
-      ["SET", keys.moved(user, kindOf(money), id), `${amount} ${funds + amount}`, "PX", RECEIPT_MS],
+      ["SET", keys.receipt(id), JSON.stringify([request, String(funds + amount)]), "PX", RECEIPT_MS],
       ["INCRBY", keys.funds(user), amount],
     ],
   };
 }
 
-export function planBuy(keys: MarketKeys, state: PurchaseState, purchase: Purchase): Plan<BuyOutcome | typeof REUSED> {
+export function planBuy(keys: MarketKeys, state: PurchaseState, purchase: Purchase): Plan<BuyOutcome> {
   const { buyer, item, id } = purchase;
-  if (state.receipt !== null) return { outcome: fromReceipt(state.receipt, purchase), writes: [] };
+  const request = purchaseRequest(purchase);
+  if (state.receipt !== null) return { outcome: fromReceipt(state.receipt, request), writes: [] };
   if (state.seller === null || state.price === null) return { outcome: { status: "not-found" }, writes: [] };
   const price = Number(state.price);
   const funds = Number(state.funds ?? 0);
@@ -129,14 +171,15 @@ export function planBuy(keys: MarketKeys, state: PurchaseState, purchase: Purcha
       ["HDEL", keys.sellers, item],
       ["SADD", keys.items(buyer), item],
       ["HSET", keys.owners, item, buyer],
-      ["SET", keys.receipt(buyer, id), JSON.stringify([String(price), state.seller, item]), "PX", RECEIPT_MS],
+      ["SET", keys.receipt(id), JSON.stringify([request, String(price), state.seller]), "PX", RECEIPT_MS],
     ],
   };
 }
 
 /** A purchase that was made before, by the same id: the answer of that time. */
-function fromReceipt(receipt: string, purchase: Purchase): BuyOutcome | typeof REUSED {
-  const [price, seller, item] = JSON.parse(receipt) as [string, string, string];
-  if (item !== purchase.item || Number(price) !== purchase.price) return REUSED;
-  return { status: "bought", price: Number(price), seller };
+function fromReceipt(receipt: string, request: string): BuyOutcome {
+  const [made, price, seller] = parseReceipt(receipt);
+  return made === request ? { status: "bought", price: Number(price), seller: asText(seller) } : { status: "conflict" };
 }
+
+const parseReceipt = (receipt: string): string[] => asTexts(JSON.parse(receipt));

@@ -7,13 +7,16 @@ import { RECEIPT_MS } from "./rules.ts";
 export const list = defineScript({
   name: "market.list",
   keys: ["listings", "sellers", "items"],
-  args: ["seller", "item", "price"],
+  args: ["seller", "item", "price", "maxListings"],
   lua: `
-    if redis.call("SREM", items, item) == 0 then return 0 end
+    if redis.call("SISMEMBER", items, item) == 0 then return "not-found" end
+    if redis.call("ZCARD", listings) >= tonumber(maxListings) then return "full" end
+    redis.call("SREM", items, item)
     redis.call("ZADD", listings, price, item)
     redis.call("HSET", sellers, item, seller)
-    return 1
+    return "offered"
   `,
+  reply: wordOf("offered", "not-found", "full"),
 });
 
 /** 1 taken back, 0 not listed, -1 somebody else's. */
@@ -34,20 +37,19 @@ export const unlist = defineScript({
 
 /**
  * { "bought", price, seller } · { "not-found" } · { "price-changed", price } · { "insufficient-funds", price, funds } · { "own-item" } ·
- * { "reused" }. The seller's
- * money is at `fundsOf .. seller`, with the market's tag.
+ * { "conflict" }. The seller's money is at `fundsOf .. seller`, with the market's tag.
  */
 export const buy = defineScript({
   name: "market.buy",
   keys: ["listings", "sellers", "owners", "funds", "items", "receipt"],
-  args: ["buyer", "item", "price", "fundsOf"],
+  args: ["buyer", "item", "price", "fundsOf", "request"],
   repeatable: true,
   lua: `
     local made = redis.call("GET", receipt)
     if made then
       local paid = cjson.decode(made)
-      if paid[3] ~= item or paid[1] ~= price then return {"reused"} end
-      return {"bought", paid[1], paid[2]}
+      if paid[1] ~= request then return {"conflict"} end
+      return {"bought", paid[2], paid[3]}
     end
     local seller = redis.call("HGET", sellers, item)
     if not seller then return {"not-found"} end
@@ -62,43 +64,58 @@ export const buy = defineScript({
     redis.call("HDEL", sellers, item)
     redis.call("SADD", items, item)
     redis.call("HSET", owners, item, buyer)
-    redis.call("SET", receipt, cjson.encode({price, seller, item}), "PX", ${RECEIPT_MS})
+    redis.call("SET", receipt, cjson.encode({request, price, seller}), "PX", ${RECEIPT_MS})
     return {"bought", asked, seller}
   `,
 });
 
-/** A new item; 0 if there is one of that name. */
 export const mint = defineScript({
   name: "market.mint",
   keys: ["owners", "items"],
-  args: ["user", "item"],
+  args: ["user", "item", "maxItems"],
   lua: `
-    if redis.call("HSETNX", owners, item, user) == 0 then return 0 end
-    return redis.call("SADD", items, item)
+    if redis.call("HEXISTS", owners, item) == 1 then return "exists" end
+    if redis.call("HLEN", owners) >= tonumber(maxItems) then return "full" end
+    redis.call("HSET", owners, item, user)
+    redis.call("SADD", items, item)
+    return "minted"
   `,
+  reply: wordOf("minted", "exists", "full"),
+});
+
+/** Takes an item out of its owner's inventory and of the market; 0 if it is not there. */
+export const drop = defineScript({
+  name: "market.drop",
+  keys: ["owners", "items"],
+  args: ["item"],
+  lua: `
+    if redis.call("SREM", items, item) == 0 then return 0 end
+    return redis.call("HDEL", owners, item)
+  `,
+  reply: (reply) => reply === 1,
 });
 
 /** Adds to a user's money, or takes from it if there is enough; once for each id. { status, what there was then }. */
 export const move = defineScript({
   name: "market.move",
-  keys: ["funds", "moved"],
-  args: ["amount"],
+  keys: ["funds", "receipt"],
+  args: ["amount", "request"],
   repeatable: true,
   lua: `
     local has = tonumber(redis.call("GET", funds) or 0)
-    local made = redis.call("GET", moved)
+    local made = redis.call("GET", receipt)
     if made then
-      local space = made:find(" ", 1, true)
-      if made:sub(1, space - 1) ~= amount then return {"reused", has} end
-      return {"done", tonumber(made:sub(space + 1))}
+      local moved = cjson.decode(made)
+      if moved[1] ~= request then return {"conflict", has} end
+      return {"done", tonumber(moved[2])}
     end
     if has + amount < 0 then return {"short", has} end
     local left = redis.call("INCRBY", funds, amount)
     if left == 0 then redis.call("DEL", funds) end
-    redis.call("SET", moved, amount .. " " .. string.format("%.0f", left), "PX", ${RECEIPT_MS})
+    redis.call("SET", receipt, cjson.encode({request, string.format("%.0f", left)}), "PX", ${RECEIPT_MS})
     return {"done", left}
   `,
-  reply: asTuple(wordOf("done", "short", "reused"), asNumber),
+  reply: asTuple(wordOf("done", "short", "conflict"), asNumber),
 });
 
 /** A page of listings by price, behind a cursor: { item, price, seller } each. */
@@ -142,17 +159,22 @@ export const claim = defineScript({
   reply: (reply) => reply === 1,
 });
 
-/** `writes`: commands as lists of words, in JSON. */
+/**
+ * `writes`: commands as lists of words, in JSON. No lock is held on the listings and on an id: others may have filled the one or
+ * used the other since they were read. So `count` (ZCARD, EXISTS or nothing) looks at the guarded key again, and `below` says
+ * what it must find less than.
+ */
 export const commit = defineScript({
   name: "market.commit",
-  keys: [],
+  keys: ["guarded"],
   restKeys: "fences",
-  args: ["writes"],
+  args: ["writes", "count", "below"],
   rest: "numbers",
   lua: `
     for i, fence in ipairs(fences) do
       if redis.call("GET", fence) ~= numbers[i] then return 0 end
     end
+    if count ~= "" and redis.call(count, guarded) >= tonumber(below) then return 0 end
     for _, words in ipairs(cjson.decode(writes)) do redis.call(unpack(words)) end
     return 1
   `,

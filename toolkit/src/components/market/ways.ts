@@ -12,39 +12,40 @@ import type { Locks } from "../locks/index.ts";
 import type { MarketKeys } from "./keys.ts";
 import {
   type BuyOutcome,
-  kindOf,
   type Listing,
   type Move,
   type MoveOutcome,
+  moveRequest,
+  type OfferOutcome,
   type Plan,
   type Purchase,
   planBuy,
+  planDelete,
   planMove,
   planOffer,
   planRetract,
-  type REUSED,
+  purchaseRequest,
   type RetractOutcome,
 } from "./rules.ts";
-import { buy, claim, commit, list, move, unlist } from "./scripts.ts";
+import { buy, claim, commit, drop, list, move, unlist } from "./scripts.ts";
 
 export interface Way {
-  offer(listing: Listing): Promise<boolean>;
+  offer(listing: Listing): Promise<OfferOutcome>;
   retract(listing: Omit<Listing, "price">): Promise<RetractOutcome>;
-  buy(purchase: Purchase): Promise<BuyOutcome | typeof REUSED>;
+  delete(holding: { readonly user: string; readonly item: string }): Promise<boolean>;
+  buy(purchase: Purchase): Promise<BuyOutcome>;
   move(money: Move): Promise<MoveOutcome>;
 }
 
-export function byScript(store: Store, keys: MarketKeys): Way {
+export function byScript(store: Store, keys: MarketKeys, maxListings: number): Way {
   const { listings, sellers, owners } = keys;
   return {
-    move: (money) => {
-      const { user, amount, id } = money;
-      return store.run(move, { funds: keys.funds(user), moved: keys.moved(user, kindOf(money), id), amount });
-    },
+    move: (money) => moveByScript(store, keys, money),
     async offer({ seller, item, price }) {
-      const done = await store.run(list, { listings, sellers, items: keys.items(seller), seller, item, price });
-      return done === 1;
+      const items = keys.items(seller);
+      return { status: await store.run(list, { listings, sellers, items, seller, item, price, maxListings }) };
     },
+    delete: ({ user, item }) => store.run(drop, { owners, items: keys.items(user), item }),
     async retract({ seller, item }) {
       const done = await store.run(unlist, { listings, sellers, items: keys.items(seller), seller, item });
       return { status: done === 1 ? "retracted" : done === 0 ? "not-found" : "not-yours" };
@@ -59,64 +60,106 @@ export function byScript(store: Store, keys: MarketKeys): Way {
           ...{ listings, sellers, owners, buyer, item, price },
           funds: keys.funds(buyer),
           items: keys.items(buyer),
-          receipt: keys.receipt(buyer, id),
+          receipt: keys.receipt(id),
           fundsOf: keys.funds(""),
+          request: purchaseRequest({ buyer, item, price, id }),
         }),
       );
       const [status, first, second] = answer;
       if (status === "bought") return { status, price: Number(first), seller: String(second) };
       if (status === "price-changed") return { status, price: Number(first) };
       if (status === "insufficient-funds") return { status, price: Number(first), funds: Number(second) };
-      return { status: status as "not-found" | "own-item" | "reused" };
+      return { status: status as "not-found" | "own-item" | "conflict" };
     },
   };
 }
 
-/** Reads with whatever is given, inside a transaction or under a lock. */
-type Read = (...words: string[]) => Promise<Reply>;
+function moveByScript(store: Store, keys: MarketKeys, money: Move): Promise<MoveOutcome> {
+  const { user, amount, id } = money;
+  const receipt = keys.receipt(id);
+  return store.run(move, { funds: keys.funds(user), receipt, amount, request: moveRequest(money) });
+}
 
-async function readPurchase(read: Read, keys: MarketKeys, { buyer, item, id }: Purchase) {
-  const [receipt, seller, price, funds] = await Promise.all([
-    read("GET", keys.receipt(buyer, id)),
-    read("HGET", keys.sellers, item),
-    read("ZSCORE", keys.listings, item),
-    read("GET", keys.funds(buyer)),
-  ]);
+/** Commands whose answers a plan is made of, and how. */
+interface Question<T> {
+  readonly reads: readonly (readonly string[])[];
+  readonly plan: (answers: readonly Reply[]) => Plan<T>;
+}
+
+function askBuy(keys: MarketKeys, purchase: Purchase): Question<BuyOutcome> {
+  const { buyer, item, id } = purchase;
   return {
-    receipt: asTextOrNull(receipt),
-    seller: asTextOrNull(seller),
-    price: asTextOrNull(price),
-    funds: asTextOrNull(funds),
+    reads: [
+      ["GET", keys.receipt(id)],
+      ["HGET", keys.sellers, item],
+      ["ZSCORE", keys.listings, item],
+      ["GET", keys.funds(buyer)],
+    ],
+    plan: (answers) => {
+      const [receipt = null, seller = null, price = null, funds = null] = asTextsOrNulls([...answers]);
+      return planBuy(keys, { receipt, seller, price, funds }, purchase);
+    },
+  };
+}
+
+function askMove(keys: MarketKeys, money: Move): Question<MoveOutcome> {
+  return {
+    reads: [
+      ["GET", keys.receipt(money.id)],
+      ["GET", keys.funds(money.user)],
+    ],
+    plan: (answers) => {
+      const [receipt = null, funds = null] = asTextsOrNulls([...answers]);
+      return planMove(keys, { receipt, funds }, money);
+    },
+  };
+}
+
+function askOffer(keys: MarketKeys, listing: Listing, maxListings: number): Question<OfferOutcome> {
+  return {
+    reads: [
+      ["SISMEMBER", keys.items(listing.seller), listing.item],
+      ["ZCARD", keys.listings],
+    ],
+    plan: ([held, listed]) => planOffer(keys, { isHeld: held === 1, isFull: Number(listed) >= maxListings }, listing),
+  };
+}
+
+function askRetract(keys: MarketKeys, listing: Omit<Listing, "price">): Question<RetractOutcome> {
+  return {
+    reads: [["HGET", keys.sellers, listing.item]],
+    plan: ([owner]) => planRetract(keys, asTextOrNull(owner), listing),
+  };
+}
+
+function askDelete(keys: MarketKeys, holding: { readonly user: string; readonly item: string }): Question<boolean> {
+  return {
+    reads: [["SISMEMBER", keys.items(holding.user), holding.item]],
+    plan: ([held]) => planDelete(keys, held === 1, holding),
   };
 }
 
 /** Reads, decides, and writes only if nothing of what was read has changed; otherwise again. */
-export function byWatching(store: Store, keys: MarketKeys): Way {
-  async function attempt<T>(watch: readonly string[], plan: (read: Read) => Promise<Plan<T>>): Promise<T> {
+export function byWatching(store: Store, keys: MarketKeys, maxListings: number): Way {
+  async function attempt<T>(watch: readonly string[], { reads, plan }: Question<T>): Promise<T> {
     let outcome: T | undefined;
-    await store.transaction({ watch, attempts: 1_000 }, async (watched) => {
-      const planned = await plan((...words) => watched.call(...words));
+    await store.transaction({ watch, reads, attempts: 1_000 }, (_, answers) => {
+      const planned = plan(answers);
       outcome = planned.outcome;
       return planned.writes.length === 0 ? null : planned.writes;
     });
     return outcome as T;
   }
   return {
-    move: byScript(store, keys).move,
-    offer: (listing) =>
-      attempt([keys.items(listing.seller)], async (read) => {
-        const isHeld = (await read("SISMEMBER", keys.items(listing.seller), listing.item)) === 1;
-        return planOffer(keys, isHeld, listing);
-      }),
-    retract: (listing) =>
-      attempt([keys.sellers], async (read) => {
-        const owner = asTextOrNull(await read("HGET", keys.sellers, listing.item));
-        return planRetract(keys, owner, listing);
-      }),
+    move: (money) => moveByScript(store, keys, money),
+    // The listings too: offers of others may fill them.
+    offer: (listing) => attempt([keys.items(listing.seller), keys.listings], askOffer(keys, listing, maxListings)),
+    retract: (listing) => attempt([keys.sellers], askRetract(keys, listing)),
+    delete: (holding) => attempt([keys.items(holding.user)], askDelete(keys, holding)),
     buy: (purchase) =>
       attempt(
-        [keys.listings, keys.sellers, keys.funds(purchase.buyer), keys.receipt(purchase.buyer, purchase.id)],
-        async (read) => planBuy(keys, await readPurchase(read, keys, purchase), purchase),
+        [keys.listings, keys.sellers, keys.funds(purchase.buyer), keys.receipt(purchase.id)],
+        askBuy(keys, purchase),
       ),
   };
 }
@@ -124,9 +167,26 @@ export function byWatching(store: Store, keys: MarketKeys): Way {
 const FENCE_MS = 86_400_000;
 const WAIT_MS = 60_000;
 
+/** What no lock protects and must still hold when it is written. */
+interface Guard {
+  readonly guarded: string;
+  readonly count: "ZCARD" | "EXISTS" | "";
+  readonly below: number;
+}
+
 /** Holds the item, and the user whose money or items go down; others' go up, whatever happens at the same time. */
-export function byLocking(store: Store, keys: MarketKeys, locks: Locks, name: string): Way {
-  async function attempt<T>(names: readonly string[], plan: (read: Read) => Promise<Plan<T>>): Promise<T> {
+export function byLocking(
+  store: Store,
+  keys: MarketKeys,
+  { locks, name, maxListings }: { readonly locks: Locks; readonly name: string; readonly maxListings: number },
+): Way {
+  const unguarded: Guard = { guarded: keys.listings, count: "", below: 0 };
+  const unusedId = (id: string): Guard => ({ guarded: keys.receipt(id), count: "EXISTS", below: 1 });
+  async function attempt<T>(
+    names: readonly string[],
+    { reads, plan }: Question<T>,
+    guard: Guard = unguarded,
+  ): Promise<T> {
     const sorted = [...names].sort();
     const fences = sorted.map((each) => keys.fence(each));
     const deadlineMs = store.clock.monotonicMs() + WAIT_MS;
@@ -142,10 +202,10 @@ export function byLocking(store: Store, keys: MarketKeys, locks: Locks, name: st
       try {
         const numbers = group.leases.map(({ fence }) => fence);
         if (!(await store.run(claim, { fences, numbers, keepMs: FENCE_MS }))) continue;
-        const { outcome, writes } = await plan((...words) => store.call(...words));
+        const { outcome, writes } = plan(await Promise.all(reads.map((words) => store.call(...words))));
         if (writes.length === 0) return outcome;
         const json = JSON.stringify(writes.map((words) => words.map(String)));
-        if (await store.run(commit, { fences, numbers, writes: json })) return outcome;
+        if (await store.run(commit, { ...guard, fences, numbers, writes: json })) return outcome;
       } finally {
         // What was done is done; locks that cannot be given back end with their lease.
         await group.release().catch(() => {});
@@ -156,28 +216,17 @@ export function byLocking(store: Store, keys: MarketKeys, locks: Locks, name: st
     // Money that comes disturbs nobody. Money that goes is what a buyer who holds the lock relies on.
     move: (money) =>
       money.amount > 0
-        ? byScript(store, keys).move(money)
-        : attempt([`user:${money.user}`], async (read) => {
-            const found = [
-              read("GET", keys.moved(money.user, kindOf(money), money.id)),
-              read("GET", keys.funds(money.user)),
-            ];
-            const [moved, funds] = asTextsOrNulls(await Promise.all(found));
-            return planMove(keys, { moved: moved ?? null, funds: funds ?? null }, money);
-          }),
+        ? moveByScript(store, keys, money)
+        : attempt([`user:${money.user}`], askMove(keys, money), unusedId(money.id)),
     offer: (listing) =>
-      attempt([`item:${listing.item}`, `user:${listing.seller}`], async (read) => {
-        const isHeld = (await read("SISMEMBER", keys.items(listing.seller), listing.item)) === 1;
-        return planOffer(keys, isHeld, listing);
+      attempt([`item:${listing.item}`, `user:${listing.seller}`], askOffer(keys, listing, maxListings), {
+        guarded: keys.listings,
+        count: "ZCARD",
+        below: maxListings,
       }),
-    retract: (listing) =>
-      attempt([`item:${listing.item}`, `user:${listing.seller}`], async (read) => {
-        const owner = asTextOrNull(await read("HGET", keys.sellers, listing.item));
-        return planRetract(keys, owner, listing);
-      }),
+    retract: (listing) => attempt([`item:${listing.item}`, `user:${listing.seller}`], askRetract(keys, listing)),
+    delete: (holding) => attempt([`item:${holding.item}`, `user:${holding.user}`], askDelete(keys, holding)),
     buy: (purchase) =>
-      attempt([`item:${purchase.item}`, `user:${purchase.buyer}`], async (read) =>
-        planBuy(keys, await readPurchase(read, keys, purchase), purchase),
-      ),
+      attempt([`item:${purchase.item}`, `user:${purchase.buyer}`], askBuy(keys, purchase), unusedId(purchase.id)),
   };
 }

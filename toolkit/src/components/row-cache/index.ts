@@ -23,7 +23,10 @@ export interface RowCacheOptions<T> {
   readonly load: (id: string) => Promise<T | null | undefined> | T | null | undefined;
   readonly prefix?: string;
   readonly codec?: Codec<T>;
+  /** Of one row, encoded. */
   readonly maxBytes?: number;
+  /** At most so many rows are scheduled; 100 000. */
+  readonly maxRows?: number;
   /** How long a row may take to load before another worker tries too. */
   readonly leaseMs?: number;
   /** How long after a failure the row is tried again; doubled from failure to failure. */
@@ -43,6 +46,7 @@ const OPTIONS = defineOptions<RowCacheOptions<unknown>>("RowCache", {
   prefix,
   codec,
   maxBytes: whole(1),
+  maxRows: whole(1),
   leaseMs: whole(10),
   backoffMs: whole(1),
 });
@@ -60,6 +64,7 @@ export class RowCache<T = unknown> {
   readonly #options: RowCacheOptions<T>;
   readonly #codec: Codec<T>;
   readonly #maxBytes: number;
+  readonly #maxRows: number;
   readonly #leaseMs: number;
   readonly #backoffMs: number;
   readonly #names: NameIndex;
@@ -74,17 +79,22 @@ export class RowCache<T = unknown> {
     this.#options = options;
     this.#codec = options.codec ?? json<T>();
     this.#maxBytes = options.maxBytes ?? 1024 * 1024;
+    this.#maxRows = options.maxRows ?? 100_000;
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#backoffMs = options.backoffMs ?? 1_000;
   }
 
-  /** Has a row refreshed every so often, the first time at once. 0 or less: no longer, and the row is removed. */
-  async schedule(id: string, everyMs: number): Promise<void> {
+  /**
+   * Has a row refreshed every so often, the first time at once. 0 or less: no longer, and the row is removed. False: `maxRows` rows
+   * are scheduled, and this would be one more.
+   */
+  async schedule(id: string, everyMs: number): Promise<boolean> {
     word("id", id);
     integer("everyMs", everyMs, Number.MIN_SAFE_INTEGER, 366 * 86_400_000);
     const { due, every, claims, failures } = this.#keys;
     this.#names.announce(this.name);
-    await this.#store.run(schedule, { due, every, claims, failures, row: this.#row(id), id, everyMs });
+    const keys = { due, every, claims, failures, row: this.#row(id) };
+    return this.#store.run(schedule, { ...keys, id, everyMs, maxRows: this.#maxRows });
   }
 
   /** The row as it was when it was last refreshed; null if it has not been yet, or is not scheduled. */

@@ -23,6 +23,26 @@ describeBackends("row cache", (backend) => {
     expect(await rows.count()).toBe(0);
   });
 
+  test("no more rows are scheduled than allowed, whoever schedules; those that are can be changed and taken out", async () => {
+    const stores = await Promise.all([backend.open(), backend.open()]);
+    const caches = stores.map((store) => new RowCache(store, "inventory", { load: (id) => id, maxRows: 5 }));
+    const ids = Array.from({ length: 12 }, (_, nth) => String(nth));
+    const taken = await Promise.all(ids.map((id, nth) => caches[nth % 2]!.schedule(id, 3_600_000)));
+    expect(taken.filter(Boolean)).toHaveLength(5);
+    const [rows] = caches as [RowCache];
+    expect(await rows.count()).toBe(5);
+    const held = ids.filter((_, nth) => taken[nth]);
+    const refused = ids.filter((_, nth) => !taken[nth]);
+    await drained(rows);
+    expect(await Promise.all(refused.map((id) => rows.get(id)))).toEqual(refused.map(() => null));
+    expect(await rows.schedule(held[0]!, 1_000)).toBe(true);
+    expect(await rows.schedule(refused[0]!, 1_000)).toBe(false);
+    expect(await rows.schedule(refused[0]!, 0)).toBe(true);
+    expect(await rows.schedule(held[0]!, 0)).toBe(true);
+    expect(await rows.schedule(refused[0]!, 1_000)).toBe(true);
+    expect(await rows.count()).toBe(5);
+  });
+
   test("many workers load each row once in its interval", async () => {
     const loads = new Map<string, number>();
     const load = async (id: string) => {

@@ -9,11 +9,11 @@
 import { asListOf, asTextOrNumber } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
 
-/** Schedules a row, due at once; 0 or less takes it out, with its data. Answers whether it was scheduled before. */
+/** Schedules a row, due at once; 0 or less takes it out, with its data. 0: it is a new one, and there are `maxRows` already. */
 export const schedule = defineScript({
   name: "row-cache.schedule",
   keys: ["due", "every", "claims", "failures", "row"],
-  args: ["id", "everyMs"],
+  args: ["id", "everyMs", "maxRows"],
   include: [NOW_MS],
   repeatable: true,
   lua: `
@@ -22,15 +22,16 @@ export const schedule = defineScript({
       redis.call("HDEL", claims, id)
       redis.call("HDEL", failures, id)
       redis.call("DEL", row)
-      return redis.call("HDEL", every, id)
+      redis.call("HDEL", every, id)
+      return 1
     end
-    local before = redis.call("HEXISTS", every, id)
+    if redis.call("HEXISTS", every, id) == 0 and redis.call("HLEN", every) >= tonumber(maxRows) then return 0 end
     redis.call("HSET", every, id, everyMs)
     local at = redis.call("ZSCORE", due, id)
     -- A row that is being refreshed stays with its claim; one that is due later than its new interval allows comes earlier.
     if not at then redis.call("ZADD", due, now, id)
     elseif tonumber(at) > now + everyMs then redis.call("ZADD", due, now + everyMs, id) end
-    return before
+    return 1
   `,
   reply: (reply) => reply === 1,
 });

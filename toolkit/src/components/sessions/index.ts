@@ -19,9 +19,20 @@ import { callback, defineOptions, flag, object, prefix, text, whole } from "../.
 import type { Page } from "../../base/page.ts";
 import { asPairs, asTextOrNull, asTexts, asTuple } from "../../base/replies.ts";
 import type { Script } from "../../base/script.ts";
+import { slotOf } from "../../connection/slots.ts";
 import { type RunOptions, runOptions, type SendOptions, type Store, sendOptions } from "../../connection/store.ts";
 import { sessionCleaner } from "./cleaner.ts";
-import { anonymousTag, liveKey, liveKeys, newToken, placeOf, type SessionPlace, sessionKeys, userTag } from "./keys.ts";
+import {
+  anonymousTag,
+  boundKey,
+  liveKey,
+  liveKeys,
+  newToken,
+  placeOf,
+  type SessionPlace,
+  sessionKeys,
+  userTag,
+} from "./keys.ts";
 import {
   type Changes,
   changed,
@@ -32,6 +43,7 @@ import {
   noteLive,
   type Shown,
   shownIfAny,
+  signIn,
   take,
   takeAll,
   touch,
@@ -58,7 +70,7 @@ export interface SessionsOptions {
   readonly ttlMs?: number;
   /** The least recently used sessions of a user beyond this many end when a new one begins. */
   readonly maxPerUser?: number;
-  /** The cleaner ends the least recently used sessions beyond this many. */
+  /** The cleaner ends the least recently used sessions beyond this many, of all users together. */
   readonly maxLive?: number;
   /** How many viewed items are kept. */
   readonly viewed?: number;
@@ -155,6 +167,8 @@ export class Sessions {
   /** How long a session lives on when it is touched: by the next time, it is not over. */
   readonly #keepMs: number;
   readonly #absoluteMs: number;
+  /** How long a session is listed among the live ones after it was touched: by then it is over in any case. */
+  readonly #listMs: number;
   readonly #maxPerUser: number;
   readonly #maxLive: number;
   readonly #maxViewed: number;
@@ -174,6 +188,7 @@ export class Sessions {
     this.#touchEveryMs = Math.min(TOUCH_EVERY_MS, Math.floor(this.#idleMs / 20));
     this.#keepMs = this.#idleMs + this.#touchEveryMs;
     this.#absoluteMs = options.ttlMs ?? 90 * DAY_MS;
+    this.#listMs = Math.min(this.#keepMs, this.#absoluteMs);
     this.#maxPerUser = options.maxPerUser ?? 100;
     this.#maxLive = options.maxLive ?? 10_000_000;
     this.#maxViewed = options.viewed ?? 25;
@@ -195,7 +210,7 @@ export class Sessions {
   async create(options: { readonly user?: string; readonly data?: SessionData } = {}): Promise<Session> {
     CREATE_OPTIONS.check(options);
     const { user, data = {} } = options;
-    return (await this.#create(user, this.#encode(data))).session;
+    return (await this.#create(user, { data: this.#encode(data) })).session;
   }
 
   /**
@@ -263,24 +278,42 @@ export class Sessions {
 
   /**
    * Signs a user in: a new session with a new token, which takes over the data of the old one and ends it. So a token that
-   * somebody else planted before the sign-in is worth nothing after it. The old one ends last: broken off anywhere, the visitor
-   * still has everything and can try again. A session of another user ends too, and nothing of it is taken over.
+   * somebody else planted before the sign-in is worth nothing after it. A session of another user ends too, and nothing of it is
+   * taken over. It is one step, but where the two sessions are in different slots of a Cluster.
    */
   async signIn(token: string | null, user: string): Promise<Session> {
     const from = token === null ? null : placeOf(token);
-    if (from === null) return (await this.#create(user, [])).session;
+    if (from === null) return (await this.#create(user)).session;
+    const made = newToken(userTag(word("user", user)));
+    const isOneStep =
+      this.#store.topology !== "cluster" || slotOf(this.#keys(from).session) === slotOf(this.#keys(made.place).session);
+    return isOneStep ? this.#signInAtOnce(from, made, user) : this.#signInByTurns(from, user);
+  }
+
+  async #signInAtOnce(from: SessionPlace, made: ReturnType<typeof newToken>, user: string): Promise<Session> {
+    const { session: oldSession, viewed: oldViewed, owned: oldOwned } = this.#keys(from);
+    const old = { oldSession, oldViewed, oldOwned, oldId: from.id };
+    const answer = await this.#run(signIn, { ...this.#beginning(made.place, user), ...old });
+    this.#noteOver(from.tag, [from.id]);
+    return this.#begun(made, answer).session;
+  }
+
+  /** The old one ends last: broken off anywhere, the visitor still has everything and can try again. */
+  async #signInByTurns(from: SessionPlace, user: string): Promise<Session> {
     const { session, viewed } = this.#keys(from);
     const old = await this.#run(copy, { session, viewed });
     if (old !== null && isOfAnother(old[0], user)) {
-      const fresh = await this.#create(user, []);
+      const fresh = await this.#create(user);
       await this.#take(from);
       return fresh.session;
     }
-    const { session: made, place: to } = await this.#create(user, old === null ? [] : old[0][5]);
+    const { session: made, place: to } = await this.#create(
+      user,
+      old === null ? {} : { data: old[0][5], views: old[1] },
+    );
     if (old === null) return made;
-    await this.#restoreViews(to, old[1]);
-    const taken = await this.#take(from);
-    return taken === null ? made : ((await this.#catchUp(made.token, to, old[0], taken)) ?? made);
+    const taken = await this.#take(from, "left");
+    return taken === null ? made : ((await this.#catchUp(made.token, to, old, taken)) ?? made);
   }
 
   /** Ends a session. False when it was over already. */
@@ -294,11 +327,13 @@ export class Sessions {
     SIGN_OUT_OPTIONS.check(options);
     const tag = userTag(word("user", user));
     const except = options.except === undefined ? null : placeOf(options.except);
-    return this.#run(takeAll, {
+    const [ended, ids] = await this.#run(takeAll, {
       owned: sessionKeys(this.#prefix, { tag, id: "" }).owned,
       base: this.#base(tag),
       except: except?.tag === tag ? except.id : "",
     });
+    this.#noteOver(tag, ids);
+    return ended;
   }
 
   /** Ends one session of a user by its id, as `list` shows it. */
@@ -377,53 +412,88 @@ export class Sessions {
     return placeOf(token)?.tag ?? null;
   }
 
+  /**
+   * The keys by which components bind theirs to the session of a token: what is in the set `bound`, with the tag, ends with the
+   * session and lives as long. Null for a text that is not a token.
+   */
+  bindingOf(token: string): SessionBinding | null {
+    const place = placeOf(token);
+    if (place === null) return null;
+    const { session } = this.#keys(place);
+    return { ...place, session, bound: boundKey(session) };
+  }
+
   /** Ends the least recently used sessions beyond `maxLive`, again and again. Any number of processes may run one. */
   cleaner(options: { readonly everyMs?: number; readonly onError?: (error: unknown) => void } = {}): BackgroundLoop {
     CLEANER_OPTIONS.check(options);
     return sessionCleaner(this.#store, {
       prefix: this.#prefix,
       maxLive: this.#maxLive,
-      keepMs: this.#keepMs,
+      listMs: this.#listMs,
       everyMs: options.everyMs ?? 1_000,
       onError: options.onError ?? (() => {}),
       end: async (place) => void (await this.#take(place)),
     });
   }
 
-  async #create(user: string | undefined, data: readonly (string | Uint8Array)[]): Promise<Created> {
+  async #create(
+    user?: string,
+    {
+      data = [],
+      views = [],
+    }: { readonly data?: readonly (string | Uint8Array)[]; readonly views?: readonly string[] } = {},
+  ): Promise<Created> {
     if (user !== undefined) word("user", user);
-    const { token, place } = newToken(user === undefined ? anonymousTag() : userTag(user));
-    const shown = await this.#run(create, {
+    const made = newToken(user === undefined ? anonymousTag() : userTag(user));
+    const words = [...data, ...views];
+    const beginning = this.#beginning(made.place, user ?? "");
+    return this.#begun(made, await this.#run(create, { ...beginning, pieces: data.length / 2, words }));
+  }
+
+  #beginning(place: SessionPlace, user: string) {
+    return {
       ...this.#keys(place),
       id: place.id,
-      user: user ?? "",
+      user,
       keepMs: this.#keepMs,
       absoluteMs: this.#absoluteMs,
       maxOwned: this.#maxPerUser,
       base: this.#base(place.tag),
-      data,
-    });
+    };
+  }
+
+  #begun(
+    { token, place }: ReturnType<typeof newToken>,
+    { shown, dropped }: { readonly shown: Shown; readonly dropped: readonly string[] },
+  ): Created {
     this.#noteTouched(place);
+    this.#noteOver(place.tag, dropped);
     return { session: toSession(token, place, shown, this.#codec), place };
   }
 
-  async #take(place: SessionPlace): Promise<[Shown, string[]] | null> {
-    const member = memberOf(place);
-    this.#touched.delete(member);
-    const taken = await this.#run(take, { ...this.#keys(place), id: place.id });
-    // In another slot. If it fails, the member goes when it would have been idle for too long.
-    this.#store.send(["ZREM", liveKey(this.#prefix, place), member], { repeatable: true }).catch(() => {});
+  async #take(place: SessionPlace, bound: "ended" | "left" = "ended"): Promise<[Shown, string[]] | null> {
+    this.#touched.delete(memberOf(place));
+    const taken = await this.#run(take, { ...this.#keys(place), id: place.id, bound });
+    this.#noteOver(place.tag, [place.id]);
     return taken;
+  }
+
+  /** Takes sessions off the list of live ones, which is in another slot. If it fails, they go when they would have been idle. */
+  #noteOver(tag: string, ids: readonly string[]): void {
+    if (ids.length === 0 || this.#store.closed) return;
+    const members = ids.map((id) => memberOf({ tag, id }));
+    for (const member of members) this.#touched.delete(member);
+    this.#store.send(["ZREM", liveKey(this.#prefix, { tag }), ...members], { repeatable: true }).catch(() => {});
   }
 
   /** What another request has changed in the old session while the new one was made. Null if nothing. */
   async #catchUp(
     token: string,
     place: SessionPlace,
-    copied: Shown,
+    [copied, viewsBefore]: [Shown, string[]],
     [now, views]: [Shown, string[]],
   ): Promise<Session | null> {
-    await this.#restoreViews(place, views);
+    if (views.join("\0") !== viewsBefore.join("\0")) await this.#restoreViews(place, views);
     if (now[4] === copied[4]) return null;
     const pieces = new Map<string, string | null>();
     for (const [name] of inPairs(copied[5])) pieces.set(name, null);
@@ -462,7 +532,7 @@ export class Sessions {
     const member = memberOf(place);
     if (this.#touched.size >= MOST_TOUCHED) this.#touched.clear();
     this.#touched.set(member, this.#store.clock.monotonicMs());
-    this.#run(noteLive, { live: liveKey(this.#prefix, place), member, keepMs: this.#keepMs }).catch(() =>
+    this.#run(noteLive, { live: liveKey(this.#prefix, place), member, listMs: this.#listMs }).catch(() =>
       this.#touched.delete(member),
     );
   }
@@ -474,6 +544,16 @@ export class Sessions {
   #base(tag: string): string {
     return `${this.#prefix}:{${tag}}:`;
   }
+}
+
+/** Where a session is, for keys that are bound to it. */
+export interface SessionBinding {
+  readonly tag: string;
+  readonly id: string;
+  /** There while the session lives; its time to live is the session's. */
+  readonly session: string;
+  /** Set: the keys that are bound to it. */
+  readonly bound: string;
 }
 
 interface Created {

@@ -49,6 +49,9 @@ export interface SessionKeys {
   readonly owned: string;
 }
 
+/** Set: keys of other components that live as long as a session and end with it. They have its tag. Expires with it. */
+export const boundKey = (session: string): string => `${session}:bound`;
+
 export function sessionKeys(prefix: string, { tag, id }: SessionPlace): SessionKeys {
   const base = `${prefix}:{${tag}}`;
   return { session: `${base}:${id}`, viewed: `${base}:${id}:viewed`, owned: `${base}:owned` };
@@ -58,7 +61,7 @@ export function sessionKeys(prefix: string, { tag, id }: SessionPlace): SessionK
 const LIVE_SHARDS = 16;
 
 /** Sorted set: `tag NUL id` by last use, for the limit on live sessions. */
-export function liveKey(prefix: string, { tag }: SessionPlace): string {
+export function liveKey(prefix: string, { tag }: Pick<SessionPlace, "tag">): string {
   return liveKeyAt(prefix, hashOf(tag) % LIVE_SHARDS);
 }
 

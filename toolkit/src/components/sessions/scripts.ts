@@ -5,7 +5,7 @@
  */
 
 import { inPairs } from "../../base/lists.ts";
-import { asListOf, asReply, asText, asTexts, asTuple, ReplyFormError } from "../../base/replies.ts";
+import { asListOf, asNumber, asReply, asText, asTexts, asTuple, ReplyFormError } from "../../base/replies.ts";
 import { defineScript, IF_WRITABLE, NOW_MS } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
@@ -15,6 +15,7 @@ local function keep(ends, keepMs)
   local untilMs = math.min(now + keepMs, ends)
   redis.call("PEXPIREAT", session, untilMs)
   redis.call("PEXPIREAT", viewed, untilMs)
+  return untilMs
 end
 `;
 
@@ -59,30 +60,109 @@ function shownWithViews(reply: Reply): [Shown, string[]] | null {
   return [shownOf(flat), views];
 }
 
-/** `data` holds two words a piece. `base` and `maxOwned`: beyond so many sessions of a user the least recently used go. */
+/**
+ * Lua: keys of other components may be bound to a session: they are in a set beside it, have its tag, live as long as it and end
+ * with it, in the same step.
+ */
+const BOUND = `
+local function endBound(key)
+  for _, each in ipairs(redis.call("SMEMBERS", key .. ":bound")) do redis.call("DEL", each) end
+  redis.call("DEL", key .. ":bound")
+end
+local function finish(key)
+  endBound(key)
+  redis.call("DEL", key .. ":viewed")
+  return redis.call("DEL", key)
+end
+`;
+
+/**
+ * Lua: a new session with pieces of data and what was viewed, both flat. Beyond `maxOwned` sessions of a user the least recently
+ * used go. Answers the session and the ids of those that went.
+ */
+const BEGIN = `
+local function begin(data, views)
+  local ends = now + absoluteMs
+  local dropped = {}
+  redis.call("HSET", session, "user", user, "created", now, "seen", now, "ends", ends, "version", 1)
+  for i = 1, #data, 2 do redis.call("HSET", session, "d:" .. data[i], data[i + 1]) end
+  for i = 1, #views, 2 do redis.call("ZADD", viewed, views[i + 1], views[i]) end
+  keep(ends, keepMs)
+  if user ~= "" then
+    redis.call("ZREMRANGEBYSCORE", owned, "-inf", now - keepMs)
+    -- Before the new one is added: of two of one millisecond it might be taken for the older one.
+    dropped = redis.call("ZRANGE", owned, 0, -maxOwned)
+    for _, old in ipairs(dropped) do
+      finish(base .. old)
+      redis.call("ZREM", owned, old)
+    end
+    redis.call("ZADD", owned, now, id)
+    redis.call("PEXPIRE", owned, keepMs)
+  end
+  return {redis.call("HGETALL", session), dropped}
+end
+`;
+
+interface Begun {
+  readonly shown: Shown;
+  readonly dropped: readonly string[];
+}
+
+function begun(reply: Reply): Begun {
+  const [flat, dropped] = asTuple(asReply, asTexts)(reply);
+  return { shown: shownOf(flat), dropped };
+}
+
+/** `words` are those of so many pieces of data, two for each, and then what was viewed with when. */
 export const create = defineScript({
   name: "sessions.create",
   keys: ["session", "viewed", "owned"],
-  args: ["id", "user", "keepMs", "absoluteMs", "maxOwned", "base"],
-  rest: "data",
-  include: [NOW_MS, KEEP],
+  args: ["id", "user", "keepMs", "absoluteMs", "maxOwned", "base", "pieces"],
+  rest: "words",
+  include: [NOW_MS, KEEP, BOUND, BEGIN],
   lua: `
-    local ends = now + absoluteMs
-    redis.call("HSET", session, "user", user, "created", now, "seen", now, "ends", ends, "version", 1)
-    for i = 1, #data, 2 do redis.call("HSET", session, "d:" .. data[i], data[i + 1]) end
-    keep(ends, keepMs)
-    if user ~= "" then
-      redis.call("ZADD", owned, now, id)
-      redis.call("ZREMRANGEBYSCORE", owned, "-inf", now - keepMs)
-      for _, old in ipairs(redis.call("ZRANGE", owned, 0, -1 - maxOwned)) do
-        redis.call("DEL", base .. old, base .. old .. ":viewed")
-        redis.call("ZREM", owned, old)
-      end
-      redis.call("PEXPIRE", owned, keepMs)
+    local data, views = {}, {}
+    for i, word in ipairs(words) do
+      if i <= 2 * pieces then data[i] = word else views[i - 2 * pieces] = word end
     end
-    return redis.call("HGETALL", session)
+    return begin(data, views)
   `,
-  reply: shownOf,
+  reply: begun,
+});
+
+/**
+ * Signs in where one script may touch both sessions: the new one takes over what the old one holds, and the old one is over. What
+ * is bound to it stays for whoever takes it over, as long as it would have lived. A session of another user ends with all that
+ * is bound to it. The id of the new session is of this call alone: where it is known, this is the same call again.
+ */
+export const signIn = defineScript({
+  name: "sessions.sign-in",
+  keys: ["oldSession", "oldViewed", "oldOwned", "session", "viewed", "owned"],
+  args: ["oldId", "id", "user", "keepMs", "absoluteMs", "maxOwned", "base"],
+  include: [NOW_MS, KEEP, BOUND, BEGIN],
+  repeatable: true,
+  lua: `
+    if redis.call("EXISTS", session) == 1 then return {redis.call("HGETALL", session), {}} end
+    local held = redis.call("HGETALL", oldSession)
+    local data, views, owner = {}, {}, nil
+    for i = 1, #held, 2 do
+      if held[i] == "user" then owner = held[i + 1]
+      elseif held[i]:sub(1, 2) == "d:" then
+        data[#data + 1] = held[i]:sub(3)
+        data[#data + 1] = held[i + 1]
+      end
+    end
+    if owner == "" or owner == user then
+      views = redis.call("ZRANGE", oldViewed, 0, -1, "WITHSCORES")
+      redis.call("DEL", oldSession .. ":bound")
+    else
+      data = {}
+    end
+    finish(oldSession)
+    redis.call("ZREM", oldOwned, oldId)
+    return begin(data, views)
+  `,
+  reply: begun,
 });
 
 /**
@@ -121,7 +201,10 @@ export const touch = defineScript({
     if not (ends and user and seenAt) then return nil end
     if ifWritable("HSET", session, "seen", now) then held[seenAt] = string.format("%.0f", now) end
     if item ~= "" then view() end
-    keep(tonumber(ends), keepMs)
+    local untilMs = keep(tonumber(ends), keepMs)
+    if redis.call("PEXPIREAT", session .. ":bound", untilMs) == 1 then
+      for _, each in ipairs(redis.call("SMEMBERS", session .. ":bound")) do redis.call("PEXPIREAT", each, untilMs) end
+    end
     if user ~= "" then
       ifWritable("ZADD", owned, now, id)
       redis.call("PEXPIRE", owned, keepMs)
@@ -222,39 +305,46 @@ export function changed([user, created, seen, ends, version, flat]: Shown, chang
   return [user, created, seen, ends, String(Number(version) + 1), data];
 }
 
-/** Takes a session away and answers what it held: { shown, flat viewed } or nil. */
+/**
+ * Takes a session away and answers what it held: { shown, flat viewed } or nil. What is bound to it goes too, unless it is `left`
+ * for whoever takes it over.
+ */
 export const take = defineScript({
   name: "sessions.take",
   keys: ["session", "viewed", "owned"],
-  args: ["id"],
+  args: ["id", "bound"],
+  include: [BOUND],
   lua: `
     redis.call("ZREM", owned, id)
     if redis.call("EXISTS", session) == 0 then return nil end
     local held = {redis.call("HGETALL", session), redis.call("ZRANGE", viewed, 0, -1, "WITHSCORES")}
-    redis.call("DEL", session, viewed)
+    if bound == "left" then redis.call("DEL", session .. ":bound") end
+    finish(session)
     return held
   `,
   reply: shownWithViews,
 });
 
-/** All sessions of an owner but one: gone. Answers how many. */
+/** All sessions of an owner but one: gone. Answers how many lived, and the ids of all that were listed. */
 export const takeAll = defineScript({
   name: "sessions.take-all",
   keys: ["owned"],
   args: ["base", "except"],
+  include: [BOUND],
   repeatable: true,
   lua: `
     local ended = 0
+    local ids = {}
     for _, id in ipairs(redis.call("ZRANGE", owned, 0, -1)) do
       if id ~= except then
-        ended = ended + redis.call("DEL", base .. id)
-        redis.call("DEL", base .. id .. ":viewed")
+        ended = ended + finish(base .. id)
         redis.call("ZREM", owned, id)
+        ids[#ids + 1] = id
       end
     end
-    return ended
+    return {ended, ids}
   `,
-  reply: Number,
+  reply: asTuple(asNumber, asTexts),
 });
 
 /** The living sessions of an owner: { id, shown } each, the latest used first. */
@@ -275,14 +365,25 @@ export const list = defineScript({
   reply: asListOf(asTuple(asText, asText, asText, asText)),
 });
 
-/** Takes the least recently used from a shard of the list of all live sessions, so that two cleaners never take the same. */
+/** How many a shard of the list of all live sessions holds, without those that are over; and so many of the oldest, flat. */
+export const liveOldest = defineScript({
+  name: "sessions.live-oldest",
+  keys: ["live"],
+  args: ["listMs", "most"],
+  include: [NOW_MS],
+  repeatable: true,
+  lua: `
+    redis.call("ZREMRANGEBYSCORE", live, "-inf", now - listMs)
+    return {redis.call("ZCARD", live), most == "0" and {} or redis.call("ZRANGE", live, 0, most - 1, "WITHSCORES")}
+  `,
+});
+
+/** Takes the least recently used beyond `limit` from a shard, at most so many: two cleaners never take the same. */
 export const oldest = defineScript({
   name: "sessions.oldest",
   keys: ["live"],
-  args: ["limit", "most", "keepMs"],
-  include: [NOW_MS],
+  args: ["limit", "most"],
   lua: `
-    redis.call("ZREMRANGEBYSCORE", live, "-inf", now - keepMs)
     local over = math.min(redis.call("ZCARD", live) - limit, tonumber(most))
     if over <= 0 then return {} end
     local found = redis.call("ZRANGE", live, 0, over - 1)
@@ -299,15 +400,15 @@ export const oldest = defineScript({
 export const noteLive = defineScript({
   name: "sessions.live",
   keys: ["live"],
-  args: ["member", "keepMs"],
+  args: ["member", "listMs"],
   include: [NOW_MS],
   repeatable: true,
   lua: `
     redis.call("ZADD", live, now, member)
-    for _, old in ipairs(redis.call("ZRANGEBYSCORE", live, "-inf", now - keepMs, "LIMIT", 0, 3)) do
+    for _, old in ipairs(redis.call("ZRANGEBYSCORE", live, "-inf", now - listMs, "LIMIT", 0, 3)) do
       redis.call("ZREM", live, old)
     end
-    redis.call("PEXPIRE", live, keepMs)
+    redis.call("PEXPIRE", live, listMs)
     return 1
   `,
 });

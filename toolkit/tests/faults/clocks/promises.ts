@@ -300,6 +300,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
       await fair.deposit("ben", 1_000, { id: "payment-17" });
       step(stepMs);
       await fair.deposit("ben", 1_000, { id: "payment-17" });
+      expect(await fair.withdraw("ben", 1_000, { id: "payment-17" })).toEqual({ status: "conflict" });
       expect(await fair.funds("ben")).toBe(1_000);
     }),
   },

@@ -83,10 +83,13 @@ export const USES: Readonly<Record<string, Use>> = {
     await each(count, (n) => cache.invalidate(`t${n}`));
   },
   carts: async ({ store }, count) => {
-    const carts = new Carts(store);
+    const sessions = new Sessions(store);
+    const carts = new Carts(store, { sessions });
     await each(count, async (n) => {
       await carts.add(`visitor${n}`, "book");
       await carts.merge(`visitor${n}`, `u${n}`);
+      const session = await sessions.create();
+      await carts.add(session, "book");
     });
   },
   chats: async (world, count) => {

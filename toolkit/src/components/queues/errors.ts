@@ -58,6 +58,32 @@ export class WorkerStoppedError extends CinnabarError {
   }
 }
 
+/**
+ * A sandbox ended in the middle of a job: `SANDBOX_MEMORY` it used more memory than it may, `SANDBOX_CRASHED` its process or thread
+ * ended by itself, `SANDBOX_NOT_STARTED` its file could not be loaded. The attempt has failed; the worker goes on.
+ */
+export class SandboxError extends CinnabarError {
+  override readonly name = "SandboxError";
+
+  constructor(
+    code: "SANDBOX_MEMORY" | "SANDBOX_CRASHED" | "SANDBOX_NOT_STARTED",
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(code, message, options);
+  }
+}
+
+/** The worker has handlers for jobs of other names only. */
+export class NoHandlerError extends CinnabarError {
+  override readonly name = "NoHandlerError";
+
+  constructor(name: string | null, known: readonly string[]) {
+    const which = name === null ? "without a name" : `named "${name}"`;
+    super("NO_HANDLER", `this worker has no handler for jobs ${which}; it has ${known.join(", ")}`);
+  }
+}
+
 /** The longest text of an error that is kept. */
 const MAX_STACK = 4_000;
 

@@ -22,6 +22,13 @@ describeBackends("insight into queues", (backend) => {
     await backend.store.call("ZADD", keys.timers, 1, `w${session}`);
   };
 
+  /** Until the server's clock is so much further. */
+  const passMs = async (ms: number): Promise<void> => {
+    const now = async () => (await backend.store.call("TIME")).map(Number) as [number, number];
+    const [seconds, micros] = await now();
+    for (let at = await now(); (at[0] - seconds) * 1_000 + (at[1] - micros) / 1_000 < ms; ) at = await now();
+  };
+
   // ---------------------------------------------------------------------------------------------- history
 
   test("a job knows its attempts: when, by whom, and why each failed", async () => {
@@ -35,8 +42,9 @@ describeBackends("insight into queues", (backend) => {
     work(
       tasks,
       async ({ attempt }) => {
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        if (attempt < 3) throw new RangeError(`attempt ${attempt}`);
+        await passMs(5);
+        const cause = Object.assign(new TypeError("no connection"), { code: "ECONNREFUSED" });
+        if (attempt < 3) throw Object.assign(new RangeError(`attempt ${attempt}`, { cause }), { code: "E_OWN" });
         return "well";
       },
       { name: "wörker 1" },
@@ -50,6 +58,8 @@ describeBackends("insight into queues", (backend) => {
       { attempt: 3, status: "done", worker: "wörker 1", error: null },
     ]);
     expect(history[1]!.error!.stack).toContain("insight.test.ts");
+    expect(history[1]!.error!.stack).toContain("Caused by: TypeError: no connection");
+    expect(history[1]!.error!.code).toBe("E_OWN");
     for (const { startedAt, endedAt } of history.slice(1)) {
       expect(endedAt!.getTime() - startedAt!.getTime()).toBeGreaterThanOrEqual(4);
     }

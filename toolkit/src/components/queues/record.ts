@@ -17,6 +17,9 @@ export type JobState = (typeof JOB_STATES)[number];
 export interface JobError {
   readonly name: string;
   readonly message: string;
+  /** As `ECONNREFUSED`, where the error has one. */
+  readonly code?: string;
+  /** With those of its causes. */
   readonly stack?: string;
 }
 

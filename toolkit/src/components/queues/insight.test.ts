@@ -73,6 +73,37 @@ describeBackends("insight into queues", (backend) => {
     expect(await tasks.history("nobody")).toBeNull();
   });
 
+  test("what an attempt took is its own time, also where handlers keep the thread busy one after the other", async () => {
+    const tasks = queue();
+    const ids = (await tasks.addMany([1, 2, 3, 4].map((n) => ({ data: { n } })))).map(({ id }) => id);
+    const ran: string[] = [];
+    let begunMs = Number.NaN;
+    let endedMs = 0;
+    const worker = work(
+      tasks,
+      ({ id, data }) => {
+        ran.push(id);
+        const from = performance.now();
+        if (ran.length === 1) begunMs = from;
+        while (performance.now() - from < 30);
+        if (data.n % 2 === 0) throw new Error("even");
+        return null;
+      },
+      { concurrency: 4 },
+    );
+    const ended = (): void => {
+      endedMs = performance.now();
+    };
+    worker.on("done", ended);
+    worker.on("failed", ended);
+    for (const id of ids) await tasks.waitFor(id);
+    const jobs = await tasks.getMany(ran);
+    const took = jobs.map((job) => job!.finishedAt!.getTime() - job!.startedAt!.getTime());
+    for (const ms of took) expect(ms).toBeGreaterThanOrEqual(29);
+    // The last one did not count the others' time, which was 30 ms each at least.
+    expect(took[3]! + 3 * 30).toBeLessThanOrEqual(endedMs - begunMs + 1);
+  });
+
   test("a retry by hand keeps the attempts before it; they go with the job", async () => {
     const tasks = queue();
     let isSound = false;
@@ -108,6 +139,16 @@ describeBackends("insight into queues", (backend) => {
     expect(await messages({})).toEqual(Array.from({ length: 11 }, (_, at) => `attempt ${at + 4}`));
     expect(await messages({ keepAttempts: 2 })).toEqual(["attempt 12", "attempt 13", "attempt 14"]);
     expect(await messages({ keepAttempts: 0 })).toEqual(["attempt 14"]);
+  });
+
+  test("a plain job that goes well keeps two fields, and knows its worker and its times nevertheless", async () => {
+    const tasks = queue();
+    work(tasks, () => null, { name: "w" });
+    const { id } = await tasks.add({ n: 1 });
+    await tasks.waitFor(id);
+    const fields = (await backend.store.call("HKEYS", "queue:{tasks}:data")) as string[];
+    expect(fields.filter((field) => field.endsWith(id)).sort()).toEqual([`j${id}`, `r${id}`]);
+    expect(await tasks.history(id)).toMatchObject([{ attempt: 1, status: "done", worker: "w", error: null }]);
   });
 
   test("a job that was cancelled before it ran has no attempts", async () => {

@@ -55,6 +55,10 @@ export class JobsInHand<T, R> implements Runner {
   readonly #endward: Endward;
   /** By fence. */
   readonly #running = new Map<string, Running<T>>();
+  #turnMs = Number.NaN;
+  readonly #endTurn = (): void => {
+    this.#turnMs = Number.NaN;
+  };
 
   constructor(lane: LaneFacts<T, R>, session: Session, endward: Endward) {
     this.#lane = lane;
@@ -106,8 +110,8 @@ export class JobsInHand<T, R> implements Runner {
       this.endings.add(taken.id, taken.fence, handBackFor(0), "");
       return;
     }
-    const began = { startedMs: nowMs, beganMs: this.#store.clock.monotonicMs() };
-    const job = new Running<T>(this, queue.codec, taken, began);
+    const job = new Running<T>(this, queue.codec, taken, nowMs);
+    job.beganMs = this.#store.clock.monotonicMs();
     this.#running.set(job.fence, job);
     room.started();
     this.#run(job);
@@ -127,7 +131,7 @@ export class JobsInHand<T, R> implements Runner {
     try {
       result = this.#lane.settings.handler(job, job);
     } catch (error) {
-      this.#fail(job, error);
+      this.#endNow(() => this.#fail(job, error));
       return;
     }
     if (result instanceof Promise) {
@@ -136,8 +140,25 @@ export class JobsInHand<T, R> implements Runner {
         (error) => this.#fail(job, error),
       );
     } else {
-      this.#succeed(job, result);
+      const value = result;
+      this.#endNow(() => this.#succeed(job, value));
     }
+  }
+
+  /** For a handler that returned its result, or threw: it may have kept the thread busy until now. */
+  #endNow(end: () => void): void {
+    this.#turnMs = this.#store.clock.monotonicMs();
+    end();
+    this.#turnMs = Number.NaN;
+  }
+
+  /** The time at which a job ends. Jobs that end in one turn of the microtasks share one look at the clock, which is not cheap. */
+  #endMs(): number {
+    if (Number.isNaN(this.#turnMs)) {
+      this.#turnMs = this.#store.clock.monotonicMs();
+      queueMicrotask(this.#endTurn);
+    }
+    return this.#turnMs;
   }
 
   #succeed(job: Running<T>, result: R): void {
@@ -171,9 +192,10 @@ export class JobsInHand<T, R> implements Runner {
 
   /** How long it took. */
   #count(job: Running<T>, how: "done" | "failed"): number {
-    const tookMs = this.#store.clock.monotonicMs() - job.beganMs;
+    const tookMs = this.#endMs() - job.beganMs;
     const { figures } = this.#lane;
-    figures[how]++;
+    if (how === "done") figures.done++;
+    else figures.failed++;
     figures.busyMs += tookMs;
     return tookMs;
   }

@@ -74,7 +74,7 @@ export class Running<T> implements RunningJob<T>, JobContext {
   readonly fence: string;
   /** By the server's clock, and by the monotonic clock of this process. */
   readonly startedMs: number;
-  readonly beganMs: number;
+  beganMs = 0;
   readonly #runner: Runner;
   readonly #codec: Codec<T>;
   readonly #record: ParsedRecord;
@@ -92,16 +92,10 @@ export class Running<T> implements RunningJob<T>, JobContext {
   timer: Timer | null = null;
   effects: Effect[] | null = null;
 
-  constructor(
-    runner: Runner,
-    codec: Codec<T>,
-    { id, fence, state, record }: Taken,
-    began: { readonly startedMs: number; readonly beganMs: number },
-  ) {
+  constructor(runner: Runner, codec: Codec<T>, { id, fence, state, record }: Taken, startedMs: number) {
     this.id = id;
     this.fence = fence;
-    this.startedMs = began.startedMs;
-    this.beganMs = began.beganMs;
+    this.startedMs = startedMs;
     this.#runner = runner;
     this.#codec = codec;
     this.#record = parseRecord(record);

@@ -134,6 +134,19 @@ test("documents link to files and headings that exist", () => {
   expect(broken).toEqual([]);
 });
 
+test("comparisons name tests that exist", () => {
+  const absent = documents
+    .filter((document) => document.startsWith("docs/comparisons/"))
+    .flatMap((document) => {
+      const text = readFileSync(join(ROOT, document), "utf8");
+      return [...text.matchAll(/\["([^\]]+)"\]\(([^)\s]+\.test\.ts)\)/g)].flatMap(([, title, link]) => {
+        const suite = join(ROOT, dirname(document), link!);
+        return existsSync(suite) && readFileSync(suite, "utf8").includes(`"${title}"`) ? [] : [`${document}: ${title}`];
+      });
+    });
+  expect(absent).toEqual([]);
+});
+
 test("documents name files and folders that exist", () => {
   const absent = documents.flatMap((document) => {
     if (document === "CHANGELOG.md") return []; // It names what was there.

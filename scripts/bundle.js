@@ -13,15 +13,27 @@ const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 const COMMON = { bundle: true, platform: "node", target: "node20", logLevel: "error", legalComments: "inline" };
 
-/** The thread that renews leases, as the text of one script: see toolkit/src/leases/thread.ts. */
-const leaseThread = {
-  name: "lease-thread",
+/**
+ * What runs in threads and processes of its own, with all that it imports, as the text of one script: a program that a bundler has
+ * made into one file has nothing beside it to start. Each has a file that holds the text here, and null while developing.
+ */
+const TEXTS = [
+  // toolkit/src/leases/thread.ts
+  { text: /leases[\\/]worker-source\.ts$/, entry: "worker.ts", name: "WORKER_SOURCE" },
+  // toolkit/src/components/queues/sandbox/runner.ts
+  { text: /sandbox[\\/]far-side-source\.ts$/, entry: "far-side.ts", name: "FAR_SIDE_SOURCE" },
+];
+
+const texts = {
+  name: "texts",
   setup({ onLoad }) {
-    onLoad({ filter: /leases[\\/]worker-source\.ts$/ }, async ({ path }) => {
-      const entryPoints = [join(dirname(path), "worker.ts")];
-      const { outputFiles } = await build({ ...COMMON, entryPoints, format: "cjs", minify: true, write: false });
-      return { contents: `export const WORKER_SOURCE = ${JSON.stringify(outputFiles[0].text)};` };
-    });
+    for (const { text, entry, name } of TEXTS) {
+      onLoad({ filter: text }, async ({ path }) => {
+        const entryPoints = [join(dirname(path), entry)];
+        const { outputFiles } = await build({ ...COMMON, entryPoints, format: "cjs", minify: true, write: false });
+        return { contents: `export const ${name} = ${JSON.stringify(outputFiles[0].text)};` };
+      });
+    }
   },
 };
 
@@ -61,7 +73,7 @@ for (const member of ["engine", "toolkit"]) {
     sourcemap: true,
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [leaseThread],
+    plugins: [texts],
   });
   replace(outdir, outputFiles);
 }

@@ -113,9 +113,9 @@ async function show(queue: Queue) {
     queue.counts(),
     queue.settings(),
     queue.stats(),
-    queue.schedules({ limit: 100 }),
+    queue.listSchedules({ limit: 100 }),
   ]);
-  return { counts, settings, minutes, schedules };
+  return { counts, settings, minutes, schedules: schedules.items };
 }
 
 async function job(queue: Queue, id: string): Promise<{ job: Job<unknown, unknown>; log: string[] }> {

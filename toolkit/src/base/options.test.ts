@@ -27,7 +27,7 @@ import { Logs } from "../components/logs/index.ts";
 import { Market } from "../components/market/index.ts";
 import { PackedTable, words } from "../components/packed-table/index.ts";
 import { Places, ranges } from "../components/places/index.ts";
-import { Queue, Worker } from "../components/queues/index.ts";
+import { Queue, sandboxed, Worker } from "../components/queues/index.ts";
 import { limited } from "../components/rate-limits/http.ts";
 import { RateLimits } from "../components/rate-limits/index.ts";
 import { waitForReplicas, writeToReplicas } from "../components/replication/index.ts";
@@ -196,11 +196,20 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "Queue.defaults": (defaults) => new Queue(store, "q", { defaults }),
   "Queue.drain": (options) => queue().drain(options),
   "Queue.events": (options) => queue().events(options),
+  "Queue.children": (options) => queue().children("x", options),
+  "Queue.clean": (options) => queue().clean("done", options),
+  "Queue.getFlow": (options) => queue().getFlow("x", options),
+  "Queue.incidents": (options) => queue().incidents(options),
   "Queue.list": (options) => queue().list("waiting", options),
+  "Queue.listGroups": (options) => queue().listGroups(options),
+  "Queue.listSchedules": (options) => queue().listSchedules(options),
+  "Queue.promoteDelayed": (options) => queue().promoteDelayed(options),
+  "Queue.upcoming": (options) => queue().upcoming("s", options),
+  "Queue.update": (update) => queue().update("x", update),
+  "Queue.updateSchedule": (update) => queue().updateSchedule("s", update),
   "Queue.replayDead": (options) => queue().replayDead(options),
   "Queue.schedule": (options) => queue().schedule("s", { everyMs: 1_000 }, 1, options),
   "Queue.schedule.times": (times) => queue().schedule("s", times, 1),
-  "Queue.schedules": (options) => queue().schedules(options),
   "Queue.stats": (options) => queue().stats(options),
   "Queue.waitFor": (options) => queue().waitFor("x", options),
   QuorumLocks: (options) => new QuorumLocks(stores, options),
@@ -235,6 +244,7 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   Semaphores: (options) => new Semaphores(store, options),
   "Semaphores.acquire": (options) => new Semaphores(store, { limit: 1 }).acquire("s", options),
   "Semaphores.resume": (options) => new Semaphores(store, { limit: 1 }).resume("h", options),
+  sandboxed: (options) => sandboxed("./x.js", options),
   sessionMiddleware: (options) => sessionMiddleware(new Sessions(store), options),
   "sessionMiddleware.cookie": (cookie) => sessionMiddleware(new Sessions(store), { cookie }),
   Sessions: (options) => new Sessions(store, options),
@@ -448,14 +458,15 @@ const HANDED_ON: readonly string[] = [
     "Locks.using",
     "QuorumLocks.using",
     "Semaphores.using",
-    "Queue.add",
+    ...["Queue.add", "Queue.children", "Queue.clean", "Queue.getFlow", "Queue.incidents"],
   ],
   ...["JobSearch.search", "JobSearch.searchFor", "JobSearch.candidates", "JobSearch.candidatesFor"],
   "ShardedSortedSet.add",
   ...["Follows.followers", "Follows.following", "Follows.blocked", "Follows.muted"],
   ...["Lists.members", "Social.constructor", "Social.worker", "EventFeed.open", "Store.constructor"],
   // What nobody gives options to but components themselves.
-  ...["Answers.page", "Answers.search", "Follows.unlink", "Refusal.constructor", "Schema.constructor"],
+  ...["Answers.page", "Answers.search", "Follows.unlink", "Refusal.constructor", "Sandboxed.constructor"],
+  "Schema.constructor",
 ];
 
 const SOURCES = join(import.meta.dirname, "..");

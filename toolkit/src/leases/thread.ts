@@ -14,6 +14,7 @@ import { Worker } from "node:worker_threads";
 import { Bag, type BagPlace } from "../base/bag.ts";
 import type { Timer } from "../base/clock.ts";
 import { messageOf } from "../base/errors.ts";
+import { fromSource } from "../base/from-source.ts";
 import type { WorkerAddress } from "../connection/port.ts";
 import type { Store } from "../connection/store.ts";
 import { Board, SLOTS } from "./board.ts";
@@ -49,7 +50,6 @@ export type SlotText = readonly [
 ];
 
 export interface ThreadData {
-  readonly file: string;
   readonly address: WorkerAddress;
   /** One number: how often the thread looks, in milliseconds. */
   readonly looking: SharedArrayBuffer;
@@ -243,31 +243,20 @@ function plain(word: string | number | bigint | Uint8Array): SlotText[4][number]
   return typeof word === "bigint" ? String(word) : word;
 }
 
-/** Teaches a thread TypeScript, then loads the file: for programs that run from sources. */
-const FROM_SOURCE = `
-  const { createRequire } = require("node:module");
-  const { pathToFileURL } = require("node:url");
-  const { file } = require("node:worker_threads").workerData;
-  const requireThere = createRequire(file);
-  const manifest = requireThere.resolve("tsx/package.json");
-  const entry = requireThere(manifest).exports["./esm/api"].import.default;
-  import(new URL(entry, pathToFileURL(manifest)).href).then(({ register }) => { register(); return import(file); });
-`;
-
 /** From its text where there is one, which works in a bundle too; otherwise from the file beside this one. */
 function startWorker(address: WorkerAddress, looking: SharedArrayBuffer): Worker {
   // Some bundlers leave nothing of it.
   const here: string | undefined = import.meta.url;
   if (WORKER_SOURCE !== null || here === undefined) {
-    const data: ThreadData = { file: "", address, looking };
+    const data: ThreadData = { address, looking };
     return new Worker(WORKER_SOURCE ?? NO_SOURCE, { eval: true, workerData: data });
   }
   if (!here.endsWith(".ts")) {
     const file = new URL("./worker.js", here);
-    return new Worker(file, { workerData: { file: file.href, address, looking } satisfies ThreadData });
+    return new Worker(file, { workerData: { address, looking } satisfies ThreadData });
   }
   const file = new URL("./worker.ts", here).href;
-  return new Worker(FROM_SOURCE, { eval: true, workerData: { file, address, looking } satisfies ThreadData });
+  return new Worker(fromSource(file), { eval: true, workerData: { address, looking } satisfies ThreadData });
 }
 
 /** The thread fails, and the loop of this process takes over. */

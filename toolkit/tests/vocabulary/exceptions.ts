@@ -21,6 +21,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   "UniqueVisitorsOptions.utcOffsetMs": "a difference of clocks",
   "BoardOptions.votingMs": "how long an article is open for votes; it lives on after that",
   "StreamEndpoint.close.spreadMs": "over which clients are asked to come back",
+  "WorkerOptions.slowMs": "a job that runs longer is reported; it limits nothing",
   // Fields
   "HighlightOptions.before": "markup before a word that was found",
   "HighlightOptions.after": "markup after a word that was found",

@@ -51,6 +51,7 @@ export class Cycle<T, R> {
       store,
       keys: shard.keys,
       leaseMs: settings.leaseMs,
+      figures: facts.figures,
       onLost: () => {
         this.#jobs.lose();
         this.pump();
@@ -90,6 +91,8 @@ export class Cycle<T, R> {
     // Cancellations are then seen at the next look.
     this.#cancels.open().catch((error) => this.#lane.tell.error(error));
     this.#idling.start();
+    const { figures, shard } = this.#lane;
+    figures.start(this.#store, shard.keys.data, () => this.#session.id);
     this.pump();
   }
 
@@ -174,7 +177,10 @@ export class Cycle<T, R> {
     // A look that has become due meanwhile stays so.
     if (want > 0 && this.#wish !== "look") this.#wish = taken === want || next === 0 ? "jobs" : "nothing";
     if (next === 0) this.#lookedMs = Number.NEGATIVE_INFINITY;
-    for (const id of reply.lost) tell.lost(textFrom(id));
+    for (const id of reply.lost) {
+      this.#lane.figures.lost++;
+      tell.lost(textFrom(id));
+    }
     for (const id of reply.cancels) this.#jobs.cancel(textFrom(id).slice(1));
     if (reply.schedules.length > 0) void this.#advance(firedIn(reply.schedules), now);
     for (const message of reply.messages) void this.#relay(textFrom(message));
@@ -216,6 +222,7 @@ export class Cycle<T, R> {
 
   async close(): Promise<void> {
     this.#lane.faults.stop();
+    this.#lane.figures.stop();
     this.#idling.close();
     await Promise.all([this.#cancels.close(), this.#session.leave()]);
   }

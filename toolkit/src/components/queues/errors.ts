@@ -58,12 +58,56 @@ export class WorkerStoppedError extends CinnabarError {
   }
 }
 
+/**
+ * A sandbox ended in the middle of a job: `SANDBOX_MEMORY` it used more memory than it may, `SANDBOX_CRASHED` its process or thread
+ * ended by itself, `SANDBOX_NOT_STARTED` its file could not be loaded. The attempt has failed; the worker goes on.
+ */
+export class SandboxError extends CinnabarError {
+  override readonly name = "SandboxError";
+
+  constructor(
+    code: "SANDBOX_MEMORY" | "SANDBOX_CRASHED" | "SANDBOX_NOT_STARTED",
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(code, message, options);
+  }
+}
+
+/** The worker has handlers for jobs of other names only. */
+export class NoHandlerError extends CinnabarError {
+  override readonly name = "NoHandlerError";
+
+  constructor(name: string | null, known: readonly string[]) {
+    const which = name === null ? "without a name" : `named "${name}"`;
+    super("NO_HANDLER", `this worker has no handler for jobs ${which}; it has ${known.join(", ")}`);
+  }
+}
+
 /** The longest text of an error that is kept. */
 const MAX_STACK = 4_000;
+const MAX_CODE = 100;
+const MAX_CAUSES = 5;
 
 export function describeError(error: unknown): JobError {
   if (!(error instanceof Error)) return { name: "Error", message: String(error).slice(0, MAX_STACK) };
-  const { name, message, stack } = error;
-  const described = { name, message: message.slice(0, MAX_STACK) };
-  return stack === undefined ? described : { ...described, stack: stack.slice(0, MAX_STACK) };
+  const { name, message } = error;
+  const stack = stackOf(error);
+  return {
+    name,
+    message: message.slice(0, MAX_STACK),
+    ...("code" in error && typeof error.code === "string" ? { code: error.code.slice(0, MAX_CODE) } : {}),
+    ...(stack === "" ? {} : { stack: stack.slice(0, MAX_STACK) }),
+  };
+}
+
+/** Its own, and those of its causes, to a bound. */
+function stackOf(error: Error): string {
+  let text = error.stack ?? "";
+  let { cause } = error;
+  for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
+    text += `\nCaused by: ${cause.stack ?? `${cause.name}: ${cause.message}`}`;
+    ({ cause } = cause);
+  }
+  return text;
 }

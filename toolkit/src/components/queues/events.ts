@@ -7,20 +7,47 @@
 import { onAbort } from "../../base/abort.ts";
 import { InputError } from "../../base/errors.ts";
 import { zipped } from "../../base/lists.ts";
-import { asList, asListOf, asReply, asText, asTuple } from "../../base/replies.ts";
+import { asList, asListOf, asReply, asText, asTextOrBytes, asTuple } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { BlockingLoop } from "../../waiting/blocking-loop.ts";
 import type { JobError } from "./record.ts";
 import { textFrom } from "./record.ts";
 
-export type QueueEvent = { readonly cursor: string } & (
-  | { readonly kind: "added" | "waiting" | "active" | "done" | "stalled" | "removed"; readonly id: string }
+export type QueueEvent<R = unknown> = { readonly cursor: string } & (
+  | { readonly kind: "added" | "waiting" | "active" | "updated" | "stalled" | "removed"; readonly id: string }
+  /** With the result, where the settings say so (`resultsInEvents`). */
+  | { readonly kind: "done"; readonly id: string; readonly result?: R | null }
   | { readonly kind: "retry"; readonly id: string; readonly delayMs: number; readonly error: JobError }
   | { readonly kind: "dead"; readonly id: string; readonly error: JobError }
   | { readonly kind: "progress"; readonly id: string; readonly progress: unknown }
-  | { readonly kind: "paused" | "resumed" }
+  /** It has been running for so long, and still is. */
+  | { readonly kind: "slow"; readonly id: string; readonly runningMs: number }
+  /** `drained`: the last job has ended; nothing waits, and nothing runs. */
+  | { readonly kind: "paused" | "resumed" | "drained" }
 );
+
+export const EVENT_KINDS = [
+  "added",
+  "waiting",
+  "active",
+  "updated",
+  "done",
+  "retry",
+  "dead",
+  "stalled",
+  "slow",
+  "progress",
+  "removed",
+  "paused",
+  "resumed",
+  "drained",
+] as const;
+
+export type QueueEventKind = QueueEvent["kind"];
+
+/** Events of these kinds only. */
+export type QueueEventOf<K extends QueueEventKind, R = unknown> = Extract<QueueEvent<R>, { readonly kind: K }>;
 
 /** One entry of the stream: kinds and texts in turn. */
 export interface Entry {
@@ -66,8 +93,11 @@ function entriesOf(reply: Reply): Entry[] {
   return entries.map(([id, fields]) => ({ id: textFrom(id), fields }));
 }
 
+/** Reads a result. */
+type Decode = (payload: string | Buffer) => unknown;
+
 /** The events of an entry for callers; what is only for callers that wait for a result is left out. */
-export function eventsOf(entry: Entry): QueueEvent[] {
+function eventsOf(entry: Entry, decode: Decode): QueueEvent[] {
   const events: QueueEvent[] = [];
   const push = (event: Record<string, unknown>) => {
     events.push({ ...event, cursor: `${entry.id}:${events.length + 1}` } as unknown as QueueEvent);
@@ -75,9 +105,19 @@ export function eventsOf(entry: Entry): QueueEvent[] {
   for (let at = 0; at + 1 < entry.fields.length; at += 2) {
     const kind = textFrom(entry.fields[at]);
     if (kind === "result" || kind === "error") continue;
+    if (kind === "ended") {
+      const value = asTextOrBytes(entry.fields[at + 1]);
+      const end = value.indexOf("\n");
+      const payload = typeof value === "string" ? value.slice(end + 1) : value.subarray(end + 1);
+      push({ kind: "done", id: textFrom(value.slice(0, end)), result: decode(payload) });
+      continue;
+    }
     const text = textFrom(entry.fields[at + 1]);
-    if (kind === "paused" || kind === "resumed") push({ kind });
-    else if (kind === "retry") {
+    if (kind === "paused" || kind === "resumed" || kind === "drained") push({ kind });
+    else if (kind === "slow") {
+      const { line: id, rest } = firstLine(text);
+      push({ kind, id, runningMs: Number(rest) });
+    } else if (kind === "retry") {
       const { line: id, rest } = firstLine(text);
       const { line: delayMs, rest: error } = firstLine(rest);
       push({ kind, id, delayMs: Number(delayMs), error: JSON.parse(error) });
@@ -114,13 +154,24 @@ function positionOf(cursor: string): Position {
 export interface EventsOptions {
   /** A cursor, "start" for all that is kept, or "now", which is the default. */
   readonly from?: string;
+  /** Only events of these kinds; all by default. */
+  readonly kinds?: readonly QueueEventKind[];
   readonly signal?: AbortSignal;
+}
+
+/** What a feed reads, and how. */
+export interface FeedSource {
+  readonly store: Store;
+  /** The streams. */
+  readonly keys: readonly string[];
+  readonly buffers: boolean;
+  readonly decode: Decode;
 }
 
 const MAX_BUFFERED = 1_000;
 
 /** Events of a queue: `for await (const event of feed)`. The cursor of a queue of several shards has one part for each. */
-export class EventFeed implements AsyncIterable<QueueEvent> {
+export class EventFeed<E extends QueueEvent = QueueEvent> implements AsyncIterable<E> {
   readonly #buffer: QueueEvent[] = [];
   readonly #cursors: string[];
   readonly #loops: BlockingLoop[] = [];
@@ -133,14 +184,16 @@ export class EventFeed implements AsyncIterable<QueueEvent> {
     this.#cursors = cursors;
   }
 
-  static async open(store: Store, keys: readonly string[], options: EventsOptions): Promise<EventFeed> {
-    const { from = "now", signal } = options;
+  static async open<E extends QueueEvent>(source: FeedSource, options: EventsOptions): Promise<EventFeed<E>> {
+    const { store, keys } = source;
+    const { from = "now", signal, kinds } = options;
+    const isWanted = kinds === undefined ? () => true : (event: QueueEvent) => kinds.includes(event.kind);
     const parts = from === "start" ? keys.map(() => "0-0") : from === "now" ? await ends(store, keys) : from.split(",");
     if (parts.length !== keys.length) throw new InputError(`"${from}" is no cursor of this queue's events`);
     const positions = parts.map(positionOf);
-    const feed = new EventFeed(parts);
+    const feed = new EventFeed<E>(parts);
     for (const [shard, [key, position]] of zipped(keys, positions).entries()) {
-      feed.#loops.push(feed.#follow(store, key, shard, position));
+      feed.#loops.push(feed.#follow(source, isWanted, { key, shard, position }));
     }
     for (const stop of signal === undefined ? [store.closeSignal] : [store.closeSignal, signal]) {
       if (stop.aborted) feed.#finish();
@@ -150,13 +203,21 @@ export class EventFeed implements AsyncIterable<QueueEvent> {
     return feed;
   }
 
-  #follow(store: Store, key: string, shard: number, { after, entry, seen }: Position): BlockingLoop {
+  #follow(
+    { store, buffers, decode }: FeedSource,
+    isWanted: (event: QueueEvent) => boolean,
+    { key, shard, position }: { readonly key: string; readonly shard: number; readonly position: Position },
+  ): BlockingLoop {
+    const { after, entry, seen } = position;
     return streamLoop(store, {
       key,
       from: after,
-      buffers: false,
+      buffers,
       onEntries: async (entries) => {
-        for (const each of entries) this.#push(shard, eventsOf(each).slice(each.id === entry ? seen : 0));
+        for (const each of entries) {
+          const events = eventsOf(each, decode).slice(each.id === entry ? seen : 0);
+          this.#push(shard, events.filter(isWanted));
+        }
         while (this.#buffer.length > MAX_BUFFERED && !this.#isEnded) await this.#room();
       },
     });
@@ -196,13 +257,14 @@ export class EventFeed implements AsyncIterable<QueueEvent> {
     this.close();
   }
 
-  async *[Symbol.asyncIterator](): AsyncGenerator<QueueEvent, void, undefined> {
+  async *[Symbol.asyncIterator](): AsyncGenerator<E, void, undefined> {
     try {
       for (;;) {
         const event = this.#buffer.shift();
         if (event !== undefined) {
           if (this.#buffer.length <= MAX_BUFFERED / 2) for (const wake of this.#wakeWriters.splice(0)) wake();
-          yield this.#passed(event);
+          // Others were left out before.
+          yield this.#passed(event) as E;
         } else if (this.#isEnded) {
           return;
         } else {

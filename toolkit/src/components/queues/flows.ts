@@ -7,6 +7,7 @@
 
 import { InputError } from "../../base/errors.ts";
 import type { Store } from "../../connection/store.ts";
+import { keptElsewhere, type ResultStore } from "./elsewhere.ts";
 import { type QueueKeys, queueKeys } from "./keys.ts";
 import type { JobOptions } from "./options.ts";
 import { type Facts, type JobError, type Kinship, type Prepared, textFrom } from "./record.ts";
@@ -58,9 +59,10 @@ export function addressOf(prefix: string, name: string, shard: number, shards: n
   return JSON.stringify([prefix, name, shard, shards]);
 }
 
-function keysAt(address: string): QueueKeys {
+/** Where a shard is. */
+export function placeAt(address: string): { readonly name: string; readonly keys: QueueKeys } {
   const [prefix, name, shard, shards] = JSON.parse(address) as [string, string, number, number];
-  return queueKeys(prefix, name, shard, shards);
+  return { name, keys: queueKeys(prefix, name, shard, shards) };
 }
 
 export interface BuiltFlow {
@@ -89,9 +91,12 @@ export function buildFlow(
   const built = children.map((child) => buildFlow(child, own, { id, target }));
   const here: Prepared[] = [];
   const messages: string[] = [];
+  /** Those that are put beside jobs below. */
+  const nested: string[] = [];
   for (const child of built) {
     if (child.target.address === target.address) {
       for (const job of child.jobs) here.push(job);
+      nested.push(...child.messages);
     } else {
       const words = child.jobs.flatMap(({ id: each, how, tail }) => {
         if (typeof tail !== "string") throw new InputError("payloads of bytes cannot cross slots in a flow");
@@ -100,11 +105,15 @@ export function buildFlow(
       messages.push(JSON.stringify({ t: "add", q: child.target.address, j: words } satisfies Message));
     }
   }
+  const far = built.filter((child) => child.target.address !== target.address);
+  const addresses = Object.fromEntries(far.map((child) => [child.ref, child.target.address]));
   const kin: Kinship = {
     ...(children.length === 0 ? {} : { children: built.map((child) => child.ref), messages }),
+    ...(far.length === 0 ? {} : { addresses }),
     ...(parent === null ? {} : { parent: kinship(node, parent, near, ref) }),
   };
-  return { id, ref, target, jobs: [target.prepare(id, node.data, node.options, kin), ...here], messages };
+  const jobs = [target.prepare(id, node.data, node.options, kin), ...here];
+  return { id, ref, target, jobs, messages: [...messages, ...nested] };
 }
 
 function kinship(
@@ -123,7 +132,7 @@ function kinship(
 /** Passes a message on, and what came along with it, then notes that it has arrived. */
 export async function relay(store: Store, from: QueueKeys, text: string): Promise<void> {
   const message = JSON.parse(text) as Message;
-  const keys = keysAt(message.q);
+  const { keys } = placeAt(message.q);
   if (message.t === "add") {
     await store.run(addJobs, { ...keys, jobs: message.j });
     for (const [at, how] of message.j.entries()) {
@@ -144,30 +153,50 @@ export async function relay(store: Store, from: QueueKeys, text: string): Promis
   await store.run(forgetMessage, { timers: from.timers, message: text });
 }
 
-/** What the children of a job gave, by their names. */
-export async function childrenOf(
-  store: Store,
-  keys: QueueKeys,
-  id: string,
-  binary: boolean,
-): Promise<Map<string, ChildOutcome>> {
-  const flat = await store.run(binary ? readChildrenBytes : readChildren, { ...keys, id });
-  const found = new Map<string, ChildOutcome>();
+/** Whose children are asked for. */
+export interface Parentage {
+  readonly store: Store;
+  readonly keys: QueueKeys;
+  readonly id: string;
+  readonly binary: boolean;
+  /** Fetches what is kept elsewhere. */
+  readonly results: ResultStore | null;
+}
+
+/** The children of a job in their order, so many from `skip` on: their names, and what they gave, or null while that is not known. */
+export async function childrenFrom(
+  { store, keys, id, binary, results }: Parentage,
+  { skip, most }: { readonly skip: number; readonly most: number },
+): Promise<{ readonly name: string; readonly outcome: ChildOutcome | null }[]> {
+  const flat = await store.run(binary ? readChildrenBytes : readChildren, { ...keys, id, skip, most });
+  const outcomeOf = async (text: string): Promise<ChildOutcome | null> => {
+    if (text === "") return null;
+    const payload = text.slice(1);
+    if (!text.startsWith("+")) return { status: "dead", error: JSON.parse(payload) as JobError };
+    const kept = keptElsewhere(payload);
+    const result = kept === null ? payload : ((await results?.get(kept.ref)) ?? "");
+    return { status: "done", result: looseResult(typeof result === "string" ? result : Buffer.from(result)) };
+  };
+  const found: Promise<{ readonly name: string; readonly outcome: ChildOutcome | null }>[] = [];
   for (let at = 0; at + 1 < flat.length; at += 2) {
-    const outcome = textFrom(flat[at + 1]);
-    if (outcome === "") continue;
-    const payload = outcome.slice(1);
-    const status = outcome.startsWith("+") ? "done" : "dead";
-    found.set(
-      textFrom(flat[at]),
-      status === "done" ? { status, result: resultOf(payload) } : { status, error: JSON.parse(payload) as JobError },
-    );
+    const name = textFrom(flat[at]);
+    found.push(outcomeOf(textFrom(flat[at + 1])).then((outcome) => ({ name, outcome })));
+  }
+  return Promise.all(found);
+}
+
+/** What the children of a job gave, by their names. */
+export async function childrenOf(parentage: Parentage): Promise<Map<string, ChildOutcome>> {
+  const found = new Map<string, ChildOutcome>();
+  for (const { name, outcome } of await childrenFrom(parentage, { skip: 0, most: MAX_CHILDREN })) {
+    if (outcome !== null) found.set(name, outcome);
   }
   return found;
 }
 
 /** A child of another queue may have a codec of its own; a result that is not JSON is given as text. */
-function resultOf(payload: string): unknown {
+export function looseResult(stored: string | Buffer): unknown {
+  const payload = textFrom(stored);
   if (payload === "") return null;
   try {
     return JSON.parse(payload);

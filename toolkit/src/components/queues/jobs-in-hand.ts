@@ -2,10 +2,11 @@
  * The jobs of one shard that a worker has: those that run, from the handler's call to the ending that is to be told, and those
  * endings. Everything about one job's fate is decided here; telling it is the cycle's part (cycle.ts).
  */
-import { encodeWithin } from "../../base/codec.ts";
 import { ServerError } from "../../base/errors.ts";
 import type { Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
+import type { Shard } from "./answers.ts";
+import { encodeResult } from "./elsewhere.ts";
 import {
   describeError,
   JobCancelledError,
@@ -15,9 +16,10 @@ import {
   WorkerStoppedError,
 } from "./errors.ts";
 import type { Faults } from "./faults.ts";
+import type { Figures } from "./figures.ts";
 import { childrenOf } from "./flows.ts";
 import { backoffMs } from "./options.ts";
-import type { Queue, Shard } from "./queue.ts";
+import type { Queue } from "./queue.ts";
 import { type ChildOutcome, type Effect, type Runner, Running } from "./running.ts";
 import { endWithEffects } from "./scripts/cycle.ts";
 import { noteOnJob } from "./scripts/manage.ts";
@@ -33,6 +35,7 @@ export interface LaneFacts<T, R> {
   readonly room: Room;
   readonly tell: Telling<T, R>;
   readonly faults: Faults;
+  readonly figures: Figures;
 }
 
 /** Who is told of what the cycle must see to. */
@@ -52,6 +55,10 @@ export class JobsInHand<T, R> implements Runner {
   readonly #endward: Endward;
   /** By fence. */
   readonly #running = new Map<string, Running<T>>();
+  #turnMs = Number.NaN;
+  readonly #endTurn = (): void => {
+    this.#turnMs = Number.NaN;
+  };
 
   constructor(lane: LaneFacts<T, R>, session: Session, endward: Endward) {
     this.#lane = lane;
@@ -59,6 +66,28 @@ export class JobsInHand<T, R> implements Runner {
     this.#session = session;
     this.#endward = endward;
     this.tag = lane.shard.tag;
+    lane.figures.watch(this.#running);
+    if (lane.settings.slowMs !== null) this.#watchSlow(lane.settings.slowMs);
+  }
+
+  /** Looks now and then, and reports each slow attempt once. */
+  #watchSlow(slowMs: number): void {
+    const { faults, tell } = this.#lane;
+    const { clock } = this.#store;
+    clock.after(Math.max(10, Math.min(slowMs / 2, 1_000)), () => {
+      if (faults.isStopped) return;
+      this.#watchSlow(slowMs);
+      const nowMs = clock.monotonicMs();
+      for (const job of this.#running.values()) {
+        const runningMs = Math.floor(nowMs - job.beganMs);
+        // They stand in the order in which they began.
+        if (runningMs < slowMs) return;
+        if (job.slow || job.over) continue;
+        job.slow = true;
+        tell.slow(job, runningMs);
+        this.note(job as Running<unknown>, "slow", String(runningMs)).catch((error) => tell.error(error));
+      }
+    });
   }
 
   /** Nothing runs, and nothing is to be told. */
@@ -82,6 +111,7 @@ export class JobsInHand<T, R> implements Runner {
       return;
     }
     const job = new Running<T>(this, queue.codec, taken, nowMs);
+    job.beganMs = this.#store.clock.monotonicMs();
     this.#running.set(job.fence, job);
     room.started();
     this.#run(job);
@@ -101,7 +131,7 @@ export class JobsInHand<T, R> implements Runner {
     try {
       result = this.#lane.settings.handler(job, job);
     } catch (error) {
-      this.#fail(job, error);
+      this.#endNow(() => this.#fail(job, error));
       return;
     }
     if (result instanceof Promise) {
@@ -110,26 +140,64 @@ export class JobsInHand<T, R> implements Runner {
         (error) => this.#fail(job, error),
       );
     } else {
-      this.#succeed(job, result);
+      const value = result;
+      this.#endNow(() => this.#succeed(job, value));
     }
+  }
+
+  /** For a handler that returned its result, or threw: it may have kept the thread busy until now. */
+  #endNow(end: () => void): void {
+    this.#turnMs = this.#store.clock.monotonicMs();
+    end();
+    this.#turnMs = Number.NaN;
+  }
+
+  /** The time at which a job ends. Jobs that end in one turn of the microtasks share one look at the clock, which is not cheap. */
+  #endMs(): number {
+    if (Number.isNaN(this.#turnMs)) {
+      this.#turnMs = this.#store.clock.monotonicMs();
+      queueMicrotask(this.#endTurn);
+    }
+    return this.#turnMs;
   }
 
   #succeed(job: Running<T>, result: R): void {
     if (job.over) return;
-    let payload: string | Uint8Array;
+    let payload: string | Uint8Array | Promise<string>;
     try {
-      const { resultCodec, maxPayloadBytes } = this.#lane.queue;
-      payload = result === undefined ? "" : encodeWithin(resultCodec, result, maxPayloadBytes, "the result of a job");
+      payload = encodeResult(this.#lane.queue, result, job);
     } catch (error) {
       this.#fail(job, error);
       return;
     }
+    if (payload instanceof Promise) {
+      payload.then(
+        (ref) => this.#succeedWith(job, ref, result),
+        (error) => this.#fail(job, error),
+      );
+    } else {
+      this.#succeedWith(job, payload, result);
+    }
+  }
+
+  #succeedWith(job: Running<T>, payload: string | Uint8Array, result: R): void {
+    if (job.over) return;
     if (job.effects !== null) {
       void this.#commit(job, job.effects, payload, result);
       return;
     }
-    this.#end(job, done(job.attempt), payload);
+    this.#end(job, done(job.attempt, this.#count(job, "done")), payload);
     this.#lane.tell.done(job, result);
+  }
+
+  /** How long it took. */
+  #count(job: Running<T>, how: "done" | "failed"): number {
+    const tookMs = this.#endMs() - job.beganMs;
+    const { figures } = this.#lane;
+    if (how === "done") figures.done++;
+    else figures.failed++;
+    figures.busyMs += tookMs;
+    return tookMs;
   }
 
   #fail(job: Running<T>, error: unknown): void {
@@ -141,7 +209,8 @@ export class JobsInHand<T, R> implements Runner {
     const isLast = job.cancelled || error instanceof UnrecoverableError || job.attempt >= job.attempts;
     const text = JSON.stringify(describeError(job.cancelled ? new JobCancelledError() : error));
     const delayMs = isLast ? null : this.#backoff(job, error);
-    this.#end(job, delayMs === null ? dead(job.attempt) : retryIn(delayMs), text);
+    const tookMs = this.#count(job, "failed");
+    this.#end(job, delayMs === null ? dead(job.attempt, tookMs) : retryIn(delayMs, tookMs), text);
     this.#lane.tell.failed(job, error, delayMs !== null);
   }
 
@@ -178,7 +247,8 @@ export class JobsInHand<T, R> implements Runner {
     job.timer?.cancel();
     const effects = JSON.stringify(made.map(({ words }) => words));
     const touched = [...new Set(made.flatMap(({ keys }) => keys))];
-    const finished = endingOf(job, done(job.attempt), payload);
+    const tookMs = this.#store.clock.monotonicMs() - job.beganMs;
+    const finished = endingOf(job, done(job.attempt, tookMs), payload);
     while (!job.over) {
       try {
         const params = { leaseMs: settings.leaseMs, look: 1, most: 0, effects, touched, finished };
@@ -186,8 +256,13 @@ export class JobsInHand<T, R> implements Runner {
         job.over = true;
         this.#running.delete(job.fence);
         room.ended();
-        if (reply.lost.length > 0) tell.lost(job.id);
-        else tell.done(job, result);
+        if (reply.lost.length > 0) {
+          this.#lane.figures.lost++;
+          tell.lost(job.id);
+        } else {
+          this.#count(job, "done");
+          tell.done(job, result);
+        }
       } catch (error) {
         if (error instanceof ServerError) {
           job.effects = null;
@@ -223,7 +298,7 @@ export class JobsInHand<T, R> implements Runner {
     }
   }
 
-  async note(job: Running<unknown>, kind: "progress" | "log", value: string): Promise<boolean> {
+  async note(job: Running<unknown>, kind: "progress" | "log" | "slow", value: string): Promise<boolean> {
     const { queue, shard } = this.#lane;
     const params = { id: job.id, fence: job.fence, kind, value, maxLines: queue.maxLogLines };
     const isNoted = (await this.#store.run(noteOnJob, { ...shard.keys, ...params })) === 1;
@@ -233,6 +308,7 @@ export class JobsInHand<T, R> implements Runner {
 
   children(id: string): Promise<Map<string, ChildOutcome>> {
     const { queue, shard } = this.#lane;
-    return childrenOf(this.#store, shard.keys, id, queue.resultCodec.binary);
+    const { resultCodec, results } = queue;
+    return childrenOf({ store: this.#store, keys: shard.keys, id, binary: resultCodec.binary, results });
   }
 }

@@ -2,6 +2,7 @@
 import type { Codec } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import {
+  anything,
   type Check,
   choice,
   defineOptions,
@@ -13,6 +14,7 @@ import {
   whole,
   within,
 } from "../../base/options.ts";
+import type { ResultStore } from "./elsewhere.ts";
 import { checkWord } from "./keys.ts";
 
 /** How long to wait before another attempt. A number is a fixed delay in milliseconds. */
@@ -40,6 +42,8 @@ export interface Dedup {
 }
 
 export interface JobOptions {
+  /** Which of a worker's handlers it is for. */
+  readonly name?: string;
   /** Adding an id that the queue still knows adds nothing. By default one is made up. */
   readonly id?: string;
   readonly delayMs?: number;
@@ -61,6 +65,19 @@ export interface JobOptions {
   readonly keep?: boolean;
 }
 
+/** What can be changed of a job that does not run. */
+export interface JobUpdate<T> {
+  readonly data?: T;
+  readonly name?: string;
+  /** Due so long from now, or at this time. Not for jobs that have ended or wait for children. */
+  readonly delayMs?: number;
+  readonly at?: Date | number;
+  readonly priority?: number;
+  readonly attempts?: number;
+  readonly backoff?: Backoff;
+  readonly timeoutMs?: number;
+}
+
 export interface QueueOptions<T, R> {
   /** Beginning of all keys: "queue". */
   readonly prefix?: string;
@@ -74,6 +91,9 @@ export interface QueueOptions<T, R> {
   readonly defaults?: Pick<JobOptions, "attempts" | "backoff" | "timeoutMs" | "priority" | "keep">;
   /** Lines of log kept for each job. 100 by default. */
   readonly maxLogLines?: number;
+  /** Keeps results elsewhere that take more than `maxInlineResultBytes`: 64 KiB by default. */
+  readonly results?: ResultStore;
+  readonly maxInlineResultBytes?: number;
 }
 
 export interface RateLimit {
@@ -91,6 +111,10 @@ export interface Settings {
   readonly keepDeadMs?: number;
   /** Entries kept in the stream of events: about 1 000 by default; 0 for no events, and then no waiting for results either. */
   readonly maxEvents?: number;
+  /** True: the events of jobs that are done have their results. */
+  readonly resultsInEvents?: boolean;
+  /** Failed and stalled attempts kept in the history of each job: 10 by default. */
+  readonly keepAttempts?: number;
   /** How often a job may lose its worker before it is a dead letter: 3 by default. */
   readonly stalledLimit?: number;
   /** Jobs at once, over all workers. */
@@ -126,8 +150,8 @@ export const DEFAULT_OPTIONS = defineOptions<NonNullable<QueueOptions<unknown, u
 );
 
 export const SCHEDULE_OPTIONS = defineOptions<
-  Pick<JobOptions, "priority" | "attempts" | "backoff" | "timeoutMs" | "group" | "keep">
->("Queue.schedule", { ...lasting, group: text });
+  Pick<JobOptions, "name" | "priority" | "attempts" | "backoff" | "timeoutMs" | "group" | "keep">
+>("Queue.schedule", { ...lasting, group: text, name: text });
 
 const DEDUP_OPTIONS = defineOptions<Dedup>("Queue.add.dedup", {
   id: required(text),
@@ -138,12 +162,44 @@ const DEDUP_OPTIONS = defineOptions<Dedup>("Queue.add.dedup", {
 export const JOB_OPTIONS = defineOptions<JobOptions>("Queue.add", {
   ...lasting,
   id: text,
+  name: text,
   delayMs: whole(0, MAX_MS),
   at: time,
   lifo: flag,
   group: text,
   dedup: within(DEDUP_OPTIONS),
 });
+
+const UPDATE_OPTIONS = defineOptions<JobUpdate<unknown>>("Queue.update", {
+  data: anything,
+  name: text,
+  delayMs: whole(0, MAX_MS),
+  at: time,
+  priority: whole(-1_000, 1_000),
+  attempts: whole(1, 1_000_000),
+  backoff,
+  timeoutMs: whole(1, MAX_MS),
+});
+
+/** What a script does about it: see scripts/manage.ts. Without the payload. */
+export function encodeUpdate(update: JobUpdate<unknown>): string {
+  UPDATE_OPTIONS.check(update);
+  const { data, name, delayMs, at, priority, attempts, backoff: wait, timeoutMs } = update;
+  if (delayMs !== undefined && at !== undefined) throw new InputError("a job has a delay or a time, not both");
+  const own = {
+    ...(attempts === undefined ? {} : { a: attempts }),
+    ...(wait === undefined ? {} : { b: checkBackoff(wait) }),
+    ...(timeoutMs === undefined ? {} : { t: timeoutMs }),
+    ...(name === undefined ? {} : { n: checkWord(name, "the name of a job") }),
+  };
+  return JSON.stringify({
+    ...(data === undefined ? {} : { s: 1 }),
+    ...(priority === undefined ? {} : { p: priority }),
+    ...(delayMs === undefined ? {} : { d: delayMs }),
+    ...(at === undefined ? {} : { t: Math.ceil(typeof at === "number" ? at : at.getTime()) }),
+    ...(Object.keys(own).length === 0 ? {} : { o: own }),
+  });
+}
 
 export function checkInteger(value: unknown, what: string, least: number, most: number): number {
   if (typeof value !== "number" || !Number.isInteger(value) || value < least || value > most) {
@@ -161,6 +217,7 @@ const SETTING_NAMES: Readonly<Record<string, readonly [short: string, least: num
   keepDead: ["kx", 0, 10_000_000],
   keepDeadMs: ["xa", 1, MAX_MS],
   maxEvents: ["me", 0, 1_000_000],
+  keepAttempts: ["ka", 0, 1_000],
   stalledLimit: ["sl", 0, 1_000],
   concurrency: ["c", 1, 1_000_000],
   groupConcurrency: ["gc", 1, 100_000],
@@ -172,18 +229,24 @@ const RATE_NAMES: Readonly<Record<string, readonly [max: string, window: string]
   groupRate: ["gm", "gw"],
 };
 
+const FLAG_NAMES: Readonly<Record<string, string>> = { resultsInEvents: "er" };
+
 export function encodeSettings(settings: Settings): string {
-  const short: Record<string, number> = {};
+  const short: Record<string, number | true> = {};
   for (const [name, value] of Object.entries(settings)) {
     if (value === undefined) continue;
     const bounds = SETTING_NAMES[name];
     const rate = RATE_NAMES[name];
+    const flagged = FLAG_NAMES[name];
     if (bounds !== undefined) {
       short[bounds[0]] = checkInteger(value, name, bounds[1], bounds[2]);
     } else if (rate !== undefined) {
       const limit = value as RateLimit;
       short[rate[0]] = checkInteger(limit.limit, `${name}.limit`, 1, 100_000);
       short[rate[1]] = checkMs(limit.windowMs, `${name}.windowMs`, 1);
+    } else if (flagged !== undefined) {
+      if (typeof value !== "boolean") throw new InputError(`${name} must be true or false`);
+      if (value) short[flagged] = true;
     } else {
       throw new InputError(`a queue has no setting "${name}"`);
     }
@@ -195,6 +258,7 @@ export function decodeSettings(stored: string | null): Settings {
   if (stored === null || stored === "") return {};
   const short = JSON.parse(stored) as Record<string, number>;
   const settings: Record<string, unknown> = {};
+  for (const [name, key] of Object.entries(FLAG_NAMES)) if (short[key] !== undefined) settings[name] = true;
   for (const [name, [key]] of Object.entries(SETTING_NAMES)) if (short[key] !== undefined) settings[name] = short[key];
   for (const [name, [limit, window]] of Object.entries(RATE_NAMES)) {
     if (short[limit] !== undefined) settings[name] = { limit: short[limit], windowMs: short[window] };

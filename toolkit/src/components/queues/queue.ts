@@ -5,32 +5,70 @@
  */
 import { aStore, oneOf } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
-import { type Codec, json } from "../../base/codec.ts";
-import { InputError, ServerError } from "../../base/errors.ts";
-import { type Filled, only } from "../../base/lists.ts";
+import { type Codec, encodeWithin, json } from "../../base/codec.ts";
+import { InputError } from "../../base/errors.ts";
+import type { Filled } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
-import { codec, defineOptions, flag, prefix, signal, text, whole, within } from "../../base/options.ts";
+import { choice, codec, defineOptions, flag, listOf, prefix, signal, text, whole, within } from "../../base/options.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import { asList, asTextOrNull } from "../../base/replies.ts";
-import type { ScriptCall } from "../../base/script.ts";
+import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
+import type {
+  Added,
+  CancelOutcome,
+  Counts,
+  DeleteOutcome,
+  Group,
+  JobPage,
+  ListOptions,
+  MinuteCounts,
+  NewJob,
+  Shard,
+  UpdateOutcome,
+} from "./answers.ts";
+import { alone, inBulk, pageByName } from "./bulk.ts";
+import { type CleanableState, type CleanOptions, clean } from "./cleaning.ts";
+import {
+  fetchedJob,
+  fetchedOutcome,
+  INLINE_RESULT_BYTES,
+  KeptElsewhere,
+  type ResultStore,
+  resultStore,
+} from "./elsewhere.ts";
 import { QueueFullError } from "./errors.ts";
-import { EventFeed, type EventsOptions } from "./events.ts";
+import { EVENT_KINDS, EventFeed, type EventsOptions, type QueueEventKind, type QueueEventOf } from "./events.ts";
+import { type WorkerReport, workersOf } from "./figures.ts";
 import { addressOf, buildFlow, type FlowNode, type FlowTarget, relay } from "./flows.ts";
+import { type Attempt, historyOf, type Incident, type IncidentsOptions, incidentsOf } from "./history.ts";
 import { checkWord, MAX_SHARDS, type QueueKeys, queueKeys, shardOf, shardTag } from "./keys.ts";
 import {
+  type FlowChild,
+  type FlowMember,
+  type FlowOptions,
+  type FlowTree,
+  flowFrom,
+  type Lookout,
+  listChildren,
+  parentOf,
+} from "./kin.ts";
+import {
   checkBackoff,
-  checkMs,
   DEFAULT_OPTIONS,
   decodeSettings,
   encodeSettings,
+  encodeUpdate,
   JOB_OPTIONS,
   type JobOptions,
+  type JobUpdate,
   MAX_MS,
   type QueueOptions,
   SCHEDULE_OPTIONS,
   type Settings,
 } from "./options.ts";
 import {
+  decodeResult,
   describeJob,
   JOB_STATES,
   type Job,
@@ -41,90 +79,26 @@ import {
   preparing,
 } from "./record.ts";
 import {
-  dropSchedule,
+  SCHEDULE_UPDATE_OPTIONS,
   type Schedule,
   type ScheduledJobOptions,
   type ScheduleTimes,
-  schedulesOf,
-  setSchedule,
+  type ScheduleUpdate,
 } from "./schedule.ts";
+import { ScheduleBook } from "./schedule-book.ts";
 import { addJobs, isFull, type NotAdded } from "./scripts/add.ts";
 import {
-  type Cancelled,
-  cancelJob,
-  cleanJobs,
-  type Deleted,
+  cancelJobs,
   drainJobs,
-  promoteJob,
-  removeJob,
+  promoteJobs,
+  removeJobs,
   replayJobs,
   setPaused,
   setSettings,
+  updateJobs,
 } from "./scripts/manage.ts";
-import { countJobs, getJobs, getJobsBytes, listJobs, listJobsBytes, readMetrics } from "./scripts/read.ts";
+import { countJobs, getJobs, getJobsBytes, listGroups, listJobs, listJobsBytes, readMetrics } from "./scripts/read.ts";
 import { type Outcome, Waiters, type WaitForOptions } from "./waiters.ts";
-
-export interface Added {
-  readonly id: string;
-  /**
-   * added; exists: the queue knows a job of this id; duplicate: another job with this deduplication id stands in the way, and
-   * its id is given; replaced: that job has been given the new payload.
-   */
-  readonly status: "added" | "exists" | "duplicate" | "replaced";
-}
-
-export interface NewJob<T> {
-  readonly data: T;
-  readonly options?: JobOptions;
-}
-
-export interface Counts {
-  readonly waiting: number;
-  readonly delayed: number;
-  readonly active: number;
-  readonly done: number;
-  readonly dead: number;
-  readonly waitingForChildren: number;
-  readonly paused: boolean;
-}
-
-export interface ListOptions {
-  readonly limit?: number;
-  /** From the page before. */
-  readonly cursor?: string;
-  /** The most recently ended first; for done and dead. */
-  readonly newestFirst?: boolean;
-}
-
-export interface JobPage<T, R> {
-  readonly items: readonly Job<T, R>[];
-  /** For the next page; null after the last. */
-  readonly cursor: string | null;
-}
-
-export interface DeleteOutcome {
-  readonly status: Deleted;
-}
-
-export interface CancelOutcome {
-  readonly status: Cancelled;
-}
-
-export interface MinuteCounts {
-  readonly at: Date;
-  readonly done: number;
-  readonly retried: number;
-  readonly dead: number;
-  readonly stalled: number;
-}
-
-/** One slot's part of a queue. */
-export interface Shard {
-  readonly index: number;
-  readonly keys: QueueKeys;
-  readonly tag: string;
-  readonly address: string;
-}
 
 const MAX_PAYLOAD_BYTES = 1 << 20;
 /** Jobs in one call of the adding script; more are sent in several, one round trip each. */
@@ -139,6 +113,8 @@ const OPTIONS = defineOptions<QueueOptions<unknown, unknown>>("Queue", {
   maxPayloadBytes: whole(1, 2 ** 29),
   defaults: within(DEFAULT_OPTIONS),
   maxLogLines: whole(1, 100_000),
+  results: resultStore,
+  maxInlineResultBytes: whole(0, 2 ** 29),
 });
 
 const LIST_OPTIONS = defineOptions<ListOptions>("Queue.list", {
@@ -154,6 +130,7 @@ const WAIT_FOR_OPTIONS = defineOptions<WaitForOptions>("Queue.waitFor", {
 
 const EVENTS_OPTIONS = defineOptions<EventsOptions>("Queue.events", {
   from: text,
+  kinds: listOf(choice(...EVENT_KINDS)),
   signal,
 });
 
@@ -161,17 +138,33 @@ const REPLAY_DEAD_OPTIONS = defineOptions<{ readonly limit?: number }>("Queue.re
   limit: whole(1),
 });
 
+const PROMOTE_DELAYED_OPTIONS = defineOptions<{ readonly limit?: number }>("Queue.promoteDelayed", {
+  limit: whole(1),
+});
+
 const STATS_OPTIONS = defineOptions<{ readonly minutes?: number }>("Queue.stats", {
   minutes: whole(1, 1_440),
 });
 
-const SCHEDULES_OPTIONS = defineOptions<{ readonly limit?: number }>("Queue.schedules", {
-  limit: whole(1, 100_000),
+const SCHEDULES_OPTIONS = defineOptions<PageOptions>("Queue.listSchedules", pageChecks(1_000));
+
+const GROUPS_OPTIONS = defineOptions<PageOptions>("Queue.listGroups", pageChecks(1_000));
+
+const UPCOMING_OPTIONS = defineOptions<{ readonly limit?: number }>("Queue.upcoming", {
+  limit: whole(1, 1_000),
 });
 
 const DRAIN_OPTIONS = defineOptions<{ readonly delayed?: boolean }>("Queue.drain", {
   delayed: flag,
 });
+
+/** What is to be changed of a job, as the script gets it. */
+interface Change {
+  readonly shard: Shard;
+  readonly id: string;
+  readonly how: string;
+  readonly payload: string | Uint8Array;
+}
 
 /** What goes to one shard: words of jobs, and where each job stands in the list that was given. */
 interface Part {
@@ -187,10 +180,13 @@ export class Queue<T = unknown, R = unknown> {
   readonly resultCodec: Codec<R>;
   readonly maxLogLines: number;
   readonly maxPayloadBytes: number;
+  readonly results: ResultStore | null;
+  readonly maxInlineResultBytes: number;
   readonly shards: Filled<Shard>;
   readonly #prefix: string;
   readonly #prepare: Prepare<T>;
   readonly #waiters: readonly Waiters<R>[];
+  readonly #schedules: ScheduleBook<T>;
   readonly #names: NameIndex;
   /** Ids are this and a number: unique, cheap, and in order for one producer. */
   readonly #idBase = randomToken().slice(0, 10).replaceAll("-", "a").replaceAll("_", "b");
@@ -207,6 +203,8 @@ export class Queue<T = unknown, R = unknown> {
     this.resultCodec = options.resultCodec ?? json<R>();
     this.maxPayloadBytes = options.maxPayloadBytes ?? MAX_PAYLOAD_BYTES;
     this.maxLogLines = options.maxLogLines ?? 100;
+    this.results = options.results ?? null;
+    this.maxInlineResultBytes = options.maxInlineResultBytes ?? INLINE_RESULT_BYTES;
     const count = options.shards ?? 1;
     this.#names = new NameIndex(store, {
       kind: "queues",
@@ -225,6 +223,7 @@ export class Queue<T = unknown, R = unknown> {
       codec: this.codec,
       maxBytes: this.maxPayloadBytes,
     });
+    this.#schedules = new ScheduleBook({ store, shards: this.shards, codec: this.codec, prepare: this.#prepare });
     this.#waiters = this.shards.map(({ keys }) => new Waiters(store, keys, this.resultCodec));
   }
 
@@ -251,7 +250,11 @@ export class Queue<T = unknown, R = unknown> {
       [standing] = await this.#send(shard, [job.id, how, job.tail]);
       return standing === undefined;
     });
-    return standing === undefined || standing.id === job.id ? outcome : waiters.wait(standing.id, wait);
+    const other: NotAdded | undefined = standing;
+    return fetchedOutcome(
+      this,
+      other === undefined || other.id === job.id ? outcome : await waiters.wait(other.id, wait),
+    );
   }
 
   /** Many, one round trip for every 500. Each such part is added whole or not at all. */
@@ -356,9 +359,27 @@ export class Queue<T = unknown, R = unknown> {
   // ---------------------------------------------------------------------------------------------- looking
 
   async get(id: string): Promise<Job<T, R> | null> {
-    const { keys } = this.#shardOfId(id);
-    const found = asList(await this.store.run(this.#binary ? getJobsBytes : getJobs, { ...keys, ids: [id] }));
-    return describeJob(only(found), this.codec, this.resultCodec);
+    return alone(id, (each) => this.#shardOfId(each), this.#read);
+  }
+
+  /** Null for those that the queue does not know. */
+  async getMany(ids: readonly string[]): Promise<(Job<T, R> | null)[]> {
+    return inBulk(ids, (id) => this.#shardOfId(id), this.#read);
+  }
+
+  readonly #read = async ({ keys }: Shard, ids: readonly string[]): Promise<(Job<T, R> | null)[]> => {
+    const found = asList(await this.store.run(this.#binary ? getJobsBytes : getJobs, { ...keys, ids }));
+    return this.#described(found);
+  };
+
+  /** With the results that are kept elsewhere. */
+  #described(found: readonly Reply[]): Promise<(Job<T, R> | null)[]> {
+    return Promise.all(
+      found.map(async (each) => {
+        const job = describeJob(each, this.codec, this.resultCodec);
+        return job === null ? null : fetchedJob(this, job);
+      }),
+    );
   }
 
   get #binary(): boolean {
@@ -394,10 +415,7 @@ export class Queue<T = unknown, R = unknown> {
       const most = limit - jobs.length;
       const params = { state: short, skip, most, newestFirst: options.newestFirst === true ? 1 : 0 };
       const found = asList(await this.store.run(script, { ...keys, ...params }));
-      for (const each of found) {
-        const job = describeJob(each, this.codec, this.resultCodec);
-        if (job !== null) jobs.push(job);
-      }
+      for (const job of await this.#described(found)) if (job !== null) jobs.push(job);
       if (found.length === most) return { items: jobs, cursor: `${index}.${skip + most}` };
     }
     return { items: jobs, cursor: null };
@@ -437,47 +455,160 @@ export class Queue<T = unknown, R = unknown> {
   async waitFor(id: string, options: WaitForOptions = {}): Promise<Outcome<R>> {
     WAIT_FOR_OPTIONS.check(options);
     const shard = this.#shardOfId(id);
-    return this.#waiters[shard.index]!.wait(id, options);
+    return fetchedOutcome(this, await this.#waiters[shard.index]!.wait(id, options));
   }
 
-  /** Follows what happens. */
-  async events(options: EventsOptions = {}): Promise<EventFeed> {
+  /** Follows what happens: everything, or events of some kinds. A result that is kept elsewhere is not fetched for it. */
+  async events<K extends QueueEventKind = QueueEventKind>(
+    options: EventsOptions & { readonly kinds?: readonly K[] } = {},
+  ): Promise<EventFeed<QueueEventOf<K, R>>> {
     EVENTS_OPTIONS.check(options);
-    return EventFeed.open(
-      this.store,
-      this.shards.map(({ keys }) => keys.events),
-      options,
-    );
+    const keys = this.shards.map((shard) => shard.keys.events);
+    const decode = (payload: string | Buffer): R | null => {
+      const result = decodeResult(payload, this.resultCodec);
+      return result instanceof KeptElsewhere ? null : result;
+    };
+    return EventFeed.open({ store: this.store, keys, buffers: this.resultCodec.binary, decode }, options);
+  }
+
+  /** Its attempts, the oldest first, with times, workers and errors. Null if there is no such job. */
+  async history(id: string): Promise<Attempt[] | null> {
+    return historyOf(this.store, this.#shardOfId(id).keys, id);
+  }
+
+  /** Jobs that stalled or were slow, the newest first; the last 100 of each kind are kept. */
+  async incidents(options: IncidentsOptions = {}): Promise<Incident[]> {
+    return incidentsOf(this.store, this.shards, options);
+  }
+
+  /** The workers that live, and what each has done; as they told last, up to five seconds ago. */
+  async workers(): Promise<WorkerReport[]> {
+    return workersOf(this);
+  }
+
+  /** Groups with jobs that wait, by name, page by page. Shard after shard. */
+  async listGroups(options: PageOptions = {}): Promise<Page<Group>> {
+    GROUPS_OPTIONS.check(options);
+    return pageByName(this.shards, options, async ({ keys }, after, most) => {
+      const rows = await this.store.run(listGroups, { ...keys, after, most });
+      return rows.map(([name, waiting, state]) => {
+        const [active = "0", place] = state.split(",");
+        return { name, waiting, active: Number(active), blocked: place === "2" };
+      });
+    });
+  }
+
+  // ---------------------------------------------------------------------------------------------- flows
+
+  /** The job that waits for this one, or did; null if there is none. */
+  async parent(id: string): Promise<FlowMember | null> {
+    return parentOf(this.#lookout(id), id);
+  }
+
+  /** The children of a job and what they gave, in the order of the flow, page by page. */
+  async children(id: string, options: PageOptions = {}): Promise<Page<FlowChild>> {
+    return listChildren(this.#lookout(id), id, options);
+  }
+
+  /** A job and all below it, over all queues. */
+  async getFlow(id: string, options: FlowOptions = {}): Promise<FlowTree | null> {
+    return flowFrom(this.#lookout(id), id, options);
+  }
+
+  #lookout(id: string): Lookout {
+    const { address } = this.#shardOfId(id);
+    return { store: this.store, address, binary: this.resultCodec.binary, results: this.results };
   }
 
   // ---------------------------------------------------------------------------------------------- managing
 
   /** `active`: the job is running and stays; `cancel` it first. */
   async delete(id: string): Promise<DeleteOutcome> {
-    return { status: await this.store.run(removeJob, { ...this.#shardOfId(id).keys, id }) };
+    return alone(id, (each) => this.#shardOfId(each), this.#delete);
+  }
+
+  async deleteMany(ids: readonly string[]): Promise<DeleteOutcome[]> {
+    return inBulk(ids, (id) => this.#shardOfId(id), this.#delete);
+  }
+
+  readonly #delete = async ({ keys }: Shard, ids: readonly string[]): Promise<DeleteOutcome[]> =>
+    (await this.store.run(removeJobs, { ...keys, ids })).map((status) => ({ status }));
+
+  /** Changes a job that does not run: its data, when it is due, its priority, how it is tried. What is not named stays. */
+  async update(id: string, update: JobUpdate<T>): Promise<UpdateOutcome> {
+    return alone(this.#change(id, update), ({ shard }) => shard, this.#update);
+  }
+
+  async updateMany(updates: readonly (JobUpdate<T> & { readonly id: string })[]): Promise<UpdateOutcome[]> {
+    const changes = updates.map(({ id, ...update }) => this.#change(id, update as JobUpdate<T>));
+    return inBulk(changes, ({ shard }) => shard, this.#update);
+  }
+
+  readonly #update = async ({ keys }: Shard, changes: readonly Change[]): Promise<UpdateOutcome[]> => {
+    const words = changes.flatMap(({ id, how, payload }) => [id, how, payload]);
+    return (await this.store.run(updateJobs, { ...keys, changes: words })).map((status) => ({ status }));
+  };
+
+  #change(id: string, update: JobUpdate<T>): Change {
+    const shard = this.#shardOfId(id);
+    const how = encodeUpdate(update);
+    const { data } = update;
+    if (data === undefined) return { shard, id, how, payload: "" };
+    return { shard, id, how, payload: encodeWithin(this.codec, data, this.maxPayloadBytes, "the payload of a job") };
   }
 
   /** A job that has not begun goes to the dead letters; one that runs has its signal aborted, and is not tried again. */
   async cancel(id: string): Promise<CancelOutcome> {
-    const { keys } = this.#shardOfId(id);
-    return { status: await this.store.run(cancelJob, { ...keys, id, channel: cancelChannel(keys) }) };
+    return alone(id, (each) => this.#shardOfId(each), this.#cancel);
   }
+
+  async cancelMany(ids: readonly string[]): Promise<CancelOutcome[]> {
+    return inBulk(ids, (id) => this.#shardOfId(id), this.#cancel);
+  }
+
+  readonly #cancel = async ({ keys }: Shard, ids: readonly string[]): Promise<CancelOutcome[]> =>
+    (await this.store.run(cancelJobs, { ...keys, channel: cancelChannel(keys), ids })).map((status) => ({ status }));
 
   /** Runs a finished job again, with fresh attempts. False if it is not done or dead. */
   async retry(id: string): Promise<boolean> {
-    return (await this.store.run(replayJobs, { ...this.#shardOfId(id).keys, id, most: 1 })) === 1;
+    return alone(id, (each) => this.#shardOfId(each), this.#retry);
   }
+
+  async retryMany(ids: readonly string[]): Promise<boolean[]> {
+    return inBulk(ids, (id) => this.#shardOfId(id), this.#retry);
+  }
+
+  readonly #retry = async ({ keys }: Shard, ids: readonly string[]): Promise<boolean[]> =>
+    (await this.store.run(replayJobs, { ...keys, most: "", ids })).map((each) => each === 1);
 
   /** Runs dead letters again, the oldest first; how many. */
   async replayDead(options: { readonly limit?: number } = {}): Promise<number> {
     REPLAY_DEAD_OPTIONS.check(options);
     const { limit = Number.POSITIVE_INFINITY } = options;
-    return this.#repeat(limit, (keys, most) => replayJobs.with({ ...keys, id: "", most }));
+    return this.#repeat(limit, async (keys, most) => {
+      return (await this.store.run(replayJobs, { ...keys, most, ids: [] })).length;
+    });
   }
 
   /** Makes a delayed job due now. False if it is not delayed. */
   async promote(id: string): Promise<boolean> {
-    return (await this.store.run(promoteJob, { ...this.#shardOfId(id).keys, id })) === 1;
+    return alone(id, (each) => this.#shardOfId(each), this.#promote);
+  }
+
+  async promoteMany(ids: readonly string[]): Promise<boolean[]> {
+    return inBulk(ids, (id) => this.#shardOfId(id), this.#promote);
+  }
+
+  readonly #promote = async ({ keys }: Shard, ids: readonly string[]): Promise<boolean[]> =>
+    (await this.store.run(promoteJobs, { ...keys, most: "", ids })).map((each) => each === 1);
+
+  /** Makes delayed jobs due now, those that are due first before the others; how many. */
+  async promoteDelayed(options: { readonly limit?: number } = {}): Promise<number> {
+    PROMOTE_DELAYED_OPTIONS.check(options);
+    const { limit = Number.POSITIVE_INFINITY } = options;
+    return this.#repeat(limit, async (keys, most) => {
+      return (await this.store.run(promoteJobs, { ...keys, most, ids: [] })).length;
+    });
   }
 
   /** No job begins until `resume`; those under way go on. */
@@ -503,27 +634,24 @@ export class Queue<T = unknown, R = unknown> {
   async drain(options: { readonly delayed?: boolean } = {}): Promise<number> {
     DRAIN_OPTIONS.check(options);
     const alsoDelayed = options.delayed === true ? 1 : 0;
-    return this.#repeat(Number.POSITIVE_INFINITY, (keys, most) => drainJobs.with({ ...keys, alsoDelayed, most }));
-  }
-
-  /** Drops jobs that ended as `state` longer ago than that; how many. */
-  async clean(state: "done" | "dead", olderThanMs = 0): Promise<number> {
-    oneOf("state", state, ["done", "dead"]);
-    checkMs(olderThanMs, "olderThanMs");
     return this.#repeat(Number.POSITIVE_INFINITY, (keys, most) =>
-      cleanJobs.with({ ...keys, state, olderThanMs, most }),
+      this.store.run(drainJobs, { ...keys, alsoDelayed, most }),
     );
   }
 
+  /** Drops jobs of a state by their age; how many. Those that run stay. */
+  async clean(state: CleanableState, options: CleanOptions = {}): Promise<number> {
+    return clean(this, state, options);
+  }
+
   /** Does a bounded step again and again until nothing is left. */
-  async #repeat(limit: number, step: (keys: QueueKeys, most: number) => ScriptCall<number>): Promise<number> {
+  async #repeat(limit: number, step: (keys: QueueKeys, most: number) => Promise<number>): Promise<number> {
     let total = 0;
     for (const { keys } of this.shards) {
       for (;;) {
         const most = Math.min(MANAGE_CHUNK, limit - total);
         if (most <= 0) return total;
-        const [count] = await this.store.pipeline([step(keys, most)]);
-        if (count instanceof ServerError) throw count;
+        const count = await step(keys, most);
         total += count;
         if (count < most) break;
       }
@@ -542,27 +670,44 @@ export class Queue<T = unknown, R = unknown> {
   /** Sets a schedule, or changes it; when its next job is due. To be called by every process that starts. */
   async schedule(name: string, times: ScheduleTimes, data: T, options: ScheduledJobOptions = {}): Promise<Date> {
     SCHEDULE_OPTIONS.check(options);
-    const group = options.group;
-    const shard = this.shards[shardOf(group ?? name, this.shards.length)]!;
-    const { tail } = this.#prepare("", data, options);
-    if (typeof tail !== "string") throw new InputError("schedules are for payloads that are text");
-    const suffix = this.shards.length === 1 ? "" : `@${shard.index}`;
-    return setSchedule(this.store, shard.keys, name, { times, tail, suffix });
+    return this.#schedules.set(name, { times, data, options });
+  }
+
+  async getSchedule(name: string): Promise<Schedule<T> | null> {
+    return this.#schedules.get(name);
+  }
+
+  /** Changes a schedule in part; how many jobs it has made stays known. False if there is none. A group stays what it is. */
+  async updateSchedule(name: string, update: ScheduleUpdate<T>): Promise<boolean> {
+    SCHEDULE_UPDATE_OPTIONS.check(update);
+    if (update.options !== undefined) SCHEDULE_OPTIONS.check(update.options);
+    return this.#schedules.update(name, update);
+  }
+
+  /** It makes no jobs until it is resumed, also when it is set again meanwhile. False if there is none, or it is paused. */
+  async pauseSchedule(name: string): Promise<boolean> {
+    return this.#schedules.pause(name);
+  }
+
+  /** Goes on with its next time; times that passed meanwhile are left out. False if there is none, or it is not paused. */
+  async resumeSchedule(name: string): Promise<boolean> {
+    return this.#schedules.resume(name);
+  }
+
+  /** When its next jobs are due: 10 by default, none while it is paused. Null if there is no such schedule. */
+  async upcoming(name: string, options: { readonly limit?: number } = {}): Promise<Date[] | null> {
+    UPCOMING_OPTIONS.check(options);
+    return this.#schedules.upcoming(name, options.limit ?? 10);
   }
 
   async unschedule(name: string): Promise<boolean> {
-    checkWord(name, "the name of a schedule");
-    const removed = await Promise.all(this.shards.map(({ keys }) => dropSchedule(this.store, keys, name)));
-    return removed.includes(true);
+    return this.#schedules.delete(name);
   }
 
-  /** The schedules, the one that is due next first. */
-  async schedules(options: { readonly limit?: number } = {}): Promise<Schedule<T>[]> {
+  /** The schedules by name, page by page. Shard after shard. */
+  async listSchedules(options: PageOptions = {}): Promise<Page<Schedule<T>>> {
     SCHEDULES_OPTIONS.check(options);
-    const { limit = 1_000 } = options;
-    const decode = (payload: string) => this.codec.decode(payload);
-    const all = await Promise.all(this.shards.map(({ keys }) => schedulesOf(this.store, keys, limit, decode)));
-    return all.flat().sort((a, b) => a.nextAt.getTime() - b.nextAt.getTime());
+    return this.#schedules.list(options);
   }
 }
 

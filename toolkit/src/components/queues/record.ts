@@ -7,6 +7,7 @@ import { encodeWithin } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import { asTextOrBytes, ReplyFormError } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
+import { KeptElsewhere, keptElsewhere } from "./elsewhere.ts";
 import { checkWord } from "./keys.ts";
 import { type Backoff, checkBackoff, checkDedup, checkInteger, checkMs, type JobOptions } from "./options.ts";
 
@@ -16,12 +17,17 @@ export type JobState = (typeof JOB_STATES)[number];
 export interface JobError {
   readonly name: string;
   readonly message: string;
+  /** As `ECONNREFUSED`, where the error has one. */
+  readonly code?: string;
+  /** With those of its causes. */
   readonly stack?: string;
 }
 
 /** A job at one moment. */
 export interface Job<T, R> {
   readonly id: string;
+  /** Which handler it is for, where the worker has several. */
+  readonly name: string | null;
   readonly state: JobState;
   readonly data: T;
   /** When it was added, by the server's clock. */
@@ -41,6 +47,11 @@ export interface Job<T, R> {
   /** Of a dead one, or the last one of a job that is tried again. */
   readonly error: JobError | null;
   readonly finishedAt: Date | null;
+  /** When the attempt began that ended it, and the name of the worker that ran it. */
+  readonly startedAt: Date | null;
+  readonly worker: string | null;
+  /** Where its result is, if the queue keeps large results elsewhere. */
+  readonly resultRef: string | null;
   readonly parent: string | null;
   readonly children: readonly string[];
 }
@@ -56,6 +67,8 @@ export interface Facts {
   C?: string;
   f?: "wait" | "fail" | "ignore";
   c?: readonly string[];
+  /** The addresses of children that are in other slots, by their names. */
+  A?: Readonly<Record<string, string>>;
   /** Nothing is kept when it is done. */
   n?: 1;
 }
@@ -64,6 +77,15 @@ export interface StoredOptions {
   readonly attempts: number;
   readonly backoff: Backoff | undefined;
   readonly timeoutMs: number | undefined;
+  readonly name: string | undefined;
+}
+
+/** As they stand in the record. */
+interface OwnOptions {
+  a?: number;
+  b?: Backoff;
+  t?: number;
+  n?: string;
 }
 
 /** A job ready to be sent: its id, how to place it, and its record from the facts on. */
@@ -81,6 +103,7 @@ export interface Kinship {
     readonly onDead?: Facts["f"];
   };
   readonly children?: readonly string[];
+  readonly addresses?: Readonly<Record<string, string>>;
   readonly messages?: readonly string[];
 }
 
@@ -114,6 +137,7 @@ export function preparing<T>({
     if (kin?.children !== undefined) {
       facts.c = kin.children;
       how.c = kin.children;
+      if (kin.addresses !== undefined) facts.A = kin.addresses;
       if (kin.messages !== undefined && kin.messages.length > 0) how.o = kin.messages;
     }
     if ((options.keep ?? defaults.keep) === false) facts.n = 1;
@@ -154,7 +178,8 @@ function placing(options: JobOptions, defaults: JobOptions, facts: Facts, how: R
 }
 
 function ownOptions(options: JobOptions, defaults: JobOptions): string {
-  const own: { a?: number; b?: Backoff; t?: number } = {};
+  const own: OwnOptions = {};
+  if (options.name !== undefined) own.n = checkWord(options.name, "the name of a job");
   const attempts = options.attempts ?? defaults.attempts ?? 1;
   if (attempts !== 1) own.a = checkInteger(attempts, "attempts", 1, 1_000_000);
   const backoff = options.backoff ?? defaults.backoff;
@@ -183,7 +208,7 @@ export interface ParsedRecord {
 }
 
 const NO_FACTS: Facts = {};
-const NO_STORED: StoredOptions = { attempts: 1, backoff: undefined, timeoutMs: undefined };
+const NO_STORED: StoredOptions = { attempts: 1, backoff: undefined, timeoutMs: undefined, name: undefined };
 
 export function parseRecord(record: string | Buffer): ParsedRecord {
   if (typeof record === "string") {
@@ -207,8 +232,8 @@ function parsed(head: string, own: string, payload: string | Buffer): ParsedReco
 }
 
 function storedOptions(own: string): StoredOptions {
-  const { a, b, t } = JSON.parse(own) as { a?: number; b?: Backoff; t?: number };
-  return { attempts: a ?? 1, backoff: b, timeoutMs: t };
+  const { a, b, t, n } = JSON.parse(own) as OwnOptions;
+  return { attempts: a ?? 1, backoff: b, timeoutMs: t, name: n };
 }
 
 export interface Befallen {
@@ -229,21 +254,32 @@ export function parseState(state: string): Befallen {
 export interface Ending {
   readonly finishedMs: number;
   readonly made: number;
+  /** How long the last attempt took, and who ran it; null if nobody did. */
+  readonly tookMs: number;
+  readonly worker: string | null;
   readonly payload: string | Buffer;
 }
 
 export function parseEnding(ending: string | Buffer): Ending {
   if (typeof ending === "string") {
-    const [head = "", when = "", made = ""] = ending.split(";", 3);
-    return {
-      finishedMs: Number(when),
-      made: Number(made),
-      payload: ending.slice(head.length + when.length + made.length + 3),
-    };
+    const [head = "", when = "", last = ""] = ending.split(";", 3);
+    return { ...endOf(when, last), payload: ending.slice(head.length + when.length + last.length + 3) };
   }
   const end = ending.indexOf(59, ending.indexOf(59, ending.indexOf(59) + 1) + 1);
-  const [, when, made] = ending.toString("latin1", 0, end).split(";");
-  return { finishedMs: Number(when), made: Number(made), payload: ending.subarray(end + 1) };
+  const [, when = "", last = ""] = ending.toString("utf8", 0, end).split(";");
+  return { ...endOf(when, last), payload: ending.subarray(end + 1) };
+}
+
+/** `last`: attempts, then `+` and what the last one took, then `@` and the worker. */
+function endOf(when: string, last: string): Omit<Ending, "payload"> {
+  const [, made, tookMs, worker] = /^(\d+)(?:\+(\d+))?(?:@([\s\S]*))?$/.exec(last) ?? [];
+  if (made === undefined) throw new ReplyFormError("how a job ended", `${when};${last}`);
+  return {
+    finishedMs: Number(when),
+    made: Number(made),
+    tookMs: Number(tookMs ?? 0),
+    worker: worker === undefined || worker === "" ? null : worker,
+  };
 }
 
 export function textFrom(value: Reply | undefined): string {
@@ -252,7 +288,11 @@ export function textFrom(value: Reply | undefined): string {
 }
 
 /** From what the scripts of scripts/read.ts say about a job. */
-export function describeJob<T, R>(reply: Reply, codec: Codec<T>, resultCodec: Codec<R>): Job<T, R> | null {
+export function describeJob<T, R>(
+  reply: Reply,
+  codec: Codec<T>,
+  resultCodec: Codec<R>,
+): Job<T, R | KeptElsewhere> | null {
   if (!Array.isArray(reply)) return null;
   const state = textFrom(reply[1]);
   const { createdMs, facts, options, payload } = parseRecord(asTextOrBytes(reply[2]));
@@ -261,8 +301,10 @@ export function describeJob<T, R>(reply: Reply, codec: Codec<T>, resultCodec: Co
   const ending = ended ? parseEnding(asTextOrBytes(reply[4])) : null;
   const progress = textFrom(reply[5]);
   const due = textFrom(reply[6]);
+  const result = ending !== null && state === "done" ? decodeResult(ending.payload, resultCodec) : null;
   return {
     id: textFrom(reply[0]),
+    name: options.name ?? null,
     state: state === "parent" ? "waiting-for-children" : (state as JobState),
     data: codec.decode(payload),
     createdAt: new Date(createdMs),
@@ -273,15 +315,18 @@ export function describeJob<T, R>(reply: Reply, codec: Codec<T>, resultCodec: Co
     stalls: befallen.stalls,
     dueAt: due === "" ? null : new Date(Number(due)),
     progress: progress === "" ? null : JSON.parse(progress),
-    result: ending !== null && state === "done" ? decodeResult(ending.payload, resultCodec) : null,
+    result,
     error: ending !== null && state === "dead" ? (JSON.parse(textFrom(ending.payload)) as JobError) : befallen.error,
     finishedAt: ending === null ? null : new Date(ending.finishedMs),
+    startedAt: ending === null || ending.worker === null ? null : new Date(ending.finishedMs - ending.tookMs),
+    worker: ending?.worker ?? null,
+    resultRef: result instanceof KeptElsewhere ? result.ref : null,
     parent: facts.k ?? null,
     children: facts.c ?? [],
   };
 }
 
 /** A handler that returns nothing leaves an empty result. */
-export function decodeResult<R>(payload: string | Buffer, codec: Codec<R>): R | null {
-  return payload.length === 0 ? null : codec.decode(payload);
+export function decodeResult<R>(payload: string | Buffer, codec: Codec<R>): R | KeptElsewhere | null {
+  return payload.length === 0 ? null : (keptElsewhere(payload) ?? codec.decode(payload));
 }

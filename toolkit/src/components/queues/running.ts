@@ -17,13 +17,15 @@ export type ChildOutcome =
 /** What a running job needs of its worker. */
 export interface Runner {
   readonly tag: string;
-  note(job: Running<unknown>, kind: "progress" | "log", value: string): Promise<boolean>;
+  note(job: Running<unknown>, kind: "progress" | "log" | "slow", value: string): Promise<boolean>;
   children(id: string): Promise<Map<string, ChildOutcome>>;
 }
 
 /** The job, its data and its place in the attempts. */
 export interface RunningJob<T> {
   readonly id: string;
+  /** What it was named when it was added. */
+  readonly name: string | null;
   readonly data: T;
   /** 1 for the first. Attempts whose worker was lost do not count; those are `stalls`. */
   readonly attempt: number;
@@ -70,7 +72,9 @@ export interface Effect {
 export class Running<T> implements RunningJob<T>, JobContext {
   readonly id: string;
   readonly fence: string;
-  readonly #startedMs: number;
+  /** By the server's clock, and by the monotonic clock of this process. */
+  readonly startedMs: number;
+  beganMs = 0;
   readonly #runner: Runner;
   readonly #codec: Codec<T>;
   readonly #record: ParsedRecord;
@@ -83,13 +87,15 @@ export class Running<T> implements RunningJob<T>, JobContext {
   /** Its end has been decided; what the handler says afterwards is ignored. */
   over = false;
   cancelled = false;
+  /** Somebody was told that it is slow. */
+  slow = false;
   timer: Timer | null = null;
   effects: Effect[] | null = null;
 
   constructor(runner: Runner, codec: Codec<T>, { id, fence, state, record }: Taken, startedMs: number) {
     this.id = id;
     this.fence = fence;
-    this.#startedMs = startedMs;
+    this.startedMs = startedMs;
     this.#runner = runner;
     this.#codec = codec;
     this.#record = parseRecord(record);
@@ -102,6 +108,10 @@ export class Running<T> implements RunningJob<T>, JobContext {
       this.#decoded = true;
     }
     return this.#data as T;
+  }
+
+  get name(): string | null {
+    return this.#record.options.name ?? null;
   }
 
   get attempt(): number {
@@ -121,7 +131,7 @@ export class Running<T> implements RunningJob<T>, JobContext {
   }
 
   get startedAt(): Date {
-    return new Date(this.#startedMs);
+    return new Date(this.startedMs);
   }
 
   get createdAt(): Date {

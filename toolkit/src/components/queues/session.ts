@@ -8,6 +8,7 @@
 import type { Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import { type KeptLease, Renewal } from "../../leases/renewal.ts";
+import type { Figures } from "./figures.ts";
 import type { QueueKeys } from "./keys.ts";
 import { joinSession, leaveSession, renewSession } from "./scripts/sessions.ts";
 
@@ -19,6 +20,8 @@ export interface SessionFacts {
   readonly store: Store;
   readonly keys: QueueKeys;
   readonly leaseMs: number;
+  /** Whose it is, and what that worker has done. */
+  readonly figures: Figures;
   /** Others may have the jobs from now on. */
   readonly onLost: () => void;
 }
@@ -48,9 +51,10 @@ export class Session {
 
   /** Makes sure of it, or begins another. `held`: id and fence of each job in hand. Answers the ids of those that are lost. */
   async join(held: readonly Word[]): Promise<readonly string[]> {
-    const { store, keys, leaseMs } = this.#facts;
+    const { store, keys, leaseMs, figures } = this.#facts;
     const sentMs = store.clock.monotonicMs();
-    const { session, lost } = await store.run(joinSession, { ...keys, session: this.#id, leaseMs, held });
+    const params = { session: this.#id, leaseMs, worker: figures.identity.name, figures: figures.text, held };
+    const { session, lost } = await store.run(joinSession, { ...keys, ...params });
     this.#isDoubtful = false;
     if (!this.#isOver) this.#keep(session, sentMs);
     return lost;

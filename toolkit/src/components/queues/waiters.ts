@@ -8,6 +8,7 @@ import { asTextOrBytes, asTuple } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import type { BlockingLoop } from "../../waiting/blocking-loop.ts";
 import { settleWhen } from "../../waiting/settle-when.ts";
+import type { KeptElsewhere } from "./elsewhere.ts";
 import { type Entry, streamLoop } from "./events.ts";
 import type { QueueKeys } from "./keys.ts";
 import { decodeResult, type JobError, parseEnding, textFrom } from "./record.ts";
@@ -35,7 +36,7 @@ export class Waiters<R> {
   readonly #store: Store;
   readonly #keys: QueueKeys;
   readonly #codec: Codec<R>;
-  readonly #waiting = new Map<string, Set<(outcome: Outcome<R>) => void>>();
+  readonly #waiting = new Map<string, Set<(outcome: Outcome<R | KeptElsewhere>) => void>>();
   /** Ids that are being added: that the store does not know them yet means nothing. */
   readonly #expected = new Set<string>();
   /** Ids that the store does not know any more, by the end of the stream when it said so: their end may be in what is unread. */
@@ -51,14 +52,14 @@ export class Waiters<R> {
     this.#codec = codec;
   }
 
-  async wait(id: string, options: WaitForOptions): Promise<Outcome<R>> {
+  async wait(id: string, options: WaitForOptions): Promise<Outcome<R | KeptElsewhere>> {
     options.signal?.throwIfAborted();
     const { outcome, place } = await this.#ask(id);
     return outcome ?? this.#settled(id, options, place);
   }
 
   /** Listens for a job before it is there, so that however fast it ends, nothing is missed; then `add` adds it. */
-  async expect(id: string, options: WaitForOptions, add: () => Promise<boolean>): Promise<Outcome<R>> {
+  async expect(id: string, options: WaitForOptions, add: () => Promise<boolean>): Promise<Outcome<R | KeptElsewhere>> {
     options.signal?.throwIfAborted();
     const place = this.#follower === null ? (await this.#ask(id)).place : "";
     const abort = new AbortController();
@@ -79,15 +80,15 @@ export class Waiters<R> {
     return this.wait(id, options);
   }
 
-  #settled(id: string, { timeoutMs, signal }: WaitForOptions, place: string): Promise<Outcome<R>> {
+  #settled(id: string, { timeoutMs, signal }: WaitForOptions, place: string): Promise<Outcome<R | KeptElsewhere>> {
     const limits = { signal, timeoutMs, onTimeout: { status: "timeout" } } as const;
-    return settleWhen<Outcome<R>>(this.#store, limits, ({ settle }) => {
+    return settleWhen<Outcome<R | KeptElsewhere>>(this.#store, limits, ({ settle }) => {
       this.#add(id, settle, place);
       return () => this.#remove(id, settle);
     });
   }
 
-  async #ask(id: string): Promise<{ readonly outcome: Outcome<R> | null; readonly place: string }> {
+  async #ask(id: string): Promise<{ readonly outcome: Outcome<R | KeptElsewhere> | null; readonly place: string }> {
     const script = this.#codec.binary ? awaitJobBytes : awaitJob;
     const [status, ending, place] = ENDING(await this.#store.run(script, { ...this.#keys, id }));
     const from = textFrom(place);
@@ -106,7 +107,7 @@ export class Waiters<R> {
     }
   }
 
-  #add(id: string, settle: (outcome: Outcome<R>) => void, place: string): void {
+  #add(id: string, settle: (outcome: Outcome<R | KeptElsewhere>) => void, place: string): void {
     const same = this.#waiting.get(id);
     if (same === undefined) this.#waiting.set(id, new Set([settle]));
     else same.add(settle);
@@ -122,7 +123,7 @@ export class Waiters<R> {
     void this.#follower.run();
   }
 
-  #remove(id: string, settle: (outcome: Outcome<R>) => void): void {
+  #remove(id: string, settle: (outcome: Outcome<R | KeptElsewhere>) => void): void {
     const same = this.#waiting.get(id);
     same?.delete(settle);
     if (same?.size === 0) {
@@ -151,14 +152,14 @@ export class Waiters<R> {
     const id = textFrom(value.slice(0, end));
     const payload = typeof value === "string" ? value.slice(end + 1) : value.subarray(end + 1);
     if (!this.#waiting.has(id)) return;
-    const outcome: Outcome<R> =
+    const outcome: Outcome<R | KeptElsewhere> =
       kind === "result"
         ? { status: "done", result: decodeResult(payload, this.#codec) }
         : { status: "dead", error: JSON.parse(textFrom(payload)) };
     this.#settleAll(id, outcome);
   }
 
-  #settleAll(id: string, outcome: Outcome<R>): void {
+  #settleAll(id: string, outcome: Outcome<R | KeptElsewhere>): void {
     for (const settle of [...(this.#waiting.get(id) ?? [])]) settle(outcome);
   }
 

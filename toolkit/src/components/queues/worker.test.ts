@@ -283,7 +283,14 @@ describeBackends("workers", (backend) => {
     const { keys } = tasks.shards[0]!;
     const states: unknown[] = [];
     for (let round = 0; round < 3; round++) {
-      const { session } = await backend.store.run(joinSession, { ...keys, session: "0", leaseMs: 60_000, held: [] });
+      const { session } = await backend.store.run(joinSession, {
+        ...keys,
+        session: "0",
+        leaseMs: 60_000,
+        worker: "w",
+        figures: "{}",
+        held: [],
+      });
       await backend.store.run(cycle, { ...keys, session, leaseMs: 60_000, look: 1, most: 1, finished: [] });
       const job = (await tasks.get(id))!;
       states.push([job.state, job.stalls, job.error?.name ?? null]);
@@ -302,7 +309,14 @@ describeBackends("workers", (backend) => {
     const jobs = Array.from({ length: 6_000 }, (_, n) => ({ data: { n } }));
     await tasks.addMany(jobs);
     for (let taken = 0; taken < jobs.length; taken += 200) {
-      const { session } = await backend.store.run(joinSession, { ...keys, session: "0", leaseMs: 60_000, held: [] });
+      const { session } = await backend.store.run(joinSession, {
+        ...keys,
+        session: "0",
+        leaseMs: 60_000,
+        worker: "w",
+        figures: "{}",
+        held: [],
+      });
       const cycled = { ...keys, session, leaseMs: 60_000, look: 0, most: 200, finished: [] };
       expect((await backend.store.run(cycle, cycled)).jobs).toHaveLength(800);
       await backend.store.call("ZADD", keys.timers, 1, `w${session}`);
@@ -317,7 +331,14 @@ describeBackends("workers", (backend) => {
   test("a session that is made sure of puts back what its worker never heard of", async () => {
     const tasks = queue<number>();
     const { keys } = tasks.shards[0]!;
-    const { session } = await backend.store.run(joinSession, { ...keys, session: "0", leaseMs: 60_000, held: [] });
+    const { session } = await backend.store.run(joinSession, {
+      ...keys,
+      session: "0",
+      leaseMs: 60_000,
+      worker: "w",
+      figures: "{}",
+      held: [],
+    });
     const added = await tasks.addMany([1, 2, 3].map((n) => ({ data: { n }, options: n === 3 ? { group: "g" } : {} })));
     // Three jobs are leased, and the answer is lost but for the first.
     const leased = { ...keys, session, leaseMs: 60_000, look: 1, most: 3, finished: [] };
@@ -325,7 +346,14 @@ describeBackends("workers", (backend) => {
     expect(jobs.length).toBe(12);
     const mine = jobs.indexOf(added[0]!.id);
     const held = [jobs[mine]!, jobs[mine + 1]!];
-    const again = await backend.store.run(joinSession, { ...keys, session, leaseMs: 60_000, held });
+    const again = await backend.store.run(joinSession, {
+      ...keys,
+      session,
+      leaseMs: 60_000,
+      worker: "w",
+      figures: "{}",
+      held,
+    });
     expect(again).toEqual({ session, lost: [] });
     expect(await tasks.counts()).toMatchObject({ active: 1, waiting: 2 });
     work(tasks, ({ data }) => data.n);
@@ -395,8 +423,8 @@ describeBackends("workers", (backend) => {
     const tasks = queue();
     const next = await tasks.schedule("tick", { everyMs: 40, limit: 4 }, { n: 7 }, { attempts: 2 });
     expect(await tasks.schedule("tick", { everyMs: 40, limit: 4 }, { n: 7 }, { attempts: 2 })).toEqual(next);
-    expect(await tasks.schedules()).toMatchObject([
-      { name: "tick", everyMs: 40, limit: 4, data: { n: 7 }, nextAt: next },
+    expect((await tasks.listSchedules()).items).toMatchObject([
+      { name: "tick", everyMs: 40, limit: 4, data: { n: 7 }, nextAt: next, options: { attempts: 2 }, lastAt: null },
     ]);
     const ids: string[] = [];
     const four = gate();
@@ -411,7 +439,7 @@ describeBackends("workers", (backend) => {
     const times = ids.map((id) => Number(id.split(":")[2])).sort();
     expect(times[0]).toBe(next.getTime());
     for (const time of times) expect((time - next.getTime()) % 40).toBe(0);
-    expect(await tasks.schedules()).toEqual([]);
+    expect((await tasks.listSchedules()).items).toEqual([]);
   });
 
   test("a schedule by the calendar goes on from time to time, and can be changed and removed", async () => {

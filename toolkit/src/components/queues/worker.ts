@@ -5,14 +5,25 @@
 
 import { oneOf } from "../../base/checks.ts";
 import type { Timer } from "../../base/clock.ts";
-import { ClosedError, errorOf } from "../../base/errors.ts";
-import { callback, defineOptions, recordOf, whole } from "../../base/options.ts";
+import { ClosedError, errorOf, InputError } from "../../base/errors.ts";
+import { callback, defineOptions, recordOf, text, whole } from "../../base/options.ts";
 import { Cycle } from "./cycle.ts";
+import { dispatching } from "./dispatching.ts";
+import { defaultName, Figures, type Identity, newIdentity, statsOf, type WorkerStats } from "./figures.ts";
+import { checkWord } from "./keys.ts";
 import { MAX_MS } from "./options.ts";
 import type { Queue } from "./queue.ts";
 import type { JobContext, RunningJob } from "./running.ts";
+import type { Sandboxed } from "./sandbox/index.ts";
+import type { SandboxPool } from "./sandbox/pool.ts";
 
 export type Handler<T, R> = (job: RunningJob<T>, context: JobContext) => R | Promise<R>;
+
+/** Written as a method, so that a handler may say which of the queue's data the jobs of its name have. */
+type NamedHandler<T, R> = { of(job: RunningJob<T>, context: JobContext): R | Promise<R> }["of"];
+
+/** A handler for each name of a job. `*` is for all others, and for jobs without a name. */
+export type Handlers<T, R> = Readonly<Record<string, NamedHandler<T, R> | Sandboxed>>;
 
 /** The delay before the next attempt in milliseconds; below 0, the job goes to the dead letters. */
 export type CustomBackoff<T> = (attemptsMade: number, error: unknown, job: RunningJob<T>) => number;
@@ -23,6 +34,8 @@ export interface WorkerEvents<T, R> {
   failed(job: RunningJob<T>, error: unknown, outcome: { readonly willRetry: boolean }): void;
   /** A job ended here after its lease was lost: what it gave was not taken. */
   lost(id: string): void;
+  /** A job has been running for longer than `slowMs`, and still does. Once for each attempt. */
+  slow(job: RunningJob<T>, about: { readonly runningMs: number }): void;
   /** Something went wrong that is not a handler's fault; the worker goes on. */
   error(error: Error): void;
 }
@@ -33,6 +46,10 @@ export interface WorkerOptions<T> {
   /** How long after this process died its jobs run again, at the latest. 30 s by default. Renewed by itself. */
   readonly leaseMs?: number;
   readonly backoffs?: Readonly<Record<string, CustomBackoff<T>>>;
+  /** What it is called in histories and figures: host and process by default. */
+  readonly name?: string;
+  /** Jobs that run longer are reported: by the event `slow`, here and of the queue, and among its incidents. */
+  readonly slowMs?: number;
 }
 
 export interface StopOptions {
@@ -44,6 +61,7 @@ export interface WorkSettings<T, R> {
   readonly handler: Handler<T, R>;
   readonly leaseMs: number;
   readonly backoffs: Readonly<Record<string, CustomBackoff<T>>>;
+  readonly slowMs: number | null;
 }
 
 /** The room for jobs that a worker has, shared by the cycles of all shards. */
@@ -63,15 +81,18 @@ export interface Telling<T, R> {
   done(job: RunningJob<T>, result: R): void;
   failed(job: RunningJob<T>, error: unknown, willRetry: boolean): void;
   lost(id: string): void;
+  slow(job: RunningJob<T>, runningMs: number): void;
   error(error: unknown): void;
 }
 
-const EVENTS = ["done", "failed", "lost", "error"] as const;
+const EVENTS = ["done", "failed", "lost", "slow", "error"] as const;
 
 const OPTIONS = defineOptions<WorkerOptions<unknown>>("Worker", {
   concurrency: whole(1, 10_000),
   leaseMs: whole(100, MAX_MS),
   backoffs: recordOf(callback),
+  name: text,
+  slowMs: whole(10, MAX_MS),
 });
 
 const STOP_OPTIONS = defineOptions<StopOptions>("Worker.stop", {
@@ -86,6 +107,7 @@ export class Worker<T = unknown, R = unknown> {
     done: new Set(),
     failed: new Set(),
     lost: new Set(),
+    slow: new Set(),
     error: new Set(),
   };
   #nextCycle = 0;
@@ -96,15 +118,33 @@ export class Worker<T = unknown, R = unknown> {
   #stopping: Promise<void> | null = null;
   #onIdle: (() => void) | null = null;
   #forgetClose: (() => void) | null = null;
+  readonly #identity: Identity;
+  readonly #figures: readonly Figures[];
+  readonly #sandboxes: readonly SandboxPool[];
 
-  constructor(queue: Queue<T, R>, handler: Handler<T, R>, options: WorkerOptions<T> = {}) {
+  constructor(queue: Queue<T, R>, handler: Handler<T, R> | Sandboxed | Handlers<T, R>, options: WorkerOptions<T> = {}) {
     OPTIONS.check(options as WorkerOptions<unknown>);
     this.#queue = queue;
     this.concurrency = options.concurrency ?? 1;
-    const settings = { handler, leaseMs: options.leaseMs ?? 30_000, backoffs: options.backoffs ?? {} };
+    this.#identity = newIdentity(nameOf(options.name), this.concurrency);
+    const { handle, sandboxes } = dispatching<T, R>(handler, queue.store.clock);
+    this.#sandboxes = sandboxes;
+    const settings = {
+      handler: handle,
+      leaseMs: options.leaseMs ?? 30_000,
+      backoffs: options.backoffs ?? {},
+      slowMs: options.slowMs ?? null,
+    };
     const room = this.#room();
     const tell = this.#telling();
-    this.#cycles = queue.shards.map((shard) => new Cycle({ queue, shard, settings, room, tell }));
+    const lanes = queue.shards.map((shard) => ({ shard, figures: new Figures(this.#identity) }));
+    this.#figures = lanes.map(({ figures }) => figures);
+    this.#cycles = lanes.map((lane) => new Cycle({ queue, ...lane, settings, room, tell }));
+  }
+
+  /** What it has done since it started. */
+  stats(): WorkerStats {
+    return statsOf(this.#identity, this.#figures);
   }
 
   #room(): Room {
@@ -137,6 +177,7 @@ export class Worker<T = unknown, R = unknown> {
       done: (job, result) => this.#tell("done", job, result),
       failed: (job, error, willRetry) => this.#tell("failed", job, error, { willRetry }),
       lost: (id) => this.#tell("lost", id),
+      slow: (job, runningMs) => this.#tell("slow", job, { runningMs }),
       error: (error) => this.#tell("error", errorOf(error)),
     };
   }
@@ -238,7 +279,7 @@ export class Worker<T = unknown, R = unknown> {
     }
     for (const cycle of this.#cycles) cycle.handBack();
     await this.#settled();
-    await Promise.all(this.#cycles.map((cycle) => cycle.close()));
+    await Promise.all([...this.#cycles, ...this.#sandboxes].map((each) => each.close()));
     this.#state = "stopped";
     this.#forgetClose?.();
   }
@@ -255,4 +296,10 @@ export class Worker<T = unknown, R = unknown> {
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }
+}
+
+function nameOf(given: string | undefined): string {
+  if (given === undefined) return defaultName();
+  if (given.includes(";")) throw new InputError('the name of a worker must not contain ";"');
+  return checkWord(given, "the name of a worker");
 }

@@ -78,7 +78,14 @@ export const queues: Record<string, Promised> = {
     const tasks = new Queue<number>(world.store, "tasks");
     await tasks.add(1);
     const { keys } = tasks.shards[0]!;
-    const { session } = await world.store.run(joinSession, { ...keys, session: "", leaseMs: LEASE_MS, held: [] });
+    const { session } = await world.store.run(joinSession, {
+      ...keys,
+      session: "",
+      leaseMs: LEASE_MS,
+      worker: "w",
+      figures: "{}",
+      held: [],
+    });
     const params = { session, leaseMs: LEASE_MS, look: 1, most: 1, finished: [] };
     expect((await world.store.run(cycle, { ...keys, ...params })).jobs).toHaveLength(4);
     const { ran, end } = await working(world);

@@ -208,7 +208,8 @@ export const USES: Readonly<Record<string, Use>> = {
     await places.clear();
   },
   queues: async (world, count) => {
-    const tasks = new Queue<number>(world.store, "tasks");
+    // So each that is dead has a history.
+    const tasks = new Queue<number>(world.store, "tasks", { defaults: { attempts: 2 } });
     await tasks.configure({ keepDone: 5, keepDead: 5, maxEvents: 10, groupRate: { limit: 1, windowMs: 1_000 } });
     const worker = new Worker<number>(tasks, ({ data }) => {
       if (data % 5 === 4) throw new Error("every fifth fails");
@@ -217,6 +218,13 @@ export const USES: Readonly<Record<string, Use>> = {
       await tasks.add(n, { group: `g${n}` });
       await tasks.add(n, { dedup: { id: `d${n}`, windowMs: 1_000 } });
       await tasks.add(n, { delayMs: 500, priority: 1 });
+    });
+    await each(count, async (n) => {
+      const { id } = await tasks.add(n, { delayMs: 1_000, name: `n${n}` });
+      await tasks.update(id, { priority: 2, delayMs: 500 });
+      await tasks.schedule(`s${n}`, { everyMs: 10_000 }, n);
+      await tasks.pauseSchedule(`s${n}`);
+      await tasks.unschedule(`s${n}`);
     });
     await tasks.schedule("tick", { everyMs: 10_000, limit: 2 }, 1);
     await world.pass(30_000);

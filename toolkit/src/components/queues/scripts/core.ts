@@ -13,11 +13,15 @@
  * `data`, by the first character of the field:
  *   j<id>  record: `created,seq;facts LF options LF payload`. Facts are what the server must know of a job (JSON: g group,
  *          p priority, u dedup id, k parent …), empty for most; options and payload are the clients' business.
- *   s<id>  what befell it: `attempts;stalls;last error`        r<id>  how it ended: `fence;when;attempts;result or error`
+ *   s<id>  what befell it: `attempts;stalls;last error`        h<id>  attempts that failed or stalled, a line of JSON each
+ *   r<id>  how it ended: `fence;when;attempts;result or error`, behind the attempts `+` and the milliseconds that the last one
+ *          took (left out when it is 0), `@` and the worker's name
  *   f<id>  fence of the current lease, then `+` if it has facts, `x` if somebody asked to cancel it
  *   p<id>  progress        l<id>  log lines        a<id>  somebody waits for the result
  *   d<dedup id>  `job LF expiry`        g<group>  `running,place` (place: 0 nowhere, 1 in the ring, 2 blocked)
- *   t<name>, u<name>  a schedule and its `next;fired;count`        w<session>  a worker that lives: its lease in ms
+ *   t<name>, u<name>, v<name>  a schedule, its `next;fired;count`, and since when it is paused
+ *   w<session>  a worker that lives: `lease in ms;name`        k<session>  its figures, as it last told them
+ *   ys<n>, yl<n>  rings of the last reports: stalled jobs and slow ones
  *   c<parent> LF <child>  a child's result        m<minute><kind>  counts        #…  numbers of the queue, #now: the server's
  *          clock as last seen
  *
@@ -26,7 +30,7 @@
  *
  * `index`, all scores 0, used by its order: q<group> LF <order> LF <id> waiting in a group, s<group> LF <ms> LF <id> starts of
  * a group, r<ms> LF <id> starts of the queue (rate limits are exact: at most so many starts in any window), k<parent> waits for
- * children, c<parent> LF <child> not settled, t<name> a schedule, x<id> to be cancelled.
+ * children, c<parent> LF <child> not settled, t<name> a schedule, w<session> a worker that lives, x<id> to be cancelled.
  *
  * `ring`: groups that may run, each once: taking from its head and putting back at its end is round robin.
  * `wake`: at most one token; idle workers block on it, and who leaves work behind puts one in. Only a sign: the scripts have
@@ -38,6 +42,11 @@
  * grows; what a worker says about a job is believed only with the current fence.
  */
 import { NOW_MS } from "../../../base/script.ts";
+
+/** Attempts kept of each job, unless the settings say otherwise. */
+const KEPT_ATTEMPTS = 10;
+/** Reports kept of each kind. */
+export const REPORTS = 100;
 
 const BASE = String.raw`
 local call = redis.call
@@ -210,7 +219,7 @@ local function setBack(by)
     local kind, name = string.sub(member, 1, 1), string.sub(member, 2)
     if kind == "w" then
       -- It may have been renewed since; its lease says how long it can still have.
-      due = math.min(due + by, now + tonumber(call("HGET", data, member) or 0))
+      due = math.min(due + by, now + tonumber(string.match(call("HGET", data, member) or "0", "^%d+")))
     elseif kind == "t" then
       local next, fired, made = string.match(call("HGET", data, "u" .. name) or "", "^(%d+);(%d+);(%d+)$")
       local spec = next and cjson.decode(call("HGET", data, member))
@@ -246,6 +255,37 @@ local function mindClock(seen)
 end
 `;
 
+/** History of jobs and reports of trouble. */
+const HISTORY = String.raw`
+local REPORTS = ${REPORTS}
+
+-- A line for an attempt that is over while the job is not. How the job ended stands in r<id>.
+local function remember(id, how, attempt, ms, worker, why)
+  local most = cfg.ka or ${KEPT_ATTEMPTS}
+  if most == 0 then return end
+  local line = '{"k":"' .. how .. '","n":' .. attempt .. ',"e":' .. string.format("%d", now)
+    .. (ms and ',"ms":' .. string.format("%d", ms) or "") .. ',"w":' .. cjson.encode(worker)
+    .. (why ~= "" and ',"x":' .. why or "") .. "}"
+  local lines = call("HGET", data, "h" .. id)
+  lines = lines and lines .. "\n" .. line or line
+  local _, breaks = string.gsub(lines, "\n", "")
+  for _ = 1, breaks + 1 - most do lines = string.sub(lines, string.find(lines, "\n", 1, true) + 1) end
+  trail = math.max(trail, 1)
+  call("HSET", data, "h" .. id, lines, "#trail", trail)
+end
+
+local function workerOf(session)
+  return string.match(call("HGET", data, "w" .. session) or "", "^%d+;(.*)$") or ""
+end
+
+-- Into the ring of its kind. The number tells the order.
+local function report(kind, about)
+  about.n = call("HINCRBY", data, "#y" .. kind, 1)
+  about.at = now
+  call("HSET", data, "y" .. kind .. about.n % REPORTS, cjson.encode(about))
+end
+`;
+
 const ENDINGS = String.raw`
 -- Counts by minute, for a day.
 local function count(kind, n)
@@ -267,7 +307,7 @@ local function forget(ids)
     fields[#fields + 1] = "j" .. id
     fields[#fields + 1] = "r" .. id
     if trail > 0 then
-      for _, kind in ipairs({ "s", "p", "l" }) do fields[#fields + 1] = kind .. id end
+      for _, kind in ipairs({ "s", "p", "l", "h" }) do fields[#fields + 1] = kind .. id end
     end
     if trail > 1 then
       local record = call("HGET", data, "j" .. id)
@@ -340,8 +380,9 @@ local function tellParent(id, x, ok, payload)
 end
 
 -- Into the dead letters.
-bury = function(id, x, fence, made, payload)
-  call("HSET", data, "r" .. id, fence .. ";" .. now .. ";" .. made .. ";" .. payload)
+bury = function(id, x, fence, made, payload, ms, worker)
+  local took = ms and ms > 0 and "+" .. string.format("%d", ms) or ""
+  call("HSET", data, "r" .. id, fence .. ";" .. now .. ";" .. made .. took .. "@" .. (worker or "") .. ";" .. payload)
   call("ZADD", dead, now, id)
   emit("dead", id .. "\n" .. payload)
   if x then
@@ -353,7 +394,7 @@ bury = function(id, x, fence, made, payload)
 end
 
 -- The lease is over without an ending: the job runs again, unless this happened too often.
-local function stall(id)
+local function stall(id, worker)
   local named = call("HMGET", data, "j" .. id, "s" .. id)
   call("ZREM", active, id)
   call("HDEL", data, "f" .. id)
@@ -365,13 +406,16 @@ local function stall(id)
   stalls = tonumber(stalls) + 1
   call("HSET", data, "s" .. id, made .. ";" .. stalls .. ";" .. why, "#trail", math.max(trail, 1))
   trail = math.max(trail, 1)
+  report("s", { id = id, w = worker, s = stalls })
   emit("stalled", id)
   count("s", 1)
   if stalls > (cfg.sl or 3) then
-    bury(id, x, "0", made, cjson.encode({ name = "Stalled", message = "its worker was lost " .. stalls .. " times" }))
+    local why = cjson.encode({ name = "Stalled", message = "its worker was lost " .. stalls .. " times" })
+    bury(id, x, "0", made, why, nil, worker)
     count("x", 1)
     if x and x.g then groupEnds(x.g) end
   else
+    remember(id, "stalled", made + 1, nil, worker, "")
     place(id, x, seq, true)
     if x and x.g then groupEnds(x.g) end
   end
@@ -382,7 +426,7 @@ end
 export const PLACING: readonly string[] = [NOW_MS, BASE, GROUPS, CLOCK];
 
 /** For scripts that also end them. */
-export const ENDING: readonly string[] = [NOW_MS, BASE, GROUPS, CLOCK, ENDINGS];
+export const ENDING: readonly string[] = [NOW_MS, BASE, GROUPS, CLOCK, HISTORY, ENDINGS];
 
 /**
  * For scripts that make room in the end: they take jobs, end them and drop them. A server that is full refuses a script only before

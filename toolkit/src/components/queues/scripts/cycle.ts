@@ -96,7 +96,11 @@ const ENDED = String.raw`
 local lost, results, ended, gone, done_n, retried_n, dead_n = {}, {}, {}, {}, 0, 0, 0
 local fields, leases = {}, {}
 
-local function succeed(id, fence, made, payload, x)
+-- Said once for all jobs that end here: when, and who ran them.
+local name = ${held("session")} and string.match(${held("session")}, "^%d+;(.*)$") or ""
+local stamp, by = ";" .. now .. ";", "@" .. name .. ";"
+
+local function succeed(id, fence, made, payload, x, ms)
   if x then
     undedup(id, x)
     tellParent(id, x, true, payload)
@@ -107,15 +111,16 @@ local function succeed(id, fence, made, payload, x)
     ended[#ended + 1] = now
     ended[#ended + 1] = id
     fields[#fields + 1] = "r" .. id
-    fields[#fields + 1] = fence .. ";" .. now .. ";" .. made .. ";" .. payload
+    if ms then made = made .. "+" .. ms end
+    fields[#fields + 1] = fence .. stamp .. made .. by .. payload
   else
     forget({ id })
   end
-  results[#results + 1] = id
+  if cfg.er then emit("ended", id .. "\n" .. payload) else results[#results + 1] = id end
 end
 
 -- Back to where it waits: after a failure, or handed back untouched.
-local function again(id, kind, delay, payload, x, seq)
+local function again(id, kind, delay, payload, x, seq, ms)
   local state = call("HGET", data, "s" .. id) or "0;0;"
   local made, stalls, why = string.match(state, "^(%d+);(%d+);(.*)$")
   if kind == "${RETRY}" then
@@ -124,6 +129,7 @@ local function again(id, kind, delay, payload, x, seq)
     emit("retry", id .. "\n" .. delay .. "\n" .. payload)
     trail = math.max(trail, 1)
     call("HSET", data, "s" .. id, made .. ";" .. stalls .. ";" .. why, "#trail", trail)
+    remember(id, "failed", made, ms or 0, name, payload)
   else
     emit("waiting", id)
   end
@@ -158,12 +164,12 @@ local function finish(i, holding)
   if cancelled and call("ZREM", index, "x" .. id) == 1 then call("HINCRBY", data, "#cancels", -1) end
   ${KIND_LUA}
   if ${IS_DONE_LUA} then
-    succeed(id, fence, number, payload, x)
+    succeed(id, fence, number, payload, x, ms)
   elseif ${IS_DEAD_LUA} then
     dead_n = dead_n + 1
-    bury(id, x, fence, number, payload)
+    bury(id, x, fence, number, payload, ms, name)
   else
-    again(id, kind, number, payload, x, seq)
+    again(id, kind, number, payload, x, seq, ms)
   end
   if x and x.g then groupEnds(x.g) end
 end
@@ -173,8 +179,8 @@ if #gone > 0 then
   callAll("ZREM", active, gone)
   callAll("HDEL", data, leases)
 end
-if #results > 0 then
-  emit("done", table.concat(results, "\n"))
+if done_n > 0 then
+  if #results > 0 then emit("done", table.concat(results, "\n")) end
   if #ended > 0 then callAll("ZADD", done, ended) end
   if ${held("tally")} then
     fields[#fields + 1] = tally
@@ -193,7 +199,7 @@ local schedules, messages, more = {}, {}, false
 local function endSchedule(name)
   call("ZREM", timers, "t" .. name)
   call("ZREM", index, "t" .. name)
-  call("HDEL", data, "t" .. name, "u" .. name)
+  call("HDEL", data, "t" .. name, "u" .. name, "v" .. name)
 end
 
 -- A schedule makes one job for each time it names: the first worker that looks makes it. Times by a calendar are worked out by the worker.
@@ -228,10 +234,12 @@ end
 
 local function expire(dead_session)
   local ids = call("ZRANGEBYSCORE", active, dead_session, dead_session, "LIMIT", 0, 200)
-  for i = 1, #ids do stall(ids[i]) end
+  local worker = #ids > 0 and workerOf(dead_session)
+  for i = 1, #ids do stall(ids[i], worker) end
   if #ids < 200 then
     call("ZREM", timers, "w" .. dead_session)
-    call("HDEL", data, "w" .. dead_session)
+    call("ZREM", index, "w" .. dead_session)
+    call("HDEL", data, "w" .. dead_session, "k" .. dead_session)
   else
     more = true
   end
@@ -383,6 +391,8 @@ if want > 0 and ${held("session")} and not ${held("paused")} then
   if #ids > 0 then lease() end
 end
 if #fields > 0 then callAll("HSET", data, fields) end
+-- The last one has ended: nothing waits, and nothing runs.
+if #gone > 0 and want > 0 and #jobs == 0 and call("EXISTS", wait, prio, ring, active) == 0 then emit("drained", "") end
 -- After the results are written: some of those that ended just now may be over the bound already.
 if #ended > 0 then trim(done, keep, cfg.da) end
 publish()

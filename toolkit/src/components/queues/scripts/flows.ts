@@ -31,17 +31,19 @@ export const forgetMessage = defineScript({
   lua: `return redis.call("ZREM", timers, "o" .. message)`,
 });
 
-/** The children of a job and what they gave: name, then `+` or `-` and the payload, or nothing while it is not settled. */
+/** The children of a job from the one at `skip` on, and what they gave: name, then `+` or `-` and the payload, or nothing while it is not settled. */
 const childrenShape = {
   keys: KEY_NAMES,
-  args: ["id"],
+  args: ["id", "skip", "most"],
   repeatable: true,
   lua: String.raw`
 local record = redis.call("HGET", data, "j" .. id)
 local text = record and string.match(record, "^[^;]*;([^\n]*)\n")
 if not text or text == "" then return {} end
 local found = {}
-for _, child in ipairs(cjson.decode(text).c or {}) do
+local all = cjson.decode(text).c or {}
+for at = skip + 1, math.min(#all, skip + most) do
+  local child = all[at]
   found[#found + 1] = child
   found[#found + 1] = redis.call("HGET", data, "c" .. id .. "\n" .. child) or ""
 end

@@ -3,7 +3,7 @@
  *
  * Jobs go as words in one flat list, a few for each. An ending is the job's id, the fence of its lease, how it ended, and its result
  * or error. How is a kind and a number: `d1` done and `x1` dead in the first attempt, `r500` to be tried again in 500 ms, `h0` handed
- * back as it was, to run at once. A job that a worker takes is its id, its fence, what has befallen it, and its record. A schedule
+ * back as it was, to run at once; behind it `+` and how many milliseconds the attempt took, if that is a whole one at least. A job that a worker takes is its id, its fence, what has befallen it, and its record. A schedule
  * whose next time is to be worked out is its name, the time that it has fired for, and its specification.
  */
 
@@ -18,9 +18,15 @@ const DEAD = "x";
 export const RETRY = "r";
 export const HAND_BACK = "h";
 
-export const done = (attempts: number): string => `${DONE}${attempts}`;
-export const dead = (attempts: number): string => `${DEAD}${attempts}`;
-export const retryIn = (ms: number): string => `${RETRY}${ms}`;
+/** Most jobs are done at the first attempt, within a millisecond. */
+const DONE_AT_ONCE = `${DONE}1`;
+
+const taking = (tookMs: number): string => (tookMs >= 1 ? `+${Math.floor(tookMs)}` : "");
+
+export const done = (attempts: number, tookMs: number): string =>
+  attempts === 1 && tookMs < 1 ? DONE_AT_ONCE : `${DONE}${attempts}${taking(tookMs)}`;
+export const dead = (attempts: number, tookMs: number): string => `${DEAD}${attempts}${taking(tookMs)}`;
+export const retryIn = (delayMs: number, tookMs: number): string => `${RETRY}${delayMs}${taking(tookMs)}`;
 export const handBackFor = (ms: number): string => `${HAND_BACK}${ms}`;
 
 export const ENDING_WORDS = 4;
@@ -29,8 +35,13 @@ const JOB_WORDS = 4;
 /** Of the ending at `i` in `finished`: `id`, `fence`, `how` and `payload`. */
 export const ENDING_LUA =
   "local id, fence, how, payload = finished[i], finished[i + 1], finished[i + 2], finished[i + 3]";
-/** Of an ending: its kind, and its number. */
-export const KIND_LUA = "local kind, number = string.sub(how, 1, 1), tonumber(string.sub(how, 2))";
+/** Of an ending: its kind, its number, and how long it took, nil for less than a millisecond. */
+export const KIND_LUA = `
+  local kind, number, ms = string.sub(how, 1, 1), tonumber(string.sub(how, 2)), nil
+  if not number then
+    number, ms = string.match(how, "^.(%d+)%+(%d+)$")
+    number, ms = tonumber(number), tonumber(ms)
+  end`;
 export const IS_DONE_LUA = `kind == "${DONE}"`;
 export const IS_DEAD_LUA = `kind == "${DEAD}"`;
 /** The fence of the first ending. */

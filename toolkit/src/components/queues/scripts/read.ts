@@ -1,6 +1,6 @@
 /** What is asked of a queue: one job, many by state, counts, the end of a job. */
 
-import { asListOf, asNumber, asNumbers, asTuple } from "../../../base/replies.ts";
+import { asListOf, asNumber, asNumbers, asRows, asText, asTexts, asTuple, orNull } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
@@ -118,6 +118,68 @@ return {
       paused: paused === 1,
     };
   },
+});
+
+/** Of one job: attempts that are over (lines), its end, what befell it, its state, and the worker that runs it. */
+export const readHistory = defineScript({
+  name: "queues.history",
+  keys: KEY_NAMES,
+  args: ["id"],
+  include: [FIND],
+  repeatable: true,
+  lua: `
+local named = call("HMGET", data, "j" .. id, "h" .. id, "r" .. id, "s" .. id, "f" .. id)
+if not named[1] then return nil end
+local session = named[5] and call("ZSCORE", active, id)
+local known = session and call("HMGET", data, "w" .. session, "k" .. session) or {}
+local ended = named[3] and not named[5] and named[3] or ""
+local state = stateOf(id)
+-- Of a result, which may be large or bytes, nothing is needed here.
+if state == "done" then ended = string.match(ended, "^[^;]*;[^;]*;[^;]*;") or "" end
+return { named[2] or "", ended, named[4] or "", state, known[1] or "", known[2] or "" }
+`,
+  reply: orNull(asTuple(asText, asText, asText, asText, asText, asText)),
+});
+
+/** The last reports of a kind, in no order. */
+export const readReports = defineScript({
+  name: "queues.reports",
+  keys: ["data"],
+  args: ["kind", "most"],
+  repeatable: true,
+  lua: `
+local names = {}
+for at = 0, most - 1 do names[#names + 1] = "y" .. kind .. at end
+local found = {}
+for _, each in ipairs(redis.call("HMGET", data, unpack(names))) do
+  if each then found[#found + 1] = each end
+end
+return found
+`,
+  reply: asTexts,
+});
+
+/** Groups with jobs that wait, by name, behind `after`: name, how many wait, and `running,place`. */
+export const listGroups = defineScript({
+  name: "queues.groups",
+  keys: KEY_NAMES,
+  args: ["after", "most"],
+  repeatable: true,
+  lua: String.raw`
+local found = {}
+local from = after == "" and "[q" or "(q" .. after .. "\11"
+for _ = 1, most do
+  local member = redis.call("ZRANGEBYLEX", index, from, "(r", "LIMIT", 0, 1)[1]
+  if not member then break end
+  local name = string.match(member, "^q([^\n]*)\n")
+  found[#found + 1] = name
+  found[#found + 1] = redis.call("ZLEXCOUNT", index, "[q" .. name .. "\n", "(q" .. name .. "\11")
+  found[#found + 1] = redis.call("HGET", data, "g" .. name) or "0,0"
+  from = "(q" .. name .. "\11"
+end
+return found
+`,
+  reply: asRows(asText, asNumber, asText),
 });
 
 /** How a job ended, or "pending" after noting that somebody waits for it, or "missing". And the stream's place from which to listen. */

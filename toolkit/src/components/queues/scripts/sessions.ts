@@ -1,6 +1,6 @@
 /** Sessions: one run of one worker on one shard. Its jobs are leased together. */
 
-import { asText, asTexts, asTuple } from "../../../base/replies.ts";
+import { asRows, asText, asTexts, asTuple } from "../../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../../base/script.ts";
 import type { Reply } from "../../../connection/port.ts";
 import { KEY_NAMES } from "../keys.ts";
@@ -19,7 +19,7 @@ export interface Joined {
 export const joinSession = defineScript({
   name: "queues.join",
   keys: KEY_NAMES,
-  args: ["session", "leaseMs"],
+  args: ["session", "leaseMs", "worker", "figures"],
   rest: "held",
   include: [...ENDING, MAKE_ROOM],
   repeatable: true,
@@ -38,7 +38,8 @@ for i = 1, #held, 2 do
 end
 if not known[1] then
   session = string.format("%d", call("HINCRBY", data, "#session", 1))
-  call("HSET", data, "w" .. session, leaseMs)
+  call("HSET", data, "w" .. session, leaseMs .. ";" .. worker, "k" .. session, now .. ";" .. now .. ";" .. figures)
+  call("ZADD", index, 0, "w" .. session)
 else
   for _, id in ipairs(call("ZRANGEBYSCORE", active, session, session)) do
     if not mine[id] then
@@ -82,6 +83,41 @@ return 1
   reply: Number,
 });
 
+/** What a worker has done so far. 0 if its session is over. */
+export const reportFigures = defineScript({
+  name: "queues.figures",
+  keys: ["data"],
+  args: ["session", "figures"],
+  include: [NOW_MS],
+  repeatable: true,
+  lua: `
+local known = redis.call("HGET", data, "k" .. session)
+if not known then return 0 end
+${MAKE_ROOM}
+redis.call("HSET", data, "k" .. session, string.match(known, "^%d+;") .. now .. ";" .. figures)
+return 1
+`,
+  reply: Number,
+});
+
+/** Session and figures of each worker that lives, by session. */
+export const listWorkers = defineScript({
+  name: "queues.workers",
+  keys: KEY_NAMES,
+  args: ["after", "most"],
+  repeatable: true,
+  lua: `
+local found = {}
+for _, member in ipairs(redis.call("ZRANGEBYLEX", index, after == "" and "[w" or "(w" .. after, "(x", "LIMIT", 0, most)) do
+  local session = string.sub(member, 2)
+  found[#found + 1] = session
+  found[#found + 1] = redis.call("HGET", data, "k" .. session) or ""
+end
+return found
+`,
+  reply: asRows(asText, asText),
+});
+
 /** Puts a sign for idle workers where there is none. */
 export const wakeAnother = defineScript({
   name: "queues.wake",
@@ -118,7 +154,8 @@ for i = 1, #ids do
   end
 end
 call("ZREM", timers, "w" .. session)
-call("HDEL", data, "w" .. session)
+call("ZREM", index, "w" .. session)
+call("HDEL", data, "w" .. session, "k" .. session)
 if call("EXISTS", wait, prio, ring) > 0 then rouse() end
 publish()
 return #ids

@@ -1,6 +1,7 @@
 /**
  * One program, made into one file by three bundlers: it holds a lease of 900 ms through a busy loop of three times that, which
- * only the thread can do. The files stand in a folder of their own, with no package of ours in reach.
+ * only the thread can do; and it runs jobs in sandboxes, threads and processes, whose handlers are in a file of their own and in the
+ * program itself. The files stand in a folder of their own, with no package of ours in reach.
  */
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -11,7 +12,7 @@ import { build as esbuild } from "esbuild";
 import { type Plugin, rollup } from "rollup";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import webpack from "webpack";
-import { installed, type ServerProcess, startRedis } from "../../tests/kit/servers.ts";
+import { installed, type ServerProcess, startRedis } from "../kit/servers.ts";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "../../..");
 const dist = join(root, "toolkit/dist");
@@ -19,6 +20,22 @@ const dist = join(root, "toolkit/dist");
 const PROGRAM = `
   import { open } from "cinnabar";
   import { Locks } from "cinnabar/locks";
+  import { Queue, sandboxed, Worker } from "cinnabar/queues";
+  async function sandboxes(db) {
+    const tasks = new Queue(db, "bundled");
+    const inline = "data:text/javascript,export default ({ data }) => data + 1";
+    const worker = new Worker(tasks, {
+      thread: sandboxed(process.argv[3]),
+      process: sandboxed(process.argv[3], { kind: "process" }),
+      inline: sandboxed(inline),
+      crash: sandboxed("data:text/javascript,export default () => process.exit(5)", { kind: "process" }),
+    }).start();
+    for (const name of ["thread", "process", "inline", "crash"]) {
+      const outcome = await tasks.addAndWait(7, { name });
+      console.log(name, outcome.result ?? outcome.error.message);
+    }
+    await worker.stop();
+  }
   async function main() {
     const db = await open(process.argv[2]);
     const lease = await new Locks(db).acquire("busy", { leaseMs: 900 });
@@ -27,10 +44,15 @@ const PROGRAM = `
     const end = performance.now() + 2700;
     while (performance.now() < end);
     console.log(lease.lost ? "lost" : "held", await lease.release());
+    await sandboxes(db);
     await db.close();
   }
   main();
 `;
+
+const HANDLER = "export default ({ data, name }) => data * 6;\n";
+
+const SAID = ["held true", "thread 42", "process 42", "inline 8", "crash the sandbox ended with code 5"].join("\n");
 
 /** What rollup needs plugins for, in a few lines: where our modules are. Everything else stays an import. */
 const ours: Plugin = {
@@ -42,12 +64,13 @@ const ours: Plugin = {
 };
 
 describe.skipIf(!installed("redis-server"))(
-  "a program in one file keeps its leases while it is busy",
+  "a program in one file keeps its leases while it is busy, and has sandboxes",
   { timeout: 120_000 },
   () => {
     let server: ServerProcess;
     let dir: string;
     let entry: string;
+    let handler: string;
 
     beforeAll(async () => {
       const run = (command: string, args: readonly string[]) =>
@@ -60,6 +83,8 @@ describe.skipIf(!installed("redis-server"))(
       // Where the packages are found; what is made of it goes elsewhere.
       entry = join(dist, `bundled-${process.pid}.mjs`);
       writeFileSync(entry, PROGRAM);
+      handler = join(dir, "handler.mjs");
+      writeFileSync(handler, HANDLER);
     }, 300_000);
 
     afterAll(async () => {
@@ -70,7 +95,7 @@ describe.skipIf(!installed("redis-server"))(
 
     /** What the program prints; with a warning of ours if its thread had failed. */
     async function output(file: string): Promise<string> {
-      const child = spawn(process.execPath, [file, server.url], { stdio: ["ignore", "pipe", "pipe"] });
+      const child = spawn(process.execPath, [file, server.url, handler], { stdio: ["ignore", "pipe", "pipe"] });
       let text = "";
       const gather = (data: Buffer): void => {
         text += data;
@@ -119,7 +144,7 @@ describe.skipIf(!installed("redis-server"))(
       const banner = format === "esm" ? { js } : {};
       const options = { bundle: true, platform: "node", logLevel: "error", write: true } as const;
       await esbuild({ entryPoints: [entry], outfile, format, banner, ...options });
-      expect(await output(outfile)).toBe("held true");
+      expect(await output(outfile)).toBe(SAID);
     });
 
     test("webpack", async () => {
@@ -130,7 +155,7 @@ describe.skipIf(!installed("redis-server"))(
           else resolve();
         });
       });
-      expect(await output(join(dir, "webpack.cjs"))).toBe("held true");
+      expect(await output(join(dir, "webpack.cjs"))).toBe(SAID);
     });
 
     test("rollup", async () => {
@@ -145,7 +170,7 @@ describe.skipIf(!installed("redis-server"))(
       await bundle.write({ file, format: "es", inlineDynamicImports: true });
       try {
         expect(readFileSync(file, "utf8")).not.toMatch(/from ['"]cinnabar/);
-        expect(await output(file)).toBe("held true");
+        expect(await output(file)).toBe(SAID);
       } finally {
         rmSync(file);
       }

@@ -136,14 +136,17 @@ export const withdraw = defineScript({
   repeatable: true,
 });
 
-/** 1 while it counts, or has been counted; 0 where its lease has run out and somebody has noticed. */
+/**
+ * 1 while it counts; 0 where it has been counted, or its lease has run out: then its process asks. Only keys that are there while
+ * somebody waits: in a slot that is being moved, a server refuses a script with one that is not.
+ */
 export const renewArrival = defineScript({
   name: "barriers.renew",
   whileMoving: true,
-  keys: KEYS,
+  keys: ["state", "arrived"],
   args: ["token", "leaseMs", "keepMs"],
   lua: `
-    if not redis.call("ZSCORE", arrived, token) then return redis.call("ZSCORE", outcomes, token) and 1 or 0 end
+    if not redis.call("ZSCORE", arrived, token) then return 0 end
     local time = redis.call("TIME")
     redis.call("PEXPIRE", arrived, keepMs)
     redis.call("PEXPIRE", state, keepMs)

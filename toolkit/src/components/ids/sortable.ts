@@ -11,72 +11,99 @@ import { type Clock, systemClock } from "../../base/clock.ts";
 import { InputError } from "../../base/errors.ts";
 
 const LETTERS = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
-const TIME_BITS = 48n;
-const ULID_BITS = 80n;
-const UUID_BITS = 74n;
-const LAST_MS = Number((1n << TIME_BITS) - 1n);
+/** Two letters for ten bits. */
+const PAIRS = Array.from({ length: 1_024 }, (_, bits) => LETTERS.charAt(bits >> 5) + LETTERS.charAt(bits & 31));
+const LAST_MS = 2 ** 48 - 1;
+const LOW = 2 ** 40;
 
-/** Numbers that only grow: a time, and `bits` of chance behind it. */
+/** Numbers that only grow: a time, and chance behind it in two parts, the lower one of 40 bits. */
 class Growing {
-  readonly #bits: bigint;
-  #ms = -1;
-  #chance = 0n;
+  readonly #high: number;
+  ms = -1;
+  high = 0;
+  low = 0;
 
-  constructor(bits: bigint) {
-    this.#bits = bits;
+  /** `highBits`: of the upper part. */
+  constructor(highBits: number) {
+    this.#high = 2 ** highBits;
   }
 
-  next(clock: Clock): { readonly ms: number; readonly chance: bigint } {
+  next(clock: Clock): this {
     const now = Math.min(Math.max(0, Math.floor(clock.wallMs())), LAST_MS);
-    if (now > this.#ms) {
-      this.#ms = now;
-      // The first bit is left free, so that there is room to count up within the millisecond.
-      this.#chance = bitsOf(randomBytes(10)) & ((1n << (this.#bits - 1n)) - 1n);
-    } else {
+    if (now > this.ms) this.#begin(now);
+    else {
       // Not by one: others must not guess the next.
-      this.#chance += 1n + (bitsOf(randomBytes(4)) & 0xffff_ffffn);
-      if (this.#chance >> this.#bits > 0n) {
-        this.#ms += 1;
-        this.#chance = bitsOf(randomBytes(10)) & ((1n << (this.#bits - 1n)) - 1n);
+      this.low += 1 + random32();
+      if (this.low >= LOW) {
+        this.low -= LOW;
+        this.high += 1;
+        if (this.high >= this.#high) this.#begin(this.ms + 1);
       }
     }
-    return { ms: this.#ms, chance: this.#chance };
+    return this;
+  }
+
+  /** The first bit is left free, so that there is room to count up within the millisecond. */
+  #begin(ms: number): void {
+    this.ms = ms;
+    this.high = Math.floor(((random32() * 256 + (random32() & 255)) / LOW) * (this.#high / 2));
+    this.low = random32() * 256 + (random32() & 255);
   }
 }
 
-function bitsOf(bytes: Buffer): bigint {
-  return BigInt(`0x${bytes.toString("hex")}`);
+let pool = Buffer.alloc(0);
+let used = 0;
+
+/** Asking for many at once costs hardly more than asking for one. */
+function random32(): number {
+  if (used >= pool.length) {
+    pool = randomBytes(4_096);
+    used = 0;
+  }
+  used += 4;
+  return pool.readUInt32LE(used - 4);
 }
 
 /** One source for each clock: a process has one, tests have more. */
 const sources = new WeakMap<Clock, { readonly ulid: Growing; readonly uuid: Growing }>();
 
 function sourceOf(clock: Clock): { readonly ulid: Growing; readonly uuid: Growing } {
-  const source = sources.get(clock) ?? { ulid: new Growing(ULID_BITS), uuid: new Growing(UUID_BITS) };
-  sources.set(clock, source);
+  let source = sources.get(clock);
+  if (source === undefined) {
+    source = { ulid: new Growing(40), uuid: new Growing(34) };
+    sources.set(clock, source);
+  }
   return source;
+}
+
+/** Four letters for twenty bits. */
+function letters20(bits: number): string {
+  return `${PAIRS[bits >>> 10]}${PAIRS[bits & 1_023]}`;
+}
+
+function letters40(bits: number): string {
+  const upper = Math.floor(bits / 2 ** 20);
+  return letters20(upper) + letters20(bits - upper * 2 ** 20);
 }
 
 /** A new ULID: 26 characters whose order is that of their making. */
 export function ulid(clock: Clock = systemClock): string {
-  const { ms, chance } = sourceOf(clock).ulid.next(clock);
-  let number = (BigInt(ms) << ULID_BITS) | chance;
-  let text = "";
-  for (let at = 0; at < 26; at++) {
-    text = LETTERS.charAt(Number(number & 31n)) + text;
-    number >>= 5n;
-  }
-  return text;
+  const { ms, high, low } = sourceOf(clock).ulid.next(clock);
+  // Ten letters for 48 bits: the first two for the upper eight.
+  const upper = Math.floor(ms / LOW);
+  return `${PAIRS[upper]}${letters40(ms - upper * LOW)}${letters40(high)}${letters40(low)}`;
 }
+
+const hex = (value: number, length: number): string => value.toString(16).padStart(length, "0");
 
 /** A new UUID of version 7, for columns of that type. */
 export function uuid7(clock: Clock = systemClock): string {
-  const { ms, chance } = sourceOf(clock).uuid.next(clock);
-  const hex = (value: bigint | number, length: number): string => value.toString(16).padStart(length, "0");
+  const { ms, high, low } = sourceOf(clock).uuid.next(clock);
   const time = hex(ms, 12);
-  const high = chance >> 62n;
-  const low = hex((0b10n << 62n) | (chance & ((1n << 62n) - 1n)), 16);
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(high, 3)}-${low.slice(0, 4)}-${low.slice(4)}`;
+  // Twelve bits before the variant, 62 behind it: 22 of the upper part, and the lower one.
+  const first = Math.floor(high / 2 ** 22);
+  const rest = hex(2 ** 23 + (high - first * 2 ** 22), 6) + hex(low, 10);
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(first, 3)}-${rest.slice(0, 4)}-${rest.slice(4)}`;
 }
 
 /** When a ULID or a UUID of version 7 was made, by the clock of its maker. */

@@ -27,7 +27,7 @@ export interface GroupKeys {
   readonly group: string;
   /** Zset: deliveries, by when they are due again. */
   readonly pending: string;
-  /** Zset and hash: dead letters, by when they died, and what they were. */
+  /** Zset and hash: dead letters, in the order of their deaths, and what they were. */
   readonly dead: string;
   readonly letters: string;
 }

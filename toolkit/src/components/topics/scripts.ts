@@ -6,10 +6,10 @@
  *   meta     hash    seq, ms: of the last message
  *   ids, sent        ids that producers chose: zset id → ms, hash id → message
  *   groups   zset    group → when it was last used
- *   group    hash    seq, id: up to where it was delivered; delivered, acknowledged, failed, missed: counts;
+ *   group    hash    seq, id: up to where it was delivered; delivered, acknowledged, failed, missed, deaths: counts;
  *                    m<id> → "<attempts> <ms> <token> <error>" of a delivery that has not ended
  *   pending  zset    message → when it is due again: the end of its lease, or of the pause after a failure
- *   dead, letters    zset message → when it died; hash message → "<attempts>;<ms>;<error>", d<message> → payload
+ *   dead, letters    zset message → a number that counts deaths; hash message → "<attempts>;<ms>;<error>", d<message> → payload
  *
  * Rules, all kept within one script:
  *
@@ -233,7 +233,8 @@ local function forget(id)
 end
 local function bury(id, payload, attempts, err, keepDead)
   forget(id)
-  redis.call("ZADD", dead, now, id)
+  -- By a number, not by the time: many may die in a millisecond.
+  redis.call("ZADD", dead, redis.call("HINCRBY", group, "deaths", 1), id)
   redis.call("HSET", letters, id, number(attempts) .. ";" .. number(now) .. ";" .. err, "d" .. id, payload)
   redis.call("PEXPIRE", dead, idleMs)
   redis.call("PEXPIRE", letters, idleMs)

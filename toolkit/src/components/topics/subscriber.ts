@@ -82,6 +82,7 @@ export class Subscriber<T> {
   readonly #acknowledging: Together<InHand, boolean>;
   #state: "new" | "running" | "stopping" | "stopped" = "new";
   #stopping: Promise<void> | null = null;
+  #isLookingSoon = false;
   #lostToken = "";
   #seen = 0;
   #timer: Timer | null = null;
@@ -197,8 +198,14 @@ export class Subscriber<T> {
     this.#timer = this.#store.clock.after(afterMs, () => this.#lookSoon(), { keepAlive: true });
   }
 
+  /** Once for all that end together: one question then asks for as many. */
   #lookSoon(): void {
-    if (this.#state === "running") this.#hint.look().catch(() => {});
+    if (this.#isLookingSoon) return;
+    this.#isLookingSoon = true;
+    queueMicrotask(() => {
+      this.#isLookingSoon = false;
+      if (this.#state === "running") this.#hint.look().catch(() => {});
+    });
   }
 
   // ---------------------------------------------------------------------------------------------- running

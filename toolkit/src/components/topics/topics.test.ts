@@ -249,13 +249,13 @@ describeBackends("a durable topic", (backend) => {
   });
 
   test("a bounded number of dead letters is kept", async () => {
-    await publish(1, 10);
+    await publish(1, 12);
     await using _subscriber = topic({ keepDead: 4 })
       .subscriber("g", { ...fast, attempts: 1 }, () => Promise.reject(new Error("no")))
       .start();
-    await until(async () => (await topic().inspect("g"))?.failed === 10);
+    await until(async () => (await topic().inspect("g"))?.failed === 12);
     const { items } = await topic().listDead("g");
-    expect(items.map(({ data }) => data?.n)).toEqual([7, 8, 9, 10]);
+    expect(items.map(({ data }) => data?.n)).toEqual([9, 10, 11, 12]);
     const page = await topic().listDead("g", { limit: 3 });
     expect((await topic().listDead("g", { cursor: page.cursor! })).items).toHaveLength(1);
   });

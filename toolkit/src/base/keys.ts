@@ -9,13 +9,14 @@ const MAX_NAME_BYTES = 1_024;
 
 /** The beginning of all keys of one thing. `what` names it in messages: "lock", "queue". */
 export function tagged(prefix: string, name: string, what: string): string {
-  if (typeof name !== "string" || name === "") throw new InputError(`the name of a ${what} must be a non-empty string`);
+  const thing = /^[aeio]/.test(what) ? `an ${what}` : `a ${what}`;
+  if (typeof name !== "string" || name === "") throw new InputError(`the name of ${thing} must be a non-empty string`);
   // "{}" would be no tag at all, and the keys would land in different slots.
-  if (name.startsWith("}")) throw new InputError(`the name of a ${what} must not begin with "}"`);
-  if (prefix.includes("{")) throw new InputError(`the prefix of a ${what} must not contain "{"`);
-  wellFormed(`the name of a ${what}`, name);
+  if (name.startsWith("}")) throw new InputError(`the name of ${thing} must not begin with "}"`);
+  if (prefix.includes("{")) throw new InputError(`the prefix of ${thing} must not contain "{"`);
+  wellFormed(`the name of ${thing}`, name);
   if (Buffer.byteLength(name, "utf8") > MAX_NAME_BYTES) {
-    throw new InputError(`the name of a ${what} must not be longer than ${MAX_NAME_BYTES} bytes`);
+    throw new InputError(`the name of ${thing} must not be longer than ${MAX_NAME_BYTES} bytes`);
   }
   return `${prefix}:{${name}}`;
 }

@@ -10,6 +10,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Ads } from "../components/ads/index.ts";
 import { PrefixIndex, RecentContacts } from "../components/autocomplete/index.ts";
+import { Barriers } from "../components/barriers/index.ts";
 import { Board } from "../components/board/index.ts";
 import { type CachedPage, cachedPages } from "../components/cache/http.ts";
 import { Cache, Caches } from "../components/cache/index.ts";
@@ -18,9 +19,13 @@ import { chatHandler, mailboxHandler } from "../components/chats/http.ts";
 import { Chats, Mailboxes } from "../components/chats/index.ts";
 import { Config, Connections, Maintenance } from "../components/config/index.ts";
 import { Counters } from "../components/counters/index.ts";
+import { Elections } from "../components/elections/index.ts";
+import { Executor } from "../components/executor/index.ts";
 import { Files } from "../components/files/index.ts";
 import { Fleet } from "../components/fleet/index.ts";
+import { Ids } from "../components/ids/index.ts";
 import { JobSearch } from "../components/job-search/index.ts";
+import { Latches } from "../components/latches/index.ts";
 import { Locks, QuorumLocks } from "../components/locks/index.ts";
 import { LogFiles } from "../components/log-files/index.ts";
 import { Logs } from "../components/logs/index.ts";
@@ -50,6 +55,7 @@ import { Social } from "../components/social/index.ts";
 import { Stats } from "../components/stats/index.ts";
 import { readStream, StreamEndpoint } from "../components/streaming/http.ts";
 import { AccessTokens, StatusStream } from "../components/streaming/index.ts";
+import { DurableTopic, Topic } from "../components/topics/index.ts";
 import { Views } from "../components/views/index.ts";
 import { open } from "../connection/open.ts";
 import type { Store } from "../connection/store.ts";
@@ -84,6 +90,9 @@ const shards = () => new ShardedSearch([{ store, name: "s" }], { fields: TEXTS }
 const social = () => new Social(store);
 const config = () => new Config(store, "c", { defaults: 1, validate: Number });
 const stream = () => new StatusStream(store, "s");
+const elections = () => new Elections(store);
+const executor = () => new Executor(store, "e", { tasks: { a: () => {} } });
+const topic = () => new DurableTopic(store, "t");
 const first = (items: AsyncIterable<unknown>) => items[Symbol.asyncIterator]().next();
 
 /** What the options of each set are given to. */
@@ -241,6 +250,40 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "SearchIndex.search.facets": (facet) => index().search("x", { facets: { title: facet } }),
   "SearchIndex.search.highlight": (highlight) => index().search("x", { highlight }),
   "SearchIndex.terms": (options) => index().terms(options),
+  Barriers: (options) => new Barriers(store, options),
+  "Barriers.arrive": (options) => new Barriers(store, { parties: 2 }).arrive("b", options),
+  Elections: (options) => new Elections(store, options),
+  "Elections.campaign": (options) => elections().campaign("e", options),
+  "Elections.candidate": (options) => elections().candidate("e", options, () => {}),
+  "Elections.confirm": (confirm) => new Elections(store, { confirm }),
+  "Elections.leaders": (options) => elections().leaders("e", options),
+  Executor: (options) => new Executor(store, "e", options),
+  "Executor.list": (options) => executor().list("done", options),
+  "Executor.run": (options) => executor().run("a", undefined, options),
+  "Executor.schedule": (schedule) => executor().schedule("s", schedule),
+  "Executor.schedules": (options) => executor().schedules(options),
+  Ids: (options) => new Ids(store, options),
+  Latches: (options) => new Latches(store, options),
+  "Latches.countDown": (options) => new Latches(store).countDown("l", options),
+  "Latches.create": (options) => new Latches(store).create("l", options),
+  "Latches.waitFor": (options) => new Latches(store).waitFor("l", options),
+  Topic: (options) => new Topic(store, "t", options),
+  "Topic.messages": (options) => new Topic(store, "t").messages(options),
+  DurableTopic: (options) => new DurableTopic(store, "t", options),
+  "DurableTopic.createGroup": (options) => topic().createGroup("g", options),
+  "DurableTopic.list": (options) => topic().list(options),
+  "DurableTopic.listDead": (options) => topic().listDead("g", options),
+  "DurableTopic.listGroups": (options) => topic().listGroups(options),
+  "DurableTopic.messages": (options) => topic().messages(options),
+  "DurableTopic.publish": (options) => topic().publish(1, options),
+  "DurableTopic.replay": (options) => topic().replay("g", options),
+  "DurableTopic.replayDead": (options) => topic().replayDead("g", options),
+  "DurableTopic.subscriber": (options) => topic().subscriber("g", options, () => {}),
+  "DurableTopic.trim": (options) => topic().trim(options),
+  "Subscriber.stop": (options) =>
+    topic()
+      .subscriber("g", {}, () => {})
+      .stop(options),
   Semaphores: (options) => new Semaphores(store, options),
   "Semaphores.acquire": (options) => new Semaphores(store, { limit: 1 }).acquire("s", options),
   "Semaphores.resume": (options) => new Semaphores(store, { limit: 1 }).resume("h", options),
@@ -459,6 +502,8 @@ const HANDED_ON: readonly string[] = [
     "QuorumLocks.using",
     "Semaphores.using",
     ...["Queue.add", "Queue.children", "Queue.clean", "Queue.getFlow", "Queue.incidents"],
+    "Executor.stop",
+    "Executor.waitFor",
   ],
   ...["JobSearch.search", "JobSearch.searchFor", "JobSearch.candidates", "JobSearch.candidatesFor"],
   "ShardedSortedSet.add",

@@ -2,11 +2,14 @@
 import { expect, test } from "vitest";
 import { FaultyProxy } from "../../tests/kit/proxy.ts";
 import { installed, startRedis } from "../../tests/kit/servers.ts";
+import { Barriers } from "../components/barriers/index.ts";
 import { Carts } from "../components/carts/index.ts";
 import { Chats, Mailboxes } from "../components/chats/index.ts";
 import { Config, Maintenance } from "../components/config/index.ts";
 import { Counters } from "../components/counters/index.ts";
+import { Elections } from "../components/elections/index.ts";
 import { Files } from "../components/files/index.ts";
+import { Latches } from "../components/latches/index.ts";
 import { Locks } from "../components/locks/index.ts";
 import { Queue, Worker } from "../components/queues/index.ts";
 import { RateLimits } from "../components/rate-limits/index.ts";
@@ -17,6 +20,7 @@ import { Sessions } from "../components/sessions/index.ts";
 import { ShardedList } from "../components/sharded/index.ts";
 import { Stats } from "../components/stats/index.ts";
 import { StatusStream } from "../components/streaming/index.ts";
+import { DurableTopic, Topic } from "../components/topics/index.ts";
 import { Views } from "../components/views/index.ts";
 import { open } from "./open.ts";
 
@@ -56,6 +60,25 @@ test.skipIf(!installed("redis-server"))(
         const config = new Config(store, `c${nth}`, { defaults: 1, validate: Number });
         wait(() => config.start());
         wait(() => new Semaphores(store, { limit: 1 }).acquire(`s${nth}`, { signal }));
+        wait(() => new Elections(store).campaign(`e${nth}`, { signal }));
+        wait(async () => {
+          for await (const _ of new Elections(store).leaders(`e${nth}`, { signal })) break;
+        });
+        background.push(new Elections(store).candidate(`d${nth}`, {}, () => {}).start());
+        wait(() => new Barriers(store, { parties: 2 }).arrive(`b${nth}`, { signal }));
+        wait(async () => {
+          const latches = new Latches(store);
+          await latches.create(`l${nth}`, { count: 1 });
+          await latches.waitFor(`l${nth}`, { signal });
+        });
+        const topic = new DurableTopic(store, `d${nth}`);
+        background.push(topic.subscriber("g", {}, () => {}).start());
+        wait(async () => {
+          for await (const _ of await topic.messages({ signal })) break;
+        });
+        wait(async () => {
+          for await (const _ of await new Topic(store, `p${nth}`).messages({ signal })) break;
+        });
         wait(() => queue.waitFor("none", { signal }));
         wait(() => queue.addAndWait(nth, { delayMs: 60_000 }, { signal }));
         wait(async () => {

@@ -25,7 +25,14 @@ import { type PermitKeys, permitKeys } from "./keys.ts";
 import { Lease, readHandle } from "./lease.ts";
 import { type Grant, Mailbox } from "./mailbox.ts";
 import { DRIFT, Renewal, renewDueFirst } from "./renewal.ts";
-import { type AcquireReply, type Inspection, type PermitScripts, renew, type Settings } from "./scripts.ts";
+import {
+  type AcquireReply,
+  type HandedOver,
+  type Inspection,
+  type PermitScripts,
+  renew,
+  type Settings,
+} from "./scripts.ts";
 
 export interface AcquireOptions {
   /** How long it is kept without a sign of life from the holder. */
@@ -40,7 +47,7 @@ export interface AcquireOptions {
 
 export interface PermitsOptions {
   readonly prefix: string;
-  /** "lock" or "semaphore", for messages. */
+  /** "lock", "semaphore" or "election", for messages. */
   readonly what: string;
   readonly scripts: (settings: Settings) => PermitScripts;
   /** Where the server has no other. */
@@ -121,11 +128,17 @@ export class Permits {
     return leaseMs;
   }
 
-  async acquire(name: string, weight: number, options: AcquireOptions = {}): Promise<Lease | null> {
+  /** `holder` names the holder, for who looks at the line and for `handOver`. */
+  async acquire(
+    name: string,
+    weight: number,
+    options: AcquireOptions = {},
+    holder: string | null = null,
+  ): Promise<Lease | null> {
     const leaseMs = this.leaseMs(options.leaseMs);
     const waitMs = options.waitMs ?? this.options.waitMs;
     if (!(waitMs >= 0)) throw new InputError(`waitMs must be 0 or more, and is ${waitMs}`);
-    const asking: Asking = { keys: this.keys(name), token: newToken(weight, leaseMs), leaseMs };
+    const asking: Asking = { keys: this.keys(name), token: newToken(weight, leaseMs, holder), leaseMs };
     options.signal?.throwIfAborted();
     const deadlineMs = this.store.clock.monotonicMs() + waitMs;
     const held = await this.#obtain(asking, deadlineMs, options.signal);
@@ -262,6 +275,13 @@ export class Permits {
     });
   }
 
+  /** Gives what `token` holds to a waiter, by the name of its holder. */
+  handOver(name: string, token: string, to: string): Promise<HandedOver> {
+    renewDueFirst(this.store);
+    const limitArg = this.options.limit;
+    return this.store.run(this.#scripts.handOver, { ...this.keys(name), token, name: nameEnd(to), limitArg });
+  }
+
   inspect(name: string, most: number): Promise<Inspection> {
     renewDueFirst(this.store);
     return this.store.run(this.#scripts.inspect, { ...this.keys(name), most, limitArg: this.options.limit });
@@ -269,8 +289,18 @@ export class Permits {
 }
 
 /** Names a holder; the scripts read the weight and the length of the lease from it. */
-export function newToken(weight: number, leaseMs: number): string {
-  return `${weight}:${leaseMs}:${randomToken()}`;
+export function newToken(weight: number, leaseMs: number, holder: string | null = null): string {
+  return `${weight}:${leaseMs}:${randomToken()}${holder === null ? "" : nameEnd(holder)}`;
+}
+
+/** How the token of a named holder ends. Encoded: messages are words with spaces between them. */
+function nameEnd(holder: string): string {
+  return `:${Buffer.from(holder, "utf8").toString("base64url")}`;
+}
+
+/** The name of the holder that a token belongs to. */
+export function holderOf(token: string): string {
+  return Buffer.from(token.split(":")[3] ?? "", "base64url").toString("utf8");
 }
 
 export function positive(what: string, value: number): void {

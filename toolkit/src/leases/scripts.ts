@@ -2,7 +2,7 @@
  * The Lua under locks and semaphores: permits of one name, held for a time, given in the order of asking.
  *
  * A name has a limit. A holder has a token, a weight (how many of the permits), a fence and an end. A token begins with
- * the weight and the length of the lease: `<weight>:<lease ms>:<random>`. A semaphore is
+ * the weight and the length of the lease: `<weight>:<lease ms>:<random>`, and ends in `:<who>` where holders have names. A semaphore is
  * this as it stands; a lock is a limit of WHOLE_LOCK, of which an exclusive holder takes all and a shared holder one, so that
  * a read/write lock is nothing else and writers wait in the same line as readers.
  *
@@ -35,12 +35,13 @@
  */
 
 import { defineLayout } from "../base/layout.ts";
-import { asList, asListOf, asReply, asText, asTuple, wordOf } from "../base/replies.ts";
+import { asList, asListOf, asReply, asText, asTexts, asTuple, wordOf } from "../base/replies.ts";
 import { defineScript } from "../base/script.ts";
 import type { Reply } from "../connection/port.ts";
 
 defineLayout("locks");
 defineLayout("semaphores");
+defineLayout("elections");
 
 /** The permits of a lock: how many may share it. */
 export const WHOLE_LOCK = 1_000_000;
@@ -307,7 +308,44 @@ for i, who in ipairs(redis.call("ZRANGE", held, 0, tonumber(most) - 1, "WITHSCOR
     holders[#holders][3] = tonumber(who) - now
   end
 end
-return {limit, count + extra, redis.call("ZCARD", queue), string.format("%.0f", fence), holders}
+local line = {}
+for _, who in ipairs(redis.call("ZRANGE", queue, 0, tonumber(most) - 1)) do
+  local alive = string.match(redis.call("HGET", state, who) or "", "^(%d+) ")
+  if alive and tonumber(alive) >= now then line[#line + 1] = who end
+end
+return {limit, count + extra, redis.call("ZCARD", queue), string.format("%.0f", fence), holders, line}
+`;
+
+/**
+ * Gives what is held to a waiter that is named, before all others in the line. Nothing changes where none of that name waits. A
+ * repeated call finds that the name holds it already.
+ */
+const HAND_OVER = `
+local function isNamed(who)
+  return string.sub(who, -#name) == name
+end
+if not redis.call("ZSCORE", held, token) then
+  for _, holder in ipairs(redis.call("ZRANGE", held, 0, -1)) do
+    if isNamed(holder) then return "handed-over" end
+  end
+  return "lost"
+end
+local successor
+for _, who in ipairs(redis.call("ZRANGE", queue, 0, -1)) do
+  if isNamed(who) then
+    local alive, _, channel = string.match(redis.call("HGET", state, who) or "", "^(%d+) (%d+) (.*)$")
+    if alive and tonumber(alive) >= now and isHeard(channel) then
+      successor = who
+      break
+    end
+  end
+end
+if not successor then return "not-found" end
+local first = redis.call("ZRANGE", queue, 0, 0, "WITHSCORES")
+if first[1] ~= successor then redis.call("ZADD", queue, first[2] - 1, successor) end
+takeAway(token)
+serve("")
+return "handed-over"
 `;
 
 export interface AcquireReply {
@@ -351,19 +389,24 @@ export interface Inspection {
   readonly waiting: number;
   readonly fence: number;
   readonly holders: readonly Holding[];
+  /** Tokens of the waiters that are alive, the first first. */
+  readonly line: readonly string[];
 }
 
+export type HandedOver = "handed-over" | "not-found" | "lost";
+
 const HOLDING = asTuple(asText, asReply, asReply);
-const INSPECTION = asTuple(asReply, asReply, asReply, asReply, asListOf(HOLDING));
+const INSPECTION = asTuple(asReply, asReply, asReply, asReply, asListOf(HOLDING), asTexts);
 
 function inspection(reply: Reply): Inspection {
-  const [limit, used, waiting, fence, holders] = INSPECTION(reply);
+  const [limit, used, waiting, fence, holders, line] = INSPECTION(reply);
   return {
     limit: Number(limit),
     used: Number(used),
     waiting: Number(waiting),
     fence: Number(fence),
     holders: holders.map(([token, number, ms]) => ({ token, fence: Number(number), validForMs: Number(ms) })),
+    line,
   };
 }
 
@@ -380,9 +423,11 @@ export interface Settings {
   readonly listenersCount: boolean;
 }
 
-function permitScripts(component: "locks" | "semaphores", settings: Settings) {
+type Component = "locks" | "semaphores" | "elections";
+
+function permitScripts(component: Component, settings: Settings) {
   // A lock's limit is no parameter: both names are left out there, and callers need not care.
-  const fixed = component === "locks";
+  const fixed = component !== "semaphores";
   const keys = (fixed ? ["state", "held", "queue"] : KEYS) as typeof KEYS;
   const limitArg = (fixed ? [] : ["limitArg"]) as unknown as readonly ["limitArg"];
   const limitLua = fixed
@@ -455,6 +500,16 @@ local keepMs, maxWaiting, aliveMs, listenersCount = ${keepMs}, ${maxWaiting}, ${
       reply: inspection,
       repeatable: true,
     }),
+    /** `name` is how the token of the waiter ends that is to have it next. */
+    handOver: defineScript({
+      name: `${component}.handOver`,
+      keys,
+      args: ["token", "name", ...limitArg],
+      include: [...common, TIME, PARTS],
+      lua: HAND_OVER,
+      reply: wordOf<HandedOver>("handed-over", "not-found", "lost"),
+      repeatable: true,
+    }),
   };
 }
 
@@ -462,7 +517,7 @@ export type PermitScripts = ReturnType<typeof permitScripts>;
 
 const made = new Map<string, PermitScripts>();
 
-function cached(component: "locks" | "semaphores", settings: Settings): PermitScripts {
+function cached(component: Component, settings: Settings): PermitScripts {
   const key = JSON.stringify([
     component,
     settings.keepMs,
@@ -475,13 +530,17 @@ function cached(component: "locks" | "semaphores", settings: Settings): PermitSc
   return scripts;
 }
 
-/** Locks and semaphores differ in where the limit comes from. */
+/** Locks and semaphores differ in where the limit comes from; an election is a lock whose holders have names. */
 export function lockScripts(settings: Settings): PermitScripts {
   return cached("locks", settings);
 }
 
 export function semaphoreScripts(settings: Settings): PermitScripts {
   return cached("semaphores", settings);
+}
+
+export function electionScripts(settings: Settings): PermitScripts {
+  return cached("elections", settings);
 }
 
 /**

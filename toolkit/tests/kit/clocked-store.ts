@@ -113,7 +113,8 @@ class Timers implements Clock {
   }
 
   after(ms: number, callback: () => void): Timer {
-    const timer = { at: this.#server.monotonic() + Math.max(ms, 0), callback };
+    // The server's clock has whole milliseconds.
+    const timer = { at: Math.ceil(this.#server.monotonic() + Math.max(ms, 0)), callback };
     this.#waiting.add(timer);
     return { cancel: () => void this.#waiting.delete(timer) };
   }

@@ -23,6 +23,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   "StreamEndpoint.close.spreadMs": "over which clients are asked to come back",
   "WorkerOptions.slowMs": "a job that runs longer is reported; it limits nothing",
   // Fields
+  "CreateLatchOptions.count": "how many counts open the latch, not the length of a page",
   "HighlightOptions.before": "markup before a word that was found",
   "HighlightOptions.after": "markup after a word that was found",
   "SetManyOutcome.changed": "how many were changed",
@@ -41,6 +42,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   "new StreamEndpoint": "serves a stream",
   "new Worker": "works on a queue",
   // Paths that are named for their topic: they have several classes, or functions
+  "cinnabar/topics": "Topic, DurableTopic",
   "cinnabar/autocomplete": "RecentContacts, PrefixIndex",
   "cinnabar/queues": "Queue, Worker",
   "cinnabar/replication": "functions",

@@ -33,6 +33,7 @@ import { Stats } from "../../../src/components/stats/index.ts";
 import { AccessTokens, StatusStream } from "../../../src/components/streaming/index.ts";
 import { Views } from "../../../src/components/views/index.ts";
 import { turns } from "../../kit/clocked-store.ts";
+import { coordination } from "./coordination-promises.ts";
 import { locks, semaphores } from "./lease-promises.ts";
 import { DAY_MS, LEASE_MS, NOTICED_MS, type Promised, promised } from "./promised.ts";
 import { queues } from "./queue-promises.ts";
@@ -65,6 +66,7 @@ export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>
   locks,
   semaphores,
   queues,
+  ...coordination,
   "rate-limits": rateLimits,
   social,
 

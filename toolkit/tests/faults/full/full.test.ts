@@ -7,10 +7,12 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ServerError } from "../../../src/base/errors.ts";
+import { Barriers } from "../../../src/components/barriers/index.ts";
 import { Board } from "../../../src/components/board/index.ts";
 import { type CachedPage, cachedPages, pageCodec } from "../../../src/components/cache/http.ts";
 import { Cache } from "../../../src/components/cache/index.ts";
 import { Chats } from "../../../src/components/chats/index.ts";
+import { Elections } from "../../../src/components/elections/index.ts";
 import { Locks } from "../../../src/components/locks/index.ts";
 import { Queue, Worker } from "../../../src/components/queues/index.ts";
 import { RateLimits } from "../../../src/components/rate-limits/index.ts";
@@ -19,6 +21,7 @@ import { Semaphores } from "../../../src/components/semaphores/index.ts";
 import { Sessions } from "../../../src/components/sessions/index.ts";
 import { Social } from "../../../src/components/social/index.ts";
 import { StatusStream } from "../../../src/components/streaming/index.ts";
+import { DurableTopic } from "../../../src/components/topics/index.ts";
 import { Views } from "../../../src/components/views/index.ts";
 import { open } from "../../../src/connection/open.ts";
 import type { Store } from "../../../src/connection/store.ts";
@@ -270,6 +273,59 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
       expect(await lease.release()).toBe(true);
     }
     await expect(new Locks(store).acquire("a")).rejects.toMatchObject(full);
+  });
+
+  onStore("Elections, Barriers: terms and arrivals are renewed, handed over and given back", async () => {
+    const elections = new Elections(store);
+    const brief = (await elections.campaign("brief", { leaseMs: 300 }))!;
+    // Nobody in its line gives a sign of life before the end of the test: that is refused.
+    const term = (await elections.campaign("a", { id: "ann", leaseMs: 60_000 }))!;
+    const next = elections.campaign("a", { id: "ben" });
+    const barriers = new Barriers(store, { parties: 2, leaseMs: 300 });
+    const leaving = new AbortController();
+    const waiting = barriers.arrive("b", { signal: leaving.signal });
+    waiting.catch(() => {});
+    await expect.poll(() => elections.inspect("a")).toMatchObject({ waiting: 1 });
+    await expect.poll(async () => (await barriers.inspect("b")).arrived).toBe(1);
+    await fill();
+    // Renewed, more than once.
+    for (let last = 0, renewals = 0; renewals < 3; ) {
+      const now = (await elections.get("brief"))!.validForMs;
+      if (now > last) renewals += 1;
+      last = now;
+    }
+    expect(await brief.resign()).toBe(true);
+    expect((await barriers.inspect("b")).arrived).toBe(1);
+    await expect(barriers.arrive("b")).rejects.toMatchObject(full);
+    await expect.poll(() => term.handOver("ben")).toEqual({ status: "handed-over" });
+    expect(await (await next)!.resign()).toBe(true);
+    leaving.abort(new Error("enough"));
+    await expect(waiting).rejects.toThrow("enough");
+    expect((await barriers.inspect("b")).arrived).toBe(0);
+  });
+
+  onStore("DurableTopic: what is there is worked off, and publishing is refused", async () => {
+    const topic = new DurableTopic<number>(store, "orders");
+    await topic.createGroup("g");
+    await topic.publishMany(Array.from({ length: 100 }, (_, n) => ({ data: n })));
+    await fill();
+    await expect(topic.publish(-1)).rejects.toMatchObject(full);
+    const errors: unknown[] = [];
+    const tries = new Map<number, number>();
+    const subscriber = topic.subscriber(
+      "g",
+      { concurrency: 10, attempts: 2, backoffMs: 1, leaseMs: 300 },
+      ({ data }) => {
+        tries.set(data, (tries.get(data) ?? 0) + 1);
+        if (data % 10 === 3 && tries.get(data) === 1) throw new Error("once");
+        if (data % 50 === 20) throw new Error("always");
+      },
+    );
+    subscriber.on("error", (error) => errors.push(error));
+    subscriber.start();
+    await expect.poll(() => topic.inspect("g")).toMatchObject({ lag: 0, pending: 0, dead: 2, acknowledged: 98 });
+    await subscriber.stop();
+    expect(errors).toEqual([]);
   });
 
   onStore("RateLimits: whenUnreachable decides", async () => {

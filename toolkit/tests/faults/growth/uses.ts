@@ -5,16 +5,21 @@
 import { Readable } from "node:stream";
 import { Ads } from "../../../src/components/ads/index.ts";
 import { PrefixIndex, RecentContacts } from "../../../src/components/autocomplete/index.ts";
+import { Barriers } from "../../../src/components/barriers/index.ts";
 import { Board } from "../../../src/components/board/index.ts";
 import { Cache } from "../../../src/components/cache/index.ts";
 import { Carts } from "../../../src/components/carts/index.ts";
 import { Chats, Mailboxes } from "../../../src/components/chats/index.ts";
 import { Config, Maintenance } from "../../../src/components/config/index.ts";
 import { Counters } from "../../../src/components/counters/index.ts";
+import { Elections } from "../../../src/components/elections/index.ts";
+import { Executor } from "../../../src/components/executor/index.ts";
 import { Files } from "../../../src/components/files/index.ts";
 import { fleetKeys } from "../../../src/components/fleet/keys.ts";
 import { renew as renewMember } from "../../../src/components/fleet/scripts.ts";
+import { Ids } from "../../../src/components/ids/index.ts";
 import { JobSearch } from "../../../src/components/job-search/index.ts";
+import { Latches } from "../../../src/components/latches/index.ts";
 import { Locks } from "../../../src/components/locks/index.ts";
 import { advance, claim, release } from "../../../src/components/log-files/scripts.ts";
 import { Logs } from "../../../src/components/logs/index.ts";
@@ -38,6 +43,7 @@ import {
 import { Social } from "../../../src/components/social/index.ts";
 import { Stats } from "../../../src/components/stats/index.ts";
 import { AccessTokens, StatusStream } from "../../../src/components/streaming/index.ts";
+import { DurableTopic, Topic } from "../../../src/components/topics/index.ts";
 import { Views } from "../../../src/components/views/index.ts";
 import type { ClockedStore } from "../../kit/clocked-store.ts";
 
@@ -76,6 +82,78 @@ export const USES: Readonly<Record<string, Use>> = {
       await members.delete(`m${n}`);
     });
     await contacts.clear("me");
+  },
+  barriers: async ({ store }, count) => {
+    const barriers = new Barriers(store, { parties: 2 });
+    await each(count, async (n) => {
+      await Promise.all([barriers.arrive(`b${n}`, { id: "a" }), barriers.arrive(`b${n}`)]);
+      await Promise.all([barriers.arrive("all", { id: `p${n}` }), barriers.arrive("all", { id: `q${n}` })]);
+      await barriers.arrive(`alone${n}`, { timeoutMs: 0 });
+      await barriers.reset(`b${n}`);
+    });
+  },
+  elections: async ({ store }, count) => {
+    const elections = new Elections(store);
+    await each(count, async (n) => {
+      const term = (await elections.campaign(`e${n}`, { id: `p${n}` }))!;
+      const next = elections.campaign(`e${n}`, { id: "other" });
+      await term.resign();
+      await (await next)!.resign();
+    });
+  },
+  executor: async (world, count) => {
+    // The settings of its queue, in the store.
+    await new Queue(world.store, "main", { prefix: "executor" }).configure({ keepDone: 5, keepDead: 5, maxEvents: 10 });
+    const executor = new Executor(world.store, "main", {
+      tasks: {
+        work: (n: number) => {
+          if (n % 5 === 4) throw new Error("every fifth fails");
+        },
+      },
+    }).start();
+    await each(count, async (n) => {
+      await executor.run("work", n);
+      await executor.run("work", n, { delayMs: 500 });
+      await executor.schedule(`s${n}`, { task: "work", data: n, everyMs: 1_000, limit: 2 });
+    });
+    await world.pass(30_000);
+    await world.until(async () => (await executor.schedules()).length === 0);
+    await executor.stop();
+  },
+  ids: async ({ store }, count) => {
+    const ids = new Ids(store);
+    await each(count, async (n) => {
+      await ids.next("orders");
+      await ids.next(`s${n}`);
+      await ids.delete(`s${n}`);
+    });
+  },
+  latches: async ({ store }, count) => {
+    const latches = new Latches(store);
+    await each(count, async (n) => {
+      await latches.create(`l${n}`, { count: 3 });
+      await latches.countDown(`l${n}`, { id: "a" });
+      await latches.create(`open${n}`, { count: 1 });
+      await latches.countDown(`open${n}`);
+    });
+  },
+  topics: async (world, count) => {
+    const news = new Topic<number>(world.store, "news");
+    const orders = new DurableTopic<number>(world.store, "orders");
+    await each(count, async (n) => {
+      await news.publish(n);
+      await orders.publish(n, { id: `o${n}` });
+      await orders.createGroup(`g${n}`, { from: "start" });
+    });
+    const subscriber = orders.subscriber("g0", { concurrency: 10, attempts: 1 }, (message) => {
+      if (message.data % 5 === 4) throw new Error("every fifth fails");
+    });
+    subscriber.start();
+    await world.until(async () => {
+      const { lag, pending } = (await orders.inspect("g0"))!;
+      return lag + pending === 0;
+    });
+    await subscriber.stop();
   },
   cache: async ({ store }, count) => {
     const cache = new Cache<number>(store, "products", { freshMs: 1_000, staleMs: 1_000 });

@@ -261,7 +261,7 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "Executor.list": (options) => executor().list("done", options),
   "Executor.run": (options) => executor().run("a", undefined, options),
   "Executor.schedule": (schedule) => executor().schedule("s", schedule),
-  "Executor.schedules": (options) => executor().schedules(options),
+  "Executor.listSchedules": (options) => executor().listSchedules(options),
   Ids: (options) => new Ids(store, options),
   Latches: (options) => new Latches(store, options),
   "Latches.countDown": (options) => new Latches(store).countDown("l", options),

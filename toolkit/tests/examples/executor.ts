@@ -22,8 +22,8 @@ console.log((await executor.cancel(later.id)).status);
 // At a fixed rate, and by a calendar: once for each time, however many processes say so.
 await executor.schedule("pulse", { task: "report", everyMs: 20, limit: 1 });
 await executor.schedule("digest", { task: "report", cron: "0 7 * * 1-5", timeZone: "Europe/Rome" });
-while ((await executor.schedules()).length > 1) await new Promise(setImmediate);
-console.log((await executor.schedules()).map(({ name, task }) => ({ name, task })));
+while ((await executor.listSchedules()).items.length > 1) await new Promise(setImmediate);
+console.log((await executor.listSchedules()).items.map(({ name, task }) => ({ name, task })));
 console.log(await executor.unschedule("digest"));
 
 await executor.stop();

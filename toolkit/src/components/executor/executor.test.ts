@@ -141,7 +141,7 @@ describeBackends("an executor", { audit: "tags" }, (backend) => {
     for (const executor of executors) await executor.stop();
     expect(new Set(seen.map(({ id }) => id)).size).toBe(5);
     expect(seen.map(({ schedule }) => schedule)).toEqual(Array(5).fill("pulse"));
-    expect(await executors[0]!.schedules()).toEqual([]);
+    expect(await executors[0]!.listSchedules()).toEqual({ items: [], cursor: null });
   });
 
   test("lists schedules with their next times, changes them and takes them away", async () => {
@@ -150,12 +150,12 @@ describeBackends("an executor", { audit: "tags" }, (backend) => {
     const next = await executor.schedule("weekly", weekly);
     expect(await executor.schedule("weekly", weekly)).toEqual(next);
     await executor.schedule("often", { task: "report", everyMs: 60_000, data: { to: "bob" } });
-    const all = await executor.schedules();
+    const all = (await executor.listSchedules()).items;
     expect(all.map(({ name }) => name)).toEqual(["often", "weekly"]);
     expect(all[1]).toMatchObject({ task: "report", data: { to: "ann" }, cron: "0 7 * * 1", nextAt: next, count: 0 });
     expect(await executor.unschedule("often")).toBe(true);
     expect(await executor.unschedule("often")).toBe(false);
-    expect((await executor.schedules()).map(({ name }) => name)).toEqual(["weekly"]);
+    expect((await executor.listSchedules()).items.map(({ name }) => name)).toEqual(["weekly"]);
   });
 
   test("refuses what makes no sense", async () => {

@@ -23,7 +23,7 @@ import {
   whole,
   withDefaults,
 } from "../../base/options.ts";
-import type { Page } from "../../base/page.ts";
+import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import type { Store } from "../../connection/store.ts";
 import {
   type Backoff,
@@ -136,8 +136,12 @@ export interface ScheduledTask extends ScheduleTimes {
   readonly task: string;
   readonly data: unknown;
   readonly nextAt: Date;
+  /** For which time it made its last run; null if it has made none. */
+  readonly lastAt: Date | null;
   /** How many runs it has made. */
   readonly count: number;
+  /** Since when it makes none. */
+  readonly pausedAt: Date | null;
 }
 
 export interface CancelRunOutcome {
@@ -180,7 +184,6 @@ interface Call {
 }
 
 const DEFAULTS = { prefix: PREFIX, concurrency: 10, leaseMs: 30_000, attempts: 1 };
-const MOST_SCHEDULES = 10_000;
 /** A process of another version may know the task: it has a while to take the run. */
 const UNKNOWN_RETRY_MS = 1_000;
 const UNKNOWN_FOR_MS = 300_000;
@@ -229,9 +232,7 @@ const LIST_OPTIONS = defineOptions<RunsOptions>("Executor.list", {
   newestFirst: choice(true, false),
 });
 
-const SCHEDULES_OPTIONS = defineOptions<{ readonly limit?: number }>("Executor.schedules", {
-  limit: whole(1, MOST_SCHEDULES),
-});
+const SCHEDULES_OPTIONS = defineOptions<PageOptions>("Executor.listSchedules", pageChecks(1_000));
 
 export class Executor<T extends Tasks = Tasks> {
   readonly name: string;
@@ -315,11 +316,14 @@ export class Executor<T extends Tasks = Tasks> {
     return { items: items.map(runOf), cursor };
   }
 
-  /** The schedules, the one that runs next first. */
-  async schedules(options: { readonly limit?: number } = {}): Promise<ScheduledTask[]> {
+  /** The schedules, by name. */
+  async listSchedules(options: PageOptions = {}): Promise<Page<ScheduledTask>> {
     SCHEDULES_OPTIONS.check(options);
-    const found = await this.#queue.schedules({ limit: options.limit ?? 1_000 });
-    return found.map(({ data: { task, data }, ...schedule }) => ({ ...schedule, task, data: data ?? null }));
+    const { items, cursor } = await this.#queue.listSchedules(options);
+    const tasks = items.map(({ data: { task, data }, options: _options, ...schedule }) => {
+      return { ...schedule, task, data: data ?? null };
+    });
+    return { items: tasks, cursor };
   }
 
   // ---------------------------------------------------------------------------------------------- running
@@ -382,8 +386,7 @@ export class Executor<T extends Tasks = Tasks> {
     if (of === undefined || times === undefined || attempt > 1 || stalls > 0) return false;
     if (!hasComeAgain(times, createdAt.getTime(), startedAt.getTime())) return false;
     // Of a schedule that has ended meanwhile, nothing newer may have come.
-    const all = await this.#queue.schedules({ limit: MOST_SCHEDULES });
-    return all.some(({ name }) => name === of);
+    return (await this.#queue.getSchedule(of)) !== null;
   }
 }
 

@@ -117,7 +117,7 @@ export const USES: Readonly<Record<string, Use>> = {
       await executor.schedule(`s${n}`, { task: "work", data: n, everyMs: 1_000, limit: 2 });
     });
     await world.pass(30_000);
-    await world.until(async () => (await executor.schedules()).length === 0);
+    await world.until(async () => (await executor.listSchedules()).items.length === 0);
     await executor.stop();
   },
   ids: async ({ store }, count) => {

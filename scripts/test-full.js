@@ -30,6 +30,7 @@ const LONG = {
   SHARDED_FAULT_KILLS: "10",
   ADS_FAULT_KILLS: "10",
   CINNABAR_HISTORY_SECONDS: "60",
+  SKETCH_ITEMS: "1000000",
 };
 
 const npm = (script, ...args) => ({

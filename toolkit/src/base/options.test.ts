@@ -46,6 +46,7 @@ import {
   ShardedStructures,
   UniqueVisitors,
 } from "../components/sharded/index.ts";
+import { BloomFilter, CountMinSketch, CuckooFilter, TopK } from "../components/sketches/index.ts";
 import { Social } from "../components/social/index.ts";
 import { Stats } from "../components/stats/index.ts";
 import { readStream, StreamEndpoint } from "../components/streaming/http.ts";
@@ -303,6 +304,11 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   words: (options) => words([], options),
   Worker: (options) => new Worker(queue(), () => 1, options),
   "Worker.stop": (options) => new Worker(queue(), () => 1).stop(options),
+  BloomFilter: (options) => new BloomFilter(store, "b", options),
+  CountMinSketch: (options) => new CountMinSketch(store, "c", options),
+  CuckooFilter: (options) => new CuckooFilter(store, "c", options),
+  TopK: (options) => new TopK(store, "t", options),
+  "TopK.top": (options) => new TopK(store, "t").top(options),
   writeToReplicas: (options) => writeToReplicas(store, ["SET", "k", 1], options),
 };
 

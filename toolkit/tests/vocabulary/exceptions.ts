@@ -45,6 +45,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   "cinnabar/replication": "functions",
   "cinnabar/search": "SearchIndex, ShardedSearch",
   "cinnabar/sharded": "seven structures",
+  "cinnabar/sketches": "BloomFilter, CuckooFilter, CountMinSketch, TopK",
   "cinnabar/streaming": "StatusStream, AccessTokens",
   "cinnabar/waiting": "Channel, and what components wait with",
 };

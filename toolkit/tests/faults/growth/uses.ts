@@ -40,6 +40,7 @@ import { Stats } from "../../../src/components/stats/index.ts";
 import { AccessTokens, StatusStream } from "../../../src/components/streaming/index.ts";
 import { Views } from "../../../src/components/views/index.ts";
 import type { ClockedStore } from "../../kit/clocked-store.ts";
+import { STRUCTURE_USES } from "./structure-uses.ts";
 
 type Use = (world: ClockedStore, count: number) => Promise<void>;
 
@@ -51,6 +52,7 @@ const DAY_MS = 86_400_000;
 
 /** By component. */
 export const USES: Readonly<Record<string, Use>> = {
+  ...STRUCTURE_USES,
   ads: async (world, count) => {
     const ads = new Ads(world.store, "site", { explore: "off", minClickDelayMs: 0 });
     await each(count, async (n) => {

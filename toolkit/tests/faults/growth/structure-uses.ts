@@ -1,0 +1,30 @@
+/** Uses of the structures, for uses.ts. */
+import { BloomFilter, CountMinSketch, CuckooFilter, TopK } from "../../../src/components/sketches/index.ts";
+import type { ClockedStore } from "../../kit/clocked-store.ts";
+
+type Use = (world: ClockedStore, count: number) => Promise<void>;
+
+async function each(count: number, act: (n: number) => Promise<unknown>): Promise<void> {
+  for (let n = 0; n < count; n++) await act(n);
+}
+
+export const STRUCTURE_USES: Readonly<Record<string, Use>> = {
+  sketches: async ({ store }, count) => {
+    const bloom = new BloomFilter(store, "seen", { capacity: 10, maxCapacity: 15 });
+    const cuckoo = new CuckooFilter(store, "there", { capacity: 100 });
+    const sketch = new CountMinSketch(store, "hits");
+    const top = new TopK(store, "words", { maxItems: 5 });
+    await each(count, async (n) => {
+      await bloom.add(`i${n}`);
+      await cuckoo.add(`i${n}`);
+      await sketch.add(`i${n}`);
+      await top.add(`i${n}`);
+    });
+    const gone = [new BloomFilter(store, "gone", { capacity: 10 }), new TopK(store, "gone")];
+    for (const one of gone) {
+      await one.add("a");
+      await one.clear();
+    }
+    await new BloomFilter(store, "brief", { capacity: 10, ttlMs: 60_000 }).add("a");
+  },
+};

@@ -18,6 +18,7 @@ import { chatHandler, mailboxHandler } from "../components/chats/http.ts";
 import { Chats, Mailboxes } from "../components/chats/index.ts";
 import { Config, Connections, Maintenance } from "../components/config/index.ts";
 import { Counters } from "../components/counters/index.ts";
+import { ExpiringMap, ExpiringSet } from "../components/expiring/index.ts";
 import { Files } from "../components/files/index.ts";
 import { Fleet } from "../components/fleet/index.ts";
 import { JobSearch } from "../components/job-search/index.ts";
@@ -309,6 +310,14 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   CuckooFilter: (options) => new CuckooFilter(store, "c", options),
   TopK: (options) => new TopK(store, "t", options),
   "TopK.top": (options) => new TopK(store, "t").top(options),
+  ExpiringMap: (options) => new ExpiringMap(store, "m", options),
+  "ExpiringMap.list": (options) => new ExpiringMap(store, "m").list(options),
+  "ExpiringMap.set": (options) => new ExpiringMap(store, "m").set("k", 1, options),
+  "ExpiringMap.touch": (options) => new ExpiringMap(store, "m").touch("k", options),
+  ExpiringSet: (options) => new ExpiringSet(store, "s", options),
+  "ExpiringSet.add": (options) => new ExpiringSet(store, "s").add("m", options),
+  "ExpiringSet.list": (options) => new ExpiringSet(store, "s").list(options),
+  "ExpiringSet.touch": (options) => new ExpiringSet(store, "s").touch("m", options),
   writeToReplicas: (options) => writeToReplicas(store, ["SET", "k", 1], options),
 };
 

@@ -5,6 +5,13 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 const SAID: Record<string, string[]> = {
+  "expiring.ts": [
+    "{ status: 'added' } { status: 'exists' }",
+    "2 false",
+    "[ 'ann', 'admin' ]",
+    "{ status: 'created' } { status: 'exists' }",
+    "{ code: '482 113' } null",
+  ],
   "sketches.ts": [
     "{ status: 'added' } { status: 'exists' }",
     "[ true, false ]",

@@ -1,9 +1,28 @@
 /** What the structures promise when clocks are set, for promises.ts. */
 import { expect } from "vitest";
+import { ExpiringMap, ExpiringSet } from "../../../src/components/expiring/index.ts";
 import { BloomFilter, TopK } from "../../../src/components/sketches/index.ts";
 import { type Promised, promised } from "./promised.ts";
 
 export const STRUCTURE_PROMISES: Readonly<Record<string, Record<string, Promised>>> = {
+  expiring: {
+    "an element ends when the clock says so, and a new one is there": promised(async (world, stepMs) => {
+      const set = new ExpiringSet(world.store, "online", { ttlMs: 60_000 });
+      const map = new ExpiringMap<number>(world.store, "codes", { ttlMs: 60_000 });
+      await set.add("old");
+      await map.set("old", 1);
+      world.step(stepMs);
+      await set.add("new");
+      expect(await set.hasMany(["old", "new"])).toEqual([true, true]);
+      expect(await map.get("old")).toBe(1);
+      await world.pass(60_000);
+      expect(await set.hasMany(["old", "new"])).toEqual([stepMs < 0, false]);
+      expect(await map.get("old")).toBe(stepMs < 0 ? 1 : null);
+      await world.pass(Math.max(0, -stepMs));
+      expect(await set.count()).toBe(0);
+      expect(await map.count()).toBe(0);
+    }),
+  },
   sketches: {
     "what was added and counted stays": promised(async ({ store, step }, stepMs) => {
       const filter = new BloomFilter(store, "seen", { capacity: 10, ttlMs: 60_000 });

@@ -1,4 +1,5 @@
 /** Uses of the structures, for uses.ts. */
+import { ExpiringMap, ExpiringSet } from "../../../src/components/expiring/index.ts";
 import { BloomFilter, CountMinSketch, CuckooFilter, TopK } from "../../../src/components/sketches/index.ts";
 import type { ClockedStore } from "../../kit/clocked-store.ts";
 
@@ -9,6 +10,17 @@ async function each(count: number, act: (n: number) => Promise<unknown>): Promis
 }
 
 export const STRUCTURE_USES: Readonly<Record<string, Use>> = {
+  expiring: async ({ store }, count) => {
+    const set = new ExpiringSet(store, "online", { ttlMs: 60_000 });
+    const map = new ExpiringMap(store, "codes", { ttlMs: 60_000 });
+    const kept = new ExpiringMap(store, "kept");
+    await each(count, async (n) => {
+      await set.add(`m${n}`);
+      await map.set(`k${n}`, n);
+      await kept.set(`k${n}`, n);
+    });
+    await each(count, (n) => kept.delete(`k${n}`));
+  },
   sketches: async ({ store }, count) => {
     const bloom = new BloomFilter(store, "seen", { capacity: 10, maxCapacity: 15 });
     const cuckoo = new CuckooFilter(store, "there", { capacity: 100 });

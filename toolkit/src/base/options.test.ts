@@ -10,6 +10,7 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Ads } from "../components/ads/index.ts";
 import { PrefixIndex, RecentContacts } from "../components/autocomplete/index.ts";
+import { BoundedQueue, PriorityQueue } from "../components/blocking-queues/index.ts";
 import { Board } from "../components/board/index.ts";
 import { type CachedPage, cachedPages } from "../components/cache/http.ts";
 import { Cache, Caches } from "../components/cache/index.ts";
@@ -318,6 +319,14 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "ExpiringSet.add": (options) => new ExpiringSet(store, "s").add("m", options),
   "ExpiringSet.list": (options) => new ExpiringSet(store, "s").list(options),
   "ExpiringSet.touch": (options) => new ExpiringSet(store, "s").touch("m", options),
+  BoundedQueue: (options) => new BoundedQueue(store, "b", options),
+  "BoundedQueue.push": (options) => new BoundedQueue(store, "b").push(1, options),
+  "BlockingQueue.take": (options) => new BoundedQueue(store, "b").take(options),
+  "BlockingQueue.takeMany": (options) => new PriorityQueue(store, "p").takeMany(options),
+  "BlockingQueue.values": (options) => first(new PriorityQueue(store, "p").values(options)),
+  PriorityQueue: (options) => new PriorityQueue(store, "p", options),
+  "PriorityQueue.push": (options) => new PriorityQueue(store, "p").push(1, options),
+  "PriorityQueue.pushMany": (item) => new PriorityQueue(store, "p").pushMany([item]),
   writeToReplicas: (options) => writeToReplicas(store, ["SET", "k", 1], options),
 };
 

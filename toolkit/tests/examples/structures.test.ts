@@ -5,6 +5,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 const SAID: Record<string, string[]> = {
+  "blocking-queues.ts": [
+    "[ true, true, false ] false",
+    "/1 true 2",
+    "order 17",
+    "[ 'on fire', 'disk at 80 %', 'disk at 81 %' ]",
+  ],
   "expiring.ts": [
     "{ status: 'added' } { status: 'exists' }",
     "2 false",

@@ -41,6 +41,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   "new Worker": "works on a queue",
   // Paths that are named for their topic: they have several classes, or functions
   "cinnabar/autocomplete": "RecentContacts, PrefixIndex",
+  "cinnabar/blocking-queues": "BoundedQueue, PriorityQueue",
   "cinnabar/expiring": "ExpiringSet, ExpiringMap",
   "cinnabar/queues": "Queue, Worker",
   "cinnabar/replication": "functions",

@@ -1,10 +1,25 @@
 /** What the structures promise when clocks are set, for promises.ts. */
 import { expect } from "vitest";
+import { BoundedQueue, PriorityQueue } from "../../../src/components/blocking-queues/index.ts";
 import { ExpiringMap, ExpiringSet } from "../../../src/components/expiring/index.ts";
 import { BloomFilter, TopK } from "../../../src/components/sketches/index.ts";
 import { type Promised, promised } from "./promised.ts";
 
 export const STRUCTURE_PROMISES: Readonly<Record<string, Record<string, Promised>>> = {
+  "blocking-queues": {
+    "values keep their order, and come to who waits": promised(async ({ store, step }, stepMs) => {
+      for (const queue of [new BoundedQueue<number>(store, "q"), new PriorityQueue<number>(store, "q")]) {
+        await queue.push(1);
+        step(stepMs);
+        await queue.push(2);
+        expect([await queue.take(), await queue.take()]).toEqual([1, 2]);
+        const taken = queue.take({ waitMs: 60_000 });
+        step(-stepMs);
+        await queue.push(3);
+        expect(await taken).toBe(3);
+      }
+    }),
+  },
   expiring: {
     "an element ends when the clock says so, and a new one is there": promised(async (world, stepMs) => {
       const set = new ExpiringSet(world.store, "online", { ttlMs: 60_000 });

@@ -1,4 +1,5 @@
 /** Uses of the structures, for uses.ts. */
+import { BoundedQueue, PriorityQueue } from "../../../src/components/blocking-queues/index.ts";
 import { ExpiringMap, ExpiringSet } from "../../../src/components/expiring/index.ts";
 import { BloomFilter, CountMinSketch, CuckooFilter, TopK } from "../../../src/components/sketches/index.ts";
 import type { ClockedStore } from "../../kit/clocked-store.ts";
@@ -10,6 +11,13 @@ async function each(count: number, act: (n: number) => Promise<unknown>): Promis
 }
 
 export const STRUCTURE_USES: Readonly<Record<string, Use>> = {
+  "blocking-queues": async ({ store }, count) => {
+    const queues = [new BoundedQueue(store, "q"), new PriorityQueue(store, "q")];
+    for (const queue of queues) {
+      await each(count, (n) => queue.push(n));
+      await each(count, () => queue.take({ waitMs: 1_000 }));
+    }
+  },
   expiring: async ({ store }, count) => {
     const set = new ExpiringSet(store, "online", { ttlMs: 60_000 });
     const map = new ExpiringMap(store, "codes", { ttlMs: 60_000 });

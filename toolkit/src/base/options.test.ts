@@ -27,6 +27,7 @@ import { Locks, QuorumLocks } from "../components/locks/index.ts";
 import { LogFiles } from "../components/log-files/index.ts";
 import { Logs } from "../components/logs/index.ts";
 import { Market } from "../components/market/index.ts";
+import { MultiMap } from "../components/multi-map/index.ts";
 import { PackedTable, words } from "../components/packed-table/index.ts";
 import { Places, ranges } from "../components/places/index.ts";
 import { Queue, Worker } from "../components/queues/index.ts";
@@ -327,6 +328,8 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   PriorityQueue: (options) => new PriorityQueue(store, "p", options),
   "PriorityQueue.push": (options) => new PriorityQueue(store, "p").push(1, options),
   "PriorityQueue.pushMany": (item) => new PriorityQueue(store, "p").pushMany([item]),
+  MultiMap: (options) => new MultiMap(store, "m", options),
+  "MultiMap.list": (options) => new MultiMap(store, "m").list(options),
   writeToReplicas: (options) => writeToReplicas(store, ["SET", "k", 1], options),
 };
 

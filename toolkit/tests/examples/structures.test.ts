@@ -18,6 +18,12 @@ const SAID: Record<string, string[]> = {
     "{ status: 'created' } { status: 'exists' }",
     "{ code: '482 113' } null",
   ],
+  "multi-map.ts": [
+    "[ { status: 'added' }, { status: 'added' }, { status: 'exists' } ]",
+    "[ 'node', 'redis' ] true",
+    "[ { step: 'paid' }, { step: 'sent' } ] { keys: 1, values: 2 }",
+    "[]",
+  ],
   "sketches.ts": [
     "{ status: 'added' } { status: 'exists' }",
     "[ true, false ]",

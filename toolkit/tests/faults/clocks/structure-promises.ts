@@ -2,6 +2,7 @@
 import { expect } from "vitest";
 import { BoundedQueue, PriorityQueue } from "../../../src/components/blocking-queues/index.ts";
 import { ExpiringMap, ExpiringSet } from "../../../src/components/expiring/index.ts";
+import { MultiMap } from "../../../src/components/multi-map/index.ts";
 import { BloomFilter, TopK } from "../../../src/components/sketches/index.ts";
 import { type Promised, promised } from "./promised.ts";
 
@@ -36,6 +37,15 @@ export const STRUCTURE_PROMISES: Readonly<Record<string, Record<string, Promised
       await world.pass(Math.max(0, -stepMs));
       expect(await set.count()).toBe(0);
       expect(await map.count()).toBe(0);
+    }),
+  },
+  "multi-map": {
+    "values stay, in their order": promised(async ({ store, step }, stepMs) => {
+      const log = new MultiMap<number>(store, "log", { values: "list" });
+      await log.add("a", 1);
+      step(stepMs);
+      await log.add("a", 2);
+      expect(await log.get("a")).toEqual([1, 2]);
     }),
   },
   sketches: {

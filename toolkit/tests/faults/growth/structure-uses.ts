@@ -1,6 +1,7 @@
 /** Uses of the structures, for uses.ts. */
 import { BoundedQueue, PriorityQueue } from "../../../src/components/blocking-queues/index.ts";
 import { ExpiringMap, ExpiringSet } from "../../../src/components/expiring/index.ts";
+import { MultiMap } from "../../../src/components/multi-map/index.ts";
 import { BloomFilter, CountMinSketch, CuckooFilter, TopK } from "../../../src/components/sketches/index.ts";
 import type { ClockedStore } from "../../kit/clocked-store.ts";
 
@@ -28,6 +29,16 @@ export const STRUCTURE_USES: Readonly<Record<string, Use>> = {
       await kept.set(`k${n}`, n);
     });
     await each(count, (n) => kept.delete(`k${n}`));
+  },
+  "multi-map": async ({ store }, count) => {
+    const tags = new MultiMap(store, "tags");
+    const log = new MultiMap(store, "log", { values: "list" });
+    await each(count, async (n) => {
+      await tags.addMany(`k${n}`, [1, 2]);
+      await log.add(`k${n}`, n);
+    });
+    await each(count, (n) => tags.delete(`k${n}`));
+    await log.clear();
   },
   sketches: async ({ store }, count) => {
     const bloom = new BloomFilter(store, "seen", { capacity: 10, maxCapacity: 15 });

@@ -23,6 +23,7 @@ import { ExpiringMap, ExpiringSet } from "../components/expiring/index.ts";
 import { Files } from "../components/files/index.ts";
 import { Fleet } from "../components/fleet/index.ts";
 import { JobSearch } from "../components/job-search/index.ts";
+import { LocalMap } from "../components/local-map/index.ts";
 import { Locks, QuorumLocks } from "../components/locks/index.ts";
 import { LogFiles } from "../components/log-files/index.ts";
 import { Logs } from "../components/logs/index.ts";
@@ -330,6 +331,7 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "PriorityQueue.pushMany": (item) => new PriorityQueue(store, "p").pushMany([item]),
   MultiMap: (options) => new MultiMap(store, "m", options),
   "MultiMap.list": (options) => new MultiMap(store, "m").list(options),
+  LocalMap: (options) => new LocalMap(store, "l", options),
   writeToReplicas: (options) => writeToReplicas(store, ["SET", "k", 1], options),
 };
 

@@ -18,6 +18,7 @@ const SAID: Record<string, string[]> = {
     "{ status: 'created' } { status: 'exists' }",
     "{ code: '482 113' } null",
   ],
+  "local-map.ts": ["{ share: 0.1 } null", "{ share: 0.5 } true"],
   "multi-map.ts": [
     "[ { status: 'added' }, { status: 'added' }, { status: 'exists' } ]",
     "[ 'node', 'redis' ] true",

@@ -2,6 +2,7 @@
 import { expect } from "vitest";
 import { BoundedQueue, PriorityQueue } from "../../../src/components/blocking-queues/index.ts";
 import { ExpiringMap, ExpiringSet } from "../../../src/components/expiring/index.ts";
+import { LocalMap } from "../../../src/components/local-map/index.ts";
 import { MultiMap } from "../../../src/components/multi-map/index.ts";
 import { BloomFilter, TopK } from "../../../src/components/sketches/index.ts";
 import { type Promised, promised } from "./promised.ts";
@@ -37,6 +38,22 @@ export const STRUCTURE_PROMISES: Readonly<Record<string, Record<string, Promised
       await world.pass(Math.max(0, -stepMs));
       expect(await set.count()).toBe(0);
       expect(await map.count()).toBe(0);
+    }),
+  },
+  "local-map": {
+    "changes are heard of, before the step and after it": promised(async (world, stepMs) => {
+      const map = new LocalMap<number>(world.store, "flags");
+      const other = new LocalMap<number>(await world.another(), "flags");
+      await other.set("a", 1);
+      await world.until(async () => (await map.get("a")) === 1 && map.stats().hits > 0);
+      world.step(stepMs);
+      await other.set("a", 2);
+      await world.until(async () => (await map.get("a")) === 2);
+      const { misses } = map.stats();
+      await world.pass(10_000);
+      expect(await map.get("a")).toBe(2);
+      expect(map.stats().misses).toBe(misses);
+      await map.close();
     }),
   },
   "multi-map": {

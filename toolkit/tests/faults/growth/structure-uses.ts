@@ -1,6 +1,7 @@
 /** Uses of the structures, for uses.ts. */
 import { BoundedQueue, PriorityQueue } from "../../../src/components/blocking-queues/index.ts";
 import { ExpiringMap, ExpiringSet } from "../../../src/components/expiring/index.ts";
+import { LocalMap } from "../../../src/components/local-map/index.ts";
 import { MultiMap } from "../../../src/components/multi-map/index.ts";
 import { BloomFilter, CountMinSketch, CuckooFilter, TopK } from "../../../src/components/sketches/index.ts";
 import type { ClockedStore } from "../../kit/clocked-store.ts";
@@ -29,6 +30,13 @@ export const STRUCTURE_USES: Readonly<Record<string, Use>> = {
       await kept.set(`k${n}`, n);
     });
     await each(count, (n) => kept.delete(`k${n}`));
+  },
+  "local-map": async ({ store }, count) => {
+    const map = new LocalMap(store, "flags");
+    await each(count, (n) => map.set(`k${n}`, n));
+    await each(count, (n) => map.get(`k${n}`));
+    await map.clear();
+    await map.close();
   },
   "multi-map": async ({ store }, count) => {
     const tags = new MultiMap(store, "tags");

@@ -55,6 +55,7 @@ import { Social } from "../components/social/index.ts";
 import { Stats } from "../components/stats/index.ts";
 import { readStream, StreamEndpoint } from "../components/streaming/http.ts";
 import { AccessTokens, StatusStream } from "../components/streaming/index.ts";
+import { TimeSeries } from "../components/time-series/index.ts";
 import { Views } from "../components/views/index.ts";
 import { open } from "../connection/open.ts";
 import type { Store } from "../connection/store.ts";
@@ -332,6 +333,13 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   MultiMap: (options) => new MultiMap(store, "m", options),
   "MultiMap.list": (options) => new MultiMap(store, "m").list(options),
   LocalMap: (options) => new LocalMap(store, "l", options),
+  TimeSeries: (options) => new TimeSeries(store, options),
+  "TimeSeries.add": (options) => new TimeSeries(store).add("t", 1, options),
+  "TimeSeries.addMany": (sample) => new TimeSeries(store).addMany("t", [sample]),
+  "TimeSeries.list": (options) => new TimeSeries(store).list(options),
+  "TimeSeries.range": (options) => new TimeSeries(store).range("t", options),
+  "TimeSeries.rollUps": (rollUp) => new TimeSeries(store, { rollUps: [rollUp] }),
+  "TimeSeries.stats": (options) => new TimeSeries(store).stats("t", options),
   writeToReplicas: (options) => writeToReplicas(store, ["SET", "k", 1], options),
 };
 

@@ -35,6 +35,15 @@ const SAID: Record<string, string[]> = {
     "  { item: 'be', count: 2, atLeast: 2 }",
     "]",
   ],
+  "time-series.ts": [
+    "[",
+    "  { count: 2, max: 0.8, last: 0.8 },",
+    "  { count: 1, max: 0.1, last: 0.1 }",
+    "]",
+    "3 0.1 0.8 true",
+    "0.1",
+    "[ 'cpu:web-1' ]",
+  ],
 };
 
 test.each(Object.entries(SAID))("%s runs and says what it should", async (file, lines) => {

@@ -5,6 +5,7 @@ import { ExpiringMap, ExpiringSet } from "../../../src/components/expiring/index
 import { LocalMap } from "../../../src/components/local-map/index.ts";
 import { MultiMap } from "../../../src/components/multi-map/index.ts";
 import { BloomFilter, TopK } from "../../../src/components/sketches/index.ts";
+import { TimeSeries } from "../../../src/components/time-series/index.ts";
 import { type Promised, promised } from "./promised.ts";
 
 export const STRUCTURE_PROMISES: Readonly<Record<string, Record<string, Promised>>> = {
@@ -75,6 +76,17 @@ export const STRUCTURE_PROMISES: Readonly<Record<string, Record<string, Promised
       expect(await filter.add("a")).toEqual({ status: "exists" });
       await top.add("b");
       expect(await top.top()).toEqual([{ item: "b", count: 2, atLeast: 1 }]);
+    }),
+  },
+  "time-series": {
+    "every sample counts, before the step and after it": promised(async ({ store, step }, stepMs) => {
+      const series = new TimeSeries(store);
+      await series.add("cpu", 1);
+      step(stepMs);
+      await series.add("cpu", 2);
+      // What was measured before a step back lies ahead, and is given when the clock comes there.
+      step(Math.max(0, -stepMs));
+      expect(await series.stats("cpu")).toMatchObject({ count: 2, sum: 3 });
     }),
   },
 };

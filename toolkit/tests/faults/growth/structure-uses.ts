@@ -4,6 +4,7 @@ import { ExpiringMap, ExpiringSet } from "../../../src/components/expiring/index
 import { LocalMap } from "../../../src/components/local-map/index.ts";
 import { MultiMap } from "../../../src/components/multi-map/index.ts";
 import { BloomFilter, CountMinSketch, CuckooFilter, TopK } from "../../../src/components/sketches/index.ts";
+import { TimeSeries } from "../../../src/components/time-series/index.ts";
 import type { ClockedStore } from "../../kit/clocked-store.ts";
 
 type Use = (world: ClockedStore, count: number) => Promise<void>;
@@ -65,5 +66,14 @@ export const STRUCTURE_USES: Readonly<Record<string, Use>> = {
       await one.clear();
     }
     await new BloomFilter(store, "brief", { capacity: 10, ttlMs: 60_000 }).add("a");
+  },
+  "time-series": async (world, count) => {
+    const series = new TimeSeries(world.store);
+    await each(count, async (n) => {
+      await series.add(`s${n}`, n);
+      await series.label(`s${n}`, { n: String(n), kind: "s" });
+      await world.pass(60_000);
+    });
+    await each(count, (n) => series.label(`s${n}`, {}));
   },
 };

@@ -85,6 +85,7 @@ afterAll(async () => {
 const TEXTS = { title: { type: "text" } } as const;
 const script = defineScript({ name: "options.nothing", keys: ["key"], lua: "return 1" });
 const queue = () => new Queue(store, "q");
+const limits = () => new RateLimits(store, { name: "l", rules: { limit: 1, windowMs: 1 } });
 const index = () => new SearchIndex(store, "i", { fields: TEXTS });
 const shards = () => new ShardedSearch([{ store, name: "s" }], { fields: TEXTS });
 const social = () => new Social(store);
@@ -213,6 +214,10 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "QuorumLocks.acquire": (options) => new QuorumLocks(stores).acquire("l", options),
   "QuorumLocks.resume": (options) => new QuorumLocks(stores).resume("h", options),
   RateLimits: (options) => new RateLimits(store, options),
+  "RateLimits.block": (options) => limits().block("ann", options),
+  "RateLimits.insurance": (insurance) =>
+    new RateLimits(store, { name: "l", rules: { limit: 1, windowMs: 1 }, insurance }),
+  "RateLimits.penalty": (options) => limits().penalty("ann", options),
   "RateLimits.rules": (rule) => new RateLimits(store, { name: "l", rules: rule }),
   "RateLimits.take": (options) =>
     new RateLimits(store, { name: "l", rules: { limit: 1, windowMs: 1 } }).take("ann", options),

@@ -51,6 +51,7 @@ const SAID: Record<string, string[]> = {
     "[ 'FR', 'DE', undefined ]",
   ],
   "rate-limits.ts": ["true 9 0", "true false", "true", "true", "false", "2"],
+  "rate-limits-block.ts": ["7", "false 0", "true 2", "false true true", "true"],
   "rate-limits-http.ts": ["ann 200 0 null", "ann 429 0 3600", "ben 200 0 null"],
   "replication.ts": ["{ answer: 'OK', replicas: 0, onDisk: null, enough: false }", "false 0"],
   "row-cache.ts": ["{ stock: 5 }", "null 0"],
@@ -77,7 +78,7 @@ test.each(Object.entries(SAID))("%s runs and says what it should", async (file, 
 });
 
 test.each(Object.keys(SAID))("%s is what the README shows", (file) => {
-  const component = file.replace(/(-http|-express-session)?\.ts$/, "");
+  const component = file.replace(/(-http|-express-session|-block)?\.ts$/, "");
   const readme = readFileSync(join(import.meta.dirname, `../../src/components/${component}/README.md`), "utf8");
   const example = readFileSync(join(import.meta.dirname, file), "utf8");
   expect(readme).toContain(`\`\`\`ts\n// toolkit/tests/examples/${file}\n${example}\`\`\`\n`);

@@ -125,6 +125,8 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "Board.vote": (options) => new Board(store, "b").vote("ann", "a", "up", options),
   Cache: (options) => new Cache(store, "c", options),
   "Cache.get": (options) => new Cache(store, "c").get("k", () => 1, options),
+  "Cache.getAhead": (options) => new Cache(store, "c").getAhead("k", () => 1, options),
+  "Cache.staleIfError": (options) => new Cache(store, "c", { errorStaleMs: 1 }).staleIfError("k", () => 1, options),
   cachedPages: (options) => cachedPages(new Cache<CachedPage>(store, "p"), options),
   Caches: (options) => new Caches(store, options),
   Carts: (options) => new Carts(store, options),

@@ -11,10 +11,10 @@ import { inSteps, only, zipped } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { choice, codec, defineOptions, prefix, whole } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
-import { asNumber, asTextOrNull } from "../../base/replies.ts";
+import { asNumber } from "../../base/replies.ts";
 import type { Store } from "../../connection/store.ts";
 import { type MultiMapKeys, multiMapKeys } from "./keys.ts";
-import { add, deleteKeys, deleteValues, get, occurrences, page, replace, type ValuesKind } from "./scripts.ts";
+import { add, deleteKeys, deleteValues, get, occurrences, page, replace, totals, type ValuesKind } from "./scripts.ts";
 
 export interface MultiMapOptions<V> {
   readonly prefix?: string;
@@ -154,11 +154,9 @@ export class MultiMap<V = unknown> {
 
   /** How many keys there are, and how many values in all. */
   async counts(): Promise<{ readonly keys: number; readonly values: number }> {
-    const [keys, values] = await this.#store.multi([
-      ["ZCARD", this.#keys.keys],
-      ["GET", this.#keys.total],
-    ]);
-    return { keys: asNumber(keys), values: Number(asTextOrNull(values) ?? 0) };
+    const { keys, total } = this.#keys;
+    const [count, values] = await this.#store.run(totals, { keys, total });
+    return { keys: count, values: Number(values ?? 0) };
   }
 
   /** Keys that have values, in the order of their bytes. */

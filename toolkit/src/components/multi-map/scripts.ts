@@ -3,7 +3,16 @@
  * them in the same step. A key without values is not there.
  */
 
-import { asByteList, asList, asListOf, asNumber, asNumbers, asTexts } from "../../base/replies.ts";
+import {
+  asByteList,
+  asList,
+  asListOf,
+  asNumber,
+  asNumbers,
+  asTextOrNull,
+  asTexts,
+  asTuple,
+} from "../../base/replies.ts";
 import { defineScript } from "../../base/script.ts";
 
 export type ValuesKind = "set" | "list";
@@ -149,4 +158,13 @@ export const page = defineScript({
   readOnly: true,
   lua: `return redis.call("ZRANGEBYLEX", keys, after == "" and "-" or "(" .. after, "+", "LIMIT", 0, limit + 1)`,
   reply: asTexts,
+});
+
+/** { keys, values or nil }. */
+export const totals = defineScript({
+  name: "multi-map.totals",
+  keys: ["keys", "total"],
+  readOnly: true,
+  lua: `return {redis.call("ZCARD", keys), redis.call("GET", total)}`,
+  reply: asTuple(asNumber, asTextOrNull),
 });

@@ -64,11 +64,6 @@ export class Insurance {
     this.#subjects.delete(subject);
   }
 
-  /** The store answers again, and its counts are those that hold. */
-  clear(): void {
-    this.#subjects.clear();
-  }
-
   get count(): number {
     return this.#subjects.size;
   }

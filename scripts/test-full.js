@@ -31,6 +31,7 @@ const LONG = {
   ADS_FAULT_KILLS: "10",
   CINNABAR_HISTORY_SECONDS: "60",
   COORDINATION_SECONDS: "60",
+  SKETCH_ITEMS: "1000000",
 };
 
 const npm = (script, ...args) => ({

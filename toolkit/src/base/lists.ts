@@ -68,3 +68,16 @@ export function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   map.set(key, made);
   return made;
 }
+
+/** Asks for so many items at a time, one step after the other; the answers of all, in order. */
+export async function inSteps<I, O>(
+  items: readonly I[],
+  atOnce: number,
+  ask: (some: readonly I[]) => Promise<readonly O[]>,
+): Promise<O[]> {
+  const answers: O[] = [];
+  for (let at = 0; at < items.length; at += atOnce) {
+    for (const answer of await ask(items.slice(at, at + atOnce))) answers.push(answer);
+  }
+  return answers;
+}

@@ -11,6 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Ads } from "../components/ads/index.ts";
 import { PrefixIndex, RecentContacts } from "../components/autocomplete/index.ts";
 import { Barriers } from "../components/barriers/index.ts";
+import { BoundedQueue, PriorityQueue } from "../components/blocking-queues/index.ts";
 import { Board } from "../components/board/index.ts";
 import { type CachedPage, cachedPages } from "../components/cache/http.ts";
 import { Cache, Caches } from "../components/cache/index.ts";
@@ -21,15 +22,18 @@ import { Config, Connections, Maintenance } from "../components/config/index.ts"
 import { Counters } from "../components/counters/index.ts";
 import { Elections } from "../components/elections/index.ts";
 import { Executor } from "../components/executor/index.ts";
+import { ExpiringMap, ExpiringSet } from "../components/expiring/index.ts";
 import { Files } from "../components/files/index.ts";
 import { Fleet } from "../components/fleet/index.ts";
 import { Ids } from "../components/ids/index.ts";
 import { JobSearch } from "../components/job-search/index.ts";
 import { Latches } from "../components/latches/index.ts";
+import { LocalMap } from "../components/local-map/index.ts";
 import { Locks, QuorumLocks } from "../components/locks/index.ts";
 import { LogFiles } from "../components/log-files/index.ts";
 import { Logs } from "../components/logs/index.ts";
 import { Market } from "../components/market/index.ts";
+import { MultiMap } from "../components/multi-map/index.ts";
 import { PackedTable, words } from "../components/packed-table/index.ts";
 import { Places, ranges } from "../components/places/index.ts";
 import { Queue, sandboxed, Worker } from "../components/queues/index.ts";
@@ -51,10 +55,12 @@ import {
   ShardedStructures,
   UniqueVisitors,
 } from "../components/sharded/index.ts";
+import { BloomFilter, CountMinSketch, CuckooFilter, TopK } from "../components/sketches/index.ts";
 import { Social } from "../components/social/index.ts";
 import { Stats } from "../components/stats/index.ts";
 import { readStream, StreamEndpoint } from "../components/streaming/http.ts";
 import { AccessTokens, StatusStream } from "../components/streaming/index.ts";
+import { TimeSeries } from "../components/time-series/index.ts";
 import { DurableTopic, Topic } from "../components/topics/index.ts";
 import { Views } from "../components/views/index.ts";
 import { open } from "../connection/open.ts";
@@ -85,6 +91,7 @@ afterAll(async () => {
 const TEXTS = { title: { type: "text" } } as const;
 const script = defineScript({ name: "options.nothing", keys: ["key"], lua: "return 1" });
 const queue = () => new Queue(store, "q");
+const limits = () => new RateLimits(store, { name: "l", rules: { limit: 1, windowMs: 1 } });
 const index = () => new SearchIndex(store, "i", { fields: TEXTS });
 const shards = () => new ShardedSearch([{ store, name: "s" }], { fields: TEXTS });
 const social = () => new Social(store);
@@ -127,6 +134,8 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "Board.vote": (options) => new Board(store, "b").vote("ann", "a", "up", options),
   Cache: (options) => new Cache(store, "c", options),
   "Cache.get": (options) => new Cache(store, "c").get("k", () => 1, options),
+  "Cache.getAhead": (options) => new Cache(store, "c").getAhead("k", () => 1, options),
+  "Cache.staleIfError": (options) => new Cache(store, "c", { errorStaleMs: 1 }).staleIfError("k", () => 1, options),
   cachedPages: (options) => cachedPages(new Cache<CachedPage>(store, "p"), options),
   Caches: (options) => new Caches(store, options),
   Carts: (options) => new Carts(store, options),
@@ -226,6 +235,10 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "QuorumLocks.acquireMany": (options) => new QuorumLocks(stores).acquireMany(["l"], options),
   "QuorumLocks.resume": (options) => new QuorumLocks(stores).resume("h", options),
   RateLimits: (options) => new RateLimits(store, options),
+  "RateLimits.block": (options) => limits().block("ann", options),
+  "RateLimits.insurance": (insurance) =>
+    new RateLimits(store, { name: "l", rules: { limit: 1, windowMs: 1 }, insurance }),
+  "RateLimits.penalty": (options) => limits().penalty("ann", options),
   "RateLimits.rules": (rule) => new RateLimits(store, { name: "l", rules: rule }),
   "RateLimits.take": (options) =>
     new RateLimits(store, { name: "l", rules: { limit: 1, windowMs: 1 } }).take("ann", options),
@@ -357,6 +370,37 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   words: (options) => words([], options),
   Worker: (options) => new Worker(queue(), () => 1, options),
   "Worker.stop": (options) => new Worker(queue(), () => 1).stop(options),
+  BloomFilter: (options) => new BloomFilter(store, "b", options),
+  CountMinSketch: (options) => new CountMinSketch(store, "c", options),
+  CuckooFilter: (options) => new CuckooFilter(store, "c", options),
+  TopK: (options) => new TopK(store, "t", options),
+  "TopK.top": (options) => new TopK(store, "t").top(options),
+  ExpiringMap: (options) => new ExpiringMap(store, "m", options),
+  "ExpiringMap.list": (options) => new ExpiringMap(store, "m").list(options),
+  "ExpiringMap.set": (options) => new ExpiringMap(store, "m").set("k", 1, options),
+  "ExpiringMap.touch": (options) => new ExpiringMap(store, "m").touch("k", options),
+  ExpiringSet: (options) => new ExpiringSet(store, "s", options),
+  "ExpiringSet.add": (options) => new ExpiringSet(store, "s").add("m", options),
+  "ExpiringSet.list": (options) => new ExpiringSet(store, "s").list(options),
+  "ExpiringSet.touch": (options) => new ExpiringSet(store, "s").touch("m", options),
+  BoundedQueue: (options) => new BoundedQueue(store, "b", options),
+  "BoundedQueue.push": (options) => new BoundedQueue(store, "b").push(1, options),
+  "BlockingQueue.take": (options) => new BoundedQueue(store, "b").take(options),
+  "BlockingQueue.takeMany": (options) => new PriorityQueue(store, "p").takeMany(options),
+  "BlockingQueue.values": (options) => first(new PriorityQueue(store, "p").values(options)),
+  PriorityQueue: (options) => new PriorityQueue(store, "p", options),
+  "PriorityQueue.push": (options) => new PriorityQueue(store, "p").push(1, options),
+  "PriorityQueue.pushMany": (item) => new PriorityQueue(store, "p").pushMany([item]),
+  MultiMap: (options) => new MultiMap(store, "m", options),
+  "MultiMap.list": (options) => new MultiMap(store, "m").list(options),
+  LocalMap: (options) => new LocalMap(store, "l", options),
+  TimeSeries: (options) => new TimeSeries(store, options),
+  "TimeSeries.add": (options) => new TimeSeries(store).add("t", 1, options),
+  "TimeSeries.addMany": (sample) => new TimeSeries(store).addMany("t", [sample]),
+  "TimeSeries.list": (options) => new TimeSeries(store).list(options),
+  "TimeSeries.range": (options) => new TimeSeries(store).range("t", options),
+  "TimeSeries.rollUps": (rollUp) => new TimeSeries(store, { rollUps: [rollUp] }),
+  "TimeSeries.stats": (options) => new TimeSeries(store).stats("t", options),
   writeToReplicas: (options) => writeToReplicas(store, ["SET", "k", 1], options),
 };
 

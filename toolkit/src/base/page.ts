@@ -65,7 +65,8 @@ export async function pageByScore(
   };
 }
 
-function parseScoreCursor(cursor: string): { readonly score: string; readonly member: string } {
+/** The parts of a cursor that names a member and its score. */
+export function parseScoreCursor(cursor: string): { readonly score: string; readonly member: string } {
   const at = cursor.indexOf("~");
   const score = cursor.slice(0, at);
   if (at < 1 || !Number.isFinite(Number(score))) throw new InputError("cursor is not one that list() gave");

@@ -12,6 +12,14 @@ const SAID: Record<string, string[]> = {
     "2",
   ],
   "cache.ts": ["Set(1) { 'product 17' } loads 1", "null", "fresh true"],
+  "cache-more.ts": [
+    "[ 'Ann', 'user 2', 'user 3' ]",
+    "true false",
+    "{ name: 'Eve' }",
+    "{ name: 'Fay' }",
+    "1 null",
+    "[ null, null, null ]",
+  ],
   "cache-http.ts": ["MISS product 17, rendered 1", "HIT product 17, rendered 1", "MISS product 17, rendered 2"],
   "carts.ts": [
     "2",
@@ -53,6 +61,7 @@ const SAID: Record<string, string[]> = {
     "[ 'FR', 'DE', undefined ]",
   ],
   "rate-limits.ts": ["true 9 0", "true false", "true", "true", "false", "2"],
+  "rate-limits-block.ts": ["7", "false 0", "true 2", "false true true", "true"],
   "rate-limits-http.ts": ["ann 200 0 null", "ann 429 0 3600", "ben 200 0 null"],
   "replication.ts": ["{ answer: 'OK', replicas: 0, onDisk: null, enough: false }", "false 0"],
   "row-cache.ts": ["{ stock: 5 }", "null 0"],
@@ -86,7 +95,7 @@ test.each(Object.entries(SAID))("%s runs and says what it should", async (file, 
 });
 
 test.each(Object.keys(SAID))("%s is what the README shows", (file) => {
-  const component = file.replace(/(-http|-express-session)?\.ts$/, "");
+  const component = file.replace(/(-http|-express-session|-block|-more)?\.ts$/, "");
   const readme = readFileSync(join(import.meta.dirname, `../../src/components/${component}/README.md`), "utf8");
   const example = readFileSync(join(import.meta.dirname, file), "utf8");
   expect(readme).toContain(`\`\`\`ts\n// toolkit/tests/examples/${file}\n${example}\`\`\`\n`);

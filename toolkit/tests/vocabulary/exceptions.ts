@@ -44,10 +44,13 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   // Paths that are named for their topic: they have several classes, or functions
   "cinnabar/topics": "Topic, DurableTopic",
   "cinnabar/autocomplete": "RecentContacts, PrefixIndex",
+  "cinnabar/blocking-queues": "BoundedQueue, PriorityQueue",
+  "cinnabar/expiring": "ExpiringSet, ExpiringMap",
   "cinnabar/queues": "Queue, Worker",
   "cinnabar/replication": "functions",
   "cinnabar/search": "SearchIndex, ShardedSearch",
   "cinnabar/sharded": "seven structures",
+  "cinnabar/sketches": "BloomFilter, CuckooFilter, CountMinSketch, TopK",
   "cinnabar/streaming": "StatusStream, AccessTokens",
   "cinnabar/waiting": "Channel, and what components wait with",
 };

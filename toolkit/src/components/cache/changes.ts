@@ -6,6 +6,9 @@
 import type { Store } from "../../connection/store.ts";
 import { Channel } from "../../waiting/channel.ts";
 
+/** A message: anything may have changed. No tag is called so. */
+export const EVERYTHING = "\0\0";
+
 /** What becomes of values that this process has, and of those that it is about to have. */
 export interface Outdated {
   key(key: string): void;
@@ -88,6 +91,10 @@ export class Changes {
 
   /** A key, or after a NUL the tags that were invalidated. */
   #heard(message: string): void {
+    if (message === EVERYTHING) {
+      this.#resumed();
+      return;
+    }
     if (message.startsWith("\0")) {
       this.#outdated.tags(new Set(message.slice(1).split("\n")));
       return;

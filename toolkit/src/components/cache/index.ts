@@ -18,17 +18,40 @@ import { asBytesOrNulls, asTextsOrNulls } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import { type RunOptions, runOptions, type SendOptions, type Store, sendOptions } from "../../connection/store.ts";
 import { settleWhen } from "../../waiting/settle-when.ts";
-import { Changes, type Notice } from "./changes.ts";
+import { Batch, type ManyLoader } from "./batch.ts";
+import { Changes, EVERYTHING, type Notice } from "./changes.ts";
+import { claim } from "./claim.ts";
 import { changesChannel, type EntryKeys, entryKeys, type ShardKeys, shardKeys } from "./keys.ts";
 import { type Held, MemoryCache } from "./memory.ts";
 import { pack, unpack } from "./packing.ts";
+import { isThere } from "./presence.ts";
 import { CacheReport } from "./report.ts";
 import { drop, type FoundEntry, fill, giveUp, invalidate, put, type ReadReply, read } from "./scripts.ts";
 import { SharedQuestions } from "./shared-questions.ts";
-import type { CacheOptions, CacheStats, EntryOptions, Found, Loader, Loading } from "./types.ts";
+import { clearShards, type Shards, tagsMatching } from "./sweep.ts";
+import type {
+  AheadOptions,
+  CacheOptions,
+  CacheStats,
+  EntryOptions,
+  Found,
+  Loader,
+  Loading,
+  StaleIfErrorOptions,
+} from "./types.ts";
 
+export type { ManyLoader } from "./batch.ts";
 export { type CacheInfo, Caches, type InvalidatedTag } from "./report.ts";
-export type { CacheOptions, CacheStats, EntryOptions, Found, Loader, Loading } from "./types.ts";
+export type {
+  AheadOptions,
+  CacheOptions,
+  CacheStats,
+  EntryOptions,
+  Found,
+  Loader,
+  Loading,
+  StaleIfErrorOptions,
+} from "./types.ts";
 
 /**
  * A glance costs a third of what the script does, and a round trip more where it is not enough. So what this process has not seen
@@ -40,6 +63,9 @@ const LATEST = 1 / 32;
 /** Of the values that this process has seen, how many are remembered. */
 const MOST_SEEN = 10_000;
 
+/** How much the latest load counts in how long making takes. */
+const LATEST_LOAD = 1 / 8;
+
 /** How long a store that could not be reached is left alone. */
 const BREAK_MS = 1_000;
 const MAX_TAGS = 64;
@@ -48,6 +74,7 @@ const OPTIONS = defineOptions<CacheOptions<unknown>>("Cache", {
   prefix,
   freshMs: whole(1),
   staleMs: whole(0),
+  errorStaleMs: whole(0),
   jitter: number(0, 0.999),
   leaseMs: whole(10),
   memoryTtlMs: whole(0),
@@ -65,6 +92,18 @@ const ENTRY_OPTIONS = defineOptions<EntryOptions>("Cache.get", {
   tags: listOf(text),
   freshMs: whole(1),
   staleMs: whole(0),
+});
+
+const STALE_OPTIONS = defineOptions<StaleIfErrorOptions>("Cache.staleIfError", {
+  retryMs: whole(1),
+  tags: listOf(text),
+});
+
+const AHEAD_OPTIONS = defineOptions<AheadOptions>("Cache.getAhead", {
+  tags: listOf(text),
+  freshMs: whole(1),
+  staleMs: whole(0),
+  eagerness: number(0, 1_000),
 });
 
 /** One call for a key. */
@@ -95,6 +134,9 @@ export class Cache<T = unknown> {
   readonly #prefix: string;
   readonly #freshMs: number;
   readonly #staleMs: number;
+  readonly #errorStaleMs: number;
+  /** How long making takes, on average. */
+  #loadMs = 0;
   readonly #jitter: number;
   readonly #leaseMs: number;
   readonly #limits: RunOptions;
@@ -130,6 +172,7 @@ export class Cache<T = unknown> {
     this.#prefix = options.prefix ?? "cache";
     this.#freshMs = options.freshMs ?? 300_000;
     this.#staleMs = options.staleMs ?? 0;
+    this.#errorStaleMs = options.errorStaleMs ?? 0;
     this.#jitter = options.jitter ?? 0.1;
     this.#leaseMs = options.leaseMs ?? 30_000;
     this.#limits = runOptions({ timeoutMs: options.timeoutMs ?? 1_000, whenOpen: "fail" });
@@ -195,6 +238,11 @@ export class Cache<T = unknown> {
     ENTRY_OPTIONS.check(options);
     word("key", key);
     checkTags(options.tags);
+    await this.#put(key, value, options);
+    if (this.#errorStaleMs > 0) await this.#keepSpare(key, value, options.tags ?? []);
+  }
+
+  async #put(key: string, value: T, options: EntryOptions): Promise<void> {
     const { freshMs, keepMs } = this.#lifetimes(options);
     const { entry, loader, tags } = this.#keys(key);
     const packed = await this.#packed(value);
@@ -215,6 +263,7 @@ export class Cache<T = unknown> {
   /** Removes a value, and what is being made for it. */
   async delete(key: string): Promise<boolean> {
     const { entry, loader } = this.#keys(word("key", key));
+    if (this.#errorStaleMs > 0) await this.#deleteSpare(key);
     return this.#changing(
       () => this.#forget(key),
       () => this.#store.run(drop, { entry, loader, channel: this.#channel, key }),
@@ -236,6 +285,166 @@ export class Cache<T = unknown> {
         await this.#store.call("PUBLISH", this.#channel, `\0${tags.join("\n")}`);
       },
     );
+  }
+
+  /**
+   * Makes all values invalid that have a tag which matches: `*` is any text, `?` any character. Answers how many tags that were. It
+   * walks over all keys of the store to find them; `invalidate` does not, where you know the tags.
+   */
+  async invalidateMatching(pattern: string): Promise<number> {
+    word("pattern", pattern, 256);
+    const tags = await tagsMatching(this.#store, this.#allShards, pattern);
+    for (let at = 0; at < tags.length; at += MAX_TAGS) await this.invalidate(tags.slice(at, at + MAX_TAGS));
+    // What was being made has lost its lease: who waits for it looks again.
+    await this.#changing(
+      () => this.#alone.clear(),
+      () => this.#store.call("PUBLISH", this.#channel, EVERYTHING),
+    );
+    return tags.length;
+  }
+
+  /** Deletes everything; how many values that were. It walks over all keys of the store, and is no single step. */
+  async clear(): Promise<number> {
+    const forget = (): void => {
+      this.#memory.clear();
+      this.#alone.clear();
+    };
+    return this.#changing(forget, async () => {
+      const count = await clearShards(this.#store, this.#allShards);
+      await this.#store.call("PUBLISH", this.#channel, EVERYTHING);
+      return count;
+    });
+  }
+
+  /** Whether there is a value, fresh or stale. Loads nothing and counts as no hit. */
+  async has(key: string): Promise<boolean> {
+    word("key", key);
+    if (this.#memoryTtlMs > 0 && this.#memory.get(key) !== undefined) return true;
+    const { entry, tags } = this.#keys(key);
+    return this.#store.run(isThere, { entry, tags }, this.#limits);
+  }
+
+  /**
+   * Several values at once, in order, asked for in one go. Without `load`, null for those that are not there; with it, they are made as
+   * with `get`, and those of one moment in one call.
+   */
+  async getMany(keys: readonly string[]): Promise<(T | null)[]>;
+  async getMany(keys: readonly string[], load: ManyLoader<T>, options?: EntryOptions): Promise<T[]>;
+  async getMany(keys: readonly string[], load?: ManyLoader<T>, options: EntryOptions = {}): Promise<(T | null)[]> {
+    ENTRY_OPTIONS.check(options);
+    for (const key of keys) word("key", key);
+    if (load === undefined) return Promise.all(keys.map((key) => this.get(key)));
+    const batch = new Batch(load);
+    return Promise.all(keys.map((key) => this.get(key, (loading) => batch.load(key, loading), options)));
+  }
+
+  /** Puts several values, in one go; all have the same options. Rejects if one was not put; others may have been. */
+  async setMany(entries: readonly (readonly [key: string, value: T])[], options: EntryOptions = {}): Promise<void> {
+    ENTRY_OPTIONS.check(options);
+    for (const [key] of entries) word("key", key);
+    const done = await Promise.allSettled(entries.map(([key, value]) => this.set(key, value, options)));
+    for (const each of done) if (each.status === "rejected") throw each.reason;
+  }
+
+  /**
+   * A loader that, when it fails, gives the value which it has made last, up to `errorStaleMs` after that: stale-if-error. That value is
+   * kept beside the other one and goes with it: by `delete`, and by its tags.
+   */
+  staleIfError(key: string, load: Loader<T>, options: StaleIfErrorOptions = {}): Loader<T> {
+    STALE_OPTIONS.check(options);
+    word("key", key);
+    if (this.#errorStaleMs === 0) throw new InputError("staleIfError needs a cache that was made with errorStaleMs");
+    const { tags = [], retryMs = 1_000 } = options;
+    return async (loading) => {
+      try {
+        return await this.#makeWithSpare(key, load, { loading, tags });
+      } catch (error) {
+        const value = await this.get(spareOf(key)).catch(() => null);
+        if (value === null) throw error;
+        this.#onError(error);
+        loading.freshFor(retryMs);
+        return value;
+      }
+    };
+  }
+
+  /** The spare value is made under a lease of its own: what happens to its key or its tags meanwhile keeps it from being kept. */
+  async #makeWithSpare(
+    key: string,
+    load: Loader<T>,
+    { loading, tags }: { readonly loading: Loading; readonly tags: readonly string[] },
+  ): Promise<T> {
+    let isCalled = false;
+    const loadBoth: Loader<T> = (spare) => {
+      isCalled = true;
+      return load({
+        skip: () => {
+          spare.skip();
+          loading.skip();
+        },
+        tag: (more) => {
+          spare.tag(more);
+          loading.tag(more);
+        },
+        freshFor: (ms) => loading.freshFor(ms),
+      });
+    };
+    const kept = { tags, freshMs: this.#errorStaleMs, staleMs: 0 };
+    const value = await this.refresh(spareOf(key), loadBoth, kept).catch((error) => {
+      if (isCalled) throw error;
+      return null;
+    });
+    // Without a lease, the value is made all the same.
+    return isCalled ? (value as T) : load(loading);
+  }
+
+  async #deleteSpare(key: string): Promise<void> {
+    const { entry, loader } = this.#keys(spareOf(key));
+    await this.#store.run(drop, { entry, loader, channel: this.#channel, key: spareOf(key) });
+  }
+
+  async #keepSpare(key: string, value: T, tags: readonly string[]): Promise<void> {
+    await this.#put(spareOf(key), value, { tags, freshMs: this.#errorStaleMs, staleMs: 0 });
+  }
+
+  /**
+   * As `get`, and makes a value anew before it stops being fresh, behind the caller's back: the more often a value is asked for and the
+   * longer it takes to make, the more surely. So a value in demand is hardly ever waited for, and one that nobody wants is not made.
+   */
+  async getAhead(key: string, load: Loader<T>, options: AheadOptions = {}): Promise<T> {
+    AHEAD_OPTIONS.check(options);
+    const { eagerness = 1, ...entry } = options;
+    const { clock } = this.#store;
+    const timed: Loader<T> = async (loading) => {
+      const begunMs = clock.monotonicMs();
+      const value = await load(loading);
+      this.#loadMs += (clock.monotonicMs() - begunMs - this.#loadMs) * (this.#loadMs === 0 ? 1 : LATEST_LOAD);
+      return value;
+    };
+    const { value, state, ageMs } = await this.getEntry(key, timed, entry);
+    // An exponential share of the time that making takes: many callers make it likely that one of them is early.
+    const earlyMs = -Math.log(1 - clock.random()) * this.#loadMs * eagerness;
+    const freshMs = (options.freshMs ?? this.#freshMs) * (1 - this.#jitter);
+    if (state === "fresh" && ageMs + earlyMs >= freshMs) this.refresh(key, timed, entry).catch(this.#onError);
+    return value;
+  }
+
+  /** Makes a value anew, whether it is fresh or not. Null: somebody else does. */
+  async refresh(key: string, load: Loader<T>, options: EntryOptions = {}): Promise<T | null> {
+    ENTRY_OPTIONS.check(options);
+    checkTags(options.tags);
+    const keys = this.#keys(word("key", key));
+    const token = randomToken();
+    const { loader, tags } = keys;
+    const claiming = { loader, tags, token, leaseMs: this.#leaseMs, tagMs: this.#tagMemoryMs };
+    if (!(await this.#store.run(claim, claiming, this.#limits))) return null;
+    const made = await this.#load({ key, keys, token, load, options });
+    this.#forget(key);
+    return made.value;
+  }
+
+  get #allShards(): Shards {
+    return { prefix: this.#prefix, name: this.name, tags: this.#shards.map(({ tags }) => tags) };
   }
 
   /**
@@ -589,6 +798,9 @@ function loaded<T>({ value }: { readonly value: T }): Found<T> {
 function shared<T>(made: Made<T>): Shared<T> {
   return { found: loaded(made), isPrivate: made.fate === "for its caller" };
 }
+
+/** Under which key the value of a key is kept for when making a new one fails. */
+const spareOf = (key: string): string => `${key}\0spare`;
 
 const listed = (tags: string | readonly string[]): readonly string[] => (typeof tags === "string" ? [tags] : tags);
 

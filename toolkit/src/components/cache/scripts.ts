@@ -26,7 +26,7 @@ local function enter(at)
 end
 `;
 
-const NOW = `
+export const NOW = `
 local time = redis.call("TIME")
 local micros = time[1] * 1000000 + time[2]
 local now = math.floor(micros / 1000)
@@ -37,7 +37,7 @@ local function text(number) return string.format("%.0f", number) end
  * Lua: the shard's moments, in microseconds. The members are CLOCK and LAST of keys.ts. What begins notes its moment when it is sure
  * to happen: it may be refused by a server that is full.
  */
-const MOMENTS = `
+export const MOMENTS = `
 local clock, last = "\\0", "\\0last"
 local ahead = 100000
 local function beginning()

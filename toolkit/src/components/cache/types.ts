@@ -7,6 +7,8 @@ export interface CacheOptions<T> {
   readonly freshMs?: number;
   /** How long after that it is still given while a new one is made, or when that fails. */
   readonly staleMs?: number;
+  /** How long after it was made a value is kept for `staleIfError`; the same in all processes. 0, the default: not at all. */
+  readonly errorStaleMs?: number;
   /** Lifetimes are shortened by up to this part at random, so that values made together do not end together. */
   readonly jitter?: number;
   /** How long a value may take to make before another process tries too. */
@@ -30,6 +32,18 @@ export interface EntryOptions {
   readonly tags?: readonly string[];
   readonly freshMs?: number;
   readonly staleMs?: number;
+}
+
+export interface StaleIfErrorOptions {
+  /** How long the old value is given without trying again; 1 000 by default. */
+  readonly retryMs?: number;
+  /** The tags that `get` is given: what makes the value invalid makes the old one invalid, too. */
+  readonly tags?: readonly string[];
+}
+
+export interface AheadOptions extends EntryOptions {
+  /** How early a value is made anew: by so many times as long as making takes, on average. 1 by default. */
+  readonly eagerness?: number;
 }
 
 export interface CacheStats {

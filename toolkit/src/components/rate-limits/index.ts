@@ -12,10 +12,12 @@ import { aStore } from "../../base/checks.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";
 import { dropOldest, isFilled } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
-import { anything, choice, defineOptions, prefix, required, text, whole } from "../../base/options.ts";
+import { anything, choice, defineOptions, number, prefix, required, text, whole, within } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import { Together } from "../../base/together.ts";
 import { type RunOptions, runOptions, type Store } from "../../connection/store.ts";
+import { adjust, block, blockedFor, metABlock, unblock } from "./adjust.ts";
+import { Insurance } from "./insurance.ts";
 import { ruleKey, subjectKey } from "./keys.ts";
 import { FIXED, GCRA, type Judged, SLIDING, take, takeMany, takeOne } from "./scripts.ts";
 
@@ -35,8 +37,10 @@ export interface RateLimitsOptions {
   /** All of them must allow a call. */
   readonly rules: Rule | readonly Rule[];
   readonly prefix?: string;
-  /** What to answer while the store cannot be reached: throw, or let through, or refuse. */
-  readonly whenUnreachable?: "throw" | "allow" | "deny";
+  /** What to do while the store cannot be reached: throw, let through, refuse, or judge by the same rules in memory. */
+  readonly whenUnreachable?: "throw" | "allow" | "deny" | "memory";
+  /** With `whenUnreachable: "memory"`: how each process judges for itself meanwhile. */
+  readonly insurance?: InsuranceOptions;
   /**
    * How long one question to the store may take in all. Where `whenUnreachable` allows or denies, 1 000 by default; where it
    * throws, as the store was opened.
@@ -44,6 +48,23 @@ export interface RateLimitsOptions {
   readonly timeoutMs?: number;
   /** Subjects that were refused are refused without asking the store until their time has come; this many are remembered. */
   readonly remember?: number;
+}
+
+export interface InsuranceOptions {
+  /** The part of each limit that this process may use: 1 divided by the number of processes keeps the limit. 1 by default. */
+  readonly share?: number;
+  /** So many subjects are judged in memory; those not seen for longest are forgotten. 10 000 by default. */
+  readonly maxSubjects?: number;
+}
+
+export interface AdjustOptions {
+  /** How much is charged or given back; 1 by default. */
+  readonly cost?: number;
+}
+
+export interface BlockOptions {
+  /** For how long. */
+  readonly ttlMs: number;
 }
 
 export interface Verdict {
@@ -57,6 +78,8 @@ export interface Verdict {
   readonly resetAfterMs: number;
   /** The store could not be reached and `whenUnreachable` decided. */
   readonly unchecked?: true;
+  /** The subject is blocked. */
+  readonly blocked?: true;
 }
 
 const MAX_SLIDING = 10_000;
@@ -72,11 +95,23 @@ const LIST_OPTIONS = defineOptions<PageOptions & { readonly prefix?: string }>("
   ...pageChecks(10_000),
 });
 
+const INSURANCE_OPTIONS = defineOptions<InsuranceOptions>("RateLimits.insurance", {
+  share: number(0.000001, 1),
+  maxSubjects: whole(1, 10_000_000),
+});
+
+const ADJUST_OPTIONS = defineOptions<AdjustOptions>("RateLimits.penalty", { cost: whole(1) });
+
+const BLOCK_OPTIONS = defineOptions<BlockOptions>("RateLimits.block", {
+  ttlMs: required(whole(1, 3_660 * 86_400_000)),
+});
+
 const OPTIONS = defineOptions<RateLimitsOptions>("RateLimits", {
   name: required(text),
   rules: required(anything),
   prefix,
-  whenUnreachable: choice("throw", "allow", "deny"),
+  whenUnreachable: choice("throw", "allow", "deny", "memory"),
+  insurance: within(INSURANCE_OPTIONS),
   timeoutMs: whole(1),
   remember: whole(0, 10_000_000),
 });
@@ -104,7 +139,8 @@ export class RateLimits {
   readonly rules: readonly [Rule, ...Rule[]];
   readonly #store: Store;
   readonly #prefix: string;
-  readonly #whenUnreachable: "throw" | "allow" | "deny";
+  readonly #whenUnreachable: "throw" | "allow" | "deny" | "memory";
+  readonly #insurance: Insurance | null;
   readonly #limits: RunOptions;
   /** Calls of one moment go together where one server holds all subjects, and a trip to it costs something. */
   readonly #together: Together<Call, Judged> | null = null;
@@ -137,6 +173,9 @@ export class RateLimits {
       // Who has an answer without the server does not wait for it.
       whenOpen: this.#whenUnreachable === "throw" ? undefined : "fail",
     });
+    const { share = 1, maxSubjects = 10_000 } = options.insurance ?? {};
+    this.#insurance =
+      this.#whenUnreachable === "memory" ? new Insurance(store.clock, this.rules, { share, maxSubjects }) : null;
     const [rule] = this.rules;
     if (this.rules.length === 1 && ["single", "sentinel"].includes(store.topology)) {
       this.#together = new Together((calls) => this.#takeMany(rule, calls));
@@ -191,9 +230,38 @@ export class RateLimits {
     return verdict.allowed ? { ...verdict, remaining: verdict.remaining + 1 } : verdict;
   }
 
-  /** Forgets what the subject has used. */
+  /**
+   * Charges the subject, also what no rule would allow: for a wrong password, say. Charges at most what is left; to keep a subject
+   * away for longer, block it. How it stands then.
+   */
+  async penalty(subject: string, options: AdjustOptions = {}): Promise<Verdict> {
+    ADJUST_OPTIONS.check(options);
+    return this.#adjust(subject, options.cost ?? 1);
+  }
+
+  /** Gives back what was charged last, at most what was charged: for a right password, say. How the subject stands then. */
+  async reward(subject: string, options: AdjustOptions = {}): Promise<Verdict> {
+    ADJUST_OPTIONS.check(options);
+    this.#refused.delete(subject);
+    return this.#adjust(subject, -(options.cost ?? 1));
+  }
+
+  /** Refuses the subject for so long, whatever it has used. What it had used is forgotten. */
+  async block(subject: string, options: BlockOptions): Promise<void> {
+    BLOCK_OPTIONS.check(options);
+    await this.#store.run(block, { buckets: this.#buckets(subject), ttlMs: options.ttlMs });
+  }
+
+  /** Ends a block. False: there was none. */
+  async unblock(subject: string): Promise<boolean> {
+    this.#refused.delete(subject);
+    return this.#store.run(unblock, { buckets: this.#buckets(subject) });
+  }
+
+  /** Forgets what the subject has used, and ends its block. */
   async reset(subject: string): Promise<void> {
     this.#refused.delete(subject);
+    this.#insurance?.forget(subject);
     await this.#store.send(["DEL", ...this.#buckets(subject)], { repeatable: true });
   }
 
@@ -216,11 +284,41 @@ export class RateLimits {
       const [allowed, verdicts] = await this.#store.run(take, { buckets, cost, mode, rules }, this.#limits);
       return this.#verdict(allowed === 1, verdicts);
     } catch (error) {
+      if (metABlock(error)) return this.#blocked(subject, error);
       if (this.#whenUnreachable === "throw" || !(error instanceof CinnabarError) || error.code === "INPUT") throw error;
+      if (this.#insurance !== null) return this.#insurance.judge(subject, cost, mode);
       const allowed = this.#whenUnreachable === "allow";
       const { limit } = this.rules[0];
       return { allowed, limit, remaining: 0, retryAfterMs: allowed ? 0 : 1_000, resetAfterMs: 1_000, unchecked: true };
     }
+  }
+
+  async #adjust(subject: string, amount: number): Promise<Verdict> {
+    const unique = `${this.#instance}.${(this.#calls++).toString(36)}`;
+    const rules = this.rules.flatMap(({ algorithm = GCRA, limit, windowMs, burst = limit }) => [
+      algorithm,
+      limit,
+      windowMs * 1000,
+      burst,
+      unique,
+    ]);
+    try {
+      const verdicts = await this.#store.run(adjust, { buckets: this.#buckets(subject), amount, rules });
+      const allowed = verdicts.every(([remaining]) => remaining >= 1);
+      return this.#verdict(allowed, verdicts);
+    } catch (error) {
+      if (metABlock(error)) return this.#blocked(subject, error);
+      throw error;
+    }
+  }
+
+  /** What a subject is told whose buckets are none: that it is blocked. Where it is not, somebody else uses the key. */
+  async #blocked(subject: string, met: unknown): Promise<Verdict> {
+    const kinds = this.rules.map(({ algorithm }) => (algorithm === SLIDING ? "zset" : "string"));
+    const leftMs = await this.#store.run(blockedFor, { buckets: this.#buckets(subject), kinds }, this.#limits);
+    if (leftMs < 0) throw met;
+    const { limit } = this.rules[0];
+    return { allowed: false, limit, remaining: 0, retryAfterMs: leftMs, resetAfterMs: leftMs, blocked: true };
   }
 
   async #askOne(rule: Rule, call: Call): Promise<Verdict> {

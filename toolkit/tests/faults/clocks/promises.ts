@@ -38,6 +38,7 @@ import { locks, semaphores } from "./lease-promises.ts";
 import { DAY_MS, LEASE_MS, NOTICED_MS, type Promised, promised } from "./promised.ts";
 import { queues } from "./queue-promises.ts";
 import { social } from "./social-promises.ts";
+import { STRUCTURE_PROMISES } from "./structure-promises.ts";
 
 const rateLimits: Record<string, Promised> = Object.fromEntries(
   (["fixed", "sliding", "gcra"] as const).map((algorithm) => [
@@ -63,6 +64,7 @@ const rateLimits: Record<string, Promised> = Object.fromEntries(
 
 /** By component; then by what it promises. */
 export const PROMISES: Readonly<Record<string, Readonly<Record<string, Promised>>>> = {
+  ...STRUCTURE_PROMISES,
   locks,
   semaphores,
   queues,

@@ -46,6 +46,7 @@ import { AccessTokens, StatusStream } from "../../../src/components/streaming/in
 import { DurableTopic, Topic } from "../../../src/components/topics/index.ts";
 import { Views } from "../../../src/components/views/index.ts";
 import type { ClockedStore } from "../../kit/clocked-store.ts";
+import { STRUCTURE_USES } from "./structure-uses.ts";
 
 type Use = (world: ClockedStore, count: number) => Promise<void>;
 
@@ -57,6 +58,7 @@ const DAY_MS = 86_400_000;
 
 /** By component. */
 export const USES: Readonly<Record<string, Use>> = {
+  ...STRUCTURE_USES,
   ads: async (world, count) => {
     const ads = new Ads(world.store, "site", { explore: "off", minClickDelayMs: 0 });
     await each(count, async (n) => {

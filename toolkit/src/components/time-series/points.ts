@@ -1,0 +1,79 @@
+/** Buckets as they are stored, and as callers get them. */
+import { inPairs } from "../../base/lists.ts";
+import { IN_A_CHUNK, type RangeReply } from "./scripts.ts";
+
+/** Figures of all samples of one bucket. */
+export interface SeriesPoint {
+  /** When the bucket begins. */
+  readonly at: Date;
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number;
+  readonly max: number;
+  readonly avg: number;
+  /** The newest of them. */
+  readonly last: number;
+}
+
+interface Bucket {
+  readonly startMs: number;
+  readonly count: number;
+  readonly sum: number;
+  readonly min: number;
+  readonly max: number;
+  readonly last: number;
+}
+
+/** The buckets of a range, oldest first. */
+function bucketsIn({ everyMs, fromMs, toMs, chunks }: RangeReply): Bucket[] {
+  const buckets: Bucket[] = [];
+  for (const { chunk, flat } of chunks) {
+    for (const [field, packed] of inPairs(flat)) {
+      const startMs = (chunk * IN_A_CHUNK + Number(field)) * everyMs;
+      if (startMs + everyMs <= fromMs || startMs > toMs) continue;
+      const [count, sum, min, max, last] = [0, 8, 16, 24, 32].map((at) => packed.readDoubleLE(at)) as [
+        number,
+        number,
+        number,
+        number,
+        number,
+      ];
+      buckets.push({ startMs, count, sum, min, max, last });
+    }
+  }
+  return buckets.sort((a, b) => a.startMs - b.startMs);
+}
+
+function merged(a: Bucket, b: Bucket): Bucket {
+  return {
+    startMs: a.startMs,
+    count: a.count + b.count,
+    sum: a.sum + b.sum,
+    min: Math.min(a.min, b.min),
+    max: Math.max(a.max, b.max),
+    last: b.last,
+  };
+}
+
+const pointOf = ({ startMs, ...figures }: Bucket): SeriesPoint => ({
+  at: new Date(startMs),
+  ...figures,
+  avg: figures.sum / figures.count,
+});
+
+/** In buckets of this width, which is a multiple of the stored one. */
+export function pointsOf(reply: RangeReply, widthMs: number): SeriesPoint[] {
+  const wide = new Map<number, Bucket>();
+  for (const bucket of bucketsIn(reply)) {
+    const startMs = bucket.startMs - (bucket.startMs % widthMs);
+    const before = wide.get(startMs);
+    wide.set(startMs, before === undefined ? { ...bucket, startMs } : merged(before, bucket));
+  }
+  return [...wide.values()].map(pointOf);
+}
+
+/** All of it as one; null where there is nothing. */
+export function totalOf(reply: RangeReply): SeriesPoint | null {
+  const [first, ...others] = bucketsIn(reply);
+  return first === undefined ? null : pointOf(others.reduce(merged, first));
+}

@@ -15,6 +15,7 @@ const JOB = named(
   "Job",
   object({
     id: string(),
+    name: nullable(string({ description: "Which handler it is for." })),
     state: oneOf(STATES),
     data: anything("What it was added with."),
     createdAt: date(),
@@ -26,8 +27,11 @@ const JOB = named(
     dueAt: nullable(date()),
     progress: anything("What it has told; null if nothing."),
     result: anything("Of one that is done; null otherwise."),
-    error: nullable(object({ name: string(), message: string(), stack: string() }, ["stack"])),
+    error: nullable(object({ name: string(), message: string(), code: string(), stack: string() }, ["code", "stack"])),
     finishedAt: nullable(date()),
+    startedAt: nullable(date()),
+    worker: nullable(string({ description: "Which one ended it." })),
+    resultRef: nullable(string({ description: "Where its result is, if that is kept elsewhere." })),
     parent: nullable(string()),
     children: array(string()),
   }),
@@ -48,14 +52,19 @@ const SETTINGS = partial({
   groupConcurrency: integer(),
   groupRate: RATE,
   maxWaiting: integer(),
+  keepAttempts: integer(),
+  resultsInEvents: boolean(),
 });
 
 const SCHEDULE = object(
   {
     name: string(),
     data: anything("What its jobs are given."),
+    options: anything("The options of its jobs."),
     nextAt: date(),
+    lastAt: nullable(date()),
     count: integer({ description: "How many jobs it has made." }),
+    pausedAt: nullable(date()),
     cron: string(),
     timeZone: string(),
     everyMs: integer(),

@@ -88,6 +88,11 @@ export class Stage {
     const primary = await this.start("machine-a");
     await primary.ask("SET", "greeting", "hello");
     for (const name of replicas) await follow(await this.start(name), primary.port);
+    // A replica's link is up a moment before its primary counts it as online, and fails over to it.
+    await until("the primary has its replicas", async () => {
+      const states = Object.values(await primary.info("replication")).filter((value) => value.includes("state=online"));
+      return states.length === replicas.length;
+    });
   }
 
   async play(session: Session): Promise<void> {

@@ -213,6 +213,21 @@ describe.skipIf(!installed("redis-server"))("a connection that fails", () => {
     await own.stop();
   });
 
+  test("a read in a pipeline is asked again with the write before it that was refused", async () => {
+    const own = await startRedis();
+    const store = await open(own.url);
+    await store.call("SET", "k", "old");
+    const calls = () =>
+      store.pipeline([
+        ["GET", "k"],
+        ["SET", "k", "new"],
+        ["GET", "k"],
+      ]);
+    expect(await whileReadOnly(own, "set", calls)).toEqual(["old", "OK", "new"]);
+    await store.close();
+    await own.stop();
+  });
+
   describe("half-open", () => {
     test("a command is given up at its deadline, and the next one gets a new connection", async () => {
       const store = await through({ commandTimeoutMs: 100, retryMs: 3_000 });

@@ -460,19 +460,31 @@ export class Store {
     return items.map((item) => (isCall(item) ? item.keys[0] : routingKey(item)));
   }
 
-  /** Sends what a server has refused for the moment again, after a pause; it has not run. The others have. */
+  /**
+   * Sends what a server has refused for the moment again, after a pause; it has not run. The others have. Reads behind what was
+   * refused are asked again with it: they would have the old value of what is written before them.
+   */
   async #sendAll(items: readonly Item[], attempt: Attempt | undefined): Promise<Answer[]> {
     const answers = await this.#sendItems(items, attempt);
     const until = this.clock.monotonicMs() + this.#attempts.retryMs;
     for (let count = 0; ; count++) {
-      const refused = items.flatMap((item, at) => (this.#attempts.isPassing(answers[at]) ? [{ at, item }] : []));
+      const first = answers.findIndex((answer) => this.#attempts.isPassing(answer));
       const isOver = attempt?.isAbandoned === true || this.closed || this.clock.monotonicMs() >= until;
-      if (refused.length === 0 || isOver) return answers;
+      if (first < 0 || isOver) return answers;
+      const refused = items.flatMap((item, at) => {
+        const isDue = this.#attempts.isPassing(answers[at]) || (at > first && changesNothing(item));
+        return isDue ? [{ at, item }] : [];
+      });
       await this.#attempts.pause(count, this.#closing.signal);
       const again = await this.#sendItems(
         refused.map(({ item }) => item),
         attempt,
-      ).catch((error) => Promise.reject(asMaybeExecuted(error)));
+      ).catch((error) => {
+        // A connection that is being made again: nothing of this attempt was sent.
+        if (error instanceof ConnectionError && !error.maybeExecuted) return null;
+        throw asMaybeExecuted(error);
+      });
+      if (again === null) continue;
       for (const [{ at }, answer] of zipped(refused, again)) answers[at] = answer;
     }
   }
@@ -804,6 +816,10 @@ function bySha({ script, keys, args }: ScriptCall, { sha }: ScriptText): Request
 
 function bySource({ script, keys, args }: ScriptCall, { source }: ScriptText): Request {
   return requestOf(["EVAL", source, keys.length, ...keys, ...args], script, keys[0]);
+}
+
+function changesNothing(item: Item): boolean {
+  return isCall(item) ? item.script.readOnly : isRead(item);
 }
 
 function requestOf(words: Word[], { buffers, readOnly }: Script<never, unknown>, key: string | undefined): Request {

@@ -28,7 +28,7 @@ import { LEND, type Lending } from "./socket.ts";
 const MOST_IN_FLIGHT_BYTES = 32 << 20;
 /** Requests of more bytes than this leave before the turn ends, */
 const MOST_WRITE_BYTES = 256 << 10;
-/** and so does so much work for the server, in commands. Measured: half as many cost more in writes than they gain. */
+/** and so does so much work for the server, in commands. */
 const MOST_WRITE_WORK = 128;
 /** A script takes a server about as long as so many commands. */
 const WORK_OF_A_SCRIPT = 8;

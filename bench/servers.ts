@@ -10,13 +10,13 @@ export interface BenchServer {
   readonly port: number;
   readonly pid: number;
   rssBytes(): number;
+  /** Processor time that it has used, in its own code and in the kernel's. */
+  cpuMs(): number;
   stop(): Promise<void>;
 }
 
-const COMMANDS = {
-  cinnabar: [process.execPath, join(import.meta.dirname, "../engine/bin/cinnabar-server.js")],
-  redis: ["redis-server"],
-} as const;
+const commandOf = (name: BenchServer["name"], tree: string): readonly [string, ...string[]] =>
+  name === "redis" ? ["redis-server"] : [process.execPath, join(tree, "engine/bin/cinnabar-server.js")];
 
 export function freePort(): Promise<number> {
   return new Promise((resolve) => {
@@ -41,10 +41,12 @@ export async function startServer(
   name: BenchServer["name"],
   flags: string[] = [],
   environment: Record<string, string> = {},
+  /** Of another commit. */
+  tree = join(import.meta.dirname, ".."),
 ): Promise<BenchServer> {
   const dir = mkdtempSync(join(tmpdir(), "cinnabar-bench-"));
   const port = await freePort();
-  const [command, ...args] = COMMANDS[name];
+  const [command, ...args] = commandOf(name, tree);
   const child: ChildProcess = spawn(
     command,
     [...args, "--port", String(port), "--dir", dir, "--save", "", "--bind", "127.0.0.1", ...flags],
@@ -61,6 +63,13 @@ export async function startServer(
     port,
     pid: child.pid!,
     rssBytes: () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, "utf8"))![1]) * 1024,
+    cpuMs: () => {
+      // Behind the name, which may hold spaces and brackets: fields 3 and on; 14 and 15 are user and system time in ticks of 10 ms.
+      const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8")
+        .replace(/^.*\) /s, "")
+        .split(" ");
+      return (Number(fields[11]) + Number(fields[12])) * 10;
+    },
     stop: () =>
       new Promise((resolve) => {
         child.once("exit", () => {

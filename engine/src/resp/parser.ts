@@ -10,7 +10,7 @@
 import { protocolError, type ReplyError } from "../core/errors.ts";
 import { LONGEST_WORD } from "../core/longest-string.ts";
 import { splitWords } from "./split-words.ts";
-import { cachedWord } from "./word-cache.ts";
+import { cachedKey, cachedWord } from "./word-cache.ts";
 
 const CR = 13;
 const LF = 10;
@@ -196,7 +196,7 @@ export class RequestParser {
       }
       const stop = at + length;
       if (stop + 2 > end) return null;
-      words[i] = cachedWord(buffer, at, stop, i === 1);
+      words[i] = i === 1 ? cachedKey(buffer, at, stop) : cachedWord(buffer, at, stop);
       at = stop + 2;
     }
     this.#at = at;
@@ -257,7 +257,9 @@ export class RequestParser {
         words.push(
           isSeldom
             ? this.#buffer.latin1Slice(this.#at, end)
-            : cachedWord(this.#buffer, this.#at, end, words.length === 1),
+            : words.length === 1
+              ? cachedKey(this.#buffer, this.#at, end)
+              : cachedWord(this.#buffer, this.#at, end),
         );
         this.#at = end + 2;
       }

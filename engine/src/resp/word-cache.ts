@@ -6,21 +6,30 @@
  * string that the keyspace holds, so comparing the two is comparing two pointers, and its hash is known already.
  *
  * A word's slot follows from its length and from four bytes at its beginning, middle and end. That is enough to spread
- * words; whether the one in the slot is the one that is asked for is decided by comparing all bytes.
+ * words; whether the one in the slot is the one that is asked for is decided by comparing all bytes. A word is kept when it
+ * comes for the second time in a row among those of its slot: most keys and members do not come again soon, and keeping them
+ * would cost more than it saves.
+ *
+ * Asking the keyspace for the string of a key that is not here, by its bytes, takes longer than making a new one.
  */
 import { hashBytes, rememberHash } from "../core/word-hash.ts";
 
 const SLOTS = 4096;
+const SLOT_SHIFT = 20;
 /** Longer words are not kept: comparing them costs as much as making them. A SHA1 still fits, for EVALSHA. */
 const LONGEST = 40;
 
 const words: string[] = new Array(SLOTS).fill("");
 const lengths = new Uint8Array(SLOTS).fill(255);
+/** Of the words, where they have been asked for as keys; 0 elsewhere. */
 const hashes = new Uint32Array(SLOTS);
 /** The bytes of the words, LONGEST for each slot. */
 const kept = new Uint8Array(SLOTS * LONGEST);
+/** What the last word of a slot that was not the kept one was mixed to. */
+const passedOver = new Int32Array(SLOTS);
 
-function slotOf(bytes: Buffer, start: number, length: number): number {
+/** 32 bits of which the upper twelve are the slot. */
+function mix(bytes: Buffer, start: number, length: number): number {
   let mixed = length;
   if (length < 4) {
     for (let i = 0; i < length; i++) mixed = (mixed << 8) | bytes[start + i]!;
@@ -31,24 +40,40 @@ function slotOf(bytes: Buffer, start: number, length: number): number {
     mixed = Math.imul(mixed ^ (mixed >>> 15) ^ four(bytes, middle), 0x85ebca6b);
     mixed = mixed ^ (mixed >>> 13) ^ four(bytes, last);
   }
-  mixed = Math.imul(mixed, 0xc2b2ae35);
-  return (mixed >>> 20) & (SLOTS - 1);
+  return Math.imul(mixed, 0xc2b2ae35);
 }
 
 function four(bytes: Buffer, at: number): number {
   return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
 }
 
-/** The bytes from start to end as a word; `isKey` when it will most likely be looked up next. */
-export function cachedWord(bytes: Buffer, start: number, end: number, isKey: boolean): string {
+/** The bytes from start to end as a word. */
+export function cachedWord(bytes: Buffer, start: number, end: number): string {
   const length = end - start;
   if (length > LONGEST) return bytes.latin1Slice(start, end);
-  const slot = slotOf(bytes, start, length);
-  if (lengths[slot] !== length || !isKept(slot * LONGEST, bytes, start, length)) {
-    keep(slot, bytes, start, end);
+  const mixed = mix(bytes, start, length);
+  const slot = mixed >>> SLOT_SHIFT;
+  if (lengths[slot] === length && isKept(slot * LONGEST, bytes, start, length)) return words[slot]!;
+  const word = bytes.latin1Slice(start, end);
+  if (comesAgain(slot, mixed)) keep(slot, word, bytes, start);
+  return word;
+}
+
+/** The same for one that will most likely be looked up next: its hash is remembered. */
+export function cachedKey(bytes: Buffer, start: number, end: number): string {
+  const length = end - start;
+  if (length > LONGEST) return bytes.latin1Slice(start, end);
+  const mixed = mix(bytes, start, length);
+  const slot = mixed >>> SLOT_SHIFT;
+  if (lengths[slot] === length && isKept(slot * LONGEST, bytes, start, length)) {
+    let hash = hashes[slot]!;
+    if (hash === 0) hash = hashes[slot] = hashBytes(bytes, start, end);
+    rememberHash(words[slot]!, hash);
+    return words[slot]!;
   }
-  const word = words[slot]!;
-  if (isKey) rememberHash(word, hashes[slot]!);
+  const word = bytes.latin1Slice(start, end);
+  if (comesAgain(slot, mixed)) keep(slot, word, bytes, start);
+  rememberHash(word, hashBytes(bytes, start, end));
   return word;
 }
 
@@ -70,9 +95,16 @@ function isKept(from: number, bytes: Buffer, start: number, length: number): boo
   return true;
 }
 
-function keep(slot: number, bytes: Buffer, start: number, end: number): void {
-  words[slot] = bytes.latin1Slice(start, end);
-  lengths[slot] = end - start;
-  hashes[slot] = hashBytes(bytes, start, end);
-  for (let i = start, at = slot * LONGEST; i < end; i++, at++) kept[at] = bytes[i]!;
+/** Whether the last word of this slot that was passed over is this one. */
+function comesAgain(slot: number, mixed: number): boolean {
+  if (passedOver[slot] === mixed) return true;
+  passedOver[slot] = mixed;
+  return false;
+}
+
+function keep(slot: number, word: string, bytes: Buffer, start: number): void {
+  words[slot] = word;
+  lengths[slot] = word.length;
+  hashes[slot] = 0;
+  for (let i = 0, at = slot * LONGEST; i < word.length; i++, at++) kept[at] = bytes[start + i]!;
 }

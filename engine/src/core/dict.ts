@@ -10,20 +10,21 @@
  *   way what it has passed.
  * - A table that is full is split in the middle of its range (extendible hashing): `directory` has a table for every value of
  *   the upper bits of a hash, and a table whose hashes agree in fewer bits stands in it several times. Two halves that have
- *   become nearly empty are merged again. So one table's growing is a pause of microseconds at any size.
+ *   become nearly empty are merged again. So one table's growing is a pause of a tenth of a millisecond at any size. With
+ *   smaller tables it would be shorter, but a look-up in a large dict would find the tables themselves out of the cache.
  *
  * **Chosen keys.** SMEMBERS, KEYS and SCAN show in which order hashes are, at least roughly, and an attacker may try words
  * until many are known that belong side by side. What that gains is bounded twice. Words with the same upper bits split
- * their table, so a cluster of colliding words is no longer than a table (SPLIT_AT), some hundred nanoseconds. And to fill
- * one table further, with words that agree in more bits than the directory has room for, takes about n × 2^b words tried
- * for n that agree in b bits: hashes are keyed (word-hash.ts), so nobody can compute them.
+ * their table, so a cluster of colliding words is no longer than a table (SPLIT_AT), a microsecond. And to fill one table
+ * further, with words that agree in more bits than the directory has room for, takes about n × 2^b words tried for n that
+ * agree in b bits: hashes are keyed (word-hash.ts), so nobody can compute them.
  */
 import { SMALLEST, Table, type ValueKind } from "./hash-table.ts";
 import { hashWord } from "./word-hash.ts";
 
 /** A table with so many entries is split; two halves with together so many are merged. */
-const SPLIT_AT = 1024;
-const MERGE_AT = 512;
+const SPLIT_AT = 4096;
+const MERGE_AT = 2048;
 /** Tables are not split further: their range would have too few hashes to be told apart by multiplication. */
 const DEEPEST = 24;
 /** The directory may have this many places, or as many as there are entries. */
@@ -37,7 +38,7 @@ const MOST_RESERVED = 1_000_000;
 const RESERVED_SHARE = 0.75;
 const UNEVEN = 1.3;
 /** Places that a page of a scan may look at in vain. */
-const MOST_LOOKED = 4096;
+const MOST_LOOKED = 16_384;
 /** Draws of a random key after which the bounds are looked at again. */
 const MANY_TRIES = 1000;
 

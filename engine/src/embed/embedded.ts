@@ -38,6 +38,11 @@ import { LocalClient, type LocalClientOptions } from "./local-client.ts";
 export interface OpenOptions {
   /** The folder to keep the data in; made if it does not exist. Without one, data is in memory only. */
   readonly dir?: string;
+  /**
+   * Says in the folder's lock that other processes may join: a toolkit that finds the folder taken then waits for this process to
+   * `listen` with `peers`. Without it, the folder is refused to others at once.
+   */
+  readonly shared?: boolean;
   /** Told how a long load gets on. */
   readonly onProgress?: (loadedBytes: number, totalBytes: number) => void;
   /** Directives of redis.conf by name: `{ maxmemory: "100mb", "maxmemory-policy": "allkeys-lru" }`. */
@@ -71,7 +76,7 @@ export class EmbeddedEngine {
 
   /** `place`: among the nodes of a Cluster in this process; `EngineCluster` prepares it. */
   static async open(options: OpenOptions = {}, place?: ClusterPlace): Promise<EmbeddedEngine> {
-    const { clock, onProgress, heapGuard } = options;
+    const { clock, onProgress, heapGuard, shared = false } = options;
     // Where the program is now: the configuration resolves names where it was when the engine was loaded.
     const dir = options.dir === undefined ? undefined : resolve(options.dir);
     if (dir !== undefined) mkdirSync(dir, { recursive: true });
@@ -87,7 +92,7 @@ export class EmbeddedEngine {
     });
     if (dir !== undefined) {
       try {
-        await core.persistence.open({ lock: true, ...(onProgress === undefined ? {} : { onProgress }) });
+        await core.persistence.open({ lock: true, shared, ...(onProgress === undefined ? {} : { onProgress }) });
         core.cluster?.open();
       } catch (error) {
         core.stop();

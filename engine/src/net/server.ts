@@ -28,6 +28,12 @@ export interface ListenOptions {
   readonly backlog?: number;
   /** Takes TLS only, with this certificate; true: as the tls-* directives of the configuration say. */
   readonly tls?: ListenTlsOptions | true;
+  /**
+   * For processes that share the data of this one and go on with its files when it ends. Neither the socket nor its connections
+   * keep the process alive; and while one of them is connected, no reply of the store leaves, not even in process, before the
+   * system has the write that it acknowledges.
+   */
+  readonly peers?: boolean;
 }
 
 export interface Address {
@@ -45,6 +51,8 @@ export class NetServer {
   readonly #connections = new Set<Connection>();
   readonly #acceptors = new Map<Server, TlsAcceptor>();
   #housekeeping: NodeJS.Timeout | null = null;
+  /** Connections of processes that share the data. */
+  #peers = 0;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -64,6 +72,7 @@ export class NetServer {
     const path = options.path ?? null;
     const acceptor = options.tls === undefined ? null : this.#acceptorFor(options.tls, path);
     const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
+      if (options.peers === true) this.#welcome(socket);
       if (acceptor === null) this.#accept(socket);
       else this.#shakeHands(socket, acceptor);
     });
@@ -71,11 +80,14 @@ export class NetServer {
     return new Promise((resolve, reject) => {
       server.once("error", reject);
       const where = path === null ? { host: options.host ?? "127.0.0.1", port: options.port ?? 6379 } : { path };
-      server.listen({ ...where, backlog: options.backlog ?? 511 }, () => {
+      // A worker of node:cluster would ask its primary process to listen, and connections would come to any worker.
+      const exclusive = options.peers === true;
+      server.listen({ ...where, exclusive, backlog: options.backlog ?? 511 }, () => {
         server.off("error", reject);
         // Out of descriptors, say: the new client is turned away, the others stay.
         server.on("error", (error) => this.#engine.log("warning", `Could not accept a connection: ${error.message}`));
         if (path !== null && options.mode !== undefined && options.mode !== 0) chmodSync(path, options.mode);
+        if (options.peers === true) server.unref();
         this.#servers.set(server, path);
         if (acceptor !== null) this.#acceptors.set(server, acceptor);
         this.#housekeeping ??= setInterval(() => this.#checkConnections(), HOUSEKEEPING_MS).unref();
@@ -87,6 +99,15 @@ export class NetServer {
           resolve({ host: address.address, port: address.port, path: null });
         }
       });
+    });
+  }
+
+  #welcome(socket: Socket): void {
+    const { appender } = this.#engine.persistence.aof;
+    socket.unref();
+    if (this.#peers++ === 0) appender.handsOver = true;
+    socket.once("close", () => {
+      if (--this.#peers === 0) appender.handsOver = false;
     });
   }
 

@@ -47,6 +47,8 @@ export interface Progress {
 export interface OpenFilesOptions {
   /** Keep others away from the folder, also without an append-only file. */
   readonly lock: boolean;
+  /** The lock says that others may join. */
+  readonly shared?: boolean;
   readonly onProgress?: (loadedBytes: number, totalBytes: number) => void;
 }
 
@@ -132,7 +134,7 @@ export class Persistence {
   /** Locks the folder, loads what is there, and goes on from it. Throws with a text for people. */
   async open(options: OpenFilesOptions): Promise<void> {
     const { values } = this.#host.config;
-    if (options.lock) this.#unlock = lockDirectory(values.dir);
+    if (options.lock) this.#unlock = lockDirectory(values.dir, { shared: options.shared === true });
     else if (values.appendonly) this.#lockFiles();
     try {
       if (this.#unlock !== null) {
@@ -159,7 +161,7 @@ export class Persistence {
   /** Keeps other servers away from the append-only file. */
   #lockFiles(): void {
     const { dir, appenddirname, appendfilename } = this.#host.config.values;
-    this.#unlock ??= lockDirectory(dir, lockNameOf(appenddirname, appendfilename));
+    this.#unlock ??= lockDirectory(dir, { name: lockNameOf(appenddirname, appendfilename) });
   }
 
   async #load(options: OpenFilesOptions): Promise<void> {

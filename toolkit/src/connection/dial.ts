@@ -38,6 +38,8 @@ export interface Settings extends Credentials {
   readonly commandTimeoutMs: number;
   /** Which changes the servers are to tell of. */
   readonly tracking?: Tracking | undefined;
+  /** Connections that have nothing to do let the process end. */
+  readonly rests?: boolean;
 }
 
 export function labelOf(endpoint: Endpoint | null): string {
@@ -57,7 +59,7 @@ export async function dialWire(endpoint: Endpoint | null, settings: Settings): P
   let timer: { cancel(): void } | undefined;
   let late = false;
   const dialing = settings.dial(endpoint, { timeoutMs: connectTimeoutMs, tls }).then(async (stream) => {
-    const wire = new Wire(stream, label, clock);
+    const wire = new Wire(stream, label, clock, { rests: settings.rests === true });
     try {
       if (late) throw new ConnectionError(`${label} answered too late`, { maybeExecuted: false });
       await signIn(wire, settings);

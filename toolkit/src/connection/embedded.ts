@@ -18,16 +18,18 @@ export class EmbeddedDriver implements Driver {
   readonly address = null;
   readonly #engine: Engine;
   readonly #owned: boolean;
+  readonly #beforeClose: (() => void) | undefined;
   readonly #client: LocalClient;
   readonly #turn = new Turn();
   readonly #sessions = new Set<LocalClient>();
   readonly #listeners = new Set<(state: ConnectionState) => void>();
   #closed = false;
 
-  /** `owned`: the engine is closed with the driver. */
-  constructor(engine: Engine, owned: boolean) {
+  /** `owned`: the engine is closed with the driver; `beforeClose` is called first. */
+  constructor(engine: Engine, owned: boolean, beforeClose?: () => void) {
     this.#engine = engine;
     this.#owned = owned;
+    this.#beforeClose = beforeClose;
     this.#client = engine.connect();
   }
 
@@ -121,6 +123,7 @@ export class EmbeddedDriver implements Driver {
     this.#closed = true;
     for (const client of this.#sessions) client.close();
     this.#client.close();
+    this.#beforeClose?.();
     if (this.#owned) await this.#engine.close();
     for (const listener of this.#listeners) listener("closed");
   }

@@ -189,14 +189,14 @@ export class Line {
 
   #again(): void {
     if (this.#closed || this.#pause !== undefined) return;
-    // Keeps the process alive, as the connection that was lost did.
+    // Keeps the process alive, as the connection that was lost did; calls that wait do so themselves.
     this.#pause = this.#settings.clock.after(
       this.#nextPauseMs(),
       () => {
         this.#pause = undefined;
         if (!this.#closed && this.#wire === null && this.#dialling === null) this.#connect(true).catch(() => {});
       },
-      { keepAlive: true },
+      { keepAlive: this.#settings.rests !== true },
     );
   }
 

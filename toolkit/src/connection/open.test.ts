@@ -129,7 +129,7 @@ describe("what is no text", () => {
 describe("a folder that cannot be opened", () => {
   test("is in use", async () => {
     const first = await open("./data");
-    const error = await failed(open("./data"));
+    const error = await failed(open("./data", { shared: false }));
     expect(error).toBeInstanceOf(OpenError);
     expect(error).toMatchObject({
       name: "OpenError",

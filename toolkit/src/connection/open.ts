@@ -2,7 +2,7 @@
  * `open()`: from nothing to a Cluster by changing one argument.
  *
  *   open()                                     in this process, in memory; open("memory:", options) with options
- *   open("./data")                             in this process, kept on disk
+ *   open("./data")                             in this process, kept on disk; further processes join the first (shared-folder.ts)
  *   open("redis://localhost:6379/0")           Redis, Valkey, or our own server; rediss:// with TLS, unix:///path/to/socket
  *   open("redis+sentinel://h1,h2:26379/main")  follows failovers
  *   open("redis+cluster://h1,h2,h3")           Cluster
@@ -35,6 +35,11 @@ import { Store, type StoreOptions, storing } from "./store.ts";
 export interface OpenOptions extends StoreOptions {
   /** For the store in this process: directives of redis.conf, `{ maxmemory: "100mb" }`. */
   readonly config?: Readonly<Record<string, string>>;
+  /**
+   * For a folder: whether other processes may open it at the same time, and join the one that has it. True by default; false
+   * keeps them out, and refuses a folder that another process has open. Not on Windows.
+   */
+  readonly shared?: boolean;
   /** How long one command may go unanswered (not blocking ones, which have their own guard). */
   readonly commandTimeoutMs?: number;
   /** How long `open` tries to reach the server before it gives up, and each later attempt to reconnect. */
@@ -83,6 +88,7 @@ const TLS_OPTIONS = defineOptions<TlsOptions>("open.tls", {
 const OPTIONS = defineOptions<OpenOptions>("open", {
   ...storing,
   config: recordOf(text),
+  shared: flag,
   commandTimeoutMs: duration,
   connectTimeoutMs: duration,
   reads: within(READ_OPTIONS),
@@ -119,7 +125,7 @@ async function driverFor(target: string | ExistingClient | undefined, options: O
       const { openUrl } = await import("./url.ts");
       return openUrl(target, options);
     }
-    return openEmbedded(folderOf(target), options);
+    return openFolder(folderOf(target), options);
   }
   if (typeof target === "object" && target !== null && !("then" in target)) return adopt(target, options);
   throw new InputError(`open() takes a URL, a folder or a client, not ${seen(target)}${hintFor(target)}`);
@@ -179,6 +185,20 @@ function withoutSecrets(url: string): string {
 
 // -------------------------------------------------------------------------------------------------- the engine
 
+async function openFolder(dir: string, options: OpenOptions): Promise<Driver> {
+  // Pipes with names take the place of unix sockets on Windows, where this has not been tried.
+  if (options.shared === false || process.platform === "win32") return openEmbedded(dir, options);
+  const { SharedFolder, isJoinable } = await import("./shared-folder.ts");
+  const { EmbeddedDriver } = await import("./embedded.ts");
+  const folder = new SharedFolder(dir, options);
+  try {
+    return new EmbeddedDriver(await folder.own(), true, () => folder.leave());
+  } catch (error) {
+    if (!isJoinable(error)) throw openError(error, dir);
+  }
+  return folder.join();
+}
+
 async function openEmbedded(dir: string | undefined, options: OpenOptions): Promise<Driver> {
   const { EmbeddedDriver } = await import("./embedded.ts");
   try {
@@ -193,7 +213,10 @@ async function openEmbedded(dir: string | undefined, options: OpenOptions): Prom
 
 /** What the engine or the system says, by name or code, and what to do about it. */
 const REASONS: Readonly<Record<string, readonly [code: OpenErrorCode, advice: string]>> = {
-  DirectoryLocked: ["LOCKED", "Close the other store, or serve this one to others with cinnabar-server."],
+  DirectoryLocked: [
+    "LOCKED",
+    "Close the other store, or connect to it if it is a server. Two that are opened without shared: false share the folder.",
+  ],
   AofError: ["DAMAGED", "cinnabar-check-aof shows what is wrong and can cut off a damaged end."],
   RdbError: ["DAMAGED", "cinnabar-check-rdb shows what is in it."],
   HeapFullError: ["NO_MEMORY", ""],

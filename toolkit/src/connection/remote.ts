@@ -28,6 +28,8 @@ export interface RemoteOptions {
   readonly address: WorkerAddress | null;
   /** Run once, when the driver is closed. */
   readonly onClose?: () => void;
+  /** Run once, when its connections are over. */
+  readonly onClosed?: (() => Promise<void>) | undefined;
 }
 
 export class RemoteDriver implements Grouped {
@@ -41,6 +43,7 @@ export class RemoteDriver implements Grouped {
   readonly #subscribers = new Set<WireSubscriber>();
   readonly #invalidations: Invalidations | null;
   readonly #onClose: (() => void) | undefined;
+  readonly #onClosed: (() => Promise<void>) | undefined;
   readonly #group: Group = { label: "", ask: (each) => this.#line.ask(each) };
   #closed = false;
 
@@ -50,6 +53,7 @@ export class RemoteDriver implements Grouped {
     this.#settings = options.settings;
     this.#dial = options.dial;
     this.#onClose = options.onClose;
+    this.#onClosed = options.onClosed;
     this.#line = new Line({
       settings: options.settings,
       dial: options.dial,
@@ -148,6 +152,7 @@ export class RemoteDriver implements Grouped {
     this.#invalidations?.close();
     for (const each of [...this.#sessions, ...this.#subscribers]) each.destroy();
     await this.#line.close();
+    await this.#onClosed?.();
     this.#states.set("closed");
   }
 }

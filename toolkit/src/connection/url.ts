@@ -181,6 +181,10 @@ export interface Means {
   readonly sentinelTls?: object | undefined;
   readonly credentials?: Settings["credentials"];
   readonly translate?: ((endpoint: Endpoint) => Endpoint) | undefined;
+  /** Connections that have nothing to do let the process end. */
+  readonly rests?: boolean;
+  /** For one server: run once, when its connections are over. */
+  readonly onClosed?: () => Promise<void>;
 }
 
 export async function openTarget(target: Target, options: OpenOptions, means: Means): Promise<Driver> {
@@ -222,12 +226,20 @@ function openGrouped(target: Target, settings: Settings, means: Means): Promise<
   }
   // None: the dialer knows the way.
   const endpoint = target.endpoints[0] ?? null;
-  return RemoteDriver.open({ topology: "single", settings, dial: () => dialWire(endpoint, settings), address });
+  return RemoteDriver.open({
+    topology: "single",
+    settings,
+    dial: () => dialWire(endpoint, settings),
+    address,
+    onClosed: means.onClosed,
+  });
 }
 
-function settingsFor(target: Target, options: OpenOptions, { dial, tls, credentials }: Means): Settings {
+function settingsFor(target: Target, options: OpenOptions, means: Means): Settings {
+  const { dial, tls, credentials, rests = false } = means;
   return {
     dial,
+    rests,
     credentials,
     clock: options.clock ?? systemClock,
     tls: target.tls ? (tls ?? options.tls ?? {}) : undefined,

@@ -45,6 +45,8 @@ export interface SendLimits {
 export interface WireBounds {
   readonly inFlightBytes?: number;
   readonly replyBytes?: number;
+  /** Lets the process end while no answer is waited for. */
+  readonly rests?: boolean;
 }
 
 export type Resolve = (answer: Reply) => void;
@@ -85,6 +87,11 @@ class Pending {
   }
 }
 
+interface Restable {
+  ref?(): unknown;
+  unref?(): unknown;
+}
+
 const nothing = (): void => {};
 /** In the place of those that were answered. */
 const ANSWERED = new Pending({ words: [], key: undefined, buffers: false }, { timeoutMs: undefined }, nothing, nothing);
@@ -95,6 +102,8 @@ export class Wire implements Receiver {
   readonly #stream: Duplex;
   readonly #clock: Clock;
   readonly #bounds: Required<WireBounds>;
+  /** What keeps the process alive, and does not while nothing is under way; null: it always does. */
+  readonly #resting: Restable | null;
   readonly #encoder = new Encoder();
   readonly #decoder: Decoder;
   /** In the order of their answers; those before `#head` are answered, those from `#unsent` on are not encoded. */
@@ -127,7 +136,9 @@ export class Wire implements Receiver {
     this.#stream = stream;
     this.label = label;
     this.#clock = clock;
-    this.#bounds = { inFlightBytes: MOST_IN_FLIGHT_BYTES, replyBytes: MOST_REPLY_BYTES, ...bounds };
+    this.#bounds = { inFlightBytes: MOST_IN_FLIGHT_BYTES, replyBytes: MOST_REPLY_BYTES, rests: false, ...bounds };
+    this.#resting = this.#bounds.rests ? (stream as Duplex & Restable) : null;
+    this.#resting?.unref?.();
     this.#decoder = new Decoder(this, this.#bounds.replyBytes);
     // The end of a stream that lends its bytes comes as with any other.
     stream.on("data", (chunk: Buffer) => this.#read(chunk, false));
@@ -185,6 +196,7 @@ export class Wire implements Receiver {
       if (pending.patience < this.#timerAt) this.#arm(pending.patience, now);
     }
     const isNext = this.#unsent === this.#pending.length;
+    if (this.#pending.length === 0) this.#resting?.ref?.();
     this.#pending.push(pending);
     if (isNext && this.#hasRoom()) this.#encode(pending);
     if (this.#unwrittenWork >= MOST_WRITE_WORK || this.#encoder.bytes > MOST_WRITE_BYTES) this.#write();
@@ -316,6 +328,7 @@ export class Wire implements Receiver {
       this.#pending.length = 0;
       this.#head = 0;
       this.#unsent = 0;
+      this.#resting?.unref?.();
       if (this.#draining !== null) this.destroy(this.#draining);
       return;
     }

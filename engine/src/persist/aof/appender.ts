@@ -42,6 +42,8 @@ type AppenderHost = Pick<PersistHost, "clock" | "config" | "log" | "now" | "snap
 
 export class Appender {
   delayedFsyncs = 0;
+  /** See `handsOver`. */
+  #handsOver = false;
   /** DEBUG AOF-FLUSH-SLEEP: everything stands still for so long before a write. */
   delayMs = 0;
   /** Set while replies must wait for a sync; kept as a field because every in-process call looks at it. */
@@ -116,6 +118,20 @@ export class Appender {
 
   get syncsInFlight(): number {
     return this.#syncing ? 1 : 0;
+  }
+
+  /**
+   * Whether no reply, not even one in this process, leaves before the system has what it acknowledges, though not yet the disk:
+   * for stores whose other users outlive this process when it is killed.
+   */
+  get handsOver(): boolean {
+    return this.#handsOver;
+  }
+
+  set handsOver(handsOver: boolean) {
+    this.#handsOver = handsOver;
+    // Also what was acknowledged before.
+    if (this.#writer.length > 0) this.flush(true);
   }
 
   /** Goes on in this file. What is buffered for the one before must have been flushed. */
@@ -209,7 +225,7 @@ export class Appender {
     if (this.#descriptor < 0) return;
     if (this.#host.config.values["aof-timestamp-enabled"]) this.#stamp();
     this.#encoder.write(effects, framing);
-    if (this.policy === "always") this.holdsReplies = true;
+    if (this.#handsOver || this.policy === "always") this.holdsReplies = true;
     if (this.#writer.length > MOST_GATHERED) this.flush();
     else if (!this.#scheduled) {
       this.#scheduled = true;
@@ -311,7 +327,7 @@ export class Appender {
     if (this.#writer.length > 0) {
       if (!force && this.#mustWait()) return true;
       this.#postponedSince = 0;
-      if (!this.#write()) return this.policy !== "always";
+      if (!this.#write()) return this.policy !== "always" && !this.#handsOver;
     }
     if (this.policy === "always") {
       if (!this.#syncNow()) return false;
@@ -324,7 +340,7 @@ export class Appender {
 
   /** Whether a write has to wait for the sync that is under way. */
   #mustWait(): boolean {
-    if (this.policy !== "everysec" || !this.#syncing) return false;
+    if (this.policy !== "everysec" || !this.#syncing || this.#handsOver) return false;
     const now = this.#host.clock.monotonic();
     if (this.#postponedSince === 0) this.#postponedSince = now;
     if (now - this.#postponedSince < LONGEST_DELAY_MS) return true;
@@ -370,10 +386,14 @@ export class Appender {
       }
     }
     if (this.policy === "always") this.#fatal(error);
+    else if (this.#handsOver) {
+      this.holdsReplies = false;
+      this.#settle(refusalFor(error));
+    }
   }
 
   #fatal(error: Error): void {
-    const reason = new Error(`MISCONF Errors writing to the AOF file: ${error.message}`);
+    const reason = refusalFor(error);
     this.holdsReplies = false;
     this.#settle(reason);
     if (this.onFatal === null) return;
@@ -416,3 +436,5 @@ export class Appender {
     });
   }
 }
+
+const refusalFor = (error: Error): Error => new Error(`MISCONF Errors writing to the AOF file: ${error.message}`);

@@ -31,6 +31,7 @@ import {
   whole,
   within,
 } from "../base/options.ts";
+import type { Probe } from "../base/probe.ts";
 import { type Script, type ScriptCall, type ScriptText, textFor } from "../base/script.ts";
 import {
   type AttemptOptions,
@@ -211,6 +212,7 @@ function checkWords(words: readonly unknown[]): void {
 type StoreEvent =
   | [event: "close", listener: () => void | Promise<void>]
   | [event: "connection", listener: (state: ConnectionState) => void]
+  | [event: "circuit", listener: (circuit: Circuit) => void]
   | [event: "roundTrip", listener: RoundTripListener];
 
 /** Commands as methods: `addCommands` below gives the class what the interface says. */
@@ -232,6 +234,8 @@ export class Store {
   readonly #blocking = new Set<BlockingConnection>();
   readonly #sessions: Session[] = [];
   readonly #onClose = new Set<() => void | Promise<void>>();
+  readonly #onCircuit = new Set<(circuit: Circuit) => void>();
+  #probe: Probe | null = null;
   readonly #closing = new AbortController();
   #closed: Promise<void> | null = null;
 
@@ -241,11 +245,14 @@ export class Store {
     this.clock = options.clock ?? systemClock;
     const { connection, roundTrip, circuit } = options.hooks ?? {};
     this.#listeners = roundTrip === undefined ? null : [roundTrip];
+    if (circuit !== undefined) this.#onCircuit.add(circuit);
     this.#options = options;
     this.#attempts = new Attempts(driver, options, {
       clock: this.clock,
       closing: this.#closing.signal,
-      onCircuit: (each) => circuit?.(each),
+      onCircuit: (each) => {
+        for (const listener of [...this.#onCircuit]) listener(each);
+      },
     });
     this.#guardMs = options.guardMs ?? 5_000;
     this.#layouts = new Layouts({
@@ -273,6 +280,21 @@ export class Store {
 
   get closed(): boolean {
     return this.#closed !== null;
+  }
+
+  /** Whom components tell what they do: see probe.ts. @internal */
+  get probe(): Probe | null {
+    return this.#probe;
+  }
+
+  /** Returns what takes the probe off. @internal */
+  attachProbe(probe: Probe): () => void {
+    if (this.#probe !== null)
+      throw new InputError("this store has telemetry already; end the first before you begin another");
+    this.#probe = probe;
+    return () => {
+      if (this.#probe === probe) this.#probe = null;
+    };
   }
 
   /** The servers that have failed since their last answer; those that are not named have answered. */
@@ -659,6 +681,7 @@ export class Store {
       hooks: {},
     });
     for (const listener of this.#listeners ?? []) store.on("roundTrip", listener);
+    store.#probe = this.#probe;
     const remove = this.on("close", () => store.close());
     store.on("close", () => void remove());
     return store;
@@ -682,10 +705,12 @@ export class Store {
    *
    * - `close`: when the store is closed, before its connections go; `close()` waits for the listener.
    * - `connection`: how the connection is, now and whenever that changes.
+   * - `circuit`: the circuit of a server opens, is tried (half-open) or closes.
    * - `roundTrip`: every round trip from now on, with what is sent. A function that the listener returns is called at its end.
    */
   on(event: "close", listener: () => void | Promise<void>): () => void;
   on(event: "connection", listener: (state: ConnectionState) => void): () => void;
+  on(event: "circuit", listener: (circuit: Circuit) => void): () => void;
   on(event: "roundTrip", listener: RoundTripListener): () => void;
   on(...[event, listener]: StoreEvent): () => void {
     switch (event) {
@@ -694,10 +719,13 @@ export class Store {
         return () => this.#onClose.delete(listener);
       case "connection":
         return this.#driver.onState(listener);
+      case "circuit":
+        this.#onCircuit.add(listener);
+        return () => this.#onCircuit.delete(listener);
       case "roundTrip":
         return this.#onRoundTrip(listener);
       default:
-        throw new InputError(`a Store has the events close, connection and roundTrip, not ${seen(event)}`);
+        throw new InputError(`a Store has the events close, connection, circuit and roundTrip, not ${seen(event)}`);
     }
   }
 

@@ -6,6 +6,7 @@
  * the write refuses one that comes with a smaller fence than it has seen.
  */
 import { InputError } from "../base/errors.ts";
+import type { Observation } from "../base/probe.ts";
 
 /** How a lease is renewed and given back, told by its maker. */
 export interface LeaseKeeper {
@@ -21,6 +22,8 @@ export interface LeaseFacts {
   readonly leaseMs: number;
   /** How many replicas have confirmed it, where that was asked for. */
   readonly replicas: number | null;
+  /** Where somebody watches. @internal */
+  readonly holding?: Observation | null;
 }
 
 export class Lease {
@@ -35,6 +38,7 @@ export class Lease {
   #controller: AbortController | null = null;
   #lost: Error | null = null;
   #over: Promise<boolean> | null = null;
+  readonly #holding: Observation | null;
 
   /** Made by components; `keep` begins the watch over it. */
   constructor(facts: LeaseFacts, keep: (onLost: (reason: Error) => void) => LeaseKeeper) {
@@ -43,8 +47,10 @@ export class Lease {
     this.fence = facts.fence;
     this.leaseMs = facts.leaseMs;
     this.replicas = facts.replicas;
+    this.#holding = facts.holding ?? null;
     this.#keeper = keep((reason) => {
       this.#lost = reason;
+      this.#holding?.end({ outcome: "lost", error: reason });
       this.#controller?.abort(reason);
     });
   }
@@ -82,7 +88,7 @@ export class Lease {
    * and was given to another (or when the answer to a first attempt was lost on the way). Safe to call twice.
    */
   release(): Promise<boolean> {
-    this.#over ??= this.#end(() => this.#keeper.release());
+    this.#over ??= this.#end(() => this.#keeper.release(), "released");
     return this.#over;
   }
 
@@ -96,12 +102,13 @@ export class Lease {
 
   /** Stops renewing and watching, keeps it on the server for what is left of it, and returns the handle. */
   detach(): string {
-    this.#over ??= this.#end(async () => false);
+    this.#over ??= this.#end(async () => false, "detached");
     return this.handle;
   }
 
-  async #end(last: () => Promise<boolean>): Promise<boolean> {
+  async #end(last: () => Promise<boolean>, outcome: "released" | "detached"): Promise<boolean> {
     this.#keeper.kept.end();
+    this.#holding?.end({ outcome });
     return last();
   }
 

@@ -18,6 +18,7 @@
 import { randomToken } from "../base/clock.ts";
 import { ConnectionError, InputError, LeaseLostError } from "../base/errors.ts";
 import { NameIndex } from "../base/names.ts";
+import { type Observation, observed } from "../base/probe.ts";
 import type { Store } from "../connection/store.ts";
 import { settleWhen } from "../waiting/settle-when.ts";
 import { type Confirmation, confirmed } from "./confirm.ts";
@@ -129,12 +130,24 @@ export class Permits {
   }
 
   /** `holder` names the holder, for who looks at the line and for `handOver`. */
-  async acquire(
+  acquire(
     name: string,
     weight: number,
     options: AcquireOptions = {},
     holder: string | null = null,
   ): Promise<Lease | null> {
+    const acquiring = this.observe("acquire", name);
+    if (acquiring === null) return this.#acquire(name, weight, options, holder);
+    return observed(acquiring, () => this.#acquire(name, weight, options, holder), outcomeOfAcquiring);
+  }
+
+  /** Null where nobody watches. */
+  observe(kind: "acquire" | "hold", name: string): Observation | null {
+    const { what, prefix } = this.options;
+    return this.store.probe?.begin({ kind, what, prefix, name }) ?? null;
+  }
+
+  async #acquire(name: string, weight: number, options: AcquireOptions, holder: string | null): Promise<Lease | null> {
     const leaseMs = this.leaseMs(options.leaseMs);
     const waitMs = options.waitMs ?? this.options.waitMs;
     if (!(waitMs >= 0)) throw new InputError(`waitMs must be 0 or more, and is ${waitMs}`);
@@ -234,7 +247,7 @@ export class Permits {
     { renewed, replicas = null }: { readonly renewed: boolean; readonly replicas?: number | null },
   ): Lease {
     const { leaseMs, token } = asking;
-    const facts = { name, token, fence: held.fence, leaseMs, replicas };
+    const facts = { name, token, fence: held.fence, leaseMs, replicas, holding: this.observe("hold", name) };
     return new Lease(facts, (onLost) => {
       const { validUntilMs } = held;
       const kept = this.#renewal.keep({
@@ -302,6 +315,8 @@ function nameEnd(holder: string): string {
 export function holderOf(token: string): string {
   return Buffer.from(token.split(":")[3] ?? "", "base64url").toString("utf8");
 }
+
+export const outcomeOfAcquiring = (got: unknown) => ({ outcome: got === null ? "timeout" : "acquired" });
 
 export function positive(what: string, value: number): void {
   if (!(Number.isInteger(value) && value > 0)) throw new InputError(`${what} must be a whole number above 0`);

@@ -14,6 +14,7 @@ import { randomToken } from "../../base/clock.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { ConnectionError, InputError, isUnavailable, refusesWrites, ServerError } from "../../base/errors.ts";
 import { callback, codec, defineOptions, listOf, number, prefix, text, whole } from "../../base/options.ts";
+import { observed, type Probe } from "../../base/probe.ts";
 import { asBytesOrNulls, asTextsOrNulls } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import { type RunOptions, runOptions, type SendOptions, type Store, sendOptions } from "../../connection/store.ts";
@@ -69,6 +70,9 @@ const LATEST_LOAD = 1 / 8;
 /** How long a store that could not be reached is left alone. */
 const BREAK_MS = 1_000;
 const MAX_TAGS = 64;
+
+/** As telemetry has them. */
+const OUTCOMES: Readonly<Record<Found<unknown>["state"], string>> = { fresh: "hit", stale: "stale", loaded: "miss" };
 
 const OPTIONS = defineOptions<CacheOptions<unknown>>("Cache", {
   prefix,
@@ -212,6 +216,7 @@ export class Cache<T = unknown> {
     if (load === undefined) return this.#peek(key);
     const held = this.#held(key);
     if (held !== undefined) return held.value;
+    if (this.#store.probe !== null) return (await this.#watched(this.#store.probe, key, load, options)).value;
     const seen = await this.#seen(key, options);
     return seen === null ? (await this.getEntry(key, load, options)).value : seen.value;
   }
@@ -226,11 +231,32 @@ export class Cache<T = unknown> {
       const ageMs = Math.max(0, Math.round(this.#store.clock.monotonicMs() - held.bornMs));
       return { value: held.value, state: "fresh", ageMs };
     }
-    const { answer, isMine } = this.#questions.ask(key, () =>
+    if (this.#store.probe !== null) return this.#watched(this.#store.probe, key, load, options);
+    const { answer, isMine } = this.#asked(key, load, options);
+    const { found, isPrivate } = await answer;
+    return isPrivate && !isMine ? loaded(await this.#make(key, load, options)) : found;
+  }
+
+  #asked(key: string, load: Loader<T>, options: EntryOptions) {
+    return this.#questions.ask(key, () =>
       this.#ask({ key, keys: this.#keys(key), token: randomToken(), load, options }),
     );
-    const { found, isPrivate } = await answer;
-    return isPrivate && !isMine ? loaded(await this.#make(load, options)) : found;
+  }
+
+  /** The same, while somebody watches. */
+  #watched(probe: Probe, key: string, load: Loader<T>, options: EntryOptions): Promise<Found<T>> {
+    const find = async (): Promise<Found<T>> => {
+      const seen = await this.#seen(key, options);
+      if (seen !== null) return { value: seen.value, state: "fresh", ageMs: 0 };
+      word("key", key);
+      checkTags(options.tags);
+      const { answer, isMine } = this.#asked(key, load, options);
+      const { found, isPrivate } = await answer;
+      return isPrivate && !isMine ? loaded(await this.#make(key, load, options)) : found;
+    };
+    return observed(probe.begin({ kind: "get", cache: this.name, key }), find, ({ state }) => ({
+      outcome: OUTCOMES[state],
+    }));
   }
 
   /** Puts a value. When it fails, the old one may be gone all the same. */
@@ -664,7 +690,7 @@ export class Cache<T = unknown> {
     let made: { value: T; kept: EntryOptions | null };
     let filling: Parameters<typeof fill.with>[0];
     try {
-      made = await this.#make(load, options);
+      made = await this.#make(key, load, options);
       const { value, kept } = made;
       if (kept === null) {
         await this.#giveUp(key, keys, token);
@@ -722,9 +748,9 @@ export class Cache<T = unknown> {
     const begun = this.#alone.get(key);
     if (begun !== undefined) {
       const made = await begun;
-      return made.fate === "for its caller" ? shared(await this.#makeAlone(load, options)) : shared(made);
+      return made.fate === "for its caller" ? shared(await this.#makeAlone(key, load, options)) : shared(made);
     }
-    const loading = this.#makeAlone(load, options);
+    const loading = this.#makeAlone(key, load, options);
     this.#alone.set(key, loading);
     try {
       return shared(await loading);
@@ -733,13 +759,13 @@ export class Cache<T = unknown> {
     }
   }
 
-  async #makeAlone(load: Loader<T>, options: EntryOptions): Promise<Made<T>> {
-    const { value, kept } = await this.#make(load, options);
+  async #makeAlone(key: string, load: Loader<T>, options: EntryOptions): Promise<Made<T>> {
+    const { value, kept } = await this.#make(key, load, options);
     return { value, fate: kept === null ? "for its caller" : "not kept" };
   }
 
   /** Calls the loader. `kept`: how its value is to be kept, or null if it is not. */
-  async #make(load: Loader<T>, options: EntryOptions): Promise<{ value: T; kept: EntryOptions | null }> {
+  async #make(key: string, load: Loader<T>, options: EntryOptions): Promise<{ value: T; kept: EntryOptions | null }> {
     let kept: EntryOptions | null = options;
     const loading: Loading = {
       skip: () => {
@@ -756,7 +782,14 @@ export class Cache<T = unknown> {
     this.#report.count("misses");
     this.#report.count("loads");
     try {
-      return { value: await load(loading), kept };
+      const making = this.#store.probe?.begin({ kind: "load", cache: this.name, key }) ?? null;
+      if (making === null) return { value: await load(loading), kept };
+      const value = await observed(
+        making,
+        async () => load(loading),
+        () => ({ outcome: "loaded" }),
+      );
+      return { value, kept };
     } catch (error) {
       this.#report.count("failures");
       throw error;

@@ -46,6 +46,7 @@ export class CacheReport {
   count(what: keyof CacheStats): void {
     this.#total[what]++;
     this.#unsent[what]++;
+    this.#store.probe?.counted(this.#name, what);
     if (this.#timer !== null || this.#store.closed) return;
     this.#names.announce(this.#name);
     this.#timer = this.#store.clock.after(REPORT_MS, () => void this.send());

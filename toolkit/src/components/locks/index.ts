@@ -12,12 +12,13 @@ import { aStore } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
 import { zipped } from "../../base/lists.ts";
 import { defineOptions, flag, prefix, withDefaults, within } from "../../base/options.ts";
+import { observed } from "../../base/probe.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Confirmation } from "../../leases/confirm.ts";
 import { tagOf } from "../../leases/keys.ts";
 import type { Lease } from "../../leases/lease.ts";
 import { acquiring, confirming, leasing, resuming } from "../../leases/options.ts";
-import { type AcquireOptions, newToken, Permits } from "../../leases/permits.ts";
+import { type AcquireOptions, newToken, outcomeOfAcquiring, Permits } from "../../leases/permits.ts";
 import { DRIFT, renewDueFirst } from "../../leases/renewal.ts";
 import { acquireMany, lockScripts, WHOLE_LOCK } from "../../leases/scripts.ts";
 import { whileHeld } from "../../leases/while-held.ts";
@@ -118,6 +119,12 @@ export class Locks {
   /** All of the names or none of them. */
   async acquireMany(names: readonly string[], options: AcquireOptions = {}): Promise<LeaseGroup | null> {
     ACQUIRE_MANY_OPTIONS.check(options);
+    const observation = this.#permits.observe("acquire", names.join(" "));
+    if (observation === null) return this.#acquireMany(names, options);
+    return observed(observation, () => this.#acquireMany(names, options), outcomeOfAcquiring);
+  }
+
+  async #acquireMany(names: readonly string[], options: AcquireOptions): Promise<LeaseGroup | null> {
     const unique = [...new Set(names)];
     if (unique.length === 0) throw new InputError("acquireMany needs at least one name");
     if (unique.length > MOST_NAMES) throw new InputError(`acquireMany takes at most ${MOST_NAMES} names`);

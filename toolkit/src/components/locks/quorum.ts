@@ -26,12 +26,13 @@ import { aStore } from "../../base/checks.ts";
 import type { Clock, Timer } from "../../base/clock.ts";
 import { InputError } from "../../base/errors.ts";
 import { defineOptions, flag, prefix, whole, withDefaults } from "../../base/options.ts";
+import { type Observation, observed } from "../../base/probe.ts";
 import type { Store } from "../../connection/store.ts";
 import { permitKeys } from "../../leases/keys.ts";
 import { type Handle, Lease, readHandle } from "../../leases/lease.ts";
 import { Mailbox } from "../../leases/mailbox.ts";
 import { acquiring, leasing, resuming } from "../../leases/options.ts";
-import { type AcquireOptions, newToken } from "../../leases/permits.ts";
+import { type AcquireOptions, newToken, outcomeOfAcquiring } from "../../leases/permits.ts";
 import { DRIFT, type KeptLease, Renewal, renewDueFirst } from "../../leases/renewal.ts";
 import {
   type LineReply,
@@ -143,6 +144,19 @@ export class QuorumLocks {
   /** The lease, or null when it could not be had in time. Rejects with the signal's reason. */
   async acquire(name: string, options: QuorumLockOptions = {}): Promise<Lease | null> {
     ACQUIRE_OPTIONS.check(options);
+    const observation = this.#observe("acquire", name);
+    if (observation === null) return this.#acquire(name, options);
+    return observed(observation, () => this.#acquire(name, options), outcomeOfAcquiring);
+  }
+
+  /** By the first store that is watched; null where none is. */
+  #observe(kind: "acquire" | "hold", name: string): Observation | null {
+    const { prefix } = this.#options;
+    const probe = this.#stores.find((store) => store.probe !== null)?.probe;
+    return probe?.begin({ kind, what: "quorum-lock", prefix, name }) ?? null;
+  }
+
+  async #acquire(name: string, options: QuorumLockOptions): Promise<Lease | null> {
     const leaseMs = this.#leaseMs(options);
     permitKeys(this.#options.prefix, name, "lock");
     options.signal?.throwIfAborted();
@@ -358,7 +372,7 @@ export class QuorumLocks {
 
   #lease(facts: Handle, stores: readonly Store[], validForMs: number, renewed: boolean): Lease {
     const { name, token, leaseMs } = facts;
-    return new Lease({ ...facts, replicas: null }, (onLost) => {
+    return new Lease({ ...facts, replicas: null, holding: this.#observe("hold", name) }, (onLost) => {
       let left = stores.length;
       const kept = new Map<Store, KeptLease>();
       const end = (): void => {

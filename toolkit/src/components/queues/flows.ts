@@ -6,6 +6,7 @@
  */
 
 import { InputError } from "../../base/errors.ts";
+import type { Carrier } from "../../base/probe.ts";
 import type { Store } from "../../connection/store.ts";
 import { keptElsewhere, type ResultStore } from "./elsewhere.ts";
 import { type QueueKeys, queueKeys } from "./keys.ts";
@@ -77,6 +78,7 @@ export function buildFlow(
   node: FlowNode,
   queue: FlowQueue,
   parent: { readonly id: string; readonly target: FlowTarget } | null = null,
+  carrier?: Carrier,
 ): BuiltFlow & { readonly ref: string; readonly target: FlowTarget } {
   const own = node.queue ?? queue;
   const target = own.flowTarget(node.options, parent?.target ?? null);
@@ -88,7 +90,7 @@ export function buildFlow(
   if (children.length > 0 && (node.options?.delayMs !== undefined || node.options?.at !== undefined)) {
     throw new InputError("a parent runs when its children have; it has no time of its own");
   }
-  const built = children.map((child) => buildFlow(child, own, { id, target }));
+  const built = children.map((child) => buildFlow(child, own, { id, target }, carrier));
   const here: Prepared[] = [];
   const messages: string[] = [];
   /** Those that are put beside jobs below. */
@@ -111,6 +113,7 @@ export function buildFlow(
     ...(children.length === 0 ? {} : { children: built.map((child) => child.ref), messages }),
     ...(far.length === 0 ? {} : { addresses }),
     ...(parent === null ? {} : { parent: kinship(node, parent, near, ref) }),
+    ...(carrier === undefined ? {} : { carrier }),
   };
   const jobs = [target.prepare(id, node.data, node.options, kin), ...here];
   return { id, ref, target, jobs, messages: [...messages, ...nested] };

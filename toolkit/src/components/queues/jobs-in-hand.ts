@@ -3,6 +3,7 @@
  * endings. Everything about one job's fate is decided here; telling it is the cycle's part (cycle.ts).
  */
 import { ServerError } from "../../base/errors.ts";
+import type { Observation, Probe } from "../../base/probe.ts";
 import type { Word } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Shard } from "./answers.ts";
@@ -129,7 +130,9 @@ export class JobsInHand<T, R> implements Runner {
     }
     let result: R | Promise<R>;
     try {
-      result = this.#lane.settings.handler(job, job);
+      const { handler } = this.#lane.settings;
+      const observation = this.#store.probe === null ? null : this.#observe(job, this.#store.probe);
+      result = observation === null ? handler(job, job) : observation.run(() => handler(job, job));
     } catch (error) {
       this.#endNow(() => this.#fail(job, error));
       return;
@@ -143,6 +146,15 @@ export class JobsInHand<T, R> implements Runner {
       const value = result;
       this.#endNow(() => this.#succeed(job, value));
     }
+  }
+
+  #observe(job: Running<T>, probe: Probe): Observation {
+    const { id, name, attempt, stalls, options } = job;
+    const waitedMs = Math.max(0, job.startedMs - job.createdAt.getTime());
+    const queue = this.#lane.queue.name;
+    const { carrier } = options;
+    job.observation = probe.begin({ kind: "process", queue, id, name, attempt, stalls, waitedMs, carrier });
+    return job.observation;
   }
 
   /** For a handler that returned its result, or threw: it may have kept the thread busy until now. */
@@ -186,6 +198,7 @@ export class JobsInHand<T, R> implements Runner {
       void this.#commit(job, job.effects, payload, result);
       return;
     }
+    job.observation?.end({ outcome: "done" });
     this.#end(job, done(job.attempt, this.#count(job, "done")), payload);
     this.#lane.tell.done(job, result);
   }
@@ -203,6 +216,7 @@ export class JobsInHand<T, R> implements Runner {
   #fail(job: Running<T>, error: unknown): void {
     if (job.over) return;
     if (error instanceof RetryLaterError && !job.cancelled) {
+      job.observation?.end({ outcome: "postponed" });
       this.#end(job, handBackFor(Math.max(0, Math.round(error.delayMs))), "");
       return;
     }
@@ -210,6 +224,7 @@ export class JobsInHand<T, R> implements Runner {
     const text = JSON.stringify(describeError(job.cancelled ? new JobCancelledError() : error));
     const delayMs = isLast ? null : this.#backoff(job, error);
     const tookMs = this.#count(job, "failed");
+    job.observation?.end({ outcome: delayMs === null ? "dead" : "retry", error });
     this.#end(job, delayMs === null ? dead(job.attempt, tookMs) : retryIn(delayMs, tookMs), text);
     this.#lane.tell.failed(job, error, delayMs !== null);
   }
@@ -256,6 +271,7 @@ export class JobsInHand<T, R> implements Runner {
         job.over = true;
         this.#running.delete(job.fence);
         room.ended();
+        job.observation?.end({ outcome: reply.lost.length > 0 ? "lost" : "done" });
         if (reply.lost.length > 0) {
           this.#lane.figures.lost++;
           tell.lost(job.id);
@@ -294,6 +310,7 @@ export class JobsInHand<T, R> implements Runner {
     for (const job of [...this.#running.values()]) {
       if (job.over) continue;
       job.abort(new WorkerStoppedError());
+      job.observation?.end({ outcome: "handed-back" });
       this.#end(job, handBackFor(0), "");
     }
   }

@@ -11,6 +11,7 @@ import type { Filled } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
 import { choice, codec, defineOptions, flag, listOf, prefix, signal, text, whole, within } from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
+import { type Carrier, type Observation, observed } from "../../base/probe.ts";
 import { asList, asTextOrNull } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
@@ -230,8 +231,14 @@ export class Queue<T = unknown, R = unknown> {
   // ---------------------------------------------------------------------------------------------- adding
 
   /** One round trip. Safe to repeat: after a lost answer it is sent again under the same id, and added once. */
-  async add(data: T, options?: JobOptions): Promise<Added> {
-    const { shard, job } = this.#prepared(data, options);
+  add(data: T, options?: JobOptions): Promise<Added> {
+    const adding = this.#adding(1);
+    if (adding === null) return this.#add(data, options);
+    return observed(adding, () => this.#add(data, options, adding.carrier), outcomeOfAdding);
+  }
+
+  async #add(data: T, options: JobOptions | undefined, carrier?: Carrier): Promise<Added> {
+    const { shard, job } = this.#prepared(data, options, carrier);
     const [other] = await this.#send(shard, [job.id, job.how, job.tail]);
     return other === undefined ? { id: job.id, status: "added" } : { id: other.id, status: other.status };
   }
@@ -242,12 +249,15 @@ export class Queue<T = unknown, R = unknown> {
    */
   async addAndWait(data: T, options: JobOptions = {}, wait: WaitForOptions = {}): Promise<Outcome<R>> {
     WAIT_FOR_OPTIONS.check(wait);
-    const { shard, job } = this.#prepared(data, options);
+    const adding = this.#adding(1);
+    const { shard, job } = this.#prepared(data, options, adding?.carrier);
     const how = job.how === "" ? '{"a":1}' : `${job.how.slice(0, -1)},"a":1}`;
     const waiters = this.#waiters[shard.index]!;
     let standing: NotAdded | undefined;
     const outcome = await waiters.expect(job.id, wait, async () => {
-      [standing] = await this.#send(shard, [job.id, how, job.tail]);
+      const send = () => this.#send(shard, [job.id, how, job.tail]);
+      const outcome = ([other]: readonly NotAdded[]) => outcomeOfAdding(other ?? { id: job.id, status: "added" });
+      [standing] = await (adding === null ? send() : observed(adding, send, outcome));
       return standing === undefined;
     });
     const other: NotAdded | undefined = standing;
@@ -258,7 +268,20 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   /** Many, one round trip for every 500. Each such part is added whole or not at all. */
-  async addMany(jobs: readonly (NewJob<T> | { readonly data: T; readonly options?: JobOptions })[]): Promise<Added[]> {
+  addMany(jobs: readonly (NewJob<T> | { readonly data: T; readonly options?: JobOptions })[]): Promise<Added[]> {
+    const adding = this.#adding(jobs.length);
+    if (adding === null) return this.#addMany(jobs);
+    return observed(
+      adding,
+      () => this.#addMany(jobs, adding.carrier),
+      (all) => ({ outcome: "added", added: all.filter(({ status }) => status === "added").length }),
+    );
+  }
+
+  async #addMany(
+    jobs: readonly (NewJob<T> | { readonly data: T; readonly options?: JobOptions })[],
+    carrier?: Carrier,
+  ): Promise<Added[]> {
     const added: Added[] = new Array(jobs.length);
     const parts = this.shards.map((shard): Part => ({ shard, words: [], at: [] }));
     const calls: Promise<void>[] = [];
@@ -272,7 +295,7 @@ export class Queue<T = unknown, R = unknown> {
       if (words.length > 0) calls.push(this.#send(shard, words).then(settle));
     };
     jobs.forEach(({ data, options }, nth) => {
-      const { shard, job } = this.#prepared(data, options);
+      const { shard, job } = this.#prepared(data, options, carrier);
       const part = parts[shard.index]!;
       part.words.push(job.id, job.how, job.tail);
       part.at.push(nth);
@@ -286,8 +309,18 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   /** A job that runs when its children have; the tree may span queues. Resolves with the id of the root. */
-  async addFlow(root: FlowNode): Promise<string> {
-    const flow = buildFlow(root, this);
+  addFlow(root: FlowNode): Promise<string> {
+    const adding = this.#adding(1);
+    if (adding === null) return this.#addFlow(root);
+    return observed(
+      adding,
+      () => this.#addFlow(root, adding.carrier),
+      (id) => ({ outcome: "added", added: 1, id }),
+    );
+  }
+
+  async #addFlow(root: FlowNode, carrier?: Carrier): Promise<string> {
+    const flow = buildFlow(root, this, null, carrier);
     const shard = this.shards.find(({ address }) => address === flow.target.address);
     if (shard === undefined) throw new InputError("the root of a flow belongs to the queue that adds it");
     const words = flow.jobs.flatMap(({ id, how, tail }) => [id, how, tail]);
@@ -311,11 +344,21 @@ export class Queue<T = unknown, R = unknown> {
     };
   }
 
-  #prepared(data: T, options: JobOptions | undefined): { readonly shard: Shard; readonly job: Prepared } {
+  /** Null where nobody watches. */
+  #adding(jobs: number): Observation | null {
+    return this.store.probe?.begin({ kind: "add", queue: this.name, jobs }) ?? null;
+  }
+
+  #prepared(
+    data: T,
+    options: JobOptions | undefined,
+    carrier: Carrier | undefined,
+  ): { readonly shard: Shard; readonly job: Prepared } {
     if (options !== undefined) JOB_OPTIONS.check(options);
     const shard = this.#shardFor(options);
     const id = this.#idFor(shard, options);
-    return { shard, job: this.#prepare(id, data, options) };
+    const kin = carrier === undefined ? undefined : { carrier };
+    return { shard, job: this.#prepare(id, data, options, kin) };
   }
 
   async #send(shard: Shard, jobs: readonly (string | Uint8Array)[]): Promise<NotAdded[]> {
@@ -720,3 +763,5 @@ function checkedDefaults(defaults: QueueOptions<unknown, unknown>["defaults"]): 
   if (defaults.backoff !== undefined) checkBackoff(defaults.backoff);
   return defaults;
 }
+
+const outcomeOfAdding = ({ id, status }: Added) => ({ outcome: status, id, added: status === "added" ? 1 : 0 });

@@ -5,6 +5,7 @@
 import type { Codec } from "../../base/codec.ts";
 import { encodeWithin } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
+import type { Carrier } from "../../base/probe.ts";
 import { asTextOrBytes, ReplyFormError } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import { KeptElsewhere, keptElsewhere } from "./elsewhere.ts";
@@ -78,6 +79,8 @@ export interface StoredOptions {
   readonly backoff: Backoff | undefined;
   readonly timeoutMs: number | undefined;
   readonly name: string | undefined;
+  /** The trace that it was added in. */
+  readonly carrier: Carrier | undefined;
 }
 
 /** As they stand in the record. */
@@ -86,6 +89,7 @@ interface OwnOptions {
   b?: Backoff;
   t?: number;
   n?: string;
+  c?: Carrier;
 }
 
 /** A job ready to be sent: its id, how to place it, and its record from the facts on. */
@@ -105,6 +109,8 @@ export interface Kinship {
   readonly children?: readonly string[];
   readonly addresses?: Readonly<Record<string, string>>;
   readonly messages?: readonly string[];
+  /** What goes along with the job for telemetry. */
+  readonly carrier?: Carrier | undefined;
 }
 
 const PLAIN: JobOptions = {};
@@ -141,7 +147,7 @@ export function preparing<T>({
       if (kin.messages !== undefined && kin.messages.length > 0) how.o = kin.messages;
     }
     if ((options.keep ?? defaults.keep) === false) facts.n = 1;
-    const head = `${textOf(facts)}\n${ownOptions(options, defaults)}\n`;
+    const head = `${textOf(facts)}\n${ownOptions(options, defaults, kin?.carrier)}\n`;
     return { id, how: textOf(how), tail: join(head, payload) };
   };
 }
@@ -177,8 +183,8 @@ function placing(options: JobOptions, defaults: JobOptions, facts: Facts, how: R
   }
 }
 
-function ownOptions(options: JobOptions, defaults: JobOptions): string {
-  const own: OwnOptions = {};
+function ownOptions(options: JobOptions, defaults: JobOptions, carrier: Carrier | undefined): string {
+  const own: OwnOptions = carrier === undefined ? {} : { c: carrier };
   if (options.name !== undefined) own.n = checkWord(options.name, "the name of a job");
   const attempts = options.attempts ?? defaults.attempts ?? 1;
   if (attempts !== 1) own.a = checkInteger(attempts, "attempts", 1, 1_000_000);
@@ -208,7 +214,13 @@ export interface ParsedRecord {
 }
 
 const NO_FACTS: Facts = {};
-const NO_STORED: StoredOptions = { attempts: 1, backoff: undefined, timeoutMs: undefined, name: undefined };
+const NO_STORED: StoredOptions = {
+  attempts: 1,
+  backoff: undefined,
+  timeoutMs: undefined,
+  name: undefined,
+  carrier: undefined,
+};
 
 export function parseRecord(record: string | Buffer): ParsedRecord {
   if (typeof record === "string") {
@@ -232,8 +244,8 @@ function parsed(head: string, own: string, payload: string | Buffer): ParsedReco
 }
 
 function storedOptions(own: string): StoredOptions {
-  const { a, b, t, n } = JSON.parse(own) as OwnOptions;
-  return { attempts: a ?? 1, backoff: b, timeoutMs: t, name: n };
+  const { a, b, t, n, c } = JSON.parse(own) as OwnOptions;
+  return { attempts: a ?? 1, backoff: b, timeoutMs: t, name: n, carrier: c };
 }
 
 export interface Befallen {

@@ -5,6 +5,7 @@
 import type { Timer } from "../../base/clock.ts";
 import type { Codec } from "../../base/codec.ts";
 import { InputError, LeaseLostError } from "../../base/errors.ts";
+import type { Observation } from "../../base/probe.ts";
 import type { Word } from "../../connection/port.ts";
 import { type Befallen, type JobError, type ParsedRecord, parseRecord, parseState } from "./record.ts";
 import type { Taken } from "./scripts/outcomes.ts";
@@ -90,6 +91,8 @@ export class Running<T> implements RunningJob<T>, JobContext {
   /** Somebody was told that it is slow. */
   slow = false;
   timer: Timer | null = null;
+  /** Where somebody watches. */
+  observation: Observation | null = null;
   effects: Effect[] | null = null;
 
   constructor(runner: Runner, codec: Codec<T>, { id, fence, state, record }: Taken, startedMs: number) {

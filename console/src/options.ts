@@ -1,25 +1,38 @@
 /** What `cinnabar` was told on its command line, checked as a whole before anything is opened. */
-import { parseArgs } from "node:util";
-import { messageOf } from "./values.ts";
-import { VERSION } from "./version.ts";
 
 export const DEFAULT_PORT = 6379;
 export const DEFAULT_HTTP_PORT = 8080;
 
-export const HELP = `cinnabar ${VERSION}: a store with Redis's data types and commands, and a console to see and run it
-
-Usage: cinnabar [start] [options]
-
-  --dir FOLDER     folder to keep the data in (default ./data)
-  --memory         keep nothing on disk
-  --url URL        open no store; show the one at URL instead: redis://…, rediss://…, redis+sentinel://…, redis+cluster://…
-  --port N         port of the store (default ${DEFAULT_PORT}; the next free one if that is taken)
-  --http-port N    port of the console (default ${DEFAULT_HTTP_PORT}; the next free one if that is taken)
-  --host ADDRESS   address to listen on (default 127.0.0.1); others than loopback need --password
-  --password P     password that clients and the console ask for; or CINNABAR_PASSWORD in the environment
-  -h, --help       this text
-  -v, --version    the version
-`;
+/** The flags of `cinnabar start`, as its help and the shells' completion have them. */
+export const START_FLAGS = [
+  { name: "dir", value: "FOLDER", isPath: true, summary: "folder to keep the data in (default ./data)" },
+  { name: "memory", summary: "keep nothing on disk" },
+  {
+    name: "url",
+    value: "URL",
+    summary: "open no store; show the one at URL instead: redis://…, rediss://…, redis+sentinel://…, redis+cluster://…",
+  },
+  {
+    name: "port",
+    value: "N",
+    summary: `port of the store (default ${DEFAULT_PORT}; the next free one if that is taken)`,
+  },
+  {
+    name: "http-port",
+    value: "N",
+    summary: `port of the console (default ${DEFAULT_HTTP_PORT}; the next free one if that is taken)`,
+  },
+  {
+    name: "host",
+    value: "ADDRESS",
+    summary: "address to listen on (default 127.0.0.1); others than loopback need --password",
+  },
+  {
+    name: "password",
+    value: "P",
+    summary: "password that clients and the console ask for; or CINNABAR_PASSWORD in the environment",
+  },
+] as const;
 
 export interface Options {
   /** Folder of the data; undefined: in memory, or another's. */
@@ -32,32 +45,17 @@ export interface Options {
   readonly httpPort: number | undefined;
 }
 
+/** The command line once its flags are read: `Arguments` of commands/flags.ts. */
+interface Given {
+  readonly positionals: readonly string[];
+  has(name: string): boolean;
+  text(name: string): string | undefined;
+}
+
 /** Told to the user as one line. */
 export class UsageError extends Error {}
 
 const isLoopback = (host: string) => host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
-
-function parse(argv: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...argv],
-      allowPositionals: true,
-      options: {
-        dir: { type: "string" },
-        memory: { type: "boolean", default: false },
-        url: { type: "string" },
-        port: { type: "string" },
-        "http-port": { type: "string" },
-        host: { type: "string", default: "127.0.0.1" },
-        password: { type: "string" },
-        help: { type: "boolean", short: "h", default: false },
-        version: { type: "boolean", short: "v", default: false },
-      },
-    });
-  } catch (error) {
-    throw new UsageError(messageOf(error).split("\n")[0]!.split(". To")[0]!);
-  }
-}
 
 function portOf(name: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
@@ -67,15 +65,19 @@ function portOf(name: string, text: string | undefined): number | undefined {
   return Number(text);
 }
 
-/** What to do: print a text, or start. */
-export function readOptions(argv: readonly string[], env: NodeJS.ProcessEnv): { readonly print: string } | Options {
-  const { values, positionals } = parse(argv);
-  if (values.help) return { print: HELP };
-  if (values.version) return { print: `${VERSION}\n` };
-  if (positionals.length > 1 || (positionals.length === 1 && positionals[0] !== "start")) {
-    throw new UsageError(`unknown command '${positionals.join(" ")}'`);
-  }
-  const { url, host, memory } = values;
+/** What `start` was told. */
+export function readOptions(args: Given, env: Readonly<Record<string, string | undefined>>): Options {
+  const { positionals } = args;
+  if (positionals.length > 0) throw new UsageError(`start takes no '${positionals.join(" ")}'`);
+  const url = args.text("url");
+  const host = args.text("host") ?? "127.0.0.1";
+  const memory = args.has("memory");
+  const values = {
+    dir: args.text("dir"),
+    password: args.text("password"),
+    port: args.text("port"),
+    "http-port": args.text("http-port"),
+  };
   const password = values.password ?? env.CINNABAR_PASSWORD;
   if (password === "") throw new UsageError("the password is empty");
   if (!isLoopback(host) && password === undefined) {

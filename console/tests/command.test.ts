@@ -6,7 +6,8 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { open } from "cinnabar";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
-import { readOptions, UsageError, withoutCredentials } from "../src/options.ts";
+import { readArguments } from "../src/commands/flags.ts";
+import { readOptions, START_FLAGS, UsageError, withoutCredentials } from "../src/options.ts";
 import { temporaryFolder } from "./support.ts";
 
 const BIN = fileURLToPath(new URL("../src/bin.ts", import.meta.url));
@@ -58,7 +59,7 @@ afterEach(async () => {
 afterAll(() => folder.remove());
 
 describe("options", () => {
-  const read = (...argv: string[]) => readOptions(argv, {});
+  const read = (...argv: string[]) => readOptions(readArguments(argv, START_FLAGS), {});
 
   test("have sensible defaults", () => {
     const usual = {
@@ -70,10 +71,10 @@ describe("options", () => {
       httpPort: undefined,
     };
     expect(read()).toEqual(usual);
-    expect(read("start")).toEqual(usual);
     expect(read("--memory")).toMatchObject({ dir: undefined });
     expect(read("--url", "redis://h:1")).toMatchObject({ dir: undefined, url: "redis://h:1" });
-    expect(readOptions(["--host", "0.0.0.0"], { CINNABAR_PASSWORD: "p" })).toMatchObject({ password: "p" });
+    const open = readArguments(["--host", "0.0.0.0"], START_FLAGS);
+    expect(readOptions(open, { CINNABAR_PASSWORD: "p" })).toMatchObject({ password: "p" });
   });
 
   test.each([
@@ -84,8 +85,9 @@ describe("options", () => {
     [["--memory", "--dir", "d"], "--memory keeps nothing on disk: leave --dir out"],
     [["--url", "localhost:6379"], "--url takes a URL such as redis://127.0.0.1:6379, not 'localhost:6379'"],
     [["--url", "redis://h", "--dir", "d"], "--url shows another store: leave --dir, --memory and --port out"],
-    [["--nonsense"], "Unknown option '--nonsense'"],
-    [["stop"], "unknown command 'stop'"],
+    [["--nonsense"], "unknown option '--nonsense'"],
+    [["--http-prot", "1"], "unknown option '--http-prot'; did you mean '--http-port'?"],
+    [["stop"], "start takes no 'stop'"],
     [["--password", ""], "the password is empty"],
   ])("%j is refused in words", (argv, text) => {
     expect(() => read(...argv)).toThrow(new UsageError(text));

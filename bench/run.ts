@@ -1,7 +1,7 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined loads tls scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen client thin cluster start trips share lists
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined loads tls scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen client thin cluster start trips share lists structures
  *   npm run bench -- --only ""                  nothing: writes the tables again
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
@@ -35,6 +35,7 @@ import { compareSharded, type ShardedResults, shardedTables } from "./sharded.ts
 import { compareSocial, type SocialRow, socialTable } from "./social.ts";
 import { measureStart, type StartRow, startTable } from "./start.ts";
 import { compareStreaming, type StreamResults, streamTables } from "./streaming.ts";
+import { compareStructures, type StructureRow, structureTable } from "./structures.ts";
 import { compareThin, type ThinRow, thinTable } from "./thin.ts";
 import { compareTls } from "./tls.ts";
 import { compareWeb, type WebResults, webTables } from "./web.ts";
@@ -70,6 +71,7 @@ interface Results {
   trips?: TripRow[];
   share?: ShareRow[];
   lists?: ListRow[];
+  structures?: StructureRow[];
 }
 
 const PARTS = [
@@ -101,6 +103,7 @@ const PARTS = [
   "trips",
   "share",
   "lists",
+  "structures",
 ] as const;
 type Part = (typeof PARTS)[number];
 
@@ -248,6 +251,7 @@ if (parts.includes("start")) results.start = await measureStart(flags.quick);
 if (parts.includes("trips")) results.trips = await compareTrips(flags.quick);
 if (parts.includes("share")) results.share = await compareShares(flags.quick);
 if (parts.includes("lists")) results.lists = await compareLists(flags.quick);
+if (parts.includes("structures")) results.structures = await compareStructures(flags.quick);
 
 const tables = [
   `Measured on ${results.machine}; both sides in one run, rounds in turn, medians.`,
@@ -280,6 +284,7 @@ const tables = [
   results.trips && tripTable(results.trips),
   results.share && shareTable(results.share),
   results.lists && listTable(results.lists),
+  results.structures && structureTable(results.structures),
 ].filter((table) => table !== undefined);
 const text = tables.join("\n\n");
 console.log(text);

@@ -171,7 +171,7 @@ function scale(mantissa: bigint, exponent: number): number {
 
 /** C's `%.17g`: how Redis 7.0 prints doubles in replies. */
 export function formatDouble(value: number): string {
-  if (Number.isInteger(value) && Math.abs(value) < 1e15) return Object.is(value, -0) ? "-0" : String(value);
+  if (Number.isSafeInteger(value)) return Object.is(value, -0) ? "-0" : String(value);
   return formatG(value, 17);
 }
 

@@ -42,7 +42,10 @@ describe("stringToNumber", () => {
       ["0x", undefined],
       ["abc", undefined],
       ["12\0x", 12],
+      ["9007199254740991", 9007199254740991],
       ["9007199254740993", 9007199254740992],
+      ["9999999999999999", 10000000000000000],
+      ["0000000000000017", 17],
     ];
     for (const [text, value] of read) expect(stringToNumber(text)).toBe(value);
   });

@@ -18,8 +18,8 @@ export function numberToString(value: number): string {
  */
 export function stringToNumber(text: string): number | undefined {
   const length = text.length;
-  // The common case, a short decimal integer, without copying anything.
-  if (length > 0 && length < 16) {
+  // The common case, a decimal integer that a double holds exactly, without copying anything: moments in microseconds have 16 digits.
+  if (length > 0 && length <= 16) {
     let value = 0;
     let i = 0;
     for (; i < length; i++) {
@@ -27,7 +27,7 @@ export function stringToNumber(text: string): number | undefined {
       if (digit < 0 || digit > 9) break;
       value = value * 10 + digit;
     }
-    if (i === length) return value;
+    if (i === length && value <= Number.MAX_SAFE_INTEGER) return value;
   }
   return length > LONGEST ? undefined : readNumber(text);
 }

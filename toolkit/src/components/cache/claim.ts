@@ -2,14 +2,14 @@
 
 import { asNumber } from "../../base/replies.ts";
 import { defineScript } from "../../base/script.ts";
-import { MOMENTS, NOW } from "./scripts.ts";
+import { MOMENTS, NOW, TEXT } from "./scripts.ts";
 
 /** False: somebody makes it already. */
 export const claim = defineScript({
   name: "cache.claim",
   keys: ["loader", "tags"],
   args: ["token", "leaseMs", "tagMs"],
-  include: [NOW, MOMENTS],
+  include: [NOW, TEXT, MOMENTS],
   lua: `
     local began, isNew = beginning()
     if not redis.call("SET", loader, token .. " " .. text(began), "PX", leaseMs, "NX") then return 0 end

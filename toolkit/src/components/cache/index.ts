@@ -217,7 +217,8 @@ export class Cache<T = unknown> {
     const held = this.#held(key);
     if (held !== undefined) return held.value;
     if (this.#store.probe !== null) return (await this.#watched(this.#store.probe, key, load, options)).value;
-    const seen = await this.#seen(key, options);
+    const looking = this.#seen(key, options);
+    const seen = looking === null ? null : await looking;
     return seen === null ? (await this.getEntry(key, load, options)).value : seen.value;
   }
 
@@ -592,7 +593,8 @@ export class Cache<T = unknown> {
   async #ask(asking: Asking<T>): Promise<Shared<T>> {
     const { key } = asking;
     for (;;) {
-      const noticed = this.#changes.next(key);
+      // Nothing can be noticed while nobody listens.
+      const noticed = this.#changes.listening ? this.#changes.next(key) : null;
       const question = this.#memoryTtlMs > 0 ? this.#memory.begin(key) : null;
       try {
         const sentMs = this.#store.clock.monotonicMs();
@@ -613,7 +615,7 @@ export class Cache<T = unknown> {
         const made = loader === "caller" ? await this.#load(asking) : await this.#wait(reply, noticed);
         if (made !== null) return shared(made);
       } finally {
-        noticed.cancel();
+        noticed?.cancel();
         if (question !== null) this.#memory.end(question);
       }
     }
@@ -658,9 +660,9 @@ export class Cache<T = unknown> {
    * Until the holder of the lease is done, its lease is over, or something else happens to the key. What it has made is taken
    * only from this process and only if the store took it: then nothing has happened to the key since before this caller came.
    */
-  async #wait({ holder, leaseMs }: ReadReply, noticed: Notice): Promise<Made<T> | null> {
+  async #wait({ holder, leaseMs }: ReadReply, noticed: Notice | null): Promise<Made<T> | null> {
     const ours = this.#loads.get(holder);
-    if (ours === undefined && !this.#changes.listening) {
+    if (ours === undefined && noticed === null) {
       await this.#changes.listen().catch((error) => this.#unreachable(error));
       return null;
     }
@@ -669,7 +671,7 @@ export class Cache<T = unknown> {
       return await settleWhen<Made<T> | null>(this.#store, limits, ({ settle, fail }) => {
         // What is for its caller alone, or was not kept, is nobody else's: ask again.
         ours?.then((made) => settle(made.fate === "kept" ? made : null), fail);
-        return noticed.listen(() => settle(null));
+        return noticed?.listen(() => settle(null)) ?? (() => {});
       });
     } catch (error) {
       // A waiting caller asks again when the store is closed, and hears of it.
@@ -766,30 +768,20 @@ export class Cache<T = unknown> {
 
   /** Calls the loader. `kept`: how its value is to be kept, or null if it is not. */
   async #make(key: string, load: Loader<T>, options: EntryOptions): Promise<{ value: T; kept: EntryOptions | null }> {
-    let kept: EntryOptions | null = options;
-    const loading: Loading = {
-      skip: () => {
-        kept = null;
-      },
-      tag: (tags) => {
-        if (kept !== null) kept = { ...kept, tags: [...(kept.tags ?? []), ...listed(tags)] };
-        checkTags(kept?.tags);
-      },
-      freshFor: (freshMs) => {
-        if (kept !== null) kept = { ...kept, freshMs: integer("freshFor", freshMs, 1) };
-      },
-    };
+    const making = new Making(options);
     this.#report.count("misses");
     this.#report.count("loads");
     try {
-      const making = this.#store.probe?.begin({ kind: "load", cache: this.name, key }) ?? null;
-      if (making === null) return { value: await load(loading), kept };
-      const value = await observed(
-        making,
-        async () => load(loading),
-        () => ({ outcome: "loaded" }),
-      );
-      return { value, kept };
+      const span = this.#store.probe?.begin({ kind: "load", cache: this.name, key }) ?? null;
+      const value =
+        span === null
+          ? await load(making)
+          : await observed(
+              span,
+              async () => load(making),
+              () => ({ outcome: "loaded" }),
+            );
+      return { value, kept: making.kept };
     } catch (error) {
       this.#report.count("failures");
       throw error;
@@ -830,6 +822,35 @@ function loaded<T>({ value }: { readonly value: T }): Found<T> {
 
 function shared<T>(made: Made<T>): Shared<T> {
   return { found: loaded(made), isPrivate: made.fate === "for its caller" };
+}
+
+/** What a loader may say of its value while it makes it. Most say nothing: the functions are made when they are asked for. */
+class Making implements Loading {
+  /** How the value is to be kept; null if it is not. */
+  kept: EntryOptions | null;
+
+  constructor(options: EntryOptions) {
+    this.kept = options;
+  }
+
+  get skip(): () => void {
+    return () => {
+      this.kept = null;
+    };
+  }
+
+  get tag(): (tags: string | readonly string[]) => void {
+    return (tags) => {
+      if (this.kept !== null) this.kept = { ...this.kept, tags: [...(this.kept.tags ?? []), ...listed(tags)] };
+      checkTags(this.kept?.tags);
+    };
+  }
+
+  get freshFor(): (freshMs: number) => void {
+    return (freshMs) => {
+      if (this.kept !== null) this.kept = { ...this.kept, freshMs: integer("freshFor", freshMs, 1) };
+    };
+  }
 }
 
 /** Under which key the value of a key is kept for when making a new one fails. */

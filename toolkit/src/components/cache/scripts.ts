@@ -19,17 +19,21 @@ import { defineScript, IF_WRITABLE } from "../../base/script.ts";
  */
 const ENTER = `
 local function enter(at)
-  local fields = {"v", value, "at", at, "fresh", text(now + freshMs), "ends", text(now + keepMs), "t", tagList}
-  local entered, refusal = ifWritable("HSET", entry, unpack(fields))
+  local fresh, ends = now + freshMs, now + keepMs
+  local entered, refusal = ifWritable("HSET", entry, "v", value, "at", at, "fresh", fresh, "ends", ends, "t", tagList)
   if entered then redis.call("PEXPIRE", entry, keepMs) else redis.call("DEL", entry) end
   return refusal
 end
 `;
 
+/** Lua: the server's time. As an argument of a command a number keeps all its digits; where it becomes part of a text, it needs `text`. */
 export const NOW = `
 local time = redis.call("TIME")
 local micros = time[1] * 1000000 + time[2]
 local now = math.floor(micros / 1000)
+`;
+
+export const TEXT = `
 local function text(number) return string.format("%.0f", number) end
 `;
 
@@ -47,7 +51,7 @@ local function beginning()
 end
 local function note(moment, isNew)
   if not isNew then return end
-  redis.call("ZADD", tags, text(math.max(moment, micros + ahead)), clock)
+  redis.call("ZADD", tags, math.max(moment, micros + ahead), clock)
   redis.call("PEXPIRE", tags, tagMs)
 end
 `;
@@ -101,7 +105,7 @@ export const read = defineScript({
   name: "cache.read",
   keys: ["entry", "loader", "tags"],
   args: ["token", "leaseMs", "tagMs"],
-  include: [NOW, MOMENTS, LOOK, IF_WRITABLE, AWAITED],
+  include: [NOW, TEXT, MOMENTS, LOOK, IF_WRITABLE, AWAITED],
   buffers: true,
   repeatable: true,
   lua: `
@@ -168,9 +172,11 @@ export const fill = defineScript({
     local mark = lease:find(awaited, 1, true)
     local began = lease:sub(space + 1, (mark or 0) - 1)
     local refusal, result = nil, 1
-    for tag in tagList:gmatch("[^\\n]+") do
-      local invalidated = redis.call("ZSCORE", tags, tag)
-      if invalidated and tonumber(invalidated) >= tonumber(began) then result = 0 end
+    if tagList ~= "" then
+      for tag in tagList:gmatch("[^\\n]+") do
+        local invalidated = redis.call("ZSCORE", tags, tag)
+        if invalidated and tonumber(invalidated) >= tonumber(began) then result = 0 end
+      end
     end
     if result == 1 then refusal = enter(began) end
     redis.call("DEL", loader)
@@ -204,7 +210,7 @@ export const put = defineScript({
   repeatable: true,
   lua: `
     local moment, isNew = beginning()
-    local refusal = enter(text(moment))
+    local refusal = enter(moment)
     if not refusal then note(moment, isNew) end
     redis.call("DEL", loader)
     redis.call("PUBLISH", channel, key)
@@ -240,9 +246,9 @@ export const invalidate = defineScript({
   lua: `
     local clock, last = "\\0", "\\0last"
     local moment = math.max(micros, tonumber(redis.call("ZSCORE", tags, clock) or 0) + 1)
-    redis.call("ZREMRANGEBYSCORE", tags, "-inf", text(moment - tagMs * 1000))
-    for _, name in ipairs(names) do redis.call("ZADD", tags, text(moment), name) end
-    redis.call("ZADD", tags, text(moment), clock, text(moment), last)
+    redis.call("ZREMRANGEBYSCORE", tags, "-inf", moment - tagMs * 1000)
+    for _, name in ipairs(names) do redis.call("ZADD", tags, moment, name) end
+    redis.call("ZADD", tags, moment, clock, moment, last)
     redis.call("PEXPIRE", tags, tagMs)
     return 1
   `,

@@ -18,6 +18,7 @@ export {
 } from "./embed/local-client.ts";
 export type { MoveSlotsOptions } from "./embed/slot-mover.ts";
 export type { Input } from "./embed/words.ts";
+export { infoMetrics, type ScrapedNode } from "./lib/info-metrics.ts";
 export type { Address, ListenOptions } from "./net/server.ts";
 export type {
   FollowOptions,

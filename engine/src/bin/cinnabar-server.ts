@@ -20,6 +20,7 @@ import { serveCluster, takeClusterFlags } from "../process/cluster-server.ts";
 import { becomeDaemon, isDaemon } from "../process/daemon.ts";
 import { Listeners } from "../process/listeners.ts";
 import { Logger } from "../process/logger.ts";
+import { serveMetricsAs } from "../process/metrics-server.ts";
 import { OomScore } from "../process/oom-score.ts";
 import { writePidFile } from "../process/pid-file.ts";
 import { Shutdown } from "../process/shutdown.ts";
@@ -38,7 +39,8 @@ FILE is a redis.conf. Any of its directives may be given as a flag:
   cinnabar-server /etc/redis.conf --loglevel verbose
 
 Listens on 127.0.0.1:6379 unless told otherwise. Files are Redis's own, in --dir: snapshots (dump.rdb) as --save says, and
-with --appendonly yes an append-only file.
+with --appendonly yes an append-only file. --metrics-port 9121 serves /metrics for Prometheus, /healthz and /readyz on
+127.0.0.1, or where --metrics-bind says.
 
   -h, --help       this text
   -v, --version    the version
@@ -197,6 +199,11 @@ async function start(argv: string[]): Promise<void> {
   core.loading = true;
 
   await listen(engine);
+  await serveMetricsAs(
+    values,
+    () => [{ name: null, core }],
+    (text) => core.log("notice", text),
+  );
   removePidFile = writePidFile(core);
   // Programs that start servers wait for this, and then connect.
   showLogo(logger, values);

@@ -189,6 +189,9 @@ export const DIRECTIVES = {
   "busy-reply-threshold": long(5000, { alias: "lua-time-limit" }),
   // Ours: ends scripts that have written nothing after so many milliseconds. Hidden, so that lists are Redis's.
   "script-time-limit": long(0, { hidden: true }),
+  // Ours: where Prometheus and probes of health ask; 0 is nowhere.
+  "metrics-port": integer(0, { ...PORT, change: "never", hidden: true }),
+  "metrics-bind": text("127.0.0.1", { change: "never", hidden: true }),
 
   // ---------------------------------------------------------------------------------------------- files
   dir: directory(process.cwd(), { change: "protected", notWhileLoading: true }),

@@ -89,6 +89,8 @@ const WORKS: readonly DirectiveName[] = [
   "latency-monitor-threshold",
   "latency-tracking",
   "latency-tracking-info-percentiles",
+  "metrics-port",
+  "metrics-bind",
   "notify-keyspace-events",
   "tracking-table-max-keys",
   "busy-reply-threshold",

@@ -4,10 +4,12 @@
  * Directives hold for every node. `port` is the first of consecutive ones, 0 takes free ones; the first address of `bind` is
  * where all of them listen. With `dir` each node keeps its files in a folder of its own there; without, data is in memory only.
  */
+import { Config } from "../config/config.ts";
 import { ConfigFileError, type ServerArguments } from "../config/file.ts";
 import { VERSION } from "../core/version.ts";
 import { EngineCluster } from "../embed/engine-cluster.ts";
 import { Logger } from "./logger.ts";
+import { serveMetricsAs } from "./metrics-server.ts";
 import { SignalHandlers } from "./signal-handlers.ts";
 
 export interface ClusterFlags {
@@ -42,7 +44,17 @@ export function takeClusterFlags(argv: readonly string[]): ClusterFlags | null {
 }
 
 /** Directives that are the process's, or that each node has its own of. */
-const NOT_OF_NODES = new Set(["port", "bind", "dir", "daemonize", "pidfile", "unixsocket", "cluster-config-file"]);
+const NOT_OF_NODES = new Set([
+  "port",
+  "bind",
+  "dir",
+  "daemonize",
+  "pidfile",
+  "unixsocket",
+  "cluster-config-file",
+  "metrics-port",
+]);
+const METRICS = ["metrics-port", "metrics-bind"];
 const REDIS_NODE_TIMEOUT_MS = 15_000;
 
 export async function serveCluster(
@@ -85,5 +97,13 @@ export async function serveCluster(
   const end = () => void cluster.close().then(() => process.exit(0));
   const signals = new SignalHandlers({ SIGTERM: end, SIGINT: end });
   for (const { engine } of cluster.nodes) engine.core.onHeld = (held) => (held ? signals.suspend() : signals.resume());
+  const watched = () =>
+    cluster.nodes.flatMap((node) =>
+      node.isRunning ? [{ name: `${node.host}:${node.port}`, core: node.engine.core }] : [],
+    );
+  const metrics = new Config(
+    Object.fromEntries(METRICS.flatMap((name) => (directives[name] === undefined ? [] : [[name, directives[name]]]))),
+  );
+  await serveMetricsAs(metrics.values, watched, (text) => log("notice", text));
   log("notice", "Ready to accept connections");
 }

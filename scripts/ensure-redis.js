@@ -1,5 +1,5 @@
 /**
- * Makes sure of the programs that the tests compare with: Redis's, and Snowball's stemmer. Quick and silent when they are there; installs Debian's
+ * Makes sure of the programs that the tests compare with: Redis's, Snowball's stemmer, and a terminal. Quick and silent when they are there; installs Debian's
  * packages where it may; otherwise says in one line what is missing and what is skipped, and lets the tests go on.
  */
 import { spawnSync } from "node:child_process";
@@ -12,6 +12,7 @@ const PACKAGE_OF = {
   "redis-cli": "redis-tools",
   "redis-benchmark": "redis-tools",
   stemwords: "libstemmer-tools",
+  tmux: "tmux",
 };
 
 const SKIPPED_WITHOUT = {
@@ -20,6 +21,7 @@ const SKIPPED_WITHOUT = {
   "redis-cli": "redis-cli suites",
   "redis-benchmark": "redis-benchmark suites and npm run bench",
   stemwords: "the comparison of stems with Snowball's own program",
+  tmux: "`cinnabar cli` in a terminal",
 };
 
 const missing = () => Object.keys(PACKAGE_OF).filter((program) => !onPath(program));

@@ -2,6 +2,7 @@
 import { UsageError } from "../options.ts";
 import { messageOf } from "../values.ts";
 import { VERSION } from "../version.ts";
+import { cliCommand } from "./cli/index.ts";
 import { type Command, CommandFailure, helpOf, overviewOf, type Streams } from "./command.ts";
 import { completionCommand } from "./completion.ts";
 import { readArguments } from "./flags.ts";
@@ -9,7 +10,12 @@ import { didYouMean } from "./nearest.ts";
 import { serverCommand } from "./server.ts";
 import { startCommand } from "./start.ts";
 
-export const COMMANDS: readonly Command[] = [startCommand, serverCommand, completionCommand(() => COMMANDS)];
+export const COMMANDS: readonly Command[] = [
+  startCommand,
+  serverCommand,
+  cliCommand,
+  completionCommand(() => COMMANDS),
+];
 
 interface Chosen {
   readonly command: Command;

@@ -43,8 +43,8 @@ export const adjust = defineScript({
       local used = redis.call("ZCARD", key)
       if amount > 0 then
         for i = 1, math.min(amount, limit - used) do redis.call("ZADD", key, text(now), unique .. ".p" .. i) end
-        redis.call("PEXPIRE", key, math.ceil(window / 1000) + 1)
       elseif used > 0 then redis.call("ZREMRANGEBYRANK", key, math.max(amount, -used), -1) end
+      redis.call("PEXPIRE", key, 2 * math.ceil(window / 1000) + 1)
       used = redis.call("ZCARD", key)
       local oldest = redis.call("ZRANGE", key, 0, 0, "WITHSCORES")[2]
       local newest = redis.call("ZRANGE", key, -1, -1, "WITHSCORES")[2]
@@ -57,7 +57,7 @@ export const adjust = defineScript({
       local before = within(now, tonumber(redis.call("GET", key) or 0), now + tolerance)
       local arrival = within(now, before + each * amount, now + tolerance)
       if arrival == now then redis.call("DEL", key)
-      else redis.call("SET", key, text(arrival), "PX", math.ceil((arrival - now) / 1000) + 1) end
+      else redis.call("SET", key, text(arrival), "PX", math.ceil(tolerance / 1000) + 1) end
       local left = math.floor((tolerance - (arrival - now)) / each)
       return left, left >= 1 and 0 or arrival - now + each - tolerance, arrival - now
     end

@@ -3,16 +3,18 @@
  *
  * - Fixed window: a counter that expires a window after its first hit.
  * - Sliding window: exact. A sorted set holds an entry for each hit of the last window (several for one that costs more);
- *   older ones are dropped on the way. Never more entries than the limit.
+ *   older ones are dropped on the way. Never more entries than the limit. It lives for two windows from the last time that it was
+ *   empty or an entry was dropped: as long as neither happens, its oldest entry is of the last window, so the newest one is safe.
+ *   Whoever drops entries has to prolong its life.
  * - GCRA: one number, the theoretical arrival time. A hit moves it on by window / limit; it may run ahead of the clock by the
- *   burst. Smooth, and a few bytes a subject.
+ *   burst, and is kept for as long. Smooth, and a few bytes a subject.
  *
  * Times are the server's, in microseconds, so that limits above a thousand a second are still exact. When its clock goes
  * back, what was charged lies in the future: it counts as charged now, so nobody is refused for longer than a window.
  */
 
 import { ServerError } from "../../base/errors.ts";
-import { asList, asListOf, asNumber, asTuple } from "../../base/replies.ts";
+import { asList, asListOf, asNumber, asTuple, optional } from "../../base/replies.ts";
 import { defineScript } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
@@ -22,15 +24,23 @@ export const GCRA = "gcra";
 
 /** Hits of the future count as hits of now. Of a sound clock there are none. */
 const HITS_IN_TIME = `
-local function hitsInTime(key, now)
-  local at = string.format("%.0f", now)
-  for _, hit in ipairs(redis.call("ZRANGEBYSCORE", key, "(" .. at, "+inf")) do redis.call("ZADD", key, at, hit) end
+local at = string.format("%.0f", now)
+local future = "(" .. at
+local function hitsInTime(key)
+  if redis.call("ZCOUNT", key, future, "+inf") == 0 then return end
+  for _, hit in ipairs(redis.call("ZRANGEBYSCORE", key, future, "+inf")) do redis.call("ZADD", key, at, hit) end
 end
+`;
+
+/** The server's time in microseconds, before everything else that a script includes. */
+const NOW = `
+local time = redis.call("TIME")
+local now = time[1] * 1000000 + time[2]
 `;
 
 /** The arrival time of a bucket. A sound clock never lets it run ahead by more than the tolerance. */
 const ARRIVAL_IN_TIME = `
-local function arrivalInTime(key, now, tolerance)
+local function arrivalInTime(key, tolerance)
   local arrival = tonumber(redis.call("GET", key) or 0)
   if arrival <= now + tolerance + 1 then return math.max(arrival, now) end
   arrival = now + tolerance
@@ -46,10 +56,8 @@ export const take = defineScript({
   restKeys: "buckets",
   args: ["cost", "mode"],
   rest: "rules",
-  include: [HITS_IN_TIME, ARRIVAL_IN_TIME],
+  include: [NOW, HITS_IN_TIME, ARRIVAL_IN_TIME],
   lua: `
-    local time = redis.call("TIME")
-    local now = time[1] * 1000000 + time[2]
     local verdicts, charges = {}, {}
     local allowed = 1
     cost = tonumber(cost)
@@ -71,12 +79,13 @@ export const take = defineScript({
     end
 
     function judge.sliding(key, limit, window, _, unique)
-      redis.call("ZREMRANGEBYSCORE", key, "-inf", now - window)
-      hitsInTime(key, now)
+      local ttlMs = 2 * math.ceil(window / 1000) + 1
+      if redis.call("ZREMRANGEBYSCORE", key, "-inf", now - window) > 0 then redis.call("PEXPIRE", key, ttlMs) end
+      hitsInTime(key)
       local used = redis.call("ZCARD", key)
       local function charge()
-        for i = 1, cost do redis.call("ZADD", key, string.format("%.0f", now), unique .. "." .. i) end
-        redis.call("PEXPIRE", key, math.ceil(window / 1000) + 1)
+        for i = 1, cost do redis.call("ZADD", key, at, unique .. "." .. i) end
+        if used == 0 then redis.call("PEXPIRE", key, ttlMs) end
       end
       if used + cost <= limit then return limit - used - cost, 0, window, charge end
       -- So many of the oldest hits must leave the window first.
@@ -89,10 +98,10 @@ export const take = defineScript({
     function judge.gcra(key, limit, window, burst)
       local each = window / limit
       local tolerance = each * burst
-      local arrival = arrivalInTime(key, now, tolerance)
+      local arrival = arrivalInTime(key, tolerance)
       local after = arrival + each * cost
       local function charge()
-        redis.call("SET", key, string.format("%.0f", after), "PX", math.ceil((after - now) / 1000) + 1)
+        redis.call("SET", key, string.format("%.0f", after), "PX", math.ceil(tolerance / 1000) + 1)
       end
       if after - now > tolerance then
         return math.floor((tolerance - (arrival - now)) / each), after - now - tolerance, arrival - now
@@ -121,8 +130,9 @@ export const take = defineScript({
  * function of a bucket, a cost and a word that is unique to the call, and there are two scripts of each: for one call, and for
  * calls of the same moment (`base/together.ts`), where one that fails answers what went wrong and leaves the others alone.
  *
- * The fixed window answers { remaining, ms until the window ends }; refused, −1 − remaining. The others answer { 1 or 0, remaining,
- * wait, time until all is free }, the times in microseconds.
+ * The fixed window answers { remaining, ms until the window ends }; refused, −1 − remaining. The others answer { remaining, time until
+ * all is free }; refused, { −1 − remaining, time until all is free, wait }, the times in microseconds. What is the same for all calls
+ * of a script stands outside of its function.
  */
 const JUDGES = {
   [FIXED]: `
@@ -139,39 +149,38 @@ local function judge(bucket, cost)
 end
 `,
   [SLIDING]: `
-local time = redis.call("TIME")
-local now = time[1] * 1000000 + time[2]
 local window = windowMs * 1000
+local old = string.format("%.0f", now - window)
 local function judge(bucket, cost, unique)
-  redis.call("ZREMRANGEBYSCORE", bucket, "-inf", now - window)
-  hitsInTime(bucket, now)
+  local isPruned = redis.call("ZREMRANGEBYSCORE", bucket, "-inf", old) > 0
+  hitsInTime(bucket)
   local used = redis.call("ZCARD", bucket)
-  if used + cost <= tonumber(limit) then
-    local at = string.format("%.0f", now)
-    for i = 1, tonumber(cost) do redis.call("ZADD", bucket, at, unique .. "." .. i) end
-    redis.call("PEXPIRE", bucket, windowMs + 1)
-    return {1, limit - used - cost, 0, window}
+  local remaining = limit - used - cost
+  if remaining >= 0 then
+    for i = 1, tonumber(cost) do redis.call("ZADD", bucket, at, i == 1 and unique or unique .. "." .. i) end
   end
+  if isPruned or used == 0 then redis.call("PEXPIRE", bucket, 2 * windowMs + 1) end
+  if remaining >= 0 then return {remaining, window} end
   local last = used + cost - limit - 1
   local blocking = redis.call("ZRANGE", bucket, last, last, "WITHSCORES")[2]
   local newest = redis.call("ZRANGE", bucket, -1, -1, "WITHSCORES")[2]
-  return {0, limit - used, math.ceil(blocking + window - now), math.ceil(newest + window - now)}
+  return {-1 - (limit - used), math.ceil(newest + window - now), math.ceil(blocking + window - now)}
 end
 `,
   [GCRA]: `
-local time = redis.call("TIME")
-local now = time[1] * 1000000 + time[2]
 local each = windowMs * 1000 / limit
 local tolerance = each * burst
+local ttlMs = string.format("%.0f", math.ceil(tolerance / 1000) + 1)
 local function judge(bucket, cost)
-  local arrival = arrivalInTime(bucket, now, tolerance)
+  local arrival = arrivalInTime(bucket, tolerance)
   local after = arrival + each * cost
   local ahead = after - now
   if ahead > tolerance then
-    return {0, math.max(math.floor((tolerance - (arrival - now)) / each), 0), math.ceil(ahead - tolerance), math.ceil(arrival - now)}
+    local remaining = math.max(math.floor((tolerance - (arrival - now)) / each), 0)
+    return {-1 - remaining, math.ceil(arrival - now), math.ceil(ahead - tolerance)}
   end
-  redis.call("SET", bucket, string.format("%.0f", after), "PX", math.ceil(ahead / 1000) + 1)
-  return {1, math.floor((tolerance - ahead) / each), 0, math.ceil(ahead)}
+  redis.call("PSETEX", bucket, ttlMs, string.format("%.0f", after))
+  return {math.floor((tolerance - ahead) / each), math.ceil(ahead)}
 end
 `,
 } as const;
@@ -187,7 +196,7 @@ export interface Judged {
 }
 
 const asTwo = asTuple(asNumber, asNumber);
-const asFour = asTuple(asNumber, asNumber, asNumber, asNumber);
+const asTwoOrThree = asTuple(asNumber, asNumber, optional(asNumber));
 
 function judgedFixed(reply: Reply): Judged {
   const [left, ms] = asTwo(reply);
@@ -196,15 +205,17 @@ function judgedFixed(reply: Reply): Judged {
 }
 
 function judged(reply: Reply): Judged {
-  const [allowed, remaining, wait, reset] = asFour(reply);
-  return { allowed: allowed === 1, remaining, retryAfterMs: wait / 1_000, resetAfterMs: reset / 1_000 };
+  const [left, reset, wait = 0] = asTwoOrThree(reply);
+  const resetAfterMs = reset / 1_000;
+  if (left >= 0) return { allowed: true, remaining: left, retryAfterMs: 0, resetAfterMs };
+  return { allowed: false, remaining: -1 - left, retryAfterMs: wait / 1_000, resetAfterMs };
 }
 
 /** What each of them needs beside limit and window, and how its answer is read. */
 const NEEDS = {
   [FIXED]: { include: [], rule: [], call: [], read: judgedFixed },
-  [SLIDING]: { include: [HITS_IN_TIME], rule: [], call: ["unique"], read: judged },
-  [GCRA]: { include: [ARRIVAL_IN_TIME], rule: ["burst"], call: [], read: judged },
+  [SLIDING]: { include: [NOW, HITS_IN_TIME], rule: [], call: ["unique"], read: judged },
+  [GCRA]: { include: [NOW, ARRIVAL_IN_TIME], rule: ["burst"], call: [], read: judged },
 } as const;
 
 const one = (algorithm: Algorithm) => {

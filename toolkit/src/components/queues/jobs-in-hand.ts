@@ -129,6 +129,7 @@ export class JobsInHand<T, R> implements Runner {
     }
     let result: R | Promise<R>;
     try {
+      job.checkData();
       result = this.#lane.settings.handler(job, job);
     } catch (error) {
       this.#endNow(() => this.#fail(job, error));

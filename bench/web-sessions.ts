@@ -5,8 +5,8 @@
  * writes the whole document.
  */
 import { open, type Store } from "cinnabar";
+import { type ExpressSessionStore, expressSessionStore } from "cinnabar/express-session";
 import { Sessions } from "cinnabar/sessions";
-import { type ExpressSessionStore, expressSessionStore } from "cinnabar/sessions/express-session";
 import { RedisStore } from "connect-redis";
 import expressSession from "express-session";
 import { createClient } from "redis";

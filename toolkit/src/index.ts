@@ -16,6 +16,14 @@ export { LayoutError } from "./base/layout.ts";
 export type { NamedThing } from "./base/names.ts";
 export type { Page, PageOptions } from "./base/page.ts";
 export { Registry, type UsedComponent } from "./base/registry.ts";
+export {
+  type InferInput,
+  type InferOutput,
+  SchemaError,
+  type SchemaIssue,
+  type SchemaResult,
+  type StandardSchema,
+} from "./base/schema.ts";
 export { defineScript, NOW_MS, Script, type ScriptCall } from "./base/script.ts";
 export type { ExistingClient } from "./connection/adopt.ts";
 export type { AttemptOptions } from "./connection/attempts.ts";

@@ -4,10 +4,11 @@
  */
 import { InputError } from "./errors.ts";
 
-export interface Codec<T> {
+/** `I` is what may be given where that differs from what comes back: a schema may fill in and transform. */
+export interface Codec<T, I = T> {
   /** Whether stored values are bytes rather than text; decides how replies are read. */
   readonly binary: boolean;
-  encode(value: T): string | Uint8Array;
+  encode(value: I): string | Uint8Array;
   decode(stored: string | Buffer): T;
 }
 
@@ -41,7 +42,12 @@ export const text: Codec<string> = {
 };
 
 /** Encodes, and refuses what is larger than allowed; `what` names it in the message. */
-export function encodeWithin<T>(codec: Codec<T>, value: T, maxBytes: number, what: string): string | Uint8Array {
+export function encodeWithin<T>(
+  codec: Codec<unknown, T>,
+  value: T,
+  maxBytes: number,
+  what: string,
+): string | Uint8Array {
   const encoded = codec.encode(value);
   const size = typeof encoded === "string" ? byteLength(encoded, maxBytes) : encoded.byteLength;
   if (size > maxBytes) throw new InputError(`${what} takes ${size} bytes, more than the ${maxBytes} allowed`);

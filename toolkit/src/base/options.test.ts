@@ -43,7 +43,6 @@ import { waitForReplicas, writeToReplicas } from "../components/replication/inde
 import { RowCache } from "../components/row-cache/index.ts";
 import { analyser, SearchIndex, ShardedSearch } from "../components/search/index.ts";
 import { Semaphores } from "../components/semaphores/index.ts";
-import { expressSessionStore } from "../components/sessions/express-session.ts";
 import { RequestSession, sessionMiddleware } from "../components/sessions/http.ts";
 import { Sessions } from "../components/sessions/index.ts";
 import {
@@ -65,6 +64,8 @@ import { DurableTopic, Topic } from "../components/topics/index.ts";
 import { Views } from "../components/views/index.ts";
 import { open } from "../connection/open.ts";
 import type { Store } from "../connection/store.ts";
+import { limited as limitedInExpress } from "../integrations/express/index.ts";
+import { expressSessionStore } from "../integrations/express-session/index.ts";
 import { CinnabarError, InputError, messageOf } from "./errors.ts";
 import { type Check, definedOptions, nearest, OptionSet, whole } from "./options.ts";
 import { Registry } from "./registry.ts";
@@ -171,7 +172,11 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "IncomingFile.lines": (options) => withFile((file) => first(file.lines(options))),
   JobSearch: (options) => new JobSearch(store, "j", options),
   "JobSearch.search": (options) => new JobSearch(store, "j").search([{ skill: "a" }] as never, options),
-  limited: (options) => limited(new RateLimits(store, { name: "l", rules: { limit: 1, windowMs: 1 } }), options),
+  limited: (options) => {
+    const limits = new RateLimits(store, { name: "l", rules: { limit: 1, windowMs: 1 } });
+    limitedInExpress(limits, {});
+    return limited(limits, options);
+  },
   "RateLimits.list": (options) => RateLimits.list(store, options),
   "Lists.create": (options) => social().lists.create("1", "friends", options),
   Locks: (options) => new Locks(store, options),
@@ -555,7 +560,7 @@ const HANDED_ON: readonly string[] = [
   ...["Lists.members", "Social.constructor", "Social.worker", "EventFeed.open", "Store.constructor"],
   // What nobody gives options to but components themselves.
   ...["Answers.page", "Answers.search", "Follows.unlink", "Refusal.constructor", "Sandboxed.constructor"],
-  "Schema.constructor",
+  ...["Schema.constructor", "judge", "sessionOf"],
 ];
 
 const SOURCES = join(import.meta.dirname, "..");

@@ -86,6 +86,12 @@ export const codec: Check = {
   accepts: (value) => hasMethods(value, "encode", "decode"),
 };
 
+/** Standard Schema: some libraries make functions with a property. */
+export const schema: Check = {
+  expected: "a schema that implements Standard Schema (zod, valibot, arktype …)",
+  accepts: isSchema,
+};
+
 /** A point in time. */
 export const time: Check = {
   expected: "a Date or a number of milliseconds",
@@ -282,6 +288,11 @@ function stepsAt(row: readonly number[], at: number): number {
 
 function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isSchema(value: unknown): boolean {
+  if (!isObject(value) && typeof value !== "function") return false;
+  return hasMethods((value as Readonly<Record<string, unknown>>)["~standard"], "validate");
 }
 
 function hasMethods(value: unknown, ...methods: readonly string[]): boolean {

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { open } from "cinnabar";
-import { expressSessionStore } from "cinnabar/sessions/express-session";
+import { expressSessionStore } from "cinnabar/express-session";
 import express from "express";
 import session from "express-session";
 

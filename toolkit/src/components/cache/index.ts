@@ -13,9 +13,10 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { ConnectionError, InputError, isUnavailable, refusesWrites, ServerError } from "../../base/errors.ts";
-import { callback, codec, defineOptions, listOf, number, prefix, text, whole } from "../../base/options.ts";
+import { callback, codec, defineOptions, listOf, number, prefix, schema, text, whole } from "../../base/options.ts";
 import { observed, type Probe } from "../../base/probe.ts";
 import { asBytesOrNulls, asTextsOrNulls } from "../../base/replies.ts";
+import { GuardingCodec, SchemaError } from "../../base/schema.ts";
 import type { Reply } from "../../connection/port.ts";
 import { type RunOptions, runOptions, type SendOptions, type Store, sendOptions } from "../../connection/store.ts";
 import { settleWhen } from "../../waiting/settle-when.ts";
@@ -86,6 +87,7 @@ const OPTIONS = defineOptions<CacheOptions<unknown>>("Cache", {
   timeoutMs: whole(1),
   shards: whole(1, 16_384),
   codec,
+  schema,
   maxBytes: whole(1),
   compressAboveBytes: whole(0),
   onError: callback,
@@ -147,6 +149,8 @@ export class Cache<T = unknown> {
   readonly #shards: readonly ShardKeys[];
   readonly #glance: SendOptions;
   readonly #codec: Codec<T>;
+  /** The same, if it checks values. */
+  readonly #guard: GuardingCodec<T> | null;
   readonly #maxBytes: number;
   readonly #compressAboveBytes: number;
   readonly #onError: (error: unknown) => void;
@@ -182,7 +186,9 @@ export class Cache<T = unknown> {
     this.#limits = runOptions({ timeoutMs: options.timeoutMs ?? 1_000, whenOpen: "fail" });
     const shards = options.shards ?? 16;
     this.#glance = sendOptions({ ...this.#limits, buffers: true });
-    this.#codec = options.codec ?? json<T>();
+    const plain = options.codec ?? json<T>();
+    this.#guard = options.schema === undefined ? null : new GuardingCodec(plain, options.schema, "a cached value");
+    this.#codec = this.#guard ?? plain;
     this.#maxBytes = options.maxBytes ?? 16 * 1024 * 1024;
     this.#compressAboveBytes = options.compressAboveBytes ?? 1_024;
     this.#onError = options.onError ?? (() => {});
@@ -546,6 +552,7 @@ export class Cache<T = unknown> {
     if (asTextsOrNulls(invalidated).some((each) => each !== null && Number(each) >= Number(at))) return null;
     this.#report.count("hits");
     this.#learn(key, true);
+    if (this.#guard !== null) return this.#accepted(stored);
     const value = this.#unpacked(stored);
     return { value: value instanceof Promise ? await value : value };
   }
@@ -587,7 +594,8 @@ export class Cache<T = unknown> {
       this.#limits,
     );
     this.#report.count(entry === null ? "misses" : "hits");
-    return entry === null ? null : this.#unpacked(entry.stored);
+    if (entry === null) return null;
+    return this.#guard === null ? this.#unpacked(entry.stored) : ((await this.#accepted(entry.stored))?.value ?? null);
   }
 
   async #ask(asking: Asking<T>): Promise<Shared<T>> {
@@ -603,14 +611,19 @@ export class Cache<T = unknown> {
         const { entry, loader } = reply;
         const isFresh = entry !== null && entry.freshForMs > 0;
         this.#learn(key, isFresh);
-        if (isFresh) {
+        const accepted = entry === null ? null : await this.#accepted(entry.stored);
+        if (entry !== null && accepted === null && loader !== "caller") {
+          await this.delete(key);
+          continue;
+        }
+        if (isFresh && accepted !== null) {
           this.#lasts(key, entry.freshForMs);
           this.#report.count("hits");
-          const value = await this.#unpacked(entry.stored);
+          const { value } = accepted;
           if (question !== null) this.#memory.keep(question, this.#heldSince(sentMs, value, entry));
           return { found: { value, state: "fresh", ageMs: entry.ageMs }, isPrivate: false };
         }
-        if (entry !== null) return await this.#stale(asking, entry, loader);
+        if (entry !== null && accepted !== null) return this.#stale(asking, accepted.value, entry.ageMs, loader);
         if (loader === "nobody") return await this.#loadAlone(asking);
         const made = loader === "caller" ? await this.#load(asking) : await this.#wait(reply, noticed);
         if (made !== null) return shared(made);
@@ -650,10 +663,10 @@ export class Cache<T = unknown> {
   }
 
   /** The stale value at once; a new one is made behind the caller's back, if that is the caller's part. */
-  async #stale(asking: Asking<T>, { stored, ageMs }: FoundEntry, loader: ReadReply["loader"]): Promise<Shared<T>> {
+  #stale(asking: Asking<T>, value: T, ageMs: number, loader: ReadReply["loader"]): Shared<T> {
     this.#report.count("staleHits");
     if (loader === "caller") this.#load(asking).catch(this.#onError);
-    return { found: { value: await this.#unpacked(stored), state: "stale", ageMs }, isPrivate: false };
+    return { found: { value, state: "stale", ageMs }, isPrivate: false };
   }
 
   /**
@@ -781,7 +794,7 @@ export class Cache<T = unknown> {
               async () => load(making),
               () => ({ outcome: "loaded" }),
             );
-      return { value, kept: making.kept };
+      return { value: this.#guard === null ? value : this.#guard.check(value), kept: making.kept };
     } catch (error) {
       this.#report.count("failures");
       throw error;
@@ -809,6 +822,16 @@ export class Cache<T = unknown> {
   #unpacked(stored: Buffer): T | Promise<T> {
     const bytes = unpack(stored);
     return bytes instanceof Promise ? bytes.then((each) => this.#codec.decode(each)) : this.#codec.decode(bytes);
+  }
+
+  /** Null for a value that the schema refuses: an older program may have stored it. */
+  async #accepted(stored: Buffer): Promise<{ readonly value: T } | null> {
+    try {
+      return { value: await this.#unpacked(stored) };
+    } catch (error) {
+      if (error instanceof SchemaError) return null;
+      throw error;
+    }
   }
 
   #keys(key: string): EntryKeys {

@@ -1,5 +1,6 @@
 /** What callers of a cache say and get. */
 import type { Codec } from "../../base/codec.ts";
+import type { StandardSchema } from "../../base/schema.ts";
 
 export interface CacheOptions<T> {
   readonly prefix?: string;
@@ -21,6 +22,11 @@ export interface CacheOptions<T> {
   /** How many slots the cache is spread over. All processes must agree on it. */
   readonly shards?: number;
   readonly codec?: Codec<T>;
+  /**
+   * Checks what is loaded or set, and what is read (Standard Schema: zod, valibot, arktype …). A stored value that it refuses is as if
+   * it were not there. What it makes of a value is stored, so it must accept that again.
+   */
+  readonly schema?: StandardSchema<unknown, T>;
   readonly maxBytes?: number;
   /** Values larger than this are compressed. */
   readonly compressAboveBytes?: number;

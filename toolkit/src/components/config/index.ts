@@ -11,8 +11,9 @@ import { randomToken, sleep } from "../../base/clock.ts";
 import { encodeWithin, json } from "../../base/codec.ts";
 import { ConflictError, ConnectionError, InputError, messageOf } from "../../base/errors.ts";
 import { NameIndex } from "../../base/names.ts";
-import { anything, callback, defineOptions, prefix, required, text, whole } from "../../base/options.ts";
+import { anything, callback, defineOptions, prefix, required, schema, text, whole } from "../../base/options.ts";
 import { asListOf, asRecord, asText, asTextOrNull, asTexts, asTuple } from "../../base/replies.ts";
+import { type StandardSchema, validated } from "../../base/schema.ts";
 import type { Store } from "../../connection/store.ts";
 import { Hint } from "../../waiting/hint.ts";
 import { type ConfigKeys, configKeys } from "./keys.ts";
@@ -27,7 +28,12 @@ export interface ConfigOptions<T> {
   /** What holds while nothing is stored. */
   readonly defaults: T;
   /** Gives the value with its type, or throws. Whatever is stored, and whatever is to be, passes through it. */
-  readonly validate: (value: unknown) => T;
+  readonly validate?: (value: unknown) => T;
+  /**
+   * In place of `validate`: a schema (Standard Schema: zod, valibot, arktype …). What it makes of a value is stored, so it must accept
+   * that again.
+   */
+  readonly schema?: StandardSchema<unknown, T>;
   /** Where to keep the last good value for a start without the store. */
   readonly file?: string;
   /** How often the version is looked at, in case a message was lost; a second at least. */
@@ -80,7 +86,8 @@ const LONGEST_PAUSE_MS = 20;
 
 const OPTIONS = defineOptions<ConfigOptions<unknown>>("Config", {
   defaults: required(anything),
-  validate: required(callback),
+  validate: callback,
+  schema,
   file: text,
   pollMs: whole(LEAST_CHECK_MS),
   keepCount: whole(1, 100_000),
@@ -111,6 +118,7 @@ export class Config<T> {
   readonly name: string;
   readonly #store: Store;
   readonly #options: ConfigOptions<T>;
+  readonly #validate: (value: unknown) => T;
   readonly #keys: ConfigKeys;
   readonly #names: NameIndex;
   readonly #hint: Hint;
@@ -131,6 +139,7 @@ export class Config<T> {
     this.#store = store;
     this.name = name;
     this.#options = options;
+    this.#validate = validatorOf(name, options);
     this.#keys = configKeys(options.prefix ?? "config", name);
     this.#names = new NameIndex(store, { kind: "config", prefix: options.prefix ?? "config" });
     this.#hint = new Hint(store, {
@@ -189,7 +198,7 @@ export class Config<T> {
     const snapshot = file === undefined ? null : await readSnapshot(file);
     if (snapshot === null) return false;
     try {
-      this.#become({ value: this.#options.validate(snapshot.value), version: snapshot.version });
+      this.#become({ value: this.#validate(snapshot.value), version: snapshot.version });
     } catch {
       return false;
     }
@@ -262,7 +271,7 @@ export class Config<T> {
 
   #valid(value: unknown, what: string): T {
     try {
-      return this.#options.validate(value);
+      return this.#validate(value);
     } catch (error) {
       const why = messageOf(error);
       throw new InputError(`configuration "${this.name}": ${what} not valid: ${why}`, { cause: error });
@@ -355,9 +364,20 @@ export class Config<T> {
 
   #past(stored: string): T | null {
     try {
-      return this.#options.validate(JSON.parse(stored));
+      return this.#validate(JSON.parse(stored));
     } catch {
       return null;
     }
   }
+}
+
+/** By a function or by a schema: what is stored has to be checked in one way. */
+function validatorOf<T>(name: string, { validate, schema: given }: ConfigOptions<T>): (value: unknown) => T {
+  if (validate !== undefined && given === undefined) return validate;
+  if (given !== undefined && validate === undefined) {
+    return (value) => validated(given, value, `configuration "${name}"`);
+  }
+  throw new InputError(
+    `Config: ${validate === undefined ? "validate or schema is missing" : "give validate or schema, not both"}`,
+  );
 }

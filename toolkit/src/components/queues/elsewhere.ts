@@ -4,9 +4,10 @@
  * The reference stands behind a mark that no JSON begins with. A result that begins with the mark itself is kept elsewhere whatever its
  * size, so that none can be taken for a reference.
  */
-import { encodeWithin } from "../../base/codec.ts";
+import { type Codec, encodeWithin } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import { having } from "../../base/options.ts";
+import { ValidatingCodec } from "../../base/schema.ts";
 import type { Queue } from "./queue.ts";
 import type { Job } from "./record.ts";
 import type { Outcome } from "./waiters.ts";
@@ -59,9 +60,15 @@ export function keptElsewhere(payload: string | Uint8Array): KeptElsewhere | nul
 }
 
 type Settings<R> = Pick<
-  Queue<never, R>,
+  Queue<never, R, never>,
   "name" | "results" | "resultCodec" | "maxPayloadBytes" | "maxInlineResultBytes"
 >;
+
+/** What reading results takes. */
+interface Fetching<R> {
+  readonly results: ResultStore | null;
+  readonly resultCodec: Codec<R, never>;
+}
 
 /** A result as it goes into the store; a promise if it goes elsewhere first. */
 export function encodeResult<R>(
@@ -69,8 +76,11 @@ export function encodeResult<R>(
   result: R,
   job: { readonly id: string; readonly attempt: number },
 ): string | Uint8Array | Promise<string> {
-  if (result === undefined) return "";
   const { results, resultCodec, maxPayloadBytes } = queue;
+  if (result === undefined) {
+    if (resultCodec instanceof ValidatingCodec) resultCodec.check(result);
+    return "";
+  }
   if (results === null) return encodeWithin(resultCodec, result, maxPayloadBytes, "the result of a job");
   const payload = resultCodec.encode(result);
   const most = Math.min(queue.maxInlineResultBytes, maxPayloadBytes);
@@ -88,26 +98,17 @@ async function keep(results: ResultStore, payload: string | Uint8Array, about: R
 }
 
 /** The result that a reference stands for; null if it is gone, or this queue object does not know where results are kept. */
-export async function fetched<R>(
-  queue: Pick<Settings<R>, "results" | "resultCodec">,
-  value: R | KeptElsewhere | null,
-): Promise<R | null> {
+export async function fetched<R>(queue: Fetching<R>, value: R | KeptElsewhere | null): Promise<R | null> {
   if (!(value instanceof KeptElsewhere)) return value;
   const kept = (await queue.results?.get(value.ref)) ?? null;
   if (kept === null) return null;
   return queue.resultCodec.decode(typeof kept === "string" ? kept : Buffer.from(kept));
 }
 
-export async function fetchedJob<T, R>(
-  queue: Pick<Settings<R>, "results" | "resultCodec">,
-  job: Job<T, R | KeptElsewhere>,
-): Promise<Job<T, R>> {
+export async function fetchedJob<T, R>(queue: Fetching<R>, job: Job<T, R | KeptElsewhere>): Promise<Job<T, R>> {
   return { ...job, result: await fetched(queue, job.result) };
 }
 
-export async function fetchedOutcome<R>(
-  queue: Pick<Settings<R>, "results" | "resultCodec">,
-  outcome: Outcome<R | KeptElsewhere>,
-): Promise<Outcome<R>> {
+export async function fetchedOutcome<R>(queue: Fetching<R>, outcome: Outcome<R | KeptElsewhere>): Promise<Outcome<R>> {
   return outcome.status === "done" ? { status: "done", result: await fetched(queue, outcome.result) } : outcome;
 }

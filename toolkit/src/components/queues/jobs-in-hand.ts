@@ -130,6 +130,7 @@ export class JobsInHand<T, R> implements Runner {
     }
     let result: R | Promise<R>;
     try {
+      job.checkData();
       const { handler } = this.#lane.settings;
       const observation = this.#store.probe === null ? null : this.#observe(job, this.#store.probe);
       result = observation === null ? handler(job, job) : observation.run(() => handler(job, job));

@@ -14,6 +14,7 @@ import {
   whole,
   within,
 } from "../../base/options.ts";
+import type { StandardSchema } from "../../base/schema.ts";
 import type { ResultStore } from "./elsewhere.ts";
 import { checkWord } from "./keys.ts";
 
@@ -78,13 +79,20 @@ export interface JobUpdate<T> {
   readonly timeoutMs?: number;
 }
 
-export interface QueueOptions<T, R> {
+export interface QueueOptions<T, R, I = T, S = R> {
   /** Beginning of all keys: "queue". */
   readonly prefix?: string;
   /** Spread over so many slots; the same number in every process. 1 by default. */
   readonly shards?: number;
   readonly codec?: Codec<T>;
   readonly resultCodec?: Codec<R>;
+  /**
+   * Checks the data of jobs, when they are added and when they are read (Standard Schema: zod, valibot, arktype …). Handlers get
+   * what the schema makes of it.
+   */
+  readonly schema?: StandardSchema<I, T>;
+  /** Checks results, when a handler gives one and when one is read. */
+  readonly resultSchema?: StandardSchema<S, R>;
   /** A payload larger than this is refused. 1 MiB by default. */
   readonly maxPayloadBytes?: number;
   /** Options of jobs that say nothing else. */

@@ -9,10 +9,23 @@ import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import type { Filled } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
-import { choice, codec, defineOptions, flag, listOf, prefix, signal, text, whole, within } from "../../base/options.ts";
+import {
+  choice,
+  codec,
+  defineOptions,
+  flag,
+  listOf,
+  prefix,
+  schema,
+  signal,
+  text,
+  whole,
+  within,
+} from "../../base/options.ts";
 import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
 import { type Carrier, type Observation, observed } from "../../base/probe.ts";
 import { asList, asTextOrNull } from "../../base/replies.ts";
+import { type StandardSchema, ValidatingCodec } from "../../base/schema.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import type {
@@ -111,6 +124,8 @@ const OPTIONS = defineOptions<QueueOptions<unknown, unknown>>("Queue", {
   shards: whole(1, MAX_SHARDS),
   codec,
   resultCodec: codec,
+  schema,
+  resultSchema: schema,
   maxPayloadBytes: whole(1, 2 ** 29),
   defaults: within(DEFAULT_OPTIONS),
   maxLogLines: whole(1, 100_000),
@@ -174,34 +189,38 @@ interface Part {
   at: number[];
 }
 
-export class Queue<T = unknown, R = unknown> {
+/**
+ * `T` is the data that handlers get and `R` the result that callers get; `I` and `S` are what callers and handlers give, where schemas make
+ * something else of it.
+ */
+export class Queue<T = unknown, R = unknown, I = T, S = R> {
   readonly store: Store;
   readonly name: string;
-  readonly codec: Codec<T>;
-  readonly resultCodec: Codec<R>;
+  readonly codec: Codec<T, I>;
+  readonly resultCodec: Codec<R, S>;
   readonly maxLogLines: number;
   readonly maxPayloadBytes: number;
   readonly results: ResultStore | null;
   readonly maxInlineResultBytes: number;
   readonly shards: Filled<Shard>;
   readonly #prefix: string;
-  readonly #prepare: Prepare<T>;
+  readonly #prepare: Prepare<I>;
   readonly #waiters: readonly Waiters<R>[];
-  readonly #schedules: ScheduleBook<T>;
+  readonly #schedules: ScheduleBook<T, I>;
   readonly #names: NameIndex;
   /** Ids are this and a number: unique, cheap, and in order for one producer. */
   readonly #idBase = randomToken().slice(0, 10).replaceAll("-", "a").replaceAll("_", "b");
   #idCount = 0;
   #nextShard = 0;
 
-  constructor(store: Store, name: string, options: QueueOptions<T, R> = {}) {
+  constructor(store: Store, name: string, options: QueueOptions<T, R, I, S> = {}) {
     aStore("Queue", store);
     OPTIONS.check(options);
     this.store = store;
     this.name = name;
     this.#prefix = options.prefix ?? "queue";
-    this.codec = options.codec ?? json<T>();
-    this.resultCodec = options.resultCodec ?? json<R>();
+    this.codec = codecFor(options.codec, options.schema, "the data of a job");
+    this.resultCodec = codecFor(options.resultCodec, options.resultSchema, "the result of a job");
     this.maxPayloadBytes = options.maxPayloadBytes ?? MAX_PAYLOAD_BYTES;
     this.maxLogLines = options.maxLogLines ?? 100;
     this.results = options.results ?? null;
@@ -231,13 +250,13 @@ export class Queue<T = unknown, R = unknown> {
   // ---------------------------------------------------------------------------------------------- adding
 
   /** One round trip. Safe to repeat: after a lost answer it is sent again under the same id, and added once. */
-  add(data: T, options?: JobOptions): Promise<Added> {
+  add(data: I, options?: JobOptions): Promise<Added> {
     const adding = this.#adding(1);
     if (adding === null) return this.#add(data, options);
     return observed(adding, () => this.#add(data, options, adding.carrier), outcomeOfAdding);
   }
 
-  async #add(data: T, options: JobOptions | undefined, carrier?: Carrier): Promise<Added> {
+  async #add(data: I, options: JobOptions | undefined, carrier?: Carrier): Promise<Added> {
     const { shard, job } = this.#prepared(data, options, carrier);
     const [other] = await this.#send(shard, [job.id, job.how, job.tail]);
     return other === undefined ? { id: job.id, status: "added" } : { id: other.id, status: other.status };
@@ -247,7 +266,7 @@ export class Queue<T = unknown, R = unknown> {
    * Adds a job and waits for its end; the result is never missed, however short jobs are kept. Where another job stands in its
    * place (`id`, `dedup`), that one is waited for.
    */
-  async addAndWait(data: T, options: JobOptions = {}, wait: WaitForOptions = {}): Promise<Outcome<R>> {
+  async addAndWait(data: I, options: JobOptions = {}, wait: WaitForOptions = {}): Promise<Outcome<R>> {
     WAIT_FOR_OPTIONS.check(wait);
     const adding = this.#adding(1);
     const { shard, job } = this.#prepared(data, options, adding?.carrier);
@@ -268,7 +287,7 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   /** Many, one round trip for every 500. Each such part is added whole or not at all. */
-  addMany(jobs: readonly (NewJob<T> | { readonly data: T; readonly options?: JobOptions })[]): Promise<Added[]> {
+  addMany(jobs: readonly NewJob<I>[]): Promise<Added[]> {
     const adding = this.#adding(jobs.length);
     if (adding === null) return this.#addMany(jobs);
     return observed(
@@ -278,10 +297,7 @@ export class Queue<T = unknown, R = unknown> {
     );
   }
 
-  async #addMany(
-    jobs: readonly (NewJob<T> | { readonly data: T; readonly options?: JobOptions })[],
-    carrier?: Carrier,
-  ): Promise<Added[]> {
+  async #addMany(jobs: readonly NewJob<I>[], carrier?: Carrier): Promise<Added[]> {
     const added: Added[] = new Array(jobs.length);
     const parts = this.shards.map((shard): Part => ({ shard, words: [], at: [] }));
     const calls: Promise<void>[] = [];
@@ -340,7 +356,7 @@ export class Queue<T = unknown, R = unknown> {
       address: shard.address,
       name: this.name,
       newId: (chosen) => this.#idFor(shard, chosen),
-      prepare: (jobId, data, chosen, kin) => this.#prepare(jobId, data as T, chosen, kin),
+      prepare: (jobId, data, chosen, kin) => this.#prepare(jobId, data as I, chosen, kin),
     };
   }
 
@@ -350,7 +366,7 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   #prepared(
-    data: T,
+    data: I,
     options: JobOptions | undefined,
     carrier: Carrier | undefined,
   ): { readonly shard: Shard; readonly job: Prepared } {
@@ -578,12 +594,12 @@ export class Queue<T = unknown, R = unknown> {
     (await this.store.run(removeJobs, { ...keys, ids })).map((status) => ({ status }));
 
   /** Changes a job that does not run: its data, when it is due, its priority, how it is tried. What is not named stays. */
-  async update(id: string, update: JobUpdate<T>): Promise<UpdateOutcome> {
+  async update(id: string, update: JobUpdate<I>): Promise<UpdateOutcome> {
     return alone(this.#change(id, update), ({ shard }) => shard, this.#update);
   }
 
-  async updateMany(updates: readonly (JobUpdate<T> & { readonly id: string })[]): Promise<UpdateOutcome[]> {
-    const changes = updates.map(({ id, ...update }) => this.#change(id, update as JobUpdate<T>));
+  async updateMany(updates: readonly (JobUpdate<I> & { readonly id: string })[]): Promise<UpdateOutcome[]> {
+    const changes = updates.map(({ id, ...update }) => this.#change(id, update as JobUpdate<I>));
     return inBulk(changes, ({ shard }) => shard, this.#update);
   }
 
@@ -592,7 +608,7 @@ export class Queue<T = unknown, R = unknown> {
     return (await this.store.run(updateJobs, { ...keys, changes: words })).map((status) => ({ status }));
   };
 
-  #change(id: string, update: JobUpdate<T>): Change {
+  #change(id: string, update: JobUpdate<I>): Change {
     const shard = this.#shardOfId(id);
     const how = encodeUpdate(update);
     const { data } = update;
@@ -711,7 +727,7 @@ export class Queue<T = unknown, R = unknown> {
   // ---------------------------------------------------------------------------------------------- schedules
 
   /** Sets a schedule, or changes it; when its next job is due. To be called by every process that starts. */
-  async schedule(name: string, times: ScheduleTimes, data: T, options: ScheduledJobOptions = {}): Promise<Date> {
+  async schedule(name: string, times: ScheduleTimes, data: I, options: ScheduledJobOptions = {}): Promise<Date> {
     SCHEDULE_OPTIONS.check(options);
     return this.#schedules.set(name, { times, data, options });
   }
@@ -721,7 +737,7 @@ export class Queue<T = unknown, R = unknown> {
   }
 
   /** Changes a schedule in part; how many jobs it has made stays known. False if there is none. A group stays what it is. */
-  async updateSchedule(name: string, update: ScheduleUpdate<T>): Promise<boolean> {
+  async updateSchedule(name: string, update: ScheduleUpdate<I>): Promise<boolean> {
     SCHEDULE_UPDATE_OPTIONS.check(update);
     if (update.options !== undefined) SCHEDULE_OPTIONS.check(update.options);
     return this.#schedules.update(name, update);
@@ -752,6 +768,19 @@ export class Queue<T = unknown, R = unknown> {
     SCHEDULES_OPTIONS.check(options);
     return this.#schedules.list(options);
   }
+}
+
+/** JSON unless something else is chosen; and only what the schema accepts, if there is one. */
+function codecFor<Output, Input>(
+  chosen: Codec<Output> | undefined,
+  given: StandardSchema<Input, Output> | undefined,
+  what: string,
+): Codec<Output, Input> {
+  const plain = chosen ?? json<Output>();
+  // Without a schema what is given and what comes back have one type.
+  return given === undefined
+    ? (plain as Codec<Output, never>)
+    : new ValidatingCodec(plain as Codec<unknown>, given, what);
 }
 
 export function cancelChannel(keys: QueueKeys): string {

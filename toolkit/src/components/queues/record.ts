@@ -124,7 +124,7 @@ export function preparing<T>({
   maxBytes,
 }: {
   readonly defaults: JobOptions;
-  readonly codec: Codec<T>;
+  readonly codec: Codec<unknown, T>;
   readonly maxBytes: number;
 }): Prepare<T> {
   return (id, data, options = PLAIN, kin) => {
@@ -302,8 +302,8 @@ export function textFrom(value: Reply | undefined): string {
 /** From what the scripts of scripts/read.ts say about a job. */
 export function describeJob<T, R>(
   reply: Reply,
-  codec: Codec<T>,
-  resultCodec: Codec<R>,
+  codec: Codec<T, never>,
+  resultCodec: Codec<R, never>,
 ): Job<T, R | KeptElsewhere> | null {
   if (!Array.isArray(reply)) return null;
   const state = textFrom(reply[1]);
@@ -339,6 +339,6 @@ export function describeJob<T, R>(
 }
 
 /** A handler that returns nothing leaves an empty result. */
-export function decodeResult<R>(payload: string | Buffer, codec: Codec<R>): R | KeptElsewhere | null {
+export function decodeResult<R>(payload: string | Buffer, codec: Codec<R, never>): R | KeptElsewhere | null {
   return payload.length === 0 ? null : (keptElsewhere(payload) ?? codec.decode(payload));
 }

@@ -6,6 +6,7 @@ import type { Timer } from "../../base/clock.ts";
 import type { Codec } from "../../base/codec.ts";
 import { InputError, LeaseLostError } from "../../base/errors.ts";
 import type { Observation } from "../../base/probe.ts";
+import { ValidatingCodec } from "../../base/schema.ts";
 import type { Word } from "../../connection/port.ts";
 import { type Befallen, type JobError, type ParsedRecord, parseRecord, parseState } from "./record.ts";
 import type { Taken } from "./scripts/outcomes.ts";
@@ -77,7 +78,7 @@ export class Running<T> implements RunningJob<T>, JobContext {
   readonly startedMs: number;
   beganMs = 0;
   readonly #runner: Runner;
-  readonly #codec: Codec<T>;
+  readonly #codec: Codec<T, never>;
   readonly #record: ParsedRecord;
   readonly #befallen: Befallen;
   #data: T | undefined;
@@ -95,7 +96,7 @@ export class Running<T> implements RunningJob<T>, JobContext {
   observation: Observation | null = null;
   effects: Effect[] | null = null;
 
-  constructor(runner: Runner, codec: Codec<T>, { id, fence, state, record }: Taken, startedMs: number) {
+  constructor(runner: Runner, codec: Codec<T, never>, { id, fence, state, record }: Taken, startedMs: number) {
     this.id = id;
     this.fence = fence;
     this.startedMs = startedMs;
@@ -111,6 +112,16 @@ export class Running<T> implements RunningJob<T>, JobContext {
       this.#decoded = true;
     }
     return this.#data as T;
+  }
+
+  /** Throws when the queue's schema refuses the data; who asks for it afterwards gets it as it is stored. */
+  checkData(): void {
+    const codec = this.#codec;
+    if (!(codec instanceof ValidatingCodec)) return;
+    const stored = codec.plain.decode(this.#record.payload);
+    this.#data = stored as T;
+    this.#decoded = true;
+    this.#data = codec.check(stored) as T;
   }
 
   get name(): string | null {

@@ -6,6 +6,7 @@ import type { Codec } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import type { Filled } from "../../base/lists.ts";
 import type { Page, PageOptions } from "../../base/page.ts";
+import { ValidatingCodec } from "../../base/schema.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Shard } from "./answers.ts";
 import { pageByName } from "./bulk.ts";
@@ -27,25 +28,25 @@ import {
   timesAhead,
 } from "./schedule.ts";
 
-interface Facts<T> {
+interface Facts<T, I> {
   readonly store: Store;
   readonly shards: Filled<Shard>;
-  readonly codec: Codec<T>;
-  readonly prepare: Prepare<T>;
+  readonly codec: Codec<T, I>;
+  readonly prepare: Prepare<I>;
 }
 
-export class ScheduleBook<T> {
-  readonly #facts: Facts<T>;
+export class ScheduleBook<T, I> {
+  readonly #facts: Facts<T, I>;
   readonly #decode: (payload: string) => T;
 
-  constructor(facts: Facts<T>) {
+  constructor(facts: Facts<T, I>) {
     this.#facts = facts;
     this.#decode = (payload) => facts.codec.decode(payload);
   }
 
   async set(
     name: string,
-    to: { readonly times: ScheduleTimes; readonly data: T; readonly options: ScheduledJobOptions },
+    to: { readonly times: ScheduleTimes; readonly data: I; readonly options: ScheduledJobOptions },
   ): Promise<Date> {
     const { store, shards } = this.#facts;
     const shard = shards[shardOf(to.options.group ?? name, shards.length)] ?? shards[0];
@@ -70,9 +71,11 @@ export class ScheduleBook<T> {
     return this.#ask(name, null, (keys) => findSchedule(store, keys, name, this.#decode));
   }
 
-  update(name: string, { times, data, options }: ScheduleUpdate<T>): Promise<boolean> {
+  update(name: string, { times, data, options }: ScheduleUpdate<I>): Promise<boolean> {
     const { store, codec } = this.#facts;
     const payload = data === undefined ? undefined : cutTail(this.#tailOf(data, {})).payload;
+    // As it was given: not what a schema makes of it.
+    const given = (stored: string): I => (codec instanceof ValidatingCodec ? codec.plain : codec).decode(stored) as I;
     const tail = (before: string): string => {
       const old = cutTail(before);
       if (options === undefined) return old.head + (payload ?? old.payload);
@@ -81,14 +84,14 @@ export class ScheduleBook<T> {
         throw new InputError(`the jobs of the schedule "${name}" stay in their group; set it again with schedule()`);
       }
       const kept = group === undefined ? options : { ...options, group };
-      return this.#tailOf(data === undefined ? codec.decode(old.payload) : data, kept);
+      return this.#tailOf(data === undefined ? given(old.payload) : data, kept);
     };
     const to = { tail, ...(times === undefined ? {} : { times }) };
     return this.#ask(name, false, (keys) => changeSchedule(store, keys, name, to));
   }
 
   /** What its jobs get. */
-  #tailOf(data: T, options: ScheduledJobOptions): string {
+  #tailOf(data: I, options: ScheduledJobOptions): string {
     const { tail } = this.#facts.prepare("", data, options);
     if (typeof tail !== "string") throw new InputError("schedules are for payloads that are text");
     return tail;

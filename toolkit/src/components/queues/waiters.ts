@@ -35,7 +35,7 @@ const ENDING = asTuple(asTextOrBytes, asTextOrBytes, asTextOrBytes);
 export class Waiters<R> {
   readonly #store: Store;
   readonly #keys: QueueKeys;
-  readonly #codec: Codec<R>;
+  readonly #codec: Codec<R, never>;
   readonly #waiting = new Map<string, Set<(outcome: Outcome<R | KeptElsewhere>) => void>>();
   /** Ids that are being added: that the store does not know them yet means nothing. */
   readonly #expected = new Set<string>();
@@ -46,7 +46,7 @@ export class Waiters<R> {
   #place = "";
   #rechecking = false;
 
-  constructor(store: Store, keys: QueueKeys, codec: Codec<R>) {
+  constructor(store: Store, keys: QueueKeys, codec: Codec<R, never>) {
     this.#store = store;
     this.#keys = keys;
     this.#codec = codec;

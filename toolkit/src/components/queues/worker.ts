@@ -5,6 +5,7 @@
 
 import { oneOf } from "../../base/checks.ts";
 import type { Timer } from "../../base/clock.ts";
+import type { Codec } from "../../base/codec.ts";
 import { ClosedError, errorOf, InputError } from "../../base/errors.ts";
 import { callback, defineOptions, recordOf, text, whole } from "../../base/options.ts";
 import { Cycle } from "./cycle.ts";
@@ -27,6 +28,12 @@ export type Handlers<T, R> = Readonly<Record<string, NamedHandler<T, R> | Sandbo
 
 /** The delay before the next attempt in milliseconds; below 0, the job goes to the dead letters. */
 export type CustomBackoff<T> = (attemptsMade: number, error: unknown, job: RunningJob<T>) => number;
+
+/** A queue as its worker sees it: data is read, results are given. What others give and read has other types where it has schemas. */
+type WorkQueue<T, R> = Pick<Queue, "store" | "name" | "shards"> & {
+  readonly codec: Codec<T, never>;
+  readonly resultCodec: Codec<unknown, R>;
+};
 
 /** What a worker tells: `worker.on("failed", (job, error) => …)`. */
 export interface WorkerEvents<T, R> {
@@ -122,8 +129,13 @@ export class Worker<T = unknown, R = unknown> {
   readonly #figures: readonly Figures[];
   readonly #sandboxes: readonly SandboxPool[];
 
-  constructor(queue: Queue<T, R>, handler: Handler<T, R> | Sandboxed | Handlers<T, R>, options: WorkerOptions<T> = {}) {
+  constructor(
+    given: WorkQueue<T, R>,
+    handler: Handler<T, R> | Sandboxed | Handlers<T, R>,
+    options: WorkerOptions<T> = {},
+  ) {
     OPTIONS.check(options as WorkerOptions<unknown>);
+    const queue = given as unknown as Queue<T, R>;
     this.#queue = queue;
     this.concurrency = options.concurrency ?? 1;
     this.#identity = newIdentity(nameOf(options.name), this.concurrency);

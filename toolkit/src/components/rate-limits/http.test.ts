@@ -6,7 +6,8 @@ import fastify from "fastify";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { open } from "../../connection/open.ts";
 import type { Store } from "../../connection/store.ts";
-import { type LimitedOptions, limited, limitedHook } from "./http.ts";
+import { rateLimitsPlugin } from "../../integrations/fastify/index.ts";
+import { type LimitedOptions, limited } from "./http.ts";
 import { RateLimits } from "./index.ts";
 
 let store: Store;
@@ -36,7 +37,7 @@ async function withExpress(limiter: RateLimits, options: Options): Promise<strin
 
 async function withFastify(limiter: RateLimits, options: Options): Promise<string> {
   const app = fastify();
-  app.addHook("onRequest", limitedHook(limiter, options as object));
+  await app.register(rateLimitsPlugin, { limits: limiter, ...options });
   app.get("/", () => "fine");
   closing.push(() => app.close());
   return `${await app.listen({ port: 0, host: "127.0.0.1" })}/`;

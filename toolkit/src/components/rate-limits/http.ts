@@ -1,8 +1,8 @@
 /**
- * Rate limits in front of an HTTP application: Express and anything else with (request, response, next), and Fastify.
+ * Rate limits in front of an HTTP application: anything with (request, response, next). `cinnabar/express`, `cinnabar/fastify`,
+ * `cinnabar/hono` and `cinnabar/koa` are built on it.
  *
- *   app.use(limited(new RateLimits(store, "api", { limit: 100, windowMs: 60_000 })));
- *   fastify.addHook("onRequest", limitedHook(limiter));
+ *   app.use(limited(new RateLimits(store, { name: "api", rules: { limit: 100, windowMs: 60_000 } })));
  *
  * Every answer carries `RateLimit-Limit`, `RateLimit-Remaining` and `RateLimit-Reset` (seconds); a refusal is 429 with
  * `Retry-After` and a problem+json body.
@@ -17,7 +17,8 @@ export interface LimitedOptions<Request> {
   readonly cost?: (request: Request) => number;
 }
 
-const OPTIONS = defineOptions<LimitedOptions<never>>("limited", { subject: callback, cost: callback });
+/** Checked by each of the adapters. @internal */
+export const LIMITED_OPTIONS = defineOptions<LimitedOptions<never>>("limited", { subject: callback, cost: callback });
 
 type Next = (error?: unknown) => void;
 
@@ -26,7 +27,7 @@ export function limited<Request extends IncomingMessage>(
   limiter: RateLimits,
   options: LimitedOptions<Request> = {},
 ): (request: Request, response: ServerResponse, next: Next) => void {
-  OPTIONS.check(options);
+  LIMITED_OPTIONS.check(options);
   return (request, response, next) => {
     judge(limiter, options, request).then((verdict) => {
       if (verdict === null) return next();
@@ -39,34 +40,8 @@ export function limited<Request extends IncomingMessage>(
   };
 }
 
-/** The parts of Fastify's request and reply that are used, so that Fastify itself need not be installed. */
-interface FastifyRequest {
-  readonly raw: IncomingMessage;
-  readonly ip: string;
-}
-interface FastifyReply {
-  header(name: string, value: string): unknown;
-  code(status: number): FastifyReply;
-  send(body: unknown): unknown;
-}
-
-/** An `onRequest` hook for Fastify. */
-export function limitedHook<Request extends FastifyRequest>(
-  limiter: RateLimits,
-  options: LimitedOptions<Request> = {},
-): (request: Request, reply: FastifyReply) => Promise<unknown> {
-  OPTIONS.check(options);
-  return async (request, reply) => {
-    const verdict = await judge(limiter, options, request);
-    if (verdict === null) return undefined;
-    for (const [name, value] of headersOf(verdict)) reply.header(name, value);
-    if (verdict.allowed) return undefined;
-    reply.header("Content-Type", "application/problem+json");
-    return reply.code(429).send(problem(verdict));
-  };
-}
-
-async function judge<Request extends object>(
+/** Null for a request that is not limited. @internal */
+export async function judge<Request extends object>(
   limiter: RateLimits,
   options: LimitedOptions<Request>,
   request: Request,
@@ -82,14 +57,16 @@ function addressOf(request: object): string {
   return ip ?? socket?.remoteAddress ?? "unknown";
 }
 
-function* headersOf(verdict: Verdict): Generator<[string, string]> {
+/** @internal */
+export function* headersOf(verdict: Verdict): Generator<[string, string]> {
   yield ["RateLimit-Limit", String(verdict.limit)];
   yield ["RateLimit-Remaining", String(verdict.remaining)];
   yield ["RateLimit-Reset", String(Math.ceil(verdict.resetAfterMs / 1000))];
   if (!verdict.allowed) yield ["Retry-After", String(Math.max(1, Math.ceil(verdict.retryAfterMs / 1000)))];
 }
 
-function problem({ retryAfterMs }: Verdict): object {
+/** The body of a refusal. @internal */
+export function problem({ retryAfterMs }: Verdict): object {
   return {
     type: "about:blank",
     title: "Too Many Requests",

@@ -1,5 +1,6 @@
 /**
- * Sessions in an HTTP application: Express and anything else with (request, response, next), and Fastify.
+ * Sessions in an HTTP application: anything with (request, response, next). `cinnabar/express`, `cinnabar/fastify`, `cinnabar/hono`,
+ * `cinnabar/koa`, `cinnabar/nestjs` and `cinnabar/next` are built on it.
  *
  *   app.use(sessionMiddleware(sessions));
  *   app.get("/", async (request, response) => {
@@ -15,21 +16,24 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { CinnabarError } from "../../base/errors.ts";
 import { callback, defineOptions, flag, within } from "../../base/options.ts";
 import { COOKIE_OPTIONS, type CookieOptions, DEFAULT_COOKIE, readCookie, writeCookie } from "./cookies.ts";
-import type { Session, SessionData, Sessions } from "./index.ts";
+import type { RequestData, Session, Sessions } from "./index.ts";
 
-export interface SessionHttpOptions {
+export type { CookieOptions } from "./cookies.ts";
+
+export interface SessionHttpOptions<Request = IncomingMessage> {
   readonly cookie?: CookieOptions;
   /** What of a request is noted as viewed; nothing by default. */
-  readonly viewed?: (request: IncomingMessage) => string | undefined;
+  readonly viewed?: (request: Request) => string | undefined;
 }
 
-const OPTIONS = defineOptions<SessionHttpOptions>("sessionMiddleware", {
+/** Checked by each of the adapters. @internal */
+export const SESSION_HTTP_OPTIONS = defineOptions<SessionHttpOptions<never>>("sessionMiddleware", {
   cookie: within(COOKIE_OPTIONS),
   viewed: callback,
 });
 
 export interface WithSession {
-  readonly session: RequestSession;
+  readonly session: RequestSession<RequestData>;
 }
 
 /** Sends a Set-Cookie header, in whatever way the framework does that. */
@@ -39,28 +43,42 @@ const SIGN_OUT_OPTIONS = defineOptions<{ readonly keepThis?: boolean }>("Request
   keepThis: flag,
 });
 
+/** Sessions with whatever pieces of data. */
+export type AnySessions = Pick<Sessions, "idleMs" | "signOut" | "signOutEverywhere" | "tagOf"> & {
+  load(token: string, options?: { readonly viewed?: string }): Promise<Session<object> | null>;
+};
+
+/** What a `RequestSession` calls, with one type for what is given and what comes back. */
+type SessionsOf<D> = AnySessions & {
+  create(options: { readonly data: Changes<D> }): Promise<Session<D>>;
+  update(token: string, changes: Changes<D>): Promise<Session<D> | "conflict" | null>;
+  signIn(token: string | null, user: string): Promise<Session<D>>;
+};
+
+type Changes<D> = { readonly [name in keyof D]?: D[name] | undefined };
+
 /** The session of one request. */
-export class RequestSession {
-  readonly #sessions: Sessions;
+export class RequestSession<D extends object = RequestData> {
+  readonly #sessions: SessionsOf<D>;
   readonly #cookie: CookieOptions;
   readonly #overTls: boolean;
   readonly #setCookie: SetCookie;
-  #session: Session | null;
+  #session: Session<D> | null;
 
   constructor(
-    sessions: Sessions,
-    session: Session | null,
+    sessions: AnySessions,
+    session: Session<object> | null,
     context: { readonly cookie: CookieOptions; readonly overTls: boolean; readonly setCookie: SetCookie },
   ) {
-    this.#sessions = sessions;
-    this.#session = session;
+    this.#sessions = sessions as unknown as SessionsOf<D>;
+    this.#session = session as Session<D> | null;
     this.#cookie = context.cookie;
     this.#overTls = context.overTls;
     this.#setCookie = context.setCookie;
   }
 
   /** Null while there is none. */
-  get current(): Session | null {
+  get current(): Session<D> | null {
     return this.#session;
   }
 
@@ -68,12 +86,12 @@ export class RequestSession {
     return this.#session?.user ?? null;
   }
 
-  get data(): SessionData {
-    return this.#session?.data ?? {};
+  get data(): Readonly<Partial<D>> {
+    return this.#session?.data ?? ({} as Partial<D>);
   }
 
   /** Changes pieces of the data; begins a session if there is none. */
-  async set(changes: Readonly<Record<string, unknown>>): Promise<void> {
+  async set(changes: Changes<D>): Promise<void> {
     if (this.#session !== null) {
       const changed = await this.#sessions.update(this.#session.token, changes);
       if (changed !== null && changed !== "conflict") {
@@ -85,7 +103,7 @@ export class RequestSession {
   }
 
   /** Signs a user in, with a new token. */
-  async signIn(user: string): Promise<Session> {
+  async signIn(user: string): Promise<Session<D>> {
     const session = await this.#sessions.signIn(this.#session?.token ?? null, user);
     this.#begin(session);
     return session;
@@ -107,95 +125,67 @@ export class RequestSession {
     return ended;
   }
 
-  #begin(session: Session): void {
+  #begin(session: Session<D>): void {
     this.#session = session;
     this.#setCookie(writeCookie(this.#cookie, session.token, this.#sessions.idleMs, this.#overTls));
   }
 }
 
-/** Middleware for Express, Connect and plain Node servers: puts a `RequestSession` at `request.session`. */
+/** Middleware for Connect and plain Node servers: puts a `RequestSession` at `request.session`. */
 export function sessionMiddleware(
-  sessions: Sessions,
+  sessions: AnySessions,
   options: SessionHttpOptions = {},
 ): (request: IncomingMessage, response: ServerResponse, next: (error?: unknown) => void) => void {
-  OPTIONS.check(options);
-  const { cookie = {} } = options;
+  SESSION_HTTP_OPTIONS.check(options);
   return (request, response, next) => {
     const setCookie: SetCookie = (header) => {
       if (response.headersSent) throw tooLate();
-      replaceCookie(response, cookie.name ?? DEFAULT_COOKIE, header);
+      const before = response.getHeader("Set-Cookie") ?? [];
+      const set = Array.isArray(before) ? before : [String(before)];
+      response.setHeader("Set-Cookie", withCookie(set, options.cookie, header));
     };
-    findSession(sessions, options, request).then((session) => {
-      const context = { cookie, overTls: isOverTls(request), setCookie };
-      Object.defineProperty(request, "session", {
-        value: new RequestSession(sessions, session, context),
-        enumerable: true,
-      });
+    const context = { request, cookies: request.headers.cookie, overTls: isOverTls(request), setCookie };
+    sessionOf(sessions, options, context).then((session) => {
+      Object.defineProperty(request, "session", { value: session, enumerable: true });
       next();
     }, next);
   };
 }
 
-/** The parts of Fastify that are used, so that Fastify itself need not be installed. */
-interface FastifyRequest {
-  readonly raw: IncomingMessage;
-  readonly protocol?: string;
-}
-interface FastifyReply {
-  readonly sent: boolean;
-  readonly raw: ServerResponse;
-  header(name: string, value: string): unknown;
-}
-interface FastifyInstance {
-  decorateRequest(name: string, value: unknown): unknown;
-  addHook(name: "onRequest", hook: (request: never, reply: never) => Promise<void>): unknown;
+/** A request, in whatever way a framework has it. @internal */
+export interface RequestContext<Request> {
+  readonly request: Request;
+  /** The Cookie header. */
+  readonly cookies: string | undefined;
+  readonly overTls: boolean;
+  readonly setCookie: SetCookie;
 }
 
-/** For Fastify: `sessionsForFastify(fastify, sessions)` gives every request a `session`. */
-export function sessionsForFastify(
-  fastify: FastifyInstance,
-  sessions: Sessions,
-  options: SessionHttpOptions = {},
-): void {
-  OPTIONS.check(options);
+/** The session of a request. @internal */
+export async function sessionOf<Request>(
+  sessions: AnySessions,
+  options: SessionHttpOptions<Request>,
+  { request, cookies, overTls, setCookie }: RequestContext<Request>,
+): Promise<RequestSession> {
   const { cookie = {} } = options;
-  fastify.decorateRequest("session", null);
-  const hook = async (request: FastifyRequest & { session: RequestSession }, reply: FastifyReply): Promise<void> => {
-    const session = await findSession(sessions, options, request.raw);
-    const setCookie: SetCookie = (header) => {
-      if (reply.sent) throw tooLate();
-      reply.header("set-cookie", header);
-    };
-    const overTls = request.protocol === "https" || isOverTls(request.raw);
-    request.session = new RequestSession(sessions, session, { cookie, overTls, setCookie });
-  };
-  fastify.addHook("onRequest", hook as never);
+  const token = readCookie(cookies, cookie.name ?? DEFAULT_COOKIE);
+  const viewed = token === null ? undefined : options.viewed?.(request);
+  const session = token === null ? null : await sessions.load(token, viewed === undefined ? {} : { viewed });
+  return new RequestSession(sessions, session, { cookie, overTls, setCookie });
 }
 
-async function findSession(
-  sessions: Sessions,
-  options: SessionHttpOptions,
-  request: IncomingMessage,
-): Promise<Session | null> {
-  const token = readCookie(request.headers.cookie, options.cookie?.name ?? DEFAULT_COOKIE);
-  if (token === null) return null;
-  const viewed = options.viewed?.(request);
-  return sessions.load(token, viewed === undefined ? {} : { viewed });
-}
-
-/** `secure` is what Express makes of it with its trust-proxy setting. */
-function isOverTls(request: IncomingMessage): boolean {
+/** `secure` is what Express makes of it with its trust-proxy setting. @internal */
+export function isOverTls(request: IncomingMessage): boolean {
   const { secure, socket } = request as { secure?: boolean; socket?: { encrypted?: boolean } };
   return secure === true || socket?.encrypted === true;
 }
 
-/** One cookie of ours in an answer, the last one set; others' stay. */
-function replaceCookie(response: ServerResponse, name: string, header: string): void {
-  const before = response.getHeader("Set-Cookie") ?? [];
-  const others = (Array.isArray(before) ? before : [String(before)]).filter((each) => !each.startsWith(`${name}=`));
-  response.setHeader("Set-Cookie", [...others, header]);
+/** One cookie of ours in an answer, the last one set; others' stay. @internal */
+export function withCookie(set: readonly string[], cookie: CookieOptions | undefined, header: string): string[] {
+  return [...set.filter((each) => !each.startsWith(`${cookie?.name ?? DEFAULT_COOKIE}=`)), header];
 }
 
-function tooLate(): CinnabarError {
+/** @internal */
+export function tooLate(): CinnabarError {
   return new CinnabarError("TOO_LATE", "the session's cookie cannot be set: the answer has been sent already");
 }

@@ -15,9 +15,10 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import { inPairs, zipped } from "../../base/lists.ts";
-import { callback, defineOptions, flag, object, prefix, text, whole } from "../../base/options.ts";
+import { callback, defineOptions, flag, object, prefix, recordOf, schema, text, whole } from "../../base/options.ts";
 import type { Page } from "../../base/page.ts";
 import { asPairs, asTextOrNull, asTexts, asTuple } from "../../base/replies.ts";
+import type { InferInput, InferOutput, StandardSchema } from "../../base/schema.ts";
 import type { Script } from "../../base/script.ts";
 import { slotOf } from "../../connection/slots.ts";
 import { type RunOptions, runOptions, type SendOptions, type Store, sendOptions } from "../../connection/store.ts";
@@ -33,6 +34,7 @@ import {
   sessionKeys,
   userTag,
 } from "./keys.ts";
+import { Pieces } from "./pieces.ts";
 import {
   type Changes,
   changed,
@@ -59,7 +61,27 @@ const TOUCH_EVERY_MS = MINUTE_MS;
 const MOST_TOUCHED = 100_000;
 const MAX_PIECES = 256;
 
-export interface SessionsOptions {
+/** A schema for each piece of data, by its name (Standard Schema: zod, valibot, arktype …). */
+export type SessionSchemas = Readonly<Record<string, StandardSchema>>;
+
+/** What a session with such pieces holds: each of them may be missing. */
+export type SessionDataOf<S extends SessionSchemas> = string extends keyof S
+  ? SessionData
+  : { readonly [name in keyof S]?: InferOutput<S[name]> };
+
+/** What may be set of it; `undefined` removes a piece. */
+export type SessionChangesOf<S extends SessionSchemas> = string extends keyof S
+  ? SessionData
+  : { readonly [name in keyof S]?: InferInput<S[name]> | undefined };
+
+/** What the data of an application's sessions is, for `request.session`: augment it with a field for each piece. */
+// biome-ignore lint/suspicious/noEmptyInterface: applications fill it
+export interface SessionFields {}
+
+/** The data of `request.session`: that of `SessionFields` where the application has said it. */
+export type RequestData = keyof SessionFields extends never ? SessionData : Partial<Readonly<SessionFields>>;
+
+export interface SessionsOptions<S extends SessionSchemas = SessionSchemas> {
   readonly prefix?: string;
   /**
    * A session that is not used for this long is over. A process notes once a minute (or twentieth of this, if that is less) that a
@@ -78,11 +100,16 @@ export interface SessionsOptions {
   readonly maxValueBytes?: number;
   /** How long one call to the store may take in all; 5 000 by default, since a page waits for it. */
   readonly timeoutMs?: number;
+  /**
+   * Checks pieces of data, when they are set and when they are read. There are no pieces but these. A stored piece that its schema
+   * refuses is left out.
+   */
+  readonly schema?: S;
 }
 
 export type SessionData = Readonly<Record<string, unknown>>;
 
-export interface Session {
+export interface Session<D = SessionData> {
   /** What the client holds. The store does not know it. */
   readonly token: string;
   readonly id: string;
@@ -95,7 +122,7 @@ export interface Session {
   readonly endsAt: Date;
   /** Grows with every change of the data. */
   readonly version: number;
-  readonly data: SessionData;
+  readonly data: D;
 }
 
 export interface SessionInfo {
@@ -127,6 +154,7 @@ const OPTIONS = defineOptions<SessionsOptions>("Sessions", {
   viewed: whole(1, 10_000),
   maxValueBytes: whole(1),
   timeoutMs: whole(1),
+  schema: recordOf(schema),
 });
 
 interface LoadOptions {
@@ -159,7 +187,7 @@ const VIEWED_OPTIONS = defineOptions<{ readonly limit?: number }>("Sessions.view
 
 const LIST_OPTIONS = defineOptions<{ readonly current?: string }>("Sessions.list", { current: text });
 
-export class Sessions {
+export class Sessions<S extends SessionSchemas = SessionSchemas> {
   readonly #store: Store;
   readonly #prefix: string;
   readonly #idleMs: number;
@@ -176,10 +204,11 @@ export class Sessions {
   readonly #limits: RunOptions;
   readonly #reading: SendOptions;
   readonly #codec: Codec<unknown> = json();
+  readonly #pieces: Pieces | null;
   /** Session → when this process touched it last. */
   readonly #touched = new Map<string, number>();
 
-  constructor(store: Store, options: SessionsOptions = {}) {
+  constructor(store: Store, options: SessionsOptions<S> = {}) {
     aStore("Sessions", store);
     OPTIONS.check(options);
     this.#store = store;
@@ -194,6 +223,7 @@ export class Sessions {
     this.#maxViewed = options.viewed ?? 25;
     this.#maxValueBytes = options.maxValueBytes ?? 65_536;
     this.#limits = runOptions({ timeoutMs: options.timeoutMs ?? 5_000 });
+    this.#pieces = options.schema === undefined ? null : new Pieces(options.schema);
     this.#reading = sendOptions({ timeoutMs: options.timeoutMs ?? 5_000 });
   }
 
@@ -207,8 +237,10 @@ export class Sessions {
   }
 
   /** Begins a session, of a user or of somebody who has not signed in. */
-  async create(options: { readonly user?: string; readonly data?: SessionData } = {}): Promise<Session> {
-    CREATE_OPTIONS.check(options);
+  async create(
+    options: { readonly user?: string; readonly data?: SessionChangesOf<S> } = {},
+  ): Promise<Session<SessionDataOf<S>>> {
+    CREATE_OPTIONS.check(options as { readonly data?: SessionData });
     const { user, data = {} } = options;
     return (await this.#create(user, { data: this.#encode(data) })).session;
   }
@@ -217,13 +249,13 @@ export class Sessions {
    * The session of a token, and notes that it is in use; null when there is none. `viewed` is what the user is looking at.
    * One round trip.
    */
-  async load(token: string, options: LoadOptions = {}): Promise<Session | null> {
+  async load(token: string, options: LoadOptions = {}): Promise<Session<SessionDataOf<S>> | null> {
     LOAD_OPTIONS.check(options);
     const place = placeOf(token);
     if (place === null) return null;
     const item = options.viewed === undefined ? "" : word("viewed", options.viewed);
     const found = await this.#find(place, item, options.touch ?? true);
-    return found === null ? null : toSession(token, place, found, this.#codec);
+    return found === null ? null : this.#toSession(token, place, found);
   }
 
   /** What a process touched a moment ago is only read. */
@@ -246,23 +278,22 @@ export class Sessions {
    */
   async update(
     token: string,
-    changes: Readonly<Record<string, unknown>>,
+    changes: SessionChangesOf<S>,
     options: { readonly ifVersion?: number } = {},
-  ): Promise<Session | "conflict" | null> {
+  ): Promise<Session<SessionDataOf<S>> | "conflict" | null> {
     UPDATE_OPTIONS.check(options);
     const place = placeOf(token);
     if (place === null) return null;
     const pieces = new Map<string, string | Uint8Array | null>();
     for (const [name, value] of Object.entries(changes)) {
       word("the name of a piece of data", name, 256);
-      const what = `"${name}"`;
-      pieces.set(name, value === undefined ? null : encodeWithin(this.#codec, value, this.#maxValueBytes, what));
+      pieces.set(name, value === undefined ? null : this.#encoded(name, value));
     }
     integer("the number of changes", pieces.size, 1, MAX_PIECES);
     const answer = await this.#change(place, pieces, options.ifVersion ?? "");
     if (answer === "too-many") throw new InputError(`a session holds at most ${MAX_PIECES} pieces of data`);
     if (answer === "conflict" || answer === null) return answer;
-    return toSession(token, place, answer, this.#codec);
+    return this.#toSession(token, place, answer);
   }
 
   async #change(
@@ -281,7 +312,7 @@ export class Sessions {
    * somebody else planted before the sign-in is worth nothing after it. A session of another user ends too, and nothing of it is
    * taken over. It is one step, but where the two sessions are in different slots of a Cluster.
    */
-  async signIn(token: string | null, user: string): Promise<Session> {
+  async signIn(token: string | null, user: string): Promise<Session<SessionDataOf<S>>> {
     const from = token === null ? null : placeOf(token);
     if (from === null) return (await this.#create(user)).session;
     const made = newToken(userTag(word("user", user)));
@@ -290,7 +321,11 @@ export class Sessions {
     return isOneStep ? this.#signInAtOnce(from, made, user) : this.#signInByTurns(from, user);
   }
 
-  async #signInAtOnce(from: SessionPlace, made: ReturnType<typeof newToken>, user: string): Promise<Session> {
+  async #signInAtOnce(
+    from: SessionPlace,
+    made: ReturnType<typeof newToken>,
+    user: string,
+  ): Promise<Session<SessionDataOf<S>>> {
     const { session: oldSession, viewed: oldViewed, owned: oldOwned } = this.#keys(from);
     const old = { oldSession, oldViewed, oldOwned, oldId: from.id };
     const answer = await this.#run(signIn, { ...this.#beginning(made.place, user), ...old });
@@ -299,7 +334,7 @@ export class Sessions {
   }
 
   /** The old one ends last: broken off anywhere, the visitor still has everything and can try again. */
-  async #signInByTurns(from: SessionPlace, user: string): Promise<Session> {
+  async #signInByTurns(from: SessionPlace, user: string): Promise<Session<SessionDataOf<S>>> {
     const { session, viewed } = this.#keys(from);
     const old = await this.#run(copy, { session, viewed });
     if (old !== null && isOfAnother(old[0], user)) {
@@ -442,7 +477,7 @@ export class Sessions {
       data = [],
       views = [],
     }: { readonly data?: readonly (string | Uint8Array)[]; readonly views?: readonly string[] } = {},
-  ): Promise<Created> {
+  ): Promise<Created<SessionDataOf<S>>> {
     if (user !== undefined) word("user", user);
     const made = newToken(user === undefined ? anonymousTag() : userTag(user));
     const words = [...data, ...views];
@@ -465,10 +500,10 @@ export class Sessions {
   #begun(
     { token, place }: ReturnType<typeof newToken>,
     { shown, dropped }: { readonly shown: Shown; readonly dropped: readonly string[] },
-  ): Created {
+  ): Created<SessionDataOf<S>> {
     this.#noteTouched(place);
     this.#noteOver(place.tag, dropped);
-    return { session: toSession(token, place, shown, this.#codec), place };
+    return { session: this.#toSession(token, place, shown), place };
   }
 
   async #take(place: SessionPlace, bound: "ended" | "left" = "ended"): Promise<[Shown, string[]] | null> {
@@ -492,14 +527,14 @@ export class Sessions {
     place: SessionPlace,
     [copied, viewsBefore]: [Shown, string[]],
     [now, views]: [Shown, string[]],
-  ): Promise<Session | null> {
+  ): Promise<Session<SessionDataOf<S>> | null> {
     if (views.join("\0") !== viewsBefore.join("\0")) await this.#restoreViews(place, views);
     if (now[4] === copied[4]) return null;
     const pieces = new Map<string, string | null>();
     for (const [name] of inPairs(copied[5])) pieces.set(name, null);
     for (const [name, value] of inPairs(now[5])) pieces.set(name, value);
     const answer = await this.#change(place, pieces, "");
-    return typeof answer === "string" || answer === null ? null : toSession(token, place, answer, this.#codec);
+    return typeof answer === "string" || answer === null ? null : this.#toSession(token, place, answer);
   }
 
   async #restoreViews(place: SessionPlace, flat: string[]): Promise<void> {
@@ -517,7 +552,7 @@ export class Sessions {
     if (entries.length > MAX_PIECES) throw new InputError(`a session holds at most ${MAX_PIECES} pieces of data`);
     return entries.flatMap(([name, value]) => {
       word("the name of a piece of data", name, 256);
-      return [name, encodeWithin(this.#codec, value, this.#maxValueBytes, `"${name}"`)];
+      return [name, this.#encoded(name, value)];
     });
   }
 
@@ -535,6 +570,17 @@ export class Sessions {
     this.#run(noteLive, { live: liveKey(this.#prefix, place), member, listMs: this.#listMs }).catch(() =>
       this.#touched.delete(member),
     );
+  }
+
+  #toSession(token: string, place: SessionPlace, shown: Shown): Session<SessionDataOf<S>> {
+    const session = toSession(token, place, shown, this.#codec);
+    const data = this.#pieces === null ? session.data : this.#pieces.accepted(session.data);
+    return { ...session, data: data as SessionDataOf<S> };
+  }
+
+  #encoded(name: string, value: unknown): string | Uint8Array {
+    this.#pieces?.check(name, value);
+    return encodeWithin(this.#codec, value, this.#maxValueBytes, `"${name}"`);
   }
 
   #keys(place: SessionPlace): { session: string; viewed: string; owned: string } {
@@ -556,8 +602,8 @@ export interface SessionBinding {
   readonly bound: string;
 }
 
-interface Created {
-  readonly session: Session;
+interface Created<D> {
+  readonly session: Session<D>;
   readonly place: SessionPlace;
 }
 

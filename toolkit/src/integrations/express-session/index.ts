@@ -6,19 +6,21 @@
  *   app.use(session({ store: new Sessions(store), secret, resave: false, saveUninitialized: false }));
  *
  * express-session keeps a session as one JSON document and writes it whole: of two requests at once the later one wins. Where
- * that matters, use our own middleware (http.ts), which changes single fields.
+ * that matters, use the middleware of `cinnabar/express`, which changes single fields.
  */
 
 import { aStore } from "../../base/checks.ts";
 import { json } from "../../base/codec.ts";
+import { zipped } from "../../base/lists.ts";
 import { defineOptions, prefix, whole } from "../../base/options.ts";
-import { asText } from "../../base/replies.ts";
-import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
+import { Values } from "../shared/values.ts";
 
 /** What express-session passes around: only the cookie's age matters here. */
 interface SessionDocument {
   readonly cookie?: { readonly maxAge?: number | null; readonly originalMaxAge?: number | null };
+  /** In the answer of `all`. */
+  readonly id?: string;
 }
 
 type Callback<T = void> = (error?: unknown, value?: T) => void;
@@ -67,6 +69,18 @@ export function expressSessionStore<B extends object>(
     destroy(sid: string, callback?: Callback): void {
       settle(this.#documents.destroy(sid), callback);
     }
+
+    all(callback: Callback<SessionDocument[]>): void {
+      settle(this.#documents.all(), callback);
+    }
+
+    length(callback: Callback<number>): void {
+      settle(this.#documents.count(), callback);
+    }
+
+    clear(callback?: Callback): void {
+      settle(this.#documents.clear(), callback);
+    }
   }
   return CinnabarStore as unknown as new (
     store: Store,
@@ -79,50 +93,64 @@ export interface ExpressSessionStore {
   set(sid: string, session: SessionDocument, callback?: Callback): void;
   touch(sid: string, session: SessionDocument, callback?: Callback): void;
   destroy(sid: string, callback?: Callback): void;
+  /** All sessions, each with its `id`. It walks over all keys of the store. */
+  all(callback: Callback<SessionDocument[]>): void;
+  length(callback: Callback<number>): void;
+  clear(callback?: Callback): void;
 }
 
-/** Strings, one for each session, each with a tag of its own. */
 class Documents {
-  readonly #store: Store;
-  readonly #prefix: string;
+  readonly #values: Values;
   readonly #ttlMs: number;
 
   constructor(store: Store, options: ExpressStoreOptions) {
-    this.#store = store;
-    this.#prefix = options.prefix ?? "express-session";
+    this.#values = new Values(store, options.prefix ?? "express-session");
     this.#ttlMs = options.ttlMs ?? 86_400_000;
   }
 
   async get(sid: string): Promise<SessionDocument | null> {
-    const stored = await this.#store.call("GET", this.#key(sid));
-    return stored === null ? null : codec.decode(asText(stored));
+    const stored = await this.#values.get(sid);
+    return stored === null ? null : codec.decode(stored);
   }
 
   async set(sid: string, session: SessionDocument): Promise<void> {
     const ttl = this.#ttlOf(session);
     if (ttl <= 0) return this.destroy(sid);
-    await this.#write(["SET", this.#key(sid), codec.encode(session), "PX", ttl]);
+    await this.#values.set(sid, codec.encode(session), ttl);
   }
 
   /** Lets it live on, and writes no data: a request that only reads cannot undo another's write. */
   async touch(sid: string, session: SessionDocument): Promise<void> {
-    await this.#write(["PEXPIRE", this.#key(sid), Math.max(1, this.#ttlOf(session))]);
+    await this.#values.touch(sid, this.#ttlOf(session));
   }
 
   async destroy(sid: string): Promise<void> {
-    await this.#write(["DEL", this.#key(sid)]);
+    await this.#values.delete(sid);
   }
 
-  #write(words: readonly (string | number | Uint8Array)[]): Promise<Reply> {
-    return this.#store.send(words, { repeatable: true });
+  async all(): Promise<SessionDocument[]> {
+    const sessions: SessionDocument[] = [];
+    for await (const names of this.#values.names()) {
+      const stored = await this.#values.getMany(names);
+      for (const [id, each] of zipped(names, stored)) {
+        if (each !== null) sessions.push({ ...codec.decode(each), id });
+      }
+    }
+    return sessions;
+  }
+
+  async count(): Promise<number> {
+    let count = 0;
+    for await (const names of this.#values.names()) count += names.length;
+    return count;
+  }
+
+  async clear(): Promise<void> {
+    await this.#values.clear();
   }
 
   #ttlOf({ cookie }: SessionDocument): number {
     return Math.ceil(cookie?.maxAge ?? cookie?.originalMaxAge ?? this.#ttlMs);
-  }
-
-  #key(sid: string): string {
-    return `${this.#prefix}:${sid}`;
   }
 }
 

@@ -1,0 +1,48 @@
+/**
+ * Express 4 and 5: sessions, rate limits and cached pages as middleware.
+ *
+ *   app.use(sessionMiddleware(new Sessions(db)));
+ *   app.get("/", (request, response) => response.send(request.session.user ?? "somebody"));
+ *
+ * With this import `request.session` has its type. Its data has one where the application says what it is:
+ *
+ *   declare module "cinnabar/sessions" {
+ *     interface SessionFields { visits: number }
+ *   }
+ */
+import type { NextFunction, Request, RequestHandler, Response } from "express";
+import { LIMITED_OPTIONS, type LimitedOptions, limited as limitedRequests } from "../../components/rate-limits/http.ts";
+import type { RateLimits } from "../../components/rate-limits/index.ts";
+import {
+  type AnySessions,
+  type RequestSession,
+  SESSION_HTTP_OPTIONS,
+  type SessionHttpOptions,
+  sessionMiddleware as sessionsOfRequests,
+} from "../../components/sessions/http.ts";
+
+export { type CachedPage, cachedPages, type PagesOptions, pageCodec } from "../../components/cache/http.ts";
+export type { LimitedOptions } from "../../components/rate-limits/http.ts";
+export { type CookieOptions, RequestSession, type SessionHttpOptions } from "../../components/sessions/http.ts";
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** The session of the request, by `sessionMiddleware` of cinnabar/express. */
+      session: RequestSession;
+    }
+  }
+}
+
+/** Gives every request a `session`. */
+export function sessionMiddleware(sessions: AnySessions, options: SessionHttpOptions<Request> = {}): RequestHandler {
+  SESSION_HTTP_OPTIONS.check(options);
+  const handle = sessionsOfRequests(sessions, options as SessionHttpOptions);
+  return (request: Request, response: Response, next: NextFunction) => handle(request, response, next);
+}
+
+/** Refuses requests over the limit with 429. Counts by `request.ip` unless `subject` says otherwise. */
+export function limited(limits: RateLimits, options: LimitedOptions<Request> = {}): RequestHandler {
+  LIMITED_OPTIONS.check(options);
+  return limitedRequests(limits, options) as unknown as RequestHandler;
+}

@@ -1,0 +1,67 @@
+/**
+ * Hono: sessions and rate limits as middleware, on Node, Bun and Deno.
+ *
+ *   const app = new Hono<SessionEnv>();
+ *   app.use(sessionMiddleware(new Sessions(db)));
+ *   app.get("/", (c) => c.text(c.var.session.user ?? "somebody"));
+ */
+import type { Context, MiddlewareHandler } from "hono";
+import { headersOf, judge, LIMITED_OPTIONS, type LimitedOptions, problem } from "../../components/rate-limits/http.ts";
+import type { RateLimits } from "../../components/rate-limits/index.ts";
+import {
+  type AnySessions,
+  type RequestSession,
+  SESSION_HTTP_OPTIONS,
+  type SessionHttpOptions,
+  sessionOf,
+  withCookie,
+} from "../../components/sessions/http.ts";
+
+export type { LimitedOptions } from "../../components/rate-limits/http.ts";
+export { type CookieOptions, RequestSession, type SessionHttpOptions } from "../../components/sessions/http.ts";
+
+/** What `new Hono<SessionEnv>()` knows of its context: `c.var.session`. */
+export interface SessionEnv {
+  Variables: { session: RequestSession };
+}
+
+/** Gives every context a `session`. */
+export function sessionMiddleware(
+  sessions: AnySessions,
+  options: SessionHttpOptions<Context> = {},
+): MiddlewareHandler<SessionEnv> {
+  SESSION_HTTP_OPTIONS.check(options);
+  return async (c, next) => {
+    const setCookie = (header: string): void => {
+      const set = withCookie(c.res.headers.getSetCookie(), options.cookie, header);
+      c.header("Set-Cookie", undefined);
+      for (const each of set) c.header("Set-Cookie", each, { append: true });
+    };
+    const overTls = c.req.url.startsWith("https:");
+    const context = { request: c as Context, cookies: c.req.header("cookie"), overTls, setCookie };
+    c.set("session", await sessionOf(sessions, options, context));
+    await next();
+  };
+}
+
+/** As Node's server tells it; other runtimes say it elsewhere, so `subject` says where. */
+function addressOf(c: Context): string {
+  const { incoming } = (c.env ?? {}) as { incoming?: { socket?: { remoteAddress?: string } } };
+  return incoming?.socket?.remoteAddress ?? "unknown";
+}
+
+/**
+ * Refuses requests over the limit with 429. Counts by the address that Node's server sees unless `subject` says otherwise: behind a proxy
+ * or on other runtimes, it should.
+ */
+export function limited(limits: RateLimits, options: LimitedOptions<Context> = {}): MiddlewareHandler {
+  LIMITED_OPTIONS.check(options);
+  const counting = { subject: addressOf, ...options };
+  return async (c, next) => {
+    const verdict = await judge(limits, counting, c);
+    if (verdict === null || verdict.allowed) await next();
+    else
+      c.res = Response.json(problem(verdict), { status: 429, headers: { "Content-Type": "application/problem+json" } });
+    if (verdict !== null) for (const [name, value] of headersOf(verdict)) c.header(name, value);
+  };
+}

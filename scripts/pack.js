@@ -24,7 +24,17 @@ const components = () => {
 const DOCUMENTS = {
   engine: guides("engine", "commands", "differences", "cluster", "tls", "moving-to-redis"),
   toolkit: {
-    ...guides("toolkit", "connections", "vocabulary", "growth", "clocks", "upgrading", "scale", "frameworks"),
+    ...guides(
+      "toolkit",
+      "connections",
+      "vocabulary",
+      "growth",
+      "clocks",
+      "upgrading",
+      "scale",
+      "frameworks",
+      "telemetry",
+    ),
     ...components(),
   },
   console: guides("console", "examples"),

@@ -134,6 +134,18 @@ export class Door {
     return false;
   }
 
+  /** Whether a request brings the password itself, as programs do: basic authentication, by any name. Wrong ones count as attempts. */
+  async knows(request: FastifyRequest): Promise<boolean> {
+    const [, encoded] = /^Basic ([\w+/=]{1,4096})$/i.exec(request.headers.authorization ?? "") ?? [];
+    if (this.#password === null || encoded === undefined) return this.#password === null;
+    const given = Buffer.from(encoded, "base64").toString("utf8");
+    const password = given.slice(given.indexOf(":") + 1);
+    if (!(await this.#limiter.take(request.ip)).allowed) return false;
+    if (!timingSafeEqual(digest(password), this.#password)) return false;
+    await this.#limiter.reset(request.ip);
+    return true;
+  }
+
   close(): Promise<void> {
     return this.#memory.close();
   }

@@ -10,6 +10,7 @@ import { ClosedError, ConnectionError, InputError, ServerError, type Store } fro
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
 import { doorRoutes } from "./door.ts";
 import { Live } from "./live.ts";
+import { serveMonitoring } from "./monitoring.ts";
 import { openApi } from "./openapi.ts";
 import { Problem, type Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
@@ -76,6 +77,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   const document = openApi(routes, VERSION);
   app.get("/api/openapi.json", () => document);
   for (const route of routes) serve(app, route, { store, live, backend });
+  serveMonitoring(app, store, door);
   const page = options.page ?? builtPage();
   if (existsSync(page)) await app.register(fastifyStatic, { root: page, dotfiles: "deny", index: ["index.html"] });
   await app.ready();

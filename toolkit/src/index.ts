@@ -41,6 +41,7 @@ export type {
   Scores,
   StreamEntry,
 } from "./connection/commands.ts";
+export type { Health, HealthCode, HealthOptions, HealthReason } from "./connection/health.ts";
 export { type OpenOptions, open } from "./connection/open.ts";
 export type {
   Answer,

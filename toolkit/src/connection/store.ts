@@ -45,6 +45,7 @@ import { BlockingConnection } from "./blocking.ts";
 import type { BreakerOptions, Circuit, WhenOpen } from "./breaker.ts";
 import type { ClientCacheStats } from "./client-cache.ts";
 import type { Commands, Replies } from "./commands.ts";
+import { CLOSED, type Health, type HealthOptions, healthOf } from "./health.ts";
 import type {
   Answer,
   Attempt,
@@ -161,6 +162,8 @@ const TRANSACTION_OPTIONS = defineOptions<TransactionOptions>("Store.transaction
   attempts: whole(1),
   signal,
 });
+
+const HEALTH_OPTIONS = defineOptions<HealthOptions>("Store.health", { timeoutMs: duration });
 
 const HOOK_OPTIONS = defineOptions<Hooks>("open.hooks", {
   roundTrip: callback,
@@ -305,6 +308,12 @@ export class Store {
   /** Every server that the store leads to, with its circuit; none where there is no breaker, as in this process. Asks nobody. */
   servers(): Circuit[] {
     return this.#attempts.servers();
+  }
+
+  /** Whether the store can be used now, and what is wrong with its servers. Asks all of them; does not reject for what it finds. */
+  async health(options: HealthOptions = {}): Promise<Health> {
+    HEALTH_OPTIONS.check(options);
+    return this.closed ? CLOSED : healthOf(this.#driver, this.clock, options.timeoutMs ?? 2_000);
   }
 
   /** How the client cache does; null if `open` was not given `clientCache`. */

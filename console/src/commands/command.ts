@@ -24,6 +24,8 @@ export interface Command extends ReadOptions {
   /** Paragraphs of the help, below the flags. */
   readonly details?: string;
   readonly examples?: readonly string[];
+  /** Ctrl-C aborts its `signal`, and it puts back what it has begun; a second one ends it at once. */
+  readonly isInterruptible?: boolean;
   /** It reads its own command line: nothing but --help is looked at here. */
   readonly passesOn?: boolean;
   /** Resolves with the exit code; undefined while it goes on, as a server does. */

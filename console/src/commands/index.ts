@@ -6,6 +6,7 @@ import { cliCommand } from "./cli/index.ts";
 import { type Command, CommandFailure, helpOf, overviewOf, type Streams } from "./command.ts";
 import { completionCommand } from "./completion.ts";
 import { readArguments } from "./flags.ts";
+import { moveCommand } from "./move/index.ts";
 import { didYouMean } from "./nearest.ts";
 import { serverCommand } from "./server.ts";
 import { startCommand } from "./start.ts";
@@ -14,6 +15,7 @@ export const COMMANDS: readonly Command[] = [
   startCommand,
   serverCommand,
   cliCommand,
+  moveCommand,
   completionCommand(() => COMMANDS),
 ];
 
@@ -60,10 +62,21 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
       streams.stdout.write(helpOf(command));
       return 0;
     }
-    return await command.run(args, streams, rest);
+    return await command.run(args, command.isInterruptible === true ? interruptible(streams) : streams, rest);
   } catch (error) {
     return tell(error, where, streams);
   }
+}
+
+/** The process's own streams, with a signal that Ctrl-C and SIGTERM abort. */
+function interruptible(streams: Streams): Streams {
+  if (streams.stdout !== process.stdout) return streams;
+  const { stdin, stdout, stderr, env } = streams;
+  const controller = new AbortController();
+  const interrupt = (): void => controller.abort(new Error("interrupted"));
+  process.once("SIGINT", interrupt);
+  process.once("SIGTERM", interrupt);
+  return { stdin, stdout, stderr, env, signal: controller.signal };
 }
 
 function tell(error: unknown, where: string, { stderr }: Streams): number {

@@ -13,39 +13,28 @@ import { type Clock, systemClock } from "../base/clock.ts";
 import { ClosedError, ConflictError, ConnectionError, InputError, ServerError } from "../base/errors.ts";
 import { Layouts } from "../base/layout.ts";
 import { type Filled, isFilled, zipped } from "../base/lists.ts";
-import {
-  anything,
-  type Checks,
-  callback,
-  choice,
-  defineOptions,
-  duration,
-  flag,
-  having,
-  listOf,
-  number,
-  orFalse,
-  required,
-  signal,
-  text,
-  whole,
-  within,
-} from "../base/options.ts";
 import type { Probe } from "../base/probe.ts";
 import { type Script, type ScriptCall, type ScriptText, textFor } from "../base/script.ts";
-import {
-  type AttemptOptions,
-  Attempts,
-  asMaybeExecuted,
-  CONFLICT_DELAYS,
-  isPassing,
-  type Sending,
-} from "./attempts.ts";
+import { Attempts, asMaybeExecuted, CONFLICT_DELAYS, isPassing, type Sending } from "./attempts.ts";
 import { BlockingConnection } from "./blocking.ts";
-import type { BreakerOptions, Circuit, WhenOpen } from "./breaker.ts";
+import type { Circuit } from "./breaker.ts";
 import type { ClientCacheStats } from "./client-cache.ts";
 import type { Commands, Replies } from "./commands.ts";
 import { CLOSED, type Health, type HealthOptions, healthOf } from "./health.ts";
+import {
+  attempted,
+  beforeExec,
+  begun,
+  bySha,
+  bySource,
+  callIn,
+  changesNothing,
+  decoded,
+  evaluatingOf,
+  isCall,
+  neighbourTag,
+  sendingOf,
+} from "./items.ts";
 import type {
   Answer,
   Attempt,
@@ -62,150 +51,42 @@ import type {
 import { positionIn, readingDriver } from "./replicas.ts";
 import { isRead, routingKey } from "./routing.ts";
 import { asBuffers, EXEC, executedOrNull } from "./sessions.ts";
+import {
+  type Answers,
+  BUFFERS,
+  checked,
+  DEFAULT_ATTEMPTS,
+  HEALTH_OPTIONS,
+  type Item,
+  NO_OPTIONS,
+  type RoundTrip,
+  type RoundTripListener,
+  RUN_OPTIONS,
+  type RunOptions,
+  SEND_OPTIONS,
+  type SendOptions,
+  type StoreOptions,
+  TRANSACTION_OPTIONS,
+  type TransactionBody,
+  type TransactionOptions,
+} from "./store-options.ts";
 import { type Subscription, Subscriptions } from "./subscriptions.ts";
 import { addCommands } from "./typed.ts";
 
-export interface RoundTrip {
-  readonly kind: "call" | "script" | "pipeline" | "transaction";
-  /** The command's or the script's name. */
-  readonly name: string;
-  readonly commands: number;
-  /** What is sent: words as they are, which may be secrets; scripts with their keys and arguments. */
-  readonly items: readonly Item[];
-}
-
-/** Called before each round trip; what it returns is called when that is over. Must not throw. */
-export type RoundTripListener = (trip: RoundTrip) => ((error?: unknown) => void) | undefined;
-
-export interface Hooks {
-  readonly roundTrip?: RoundTripListener;
-  readonly connection?: (state: ConnectionState) => void;
-  /** Called when the circuit of a server opens, is tried (half-open) and closes: see breaker.ts. */
-  readonly circuit?: (circuit: Circuit) => void;
-}
-
-export interface StoreOptions extends AttemptOptions {
-  readonly hooks?: Hooks;
-  readonly clock?: Clock;
-  /** How long past its own timeout a blocking command may stay silent. */
-  readonly guardMs?: number;
-}
-
-export interface SendOptions {
-  readonly key?: string;
-  readonly buffers?: boolean;
-  readonly repeatable?: boolean;
-  /** How long the call may take in all; as the store was opened, if it is not said. */
-  readonly timeoutMs?: number | undefined;
-  /** What it does while the server's circuit is open: waits, or fails at once. As the store was opened by default. */
-  readonly whenOpen?: WhenOpen | undefined;
-}
-
-export interface RunOptions {
-  /** How long the call may take in all; as the store was opened, if it is not said. */
-  readonly timeoutMs?: number | undefined;
-  /** What it does while the server's circuit is open: waits, or fails at once. As the store was opened by default. */
-  readonly whenOpen?: WhenOpen | undefined;
-}
-
-export interface TransactionOptions {
-  readonly watch: readonly string[];
-  /** Commands that are sent along with WATCH, in one round trip. The body gets their answers. */
-  readonly reads?: readonly (readonly Word[])[];
-  /** How often the body is run before a ConflictError. */
-  readonly attempts?: number;
-  readonly signal?: AbortSignal;
-}
-
-/** What the body of a transaction reads with, while its keys are watched. */
-export interface Watched {
-  call(...words: Word[]): Promise<Reply>;
-  callBuffer(...words: Word[]): Promise<Reply>;
-}
-
-/** Decides what a transaction does: commands, or null for nothing. `answers` are those to the `reads`. */
-export type TransactionBody = (
-  watched: Watched,
-  answers: readonly Reply[],
-) => Promise<readonly Item[] | null> | readonly Item[] | null;
-
-export type Item = readonly Word[] | ScriptCall;
-
-/** One answer for each item, in its place. */
-export type Answers<I extends readonly Item[]> = {
-  -readonly [at in keyof I]: I[at] extends ScriptCall<infer T>
-    ? T | ServerError
-    : I[at] extends readonly [infer N extends keyof Replies, ...unknown[]]
-      ? Replies[N] | ServerError
-      : Answer;
-};
-
-const DEFAULT_ATTEMPTS = 100;
-const NO_OPTIONS = {};
-const BUFFERS = { buffers: true };
-
-const LONGEST_MS = Number.MAX_SAFE_INTEGER;
-const running: Checks<RunOptions> = { timeoutMs: number(0, LONGEST_MS), whenOpen: choice("wait", "fail") };
-
-const RUN_OPTIONS = defineOptions<RunOptions>("Store.run", running);
-
-const SEND_OPTIONS = defineOptions<SendOptions>("Store.send", {
-  ...running,
-  key: text,
-  buffers: flag,
-  repeatable: flag,
-});
-
-const TRANSACTION_OPTIONS = defineOptions<TransactionOptions>("Store.transaction", {
-  watch: required(listOf(text)),
-  reads: listOf(listOf(anything, 1)),
-  attempts: whole(1),
-  signal,
-});
-
-const HEALTH_OPTIONS = defineOptions<HealthOptions>("Store.health", { timeoutMs: duration });
-
-const HOOK_OPTIONS = defineOptions<Hooks>("open.hooks", {
-  roundTrip: callback,
-  connection: callback,
-  circuit: callback,
-});
-
-const BREAKER_OPTIONS = defineOptions<BreakerOptions>("open.breaker", {
-  failures: whole(1),
-  openAfterMs: number(0, LONGEST_MS),
-  probeEveryMs: duration,
-  whenOpen: choice("wait", "fail"),
-});
-
-/** Of a store, whatever it leads to. */
-export const storing: Checks<StoreOptions> = {
-  hooks: within(HOOK_OPTIONS),
-  clock: having("a Clock", "monotonicMs", "wallMs", "random", "after"),
-  guardMs: number(0, LONGEST_MS),
-  retryMs: number(0, LONGEST_MS),
-  timeoutMs: duration,
-  breaker: orFalse(BREAKER_OPTIONS),
-};
-
-/** Options that were looked at when they were made. */
-const checked = new WeakSet<object>();
-
-/** Options that a component makes once and gives with every call: they are not looked at again. */
-export function runOptions(options: RunOptions): RunOptions {
-  if (options.timeoutMs === undefined && options.whenOpen === undefined) return NO_OPTIONS;
-  return kept({ ...RUN_OPTIONS.check(options) });
-}
-
-/** The same for `send`. */
-export function sendOptions(options: SendOptions): SendOptions {
-  return kept({ ...SEND_OPTIONS.check(options) });
-}
-
-function kept<O extends object>(options: O): O {
-  checked.add(options);
-  return Object.freeze(options);
-}
+export type {
+  Answers,
+  Hooks,
+  Item,
+  RoundTrip,
+  RoundTripListener,
+  RunOptions,
+  SendOptions,
+  StoreOptions,
+  TransactionBody,
+  TransactionOptions,
+  Watched,
+} from "./store-options.ts";
+export { runOptions, sendOptions, storing } from "./store-options.ts";
 
 function checkWords(words: readonly unknown[]): void {
   if (words.length === 0) throw new InputError("a command needs a name");
@@ -800,82 +681,3 @@ export class Store {
 addCommands(Store.prototype);
 
 const CONFLICT = Symbol("conflict");
-
-function alone(item: Item): { readonly name: string; readonly items: readonly Item[] } {
-  return { name: isCall(item) ? item.script.name : String(item[0]), items: [item] };
-}
-
-/** Tells the listeners of a round trip; what is to be called at its end, if anybody wants to know of that. */
-function begun(
-  listeners: readonly RoundTripListener[],
-  kind: RoundTrip["kind"],
-  sent: Item | readonly Item[],
-): ((error?: unknown) => void) | undefined {
-  const many = kind === "pipeline" || kind === "transaction";
-  const { name, items } = many ? { name: NAME_OF_MANY[kind], items: sent as readonly Item[] } : alone(sent as Item);
-  const trip: RoundTrip = { kind, name, commands: items.length, items };
-  const ends = listeners.map((listener) => listener(trip)).filter((end) => end !== undefined);
-  if (ends.length <= 1) return ends[0];
-  return (error) => {
-    for (const end of ends) end(error);
-  };
-}
-
-const NAME_OF_MANY = { pipeline: "PIPELINE", transaction: "MULTI" } as const;
-
-/** A connection that is lost before EXEC leaves nothing behind, as long as only reads went over it. */
-function beforeExec(error: unknown, words: readonly Word[]): unknown {
-  if (!(error instanceof ConnectionError) || !(isRead(words) || words[0] === "WATCH" || words[0] === "UNWATCH")) {
-    return error;
-  }
-  return new ConnectionError(error.message, { maybeExecuted: false, code: error.code, cause: error });
-}
-
-/** What the neighbours of a key have in braces; null where none can be named. */
-function neighbourTag(key = ""): string | null {
-  const tag = /^[^{]*\{([^}]+)\}/.exec(key)?.[1] ?? (/[{}]/.test(key) ? "" : key);
-  return tag === "" ? null : tag;
-}
-
-function isCall(item: Item): item is ScriptCall {
-  return "script" in item;
-}
-
-/** The call whose words these are: what the caller gave may have changed since. */
-function callIn<T>(words: readonly Word[], script: Script<never, T>): ScriptCall<T> {
-  const firstArg = 3 + Number(words[2]);
-  return { script, keys: words.slice(3, firstArg) as string[], args: words.slice(firstArg) };
-}
-
-function bySha({ script, keys, args }: ScriptCall, { sha }: ScriptText): Request {
-  return requestOf(["EVALSHA", sha, keys.length, ...keys, ...args], script, keys[0]);
-}
-
-function bySource({ script, keys, args }: ScriptCall, { source }: ScriptText): Request {
-  return requestOf(["EVAL", source, keys.length, ...keys, ...args], script, keys[0]);
-}
-
-function changesNothing(item: Item): boolean {
-  return isCall(item) ? item.script.readOnly : isRead(item);
-}
-
-function requestOf(words: Word[], { buffers, readOnly }: Script<never, unknown>, key: string | undefined): Request {
-  return { words, key, buffers, readOnly };
-}
-
-function sendingOf({ words, key }: Request, options: SendOptions): Sending {
-  const { repeatable = isRead(words), timeoutMs, whenOpen } = options;
-  return { repeatable, keys: [key], timeoutMs, whenOpen };
-}
-
-function evaluatingOf({ script, keys }: ScriptCall, options: RunOptions): Sending {
-  return { repeatable: script.repeatable, keys: [keys[0]], ...options };
-}
-
-function attempted(request: Request, attempt: Attempt | undefined): Request {
-  return attempt === undefined ? request : { ...request, attempt };
-}
-
-function decoded(item: Item, answer: Answer): unknown {
-  return isCall(item) && !(answer instanceof ServerError) ? item.script.reply(answer) : answer;
-}

@@ -161,23 +161,26 @@ local function answer(outcome, number, ms)
 end
 `;
 
-/** The usual case first, by the same rules: nobody holds it and nobody waits. */
+/**
+ * The usual case first, by the same rules: nobody holds it and nobody waits. It comes before all functions, and gives texts to
+ * commands: the server turns each number into a text by itself, which takes it as long as a small command.
+ */
 const ACQUIRE_FREE = `
-local asked = weightOf(token)
+local asked = isWhole and limit or tonumber(string.match(token, "^%d+"))
 if asked <= limit and redis.call("EXISTS", held, queue) == 0 then
   local last = tonumber(redis.call("HGET", state, "fence") or 0)
   local fence = string.format("%.0f", math.max(last + 1, micros))
   redis.call("ZADD", held, now + leaseMs, token)
-  if alone(token) then
-    redis.call("HSET", state, "fence", fence, "extra", asked - 1)
+  if isWhole then
+    redis.call("HSET", state, "fence", fence, "extra", "${WHOLE_LOCK - 1}")
   else
     redis.call("HSET", state, "fence", fence, "extra", asked - 1, token, fence)
   end
-  redis.call("PEXPIRE", held, keepMs)
+  redis.call("PEXPIRE", held, keepText)
   -- A fence tells when it was given. Once in each quarter is enough: leases are not longer than half of it.
   local quarter = keepMs * 250
-  if math.floor(last / quarter) ~= math.floor(micros / quarter) then redis.call("PEXPIRE", state, keepMs) end
-  return answer("held", fence, leaseMs)
+  if math.floor(last / quarter) ~= math.floor(micros / quarter) then redis.call("PEXPIRE", state, keepText) end
+  return "held " .. fence .. " " .. leaseMs .. " " .. now
 end
 `;
 
@@ -280,9 +283,9 @@ return reply("queued", redis.call("ZRANK", queue, token), untilRoom())
 const RELEASE_UNWAITED = `
 if redis.call("EXISTS", queue) == 0 then
   if redis.call("ZREM", held, token) == 0 then return 0 end
-  if alone(token) then return 1 end
+  if isWhole then return 1 end
   redis.call("HDEL", state, token)
-  local above = weightOf(token) - 1
+  local above = tonumber(string.match(token, "^%d+")) - 1
   if above > 0 and redis.call("EXISTS", held) == 1 then redis.call("HINCRBY", state, "extra", -above) end
   return 1
 end
@@ -435,7 +438,12 @@ function permitScripts(component: Component, settings: Settings) {
     : `local limit = tonumber(redis.call("GET", limitKey) or limitArg)`;
   const { keepMs, maxWaiting, aliveMs, listenersCount } = settings;
   const constants = `
-local keepMs, maxWaiting, aliveMs, listenersCount = ${keepMs}, ${maxWaiting}, ${aliveMs}, ${listenersCount}`;
+local keepMs, maxWaiting, aliveMs, listenersCount = ${keepMs}, ${maxWaiting}, ${aliveMs}, ${listenersCount}
+local keepText = "${keepMs}"`;
+  // Whether the caller asks for all that there will ever be.
+  const whole = `${WHOLE_LOCK}:`;
+  const wholeLua = fixed ? `string.sub(token, 1, ${whole.length}) == "${whole}"` : "false";
+  const usual = [constants, `local fixed = ${fixed}`, limitLua, `local isWhole = ${wholeLua}`];
   const common = [constants, `local fixed = ${fixed}`, limitLua, WEIGHTS];
   return {
     /** Asks for permits, or asks again: repeating it with the same token changes nothing but the time of the last sign of life. */
@@ -443,7 +451,7 @@ local keepMs, maxWaiting, aliveMs, listenersCount = ${keepMs}, ${maxWaiting}, ${
       name: `${component}.acquire`,
       keys,
       args: ["token", "leaseMs", "channel", ...limitArg],
-      include: [...common, TIME, ANSWER, ACQUIRE_FREE, PARTS, UNTIL_ROOM],
+      include: [...usual, TIME, ACQUIRE_FREE, WEIGHTS, ANSWER, PARTS, UNTIL_ROOM],
       lua: ACQUIRE,
       reply: acquireReply,
       repeatable: true,
@@ -461,7 +469,7 @@ local keepMs, maxWaiting, aliveMs, listenersCount = ${keepMs}, ${maxWaiting}, ${
       name: `${component}.release`,
       keys,
       args: ["token", ...limitArg],
-      include: [...common, RELEASE_UNWAITED, TIME, PARTS],
+      include: [...usual, RELEASE_UNWAITED, WEIGHTS, TIME, PARTS],
       lua: RELEASE,
       reply: (reply) => reply === 1,
       repeatable: true,

@@ -60,6 +60,15 @@ describeBackends("elections", (backend) => {
     expect(term.signal.reason).toBeInstanceOf(LeaseLostError);
   });
 
+  test("a term that was lost before anybody asked for its signal says so, also after it was resigned", async () => {
+    const term = (await elections().campaign("x", { leaseMs: 300 }))!;
+    await backend.flush();
+    await expect.poll(() => term.lost, { timeout: 10_000 }).toBe(true);
+    await term.resign();
+    expect(term.signal.aborted).toBe(true);
+    expect(term.signal.reason).toBeInstanceOf(LeaseLostError);
+  });
+
   test("a leader hands over to the candidate that it chooses, before those that came earlier", async () => {
     const term = (await elections().campaign("x", { id: "ann" }))!;
     const theirs = await others();

@@ -24,15 +24,17 @@ export class Term {
   readonly id: string;
   readonly #lease: Lease;
   readonly #keeper: TermKeeper;
-  readonly #over = new AbortController();
   #isHandingOver = false;
+  /** Made when somebody asks for the signal, which most terms end without. */
+  #over: AbortController | null = null;
+  /** How it ended, unless it was lost. */
+  #ended: string | null = null;
 
   constructor(id: string, lease: Lease, keeper: TermKeeper) {
     this.name = lease.name;
     this.id = id;
     this.#lease = lease;
     this.#keeper = keeper;
-    onAbort(lease.signal, () => this.#over.abort(lease.signal.reason));
   }
 
   /** Larger than that of every earlier leader. Send it with every write to something outside, which refuses a smaller one. */
@@ -47,6 +49,14 @@ export class Term {
 
   /** Aborted when the term is over: by a LeaseLostError when it was lost, by an error with the code RESIGNED otherwise. */
   get signal(): AbortSignal {
+    if (this.#over === null) {
+      const over = new AbortController();
+      const { signal } = this.#lease;
+      this.#over = over;
+      if (this.#ended !== null) over.abort(resigned(this.#ended));
+      else if (signal.aborted) over.abort(signal.reason);
+      else onAbort(signal, () => over.abort(signal.reason));
+    }
     return this.#over.signal;
   }
 
@@ -89,10 +99,16 @@ export class Term {
   }
 
   #end(how: string): void {
-    this.#over.abort(new CinnabarError("RESIGNED", how));
+    if (this.#ended !== null || this.#lease.lost) return;
+    this.#ended = how;
+    this.#over?.abort(resigned(how));
   }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.resign().then(() => {});
   }
+}
+
+function resigned(how: string): CinnabarError {
+  return new CinnabarError("RESIGNED", how);
 }

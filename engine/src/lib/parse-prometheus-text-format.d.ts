@@ -6,5 +6,6 @@ declare module "parse-prometheus-text-format" {
     readonly type: string;
     readonly metrics: readonly { readonly value?: string; readonly labels?: Readonly<Record<string, string>> }[];
   }
-  export default function parse(text: string): ParsedFamily[];
+  function parse(text: string): ParsedFamily[];
+  export = parse;
 }

@@ -36,6 +36,7 @@ import { Market } from "../components/market/index.ts";
 import { MultiMap } from "../components/multi-map/index.ts";
 import { PackedTable, words } from "../components/packed-table/index.ts";
 import { Places, ranges } from "../components/places/index.ts";
+import { importFromBullMq } from "../components/queues/bullmq/index.ts";
 import { Queue, sandboxed, Worker } from "../components/queues/index.ts";
 import { limited } from "../components/rate-limits/http.ts";
 import { RateLimits } from "../components/rate-limits/index.ts";
@@ -66,6 +67,7 @@ import { open } from "../connection/open.ts";
 import type { Store } from "../connection/store.ts";
 import { limited as limitedInExpress } from "../integrations/express/index.ts";
 import { expressSessionStore } from "../integrations/express-session/index.ts";
+import { instrument } from "../opentelemetry/index.ts";
 import { CinnabarError, InputError, messageOf } from "./errors.ts";
 import { type Check, definedOptions, nearest, OptionSet, whole } from "./options.ts";
 import { Registry } from "./registry.ts";
@@ -357,6 +359,10 @@ const CALLS: Readonly<Record<string, (options: Given) => unknown>> = {
   "StatusStream.filter": (filter) => stream().events(filter),
   "StatusStream.filterLimits": (filterLimits) => new StatusStream(store, "s", { filterLimits }),
   "StatusStream.listen": (options) => stream().events({ all: true }, options),
+  importFromBullMq: (options) => importFromBullMq(store, options),
+  "importFromBullMq.into": (into) => importFromBullMq(store, { from: store, queue: "q", into }),
+  instrument: async (options) => instrument(store, options)(),
+  "Store.health": (options) => store.health(options),
   "Store.run": (options) => store.run(script, { key: "k" }, options),
   "Store.send": (options) => store.send(["PING"], options),
   "Store.transaction": (options) => store.transaction(options, () => null),

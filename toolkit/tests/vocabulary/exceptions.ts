@@ -46,6 +46,7 @@ export const EXCEPTIONS: Readonly<Record<string, string>> = {
   "cinnabar/autocomplete": "RecentContacts, PrefixIndex",
   "cinnabar/blocking-queues": "BoundedQueue, PriorityQueue",
   "cinnabar/expiring": "ExpiringSet, ExpiringMap",
+  "cinnabar/opentelemetry": "a function",
   "cinnabar/queues": "Queue, Worker",
   "cinnabar/replication": "functions",
   "cinnabar/search": "SearchIndex, ShardedSearch",

@@ -2,6 +2,7 @@
 import { UsageError } from "../options.ts";
 import { messageOf } from "../values.ts";
 import { VERSION } from "../version.ts";
+import { backupCommand } from "./backup/index.ts";
 import { cliCommand } from "./cli/index.ts";
 import { type Command, CommandFailure, helpOf, overviewOf, type Streams } from "./command.ts";
 import { completionCommand } from "./completion.ts";
@@ -16,6 +17,7 @@ export const COMMANDS: readonly Command[] = [
   serverCommand,
   cliCommand,
   moveCommand,
+  backupCommand,
   completionCommand(() => COMMANDS),
 ];
 

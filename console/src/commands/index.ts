@@ -11,12 +11,15 @@ import { moveCommand } from "./move/index.ts";
 import { didYouMean } from "./nearest.ts";
 import { serverCommand } from "./server.ts";
 import { startCommand } from "./start.ts";
+import { exportCommand, importCommand } from "./transfer/index.ts";
 
 export const COMMANDS: readonly Command[] = [
   startCommand,
   serverCommand,
   cliCommand,
   moveCommand,
+  exportCommand,
+  importCommand,
   backupCommand,
   completionCommand(() => COMMANDS),
 ];

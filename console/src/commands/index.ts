@@ -2,6 +2,7 @@
 import { UsageError } from "../options.ts";
 import { messageOf } from "../values.ts";
 import { VERSION } from "../version.ts";
+import { backupCommand } from "./backup/index.ts";
 import { cliCommand } from "./cli/index.ts";
 import { type Command, CommandFailure, helpOf, overviewOf, type Streams } from "./command.ts";
 import { completionCommand } from "./completion.ts";
@@ -10,12 +11,16 @@ import { moveCommand } from "./move/index.ts";
 import { didYouMean } from "./nearest.ts";
 import { serverCommand } from "./server.ts";
 import { startCommand } from "./start.ts";
+import { exportCommand, importCommand } from "./transfer/index.ts";
 
 export const COMMANDS: readonly Command[] = [
   startCommand,
   serverCommand,
   cliCommand,
   moveCommand,
+  exportCommand,
+  importCommand,
+  backupCommand,
   completionCommand(() => COMMANDS),
 ];
 

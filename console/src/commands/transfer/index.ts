@@ -1,0 +1,48 @@
+/** `cinnabar export` and `cinnabar import`. */
+import type { Command } from "../command.ts";
+import { FORMATS } from "./format.ts";
+
+const format = {
+  name: "format",
+  value: "FORM",
+  choices: FORMATS,
+  summary: "rdb, aof, jsonl or commands; else by the name's end: .rdb .aof .jsonl .txt",
+};
+const about = `Forms: rdb is a snapshot that Redis loads; aof and commands are what makes the keys anew, in the protocol and a line each; jsonl has a
+JSON object for each key (db, key, type, value, expiresAt), bytes that are no UTF-8 as { "base64": … }, streams as DUMP has them.
+Credentials: CINNABAR_USERNAME and CINNABAR_PASSWORD.`;
+
+export const exportCommand: Command = {
+  name: "export",
+  summary: "writes a store to a file: RDB, AOF, JSON lines or commands",
+  usage: "URL|FOLDER FILE|- [options]",
+  flags: [format, { name: "pattern", value: "GLOB", summary: "only keys like this (not for rdb)" }],
+  details: about,
+  examples: [
+    "cinnabar export redis://127.0.0.1:6379 all.rdb",
+    "cinnabar export ./data - --format jsonl --pattern 'user:*' | gzip > users.gz",
+  ],
+  isInterruptible: true,
+  async run(args, streams) {
+    const { runExport } = await import("./export.ts");
+    return runExport(args, streams);
+  },
+};
+
+export const importCommand: Command = {
+  name: "import",
+  summary: "reads a file into a store: RDB, AOF, JSON lines or commands",
+  usage: "FILE|- URL|FOLDER [options]",
+  flags: [
+    format,
+    { name: "pattern", value: "GLOB", summary: "only keys like this (for rdb)" },
+    { name: "from", value: "LIBRARY", summary: "take the data of another library in place of a file" },
+  ],
+  details: `Keys that are there already are replaced, others stay.\n\n${about}`,
+  examples: ["cinnabar import dump.rdb ./data", "cinnabar import users.jsonl redis://127.0.0.1:6379"],
+  isInterruptible: true,
+  async run(args, streams) {
+    const { runImport } = await import("./import.ts");
+    return runImport(args, streams);
+  },
+};

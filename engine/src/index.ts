@@ -8,6 +8,7 @@ export {
   type FailoverOptions,
   type SlotSelection,
 } from "./embed/engine-cluster.ts";
+export type { EngineImage } from "./embed/image.ts";
 export { type Connector, type ConnectorConstructor, clusterConnectorFor, connectorFor } from "./embed/ioredis.ts";
 export {
   CommandError,

@@ -63,6 +63,13 @@ interface DbHost {
   };
 }
 
+/** A database as it was at a moment. Its values may be in databases as well, which copy them before they change them. */
+export interface DbImage {
+  readonly keyspace: Dict<Value>;
+  readonly expires: Dict<number>;
+  readonly valueBytes: number;
+}
+
 export interface PutOptions {
   /** Notified as an event of the value's own type, unless `eventClass` says otherwise. */
   readonly event?: string;
@@ -105,6 +112,11 @@ export class Db {
   readonly #stamps: AccessStamps;
   readonly #notifications: Notifications;
   #valueBytes = 0;
+  /**
+   * Values that are in no image and so may be changed in place; null while there is no image, and all may. A value that an image
+   * has is replaced by a copy when it is first opened for a change.
+   */
+  #owned: WeakSet<object> | null = null;
 
   /**
    * Where keys were found lately whose hash was not at hand: scripts look for the same few keys all the time. Each place is
@@ -242,8 +254,19 @@ export class Db {
   /** A key's value with its access time renewed, not counted as a hit or a miss: before a write. */
   #open(key: string): Value | undefined {
     const value = this.#find(key, true);
-    if (value !== undefined) this.#stamps.touch(this.#table.stamps!, this.#place);
-    return value;
+    if (value === undefined) return undefined;
+    this.#stamps.touch(this.#table.stamps!, this.#place);
+    return this.#owned === null || typeof value !== "object" ? value : this.#ownAt(value, this.#owned);
+  }
+
+  /** The value at the place that was found, as one that may be changed. */
+  #ownAt(value: Bytes | (Value & Collection), owned: WeakSet<object>): Value {
+    if (owned.has(value)) return value;
+    const copy = value.clone() as Value & object;
+    owned.add(copy);
+    this.#valueBytes += sizeOf(copy) - sizeOf(value);
+    this.#table.values![this.#place] = copy;
+    return copy;
   }
 
   get<V extends Collection>(key: string, type: CollectionClass<V>): V | undefined {
@@ -312,6 +335,7 @@ export class Db {
     const made = new type();
     const changes = change(made);
     if (changes === 0 || (made.size === 0 && type.typeName !== "stream")) return changes;
+    this.#owned?.add(made);
     this.#insert(key, hash, made as unknown as Value);
     this.#announce(key, TYPE_EVENT[type.typeName], typeof event === "string" ? event : event(), changes);
     return changes;
@@ -618,6 +642,26 @@ export class Db {
     [this.#valueBytes, other.#valueBytes] = [other.#valueBytes, this.#valueBytes];
     for (const db of [this, other]) db.#forgetPlaces();
     this.#host.blocking.lookAgain(this, other);
+  }
+
+  /** What is here now. It takes a copy of the tables, and of no value. */
+  image(): DbImage {
+    this.#owned = new WeakSet();
+    return { keyspace: this.keyspace.clone(), expires: this.expires.clone(), valueBytes: this.#valueBytes };
+  }
+
+  /** Holds what an image holds; nothing, if there is none. Not handed on to files and replicas. */
+  restore(image: DbImage | null): void {
+    if (image === null && this.size === 0) return;
+    this.clear();
+    if (image === null) return;
+    this.#owned = new WeakSet();
+    this.keyspace = image.keyspace.clone();
+    this.expires = image.expires.clone();
+    this.#valueBytes = image.valueBytes;
+    this.#forgetPlaces();
+    if (this.slots !== null) for (const key of this.keyspace.keys()) this.slots.add(key);
+    this.#host.blocking.lookAgain(this);
   }
 
   /** A key is about to change while a snapshot is taken: what it was is written first. */

@@ -33,6 +33,7 @@ import {
   waitForReplicas,
 } from "../replication/embedding.ts";
 import type { ReplicationEvent } from "../replication/index.ts";
+import { type EngineImage, imageOf, restoreTo } from "./image.ts";
 import { LocalClient, type LocalClientOptions } from "./local-client.ts";
 
 export interface OpenOptions {
@@ -108,6 +109,32 @@ export class EmbeddedEngine {
     const client = new LocalClient(this.core, options, () => this.#clients.delete(client));
     this.#clients.add(client);
     return client;
+  }
+
+  /**
+   * The data as it is now, for `restore`. It takes a copy of the tables of keys and none of the values: those are copied when they
+   * are changed, here or where the image was restored.
+   */
+  image(): EngineImage {
+    return imageOf(this.core);
+  }
+
+  /**
+   * Puts the data of an image in the place of what is here; of none: nothing at all. For stores in memory that nobody follows:
+   * files and replicas do not hear of it.
+   */
+  restore(image: EngineImage | null): void {
+    restoreTo(this.core, image);
+  }
+
+  /**
+   * Does what is due by the engine's clock: expires keys, answers blocked clients whose time is over, ends pauses. For tests that
+   * move the clock; timers of the system do it otherwise.
+   */
+  elapse(): void {
+    this.core.tick();
+    this.core.blocking.expire();
+    this.core.pause.check();
   }
 
   /** A stream that speaks RESP with the store, for clients that expect a socket (see ioredis.ts). */

@@ -27,7 +27,7 @@ export interface Connector {
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type ConnectorConstructor = new (options?: unknown) => any;
 
-export function connectorFor(engine: EmbeddedEngine): ConnectorConstructor {
+export function connectorFor(engine: Pick<EmbeddedEngine, "stream">): ConnectorConstructor {
   return connectorTo(() => engine.stream());
 }
 

@@ -3,6 +3,8 @@
  * reply may leave is brought there first, once for all of them; while that takes time, replies are held, each connection's in
  * order, and commands go on.
  */
+// The system's own, which tests that replace timers do not move.
+import { setImmediate } from "node:timers";
 
 export interface Flushable {
   /** Writes everything that it has to say, what was held included. */

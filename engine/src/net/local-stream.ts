@@ -3,6 +3,8 @@
  * handed to a client library that expects one.
  */
 import { Duplex } from "node:stream";
+// The system's own, which tests that replace timers do not move.
+import { setImmediate } from "node:timers";
 import type { Engine } from "../core/engine.ts";
 import { Connection } from "./connection.ts";
 import type { Flusher } from "./flusher.ts";

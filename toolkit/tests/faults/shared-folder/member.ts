@@ -1,5 +1,5 @@
 /**
- * A process that shares a folder with others: `member.ts folder name acks`. It writes as fast as it can, and notes what was
+ * A process that shares a folder with others: `member.ts folder name acks`. It writes some hundred times a second, and notes what was
  * acknowledged in a file the moment it is; listens to a channel; waits for elements of its own list. Over IPC it tells what it
  * hears, and does what it is asked.
  */
@@ -7,6 +7,8 @@ import { openSync, writeSync } from "node:fs";
 import { ConnectionError, open } from "../../../src/index.ts";
 
 const CONCURRENCY = 8;
+/** Between two writes of one loop: faster ones would make loading, and not taking over, what the rounds take. */
+const PACE_MS = 15;
 
 const [dir = "", name = "", acks = ""] = process.argv.slice(2);
 const file = openSync(acks, "a");
@@ -30,7 +32,7 @@ async function write(nth: number): Promise<void> {
       if (error.maybeExecuted) seen.unknown++;
       else seen.refused++;
     }
-    await new Promise<void>((resolve) => void setImmediate(resolve));
+    await new Promise<void>((resolve) => void setTimeout(resolve, PACE_MS));
   }
 }
 

@@ -545,7 +545,6 @@ describe("all options", () => {
 const HANDED_ON: readonly string[] = [
   ...[
     "BlockingConnection.run",
-    "cachedPagesForFastify",
     "Files.send",
     "Locks.using",
     "QuorumLocks.using",

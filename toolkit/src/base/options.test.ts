@@ -551,7 +551,6 @@ describe("all options", () => {
 const HANDED_ON: readonly string[] = [
   ...[
     "BlockingConnection.run",
-    "cachedPagesForFastify",
     "Files.send",
     "Locks.using",
     "QuorumLocks.using",

@@ -9,8 +9,9 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { ConnectionError } from "../../base/errors.ts";
 import { open } from "../../connection/open.ts";
 import type { Store } from "../../connection/store.ts";
+import { cachedPagesPlugin } from "../../integrations/fastify/index.ts";
 import { Views } from "../views/index.ts";
-import { type CachedPage, cachedPages, cachedPagesForFastify, type PagesOptions, pageCodec } from "./http.ts";
+import { type CachedPage, cachedPages, type PagesOptions, pageCodec } from "./http.ts";
 import { Cache } from "./index.ts";
 
 let store: Store;
@@ -63,7 +64,7 @@ async function withExpress(options: PagesOptions): Promise<string> {
 
 async function withFastify(options: PagesOptions): Promise<string> {
   const app = fastify();
-  cachedPagesForFastify(app as never, pages, options);
+  await app.register(cachedPagesPlugin, { pages, options });
   app.all("/*", async (request, reply) => {
     const { status = 200, headers = {}, body } = await render(request.url);
     return reply.code(status).headers(headers).send(body);

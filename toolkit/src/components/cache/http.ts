@@ -1,6 +1,6 @@
 /**
- * Whole pages from the cache, in front of an HTTP application: Express and anything else with (request, response, next), and
- * Fastify.
+ * Whole pages from the cache, in front of an HTTP application: anything with (request, response, next). `cinnabar/express` and
+ * `cinnabar/fastify` have it, too.
  *
  *   const pages = new Cache<CachedPage>(store, "pages", { freshMs: 300_000, codec: pageCodec });
  *   app.use(cachedPages(pages, { views: new Views(store, "pages", { bufferMs: 200 }) }));
@@ -197,42 +197,6 @@ function send(
   }
   response.setHeader("Content-Length", String(page.body.length));
   response.end(page.body);
-}
-
-/** The parts of Fastify that are used, so that Fastify itself need not be installed. */
-interface FastifyRequest {
-  readonly raw: IncomingMessage;
-}
-interface FastifyReply {
-  readonly raw: ServerResponse;
-  hijack(): unknown;
-}
-interface FastifyInstance {
-  addHook(name: "onRequest", hook: (request: never, reply: never, done: never) => void): unknown;
-}
-
-/** For Fastify: pages from the cache are sent before any route is looked for. */
-export function cachedPagesForFastify(
-  fastify: FastifyInstance,
-  pages: Cache<CachedPage>,
-  options: PagesOptions = {},
-): void {
-  const middleware = cachedPages(pages, options);
-  const hook = (request: FastifyRequest, reply: FastifyReply, done: Next): void => {
-    let isPassed = false;
-    const { raw } = reply;
-    const { end } = raw;
-    // An answer out of the cache is not Fastify's.
-    raw.end = ((...args: unknown[]) => {
-      if (!isPassed) reply.hijack();
-      return (end as (...args: unknown[]) => ServerResponse).apply(raw, args);
-    }) as typeof end;
-    middleware(request.raw, raw, (error) => {
-      isPassed = true;
-      done(error);
-    });
-  };
-  fastify.addHook("onRequest", hook as never);
 }
 
 /** Pages as one buffer: a line of JSON with status and headers, then the body as it is. */

@@ -118,7 +118,18 @@ export const cachedPagesPlugin = fastifyPlugin<CachedPagesPluginOptions>(
     const { pages, options } = PAGES_OPTIONS.check(ownOptions(given));
     const serve = cachedPages(pages, options ?? {});
     app.addHook("onRequest", (request, reply, done) => {
-      serve(request.raw, reply.raw, (error) => done(error as Error | undefined));
+      let isPassed = false;
+      const { raw } = reply;
+      const { end } = raw;
+      // An answer out of the cache is not Fastify's.
+      raw.end = ((...args: unknown[]) => {
+        if (!isPassed) reply.hijack();
+        return (end as (...args: unknown[]) => typeof raw).apply(raw, args);
+      }) as typeof end;
+      serve(request.raw, raw, (error) => {
+        isPassed = true;
+        done(error as Error | undefined);
+      });
     });
   },
   { name: "cinnabar-cached-pages", fastify: "5.x" },

@@ -77,7 +77,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   app.get("/api/openapi.json", () => document);
   for (const route of routes) serve(app, route, { store, live, backend });
   const page = options.page ?? builtPage();
-  if (existsSync(page)) await app.register(fastifyStatic, { root: page, dotfiles: "deny", index: ["index.html"] });
+  if (existsSync(page)) await servePage(app, page);
   await app.ready();
   return {
     live,
@@ -95,6 +95,23 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
       await door.close();
     },
   };
+}
+
+/** Names of assets have a hash of what is in them, so they are kept for ever; the page that names them is asked for each time. */
+async function servePage(app: FastifyInstance, root: string): Promise<void> {
+  await app.register(fastifyStatic, {
+    root,
+    dotfiles: "deny",
+    index: ["index.html"],
+    // The build has written them: nothing is compressed while somebody waits.
+    preCompressed: true,
+    cacheControl: false,
+    setHeaders: (reply, path) => {
+      const isHashed = /[\\/]assets[\\/][^\\/]+-[\w-]{8}\.\w+(?:\.(?:br|gz))?$/.test(path);
+      reply.header("cache-control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
+      reply.header("vary", "accept-encoding");
+    },
+  });
 }
 
 function serve(app: FastifyInstance, route: Route, context: { store: Store; live: Live; backend: string }): void {

@@ -168,13 +168,13 @@ describe.runIf(hasBrowser)("the page", () => {
     await page.goto(`${served.url}/#/keys`);
     await page.getByText(/^\d+\+ keys$/).waitFor();
     await page.getByRole("button", { name: "Tree" }).click();
-    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("button", { name: "Load more" }).click();
     await expect
       .poll(async () => Number.parseInt((await page.locator(".left .note").textContent()) ?? "", 10), {
         timeout: 10_000,
       })
       .toBeGreaterThanOrEqual(2_000);
-    await page.locator(".list").evaluate("(list) => list.scrollTo(0, list.scrollHeight)");
+    await page.locator(".key-list").evaluate("(list) => list.scrollTo(0, list.scrollHeight)");
     await page.locator(".key", { hasText: "user:" }).last().waitFor();
     expect(await page.locator(".key").count()).toBeLessThan(80);
     await shoot(page, "million-keys");

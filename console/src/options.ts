@@ -17,6 +17,7 @@ Usage: cinnabar [start] [options]
   --http-port N    port of the console (default ${DEFAULT_HTTP_PORT}; the next free one if that is taken)
   --host ADDRESS   address to listen on (default 127.0.0.1); others than loopback need --password
   --password P     password that clients and the console ask for; or CINNABAR_PASSWORD in the environment
+  --read-only      refuse whatever would change the store or the server
   -h, --help       this text
   -v, --version    the version
 `;
@@ -30,6 +31,8 @@ export interface Options {
   /** Undefined: the usual one, or the next that is free. */
   readonly port: number | undefined;
   readonly httpPort: number | undefined;
+  /** Whether the console only looks. */
+  readonly readOnly: boolean;
 }
 
 /** Told to the user as one line. */
@@ -50,6 +53,7 @@ function parse(argv: readonly string[]) {
         "http-port": { type: "string" },
         host: { type: "string", default: "127.0.0.1" },
         password: { type: "string" },
+        "read-only": { type: "boolean", default: false },
         help: { type: "boolean", short: "h", default: false },
         version: { type: "boolean", short: "v", default: false },
       },
@@ -89,7 +93,7 @@ export function readOptions(argv: readonly string[], env: NodeJS.ProcessEnv): { 
   const httpPort = portOf("--http-port", values["http-port"]);
   if (url !== undefined) checkUrl(url, memory || values.dir !== undefined || port !== undefined);
   const dir = memory || url !== undefined ? undefined : (values.dir ?? "./data");
-  return { dir, url, host, password, port, httpPort };
+  return { dir, url, host, password, port, httpPort, readOnly: values["read-only"] };
 }
 
 function checkUrl(url: string, hasStoreOptions: boolean): void {

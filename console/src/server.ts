@@ -11,6 +11,7 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } f
 import { doorRoutes } from "./door.ts";
 import { Live } from "./live.ts";
 import { openApi } from "./openapi.ts";
+import { readOnlyRoutes } from "./read-only.ts";
 import { Problem, type Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 import { checkHost, checkSite, Door, HEADERS } from "./security.ts";
@@ -25,6 +26,8 @@ export interface ConsoleOptions {
   readonly password?: string | undefined;
   /** Host names, besides addresses and localhost, under which the console answers. */
   readonly hosts?: readonly string[];
+  /** Whether nothing can be changed through it: see read-only.ts. */
+  readonly readOnly?: boolean;
   /** The built page. */
   readonly page?: string;
 }
@@ -48,7 +51,8 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   const { store, backend } = options;
   const live = new Live(store);
   const door = await Door.open(options.password);
-  const routes = [...doorRoutes(door), ...ROUTES];
+  const isReadOnly = options.readOnly ?? false;
+  const routes = [...doorRoutes(door, isReadOnly), ...(isReadOnly ? readOnlyRoutes(ROUTES) : ROUTES)];
   const openToAll = new Set(routes.filter(({ isOpen }) => isOpen).map(({ url }) => url));
   const stopTracing = traceStore(store);
   const app = Fastify({

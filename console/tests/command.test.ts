@@ -68,9 +68,11 @@ describe("options", () => {
       password: undefined,
       port: undefined,
       httpPort: undefined,
+      readOnly: false,
     };
     expect(read()).toEqual(usual);
     expect(read("start")).toEqual(usual);
+    expect(read("--read-only")).toEqual({ ...usual, readOnly: true });
     expect(read("--memory")).toMatchObject({ dir: undefined });
     expect(read("--url", "redis://h:1")).toMatchObject({ dir: undefined, url: "redis://h:1" });
     expect(readOptions(["--host", "0.0.0.0"], { CINNABAR_PASSWORD: "p" })).toMatchObject({ password: "p" });

@@ -43,7 +43,7 @@ function Nowhere({ path }: { path: string }) {
   );
 }
 
-function Frame({ leave }: { leave: (() => void) | undefined }) {
+function Frame({ leave, isReadOnly }: { leave: (() => void) | undefined; isReadOnly: boolean }) {
   const { path } = usePlace();
   const [isRail, toggleRail] = useRail();
   const [isHelpOpen, setHelpOpen] = useState(false);
@@ -62,7 +62,15 @@ function Frame({ leave }: { leave: (() => void) | undefined }) {
       <button type="button" className="skip" onClick={() => document.getElementById("main")?.focus()}>
         Skip to content
       </button>
-      <Navigation at={at} leave={leave} isRail={isRail} toggleRail={toggleRail} help={help} palette={palette} />
+      <Navigation
+        at={at}
+        leave={leave}
+        isRail={isRail}
+        isReadOnly={isReadOnly}
+        toggleRail={toggleRail}
+        help={help}
+        palette={palette}
+      />
       <main id="main" tabIndex={-1}>
         <Banner />
         <Boundary key={at?.path}>
@@ -82,11 +90,13 @@ function Frame({ leave }: { leave: (() => void) | undefined }) {
 export function App() {
   const [door, setDoor] = useState<"unknown" | "open" | "shut">("unknown");
   const [locked, setLocked] = useState(false);
+  const [isReadOnly, setReadOnly] = useState(false);
   useEffect(() => {
     whenSignInIsNeeded(() => setDoor("shut"));
-    get<{ signedIn: boolean; locked: boolean }>("/api/session").then(
+    get<{ signedIn: boolean; locked: boolean; readOnly: boolean }>("/api/session").then(
       (session) => {
         setLocked(session.locked);
+        setReadOnly(session.readOnly);
         setDoor(session.signedIn ? "open" : "shut");
       },
       () => setDoor("open"),
@@ -94,5 +104,9 @@ export function App() {
   }, []);
   const leave = () => void act("POST", "/api/logout").finally(() => setDoor("shut"));
   if (door === "unknown") return null;
-  return door === "shut" ? <SignIn done={() => setDoor("open")} /> : <Frame leave={locked ? leave : undefined} />;
+  return door === "shut" ? (
+    <SignIn done={() => setDoor("open")} />
+  ) : (
+    <Frame leave={locked ? leave : undefined} isReadOnly={isReadOnly} />
+  );
 }

@@ -46,6 +46,8 @@ interface Props {
   readonly at: View | undefined;
   readonly leave: (() => void) | undefined;
   readonly isRail: boolean;
+  /** Nothing can be changed through this console, which has no examples then. */
+  readonly isReadOnly: boolean;
   readonly toggleRail: () => void;
   readonly help: () => void;
   readonly palette: () => void;
@@ -72,7 +74,7 @@ function Links({ group, at, chosen }: { group: Group; at: View | undefined; chos
   );
 }
 
-function Foot({ leave, isRail, toggleRail, help }: Omit<Props, "at" | "palette">) {
+function Foot({ leave, isRail, toggleRail, help }: Omit<Props, "at" | "palette" | "isReadOnly">) {
   const isDark = useTheme() === "dark";
   return (
     <div className="foot">
@@ -114,7 +116,8 @@ function Foot({ leave, isRail, toggleRail, help }: Omit<Props, "at" | "palette">
 }
 
 export function Navigation(props: Props) {
-  const { at, isRail, palette } = props;
+  const { at, isRail, isReadOnly, palette } = props;
+  const groups = isReadOnly ? GROUPS.filter(({ title }) => title !== "Examples") : GROUPS;
   const [isOpen, setOpen] = useState(false);
   const [folded, toggle] = useFolded();
   return (
@@ -126,6 +129,7 @@ export function Navigation(props: Props) {
             <path fill="currentColor" d="M16 7 23.5 11.5v9L16 25l-7.5-4.5v-9Z" />
           </svg>
           <span className="label">Cinnabar</span>
+          {isReadOnly && <span className="badge delayed label">read-only</span>}
         </a>
         <button
           type="button"
@@ -149,7 +153,7 @@ export function Navigation(props: Props) {
         </button>
       </div>
       <div className="links">
-        {GROUPS.map((group) => {
+        {groups.map((group) => {
           const isFolded = folded.has(group.title) && !isRail;
           return (
             <section key={group.title} aria-label={group.title}>

@@ -7,7 +7,7 @@ import { VERSION } from "./version.ts";
 
 const group = "Session";
 
-export function doorRoutes(door: Door): readonly Route[] {
+export function doorRoutes(door: Door, readOnly = false): readonly Route[] {
   return [
     route({
       method: "GET",
@@ -16,8 +16,18 @@ export function doorRoutes(door: Door): readonly Route[] {
       isOpen: true,
       summary: "Whether a password is asked for, and whether this browser has given it.",
       answers: "That, and the console's version.",
-      answer: object({ locked: boolean(), signedIn: boolean(), version: string() }),
-      run: (_context, { request }) => ({ locked: door.locked, signedIn: door.admits(request), version: VERSION }),
+      answer: object({
+        locked: boolean(),
+        signedIn: boolean(),
+        readOnly: boolean("Whether nothing can be changed through this console."),
+        version: string(),
+      }),
+      run: (_context, { request }) => ({
+        locked: door.locked,
+        signedIn: door.admits(request),
+        readOnly,
+        version: VERSION,
+      }),
     }),
     route({
       method: "POST",

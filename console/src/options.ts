@@ -32,6 +32,7 @@ export const START_FLAGS = [
     value: "P",
     summary: "password that clients and the console ask for; or CINNABAR_PASSWORD in the environment",
   },
+  { name: "read-only", summary: "refuse whatever would change the store or the server" },
 ] as const;
 
 export interface Options {
@@ -43,6 +44,8 @@ export interface Options {
   /** Undefined: the usual one, or the next that is free. */
   readonly port: number | undefined;
   readonly httpPort: number | undefined;
+  /** Whether the console only looks. */
+  readonly readOnly: boolean;
 }
 
 /** The command line once its flags are read: `Arguments` of commands/flags.ts. */
@@ -91,7 +94,7 @@ export function readOptions(args: Given, env: Readonly<Record<string, string | u
   const httpPort = portOf("--http-port", values["http-port"]);
   if (url !== undefined) checkUrl(url, memory || values.dir !== undefined || port !== undefined);
   const dir = memory || url !== undefined ? undefined : (values.dir ?? "./data");
-  return { dir, url, host, password, port, httpPort };
+  return { dir, url, host, password, port, httpPort, readOnly: args.has("read-only") };
 }
 
 function checkUrl(url: string, hasStoreOptions: boolean): void {

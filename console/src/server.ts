@@ -12,6 +12,7 @@ import { doorRoutes } from "./door.ts";
 import { Live } from "./live.ts";
 import { serveMonitoring } from "./monitoring.ts";
 import { openApi } from "./openapi.ts";
+import { readOnlyRoutes } from "./read-only.ts";
 import { Problem, type Route } from "./route.ts";
 import { ROUTES } from "./routes.ts";
 import { checkHost, checkSite, Door, HEADERS } from "./security.ts";
@@ -26,6 +27,8 @@ export interface ConsoleOptions {
   readonly password?: string | undefined;
   /** Host names, besides addresses and localhost, under which the console answers. */
   readonly hosts?: readonly string[];
+  /** Whether nothing can be changed through it: see read-only.ts. */
+  readonly readOnly?: boolean;
   /** The built page. */
   readonly page?: string;
 }
@@ -49,7 +52,8 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   const { store, backend } = options;
   const live = new Live(store);
   const door = await Door.open(options.password);
-  const routes = [...doorRoutes(door), ...ROUTES];
+  const isReadOnly = options.readOnly ?? false;
+  const routes = [...doorRoutes(door, isReadOnly), ...(isReadOnly ? readOnlyRoutes(ROUTES) : ROUTES)];
   const openToAll = new Set(routes.filter(({ isOpen }) => isOpen).map(({ url }) => url));
   const stopTracing = traceStore(store);
   const app = Fastify({
@@ -79,7 +83,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   for (const route of routes) serve(app, route, { store, live, backend });
   serveMonitoring(app, store, door);
   const page = options.page ?? builtPage();
-  if (existsSync(page)) await app.register(fastifyStatic, { root: page, dotfiles: "deny", index: ["index.html"] });
+  if (existsSync(page)) await servePage(app, page);
   await app.ready();
   return {
     live,
@@ -97,6 +101,23 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
       await door.close();
     },
   };
+}
+
+/** Names of assets have a hash of what is in them, so they are kept for ever; the page that names them is asked for each time. */
+async function servePage(app: FastifyInstance, root: string): Promise<void> {
+  await app.register(fastifyStatic, {
+    root,
+    dotfiles: "deny",
+    index: ["index.html"],
+    // The build has written them: nothing is compressed while somebody waits.
+    preCompressed: true,
+    cacheControl: false,
+    setHeaders: (reply, path) => {
+      const isHashed = /[\\/]assets[\\/][^\\/]+-[\w-]{8}\.\w+(?:\.(?:br|gz))?$/.test(path);
+      reply.header("cache-control", isHashed ? "public, max-age=31536000, immutable" : "no-cache");
+      reply.header("vary", "accept-encoding");
+    },
+  });
 }
 
 function serve(app: FastifyInstance, route: Route, context: { store: Store; live: Live; backend: string }): void {

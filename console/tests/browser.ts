@@ -1,33 +1,24 @@
 /** Chromium and the built page, for tests. */
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { build as viteBuild } from "vite";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
 import { vi } from "vitest";
+import { build, hasBrowser, launch, NARROW, WIDE } from "./chromium.ts";
 
 /** How long a browser on a busy machine may take for one step, and a test of many steps altogether. */
 export const PATIENCE_MS = 30_000;
 export const LONG_MS = 120_000;
 vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS });
 
-/** Where the browser is; undefined where there is none. */
-const PROGRAM = ["chromium", "chromium-browser", "google-chrome"]
-  .flatMap((name) => (process.env.PATH ?? "").split(delimiter).map((folder) => join(folder, name)))
-  .find(existsSync);
+export { hasBrowser, NARROW, WIDE };
 
-export const hasBrowser = PROGRAM !== undefined;
 if (!hasBrowser) console.log("Skipped: the console's page, since chromium is not installed.");
 
 export async function openBrowser(): Promise<Browser> {
-  const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
   const { FAKETIME, LD_PRELOAD, ...env } = process.env as Record<string, string>;
-  if (FAKETIME === undefined) return chromium.launch({ executablePath: PROGRAM!, args });
-  return withDatesMovedBy(
-    Number.parseInt(FAKETIME, 10),
-    await chromium.launch({ executablePath: PROGRAM!, args, env }),
-  );
+  if (FAKETIME === undefined) return launch();
+  return withDatesMovedBy(Number.parseInt(FAKETIME, 10), await launch(env));
 }
 
 /**
@@ -71,14 +62,6 @@ export async function buildPage(outDir: string): Promise<void> {
   }
   cpSync(ui, outDir, { recursive: true });
 }
-
-async function build(outDir: string): Promise<void> {
-  const configFile = fileURLToPath(new URL("../vite.config.js", import.meta.url));
-  await viteBuild({ configFile, logLevel: "error", build: { outDir, emptyOutDir: true } });
-}
-
-export const WIDE = { width: 1280, height: 800 };
-export const NARROW = { width: 390, height: 844 };
 
 const SCREENSHOTS = process.env.CINNABAR_SCREENSHOTS ?? join(tmpdir(), "cinnabar-screenshots");
 

@@ -69,8 +69,10 @@ describe("options", () => {
       password: undefined,
       port: undefined,
       httpPort: undefined,
+      readOnly: false,
     };
     expect(read()).toEqual(usual);
+    expect(read("--read-only")).toEqual({ ...usual, readOnly: true });
     expect(read("--memory")).toMatchObject({ dir: undefined });
     expect(read("--url", "redis://h:1")).toMatchObject({ dir: undefined, url: "redis://h:1" });
     const open = readArguments(["--host", "0.0.0.0"], START_FLAGS);

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 
-const css = readFileSync(new URL("../ui/style.css", import.meta.url), "utf8");
+const css = readFileSync(new URL("../ui/tokens.css", import.meta.url), "utf8");
 
 function colours(selector: string): Map<string, string> {
   const from = css.indexOf(`${selector} {`);
@@ -24,11 +24,17 @@ function contrast(one: string, other: string): number {
 }
 
 const GROUNDS = ["bg", "panel", "hover"];
+/** What states say: a text colour each, and a ground of its own. */
+const MEANINGS = ["healthy", "active", "waiting", "delayed", "failed", "dead"];
 const PAIRS: [string, string][] = [
-  ...["text", "dim", "accent", "bad"].flatMap((text) => GROUNDS.map((ground): [string, string] => [text, ground])),
+  ...["text", "dim", "accent", "failed"].flatMap((text) => GROUNDS.map((ground): [string, string] => [text, ground])),
   ...["c2", "c3", "c4"].flatMap((text) => ["panel", "bg"].map((ground): [string, string] => [text, ground])),
   ["on-accent", "accent"],
-  ["warn", "warn-bg"],
+  ["accent", "accent-bg"],
+  ...MEANINGS.flatMap((meaning): [string, string][] => [
+    [meaning, `${meaning}-bg`],
+    [meaning, "panel"],
+  ]),
 ];
 
 describe.each([

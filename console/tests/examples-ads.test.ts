@@ -156,7 +156,7 @@ describeScreens(
       await page.getByRole("button", { name: "Pause Night Train" }).click();
       await page.getByRole("button", { name: "Resume Night Train" }).waitFor();
       await page.getByRole("button", { name: "Remove Night Train" }).click();
-      await page.locator("dialog").getByRole("button", { name: "Remove" }).click();
+      await page.locator("[role=dialog]").getByRole("button", { name: "Remove" }).click();
       await ben.page.getByRole("button", { name: "Night Train", exact: true }).waitFor({ state: "detached" });
       await page.locator(".request", { hasText: "/ads/show" }).first().waitFor({ state: "attached" });
     });

@@ -230,7 +230,7 @@ describeScreens(
 
     test("who leaves is gone for the others, and reads no more", async () => {
       await ben.page.getByRole("button", { name: "Leave" }).click();
-      await ben.page.locator("dialog").getByRole("button", { name: "Leave" }).click();
+      await ben.page.locator("[role=dialog]").getByRole("button", { name: "Leave" }).click();
       await ben.page.getByText("Choose a room.").waitFor();
       await member(ann, "Ben").waitFor({ state: "detached" });
       await say(ann, "<b>Den</b>", "alone at last");

@@ -103,8 +103,8 @@ describeScreens(
     test("is useful when empty: a job is posted, and another sees what they lack for it", async () => {
       await ben.page.getByText("Nobody is looking for anybody.").waitFor();
       await ann.page.getByRole("button", { name: "Post a job" }).click();
-      await addSkill(ann, "Bread", "very good", "2", "dialog");
-      await addSkill(ann, "Cake", "any level", "", "dialog");
+      await addSkill(ann, "Bread", "very good", "2", "[role=dialog]");
+      await addSkill(ann, "Cake", "any level", "", "[role=dialog]");
       await ann.page.getByLabel("Title").fill("<i>Baker</i>");
       await ann.page.getByLabel("Company").fill("Crumb");
       await ann.page.getByRole("button", { name: "Post", exact: true }).click();
@@ -125,9 +125,9 @@ describeScreens(
       await addSkill(ann, "Redis", "good", "4");
       await addSkill(ann, "Bread", "expert", "9");
       await page.getByRole("button", { name: "Who fits <i>Baker</i>" }).click();
-      await page.locator("dialog").getByText("1 qualified, 0 nearly").waitFor();
-      await page.locator("dialog li", { hasText: "Ben" }).waitFor();
-      await page.locator("dialog").getByRole("button", { name: "Close" }).click();
+      await page.locator("[role=dialog]").getByText("1 qualified, 0 nearly").waitFor();
+      await page.locator("[role=dialog] li", { hasText: "Ben" }).waitFor();
+      await page.locator("[role=dialog]").getByRole("button", { name: "Close" }).click();
       await page.getByRole("button", { name: "Make sample data" }).first().click();
       await page.locator(".jobs-card", { hasText: "engineer" }).first().waitFor();
       await addSkill(ann, "SQL", "very good", "0");

@@ -140,7 +140,7 @@ describeScreens(
       expect(text).toContain("came too late49");
       expect(text).toMatch(/Money of all, before and after€ [\d.,]+ = € [\d.,]+/);
       await shoot(page, "examples-marketplace-crowd");
-      await page.locator("dialog").getByRole("button", { name: "Close" }).click();
+      await page.locator("[role=dialog]").getByRole("button", { name: "Close" }).click();
       await page.locator(".request", { hasText: "/marketplace/rush" }).first().waitFor();
       await eventually(() => page.getByRole("button", { name: "Buy Small grep", exact: true }).count()).toBe(0);
       await page.getByRole("button", { name: "Next" }).click();

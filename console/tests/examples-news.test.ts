@@ -147,12 +147,12 @@ describeScreens("the page of the news", (screens) => {
     await ben.page.getByRole("button", { name: "Post", exact: true }).click();
     await ben.page.getByLabel("Title").fill("<b>From a telephone</b>");
     await ben.page.getByLabel("Address").fill("ftp://example.org");
-    await ben.page.locator("dialog").getByRole("button", { name: "Post" }).click();
+    await ben.page.locator("[role=dialog]").getByRole("button", { name: "Post" }).click();
     await ben.page.getByText("must begin with http").waitFor();
     await shoot(ben.page, "examples-news-narrow-post");
     await ben.page.getByLabel("Address").fill("");
     await ben.page.getByLabel("design").check();
-    await ben.page.locator("dialog").getByRole("button", { name: "Post" }).click();
+    await ben.page.locator("[role=dialog]").getByRole("button", { name: "Post" }).click();
     await ben.page.locator(".news-article", { hasText: "<b>From a telephone</b>" }).waitFor();
     await ann.page.getByRole("button", { name: "Show 1 new" }).click();
     await ann.page.getByRole("button", { name: "Newest" }).click();

@@ -135,7 +135,7 @@ describe.runIf(hasBrowser)("the examples", () => {
       await page.goBack();
       await page.locator(".drawer.open").waitFor();
       await page.keyboard.press("?");
-      await page.locator("dialog", { hasText: "commands that an example sent" }).waitFor();
+      await page.locator("[role=dialog]", { hasText: "commands that an example sent" }).waitFor();
       await page.keyboard.press("Escape");
     });
   });

@@ -178,7 +178,7 @@ describeScreens("the page of the shop", (screens) => {
     ] as const) {
       const { page } = screen;
       await page.goto(`${served.url}/#/examples/shop`);
-      await page.getByRole("button", { name: "Put Wool blanket into the cart" }).click();
+      await page.getByRole("button", { name: "Add Wool blanket to the cart" }).click();
       const many = page.getByLabel("How many of Wool blanket");
       await many.waitFor();
       await many.fill("3");
@@ -187,7 +187,7 @@ describeScreens("the page of the shop", (screens) => {
       await page.getByRole("button", { name: "Sign in", exact: true }).click();
       await page.getByLabel("Name").fill(name);
       await page.getByLabel("Password").fill(`password of ${name}`);
-      await page.locator("dialog").getByRole("button", { name: "Sign in" }).click();
+      await page.locator("[role=dialog]").getByRole("button", { name: "Sign in" }).click();
       await page.locator(".shop-user", { hasText: name }).waitFor();
       await page.getByText("€ 294.00").first().waitFor();
     }
@@ -208,7 +208,7 @@ describeScreens("the page of the shop", (screens) => {
     await again.getByRole("button", { name: "Sign in", exact: true }).click();
     await again.getByLabel("Name").fill("Ann");
     await again.getByLabel("Password").fill("not hers");
-    await again.locator("dialog").getByRole("button", { name: "Sign in" }).click();
+    await again.locator("[role=dialog]").getByRole("button", { name: "Sign in" }).click();
     await again.getByText("that is not the password of Ann").waitFor();
     await other.close();
   });

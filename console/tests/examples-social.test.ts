@@ -169,7 +169,7 @@ describeScreens("the page of the social network", (screens) => {
   test("a list is made, filled and removed", async () => {
     const { page } = ann;
     await page.getByRole("button", { name: "+ List" }).click();
-    await page.locator("dialog").getByLabel("Name").fill("Navy");
+    await page.locator("[role=dialog]").getByLabel("Name").fill("Navy");
     await page.getByRole("button", { name: "Make it" }).click();
     await page.getByText("Nobody is in it.").waitFor();
     await open_(ann, "?person=grace");
@@ -196,11 +196,11 @@ describeScreens("the page of the social network", (screens) => {
     await person.getByRole("button", { name: "Block" }).click();
     await person.getByRole("button", { name: "Blocked" }).waitFor();
     await page.getByRole("button", { name: "Change" }).click();
-    await page.locator("dialog").getByLabel("Login").fill("ben");
-    await page.locator("dialog").getByRole("button", { name: "Change" }).click();
+    await page.locator("[role=dialog]").getByLabel("Login").fill("ben");
+    await page.locator("[role=dialog]").getByRole("button", { name: "Change" }).click();
     await page.getByText("somebody is called ben already").waitFor();
-    await page.locator("dialog").getByLabel("Login").fill("anna");
-    await page.locator("dialog").getByRole("button", { name: "Change" }).click();
+    await page.locator("[role=dialog]").getByLabel("Login").fill("anna");
+    await page.locator("[role=dialog]").getByRole("button", { name: "Change" }).click();
     await page.locator(".social-you").getByText("@anna").waitFor();
     await page.getByRole("button", { name: "Remove account" }).click();
     await page.getByRole("button", { name: "Remove it" }).click();

@@ -1,7 +1,7 @@
 /** How the page reads what is typed, and writes what is stored. */
 import { expect, test } from "vitest";
 import { wordOf } from "../src/values.ts";
-import { bytes, duration, micros, number, sendable, shown, splitWords } from "../ui/format.ts";
+import { bytes, duration, editable, micros, number, sendable, shown, splitWords } from "../ui/format.ts";
 
 test.each([
   ["SET a b", ["SET", "a", "b"]],
@@ -39,3 +39,14 @@ test("figures are short", () => {
   expect([micros(12), micros(1_500), micros(2_000_000)]).toEqual(["12 µs", "1.5 ms", "2.0 s"]);
   expect([duration(250), duration(90_000), duration(600_000)]).toEqual(["250 ms", "90 s", "10 min"]);
 });
+
+test.each(["plain", "one\ntwo", "one\r\ntwo\r\n", "one\r\ntwo\nthree\r", "C:\\raw\r", "\r", "a\\\\r\rb"])(
+  "%j survives a field of a browser, which knows one end of a line",
+  (text) => {
+    const { value, read } = editable(text);
+    const typed = value.replace(/\r\n?/g, "\n");
+    expect(read(typed)).toBe(text);
+    // Some browsers send CRLF for each end.
+    expect(read(typed.replaceAll("\n", "\r\n")).replaceAll("\r\n", "\n")).toBe(text.replaceAll("\r\n", "\n"));
+  },
+);

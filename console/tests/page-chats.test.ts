@@ -54,12 +54,12 @@ describePages("the page of chats", (_name, label, opened) => {
     // What was said is nobody's business here.
     expect(JSON.stringify((await served.get("/api/chats/team%2F1")).body)).not.toContain("text 7");
     await shoot(page, `chat-${label}`);
-    await page.getByRole("button", { name: "Take ben out" }).click();
-    await page.locator("dialog").getByRole("button", { name: "Take out" }).click();
+    await page.getByRole("button", { name: "Remove ben" }).click();
+    await page.locator("[role=dialog]").getByRole("button", { name: "Remove member" }).click();
     await row("ben").waitFor({ state: "detached" });
     expect(await chats.inspect("team/1")).toMatchObject({ members: 2, messages: 0 });
     await page.getByRole("button", { name: "Delete", exact: true }).click();
-    await page.locator("dialog").getByRole("button", { name: "Delete it" }).click();
+    await page.locator("[role=dialog]").getByRole("button", { name: "Delete chat" }).click();
     await page.getByRole("heading", { name: "Chats" }).waitFor();
     await row("team/1").waitFor({ state: "detached" });
     expect(await chats.inspect("team/1")).toBeNull();
@@ -71,7 +71,7 @@ describePages("the page of chats", (_name, label, opened) => {
     await row("zoe").waitFor();
     expect((await row("zoe").locator("td").allTextContents()).slice(0, 2)).toEqual(["zoe", "2"]);
     await page.getByRole("button", { name: "Delete the mailbox of zoe" }).click();
-    await page.locator("dialog").getByRole("button", { name: "Delete it" }).click();
+    await page.locator("[role=dialog]").getByRole("button", { name: "Delete mailbox" }).click();
     await row("zoe").waitFor({ state: "detached" });
     expect(await mailboxes.inspect("zoe")).toBeNull();
   });

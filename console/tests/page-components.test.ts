@@ -62,7 +62,7 @@ describePages("the pages of components", (name, label, opened) => {
     expect(await sessions.load(ann.token)).toBeNull();
     await page.getByRole("searchbox").fill("");
     await row("not signed in").getByRole("button", { name: "End", exact: true }).click();
-    await page.getByRole("button", { name: "End it" }).click();
+    await page.getByRole("button", { name: "End session" }).click();
     await row("not signed in").waitFor({ state: "detached" });
     expect(await sessions.load(visitor.token)).toBeNull();
   });
@@ -82,7 +82,7 @@ describePages("the pages of components", (name, label, opened) => {
     await row("front").waitFor();
     await row("onerror").waitFor();
     await row("front").getByRole("button", { name: "news" }).click();
-    await page.locator("dialog").getByRole("button", { name: "Make invalid" }).click();
+    await page.locator("[role=dialog]").getByRole("button", { name: "Invalidate tag" }).click();
     await page.getByRole("table", { name: "Invalidated tags" }).getByText("news").waitFor();
     expect(await pages.get("front")).toBeNull();
     await page.getByRole("button", { name: `Delete ${EVIL}` }).click();
@@ -136,18 +136,18 @@ describePages("the pages of components", (name, label, opened) => {
     await page.getByRole("button", { name: "Load a library" }).click();
     const code = page.getByLabel("Code");
     await code.fill("#!lua name=shop\nthis is no Lua");
-    await page.locator("dialog").getByRole("button", { name: "Load", exact: true }).click();
-    await page.locator("dialog [role=alert]").waitFor();
+    await page.locator("[role=dialog]").getByRole("button", { name: "Load", exact: true }).click();
+    await page.locator("[role=dialog] [role=alert]").waitFor();
     await code.fill(
       "#!lua name=shop\nredis.register_function('stock', function(keys) return redis.call('GET', keys[1]) end)",
     );
-    await page.locator("dialog").getByRole("button", { name: "Load", exact: true }).click();
+    await page.locator("[role=dialog]").getByRole("button", { name: "Load", exact: true }).click();
     const library = page.locator("details", { hasText: "shop" });
     await library.locator("summary").click();
     expect(await library.locator("pre").textContent()).toContain("register_function");
     expect(await backend.store.call("FCALL", "stock", 1, "greeting")).toBe("bye");
     await library.getByRole("button", { name: "Delete" }).click();
-    await page.locator("dialog").getByRole("button", { name: "Delete" }).click();
+    await page.locator("[role=dialog]").getByRole("button", { name: "Delete" }).click();
     await page.locator(".state", { hasText: "No library is loaded." }).waitFor();
   });
 
@@ -196,7 +196,7 @@ describePages("the pages of components", (name, label, opened) => {
     await page.keyboard.press("Escape");
     await row("people").getByRole("button", { name: "Reshard" }).click();
     await page.getByLabel("Shards by hash").fill("64");
-    await page.getByRole("button", { name: "Change" }).click();
+    await page.getByRole("button", { name: "Change shards" }).click();
     await row("people").getByRole("button", { name: "Move" }).click();
     await row("people").getByText("at rest").waitFor();
     expect((await set.shards.inspect()).shards).toBe(64);
@@ -211,7 +211,7 @@ describePages("the pages of components", (name, label, opened) => {
     try {
       const running = other.call("EVAL", "while true do end", 0).catch((error: Error) => error.message);
       await visit("scripts");
-      await row("a script").getByRole("button", { name: "End it" }).click({ timeout: 20_000 });
+      await row("a script").getByRole("button", { name: "End script" }).click({ timeout: 20_000 });
       expect(await running).toMatch(/killed/i);
     } finally {
       await other.close();

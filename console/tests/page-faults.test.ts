@@ -123,6 +123,24 @@ describe.runIf(hasBrowser)("the page", () => {
     await store.close();
   });
 
+  test("that is read-only says so, has no examples, and tells what the server refuses", async () => {
+    const store = await open();
+    await store.call("SET", "kept", "as it is");
+    const served = await serve(store, { page: built, readOnly: true });
+    const page = await newPage();
+    await page.goto(`${served.url}/#/keys?key=kept`);
+    await page.locator("pre.string", { hasText: "as it is" }).waitFor();
+    await page.locator("nav .badge", { hasText: "read-only" }).waitFor();
+    expect(await page.locator("nav a[href='#/examples']").count()).toBe(0);
+    await page.getByRole("button", { name: "Delete" }).click();
+    await page.getByRole("button", { name: "Delete key" }).click();
+    await page.getByText("this console is read-only").waitFor();
+    expect(await store.call("GET", "kept")).toBe("as it is");
+    await page.close();
+    await served.console.close();
+    await store.close();
+  });
+
   test("goes where somebody goes in the moment in which it appears", async () => {
     const store = await open();
     const served = await serve(store, { page: built });
@@ -168,13 +186,13 @@ describe.runIf(hasBrowser)("the page", () => {
     await page.goto(`${served.url}/#/keys`);
     await page.getByText(/^\d+\+ keys$/).waitFor();
     await page.getByRole("button", { name: "Tree" }).click();
-    await page.getByRole("button", { name: "More", exact: true }).click();
+    await page.getByRole("button", { name: "Load more" }).click();
     await expect
       .poll(async () => Number.parseInt((await page.locator(".left .note").textContent()) ?? "", 10), {
         timeout: 10_000,
       })
       .toBeGreaterThanOrEqual(2_000);
-    await page.locator(".list").evaluate("(list) => list.scrollTo(0, list.scrollHeight)");
+    await page.locator(".key-list").evaluate("(list) => list.scrollTo(0, list.scrollHeight)");
     await page.locator(".key", { hasText: "user:" }).last().waitFor();
     expect(await page.locator(".key").count()).toBeLessThan(80);
     await shoot(page, "million-keys");

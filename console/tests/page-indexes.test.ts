@@ -50,8 +50,8 @@ describePages("the page of indexes", (_name, label, opened) => {
     await page.keyboard.press("Enter");
     await page.getByRole("table", { name: "Found" }).getByText(EVIL).waitFor();
     await shoot(page, `indexes-${label}`);
-    await page.getByRole("button", { name: "Empty it" }).click();
-    await page.locator("dialog").getByRole("button", { name: "Remove them" }).click();
+    await page.getByRole("button", { name: "Empty index" }).click();
+    await page.locator("[role=dialog]").getByRole("button", { name: "Remove documents" }).click();
     await page.getByRole("heading", { name: "Indexes" }).waitFor();
     await row("books").waitFor({ state: "detached" });
     expect(await books.count()).toBe(0);

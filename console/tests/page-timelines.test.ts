@@ -94,7 +94,7 @@ describe.runIf(hasBrowser)("the page for timelines", () => {
     await page.getByText("ben <b>").waitFor();
     await shoot(page, "timelines");
     await page.getByRole("button", { name: "Drop timeline" }).click();
-    await page.getByRole("button", { name: "Drop it" }).click();
+    await page.locator("[role=dialog]").getByRole("button", { name: "Drop timeline" }).click();
     await page.locator("tr", { hasText: "Timeline" }).getByText("cold").waitFor();
     expect((await social.inspectTimeline("ben")).state).toBe("cold");
     await page.getByRole("searchbox").fill("nobody");

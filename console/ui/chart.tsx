@@ -1,12 +1,16 @@
-/** A line chart over time. The box has its size before the chart is there, so nothing moves. */
-import { useEffect, useRef } from "preact/hooks";
+/**
+ * A line chart over time. The box has its size before the chart is there, so nothing moves. Charts of one page share the pointer and
+ * the zoom: the values under the pointer stand in each, and a frame drawn in one is what all show.
+ */
+import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { useTheme } from "./theme.ts";
+import { useZoom, type Zoom, zoomTo } from "./zoom.ts";
 
 export interface Line {
   readonly label: string;
-  /** Name of a colour in style.css. */
+  /** Name of a colour in tokens.css. */
   readonly color: string;
   readonly values: readonly (number | null)[];
 }
@@ -26,8 +30,11 @@ interface Props {
 const HEIGHT = 132;
 /** A chart that has just begun is drawn as the end of so much, so that its line grows to the left instead of jumping. */
 const LEAST_SECONDS = 60;
+/** A frame that is narrower than this is a click. */
+const LEAST_ZOOM_PX = 8;
 const TIME_STEPS = [1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 604_800];
 const BINARY_STEPS = Array.from({ length: 50 }, (_, power) => 2 ** power);
+const SYNC = "cinnabar";
 
 function timeOf(seconds: number, step: number): string {
   const date = new Date(seconds * 1_000);
@@ -37,40 +44,73 @@ function timeOf(seconds: number, step: number): string {
   return step >= 60 ? minutes : `${minutes}:${two(date.getSeconds())}`;
 }
 
-function optionsFor(props: Props, width: number, style: CSSStyleDeclaration): uPlot.Options {
-  const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
+/** What somebody has drawn a frame around becomes the zoom of all charts; the frame itself goes. */
+function zoomed(plot: uPlot): void {
+  const { left, width } = plot.select;
+  if (width < LEAST_ZOOM_PX) return;
+  zoomTo({ from: plot.posToVal(left, "x"), to: plot.posToVal(left + width, "x") });
+  plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+}
+
+/** Instead of uPlot's own answer to a double click, which knows one chart only. */
+function unzoomed(): null {
+  zoomTo(null);
+  return null;
+}
+
+interface Wiring {
+  readonly zoom: () => Zoom | null;
+  readonly pointed: (at: number | null) => void;
+}
+
+function axesFor(props: Props, color: (name: string) => string): uPlot.Axis[] {
   const axis = {
     stroke: color("dim"),
     grid: { stroke: color("line"), width: 1 },
     ticks: { show: false },
     font: "11px system-ui, sans-serif",
   };
+  return [
+    {
+      ...axis,
+      size: 22,
+      space: 70,
+      incrs: TIME_STEPS,
+      values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => timeOf(tick, step)),
+    },
+    {
+      ...axis,
+      size: 58,
+      space: 28,
+      ...(props.binary && { incrs: BINARY_STEPS }),
+      values: (_plot, ticks) => ticks.map((tick) => props.format(tick)),
+    },
+  ];
+}
+
+function optionsFor(props: Props, width: number, style: CSSStyleDeclaration, wiring: Wiring): uPlot.Options {
+  const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const span = (min: number, max: number): [number, number] => {
+    const zoom = wiring.zoom();
+    return zoom === null ? [Math.min(min, max - LEAST_SECONDS), max] : [zoom.from, zoom.to];
+  };
   return {
     width,
     height: HEIGHT,
     legend: { show: false },
-    cursor: { drag: { x: false, y: false }, points: { size: 6 } },
-    padding: [8, 8, 0, 0],
+    cursor: {
+      drag: { x: true, y: false, setScale: false },
+      points: { size: 6 },
+      sync: { key: SYNC },
+      bind: { dblclick: () => unzoomed },
+    },
+    padding: [8, 22, 0, 0],
+    hooks: { setSelect: [zoomed], setCursor: [({ cursor }) => wiring.pointed(cursor.idx ?? null)] },
     scales: {
-      x: { range: (_plot, min, max) => [Math.min(min ?? 0, (max ?? 0) - LEAST_SECONDS), max ?? 0] },
+      x: { range: (_plot, min, max) => span(min ?? 0, max ?? 0) },
       y: { range: (_plot, _min, max) => [0, props.max ?? Math.max(1, (max || 0) * 1.15)] },
     },
-    axes: [
-      {
-        ...axis,
-        size: 22,
-        space: 70,
-        incrs: TIME_STEPS,
-        values: (_plot, ticks, _axis, _space, step) => ticks.map((tick) => timeOf(tick, step)),
-      },
-      {
-        ...axis,
-        size: 58,
-        space: 28,
-        ...(props.binary && { incrs: BINARY_STEPS }),
-        values: (_plot, ticks) => ticks.map((tick) => props.format(tick)),
-      },
-    ],
+    axes: axesFor(props, color),
     series: [
       {},
       ...props.lines.map(({ label, color: name }, nth) => ({
@@ -85,14 +125,40 @@ function optionsFor(props: Props, width: number, style: CSSStyleDeclaration): uP
   };
 }
 
+/** Under the chart: what the lines are, and under the pointer the moment and the values there. */
+function Legend({ lines, format, times, at }: Props & { at: number | null }) {
+  const time = at === null ? undefined : times[at];
+  const valueAt = ({ values }: Line) => (at === null ? null : (values[at] ?? null));
+  return (
+    <p className="legend">
+      {(lines.length > 1 || time !== undefined) &&
+        lines.map((line) => {
+          const value = valueAt(line);
+          return (
+            <span key={line.label}>
+              <i className={`swatch ${line.color}`} />
+              {lines.length > 1 && line.label} {value !== null && <b>{format(value)}</b>}
+            </span>
+          );
+        })}
+      {time !== undefined && <time>{timeOf(time, 1)}</time>}
+    </p>
+  );
+}
+
 export function Chart(props: Props) {
   const box = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
+  const [at, setAt] = useState<number | null>(null);
   const theme = useTheme();
+  const zoom = useZoom();
+  const latestZoom = useRef(zoom);
+  latestZoom.current = zoom;
   const data = [props.times, ...props.lines.map(({ values }) => values)] as uPlot.AlignedData;
   useEffect(() => {
     const element = box.current!;
-    plot.current = new uPlot(optionsFor(props, element.clientWidth, getComputedStyle(element)), data, element);
+    const wiring = { zoom: () => latestZoom.current, pointed: setAt };
+    plot.current = new uPlot(optionsFor(props, element.clientWidth, getComputedStyle(element), wiring), data, element);
     const observer = new ResizeObserver(() => plot.current?.setSize({ width: element.clientWidth, height: HEIGHT }));
     observer.observe(element);
     return () => {
@@ -100,24 +166,15 @@ export function Chart(props: Props) {
       plot.current?.destroy();
     };
   }, [theme]);
-  useEffect(() => plot.current?.setData(data), [props.times, props.lines]);
+  useEffect(() => void plot.current?.setData(data), [props.times, props.lines, zoom]);
   return (
-    <section class="chart" aria-label={`${props.title}: ${props.now}`}>
+    <section className="chart" aria-label={`${props.title}: ${props.now}`}>
       <h2>
         {props.title}
         <output>{props.now}</output>
       </h2>
-      <div class="plot" ref={box} aria-hidden="true" />
-      {props.lines.length > 1 && (
-        <p class="legend">
-          {props.lines.map(({ label, color }) => (
-            <span key={label}>
-              <i class={`swatch ${color}`} />
-              {label}
-            </span>
-          ))}
-        </p>
-      )}
+      <div className="plot" ref={box} aria-hidden="true" />
+      <Legend {...props} at={at} />
     </section>
   );
 }

@@ -68,6 +68,33 @@ export function pretty(text: string): string {
   }
 }
 
+/** How a text is shown in a field to be edited, and what is stored of what was typed there. */
+export interface Editable {
+  readonly value: string;
+  readonly note?: string;
+  readonly read: (typed: string) => string;
+}
+
+/**
+ * Fields of browsers know one end of a line: CR and CRLF become LF in them. Where all lines end with CRLF they do so again when they
+ * are stored; where ends differ, each CR is shown as `\\r`. What was not changed is stored as it was.
+ */
+export function editable(text: string): Editable {
+  if (!text.includes("\r")) return { value: text, read: (typed) => typed };
+  if (!/[\r\n]/.test(text.replaceAll("\r\n", ""))) {
+    return {
+      value: text.replaceAll("\r\n", "\n"),
+      note: "Lines end with CRLF, and are stored so.",
+      read: (typed) => typed.replace(/\r?\n/g, "\r\n"),
+    };
+  }
+  return {
+    value: text.replace(/[\\\r]/g, (char) => (char === "\r" ? "\\r" : "\\\\")),
+    note: "Ends of lines differ: \\r stands for CR, \\\\ for a backslash.",
+    read: (typed) => typed.replaceAll("\r\n", "\n").replace(/\\([\\r])/g, (_all, char) => (char === "r" ? "\r" : "\\")),
+  };
+}
+
 /** Words of a command line, with quotes as redis-cli takes them; a text where it is not closed. */
 export function splitWords(line: string): string[] | string {
   const words: string[] = [];

@@ -6,6 +6,7 @@
  */
 import type { LiveState, Point } from "../src/live.ts";
 import { get } from "./api.ts";
+import { queries } from "./load.ts";
 import { useOutside, Watchers } from "./outside.ts";
 
 export type Health =
@@ -30,6 +31,7 @@ function become(next: Health): void {
   const wasLost = health.is === "console lost" || health.is === "store lost";
   if (wasLost && next.is === "well") {
     recoveries++;
+    void queries.invalidateQueries();
     void loadHistory();
   }
   health = next;

@@ -1,17 +1,9 @@
 /** State that is kept outside of components: the address, the live points, the theme. */
-import { useLayoutEffect, useState } from "preact/hooks";
+import { useSyncExternalStore } from "react";
 
 /** What `read` returns, also after every change that `subscribe` tells of. `read` must return the same value while nothing changes. */
 export function useOutside<T>(read: () => T, subscribe: (changed: () => void) => () => void): T {
-  const [value, setValue] = useState(read);
-  // With the picture, not after it; and what has changed since the first reading is read here.
-  useLayoutEffect(() => {
-    const changed = () => setValue(read);
-    const stop = subscribe(changed);
-    changed();
-    return stop;
-  }, []);
-  return value;
+  return useSyncExternalStore(subscribe, read);
 }
 
 /** Listeners for changes. */

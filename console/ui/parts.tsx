@@ -1,59 +1,35 @@
 /** Pieces that views are made of: loading with its states, tables, dialogs, values. */
-import type { ComponentChildren } from "preact";
-import { useCallback, useEffect, useRef, useState } from "preact/hooks";
+import { Modal, Skeleton } from "@mantine/core";
+import { notifications } from "@mantine/notifications";
+import { type Icon, IconAlertTriangle, IconX } from "@tabler/icons-react";
+import { type ReactNode, useState } from "react";
 import type { Value } from "../src/values.ts";
-import { type Failure, get, type Query } from "./api.ts";
+import type { Failure } from "./api.ts";
 import { isText, pretty, shown } from "./format.ts";
-import { useRecoveries } from "./live.ts";
-
-export interface Loaded<T> {
-  readonly data: T | undefined;
-  readonly error: Failure | undefined;
-  reload(): void;
-}
-
-/** Loads, and again when what is asked for changes, when the server is back, and every so often. Keeps what it has meanwhile. */
-export function useLoad<T>(path: string | null, query: Query = {}, everyMs?: number): Loaded<T> {
-  const [state, setState] = useState<{ of: string; data?: T; error?: Failure }>({ of: "" });
-  const [turn, setTurn] = useState(0);
-  const recoveries = useRecoveries();
-  const wanted = JSON.stringify([path, query]);
-  useEffect(() => {
-    if (path === null) return;
-    const stop = new AbortController();
-    const load = () =>
-      get<T>(path, query, stop.signal).then(
-        (data) => !stop.signal.aborted && setState({ of: wanted, data }),
-        (error: Failure) => {
-          if (stop.signal.aborted) return;
-          // A server that is lost has its banner; what is shown stays.
-          setState((old) =>
-            error.code === "LOST" && old.of === wanted && old.data !== undefined ? old : { of: wanted, error },
-          );
-        },
-      );
-    void load();
-    const timer = everyMs === undefined ? undefined : setInterval(load, everyMs);
-    return () => {
-      stop.abort();
-      clearInterval(timer);
-    };
-  }, [wanted, turn, recoveries, everyMs]);
-  const reload = useCallback(() => setTurn((old) => old + 1), []);
-  const fits = state.of === wanted;
-  return { data: fits ? state.data : undefined, error: fits ? state.error : undefined, reload };
-}
+import type { Loaded } from "./load.ts";
 
 /** What stands where data will be, or is not. */
-export function States<T>({ of, children }: { of: Loaded<T>; children: (data: T) => ComponentChildren }) {
+export function States<T>({ of, children }: { of: Loaded<T>; children: (data: T) => ReactNode }) {
   if (of.data !== undefined) return <>{children(of.data)}</>;
   if (of.error !== undefined) return <Trouble error={of.error} again={of.reload} />;
-  return <div class="loading" aria-busy="true" />;
+  return <Loading />;
+}
+
+/** The outline of what is on its way. */
+export function Loading() {
+  return (
+    <div className="loading" aria-busy="true">
+      <Skeleton height={14} width="32%" />
+      <Skeleton height={14} width="78%" />
+      <Skeleton height={14} width="61%" />
+    </div>
+  );
 }
 
 export function Trouble({ error, again }: { error: Error; again?: () => void }) {
   return (
-    <div class="state trouble" role="alert">
+    <div className="state trouble" role="alert">
+      <IconAlertTriangle size={28} stroke={1.4} aria-hidden="true" />
       <strong>That did not work.</strong>
       <p>{error.message}</p>
       {again && (
@@ -65,29 +41,31 @@ export function Trouble({ error, again }: { error: Error; again?: () => void }) 
   );
 }
 
-export function Empty({ title, children }: { title: string; children?: ComponentChildren }) {
+interface EmptyProps {
+  readonly title: string;
+  readonly icon?: Icon;
+  /** What to do next. */
+  readonly action?: ReactNode;
+  readonly children?: ReactNode;
+}
+
+export function Empty({ title, icon: Picture, action, children }: EmptyProps) {
   return (
-    <div class="state">
+    <div className="state">
+      {Picture && <Picture size={32} stroke={1.2} aria-hidden="true" />}
       <strong>{title}</strong>
       {children && <p>{children}</p>}
+      {action}
     </div>
   );
 }
 
-export function Head({
-  title,
-  note,
-  children,
-}: {
-  title: string;
-  note?: ComponentChildren;
-  children?: ComponentChildren;
-}) {
+export function Head({ title, note, children }: { title: string; note?: ReactNode; children?: ReactNode }) {
   return (
-    <header class="head">
+    <header className="head">
       <h1>{title}</h1>
-      {note !== undefined && <span class="note">{note}</span>}
-      <div class="actions">{children}</div>
+      {note !== undefined && <span className="note">{note}</span>}
+      <div className="actions">{children}</div>
     </header>
   );
 }
@@ -96,7 +74,7 @@ export interface Column<T> {
   readonly title: string;
   readonly numeric?: boolean;
   readonly wide?: boolean;
-  cell(row: T): ComponentChildren;
+  cell(row: T): ReactNode;
 }
 
 export function Table<T>(props: {
@@ -106,22 +84,30 @@ export function Table<T>(props: {
   id: (row: T) => string | number;
 }) {
   return (
-    <div class="scroll">
-      <table aria-label={props.label}>
+    <div className="scroll">
+      <table className="rows" aria-label={props.label}>
         <thead>
           <tr>
-            {props.columns.map((column) => (
-              <th key={column.title} class={column.numeric ? "num" : ""} scope="col">
-                {column.title}
-              </th>
-            ))}
+            {props.columns.map((column, nth) =>
+              column.title === "" ? (
+                <td key={nth} />
+              ) : (
+                <th key={nth} className={column.numeric ? "num" : ""} scope="col">
+                  {column.title}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>
           {props.rows.map((row) => (
             <tr key={props.id(row)}>
-              {props.columns.map((column) => (
-                <td key={column.title} class={`${column.numeric ? "num" : ""} ${column.wide ? "wide" : ""}`}>
+              {props.columns.map((column, nth) => (
+                <td
+                  key={nth}
+                  className={`${column.numeric ? "num" : ""} ${column.wide ? "wide" : ""}`}
+                  data-title={column.title}
+                >
                   {column.cell(row)}
                 </td>
               ))}
@@ -133,17 +119,34 @@ export function Table<T>(props: {
   );
 }
 
-/** A dialog that keeps the keyboard while it is open. */
-export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
-    dialog.current?.showModal();
-  }, []);
+interface DialogProps {
+  readonly title: string;
+  readonly close: () => void;
+  readonly size?: "md" | "lg";
+  readonly children: ReactNode;
+}
+
+const WIDTHS = { md: 560, lg: 820 } as const;
+
+/** A dialog that keeps the keyboard while it is open. The field with `data-autofocus`, or the first one, has the focus. */
+export function Dialog({ title, close, size = "md", children }: DialogProps) {
   return (
-    <dialog ref={dialog} onClose={close} aria-label={title}>
-      <h2 class="dialog-title">{title}</h2>
+    <Modal
+      opened
+      onClose={close}
+      title={title}
+      size={WIDTHS[size]}
+      withCloseButton={false}
+      transitionProps={{ duration: 0 }}
+      padding="lg"
+      centered
+    >
       {children}
-    </dialog>
+      {/* Last in the order of the keyboard, so that the dialog's own fields come first. */}
+      <button type="button" className="icon dialog-close" aria-label="Dismiss" title="Dismiss" onClick={close}>
+        <IconX size={18} stroke={1.6} />
+      </button>
+    </Modal>
   );
 }
 
@@ -159,13 +162,13 @@ export function Confirm({ question, close }: { question: Question; close: () => 
   return (
     <Dialog title={question.title} close={close}>
       <p>{question.text}</p>
-      <div class="row end">
+      <div className="row end">
         <button type="button" onClick={close}>
           Cancel
         </button>
         <button
           type="button"
-          class="danger"
+          className="danger"
           onClick={() => {
             close();
             question.run();
@@ -178,27 +181,40 @@ export function Confirm({ question, close }: { question: Question; close: () => 
   );
 }
 
-/** A question to ask, the dialog that asks it, and what went wrong with what was done. */
+/** Says what was done, for a moment. */
+export function toast(message: string): void {
+  notifications.show({ message, color: "var(--healthy)", withBorder: true });
+}
+
+/**
+ * A question to ask, the dialog that asks it, and what went wrong with what was done. `said`, where it is given, is shown for a
+ * moment when it is done; `isBusy` while something is being done.
+ */
 export function useActions(done: () => void) {
   const [question, ask] = useState<Question | null>(null);
   const [error, setError] = useState<Failure | null>(null);
-  const run = async (action: () => Promise<unknown>): Promise<boolean> => {
+  const [running, setRunning] = useState(0);
+  const run = async (action: () => Promise<unknown>, said?: string): Promise<boolean> => {
     setError(null);
+    setRunning((count) => count + 1);
     try {
       await action();
       done();
+      if (said !== undefined) toast(said);
       return true;
     } catch (failure) {
       setError(failure as Failure);
       return false;
+    } finally {
+      setRunning((count) => count - 1);
     }
   };
   const view = (
     <>
       {error && (
-        <div class="notice" role="alert">
+        <div className="notice" role="alert">
           {error.message}
-          <button type="button" class="plain" aria-label="Close" onClick={() => setError(null)}>
+          <button type="button" className="plain" aria-label="Close" onClick={() => setError(null)}>
             ×
           </button>
         </div>
@@ -206,23 +222,23 @@ export function useActions(done: () => void) {
       {question && <Confirm question={question} close={() => ask(null)} />}
     </>
   );
-  return { ask, run, view };
+  return { ask, run, view, failed: setError, isBusy: running > 0 };
 }
 
 /** A reply, as text only: whatever is stored is never markup. */
 export function ValueView({ value }: { value: Value }) {
-  if (value === null) return <span class="nil">(nil)</span>;
-  if (typeof value === "number") return <span class="int">{value}</span>;
+  if (value === null) return <span className="nil">(nil)</span>;
+  if (typeof value === "number") return <span className="int">{value}</span>;
   if (isText(value))
     return value === "" ? (
-      <span class="nil">(empty)</span>
+      <span className="nil">(empty)</span>
     ) : (
-      <span class="text">{typeof value === "string" ? pretty(value) : shown(value)}</span>
+      <span className="text">{typeof value === "string" ? pretty(value) : shown(value)}</span>
     );
   if (Array.isArray(value)) {
-    if (value.length === 0) return <span class="nil">(empty list)</span>;
+    if (value.length === 0) return <span className="nil">(empty list)</span>;
     return (
-      <ol class="values" start={1}>
+      <ol className="values" start={1}>
         {value.map((each, nth) => (
           <li key={nth}>
             <ValueView value={each} />
@@ -231,9 +247,9 @@ export function ValueView({ value }: { value: Value }) {
       </ol>
     );
   }
-  if ("error" in value) return <span class="bad">{value.error}</span>;
+  if ("error" in value) return <span className="bad">{value.error}</span>;
   return (
-    <dl class="values">
+    <dl className="values">
       {value.map.map(([name, each], nth) => (
         <div key={nth}>
           <dt>

@@ -1,5 +1,5 @@
 /** Where the page is, kept in the address after `#`: `#/keys?key=a`. A reload or a link comes back to the same place. */
-import { useMemo } from "preact/hooks";
+import { useMemo } from "react";
 import { useOutside } from "./outside.ts";
 
 export interface Place {

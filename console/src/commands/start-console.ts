@@ -102,7 +102,7 @@ export async function start(options: Options): Promise<void> {
   const { host, password } = options;
   const opened = options.url === undefined ? await openOwn(options) : await openOther(options.url);
   const { store, backend } = opened;
-  const page = await openConsole({ store, backend, password, hosts: [host] });
+  const page = await openConsole({ store, backend, password, hosts: [host], readOnly: options.readOnly });
   const what = { name: "console", option: "--http-port", usual: DEFAULT_HTTP_PORT };
   const httpPort = await listenOn(what, host, options.httpPort, (port) => page.listen(host, port));
   console.log(`Console  http://${shownHost(host)}:${httpPort}/`);

@@ -1,4 +1,5 @@
 /** An ad as its advertiser writes it. */
+import type { SubmitEvent } from "react";
 import type { AdView } from "../../../src/examples/ads.ts";
 import type { Wire } from "../../api.ts";
 import { act } from "../../api.ts";
@@ -36,7 +37,7 @@ function fieldsOf(form: HTMLFormElement) {
 
 export function AdDialog({ of, locations, close, changed }: Props) {
   const actions = useActions(changed);
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const id = of?.id ?? String(new FormData(form).get("id"));
@@ -44,26 +45,26 @@ export function AdDialog({ of, locations, close, changed }: Props) {
   };
   return (
     <Dialog title={of === null ? "New ad" : of.id} close={close}>
-      <form class="stack ads-form" onSubmit={submit}>
+      <form className="stack ads-form" onSubmit={submit}>
         {actions.view}
         {of === null && (
           <label>
             Advertiser
-            <input name="id" maxLength={40} required autofocus />
+            <input name="id" maxLength={40} required data-autofocus />
           </label>
         )}
         <label>
           Text
-          <input name="text" maxLength={120} value={of?.text} required />
+          <input name="text" maxLength={120} defaultValue={of?.text} required />
         </label>
-        <div class="row">
+        <div className="row">
           <label>
             Pays €
-            <input name="bid" inputMode="decimal" size={6} required value={plain(of?.bidMicros)} />
+            <input name="bid" inputMode="decimal" size={6} required defaultValue={plain(of?.bidMicros)} />
           </label>
           <label>
             for
-            <select name="model" value={of?.model ?? "cpc"}>
+            <select name="model" defaultValue={of?.model ?? "cpc"}>
               <option value="cpc">a click</option>
               <option value="cpm">1 000 views</option>
               <option value="cpa">an action</option>
@@ -72,41 +73,41 @@ export function AdDialog({ of, locations, close, changed }: Props) {
         </div>
         <label>
           Words of pages that it fits
-          <input name="words" placeholder="coffee, beans" value={of?.words.join(", ")} />
+          <input name="words" placeholder="coffee, beans" defaultValue={of?.words.join(", ")} />
         </label>
-        <fieldset class="row" aria-label="Only in">
-          <span class="dim">Only in</span>
+        <fieldset className="row" aria-label="Only in">
+          <span className="dim">Only in</span>
           {locations.map((location) => (
-            <label key={location} class="row">
+            <label key={location} className="row">
               <input
                 type="checkbox"
                 name="location"
                 value={location}
-                checked={of?.locations.includes(location) ?? false}
+                defaultChecked={of?.locations.includes(location) ?? false}
               />
               {location}
             </label>
           ))}
         </fieldset>
-        <div class="row">
+        <div className="row">
           <label>
             A day at most €
-            <input name="daily" inputMode="decimal" size={6} value={plain(of?.budget?.dailyMicros)} />
+            <input name="daily" inputMode="decimal" size={6} defaultValue={plain(of?.budget?.dailyMicros)} />
           </label>
           <label>
             In all at most €
-            <input name="total" inputMode="decimal" size={6} value={plain(of?.budget?.totalMicros)} />
+            <input name="total" inputMode="decimal" size={6} defaultValue={plain(of?.budget?.totalMicros)} />
           </label>
           <label>
             Views an hour and person
-            <input name="cap" inputMode="numeric" size={3} value={of?.cap?.views} />
+            <input name="cap" inputMode="numeric" size={3} defaultValue={of?.cap?.views} />
           </label>
         </div>
-        <div class="row end">
+        <div className="row end">
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="main">
+          <button type="submit" className="main">
             {of === null ? "Add" : "Change"}
           </button>
         </div>

@@ -1,10 +1,11 @@
 /** Ads: a page with a place for one, why this one was chosen, and the advertisers with what they have spent and what is known. */
 import type { Candidate } from "cinnabar/ads";
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import type { AdView as AdData } from "../../../src/examples/ads.ts";
 import { act, type Wire } from "../../api.ts";
 import { micros as time } from "../../format.ts";
-import { States, Table, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { States, Table, useActions } from "../../parts.tsx";
 import { AdDialog } from "./ads-form.tsx";
 import { euros } from "./ads-money.ts";
 import { useEvents } from "./events.ts";
@@ -63,7 +64,7 @@ const WHY: Readonly<Record<string, string>> = {
 /** The words of the page that the ad is for stand out. */
 function Marked({ text, words }: { text: string; words: readonly string[] }) {
   return (
-    <p class="ads-text">
+    <p className="ads-text">
       {text
         .split(/(\p{L}+)/u)
         .map((part, nth) => (words.includes(part.toLowerCase()) ? <mark key={nth}>{part}</mark> : part))}
@@ -81,20 +82,20 @@ function Slot({
   report: (kind: "click" | "action") => void;
 }) {
   const { impression } = shown;
-  if (impression === null) return <p class="dim">No ad can be shown here.</p>;
+  if (impression === null) return <p className="dim">No ad can be shown here.</p>;
   return (
     <>
-      <span class="tag">Ad</span>
+      <span className="tag">Ad</span>
       <b>{impression.ad}</b>
       <p>{impression.text}</p>
-      <div class="row">
-        <button type="button" class="main" onClick={() => report("click")}>
+      <div className="row">
+        <button type="button" className="main" onClick={() => report("click")}>
           Click on it
         </button>
         <button type="button" onClick={() => report("action")}>
           Buy
         </button>
-        <span class="dim" role="status">
+        <span className="dim" role="status">
           {charged}
         </span>
       </div>
@@ -116,8 +117,8 @@ function Candidates({ candidates, chosen }: { candidates: readonly Candidate[]; 
           cell: ({ ad, reason, bonusMicros }) => (
             <>
               {ad === chosen ? <b>{ad}</b> : ad}
-              {reason !== null && <div class="dim">{WHY[reason]}</div>}
-              {reason === null && bonusMicros !== 0 && <div class="dim">{euros(bonusMicros)} for its words</div>}
+              {reason !== null && <div className="dim">{WHY[reason]}</div>}
+              {reason === null && bonusMicros !== 0 && <div className="dim">{euros(bonusMicros)} for its words</div>}
             </>
           ),
         },
@@ -146,9 +147,9 @@ function Reader({ view, actions }: { view: View; actions: Actions }) {
       setCharged(chargedMicros > 0 ? `charged ${euros(chargedMicros)}` : "counted, nothing to pay");
     });
   return (
-    <section class="card ads-reader" aria-label="A page">
+    <section className="card ads-reader" aria-label="A page">
       <form
-        class="row"
+        className="row"
         onSubmit={(event) => {
           event.preventDefault();
           void open();
@@ -171,15 +172,15 @@ function Reader({ view, actions }: { view: View; actions: Actions }) {
             <option key={each}>{each}</option>
           ))}
         </select>
-        <button type="submit" class="main">
+        <button type="submit" className="main">
           Open the page
         </button>
       </form>
       <h2>{title}</h2>
       <Marked text={text} words={shown?.impression?.words ?? []} />
-      <div class="ads-slot">
+      <div className="ads-slot">
         {shown === null ? (
-          <p class="dim">Here is a place for an ad.</p>
+          <p className="dim">Here is a place for an ad.</p>
         ) : (
           <Slot shown={shown} charged={charged} report={report} />
         )}
@@ -199,11 +200,11 @@ function Crowd({ actions }: { actions: Actions }) {
     });
   const [first] = result?.ads ?? [];
   return (
-    <div class="row ads-crowd">
+    <div className="row ads-crowd">
       <button type="button" onClick={send}>
         Send 200 visitors
       </button>
-      <span class="dim" role="status">
+      <span className="dim" role="status">
         {result === null
           ? "They click as people do: watch what is learned."
           : `${result.visitors - result.nothing} ads in ${time(result.micros)}${first ? `; most often ${first.id}, ${first.shown} times` : ""}`}
@@ -224,7 +225,7 @@ function Spent({ of: { budget, spentMicros, spentTodayMicros } }: { of: AdView }
       {euros(spentMicros)}
       {budget?.totalMicros !== undefined && ` of ${euros(budget.totalMicros)}`}
       {budget?.dailyMicros !== undefined && (
-        <div class="dim">
+        <div className="dim">
           today {euros(spentTodayMicros)} of {euros(budget.dailyMicros)}
         </div>
       )}
@@ -250,19 +251,19 @@ function Advertisers(props: { ads: readonly AdView[]; actions: Actions; edit: (a
           wide: true,
           cell: (ad) => (
             <>
-              <button type="button" class="link ads-name" data-row="" onClick={() => props.edit(ad)}>
+              <button type="button" className="link ads-name" data-row="" onClick={() => props.edit(ad)}>
                 {ad.id}
               </button>
               {ad.words.map((word) => (
-                <span key={word} class="tag">
+                <span key={word} className="tag">
                   {word}
                 </span>
               ))}
-              <div class="dim">
+              <div className="dim">
                 {euros(ad.bidMicros)} {MODELS[ad.model]}
                 {ad.locations.length > 0 && ` · ${ad.locations.join(", ")}`}
               </div>
-              {stateOf(ad) !== "" && <div class="ads-state">{stateOf(ad)}</div>}
+              {stateOf(ad) !== "" && <div className="ads-state">{stateOf(ad)}</div>}
             </>
           ),
         },
@@ -273,10 +274,10 @@ function Advertisers(props: { ads: readonly AdView[]; actions: Actions; edit: (a
         {
           title: "",
           cell: (ad) => (
-            <span class="ads-buttons">
+            <span className="ads-buttons">
               <button
                 type="button"
-                class="small"
+                className="small"
                 aria-label={`${ad.state === "on" ? "Pause" : "Resume"} ${ad.id}`}
                 onClick={() => actions.run(() => act("POST", `${path(ad)}/state`, { paused: ad.state === "on" }))}
               >
@@ -284,7 +285,7 @@ function Advertisers(props: { ads: readonly AdView[]; actions: Actions; edit: (a
               </button>
               <button
                 type="button"
-                class="small"
+                className="small"
                 aria-label={`Remove ${ad.id}`}
                 onClick={() =>
                   actions.ask({
@@ -317,10 +318,10 @@ export function AdsPage() {
       {actions.view}
       <States of={loaded}>
         {(view) => (
-          <div class="ads">
+          <div className="ads">
             <Reader view={view} actions={actions} />
-            <section class="ads-main" aria-label="Advertisers">
-              <div class="row ads-tools">
+            <section className="ads-main" aria-label="Advertisers">
+              <div className="row ads-tools">
                 <Crowd actions={actions} />
                 <button type="button" onClick={() => setEditing("new")}>
                   New ad

@@ -1,7 +1,8 @@
 /** The examples at a glance: what each shows, whether its sample is there, and one click to be rid of everything. */
 import type { SampleState } from "../../../src/examples/sample.ts";
 import { act } from "../../api.ts";
-import { Head, States, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Head, States, useActions } from "../../parts.tsx";
 
 interface Listed {
   readonly name: string;
@@ -49,21 +50,21 @@ export function AllExamples() {
       {actions.view}
       <States of={loaded}>
         {({ examples }) => (
-          <div class="cards">
+          <div className="cards">
             {examples.map(({ name, title, about, components, sample }) => (
-              <section key={name} class="card example-card">
+              <section key={name} className="card example-card">
                 <h2>
                   <a href={`#/examples/${name}`}>{title}</a>
                 </h2>
                 <p>{about}</p>
-                <p class="dim">
+                <p className="dim">
                   {components.map((component) => (
-                    <span key={component} class="tag">
+                    <span key={component} className="tag">
                       {component}
                     </span>
                   ))}
                 </p>
-                <p class="dim">{SAMPLE[sample.state]}</p>
+                <p className="dim">{SAMPLE[sample.state]}</p>
               </section>
             ))}
           </div>

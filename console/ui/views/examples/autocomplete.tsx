@@ -1,7 +1,8 @@
 /** Autocomplete: whom to write to, completed from one's own contacts and from the guild; both to be looked through. */
-import { useState } from "preact/hooks";
+import { type SubmitEvent, useState } from "react";
 import { act, get } from "../../api.ts";
-import { States, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { States, useActions } from "../../parts.tsx";
 import { Combobox } from "./combobox.tsx";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
@@ -32,18 +33,18 @@ async function offers(beginning: string, signal: AbortSignal) {
 function Contacts({ names, actions }: { names: readonly string[] | undefined; actions: Actions }) {
   const forget = (name: string) => actions.run(() => act("DELETE", `${API}/contacts/${encodeURIComponent(name)}`));
   return (
-    <section class="card complete-box" aria-label="Recent contacts">
+    <section className="card complete-box" aria-label="Recent contacts">
       <h2>
-        Recent contacts <span class="dim">{names && names.length > 0 ? names.length : ""}</span>
+        Recent contacts <span className="dim">{names && names.length > 0 ? names.length : ""}</span>
       </h2>
       {names?.length === 0 && (
-        <p class="dim">You have written to nobody yet. The last hundred stand here, the latest first.</p>
+        <p className="dim">You have written to nobody yet. The last hundred stand here, the latest first.</p>
       )}
-      <ol class="complete-names">
+      <ol className="complete-names">
         {names?.map((name) => (
           <li key={name}>
             <bdi>{name}</bdi>
-            <button type="button" class="plain" aria-label={`Forget ${name}`} onClick={() => forget(name)}>
+            <button type="button" className="plain" aria-label={`Forget ${name}`} onClick={() => forget(name)}>
               ×
             </button>
           </li>
@@ -62,7 +63,7 @@ function Guild(props: {
   actions: Actions;
 }) {
   const { loaded, beginning, order, actions } = props;
-  const join = async (event: SubmitEvent) => {
+  const join = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const name = String(new FormData(form).get("name"));
@@ -70,19 +71,19 @@ function Guild(props: {
   };
   const leave = (name: string) => actions.run(() => act("DELETE", `${API}/members/${encodeURIComponent(name)}`));
   return (
-    <section class="card complete-box" aria-label="The guild">
+    <section className="card complete-box" aria-label="The guild">
       <h2>
-        The guild <span class="dim">{loaded.data ? `${loaded.data.size} members` : ""}</span>
+        The guild <span className="dim">{loaded.data ? `${loaded.data.size} members` : ""}</span>
       </h2>
-      <div class="row complete-tools">
+      <div className="row complete-tools">
         <input
           aria-label="Beginning of a name"
           placeholder="Beginning of a name"
           maxLength={60}
           value={beginning}
-          onInput={(event) => props.setBeginning(event.currentTarget.value)}
+          onChange={(event) => props.setBeginning(event.currentTarget.value)}
         />
-        <fieldset class="tabs" aria-label="Order">
+        <fieldset className="tabs" aria-label="Order">
           <button type="button" aria-pressed={order === "name"} onClick={() => props.setOrder("name")}>
             By name
           </button>
@@ -99,19 +100,19 @@ function Guild(props: {
             </NothingYet>
           ) : (
             <>
-              {names.length === 0 && <p class="dim">Nobody's name begins like that.</p>}
-              <ol class="complete-names">
+              {names.length === 0 && <p className="dim">Nobody's name begins like that.</p>}
+              <ol className="complete-names">
                 {names.map((name) => (
                   <li key={name}>
                     <bdi>{name}</bdi>
-                    <button type="button" class="plain" aria-label={`Remove ${name}`} onClick={() => leave(name)}>
+                    <button type="button" className="plain" aria-label={`Remove ${name}`} onClick={() => leave(name)}>
                       ×
                     </button>
                   </li>
                 ))}
               </ol>
               {names.length === MOST && (
-                <p class="dim">
+                <p className="dim">
                   The first {MOST}
                   {exact ? "" : "; heavier ones may be missing"}. Type more of the name.
                 </p>
@@ -121,7 +122,7 @@ function Guild(props: {
         }
       </States>
       {loaded.data && (
-        <form class="row complete-join" onSubmit={join}>
+        <form className="row complete-join" onSubmit={join}>
           <input name="name" aria-label="Name of a new member" placeholder="A new member" maxLength={60} required />
           <button type="submit">Join</button>
         </form>
@@ -157,9 +158,9 @@ export function Autocomplete() {
         reload();
       }}
     >
-      <div class="complete-write">
+      <div className="complete-write">
         <Combobox label="Write to" placeholder="Write to … (type a few letters)" search load={offers} choose={write} />
-        <span class="dim" role="status">
+        <span className="dim" role="status">
           {sent !== "" && (
             <>
               You wrote to <bdi>{sent}</bdi>.
@@ -168,7 +169,7 @@ export function Autocomplete() {
         </span>
       </div>
       {actions.view}
-      <div class="complete">
+      <div className="complete">
         <Contacts names={contacts.data?.names} actions={actions} />
         <Guild
           loaded={members}

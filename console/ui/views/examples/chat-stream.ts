@@ -3,7 +3,7 @@
  * browsers hand it back by themselves when they reconnect; a page that was hidden goes on after the last message it has.
  */
 import type { Message } from "cinnabar/chats";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useState } from "react";
 import type { Line } from "../../../src/examples/chat.ts";
 import { type Failure, get, type Wire } from "../../api.ts";
 

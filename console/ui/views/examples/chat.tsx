@@ -1,8 +1,9 @@
 /** Chat: rooms on the left, what is said in the middle, who is there on the right. Open it in two browsers to be two people. */
 import type { MemberPosition } from "cinnabar/chats";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { type SubmitEvent, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { act } from "../../api.ts";
-import { States, Trouble, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { States, Trouble, useActions } from "../../parts.tsx";
 import { go, usePlace } from "../../router.ts";
 import { type Said, useRoom } from "./chat-stream.ts";
 import { useEvents } from "./events.ts";
@@ -52,24 +53,24 @@ function useTogether(run: () => void): () => void {
 
 function Rooms(props: { view: View | undefined; at: string; join: (room: string, from: "now" | "start") => void }) {
   const { view, at, join } = props;
-  const create = (event: SubmitEvent) => {
+  const create = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     join(String(new FormData(form).get("room")), "start");
     form.reset();
   };
   return (
-    <section class="card chat-rooms" aria-label="Rooms">
+    <section className="card chat-rooms" aria-label="Rooms">
       <h2>Your rooms</h2>
-      {view?.mine.length === 0 && <p class="dim">You are in none yet.</p>}
+      {view?.mine.length === 0 && <p className="dim">You are in none yet.</p>}
       <ul>
         {view?.mine.map(({ room, unread, missed }) => (
           <li key={room}>
             <a href={roomLink(room)} aria-current={room === at ? "page" : undefined} data-row>
               <bdi>{room}</bdi>
               {unread + missed > 0 && (
-                <b class="chat-unread" title={missed > 0 ? `${missed} more were dropped` : undefined}>
-                  {unread + missed} <span class="chat-hidden">not seen</span>
+                <b className="chat-unread" title={missed > 0 ? `${missed} more were dropped` : undefined}>
+                  {unread + missed} <span className="chat-hidden">not seen</span>
                 </b>
               )}
             </a>
@@ -83,9 +84,9 @@ function Rooms(props: { view: View | undefined; at: string; join: (room: string,
             {view.others.map(({ room, members }) => (
               <li key={room}>
                 <span>
-                  <bdi>{room}</bdi> <span class="dim">{members}</span>
+                  <bdi>{room}</bdi> <span className="dim">{members}</span>
                 </span>
-                <button type="button" class="small" aria-label={`Join ${room}`} onClick={() => join(room, "start")}>
+                <button type="button" className="small" aria-label={`Join ${room}`} onClick={() => join(room, "start")}>
                   Join
                 </button>
               </li>
@@ -93,7 +94,7 @@ function Rooms(props: { view: View | undefined; at: string; join: (room: string,
           </ul>
         </>
       )}
-      <form class="row" onSubmit={create}>
+      <form className="row" onSubmit={create}>
         <input name="room" aria-label="Name of a room" placeholder="A new room" maxLength={40} required />
         <button type="submit">Open</button>
       </form>
@@ -103,18 +104,18 @@ function Rooms(props: { view: View | undefined; at: string; join: (room: string,
 
 function Members({ members, me }: { members: readonly MemberPosition[] | undefined; me: string | undefined }) {
   return (
-    <section class="card chat-members" aria-label="Members">
+    <section className="card chat-members" aria-label="Members">
       <h2>
-        Members <span class="dim">{members?.length}</span>
+        Members <span className="dim">{members?.length}</span>
       </h2>
       <ul>
         {members?.map(({ member, present, unread, missed }) => (
           <li key={member}>
-            <span class={present ? "chat-dot here" : "chat-dot"} title={present ? "here" : "away"} />
-            <bdi class="chat-who">{member}</bdi>
-            {member === me && <span class="dim">you</span>}
-            <span class="chat-hidden">{present ? "is here" : "is away"}</span>
-            <span class="dim chat-behind">{unread + missed === 0 ? "✓" : `${unread + missed} behind`}</span>
+            <span className={present ? "chat-dot here" : "chat-dot"} title={present ? "here" : "away"} />
+            <bdi className="chat-who">{member}</bdi>
+            {member === me && <span className="dim">you</span>}
+            <span className="chat-hidden">{present ? "is here" : "is away"}</span>
+            <span className="dim chat-behind">{unread + missed === 0 ? "✓" : `${unread + missed} behind`}</span>
           </li>
         ))}
       </ul>
@@ -137,7 +138,7 @@ function Messages({ messages, seen, me }: { messages: readonly Said[]; seen: num
   return (
     <ol
       ref={list}
-      class="chat-log"
+      className="chat-log"
       aria-label="Messages"
       aria-live="polite"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
@@ -146,17 +147,17 @@ function Messages({ messages, seen, me }: { messages: readonly Said[]; seen: num
         wasAtEnd.current = scrollHeight - scrollTop - clientHeight < 40;
       }}
     >
-      {messages.length === 0 && <li class="dim chat-note">Nobody has said anything yet.</li>}
+      {messages.length === 0 && <li className="dim chat-note">Nobody has said anything yet.</li>}
       {messages.map(({ id, sender, body, sentAt, missed }, nth) => (
-        <li key={id} class={sender === me ? "mine" : ""}>
-          {missed > 0 && <p class="chat-note">{missed} messages were dropped before you came.</p>}
-          {id === firstNew && <p class="chat-note chat-new">New</p>}
+        <li key={id} className={sender === me ? "mine" : ""}>
+          {missed > 0 && <p className="chat-note">{missed} messages were dropped before you came.</p>}
+          {id === firstNew && <p className="chat-note chat-new">New</p>}
           {(nth === 0 || messages[nth - 1]!.sender !== sender) && (
-            <p class="chat-head">
-              <bdi>{sender}</bdi> <time class="dim">{timeOf(Date.parse(sentAt))}</time>
+            <p className="chat-head">
+              <bdi>{sender}</bdi> <time className="dim">{timeOf(Date.parse(sentAt))}</time>
             </p>
           )}
-          <p class="chat-text" dir="auto">
+          <p className="chat-text" dir="auto">
             {body.text}
           </p>
         </li>
@@ -195,7 +196,7 @@ function useSeen(path: string, last: number | undefined, seen: number): void {
 
 function Composer({ room, path, actions }: { room: string; path: string; actions: Actions }) {
   const sending = useSending();
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const field = (event.currentTarget as HTMLFormElement).elements.namedItem("text") as HTMLInputElement;
     const text = field.value;
@@ -207,16 +208,16 @@ function Composer({ room, path, actions }: { room: string; path: string; actions
     if (field.value === text) field.value = "";
   };
   return (
-    <form class="row chat-composer" onSubmit={submit}>
+    <form className="row chat-composer" onSubmit={submit}>
       <input
         name="text"
         aria-label={`Message to ${room}`}
         placeholder="Say something"
         data-search
         maxLength={1_000}
-        autocomplete="off"
+        autoComplete="off"
       />
-      <button type="submit" class="main">
+      <button type="submit" className="main">
         Send
       </button>
     </form>
@@ -229,22 +230,22 @@ function Room(props: { room: string; me: string | undefined; actions: Actions; g
   const { messages, seen, error, isLive } = useRoom(path, props.gone);
   useSeen(path, messages?.at(-1)?.id, seen);
   return (
-    <section class="card chat-room" aria-label={room}>
-      <header class="row">
+    <section className="card chat-room" aria-label={room}>
+      <header className="row">
         <h2>
           <bdi>{room}</bdi>
         </h2>
-        <span class="dim" role="status">
+        <span className="dim" role="status">
           {messages !== undefined && !isLive ? "connecting …" : ""}
         </span>
-        <button type="button" class="small" onClick={leave}>
+        <button type="button" className="small" onClick={leave}>
           Leave
         </button>
       </header>
       {error ? (
         <Trouble error={error} />
       ) : messages === undefined ? (
-        <div class="chat-log" aria-busy="true" />
+        <div className="chat-log" aria-busy="true" />
       ) : (
         <Messages messages={messages} seen={seen} me={me} />
       )}
@@ -262,7 +263,7 @@ function Welcome({ view }: { view: View }) {
     );
   }
   return (
-    <div class="state">
+    <div className="state">
       <strong>Choose a room.</strong>
       <p>Join one, or open your own. Another browser, or a private window, is another person.</p>
     </div>
@@ -308,10 +309,10 @@ export function Chat() {
       }}
     >
       {actions.view}
-      <div class="chat">
+      <div className="chat">
         <Rooms view={loaded.data} at={at} join={join} />
         {at === "" ? (
-          <section class="card chat-room" aria-label="No room">
+          <section className="card chat-room" aria-label="No room">
             <States of={loaded}>{(view) => <Welcome view={view} />}</States>
           </section>
         ) : (

@@ -2,7 +2,7 @@
  * A field with completions below it, as the ARIA pattern of a combobox has it: arrows choose, Enter takes, Escape closes. What is
  * asked for while the answer to an earlier beginning is on its way replaces it.
  */
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 
 export interface Offers {
   readonly title: string;
@@ -60,7 +60,7 @@ export function Combobox({ label, placeholder, search, load, choose }: Props) {
   };
   let nth = -1;
   return (
-    <div class="combobox">
+    <div className="combobox">
       <input
         ref={field}
         role="combobox"
@@ -69,13 +69,13 @@ export function Combobox({ label, placeholder, search, load, choose }: Props) {
         aria-controls={id}
         aria-autocomplete="list"
         aria-activedescendant={at >= 0 ? `${id}-${at}` : undefined}
-        autocomplete="off"
-        spellcheck={false}
+        autoComplete="off"
+        spellCheck={false}
         maxLength={60}
         placeholder={placeholder}
         data-search={search ? "" : undefined}
         value={text}
-        onInput={(event) => {
+        onChange={(event) => {
           setText(event.currentTarget.value);
           setOpen(true);
         }}
@@ -83,12 +83,12 @@ export function Combobox({ label, placeholder, search, load, choose }: Props) {
         onBlur={() => setOpen(false)}
         onKeyDown={pressed}
       />
-      <div id={id} role="listbox" aria-label={label} class="combobox-list" hidden={!isOpen || all.length === 0}>
+      <div id={id} role="listbox" aria-label={label} className="combobox-list" hidden={!isOpen || all.length === 0}>
         {offers.map(({ title, names }) =>
           names.length === 0 ? null : (
             // biome-ignore lint/a11y/useSemanticElements: the group of a listbox is no fieldset.
             <div key={title} role="group" aria-label={title}>
-              <p class="dim" aria-hidden="true">
+              <p className="dim" aria-hidden="true">
                 {title}
               </p>
               {names.map((name) => {

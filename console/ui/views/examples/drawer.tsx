@@ -1,5 +1,5 @@
 /** The drawer below every example: what each request sent to the store, in which round trips, and how long they took. */
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import type { TracedCommand, TracedTrip } from "../../../src/trace.ts";
 import { micros } from "../../format.ts";
 import { useKeys } from "./pieces.ts";
@@ -21,18 +21,18 @@ const place = ({ path }: Noted): string => decodeURI(path.replace("/api/examples
 
 function Command({ command: { name, script, words, more } }: { command: TracedCommand }) {
   return (
-    <code class="sent">
-      <b class={script ? "of-script" : ""}>{name}</b>
+    <code className="sent">
+      <b className={script ? "of-script" : ""}>{name}</b>
       {words.map((word, nth) => (
         <>
           {" "}
-          <span key={nth} class="word">
+          <span key={nth} className="word">
             {word.name !== undefined && <i>{word.name}=</i>}
             {word.text === "" ? '""' : word.text}
           </span>
         </>
       ))}
-      {more > 0 && <span class="dim"> … {more} more</span>}
+      {more > 0 && <span className="dim"> … {more} more</span>}
     </code>
   );
 }
@@ -46,16 +46,16 @@ const KINDS: Readonly<Record<TracedTrip["kind"], string>> = {
 
 function Trip({ trip }: { trip: TracedTrip }) {
   return (
-    <li class="trip">
-      <span class={`kind ${trip.kind}`}>{KINDS[trip.kind]}</span>
-      <div class="sent-all">
+    <li className="trip">
+      <span className={`kind ${trip.kind}`}>{KINDS[trip.kind]}</span>
+      <div className="sent-all">
         {trip.commands.map((command, nth) => (
           <Command key={nth} command={command} />
         ))}
-        {trip.more > 0 && <span class="dim">… and {plural(trip.more, "more command")}</span>}
-        {trip.error !== null && <span class="bad">{trip.error}</span>}
+        {trip.more > 0 && <span className="dim">… and {plural(trip.more, "more command")}</span>}
+        {trip.error !== null && <span className="bad">{trip.error}</span>}
       </div>
-      <span class="num" title={`began ${micros(trip.startMicros)} after the request`}>
+      <span className="num" title={`began ${micros(trip.startMicros)} after the request`}>
         {trip.micros === null ? "not awaited" : micros(trip.micros)}
       </span>
     </li>
@@ -64,25 +64,25 @@ function Trip({ trip }: { trip: TracedTrip }) {
 
 function Request({ request, open }: { request: Noted; open: boolean }) {
   return (
-    <details class="request" open={open}>
+    <details className="request" open={open}>
       <summary>
-        <span class="dim at">{new Date(request.atMs).toLocaleTimeString()}</span>
-        <span class="method">{request.method}</span>
-        <span class="path">{place(request)}</span>
-        {request.times > 1 && <span class="dim">× {request.times}</span>}
-        {request.status >= 400 && <span class="bad">{request.status}</span>}
-        <span class="num">
+        <span className="dim at">{new Date(request.atMs).toLocaleTimeString()}</span>
+        <span className="method">{request.method}</span>
+        <span className="path">{place(request)}</span>
+        {request.times > 1 && <span className="dim">× {request.times}</span>}
+        {request.status >= 400 && <span className="bad">{request.status}</span>}
+        <span className="num">
           {plural(tripsOf(request), "round trip")}, {micros(request.storeMicros)}
         </span>
       </summary>
       {request.trips.length === 0 ? (
-        <p class="dim none">Nothing was sent to the store.</p>
+        <p className="dim none">Nothing was sent to the store.</p>
       ) : (
-        <ol class="trips">
+        <ol className="trips">
           {request.trips.map((trip, nth) => (
             <Trip key={nth} trip={trip} />
           ))}
-          {request.more > 0 && <li class="dim">… and {plural(request.more, "more round trip")}</li>}
+          {request.more > 0 && <li className="dim">… and {plural(request.more, "more round trip")}</li>}
         </ol>
       )}
     </details>
@@ -102,23 +102,23 @@ export function Drawer() {
   });
   const newest = requests[0];
   return (
-    <section class={open ? "drawer open" : "drawer"} aria-label="Commands sent">
+    <section className={open ? "drawer open" : "drawer"} aria-label="Commands sent">
       <header>
-        <button type="button" class="plain handle" aria-expanded={open} aria-controls="drawer-list" onClick={turn}>
+        <button type="button" className="plain handle" aria-expanded={open} aria-controls="drawer-list" onClick={turn}>
           Commands sent <kbd>t</kbd>
         </button>
-        <span class="dim latest" aria-live="off">
+        <span className="dim latest" aria-live="off">
           {newest &&
             `${newest.method} ${place(newest)}: ${plural(tripsOf(newest), "round trip")}, ${micros(newest.storeMicros)}`}
         </span>
-        <button type="button" class="plain" disabled={requests.length === 0} onClick={clearTraces}>
+        <button type="button" className="plain" disabled={requests.length === 0} onClick={clearTraces}>
           Clear
         </button>
       </header>
       {open && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard.
-        <div id="drawer-list" class="drawer-list" tabIndex={0}>
-          {requests.length === 0 && <p class="dim none">What the page sends to the store is shown here.</p>}
+        <div id="drawer-list" className="drawer-list" tabIndex={0}>
+          {requests.length === 0 && <p className="dim none">What the page sends to the store is shown here.</p>}
           {requests.map((request, nth) => (
             <Request key={request.id} request={request} open={nth === 0} />
           ))}

@@ -1,5 +1,5 @@
 /** Live updates of an example, in the page's stream. */
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef } from "react";
 import { follow } from "../../live.ts";
 
 /**

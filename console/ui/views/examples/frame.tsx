@@ -1,5 +1,5 @@
 /** What every example page has: title, who you are, sample data, and below it the drawer with the commands it sent. */
-import type { ComponentChildren } from "preact";
+import type { ReactNode } from "react";
 import { Head, Trouble } from "../../parts.tsx";
 import { Drawer } from "./drawer.tsx";
 import { SampleButtons, SampleOf, useSample } from "./sample.tsx";
@@ -9,12 +9,12 @@ interface Props {
   /** As the server has it: /api/examples/<name>/… */
   readonly name: string;
   readonly title: string;
-  readonly note?: ComponentChildren;
+  readonly note?: ReactNode;
   /** Called when everything may be different: the sample was made or removed, or the visitor is somebody else. */
   readonly changed: () => void;
   /** Instead of the visitor's name, where an example has its own way to know people. */
-  readonly who?: ComponentChildren;
-  readonly children: ComponentChildren;
+  readonly who?: ReactNode;
+  readonly children: ReactNode;
 }
 
 export function ExamplePage({ name, title, note, changed, who, children }: Props) {
@@ -22,16 +22,16 @@ export function ExamplePage({ name, title, note, changed, who, children }: Props
   const visitor = useVisitor();
   return (
     <SampleOf.Provider value={sample}>
-      <div class="example">
-        <div class="example-body">
+      <div className="example">
+        <div className="example-body">
           <Head title={title} note={note}>
             {who ?? <VisitorButton changed={changed} />}
             <SampleButtons title={title} />
           </Head>
           {sample.error && (
-            <div class="notice" role="alert">
+            <div className="notice" role="alert">
               {sample.error.message}
-              <button type="button" class="plain" aria-label="Close" onClick={sample.forget}>
+              <button type="button" className="plain" aria-label="Close" onClick={sample.forget}>
                 ×
               </button>
             </div>

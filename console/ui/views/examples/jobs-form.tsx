@@ -1,5 +1,5 @@
 /** A job as somebody posts it. */
-import { useState } from "preact/hooks";
+import { type SubmitEvent, useState } from "react";
 import { act } from "../../api.ts";
 import { Dialog, useActions } from "../../parts.tsx";
 import { type Skill, SkillEditor } from "./jobs-skills.tsx";
@@ -15,7 +15,7 @@ export function JobDialog({
 }) {
   const [requires, setRequires] = useState<readonly Skill[]>([]);
   const actions = useActions(changed);
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const data = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(data.get(name)).trim();
@@ -28,11 +28,11 @@ export function JobDialog({
   };
   return (
     <Dialog title="Post a job" close={close}>
-      <div class="stack jobs-form">
+      <div className="stack jobs-form">
         {actions.view}
         <h3>What is required</h3>
         <SkillEditor skills={requires} change={setRequires} />
-        <form class="stack" onSubmit={submit}>
+        <form className="stack" onSubmit={submit}>
           <label>
             Title
             <input name="title" maxLength={80} required />
@@ -53,11 +53,11 @@ export function JobDialog({
             Welcome besides
             <input name="optional" placeholder="lua, design" />
           </label>
-          <div class="row end">
+          <div className="row end">
             <button type="button" onClick={close}>
               Cancel
             </button>
-            <button type="submit" class="main">
+            <button type="submit" className="main">
               Post
             </button>
           </div>

@@ -1,9 +1,9 @@
 /** A search that follows what is asked for: what is typed waits a moment, what is shown stays until there is something new. */
 import type { JobMatch, Page } from "cinnabar/job-search";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useState } from "react";
 import type { JobData } from "../../../src/examples/jobs-sample.ts";
 import { act, type Failure } from "../../api.ts";
-import type { Loaded } from "../../parts.tsx";
+import type { Loaded } from "../../load.ts";
 import type { Skill } from "./jobs-skills.tsx";
 
 const WAIT_MS = 150;

@@ -1,5 +1,7 @@
 /** Skills: to be written, and to be looked at. */
+
 import type { Explanation } from "cinnabar/job-search";
+import type { SubmitEvent } from "react";
 
 export interface Skill {
   readonly skill: string;
@@ -15,20 +17,20 @@ const said = ({ level = 0, years = 0 }: Skill): string =>
 /** What is met, what is missing and how much of it is there, what is welcome besides. */
 export function SkillTags({ of: { met, missing, bonus } }: { of: Explanation }) {
   return (
-    <div class="jobs-tags">
+    <div className="jobs-tags">
       {met.map((each) => (
-        <span key={each.skill} class="tag jobs-met" title="Met">
+        <span key={each.skill} className="tag jobs-met" title="Met">
           ✓ {each.skill} <span>{said(each)}</span>
         </span>
       ))}
       {missing.map((each) => (
-        <span key={each.skill} class="tag jobs-missing" title="Missing">
+        <span key={each.skill} className="tag jobs-missing" title="Missing">
           ✗ {each.skill} <span>{said(each)}</span>
           {each.has && <span> (only {said(each.has as Skill) || "the skill as such"})</span>}
         </span>
       ))}
       {bonus.map((skill) => (
-        <span key={skill} class="tag jobs-bonus" title="Welcome besides">
+        <span key={skill} className="tag jobs-bonus" title="Welcome besides">
           + {skill}
         </span>
       ))}
@@ -43,7 +45,7 @@ export function SkillEditor({
   skills: readonly Skill[];
   change: (skills: readonly Skill[]) => void;
 }) {
-  const add = (event: SubmitEvent) => {
+  const add = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const data = new FormData(form);
@@ -56,7 +58,7 @@ export function SkillEditor({
   };
   return (
     <>
-      <form class="row jobs-skill" onSubmit={add}>
+      <form className="row jobs-skill" onSubmit={add}>
         <input
           name="skill"
           aria-label="Skill"
@@ -94,16 +96,16 @@ export function SkillEditor({
           <option key={each} value={each} />
         ))}
       </datalist>
-      {skills.length === 0 && <p class="dim">Nothing yet. What can you do, how well, and for how long?</p>}
-      <ul class="jobs-mine">
+      {skills.length === 0 && <p className="dim">Nothing yet. What can you do, how well, and for how long?</p>}
+      <ul className="jobs-mine">
         {skills.map((each) => (
           <li key={each.skill}>
             <span>
-              <b>{each.skill}</b> <span class="dim">{said(each)}</span>
+              <b>{each.skill}</b> <span className="dim">{said(each)}</span>
             </span>
             <button
               type="button"
-              class="small"
+              className="small"
               aria-label={`Remove ${each.skill}`}
               onClick={() => change(skills.filter(({ skill }) => skill !== each.skill))}
             >

@@ -1,9 +1,10 @@
 /** The job board: what you can do, what you are qualified for, what is missing for the rest; and who fits a job. */
 import type { CandidateMatch, JobMatch, Page } from "cinnabar/job-search";
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import type { JobData } from "../../../src/examples/jobs-sample.ts";
 import { act } from "../../api.ts";
-import { Dialog, Empty, States, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Dialog, Empty, States, useActions } from "../../parts.tsx";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
 import { JobDialog } from "./jobs-form.tsx";
@@ -33,15 +34,15 @@ function CandidatesDialog({ of, close }: { of: Match; close: () => void }) {
   const loaded = useLoad<Page<CandidateMatch<null>>>(path, { missing: 2 });
   return (
     <Dialog title={`Who fits “${of.job.data?.title}”`} close={close}>
-      <div class="jobs-candidates">
+      <div className="jobs-candidates">
         <States of={loaded}>
           {({ items: matches, qualified, nearMisses }) => (
             <>
-              <p class="dim" role="status">
+              <p className="dim" role="status">
                 {qualified} qualified, {nearMisses} nearly
               </p>
               {matches.length === 0 && <Empty title="Nobody yet." />}
-              <ul class="jobs-list">
+              <ul className="jobs-list">
                 {matches.map((match) => (
                   <li key={match.candidate.id}>
                     <b>{match.candidate.id}</b> <SkillTags of={match} />
@@ -52,7 +53,7 @@ function CandidatesDialog({ of, close }: { of: Match; close: () => void }) {
           )}
         </States>
       </div>
-      <div class="row end">
+      <div className="row end">
         <button type="button" onClick={close}>
           Close
         </button>
@@ -65,22 +66,24 @@ function JobCard(props: { match: Match; visitor: string | undefined; who: () => 
   const { job, qualified, missing, distanceKm } = props.match;
   const { title, company, by } = job.data ?? { title: job.id, company: "", by: "" };
   return (
-    <li class={`card jobs-card ${qualified ? "qualified" : ""}`}>
-      <div class="jobs-title">
+    <li className={`card jobs-card ${qualified ? "qualified" : ""}`}>
+      <div className="jobs-title">
         <b>{title}</b>
-        <span class="dim">
-          {company} · <span class="jobs-places">{job.places.join(", ")}</span>
+        <span className="dim">
+          {company} · <span className="jobs-places">{job.places.join(", ")}</span>
           {distanceKm !== null && ` · ${Math.round(distanceKm)} km`} · {new Date(job.postedAt).toLocaleDateString()}
         </span>
       </div>
       <SkillTags of={props.match} />
-      <div class="row jobs-foot">
-        <span class={qualified ? "good" : "dim"}>{qualified ? "You are qualified" : `${missing.length} missing`}</span>
-        <button type="button" class="small" data-row="" aria-label={`Who fits ${title}`} onClick={props.who}>
+      <div className="row jobs-foot">
+        <span className={qualified ? "good" : "dim"}>
+          {qualified ? "You are qualified" : `${missing.length} missing`}
+        </span>
+        <button type="button" className="small" data-row="" aria-label={`Who fits ${title}`} onClick={props.who}>
           Who fits
         </button>
         {by === props.visitor && (
-          <button type="button" class="small" aria-label={`Take down ${title}`} onClick={props.take}>
+          <button type="button" className="small" aria-label={`Take down ${title}`} onClick={props.take}>
             Take down
           </button>
         )}
@@ -92,7 +95,7 @@ function JobCard(props: { match: Match; visitor: string | undefined; who: () => 
 function Filters({ cities, found }: { cities: readonly string[]; found: Found }) {
   const { wanted, want } = found;
   return (
-    <div class="row jobs-filters">
+    <div className="row jobs-filters">
       <select
         aria-label="What may be missing"
         value={wanted.missing}
@@ -108,7 +111,7 @@ function Filters({ cities, found }: { cities: readonly string[]; found: Found })
         aria-label="Place"
         placeholder="Place, or remote"
         value={wanted.place}
-        onInput={(event) => want({ place: event.currentTarget.value })}
+        onChange={(event) => want({ place: event.currentTarget.value })}
       />
       <select aria-label="Near" value={wanted.city} onChange={(event) => want({ city: event.currentTarget.value })}>
         <option value="">anywhere</option>
@@ -151,13 +154,13 @@ function Results({
       <States of={found}>
         {({ items: matches, qualified, nearMisses, examined }) => (
           <>
-            <p class="dim" role="status">
+            <p className="dim" role="status">
               {qualified} qualified, {nearMisses} nearly; {examined} of {jobs} jobs were looked at
             </p>
             {matches.length === 0 && (
               <Empty title="Nothing fits.">Say more of what you can, or let something be missing.</Empty>
             )}
-            <ul class="jobs-list">
+            <ul className="jobs-list">
               {matches.map((match) => (
                 <JobCard
                   key={match.job.id}
@@ -171,7 +174,7 @@ function Results({
           </>
         )}
       </States>
-      <div class="row">
+      <div className="row">
         <button type="button" disabled={!found.canGoBack} onClick={found.back}>
           Previous
         </button>
@@ -205,11 +208,11 @@ export function Jobs() {
       {actions.view}
       <States of={me}>
         {({ cities, jobs, candidates, isCandidate }) => (
-          <div class="jobs">
-            <section class="card jobs-side" aria-label="What you can">
+          <div className="jobs">
+            <section className="card jobs-side" aria-label="What you can">
               <h2>What you can</h2>
               <SkillEditor skills={skills ?? []} change={(next) => setEdited({ by: name, skills: next })} />
-              <div class="row">
+              <div className="row">
                 <button type="button" onClick={() => save(skills ?? [])} disabled={(skills ?? []).length === 0}>
                   {isCandidate ? "Save" : "Save, and be found"}
                 </button>
@@ -219,14 +222,14 @@ export function Jobs() {
                   </button>
                 )}
               </div>
-              <p class="dim">
+              <p className="dim">
                 {isCandidate ? "Who posts a job finds you." : "Nobody finds you yet."} {candidates} candidates.
               </p>
               <button type="button" onClick={() => setPosting(true)}>
                 Post a job
               </button>
             </section>
-            <section class="jobs-main" aria-label="Jobs">
+            <section className="jobs-main" aria-label="Jobs">
               {jobs === 0 ? (
                 <NothingYet title="Nobody is looking for anybody.">
                   Post a job, or let six companies post sixty.

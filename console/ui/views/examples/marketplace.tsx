@@ -1,10 +1,11 @@
 /** The marketplace: what is for sale, what is yours, and a crowd that wants the same thing at the same moment. */
 import type { Listing } from "cinnabar/market";
-import { useState } from "preact/hooks";
+import { type SubmitEvent, useState } from "react";
 import type { Trade } from "../../../src/examples/marketplace.ts";
 import { act } from "../../api.ts";
 import { micros } from "../../format.ts";
-import { Dialog, States, Table, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Dialog, States, Table, useActions } from "../../parts.tsx";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
 import { centsOf, money, newId, useKept, useRowKeys } from "./pieces.ts";
@@ -52,15 +53,15 @@ function RushDialog({ of, way, close }: { of: Listing; way: Way; close: () => vo
     );
   return (
     <Dialog title={`A crowd wants “${of.item}”`} close={close}>
-      <div class="stack">
-        <p class="dim">
+      <div className="stack">
+        <p className="dim">
           They are given {money(of.price)} each, and all buy at the same moment,{" "}
           {way === "script" ? "each by one script" : "each by WATCH, MULTI and EXEC"}.
         </p>
         {actions.view}
-        <div class="market-result" role="status">
+        <div className="market-result" role="status">
           {result && (
-            <dl class="pairs">
+            <dl className="pairs">
               {Object.entries(result.counts).map(([outcome, count]) => (
                 <div key={outcome}>
                   <dt>{OUTCOMES[outcome] ?? outcome}</dt>
@@ -86,8 +87,8 @@ function RushDialog({ of, way, close }: { of: Listing; way: Way; close: () => vo
             </dl>
           )}
         </div>
-        <div class="row end">
-          <label class="row dim">
+        <div className="row end">
+          <label className="row dim">
             Buyers
             <select value={buyers} onChange={(event) => setBuyers(Number(event.currentTarget.value))}>
               {[2, 5, 20, 50].map((count) => (
@@ -100,7 +101,7 @@ function RushDialog({ of, way, close }: { of: Listing; way: Way; close: () => vo
           <button type="button" onClick={close}>
             Close
           </button>
-          <button type="button" class="main" disabled={result !== null} onClick={run}>
+          <button type="button" className="main" disabled={result !== null} onClick={run}>
             Let them
           </button>
         </div>
@@ -123,21 +124,21 @@ function Listings(props: {
       rows={props.listings}
       id={({ item }) => item}
       columns={[
-        { title: "Thing", wide: true, cell: ({ item }) => <b class="market-item">{item}</b> },
+        { title: "Thing", wide: true, cell: ({ item }) => <b className="market-item">{item}</b> },
         { title: "Seller", cell: ({ seller }) => (seller === props.mine ? "you" : seller) },
         { title: "Price", numeric: true, cell: ({ price }) => money(price) },
         {
           title: "",
           cell: (listing) => (
-            <span class="market-buttons">
+            <span className="market-buttons">
               {listing.seller === props.mine ? (
-                <button type="button" class="small" data-row="" onClick={() => props.unlist(listing)}>
+                <button type="button" className="small" data-row="" onClick={() => props.unlist(listing)}>
                   Take back
                 </button>
               ) : (
                 <button
                   type="button"
-                  class="small"
+                  className="small"
                   data-row=""
                   aria-label={`Buy ${listing.item}`}
                   title={props.funds < listing.price ? "You have less than that" : undefined}
@@ -148,7 +149,7 @@ function Listings(props: {
               )}
               <button
                 type="button"
-                class="small"
+                className="small"
                 aria-label={`Let a crowd buy ${listing.item}`}
                 onClick={() => props.rush(listing)}
               >
@@ -163,7 +164,7 @@ function Listings(props: {
 }
 
 function Owned({ item, actions }: { item: string; actions: Actions }) {
-  const submit = (event: SubmitEvent) => {
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const text = new FormData(event.currentTarget as HTMLFormElement).get("price");
     void actions.run(async () => act("POST", `${API}/listings`, { item, price: centsOf(text) }));
@@ -171,7 +172,7 @@ function Owned({ item, actions }: { item: string; actions: Actions }) {
   return (
     <li>
       <span>{item}</span>
-      <form class="row" onSubmit={submit}>
+      <form className="row" onSubmit={submit}>
         <input aria-label={`Price of ${item}`} name="price" inputMode="decimal" size={6} placeholder="10.00" required />
         <button type="submit">Sell</button>
       </form>
@@ -180,41 +181,41 @@ function Owned({ item, actions }: { item: string; actions: Actions }) {
 }
 
 function Side({ view, actions }: { view: View | undefined; actions: Actions }) {
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const item = String(new FormData(form).get("item"));
     if (await actions.run(() => act("POST", `${API}/items`, { item }))) form.reset();
   };
   return (
-    <div class="market-side">
-      <section class="card" aria-label="Yours">
-        <h2 class="market-funds">
+    <div className="market-side">
+      <section className="card" aria-label="Yours">
+        <h2 className="market-funds">
           You have <output>{view ? money(view.funds) : "–"}</output>
         </h2>
         <button type="button" onClick={() => actions.run(() => act("POST", `${API}/allowance`))}>
           Take today's money
         </button>
         <h3>Your things</h3>
-        {view?.inventory.length === 0 && <p class="dim">None that is not for sale. Make one, or buy.</p>}
-        <ul class="market-owned">
+        {view?.inventory.length === 0 && <p className="dim">None that is not for sale. Make one, or buy.</p>}
+        <ul className="market-owned">
           {view?.inventory.map((item) => (
             <Owned key={item} item={item} actions={actions} />
           ))}
         </ul>
-        <form class="row" onSubmit={submit}>
+        <form className="row" onSubmit={submit}>
           <input name="item" aria-label="A new thing" placeholder="A new thing" maxLength={60} required />
           <button type="submit">Make</button>
         </form>
       </section>
-      <section class="card" aria-label="Latest trades">
+      <section className="card" aria-label="Latest trades">
         <h2>Latest trades</h2>
-        {view?.latest.length === 0 && <p class="dim">Nobody has bought anything yet.</p>}
-        <ul class="market-latest">
+        {view?.latest.length === 0 && <p className="dim">Nobody has bought anything yet.</p>}
+        <ul className="market-latest">
           {view?.latest.map(({ id, item, price, seller, buyer }) => (
             <li key={id}>
               <b>{item}</b> for {money(price)}{" "}
-              <span class="dim">
+              <span className="dim">
                 {seller} → {buyer}
               </span>
             </li>
@@ -227,7 +228,7 @@ function Side({ view, actions }: { view: View | undefined; actions: Actions }) {
 
 function WayChoice({ way, choose }: { way: Way; choose: (way: Way) => void }) {
   return (
-    <fieldset class="tabs" aria-label="How a purchase is kept from others'">
+    <fieldset className="tabs" aria-label="How a purchase is kept from others'">
       <button type="button" aria-pressed={way === "script"} onClick={() => choose("script")}>
         By script
       </button>
@@ -254,13 +255,15 @@ export function Marketplace() {
     actions.run(() => act("POST", `${API}/purchases`, { id: newId(), item, price, way })).then(loaded.reload);
   return (
     <ExamplePage name="marketplace" title="Marketplace" changed={loaded.reload}>
-      <div class="row market-tools">
+      <div className="row market-tools">
         <WayChoice way={way} choose={setWay} />
-        <span class="dim">{way === "script" ? "one round trip" : "two round trips, and again after a conflict"}</span>
+        <span className="dim">
+          {way === "script" ? "one round trip" : "two round trips, and again after a conflict"}
+        </span>
       </div>
       {actions.view}
-      <div class="market">
-        <div class="market-main">
+      <div className="market">
+        <div className="market-main">
           <States of={loaded}>
             {({ listings, next, funds }) =>
               listings.length === 0 && behind.length === 0 ? (
@@ -279,7 +282,7 @@ export function Marketplace() {
                     }
                     rush={setCrowd}
                   />
-                  <div class="row market-pages">
+                  <div className="row market-pages">
                     <button type="button" disabled={behind.length === 0} onClick={() => setBehind(behind.slice(0, -1))}>
                       Previous
                     </button>

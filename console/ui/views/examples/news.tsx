@@ -1,9 +1,10 @@
 /** News: the list, best or newest first, in groups; votes, posting, and what others do meanwhile. */
 import type { ArticleSeen } from "cinnabar/board";
-import { useState } from "preact/hooks";
+import { type SubmitEvent, useState } from "react";
 import { act, type Failure } from "../../api.ts";
 import { duration, moment } from "../../format.ts";
-import { Dialog, States, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Dialog, States, useActions } from "../../parts.tsx";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
 import { newId, useKept, useRowKeys } from "./pieces.ts";
@@ -36,7 +37,7 @@ function Vote({ article, vote }: { article: Shown; vote: (direction: "up" | "dow
   const button = (direction: "up" | "down", is: boolean, sign: string) => (
     <button
       type="button"
-      class="plain"
+      className="plain"
       disabled={isOver}
       aria-pressed={is}
       aria-label={`Vote ${direction}: ${fields.title}`}
@@ -47,7 +48,7 @@ function Vote({ article, vote }: { article: Shown; vote: (direction: "up" | "dow
     </button>
   );
   return (
-    <div class="news-vote" title={`${up} up, ${down} down; score ${Math.round(article.score)}`}>
+    <div className="news-vote" title={`${up} up, ${down} down; score ${Math.round(article.score)}`}>
       {button("up", myVote > 0, "▲")}
       <output>{up - down}</output>
       {button("down", myVote < 0, "▼")}
@@ -71,10 +72,10 @@ function Article({
   const { fields, groups, poster, postedAt } = article;
   const age = Date.now() - Date.parse(postedAt);
   return (
-    <li class="news-article">
+    <li className="news-article">
       <Vote article={article} vote={vote} />
       <div>
-        <p class="news-title">
+        <p className="news-title">
           {fields.url ? (
             <a href={fields.url} target="_blank" rel="noreferrer noopener">
               {fields.title}
@@ -82,18 +83,18 @@ function Article({
           ) : (
             <b>{fields.title}</b>
           )}{" "}
-          {fields.url && <span class="dim">{hostOf(fields.url)}</span>}
+          {fields.url && <span className="dim">{hostOf(fields.url)}</span>}
         </p>
-        <p class="dim">
+        <p className="dim">
           by {poster},{" "}
           <time title={moment(Date.parse(postedAt))}>{age < 5_000 ? "just now" : `${duration(age)} ago`}</time>
           {groups.map((group) => (
-            <button key={group} type="button" class="news-group" onClick={() => choose(group)}>
+            <button key={group} type="button" className="news-group" onClick={() => choose(group)}>
               {group}
             </button>
           ))}
           {mine && (
-            <button type="button" class="news-group" onClick={remove}>
+            <button type="button" className="news-group" onClick={remove}>
               take back
             </button>
           )}
@@ -107,7 +108,7 @@ function PostDialog({ groups, close, done }: { groups: readonly string[]; close:
   const [error, setError] = useState<Failure | null>(null);
   // One id for the dialog: sent twice, it is posted once.
   const [id] = useState(newId);
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(form.get(name) ?? "").trim();
@@ -122,18 +123,18 @@ function PostDialog({ groups, close, done }: { groups: readonly string[]; close:
   };
   return (
     <Dialog title="Post an article" close={close}>
-      <form class="stack" onSubmit={submit}>
+      <form className="stack" onSubmit={submit}>
         <label>
           Title
-          <input name="title" maxLength={200} autofocus />
+          <input name="title" maxLength={200} data-autofocus />
         </label>
         <label>
           Address
           <input name="url" maxLength={2_000} placeholder="https://…" inputMode="url" />
           <small>May be left out.</small>
         </label>
-        <fieldset class="news-groups">
-          <legend class="dim">Groups, up to three</legend>
+        <fieldset className="news-groups">
+          <legend className="dim">Groups, up to three</legend>
           {groups.map((group) => (
             <label key={group}>
               <input type="checkbox" name="group" value={group} /> {group}
@@ -141,15 +142,15 @@ function PostDialog({ groups, close, done }: { groups: readonly string[]; close:
           ))}
         </fieldset>
         {error && (
-          <p class="bad" role="alert">
+          <p className="bad" role="alert">
             {error.message}
           </p>
         )}
-        <div class="row end">
+        <div className="row end">
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="main">
+          <button type="submit" className="main">
             Post
           </button>
         </div>
@@ -194,7 +195,7 @@ function Choices(props: {
   const { by, group, groups, choose, combine } = props;
   return (
     <>
-      <fieldset class="tabs" aria-label="Order">
+      <fieldset className="tabs" aria-label="Order">
         <button type="button" aria-pressed={by === "score"} onClick={() => choose("score", group)}>
           Best
         </button>
@@ -275,9 +276,9 @@ export function News() {
   };
   return (
     <ExamplePage name="news" title="News" changed={reload} note={loaded.data && `${loaded.data.size} articles`}>
-      <div class="row news-tools">
+      <div className="row news-tools">
         <Choices by={by} group={group} groups={loaded.data?.groups ?? []} choose={choose} combine={combine} />
-        <button type="button" class="main" onClick={() => setPosting(true)}>
+        <button type="button" className="main" onClick={() => setPosting(true)}>
           Post
         </button>
         {fresh > 0 && (
@@ -288,20 +289,20 @@ export function News() {
       </div>
       {actions.view}
       {voting.view}
-      <div class="news-list">
+      <div className="news-list">
         <States of={loaded}>
           {({ items: articles, cursor: next, size }) =>
             articles.length === 0 && behind.length === 0 ? (
               size === 0 ? (
                 <NothingYet title="No news yet.">Post the first article, or take some to vote on.</NothingYet>
               ) : (
-                <div class="state">
+                <div className="state">
                   <strong>Nothing is in this group.</strong>
                 </div>
               )
             ) : (
               <>
-                <ol class="news-articles">
+                <ol className="news-articles">
                   {articles.map((article) => (
                     <Article
                       key={article.id}
@@ -320,7 +321,7 @@ export function News() {
                     />
                   ))}
                 </ol>
-                <div class="row">
+                <div className="row">
                   <button type="button" disabled={behind.length === 0} onClick={() => setBehind(behind.slice(0, -1))}>
                     Previous
                   </button>

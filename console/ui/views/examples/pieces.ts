@@ -1,7 +1,7 @@
 /** Small things that several examples use. */
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "react";
 import { Failure } from "../../api.ts";
-import type { Loaded } from "../../parts.tsx";
+import type { Loaded } from "../../load.ts";
 
 /** Keeps what was shown last until what is asked for now is there: a list that is turned over does not vanish in between. */
 export function useKept<T>(loaded: Loaded<T>): Loaded<T> {
@@ -49,7 +49,7 @@ addEventListener(
 export function useKeys(run: (key: string) => void): void {
   useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => {
-      const other = event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]");
+      const other = event.ctrlKey || event.metaKey || event.altKey || document.querySelector("[role=dialog]");
       const isTyped = event.target instanceof HTMLElement && event.target.matches("input, textarea, select");
       if (!isSecond && !other && !isTyped) run(event.key);
     };

@@ -1,6 +1,5 @@
 /** Sample data of an example: whether it is there, one click to make it, one to remove everything the example wrote. */
-import { createContext } from "preact";
-import { useContext, useEffect, useState } from "preact/hooks";
+import { createContext, useContext, useEffect, useState } from "react";
 import type { SampleState } from "../../../src/examples/sample.ts";
 import { act, type Failure, get } from "../../api.ts";
 import { useRecoveries } from "../../live.ts";
@@ -60,7 +59,7 @@ export const SampleOf = createContext<Sample | null>(null);
 function Progress({ state: { state, done, total } }: Sample) {
   const text = state === "making" ? "Making" : "Removing";
   return (
-    <span class="sampling" role="status">
+    <span className="sampling" role="status">
       {total > 0 ? <progress value={done} max={total} /> : <progress />} {text}
       {done > 0 && ` ${done}${total > 0 ? ` of ${total}` : ""}`}
     </span>
@@ -74,7 +73,7 @@ export function SampleButtons({ title }: { title: string }) {
   if (sample.busy) return <Progress {...sample} />;
   return (
     <>
-      <button type="button" class="sample-make" title="What is there already stays" onClick={sample.make}>
+      <button type="button" className="sample-make" title="What is there already stays" onClick={sample.make}>
         Make sample data
       </button>
       <button type="button" onClick={() => ask(true)}>
@@ -99,13 +98,13 @@ export function SampleButtons({ title }: { title: string }) {
 export function NothingYet({ title, children }: { title: string; children?: string }) {
   const sample = useContext(SampleOf)!;
   return (
-    <div class="state">
+    <div className="state">
       <strong>{title}</strong>
       <p>{children}</p>
       {sample.busy ? (
         <Progress {...sample} />
       ) : (
-        <button type="button" class="main" onClick={sample.make}>
+        <button type="button" className="main" onClick={sample.make}>
           Make sample data
         </button>
       )}

@@ -1,8 +1,9 @@
 /** Search: what is typed is answered at once, with the words marked; sections to narrow it down, votes, and packages of one's own. */
-import { useEffect, useState } from "preact/hooks";
+import { type SubmitEvent, useEffect, useState } from "react";
 import { act, type Failure, get } from "../../api.ts";
 import { bytes, number } from "../../format.ts";
-import { Dialog, Empty, States, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Dialog, Empty, States, useActions } from "../../parts.tsx";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
 import { useKept, useRowKeys } from "./pieces.ts";
@@ -80,35 +81,35 @@ function Package({ hit, actions, edit }: { hit: Hit; actions: Actions; edit: (hi
       run: () => actions.run(() => act("DELETE", path)),
     });
   return (
-    <li class="search-hit">
-      <div class="search-text">
+    <li className="search-hit">
+      <div className="search-text">
         <strong>
           <Marked text={snippets.name ?? id} />
         </strong>
         {document?.section?.map((section) => (
-          <span key={section} class="tag">
+          <span key={section} className="tag">
             {section}
           </span>
         ))}
         <p>{document === null ? <i>It was removed meanwhile.</i> : <Marked text={snippets.summary ?? ""} />}</p>
-        <span class="dim">
+        <span className="dim">
           {score.toFixed(2)} points{document?.size ? ` · ${bytes(document.size * 1024)}` : ""}
         </span>
       </div>
-      <div class="search-acts">
+      <div className="search-acts">
         <button
           type="button"
-          class="small"
+          className="small"
           data-row
           aria-label={`Vote for ${id}`}
           onClick={() => actions.run(() => act("POST", `${path}/vote`))}
         >
           ▲ {number(document?.votes ?? 0)}
         </button>
-        <button type="button" class="small" aria-label={`Change ${id}`} onClick={() => edit(hit)}>
+        <button type="button" className="small" aria-label={`Change ${id}`} onClick={() => edit(hit)}>
           Change
         </button>
-        <button type="button" class="small" aria-label={`Remove ${id}`} onClick={remove}>
+        <button type="button" className="small" aria-label={`Remove ${id}`} onClick={remove}>
           ×
         </button>
       </div>
@@ -119,20 +120,20 @@ function Package({ hit, actions, edit }: { hit: Hit; actions: Actions; edit: (hi
 function Sections(props: { facets: Answer["facets"]["section"]; section: string; choose: (section: string) => void }) {
   const { facets, section, choose } = props;
   return (
-    <section class="card search-sections" aria-label="Sections">
+    <section className="card search-sections" aria-label="Sections">
       <h2>Sections</h2>
       {section !== "" && (
-        <button type="button" class="plain" onClick={() => choose("")}>
+        <button type="button" className="plain" onClick={() => choose("")}>
           × all sections
         </button>
       )}
       <ul>
         {facets.map(({ value, count }, nth) => (
           <li key={nth}>
-            <button type="button" class="plain" aria-pressed={value === section} onClick={() => choose(value)}>
+            <button type="button" className="plain" aria-pressed={value === section} onClick={() => choose(value)}>
               {value}
             </button>
-            <span class="dim">{number(count)}</span>
+            <span className="dim">{number(count)}</span>
           </li>
         ))}
       </ul>
@@ -144,7 +145,7 @@ function Notes({ answer }: { answer: Answer }) {
   const { ignored, notes } = answer.explanation;
   const lines = [...notes, ...ignored.map(({ text, why }) => `“${text}” was left out: ${why}`)];
   return (
-    <div class="search-notes note" role="note">
+    <div className="search-notes note" role="note">
       {[...new Set(lines)].map((line) => (
         <p key={line}>{line}</p>
       ))}
@@ -153,7 +154,7 @@ function Notes({ answer }: { answer: Answer }) {
 }
 
 function Editor({ hit, actions, close }: { hit: Hit | null; actions: Actions; close: () => void }) {
-  const save = async (event: SubmitEvent) => {
+  const save = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(form.get(name) ?? "").trim();
@@ -164,20 +165,20 @@ function Editor({ hit, actions, close }: { hit: Hit | null; actions: Actions; cl
   };
   return (
     <Dialog title={hit === null ? "A package of your own" : `Change ${hit.id}`} close={close}>
-      <form class="search-form" onSubmit={save}>
+      <form className="search-form" onSubmit={save}>
         <label>
           Name
-          <input name="name" maxLength={100} required value={hit?.document?.name ?? ""} />
+          <input name="name" maxLength={100} required defaultValue={hit?.document?.name ?? ""} />
         </label>
         <label>
           Section
-          <input name="section" maxLength={60} required value={hit?.document?.section?.[0] ?? "misc"} />
+          <input name="section" maxLength={60} required defaultValue={hit?.document?.section?.[0] ?? "misc"} />
         </label>
         <label>
           Summary
-          <textarea name="summary" rows={3} maxLength={2_000} required value={hit?.document?.summary ?? ""} />
+          <textarea name="summary" rows={3} maxLength={2_000} required defaultValue={hit?.document?.summary ?? ""} />
         </label>
-        <button type="submit" class="main">
+        <button type="submit" className="main">
           Save
         </button>
       </form>
@@ -216,12 +217,12 @@ function Results(props: { answer: Answer; actions: Actions; edit: (hit: Hit) => 
           Try fewer words, word* for beginnings, or word~ if unsure how it is spelt.
         </Empty>
       )}
-      <ol class="search-hits">
+      <ol className="search-hits">
         {hits.map((hit, nth) => (
           <Package key={nth} hit={hit} actions={actions} edit={edit} />
         ))}
       </ol>
-      {failed && <p class="note">{failed}</p>}
+      {failed && <p className="note">{failed}</p>}
       {left > 0 && (
         <button type="button" onClick={load}>
           More
@@ -249,7 +250,7 @@ export function Search() {
   const isNothing = loaded.data?.count === 0 && query === "" && section === "";
   return (
     <ExamplePage name="search" title="Search" changed={loaded.reload}>
-      <div class="row search-tools">
+      <div className="row search-tools">
         <input
           type="search"
           aria-label="Search for packages"
@@ -257,30 +258,30 @@ export function Search() {
           data-search
           maxLength={1_000}
           value={typed}
-          onInput={(event) => setTyped(event.currentTarget.value)}
+          onChange={(event) => setTyped(event.currentTarget.value)}
         />
         <button type="button" onClick={() => setEdited(null)}>
           Add a package
         </button>
       </div>
-      <div class="search-tries">
+      <div className="search-tries">
         {TRIES.map((each) => (
-          <button key={each} type="button" class="small" onClick={() => setTyped(each)}>
+          <button key={each} type="button" className="small" onClick={() => setTyped(each)}>
             {each}
           </button>
         ))}
       </div>
       {actions.view}
       {edited !== undefined && <Editor hit={edited} actions={actions} close={() => setEdited(undefined)} />}
-      <div class="row search-line">
-        <fieldset class="tabs" aria-label="Order">
+      <div className="row search-line">
+        <fieldset className="tabs" aria-label="Order">
           {ORDERS.map(([name, title]) => (
             <button key={name} type="button" aria-pressed={order === name} onClick={() => setOrder(name)}>
               {title}
             </button>
           ))}
         </fieldset>
-        <span class="dim" role="status">
+        <span className="dim" role="status">
           {loaded.data ? `${number(loaded.data.count)} found` : ""}
         </span>
       </div>
@@ -291,7 +292,7 @@ export function Search() {
               Let Debian's packages in (a small sample where there is no apt), or add one of your own.
             </NothingYet>
           ) : (
-            <div class="search">
+            <div className="search">
               <Results answer={answer} actions={actions} edit={setEdited} />
               <Sections facets={answer.facets.section} section={section} choose={setSection} />
             </div>

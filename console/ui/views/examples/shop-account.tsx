@@ -1,12 +1,12 @@
 /** Signing in and out of the shop. */
-import { useState } from "preact/hooks";
+import { type SubmitEvent, useState } from "react";
 import { act, type Failure } from "../../api.ts";
 import { Dialog } from "../../parts.tsx";
 import { API, type Mine } from "./shop-parts.ts";
 
 function SignIn({ close, done }: { close: () => void; done: () => void }) {
   const [error, setError] = useState<Failure | null>(null);
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const body = { user: String(form.get("user")), password: String(form.get("password")) };
@@ -20,26 +20,26 @@ function SignIn({ close, done }: { close: () => void; done: () => void }) {
   };
   return (
     <Dialog title="Sign in to the shop" close={close}>
-      <form class="stack" onSubmit={submit}>
-        <p class="dim">A name that is new becomes an account. Do not use a password that you use elsewhere.</p>
+      <form className="stack" onSubmit={submit}>
+        <p className="dim">A name that is new becomes an account. Do not use a password that you use elsewhere.</p>
         <label>
           Name
-          <input name="user" maxLength={24} autocomplete="off" required autofocus />
+          <input name="user" maxLength={24} autoComplete="off" required data-autofocus />
         </label>
         <label>
           Password
-          <input name="password" type="password" maxLength={200} autocomplete="off" required />
+          <input name="password" type="password" maxLength={200} autoComplete="off" required />
         </label>
         {error && (
-          <p class="bad" role="alert">
+          <p className="bad" role="alert">
             {error.message}
           </p>
         )}
-        <div class="row end">
+        <div className="row end">
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="main">
+          <button type="submit" className="main">
             Sign in
           </button>
         </div>
@@ -67,8 +67,8 @@ export function Account({ mine, changed }: { mine: Mine | undefined; changed: ()
   }
   return (
     <>
-      <span class="shop-user">
-        <span class="dim">Signed in as</span> <b>{mine.user}</b>
+      <span className="shop-user">
+        <span className="dim">Signed in as</span> <b>{mine.user}</b>
       </span>
       {others > 0 && (
         <button type="button" onClick={() => send("sign-out-elsewhere")}>

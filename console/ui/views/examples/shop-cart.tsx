@@ -1,5 +1,5 @@
 /** The cart: quantities, the total at today's prices, and the order. */
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import type { Order } from "../../../src/examples/shop-database.ts";
 import { act } from "../../api.ts";
 import { useActions } from "../../parts.tsx";
@@ -13,22 +13,27 @@ function Line({ line, set }: { line: CartLine; set: (quantity: number) => void }
       <a href={`#/examples/shop?${new URLSearchParams({ product: item })}`}>{name}</a>
       <input
         key={quantity}
-        class="shop-many"
+        className="shop-many"
         aria-label={`How many of ${name}`}
         type="number"
         min={0}
         max={99}
         defaultValue={String(quantity)}
-        onChange={(event) => {
-          const wanted = Math.trunc(Number(event.currentTarget.value));
-          if (wanted >= 0 && wanted <= 99) set(wanted);
-          else event.currentTarget.value = String(quantity);
+        // The browser's own event: when somebody is done, not with every digit.
+        ref={(field) => {
+          const changed = () => {
+            const wanted = Math.trunc(Number(field!.value));
+            if (wanted >= 0 && wanted <= 99) set(wanted);
+            else field!.value = String(quantity);
+          };
+          field?.addEventListener("change", changed);
+          return () => field?.removeEventListener("change", changed);
         }}
       />
-      <span class="num" title={price === priceNow || price === null ? undefined : `was ${money(price)}`}>
+      <span className="num" title={price === priceNow || price === null ? undefined : `was ${money(price)}`}>
         {priceNow === null ? "gone" : money(quantity * priceNow)}
       </span>
-      <button type="button" class="plain shop-out" aria-label={`Take ${name} out`} onClick={() => set(0)}>
+      <button type="button" className="plain shop-out" aria-label={`Take ${name} out`} onClick={() => set(0)}>
         ×
       </button>
     </li>
@@ -51,11 +56,11 @@ export function CartBox({ mine, changed }: { mine: Mine; changed: () => void }) 
       setId(newId());
     });
   return (
-    <section class="card shop-cart" aria-label="Cart">
+    <section className="card shop-cart" aria-label="Cart">
       <h2>Cart</h2>
       {actions.view}
       {lines.length === 0 ? (
-        <p class="dim" role="status">
+        <p className="dim" role="status">
           {order === null
             ? "Nothing is in it."
             : `Ordered ${order.lines.reduce((sum, { quantity }) => sum + quantity, 0)} for ${money(order.total)}.`}
@@ -67,10 +72,10 @@ export function CartBox({ mine, changed }: { mine: Mine; changed: () => void }) 
               <Line key={line.item} line={line} set={(quantity) => set(line.item, quantity)} />
             ))}
           </ul>
-          <p class="shop-total">
+          <p className="shop-total">
             Together <b>{money(mine.cart.total)}</b>
           </p>
-          <button type="button" class="main" disabled={mine.user === null} onClick={submit}>
+          <button type="button" className="main" disabled={mine.user === null} onClick={submit}>
             {mine.user === null ? "Sign in to order" : "Order"}
           </button>
         </>

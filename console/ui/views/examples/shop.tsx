@@ -1,10 +1,11 @@
 /** The shop: the catalogue and a product's page from the cache, stock from the row cache, cart, account, what was viewed. */
 import type { Viewed } from "cinnabar/views";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { type SubmitEvent, useEffect, useRef, useState } from "react";
 import type { Product } from "../../../src/examples/shop-sample.ts";
 import { act, type Failure } from "../../api.ts";
 import { duration, micros } from "../../format.ts";
-import { States, Table, Trouble, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { States, Table, Trouble, useActions } from "../../parts.tsx";
 import { usePlace } from "../../router.ts";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
@@ -37,9 +38,9 @@ function FromCache({ cache: { state, ageMs, micros: took } }: { cache: Cached })
     miss: "made from the database",
   };
   return (
-    <p class="shop-cache" role="status">
-      Page cache <span class={`tag shop-${state}`}>{state.toUpperCase()}</span>{" "}
-      <span class="dim">
+    <p className="shop-cache" role="status">
+      Page cache <span className={`tag shop-${state}`}>{state.toUpperCase()}</span>{" "}
+      <span className="dim">
         {words[state]}, {micros(took)}
       </span>
     </p>
@@ -52,18 +53,18 @@ function Products({ data, put }: { data: Catalogue; put: (id: string) => void })
   const shown = data.products.filter(({ name, kind }) => `${name} ${kind}`.toLowerCase().includes(wanted));
   return (
     <>
-      <div class="row shop-tools">
+      <div className="row shop-tools">
         <input
           aria-label="Find a product"
           placeholder="Find a product"
           data-search
           value={filter}
-          onInput={(event) => setFilter(event.currentTarget.value)}
+          onChange={(event) => setFilter(event.currentTarget.value)}
         />
         <FromCache cache={data.cache} />
       </div>
       {shown.length === 0 ? (
-        <div class="state">
+        <div className="state">
           <strong>Nothing is called that.</strong>
         </div>
       ) : (
@@ -80,16 +81,16 @@ function Products({ data, put }: { data: Catalogue; put: (id: string) => void })
                   <a href={linkTo(id)} data-row="">
                     {name}
                   </a>
-                  <span class="dim shop-text"> {text}</span>
+                  <span className="dim shop-text"> {text}</span>
                 </>
               ),
             },
-            { title: "Kind", cell: ({ kind }) => <span class="dim">{kind}</span> },
+            { title: "Kind", cell: ({ kind }) => <span className="dim">{kind}</span> },
             { title: "Price", numeric: true, cell: ({ price }) => money(price) },
             {
               title: "",
               cell: ({ id, name }) => (
-                <button type="button" class="small" aria-label={`Put ${name} into the cart`} onClick={() => put(id)}>
+                <button type="button" className="small" aria-label={`Add ${name} to the cart`} onClick={() => put(id)}>
                   Add
                 </button>
               ),
@@ -117,15 +118,15 @@ function Stock({ id }: { id: string }) {
   const { row } = loaded.data;
   return (
     <dd>
-      {row === null ? "not read yet" : row.stock === 0 ? <span class="bad">sold out</span> : `${row.stock}`}{" "}
-      {row !== null && <span class="dim">row read {duration(row.ageMs)} ago, every 5 s</span>}
+      {row === null ? "not read yet" : row.stock === 0 ? <span className="bad">sold out</span> : `${row.stock}`}{" "}
+      {row !== null && <span className="dim">row read {duration(row.ageMs)} ago, every 5 s</span>}
     </dd>
   );
 }
 
 function PriceForm({ product, done }: { product: Product; done: () => void }) {
   const actions = useActions(done);
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const text = new FormData(event.currentTarget as HTMLFormElement).get("price");
     const path = `${API}/products/${encodeURIComponent(product.id)}/price`;
@@ -133,8 +134,8 @@ function PriceForm({ product, done }: { product: Product; done: () => void }) {
   };
   return (
     <>
-      <form class="row" onSubmit={submit}>
-        <label class="row dim">
+      <form className="row" onSubmit={submit}>
+        <label className="row dim">
           New price
           <input
             key={product.price}
@@ -164,7 +165,7 @@ function ProductPage({
   seen: () => void;
 }) {
   const loaded = useLoad<Detail>(`${API}/products/${encodeURIComponent(id)}`);
-  useEffect(() => document.querySelector(".example-body")?.scrollTo(0, 0), [id]);
+  useEffect(() => void document.querySelector(".example-body")?.scrollTo(0, 0), [id]);
   const known = useRef(turn);
   useEffect(() => {
     if (turn === known.current) return;
@@ -176,15 +177,15 @@ function ProductPage({
   }, [loaded.data]);
   return (
     <>
-      <p class="shop-back">
+      <p className="shop-back">
         <a href="#/examples/shop">← All products</a>
       </p>
       <States of={loaded}>
         {({ product, cache, standing }) => (
-          <section class="card shop-product">
+          <section className="card shop-product">
             <h2>{product.name}</h2>
             <p>{product.text}</p>
-            <dl class="pairs">
+            <dl className="pairs">
               <div>
                 <dt>Price</dt>
                 <dd>
@@ -202,8 +203,8 @@ function ProductPage({
                 </dd>
               </div>
             </dl>
-            <div class="row">
-              <button type="button" class="main" onClick={() => put(id)}>
+            <div className="row">
+              <button type="button" className="main" onClick={() => put(id)}>
                 Put into the cart
               </button>
               <button type="button" onClick={loaded.reload}>
@@ -221,12 +222,12 @@ function ProductPage({
 
 function NamesBox({ title, ids, names, none }: { title: string; ids: readonly string[]; names: Names; none: string }) {
   return (
-    <section class="card">
+    <section className="card">
       <h2>{title}</h2>
       {ids.length === 0 ? (
-        <p class="dim">{none}</p>
+        <p className="dim">{none}</p>
       ) : (
-        <ol class="shop-names">
+        <ol className="shop-names">
           {ids.map((id) => (
             <li key={id}>
               <a href={linkTo(id)}>{names.get(id) ?? id}</a>
@@ -273,15 +274,15 @@ export function Shop() {
   return (
     <ExamplePage name="shop" title="Shop" changed={changed} who={<Account mine={mine.data} changed={mine.reload} />}>
       {error && (
-        <p class="bad" role="alert">
+        <p className="bad" role="alert">
           {error.message}
         </p>
       )}
-      <div class="shop">
-        <div class="shop-main">
+      <div className="shop">
+        <div className="shop-main">
           {/* A product's page counts as viewed in a session: there has to be one. */}
           {id !== null && mine.data === undefined ? (
-            <div class="loading" aria-busy="true" />
+            <div className="loading" aria-busy="true" />
           ) : (
             <States of={catalogue}>
               {(data) => {
@@ -298,7 +299,7 @@ export function Shop() {
             </States>
           )}
         </div>
-        <div class="shop-side">
+        <div className="shop-side">
           {mine.error && <Trouble error={mine.error} again={mine.reload} />}
           {mine.data && catalogue.data && (
             <>

@@ -3,7 +3,7 @@
  * last event back by itself when it reconnects, and goes on from there.
  */
 import type { StatusEvent } from "cinnabar/social";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "react";
 import { clock } from "../../format.ts";
 import { whileSeen } from "./while-seen.ts";
 
@@ -47,25 +47,25 @@ export function Live(props: { api: string; link: (login: string) => string; hear
   const shown =
     words === "" ? said : said.filter(({ text, login }) => `${login} ${text}`.toLowerCase().includes(words));
   return (
-    <section class="social-live" aria-label="Live stream">
-      <header class="row">
+    <section className="social-live" aria-label="Live stream">
+      <header className="row">
         <h2>Live</h2>
-        <span class={isLive ? "social-dot on" : "social-dot"} title={isLive ? "connected" : "connecting"} />
+        <span className={isLive ? "social-dot on" : "social-dot"} title={isLive ? "connected" : "connecting"} />
         <input
           aria-label="Only with these words"
           placeholder="only with…"
           maxLength={60}
           value={track}
-          onInput={(event) => setTrack(event.currentTarget.value)}
+          onChange={(event) => setTrack(event.currentTarget.value)}
         />
       </header>
       {shown.length === 0 ? (
-        <p class="dim">{words === "" ? "What anybody posts appears here." : "Nothing with these words yet."}</p>
+        <p className="dim">{words === "" ? "What anybody posts appears here." : "Nothing with these words yet."}</p>
       ) : (
         <ol aria-live="off">
           {shown.map(({ id, login, text, atMs }) => (
             <li key={id}>
-              <a href={link(login)}>@{login}</a> <time class="dim">{clock(atMs)}</time>
+              <a href={link(login)}>@{login}</a> <time className="dim">{clock(atMs)}</time>
               <p>{text}</p>
             </li>
           ))}

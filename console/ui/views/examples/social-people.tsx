@@ -1,9 +1,10 @@
 /** People: signing up, who there is, one of them, and lists. */
 import type { SocialCounts, User, UserList } from "cinnabar/social";
-import { useState } from "preact/hooks";
+import { type SubmitEvent, useState } from "react";
 import { act, type Failure } from "../../api.ts";
 import { number } from "../../format.ts";
-import { Dialog, Empty, States, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Dialog, Empty, States, useActions } from "../../parts.tsx";
 import { useKept } from "./pieces.ts";
 
 /** As it comes: times are texts. */
@@ -33,7 +34,7 @@ function AccountForm(props: {
   cancel?: () => void;
 }) {
   const [error, setError] = useState<Failure | null>(null);
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     try {
@@ -44,28 +45,28 @@ function AccountForm(props: {
     }
   };
   return (
-    <form class="stack" onSubmit={submit}>
+    <form className="stack" onSubmit={submit}>
       <label>
         Login
-        <input name="login" defaultValue={props.login} maxLength={40} required autocomplete="off" data-search />
+        <input name="login" defaultValue={props.login} maxLength={40} required autoComplete="off" data-search />
         <small>Letters of any script, digits, “.”, “_” and “-”. Nobody else has it, whatever the case.</small>
       </label>
       <label>
         Name
-        <input name="name" defaultValue={props.name} maxLength={60} autocomplete="off" />
+        <input name="name" defaultValue={props.name} maxLength={60} autoComplete="off" />
       </label>
       {error && (
-        <p class="bad" role="alert">
+        <p className="bad" role="alert">
           {error.message}
         </p>
       )}
-      <div class="row end">
+      <div className="row end">
         {props.cancel && (
           <button type="button" onClick={props.cancel}>
             Cancel
           </button>
         )}
-        <button type="submit" class="main">
+        <button type="submit" className="main">
           {props.button}
         </button>
       </div>
@@ -75,9 +76,9 @@ function AccountForm(props: {
 
 export function SignUp({ api, visitor, changed }: { api: string; visitor: string; changed: () => void }) {
   return (
-    <section class="social-sign-up" aria-label="Sign up">
+    <section className="social-sign-up" aria-label="Sign up">
       <h2>Sign up</h2>
-      <p class="dim">You are {visitor} in the examples. An account gives you a login, a timeline and followers.</p>
+      <p className="dim">You are {visitor} in the examples. An account gives you a login, a timeline and followers.</p>
       <AccountForm
         login={visitor.replace(/[^\p{L}\p{M}\p{N}_.-]+/gu, "")}
         name={visitor}
@@ -95,21 +96,21 @@ export function You({ api, me, link, changed }: Props & { me: Me }) {
   const actions = useActions(changed);
   const user = me.user!;
   return (
-    <section class="social-you" aria-label="You">
+    <section className="social-you" aria-label="You">
       <p>
         <a href={link(user.login)}>
           <b>{user.name}</b>
         </a>{" "}
-        <span class="dim">@{user.login}</span>
+        <span className="dim">@{user.login}</span>
       </p>
       {me.counts && <Counts {...me.counts} />}
-      <div class="row">
-        <button type="button" class="small" onClick={() => setEditing(true)}>
+      <div className="row">
+        <button type="button" className="small" onClick={() => setEditing(true)}>
           Change
         </button>
         <button
           type="button"
-          class="small danger"
+          className="small danger"
           onClick={() =>
             actions.ask({
               title: "Remove your account?",
@@ -144,7 +145,7 @@ export function You({ api, me, link, changed }: Props & { me: Me }) {
 
 export function Counts({ statuses, followers, following }: SocialCounts) {
   return (
-    <p class="social-counts">
+    <p className="social-counts">
       <span>
         <b>{number(statuses)}</b> {statuses === 1 ? "status" : "statuses"}
       </span>
@@ -176,7 +177,7 @@ export function People({ api, link, changed }: Props) {
           people.length === 0 ? (
             <Empty title="Nobody else is here.">Make the sample, or sign up in another browser.</Empty>
           ) : (
-            <ul class="social-people">
+            <ul className="social-people">
               {people.map((each) => (
                 <li key={each.id}>
                   <div>
@@ -184,7 +185,7 @@ export function People({ api, link, changed }: Props) {
                       <a href={link(each.login)} data-row>
                         <b>{each.name}</b>
                       </a>{" "}
-                      <span class="dim">@{each.login}</span>
+                      <span className="dim">@{each.login}</span>
                     </p>
                     <Counts {...each} />
                   </div>
@@ -236,21 +237,22 @@ export function Person({ api, login, lists, changed }: Props & { login: string; 
   const enlist = (list: string) =>
     void actions.run(() => act("POST", `${api}/lists/${encodeURIComponent(list)}/members`, { login }));
   return (
-    <div class="social-person">
+    <div className="social-person">
       {actions.view}
       <States of={loaded}>
         {({ user, counts, mode, isMe, isFollowed, followsMe, isMuted, isBlocked }) => (
           <>
             <h2>
-              {user.name} <span class="dim">@{user.login}</span> {followsMe && <span class="tag">follows you</span>}
+              {user.name} <span className="dim">@{user.login}</span>{" "}
+              {followsMe && <span className="tag">follows you</span>}
             </h2>
             <Counts {...counts} />
-            <p class="dim">Statuses are {WAYS[mode] ?? mode}.</p>
+            <p className="dim">Statuses are {WAYS[mode] ?? mode}.</p>
             {!isMe && (
-              <div class="row">
+              <div className="row">
                 <button
                   type="button"
-                  class={isFollowed ? "" : "main"}
+                  className={isFollowed ? "" : "main"}
                   aria-pressed={isFollowed}
                   onClick={() => tie("follow", !isFollowed)}
                 >
@@ -295,17 +297,17 @@ export function ListHead({ api, list, link, changed, left }: Props & { list: str
   });
   const removing = useActions(left);
   return (
-    <div class="social-person">
+    <div className="social-person">
       {actions.view}
       {removing.view}
       <States of={loaded}>
         {({ list: { name }, members }) => (
           <>
-            <div class="row">
+            <div className="row">
               <h2>{name}</h2>
               <button
                 type="button"
-                class="small danger"
+                className="small danger"
                 onClick={() =>
                   removing.ask({
                     title: "Remove the list?",
@@ -319,15 +321,15 @@ export function ListHead({ api, list, link, changed, left }: Props & { list: str
               </button>
             </div>
             {members.length === 0 ? (
-              <p class="dim">Nobody is in it. Open somebody and choose “Add to a list”.</p>
+              <p className="dim">Nobody is in it. Open somebody and choose “Add to a list”.</p>
             ) : (
-              <p class="social-members">
+              <p className="social-members">
                 {members.map(({ id, login }) => (
-                  <span key={id} class="tag">
+                  <span key={id} className="tag">
                     <a href={link(login)}>@{login}</a>
                     <button
                       type="button"
-                      class="plain"
+                      className="plain"
                       aria-label={`Take ${login} out of the list`}
                       onClick={() =>
                         void actions.run(() => act("DELETE", `${path}/members/${encodeURIComponent(login)}`))

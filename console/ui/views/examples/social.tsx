@@ -1,9 +1,10 @@
 /** The social network: timelines in the middle, what is posted anywhere on the right. Open it in two browsers to be two people. */
 import type { Status, StatusEvent } from "cinnabar/social";
-import { useEffect, useState } from "preact/hooks";
+import { type SubmitEvent, type SyntheticEvent, useEffect, useState } from "react";
 import { act } from "../../api.ts";
 import { duration, moment } from "../../format.ts";
-import { Dialog, States, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Dialog, States, useActions } from "../../parts.tsx";
 import { go, usePlace } from "../../router.ts";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
@@ -37,7 +38,7 @@ function Composer({ posted, fresh, refresh }: { posted: () => void; fresh: numbe
   const [text, setText] = useState("");
   const sending = useSending();
   const actions = useActions(posted);
-  const submit = async (event: Event) => {
+  const submit = async (event: SyntheticEvent) => {
     event.preventDefault();
     const id = sending.idOf(text);
     if (!(await actions.run(() => act("POST", `${API}/statuses`, { id, text })))) return;
@@ -46,7 +47,7 @@ function Composer({ posted, fresh, refresh }: { posted: () => void; fresh: numbe
     setText((now) => (now === text ? "" : now));
   };
   return (
-    <form class="social-composer" onSubmit={submit}>
+    <form className="social-composer" onSubmit={submit}>
       {actions.view}
       <textarea
         aria-label="Status"
@@ -55,21 +56,21 @@ function Composer({ posted, fresh, refresh }: { posted: () => void; fresh: numbe
         maxLength={MOST_CHARACTERS}
         data-search
         value={text}
-        onInput={(event) => setText(event.currentTarget.value)}
+        onChange={(event) => setText(event.currentTarget.value)}
         onKeyDown={(event) => {
           if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) void submit(event);
         }}
       />
-      <div class="row end">
-        <div class="social-fresh" aria-live="polite">
+      <div className="row end">
+        <div className="social-fresh" aria-live="polite">
           {fresh > 0 && (
             <button type="button" onClick={refresh}>
               Show {fresh} new
             </button>
           )}
         </div>
-        <span class="dim">{MOST_CHARACTERS - text.length}</span>
-        <button type="submit" class="main" disabled={text.trim() === ""}>
+        <span className="dim">{MOST_CHARACTERS - text.length}</span>
+        <button type="submit" className="main" disabled={text.trim() === ""}>
           Post
         </button>
       </div>
@@ -82,9 +83,9 @@ function StatusItem(props: { status: Shown; mine: boolean; repost: () => void; r
   const { author, text, at, repostedBy } = status;
   const age = Date.now() - Date.parse(at);
   return (
-    <li class="social-status">
+    <li className="social-status">
       {repostedBy && (
-        <p class="dim">
+        <p className="dim">
           ↻{" "}
           {repostedBy.map(({ id, login }, nth) => (
             <span key={id}>
@@ -98,20 +99,20 @@ function StatusItem(props: { status: Shown; mine: boolean; repost: () => void; r
         <a href={personLink(author.login)} data-row>
           <b>{author.name}</b>
         </a>{" "}
-        <span class="dim">
+        <span className="dim">
           @{author.login} ·{" "}
           <time title={moment(Date.parse(at))}>{age < 5_000 ? "just now" : `${duration(age)} ago`}</time>
         </span>
       </p>
-      <p class="social-text">{text}</p>
-      <p class="social-actions">
+      <p className="social-text">{text}</p>
+      <p className="social-actions">
         {!mine && (
-          <button type="button" class="plain" aria-label={`Repost ${author.login}: ${text}`} onClick={repost}>
+          <button type="button" className="plain" aria-label={`Repost ${author.login}: ${text}`} onClick={repost}>
             ↻ Repost
           </button>
         )}
         {mine && (
-          <button type="button" class="plain" aria-label={`Delete: ${text}`} onClick={remove}>
+          <button type="button" className="plain" aria-label={`Delete: ${text}`} onClick={remove}>
             Delete
           </button>
         )}
@@ -130,18 +131,18 @@ function Timeline(props: { path: string; me: Account; turn: number; empty: strin
     if (turn > 0) loaded.reload();
   }, [turn]);
   return (
-    <div class="social-timeline">
+    <div className="social-timeline">
       {actions.view}
       <States of={loaded}>
         {({ items: statuses, cursor: next }) =>
           statuses.length === 0 && behind.length === 0 ? (
-            <div class="state">
+            <div className="state">
               <strong>Nothing yet.</strong>
               <p>{empty}</p>
             </div>
           ) : (
             <>
-              <ol class="social-statuses">
+              <ol className="social-statuses">
                 {statuses.map((status) => (
                   <StatusItem
                     key={status.id}
@@ -159,7 +160,7 @@ function Timeline(props: { path: string; me: Account; turn: number; empty: strin
                   />
                 ))}
               </ol>
-              <div class="row">
+              <div className="row">
                 <button type="button" disabled={behind.length === 0} onClick={() => setBehind(behind.slice(0, -1))}>
                   Newer
                 </button>
@@ -178,24 +179,24 @@ function Timeline(props: { path: string; me: Account; turn: number; empty: strin
 function NewList({ close, made }: { close: () => void; made: (id: string) => void }) {
   const [id] = useState(() => `+${newId()}`);
   const actions = useActions(() => made(id));
-  const submit = (event: SubmitEvent) => {
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const name = String(new FormData(event.currentTarget as HTMLFormElement).get("name")).trim();
     void actions.run(() => act("POST", `${API}/lists`, { id, name }));
   };
   return (
     <Dialog title="A new list" close={close}>
-      <form class="stack" onSubmit={submit}>
+      <form className="stack" onSubmit={submit}>
         <label>
           Name
-          <input name="name" maxLength={60} required autofocus />
+          <input name="name" maxLength={60} required data-autofocus />
         </label>
         {actions.view}
-        <div class="row end">
+        <div className="row end">
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="main">
+          <button type="submit" className="main">
             Make it
           </button>
         </div>
@@ -213,16 +214,16 @@ interface Where {
 function Tabs({ me, at, create }: { me: Me; at: Where; create: () => void }) {
   const isHome = at.person === null && at.list === null && !at.people;
   const tab = (href: string, is: boolean, title: string) => (
-    <a key={href} href={href} class="social-tab" aria-current={is ? "page" : undefined}>
+    <a key={href} href={href} className="social-tab" aria-current={is ? "page" : undefined}>
       {title}
     </a>
   );
   return (
-    <nav class="social-tabs" aria-label="Timelines">
+    <nav className="social-tabs" aria-label="Timelines">
       {tab(`#/${PATH}`, isHome, "Home")}
       {tab(`#/${PATH}?people=all`, at.people, "People")}
       {(me.lists ?? []).map(({ id, name }) => tab(listLink(id), at.list === id, name))}
-      <button type="button" class="plain" onClick={create}>
+      <button type="button" className="plain" onClick={create}>
         + List
       </button>
     </nav>
@@ -283,13 +284,13 @@ function Network({ me, changed }: { me: Me; changed: () => void }) {
   };
   useRowKeys();
   return (
-    <div class="social">
-      <div class="social-main">
+    <div className="social">
+      <div className="social-main">
         <Tabs me={me} at={at} create={() => setCreating(true)} />
         <Composer posted={all} fresh={fresh} refresh={refresh} />
         <Middle me={me} at={at} turn={turn} changed={all} />
       </div>
-      <aside class="social-side">
+      <aside className="social-side">
         <You api={API} me={me} link={personLink} changed={changed} />
         <Live api={API} link={personLink} heard={heard} />
       </aside>

@@ -1,5 +1,5 @@
 /** Who this browser is in the examples, and the means to be somebody else. */
-import { useEffect, useState } from "preact/hooks";
+import { type SubmitEvent, useEffect, useState } from "react";
 import { act, type Failure, get } from "../../api.ts";
 import { useOutside, Watchers } from "../../outside.ts";
 import { Dialog } from "../../parts.tsx";
@@ -37,7 +37,7 @@ export function useVisitor(): Visitor {
 
 function NameDialog({ close, changed }: { close: () => void; changed: () => void }) {
   const [error, setError] = useState<Failure | null>(null);
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const wanted = String(new FormData(event.currentTarget as HTMLFormElement).get("name"));
     try {
@@ -50,22 +50,22 @@ function NameDialog({ close, changed }: { close: () => void; changed: () => void
   };
   return (
     <Dialog title="Who are you?" close={close}>
-      <form class="stack" onSubmit={submit}>
-        <p class="dim">This browser keeps the name. Open another browser, or a private window, to be two people.</p>
+      <form className="stack" onSubmit={submit}>
+        <p className="dim">This browser keeps the name. Open another browser, or a private window, to be two people.</p>
         <label>
           Name
-          <input name="name" maxLength={40} required autofocus value={name} />
+          <input name="name" maxLength={40} required data-autofocus defaultValue={name} />
         </label>
         {error && (
-          <p class="bad" role="alert">
+          <p className="bad" role="alert">
             {error.message}
           </p>
         )}
-        <div class="row end">
+        <div className="row end">
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="main">
+          <button type="submit" className="main">
             Be that
           </button>
         </div>
@@ -80,8 +80,8 @@ export function VisitorButton({ changed }: { changed: () => void }) {
   if (mine === undefined) return null;
   return (
     <>
-      <button type="button" class="visitor" title="Be somebody else" onClick={() => setOpen(true)}>
-        <span class="dim">You are</span> <b>{mine}</b>
+      <button type="button" className="visitor" title="Be somebody else" onClick={() => setOpen(true)}>
+        <span className="dim">You are</span> <b>{mine}</b>
       </button>
       {open && <NameDialog close={() => setOpen(false)} changed={changed} />}
     </>

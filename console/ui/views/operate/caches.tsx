@@ -1,8 +1,11 @@
 /** Caches: how often they had what was asked for, what is in them, and the tags that make entries invalid. */
+
 import type { CacheStats } from "cinnabar/cache";
+import type { SubmitEvent } from "react";
 import { act } from "../../api.ts";
 import { bytes, duration, moment, number } from "../../format.ts";
-import { Empty, Head, States, Table, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Empty, Head, States, Table, useActions } from "../../parts.tsx";
 import { usePlace } from "../../router.ts";
 
 interface Listed {
@@ -89,7 +92,7 @@ function Entries({
         { title: "Key", wide: true, cell: ({ key }) => <code>{key}</code> },
         {
           title: "State",
-          cell: ({ freshUntil }) => (Date.now() < freshUntil ? "fresh" : <span class="tag warn">stale</span>),
+          cell: ({ freshUntil }) => (Date.now() < freshUntil ? "fresh" : <span className="tag warn">stale</span>),
         },
         { title: "Made", cell: ({ madeAt }) => moment(madeAt) },
         { title: "Ends in", numeric: true, cell: ({ endsInMs }) => duration(Math.max(0, endsInMs)) },
@@ -101,8 +104,8 @@ function Entries({
               <button
                 key={tag}
                 type="button"
-                class="small"
-                title={`Make all of ${tag} invalid`}
+                className="small"
+                title={`Invalidate everything tagged ${tag}`}
                 onClick={() => invalidate(tag)}
               >
                 {tag}
@@ -112,7 +115,7 @@ function Entries({
         {
           title: "",
           cell: ({ key }) => (
-            <button type="button" class="small" aria-label={`Delete ${key}`} onClick={() => drop(key)}>
+            <button type="button" className="small" aria-label={`Delete ${key}`} onClick={() => drop(key)}>
               Delete
             </button>
           ),
@@ -129,30 +132,30 @@ function One({ name }: { name: string }) {
   const drop = (key: string) => void actions.run(() => act("POST", `${path}/delete`, { key }));
   const invalidate = (tag: string) =>
     actions.ask({
-      title: `Make everything with “${tag}” invalid?`,
+      title: `Invalidate everything tagged “${tag}”?`,
       text: "It is made anew when it is next asked for, which may be a lot at once.",
-      button: "Make invalid",
+      button: "Invalidate tag",
       run: () => actions.run(() => act("POST", `${path}/invalidate`, { tag })),
     });
-  const submit = (event: SubmitEvent) => {
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     invalidate(String(new FormData(event.currentTarget as HTMLFormElement).get("tag")));
   };
   return (
     <>
       <Head title={name} note={<a href="#/caches">All caches</a>}>
-        <form class="row" onSubmit={submit}>
-          <input name="tag" required maxLength={256} placeholder="Tag" aria-label="Tag to make invalid" data-search />
-          <button type="submit">Make invalid</button>
+        <form className="row" onSubmit={submit}>
+          <input name="tag" required maxLength={256} placeholder="Tag" aria-label="Tag to invalidate" data-search />
+          <button type="submit">Invalidate tag</button>
         </form>
       </Head>
       {actions.view}
       <States of={loaded}>
         {(shown) => (
           <>
-            {!shown.complete && <p class="note">{`Some of ${number(shown.count)} or more entries.`}</p>}
+            {!shown.complete && <p className="note">{`Some of ${number(shown.count)} or more entries.`}</p>}
             <Entries shown={shown} drop={drop} invalidate={invalidate} />
-            <h2 class="section">Tags that were made invalid last</h2>
+            <h2 className="section">Tags invalidated last</h2>
             {shown.invalidated.length === 0 ? (
               <Empty title="None was." />
             ) : (

@@ -1,9 +1,10 @@
 /** Chats and mailboxes: what is kept in them, who is behind, and the means to take somebody out who holds it up. */
 import type { ChatInfo, MailboxInfo, MemberPosition } from "cinnabar/chats";
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { act } from "../../api.ts";
 import { bytes, number } from "../../format.ts";
-import { Empty, Head, States, Table, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Empty, Head, States, Table, useActions } from "../../parts.tsx";
 import { go, usePlace } from "../../router.ts";
 
 interface Listed {
@@ -43,7 +44,7 @@ function Boxes({ rows, actions }: { rows: readonly MailboxInfo[]; actions: Actio
     actions.ask({
       title: `Delete the mailbox of ${owner}?`,
       text: "Everything in it goes, also what its owner has not seen.",
-      button: "Delete it",
+      button: "Delete mailbox",
       run: () => actions.run(() => act("POST", `/api/mailboxes/${encodeURIComponent(owner)}/delete`)),
     });
   return (
@@ -60,7 +61,7 @@ function Boxes({ rows, actions }: { rows: readonly MailboxInfo[]; actions: Actio
           cell: ({ owner }) => (
             <button
               type="button"
-              class="small"
+              className="small"
               aria-label={`Delete the mailbox of ${owner}`}
               onClick={() => remove(owner)}
             >
@@ -88,7 +89,7 @@ function All() {
           aria-label="Find by name"
           data-search
           value={wanted}
-          onInput={(event) => setWanted(event.currentTarget.value)}
+          onChange={(event) => setWanted(event.currentTarget.value)}
         />
       </Head>
       {actions.view}
@@ -100,7 +101,7 @@ function All() {
             ) : (
               <Groups rows={chats.filter(({ chat }) => fits(chat, wanted))} />
             )}
-            <h2 class="section">Mailboxes</h2>
+            <h2 className="section">Mailboxes</h2>
             {mailboxes.length === 0 ? (
               <Empty title="There is no mailbox.">new Mailboxes(db).send("ann", "ben", "hello") begins one.</Empty>
             ) : (
@@ -115,7 +116,7 @@ function All() {
 
 function Facts({ info }: { info: ChatInfo }) {
   return (
-    <dl class="pairs card">
+    <dl className="pairs card">
       {(
         [
           ["Members", `${number(info.members)}, ${number(info.present)} present`],
@@ -141,19 +142,19 @@ function Members({ rows, remove }: { rows: readonly MemberPosition[]; remove: (m
       id={({ member }) => member}
       columns={[
         { title: "Member", wide: true, cell: ({ member }) => <code>{member}</code> },
-        { title: "", cell: ({ present }) => (present ? <span class="tag">present</span> : "") },
+        { title: "", cell: ({ present }) => (present ? <span className="tag">present</span> : "") },
         { title: "Not seen", numeric: true, cell: ({ unread }) => number(unread) },
         {
           title: "Cut off from",
           numeric: true,
-          cell: ({ missed }) => (missed === 0 ? "–" : <span class="tag warn">{number(missed)}</span>),
+          cell: ({ missed }) => (missed === 0 ? "–" : <span className="tag warn">{number(missed)}</span>),
         },
         { title: "Seen up to", numeric: true, cell: ({ seen }) => <code>{seen}</code> },
         {
           title: "",
           cell: ({ member }) => (
-            <button type="button" class="small" aria-label={`Take ${member} out`} onClick={() => remove(member)}>
-              Take out
+            <button type="button" className="small" aria-label={`Remove ${member}`} onClick={() => remove(member)}>
+              Remove
             </button>
           ),
         },
@@ -168,16 +169,16 @@ function One({ name }: { name: string }) {
   const actions = useActions(loaded.reload);
   const takeOut = (member: string) =>
     actions.ask({
-      title: `Take ${member} out of “${name}”?`,
+      title: `Remove ${member} from “${name}”?`,
       text: "What only they had not seen is dropped. With the last member the chat is deleted.",
-      button: "Take out",
+      button: "Remove member",
       run: () => actions.run(() => act("POST", `${path}/remove`, { member })),
     });
   const remove = () =>
     actions.ask({
       title: `Delete “${name}”?`,
       text: "All its messages are deleted, also the ones that members have not seen.",
-      button: "Delete it",
+      button: "Delete chat",
       run: () => actions.run(() => act("POST", `${path}/delete`)).then((done) => done && go("chats")),
     });
   return (
@@ -200,8 +201,8 @@ function One({ name }: { name: string }) {
         {({ info, members }) => (
           <>
             <Facts info={info} />
-            <h2 class="section">Members</h2>
-            {members.length < info.members && <p class="note">The {members.length} who are furthest behind.</p>}
+            <h2 className="section">Members</h2>
+            {members.length < info.members && <p className="note">The {members.length} who are furthest behind.</p>}
             <Members rows={members} remove={takeOut} />
           </>
         )}

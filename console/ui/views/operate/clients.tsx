@@ -1,7 +1,8 @@
 /** Who is connected. */
 import { act } from "../../api.ts";
 import { bytes, duration } from "../../format.ts";
-import { Empty, Head, States, Table, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Empty, Head, States, Table, useActions } from "../../parts.tsx";
 
 type Client = Readonly<Record<string, string>>;
 
@@ -12,7 +13,7 @@ export function Clients() {
     actions.ask({
       title: "End this connection?",
       text: `${name || addr} (id ${id}) is cut off at once. Most clients connect again by themselves.`,
-      button: "End it",
+      button: "End connection",
       run: () => actions.run(() => act("DELETE", `/api/clients/${id}`)),
     });
   return (
@@ -39,16 +40,18 @@ export function Clients() {
                 { title: "Memory", numeric: true, cell: (client) => bytes(Number(client["tot-mem"] ?? 0)) },
                 {
                   title: "",
-                  cell: (client) => (
-                    <button
-                      type="button"
-                      class="small"
-                      onClick={() => kill(client)}
-                      aria-label={`End connection ${client.id}`}
-                    >
-                      End
-                    </button>
-                  ),
+                  // A client inside of the server's own process has no connection that could end.
+                  cell: (client) =>
+                    !client.addr?.startsWith("local:") && (
+                      <button
+                        type="button"
+                        className="small"
+                        onClick={() => kill(client)}
+                        aria-label={`End connection ${client.id}`}
+                      >
+                        End
+                      </button>
+                    ),
                 },
               ]}
             />

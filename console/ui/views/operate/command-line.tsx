@@ -1,10 +1,11 @@
 /** The command line: history, completion and help from the server's own command table, dangerous commands confirmed. */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { type KeyboardEvent, type SubmitEvent, useEffect, useMemo, useRef, useState } from "react";
 import type { CommandHelp } from "../../../src/operate/command.ts";
 import type { Value } from "../../../src/values.ts";
 import { act, type Failure } from "../../api.ts";
 import { micros, splitWords } from "../../format.ts";
-import { Confirm, Head, type Question, useLoad, ValueView } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Confirm, Head, type Question, ValueView } from "../../parts.tsx";
 
 interface Exchange {
   readonly id: number;
@@ -54,12 +55,14 @@ export function CommandLine() {
   const [question, setQuestion] = useState<Question | null>(null);
   const history = useRef(readHistory());
   const at = useRef(history.current.length);
+  const draft = useRef("");
   const input = useRef<HTMLInputElement>(null);
   const end = useRef<HTMLDivElement>(null);
   const { exact, offered } = useHelp(line);
 
-  useEffect(() => input.current?.focus(), []);
-  useEffect(() => end.current?.scrollIntoView({ block: "nearest" }), [shown]);
+  useEffect(() => void input.current?.focus(), []);
+  // Browsers may answer a promise, which is no end of an effect.
+  useEffect(() => void end.current?.scrollIntoView({ block: "nearest" }), [shown]);
 
   const add = (exchange: Omit<Exchange, "id">) => {
     exchanges = [...exchanges.slice(1 - MOST_SHOWN), { ...exchange, id: nextId++ }];
@@ -77,7 +80,7 @@ export function CommandLine() {
       const { code, message } = failure as Failure;
       if (code === "CONFIRM" && !confirm) {
         setQuestion({
-          title: "Really?",
+          title: `Run ${words[0]!.toUpperCase()}?`,
           text: `${message}.`,
           button: `Run ${words[0]!.toUpperCase()}`,
           run: () => send(text, words, true),
@@ -86,7 +89,7 @@ export function CommandLine() {
     }
   };
 
-  const submit = (event: Event) => {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
     const text = line.trim();
     if (text === "") return;
@@ -97,6 +100,7 @@ export function CommandLine() {
       localStorage.setItem(HISTORY, JSON.stringify(history.current));
     }
     at.current = history.current.length;
+    draft.current = "";
     if (typeof words === "string") add({ line: text, error: words });
     else void send(text, words, false);
   };
@@ -105,8 +109,10 @@ export function CommandLine() {
     const past = history.current;
     if (event.key === "ArrowUp" || event.key === "ArrowDown") {
       event.preventDefault();
+      // What was being typed is the newest line, to come back to.
+      if (at.current === past.length) draft.current = line;
       at.current = Math.min(past.length, Math.max(0, at.current + (event.key === "ArrowUp" ? -1 : 1)));
-      setLine(past[at.current] ?? "");
+      setLine(past[at.current] ?? draft.current);
     } else if (event.key === "Tab" && offered.length > 0 && !event.shiftKey) {
       event.preventDefault();
       setLine(`${offered[0]!.name} `);
@@ -118,16 +124,16 @@ export function CommandLine() {
   };
 
   return (
-    <div class="terminal">
+    <div className="terminal">
       <Head title="Command line" note="Tab completes, ↑ ↓ go through history, Ctrl-L clears" />
-      <div class="exchanges" role="log" aria-label="Answers">
+      <div className="exchanges" role="log" aria-label="Answers">
         {shown.length === 0 && (
-          <p class="hint">
+          <p className="hint">
             Type a command, such as <code>SET greeting hello</code>. Quotes and \xff are read as redis-cli reads them.
           </p>
         )}
         {shown.map((each) => (
-          <div key={each.id} class="exchange">
+          <div key={each.id} className="exchange">
             <p>
               <code>{each.line}</code>
               {each.micros !== undefined && <small>{micros(each.micros)}</small>}
@@ -135,43 +141,43 @@ export function CommandLine() {
             {each.error === undefined ? (
               <ValueView value={each.value ?? null} />
             ) : (
-              <span class="bad">{each.error}</span>
+              <span className="bad">{each.error}</span>
             )}
           </div>
         ))}
         <div ref={end} />
       </div>
       <form onSubmit={submit}>
-        <p class="helpline" aria-live="polite">
+        <p className="helpline" aria-live="polite">
           {exact && (
             <>
-              <code class="syntax">{exact.syntax}</code> <span>{exact.summary}</span>
+              <code className="syntax">{exact.syntax}</code> <span>{exact.summary}</span>
             </>
           )}
         </p>
-        <div class="prompt">
+        <div className="prompt">
           <span aria-hidden="true">›</span>
           <input
             ref={input}
             data-search
             aria-label="Command"
-            autocomplete="off"
-            autocapitalize="off"
-            spellcheck={false}
+            autoComplete="off"
+            autoCapitalize="off"
+            spellCheck={false}
             value={line}
-            onInput={(event) => setLine(event.currentTarget.value)}
+            onChange={(event) => setLine(event.currentTarget.value)}
             onKeyDown={pressed}
           />
-          <button type="submit" class="main">
+          <button type="submit" className="main">
             Run
           </button>
         </div>
-        <ul class="offers" aria-label="Completions">
+        <ul className="offers" aria-label="Completions">
           {offered.map(({ name }) => (
             <li key={name}>
               <button
                 type="button"
-                class="plain"
+                className="plain"
                 tabIndex={-1}
                 onClick={() => {
                   setLine(`${name} `);

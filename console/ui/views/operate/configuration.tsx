@@ -1,7 +1,8 @@
 /** The configuration, to be read and changed while the server runs. */
-import { useState } from "preact/hooks";
+import { type SubmitEvent, useState } from "react";
 import { act } from "../../api.ts";
-import { Empty, Head, States, Table, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Empty, Head, States, Table, useActions } from "../../parts.tsx";
 
 interface Directive {
   readonly name: string;
@@ -15,32 +16,33 @@ function Row({ directive, save }: { directive: Directive; save: (value: string) 
     return (
       <button
         type="button"
-        class="value"
+        className="value"
         onClick={() => setDraft(directive.secret ? "" : directive.value)}
-        aria-label={`Change ${directive.name}`}
+        aria-label={`Change ${directive.name}: ${directive.value || "(empty)"}`}
       >
-        {directive.value === "" ? <span class="nil">(empty)</span> : directive.value}
+        {directive.value === "" ? <span className="nil">(empty)</span> : directive.value}
       </button>
     );
   }
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (await save(draft)) setDraft(null);
   };
   return (
-    <form class="row" onSubmit={submit}>
+    <form className="row" onSubmit={submit}>
       <input
         aria-label={directive.name}
         {...(directive.secret ? { type: "password" } : { type: "text" })}
         value={draft}
-        autofocus
-        onInput={(event) => setDraft(event.currentTarget.value)}
+        // biome-ignore lint/a11y/noAutofocus: somebody has just asked to change it.
+        autoFocus
+        onChange={(event) => setDraft(event.currentTarget.value)}
         onKeyDown={(event) => event.key === "Escape" && setDraft(null)}
       />
-      <button type="submit" class="small main">
+      <button type="submit" className="small main">
         Set
       </button>
-      <button type="button" class="small" onClick={() => setDraft(null)}>
+      <button type="button" className="small" onClick={() => setDraft(null)}>
         Cancel
       </button>
     </form>
@@ -60,7 +62,7 @@ export function Configuration() {
           placeholder="Filter  /"
           aria-label="Filter"
           value={filter}
-          onInput={(event) => setFilter(event.currentTarget.value)}
+          onChange={(event) => setFilter(event.currentTarget.value)}
         />
       </Head>
       {actions.view}

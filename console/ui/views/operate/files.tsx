@@ -1,13 +1,14 @@
 /** Snapshots and the append-only file: begin one, see how it gets on. */
 import { act } from "../../api.ts";
 import { bytes, duration, moment } from "../../format.ts";
-import { Head, States, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Head, States, useActions } from "../../parts.tsx";
 
 type Fields = Readonly<Record<string, string>>;
 
 function Progress({ label, done, total }: { label: string; done: number; total: number }) {
   return (
-    <p class="progress">
+    <p className="progress">
       <progress max={Math.max(1, total)} {...(total > 0 && { value: done })} aria-label={label} />{" "}
       {total > 0 ? `${done} of ${total}` : "running"}
     </p>
@@ -21,8 +22,8 @@ function Node({ fields, title }: { fields: Fields; title: string | null }) {
   const last = n("rdb_last_save_time");
   const rows: [string, string][] = [
     ["Last snapshot", last > 0 ? moment(last * 1_000) : "none"],
-    ["It went", fields.rdb_last_bgsave_status ?? "–"],
-    ["It took", n("rdb_last_bgsave_time_sec") >= 0 ? duration(n("rdb_last_bgsave_time_sec") * 1_000) : "–"],
+    ["Result", fields.rdb_last_bgsave_status ?? "–"],
+    ["Duration", n("rdb_last_bgsave_time_sec") >= 0 ? duration(n("rdb_last_bgsave_time_sec") * 1_000) : "–"],
     ["Changes since", fields.rdb_changes_since_last_save ?? "–"],
   ];
   const aof: [string, string][] = [
@@ -33,7 +34,7 @@ function Node({ fields, title }: { fields: Fields; title: string | null }) {
     ["Size after the last rewrite", fields.aof_base_size === undefined ? "–" : bytes(n("aof_base_size"))],
   ];
   const list = (pairs: [string, string][]) => (
-    <dl class="pairs">
+    <dl className="pairs">
       {pairs.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
@@ -43,20 +44,20 @@ function Node({ fields, title }: { fields: Fields; title: string | null }) {
     </dl>
   );
   return (
-    <section class="cards">
-      {title && <h2 class="across">{title}</h2>}
-      <div class="card">
+    <section className="cards">
+      {title && <h2 className="across">{title}</h2>}
+      <div className="card">
         <h2>Snapshot</h2>
-        <div class="slot">
+        <div className="slot">
           {saving && (
             <Progress label="Snapshot" done={n("current_save_keys_processed")} total={n("current_save_keys_total")} />
           )}
         </div>
         {list(rows)}
       </div>
-      <div class="card">
+      <div className="card">
         <h2>Append-only file</h2>
-        <div class="slot">{rewriting && <Progress label="Rewrite" done={0} total={0} />}</div>
+        <div className="slot">{rewriting && <Progress label="Rewrite" done={0} total={0} />}</div>
         {list(aof)}
       </div>
     </section>

@@ -1,6 +1,7 @@
 /** Consumer groups of a stream: how far they are, who reads, and what nobody has acknowledged. */
 import { duration, number } from "../../format.ts";
-import { States, Table, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { States, Table } from "../../parts.tsx";
 
 interface Group {
   readonly name: string;
@@ -19,10 +20,10 @@ interface Group {
 function One({ group }: { group: Group }) {
   const behind = group.lag === null ? "" : `, ${number(group.lag)} not yet delivered`;
   return (
-    <details class="library">
+    <details className="library">
       <summary>
         <code>{group.name}</code>{" "}
-        <span class="note">
+        <span className="note">
           {`delivered to ${group.lastDelivered}${behind}, ${number(group.pending)} not acknowledged`}
         </span>
       </summary>
@@ -60,7 +61,7 @@ export function Groups({ name }: { name: string }) {
       {({ groups }) =>
         groups.length > 0 && (
           <>
-            <h3 class="section">Consumer groups</h3>
+            <h3 className="section">Consumer groups</h3>
             {groups.map((group) => (
               <One key={group.name} group={group} />
             ))}

@@ -1,8 +1,9 @@
 /** Search indexes: how large they are, which words are in them, and what they answer. */
-import { useState } from "preact/hooks";
+import { type SubmitEvent, useState } from "react";
 import { act } from "../../api.ts";
 import { bytes, number } from "../../format.ts";
-import { Empty, Head, States, Table, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Empty, Head, States, Table, useActions } from "../../parts.tsx";
 import { go, usePlace } from "../../router.ts";
 
 interface Listed {
@@ -60,7 +61,7 @@ function All() {
           aria-label="Find by name"
           data-search
           value={wanted}
-          onInput={(event) => setWanted(event.currentTarget.value)}
+          onChange={(event) => setWanted(event.currentTarget.value)}
         />
       </Head>
       <States of={loaded}>
@@ -109,7 +110,7 @@ function Facts({ shown }: { shown: Shown }) {
     ["Positions", shown.positions ? "kept" : "not kept"],
   ] as const;
   return (
-    <dl class="pairs card">
+    <dl className="pairs card">
       {facts.map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
@@ -138,13 +139,13 @@ function Question({ path }: { path: string }) {
   const [query, setQuery] = useState("");
   const [asked, setAsked] = useState("");
   const loaded = useLoad<Asked>(asked === "" ? null : `${path}/search`, { query: asked });
-  const submit = (event: SubmitEvent) => {
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     setAsked(query.trim());
   };
   return (
     <>
-      <form class="row" onSubmit={submit}>
+      <form className="row" onSubmit={submit}>
         <input
           type="search"
           aria-label="Ask the index"
@@ -152,7 +153,7 @@ function Question({ path }: { path: string }) {
           data-search
           maxLength={1_000}
           value={query}
-          onInput={(event) => setQuery(event.currentTarget.value)}
+          onChange={(event) => setQuery(event.currentTarget.value)}
         />
         <button type="submit">Ask</button>
       </form>
@@ -160,7 +161,7 @@ function Question({ path }: { path: string }) {
         <States of={loaded}>
           {({ hits, count, explanation }) => (
             <>
-              <p class="note">
+              <p className="note">
                 {number(count)} found in {number(explanation.postings)} postings.{" "}
                 {[...explanation.notes, ...explanation.ignored.map(({ text, why }) => `“${text}”: ${why}`)].join(". ")}
               </p>
@@ -190,21 +191,21 @@ function Vocabulary({ path }: { path: string }) {
   const loaded = useLoad<{ terms: Term[]; next: string | null }>(`${path}/terms`, { prefix, limit: 50 });
   return (
     <>
-      <div class="row">
+      <div className="row">
         <input
           type="search"
           aria-label="Words that begin with"
           placeholder="Words that begin with"
           maxLength={100}
           value={prefix}
-          onInput={(event) => setPrefix(event.currentTarget.value)}
+          onChange={(event) => setPrefix(event.currentTarget.value)}
         />
       </div>
       <States of={loaded}>
         {({ terms, next }) => (
           <>
             <Terms label="Words" rows={terms} />
-            {next !== null && <p class="note">The first {terms.length}; type more of a word.</p>}
+            {next !== null && <p className="note">The first {terms.length}; type more of a word.</p>}
           </>
         )}
       </States>
@@ -220,7 +221,7 @@ function One({ name }: { name: string }) {
     actions.ask({
       title: `Remove every document of “${name}”?`,
       text: "With the last document the index itself goes.",
-      button: "Remove them",
+      button: "Remove documents",
       run: () => actions.run(() => act("POST", `${path}/clear`)).then((done) => done && go("indexes")),
     });
   return (
@@ -235,7 +236,7 @@ function One({ name }: { name: string }) {
         }
       >
         <button type="button" onClick={clear}>
-          Empty it
+          Empty index
         </button>
       </Head>
       {actions.view}
@@ -246,11 +247,11 @@ function One({ name }: { name: string }) {
             {shown.isSearchable ? (
               <Question path={path} />
             ) : (
-              <p class="note">
+              <p className="note">
                 Its words were made by an analyser that the console does not have, so it cannot be asked from here.
               </p>
             )}
-            <h2 class="section">Fields</h2>
+            <h2 className="section">Fields</h2>
             <Table
               label="Fields"
               rows={shown.fields}
@@ -266,9 +267,9 @@ function One({ name }: { name: string }) {
                 },
               ]}
             />
-            <h2 class="section">Longest lists</h2>
+            <h2 className="section">Longest lists</h2>
             <Terms label="Longest lists" rows={shown.longest} />
-            <h2 class="section">Words</h2>
+            <h2 className="section">Words</h2>
             <Vocabulary path={path} />
           </>
         )}

@@ -1,30 +1,40 @@
 /** One key: its facts, its value page by page, and what can be done to it. */
-import { useEffect, useState } from "preact/hooks";
+import { IconKeyOff } from "@tabler/icons-react";
+import { type SubmitEvent, useEffect, useState } from "react";
 import type { KeyView } from "../../../src/operate/keys.ts";
 import type { Value } from "../../../src/values.ts";
 import { act, type Failure, get } from "../../api.ts";
-import { bytes, duration, isText, number, pretty, sendable, shown } from "../../format.ts";
+import { bytes, duration, editable, isText, number, pretty, sendable, shown } from "../../format.ts";
 import { useRecoveries } from "../../live.ts";
-import { Dialog, Trouble, useActions, ValueView } from "../../parts.tsx";
+import { Dialog, Empty, Loading, Trouble, toast, useActions, ValueView } from "../../parts.tsx";
 import { go } from "../../router.ts";
 import { Groups } from "./groups.tsx";
 
 /** What is asked for in a dialog: fields with their first values. */
 interface Form {
   readonly title: string;
-  readonly fields: readonly { name: string; label: string; value: string; long?: boolean; note?: string }[];
+  readonly fields: readonly {
+    name: string;
+    label: string;
+    value: string;
+    long?: boolean;
+    note?: string | undefined;
+    /** What becomes of what was typed. */
+    read?: (typed: string) => string;
+  }[];
   send(values: Readonly<Record<string, string>>): Promise<unknown>;
 }
 
 function FormDialog({ form, close, done }: { form: Form; close: () => void; done: () => void }) {
   const [error, setError] = useState<Failure | null>(null);
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     try {
-      await form.send(
-        Object.fromEntries(new FormData(event.currentTarget as HTMLFormElement)) as Record<string, string>,
-      );
+      const typed = new FormData(event.currentTarget);
+      const read = form.fields.map(({ name, read = String }) => [name, read(String(typed.get(name) ?? ""))]);
+      await form.send(Object.fromEntries(read) as Record<string, string>);
       close();
+      toast("Saved.");
       done();
     } catch (failure) {
       setError(failure as Failure);
@@ -32,28 +42,28 @@ function FormDialog({ form, close, done }: { form: Form; close: () => void; done
   };
   return (
     <Dialog title={form.title} close={close}>
-      <form class="stack" onSubmit={submit}>
+      <form className="stack" onSubmit={submit}>
         {form.fields.map(({ name, label, value, long, note }) => (
-          <div class="field" key={name}>
-            <label for={`field-${name}`}>{label}</label>
+          <div className="field" key={name}>
+            <label htmlFor={`field-${name}`}>{label}</label>
             {long ? (
-              <textarea id={`field-${name}`} name={name} rows={8} defaultValue={value} autofocus />
+              <textarea id={`field-${name}`} name={name} rows={8} defaultValue={value} data-autofocus />
             ) : (
-              <input id={`field-${name}`} name={name} defaultValue={value} autocomplete="off" />
+              <input id={`field-${name}`} name={name} defaultValue={value} autoComplete="off" />
             )}
             {note && <small>{note}</small>}
           </div>
         ))}
         {error && (
-          <p class="bad" role="alert">
+          <p className="bad" role="alert">
             {error.message}
           </p>
         )}
-        <div class="row end">
+        <div className="row end">
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="main">
+          <button type="submit" className="main">
             Save
           </button>
         </div>
@@ -62,22 +72,52 @@ function FormDialog({ form, close, done }: { form: Form; close: () => void; done
   );
 }
 
-/** The pages loaded so far. */
+/** The pages loaded so far. A key that was there and is not any more is gone, which is no failure. */
 function useKey(name: string) {
-  const [view, setView] = useState<KeyView | null>(null);
+  const [view, setView] = useState<(KeyView & { readonly at: number }) | null>(null);
   const [error, setError] = useState<Failure | null>(null);
+  const [isGone, setGone] = useState(false);
   const recoveries = useRecoveries();
-  const load = async (cursor: string) => {
+  /** From a cursor on; from the beginning, as many rows as there were. */
+  const load = async (cursor: string, least = 0) => {
     try {
-      const page = await get<KeyView>("/api/key", { key: name, cursor });
-      setView((old) => (cursor === "0" || old === null ? page : { ...page, rows: [...old.rows, ...page.rows] }));
+      let page = await get<KeyView>("/api/key", { key: name, cursor });
+      while (page.rows.length < least && page.next !== null) {
+        const more = await get<KeyView>("/api/key", { key: name, cursor: page.next });
+        page = { ...more, rows: [...page.rows, ...more.rows] };
+      }
+      const isFirst = cursor === "0";
+      setView((old) => ({
+        ...page,
+        rows: isFirst || old === null ? page.rows : [...old.rows, ...page.rows],
+        at: Date.now(),
+      }));
       setError(null);
+      setGone(false);
     } catch (failure) {
-      setError(failure as Failure);
+      if ((failure as Failure).status === 404 && view !== null) setGone(true);
+      else setError(failure as Failure);
     }
   };
   useEffect(() => void load("0"), [name, recoveries]);
-  return { view, error, load };
+  return { view, error, isGone, load };
+}
+
+const SECOND_MS = 1_000;
+
+/** What is left of a key's time, counting down. */
+function TimeLeft({ ttlMs, at, over }: { ttlMs: number; at: number; over: () => void }) {
+  const [now, setNow] = useState(Date.now);
+  const left = ttlMs - (now - at);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), SECOND_MS);
+    return () => clearInterval(timer);
+  }, []);
+  const isOver = left <= 0;
+  useEffect(() => {
+    if (isOver) over();
+  }, [isOver]);
+  return <span>{duration(Math.max(0, left))} to live</span>;
 }
 
 const edit = (key: string, body: object) => act("PUT", "/api/key", { key, ...body });
@@ -119,25 +159,27 @@ function addForm(key: string, type: string): Form | null {
 
 /** Changing the element of a row; null where it has only a name. */
 function changeForm(key: string, type: string, row: Value[]): Form | null {
-  const value = (label: string, shownValue: string, long = true) => [{ name: "value", label, value: shownValue, long }];
+  const value = (label: string, stored: Value | undefined, long = true) => [
+    { name: "value", label, long, ...(long ? editable(word(stored)) : { value: word(stored) }) },
+  ];
   if (type === "hash") {
     return {
       title: `Field ${word(row[0])}`,
-      fields: value("Value", word(row[1])),
+      fields: value("Value", row[1]),
       send: (values) => edit(key, { action: "setField", field: word(row[0]), ...values }),
     };
   }
   if (type === "list") {
     return {
       title: `Item ${String(row[0])}`,
-      fields: value("Value", word(row[1])),
+      fields: value("Value", row[1]),
       send: (values) => edit(key, { action: "setIndex", index: row[0], ...values }),
     };
   }
   if (type === "zset") {
     return {
       title: `Score of ${word(row[0])}`,
-      fields: value("Score", word(row[1]), false),
+      fields: value("Score", row[1], false),
       send: (values) => edit(key, { action: "setScore", field: word(row[0]), ...values }),
     };
   }
@@ -153,7 +195,7 @@ function removal(key: string, type: string, row: Value[]): Promise<unknown> {
 
 const cell = (value: Value) =>
   isText(value) || typeof value === "number" ? (
-    <span class="cut">{isText(value) ? shown(value) : value}</span>
+    <span className="cut">{isText(value) ? shown(value) : value}</span>
   ) : (
     <ValueView value={value} />
   );
@@ -170,7 +212,7 @@ function Rows({
   remove: (row: Value[]) => void;
 }) {
   return (
-    <div class="scroll">
+    <div className="scroll">
       <table aria-label="Value">
         <thead>
           <tr>
@@ -179,7 +221,7 @@ function Rows({
                 {column}
               </th>
             ))}
-            <th />
+            <td />
           </tr>
         </thead>
         <tbody>
@@ -188,17 +230,17 @@ function Rows({
             return (
               <tr key={nth}>
                 {row.map((value, at) => (
-                  <td key={at} class={at === row.length - 1 ? "wide" : ""}>
+                  <td key={at} className={at === row.length - 1 ? "wide" : ""}>
                     {cell(value)}
                   </td>
                 ))}
-                <td class="num">
+                <td className="num">
                   {form && (
-                    <button type="button" class="small" onClick={() => open(form)}>
+                    <button type="button" className="small" onClick={() => open(form)}>
                       Edit
                     </button>
                   )}
-                  <button type="button" class="small" onClick={() => remove(row)}>
+                  <button type="button" className="small" onClick={() => remove(row)}>
                     Remove
                   </button>
                 </td>
@@ -233,23 +275,23 @@ function keyForms(name: string, view: KeyView): { ttl: Form; rename: Form; text:
     },
     text: {
       title: "Value",
-      fields: [{ name: "value", label: "Value", value: word(view.rows[0]?.[0]), long: true }],
+      fields: [{ name: "value", label: "Value", long: true, ...editable(word(view.rows[0]?.[0])) }],
       send: ({ value = "" }) => edit(name, { action: "set", value }),
     },
   };
 }
 
 export function KeyPane({ name, changed }: { name: string; changed: () => void }) {
-  const { view, error, load } = useKey(name);
+  const { view, error, isGone, load } = useKey(name);
   const [form, setForm] = useState<Form | null>(null);
-  const again = () => void load("0");
+  const again = () => void load("0", view?.rows.length);
   const actions = useActions(again);
   const edited = () => {
     again();
     changed();
   };
   const back = (
-    <a class="back" href="#/keys">
+    <a className="back" href="#/keys">
       ← Keys
     </a>
   );
@@ -261,7 +303,17 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
       </>
     );
   }
-  if (view === null) return <div class="loading" aria-busy="true" />;
+  if (isGone) {
+    return (
+      <>
+        {back}
+        <Empty title="This key is gone." icon={IconKeyOff} action={<a href="#/keys">Show all keys</a>}>
+          It has expired, was deleted, or its last element was removed.
+        </Empty>
+      </>
+    );
+  }
+  if (view === null) return <Loading />;
   const forms = keyForms(name, view);
   const add = addForm(name, view.type);
   const isString = view.type === "string";
@@ -269,32 +321,41 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
     actions.ask({
       title: "Delete this key?",
       text: `${shown(view.key)} and all that is in it are gone then.`,
-      button: "Delete it",
+      button: "Delete key",
       run: async () => {
-        if (!(await actions.run(() => act("POST", "/api/keys/delete", { keys: [name] })))) return;
-        changed();
-        go("keys");
+        try {
+          await act("POST", "/api/keys/delete", { keys: [name] });
+          toast(`Deleted ${shown(view.key)}.`);
+          changed();
+          go("keys");
+        } catch (failure) {
+          actions.failed(failure as Failure);
+        }
       },
     });
   return (
-    <div class="pane">
+    <div className="pane">
       {back}
-      <h2 class="name">{shown(view.key)}</h2>
-      <p class="about">
-        <span class={`tag ${view.type}`}>{view.type}</span>
+      <h2 className="name">{shown(view.key)}</h2>
+      <p className="about">
+        <span className={`tag ${view.type}`}>{view.type}</span>
         <span>{view.encoding}</span>
         <span>{isString ? bytes(view.length) : `${number(view.length)} elements`}</span>
         {view.bytes !== null && <span>{bytes(view.bytes)} in memory</span>}
-        <span>{view.ttlMs === null ? "stays for good" : `${duration(view.ttlMs)} to live`}</span>
+        {view.ttlMs === null ? (
+          <span>does not expire</span>
+        ) : (
+          <TimeLeft key={view.at} ttlMs={view.ttlMs} at={view.at} over={edited} />
+        )}
       </p>
-      <div class="row">
+      <div className="row">
         {isString && view.next === null && (
-          <button type="button" class="main" onClick={() => setForm(forms.text)}>
+          <button type="button" className="main" onClick={() => setForm(forms.text)}>
             Edit
           </button>
         )}
         {add && (
-          <button type="button" class="main" onClick={() => setForm(add)}>
+          <button type="button" className="main" onClick={() => setForm(add)}>
             Add
           </button>
         )}
@@ -307,14 +368,14 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
         <button type="button" onClick={again}>
           Reload
         </button>
-        <button type="button" class="danger" onClick={remove}>
+        <button type="button" className="danger" onClick={remove}>
           Delete
         </button>
       </div>
       {actions.view}
       {error !== null && <Trouble error={error} again={again} />}
       {isString ? (
-        <pre class="string">
+        <pre className="string">
           {view.rows
             .map((row) =>
               isText(row[0]!)
@@ -330,12 +391,12 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
           view={view}
           name={name}
           open={setForm}
-          remove={(row) => void actions.run(() => removal(name, view.type, row))}
+          remove={(row) => void actions.run(() => removal(name, view.type, row), "Element removed.")}
         />
       )}
       {view.type === "stream" && <Groups name={name} />}
       {view.next !== null && (
-        <button type="button" class="more" onClick={() => load(view.next!)}>
+        <button type="button" className="more" onClick={() => load(view.next!)}>
           More ({isString ? bytes(view.length) : `${view.rows.length} of ${view.length}`})
         </button>
       )}

@@ -2,7 +2,7 @@
  * The key browser. Keys come by SCAN, a page at a time, and stand in a tree by `:`; only the rows in sight are in the document, so
  * a hundred thousand loaded keys scroll as ten do.
  */
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "react";
 import type { KeyFacts } from "../../../src/operate/keys.ts";
 import { act, type Failure, get } from "../../api.ts";
 import { bytes, duration, sendable, shown } from "../../format.ts";
@@ -86,12 +86,16 @@ function useKeys(match: string, type: string) {
   const [turn, setTurn] = useState(0);
   const recoveries = useRecoveries();
   const asked = useRef(0);
+  /** How many pages are shown. */
+  const loaded = useRef(1);
 
   const load = async (from: string, pages: number) => {
     const mine = ++asked.current;
     setState("loading");
     setError(null);
     let next = from;
+    // What is loaded anew replaces the list when all of it is there, so that nothing jumps.
+    let fresh: readonly KeyFacts[] = [];
     try {
       for (let nth = 0; nth < pages; nth++) {
         const page = await get<{ cursor: string; keys: KeyFacts[] }>("/api/keys", {
@@ -101,11 +105,15 @@ function useKeys(match: string, type: string) {
           count: PAGE,
         });
         if (asked.current !== mine) return;
-        const first = next === "0" && nth === 0;
         next = page.cursor;
-        setKeys((old) => (first ? page.keys : merged(old, page.keys)));
-        setCursor(next);
-        if (next === "0") break;
+        const isLast = next === "0" || nth === pages - 1;
+        if (from === "0") {
+          fresh = merged(fresh, page.keys);
+          if (isLast) setKeys(fresh);
+        } else setKeys((old) => merged(old, page.keys));
+        if (from !== "0" || isLast) setCursor(next);
+        loaded.current = from === "0" ? nth + 1 : loaded.current + 1;
+        if (isLast) break;
       }
     } catch (failure) {
       if (asked.current === mine) setError(failure as Failure);
@@ -113,9 +121,14 @@ function useKeys(match: string, type: string) {
     if (asked.current === mine) setState("idle");
   };
   useEffect(() => {
-    const timer = setTimeout(() => void load("0", 1), turn === 0 && match === "" ? 0 : 150);
+    loaded.current = 1;
+    const timer = setTimeout(() => void load("0", 1), match === "" ? 0 : 150);
     return () => clearTimeout(timer);
-  }, [match, type, turn, recoveries]);
+  }, [match, type]);
+  // As much as there was: an edited key does not throw away what somebody has loaded.
+  useEffect(() => {
+    if (turn > 0 || recoveries > 0) void load("0", loaded.current);
+  }, [turn, recoveries]);
   return {
     keys,
     cursor,
@@ -136,25 +149,25 @@ function RowView({ row, open, selected, toggle }: { row: Row; open: boolean; sel
   const style = { paddingLeft: `${8 + row.depth * 14}px` };
   if (row.facts === undefined) {
     return (
-      <button type="button" class="key folder" style={style} aria-expanded={open} onClick={toggle}>
-        <span class="label">{row.label}:</span>
-        <span class="dim">{row.count}</span>
+      <button type="button" className="key folder" style={style} aria-expanded={open} onClick={toggle}>
+        <span className="label">{row.label}:</span>
+        <span className="dim">{row.count}</span>
       </button>
     );
   }
   const { type, ttlMs, bytes: size } = row.facts;
   return (
     <a
-      class="key"
+      className="key"
       style={style}
       href={`#/keys?key=${encodeURIComponent(row.id)}`}
       aria-current={selected ? "true" : undefined}
       title={shown(row.facts.key)}
     >
-      <span class="label">{row.label}</span>
-      {ttlMs !== null && <span class="dim">{duration(ttlMs)}</span>}
-      <span class="dim size">{size === null ? "" : bytes(size)}</span>
-      <span class={`tag ${type}`}>{type}</span>
+      <span className="label">{row.label}</span>
+      {ttlMs !== null && <span className="dim">{duration(ttlMs)}</span>}
+      <span className="dim size">{size === null ? "" : bytes(size)}</span>
+      <span className={`tag ${type}`}>{type}</span>
     </a>
   );
 }
@@ -184,8 +197,13 @@ function VirtualList({
   const first = Math.max(0, Math.min(Math.floor(top / ROW_PX) - 8, rows.length - fit));
   const visible = rows.slice(first, first + fit);
   return (
-    <section class="list" ref={box} onScroll={(event) => setTop(event.currentTarget.scrollTop)} aria-label="Keys">
-      <div class="all" style={{ height: `${rows.length * ROW_PX}px` }}>
+    <section
+      className="key-list"
+      ref={box}
+      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
+      aria-label="Keys"
+    >
+      <div className="all" style={{ height: `${rows.length * ROW_PX}px` }}>
         <div style={{ transform: `translateY(${first * ROW_PX}px)` }}>
           {visible.map((row) => (
             <RowView
@@ -229,24 +247,24 @@ export function Keys() {
       ? "looking …"
       : `${keys.length}${cursor === "0" ? "" : "+"} ${keys.length === 1 ? "key" : "keys"}`;
   return (
-    <div class={selected === null ? "browser" : "browser with-key"}>
-      <div class="left">
+    <div className={selected === null ? "browser" : "browser with-key"}>
+      <div className="left">
         <Head title="Keys" note={note}>
           <button type="button" onClick={reload}>
             Reload
           </button>
-          <button type="button" class="main" onClick={() => setMaking(true)}>
+          <button type="button" className="main" onClick={() => setMaking(true)}>
             New key
           </button>
         </Head>
-        <div class="row filters">
+        <div className="row filters">
           <input
             data-search
             type="search"
             placeholder="Name or pattern  /"
             aria-label="Name or pattern"
             value={filter}
-            onInput={(event) => setFilter(event.currentTarget.value)}
+            onChange={(event) => setFilter(event.currentTarget.value)}
           />
           <select aria-label="Type" value={type} onChange={(event) => setType(event.currentTarget.value)}>
             <option value="">all types</option>
@@ -270,20 +288,20 @@ export function Keys() {
         ) : (
           <VirtualList rows={rows} open={open} selected={selected} toggle={toggle} />
         )}
-        <div class="row foot">
+        <div className="row foot">
           {cursor !== "0" && (
             <>
               <button type="button" disabled={state === "loading"} onClick={() => more(1)}>
-                More
+                Load more
               </button>
               <button type="button" disabled={state === "loading"} onClick={() => more(50)}>
-                Much more
+                Load 50 pages
               </button>
             </>
           )}
         </div>
       </div>
-      <div class="right">
+      <div className="right">
         {selected === null ? (
           <Empty title="No key is chosen.">Choose one on the left, or press / to search.</Empty>
         ) : (

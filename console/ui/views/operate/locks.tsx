@@ -2,7 +2,8 @@
 import type { LockInspection } from "cinnabar/locks";
 import type { SemaphoreInspection } from "cinnabar/semaphores";
 import { duration } from "../../format.ts";
-import { Empty, Head, States, Table, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Empty, Head, States, Table } from "../../parts.tsx";
 
 type Named<T> = T & { readonly name: string };
 
@@ -41,7 +42,7 @@ export function Locks() {
           )
         }
       </States>
-      <h2 class="section">Semaphores</h2>
+      <h2 className="section">Semaphores</h2>
       <States of={semaphores}>
         {({ semaphores: rows }) =>
           rows.length === 0 ? (

@@ -1,8 +1,9 @@
 /** What programs count, log and measure with the toolkit. */
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { Chart } from "../../chart.tsx";
 import { moment, number } from "../../format.ts";
-import { Empty, Head, States, Table, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Empty, Head, States, Table } from "../../parts.tsx";
 
 const PRECISIONS = [
   { title: "seconds", ms: 1_000 },
@@ -34,9 +35,9 @@ function CountersPart() {
   const loaded = useLoad<{ names: string[] }>("/api/counters", {}, 5_000);
   return (
     <>
-      <div class="row section">
+      <div className="row section">
         <h2>Counters</h2>
-        <fieldset class="tabs" aria-label="Precision">
+        <fieldset className="tabs" aria-label="Precision">
           {PRECISIONS.map(({ title, ms }) => (
             <button key={ms} type="button" aria-pressed={ms === precision} onClick={() => setPrecision(ms)}>
               {title}
@@ -49,7 +50,7 @@ function CountersPart() {
           names.length === 0 ? (
             <Empty title="Nothing is counted.">new Counters(db).add("hits") begins one.</Empty>
           ) : (
-            <div class="charts">
+            <div className="charts">
               {names.slice(0, 24).map((name) => (
                 <Counter key={name} name={name} precisionMs={precision} />
               ))}
@@ -90,7 +91,7 @@ function StatsPart() {
   });
   return (
     <>
-      <h2 class="section">Statistics of this hour</h2>
+      <h2 className="section">Statistics of this hour</h2>
       <States of={loaded}>
         {({ stats }) =>
           stats.length === 0 ? (
@@ -140,7 +141,7 @@ function LogPart({ name, severity }: { name: string; severity: string }) {
               { title: "Fields", cell: ({ fields }) => fields && <code>{JSON.stringify(fields)}</code> },
             ]}
           />
-          <h2 class="section">Most common this hour</h2>
+          <h2 className="section">Most common this hour</h2>
           <Table
             label="Common messages"
             rows={common.thisHour}
@@ -161,7 +162,7 @@ function LogsPart() {
   const [chosen, choose] = useState(0);
   return (
     <>
-      <h2 class="section">Logs</h2>
+      <h2 className="section">Logs</h2>
       <States of={loaded}>
         {({ logs }) => {
           const log = logs[Math.min(chosen, logs.length - 1)];
@@ -169,7 +170,7 @@ function LogsPart() {
             return <Empty title="Nothing is logged.">new Logs(db).write("web", "info", "…") begins.</Empty>;
           return (
             <>
-              <fieldset class="tabs" aria-label="Log">
+              <fieldset className="tabs" aria-label="Log">
                 {logs.map(({ name, severity }, nth) => (
                   <button
                     key={`${name} ${severity}`}

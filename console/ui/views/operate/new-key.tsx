@@ -1,5 +1,5 @@
 /** Makes a key of any type with its first element. */
-import { useState } from "preact/hooks";
+import { type SubmitEvent, useState } from "react";
 import type { Failure } from "../../api.ts";
 import { Dialog } from "../../parts.tsx";
 
@@ -17,7 +17,7 @@ const VALUE: Readonly<Record<string, string>> = { set: "Member", zset: "Score" }
 export function NewKey({ close, make }: { close: () => void; make: (body: NewKeyBody) => Promise<void> }) {
   const [type, setType] = useState("string");
   const [error, setError] = useState<Failure | null>(null);
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const text = (name: string) => String(form.get(name) ?? "");
@@ -30,10 +30,10 @@ export function NewKey({ close, make }: { close: () => void; make: (body: NewKey
   };
   return (
     <Dialog title="New key" close={close}>
-      <form class="stack" onSubmit={submit}>
+      <form className="stack" onSubmit={submit}>
         <label>
           Key
-          <input name="key" required autofocus autocomplete="off" />
+          <input name="key" required data-autofocus autoComplete="off" />
         </label>
         <label>
           Type
@@ -46,7 +46,7 @@ export function NewKey({ close, make }: { close: () => void; make: (body: NewKey
         {FIELD[type] && (
           <label>
             {FIELD[type]}
-            <input name="field" required autocomplete="off" />
+            <input name="field" required autoComplete="off" />
           </label>
         )}
         <label>
@@ -54,16 +54,16 @@ export function NewKey({ close, make }: { close: () => void; make: (body: NewKey
           <textarea name="value" rows={3} />
         </label>
         {error && (
-          <p class="bad" role="alert">
+          <p className="bad" role="alert">
             {error.message}
           </p>
         )}
-        <div class="row end">
+        <div className="row end">
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="main">
-            Make it
+          <button type="submit" className="main">
+            Create key
           </button>
         </div>
       </form>

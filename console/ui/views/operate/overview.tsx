@@ -1,11 +1,14 @@
 /** What happens now, and in the last hour. */
-import { useState } from "preact/hooks";
-import type { Info } from "../../../src/info.ts";
+import { IconZoomReset } from "@tabler/icons-react";
+import { useEffect, useState } from "react";
 import type { Point } from "../../../src/live.ts";
 import { Chart } from "../../chart.tsx";
 import { bytes, duration, micros, number } from "../../format.ts";
 import { usePoints } from "../../live.ts";
-import { Head, States, Table, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Head, Table } from "../../parts.tsx";
+import { useZoom, zoomTo } from "../../zoom.ts";
+import { Condition, Details } from "./overview-condition.tsx";
 
 const SPANS = [
   { title: "10 min", seconds: 1 },
@@ -56,46 +59,11 @@ function Charts({ points, last }: { points: readonly Point[]; last: Point | unde
     },
   ];
   return (
-    <div class="charts">
+    <div className="charts">
       {charts.map((chart) => (
         <Chart key={chart.title} times={times} {...chart} />
       ))}
     </div>
-  );
-}
-
-interface InfoAnswer {
-  readonly backend: string;
-  readonly topology: string;
-  readonly nodes: Info[];
-}
-
-function Facts({ backend, topology, nodes }: InfoAnswer) {
-  const [node] = nodes;
-  const memory = node?.Memory ?? {};
-  const limit = Number(memory.maxmemory);
-  const facts: [string, string][] = [
-    ["Store", backend],
-    ["Kind", nodes.length > 1 ? `${topology}, ${nodes.length} primaries` : topology],
-    [
-      "Version",
-      node?.Server?.cinnabar_version
-        ? `Cinnabar ${node.Server.cinnabar_version}`
-        : (node?.Server?.redis_version ?? "–"),
-    ],
-    ["Role", node?.Replication?.role ?? "–"],
-    ["Up", duration(Number(node?.Server?.uptime_in_seconds ?? 0) * 1_000)],
-    ["Memory limit", limit > 0 ? `${bytes(limit)}, ${memory.maxmemory_policy}` : "none"],
-  ];
-  return (
-    <dl class="facts">
-      {facts.map(([name, value]) => (
-        <div key={name}>
-          <dt>{name}</dt>
-          <dd title={value}>{value}</dd>
-        </div>
-      ))}
-    </dl>
   );
 }
 
@@ -120,7 +88,7 @@ function Circuits() {
   // A store in the console's own process has none.
   if (circuits.length === 0) return null;
   return (
-    <section class="circuits">
+    <section className="circuits">
       <h2>Circuit breakers</h2>
       <Table
         label="Circuit breakers"
@@ -131,7 +99,7 @@ function Circuits() {
           {
             title: "State",
             cell: ({ state }) => (
-              <span class={`circuit ${state}`} title={STATES[state].means}>
+              <span className={`circuit ${state}`} title={STATES[state].means}>
                 {STATES[state].word}
               </span>
             ),
@@ -147,29 +115,38 @@ function Circuits() {
 
 export function Overview() {
   const [seconds, setSeconds] = useState<number>(1);
-  const info = useLoad<InfoAnswer>("/api/info", {}, 5_000);
   const points = useSpan(seconds);
   const live = usePoints();
+  const zoom = useZoom();
+  useEffect(() => () => zoomTo(null), []);
+  const choose = (next: number) => {
+    zoomTo(null);
+    setSeconds(next);
+  };
   return (
     <>
       <Head title="Overview">
-        <fieldset class="tabs" aria-label="Time span">
+        {zoom !== null && (
+          <button type="button" onClick={() => zoomTo(null)}>
+            <IconZoomReset size={16} stroke={1.6} aria-hidden="true" /> Reset zoom
+          </button>
+        )}
+        <fieldset className="tabs" aria-label="Time span">
           {SPANS.map((span) => (
             <button
               key={span.title}
               type="button"
               aria-pressed={span.seconds === seconds}
-              onClick={() => setSeconds(span.seconds)}
+              onClick={() => choose(span.seconds)}
             >
               {span.title}
             </button>
           ))}
         </fieldset>
       </Head>
-      <div class="facts-box">
-        <States of={info}>{(data) => <Facts {...data} />}</States>
-      </div>
+      <Condition last={live.at(-1)} />
       <Charts points={points} last={live.at(-1)} />
+      <Details />
       <Circuits />
     </>
   );

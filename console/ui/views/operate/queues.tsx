@@ -1,9 +1,12 @@
 /** Task queues: which there are, jobs by state, one job's story, and help for it. */
+import { IconStack2 } from "@tabler/icons-react";
 import type { Counts, Job, JobState } from "cinnabar/queues";
-import { useState } from "preact/hooks";
+import { type ReactNode, useState } from "react";
 import { act, type Wire } from "../../api.ts";
-import { duration, moment } from "../../format.ts";
-import { Dialog, Empty, Head, States, Table, useActions, useLoad } from "../../parts.tsx";
+import { Chart } from "../../chart.tsx";
+import { duration, moment, number } from "../../format.ts";
+import { useLoad } from "../../load.ts";
+import { Dialog, Empty, Head, States, Table, useActions } from "../../parts.tsx";
 import { go, usePlace } from "../../router.ts";
 
 type AnyJob = Wire<Job<unknown, unknown>>;
@@ -22,6 +25,24 @@ const STATES: readonly { state: JobState; title: string }[] = [
   { state: "dead", title: "Dead" },
 ];
 
+/** Which of the meanings in tokens.css a state has. */
+const MEANINGS: Readonly<Record<JobState, string>> = {
+  waiting: "waiting",
+  active: "active",
+  delayed: "delayed",
+  "waiting-for-children": "waiting",
+  done: "done",
+  dead: "dead",
+};
+
+function StateCount({ count, state }: { count: number; state: JobState }) {
+  return count === 0 ? (
+    <span className="dim">0</span>
+  ) : (
+    <span className={`badge ${MEANINGS[state]}`}>{number(count)}</span>
+  );
+}
+
 const countOf = (counts: Counts, state: JobState): number =>
   counts[state === "waiting-for-children" ? "waitingForChildren" : state];
 
@@ -30,7 +51,7 @@ function All() {
   const count = (title: string, state: JobState) => ({
     title,
     numeric: true,
-    cell: ({ counts }: Listed) => countOf(counts, state),
+    cell: ({ counts }: Listed) => <StateCount count={countOf(counts, state)} state={state} />,
   });
   return (
     <>
@@ -41,7 +62,9 @@ function All() {
       <States of={loaded}>
         {({ queues }) =>
           queues.length === 0 ? (
-            <Empty title="There is no queue.">new Queue(db, "mails").add(…) makes one.</Empty>
+            <Empty title="There is no queue." icon={IconStack2} action={<a href="#/examples">Open examples</a>}>
+              new Queue(db, "mails").add(…) makes one.
+            </Empty>
           ) : (
             <Table
               label="Queues"
@@ -55,7 +78,7 @@ function All() {
                     <a href={`#/queues?${new URLSearchParams({ name, shards: String(shards) })}`}>{name}</a>
                   ),
                 },
-                { title: "", cell: ({ counts }) => counts.paused && <span class="tag warn">paused</span> },
+                { title: "", cell: ({ counts }) => counts.paused && <span className="badge delayed">paused</span> },
                 ...STATES.filter(({ state }) => state !== "waiting-for-children").map(({ state, title }) =>
                   count(title, state),
                 ),
@@ -64,6 +87,87 @@ function All() {
           )
         }
       </States>
+    </>
+  );
+}
+
+interface Minute {
+  readonly at: string;
+  readonly done: number;
+  readonly retried: number;
+  readonly dead: number;
+  readonly stalled: number;
+}
+
+interface Schedule {
+  readonly name: string;
+  readonly nextAt: string;
+  readonly lastAt: string | null;
+  readonly count: number;
+  readonly pausedAt: string | null;
+  readonly cron?: string;
+  readonly timeZone?: string;
+  readonly everyMs?: number;
+}
+
+interface QueueFacts {
+  readonly counts: Counts;
+  readonly minutes: readonly Minute[];
+  readonly schedules: readonly Schedule[];
+}
+
+/** Jobs of each minute: what was done, and what failed. */
+function Throughput({ minutes }: { minutes: readonly Minute[] }) {
+  const times = minutes.map(({ at }) => Date.parse(at) / 1_000);
+  const line = (label: string, color: string, name: "done" | "retried" | "dead") => ({
+    label,
+    color,
+    values: minutes.map((minute) => minute[name]),
+  });
+  const sum = (name: "done" | "dead") => minutes.reduce((total, minute) => total + minute[name], 0);
+  return (
+    <div className="charts queue-charts">
+      <Chart
+        title="Done per minute"
+        now={`${number(sum("done"))} in the last hours`}
+        times={times}
+        format={number}
+        lines={[line("Done", "c4", "done")]}
+      />
+      <Chart
+        title="Failures per minute"
+        now={`${number(sum("dead"))} dead in the last hours`}
+        times={times}
+        format={number}
+        lines={[line("Retried", "c2", "retried"), line("Dead", "c1", "dead")]}
+      />
+    </div>
+  );
+}
+
+const rhythmOf = ({ cron, timeZone, everyMs }: Schedule): string =>
+  cron === undefined ? `every ${duration(everyMs ?? 0)}` : `${cron}${timeZone ? `, ${timeZone}` : ""}`;
+
+function Schedules({ schedules }: { schedules: readonly Schedule[] }) {
+  return (
+    <>
+      <h2 className="section">Schedules</h2>
+      <Table
+        label="Schedules"
+        rows={schedules}
+        id={({ name }) => name}
+        columns={[
+          { title: "Schedule", wide: true, cell: ({ name }) => name },
+          { title: "Runs", cell: (each) => <code>{rhythmOf(each)}</code> },
+          {
+            title: "Next run",
+            cell: ({ nextAt, pausedAt }) =>
+              pausedAt === null ? moment(Date.parse(nextAt)) : <span className="badge delayed">paused</span>,
+          },
+          { title: "Last run", cell: ({ lastAt }) => (lastAt === null ? "never" : moment(Date.parse(lastAt))) },
+          { title: "Jobs made", numeric: true, cell: ({ count }) => number(count) },
+        ]}
+      />
     </>
   );
 }
@@ -97,10 +201,15 @@ function Story({
       <States of={loaded}>
         {({ job, log }) => (
           <>
-            <dl class="pairs">
+            <dl className="pairs">
               {(
                 [
-                  ["State", job.state],
+                  [
+                    "State",
+                    <span key="state" className={`badge ${MEANINGS[job.state]}`}>
+                      {job.state}
+                    </span>,
+                  ],
                   ["Added", moment(Date.parse(job.createdAt))],
                   [
                     "Attempts",
@@ -115,7 +224,7 @@ function Story({
                   ],
                   ["Group", job.group],
                   ["Priority", job.priority === 0 ? null : job.priority],
-                ] as [string, string | null][]
+                ] as [string, ReactNode][]
               ).map(
                 ([name, value]) =>
                   value !== null && (
@@ -131,7 +240,7 @@ function Story({
             {job.error && (
               <>
                 <h3>Error</h3>
-                <pre class="bad">{job.error.stack ?? `${job.error.name}: ${job.error.message}`}</pre>
+                <pre className="bad">{job.error.stack ?? `${job.error.name}: ${job.error.message}`}</pre>
               </>
             )}
             {job.state === "done" && (
@@ -146,24 +255,24 @@ function Story({
                 <pre>{log.join("\n")}</pre>
               </>
             )}
-            <div class="row end">
+            <div className="row end">
               {(job.state === "dead" || job.state === "done") && (
                 <button type="button" onClick={() => send("retry")}>
-                  Run again
+                  Retry job
                 </button>
               )}
               {job.state === "delayed" && (
                 <button type="button" onClick={() => send("promote")}>
-                  Run now
+                  Run job now
                 </button>
               )}
               {job.state === "active" ? (
-                <button type="button" class="danger" onClick={() => send("cancel")}>
-                  Cancel
+                <button type="button" className="danger" onClick={() => send("cancel")}>
+                  Cancel job
                 </button>
               ) : (
-                <button type="button" class="danger" onClick={remove}>
-                  Remove
+                <button type="button" className="danger" onClick={remove}>
+                  Remove job
                 </button>
               )}
               <button type="button" onClick={close}>
@@ -179,10 +288,12 @@ function Story({
 
 function One({ name, shards }: { name: string; shards: string }) {
   const path = `/api/queues/${encodeURIComponent(name)}`;
-  const [state, setState] = useState<JobState>("waiting");
+  const { query } = usePlace();
+  const state = STATES.find((each) => each.state === query.get("state"))?.state ?? "waiting";
+  const open = query.get("job");
+  const show = (where: { state?: JobState; job?: string }) => go("queues", { name, shards, state, ...where });
   const [limit, setLimit] = useState(50);
-  const [open, setOpen] = useState<string | null>(null);
-  const queue = useLoad<{ counts: Counts }>(path, { shards }, 2_000);
+  const queue = useLoad<QueueFacts>(path, { shards }, 2_000);
   const jobs = useLoad<{ items: AnyJob[]; cursor: string | null }>(`${path}/jobs`, { shards, state, limit }, 2_000);
   const actions = useActions(() => {
     queue.reload();
@@ -194,21 +305,23 @@ function One({ name, shards }: { name: string; shards: string }) {
     <>
       <Head title={name} note={<a href="#/queues">All queues</a>}>
         <button type="button" disabled={!counts?.dead} onClick={() => send("replayDead")}>
-          Run dead ones again
+          Retry dead jobs
         </button>
         <button type="button" disabled={!counts} onClick={() => send(counts?.paused ? "resume" : "pause")}>
-          {counts?.paused ? "Resume" : "Pause"}
+          {counts?.paused ? "Resume queue" : "Pause queue"}
         </button>
       </Head>
       {actions.view}
-      <fieldset class="tabs" aria-label="State">
+      {queue.data && <Throughput minutes={queue.data.minutes} />}
+      <fieldset className="tabs" aria-label="State">
         {STATES.map((each) => (
           <button
             key={each.state}
             type="button"
             aria-pressed={each.state === state}
-            onClick={() => setState(each.state)}
+            onClick={() => show({ state: each.state })}
           >
+            <i className={`dot ${MEANINGS[each.state]}`} aria-hidden="true" />
             {each.title} <b>{counts === undefined ? "–" : countOf(counts, each.state)}</b>
           </button>
         ))}
@@ -227,7 +340,7 @@ function One({ name, shards }: { name: string; shards: string }) {
                   {
                     title: "Job",
                     cell: ({ id }) => (
-                      <button type="button" class="link" onClick={() => setOpen(id)}>
+                      <button type="button" className="link" onClick={() => show({ job: id })}>
                         {id}
                       </button>
                     ),
@@ -242,12 +355,12 @@ function One({ name, shards }: { name: string; shards: string }) {
                   {
                     title: "Error",
                     wide: true,
-                    cell: ({ error }) => error && <span class="bad">{error.message}</span>,
+                    cell: ({ error }) => error && <span className="bad">{error.message}</span>,
                   },
                 ]}
               />
               {page.cursor !== null && limit < 500 && (
-                <button type="button" class="more" onClick={() => setLimit(Math.min(500, limit * 2))}>
+                <button type="button" className="more" onClick={() => setLimit(Math.min(500, limit * 2))}>
                   More
                 </button>
               )}
@@ -255,7 +368,8 @@ function One({ name, shards }: { name: string; shards: string }) {
           )
         }
       </States>
-      {open && <Story path={path} id={open} query={{ shards }} close={() => setOpen(null)} changed={jobs.reload} />}
+      {queue.data && queue.data.schedules.length > 0 && <Schedules schedules={queue.data.schedules} />}
+      {open && <Story path={path} id={open} query={{ shards }} close={() => show({})} changed={jobs.reload} />}
     </>
   );
 }

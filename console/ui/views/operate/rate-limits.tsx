@@ -2,7 +2,8 @@
 import type { Rule, Verdict } from "cinnabar/rate-limits";
 import { act } from "../../api.ts";
 import { duration, number } from "../../format.ts";
-import { Empty, Head, States, Table, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Empty, Head, States, Table, useActions } from "../../parts.tsx";
 import { usePlace } from "../../router.ts";
 
 interface Listed {
@@ -57,8 +58,8 @@ function One({ name }: { name: string }) {
       <States of={loaded}>
         {({ rules, subjects, count, complete }) => (
           <>
-            <p class="note">{rules.map(said).join("; ")}</p>
-            {!complete && <p class="note">{`Some of ${number(count)} or more subjects.`}</p>}
+            <p className="note">{rules.map(said).join("; ")}</p>
+            {!complete && <p className="note">{`Some of ${number(count)} or more subjects.`}</p>}
             {subjects.length === 0 ? (
               <Empty title="Nobody has used anything of it lately." />
             ) : (
@@ -70,7 +71,7 @@ function One({ name }: { name: string }) {
                   { title: "Subject", wide: true, cell: ({ subject }) => <code>{subject}</code> },
                   {
                     title: "State",
-                    cell: ({ allowed }) => (allowed ? "allowed" : <span class="tag warn">refused</span>),
+                    cell: ({ allowed }) => (allowed ? "allowed" : <span className="tag warn">refused</span>),
                   },
                   {
                     title: "Left",
@@ -88,7 +89,7 @@ function One({ name }: { name: string }) {
                     cell: ({ subject }) => (
                       <button
                         type="button"
-                        class="small"
+                        className="small"
                         aria-label={`Forgive ${subject}`}
                         onClick={() => reset(subject)}
                       >

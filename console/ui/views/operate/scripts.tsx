@@ -1,9 +1,10 @@
 /** Scripts and functions: a place to try one, what the server holds, and what runs. */
-import { useState } from "preact/hooks";
+import { type SubmitEvent, useState } from "react";
 import type { Value } from "../../../src/values.ts";
 import { act, type Failure } from "../../api.ts";
 import { bytes, duration, number } from "../../format.ts";
-import { Dialog, Empty, Head, States, Table, useActions, useLoad, ValueView } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Dialog, Empty, Head, States, Table, useActions, ValueView } from "../../parts.tsx";
 
 interface Library {
   readonly name: string;
@@ -30,7 +31,7 @@ const lines = (text: FormDataEntryValue | null) =>
 function Trial() {
   const [result, setResult] = useState<{ value: Value; ms: number } | null>(null);
   const [error, setError] = useState<Failure | null>(null);
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const body = {
@@ -44,41 +45,41 @@ function Trial() {
     await act<{ value: Value; ms: number }>("POST", "/api/scripts/run", body).then(setResult, setError);
   };
   return (
-    <form class="trial" onSubmit={submit}>
+    <form className="trial" onSubmit={submit}>
       <label>
         Script
         <textarea
           name="script"
           rows={8}
           required
-          spellcheck={false}
+          spellCheck={false}
           data-search
           placeholder={'return redis.call("GET", KEYS[1])'}
         />
       </label>
-      <div class="trial-words">
+      <div className="trial-words">
         <label>
           Keys, one in a line
-          <textarea name="keys" rows={3} spellcheck={false} />
+          <textarea name="keys" rows={3} spellCheck={false} />
         </label>
         <label>
           Arguments, one in a line
-          <textarea name="args" rows={3} spellcheck={false} />
+          <textarea name="args" rows={3} spellCheck={false} />
         </label>
       </div>
-      <div class="row">
-        <button type="submit" class="main">
+      <div className="row">
+        <button type="submit" className="main">
           Run
         </button>
-        <label class="check">
+        <label className="check">
           <input type="checkbox" name="writes" /> may write
         </label>
       </div>
-      <div class="trial-result" aria-live="polite">
-        {error && <p class="bad">{error.message}</p>}
+      <div className="trial-result" aria-live="polite">
+        {error && <p className="bad">{error.message}</p>}
         {result && (
           <>
-            <p class="note">{`${result.ms.toFixed(1)} ms`}</p>
+            <p className="note">{`${result.ms.toFixed(1)} ms`}</p>
             <ValueView value={result.value} />
           </>
         )}
@@ -89,7 +90,7 @@ function Trial() {
 
 function Load({ close, done }: { close: () => void; done: () => void }) {
   const actions = useActions(done);
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const form = new FormData(event.currentTarget as HTMLFormElement);
     const body = { code: String(form.get("code")), replace: form.get("replace") !== null };
@@ -98,25 +99,25 @@ function Load({ close, done }: { close: () => void; done: () => void }) {
   return (
     <Dialog title="Load a library" close={close}>
       {actions.view}
-      <form class="trial" onSubmit={submit}>
+      <form className="trial" onSubmit={submit}>
         <textarea
           name="code"
           rows={14}
           required
-          spellcheck={false}
+          spellCheck={false}
           aria-label="Code"
           placeholder={
             '#!lua name=shop\nredis.register_function("stock", function(keys) return redis.call("GET", keys[1]) end)'
           }
         />
-        <label class="check">
+        <label className="check">
           <input type="checkbox" name="replace" /> in place of the library of that name
         </label>
-        <div class="row end">
+        <div className="row end">
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="main">
+          <button type="submit" className="main">
             Load
           </button>
         </div>
@@ -130,13 +131,13 @@ function Libraries({ libraries, remove }: { libraries: readonly Library[]; remov
   return (
     <>
       {libraries.map(({ name, engine, code, functions }) => (
-        <details key={name} class="library">
+        <details key={name} className="library">
           <summary>
             <code>{name}</code>{" "}
-            <span class="note">{`${engine}, ${functions.map((each) => each.name).join(", ")}`}</span>
+            <span className="note">{`${engine}, ${functions.map((each) => each.name).join(", ")}`}</span>
           </summary>
           <pre>{code}</pre>
-          <button type="button" class="danger small" onClick={() => remove(name)}>
+          <button type="button" className="danger small" onClick={() => remove(name)}>
             Delete
           </button>
         </details>
@@ -191,10 +192,10 @@ export function Scripts() {
                   cell: () => (
                     <button
                       type="button"
-                      class="danger small"
+                      className="danger small"
                       onClick={() => actions.run(() => act("POST", "/api/scripts/kill"))}
                     >
-                      End it
+                      End script
                     </button>
                   ),
                 },
@@ -204,7 +205,7 @@ export function Scripts() {
         }
       </States>
       <Trial />
-      <h2 class="section">Function libraries</h2>
+      <h2 className="section">Function libraries</h2>
       <States of={loaded}>
         {({ libraries }) =>
           libraries === null ? (

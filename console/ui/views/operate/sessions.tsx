@@ -1,8 +1,9 @@
 /** Sessions: who is there, since when, and the means to end one or all of a user. */
-import { useState } from "preact/hooks";
+import { useState } from "react";
 import { act } from "../../api.ts";
 import { duration, moment, number } from "../../format.ts";
-import { Empty, Head, States, Table, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Empty, Head, States, Table, useActions } from "../../parts.tsx";
 
 interface Live {
   readonly handle: string;
@@ -20,7 +21,7 @@ export function Sessions() {
     actions.ask({
       title: "End this session?",
       text: `${user ?? "The visitor"} has to sign in again in that browser.`,
-      button: "End it",
+      button: "End session",
       run: () => actions.run(() => act("POST", "/api/sessions/end", { handle })),
     });
   const signOut = (user: string) =>
@@ -40,7 +41,7 @@ export function Sessions() {
           placeholder="User"
           aria-label="Show users whose name contains"
           value={filter}
-          onInput={(event) => setFilter(event.currentTarget.value)}
+          onChange={(event) => setFilter(event.currentTarget.value)}
         />
       </Head>
       {actions.view}
@@ -57,19 +58,19 @@ export function Sessions() {
               rows={rows}
               id={({ handle }) => handle}
               columns={[
-                { title: "User", wide: true, cell: ({ user }) => user ?? <span class="nil">not signed in</span> },
+                { title: "User", wide: true, cell: ({ user }) => user ?? <span className="nil">not signed in</span> },
                 { title: "Begun", cell: ({ createdAt }) => moment(Date.parse(createdAt)) },
                 { title: "Last used", numeric: true, cell: ({ seenAt }) => `${since(seenAt)} ago` },
                 { title: "Ends at the latest", cell: ({ endsAt }) => moment(Date.parse(endsAt)) },
                 {
                   title: "",
                   cell: (session) => (
-                    <span class="row">
-                      <button type="button" class="small" onClick={() => end(session)}>
+                    <span className="row">
+                      <button type="button" className="small" onClick={() => end(session)}>
                         End
                       </button>
                       {session.user !== null && (
-                        <button type="button" class="small" onClick={() => signOut(session.user!)}>
+                        <button type="button" className="small" onClick={() => signOut(session.user!)}>
                           Everywhere
                         </button>
                       )}

@@ -1,10 +1,11 @@
 /** Sharded structures and fleets: what is where, and what is on its way. */
 import type { Move } from "cinnabar/fleet";
 import type { ListInfo, ShardInfo, ShardsInfo } from "cinnabar/sharded";
-import { useState } from "preact/hooks";
+import { type SubmitEvent, useState } from "react";
 import { act } from "../../api.ts";
 import { bytes, moment, number } from "../../format.ts";
-import { Dialog, Empty, Head, States, Table, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Dialog, Empty, Head, States, Table, useActions } from "../../parts.tsx";
 
 type Structure = ShardsInfo | ListInfo;
 interface Fleet {
@@ -34,7 +35,7 @@ function partsOf(each: Structure): string {
 
 function stateOf(each: Structure) {
   if (each.moving === null) return "at rest";
-  return <span class="tag warn">{`${number(each.moving.elementsLeft)} to move`}</span>;
+  return <span className="tag warn">{`${number(each.moving.elementsLeft)} to move`}</span>;
 }
 
 function Inside({ name, tags, close }: { name: string; tags: number; close: () => void }) {
@@ -42,14 +43,14 @@ function Inside({ name, tags, close }: { name: string; tags: number; close: () =
   const loaded = useLoad<{ shards: ShardInfo[] }>(`/api/shards/${encodeURIComponent(name)}`, { tag });
   return (
     <Dialog title={name} close={close}>
-      <label class="row">
+      <label className="row">
         Tag
         <input
           type="number"
           min={0}
           max={tags - 1}
           value={tag}
-          onInput={(event) => setTag(Math.min(tags - 1, Math.max(0, Number(event.currentTarget.value) || 0)))}
+          onChange={(event) => setTag(Math.min(tags - 1, Math.max(0, Number(event.currentTarget.value) || 0)))}
         />
       </label>
       <States of={loaded}>
@@ -75,7 +76,7 @@ function Inside({ name, tags, close }: { name: string; tags: number; close: () =
           )
         }
       </States>
-      <div class="row end">
+      <div className="row end">
         <button type="button" onClick={close}>
           Close
         </button>
@@ -86,7 +87,7 @@ function Inside({ name, tags, close }: { name: string; tags: number; close: () =
 
 function Reshard({ of, close, done }: { of: ShardsInfo; close: () => void; done: () => void }) {
   const actions = useActions(done);
-  const submit = async (event: SubmitEvent) => {
+  const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     const shards = Number(new FormData(event.currentTarget as HTMLFormElement).get("shards"));
     const path = `/api/shards/${encodeURIComponent(of.name)}/reshard`;
@@ -95,18 +96,18 @@ function Reshard({ of, close, done }: { of: ShardsInfo; close: () => void; done:
   return (
     <Dialog title={`Shards of ${of.name}`} close={close}>
       {actions.view}
-      <form class="stack" onSubmit={submit}>
-        <div class="field">
-          <label for="shards">Shards by hash, in all</label>
+      <form className="stack" onSubmit={submit}>
+        <div className="field">
+          <label htmlFor="shards">Shards by hash, in all</label>
           <input id="shards" name="shards" type="number" min={1} required defaultValue={String(of.shards)} />
           <small>Everybody goes on reading and writing while elements move.</small>
         </div>
-        <div class="row end">
+        <div className="row end">
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" class="main">
-            Change
+          <button type="submit" className="main">
+            Change shards
           </button>
         </div>
       </form>
@@ -139,16 +140,16 @@ function Structures({ list, changed }: { list: readonly Structure[]; changed: ()
             title: "",
             cell: (each) =>
               !isList(each) && (
-                <span class="row">
-                  <button type="button" class="small" onClick={() => setInside(each)}>
+                <span className="row">
+                  <button type="button" className="small" onClick={() => setInside(each)}>
                     Look inside
                   </button>
                   {each.moving === null ? (
-                    <button type="button" class="small" onClick={() => setChanging(each)}>
+                    <button type="button" className="small" onClick={() => setChanging(each)}>
                       Reshard
                     </button>
                   ) : (
-                    <button type="button" class="small" onClick={() => move(each.name)}>
+                    <button type="button" className="small" onClick={() => move(each.name)}>
                       Move
                     </button>
                   )}
@@ -168,7 +169,7 @@ function FleetPart({ fleet }: { fleet: Fleet }) {
   const rows = fleet.components.flatMap((component) => component.shards.map((shard) => ({ ...shard, component })));
   return (
     <>
-      <p class="note">
+      <p className="note">
         {`${fleet.name}: layout ${fleet.version} of ${moment(fleet.changedAt)}, ${fleet.processes.length} processes`}
         {behind > 0 && `, ${behind} of them behind`}
       </p>
@@ -186,7 +187,7 @@ function FleetPart({ fleet }: { fleet: Fleet }) {
             cell: ({ component: { moving }, shard }) =>
               moving !== null &&
               (moving.source === shard || moving.target === shard) && (
-                <span class="tag warn">{`${moving.from}–${moving.to} ${moving.source === shard ? "away" : "in"}`}</span>
+                <span className="tag warn">{`${moving.from}–${moving.to} ${moving.source === shard ? "away" : "in"}`}</span>
               ),
           },
         ]}
@@ -204,7 +205,7 @@ export function Shards() {
         {({ structures, fleets }) => (
           <>
             <Structures list={structures} changed={loaded.reload} />
-            <h2 class="section">Fleets whose home is here</h2>
+            <h2 className="section">Fleets whose home is here</h2>
             {fleets.length === 0 ? (
               <Empty title="There is none.">Fleet.open(db) makes this store the home of one.</Empty>
             ) : (

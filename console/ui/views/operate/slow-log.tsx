@@ -1,7 +1,8 @@
 /** Commands that took long. */
 import { act } from "../../api.ts";
 import { micros, moment } from "../../format.ts";
-import { Empty, Head, States, Table, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Empty, Head, States, Table, useActions } from "../../parts.tsx";
 
 interface Entry {
   readonly id: number;
@@ -19,7 +20,7 @@ export function SlowLog() {
     actions.ask({
       title: "Empty the slow log?",
       text: "Its entries are gone then, for everybody.",
-      button: "Empty it",
+      button: "Empty slow log",
       run: () => actions.run(() => act("DELETE", "/api/slowlog")),
     });
   return (

@@ -1,9 +1,10 @@
 /** Social networks: what is left to deliver, and how the timeline of a user or a list is kept. */
 import type { AuthorState, Backlog, SocialCounts, TimelineState, User, UserList } from "cinnabar/social";
-import { useState } from "preact/hooks";
+import { type SubmitEvent, useState } from "react";
 import { act } from "../../api.ts";
 import { duration, number } from "../../format.ts";
-import { Empty, Head, States, Table, useActions, useLoad } from "../../parts.tsx";
+import { useLoad } from "../../load.ts";
+import { Empty, Head, States, Table, useActions } from "../../parts.tsx";
 import { go, usePlace } from "../../router.ts";
 
 type Network = Backlog & { readonly prefix: string };
@@ -30,7 +31,7 @@ function All() {
             <Empty title="No social network was used here.">new Social(db) makes one; social.worker() delivers.</Empty>
           ) : (
             <>
-              {!complete && <p class="note">There are many keys: some networks may be missing.</p>}
+              {!complete && <p className="note">There are many keys: some networks may be missing.</p>}
               <Table
                 label="Social networks"
                 rows={networks}
@@ -42,7 +43,7 @@ function All() {
                   {
                     title: "Given up",
                     numeric: true,
-                    cell: ({ jobs }) => (jobs.dead === 0 ? "0" : <span class="tag warn">{number(jobs.dead)}</span>),
+                    cell: ({ jobs }) => (jobs.dead === 0 ? "0" : <span className="tag warn">{number(jobs.dead)}</span>),
                   },
                   { title: "Calls open", numeric: true, cell: ({ open }) => number(open) },
                 ]}
@@ -105,7 +106,7 @@ function One({ network, who }: { network: string; who: string }) {
     all.reload();
   });
   const jobs = all.data?.networks.find(({ prefix }) => prefix === network)?.jobs;
-  const submit = (event: SubmitEvent) => {
+  const submit = (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
     go("timelines", { network, who: asked.trim() });
   };
@@ -113,7 +114,7 @@ function One({ network, who }: { network: string; who: string }) {
     actions.ask({
       title: "Drop the timeline?",
       text: "Nothing is lost: it is built anew from the profiles when it is read.",
-      button: "Drop it",
+      button: "Drop timeline",
       run: () => actions.run(() => act("POST", "/api/timelines/drop", { network, subject })),
     });
   return (
@@ -130,11 +131,11 @@ function One({ network, who }: { network: string; who: string }) {
       </Head>
       {actions.view}
       {jobs && (
-        <p class="note">
+        <p className="note">
           {`${number(jobs.waiting + jobs.delayed)} waiting, ${number(jobs.active)} active, ${number(jobs.dead)} given up`}
         </p>
       )}
-      <form class="row timelines-ask" onSubmit={submit}>
+      <form className="row timelines-ask" onSubmit={submit}>
         <input
           type="search"
           aria-label="Login, or id of a user or a list"
@@ -142,13 +143,13 @@ function One({ network, who }: { network: string; who: string }) {
           data-search
           maxLength={60}
           value={asked}
-          onInput={(event) => setAsked(event.currentTarget.value)}
+          onChange={(event) => setAsked(event.currentTarget.value)}
         />
-        <button type="submit" class="main" disabled={asked.trim() === ""}>
-          Look
+        <button type="submit" className="main" disabled={asked.trim() === ""}>
+          Show timeline
         </button>
         {loaded.data && loaded.data.timeline.state !== "cold" && (
-          <button type="button" class="danger" onClick={() => drop(loaded.data!.subject)}>
+          <button type="button" className="danger" onClick={() => drop(loaded.data!.subject)}>
             Drop timeline
           </button>
         )}

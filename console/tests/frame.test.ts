@@ -1,0 +1,154 @@
+/** The frame around all views: what it weighs, how it is kept, the menu, the palette, addresses, and what axe-core says of each view. */
+import { gzipSync } from "node:zlib";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { NARROW, WIDE } from "./browser.ts";
+import { fill } from "./filled.ts";
+import { describePages, eventually } from "./pages.ts";
+
+/** Scripts and styles of the first view together, as gzip sends them. */
+const MOST_BYTES = 250_000;
+
+const VIEWS = [
+  ...["", "keys", "keys?key=hash", "command", "scripts", "slow", "clients", "config", "files", "queues"],
+  ...["queues?name=mails&shards=1", "locks", "sessions", "caches", "limits", "chats", "timelines", "indexes"],
+  ...["shards", "measures", "examples", "nowhere"],
+];
+
+/** Rules that a view breaks, with where it does; axe-core runs outside of the page's security policy. */
+async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(axe.source);
+  return page.evaluate(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + " at " + target.join(" ") + ": " + failureSummary)))`);
+}
+
+let release = async (): Promise<void> => {};
+
+describePages(
+  "the frame",
+  (name, _label, opened) => {
+    const visit = async (path: string) => {
+      const { page, served } = opened();
+      await page.goto(`${served.url}/#/${path}`);
+      await page.locator("main h1").waitFor();
+    };
+
+    test("the first view is light, compressed, and kept for ever by its hash", async () => {
+      const { page, served } = opened();
+      let total = 0;
+      const seen: Promise<void>[] = [];
+      const heard = (response: Awaited<ReturnType<Page["waitForResponse"]>>) => {
+        if (!["script", "stylesheet"].includes(response.request().resourceType())) return;
+        seen.push(
+          response.body().then((body) => {
+            total += gzipSync(body).length;
+            expect(response.headers()).toMatchObject({ "cache-control": "public, max-age=31536000, immutable" });
+            if (body.length >= 1_024)
+              expect(response.headers()["content-encoding"], response.url()).toMatch(/^(br|gzip)$/);
+          }),
+        );
+      };
+      page.on("response", heard);
+      await page.goto(served.url);
+      await page.locator(".chart canvas").first().waitFor();
+      page.off("response", heard);
+      await Promise.all(seen);
+      expect(seen.length).toBeGreaterThan(2);
+      expect(total).toBeGreaterThan(50_000);
+      expect(total).toBeLessThanOrEqual(MOST_BYTES);
+      expect((await served.get("/")).headers.get("cache-control")).toBe("no-cache");
+    });
+
+    test("the palette finds pages, keys, queues and actions", async () => {
+      const { page } = opened();
+      const search = page.getByLabel("Find pages, keys, queues and actions");
+      await visit("");
+      await page.keyboard.press("Control+k");
+      await search.fill("slow l");
+      await page.keyboard.press("Enter");
+      await page.locator("h1", { hasText: "Slow log" }).waitFor();
+      await page.getByRole("button", { name: "Find anything" }).click();
+      await search.fill("zse");
+      await page.getByRole("button", { name: /^zset/ }).click();
+      await eventually(() => new URL(page.url()).hash).toBe("#/keys?key=zset");
+      await page.keyboard.press("Control+k");
+      await search.fill("mails");
+      await page.getByRole("button", { name: /^mails Queue/ }).click();
+      await page.locator("h1", { hasText: "mails" }).waitFor();
+      await page.keyboard.press("Control+k");
+      await search.fill("dark");
+      await page.keyboard.press("Enter");
+      await eventually(() => page.evaluate("document.documentElement.dataset.theme")).toBe("dark");
+      await page.getByRole("button", { name: "Light theme" }).click();
+      await page.keyboard.press("Control+k");
+      await search.fill("no such thing");
+      await page.getByText("Nothing has that in its name.").waitFor();
+      await page.keyboard.press("Escape");
+      await eventually(() => search.count()).toBe(0);
+    });
+
+    test("groups fold, the menu becomes a rail, and the browser remembers both", async () => {
+      const { page } = opened();
+      await visit("keys");
+      const links = page.locator("nav .links a[href='#/slow']");
+      await page.getByRole("button", { name: "Server", exact: true }).click();
+      await eventually(() => links.count()).toBe(0);
+      await page.getByRole("button", { name: "Narrow the menu" }).click();
+      await page.reload();
+      await page.getByRole("button", { name: "Widen the menu" }).click();
+      expect(await links.count()).toBe(0);
+      await page.getByRole("button", { name: "Server", exact: true }).click();
+      await links.waitFor();
+    });
+
+    test("an unknown address says so and leads back", async () => {
+      const { page } = opened();
+      await visit("nowhere/at/all");
+      await page.getByText("This console has no page at “nowhere/at/all”.").waitFor();
+      await page.getByRole("link", { name: "Open overview" }).click();
+      await page.locator("h1", { hasText: "Overview" }).waitFor();
+    });
+
+    test("the keyboard help opens at its beginning", async () => {
+      const { page } = opened();
+      await visit("keys");
+      await page.keyboard.press("?");
+      await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+      expect(await page.evaluate("document.querySelector('[role=dialog]').scrollTop")).toBe(0);
+      await page.keyboard.press("Escape");
+    });
+
+    // What axe-core looks at does not depend on the store behind it.
+    describe.runIf(name === "our store")("axe-core finds nothing to object to", () => {
+      const look = async (path: string) => {
+        await visit(path);
+        await opened().page.locator(".loading").first().waitFor({ state: "detached" });
+        expect(await violations(opened().page)).toEqual([]);
+      };
+
+      test.each(VIEWS)("at /%s", look);
+
+      test("in the dark", async () => {
+        const { page } = opened();
+        await visit("");
+        await page.getByRole("button", { name: "Dark theme" }).click();
+        for (const path of ["", "queues?name=mails&shards=1", "keys"]) await look(path);
+        await page.getByRole("button", { name: "Light theme" }).click();
+      });
+
+      test("on a phone", async () => {
+        const { page } = opened();
+        await page.setViewportSize(NARROW);
+        for (const path of ["", "queues", "clients"]) await look(path);
+        await page.setViewportSize(WIDE);
+        await release();
+      });
+    });
+  },
+  {
+    fill: async ({ store }) => {
+      ({ release } = await fill(store));
+    },
+  },
+);

@@ -1,0 +1,159 @@
+/** Every view of the page: its address, its key, its place in the menu, and how it is loaded when it is opened. */
+import {
+  type Icon,
+  IconActivity,
+  IconAdjustments,
+  IconApps,
+  IconBolt,
+  IconBriefcase,
+  IconChartBar,
+  IconChartDots3,
+  IconClockBolt,
+  IconCode,
+  IconDeviceFloppy,
+  IconFileSearch,
+  IconGauge,
+  IconId,
+  IconKey,
+  IconListDetails,
+  IconLock,
+  IconMessages,
+  IconNews,
+  IconPlugConnected,
+  IconSearch,
+  IconShoppingCart,
+  IconSpeakerphone,
+  IconStack2,
+  IconTags,
+  IconTerminal2,
+  IconTextScan2,
+  IconTimeline,
+  IconUsers,
+} from "@tabler/icons-react";
+import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+
+export interface View {
+  readonly path: string;
+  /** The letter after `g`, or after `e` for an example. */
+  readonly key: string;
+  readonly title: string;
+  /** What it is for, in the palette. */
+  readonly about: string;
+  readonly icon: Icon;
+  readonly view: LazyExoticComponent<ComponentType>;
+  /** Loads it before it is opened. */
+  readonly prepare: () => unknown;
+}
+
+export interface Group {
+  readonly title: string;
+  readonly views: readonly View[];
+}
+
+/** `load` answers the view's own component. */
+function view(
+  path: string,
+  key: string,
+  title: string,
+  about: string,
+  icon: Icon,
+  load: () => Promise<ComponentType>,
+): View {
+  return { path, key, title, about, icon, view: lazy(async () => ({ default: await load() })), prepare: load };
+}
+
+const operate = {
+  overview: () => import("../views/operate/overview.tsx").then(({ Overview }) => Overview),
+  keys: () => import("../views/operate/keys.tsx").then(({ Keys }) => Keys),
+  command: () => import("../views/operate/command-line.tsx").then(({ CommandLine }) => CommandLine),
+  slow: () => import("../views/operate/slow-log.tsx").then(({ SlowLog }) => SlowLog),
+  clients: () => import("../views/operate/clients.tsx").then(({ Clients }) => Clients),
+  config: () => import("../views/operate/configuration.tsx").then(({ Configuration }) => Configuration),
+  files: () => import("../views/operate/files.tsx").then(({ Files }) => Files),
+  scripts: () => import("../views/operate/scripts.tsx").then(({ Scripts }) => Scripts),
+  queues: () => import("../views/operate/queues.tsx").then(({ Queues }) => Queues),
+  locks: () => import("../views/operate/locks.tsx").then(({ Locks }) => Locks),
+  sessions: () => import("../views/operate/sessions.tsx").then(({ Sessions }) => Sessions),
+  caches: () => import("../views/operate/caches.tsx").then(({ Caches }) => Caches),
+  limits: () => import("../views/operate/rate-limits.tsx").then(({ RateLimits }) => RateLimits),
+  chats: () => import("../views/operate/chats.tsx").then(({ ChatsView }) => ChatsView),
+  timelines: () => import("../views/operate/timelines.tsx").then(({ TimelinesView }) => TimelinesView),
+  indexes: () => import("../views/operate/indexes.tsx").then(({ Indexes }) => Indexes),
+  shards: () => import("../views/operate/shards.tsx").then(({ Shards }) => Shards),
+  measures: () => import("../views/operate/measures.tsx").then(({ Measures }) => Measures),
+};
+
+const examples = {
+  all: () => import("../views/examples/all.tsx").then(({ AllExamples }) => AllExamples),
+  news: () => import("../views/examples/news.tsx").then(({ News }) => News),
+  shop: () => import("../views/examples/shop.tsx").then(({ Shop }) => Shop),
+  marketplace: () => import("../views/examples/marketplace.tsx").then(({ Marketplace }) => Marketplace),
+  autocomplete: () => import("../views/examples/autocomplete.tsx").then(({ Autocomplete }) => Autocomplete),
+  search: () => import("../views/examples/search.tsx").then(({ Search }) => Search),
+  chat: () => import("../views/examples/chat.tsx").then(({ Chat }) => Chat),
+  social: () => import("../views/examples/social.tsx").then(({ SocialNetwork }) => SocialNetwork),
+  ads: () => import("../views/examples/ads.tsx").then(({ AdsPage }) => AdsPage),
+  jobs: () => import("../views/examples/jobs.tsx").then(({ Jobs }) => Jobs),
+};
+
+const STORE: Group = {
+  title: "Store",
+  views: [
+    view("", "o", "Overview", "Health, throughput, latency and memory", IconActivity, operate.overview),
+    view("keys", "k", "Keys", "Browse, search and edit keys", IconKey, operate.keys),
+    view("command", "c", "Command line", "Run commands with completion and help", IconTerminal2, operate.command),
+    view("scripts", "r", "Scripts", "Run Lua, manage function libraries", IconCode, operate.scripts),
+  ],
+};
+
+const SERVER: Group = {
+  title: "Server",
+  views: [
+    view("slow", "s", "Slow log", "Commands that took long", IconClockBolt, operate.slow),
+    view("clients", "l", "Clients", "Connections to the server", IconPlugConnected, operate.clients),
+    view("config", "n", "Configuration", "Read and set directives", IconAdjustments, operate.config),
+    view("files", "f", "Snapshots and files", "RDB snapshots and the AOF", IconDeviceFloppy, operate.files),
+  ],
+};
+
+const COMPONENTS: Group = {
+  title: "Components",
+  views: [
+    view("queues", "q", "Queues", "Jobs by state, retries and dead letters", IconStack2, operate.queues),
+    view("locks", "x", "Locks", "Holders, leases and waiters", IconLock, operate.locks),
+    view("sessions", "i", "Sessions", "Who is signed in", IconId, operate.sessions),
+    view("caches", "h", "Caches", "Hit rates, entries and tags", IconBolt, operate.caches),
+    view("limits", "t", "Rate limits", "Who is refused, and by which rule", IconGauge, operate.limits),
+    view("chats", "a", "Chats", "Chats and mailboxes", IconMessages, operate.chats),
+    view("timelines", "w", "Timelines", "Social networks and their deliveries", IconTimeline, operate.timelines),
+    view("indexes", "b", "Indexes", "Search indexes", IconFileSearch, operate.indexes),
+    view("shards", "d", "Shards", "Sharded structures and fleets", IconChartDots3, operate.shards),
+    view("measures", "m", "Measures", "Counters, statistics and logs", IconChartBar, operate.measures),
+  ],
+};
+
+const EXAMPLES: Group = {
+  title: "Examples",
+  views: [
+    view("examples", "e", "All examples", "Applications on this store", IconApps, examples.all),
+    view("examples/news", "n", "News", "Example: voting and ranking", IconNews, examples.news),
+    view("examples/shop", "s", "Shop", "Example: sessions, carts and caching", IconShoppingCart, examples.shop),
+    view("examples/marketplace", "m", "Marketplace", "Example: transactions", IconTags, examples.marketplace),
+    view("examples/autocomplete", "a", "Autocomplete", "Example: completion", IconTextScan2, examples.autocomplete),
+    view("examples/search", "f", "Search", "Example: full-text search", IconSearch, examples.search),
+    view("examples/chat", "c", "Chat", "Example: chats and mailboxes", IconListDetails, examples.chat),
+    view("examples/social", "o", "Social network", "Example: timelines", IconUsers, examples.social),
+    view("examples/ads", "d", "Ads", "Example: ad targeting", IconSpeakerphone, examples.ads),
+    view("examples/jobs", "j", "Jobs", "Example: job search", IconBriefcase, examples.jobs),
+  ],
+};
+
+export const GROUPS: readonly Group[] = [STORE, SERVER, COMPONENTS, EXAMPLES];
+export const EXAMPLE_VIEWS: readonly View[] = EXAMPLES.views;
+export const OPERATE_VIEWS: readonly View[] = [...STORE.views, ...SERVER.views, ...COMPONENTS.views];
+
+/** The view of an address: its own, or for an example that of its beginning; undefined where there is none. */
+export const viewAt = (path: string): View | undefined =>
+  EXAMPLE_VIEWS.find((each) => each.path === path) ??
+  OPERATE_VIEWS.find((each) => each.path === path) ??
+  EXAMPLE_VIEWS.slice(1).find((each) => path.startsWith(`${each.path}/`));

@@ -13,7 +13,6 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { ConnectionError, InputError, isUnavailable, refusesWrites, ServerError } from "../../base/errors.ts";
-import { callback, codec, defineOptions, listOf, number, prefix, text, whole } from "../../base/options.ts";
 import { asBytesOrNulls, asTextsOrNulls } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import { type RunOptions, runOptions, type SendOptions, type Store, sendOptions } from "../../connection/store.ts";
@@ -22,7 +21,9 @@ import { Batch, type ManyLoader } from "./batch.ts";
 import { Changes, EVERYTHING, type Notice } from "./changes.ts";
 import { claim } from "./claim.ts";
 import { changesChannel, type EntryKeys, entryKeys, type ShardKeys, shardKeys } from "./keys.ts";
+import { Making } from "./making.ts";
 import { type Held, MemoryCache } from "./memory.ts";
+import { AHEAD_OPTIONS, checkTags, ENTRY_OPTIONS, listed, MAX_TAGS, OPTIONS, STALE_OPTIONS } from "./options.ts";
 import { pack, unpack } from "./packing.ts";
 import { isThere } from "./presence.ts";
 import { CacheReport } from "./report.ts";
@@ -68,43 +69,6 @@ const LATEST_LOAD = 1 / 8;
 
 /** How long a store that could not be reached is left alone. */
 const BREAK_MS = 1_000;
-const MAX_TAGS = 64;
-
-const OPTIONS = defineOptions<CacheOptions<unknown>>("Cache", {
-  prefix,
-  freshMs: whole(1),
-  staleMs: whole(0),
-  errorStaleMs: whole(0),
-  jitter: number(0, 0.999),
-  leaseMs: whole(10),
-  memoryTtlMs: whole(0),
-  memoryItems: whole(1),
-  timeoutMs: whole(1),
-  shards: whole(1, 16_384),
-  codec,
-  maxBytes: whole(1),
-  compressAboveBytes: whole(0),
-  onError: callback,
-});
-
-/** Of `get`, `getEntry` and `set`. */
-const ENTRY_OPTIONS = defineOptions<EntryOptions>("Cache.get", {
-  tags: listOf(text),
-  freshMs: whole(1),
-  staleMs: whole(0),
-});
-
-const STALE_OPTIONS = defineOptions<StaleIfErrorOptions>("Cache.staleIfError", {
-  retryMs: whole(1),
-  tags: listOf(text),
-});
-
-const AHEAD_OPTIONS = defineOptions<AheadOptions>("Cache.getAhead", {
-  tags: listOf(text),
-  freshMs: whole(1),
-  staleMs: whole(0),
-  eagerness: number(0, 1_000),
-});
 
 /** One call for a key. */
 interface Asking<T> {
@@ -790,44 +754,5 @@ function shared<T>(made: Made<T>): Shared<T> {
   return { found: loaded(made), isPrivate: made.fate === "for its caller" };
 }
 
-/** What a loader may say of its value while it makes it. Most say nothing: the functions are made when they are asked for. */
-class Making implements Loading {
-  /** How the value is to be kept; null if it is not. */
-  kept: EntryOptions | null;
-
-  constructor(options: EntryOptions) {
-    this.kept = options;
-  }
-
-  get skip(): () => void {
-    return () => {
-      this.kept = null;
-    };
-  }
-
-  get tag(): (tags: string | readonly string[]) => void {
-    return (tags) => {
-      if (this.kept !== null) this.kept = { ...this.kept, tags: [...(this.kept.tags ?? []), ...listed(tags)] };
-      checkTags(this.kept?.tags);
-    };
-  }
-
-  get freshFor(): (freshMs: number) => void {
-    return (freshMs) => {
-      if (this.kept !== null) this.kept = { ...this.kept, freshMs: integer("freshFor", freshMs, 1) };
-    };
-  }
-}
-
 /** Under which key the value of a key is kept for when making a new one fails. */
 const spareOf = (key: string): string => `${key}\0spare`;
-
-const listed = (tags: string | readonly string[]): readonly string[] => (typeof tags === "string" ? [tags] : tags);
-
-function checkTags(tags: readonly string[] = []): void {
-  if (tags.length > MAX_TAGS) throw new InputError(`a value has at most ${MAX_TAGS} tags`);
-  for (const tag of tags) {
-    word("tag", tag, 256);
-    if (/[\n\0]/.test(tag)) throw new InputError("a tag must not contain a line break or NUL");
-  }
-}

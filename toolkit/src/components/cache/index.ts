@@ -29,6 +29,7 @@ import { isThere } from "./presence.ts";
 import { CacheReport } from "./report.ts";
 import { drop, type FoundEntry, fill, giveUp, invalidate, put, type ReadReply, read } from "./scripts.ts";
 import { SharedQuestions } from "./shared-questions.ts";
+import { Sightings } from "./sightings.ts";
 import { clearShards, type Shards, tagsMatching } from "./sweep.ts";
 import type {
   AheadOptions,
@@ -53,16 +54,6 @@ export type {
   Loading,
   StaleIfErrorOptions,
 } from "./types.ts";
-
-/**
- * A glance costs a third of what the script does, and a round trip more where it is not enough. So what this process has not seen
- * before is worth one only if so many of the like are there.
- */
-const WORTH_A_GLANCE = 0.9;
-/** How much the latest question counts in the rate of hits. */
-const LATEST = 1 / 32;
-/** Of the values that this process has seen, how many are remembered. */
-const MOST_SEEN = 10_000;
 
 /** How much the latest load counts in how long making takes. */
 const LATEST_LOAD = 1 / 8;
@@ -116,10 +107,7 @@ export class Cache<T = unknown> {
   readonly #channel: string;
   readonly #questions = new SharedQuestions<Shared<T>>();
   readonly #glances = new SharedQuestions<{ readonly value: T } | null>();
-  /** Values that were seen, and until when they last by this process's clock. */
-  readonly #lasting = new Map<string, number>();
-  /** Of the latest questions about others, the part that a glance could answer. */
-  #hitRate = 0;
+  readonly #sightings: Sightings;
   /** What this process loads under a lease, by the lease's token. */
   readonly #loads = new Map<string, Promise<Made<T>>>();
   /** What it loads without the store, by key. */
@@ -150,6 +138,7 @@ export class Cache<T = unknown> {
     this.#memory = new MemoryCache(store.clock, options.memoryItems ?? 1_000);
     this.#channel = changesChannel(this.#prefix, word("the name of a cache", name));
     this.#shards = Array.from({ length: shards }, (_, shard) => shardKeys(this.#prefix, name, shard));
+    this.#sightings = new Sightings(store.clock);
     this.#report = new CacheReport(store, this.#prefix, name, shards);
     const outdated = {
       key: (key: string) => this.#forget(key),
@@ -222,7 +211,7 @@ export class Cache<T = unknown> {
           channel: this.#channel,
         }),
     );
-    this.#lasts(key, freshMs);
+    this.#sightings.lasts(key, freshMs);
   }
 
   /** Removes a value, and what is being made for it. */
@@ -428,14 +417,14 @@ export class Cache<T = unknown> {
   #forget(key: string): void {
     this.#memory.delete(key);
     this.#alone.delete(key);
-    this.#lasting.delete(key);
+    this.#sightings.forget(key);
   }
 
   #forgetTagged(tags: ReadonlySet<string>): void {
     this.#memory.deleteTagged(tags);
     // Their tags are known when they are made.
     this.#alone.clear();
-    this.#lasting.clear();
+    this.#sightings.clear();
   }
 
   /** What this process has of it. */
@@ -450,7 +439,7 @@ export class Cache<T = unknown> {
     // Of a value that can be stale, only the server can say whether it is: that is up to the script. So it is with how long a
     // value stays fresh, which memory has to know.
     if ((options.staleMs ?? this.#staleMs) > 0 || this.#memoryTtlMs > 0 || this.#isBroken) return null;
-    if (!this.#isLikely(key)) return null;
+    if (!this.#sightings.isLikely(key)) return null;
     word("key", key);
     checkTags(options.tags);
     return this.#glances.ask(`${key}\0${options.tags?.join("\n") ?? ""}`, () => this.#look(key, options)).answer;
@@ -483,25 +472,9 @@ export class Cache<T = unknown> {
     if (tagList.toString() !== names.join("\n")) return null;
     if (asTextsOrNulls(invalidated).some((each) => each !== null && Number(each) >= Number(at))) return null;
     this.#report.count("hits");
-    this.#learn(key, true);
+    this.#sightings.learn(key, true);
     const value = this.#unpacked(stored);
     return { value: value instanceof Promise ? await value : value };
-  }
-
-  /** Whether a glance is likely to be enough. */
-  #isLikely(key: string): boolean {
-    const until = this.#lasting.get(key);
-    return until === undefined ? this.#hitRate >= WORTH_A_GLANCE : until > this.#store.clock.monotonicMs();
-  }
-
-  /** Whether a glance was, or would have been, enough. */
-  #learn(key: string, isHit: boolean): void {
-    if (!this.#lasting.has(key)) this.#hitRate += ((isHit ? 1 : 0) - this.#hitRate) * LATEST;
-  }
-
-  #lasts(key: string, ms: number): void {
-    if (this.#lasting.size >= MOST_SEEN) this.#lasting.clear();
-    this.#lasting.set(key, this.#store.clock.monotonicMs() + ms);
   }
 
   get #isBroken(): boolean {
@@ -540,9 +513,9 @@ export class Cache<T = unknown> {
         if (reply === null) return await this.#loadAlone(asking);
         const { entry, loader } = reply;
         const isFresh = entry !== null && entry.freshForMs > 0;
-        this.#learn(key, isFresh);
+        this.#sightings.learn(key, isFresh);
         if (isFresh) {
-          this.#lasts(key, entry.freshForMs);
+          this.#sightings.lasts(key, entry.freshForMs);
           this.#report.count("hits");
           const value = await this.#unpacked(entry.stored);
           if (question !== null) this.#memory.keep(question, this.#heldSince(sentMs, value, entry));
@@ -660,7 +633,7 @@ export class Cache<T = unknown> {
     }
     try {
       const isKept = await this.#store.run(fill, filling, this.#limits);
-      if (isKept) this.#lasts(key, Number(filling.freshMs));
+      if (isKept) this.#sightings.lasts(key, Number(filling.freshMs));
       return { value: made.value, fate: isKept ? "kept" : "not kept" };
     } catch (error) {
       // The caller gets what was made, whatever keeps the store from keeping it.

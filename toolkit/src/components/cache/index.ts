@@ -17,6 +17,7 @@ import { asBytesOrNulls, asTextsOrNulls } from "../../base/replies.ts";
 import type { Reply } from "../../connection/port.ts";
 import { type RunOptions, runOptions, type SendOptions, type Store, sendOptions } from "../../connection/store.ts";
 import { settleWhen } from "../../waiting/settle-when.ts";
+import { type Asking, loaded, type Made, type Shared, shared, spareOf } from "./asking.ts";
 import { Batch, type ManyLoader } from "./batch.ts";
 import { Changes, EVERYTHING, type Notice } from "./changes.ts";
 import { claim } from "./claim.ts";
@@ -60,28 +61,6 @@ const LATEST_LOAD = 1 / 8;
 
 /** How long a store that could not be reached is left alone. */
 const BREAK_MS = 1_000;
-
-/** One call for a key. */
-interface Asking<T> {
-  readonly key: string;
-  readonly keys: EntryKeys;
-  /** Of the lease under which it loads. */
-  readonly token: string;
-  readonly load: Loader<T>;
-  readonly options: EntryOptions;
-}
-
-/** What a loader has made. `kept`: the store took it, so nothing has happened to the key since the lease was taken. */
-interface Made<T> {
-  readonly value: T;
-  readonly fate: "kept" | "not kept" | "for its caller";
-}
-
-/** What one call has found, for all who share it. `isPrivate`: only for the one whose loader was called. */
-interface Shared<T> {
-  readonly found: Found<T>;
-  readonly isPrivate: boolean;
-}
 
 export class Cache<T = unknown> {
   readonly name: string;
@@ -718,14 +697,3 @@ export class Cache<T = unknown> {
     return entryKeys(this.#shards, key);
   }
 }
-
-function loaded<T>({ value }: { readonly value: T }): Found<T> {
-  return { value, state: "loaded", ageMs: 0 };
-}
-
-function shared<T>(made: Made<T>): Shared<T> {
-  return { found: loaded(made), isPrivate: made.fate === "for its caller" };
-}
-
-/** Under which key the value of a key is kept for when making a new one fails. */
-const spareOf = (key: string): string => `${key}\0spare`;

@@ -13,23 +13,26 @@ import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { ConnectionError, InputError, isUnavailable, refusesWrites, ServerError } from "../../base/errors.ts";
-import { callback, codec, defineOptions, listOf, number, prefix, schema, text, whole } from "../../base/options.ts";
 import { observed, type Probe } from "../../base/probe.ts";
 import { asBytesOrNulls, asTextsOrNulls } from "../../base/replies.ts";
 import { GuardingCodec, SchemaError } from "../../base/schema.ts";
 import type { Reply } from "../../connection/port.ts";
 import { type RunOptions, runOptions, type SendOptions, type Store, sendOptions } from "../../connection/store.ts";
 import { settleWhen } from "../../waiting/settle-when.ts";
+import { type Asking, loaded, type Made, type Shared, shared, spareOf } from "./asking.ts";
 import { Batch, type ManyLoader } from "./batch.ts";
 import { Changes, EVERYTHING, type Notice } from "./changes.ts";
 import { claim } from "./claim.ts";
 import { changesChannel, type EntryKeys, entryKeys, type ShardKeys, shardKeys } from "./keys.ts";
+import { Making } from "./making.ts";
 import { type Held, MemoryCache } from "./memory.ts";
+import { AHEAD_OPTIONS, checkTags, ENTRY_OPTIONS, listed, MAX_TAGS, OPTIONS, STALE_OPTIONS } from "./options.ts";
 import { pack, unpack } from "./packing.ts";
 import { isThere } from "./presence.ts";
 import { CacheReport } from "./report.ts";
 import { drop, type FoundEntry, fill, giveUp, invalidate, put, type ReadReply, read } from "./scripts.ts";
 import { SharedQuestions } from "./shared-questions.ts";
+import { Sightings } from "./sightings.ts";
 import { clearShards, type Shards, tagsMatching } from "./sweep.ts";
 import type {
   AheadOptions,
@@ -55,84 +58,14 @@ export type {
   StaleIfErrorOptions,
 } from "./types.ts";
 
-/**
- * A glance costs a third of what the script does, and a round trip more where it is not enough. So what this process has not seen
- * before is worth one only if so many of the like are there.
- */
-const WORTH_A_GLANCE = 0.9;
-/** How much the latest question counts in the rate of hits. */
-const LATEST = 1 / 32;
-/** Of the values that this process has seen, how many are remembered. */
-const MOST_SEEN = 10_000;
-
 /** How much the latest load counts in how long making takes. */
 const LATEST_LOAD = 1 / 8;
 
 /** How long a store that could not be reached is left alone. */
 const BREAK_MS = 1_000;
-const MAX_TAGS = 64;
 
 /** As telemetry has them. */
 const OUTCOMES: Readonly<Record<Found<unknown>["state"], string>> = { fresh: "hit", stale: "stale", loaded: "miss" };
-
-const OPTIONS = defineOptions<CacheOptions<unknown>>("Cache", {
-  prefix,
-  freshMs: whole(1),
-  staleMs: whole(0),
-  errorStaleMs: whole(0),
-  jitter: number(0, 0.999),
-  leaseMs: whole(10),
-  memoryTtlMs: whole(0),
-  memoryItems: whole(1),
-  timeoutMs: whole(1),
-  shards: whole(1, 16_384),
-  codec,
-  schema,
-  maxBytes: whole(1),
-  compressAboveBytes: whole(0),
-  onError: callback,
-});
-
-/** Of `get`, `getEntry` and `set`. */
-const ENTRY_OPTIONS = defineOptions<EntryOptions>("Cache.get", {
-  tags: listOf(text),
-  freshMs: whole(1),
-  staleMs: whole(0),
-});
-
-const STALE_OPTIONS = defineOptions<StaleIfErrorOptions>("Cache.staleIfError", {
-  retryMs: whole(1),
-  tags: listOf(text),
-});
-
-const AHEAD_OPTIONS = defineOptions<AheadOptions>("Cache.getAhead", {
-  tags: listOf(text),
-  freshMs: whole(1),
-  staleMs: whole(0),
-  eagerness: number(0, 1_000),
-});
-
-/** One call for a key. */
-interface Asking<T> {
-  readonly key: string;
-  readonly keys: EntryKeys;
-  /** Of the lease under which it loads. */
-  readonly token: string;
-  readonly load: Loader<T>;
-  readonly options: EntryOptions;
-}
-
-/** What a loader has made. `kept`: the store took it, so nothing has happened to the key since the lease was taken. */
-interface Made<T> {
-  readonly value: T;
-  readonly fate: "kept" | "not kept" | "for its caller";
-}
-
-/** What one call has found, for all who share it. `isPrivate`: only for the one whose loader was called. */
-interface Shared<T> {
-  readonly found: Found<T>;
-  readonly isPrivate: boolean;
-}
 
 export class Cache<T = unknown> {
   readonly name: string;
@@ -160,10 +93,7 @@ export class Cache<T = unknown> {
   readonly #channel: string;
   readonly #questions = new SharedQuestions<Shared<T>>();
   readonly #glances = new SharedQuestions<{ readonly value: T } | null>();
-  /** Values that were seen, and until when they last by this process's clock. */
-  readonly #lasting = new Map<string, number>();
-  /** Of the latest questions about others, the part that a glance could answer. */
-  #hitRate = 0;
+  readonly #sightings: Sightings;
   /** What this process loads under a lease, by the lease's token. */
   readonly #loads = new Map<string, Promise<Made<T>>>();
   /** What it loads without the store, by key. */
@@ -196,6 +126,7 @@ export class Cache<T = unknown> {
     this.#memory = new MemoryCache(store.clock, options.memoryItems ?? 1_000);
     this.#channel = changesChannel(this.#prefix, word("the name of a cache", name));
     this.#shards = Array.from({ length: shards }, (_, shard) => shardKeys(this.#prefix, name, shard));
+    this.#sightings = new Sightings(store.clock);
     this.#report = new CacheReport(store, this.#prefix, name, shards);
     const outdated = {
       key: (key: string) => this.#forget(key),
@@ -290,7 +221,7 @@ export class Cache<T = unknown> {
           channel: this.#channel,
         }),
     );
-    this.#lasts(key, freshMs);
+    this.#sightings.lasts(key, freshMs);
   }
 
   /** Removes a value, and what is being made for it. */
@@ -496,14 +427,14 @@ export class Cache<T = unknown> {
   #forget(key: string): void {
     this.#memory.delete(key);
     this.#alone.delete(key);
-    this.#lasting.delete(key);
+    this.#sightings.forget(key);
   }
 
   #forgetTagged(tags: ReadonlySet<string>): void {
     this.#memory.deleteTagged(tags);
     // Their tags are known when they are made.
     this.#alone.clear();
-    this.#lasting.clear();
+    this.#sightings.clear();
   }
 
   /** What this process has of it. */
@@ -518,7 +449,7 @@ export class Cache<T = unknown> {
     // Of a value that can be stale, only the server can say whether it is: that is up to the script. So it is with how long a
     // value stays fresh, which memory has to know.
     if ((options.staleMs ?? this.#staleMs) > 0 || this.#memoryTtlMs > 0 || this.#isBroken) return null;
-    if (!this.#isLikely(key)) return null;
+    if (!this.#sightings.isLikely(key)) return null;
     word("key", key);
     checkTags(options.tags);
     return this.#glances.ask(`${key}\0${options.tags?.join("\n") ?? ""}`, () => this.#look(key, options)).answer;
@@ -551,26 +482,10 @@ export class Cache<T = unknown> {
     if (tagList.toString() !== names.join("\n")) return null;
     if (asTextsOrNulls(invalidated).some((each) => each !== null && Number(each) >= Number(at))) return null;
     this.#report.count("hits");
-    this.#learn(key, true);
+    this.#sightings.learn(key, true);
     if (this.#guard !== null) return this.#accepted(stored);
     const value = this.#unpacked(stored);
     return { value: value instanceof Promise ? await value : value };
-  }
-
-  /** Whether a glance is likely to be enough. */
-  #isLikely(key: string): boolean {
-    const until = this.#lasting.get(key);
-    return until === undefined ? this.#hitRate >= WORTH_A_GLANCE : until > this.#store.clock.monotonicMs();
-  }
-
-  /** Whether a glance was, or would have been, enough. */
-  #learn(key: string, isHit: boolean): void {
-    if (!this.#lasting.has(key)) this.#hitRate += ((isHit ? 1 : 0) - this.#hitRate) * LATEST;
-  }
-
-  #lasts(key: string, ms: number): void {
-    if (this.#lasting.size >= MOST_SEEN) this.#lasting.clear();
-    this.#lasting.set(key, this.#store.clock.monotonicMs() + ms);
   }
 
   get #isBroken(): boolean {
@@ -610,14 +525,14 @@ export class Cache<T = unknown> {
         if (reply === null) return await this.#loadAlone(asking);
         const { entry, loader } = reply;
         const isFresh = entry !== null && entry.freshForMs > 0;
-        this.#learn(key, isFresh);
+        this.#sightings.learn(key, isFresh);
         const accepted = entry === null ? null : await this.#accepted(entry.stored);
         if (entry !== null && accepted === null && loader !== "caller") {
           await this.delete(key);
           continue;
         }
         if (isFresh && accepted !== null) {
-          this.#lasts(key, entry.freshForMs);
+          this.#sightings.lasts(key, entry.freshForMs);
           this.#report.count("hits");
           const { value } = accepted;
           if (question !== null) this.#memory.keep(question, this.#heldSince(sentMs, value, entry));
@@ -735,7 +650,7 @@ export class Cache<T = unknown> {
     }
     try {
       const isKept = await this.#store.run(fill, filling, this.#limits);
-      if (isKept) this.#lasts(key, Number(filling.freshMs));
+      if (isKept) this.#sightings.lasts(key, Number(filling.freshMs));
       return { value: made.value, fate: isKept ? "kept" : "not kept" };
     } catch (error) {
       // The caller gets what was made, whatever keeps the store from keeping it.
@@ -836,55 +751,5 @@ export class Cache<T = unknown> {
 
   #keys(key: string): EntryKeys {
     return entryKeys(this.#shards, key);
-  }
-}
-
-function loaded<T>({ value }: { readonly value: T }): Found<T> {
-  return { value, state: "loaded", ageMs: 0 };
-}
-
-function shared<T>(made: Made<T>): Shared<T> {
-  return { found: loaded(made), isPrivate: made.fate === "for its caller" };
-}
-
-/** What a loader may say of its value while it makes it. Most say nothing: the functions are made when they are asked for. */
-class Making implements Loading {
-  /** How the value is to be kept; null if it is not. */
-  kept: EntryOptions | null;
-
-  constructor(options: EntryOptions) {
-    this.kept = options;
-  }
-
-  get skip(): () => void {
-    return () => {
-      this.kept = null;
-    };
-  }
-
-  get tag(): (tags: string | readonly string[]) => void {
-    return (tags) => {
-      if (this.kept !== null) this.kept = { ...this.kept, tags: [...(this.kept.tags ?? []), ...listed(tags)] };
-      checkTags(this.kept?.tags);
-    };
-  }
-
-  get freshFor(): (freshMs: number) => void {
-    return (freshMs) => {
-      if (this.kept !== null) this.kept = { ...this.kept, freshMs: integer("freshFor", freshMs, 1) };
-    };
-  }
-}
-
-/** Under which key the value of a key is kept for when making a new one fails. */
-const spareOf = (key: string): string => `${key}\0spare`;
-
-const listed = (tags: string | readonly string[]): readonly string[] => (typeof tags === "string" ? [tags] : tags);
-
-function checkTags(tags: readonly string[] = []): void {
-  if (tags.length > MAX_TAGS) throw new InputError(`a value has at most ${MAX_TAGS} tags`);
-  for (const tag of tags) {
-    word("tag", tag, 256);
-    if (/[\n\0]/.test(tag)) throw new InputError("a tag must not contain a line break or NUL");
   }
 }

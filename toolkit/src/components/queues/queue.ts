@@ -9,20 +9,7 @@ import { type Codec, encodeWithin, json } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import type { Filled } from "../../base/lists.ts";
 import { NameIndex } from "../../base/names.ts";
-import {
-  choice,
-  codec,
-  defineOptions,
-  flag,
-  listOf,
-  prefix,
-  schema,
-  signal,
-  text,
-  whole,
-  within,
-} from "../../base/options.ts";
-import { type Page, type PageOptions, pageChecks } from "../../base/page.ts";
+import type { Page, PageOptions } from "../../base/page.ts";
 import { type Carrier, type Observation, observed } from "../../base/probe.ts";
 import { asList, asTextOrNull } from "../../base/replies.ts";
 import { type StandardSchema, ValidatingCodec } from "../../base/schema.ts";
@@ -43,20 +30,13 @@ import type {
 } from "./answers.ts";
 import { alone, inBulk, pageByName } from "./bulk.ts";
 import { type CleanableState, type CleanOptions, clean } from "./cleaning.ts";
-import {
-  fetchedJob,
-  fetchedOutcome,
-  INLINE_RESULT_BYTES,
-  KeptElsewhere,
-  type ResultStore,
-  resultStore,
-} from "./elsewhere.ts";
+import { fetchedJob, fetchedOutcome, INLINE_RESULT_BYTES, KeptElsewhere, type ResultStore } from "./elsewhere.ts";
 import { QueueFullError } from "./errors.ts";
-import { EVENT_KINDS, EventFeed, type EventsOptions, type QueueEventKind, type QueueEventOf } from "./events.ts";
+import { EventFeed, type EventsOptions, type QueueEventKind, type QueueEventOf } from "./events.ts";
 import { type WorkerReport, workersOf } from "./figures.ts";
 import { addressOf, buildFlow, type FlowNode, type FlowTarget, relay } from "./flows.ts";
 import { type Attempt, historyOf, type Incident, type IncidentsOptions, incidentsOf } from "./history.ts";
-import { checkWord, MAX_SHARDS, type QueueKeys, queueKeys, shardOf, shardTag } from "./keys.ts";
+import { checkWord, type QueueKeys, queueKeys, shardOf, shardTag } from "./keys.ts";
 import {
   type FlowChild,
   type FlowMember,
@@ -69,18 +49,29 @@ import {
 } from "./kin.ts";
 import {
   checkBackoff,
-  DEFAULT_OPTIONS,
   decodeSettings,
   encodeSettings,
   encodeUpdate,
   JOB_OPTIONS,
   type JobOptions,
   type JobUpdate,
-  MAX_MS,
   type QueueOptions,
   SCHEDULE_OPTIONS,
   type Settings,
 } from "./options.ts";
+import {
+  DRAIN_OPTIONS,
+  EVENTS_OPTIONS,
+  GROUPS_OPTIONS,
+  LIST_OPTIONS,
+  OPTIONS,
+  PROMOTE_DELAYED_OPTIONS,
+  REPLAY_DEAD_OPTIONS,
+  SCHEDULES_OPTIONS,
+  STATS_OPTIONS,
+  UPCOMING_OPTIONS,
+  WAIT_FOR_OPTIONS,
+} from "./queue-options.ts";
 import {
   decodeResult,
   describeJob,
@@ -118,61 +109,6 @@ const MAX_PAYLOAD_BYTES = 1 << 20;
 /** Jobs in one call of the adding script; more are sent in several, one round trip each. */
 const ADD_CHUNK = 500;
 const MANAGE_CHUNK = 500;
-
-const OPTIONS = defineOptions<QueueOptions<unknown, unknown>>("Queue", {
-  prefix,
-  shards: whole(1, MAX_SHARDS),
-  codec,
-  resultCodec: codec,
-  schema,
-  resultSchema: schema,
-  maxPayloadBytes: whole(1, 2 ** 29),
-  defaults: within(DEFAULT_OPTIONS),
-  maxLogLines: whole(1, 100_000),
-  results: resultStore,
-  maxInlineResultBytes: whole(0, 2 ** 29),
-});
-
-const LIST_OPTIONS = defineOptions<ListOptions>("Queue.list", {
-  limit: whole(1, 1_000),
-  cursor: text,
-  newestFirst: flag,
-});
-
-const WAIT_FOR_OPTIONS = defineOptions<WaitForOptions>("Queue.waitFor", {
-  timeoutMs: whole(0, MAX_MS),
-  signal,
-});
-
-const EVENTS_OPTIONS = defineOptions<EventsOptions>("Queue.events", {
-  from: text,
-  kinds: listOf(choice(...EVENT_KINDS)),
-  signal,
-});
-
-const REPLAY_DEAD_OPTIONS = defineOptions<{ readonly limit?: number }>("Queue.replayDead", {
-  limit: whole(1),
-});
-
-const PROMOTE_DELAYED_OPTIONS = defineOptions<{ readonly limit?: number }>("Queue.promoteDelayed", {
-  limit: whole(1),
-});
-
-const STATS_OPTIONS = defineOptions<{ readonly minutes?: number }>("Queue.stats", {
-  minutes: whole(1, 1_440),
-});
-
-const SCHEDULES_OPTIONS = defineOptions<PageOptions>("Queue.listSchedules", pageChecks(1_000));
-
-const GROUPS_OPTIONS = defineOptions<PageOptions>("Queue.listGroups", pageChecks(1_000));
-
-const UPCOMING_OPTIONS = defineOptions<{ readonly limit?: number }>("Queue.upcoming", {
-  limit: whole(1, 1_000),
-});
-
-const DRAIN_OPTIONS = defineOptions<{ readonly delayed?: boolean }>("Queue.drain", {
-  delayed: flag,
-});
 
 /** What is to be changed of a job, as the script gets it. */
 interface Change {

@@ -1,4 +1,5 @@
 /** A Cluster behind the console: one list of keys, figures that are sums. */
+import parse from "parse-prometheus-text-format";
 import { expect, test } from "vitest";
 import { describeBackends } from "../../toolkit/tests/kit/index.ts";
 import { serve } from "./support.ts";
@@ -39,6 +40,20 @@ describeBackends("the console", { backends: ["cluster"], audit: false }, (backen
       );
       await served.console.live.sample();
       await expect.poll(() => served.console.live.history(1).at(-1)?.keys, { timeout: 10_000 }).toBe(57);
+    } finally {
+      await served.console.close();
+    }
+  });
+
+  test("has metrics of every primary, told apart by its address", async () => {
+    const served = await serve(backend.store);
+    try {
+      const families = parse(await (await fetch(`${served.url}/metrics`)).text());
+      const up = families.find(({ name }) => name === "redis_up")?.metrics ?? [];
+      expect(up.map(({ value }) => value)).toEqual(["1", "1", "1"]);
+      const nodes = new Set(up.map(({ labels }) => labels?.node));
+      expect(nodes).toEqual(new Set(backend.store.servers().map(({ server }) => server)));
+      expect((await fetch(`${served.url}/readyz`)).status).toBe(200);
     } finally {
       await served.console.close();
     }

@@ -27,7 +27,7 @@ const NOT_TRIED =
   /^(?:bind|dir|port|tls-.*|maxclients|oom-score-adj.*|appendonly|watchdog-period|requirepass|timeout|save)$/;
 
 /** Redis has none of these. */
-const OURS = new Set(["script-time-limit"]);
+const OURS = new Set(["metrics-bind", "metrics-port", "script-time-limit"]);
 
 const VALUES = ["zz", "-1", "0", "1", "2", "100", "1mb", "5%", "yes", "NO", "", "9223372036854775807"];
 const WORSE_VALUES = ["99999999999999999999", "-9223372036854775808", "1.5", " 1", "0x10", "1 2 3"];

@@ -88,5 +88,5 @@ describeBackends("a trace over processes", { backends: ["tcp", "redis"] }, (back
     expect(named("worker", "hold lock").parentSpanId).toBe(process.spanId);
     // Heartbeats and the waiting of the worker belong to no trace, and have no span.
     expect(collector.spans.every(({ traceId }) => traceId === TRACE_ID)).toBe(true);
-  });
+  }, 180_000);
 });

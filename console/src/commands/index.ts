@@ -6,6 +6,7 @@ import { backupCommand } from "./backup/index.ts";
 import { cliCommand } from "./cli/index.ts";
 import { type Command, CommandFailure, helpOf, overviewOf, type Streams } from "./command.ts";
 import { completionCommand } from "./completion.ts";
+import { doctorCommand } from "./doctor/index.ts";
 import { readArguments } from "./flags.ts";
 import { moveCommand } from "./move/index.ts";
 import { didYouMean } from "./nearest.ts";
@@ -21,6 +22,7 @@ export const COMMANDS: readonly Command[] = [
   exportCommand,
   importCommand,
   backupCommand,
+  doctorCommand,
   completionCommand(() => COMMANDS),
 ];
 

@@ -1,6 +1,5 @@
 /** Subcommands as a user types them: in this process with captured streams, or in a process of their own. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import { createRequire } from "node:module";
 import { PassThrough, Readable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -42,18 +41,4 @@ export function startCinnabar(argv: readonly string[], options: RunOptions = {})
   const child = spawn(program!, [...first, ...argv], { env: { ...process.env, ...options.env } });
   child.stdin!.end(options.stdin ?? "");
   return child;
-}
-
-/** The same to its end. */
-export async function spawned(argv: readonly string[], options: RunOptions = {}): Promise<Outcome> {
-  const child = startCinnabar(argv, options);
-  let [out, err] = ["", ""];
-  child.stdout!.setEncoding("latin1").on("data", (text) => {
-    out += text;
-  });
-  child.stderr!.setEncoding("latin1").on("data", (text) => {
-    err += text;
-  });
-  await once(child, "close");
-  return { code: child.exitCode, out, err };
 }

@@ -35,17 +35,17 @@ const SEPARATOR = { array: ")", map: "#", set: "~", push: ")" } as const;
 function standard(reply: Reply, prefix: string): string {
   switch (reply.type) {
     case "error":
-      return `(error) ${reply.bytes.latin1Slice()}\n`;
+      return `(error) ${reply.bytes.toString("latin1")}\n`;
     case "status":
     case "verbatim":
     case "bignum":
-      return `${reply.bytes.latin1Slice()}\n`;
+      return `${reply.bytes.toString("latin1")}\n`;
     case "integer":
       return `(integer) ${reply.digits}\n`;
     case "double":
-      return `(double) ${reply.bytes.latin1Slice()}\n`;
+      return `(double) ${reply.bytes.toString("latin1")}\n`;
     case "string":
-      return `${shown(reply.bytes.latin1Slice())}\n`;
+      return `${shown(reply.bytes.toString("latin1"))}\n`;
     case "nil":
       return "(nil)\n";
     case "boolean":
@@ -74,7 +74,7 @@ function raw(reply: Reply, delimiter: string): string {
     case "nil":
       return "";
     case "error":
-      return `${reply.bytes.latin1Slice()}\n`;
+      return `${reply.bytes.toString("latin1")}\n`;
     case "integer":
       return reply.digits;
     case "boolean":
@@ -91,14 +91,14 @@ function raw(reply: Reply, delimiter: string): string {
     case "push":
       return reply.items.map((item) => raw(item, delimiter)).join(delimiter);
     default:
-      return reply.bytes.latin1Slice();
+      return reply.bytes.toString("latin1");
   }
 }
 
 function csv(reply: Reply): string {
   switch (reply.type) {
     case "error":
-      return `ERROR,${shown(reply.bytes.latin1Slice())}`;
+      return `ERROR,${shown(reply.bytes.toString("latin1"))}`;
     case "integer":
       return reply.digits;
     case "nil":
@@ -106,14 +106,14 @@ function csv(reply: Reply): string {
     case "boolean":
       return reply.value ? "true" : "false";
     case "double":
-      return reply.bytes.latin1Slice();
+      return reply.bytes.toString("latin1");
     case "array":
     case "map":
     case "set":
     case "push":
       return reply.items.map(csv).join(",");
     default:
-      return shown(reply.bytes.latin1Slice());
+      return shown(reply.bytes.toString("latin1"));
   }
 }
 
@@ -138,7 +138,7 @@ function json(reply: Reply, isUnicode: boolean): string {
   const text = (latin1: string): string => (isUnicode ? jsonText(latin1) : shown(latin1));
   switch (reply.type) {
     case "error":
-      return `error:${text(reply.bytes.latin1Slice())}`;
+      return `error:${text(reply.bytes.toString("latin1"))}`;
     case "integer":
       return reply.digits;
     case "nil":
@@ -146,7 +146,7 @@ function json(reply: Reply, isUnicode: boolean): string {
     case "boolean":
       return reply.value ? "true" : "false";
     case "double":
-      return reply.bytes.latin1Slice();
+      return reply.bytes.toString("latin1");
     case "array":
     case "set":
     case "push":
@@ -162,7 +162,7 @@ function json(reply: Reply, isUnicode: boolean): string {
       return `{${pairs.join(",")}}`;
     }
     default:
-      return text(reply.bytes.latin1Slice());
+      return text(reply.bytes.toString("latin1"));
   }
 }
 

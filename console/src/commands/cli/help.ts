@@ -21,7 +21,7 @@ const oneOf = ({ name, parts, summary, since, group }: CommandDoc): string => `
 /** The text, latin1. */
 export async function printHelp(words: readonly string[], loading: Promise<CommandDocs>): Promise<string> {
   const docs = await loading;
-  return Buffer.from(textFor(words, docs)).latin1Slice();
+  return Buffer.from(textFor(words, docs)).toString("latin1");
 }
 
 function textFor(words: readonly string[], docs: CommandDocs): string {

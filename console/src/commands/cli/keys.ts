@@ -47,7 +47,7 @@ export async function printKeys(
   print: (text: string) => void,
 ): Promise<void> {
   for await (const { keys } of batches(reached, options)) {
-    const texts = keys.map((key) => (isStandard ? shown(key.latin1Slice()) : key.latin1Slice()));
+    const texts = keys.map((key) => (isStandard ? shown(key.toString("latin1")) : key.toString("latin1")));
     if (texts.length > 0) print(`${texts.join("\n")}\n`);
     if (options.pauseMs > 0) await pause(options.pauseMs);
   }
@@ -122,7 +122,7 @@ export async function printBigKeys(
       type.total += size;
       type.count++;
       if (type.biggest >= size) continue;
-      [type.biggest, type.biggestKey] = [size, shown(key.latin1Slice())];
+      [type.biggest, type.biggestKey] = [size, shown(key.toString("latin1"))];
       print(
         `[${done}] Biggest ${type.name.padEnd(6)} found so far '${type.biggestKey}' with ${size} ${unitOf(type)}\n`,
       );

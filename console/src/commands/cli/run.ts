@@ -115,8 +115,8 @@ async function runMode(asked: Asked, words: readonly string[]): Promise<number> 
 
 /** The words of the command line; `-x` adds what is on the input as the last one. */
 async function runOne({ args, streams, session }: Asked, given: readonly string[]): Promise<number> {
-  const words = given.map((word) => Buffer.from(word).latin1Slice());
-  if (args.has("last-word")) words.push((await wholeInput(streams)).latin1Slice());
+  const words = given.map((word) => Buffer.from(word).toString("latin1"));
+  if (args.has("last-word")) words.push((await wholeInput(streams)).toString("latin1"));
   const times = args.whole("repeat", 1, 1);
   let failed = false;
   for (let count = 0; count < times; count++) {
@@ -212,7 +212,7 @@ async function prompt(asked: Asked): Promise<number> {
     docs,
     prompt: () => session.prompt,
     async run(line, signal) {
-      const outcome = await runLine(asked, Buffer.from(line).latin1Slice(), docs, signal);
+      const outcome = await runLine(asked, Buffer.from(line).toString("latin1"), docs, signal);
       if (outcome !== "end" && !session.isConnected) await connect();
       return outcome !== "end";
     },

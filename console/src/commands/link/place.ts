@@ -68,12 +68,6 @@ export function onePlace(text: string | undefined, env: Environment): Place {
   return placeOf(text ?? env.CINNABAR_URL ?? "redis://127.0.0.1:6379", env);
 }
 
-/** A place that must be a server. */
-export function serverOf(place: Place): ServerPlace {
-  if (place.kind !== "folder") return place;
-  throw new UsageError(`${place.label} is a folder; a URL such as redis://127.0.0.1:6379 is needed here`);
-}
-
 function credentialsIn(env: Environment, role: Role): Credentials {
   const password = env[`CINNABAR_${role}PASSWORD`] ?? (role === "" ? env.REDISCLI_AUTH : undefined);
   return { username: env[`CINNABAR_${role}USERNAME`], password };

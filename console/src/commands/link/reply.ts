@@ -90,7 +90,7 @@ export class ReplyReader {
   #take(sign: string, bytes: Buffer, from: number, to: number): void {
     const line = LINES[sign];
     if (line !== undefined) this.#add({ type: line, bytes: Buffer.from(bytes.subarray(from, to)) });
-    else if (sign === ":") this.#add({ type: "integer", digits: bytes.latin1Slice(from, to) });
+    else if (sign === ":") this.#add({ type: "integer", digits: bytes.toString("latin1", from, to) });
     else if (sign === "_") this.#add(NIL);
     else if (sign === "#") this.#add(bytes[from] === 0x74 ? TRUE : FALSE);
     else this.#begin(sign, lengthIn(bytes, from, to, MOST_ITEMS));
@@ -133,9 +133,9 @@ const textOf = (type: Text["type"], bytes: Buffer): Text => ({
 });
 
 function lengthIn(bytes: Buffer, from: number, to: number, most: number): number {
-  const length = Number(bytes.latin1Slice(from, to));
+  const length = Number(bytes.toString("latin1", from, to));
   if (!Number.isInteger(length) || length < -1 || length > most) {
-    throw new ProtocolError(`the server sent '${bytes.latin1Slice(from, Math.min(to, from + 20))}' as a length`);
+    throw new ProtocolError(`the server sent '${bytes.toString("latin1", from, Math.min(to, from + 20))}' as a length`);
   }
   return length;
 }

@@ -87,7 +87,7 @@ async function meaningOf(ask: (words: Word[]) => Promise<Reply>, key: Buffer): P
 
 function shortOf(reply: Reply): string {
   if ("items" in reply) return `[${reply.items.map(shortOf).join(",")}]`;
-  return "bytes" in reply ? reply.bytes.latin1Slice() : textIn(reply);
+  return "bytes" in reply ? reply.bytes.toString("latin1") : textIn(reply);
 }
 
 /** A database of a store. */

@@ -39,7 +39,7 @@ export async function compareAll(from: WholeStore, to: WholeStore, toDb: DbMap, 
         suspect(
           suspects,
           part.db,
-          different.map((key) => key.latin1Slice()),
+          different.map((key) => key.toString("latin1")),
         );
       keys += batch.length;
       progress.show("Comparing", keys, total);
@@ -68,7 +68,7 @@ export async function stillDifferent(
         suspect(
           left,
           db,
-          different.map((key) => key.latin1Slice()),
+          different.map((key) => key.toString("latin1")),
         );
     }
   }
@@ -91,7 +91,7 @@ export async function surplus(from: WholeStore, to: WholeStore, toDb: DbMap): Pr
         suspect(
           found,
           db,
-          more.map((key) => key.latin1Slice()),
+          more.map((key) => key.toString("latin1")),
         );
     }
   }

@@ -52,7 +52,7 @@ export class Copier {
     const [kind, keys] = itemsIn(reply);
     if (textIn(kind) !== "invalidate") return;
     if (keys === undefined || !("items" in keys)) this.#isBlind = true;
-    else for (const key of keys.items) if ("bytes" in key) this.#changed.add(key.bytes.latin1Slice());
+    else for (const key of keys.items) if ("bytes" in key) this.#changed.add(key.bytes.toString("latin1"));
   }
 
   /** Copies every key; those that are already there as they are stay. */

@@ -17,7 +17,7 @@ import { formatOf } from "./format.ts";
 import { commandsOf, type Row, readRows } from "./rows.ts";
 
 const lineOf = (words: readonly Word[]): string =>
-  words.map((word) => shown(typeof word === "string" ? word : word.latin1Slice())).join(" ");
+  words.map((word) => shown(typeof word === "string" ? word : word.toString("latin1"))).join(" ");
 
 type TextFormat = "jsonl" | "commands" | "aof";
 
@@ -73,8 +73,8 @@ async function write(
     // SCAN may give a key twice; twice the same is once too many in a file.
     const seen = new Set<string>();
     for await (const keys of keysOf(part, pattern, 200)) {
-      const fresh = keys.filter((key) => !seen.has(key.latin1Slice()));
-      for (const key of fresh) seen.add(key.latin1Slice());
+      const fresh = keys.filter((key) => !seen.has(key.toString("latin1")));
+      for (const key of fresh) seen.add(key.toString("latin1"));
       for (const row of await readRows(part.link, part.db, fresh)) {
         if (!out.write(bytesFor(format, row, db))) await once(out, "drain");
         db = row.db;

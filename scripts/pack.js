@@ -24,7 +24,7 @@ const components = () => {
 const DOCUMENTS = {
   engine: guides("engine", "commands", "differences", "cluster", "tls", "moving-to-redis"),
   toolkit: {
-    ...guides("toolkit", "connections", "vocabulary", "growth", "clocks", "upgrading", "scale"),
+    ...guides("toolkit", "testing", "connections", "vocabulary", "growth", "clocks", "upgrading", "scale"),
     ...components(),
   },
   console: guides("console", "examples"),

@@ -101,7 +101,8 @@ export class TestClock implements Clock, EngineClock {
   // ---------------------------------------------------------------------------------------------- as the store asks
 
   now(): number {
-    return this.isManual ? this.#wallMs : Date.now();
+    // Fake timers may stand between two milliseconds, as the real clock never does.
+    return this.isManual ? this.#wallMs : Math.floor(Date.now());
   }
 
   nowMicros(): number {
@@ -110,7 +111,7 @@ export class TestClock implements Clock, EngineClock {
 
   /** Never back, also when somebody sets the time of fake timers. */
   monotonic(): number {
-    if (!this.isManual) this.#monotonicMs = Math.max(this.#monotonicMs, Date.now());
+    if (!this.isManual) this.#monotonicMs = Math.max(this.#monotonicMs, this.now());
     return this.#monotonicMs;
   }
 

@@ -93,9 +93,10 @@ export class TestClock implements Clock, EngineClock {
   }
 
   /** Calls back whenever it has moved. Returns what ends it. */
-  onAdvance(follower: () => void): () => void {
-    this.#followers.add(follower);
-    return () => this.#followers.delete(follower);
+  on(event: "advance", listener: () => void): () => void {
+    if (event !== "advance") throw new InputError('a TestClock has one event: "advance"');
+    this.#followers.add(listener);
+    return () => void this.#followers.delete(listener);
   }
 
   // ---------------------------------------------------------------------------------------------- as the store asks

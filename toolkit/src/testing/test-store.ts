@@ -95,7 +95,7 @@ export class TestStore {
     this.#family = family;
     this.#isFork = isFork;
     this.#stores = [this.db];
-    this.#stopFollowing = clock.onAdvance(() => engine.elapse());
+    this.#stopFollowing = clock.on("advance", () => engine.elapse());
   }
 
   static async open(options: TestStoreOptions = {}): Promise<TestStore> {

@@ -26,6 +26,7 @@ const DOCUMENTS = {
   toolkit: {
     ...guides(
       "toolkit",
+      "testing",
       "connections",
       "vocabulary",
       "growth",

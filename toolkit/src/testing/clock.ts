@@ -93,15 +93,17 @@ export class TestClock implements Clock, EngineClock {
   }
 
   /** Calls back whenever it has moved. Returns what ends it. */
-  onAdvance(follower: () => void): () => void {
-    this.#followers.add(follower);
-    return () => this.#followers.delete(follower);
+  on(event: "advance", listener: () => void): () => void {
+    if (event !== "advance") throw new InputError('a TestClock has one event: "advance"');
+    this.#followers.add(listener);
+    return () => void this.#followers.delete(listener);
   }
 
   // ---------------------------------------------------------------------------------------------- as the store asks
 
   now(): number {
-    return this.isManual ? this.#wallMs : Date.now();
+    // Fake timers may stand between two milliseconds, as the real clock never does.
+    return this.isManual ? this.#wallMs : Math.floor(Date.now());
   }
 
   nowMicros(): number {
@@ -110,7 +112,7 @@ export class TestClock implements Clock, EngineClock {
 
   /** Never back, also when somebody sets the time of fake timers. */
   monotonic(): number {
-    if (!this.isManual) this.#monotonicMs = Math.max(this.#monotonicMs, Date.now());
+    if (!this.isManual) this.#monotonicMs = Math.max(this.#monotonicMs, this.now());
     return this.#monotonicMs;
   }
 

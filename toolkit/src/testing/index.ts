@@ -1,6 +1,6 @@
 /** The test kit: `cinnabar/testing`. See docs/testing.md. */
 export { TestClock, type TestClockOptions } from "./clock.ts";
-export { type FailoverOptions, Faults } from "./faults.ts";
+export type { FailoverOptions, Faults } from "./faults.ts";
 export { flushInProcess, inProcess } from "./ioredis.ts";
 export { RedisMemoryServer, type RedisMemoryServerOptions } from "./memory-server.ts";
 export type { NodeRedisOptions } from "./node-redis.ts";

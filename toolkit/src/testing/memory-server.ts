@@ -76,6 +76,10 @@ export class RedisMemoryServer {
     return true;
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
   /** Starts it if it does not run. */
   async ensureInstance(): Promise<{ readonly ip: string; readonly port: number }> {
     await this.start();

@@ -11,7 +11,7 @@
  * the two changes it (engine, embed/image.ts). Engines of forks that were closed are used again, unless their settings or users
  * were changed.
  */
-import { connectorFor, Engine, type EngineImage } from "@cinnabar/engine";
+import { type ConnectorConstructor, connectorFor, Engine, type EngineImage } from "@cinnabar/engine";
 import { ClosedError } from "../base/errors.ts";
 import { type Checks, callback, defineOptions, recordOf, text } from "../base/options.ts";
 import { EmbeddedDriver } from "../connection/embedded.ts";
@@ -33,10 +33,7 @@ export interface TestStoreOptions {
 
 /** What `new Redis(…)` of ioredis takes. */
 export interface IoredisOptions {
-  // biome-ignore lint/suspicious/noExplicitAny: ioredis's own type has private members, which no class of ours can have
-  readonly Connector: new (
-    options?: unknown,
-  ) => any;
+  readonly Connector: ConnectorConstructor;
   readonly retryStrategy: () => number;
 }
 
@@ -98,7 +95,7 @@ export class TestStore {
     this.#family = family;
     this.#isFork = isFork;
     this.#stores = [this.db];
-    this.#stopFollowing = clock.onAdvance(() => engine.elapse());
+    this.#stopFollowing = clock.on("advance", () => engine.elapse());
   }
 
   static async open(options: TestStoreOptions = {}): Promise<TestStore> {

@@ -1,5 +1,10 @@
 /** What differs from the vocabulary, and why. At most a page. */
 export const EXCEPTIONS: Readonly<Record<string, string>> = {
+  // The test kit
+  "new TestClock": "a clock is there before a store",
+  "new RedisMemoryServer": "as the package has it whose place it takes",
+  Faults: "its start and stop are those of a server that fails; it belongs to a TestStore",
+  "cinnabar/testing": "a kit with several classes",
   // Verbs
   "Fleet.removeShard": "nothing is deleted: the shard's keys are moved to the others first",
   "Logs.stream": "pino's word for what it writes to",

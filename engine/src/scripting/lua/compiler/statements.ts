@@ -215,7 +215,7 @@ function eachText(fn: FunctionEmitter, s: Extract<Statement, { kind: "each" }>):
   const call = `(typeof ${f} === "function" ? ${f} : callable(${f}, undefined))${site}(${state}, ${control})`;
   const [one, ...others] = s.locals;
   const declared = others
-    .map((local, i) => `let ${nameOf(local)} = ${results} instanceof Array ? ${results}[${i + 1}] : undefined;`)
+    .map((local, i) => `let ${nameOf(local)} = Array.isArray(${results}) ? ${results}[${i + 1}] : undefined;`)
     .join("");
   const name = nameOf(one);
   const step = `const ${results} = ${call};let ${name} = first(${results});if (${name} === undefined) break;${control} = ${name};`;

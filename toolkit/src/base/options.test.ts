@@ -565,7 +565,7 @@ const HANDED_ON: readonly string[] = [
   ...["Lists.members", "Social.constructor", "Social.worker", "EventFeed.open", "Store.constructor"],
   // What nobody gives options to but components themselves.
   ...["Answers.page", "Answers.search", "Follows.unlink", "Refusal.constructor", "Sandboxed.constructor"],
-  ...["Schema.constructor", "judge", "sessionOf"],
+  ...["Schema.constructor", "judge", "sessionOf", "Processor"],
 ];
 
 const SOURCES = join(import.meta.dirname, "..");

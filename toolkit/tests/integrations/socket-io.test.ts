@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import { Server } from "socket.io";
 import { io as connect, type Socket } from "socket.io-client";
 import { afterEach, expect, test } from "vitest";
+import { decode, encode } from "../../src/integrations/shared/bytes-json.ts";
 import { createAdapter, Emitter } from "../../src/integrations/socket.io/index.ts";
-import { decode, encode } from "../../src/integrations/socket.io/packets.ts";
 import { describeBackends } from "../kit/index.ts";
 import { addressOf } from "./browser.ts";
 
@@ -111,7 +111,12 @@ describeBackends("Socket.IO", { backends: ["embedded", "redis", "cluster"] }, (b
 });
 
 test("what looks like bytes in a packet stays what it is", () => {
-  const message = { a: { "~bytes": "x" }, b: { "~~bytes": { "~": "y" } }, c: [new Uint8Array([1]), "~bytes"], d: {} };
+  const message = {
+    a: { "~bytes": "x" },
+    b: { "~~bytes": { "~": "y" } },
+    c: [new Uint8Array([1]), "~bytes"],
+    d: new Map([["k", Buffer.from("v")]]),
+  };
   const read = decode(encode(message)) as typeof message;
   expect(read).toEqual({ ...message, c: [Buffer.from([1]), "~bytes"] });
 });

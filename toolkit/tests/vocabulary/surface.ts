@@ -63,7 +63,10 @@ export function readSurface(): Surface {
     exports: Readonly<Record<string, { readonly types: string } | string>>;
   };
   const entries = Object.entries(exports).flatMap(([path, target]) =>
-    typeof target === "string" ? [] : [{ entry: path.replace(/^\.\/?/, ""), file: join(TOOLKIT, target.types) }],
+    // Adapters keep their framework's names.
+    typeof target === "string" || target.types.includes("/integrations/")
+      ? []
+      : [{ entry: path.replace(/^\.\/?/, ""), file: join(TOOLKIT, target.types) }],
   );
   const program = ts.createProgram(
     entries.map(({ file }) => file),

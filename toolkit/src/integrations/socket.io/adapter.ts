@@ -5,7 +5,8 @@ import { aStore } from "../../base/checks.ts";
 import { callback, defineOptions, prefix, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Subscription } from "../../connection/subscriptions.ts";
-import { DEFAULT_PREFIX, decode, encode, everybody, oneServer } from "./packets.ts";
+import { decode, encode } from "../shared/bytes-json.ts";
+import { DEFAULT_PREFIX, everybody, oneServer } from "./packets.ts";
 
 export interface AdapterOptions {
   readonly prefix?: string;

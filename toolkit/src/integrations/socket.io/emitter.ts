@@ -2,7 +2,8 @@
 import { aStore, word } from "../../base/checks.ts";
 import { defineOptions, prefix } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
-import { DEFAULT_PREFIX, encode, everybody } from "./packets.ts";
+import { encode } from "../shared/bytes-json.ts";
+import { DEFAULT_PREFIX, everybody } from "./packets.ts";
 
 export interface EmitterOptions {
   /** As that of the adapter. */

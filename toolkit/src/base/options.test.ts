@@ -558,6 +558,7 @@ const HANDED_ON: readonly string[] = [
     ...["Queue.add", "Queue.children", "Queue.clean", "Queue.getFlow", "Queue.incidents"],
     "Executor.stop",
     "Executor.waitFor",
+    ...["RedisMemoryServer.create", "TestClock.after", "TestStore.connect"],
   ],
   ...["JobSearch.search", "JobSearch.searchFor", "JobSearch.candidates", "JobSearch.candidatesFor"],
   "ShardedSortedSet.add",

@@ -6,11 +6,14 @@ import type { Duplex } from "node:stream";
 import { setImmediate as nextTurn } from "node:timers";
 import type { Engine, EngineImage } from "@cinnabar/engine";
 import { InputError } from "../base/errors.ts";
+import { defineOptions, object } from "../base/options.ts";
 
 export interface FailoverOptions {
   /** What the new primary has: the data of this image (`engine.image()`), and so not what was written since. All, by default. */
   readonly image?: EngineImage;
 }
+
+const FAILOVER_OPTIONS = defineOptions<FailoverOptions>("Faults.failover", { image: object });
 
 export class Faults {
   readonly #engine: Engine;
@@ -45,6 +48,7 @@ export class Faults {
 
   /** Another server is the primary: connections are cut, and it knows no scripts, and perhaps not the last writes. */
   failover(options: FailoverOptions = {}): void {
+    FAILOVER_OPTIONS.check(options);
     if (options.image !== undefined) this.#engine.restore(options.image);
     const client = this.#engine.connect();
     client.callSync("SCRIPT", "FLUSH");

@@ -43,6 +43,10 @@ const OPTIONS = defineOptions<TestStoreOptions>("TestStore.open", {
   config: recordOf(text),
 } satisfies Checks<TestStoreOptions>);
 
+const FORK_OPTIONS = defineOptions<{ readonly clock?: TestClock }>("TestStore.fork", {
+  clock: { expected: "a TestClock", accepts: (value) => value instanceof TestClock },
+});
+
 /** An engine that was used and has nothing in it, with the clock that it goes by. */
 interface Rested {
   readonly engine: Engine;
@@ -121,6 +125,7 @@ export class TestStore {
    */
   async fork(options: { readonly clock?: TestClock } = {}): Promise<TestStore> {
     if (this.#isClosed) throw new ClosedError("the test store is closed");
+    FORK_OPTIONS.check(options);
     const isFork = options.clock === undefined;
     const { engine, clock } = (isFork ? this.#family.rested.pop() : undefined) ?? (await this.#another(options.clock));
     if (isFork && clock.isManual) clock.set(this.clock.now());

@@ -171,6 +171,14 @@ const SHARDS = integer({
 });
 const of = ({ store }: Context, name: string, shards: number) => queueOf(store, { name, shards });
 
+/** A queue that was used before: looking at another would write the version of its layout into the store. */
+async function used(context: Context, name: string, shards: number): Promise<Queue> {
+  const found = await places(context.store);
+  if (found.complete && !found.places.some((place) => place.name === name))
+    throw new Problem(404, "NO_QUEUE", `no queue named ${name} was used in this store`);
+  return of(context, name, shards);
+}
+
 export const QUEUE_ROUTES: readonly Route[] = [
   route({
     method: "GET",
@@ -193,7 +201,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     query: object({ shards: SHARDS }),
     answers: "Those.",
     answer: QUEUE,
-    run: (context, { params, query }) => show(of(context, params.name, query.shards)),
+    run: async (context, { params, query }) => show(await used(context, params.name, query.shards)),
   }),
   route({
     method: "GET",
@@ -212,8 +220,8 @@ export const QUEUE_ROUTES: readonly Route[] = [
     ),
     answers: "Jobs, and the cursor of the next page or null.",
     answer: object({ items: array(JOB), cursor: nullable(string()) }),
-    run: (context, { params, query }) =>
-      of(context, params.name, query.shards).list(query.state, {
+    run: async (context, { params, query }) =>
+      (await used(context, params.name, query.shards)).list(query.state, {
         limit: query.limit,
         newestFirst: query.state === "done" || query.state === "dead",
         ...(query.cursor !== undefined && { cursor: query.cursor }),
@@ -228,7 +236,7 @@ export const QUEUE_ROUTES: readonly Route[] = [
     query: object({ shards: SHARDS }),
     answers: "The job and the lines that it logged.",
     answer: object({ job: JOB, log: array(string()) }),
-    run: (context, { params, query }) => job(of(context, params.name, query.shards), params.id),
+    run: async (context, { params, query }) => job(await used(context, params.name, query.shards), params.id),
   }),
   route({
     method: "POST",

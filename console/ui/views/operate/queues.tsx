@@ -129,14 +129,14 @@ function Throughput({ minutes }: { minutes: readonly Minute[] }) {
     <div className="charts queue-charts">
       <Chart
         title="Done per minute"
-        now={`${number(sum("done"))} in the last hours`}
+        now={`${number(sum("done"))} in ${minutes.length} min`}
         times={times}
         format={number}
         lines={[line("Done", "c4", "done")]}
       />
       <Chart
         title="Failures per minute"
-        now={`${number(sum("dead"))} dead in the last hours`}
+        now={`${number(sum("dead"))} dead`}
         times={times}
         format={number}
         lines={[line("Retried", "c2", "retried"), line("Dead", "c1", "dead")]}

@@ -1,7 +1,9 @@
 /** `cinnabar export` and `cinnabar import`: every type, every form, there and back. */
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Queue as BullQueue } from "bullmq";
 import { open, type Store } from "cinnabar";
+import { Queue } from "cinnabar/queues";
 import { afterAll, describe, expect, test } from "vitest";
 import { installed, startRedis } from "../../../toolkit/tests/kit/servers.ts";
 import { temporaryFolder } from "../support.ts";
@@ -81,4 +83,34 @@ test("a pattern chooses keys, a pipe is a file, and what cannot be read is named
   expect((await cinnabar(["export", dir, "noending"])).err).toContain("give --format rdb|aof|jsonl|commands");
   expect((await cinnabar(["export", dir, "x.rdb", "--pattern", "a"])).err).toContain("leave --pattern");
   expect(existsSync("x.rdb")).toBe(false);
+});
+
+test.runIf(installed("redis-server"))(
+  "jobs of BullMQ come into a queue, each once, and again is harmless",
+  async () => {
+    const redis = await startRedis();
+    const connection = { url: redis.url };
+    const bull = new BullQueue("mails", { connection });
+    await bull.addBulk([
+      { name: "welcome", data: { to: "ann" } },
+      { name: "welcome", data: { to: "ben" }, opts: { delay: 3_600_000 } },
+    ]);
+    await bull.close();
+    const told = await cinnabar(["import", "--from", "bullmq", redis.url, redis.url, "--queue", "mails"]);
+    expect(told.code, told.err).toBe(0);
+    expect(told.err).toContain("Moved 1 waiting and 1 delayed jobs and 0 schedules of mails");
+    const again = await cinnabar(["import", "--from", "bullmq", redis.url, redis.url, "--queue", "mails"]);
+    expect(again.err).toContain("Moved 0 waiting and 0 delayed jobs");
+    const store = await open(redis.url);
+    expect(await new Queue(store, "mails").counts()).toMatchObject({ waiting: 1, delayed: 1 });
+    await store.close();
+    await redis.stop();
+  },
+);
+
+test("import of another library's data says what it needs", async () => {
+  const noQueue = await cinnabar(["import", "--from", "bullmq", "redis://127.0.0.1:1", "redis://127.0.0.1:1"]);
+  expect(noQueue.code).not.toBe(0);
+  expect(noQueue.err).toContain("--queue NAME");
+  expect((await cinnabar(["import", "--from", "bulmq", "a", "b"])).err).toContain("bullmq");
 });

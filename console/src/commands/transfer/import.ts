@@ -1,8 +1,7 @@
 /**
  * `cinnabar import`: a file into a store: RDB, AOF, JSON lines, or commands.
  *
- * `SOURCES` is where data of other libraries plugs in: `--from NAME` calls the function of that name with the store and the rest of
- * the command line.
+ * `SOURCES` is where data of other libraries plugs in: `--from NAME` calls the function of that name with the command line.
  */
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
@@ -12,7 +11,7 @@ import { splitWords } from "../cli/words.ts";
 import { CommandFailure, type Streams } from "../command.ts";
 import type { Arguments } from "../flags.ts";
 import { checked } from "../link/link.ts";
-import { type Place, placeOf } from "../link/place.ts";
+import { placeOf } from "../link/place.ts";
 import { loadRdb } from "../link/rdb.ts";
 import { reach } from "../link/reach.ts";
 import { itemsIn, ReplyReader, type Word } from "../link/reply.ts";
@@ -24,10 +23,12 @@ import { formatOf } from "./format.ts";
 import { commandsOf, keyOf, type Row } from "./rows.ts";
 
 /** Brings the data of another library over; answers with the exit code. */
-type Source = (to: Place, args: Arguments, streams: Streams) => Promise<number>;
+type Source = (args: Arguments, streams: Streams) => Promise<number>;
 
 /** By the name behind `--from`. */
-const SOURCES: Readonly<Record<string, Source>> = {};
+const SOURCES: Readonly<Record<string, Source>> = {
+  bullmq: async (args, streams) => (await import("./bullmq.ts")).importBullMq(args, streams),
+};
 
 const BATCH = 500;
 
@@ -45,7 +46,7 @@ export async function runImport(args: Arguments, streams: Streams): Promise<numb
     const source = SOURCES[from];
     const names = Object.keys(SOURCES);
     if (source === undefined) throw new UsageError(`nothing is known of '${from}'${didYouMean(from, names)}`);
-    return source(placeOf(file ?? "", streams.env), args, streams);
+    return source(args, streams);
   }
   if (file === undefined || target === undefined || more.length > 0)
     throw new UsageError("name a file and a store: cinnabar import FILE TO");

@@ -36,10 +36,22 @@ export const importCommand: Command = {
   flags: [
     format,
     { name: "pattern", value: "GLOB", summary: "only keys like this (for rdb)" },
-    { name: "from", value: "LIBRARY", summary: "take the data of another library in place of a file" },
+    {
+      name: "from",
+      value: "LIBRARY",
+      choices: ["bullmq"],
+      summary: "take the data of another library: the first word is then the store that has it",
+    },
+    { name: "queue", value: "NAME", summary: "with --from bullmq: the queue whose jobs are moved" },
+    { name: "prefix", value: "WORD", summary: "with --from bullmq: BullMQ's prefix (default bull)" },
+    { name: "into", value: "NAME", summary: "with --from bullmq: the queue that gets them (default the same name)" },
   ],
   details: `Keys that are there already are replaced, others stay.\n\n${about}`,
-  examples: ["cinnabar import dump.rdb ./data", "cinnabar import users.jsonl redis://127.0.0.1:6379"],
+  examples: [
+    "cinnabar import dump.rdb ./data",
+    "cinnabar import users.jsonl redis://127.0.0.1:6379",
+    "cinnabar import --from bullmq redis://127.0.0.1:6379 ./data --queue mails",
+  ],
   isInterruptible: true,
   async run(args, streams) {
     const { runImport } = await import("./import.ts");

@@ -140,7 +140,7 @@ describeScreens(
       await page.getByRole("button", { name: "Night Train", exact: true }).waitFor();
       // However figures and texts change, nothing moves.
       const heads = () =>
-        Promise.all([...Array(6).keys()].map((nth) => page.locator(".ads-main th").nth(nth).boundingBox()));
+        Promise.all([...Array(6).keys()].map((nth) => page.locator(".ads-main thead tr > *").nth(nth).boundingBox()));
       const before = await heads();
       await page.getByLabel("Page", { exact: true }).selectOption({ label: "Coffee at altitude" });
       const open = async () => {

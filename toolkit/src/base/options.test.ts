@@ -551,6 +551,8 @@ describe("all options", () => {
 const HANDED_ON: readonly string[] = [
   ...[
     "BlockingConnection.run",
+    ...["BoundedQueue.take", "BoundedQueue.takeMany", "BoundedQueue.values"],
+    ...["PriorityQueue.take", "PriorityQueue.takeMany", "PriorityQueue.values"],
     "Files.send",
     "Locks.using",
     "QuorumLocks.using",

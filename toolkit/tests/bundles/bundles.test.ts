@@ -118,17 +118,20 @@ describe.skipIf(!installed("redis-server"))(
          const { open, InputError } = all[0];
          const names = new Map();
          for (const each of all) {
-           for (const [name, value] of Object.entries(each)) names.set(name, (names.get(name) ?? new Set()).add(value));
+           for (const [name, value] of Object.entries(each)) {
+             const isClass = typeof value === "function" && String(value).startsWith("class");
+             if (isClass) names.set(name, (names.get(name) ?? new Set()).add(value));
+           }
          }
          const twice = [...names].filter(([, values]) => values.size > 1).map(([name]) => name);
          const { Locks } = all.find((each) => "Locks" in each);
          const db = await open();
          const refused = await new Locks(db).acquire("a", { leaseMs: -1 }).catch((error) => error);
          await db.close();
-         console.log(all.length, twice.join(), refused instanceof InputError);`,
+         console.log(all.length, names.size > 50, twice.join(), refused instanceof InputError);`,
       );
       try {
-        expect(await output(program)).toBe(`${ways.length}  true`);
+        expect(await output(program)).toBe(`${ways.length} true  true`);
       } finally {
         rmSync(program);
       }

@@ -31,6 +31,8 @@ const { values: flags, positionals } = parseArgs({
   options: {
     parts: { type: "string", default: PARTS.join(",") },
     pairs: { type: "string", default: "15" },
+    /** Of the benches of queues and search, on each side. */
+    rounds: { type: "string", default: "3" },
     /** Tests of redis-benchmark. */
     tests: { type: "string", default: TESTS.join(",") },
     /** A folder with the earlier commit, already built. */
@@ -174,7 +176,7 @@ function bench(folder: string, part: "queues" | "search"): Figures {
 
 function comparePart(folder: string, part: "queues" | "search"): Row[] {
   const figures = new Map<string, { now: number[]; before: number[] }>();
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < Number(flags.rounds); round++) {
     for (const side of round % 2 === 0 ? (["now", "before"] as const) : (["before", "now"] as const)) {
       for (const [test, value] of bench(side === "now" ? here : folder, part)) {
         const row = figures.get(test) ?? { now: [], before: [] };

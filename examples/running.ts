@@ -3,6 +3,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe } from "vitest";
+import { full } from "../scripts/full.ts";
 import { type ServerProcess, startRedis } from "../toolkit/tests/kit/servers.ts";
 
 const ARGS = ["--conditions=source", "--import", "tsx"];
@@ -10,7 +11,7 @@ const ARGS = ["--conditions=source", "--import", "tsx"];
 /** `STORE` of the suite's example: the embedded store, or a redis-server of the suite's own. */
 export function describeStores(name: string, suite: (env: () => { readonly STORE: string }) => void): void {
   describe(`${name} on the embedded store`, () => suite(() => ({ STORE: "memory:" })));
-  describe(`${name} on Redis`, () => {
+  describe.runIf(full)(`${name} on Redis`, () => {
     let redis: ServerProcess;
     beforeAll(async () => {
       redis = await startRedis();

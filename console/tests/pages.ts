@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
+import { full } from "../../scripts/full.ts";
 import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { buildPage, hasBrowser, openBrowser, PATIENCE_MS, WIDE, watch } from "./browser.ts";
 import { type Backend, backends, type Served, serve, temporaryFolder } from "./support.ts";
@@ -24,7 +25,7 @@ export const EVIL = `<img src=x onerror="window.ran = 1"><script>window.ran = 1<
 export const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 20_000 });
 
 /**
- * Runs a suite on both stores. Whatever its tests do, the page asks no other host, throws nothing, and runs nothing that was
+ * Runs a suite on our store, and in the full run on a Redis too. Whatever its tests do, the page asks no other host, throws nothing, and runs nothing that was
  * stored. `opened` is there inside of tests and hooks; `label` is for names of files.
  */
 export function describePages(
@@ -44,7 +45,7 @@ export function describePages(
       await browser?.close();
       folder.remove();
     });
-    describe.each(backends(installed("redis-server") ? startRedis : undefined))("on %s", (name, start) => {
+    describe.each(backends(full && installed("redis-server") ? startRedis : undefined))("on %s", (name, start) => {
       let opened: Opened | undefined;
       let offences: string[];
       beforeAll(async () => {

@@ -12,6 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { full } from "../../../scripts/full.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import { freePort, realProgram, redisAvailable } from "../conformance/redis-server.ts";
 import { openWire } from "../conformance/target.ts";
@@ -262,6 +263,6 @@ async function failOver(kinds: readonly [Kind, Kind, Kind]): Promise<void> {
 }
 
 describe.skipIf(!available).concurrent("three redis-sentinels, the primary killed under load", () => {
-  it("three of ours", () => failOver(["ours", "ours", "ours"]));
+  it.runIf(full)("three of ours", () => failOver(["ours", "ours", "ours"]));
   it("ours, with a replica of ours and a real one", () => failOver(["ours", "redis", "ours"]));
 });

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
+import { full } from "../../../scripts/full.ts";
 import { freePort, realProgram, redisAvailable } from "../conformance/redis-server.ts";
 import type { Wire } from "../conformance/wire.ts";
 import { makeAuthority, TestCertificates } from "../kit/certificates.ts";
@@ -161,7 +162,7 @@ class Sentinel {
 
 const hasSentinel = available && spawnSync(realProgram("sentinel"), ["--version"]).error === undefined;
 
-test.skipIf(!hasSentinel)("a real Sentinel fails over between servers of ours with TLS alone", async () => {
+test.runIf(full && hasSentinel)("a real Sentinel fails over between servers of ours with TLS alone", async () => {
   const only = { ...OVER_TLS, port: "0" };
   const [primary, replica] = await Promise.all([
     startTls("ours", certificates, only),

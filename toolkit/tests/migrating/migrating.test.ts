@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { full } from "../../../scripts/full.ts";
 import { installed, type ServerProcess, startRedis } from "../kit/servers.ts";
 
 const GUIDES = join(import.meta.dirname, "../../../docs/migrating");
@@ -89,7 +90,7 @@ describe.runIf(installed("redis-server")).each(Object.entries(SAID))(
       expect(await said(after, redis.url)).toEqual(lines);
     });
 
-    test("the program after, in the process", async () => {
+    test.runIf(full)("the program after, in the process", async () => {
       expect(await said(after, undefined)).toEqual(lines);
     });
 

@@ -6,6 +6,7 @@
  * ADS_FAULT_KILLS=100 ADS_FAULT_SEED=7 runs it long.
  */
 import { afterEach, expect, onTestFinished, test } from "vitest";
+import { full } from "../../../../scripts/full.ts";
 import { Ads } from "../../../src/components/ads/index.ts";
 import { adKey, impressionKey, openKey, shardBase } from "../../../src/components/ads/keys.ts";
 import type { Store } from "../../../src/connection/store.ts";
@@ -120,7 +121,7 @@ function expected(deeds: readonly Deed[]) {
   return { counts, faults };
 }
 
-describeBackends("ads", { backends: ["tcp", "redis"], audit: false }, (backend) => {
+describeBackends("ads", { backends: full ? ["tcp", "redis"] : ["redis"], audit: false }, (backend) => {
   afterEach(endAll);
 
   test(

@@ -1,12 +1,13 @@
 /** Holders and waiters that are stopped or killed, one case each; history.test.ts mixes them. */
 import { expect, test } from "vitest";
+import { full } from "../../../../scripts/full.ts";
 import { Locks } from "../../../src/components/locks/index.ts";
 import { describeBackends } from "../../kit/index.ts";
 import { ended, start } from "./children.ts";
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-describeBackends("locks", { backends: ["tcp", "redis", "cluster"] }, (backend) => {
+describeBackends("locks", { backends: full ? ["tcp", "redis", "cluster"] : ["redis", "cluster"] }, (backend) => {
   const locks = (): Locks => new Locks(backend.store, { waitMs: 30_000 });
 
   test("of a holder that was stopped for longer than its lease go on, and it learns that it lost", async () => {

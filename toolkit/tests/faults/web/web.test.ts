@@ -5,6 +5,7 @@
  * WEB_FAULT_KILLS=100 WEB_FAULT_SEED=7 runs it long.
  */
 import { afterEach, expect, onTestFinished, test } from "vitest";
+import { full } from "../../../../scripts/full.ts";
 import { Board } from "../../../src/components/board/index.ts";
 import { Cache } from "../../../src/components/cache/index.ts";
 import { Carts } from "../../../src/components/carts/index.ts";
@@ -143,7 +144,7 @@ function tally(deeds: readonly Deed[]): string {
   return [...counts].map(([what, count]) => `${what} ${count}`).join(", ");
 }
 
-describeBackends("web components", { backends: ["tcp", "redis"], audit: false }, (backend) => {
+describeBackends("web components", { backends: full ? ["tcp", "redis"] : ["redis"], audit: false }, (backend) => {
   afterEach(endAll);
 
   test(

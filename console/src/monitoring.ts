@@ -1,5 +1,5 @@
 /**
- * For those who watch: `/metrics` for Prometheus, from what INFO says on every primary; `/healthz` (the console lives) and `/readyz` (the
+ * What monitoring asks for: `/metrics` for Prometheus, from what INFO says on every primary; `/healthz` (the console lives) and `/readyz` (the
  * store behind it can be used). The last two ask for no password and say nothing but that. Metrics ask for the password, as a session or
  * as HTTP's basic authentication, which Prometheus can send.
  */

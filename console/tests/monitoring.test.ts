@@ -1,4 +1,4 @@
-/** What those who watch get: metrics for Prometheus, probes of health, and a dashboard that asks for nothing else. */
+/** What monitoring gets: metrics for Prometheus, probes of health, and a dashboard that asks for nothing else. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { open, type Store } from "cinnabar";
@@ -61,7 +61,7 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("on 
     expect(open.text.endsWith("# EOF\n")).toBe(true);
   });
 
-  test("a console with a password gives metrics to those who know it, and health to everybody", async () => {
+  test("a console with a password gives metrics with the password, and health without", async () => {
     const refused = await ask(locked, "/metrics");
     expect(refused.status).toBe(401);
     expect(refused.headers.get("www-authenticate")).toContain("Basic");

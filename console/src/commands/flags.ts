@@ -26,7 +26,7 @@ export interface Arguments {
 }
 
 export interface ReadOptions {
-  /** The first word that is no flag ends the flags: what follows are words of a command. */
+  /** The first word without dashes ends the flags: the words behind it belong to a command. */
   readonly stopsAtWord?: (word: string) => boolean;
 }
 

@@ -8,7 +8,7 @@ const format = {
   choices: FORMATS,
   summary: "rdb, aof, jsonl or commands; else by the name's end: .rdb .aof .jsonl .txt",
 };
-const about = `Forms: rdb is a snapshot that Redis loads; aof and commands are what makes the keys anew, in the protocol and a line each; jsonl has a
+const about = `Forms: rdb is a snapshot that Redis loads; aof and commands are the commands that create the keys, in the protocol and one on a line; jsonl has a
 JSON object for each key (db, key, type, value, expiresAt), bytes that are no UTF-8 as { "base64": … }, streams as DUMP has them.
 Credentials: CINNABAR_USERNAME and CINNABAR_PASSWORD.`;
 

@@ -60,7 +60,7 @@ const MOST_WORDS = 2_000;
 
 export const keyOf = (row: Row): Buffer => bytesOf(row.key);
 
-/** What makes the row's key anew, whatever was there. */
+/** The commands that create the key of a row; they replace what was there. */
 export function commandsOf(row: Row): Word[][] {
   const key = keyOf(row);
   if (row.expiresAt !== undefined && !Number.isSafeInteger(row.expiresAt)) throw new Error("expiresAt is no moment");

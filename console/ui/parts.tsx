@@ -2,7 +2,7 @@
 import { Modal, Skeleton } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { type Icon, IconAlertTriangle, IconX } from "@tabler/icons-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Value } from "../src/values.ts";
 import type { Failure } from "./api.ts";
 import { isText, pretty, shown } from "./format.ts";
@@ -77,6 +77,27 @@ export interface Column<T> {
   cell(row: T): ReactNode;
 }
 
+/** A wide thing in a narrow place. It takes the focus while it is cut off, so that the arrow keys scroll it. */
+export function Scroll({ label, children }: { label: string; children: ReactNode }) {
+  const place = useRef<HTMLElement>(null);
+  const [isCut, setCut] = useState(false);
+  useEffect(() => {
+    const { current } = place;
+    if (current === null) return;
+    const measure = () =>
+      setCut(current.scrollWidth > current.clientWidth || current.scrollHeight > current.clientHeight);
+    const observer = new ResizeObserver(measure);
+    observer.observe(current);
+    for (const child of current.children) observer.observe(child);
+    return () => observer.disconnect();
+  }, []);
+  return (
+    <section ref={place} className="scroll" aria-label={isCut ? label : undefined} tabIndex={isCut ? 0 : undefined}>
+      {children}
+    </section>
+  );
+}
+
 export function Table<T>(props: {
   label: string;
   rows: readonly T[];
@@ -84,7 +105,7 @@ export function Table<T>(props: {
   id: (row: T) => string | number;
 }) {
   return (
-    <div className="scroll">
+    <Scroll label={props.label}>
       <table className="rows" aria-label={props.label}>
         <thead>
           <tr>
@@ -115,7 +136,7 @@ export function Table<T>(props: {
           ))}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 

@@ -45,3 +45,9 @@ export class Together<I, O> {
     }
   }
 }
+
+/** What all of them give. Rejects as the first that failed does, but only when none is under way any more. */
+export async function settled<T>(calls: readonly Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(calls);
+  return Promise.all(calls);
+}

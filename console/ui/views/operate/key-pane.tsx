@@ -6,7 +6,7 @@ import type { Value } from "../../../src/values.ts";
 import { act, type Failure, get } from "../../api.ts";
 import { bytes, duration, editable, isText, number, pretty, sendable, shown } from "../../format.ts";
 import { useRecoveries } from "../../live.ts";
-import { Dialog, Empty, Loading, Trouble, toast, useActions, ValueView } from "../../parts.tsx";
+import { Dialog, Empty, Loading, Scroll, Trouble, toast, useActions, ValueView } from "../../parts.tsx";
 import { go } from "../../router.ts";
 import { Groups } from "./groups.tsx";
 
@@ -212,7 +212,7 @@ function Rows({
   remove: (row: Value[]) => void;
 }) {
   return (
-    <div className="scroll">
+    <Scroll label="Value">
       <table aria-label="Value">
         <thead>
           <tr>
@@ -249,7 +249,7 @@ function Rows({
           })}
         </tbody>
       </table>
-    </div>
+    </Scroll>
   );
 }
 

@@ -9,6 +9,7 @@
  * one that is stale, one makes it anew and the rest get the stale one at once. When making fails, the stale one is given as long
  * as there is one. When the store cannot be reached, values are made without it, and it is asked again a second later.
  */
+
 import { aStore, integer, word } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
@@ -16,6 +17,7 @@ import { ConnectionError, InputError, isUnavailable, refusesWrites, ServerError 
 import { observed, type Probe } from "../../base/probe.ts";
 import { asBytesOrNulls, asTextsOrNulls } from "../../base/replies.ts";
 import { GuardingCodec, SchemaError } from "../../base/schema.ts";
+import { settled } from "../../base/together.ts";
 import type { Reply } from "../../connection/port.ts";
 import { type RunOptions, runOptions, type SendOptions, type Store, sendOptions } from "../../connection/store.ts";
 import { settleWhen } from "../../waiting/settle-when.ts";
@@ -299,15 +301,14 @@ export class Cache<T = unknown> {
     for (const key of keys) word("key", key);
     if (load === undefined) return Promise.all(keys.map((key) => this.get(key)));
     const batch = new Batch(load);
-    return Promise.all(keys.map((key) => this.get(key, (loading) => batch.load(key, loading), options)));
+    return settled(keys.map((key) => this.get(key, (loading) => batch.load(key, loading), options)));
   }
 
   /** Puts several values, in one go; all have the same options. Rejects if one was not put; others may have been. */
   async setMany(entries: readonly (readonly [key: string, value: T])[], options: EntryOptions = {}): Promise<void> {
     ENTRY_OPTIONS.check(options);
     for (const [key] of entries) word("key", key);
-    const done = await Promise.allSettled(entries.map(([key, value]) => this.set(key, value, options)));
-    for (const each of done) if (each.status === "rejected") throw each.reason;
+    await settled(entries.map(([key, value]) => this.set(key, value, options)));
   }
 
   /**

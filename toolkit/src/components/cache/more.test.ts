@@ -60,6 +60,23 @@ describeBackends("a cache, many values at once", { audit: "tags" }, (backend) =>
     expect(await cache.getMany(["a", "b"], async (keys) => keys.map(() => "y"))).toEqual(["x", "y"]);
   });
 
+  test("nothing is being made any more when getMany rejects", async () => {
+    const cache = new Cache<string>(backend.store, "c");
+    let slow = 0;
+    const load = async ([key]: readonly string[]) => {
+      if (key === "bad") throw new Error("down");
+      slow++;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      slow--;
+      return ["made"];
+    };
+    const early = cache.getMany(["slow"], load);
+    await expect.poll(() => slow).toBe(1);
+    await expect(cache.getMany(["slow", "bad"], load)).rejects.toThrow("down");
+    expect(slow).toBe(0);
+    expect(await early).toEqual(["made"]);
+  });
+
   test("a value that many ask for in different lists is made once", async () => {
     const caches = [backend.store, await backend.open()].map((store) => new Cache<string>(store, "c"));
     let made = 0;

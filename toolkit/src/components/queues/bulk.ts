@@ -2,9 +2,11 @@
  * What concerns many at once: the same done to many jobs, one round trip for every 500 of a shard, with one result for each in the order
  * given; and pages over all shards.
  */
+
 import { InputError } from "../../base/errors.ts";
 import { only, zipped } from "../../base/lists.ts";
 import type { Page, PageOptions } from "../../base/page.ts";
+import { settled } from "../../base/together.ts";
 import type { Shard } from "./answers.ts";
 
 /** In one call of a script; more are sent in several. */
@@ -38,8 +40,7 @@ export async function inBulk<I, O>(
       );
     }
   }
-  const outcomes = await Promise.allSettled(calls);
-  for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+  await settled(calls);
   return results;
 }
 

@@ -3,6 +3,7 @@
  * scripts/core.ts. A queue object is cheap, holds no connection of its own but while somebody waits for a result, and any number
  * of them in any number of processes may speak of the same queue.
  */
+
 import { aStore, oneOf } from "../../base/checks.ts";
 import { randomToken } from "../../base/clock.ts";
 import { type Codec, encodeWithin, json } from "../../base/codec.ts";
@@ -13,6 +14,7 @@ import type { Page, PageOptions } from "../../base/page.ts";
 import { type Carrier, type Observation, observed } from "../../base/probe.ts";
 import { asList, asTextOrNull } from "../../base/replies.ts";
 import { type StandardSchema, ValidatingCodec } from "../../base/schema.ts";
+import { settled } from "../../base/together.ts";
 import type { Reply } from "../../connection/port.ts";
 import type { Store } from "../../connection/store.ts";
 import type {
@@ -255,8 +257,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
       if (part.at.length === ADD_CHUNK) flush(part);
     });
     parts.forEach(flush);
-    const outcomes = await Promise.allSettled(calls);
-    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
+    await settled(calls);
     return added;
   }
 

@@ -277,11 +277,11 @@ describe.each(["embedded", "redis"])("a full store, %s", (backend) => {
 
   onStore("Elections, Barriers: terms and arrivals are renewed, handed over and given back", async () => {
     const elections = new Elections(store);
-    const brief = (await elections.campaign("brief", { leaseMs: 300 }))!;
+    const brief = (await elections.campaign("brief", { leaseMs: 1500 }))!;
     // Nobody in its line gives a sign of life before the end of the test: that is refused.
     const term = (await elections.campaign("a", { id: "ann", leaseMs: 60_000 }))!;
     const next = elections.campaign("a", { id: "ben" });
-    const barriers = new Barriers(store, { parties: 2, leaseMs: 300 });
+    const barriers = new Barriers(store, { parties: 2, leaseMs: 1500 });
     const leaving = new AbortController();
     const waiting = barriers.arrive("b", { signal: leaving.signal });
     waiting.catch(() => {});

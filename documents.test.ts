@@ -101,7 +101,7 @@ describe("a sample", () => {
     const cwd = mkdtempSync(join(tmpdir(), "cinnabar-sample-"));
     const file = join(folder, `placed-${sample.i}.ts`);
     writeFileSync(file, placed(sample.text));
-    const args = ["--conditions=source", "--import", join(ROOT, "node_modules/tsx/dist/esm/index.mjs"), file];
+    const args = ["--import", join(ROOT, "node_modules/tsx/dist/esm/index.mjs"), file];
     const said = await promisify(execFile)(process.execPath, args, { cwd, timeout: 50_000 });
     rmSync(cwd, { recursive: true, force: true });
     expect(said.stderr).toBe("");

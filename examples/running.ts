@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe } from "vitest";
 import { full } from "../scripts/full.ts";
 import { type ServerProcess, startRedis } from "../toolkit/tests/kit/servers.ts";
 
-const ARGS = ["--conditions=source", "--import", "tsx"];
+const ARGS = ["--import", "tsx"];
 
 /** `STORE` of the suite's example: the embedded store, or a redis-server of the suite's own. */
 export function describeStores(name: string, suite: (env: () => { readonly STORE: string }) => void): void {

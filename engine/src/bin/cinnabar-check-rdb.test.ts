@@ -10,12 +10,12 @@ import { Engine } from "../core/engine.ts";
 import { saveRdb } from "../persist/rdb/file.ts";
 import { HashValue } from "../types/hash/index.ts";
 
-const program = fileURLToPath(new URL("./cinnabar-check-rdb.ts", import.meta.url));
+const program = fileURLToPath(new URL("../../dist/bin/cinnabar-check-rdb.js", import.meta.url));
 let folder: string;
 let file: string;
 
 function check(...args: string[]): { status: number | null; lines: string[]; errors: string } {
-  const run = spawnSync(process.execPath, ["--conditions=source", "--import", "tsx", program, ...args], {
+  const run = spawnSync(process.execPath, [program, ...args], {
     encoding: "utf8",
   });
   return { status: run.status, lines: run.stdout.split("\n").slice(0, -1), errors: run.stderr };

@@ -8,7 +8,7 @@ import { freePort } from "../../tests/conformance/redis-server.ts";
 import { openWire } from "../../tests/conformance/target.ts";
 import type { Wire } from "../../tests/conformance/wire.ts";
 
-const PROGRAM = join(import.meta.dirname, "cinnabar-server.ts");
+const PROGRAM = join(import.meta.dirname, "../../dist/bin/cinnabar-server.js");
 
 interface Started {
   readonly child: ChildProcess;
@@ -36,8 +36,7 @@ afterEach(async () => {
 
 async function launch(...flags: string[]): Promise<Started> {
   const port = await freePort();
-  const node = ["--conditions=source", "--import", import.meta.resolve("tsx"), PROGRAM];
-  const child = spawn(process.execPath, [...node, "--dir", dir, "--port", String(port), ...flags], {
+  const child = spawn(process.execPath, [PROGRAM, "--dir", dir, "--port", String(port), ...flags], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   const exited = new Promise<number | null>((resolve) => child.once("close", resolve));

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 
-const program = fileURLToPath(new URL("./cinnabar-server.ts", import.meta.url));
+const program = fileURLToPath(new URL("../../dist/bin/cinnabar-server.js", import.meta.url));
 
 class Program {
   output = "";
@@ -16,8 +16,7 @@ class Program {
   readonly exited: Promise<{ code: number | null; signal: string | null }>;
 
   constructor(args: readonly string[], input = "") {
-    const flags = ["--conditions=source", "--import", import.meta.resolve("tsx"), program];
-    this.child = spawn(process.execPath, [...flags, ...args], { stdio: ["pipe", "pipe", "pipe"], cwd: folder });
+    this.child = spawn(process.execPath, [program, ...args], { stdio: ["pipe", "pipe", "pipe"], cwd: folder });
     this.child.stdout!.on("data", (chunk: Buffer) => (this.output += chunk));
     this.child.stderr!.on("data", (chunk: Buffer) => (this.errors += chunk));
     this.child.stdin!.end(input);

@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import parse from "parse-prometheus-text-format";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-const PROGRAM = fileURLToPath(new URL("../bin/cinnabar-server.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("../../dist/bin/cinnabar-server.js", import.meta.url));
 
 let folder: string;
 const children: ChildProcess[] = [];
@@ -32,11 +32,7 @@ async function freePort(): Promise<number> {
 
 /** Starts the server and waits until it says the text, or ends. */
 function start(args: readonly string[], text = "Ready to accept connections"): Promise<string> {
-  const child = spawn(
-    process.execPath,
-    ["--conditions=source", "--import", import.meta.resolve("tsx"), PROGRAM, ...args],
-    { cwd: folder },
-  );
+  const child = spawn(process.execPath, [PROGRAM, ...args], { cwd: folder });
   children.push(child);
   return new Promise((resolve) => {
     let said = "";

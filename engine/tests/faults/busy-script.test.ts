@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { freePort } from "../conformance/redis-server.ts";
 import { Peer } from "../kit/test-peer.ts";
 
-const BIN = join(import.meta.dirname, "../../src/bin/cinnabar-server.ts");
+const BIN = join(import.meta.dirname, "../../dist/bin/cinnabar-server.js");
 
 /** The server in a process of its own: the script holds the thread that a test would need. */
 let server: ChildProcess;
@@ -22,7 +22,7 @@ beforeEach(async () => {
 async function start(...flags: string[]): Promise<void> {
   port = await freePort();
   const all = ["--port", String(port), "--save", "", "--busy-reply-threshold", "50", ...flags];
-  server = spawn(process.execPath, ["--conditions=source", "--import", "tsx", BIN, ...all], {
+  server = spawn(process.execPath, [BIN, ...all], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   await new Promise<void>((resolve) => {

@@ -12,7 +12,7 @@ import { freePort } from "../conformance/redis-server.ts";
 import { openWire } from "../conformance/target.ts";
 import type { Wire } from "../conformance/wire.ts";
 
-const SERVER = join(import.meta.dirname, "../../src/bin/cinnabar-server.ts");
+const SERVER = join(import.meta.dirname, "../../dist/bin/cinnabar-server.js");
 const LIMIT = 200_000;
 const canLimit = spawnSync("prlimit", ["--version"]).status === 0;
 
@@ -31,7 +31,7 @@ afterEach(async () => {
 });
 
 async function start(...flags: string[]): Promise<void> {
-  const node = [process.execPath, "--conditions=source", "--import", import.meta.resolve("tsx"), SERVER];
+  const node = [process.execPath, SERVER];
   // A signal comes with the error unless it is ignored, which children inherit.
   server = spawn("sh", ["-c", `trap '' XFSZ; exec "$@"`, "sh", ...node, "--dir", dir, ...flags], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -13,7 +13,7 @@ import { freePort } from "../conformance/redis-server.ts";
 import { Peer } from "../kit/test-peer.ts";
 import { BOMBS } from "./script-bombs.ts";
 
-const BIN = join(import.meta.dirname, "../../src/bin/cinnabar-server.ts");
+const BIN = join(import.meta.dirname, "../../dist/bin/cinnabar-server.js");
 /** Of the many ways to read a string, one in four is tried with a rope, and one in ten with large strings, which take longer. */
 const bombs = BOMBS.filter(({ name }, nth) => {
   if (full) return true;
@@ -34,8 +34,7 @@ describe.each(HEAPS)("with a heap of %d MB", (heapMb) => {
 
   beforeAll(async () => {
     const port = await freePort();
-    const flags = [`--max-old-space-size=${heapMb}`, "--conditions=source", "--import", "tsx"];
-    server = spawn(process.execPath, [...flags, BIN, "--port", String(port), "--save", ""], {
+    server = spawn(process.execPath, [`--max-old-space-size=${heapMb}`, BIN, "--port", String(port), "--save", ""], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     await new Promise<void>((resolve) => {

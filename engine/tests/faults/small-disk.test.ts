@@ -15,7 +15,7 @@ import { freePort, redisMissing, startRedis } from "../conformance/redis-server.
 import { openWire } from "../conformance/target.ts";
 import type { Wire } from "../conformance/wire.ts";
 
-const SERVER = join(import.meta.dirname, "../../src/bin/cinnabar-server.ts");
+const SERVER = join(import.meta.dirname, "../../dist/bin/cinnabar-server.js");
 const SIZE = "2m";
 
 function mount(at: string): string | undefined {
@@ -61,8 +61,7 @@ describe.skipIf(cannot !== undefined)("a disk of two megabytes", () => {
   });
 
   async function start(...flags: string[]): Promise<void> {
-    const node = ["--conditions=source", "--import", import.meta.resolve("tsx"), SERVER];
-    const child = spawn(process.execPath, [...node, "--dir", dir, "--port", String(await freePort()), ...flags], {
+    const child = spawn(process.execPath, [SERVER, "--dir", dir, "--port", String(await freePort()), ...flags], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     server = child;

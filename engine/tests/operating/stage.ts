@@ -4,7 +4,6 @@
  */
 import { execFile } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -49,15 +48,11 @@ export class Stage {
     for (const { folder } of this.#machines.values()) rmSync(folder, { recursive: true, force: true });
   }
 
-  /** A program of ours by its name, made from the sources. */
+  /** A program of ours by its name. */
   #makeProgram(name: string): void {
-    const source = fileURLToPath(new URL(`../../src/bin/${name}.ts`, import.meta.url));
-    const loader = createRequire(import.meta.url).resolve("tsx");
+    const program = fileURLToPath(new URL(`../../dist/bin/${name}.js`, import.meta.url));
     const file = join(this.#programs, name);
-    writeFileSync(
-      file,
-      `#!/bin/sh\nexec "${process.execPath}" --conditions=source --import "${loader}" "${source}" "$@"\n`,
-    );
+    writeFileSync(file, `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
     chmodSync(file, 0o755);
   }
 

@@ -48,7 +48,7 @@ const EXAMPLES = [
 
 test.each(EXAMPLES)("$file runs and says what it should", ({ file, said }) => {
   const cwd = mkdtempSync(join(tmpdir(), "cinnabar-example-"));
-  const args = ["--conditions=source", "--import", join(root, "node_modules/tsx/dist/esm/index.mjs")];
+  const args = ["--import", join(root, "node_modules/tsx/dist/esm/index.mjs")];
   const { stdout, stderr } = spawnSync(process.execPath, [...args, join(import.meta.dirname, file)], {
     encoding: "utf8",
     timeout: 25_000,

@@ -41,7 +41,7 @@ const SAID: Record<string, string[]> = {
 };
 
 test.each(Object.entries(SAID))("%s runs and says what it should", async (file, lines) => {
-  const args = ["--conditions=source", "--import", "tsx", join(import.meta.dirname, file)];
+  const args = ["--import", "tsx", join(import.meta.dirname, file)];
   const said = await new Promise((resolve) => {
     execFile(process.execPath, args, { timeout: 25_000 }, (_, stdout, stderr) => resolve([stdout, stderr]));
   });

@@ -19,7 +19,7 @@ test.skipIf(!installed("redis-server"))("the example runs", async () => {
     const [home, ...shards] = servers.map(({ url }) => url);
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      ["--conditions=source", "--import", "tsx", join(import.meta.dirname, "fleet.ts")],
+      ["--import", "tsx", join(import.meta.dirname, "fleet.ts")],
       { cwd: root, env: { ...process.env, STORE: home, SERVERS: shards.join(",") } },
     );
     expect(stdout.trim().split("\n")).toEqual(["a 8192, b 8192", "a 5462, b 5461, c 5461", "17", "b, c"]);

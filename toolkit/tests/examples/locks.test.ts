@@ -12,7 +12,7 @@ const SAID: Record<string, string[]> = {
 };
 
 test.each(Object.entries(SAID))("%s runs and says what it should", (file, lines) => {
-  const args = ["--conditions=source", "--import", "tsx", join(import.meta.dirname, file)];
+  const args = ["--import", "tsx", join(import.meta.dirname, file)];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 25_000 });
   expect(stderr).toBe("");
   expect(stdout.trim().split("\n")).toEqual(lines);

@@ -13,7 +13,7 @@ const handlers = sandboxed(new URL("./queues-sandbox-handlers.ts", import.meta.u
 const worker = new Worker(numbers, handlers, { concurrency: 4 }).start();
 
 for (const name of ["square", "loop", "leak", "crash", "square"]) {
-  const outcome = await numbers.addAndWait(7, { name, timeoutMs: 2_000 });
+  const outcome = await numbers.addAndWait(7, { name, timeoutMs: 5_000 });
   console.log(name, outcome.status === "dead" ? outcome.error.message : outcome);
 }
 

@@ -20,7 +20,7 @@ const SAID: Record<string, string[]> = {
   ],
   "queues-sandbox.ts": [
     "square { status: 'done', result: 49 }",
-    "loop the attempt took longer than 2000 ms",
+    "loop the attempt took longer than 5000 ms",
     "leak the sandbox ran out of memory: Worker terminated due to reaching memory limit: JS heap out of memory",
     "crash the sandbox ended with code 1",
     "square { status: 'done', result: 49 }",
@@ -41,6 +41,7 @@ const SAID: Record<string, string[]> = {
 };
 
 test.each(Object.entries(SAID))("%s runs and says what it should", (file, lines) => {
+  // From the sources: on Node 20, tsx does not reach the threads that sandboxes run in.
   const args = ["--conditions=source", "--import", "tsx", join(import.meta.dirname, file)];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 25_000 });
   expect(stderr).toBe("");

@@ -16,7 +16,7 @@ const SAID = [
 ];
 
 test("social.ts runs and says what it should", async () => {
-  const args = ["--conditions=source", "--import", "tsx", join(import.meta.dirname, "social.ts")];
+  const args = ["--import", "tsx", join(import.meta.dirname, "social.ts")];
   const said = await new Promise((resolve) => {
     execFile(process.execPath, args, { timeout: 25_000 }, (_, stdout, stderr) => resolve([stdout, stderr]));
   });

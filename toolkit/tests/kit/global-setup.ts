@@ -1,10 +1,15 @@
-/** Gives a test run a folder and an owner, and ends the servers that its files have shared (shared.ts) when it is over. */
-import { spawn } from "node:child_process";
+/**
+ * Gives a test run a folder and an owner, and ends the servers that its files have shared (shared.ts) when it is over. Programs that tests
+ * start run what is shipped: it is made here, from the sources as they are, and starts in half the time that the sources take.
+ */
+import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 export function setup(): () => void {
+  execFileSync(process.execPath, [fileURLToPath(new URL("../../../scripts/bundle.js", import.meta.url))]);
   const run = mkdtempSync(join(tmpdir(), "cinnabar-run-"));
   process.env.CINNABAR_TEST_RUN = run;
   // A run that is killed cannot clean up.

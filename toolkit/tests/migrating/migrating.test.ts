@@ -63,7 +63,7 @@ const SAID: Record<
 
 async function said(program: string, url: string | undefined): Promise<string[]> {
   const { REDIS_URL: _, ...env } = process.env;
-  const args = ["--conditions=source", "--import", "tsx", join(import.meta.dirname, program)];
+  const args = ["--import", "tsx", join(import.meta.dirname, program)];
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     env: { ...env, ...(url === undefined ? {} : { REDIS_URL: url }) },
     timeout: 50_000,

@@ -27,7 +27,7 @@ describeBackends("a trace over processes", { backends: ["tcp", "redis"] }, (back
 
   const run = (role: string): ChildProcess => {
     const argument = JSON.stringify({ role, url: backend.url, collector: collector.url });
-    const child = spawn(process.execPath, ["--conditions=source", "--import", "tsx", PROGRAM, argument], {
+    const child = spawn(process.execPath, ["--import", "tsx", PROGRAM, argument], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     children.push(child);

@@ -70,6 +70,18 @@ function expectAllCommands(
     expect((await cinnabar(["doctor", url, ...flags])).out).toMatch(/^ok +reachable/);
   });
 
+  test("bench, also of a component", async () => {
+    await filled();
+    const { url, flags } = way();
+    for (const workload of ["set", "queue"]) {
+      const argv = ["bench", url, ...flags, "-n", "100", "-c", "4", "--warm-up", "0", "-w", workload, "--json"];
+      const { code, out, err } = await cinnabar(argv);
+      expect(code, err).toBe(0);
+      expect(JSON.parse(out).sides[0]).toMatchObject({ requests: 100, errors: { count: 0 } });
+    }
+    expect(await store().call("DBSIZE")).toBe(50);
+  });
+
   test.each(["rdb", "jsonl"])("export and import, as %s", async (format) => {
     await filled();
     const { url, flags } = way();
@@ -173,6 +185,8 @@ describe.runIf(installed("redis-server"))("over TLS", () => {
   const COMMANDS: [string, (url: string) => string[], ...string[]][] = [
     ["cli", (url) => ["cli", url], "PING"],
     ["doctor", (url) => ["doctor", url]],
+    ["bench", (url) => ["bench", url, "-n", "1"]],
+    ["bench queue", (url) => ["bench", url, "-n", "1", "-w", "queue"]],
     ["export", (url) => ["export", url, fresh(".rdb")]],
     ["import", (url) => ["import", "-", url, "--format", "jsonl"]],
     ["backup", (url) => ["backup", "take", url, fresh("")]],

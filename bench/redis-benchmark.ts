@@ -3,7 +3,7 @@
  * of a round. Keys, members and fields are random among a million, unless the caller asks for one hot key: a store that remembers
  * the last words it has seen looks better with one key than users will find it.
  */
-import { type BenchServer, median, run } from "./servers.ts";
+import { type BenchServer, median, ratioOf, run } from "./servers.ts";
 
 export interface Row {
   readonly test: string;
@@ -72,14 +72,7 @@ export function compareServers(ours: BenchServer, redis: BenchServer, options: S
   return [...figures].map(([test, row]) => {
     const a = median(row.ours);
     const b = median(row.redis);
-    const ratios = zipped(row.ours, row.redis).map(([own, other]) => own / other);
-    return { test, ours: a, redis: b, ratio: a / b, low: Math.min(...ratios), high: Math.max(...ratios) };
-  });
-}
-
-function zipped(a: readonly number[], b: readonly number[]): [number, number][] {
-  return a.flatMap((each, at): [number, number][] => {
-    const other = b[at];
-    return other === undefined ? [] : [[each, other]];
+    const { low = a / b, high = a / b } = ratioOf(row.ours, row.redis) ?? {};
+    return { test, ours: a, redis: b, ratio: a / b, low, high };
   });
 }

@@ -5,6 +5,9 @@ import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+/** The same figures as those of `cinnabar bench`. */
+export { median, ratioOf } from "../console/src/commands/bench/figures.ts";
+
 export interface BenchServer {
   readonly name: "cinnabar" | "redis";
   readonly port: number;
@@ -85,10 +88,4 @@ export async function startServer(
 /** Runs a program and returns what it printed. */
 export function run(command: string, args: string[]): string {
   return execFileSync(command, args, { encoding: "utf8", maxBuffer: 1 << 28, stdio: ["ignore", "pipe", "ignore"] });
-}
-
-export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const middle = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }

@@ -163,7 +163,7 @@ test.runIf(installed("redis-server"))("shows a store elsewhere, and tells when t
   }
   const none = new Command("--url", "nonsense://127.0.0.1:1", "--http-port", "0");
   expect(await none.ended()).toBe(1);
-  expect(none.err).toContain("cinnabar: cannot open nonsense://127.0.0.1:1");
+  expect(none.err).toContain("cinnabar: no store is at 'nonsense://' (known: redis, ");
 });
 
 test("prints its help and its version", async () => {

@@ -17,6 +17,8 @@ export interface Flag {
 
 export interface Arguments {
   readonly positionals: readonly string[];
+  /** The last of them: what stood behind `--`. */
+  readonly behindDashes: readonly string[];
   has(name: string): boolean;
   text(name: string): string | undefined;
   /** A whole number within the bounds; `otherwise` if the flag was not given. */
@@ -38,10 +40,12 @@ export function readArguments(argv: readonly string[], given: readonly Flag[], o
   const flags = withHelp(given);
   const values = new Map<string, string>();
   const positionals: string[] = [];
+  let behindDashes: readonly string[] = [];
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at]!;
     if (word === "--") {
-      positionals.push(...argv.slice(at + 1));
+      behindDashes = argv.slice(at + 1);
+      positionals.push(...behindDashes);
       break;
     }
     if (!word.startsWith("-") || word === "-") {
@@ -58,7 +62,7 @@ export function readArguments(argv: readonly string[], given: readonly Flag[], o
       flagValue(flag, name, attached, () => argv[++at]),
     );
   }
-  return argumentsOf(values, positionals);
+  return argumentsOf(values, positionals, behindDashes);
 }
 
 function unknownFlag(name: string, flags: readonly Flag[]): UsageError {
@@ -80,9 +84,14 @@ function flagValue(flag: Flag, name: string, attached: string | undefined, next:
   return value;
 }
 
-function argumentsOf(values: ReadonlyMap<string, string>, positionals: readonly string[]): Arguments {
+function argumentsOf(
+  values: ReadonlyMap<string, string>,
+  positionals: readonly string[],
+  behindDashes: readonly string[],
+): Arguments {
   return {
     positionals,
+    behindDashes,
     has: (name) => values.has(name),
     text: (name) => values.get(name),
     whole(name, otherwise, least = 0, most = Number.MAX_SAFE_INTEGER) {

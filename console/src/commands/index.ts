@@ -3,6 +3,7 @@ import { UsageError } from "../options.ts";
 import { messageOf } from "../values.ts";
 import { VERSION } from "../version.ts";
 import { backupCommand } from "./backup/index.ts";
+import { benchCommand } from "./bench/index.ts";
 import { cliCommand } from "./cli/index.ts";
 import { type Command, CommandFailure, helpOf, overviewOf, type Streams } from "./command.ts";
 import { completionCommand } from "./completion.ts";
@@ -18,6 +19,7 @@ export const COMMANDS: readonly Command[] = [
   startCommand,
   serverCommand,
   cliCommand,
+  benchCommand,
   moveCommand,
   exportCommand,
   importCommand,

@@ -19,13 +19,13 @@ export class Progress {
   }
 
   /** `total` 0: nobody knows. Throws when the command was interrupted: long work shows its progress, so it ends here. */
-  show(what: string, done: number, total: number): void {
+  show(what: string, done: number, total: number, unit = ""): void {
     this.#signal?.throwIfAborted();
     const now = performance.now();
     if (now - this.#toldAt < (this.#isTerminal ? TERMINAL_MS : LINE_MS)) return;
     this.#toldAt = now;
     const share = total === 0 ? 0 : Math.min(1, done / total);
-    const figures = total === 0 ? `${done}` : `${done} of ${total} (${Math.floor(share * 100)} %)`;
+    const figures = total === 0 ? `${done}${unit}` : `${done} of ${total}${unit} (${Math.floor(share * 100)} %)`;
     if (!this.#isTerminal) {
       this.#out.write(`${what}: ${figures}\n`);
       return;
@@ -36,10 +36,15 @@ export class Progress {
     this.#isShown = true;
   }
 
-  /** A line that stays. */
-  say(line: string): void {
+  /** Takes the bar away. */
+  clear(): void {
     if (this.#isShown) this.#out.write("\r\x1b[K");
     this.#isShown = false;
+  }
+
+  /** A line that stays. */
+  say(line: string): void {
+    this.clear();
     this.#out.write(`${line}\n`);
   }
 }

@@ -5,6 +5,7 @@ import { open, type Store } from "cinnabar";
 import { DEFAULT_HTTP_PORT, DEFAULT_PORT, type Options, withoutCredentials } from "../options.ts";
 import { openConsole } from "../server.ts";
 import { messageOf } from "../values.ts";
+import { inFlags, type TlsSettings } from "./link/tls.ts";
 
 /** How many ports to try when the usual one is taken. */
 const TRIES = 100;
@@ -86,21 +87,22 @@ async function openOwn({ dir, host, port: wanted, password }: Options): Promise<
   };
 }
 
-async function openOther(url: string): Promise<Opened> {
+async function openOther(url: string, tls: TlsSettings): Promise<Opened> {
   const backend = withoutCredentials(url);
   try {
-    const store = await open(url, { retryMs: RETRY_MS, clientName: "cinnabar-console" });
+    const secured = Object.keys(tls).length === 0 ? {} : { tls };
+    const store = await open(url, { retryMs: RETRY_MS, clientName: "cinnabar-console", ...secured });
     return { store, backend, lines: [`Store    ${backend}   (${store.topology})`], close: () => store.close() };
   } catch (error) {
-    return fail(`cannot open ${backend}: ${messageOf(error)}`);
+    return fail(`cannot open ${backend}: ${inFlags(messageOf(error))}`);
   }
 }
 
 const shownHost = (host: string) => (host.includes(":") ? `[${host}]` : host);
 
-export async function start(options: Options): Promise<void> {
+export async function start(options: Options, tls: TlsSettings): Promise<void> {
   const { host, password } = options;
-  const opened = options.url === undefined ? await openOwn(options) : await openOther(options.url);
+  const opened = options.url === undefined ? await openOwn(options) : await openOther(options.url, tls);
   const { store, backend } = opened;
   const page = await openConsole({ store, backend, password, hosts: [host], readOnly: options.readOnly });
   const what = { name: "console", option: "--http-port", usual: DEFAULT_HTTP_PORT };

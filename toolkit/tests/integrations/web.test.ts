@@ -80,8 +80,7 @@ const FRAMEWORKS: Readonly<Record<string, (parts: Parts) => Promise<string>>> = 
     if (limits) app.use(forExpress.limited(limits, { subject: (request) => byKey(request.headers) }));
     app.use(forExpress.sessionMiddleware(sessions, { viewed: (request) => request.path }));
     app.use(async (request, response) => {
-      expectTypeOf(request.session).toEqualTypeOf<RequestSession>();
-      response.json(await handle(request.session, request.path));
+      response.json(await handle(forExpress.sessionOf(request), request.path));
     });
     return listening(app.listen(0, "127.0.0.1"));
   },
@@ -90,7 +89,7 @@ const FRAMEWORKS: Readonly<Record<string, (parts: Parts) => Promise<string>>> = 
     if (limits) app.use(forExpress.limited(limits, { subject: (request) => byKey(request.headers) }));
     app.use(forExpress.sessionMiddleware(sessions, { viewed: (request) => request.path }));
     app.use((request, response, next) => {
-      handle(request.session, request.path).then((body) => response.json(body), next);
+      handle(forExpress.sessionOf(request), request.path).then((body) => response.json(body), next);
     });
     return listening(app.listen(0, "127.0.0.1"));
   },
@@ -223,13 +222,38 @@ describeBackends("web frameworks", { backends: ["embedded", "redis"], audit: "ta
     expect(await seen()).toEqual(["HIT", "made 1"]);
   });
 
+  test("a request without a session of ours says what is missing", async () => {
+    const app = express();
+    const failures: unknown[] = [];
+    const look: express.RequestHandler = (request, _response, next) => {
+      try {
+        forExpress.sessionOf(request);
+      } catch (error) {
+        failures.push((error as Error).message);
+      }
+      next();
+    };
+    const foreign: express.RequestHandler = (request, _response, next) => {
+      Object.assign(request, { session: {} });
+      next();
+    };
+    app.use(look, foreign, look, (_request, response) => void response.json({}));
+    await new Browser(await listening(app.listen(0, "127.0.0.1"))).get("/");
+    const told = (found: string): string =>
+      `the request has no session of cinnabar but ${found}; sessionMiddleware must come before this`;
+    expect(failures).toEqual([told("none"), told("one of another library")]);
+  });
+
   test("a cookie after the answer is an error, not silence", async () => {
     const app = express();
     let failure: unknown;
     app.use(forExpress.sessionMiddleware(new Sessions(backend.store)));
     app.get("/", async (request, response) => {
       response.json({});
-      failure = await request.session.signIn("ann").catch((error: unknown) => error);
+      failure = await forExpress
+        .sessionOf(request)
+        .signIn("ann")
+        .catch((error: unknown) => error);
     });
     await new Browser(await listening(app.listen(0, "127.0.0.1"))).get("/");
     await expect.poll(() => failure).toMatchObject({ code: "TOO_LATE" });

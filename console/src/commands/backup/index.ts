@@ -1,5 +1,6 @@
 /** `cinnabar backup`: snapshots on a schedule, verified and restored. */
 import type { Command } from "../command.ts";
+import { TLS_FLAGS } from "../link/tls.ts";
 
 export const backupCommand: Command = {
   name: "backup",
@@ -11,6 +12,7 @@ export const backupCommand: Command = {
     { name: "keep-for", value: "TIME", summary: "delete what is older: 30d; the newest always stays" },
     { name: "times", value: "N", summary: "end after N, with --every" },
     { name: "replace", summary: "restore: delete what is in TO first" },
+    ...TLS_FLAGS,
   ],
   words: ["take", "list", "verify", "restore"],
   details: `A backup is an RDB file, which Redis loads too, with a JSON file beside it: when, where from, how many keys, and the SHA-256 of

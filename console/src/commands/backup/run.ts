@@ -5,10 +5,11 @@ import { UsageError } from "../../options.ts";
 import { messageOf } from "../../values.ts";
 import { CommandFailure, type Streams } from "../command.ts";
 import type { Arguments } from "../flags.ts";
-import { placeOf } from "../link/place.ts";
+import { type Place, placeOf } from "../link/place.ts";
 import { loadRdb, writeRdb } from "../link/rdb.ts";
 import { reach } from "../link/reach.ts";
 import { WholeStore } from "../link/stores.ts";
+import { type TlsSettings, tlsFrom } from "../link/tls.ts";
 import { compareAll, sizeOf, someOf } from "../move/compare.ts";
 import { Copier } from "../move/copy.ts";
 import { didYouMean } from "../nearest.ts";
@@ -38,10 +39,11 @@ async function take(args: Arguments, rest: readonly string[], streams: Streams):
   const keep = args.whole("keep", 0, 1, 100_000);
   const keepMs = args.duration("keep-for", 0);
   const place = placeOf(source, streams.env);
+  const tls = tlsFrom(args, [place]);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   for (let count = 1; ; count++) {
     try {
-      await takeOne(place, folder, streams);
+      await takeOne(place, tls, folder, streams);
       // Only what a good one replaces is deleted.
       retain(folder, keep, keepMs, streams);
     } catch (error) {
@@ -56,8 +58,8 @@ async function take(args: Arguments, rest: readonly string[], streams: Streams):
   }
 }
 
-async function takeOne(place: ReturnType<typeof placeOf>, folder: string, { stdout }: Streams): Promise<void> {
-  const reached = await reach(place);
+async function takeOne(place: Place, tls: TlsSettings, folder: string, { stdout }: Streams): Promise<void> {
+  const reached = await reach(place, { tls });
   const takenAt = new Date();
   const backup = newBackup(folder, takenAt);
   try {
@@ -138,9 +140,11 @@ async function restore(args: Arguments, rest: readonly string[], streams: Stream
   const [path, target] = two(rest, "restore FILE|FOLDER TO");
   const file = fileIn(path);
   await checkedManifest(file);
+  const place = placeOf(target, streams.env);
+  const tls = tlsFrom(args, [place]);
   const from = new WholeStore(await loadRdb(file));
   try {
-    const to = new WholeStore(await reach(placeOf(target, streams.env)));
+    const to = new WholeStore(await reach(place, { tls }));
     try {
       return await restored(from, to, args.has("replace"), streams);
     } finally {

@@ -1,5 +1,6 @@
 /** `cinnabar cli`: a command line to any store, with the flags and the output of redis-cli. */
 import type { Command } from "../command.ts";
+import { TLS_FLAGS } from "../link/tls.ts";
 import { isPlace } from "./place-word.ts";
 
 export const cliCommand: Command = {
@@ -51,11 +52,7 @@ export const cliCommand: Command = {
     { name: "memkeys", summary: "find the biggest key of each type, by memory" },
     { name: "pipe", summary: "send the input to the server as it is: commands in the protocol, or a line each" },
     { name: "tls", summary: "use TLS; as rediss:// does" },
-    { name: "cacert", value: "FILE", isPath: true, summary: "certificate of the authority that signed the server's" },
-    { name: "cert", value: "FILE", isPath: true, summary: "certificate of this client" },
-    { name: "key", value: "FILE", isPath: true, summary: "its private key" },
-    { name: "sni", value: "NAME", summary: "name of the server in its certificate" },
-    { name: "insecure", summary: "do not check the server's certificate" },
+    ...TLS_FLAGS,
   ],
   details: `Without a place it is the one in CINNABAR_URL, or redis://127.0.0.1:6379. A folder is opened in this process.
 Without a command, lines of the input are commands; in a terminal there is a prompt with history (~/.cinnabar_history, or the

@@ -5,8 +5,9 @@ import { UsageError } from "../../options.ts";
 import { messageOf } from "../../values.ts";
 import { CommandFailure, type Streams } from "../command.ts";
 import type { Arguments } from "../flags.ts";
-import { onePlace, type Place, placeOf, tlsOptions } from "../link/place.ts";
+import { onePlace, type Place, placeOf } from "../link/place.ts";
 import { type Reached, reach } from "../link/reach.ts";
+import { tlsFrom } from "../link/tls.ts";
 import { CommandDocs } from "./docs.ts";
 import type { Format } from "./format.ts";
 import { printHelp } from "./help.ts";
@@ -67,13 +68,7 @@ export async function runCli(args: Arguments, streams: Streams): Promise<number>
   const print = (text: string): void => void streams.stdout.write(Buffer.from(text, "latin1"));
   const isJson = format === "json" || format === "quoted-json";
   const isCluster = args.has("cluster") || place.kind === "cluster";
-  const tls = tlsOptions({
-    ca: args.text("cacert"),
-    cert: args.text("cert"),
-    key: args.text("key"),
-    servername: args.text("sni"),
-    insecure: args.has("insecure"),
-  });
+  const tls = tlsFrom(args, [place]);
   const reached = await reach(place, { tls });
   const session = new Session(reached, {
     format,

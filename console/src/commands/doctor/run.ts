@@ -5,6 +5,7 @@ import type { Arguments } from "../flags.ts";
 import { onePlace } from "../link/place.ts";
 import { reach } from "../link/reach.ts";
 import { WholeStore } from "../link/stores.ts";
+import { tlsFrom } from "../link/tls.ts";
 import { examine, type Finding } from "./checks.ts";
 
 const SIGNS = { ok: "ok      ", warning: "warning ", problem: "problem " } as const;
@@ -17,7 +18,8 @@ function linesOf({ level, what, affects, fix }: Finding): string {
 export async function runDoctor(args: Arguments, streams: Streams): Promise<number> {
   const [target, ...more] = args.positionals;
   if (more.length > 0) throw new UsageError("name one store: cinnabar doctor URL");
-  const store = new WholeStore(await reach(onePlace(target, streams.env)));
+  const place = onePlace(target, streams.env);
+  const store = new WholeStore(await reach(place, { tls: tlsFrom(args, [place]) }));
   try {
     const found: Finding[] = [];
     for (const primary of await store.primaries()) found.push(...(await examine(primary)));

@@ -2,7 +2,7 @@
  * One connection to one store with replies as the server sent them: what `cinnabar cli` prints, and what moves data. `open()` of the
  * toolkit gives replies of one shape whatever the protocol; here the difference is what is wanted.
  */
-import { connect as connectSocket } from "node:net";
+import { connect as connectSocket, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import { CommandFailure } from "../command.ts";
@@ -32,19 +32,23 @@ export class Link {
   /** Where it leads, without credentials. */
   readonly label: string;
   readonly #stream: Duplex;
+  readonly #isTls: boolean;
   readonly #waiting: Waiting[] = [];
   #head = 0;
   #error: Error | null = null;
+  #hasHeard = false;
   #closed: LinkFailure | null = null;
   readonly #onClose = new Set<(error: LinkFailure) => void>();
   /** Called with what no command asked for. */
   onPush: ((reply: Reply) => void) | null = null;
 
-  constructor(stream: Duplex, label: string) {
+  constructor(stream: Duplex, label: string, isTls = false) {
     this.#stream = stream;
+    this.#isTls = isTls;
     this.label = label;
     const reader = new ReplyReader((reply) => this.#take(reply));
     stream.on("data", (chunk: Buffer) => {
+      this.#hasHeard = true;
       try {
         reader.feed(chunk);
       } catch (error) {
@@ -115,6 +119,13 @@ export class Link {
     this.#end();
   }
 
+  /** Gives the stream to the caller, who reads and writes it from now on; nothing may be waiting for an answer. */
+  release(): Duplex {
+    this.#stream.removeAllListeners();
+    this.#closed = new LinkFailure(`the connection to ${this.label} was given away`);
+    return this.#stream;
+  }
+
   #take(reply: Reply): void {
     const isAnswered = reply.type !== "push" || isConfirmation(reply);
     const waiting = isAnswered ? this.#waiting[this.#head] : undefined;
@@ -136,9 +147,9 @@ export class Link {
   #end(): void {
     if (this.#closed !== null) return;
     const reason = this.#error instanceof ProtocolError ? `: ${this.#error.message}` : "";
-    this.#closed = new LinkFailure(`the connection to ${this.label} was lost${reason}`, undefined, {
-      cause: this.#error,
-    });
+    // A server that ends it before it has said anything most often expects something else.
+    const advice = this.#hasHeard ? undefined : silentEndAdvice(this.#error, this.#isTls);
+    this.#closed = new LinkFailure(`the connection to ${this.label} was lost${reason}`, advice, { cause: this.#error });
     for (const { reject } of this.#waiting.splice(0).slice(this.#head)) reject(this.#closed);
     for (const listener of this.#onClose) listener(this.#closed);
   }
@@ -171,21 +182,24 @@ export function labelOf(to: Endpoint | string): string {
 
 /** Connects to a host and port, or to the path of a unix socket. */
 export async function dial(to: Endpoint | string, options: DialOptions = {}): Promise<Link> {
-  const link = new Link(await connected(to, options), labelOf(to));
+  const link = new Link(await connected(to, options), labelOf(to), options.tls !== undefined);
   await greet(link, options);
   return link;
 }
 
 function connected(to: Endpoint | string, { tls, timeoutMs = CONNECT_TIMEOUT_MS }: DialOptions): Promise<Duplex> {
-  const target = typeof to === "string" ? { path: to } : { host: to.host, port: to.port };
   return new Promise((resolve, reject) => {
-    const socket = tls === undefined ? connectSocket(target) : connectTls({ ...target, ...tls });
-    const fail = (reason: string, cause?: Error): void => {
+    const socket = socketTo(to, tls);
+    const fail = (reason: string, advice: string | undefined, cause?: Error): void => {
       socket.destroy();
-      reject(new LinkFailure(`cannot reach ${labelOf(to)}: ${reason}`, adviceFor(cause, tls !== undefined), { cause }));
+      reject(new LinkFailure(`cannot reach ${labelOf(to)}: ${reason}`, advice, { cause }));
     };
-    socket.setTimeout(timeoutMs, () => fail(`no answer within ${timeoutMs} ms`));
-    socket.once("error", (error: NodeJS.ErrnoException) => fail(error.code ?? error.message, error));
+    socket.setTimeout(timeoutMs, () => {
+      // A server without TLS waits for the end of a line that never comes.
+      const isSilent = tls !== undefined && !socket.connecting;
+      fail(`no answer${isSilent ? " to TLS" : ""} within ${timeoutMs} ms`, isSilent ? NOT_TLS : undefined);
+    });
+    socket.once("error", (error: NodeJS.ErrnoException) => fail(reasonOf(error), adviceFor(error, tls), error));
     socket.once(tls === undefined ? "connect" : "secureConnect", () => {
       socket.removeAllListeners("error");
       socket.setTimeout(0);
@@ -195,12 +209,53 @@ function connected(to: Endpoint | string, { tls, timeoutMs = CONNECT_TIMEOUT_MS 
   });
 }
 
-function adviceFor(cause: (Error & { code?: string }) | undefined, isTls: boolean): string | undefined {
-  if (cause?.code === "ECONNREFUSED") return "start the server, or check the host and the port";
-  if (cause?.code === "ENOTFOUND") return "check the name of the host";
-  if (cause?.code === "ENOENT") return "check the path of the socket";
-  if (isTls) return "check that the server speaks TLS on this port, and name its authority with --cacert";
-  return undefined;
+/** A socket on its way to a server. */
+export function socketTo(to: Endpoint | string, tls: object | undefined): Socket {
+  const target = typeof to === "string" ? { path: to } : { host: to.host, port: to.port };
+  return tls === undefined ? connectSocket(target) : connectTls({ ...target, ...tls });
+}
+
+/** What OpenSSL says names a place in its sources: `0A…:error:0A00010B:SSL routines:where:wrong version number:file.c:355:`. */
+const OPENSSL = /[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):[^:]*:\d+:[^\n]*\n?/;
+
+/** The system's codes are known by heart; those of TLS are not. */
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  return code !== undefined && /^E[A-Z]+$/.test(code) ? code : message.replace(OPENSSL, "$1").trim();
+}
+
+const ADVICE: readonly (readonly [code: RegExp, advice: string])[] = [
+  [/^ECONNREFUSED$/, "start the server, or check the host and the port"],
+  [/^ENOTFOUND$/, "check the name of the host"],
+  [/^ENOENT$/, "check the path of the socket"],
+];
+
+const NOT_TLS = "if the server does not use TLS on this port, connect with redis://, or to its TLS port";
+const WANTS_CERTIFICATE = "the server asks for a certificate of the client: --cert and --key";
+const TLS_ADVICE: readonly (readonly [code: RegExp, advice: string])[] = [
+  [
+    /^(ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|UNKNOWN_PROTOCOL|RECORD_LAYER_FAILURE)|ECONNRESET)$/,
+    NOT_TLS,
+  ],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, "if that is the server that is meant, give its name with --sni"],
+  [/^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/, "renew the server's certificate, and check the clocks"],
+  [/ALERT_(CERTIFICATE_REQUIRED|HANDSHAKE_FAILURE)$/, WANTS_CERTIFICATE],
+  [/ALERT_UNKNOWN_CA$/, "the server does not trust the authority of --cert"],
+  [/ALERT_PROTOCOL_VERSION$|UNSUPPORTED_PROTOCOL$/, "the server and this command share no version of TLS"],
+];
+
+function adviceFor({ code = "" }: NodeJS.ErrnoException, tls: object | undefined): string | undefined {
+  const known = [...ADVICE, ...(tls === undefined ? [] : TLS_ADVICE)].find(([pattern]) => pattern.test(code));
+  if (known !== undefined) return known[1];
+  if (tls === undefined || !/^(SELF_SIGNED|DEPTH_ZERO|UNABLE_TO_)/.test(code)) return undefined;
+  return "ca" in tls
+    ? "the authority in --cacert has not signed the server's certificate: name the one that has"
+    : "name the certificate of its authority with --cacert";
+}
+
+function silentEndAdvice(error: NodeJS.ErrnoException | null, isTls: boolean): string | undefined {
+  if (!isTls) return "if the server takes TLS on this port, connect with rediss://";
+  const known = TLS_ADVICE.find(([pattern]) => pattern.test(error?.code ?? ""));
+  return error?.code === "ECONNRESET" ? WANTS_CERTIFICATE : (known?.[1] ?? WANTS_CERTIFICATE);
 }
 
 /** Authenticates, chooses protocol and database. */

@@ -5,7 +5,6 @@
  * place CINNABAR_USERNAME and CINNABAR_PASSWORD (or REDISCLI_AUTH), for one with two CINNABAR_FROM_… and CINNABAR_TO_…. They are
  * never printed: `label` has none.
  */
-import { readFileSync } from "node:fs";
 import { isAbsolute } from "node:path";
 import { UsageError, withoutCredentials } from "../../options.ts";
 import { didYouMean } from "../nearest.ts";
@@ -153,23 +152,4 @@ function endpointsOf(hosts: string, usualPort: number): Endpoint[] {
     if (name === undefined) throw new UsageError(`'${each}' in the URL is no host with a port`);
     return { host: name, port: port === undefined ? usualPort : Number(port) };
   });
-}
-
-export interface TlsFiles {
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
-  readonly servername?: string | undefined;
-  readonly insecure?: boolean;
-}
-
-/** Options of `tls.connect`, from the names of files. */
-export function tlsOptions({ ca, cert, key, servername, insecure }: TlsFiles): object {
-  return {
-    ...(ca === undefined ? {} : { ca: readFileSync(ca) }),
-    ...(cert === undefined ? {} : { cert: readFileSync(cert) }),
-    ...(key === undefined ? {} : { key: readFileSync(key) }),
-    ...(servername === undefined ? {} : { servername }),
-    ...(insecure === true ? { rejectUnauthorized: false } : {}),
-  };
 }

@@ -26,12 +26,11 @@ export async function writeRdb(reached: Reached, file: string): Promise<void> {
 
 /** By replication: the engine fetches a snapshot and what is written meanwhile, and stops at a moment. */
 async function followed(reached: Reached, folder: string): Promise<string> {
-  const { endpoint } = reached;
-  const { credentials, tls, kind } = reached.place as ServerPlace;
-  if (typeof endpoint !== "object" || tls || kind === "cluster") {
+  const { credentials, kind } = reached.place as ServerPlace;
+  if (kind === "cluster") {
     throw new CommandFailure(
-      `a snapshot of ${reached.label} needs replication over plain TCP from one server`,
-      "take it from each primary by its redis:// URL, or use `cinnabar export --format jsonl`",
+      `${reached.label} is a Cluster: a snapshot is of one server`,
+      "take it from each primary by its own URL, or use `cinnabar export --format jsonl`",
     );
   }
   const auth = {
@@ -44,7 +43,7 @@ async function followed(reached: Reached, folder: string): Promise<string> {
   probe.close();
   const engine = await Engine.open({ dir: folder, config: { ...CONFIG, ...auth } });
   try {
-    await engine.replicaOf(endpoint.host, endpoint.port, { timeoutMs: 600_000 });
+    await reached.replicate!(engine, { timeoutMs: 600_000 });
     engine.promote();
     return await saved(engine, folder);
   } finally {

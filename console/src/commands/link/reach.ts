@@ -2,7 +2,7 @@
 import { Engine } from "@cinnabar/engine";
 import { messageOf } from "../../values.ts";
 import { CommandFailure } from "../command.ts";
-import { type DialOptions, dial, greet, Link, labelOf } from "./link.ts";
+import { type DialOptions, dial, greet, Link, labelOf, socketTo } from "./link.ts";
 import type { Endpoint, Place, ServerPlace } from "./place.ts";
 import { itemsIn, textIn } from "./reply.ts";
 
@@ -14,6 +14,8 @@ export interface Reached {
   readonly engine?: Engine;
   /** Where it is now, where that is known; of a Cluster any of its nodes. */
   readonly endpoint?: Endpoint | string;
+  /** Lets a store in this process follow it. Only of a server. */
+  replicate?(engine: Engine, options: { readonly timeoutMs: number }): Promise<void>;
   connect(options?: Pick<DialOptions, "db" | "protocol">): Promise<Link>;
   /** To another node of the same Cluster. */
   connectTo(endpoint: Endpoint, options?: Pick<DialOptions, "db" | "protocol">): Promise<Link>;
@@ -56,10 +58,23 @@ async function reachServer(place: ServerPlace, options: ReachOptions): Promise<R
     place,
     label,
     endpoint,
+    replicate: (engine, options) => replicate(engine, endpoint, tls, options),
     connect: (greeting) => connectTo(endpoint, greeting),
     connectTo,
     close: async () => {},
   };
+}
+
+/** The engine's own link knows TCP; over TLS, and to the path of a socket, it is given the connection. */
+async function replicate(
+  engine: Engine,
+  endpoint: Endpoint | string,
+  tls: object | undefined,
+  options: { readonly timeoutMs: number },
+): Promise<void> {
+  const { host, port } = typeof endpoint === "object" ? endpoint : { host: "localhost", port: 6_379 };
+  engine.core.dial = (_host, _port, purpose) => (purpose === "replication" ? socketTo(endpoint, tls) : null);
+  await engine.replicaOf(host, port, options);
 }
 
 /** The first of several hosts that can be connected to; a single one is not tried before it is used. */
@@ -81,6 +96,7 @@ async function answering(place: ServerPlace, connectTo: (to: Endpoint) => Promis
 
 async function primaryOf(place: ServerPlace, tls: object | undefined): Promise<Endpoint> {
   let reason = "";
+  let advice: string | undefined;
   for (const each of place.endpoints) {
     try {
       const link = await dial(each, { tls, credentials: place.sentinelCredentials ?? {} });
@@ -90,9 +106,13 @@ async function primaryOf(place: ServerPlace, tls: object | undefined): Promise<E
       reason = `${labelOf(each)} knows no primary named '${place.name}'`;
     } catch (error) {
       reason = messageOf(error);
+      if (error instanceof CommandFailure) advice = error.advice;
     }
   }
-  throw new CommandFailure(`no Sentinel names the primary: ${reason}`, "check the hosts, and the name behind them");
+  throw new CommandFailure(
+    `no Sentinel names the primary: ${reason}`,
+    advice ?? "check the hosts, and the name behind them",
+  );
 }
 
 /** Slots from `from` to `to` are at the primary. */

@@ -31,10 +31,10 @@ export function followerOf(to: WholeStore, from: WholeStore, progress: Progress)
   const endpoint = from.reached.endpoint as Endpoint;
   return to.reached.engine === undefined
     ? new ServerFollower(to, place, endpoint, progress)
-    : folderFollower(to, place, endpoint);
+    : folderFollower(to, from, place);
 }
 
-function folderFollower(to: WholeStore, { credentials }: ServerPlace, { host, port }: Endpoint): Follower {
+function folderFollower(to: WholeStore, from: WholeStore, { credentials }: ServerPlace): Follower {
   const engine = to.reached.engine!;
   const client = engine.connect();
   const set = (name: string, value: string) => client.call("CONFIG", "SET", name, value);
@@ -42,7 +42,7 @@ function folderFollower(to: WholeStore, { credentials }: ServerPlace, { host, po
     async start() {
       if (credentials.password !== undefined) await set("masterauth", credentials.password);
       if (credentials.username !== undefined) await set("masteruser", credentials.username);
-      await engine.replicaOf(host, port, { timeoutMs: 0 });
+      await from.reached.replicate!(engine, { timeoutMs: 0 });
     },
     offset: async () => engine.replication.offset,
     promote: async () => engine.promote(),
@@ -77,6 +77,7 @@ class ServerFollower implements Follower {
     const { username, password } = this.#place.credentials;
     if (password !== undefined) await this.#set(link, "masterauth", password);
     if (username !== undefined) await this.#set(link, "masteruser", username);
+    await this.#chooseTls(link);
     await link.call("REPLICAOF", this.#from.host, String(this.#from.port));
     let aliveAt = performance.now();
     for (;;) {
@@ -98,6 +99,16 @@ class ServerFollower implements Follower {
       }
       await sleep(POLL_MS);
     }
+  }
+
+  /** The new server connects to the old one as the old one is reached: over TLS or not. */
+  async #chooseTls(link: Link): Promise<void> {
+    const wanted = this.#place.tls ? "yes" : "no";
+    const now = textIn(itemsIn(await link.call("CONFIG", "GET", "tls-replication"))[1]) || "no";
+    if (now === wanted) return;
+    const reply = await link.send(["CONFIG", "SET", "tls-replication", wanted]);
+    if (reply.type === "error") throw new CommandFailure(`${this.#to.label} cannot follow over TLS: ${textIn(reply)}`);
+    this.#before.set("tls-replication", now);
   }
 
   async offset(): Promise<number> {

@@ -1,5 +1,6 @@
 /** `cinnabar move`: a live move of everything from one store to another. */
 import type { Command } from "../command.ts";
+import { TLS_FLAGS } from "../link/tls.ts";
 
 export const moveCommand: Command = {
   name: "move",
@@ -17,6 +18,7 @@ export const moveCommand: Command = {
     { name: "hold", value: "TIME", summary: "how long writes may be held at the switch (default 30s)" },
     { name: "no-verify", summary: "do not compare every key before the switch" },
     { name: "roll-back", summary: "let FROM take writes again after a move, if TO has not changed since" },
+    ...TLS_FLAGS,
   ],
   details: `FROM and TO are folders or URLs. A folder that a program has open is moved by the program's redis:// URL. Users and passwords may
 stand in CINNABAR_FROM_USERNAME, CINNABAR_FROM_PASSWORD, CINNABAR_TO_USERNAME and CINNABAR_TO_PASSWORD.

@@ -7,6 +7,7 @@ import type { Arguments } from "../flags.ts";
 import { type Place, placeOf } from "../link/place.ts";
 import { reach } from "../link/reach.ts";
 import { infoOf, WholeStore } from "../link/stores.ts";
+import { tlsFrom } from "../link/tls.ts";
 import { Progress } from "../progress.ts";
 import { compareAll, type DbMap, type Suspects, sizeOf, someOf, stillDifferent, surplus, suspect } from "./compare.ts";
 import { Copier } from "./copy.ts";
@@ -38,7 +39,9 @@ export async function runMove(args: Arguments, streams: Streams): Promise<number
     throw new UsageError("name two places: cinnabar move FROM TO");
   }
   const places = [placeOf(fromText, streams.env, "FROM_"), placeOf(toText, streams.env, "TO_")] as const;
-  const [from, to] = [new WholeStore(await reach(places[0])), new WholeStore(await reach(places[1]))];
+  const tls = tlsFrom(args, places);
+  const from = new WholeStore(await reach(places[0], { tls }));
+  const to = new WholeStore(await reach(places[1], { tls }));
   try {
     const move: Move = {
       from,

@@ -2,12 +2,19 @@
 import { open, type Store } from "cinnabar";
 import { importFromBullMq } from "cinnabar/queues/bullmq-import";
 import { UsageError } from "../../options.ts";
-import type { Streams } from "../command.ts";
+import { messageOf } from "../../values.ts";
+import { CommandFailure, type Streams } from "../command.ts";
 import type { Arguments } from "../flags.ts";
 import { type Place, placeOf } from "../link/place.ts";
+import { inFlags, type TlsSettings, tlsFrom } from "../link/tls.ts";
 import { Progress } from "../progress.ts";
 
-const openPlace = (place: Place): Promise<Store> => open(place.kind === "folder" ? place.dir : place.url);
+async function openPlace(place: Place, tls: TlsSettings): Promise<Store> {
+  if (place.kind === "folder") return open(place.dir);
+  return open(place.url, place.tls ? { tls } : {}).catch((error: unknown) => {
+    throw new CommandFailure(`cannot open ${place.label}: ${inFlags(messageOf(error))}`, undefined, { cause: error });
+  });
+}
 
 export async function importBullMq(args: Arguments, streams: Streams): Promise<number> {
   const [from, to, ...more] = args.positionals;
@@ -18,9 +25,10 @@ export async function importBullMq(args: Arguments, streams: Streams): Promise<n
     );
   }
   const places = [placeOf(from, streams.env, "FROM_"), placeOf(to, streams.env, "TO_")] as const;
-  const source = await openPlace(places[0]);
+  const tls = tlsFrom(args, places);
+  const source = await openPlace(places[0], tls);
   try {
-    const store = from === to ? source : await openPlace(places[1]);
+    const store = from === to ? source : await openPlace(places[1], tls);
     const progress = new Progress(streams);
     const [prefix, into] = [args.text("prefix"), args.text("into")];
     try {

@@ -12,6 +12,7 @@ import { writeRdb } from "../link/rdb.ts";
 import { reach } from "../link/reach.ts";
 import { encode, type Word } from "../link/reply.ts";
 import { keysOf, WholeStore } from "../link/stores.ts";
+import { tlsFrom } from "../link/tls.ts";
 import { Progress } from "../progress.ts";
 import { formatOf } from "./format.ts";
 import { commandsOf, type Row, readRows } from "./rows.ts";
@@ -37,7 +38,8 @@ export async function runExport(args: Arguments, streams: Streams): Promise<numb
   const pattern = args.text("pattern");
   if (format === "rdb" && (pattern !== undefined || file === "-"))
     throw new UsageError("an RDB file is of the whole store: leave --pattern and - out");
-  const store = new WholeStore(await reach(placeOf(source, streams.env)));
+  const place = placeOf(source, streams.env);
+  const store = new WholeStore(await reach(place, { tls: tlsFrom(args, [place]) }));
   try {
     if (format === "rdb") {
       await writeRdb(store.reached, file);

@@ -3,19 +3,20 @@
  *
  * `SOURCES` is where data of other libraries plugs in: `--from NAME` calls the function of that name with the command line.
  */
-import { createReadStream } from "node:fs";
+import { createReadStream, existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { UsageError } from "../../options.ts";
 import { messageOf } from "../../values.ts";
 import { splitWords } from "../cli/words.ts";
 import { CommandFailure, type Streams } from "../command.ts";
 import type { Arguments } from "../flags.ts";
-import { checked } from "../link/link.ts";
+import { checked, LinkFailure } from "../link/link.ts";
 import { placeOf } from "../link/place.ts";
 import { loadRdb } from "../link/rdb.ts";
 import { reach } from "../link/reach.ts";
 import { itemsIn, ReplyReader, type Word } from "../link/reply.ts";
 import { type Keyed, keysOf, noErrors, WholeStore } from "../link/stores.ts";
+import { tlsFrom } from "../link/tls.ts";
 import { readValues, writeValues } from "../link/values.ts";
 import { didYouMean } from "../nearest.ts";
 import { Progress } from "../progress.ts";
@@ -54,8 +55,11 @@ export async function runImport(args: Arguments, streams: Streams): Promise<numb
   const pattern = args.text("pattern");
   if (pattern !== undefined && format !== "rdb")
     throw new UsageError("--pattern is for RDB files: the others are read command by command");
-  const to = new WholeStore(await reach(placeOf(target, streams.env)));
+  if (file !== "-" && !existsSync(file)) throw new CommandFailure(`there is no file ${file}`);
+  const place = placeOf(target, streams.env);
+  const to = new WholeStore(await reach(place, { tls: tlsFrom(args, [place]) }));
   try {
+    await to.control();
     const job: Import = { to, file, streams, progress: new Progress(streams) };
     const count = format === "rdb" ? await importRdb(job, pattern) : await importText(job, format);
     streams.stderr.write(
@@ -110,6 +114,7 @@ async function importText(job: Import, format: "jsonl" | "commands" | "aof"): Pr
     }
     await flush();
   } catch (error) {
+    if (error instanceof LinkFailure) throw error;
     throw new CommandFailure(
       `${job.file}, near entry ${count + 1}: ${messageOf(error)}`,
       "what stands before it is imported; mend the file and import it again",

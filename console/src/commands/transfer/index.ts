@@ -1,5 +1,6 @@
 /** `cinnabar export` and `cinnabar import`. */
 import type { Command } from "../command.ts";
+import { TLS_FLAGS } from "../link/tls.ts";
 import { FORMATS } from "./format.ts";
 
 const format = {
@@ -16,7 +17,7 @@ export const exportCommand: Command = {
   name: "export",
   summary: "writes a store to a file: RDB, AOF, JSON lines or commands",
   usage: "URL|FOLDER FILE|- [options]",
-  flags: [format, { name: "pattern", value: "GLOB", summary: "only keys like this (not for rdb)" }],
+  flags: [format, { name: "pattern", value: "GLOB", summary: "only keys like this (not for rdb)" }, ...TLS_FLAGS],
   details: about,
   examples: [
     "cinnabar export redis://127.0.0.1:6379 all.rdb",
@@ -45,6 +46,7 @@ export const importCommand: Command = {
     { name: "queue", value: "NAME", summary: "with --from bullmq: the queue whose jobs are moved" },
     { name: "prefix", value: "WORD", summary: "with --from bullmq: BullMQ's prefix (default bull)" },
     { name: "into", value: "NAME", summary: "with --from bullmq: the queue that gets them (default the same name)" },
+    ...TLS_FLAGS,
   ],
   details: `Keys that are there already are replaced, others stay.\n\n${about}`,
   examples: [

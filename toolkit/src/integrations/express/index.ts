@@ -20,18 +20,34 @@ import {
   type SessionHttpOptions,
   sessionMiddleware as sessionsOfRequests,
 } from "../../components/sessions/http.ts";
+import { requestSession } from "../shared/request-session.ts";
 
 export { type CachedPage, cachedPages, type PagesOptions, pageCodec } from "../../components/cache/http.ts";
 export type { LimitedOptions } from "../../components/rate-limits/http.ts";
 export { type CookieOptions, RequestSession, type SessionHttpOptions } from "../../components/sessions/http.ts";
 
+/**
+ * express-session declares a `session` too. Where its types are part of the program (`sessionID` shows it) they win, and
+ * `sessionOf(request)` has ours.
+ */
+// biome-ignore lint/suspicious/noExplicitAny: what is declared twice must fit both.
+type SessionBeside<R> = R extends { readonly sessionID: string } ? any : RequestSession;
+
+/** What an Express request has with this import. */
+export interface SessionRequest {
+  /** The session of the request, by `sessionMiddleware` of cinnabar/express. */
+  session: SessionBeside<Express.Request>;
+}
+
 declare global {
   namespace Express {
-    interface Request {
-      /** The session of the request, by `sessionMiddleware` of cinnabar/express. */
-      session: RequestSession;
-    }
+    interface Request extends SessionRequest {}
   }
+}
+
+/** The session of a request, whatever else declares a `session`. */
+export function sessionOf(request: Request): RequestSession {
+  return requestSession(request, "sessionMiddleware");
 }
 
 /** Gives every request a `session`. */

@@ -15,22 +15,39 @@ import { COOKIE_OPTIONS } from "../../components/sessions/cookies.ts";
 import {
   type AnySessions,
   isOverTls,
+  sessionOf as loadSession,
   type RequestSession,
   type SessionHttpOptions,
-  sessionOf,
   tooLate,
   withCookie,
 } from "../../components/sessions/http.ts";
+import { requestSession } from "../shared/request-session.ts";
 
 export { type CachedPage, type PagesOptions, pageCodec } from "../../components/cache/http.ts";
 export type { LimitedOptions } from "../../components/rate-limits/http.ts";
 export { type CookieOptions, RequestSession, type SessionHttpOptions } from "../../components/sessions/http.ts";
 
+/**
+ * @fastify/session and @fastify/secure-session declare a `session` too. Where their types are part of the program (what they add
+ * to the instance shows it) they win, and `sessionOf(request)` has ours.
+ */
+type OtherPlugins = { readonly decryptSession: unknown } | { readonly createSecureSession: unknown };
+// biome-ignore lint/suspicious/noExplicitAny: what is declared twice must fit both.
+type SessionBeside<I> = I extends OtherPlugins ? any : RequestSession;
+
+/** What a Fastify request has with this import. */
+export interface SessionRequest {
+  /** The session of the request, by `sessionsPlugin` of cinnabar/fastify. */
+  session: SessionBeside<FastifyInstance>;
+}
+
 declare module "fastify" {
-  interface FastifyRequest {
-    /** The session of the request, by `sessionsPlugin` of cinnabar/fastify. */
-    session: RequestSession;
-  }
+  interface FastifyRequest extends SessionRequest {}
+}
+
+/** The session of a request, whatever else declares a `session`. */
+export function sessionOf(request: FastifyRequest): RequestSession {
+  return requestSession(request, "sessionsPlugin");
 }
 
 export interface SessionsPluginOptions extends SessionHttpOptions<FastifyRequest> {
@@ -90,7 +107,7 @@ export const sessionsPlugin = fastifyPlugin<SessionsPluginOptions>(
       };
       const overTls = request.protocol === "https" || isOverTls(request.raw);
       const context = { request, cookies: request.headers.cookie, overTls, setCookie };
-      request.session = await sessionOf(sessions, options, context);
+      request.session = await loadSession(sessions, options, context);
     });
   },
   { name: "cinnabar-sessions", fastify: "5.x" },

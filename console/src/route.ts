@@ -4,6 +4,7 @@
  */
 import type { Store } from "cinnabar";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Role, User } from "./access/users.ts";
 import type { Live } from "./live.ts";
 import type { Schema } from "./schema.ts";
 
@@ -13,6 +14,8 @@ export interface Context {
   readonly live: Live;
   /** How the console names its backend to people; without credentials. */
   readonly backend: string;
+  /** Who asks. */
+  readonly user: User;
 }
 
 export interface Input<Q, B, P> {
@@ -40,6 +43,8 @@ export interface Route<Q = unknown, B = unknown, P = unknown> {
   readonly media?: string;
   /** Also for visitors without the password. */
   readonly isOpen?: true;
+  /** The least role that may ask; by default a viewer for GET and an operator for what acts (access/roles.ts). */
+  readonly role?: Role;
   run(context: Context, input: Input<Q, B, P>): unknown;
 }
 

@@ -2,14 +2,15 @@
  * A console that only looks (`--read-only`). The server refuses whatever could change the store or the server: every route that acts,
  * and every command whose row in the server's own table does not say `readonly`. The examples, which live from writing, are not there.
  */
-import { COMMAND_URL, roleOfCommand } from "./access/roles.ts";
+import { roleOfCommand } from "./access/roles.ts";
 import { Problem, type Route } from "./route.ts";
 
 const refusal = (what: string): Problem => new Problem(403, "READ_ONLY", `${what}: this console is read-only`);
 
 function looking(route: Route): Route {
-  if (route.method === "GET") return route;
-  if (route.url !== COMMAND_URL) {
+  if (route.method === "GET" || route.reads) return route;
+  const { commandsOf } = route;
+  if (commandsOf === undefined) {
     return {
       ...route,
       run: () => {
@@ -20,9 +21,10 @@ function looking(route: Route): Route {
   return {
     ...route,
     run: async (context, input) => {
-      const { words } = input.body as { readonly words: readonly string[] };
-      if ((await roleOfCommand(context.store, words)) !== "viewer") {
-        throw refusal(`${words[0]!.toUpperCase()} is not run`);
+      for (const words of commandsOf(input.body)) {
+        if ((await roleOfCommand(context.store, words)) !== "viewer") {
+          throw refusal(`${words[0]!.toUpperCase()} is not run`);
+        }
       }
       return route.run(context, input);
     },

@@ -45,6 +45,10 @@ export interface Route<Q = unknown, B = unknown, P = unknown> {
   readonly isOpen?: true;
   /** The least role that may ask; by default a viewer for GET and an operator for what acts (access/roles.ts). */
   readonly role?: Role;
+  /** It changes nothing although its method is not GET: what it asks for does not fit into an address. */
+  readonly reads?: true;
+  /** The commands in a body, where it has any: each is held against the role of who asks, and noted if it changes something. */
+  readonly commandsOf?: (body: unknown) => readonly (readonly string[])[];
   run(context: Context, input: Input<Q, B, P>): unknown;
 }
 

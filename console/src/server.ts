@@ -10,7 +10,7 @@ import fastifyStatic from "@fastify/static";
 import { ClosedError, ConnectionError, InputError, ServerError, type Store } from "cinnabar";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { Audit, type AuditEntry, type AuditOptions, shortened, targetOf } from "./access/audit.ts";
-import { COMMAND_URL, leastRole, refuseBelow, roleOfCommand } from "./access/roles.ts";
+import { leastRole, refuseBelow, roleOfCommand } from "./access/roles.ts";
 import { consoleRoutes } from "./access/routes.ts";
 import { type Connection, type Target, Targets } from "./access/targets.ts";
 import { ADMIN, type KnownUser, type User } from "./access/users.ts";
@@ -259,7 +259,7 @@ function serve(app: FastifyInstance, route: Route, serving: Serving): void {
       const context = {
         // Lazily: a route that needs no store answers while there is none. What reads leaves no trace.
         get store() {
-          return route.method === "GET" && !isExample(route) ? target.observing : target.store;
+          return (route.method === "GET" || route.reads) && !isExample(route) ? target.observing : target.store;
         },
         live: target.live,
         backend: target.backend,
@@ -302,19 +302,19 @@ async function note(route: Route, request: FastifyRequest, reply: FastifyReply, 
   const { connection, db } = addresses.get(request.raw) ?? { connection: "", db: 0 };
   const store = `${connection === "" ? serving.targets.connections[0]!.name : connection}:${db}`;
   const entry: Omit<AuditEntry, "action" | "target"> = { ...entryOf(request, user, store), outcome, status };
-  if (route.url !== COMMAND_URL) {
+  if (route.commandsOf === undefined) {
     const action = `${route.method} ${route.url}`;
     serving.audit.note({ ...entry, action, target: targetOf(request.params, request.body) });
     return;
   }
   try {
-    const { words } = request.body as { readonly words?: readonly string[] };
-    if (!Array.isArray(words) || words.length === 0) return;
-    const target = targetFor(request, user, serving);
-    if ((await roleOfCommand(target.observing, words)) === "viewer") return;
-    serving.audit.note({ ...entry, action: nameOf(words), target: await keysOf(target.observing, words) });
+    const { observing } = targetFor(request, user, serving);
+    for (const words of route.commandsOf(request.body)) {
+      if ((await roleOfCommand(observing, words)) === "viewer") continue;
+      serving.audit.note({ ...entry, action: nameOf(words), target: await keysOf(observing, words) });
+    }
   } catch {
-    // The store is gone, and with it what the command would have been.
+    // The body was no list of commands, or the store is gone: nothing was done.
   }
 }
 

@@ -373,6 +373,20 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
     await ask("POST /api/rate-limits/:name/reset", { name: "api" }, { subject: "10.0.0.2" });
   }, 60_000);
 
+  test("of the workbench is as described", async () => {
+    await ask("POST /api/workbench/cost", {}, { commands: [["KEYS", "*"], ["HGETALL", "hash"], ["PING"]] });
+    await ask(
+      "POST /api/workbench/pipeline",
+      {},
+      {
+        commands: [
+          ["GET", "text"],
+          ["INCR", "hash"],
+        ],
+      },
+    );
+  });
+
   test("of chats and timelines is as described", async () => {
     await ask("GET /api/chats");
     await ask("GET /api/chats/:name", { name: "team" });

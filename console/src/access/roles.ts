@@ -23,8 +23,6 @@ const FOR_ADMINS = new Set([
 /** Routes that act on the server and not on data, or run code. */
 const ADMIN_ROUTES = /^\/api\/(?:config|clients|functions|scripts|audit|connections)(?:\/|$)/;
 
-export const COMMAND_URL = "/api/command";
-
 /** The least role that a route asks for. */
 export function leastRole({ method, url, role }: Pick<Route, "method" | "url" | "role">): Role {
   if (role !== undefined) return role;

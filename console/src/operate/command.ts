@@ -4,6 +4,7 @@
  */
 import { type Reply, ServerError, type Store } from "cinnabar";
 import { refuseBelow, roleOfCommand } from "../access/roles.ts";
+import type { User } from "../access/users.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, object, string } from "../schema.ts";
 import { VALUE } from "../shapes.ts";
@@ -113,6 +114,20 @@ function masked(words: Command, value: Value): Value {
   return { map: value.map.map(([name, of]) => [name, SECRET.test(String(name)) && of !== "" ? "••••••" : of]) };
 }
 
+export const maskedFor = (user: User, words: readonly string[], value: Value): Value =>
+  user.role === "admin" ? value : masked(words as Command, value);
+
+/** Refuses what is not run from here, and what is dangerous without a word of confirmation. */
+export function checkCommand(given: readonly string[], confirm: boolean): void {
+  const [first = "", ...others] = given;
+  const words: Command = [first, ...others];
+  const name = first.toUpperCase();
+  const refused = refusal(words);
+  if (refused !== undefined) throw new Problem(422, "NOT_HERE", `${name} cannot be run here: ${refused}`);
+  const danger = entryOf(DANGEROUS, words);
+  if (danger !== undefined && !confirm) throw new Problem(409, "CONFIRM", `${name} ${danger}`);
+}
+
 async function run(
   { store, user }: Context,
   given: readonly string[],
@@ -123,15 +138,12 @@ async function run(
   const words: Command = [first, ...others];
   const name = first.toUpperCase();
   refuseBelow(user, await roleOfCommand(store, words), name);
-  const refused = refusal(words);
-  if (refused !== undefined) throw new Problem(422, "NOT_HERE", `${name} cannot be run here: ${refused}`);
-  const danger = entryOf(DANGEROUS, words);
-  if (danger !== undefined && !confirm) throw new Problem(409, "CONFIRM", `${name} ${danger}`);
+  checkCommand(words, confirm);
   const begin = performance.now();
   const reply = await store.send(words.map(wordOf), { buffers: true, repeatable: false });
   const micros = Math.round((performance.now() - begin) * 1_000);
   const value = shaped(words, reply);
-  return { value: user.role === "admin" ? value : masked(words, value), micros };
+  return { value: maskedFor(user, words, value), micros };
 }
 
 export interface CommandHelp {
@@ -216,6 +228,7 @@ export const COMMAND_ROUTES: readonly Route[] = [
     group,
     // What a command asks for depends on the command.
     role: "viewer",
+    commandsOf: (body) => [(body as { readonly words: readonly string[] }).words],
     summary:
       "Runs a command. Dangerous ones need `confirm`; those that wait, stream or belong to a connection are refused.",
     body: object(

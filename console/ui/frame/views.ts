@@ -12,6 +12,7 @@ import {
   IconCode,
   IconDeviceFloppy,
   IconFileSearch,
+  IconFlask,
   IconGauge,
   IconHistory,
   IconId,
@@ -73,6 +74,7 @@ const operate = {
   config: () => import("../views/operate/configuration.tsx").then(({ Configuration }) => Configuration),
   audit: () => import("../views/operate/audit.tsx").then(({ AuditLog }) => AuditLog),
   files: () => import("../views/operate/files.tsx").then(({ Files }) => Files),
+  workbench: () => import("../views/operate/workbench.tsx").then(({ Workbench }) => Workbench),
   scripts: () => import("../views/operate/scripts.tsx").then(({ Scripts }) => Scripts),
   queues: () => import("../views/operate/queues.tsx").then(({ Queues }) => Queues),
   locks: () => import("../views/operate/locks.tsx").then(({ Locks }) => Locks),
@@ -105,6 +107,7 @@ const STORE: Group = {
     view("", "o", "Overview", "Health, throughput, latency and memory", IconActivity, operate.overview),
     view("keys", "k", "Keys", "Browse, search and edit keys", IconKey, operate.keys),
     view("command", "c", "Command line", "Run commands with completion and help", IconTerminal2, operate.command),
+    view("workbench", "y", "Workbench", "Several commands, costs, Lua, saved scripts", IconFlask, operate.workbench),
     view("scripts", "r", "Scripts", "Run Lua, manage function libraries", IconCode, operate.scripts),
   ],
 };

@@ -52,12 +52,11 @@ export async function announce(store: Store, name: string, event: unknown): Prom
 }
 
 /** Hears what is announced for an example: `change` with each event, and `resumed` when some may have been missed. */
-function channelTo(send: EventStream["send"], store: Store, name: string): Channel {
-  const resumed = () => send("resumed", {});
+function channelTo(heard: { change(event: unknown): void; resumed(): void }, store: Store, name: string): Channel {
   return new Channel(store, channelOf(name), {
-    message: (message) => send("change", JSON.parse(message.toString("utf8"))),
-    begun: resumed,
-    resumed,
+    message: (message) => heard.change(JSON.parse(message.toString("utf8"))),
+    begun: heard.resumed,
+    resumed: heard.resumed,
   });
 }
 
@@ -68,7 +67,11 @@ export async function followEvents(
   name: string,
 ): Promise<void> {
   let stream: EventStream | undefined;
-  const channel = channelTo((event, data) => stream?.send(event, data), store, name);
+  const heard = {
+    change: (event: unknown) => stream?.send("change", event),
+    resumed: () => stream?.send("resumed", {}),
+  };
+  const channel = channelTo(heard, store, name);
   await untraced(() => channel.open());
   // Only now: a page whose stream has begun misses nothing that is announced from then on.
   stream = openStream(input);
@@ -78,10 +81,14 @@ export async function followEvents(
 
 /**
  * Adds what is announced for an example to a stream that is there already, and goes on without a store: `resumed` tells that the
- * store is heard from now on.
+ * store is heard from now on. Both name the example, since one stream may carry several.
  */
 export function addEvents({ store }: Context, stream: EventStream, name: string): void {
-  const channel = channelTo(stream.send, store, name);
+  const heard = {
+    change: (event: unknown) => stream.send("change", { example: name, event }),
+    resumed: () => stream.send("resumed", { example: name }),
+  };
+  const channel = channelTo(heard, store, name);
   untraced(() => channel.openEventually(RETRY_MS));
   stream.onClose(() => void channel.close());
 }

@@ -51,7 +51,7 @@ interface Totals {
 }
 
 export class Live {
-  readonly #store: Store;
+  readonly #store: Pick<Store, "sendToAll">;
   readonly #rings: Point[][] = PRECISIONS.map(() => []);
   readonly #pending: Point[][] = PRECISIONS.map(() => []);
   readonly #listeners = new Set<(event: LiveEvent) => void>();
@@ -61,13 +61,18 @@ export class Live {
   #running: Promise<void> | null = null;
   #state: LiveState = { state: "ready" };
 
-  constructor(store: Store, now: () => number = Date.now) {
+  constructor(store: Pick<Store, "sendToAll">, now: () => number = Date.now) {
     this.#store = store;
     this.#now = now;
   }
 
   get state(): LiveState {
     return this.#state;
+  }
+
+  /** How many listen. */
+  get listeners(): number {
+    return this.#listeners.size;
   }
 
   start(): void {
@@ -149,7 +154,7 @@ export class Live {
 }
 
 /** INFO of every primary. */
-export async function infoOfAll(store: Store): Promise<Info[]> {
+export async function infoOfAll(store: Pick<Store, "sendToAll">): Promise<Info[]> {
   const answers = await store.sendToAll(["INFO"]);
   return answers.map((answer) => {
     if (answer instanceof ServerError) throw answer;

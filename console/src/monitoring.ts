@@ -4,10 +4,10 @@
  * as HTTP's basic authentication, which Prometheus can send.
  */
 import { infoMetrics, type ScrapedNode } from "@cinnabar/engine";
-import type { Health, HealthCode, Store } from "cinnabar";
-import type { FastifyInstance } from "fastify";
+import type { Health, HealthCode } from "cinnabar";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Target } from "./access/targets.ts";
 import { Problem } from "./route.ts";
-import type { Door } from "./security.ts";
 
 /** A store that has one of these is not asked anything; with others it still answers. */
 const UNREADY: readonly HealthCode[] = ["LOADING", "CLUSTER_DOWN"];
@@ -15,10 +15,14 @@ const UNREADY: readonly HealthCode[] = ["LOADING", "CLUSTER_DOWN"];
 const REMEMBERED_MS = 1_000;
 const TIMEOUT_MS = 2_000;
 
-export function serveMonitoring(app: FastifyInstance, store: Store, door: Door): void {
+export function serveMonitoring(
+  app: FastifyInstance,
+  target: Target,
+  admits: (request: FastifyRequest) => Promise<boolean>,
+): void {
   app.get("/healthz", async (_request, reply) => reply.header("cache-control", "no-store").send({ status: "ok" }));
 
-  const health = remembered(store);
+  const health = remembered(target);
   app.get("/readyz", async (_request, reply) => {
     const isReady = isUsable(await health());
     return reply
@@ -28,11 +32,11 @@ export function serveMonitoring(app: FastifyInstance, store: Store, door: Door):
   });
 
   app.get("/metrics", async (request, reply) => {
-    if (!door.admits(request) && !(await door.knows(request))) {
+    if (!(await admits(request))) {
       reply.header("www-authenticate", 'Basic realm="cinnabar", charset="UTF-8"');
       throw new Problem(401, "SIGN_IN", "these metrics ask for the console's password, by basic authentication");
     }
-    const { text, contentType } = infoMetrics(await scraped(store), request.headers.accept);
+    const { text, contentType } = infoMetrics(await scraped(target), request.headers.accept);
     return reply.header("cache-control", "no-store").type(contentType).send(text);
   });
 }
@@ -40,9 +44,13 @@ export function serveMonitoring(app: FastifyInstance, store: Store, door: Door):
 const isUsable = ({ status, reasons }: Health): boolean =>
   status !== "unreachable" && !reasons.some(({ code }) => UNREADY.includes(code));
 
-function remembered(store: Store): () => Promise<Health> {
+const UNREACHED: Health = { status: "unreachable", reasons: [] } as unknown as Health;
+
+function remembered(target: Target): () => Promise<Health> {
   let last: { readonly atMs: number; readonly health: Promise<Health> } | null = null;
   return () => {
+    if (!target.isOpen) return Promise.resolve(UNREACHED);
+    const { store } = target;
     const atMs = store.clock.monotonicMs();
     if (last === null || atMs - last.atMs > REMEMBERED_MS) {
       last = { atMs, health: store.health({ timeoutMs: TIMEOUT_MS }) };
@@ -52,7 +60,9 @@ function remembered(store: Store): () => Promise<Health> {
 }
 
 /** What every primary says; one that cannot be reached is down, and so are all where nobody answers. */
-async function scraped(store: Store): Promise<ScrapedNode[]> {
+async function scraped(target: Target): Promise<ScrapedNode[]> {
+  if (!target.isOpen) return [{ labels: {}, info: null }];
+  const { store } = target;
   const names = store.topology === "cluster" ? store.servers().map(({ server }) => server) : [null];
   const labels = (name: string | null) => (name === null ? {} : { node: name });
   try {

@@ -18,6 +18,7 @@ const PROBLEM = {
 
 const TAGS: Readonly<Record<string, string>> = {
   Session: "Signing in and out, where a password is set.",
+  Console: "The connections that the console shows, and who has changed what.",
   Server: "The server as a whole: figures, slow log, clients, configuration, files.",
   Keys: "Looking at keys and changing them.",
   "Command line": "Any command, and the table of them.",

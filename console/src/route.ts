@@ -4,6 +4,7 @@
  */
 import type { Store } from "cinnabar";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import type { Role, User } from "./access/users.ts";
 import type { Live } from "./live.ts";
 import type { Schema } from "./schema.ts";
 
@@ -13,6 +14,8 @@ export interface Context {
   readonly live: Live;
   /** How the console names its backend to people; without credentials. */
   readonly backend: string;
+  /** Who asks. */
+  readonly user: User;
 }
 
 export interface Input<Q, B, P> {
@@ -40,6 +43,12 @@ export interface Route<Q = unknown, B = unknown, P = unknown> {
   readonly media?: string;
   /** Also for visitors without the password. */
   readonly isOpen?: true;
+  /** The least role that may ask; by default a viewer for GET and an operator for what acts (access/roles.ts). */
+  readonly role?: Role;
+  /** It changes nothing although its method is not GET: what it asks for does not fit into an address. */
+  readonly reads?: true;
+  /** The commands in a body, where it has any: each is held against the role of who asks, and noted if it changes something. */
+  readonly commandsOf?: (body: unknown) => readonly (readonly string[])[];
   run(context: Context, input: Input<Q, B, P>): unknown;
 }
 

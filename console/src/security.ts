@@ -5,31 +5,45 @@
  *   refused, since its page would be of our origin.
  * - What acts (all but GET) needs a header that no other site can send without asking first, which nobody answers; and where
  *   the browser says where a request comes from (Sec-Fetch-Site, Origin), it must be this page. So must reads be.
- * - With a password: a session, whose token is in a cookie that scripts cannot read and that other sites' requests do not carry.
- *   Attempts are limited, and the password is compared in a time that tells nothing about it.
+ * - With a password or users: a session, whose token is in a cookie that scripts cannot read and that other sites' requests do not
+ *   carry; over TLS it is never sent without. Attempts are limited, and passwords are compared in a time that tells nothing.
  * - Nothing that is shown may run: no inline script, no other host, no frame, no guessing of types.
  */
-import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import { open, type Store } from "cinnabar";
 import { RateLimits } from "cinnabar/rate-limits";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { ADMIN, type KnownUser, type User, Users } from "./access/users.ts";
 import { Problem } from "./route.ts";
 
 export const ACT_HEADER = "x-cinnabar";
 const SESSION_MS = 12 * 3_600_000;
 const MOST_SESSIONS = 1_000;
 
-export const HEADERS: Readonly<Record<string, string>> = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
-  "x-content-type-options": "nosniff",
-  "x-frame-options": "DENY",
-  "referrer-policy": "no-referrer",
-  "cross-origin-opener-policy": "same-origin",
-  "cross-origin-resource-policy": "same-origin",
-};
+const POLICY =
+  "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'";
+
+/** Of every answer. `frames`: origins whose pages may show the console in a frame, besides `self` for its own. */
+export function headersFor(frames: readonly string[] = []): Readonly<Record<string, string>> {
+  const ancestors =
+    frames.length === 0 ? "'none'" : frames.map((each) => (each === "self" ? "'self'" : each)).join(" ");
+  return {
+    "content-security-policy": `${POLICY}; frame-ancestors ${ancestors}`,
+    "x-content-type-options": "nosniff",
+    // Older browsers know this one only, and it cannot name other origins.
+    ...(frames.length === 0 && { "x-frame-options": "DENY" }),
+    ...(frames.length === 1 && frames[0] === "self" && { "x-frame-options": "SAMEORIGIN" }),
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+  };
+}
+
+/** Other than these would end the header, or say something else in it. */
+export const isFrameOrigin = (text: string): boolean =>
+  text === "self" || /^https?:\/\/(?:\*\.)?[\w.-]+(?::\d{1,5})?$/.test(text);
 
 /** The name in a Host header, without the port; undefined where there is no sensible one. */
 export function hostName(header: string | undefined): string | undefined {
@@ -69,18 +83,21 @@ function sameOrigin(origin: string, host: string | undefined): boolean {
   }
 }
 
-const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+interface Session {
+  readonly user: User;
+  readonly untilMs: number;
+}
 
-/** The password, and the sessions of visitors who gave it. Kept in this process: nothing of it is written into the store. */
+/** Who may come in, and the sessions of those who did. Kept in this process: nothing of it is written into the store. */
 export class Door {
-  readonly #password: Buffer | null;
-  readonly #sessions = new Map<string, number>();
+  readonly #users: Users;
+  readonly #sessions = new Map<string, Session>();
   readonly #limiter: RateLimits;
   readonly #memory: Store;
   readonly #now: () => number;
 
-  private constructor(password: string | undefined, memory: Store, now: () => number) {
-    this.#password = password === undefined ? null : digest(password);
+  private constructor(users: Users, memory: Store, now: () => number) {
+    this.#users = users;
     this.#memory = memory;
     this.#now = now;
     this.#limiter = new RateLimits(memory, {
@@ -93,30 +110,45 @@ export class Door {
   }
 
   /** The limiter counts in a store of its own, so that it works whatever becomes of the one that is looked at. */
-  static async open(password: string | undefined, now: () => number = Date.now): Promise<Door> {
-    return new Door(password, await open(), now);
+  static async open(
+    password: string | undefined,
+    users?: readonly KnownUser[],
+    now: () => number = Date.now,
+  ): Promise<Door> {
+    return new Door(new Users(users, password), await open(), now);
   }
 
   get locked(): boolean {
-    return this.#password !== null;
+    return this.#users.isLocked;
   }
 
-  async login(request: FastifyRequest, reply: FastifyReply, password: string): Promise<void> {
-    if (this.#password === null) return;
+  /** Whether people say their names besides the password. */
+  get hasNames(): boolean {
+    return this.#users.hasNames;
+  }
+
+  async login(request: FastifyRequest, reply: FastifyReply, name: string | undefined, password: string): Promise<User> {
+    if (!this.locked) return ADMIN;
     const verdict = await this.#limiter.take(request.ip);
     if (!verdict.allowed) {
       const seconds = Math.max(1, Math.ceil(verdict.retryAfterMs / 1_000));
       reply.header("retry-after", seconds);
       throw new Problem(429, "TOO_MANY_ATTEMPTS", `too many attempts; try again in ${seconds} s`);
     }
-    // Digests have one length whatever was sent, so the comparison tells neither length nor prefix.
-    if (!timingSafeEqual(digest(password), this.#password))
-      throw new Problem(401, "PASSWORD", "that is not the password");
+    const user = await this.#users.find(name, password);
+    if (user === null) {
+      throw new Problem(
+        401,
+        "PASSWORD",
+        this.hasNames ? "that is not the name and password of a user" : "that is not the password",
+      );
+    }
     await this.#limiter.reset(request.ip);
     const token = randomBytes(32).toString("base64url");
     if (this.#sessions.size >= MOST_SESSIONS) this.#sessions.delete(this.#sessions.keys().next().value!);
-    this.#sessions.set(token, this.#now() + SESSION_MS);
+    this.#sessions.set(token, { user, untilMs: this.#now() + SESSION_MS });
     reply.header("set-cookie", cookie(request, token, SESSION_MS / 1_000));
+    return user;
   }
 
   logout(request: FastifyRequest, reply: FastifyReply): void {
@@ -124,24 +156,25 @@ export class Door {
     reply.header("set-cookie", cookie(request, "", 0));
   }
 
-  admits(request: FastifyRequest): boolean {
-    if (this.#password === null) return true;
+  /** Who a request is from; null for somebody who has not signed in. */
+  userOf(request: FastifyRequest): User | null {
+    if (!this.locked) return ADMIN;
     const token = tokenOf(request);
-    const until = token === undefined ? undefined : this.#sessions.get(token);
-    if (until === undefined) return false;
-    if (until > this.#now()) return true;
+    const session = token === undefined ? undefined : this.#sessions.get(token);
+    if (session === undefined) return null;
+    if (session.untilMs > this.#now()) return session.user;
     this.#sessions.delete(token!);
-    return false;
+    return null;
   }
 
-  /** Whether a request brings the password itself, as programs do: basic authentication, by any name. Wrong ones count as attempts. */
+  /** Whether a request brings a password itself, as programs do: basic authentication. Wrong ones count as attempts. */
   async knows(request: FastifyRequest): Promise<boolean> {
     const [, encoded] = /^Basic ([\w+/=]{1,4096})$/i.exec(request.headers.authorization ?? "") ?? [];
-    if (this.#password === null || encoded === undefined) return this.#password === null;
+    if (!this.locked || encoded === undefined) return !this.locked;
     const given = Buffer.from(encoded, "base64").toString("utf8");
-    const password = given.slice(given.indexOf(":") + 1);
+    const at = given.indexOf(":");
     if (!(await this.#limiter.take(request.ip)).allowed) return false;
-    if (!timingSafeEqual(digest(password), this.#password)) return false;
+    if ((await this.#users.find(given.slice(0, Math.max(0, at)), given.slice(at + 1))) === null) return false;
     await this.#limiter.reset(request.ip);
     return true;
   }
@@ -154,8 +187,11 @@ export class Door {
 /** Cookies do not tell ports apart: each console of a machine has a name of its own. */
 const cookieName = (request: FastifyRequest): string => `cinnabar-${request.socket.localPort ?? 0}`;
 
+/** Over TLS, here or at a proxy that is trusted, the browser must never send it without. */
+export const secureFlag = (request: FastifyRequest): string => (request.protocol === "https" ? "; Secure" : "");
+
 function cookie(request: FastifyRequest, token: string, seconds: number): string {
-  return `${cookieName(request)}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}`;
+  return `${cookieName(request)}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secureFlag(request)}`;
 }
 
 function tokenOf(request: FastifyRequest): string | undefined {

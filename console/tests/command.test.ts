@@ -70,6 +70,12 @@ describe("options", () => {
       port: undefined,
       httpPort: undefined,
       readOnly: false,
+      examples: true,
+      users: undefined,
+      connections: new Map(),
+      allowConnections: false,
+      auditLog: undefined,
+      trustProxy: false,
     };
     expect(read()).toEqual(usual);
     expect(read("--read-only")).toEqual({ ...usual, readOnly: true });

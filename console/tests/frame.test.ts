@@ -13,7 +13,7 @@ const MOST_BYTES = 250_000;
 const VIEWS = [
   ...["", "keys", "keys?key=hash", "command", "scripts", "slow", "clients", "config", "files", "queues"],
   ...["queues?name=mails&shards=1", "locks", "sessions", "caches", "limits", "chats", "timelines", "indexes"],
-  ...["shards", "measures", "examples", "nowhere"],
+  ...["shards", "measures", "workbench", "audit", "examples", "nowhere"],
 ];
 
 /** Rules that a view breaks, with where it does; axe-core runs outside of the page's security policy. */

@@ -7,6 +7,9 @@ import { Ajv, type ValidateFunction } from "ajv";
 import { open, type Store } from "cinnabar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
+import { Audit } from "../src/access/audit.ts";
+import { consoleRoutes } from "../src/access/routes.ts";
+import { Targets } from "../src/access/targets.ts";
 import { doorRoutes } from "../src/door.ts";
 import { openApi, operationId } from "../src/openapi.ts";
 import type { Route } from "../src/route.ts";
@@ -35,13 +38,26 @@ interface Document {
 const templateOf = (url: string) => url.replace(/:(\w+)/g, "{$1}");
 const nameOf = ({ method, url }: Route) => `${method} ${url}`;
 
-/** Everything but the examples, whose answers depend on what others keep in them. */
-const described = async (): Promise<Route[]> => {
+/** Every route, as a console has them. */
+async function allRoutes(): Promise<Route[]> {
   const door = await Door.open(undefined);
-  const routes = [...doorRoutes(door), ...ROUTES].filter(({ group }) => group !== "Examples");
+  const targets = new Targets([{ name: "main", backend: "" }]);
+  const options = {
+    door,
+    readOnly: false,
+    examples: true,
+    isMounted: false,
+    userOf: () => null,
+    signedIn: () => {},
+  };
+  const routes = [...doorRoutes(options), ...consoleRoutes(targets, new Audit(), false), ...ROUTES];
+  await targets.close();
   await door.close();
   return routes;
-};
+}
+
+/** Everything but the examples, whose answers depend on what others keep in them. */
+const described = async (): Promise<Route[]> => (await allRoutes()).filter(({ group }) => group !== "Examples");
 
 function operationsOf({ paths }: Document): [string, string, Operation][] {
   return Object.entries(paths).flatMap(([path, methods]) =>
@@ -65,10 +81,8 @@ describe("the document", () => {
   let document: Document;
 
   beforeAll(async () => {
-    const door = await Door.open(undefined);
     // As it leaves the console.
-    document = JSON.parse(JSON.stringify(openApi([...doorRoutes(door), ...ROUTES], "1.2.3")));
-    await door.close();
+    document = JSON.parse(JSON.stringify(openApi(await allRoutes(), "1.2.3")));
   });
 
   test("is OpenAPI 3.0 with an operation for every route, each under a name of its own", () => {
@@ -190,7 +204,7 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
     store = await backend.connect();
     other = await backend.connect();
     filled = await fill(store);
-    api = await serve(store);
+    api = await serve(store, { allowConnections: true });
     document = (await api.get("/api/openapi.json")).body;
   }, 60_000);
   afterAll(async () => {
@@ -240,6 +254,13 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
     await ask("POST /api/logout");
     await ask("GET /api/info");
     await ask("GET /api/circuits");
+    const second = await Engine.open();
+    const { port } = await second.listen({ host: "127.0.0.1", port: 0 });
+    await ask("POST /api/connections", {}, { name: "second", url: `redis://127.0.0.1:${port}` });
+    await ask("GET /api/connections");
+    await ask("DELETE /api/connections/:name", { name: "second" });
+    await second.close();
+    await ask("GET /api/audit");
     const history = async () => {
       await api.console.live.sample();
       return (await ask("GET /api/live/history")).points.length;
@@ -351,6 +372,20 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
     await ask("GET /api/rate-limits/:name", { name: "api" });
     await ask("POST /api/rate-limits/:name/reset", { name: "api" }, { subject: "10.0.0.2" });
   }, 60_000);
+
+  test("of the workbench is as described", async () => {
+    await ask("POST /api/workbench/cost", {}, { commands: [["KEYS", "*"], ["HGETALL", "hash"], ["PING"]] });
+    await ask(
+      "POST /api/workbench/pipeline",
+      {},
+      {
+        commands: [
+          ["GET", "text"],
+          ["INCR", "hash"],
+        ],
+      },
+    );
+  });
 
   test("of chats and timelines is as described", async () => {
     await ask("GET /api/chats");

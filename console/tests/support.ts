@@ -57,6 +57,8 @@ export interface Served {
   readonly console: Console;
   readonly url: string;
   readonly port: number;
+  /** The folder of the built page, where there is one. */
+  readonly page?: string | undefined;
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
@@ -75,6 +77,7 @@ export async function serve(store: Store, options: Partial<ConsoleOptions> = {})
     console: served,
     url,
     port,
+    page: options.page,
     get: (path, headers = {}) => ask(path, { headers }),
     send: (method, path, body, headers = {}) =>
       ask(path, {

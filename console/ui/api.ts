@@ -1,5 +1,6 @@
 /** Talking to the console's own server. Every answer that is no success is thrown as a `Failure`, in the server's own words. */
 import type { Trace } from "../src/trace.ts";
+import { endpoint } from "./base.ts";
 
 export class Failure extends Error {
   readonly status: number;
@@ -46,7 +47,7 @@ export function whenTraced(callback: (request: TracedRequest) => void): void {
 async function ask<T>(path: string, init: RequestInit): Promise<T> {
   let response: Response;
   try {
-    response = await fetch(path, { ...init, credentials: "same-origin" });
+    response = await fetch(endpoint(path), { ...init, credentials: "same-origin" });
   } catch {
     throw new Failure(0, "LOST", "the console does not answer");
   }

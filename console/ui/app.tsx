@@ -2,6 +2,7 @@
 import { IconError404 } from "@tabler/icons-react";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { act, get, whenSignInIsNeeded } from "./api.ts";
+import { IS_EMBEDDED } from "./base.ts";
 import { Boundary } from "./frame/boundary.tsx";
 import { Help } from "./frame/help.tsx";
 import { useKeyboard } from "./frame/keyboard.ts";
@@ -11,6 +12,7 @@ import { viewAt } from "./frame/views.ts";
 import { startLive, useHealth } from "./live.ts";
 import { Empty, Head, Loading } from "./parts.tsx";
 import { usePlace } from "./router.ts";
+import { type Session, setSession, useSession } from "./session.ts";
 
 const Palette = lazy(async () => ({ default: (await import("./frame/palette.tsx")).Palette }));
 
@@ -43,8 +45,8 @@ function Nowhere({ path }: { path: string }) {
   );
 }
 
-function Frame({ leave, isReadOnly }: { leave: (() => void) | undefined; isReadOnly: boolean }) {
-  const { path } = usePlace();
+function Frame({ leave }: { leave: (() => void) | undefined }) {
+  const { path, query } = usePlace();
   const [isRail, toggleRail] = useRail();
   const [isHelpOpen, setHelpOpen] = useState(false);
   const [isPaletteOpen, setPaletteOpen] = useState(false);
@@ -52,25 +54,26 @@ function Frame({ leave, isReadOnly }: { leave: (() => void) | undefined; isReadO
   const palette = () => setPaletteOpen(true);
   useKeyboard({ help, palette });
   useEffect(startLive, []);
+  // The page around this one may want to know; only one of our own origin is told.
+  useEffect(() => {
+    if (!IS_EMBEDDED || parent === window) return;
+    parent.postMessage({ source: "cinnabar", view: path, key: query.get("key") }, location.origin);
+  }, [path, query]);
   const at = viewAt(path);
   useEffect(() => {
     document.title = `${at?.title ?? "Page not found"} · Cinnabar`;
     document.querySelector(".links [aria-current]")?.scrollIntoView({ block: "nearest" });
   }, [at]);
   return (
-    <div className={isRail ? "frame with-rail" : "frame"}>
-      <button type="button" className="skip" onClick={() => document.getElementById("main")?.focus()}>
-        Skip to content
-      </button>
-      <Navigation
-        at={at}
-        leave={leave}
-        isRail={isRail}
-        isReadOnly={isReadOnly}
-        toggleRail={toggleRail}
-        help={help}
-        palette={palette}
-      />
+    <div className={IS_EMBEDDED ? "frame embedded" : isRail ? "frame with-rail" : "frame"}>
+      {!IS_EMBEDDED && (
+        <>
+          <button type="button" className="skip" onClick={() => document.getElementById("main")?.focus()}>
+            Skip to content
+          </button>
+          <Navigation at={at} leave={leave} isRail={isRail} toggleRail={toggleRail} help={help} palette={palette} />
+        </>
+      )}
       <main id="main" tabIndex={-1}>
         <Banner />
         <Boundary key={at?.path}>
@@ -89,24 +92,20 @@ function Frame({ leave, isReadOnly }: { leave: (() => void) | undefined; isReadO
 
 export function App() {
   const [door, setDoor] = useState<"unknown" | "open" | "shut">("unknown");
-  const [locked, setLocked] = useState(false);
-  const [isReadOnly, setReadOnly] = useState(false);
-  useEffect(() => {
-    whenSignInIsNeeded(() => setDoor("shut"));
-    get<{ signedIn: boolean; locked: boolean; readOnly: boolean }>("/api/session").then(
+  const { locked, named } = useSession();
+  const ask = () =>
+    get<Session>("/api/session").then(
       (session) => {
-        setLocked(session.locked);
-        setReadOnly(session.readOnly);
+        setSession(session);
         setDoor(session.signedIn ? "open" : "shut");
       },
       () => setDoor("open"),
     );
+  useEffect(() => {
+    whenSignInIsNeeded(() => setDoor("shut"));
+    void ask();
   }, []);
   const leave = () => void act("POST", "/api/logout").finally(() => setDoor("shut"));
   if (door === "unknown") return null;
-  return door === "shut" ? (
-    <SignIn done={() => setDoor("open")} />
-  ) : (
-    <Frame leave={locked ? leave : undefined} isReadOnly={isReadOnly} />
-  );
+  return door === "shut" ? <SignIn isNamed={named} done={ask} /> : <Frame leave={locked ? leave : undefined} />;
 }

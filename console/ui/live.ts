@@ -1,11 +1,12 @@
 /**
- * The one stream of a page: live points, and from them whether all is well (the console answers, and reaches its store), and the
- * events of the example that is shown. A browser has six connections to one host for all its windows together, so a page takes one
- * for this, and none while nobody sees it. A lost stream is tried again each second, for as long as it takes; views load again when
- * it is back.
+ * What this page hears of the console: live points, and from them whether all is well (the console answers, and reaches its store),
+ * and the events of the example that is shown. All pages of a browser share one stream (hub.ts), and a page that nobody sees hears
+ * nothing. A lost stream is tried again each second, for as long as it takes; views load again when it is back.
  */
 import type { LiveState, Point } from "../src/live.ts";
 import { get } from "./api.ts";
+import { endpoint } from "./base.ts";
+import { ALIVE_MS, type Heard, Hub, type Wish } from "./hub.ts";
 import { queries } from "./load.ts";
 import { useOutside, Watchers } from "./outside.ts";
 
@@ -15,7 +16,6 @@ export type Health =
   | { readonly is: "console lost" }
   | { readonly is: "store lost"; readonly reason: string };
 
-const RETRY_MS = 1_000;
 /** Points of the finest precision that the page keeps by itself. */
 const KEEP = 600;
 
@@ -23,8 +23,8 @@ let health: Health = { is: "connecting" };
 let points: Point[] = [];
 /** How often everything came back: what views depend on to load again. */
 let recoveries = 0;
-let source: EventSource | undefined;
 let followed: Followed | undefined;
+let isStarted = false;
 const watchers = new Watchers();
 
 function become(next: Health): void {
@@ -47,65 +47,91 @@ async function loadHistory(): Promise<void> {
   }
 }
 
+function heard(message: Heard): void {
+  if (message.type === "lost") become({ is: "console lost" });
+  else if (message.type === "change") followed?.heard(message.event);
+  else if (message.type === "resumed") followed?.heard(null);
+  else if (message.name === "state") {
+    const state = JSON.parse(message.data) as LiveState;
+    become(state.state === "ready" ? { is: "well" } : { is: "store lost", reason: state.reason });
+  } else {
+    points = [...points.slice(1 - KEEP), JSON.parse(message.data) as Point];
+    watchers.tell();
+  }
+}
+
+let sayToHub: ((wish: Wish) => void) | undefined;
+
+/** The shared worker, or a hub of this page's own where the browser has no such workers. */
+function hub(): (wish: Wish) => void {
+  if (sayToHub !== undefined) return sayToHub;
+  if (typeof SharedWorker === "undefined") {
+    const own = new Hub();
+    const member = { hear: heard };
+    sayToHub = (wish) => own.say(member, wish);
+  } else {
+    const { port } = new SharedWorker(new URL("./live-worker.ts", import.meta.url), { type: "module" });
+    port.onmessage = ({ data }: MessageEvent<Heard>) => heard(data);
+    sayToHub = (wish) => port.postMessage(wish);
+    holdLock(sayToHub);
+  }
+  return sayToHub;
+}
+
+/** Held until the page is gone, however that comes about: the worker waits for it. Browsers have locks for secure origins only. */
+function holdLock(say: (wish: Wish) => void): void {
+  if (navigator.locks === undefined) return;
+  const name = `cinnabar page ${Date.now()} ${Math.random()}`;
+  void navigator.locks.request(name, () => {
+    say({ type: "lock", name });
+    return new Promise<never>(() => {});
+  });
+}
+
+/** Tells the hub what this page wants now. */
+function want(): void {
+  const isSeen = isStarted && !document.hidden;
+  hub()({ type: "want", url: isSeen ? endpoint("/api/live") : null, example: followed?.example ?? null });
+}
+
 /** What a page hears of an example besides: `change` with an event, null when some may have been missed. */
 export interface Followed {
   readonly example: string;
   heard(event: unknown): void;
 }
 
-/** Adds an example's events to the stream; answers what leaves them out again. */
+/** Adds an example's events to what the page hears; answers what leaves them out again. */
 export function follow(wanted: Followed): () => void {
   followed = wanted;
-  begin();
+  if (isStarted) want();
   return () => {
     if (followed !== wanted) return;
     followed = undefined;
-    begin();
+    if (isStarted) want();
   };
 }
 
-/** Begins; answers what ends it. A view may have begun the stream already, with its example. */
+/** Begins; answers what ends it. */
 export function startLive(): () => void {
+  isStarted = true;
   const looked = () => {
-    if (document.hidden) return end();
-    if (source === undefined) begin();
-    void loadHistory();
+    want();
+    if (!document.hidden) void loadHistory();
   };
+  const gone = () => hub()({ type: "gone" });
+  const alive = setInterval(() => hub()({ type: "alive" }), ALIVE_MS);
   document.addEventListener("visibilitychange", looked);
+  addEventListener("pagehide", gone);
+  // A page that comes back from the browser's history.
+  addEventListener("pageshow", looked);
   looked();
   return () => {
+    isStarted = false;
+    clearInterval(alive);
     document.removeEventListener("visibilitychange", looked);
-    end();
-  };
-}
-
-function end(): void {
-  source?.close();
-  source = undefined;
-}
-
-function begin(): void {
-  end();
-  if (document.hidden) return;
-  const stream = new EventSource(followed === undefined ? "/api/live" : `/api/live?example=${followed.example}`);
-  source = stream;
-  stream.addEventListener("state", (event) => {
-    const state = JSON.parse(event.data) as LiveState;
-    become(state.state === "ready" ? { is: "well" } : { is: "store lost", reason: state.reason });
-  });
-  stream.addEventListener("point", (event) => {
-    points = [...points.slice(1 - KEEP), JSON.parse(event.data) as Point];
-    watchers.tell();
-  });
-  stream.addEventListener("change", (event) => followed?.heard(JSON.parse(event.data)));
-  stream.addEventListener("resumed", () => followed?.heard(null));
-  stream.onerror = () => {
-    become({ is: "console lost" });
-    // Browsers give up for good on some errors; we do not.
-    if (stream.readyState !== EventSource.CLOSED) return;
-    setTimeout(() => {
-      if (source === stream) begin();
-    }, RETRY_MS);
+    removeEventListener("pagehide", gone);
+    removeEventListener("pageshow", looked);
+    gone();
   };
 }
 

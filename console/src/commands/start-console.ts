@@ -1,16 +1,18 @@
 /** `cinnabar start`: opens the store (or another's, by its URL), serves the console, and tells how to reach both. */
 import { resolve } from "node:path";
 import { Engine } from "@cinnabar/engine";
-import { open, type Store } from "cinnabar";
-import { DEFAULT_HTTP_PORT, DEFAULT_PORT, type Options, withoutCredentials } from "../options.ts";
+import { ConnectionError, open } from "cinnabar";
+import { connectionTo } from "../access/routes.ts";
+import type { Connection } from "../access/targets.ts";
+import { DEFAULT_HTTP_PORT, DEFAULT_PORT, type Options } from "../options.ts";
 import { openConsole } from "../server.ts";
 import { messageOf } from "../values.ts";
-import { inFlags, type TlsSettings } from "./link/tls.ts";
+import { inFlags, isTlsRefusal, type TlsSettings } from "./link/tls.ts";
 
 /** How many ports to try when the usual one is taken. */
 const TRIES = 100;
-/** A page must hear soon that the store is gone; what is safe to repeat is repeated for so long. */
-const RETRY_MS = 1_000;
+/** How long the start waits for a store that does not answer. */
+const CONNECT_MS = 2_000;
 
 function fail(text: string): never {
   process.stderr.write(`cinnabar: ${text}\nTry \`cinnabar --help\`.\n`);
@@ -59,8 +61,7 @@ async function openEngine(dir: string | undefined, config: Record<string, string
 }
 
 interface Opened {
-  readonly store: Store;
-  readonly backend: string;
+  readonly connection: Connection;
   readonly lines: readonly string[];
   close(): Promise<void>;
 }
@@ -70,9 +71,12 @@ async function openOwn({ dir, host, port: wanted, password }: Options): Promise<
   const what = { name: "store", option: "--port", usual: DEFAULT_PORT };
   const port = await listenOn(what, host, wanted, async (each) => (await engine.listen({ host, port: each })).port);
   const store = await open(engine);
+  // Other databases, and users of the ACL, are reached as any client reaches them.
+  const secret = password === undefined ? "" : `:${encodeURIComponent(password)}@`;
+  const reached = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : shownHost(host);
+  const backend = dir === undefined ? "in memory" : resolve(dir);
   return {
-    store,
-    backend: dir === undefined ? "in memory" : resolve(dir),
+    connection: { ...connectionTo("main", `redis://${secret}${reached}:${port}`), backend, store },
     lines: [
       `Store    redis://${shownHost(host)}:${port}   (redis-cli -h ${host} -p ${port}, or any Redis client)`,
       dir === undefined
@@ -87,24 +91,39 @@ async function openOwn({ dir, host, port: wanted, password }: Options): Promise<
   };
 }
 
+/** A store that is down is no reason to end: the console says so, and connects when it is back. One that refuses us is. */
 async function openOther(url: string, tls: TlsSettings): Promise<Opened> {
-  const backend = withoutCredentials(url);
+  const connection = connectionTo("main", url, { connectTimeoutMs: CONNECT_MS, tls });
+  const { backend } = connection;
   try {
-    const secured = Object.keys(tls).length === 0 ? {} : { tls };
-    const store = await open(url, { retryMs: RETRY_MS, clientName: "cinnabar-console", ...secured });
-    return { store, backend, lines: [`Store    ${backend}   (${store.topology})`], close: () => store.close() };
+    const store = await connection.open!({ db: 0 });
+    const lines = [`Store    ${backend}   (${store.topology})`];
+    return { connection: { ...connection, store }, lines, close: () => store.close() };
   } catch (error) {
-    return fail(`cannot open ${backend}: ${inFlags(messageOf(error))}`);
+    const isDown = error instanceof ConnectionError && !isTlsRefusal(error.code);
+    if (!isDown) return fail(`cannot open ${backend}: ${inFlags(messageOf(error))}`);
+    const lines = [`Store    ${backend}   (down: ${messageOf(error)}; trying again each second)`];
+    return { connection, lines, close: async () => {} };
   }
 }
 
 const shownHost = (host: string) => (host.includes(":") ? `[${host}]` : host);
 
 export async function start(options: Options, tls: TlsSettings): Promise<void> {
-  const { host, password } = options;
+  const { host, password, readOnly, examples, users, allowConnections, trustProxy, auditLog } = options;
   const opened = options.url === undefined ? await openOwn(options) : await openOther(options.url, tls);
-  const { store, backend } = opened;
-  const page = await openConsole({ store, backend, password, hosts: [host], readOnly: options.readOnly });
+  const others = [...options.connections].map(([name, url]) => connectionTo(name, url));
+  const page = await openConsole({
+    connections: [opened.connection, ...others],
+    password,
+    users,
+    hosts: [host],
+    readOnly,
+    examples,
+    allowConnections,
+    trustProxy,
+    ...(auditLog !== undefined && { audit: { file: resolve(auditLog) } }),
+  });
   const what = { name: "console", option: "--http-port", usual: DEFAULT_HTTP_PORT };
   const httpPort = await listenOn(what, host, options.httpPort, (port) => page.listen(host, port));
   console.log(`Console  http://${shownHost(host)}:${httpPort}/`);

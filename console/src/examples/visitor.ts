@@ -5,6 +5,7 @@
 import { randomInt } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { Problem } from "../route.ts";
+import { secureFlag } from "../security.ts";
 
 const YEAR_SECONDS = 31_536_000;
 const MOST_CHARACTERS = 24;
@@ -22,7 +23,18 @@ export function cookieOf(request: FastifyRequest, name: string): string | undefi
 
 /** Gives the browser a cookie that no script and no other site can use. */
 export function giveCookie(reply: FastifyReply, name: string, value: string, seconds = YEAR_SECONDS): void {
-  reply.header("set-cookie", `${name}=${value}; Path=/api/examples; HttpOnly; SameSite=Strict; Max-Age=${seconds}`);
+  const secure = secureFlag(reply.request);
+  const path = basePathOf(reply.request);
+  reply.header(
+    "set-cookie",
+    `${name}=${value}; Path=${path}/api; HttpOnly; SameSite=Strict; Max-Age=${seconds}${secure}`,
+  );
+}
+
+/** Where the console is mounted: what was asked for, without what the route is. */
+function basePathOf({ originalUrl }: FastifyRequest): string {
+  const path = originalUrl.split("?")[0]!;
+  return path.slice(0, Math.max(0, path.lastIndexOf("/api/")));
 }
 
 /** Cookies do not tell ports apart: each console of a machine has names of its own. */

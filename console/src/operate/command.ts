@@ -3,6 +3,8 @@
  * the command table, for completion and help.
  */
 import { type Reply, ServerError, type Store } from "cinnabar";
+import { refuseBelow, roleOfCommand } from "../access/roles.ts";
+import type { User } from "../access/users.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, named, object, string } from "../schema.ts";
 import { VALUE } from "../shapes.ts";
@@ -102,8 +104,32 @@ function refusal(words: Command): string | undefined {
   return entryOf(REFUSED, words);
 }
 
+/** Directives whose values are secrets, which only admins are told. */
+const SECRET = /^(?:requirepass|masterauth|masteruser|tls-(?:client-)?key-file-pass)$/i;
+
+function masked(words: Command, value: Value): Value {
+  const isConfig = words[0].toUpperCase() === "CONFIG" && words[1]?.toUpperCase() === "GET";
+  if (!isConfig || typeof value !== "object" || value === null || Array.isArray(value) || !("map" in value))
+    return value;
+  return { map: value.map.map(([name, of]) => [name, SECRET.test(String(name)) && of !== "" ? "••••••" : of]) };
+}
+
+export const maskedFor = (user: User, words: readonly string[], value: Value): Value =>
+  user.role === "admin" ? value : masked(words as Command, value);
+
+/** Refuses what is not run from here, and what is dangerous without a word of confirmation. */
+export function checkCommand(given: readonly string[], confirm: boolean): void {
+  const [first = "", ...others] = given;
+  const words: Command = [first, ...others];
+  const name = first.toUpperCase();
+  const refused = refusal(words);
+  if (refused !== undefined) throw new Problem(422, "NOT_HERE", `${name} cannot be run here: ${refused}`);
+  const danger = entryOf(DANGEROUS, words);
+  if (danger !== undefined && !confirm) throw new Problem(409, "CONFIRM", `${name} ${danger}`);
+}
+
 async function run(
-  { store }: Context,
+  { store, user }: Context,
   given: readonly string[],
   confirm: boolean,
 ): Promise<{ value: Value; micros: number }> {
@@ -111,13 +137,13 @@ async function run(
   if (first === "") throw new Problem(400, "INPUT", "a command needs a name");
   const words: Command = [first, ...others];
   const name = first.toUpperCase();
-  const refused = refusal(words);
-  if (refused !== undefined) throw new Problem(422, "NOT_HERE", `${name} cannot be run here: ${refused}`);
-  const danger = entryOf(DANGEROUS, words);
-  if (danger !== undefined && !confirm) throw new Problem(409, "CONFIRM", `${name} ${danger}`);
+  refuseBelow(user, await roleOfCommand(store, words), name);
+  checkCommand(words, confirm);
   const begin = performance.now();
   const reply = await store.send(words.map(wordOf), { buffers: true, repeatable: false });
-  return { value: shaped(words, reply), micros: Math.round((performance.now() - begin) * 1_000) };
+  const micros = Math.round((performance.now() - begin) * 1_000);
+  const value = shaped(words, reply);
+  return { value: maskedFor(user, words, value), micros };
 }
 
 export interface CommandHelp {
@@ -200,6 +226,9 @@ export const COMMAND_ROUTES: readonly Route[] = [
     method: "POST",
     url: "/api/command",
     group,
+    // What a command asks for depends on the command.
+    role: "viewer",
+    commandsOf: (body) => [(body as { readonly words: readonly string[] }).words],
     summary:
       "Runs a command. Dangerous ones need `confirm`; those that wait, stream or belong to a connection are refused.",
     body: object(

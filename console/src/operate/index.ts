@@ -14,6 +14,7 @@ import { SERVER_ROUTES } from "./server.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
 import { SHARD_ROUTES } from "./shards.ts";
 import { TIMELINE_ROUTES } from "./timelines.ts";
+import { WORKBENCH_ROUTES } from "./workbench.ts";
 
 export const OPERATE_ROUTES: readonly Route[] = [
   ...SERVER_ROUTES,
@@ -30,4 +31,5 @@ export const OPERATE_ROUTES: readonly Route[] = [
   ...INDEX_ROUTES,
   ...SCRIPT_ROUTES,
   ...SHARD_ROUTES,
+  ...WORKBENCH_ROUTES,
 ];

@@ -68,7 +68,7 @@ async function info({ store, backend, live }: Context) {
   return { backend, topology: store.topology, state: live.state, nodes };
 }
 
-/** Server-sent events: first the state, then each second's point; with an example, what is announced for it, too. */
+/** Server-sent events: first the state, then each second's point; with examples, what is announced for them, too. */
 function stream(context: Context, input: Input<{ readonly example?: string }, unknown, unknown>): void {
   const { live } = context;
   const { example } = input.query;
@@ -76,7 +76,7 @@ function stream(context: Context, input: Input<{ readonly example?: string }, un
   const send = ({ type, ...rest }: LiveEvent) => events.send(type, "point" in rest ? rest.point : rest);
   send({ type: "state", ...live.state });
   events.onClose(live.listen(send));
-  if (example !== undefined) addEvents(context, events, example);
+  for (const name of new Set(example?.split(","))) addEvents(context, events, name);
 }
 
 /** Entries of the slow log, of all nodes, the newest first. */
@@ -176,9 +176,16 @@ export const SERVER_ROUTES: readonly Route[] = [
     url: "/api/live",
     group,
     summary:
-      "What happens now, as server-sent events: `state` and, each second, `point`; with an example also `change` and `resumed` of its own stream, so that a page needs one connection.",
+      "What happens now, as server-sent events: `state` and, each second, `point`; with examples also their `change` and `resumed`, so that all pages of a browser need one connection.",
     query: object(
-      { example: string({ minLength: 1, maxLength: 40, pattern: "^[a-z]+$", description: "The name of an example." }) },
+      {
+        example: string({
+          minLength: 1,
+          maxLength: 200,
+          pattern: "^[a-z]+(,[a-z]+){0,15}$",
+          description: "Names of examples, with commas between them.",
+        }),
+      },
       ["example"],
     ),
     answers: "A stream of events.",

@@ -1,8 +1,9 @@
 /** What the keyboard does. */
 import { Fragment } from "react";
 import { Dialog } from "../parts.tsx";
+import { useSession } from "../session.ts";
 import { PALETTE_KEYS } from "./keyboard.ts";
-import { GROUPS } from "./views.ts";
+import { groupsFor } from "./views.ts";
 
 function Keys({ of }: { of: string }) {
   return (
@@ -15,6 +16,7 @@ function Keys({ of }: { of: string }) {
 }
 
 export function Help({ close }: { close: () => void }) {
+  const groups = groupsFor(useSession());
   return (
     <Dialog title="Keyboard" close={close} size="lg">
       <dl className="help">
@@ -32,7 +34,7 @@ export function Help({ close }: { close: () => void }) {
         ))}
       </dl>
       <div className="help-groups">
-        {GROUPS.map(({ title, views }) => (
+        {groups.map(({ title, views }) => (
           <section key={title}>
             <h3>{title}</h3>
             <dl className="help">

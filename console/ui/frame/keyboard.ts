@@ -3,6 +3,9 @@ import { useLayoutEffect, useRef } from "react";
 import { go } from "../router.ts";
 import { EXAMPLE_VIEWS, OPERATE_VIEWS, type View } from "./views.ts";
 
+/** What is typed into; an editor may stand in a shadow root, of which the event's own target knows nothing. */
+const fieldOf = (event: KeyboardEvent): EventTarget | null => event.composedPath()[0] ?? event.target;
+
 const isField = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.matches("input, textarea, select") || target.isContentEditable);
 
@@ -20,13 +23,14 @@ export function useKeyboard(keys: Keys): void {
   useLayoutEffect(() => {
     let going: readonly View[] | null = null;
     const pressed = (event: KeyboardEvent) => {
-      if (event.key === "Escape" && isField(event.target)) (event.target as HTMLElement).blur();
+      const target = fieldOf(event);
+      if (event.key === "Escape" && isField(target) && !event.defaultPrevented) (target as HTMLElement).blur();
       const isDialogOpen = document.querySelector("[role=dialog]") !== null;
       if ((event.ctrlKey || event.metaKey) && event.key === "k" && !isDialogOpen) {
         event.preventDefault();
         return latest.current.palette();
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isField(event.target) || isDialogOpen) return;
+      if (event.ctrlKey || event.metaKey || event.altKey || isField(target) || isDialogOpen) return;
       if (going) {
         const view = going.find(({ key }) => key === event.key);
         going = null;

@@ -12,9 +12,12 @@ import {
   IconSun,
 } from "@tabler/icons-react";
 import { useState } from "react";
+import { endpoint } from "../base.ts";
+import { useSession } from "../session.ts";
 import { choose, useTheme } from "../theme.ts";
 import { PALETTE_KEYS } from "./keyboard.ts";
-import { GROUPS, type Group, type View } from "./views.ts";
+import { Switcher } from "./switcher.tsx";
+import { type Group, groupsFor, type View } from "./views.ts";
 
 const FOLDED = "cinnabar.folded";
 const RAIL = "cinnabar.rail";
@@ -46,8 +49,6 @@ interface Props {
   readonly at: View | undefined;
   readonly leave: (() => void) | undefined;
   readonly isRail: boolean;
-  /** Nothing can be changed through this console, which has no examples then. */
-  readonly isReadOnly: boolean;
   readonly toggleRail: () => void;
   readonly help: () => void;
   readonly palette: () => void;
@@ -74,7 +75,7 @@ function Links({ group, at, chosen }: { group: Group; at: View | undefined; chos
   );
 }
 
-function Foot({ leave, isRail, toggleRail, help }: Omit<Props, "at" | "palette" | "isReadOnly">) {
+function Foot({ leave, isRail, toggleRail, help }: Omit<Props, "at" | "palette">) {
   const isDark = useTheme() === "dark";
   return (
     <div className="foot">
@@ -90,7 +91,13 @@ function Foot({ leave, isRail, toggleRail, help }: Omit<Props, "at" | "palette" 
       <button type="button" className="icon" aria-label="Keyboard help" title="Keyboard help" onClick={help}>
         <IconKeyboard size={17} stroke={1.6} />
       </button>
-      <a className="icon api" href="/api/openapi.json" target="_blank" rel="noreferrer" title="API description">
+      <a
+        className="icon api"
+        href={endpoint("/api/openapi.json")}
+        target="_blank"
+        rel="noreferrer"
+        title="API description"
+      >
         API
       </a>
       {leave && (
@@ -116,8 +123,9 @@ function Foot({ leave, isRail, toggleRail, help }: Omit<Props, "at" | "palette" 
 }
 
 export function Navigation(props: Props) {
-  const { at, isRail, isReadOnly, palette } = props;
-  const groups = isReadOnly ? GROUPS.filter(({ title }) => title !== "Examples") : GROUPS;
+  const { at, isRail, palette } = props;
+  const session = useSession();
+  const groups = groupsFor(session);
   const [isOpen, setOpen] = useState(false);
   const [folded, toggle] = useFolded();
   return (
@@ -129,7 +137,7 @@ export function Navigation(props: Props) {
             <path fill="currentColor" d="M16 7 23.5 11.5v9L16 25l-7.5-4.5v-9Z" />
           </svg>
           <span className="label">Cinnabar</span>
-          {isReadOnly && <span className="badge delayed label">read-only</span>}
+          {session.readOnly && <span className="badge delayed label">read-only</span>}
         </a>
         <button
           type="button"
@@ -153,6 +161,7 @@ export function Navigation(props: Props) {
         </button>
       </div>
       <div className="links">
+        <Switcher />
         {groups.map((group) => {
           const isFolded = folded.has(group.title) && !isRail;
           return (
@@ -167,6 +176,11 @@ export function Navigation(props: Props) {
             </section>
           );
         })}
+        {session.locked && session.user && (
+          <p className="who label">
+            Signed in as <strong>{session.user.name}</strong> <span className="tag">{session.user.role}</span>
+          </p>
+        )}
         <Foot {...props} />
       </div>
     </nav>

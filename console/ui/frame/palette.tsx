@@ -19,8 +19,9 @@ import type { KeyFacts } from "../../src/operate/keys.ts";
 import { get } from "../api.ts";
 import { sendable, shown } from "../format.ts";
 import { go } from "../router.ts";
+import { useSession } from "../session.ts";
 import { choose, useTheme } from "../theme.ts";
-import { GROUPS } from "./views.ts";
+import { groupsFor } from "./views.ts";
 
 const MOST_FOUND = 8;
 const WAIT_MS = 150;
@@ -101,7 +102,7 @@ export function Palette({ close, help, leave }: Props) {
   const actions = useActions(help, leave);
   useEffect(() => spotlight.open(), []);
   const groups = [
-    ...GROUPS.map(({ title, views }) => ({
+    ...groupsFor(useSession()).map(({ title, views }) => ({
       group: title,
       actions: views.map((view) => ({
         id: `page ${view.path}`,

@@ -12,7 +12,9 @@ import {
   IconCode,
   IconDeviceFloppy,
   IconFileSearch,
+  IconFlask,
   IconGauge,
+  IconHistory,
   IconId,
   IconKey,
   IconListDetails,
@@ -31,6 +33,7 @@ import {
   IconUsers,
 } from "@tabler/icons-react";
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
+import type { Session } from "../session.ts";
 
 export interface View {
   readonly path: string;
@@ -69,7 +72,9 @@ const operate = {
   slow: () => import("../views/operate/slow-log.tsx").then(({ SlowLog }) => SlowLog),
   clients: () => import("../views/operate/clients.tsx").then(({ Clients }) => Clients),
   config: () => import("../views/operate/configuration.tsx").then(({ Configuration }) => Configuration),
+  audit: () => import("../views/operate/audit.tsx").then(({ AuditLog }) => AuditLog),
   files: () => import("../views/operate/files.tsx").then(({ Files }) => Files),
+  workbench: () => import("../views/operate/workbench.tsx").then(({ Workbench }) => Workbench),
   scripts: () => import("../views/operate/scripts.tsx").then(({ Scripts }) => Scripts),
   queues: () => import("../views/operate/queues.tsx").then(({ Queues }) => Queues),
   locks: () => import("../views/operate/locks.tsx").then(({ Locks }) => Locks),
@@ -102,9 +107,12 @@ const STORE: Group = {
     view("", "o", "Overview", "Health, throughput, latency and memory", IconActivity, operate.overview),
     view("keys", "k", "Keys", "Browse, search and edit keys", IconKey, operate.keys),
     view("command", "c", "Command line", "Run commands with completion and help", IconTerminal2, operate.command),
+    view("workbench", "y", "Workbench", "Several commands, costs, Lua, saved scripts", IconFlask, operate.workbench),
     view("scripts", "r", "Scripts", "Run Lua, manage function libraries", IconCode, operate.scripts),
   ],
 };
+
+const AUDIT = view("audit", "u", "Audit log", "Who has changed what", IconHistory, operate.audit);
 
 const SERVER: Group = {
   title: "Server",
@@ -113,6 +121,7 @@ const SERVER: Group = {
     view("clients", "l", "Clients", "Connections to the server", IconPlugConnected, operate.clients),
     view("config", "n", "Configuration", "Read and set directives", IconAdjustments, operate.config),
     view("files", "f", "Snapshots and files", "RDB snapshots and the AOF", IconDeviceFloppy, operate.files),
+    AUDIT,
   ],
 };
 
@@ -148,7 +157,15 @@ const EXAMPLES: Group = {
   ],
 };
 
-export const GROUPS: readonly Group[] = [STORE, SERVER, COMPONENTS, EXAMPLES];
+const GROUPS: readonly Group[] = [STORE, SERVER, COMPONENTS, EXAMPLES];
+
+/** The groups of somebody's menu: without examples where there are none, without the audit log for all but admins. */
+export function groupsFor({ examples, user }: Session): readonly Group[] {
+  const shown = GROUPS.filter((group) => examples || group !== EXAMPLES);
+  if (user?.role === "admin") return shown;
+  return shown.map((group) => ({ ...group, views: group.views.filter((view) => view !== AUDIT) }));
+}
+
 export const EXAMPLE_VIEWS: readonly View[] = EXAMPLES.views;
 export const OPERATE_VIEWS: readonly View[] = [...STORE.views, ...SERVER.views, ...COMPONENTS.views];
 

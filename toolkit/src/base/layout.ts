@@ -69,11 +69,12 @@ function remedyFor(component: string, stored: number, newest: number): string {
     : "migrate them with an older version first";
 }
 
-/** Answers with the version that is stored. A version that can be read and is older becomes the one that is written. */
+/** Answers with the version that is stored. A version that can be read and is older becomes the one that is written, unless the store
+ * only looks. */
 const enter = defineScript({
   name: "layouts.enter",
   keys: ["layouts"],
-  args: ["component", "version", "oldest"],
+  args: ["component", "version", "oldest", "isObserver"],
   include: [IF_WRITABLE],
   lua: `
     local stored = redis.call("HGET", layouts, component)
@@ -81,7 +82,7 @@ const enter = defineScript({
     local number = tonumber(stored or oldest) or math.huge
     local isOlder = not stored or (number < tonumber(version) and number >= tonumber(oldest))
     -- A server that is full is no reason to refuse reading.
-    if isOlder then ifWritable("HSET", layouts, component, version) end
+    if isOlder and isObserver == "0" then ifWritable("HSET", layouts, component, version) end
     return stored or version
   `,
   reply: String,
@@ -102,6 +103,8 @@ const NO_LIMITS: Limits = {};
 export interface Asking {
   readonly clock: Clock;
   run(call: ScriptCall<string>, limits: Limits): Promise<Reply>;
+  /** Whether it only looks: the version is compared, and not noted. */
+  isObserver(): boolean;
 }
 
 /** What one store has seen of its layouts. */
@@ -147,7 +150,9 @@ export class Layouts {
     const { component, version, oldest, newest } = layout;
     let stored: string;
     try {
-      stored = String(await this.#asking.run(enter.with({ layouts: LAYOUTS_KEY, component, version, oldest }), limits));
+      const isObserver = this.#asking.isObserver() ? 1 : 0;
+      const call = enter.with({ layouts: LAYOUTS_KEY, component, version, oldest, isObserver });
+      stored = String(await this.#asking.run(call, limits));
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
       // This user may not read it. Everything else that the server has to say, the component's own script will hear.

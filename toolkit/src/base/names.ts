@@ -64,6 +64,7 @@ export class NameIndex {
     const now = this.#store.clock.monotonicMs();
     const before = this.#announced.get(name);
     if ((before !== undefined && now - before < this.#againMs) || this.#store.closed) return;
+    if (this.#store.isObserver) return;
     if (this.#announced.size >= MAX_NAMES) this.#announced.clear();
     this.#announced.set(name, now);
     this.#waiting.push(name);

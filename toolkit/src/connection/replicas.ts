@@ -435,12 +435,21 @@ function isElsewhere(answer: Answer): boolean {
 export function readingDriver(inner: Driver, policy: ReadPolicy): Driver {
   const reads = checkedPolicy(policy);
   const told = (each: Request): Request => ({ ...each, reads });
+  return {
+    ...sharedDriver(inner),
+    send: (each) => inner.send(told(each)),
+    sendMany: (requests) => inner.sendMany(requests.map(told)),
+  };
+}
+
+/** The same connections for another store, which does not end them. */
+export function sharedDriver(inner: Driver): Driver {
   const probe = inner.probe?.bind(inner);
   return {
     topology: inner.topology,
     address: inner.address,
-    send: (each) => inner.send(told(each)),
-    sendMany: (requests) => inner.sendMany(requests.map(told)),
+    send: (each) => inner.send(each),
+    sendMany: (requests) => inner.sendMany(requests),
     transact: (requests) => inner.transact(requests),
     session: (key, options) => inner.session(key, options),
     subscriber: (events) => inner.subscriber(events),

@@ -48,7 +48,7 @@ import type {
   Word,
   WorkerAddress,
 } from "./port.ts";
-import { positionIn, readingDriver } from "./replicas.ts";
+import { positionIn, readingDriver, sharedDriver } from "./replicas.ts";
 import { isRead, routingKey } from "./routing.ts";
 import { asBuffers, EXEC, executedOrNull } from "./sessions.ts";
 import {
@@ -110,7 +110,7 @@ export class Store {
   /** Listeners for round trips; null while there are none, which costs a request nothing. */
   #listeners: readonly RoundTripListener[] | null;
   readonly #options: StoreOptions;
-  readonly #attempts: Attempts;
+  #attempts: Attempts;
   readonly #guardMs: number;
   readonly #layouts: Layouts;
   readonly #loaded = new Set<string>();
@@ -120,6 +120,7 @@ export class Store {
   readonly #onClose = new Set<() => void | Promise<void>>();
   readonly #onCircuit = new Set<(circuit: Circuit) => void>();
   #probe: Probe | null = null;
+  #isObserver = false;
   readonly #closing = new AbortController();
   #closed: Promise<void> | null = null;
 
@@ -146,6 +147,7 @@ export class Store {
         const send = (attempt?: Attempt) => this.#evaluate(call, attempt);
         return this.topology === "embedded" ? send() : this.#attempts.run(sending, send);
       },
+      isObserver: () => this.#isObserver,
     });
     this.#subscriptions = new Subscriptions(driver);
     if (connection !== undefined) driver.onState(connection);
@@ -566,12 +568,30 @@ export class Store {
    * `open` was given `reads`; elsewhere the primary answers everything, which no policy forbids. It ends with this one.
    */
   reading(policy: ReadPolicy): Store {
-    const store = new Store(readingDriver(this.#driver, policy), {
-      ...this.#options,
-      hooks: {},
-    });
+    return this.#sibling(readingDriver(this.#driver, policy));
+  }
+
+  /**
+   * The same store for looking at it: what components do through it leaves no trace of its own, neither the version of their layout
+   * nor the names they are asked about. For operators' tools, which look at names that nobody has used. It ends with this one.
+   */
+  observing(): Store {
+    const store = this.#sibling(sharedDriver(this.#driver));
+    store.#isObserver = true;
+    store.#attempts = this.#attempts;
+    return store;
+  }
+
+  /** Whether nothing is noted for what components do through it. */
+  get isObserver(): boolean {
+    return this.#isObserver;
+  }
+
+  #sibling(driver: Driver): Store {
+    const store = new Store(driver, { ...this.#options, hooks: {} });
     for (const listener of this.#listeners ?? []) store.on("roundTrip", listener);
     store.#probe = this.#probe;
+    store.#isObserver = this.#isObserver;
     const remove = this.on("close", () => store.close());
     store.on("close", () => void remove());
     return store;

@@ -54,6 +54,10 @@ export const inFlags = (message: string): string =>
     .replace(/\btls\.(cert|key)\b/g, "--$1")
     .replace(/\btls\.servername\b/g, "--sni");
 
+/** Whether a connection failed by what was said with TLS: waiting does not mend that, other flags may. */
+export const isTlsRefusal = (code: string): boolean =>
+  /^(ERR_SSL_|ERR_TLS_|CERT_|SELF_SIGNED_|DEPTH_ZERO_|UNABLE_TO_)/.test(code);
+
 function fileOf(args: Arguments, flag: string): Buffer | undefined {
   const file = args.text(flag);
   if (file === undefined) return undefined;

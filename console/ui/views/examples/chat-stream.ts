@@ -6,6 +6,7 @@ import type { Message } from "cinnabar/chats";
 import { useEffect, useState } from "react";
 import type { Line } from "../../../src/examples/chat.ts";
 import { type Failure, get, type Wire } from "../../api.ts";
+import { endpoint } from "../../base.ts";
 
 export type Said = Wire<Message<Line>>;
 
@@ -39,7 +40,7 @@ export function useRoom(path: string, gone: () => void): RoomState {
     const listen = () => {
       clearTimeout(timer);
       source?.close();
-      const stream = new EventSource(`${path}/stream?after=${cursor}`);
+      const stream = new EventSource(endpoint(`${path}/stream?after=${cursor}`));
       source = stream;
       stream.onopen = () => setState((old) => ({ ...old, isLive: true }));
       stream.onmessage = ({ data }) => heard(JSON.parse(data) as Said);

@@ -2,6 +2,8 @@
  * A stream of server-sent events for as long as somebody looks at the page. A browser has few connections to one host, so a page
  * that nobody sees lets its stream go and begins it anew when it is shown again; one that the server has ended is begun anew, too.
  */
+import { endpoint } from "../../base.ts";
+
 const RETRY_MS = 1_000;
 
 /** `listen` is called with every stream that is begun. Answers what ends it all. */
@@ -19,7 +21,7 @@ export function whileSeen(
   };
   const begin = () => {
     end();
-    const stream = new EventSource(path);
+    const stream = new EventSource(endpoint(path));
     source = stream;
     listen(stream);
     stream.onerror = () => {

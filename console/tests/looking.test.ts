@@ -1,0 +1,76 @@
+/** Nothing is written by looking: every route that reads, and every page, leaves the key space as it was. */
+import { beforeAll, describe, expect, test } from "vitest";
+import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
+import { OPERATE_ROUTES } from "../src/operate/index.ts";
+import { fill } from "./filled.ts";
+import { type Backend, backends, serve } from "./support.ts";
+
+const READING = OPERATE_ROUTES.filter(({ method, media }) => method === "GET" && media === undefined);
+
+/** What stands for a parameter: things that exist, and things that do not. */
+const NAMES = ["unused", "mails", "team", "books", "pages", "api", "people", "order:17", "hits", "web", "social"];
+const QUERIES = ["", "?key=hash", "?name=mails", "?name=unused", "?who=ann", "?who=nobody", "?text=dunes", "?q=dunes"];
+
+/** Everything in the store, to the byte. */
+async function contentOf({ store }: Backend): Promise<Map<string, string>> {
+  const content = new Map<string, string>();
+  for (const key of (await store.call("KEYS", "*")) as string[]) {
+    const value = (await store.send(["DUMP", key], { buffers: true })) as Buffer | null;
+    if (value !== null) content.set(key, value.toString("base64"));
+  }
+  return content;
+}
+
+interface Before {
+  readonly content: Map<string, string>;
+  /** Keys without a deadline: others may go by themselves. */
+  readonly lasting: Set<string>;
+}
+
+async function look(backend: Backend): Promise<Before> {
+  const content = await contentOf(backend);
+  const lasting = new Set<string>();
+  for (const key of content.keys()) if (Number(await backend.store.call("PTTL", key)) === -1) lasting.add(key);
+  return { content, lasting };
+}
+
+async function changesSince({ content, lasting }: Before, backend: Backend): Promise<string[]> {
+  const now = await contentOf(backend);
+  const changed = [...now].filter(([key, value]) => content.get(key) !== value).map(([key]) => `${key} was written`);
+  const gone = [...lasting].filter((key) => !now.has(key)).map((key) => `${key} was deleted`);
+  return [...changed, ...gone];
+}
+
+describe.each(backends(installed("redis-server") ? startRedis : undefined))("on %s", (_name, start) => {
+  describe.each([["empty", false] as const, ["filled", true] as const])("that is %s", (_title, isFilled) => {
+    let backend: Backend;
+    let release = async (): Promise<void> => {};
+    beforeAll(async () => {
+      backend = await start();
+      if (isFilled) ({ release } = await fill(backend.store));
+      return async () => {
+        await backend.stop();
+      };
+    });
+
+    test("no route that reads writes", async () => {
+      const served = await serve(backend.store);
+      // What is held is renewed, which is no doing of the console.
+      await release();
+      // What the components of this test have put off is written now.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      const counted = () => backend.store.call("EXISTS", "cache:{pages}:counts");
+      if (isFilled) await expect.poll(counted, { timeout: 30_000 }).toBe(1);
+      const before = await look(backend);
+      for (const { url } of READING) {
+        const paths = url.includes(":") ? NAMES.map((name) => url.replace(/:\w+/g, encodeURIComponent(name))) : [url];
+        for (const path of paths) for (const query of QUERIES) await served.get(path + query);
+        expect(await changesSince(before, backend), url).toEqual([]);
+      }
+      // What is put off for a second is found, too.
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+      expect(await changesSince(before, backend)).toEqual([]);
+      await served.console.close();
+    });
+  });
+});

@@ -35,7 +35,7 @@ async function isReading(store: Store, words: readonly string[]): Promise<boolea
 }
 
 function looking(route: Route): Route {
-  if (route.method === "GET") return route;
+  if (route.method === "GET" || route.isReading) return route;
   if (route.url !== COMMAND_URL) {
     return {
       ...route,

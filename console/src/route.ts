@@ -32,12 +32,16 @@ export interface Route<Q = unknown, B = unknown, P = unknown> {
   readonly query?: Schema<Q>;
   readonly body?: Schema<B>;
   readonly params?: Schema<P>;
+  /** The type of the body, if it is not JSON: the handler reads it as a stream. */
+  readonly bodyMedia?: string;
   /** What is answered, in words. */
   readonly answers: string;
   /** And in a schema. */
   readonly answer?: Schema;
   /** The type of the answer, if it is not JSON. */
   readonly media?: string;
+  /** Changes nothing in the store although its method acts: allowed in a console that only looks. */
+  readonly isReading?: true;
   /** Also for visitors without the password. */
   readonly isOpen?: true;
   run(context: Context, input: Input<Q, B, P>): unknown;

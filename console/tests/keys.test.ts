@@ -127,7 +127,7 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("key
       expect(found.hottest).toBeNull();
       const titles = found.advice.map(({ title }: { title: string }) => title).join("\n");
       expect(titles).toMatch(/"huge" takes \d\.\d MB/);
-      expect(titles).toMatch(/5 of \d+ keys of user:2:visit:\* do not expire|\d+ of \d+ keys of user:/);
+      expect(titles).toContain("5 of 30 keys of user:2:visit:* do not expire");
       for (const format of ["markdown", "html", "json"]) {
         const { status, headers, body } = await api.get(`/api/surveys/${found.id}/report?format=${format}`);
         expect(status).toBe(200);

@@ -1,6 +1,6 @@
 /** Parts of a view's state that are in its address, each under a name: a link or a reload shows the same. */
 import { useMemo } from "react";
-import { usePlace } from "./router.ts";
+import { currentPlace, usePlace } from "./router.ts";
 
 export type Changes = Readonly<Record<string, string | null>>;
 
@@ -15,28 +15,31 @@ export interface Address {
   replace(changes: Changes): void;
 }
 
+/** The address that differs in these from the one that is open now, which may be newer than what is drawn. */
+function changed(changes: Changes): string {
+  const { path, query } = currentPlace();
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === null || value === "") query.delete(name);
+    else query.set(name, value);
+  }
+  const words = query.toString();
+  return `#/${path}${words === "" ? "" : `?${words}`}`;
+}
+
 export function useAddress(): Address {
-  const { path, query } = usePlace();
-  return useMemo(() => {
-    const href = (changes: Changes): string => {
-      const next = new URLSearchParams(query);
-      for (const [name, value] of Object.entries(changes)) {
-        if (value === null || value === "") next.delete(name);
-        else next.set(name, value);
-      }
-      const words = next.toString();
-      return `#/${path}${words === "" ? "" : `?${words}`}`;
-    };
-    return {
+  const { query } = usePlace();
+  return useMemo(
+    () => ({
       get: (name) => query.get(name) ?? "",
-      href,
+      href: changed,
       go: (changes) => {
-        location.hash = href(changes).slice(1);
+        location.hash = changed(changes).slice(1);
       },
       replace: (changes) => {
-        history.replaceState(history.state, "", href(changes));
+        history.replaceState(history.state, "", changed(changes));
         dispatchEvent(new HashChangeEvent("hashchange"));
       },
-    };
-  }, [path, query]);
+    }),
+    [query],
+  );
 }

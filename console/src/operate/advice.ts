@@ -27,6 +27,8 @@ interface Figures {
 const MEGABYTE = 1_048_576;
 const BIG = { string: MEGABYTE, other: 10 * MEGABYTE } as const;
 const MOST_NAMED = 3;
+/** Of the keys of a prefix: where more of them stay, that is meant. */
+const MOST_FORGOTTEN = 0.2;
 const MANY = 1_000;
 
 export const size = (bytes: number): string => {
@@ -47,9 +49,9 @@ function bigKeys({ biggest }: Figures): Advice[] {
     title: `${quoted(key)} takes ${size(bytes ?? 0)}`,
     text:
       type === "string"
-        ? "Every read and write moves all of it. Compress it, or split it into parts that are read on their own."
+        ? "Every read and write moves all of it. Compress it, or split it into parts that are read on their own; UNLINK frees it without a pause."
         : "Commands over the whole of it keep other clients waiting. Split it by a hash of the member, and delete it with UNLINK.",
-    command: type === "string" ? `STRLEN ${quoted(key)}` : `UNLINK ${quoted(key)}`,
+    command: typeof key === "string" ? `UNLINK ${quoted(key)}` : null,
   }));
 }
 
@@ -65,7 +67,7 @@ function noExpiry({ matched, bytes, lasting, policy, prefixes }: Figures): Advic
   }
   // Where some keys of a prefix expire and some do not, a write has probably dropped the time to live.
   for (const { name, count, lasting: kept } of prefixes) {
-    if (count < 10 || kept.count === 0 || kept.count > count / 2) continue;
+    if (count < 10 || kept.count === 0 || kept.count > count * MOST_FORGOTTEN) continue;
     advice.push({
       level: "warning",
       title: `${kept.count} of ${count} keys of ${name}* do not expire`,

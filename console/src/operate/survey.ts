@@ -17,8 +17,8 @@ import { type Fact, FILTER, type Filter, OPTIONAL, walk } from "./walk.ts";
 
 const group = "Keys";
 const KIND = "survey";
-/** How long a scan that is over is given to those who ask for the same. */
-const FRESH_MS = 300_000;
+/** A scan that is over is given to those who ask for the same, for so many times what it took. */
+const REST = 20;
 const SEPARATOR = string({
   default: ":",
   maxLength: 10,
@@ -123,8 +123,8 @@ const isSame = (a: Filter, b: Filter): boolean =>
   (Object.keys(FILTER) as (keyof Filter)[]).every((name) => a[name] === b[name]);
 
 function isFresh(task: Task<Survey>): boolean {
-  const { state, endedAt } = task.facts;
-  return state === "done" && endedAt !== null && Date.now() - endedAt < FRESH_MS;
+  const { state, startedAt, endedAt } = task.facts;
+  return state === "done" && endedAt !== null && Date.now() - endedAt < REST * (endedAt - startedAt);
 }
 
 function progressOf(task: Task<Survey>): SurveyProgress {

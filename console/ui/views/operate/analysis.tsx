@@ -285,7 +285,7 @@ export function AnalysisPage() {
   const [typed, setTyped] = useState({ match, separator });
   // A large store is scanned when somebody asks for it.
   const isWanted = isSmall || address.get("run") === "on";
-  const survey = useSurvey(isWanted ? (match === "" ? {} : { match }) : null, separator);
+  const survey = useSurvey(isWanted ? (match === "" ? {} : { match }) : null, { separator });
   // The last scan that is over stays in sight while the next is under way.
   const [id, setId] = useState<string | null>(null);
   const [isOver, current] = [!survey.isRunning, survey.progress?.id];

@@ -173,7 +173,7 @@ export function BulkDialog(props: {
   // What was selected when it was opened: the list behind it may change while it runs.
   const [selection] = useState(props.selection);
   const isNamed = "keys" in selection;
-  const survey = useSurvey(isNamed ? null : selection.filter);
+  const survey = useSurvey(isNamed ? null : selection.filter, { isFresh: true });
   const [ttl, setTtl] = useState("1h");
   const [from, setFrom] = useState(isNamed ? "*" : (selection.filter.match ?? "*"));
   const [to, setTo] = useState("");

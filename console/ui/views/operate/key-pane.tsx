@@ -174,14 +174,14 @@ function addForm(key: string, type: string): Form | null {
   return forms[type] ?? null;
 }
 
-/** Where the value of a row is; null where it has only a score. Members of sets are what they are called. */
-function placeOf(key: string, type: string, row: Value[]): ValueAt | null {
+/** Where the value of a row is; of a stream, which entry. Members of sets are what they are called. */
+function placeOf(key: string, type: string, row: Value[]): ValueAt {
   if (type === "list") return { key, index: Number(row[0]) };
-  return type === "stream" ? null : { key, field: word(row[0]) };
+  return type === "stream" ? { key, id: word(row[0]) } : { key, field: word(row[0]) };
 }
 
-/** Changing the element of a row; null where it has only a name. */
-async function changeForm(key: string, type: string, row: Value[]): Promise<Form | null> {
+/** Changing the element of a row. */
+async function changeForm(key: string, type: string, row: Value[]): Promise<Form> {
   if (type === "zset") {
     return {
       title: `Score of ${word(row[0])}`,
@@ -189,9 +189,7 @@ async function changeForm(key: string, type: string, row: Value[]): Promise<Form
       send: (values) => edit(key, { action: "setScore", field: word(row[0]), ...values }),
     };
   }
-  const place = placeOf(key, type, row);
-  if (place === null || type === "set") return null;
-  const { as, ...draft } = await draftOf(place);
+  const { as, ...draft } = await draftOf(placeOf(key, type, row));
   const action = type === "hash" ? { action: "setField", field: word(row[0]) } : { action: "setIndex", index: row[0] };
   return {
     title: type === "hash" ? `Field ${word(row[0])}` : `Item ${String(row[0])}`,
@@ -239,12 +237,11 @@ function RowActions(props: {
   isCut: boolean;
   isBusy: boolean;
   name: string;
-  open: (form: Form | null | Promise<Form | null>) => void;
+  open: (form: Form | Promise<Form>) => void;
   look: (place: ValueAt) => void;
   remove: (row: Value[], isCut: boolean) => void;
 }) {
   const { view, row, isCut, isBusy, name } = props;
-  const place = placeOf(name, view.type, row);
   const button = (label: string, icon: React.ReactNode, run: () => void) => (
     <button type="button" className="icon" aria-label={label} title={label} disabled={isBusy} onClick={run}>
       {icon}
@@ -252,7 +249,7 @@ function RowActions(props: {
   );
   return (
     <span className="row-actions">
-      {place !== null && button("View", <IconEye {...ICON} />, () => props.look(place))}
+      {button("View", <IconEye {...ICON} />, () => props.look(placeOf(name, view.type, row)))}
       {isChangeable(view.type) &&
         button("Edit", <IconPencil {...ICON} />, () => props.open(changeForm(name, view.type, row)))}
       {view.type === "list" &&
@@ -266,7 +263,7 @@ function Rows(props: {
   view: KeyView;
   name: string;
   isBusy: boolean;
-  open: (form: Form | null | Promise<Form | null>) => void;
+  open: (form: Form | Promise<Form>) => void;
   look: (place: ValueAt) => void;
   remove: (row: Value[], isCut: boolean) => void;
 }) {
@@ -372,13 +369,58 @@ function ElementSearch({ address, view }: { address: Address; view: KeyView }) {
 }
 
 /** An element that is looked at, as the address has it. */
-const placeIn = (key: string, text: string): ValueAt | null => {
-  if (text === "") return null;
-  return text.startsWith("index:")
-    ? { key, index: Number(text.slice(6)) }
-    : { key, field: text.replace(/^field:/, "") };
-};
-const placeText = ({ field, index }: ValueAt): string => (index === undefined ? `field:${field}` : `index:${index}`);
+function placeIn(key: string, text: string): ValueAt | null {
+  const [, kind, rest = ""] = /^(field|index|id):(.*)$/s.exec(text) ?? [];
+  if (kind === "index") return { key, index: Number(rest) };
+  if (kind === "id") return { key, id: rest };
+  return kind === "field" ? { key, field: rest } : null;
+}
+
+function placeText({ field, index, id }: ValueAt): string {
+  if (index !== undefined) return `index:${index}`;
+  return id === undefined ? `field:${field}` : `id:${id}`;
+}
+
+function titleOf({ field, index, id }: ValueAt, type: string): string {
+  if (index !== undefined) return `Item ${index}`;
+  return id === undefined ? `${type === "hash" ? "Field" : "Member"} ${field}` : `Entry ${id}`;
+}
+
+/** Names of the fields of a stream's entry, of those that are loaded. */
+function fieldsOf(view: KeyView, id: string): string[] {
+  const found = view.rows.find((row) => word(row[0]) === id)?.[1];
+  if (typeof found !== "object" || found === null || Array.isArray(found) || !("map" in found)) return [];
+  return found.map.map(([name]) => word(name));
+}
+
+function ElementDialog({
+  place,
+  view,
+  address,
+  turn,
+}: {
+  place: ValueAt;
+  view: KeyView;
+  address: Address;
+  turn: number;
+}) {
+  const as = address.get("as");
+  const choose = (form: string) => address.replace({ as: form });
+  return (
+    <Dialog title={titleOf(place, view.type)} close={() => address.go({ element: null, as: null })} size="lg">
+      {place.id === undefined ? (
+        <ValueBox at={place} as={as} choose={choose} turn={turn} />
+      ) : (
+        fieldsOf(view, place.id).map((field) => (
+          <section key={field}>
+            <h3>{field}</h3>
+            <ValueBox at={{ ...place, field }} as={as} choose={choose} turn={turn} />
+          </section>
+        ))
+      )}
+    </Dialog>
+  );
+}
 
 export function KeyPane({ name, changed }: { name: string; changed: () => void }) {
   const address = useAddress();
@@ -425,7 +467,7 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
   const isString = view.type === "string";
   const element = placeIn(name, address.get("element"));
   /** What a form needs may have to be read first. */
-  const open = (made: Form | null | Promise<Form | null>) =>
+  const open = (made: Form | Promise<Form>) =>
     void Promise.resolve(made).then(setForm, (failure: Failure) => actions.failed(failure));
   const remove = () =>
     actions.ask({
@@ -515,19 +557,7 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
         </>
       )}
       {view.type === "stream" && <Groups name={name} />}
-      {element !== null && (
-        <Dialog
-          title={
-            element.index === undefined
-              ? `${view.type === "hash" ? "Field" : "Member"} ${element.field}`
-              : `Item ${element.index}`
-          }
-          close={() => address.go({ element: null, as: null })}
-          size="lg"
-        >
-          <ValueBox at={element} as={as} choose={(form) => address.replace({ as: form })} turn={turn} />
-        </Dialog>
-      )}
+      {element !== null && <ElementDialog place={element} view={view} address={address} turn={turn} />}
       {form && <FormDialog form={form} close={() => setForm(null)} done={edited} />}
     </div>
   );

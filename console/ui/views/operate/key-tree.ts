@@ -121,7 +121,7 @@ export function treeRows(options: TreeOptions): Row[] {
     if (known === undefined || isAll) return;
     const prefix = path.length === 0 ? "" : path.join(separator) + separator;
     if (known.direct > keys.length) {
-      const label = `Load keys of ${prefix === "" ? "no folder" : prefix} (${keys.length} of ${known.direct})`;
+      const label = `Load keys ${prefix === "" ? "without folder" : `of ${prefix}`} (${keys.length} of ${known.direct})`;
       rows.push({ kind: "more", id: `more ${idOf(path)}`, label, depth, match: `${literally(prefix)}*` });
     }
     if (known.others.count > 0) {

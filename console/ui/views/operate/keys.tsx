@@ -147,7 +147,7 @@ export function Keys() {
   const current = address.get("key");
   const separator = address.get("sep") || ":";
   const filter = filterIn(address);
-  const isTree = address.get("view") !== "list" && !filter.needsScan;
+  const isTree = address.get("view") !== "list";
   const isAllChosen = address.get("select") === "all";
   const isSelecting = isAllChosen || address.get("select") === "on";
   const dialog = address.get("dialog");
@@ -156,15 +156,17 @@ export function Keys() {
   const isFine = filter.problem === "";
   const listed = useKeys(filter.body, !filter.needsScan);
   const { keys: total, isSmall } = useIsSmall();
-  const isAll = !filter.needsScan && listed.cursor === "0" && listed.state === "idle";
+  const isListed = !filter.needsScan && listed.cursor === "0" && listed.state === "idle";
   // What is loaded to the end needs no scan; a large store is scanned when somebody asks for it.
   const wantsScan =
-    filter.needsScan || (!isAll && listed.state === "idle" && (isSmall || address.get("scan") === "on"));
-  const survey = useSurvey(isFine && wantsScan ? filter.body : null, separator);
+    filter.needsScan || (!isListed && listed.state === "idle" && (isSmall || address.get("scan") === "on"));
+  const survey = useSurvey(isFine && wantsScan ? filter.body : null, { separator });
   const found = useFound(filter.needsScan && !survey.isRunning ? (survey.progress?.id ?? null) : null);
   const paths = useMemo(() => [idOf([]), ...open], [open]);
-  const scanned = useFolders(isTree ? survey.progress : null, paths);
+  const scanned = useFolders(isTree && !filter.needsScan ? survey.progress : null, paths);
   const keys = filter.needsScan ? found : listed.keys;
+  const matched = survey.progress?.state === "done" ? survey.progress.matched : undefined;
+  const isAll = isListed || (filter.needsScan && keys.length === matched);
   const rows = useMemo(
     () => (isTree ? treeRows({ keys, separator, open, scanned, isAll }) : listRows(keys)),
     [keys, open, isTree, separator, scanned, isAll],
@@ -181,13 +183,20 @@ export function Keys() {
   const isEmpty = rows.length === 0 && !isLoading && (filter.needsScan || listed.cursor === "0");
   const note = isLoading
     ? "looking …"
-    : `${keys.length}${isAll || filter.needsScan ? "" : "+"} ${keys.length === 1 ? "key" : "keys"}`;
-  const close = () => address.go({ dialog: null });
+    : isAll || matched === undefined || matched <= keys.length
+      ? `${keys.length}${isAll ? "" : "+"} ${keys.length === 1 ? "key" : "keys"}`
+      : `${keys.length} of ${matched} keys`;
+  /** Whether the open dialog has changed keys: what was selected is another set of keys then. */
+  const [isDone, setDone] = useState(false);
+  const close = () => {
+    address.go({ dialog: null, ...(isDone && isAllChosen && { select: "on" }) });
+    if (isDone) setChosen(new Set());
+    setDone(false);
+  };
   const isChosen = !isAllChosen && chosen.size > 0;
   const selection = isChosen ? { keys: [...chosen] } : { filter: filter.body };
   const done = () => {
-    setChosen(new Set());
-    if (isAllChosen) address.replace({ select: "on", dialog });
+    setDone(true);
     reload();
   };
   const canAct = isChosen || (isAllChosen && isFine);
@@ -316,7 +325,7 @@ export function Keys() {
         )}
         <div className="row foot">
           {wantsScan && isFine && <ScanBar survey={survey} what={filter.isEmpty ? "keys" : "keys fit"} />}
-          {!wantsScan && !isAll && !isLoading && total !== undefined && (
+          {!wantsScan && !isListed && !isLoading && total !== undefined && (
             <button type="button" onClick={() => address.replace({ scan: "on" })}>
               {`Scan all ${number(total)} keys for true counts`}
             </button>

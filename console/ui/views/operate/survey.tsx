@@ -2,10 +2,11 @@
 import { useCallback, useEffect, useRef, useState } from "react";
 import type { FolderRow, SurveyProgress } from "../../../src/operate/survey.ts";
 import { act, type Failure, get } from "../../api.ts";
-import { bytes, number } from "../../format.ts";
+import { bytes, duration, number } from "../../format.ts";
 import { usePoints } from "../../live.ts";
 
 const POLL_MS = 300;
+const OLD_MS = 20_000;
 /** Stores of so many keys are scanned without being asked: it takes about a second. */
 const SMALL = 50_000;
 
@@ -28,8 +29,17 @@ export interface Surveyed {
   stop(): void;
 }
 
+interface SurveyOptions {
+  readonly separator?: string;
+  /** Not one that is over: what it says is about to be acted upon. */
+  readonly isFresh?: boolean;
+}
+
 /** Begins a scan and follows it to its end; none where the filter is null. */
-export function useSurvey(filter: FilterBody | null, separator = ":"): Surveyed {
+export function useSurvey(
+  filter: FilterBody | null,
+  { separator = ":", isFresh = false }: SurveyOptions = {},
+): Surveyed {
   const [progress, setProgress] = useState<SurveyProgress | null>(null);
   const [error, setError] = useState<Failure | null>(null);
   const [turn, setTurn] = useState(0);
@@ -53,7 +63,9 @@ export function useSurvey(filter: FilterBody | null, separator = ":"): Surveyed 
         if (!isOver) setError(failure as Failure);
       }
     };
-    void follow(() => act("POST", "/api/surveys", { ...JSON.parse(wanted), ...(turn > 0 && { fresh: true }) }));
+    void follow(() =>
+      act("POST", "/api/surveys", { ...JSON.parse(wanted), ...((turn > 0 || isFresh) && { fresh: true }) }),
+    );
     return () => {
       isOver = true;
       clearTimeout(timer);
@@ -130,7 +142,7 @@ export function ScanBar({ survey, what }: { survey: Surveyed; what: string }) {
     );
   }
   if (progress === null) return null;
-  const { matched, bytes: size, state, done, total } = progress;
+  const { matched, bytes: size, state, done, total, endedAt } = progress;
   const until =
     state === "done"
       ? ""
@@ -140,6 +152,7 @@ export function ScanBar({ survey, what }: { survey: Surveyed; what: string }) {
   return (
     <div className="scan-bar" role="status">
       <span>{`${number(matched)} ${what}, ${bytes(size)}${until}`}</span>
+      {endedAt !== null && Date.now() - endedAt > OLD_MS && <span>{`${duration(Date.now() - endedAt)} ago`}</span>}
       <button type="button" className="small" onClick={again}>
         Scan again
       </button>

@@ -7,7 +7,7 @@ import { bytes } from "../../format.ts";
 import { Loading, Trouble, toast } from "../../parts.tsx";
 
 const Tree = lazy(async () => {
-  const { JsonTree, readJson } = await import("./json-tree.tsx");
+  const [{ JsonTree }, { readJson }] = await Promise.all([import("./json-tree.tsx"), import("./json.ts")]);
   return {
     default: ({ text }: { text: string }) => {
       const json = readJson(text);

@@ -63,6 +63,15 @@ export async function scan(
   return { cursor: after(nth, next.toString(), nodes.length), keys };
 }
 
+/** How many keys there are, on all nodes. */
+export async function countKeys(store: Store): Promise<number> {
+  let count = 0;
+  for (const key of await keysOfNodes(store)) {
+    count += Number(await store.send(["DBSIZE"], { ...(key !== undefined && { key }) }));
+  }
+  return count;
+}
+
 function after(nth: number, next: string, nodes: number): string {
   if (nodes === 1) return next;
   if (next !== "0") return `${nth}:${next}`;

@@ -72,6 +72,9 @@ function operation(route: Route, shapes: Shapes): Record<string, unknown> {
     ...(route.body && {
       requestBody: { required: true, content: { "application/json": { schema: described(route.body, shapes) } } },
     }),
+    ...(route.bodyMedia && {
+      requestBody: { required: true, content: { [route.bodyMedia]: { schema: { type: "string", format: "binary" } } } },
+    }),
     responses: {
       200: {
         description: route.answers,

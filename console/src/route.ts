@@ -35,6 +35,8 @@ export interface Route<Q = unknown, B = unknown, P = unknown> {
   readonly query?: Schema<Q>;
   readonly body?: Schema<B>;
   readonly params?: Schema<P>;
+  /** The type of the body, if it is not JSON: the handler reads it as a stream. */
+  readonly bodyMedia?: string;
   /** What is answered, in words. */
   readonly answers: string;
   /** And in a schema. */

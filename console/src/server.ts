@@ -162,6 +162,12 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   const headers = headersFor(options.frames);
   // JSON is the only body there is: a form of another site could send plain text.
   app.removeContentTypeParser("text/plain");
+  // Files are read by their routes, a piece at a time. Whatever acts has the header that a form of another site cannot send.
+  const files = new Set(routes.filter(({ bodyMedia }) => bodyMedia !== undefined).map(({ url }) => url));
+  app.addContentTypeParser("application/octet-stream", (request, payload, done) => {
+    if (files.has(request.routeOptions.url ?? "")) done(null, payload);
+    else done(new Problem(415, "MEDIA", "the body is JSON"));
+  });
   app.setErrorHandler((error: FastifyError, _request, reply) => sendProblem(reply, problemOf(error), traceOf(error)));
   app.setNotFoundHandler((_request, reply) =>
     sendProblem(reply, new Problem(404, "NOT_FOUND", "there is nothing here")),
@@ -240,6 +246,7 @@ function serve(app: FastifyInstance, route: Route, serving: Serving): void {
   app.route({
     method: route.method,
     url: route.url,
+    ...(route.bodyMedia && { bodyLimit: Number.MAX_SAFE_INTEGER }),
     schema: {
       ...(route.query && { querystring: route.query }),
       ...(route.body && { body: route.body }),

@@ -27,7 +27,12 @@ export interface Visits {
 }
 
 const IDLE_MS = 60_000;
-const everywhere = new Set<Visits>();
+const everywhere = new Set<Pick<Visits, "stop">>();
+
+/** Work of another kind that ends with the store, too. */
+export function alsoStop(stop: Visits["stop"]): void {
+  everywhere.add({ stop });
+}
 
 /**
  * Work beside the requests (a refresher, the workers of a queue) that runs only while an example is in use: from the first visit

@@ -11,9 +11,25 @@ import { describePages, eventually } from "./pages.ts";
 const MOST_BYTES = 250_000;
 
 const VIEWS = [
-  ...["", "keys", "keys?key=hash", "command", "scripts", "slow", "clients", "config", "files", "queues"],
+  ...[
+    "",
+    "keys",
+    "keys?key=hash",
+    "keys?key=stream",
+    "keys?key=text",
+    "keys?sizeFrom=1&select=on",
+    "analysis",
+    "command",
+    "scripts",
+    "slow",
+    "clients",
+    "config",
+    "files",
+    "queues",
+  ],
   ...["queues?name=mails&shards=1", "locks", "sessions", "caches", "limits", "chats", "timelines", "indexes"],
-  ...["shards", "measures", "workbench", "audit", "examples", "nowhere"],
+  ...["keys?select=all&dialog=rename", "keys?select=all&dialog=delete", "keys?dialog=export", "keys?dialog=import"],
+  ...["keys?key=hash&element=field:field", "shards", "measures", "workbench", "audit", "examples", "nowhere"],
 ];
 
 /** Rules that a view breaks, with where it does; axe-core runs outside of the page's security policy. */

@@ -310,6 +310,51 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
     }
   });
 
+  test("of scans, bulk actions, files and values is as described", async () => {
+    await store.call("HSET", "scan:hash", "f", "v");
+    await store.call("CONFIG", "SET", "maxmemory-policy", "allkeys-lfu");
+    await store.call("SET", "scan:large", "x".repeat(2_000_000));
+    const { id } = await ask("POST /api/surveys", {}, { separator: ":", match: "*" });
+    await expect.poll(async () => (await ask("GET /api/surveys/:id/progress", { id })).state).toBe("done");
+    await ask("GET /api/surveys/:id", { id });
+    await store.call("CONFIG", "SET", "maxmemory-policy", "noeviction");
+    await ask("GET /api/surveys/:id/folders", { id, path: "[]" });
+    await ask("GET /api/surveys/:id/keys", { id, count: 10 });
+    await ask("DELETE /api/surveys/:id", { id });
+    await ask(
+      "POST /api/keys/rename-preview",
+      {},
+      { selection: { filter: { match: "scan:*" } }, from: "scan:*", to: "s:*" },
+    );
+    const bulk = await ask(
+      "POST /api/keys/bulk",
+      {},
+      { selection: { keys: ["scan:hash", "text"] }, action: "rename", from: "*", to: "text" },
+    );
+    await expect.poll(async () => (await ask("GET /api/keys/bulk/:id", { id: bulk.id })).state).toBe("done");
+    const failing = { selection: { keys: ["scan:large"] }, action: "expire", ttlMs: 9.3e18 };
+    const failed = await ask("POST /api/keys/bulk", {}, failing);
+    await expect.poll(async () => (await ask("GET /api/keys/bulk/:id", { id: failed.id })).failed).toBe(1);
+    await ask("DELETE /api/keys/bulk/:id", { id: bulk.id });
+    const file = await ask("POST /api/exports", {}, { selection: { filter: {} }, format: "jsonl" });
+    await ask("GET /api/exports/:id", { id: file.id });
+    await ask("DELETE /api/exports/:id", { id: file.id });
+    const sent = await fetch(`${api.url}/api/imports?id=import-1&format=jsonl&existing=keep`, {
+      method: "POST",
+      headers: { "x-cinnabar": "1", "content-type": "application/octet-stream" },
+      body: "nonsense",
+    });
+    const validate = validatorOf("POST", "/api/imports");
+    expect([validate(await sent.json()), validate.errors]).toEqual([true, null]);
+    asked.add("POST /api/imports");
+    await ask("GET /api/imports/:id", { id: "import-1" });
+    await ask("DELETE /api/imports/:id", { id: "import-1" });
+    await ask("GET /api/key/value", { key: "text", as: "auto" });
+    await store.call("HSET", "scan:cut", "f", "x".repeat(5_000));
+    await ask("GET /api/key", { key: "scan:cut" });
+    await ask("POST /api/key/groups", {}, { key: "stream", group: "mailers", action: "acknowledge", ids: ["1-0"] });
+  });
+
   test("of scripts is as described", async () => {
     const trial = { script: "return {1, 'a', false, {2}}", keys: ["text"], args: ["x"], readOnly: true };
     await ask("POST /api/scripts/run", {}, trial);

@@ -4,7 +4,7 @@ import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { ROUTES } from "../src/routes.ts";
 import { type Backend, backends, type Served, serve } from "./support.ts";
 
-const ACTING = ROUTES.filter(({ method, url }) => method !== "GET" && url !== "/api/command");
+const ACTING = ROUTES.filter(({ method, reads, commandsOf }) => method !== "GET" && !reads && commandsOf === undefined);
 
 describe.each(backends(installed("redis-server") ? startRedis : undefined))(
   "a read-only console on %s",

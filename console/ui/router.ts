@@ -12,6 +12,8 @@ function placeOf(hash: string): Place {
   return { path: path.replace(/^\//, ""), query: new URLSearchParams(query) };
 }
 
+export const currentPlace = (): Place => placeOf(location.hash);
+
 export function go(path: string, query: Readonly<Record<string, string>> = {}): void {
   const words = new URLSearchParams(query).toString();
   location.hash = `/${path}${words === "" ? "" : `?${words}`}`;

@@ -24,9 +24,9 @@ const FOR_ADMINS = new Set([
 const ADMIN_ROUTES = /^\/api\/(?:config|clients|functions|scripts|audit|connections)(?:\/|$)/;
 
 /** The least role that a route asks for. */
-export function leastRole({ method, url, role }: Pick<Route, "method" | "url" | "role">): Role {
+export function leastRole({ method, url, role, reads }: Pick<Route, "method" | "url" | "role" | "reads">): Role {
   if (role !== undefined) return role;
-  if (method === "GET") return "viewer";
+  if (method === "GET" || reads) return "viewer";
   return ADMIN_ROUTES.test(url) ? "admin" : "operator";
 }
 

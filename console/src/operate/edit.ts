@@ -1,6 +1,7 @@
 /** Changing keys. Each change is one command of the store's own, so that it is as atomic and as checked as that. */
 import { randomUUID } from "node:crypto";
 import type { Reply, Word } from "cinnabar";
+import { encode, WRITTEN, type Written } from "../decode/index.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, integer, nullable, object, oneOf, string } from "../schema.ts";
 import { DONE, VALUE } from "../shapes.ts";
@@ -16,6 +17,7 @@ const ACTIONS = [
   "push",
   "setIndex",
   "removeIndex",
+  "insertIndex",
   "addMember",
   "removeMember",
   "setField",
@@ -29,7 +31,7 @@ type Action = (typeof ACTIONS)[number];
 const CREATED_TYPES = ["string", "list", "set", "hash", "zset", "stream"] as const;
 type CreatedType = (typeof CREATED_TYPES)[number];
 
-type OneCommand = Exclude<Action, "removeIndex">;
+type OneCommand = Exclude<Action, "removeIndex" | "insertIndex">;
 
 interface Edit {
   readonly key: string;
@@ -38,6 +40,8 @@ interface Edit {
   readonly value?: string | undefined;
   readonly index?: number | undefined;
   readonly pairs?: string[][] | undefined;
+  readonly as?: Written | undefined;
+  readonly shown?: string | undefined;
 }
 
 const need = <T>(what: string, value: T | undefined): T => {
@@ -50,11 +54,17 @@ function score(text: string): string {
   return text;
 }
 
+/** What is stored of a value: as it was sent, or in the form that is asked for. */
+async function stored(edit: Edit): Promise<Word | undefined> {
+  if (edit.value === undefined) return undefined;
+  return edit.as === undefined ? wordOf(edit.value) : encode(edit.value, edit.as);
+}
+
 /** The command of an action. */
-function commandOf(edit: Edit, action: OneCommand): Word[] {
+function commandOf(edit: Edit, action: OneCommand, given: Word | undefined): Word[] {
   const key = wordOf(edit.key);
   const field = () => wordOf(need("a field", edit.field));
-  const value = () => wordOf(need("a value", edit.value));
+  const value = () => need("a value", given);
   const index = () => need("an index", edit.index);
   const by: Record<OneCommand, () => Word[]> = {
     set: () => ["SET", key, value(), "KEEPTTL"],
@@ -91,13 +101,62 @@ async function removeIndex({ store }: Context, edit: Edit): Promise<Reply> {
   return 1;
 }
 
+/** Between the item of a place and the one before it; after the last, RPUSH does it. */
+const INSERT_AT = `
+  local old = redis.call("LINDEX", KEYS[1], ARGV[1])
+  if old ~= ARGV[2] then return 0 end
+  redis.call("LSET", KEYS[1], ARGV[1], ARGV[3])
+  redis.call("LINSERT", KEYS[1], "BEFORE", ARGV[3], ARGV[4])
+  redis.call("LSET", KEYS[1], ARGV[1] + 1, old)
+  return redis.call("LLEN", KEYS[1])
+`;
+
+async function insertIndex({ store }: Context, edit: Edit): Promise<Reply> {
+  const index = need("an index", edit.index);
+  if (index < 0) throw new Problem(400, "INPUT", "an index counts from the beginning");
+  const shown = wordOf(need("the value that is shown there", edit.shown));
+  const mark = `cinnabar:inserted:${randomUUID()}`;
+  const words = ["EVAL", INSERT_AT, 1, wordOf(edit.key), index, shown, mark, need("a value", await stored(edit))];
+  const length = await store.send(words);
+  if (length === 0) throw new Problem(409, "CHANGED", "the list has changed meanwhile; look again");
+  return length;
+}
+
 async function edit(context: Context, body: Edit) {
   if (body.action === "removeIndex") return { answer: await removeIndex(context, body) };
-  const words = commandOf(body, body.action);
+  if (body.action === "insertIndex") return { answer: (await insertIndex(context, body)) as number };
+  const words = commandOf(body, body.action, await stored(body));
   // A set member and a sorted set's member leave by the same action; the type decides.
   if (body.action === "removeMember" && (await context.store.call("TYPE", wordOf(body.key))) === "zset")
     words[0] = "ZREM";
   return { answer: jsonOf(await context.store.send(words, { buffers: true })) };
+}
+
+const GROUP_ACTIONS = ["acknowledge", "claim", "create", "destroy", "removeConsumer"] as const;
+
+interface GroupAct {
+  readonly key: string;
+  readonly group: string;
+  readonly action: (typeof GROUP_ACTIONS)[number];
+  readonly ids?: readonly string[] | undefined;
+  readonly consumer?: string | undefined;
+  readonly minIdleMs?: number | undefined;
+  readonly from?: string | undefined;
+}
+
+/** What can be done to a group of a stream. Claiming answers the ids that were claimed. */
+async function groupAct({ store }: Context, act: GroupAct) {
+  const [key, group] = [wordOf(act.key), wordOf(act.group)];
+  const ids = () => need("ids", act.ids);
+  const consumer = () => wordOf(need("a consumer", act.consumer));
+  const by: Record<GroupAct["action"], () => Word[]> = {
+    acknowledge: () => ["XACK", key, group, ...ids()],
+    claim: () => ["XCLAIM", key, group, consumer(), act.minIdleMs ?? 0, ...ids(), "JUSTID"],
+    create: () => ["XGROUP", "CREATE", key, group, act.from ?? "$"],
+    destroy: () => ["XGROUP", "DESTROY", key, group],
+    removeConsumer: () => ["XGROUP", "DELCONSUMER", key, group, consumer()],
+  };
+  return { answer: jsonOf(await store.send(by[act.action](), { buffers: true })) };
 }
 
 async function create(context: Context, body: { key: string; type: CreatedType; field: string; value: string }) {
@@ -168,12 +227,42 @@ export const EDIT_ROUTES: readonly Route[] = [
         value: WORD,
         index: integer(),
         pairs: array(array(WORD, { minItems: 2, maxItems: 2 }), { minItems: 1 }),
+        as: oneOf(
+          WRITTEN,
+          "The form in which `value` was typed, or into which it is compressed; else it is as names are.",
+        ),
+        shown: WORD,
       },
-      ["field", "value", "index", "pairs"],
+      ["field", "value", "index", "pairs", "as", "shown"],
     ),
     answers: "The store's answer.",
     answer: object({ answer: VALUE }),
     run: (context, { body }) => edit(context, body),
+  }),
+  route({
+    method: "POST",
+    url: "/api/key/groups",
+    group,
+    summary: "Acknowledges or claims entries of a stream's group; creates and destroys groups.",
+    body: object(
+      {
+        key: KEY,
+        group: string({ minLength: 1, maxLength: 10_000 }),
+        action: oneOf(GROUP_ACTIONS),
+        ids: array(string({ maxLength: 42, pattern: "^\\d+-\\d+$" }), { minItems: 1, maxItems: 1_000 }),
+        consumer: string({ minLength: 1, maxLength: 10_000 }),
+        minIdleMs: integer({ minimum: 0 }),
+        from: string({
+          maxLength: 42,
+          pattern: "^(\\$|\\d+(-\\d+)?)$",
+          description: "Of a new group: `$`, `0`, or an id.",
+        }),
+      },
+      ["ids", "consumer", "minIdleMs", "from"],
+    ),
+    answers: "The store's answer.",
+    answer: object({ answer: VALUE }),
+    run: (context, { body }) => groupAct(context, body),
   }),
   route({
     method: "POST",

@@ -1,5 +1,6 @@
 /** Routes of the half of the page that looks after a store. */
 import type { Route } from "../route.ts";
+import { BULK_ROUTES } from "./bulk.ts";
 import { CACHE_ROUTES } from "./caches.ts";
 import { CHAT_ROUTES } from "./chats.ts";
 import { COMMAND_ROUTES } from "./command.ts";
@@ -13,13 +14,20 @@ import { SCRIPT_ROUTES } from "./scripts.ts";
 import { SERVER_ROUTES } from "./server.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
 import { SHARD_ROUTES } from "./shards.ts";
+import { SURVEY_ROUTES } from "./survey.ts";
 import { TIMELINE_ROUTES } from "./timelines.ts";
+import { TRANSFER_ROUTES } from "./transfer.ts";
+import { VALUE_ROUTES } from "./value.ts";
 import { WORKBENCH_ROUTES } from "./workbench.ts";
 
 export const OPERATE_ROUTES: readonly Route[] = [
   ...SERVER_ROUTES,
   ...KEY_ROUTES,
   ...EDIT_ROUTES,
+  ...VALUE_ROUTES,
+  ...SURVEY_ROUTES,
+  ...BULK_ROUTES,
+  ...TRANSFER_ROUTES,
   ...COMMAND_ROUTES,
   ...QUEUE_ROUTES,
   ...COMPONENT_ROUTES,

@@ -1,16 +1,17 @@
 /** Looking at keys: lists of them, and the value of one, page by page. */
 import type { Answer, Reply, Store, Word } from "cinnabar";
 import { ServerError } from "cinnabar";
+import { globOf } from "../glob.ts";
 import { scan } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, integer, named, nullable, object, string, type Typed } from "../schema.ts";
 import { TEXT, VALUE } from "../shapes.ts";
-import { jsonOf, pairs, sound, textIn, textOf, type Value, wordOf } from "../values.ts";
+import { pairs, sound, textIn, textOf, type Value, wordOf } from "../values.ts";
 
 const group = "Keys";
 const KEY = string({ maxLength: 1_000_000, description: "The key; `base64:…` for bytes that are no text." });
 
-const FIELDS = {
+export const FACTS_FIELDS = {
   key: TEXT,
   type: string(),
   ttlMs: nullable(integer({ description: "Milliseconds left; null where the key stays." })),
@@ -18,14 +19,16 @@ const FIELDS = {
   encoding: nullable(string()),
 };
 
-const FACTS = object(FIELDS);
+export const KEY_FACTS = named("KeyFacts", object(FACTS_FIELDS));
 
 const VIEW = object({
-  ...FIELDS,
+  ...FACTS_FIELDS,
   length: integer(),
   next: nullable(string({ description: "The cursor of the next page." })),
   columns: array(string()),
   rows: array(array(VALUE)),
+  cut: array(object({ row: integer(), column: integer(), bytes: integer({ description: "Of the whole value." }) })),
+  searched: integer({ description: "Elements that a search has looked at for this page." }),
 });
 
 const GROUP = named(
@@ -40,7 +43,7 @@ const GROUP = named(
   }),
 );
 
-export type KeyFacts = Typed<typeof FACTS>;
+export type KeyFacts = Typed<typeof KEY_FACTS>;
 
 /** The facts of many keys, in one pipeline. Keys that are gone meanwhile are left out. */
 async function factsOf(store: Store, keys: readonly Buffer[]): Promise<KeyFacts[]> {
@@ -84,82 +87,170 @@ async function listKeys({ store }: Context, query: { cursor: string; match: stri
 /** By type: a string's `text`; rows of a collection. */
 export type KeyView = Typed<typeof VIEW>;
 
-type Page = Omit<KeyView, keyof KeyFacts>;
+/** A page as the server has it, before its values are cut to what a page can show. */
+interface Page {
+  readonly length: number;
+  readonly next: string | null;
+  readonly columns: string[];
+  readonly rows: readonly Raw[][];
+  readonly searched: number;
+}
+/** A number, bytes, or the fields of a stream's entry. */
+type Raw = number | Buffer | { readonly fields: readonly [Buffer, Buffer][] };
 
-type Viewer = (store: Store, key: Word, cursor: string, count: number) => Promise<Page>;
+interface Asked {
+  readonly cursor: string;
+  readonly count: number;
+  /** Tells whether a row is shown; undefined: all are. */
+  readonly isWanted: ((row: readonly Raw[]) => boolean) | undefined;
+}
+
+type Viewer = (store: Store, key: Word, asked: Asked) => Promise<Page>;
 
 const ask = (store: Store, ...words: Word[]): Promise<Reply> => store.send(words, { buffers: true });
 const whole = (cursor: string): number => Number(/^\d{1,15}$/.test(cursor) ? cursor : 0);
 
+/** Elements that one request of a search looks at; a rare match must not take minutes. */
+const MOST_SEARCHED = 20_000;
+const SEARCH_STEP = 500;
+
+/** Steps until a page is full of rows that are wanted. A step answers rows and the cursor of the next, null after the last. */
+async function steps(
+  { cursor, count, isWanted }: Asked,
+  step: (cursor: string, count: number) => Promise<{ readonly rows: Raw[][]; readonly next: string | null }>,
+): Promise<Pick<Page, "rows" | "next" | "searched">> {
+  if (isWanted === undefined) return { ...(await step(cursor, count)), searched: 0 };
+  const rows: Raw[][] = [];
+  let [next, searched]: [string | null, number] = [cursor, 0];
+  while (next !== null && rows.length < count && searched < MOST_SEARCHED) {
+    const found: { readonly rows: Raw[][]; readonly next: string | null } = await step(next, SEARCH_STEP);
+    searched += Math.max(found.rows.length, 1);
+    rows.push(...found.rows.filter(isWanted));
+    next = found.next;
+  }
+  return { rows, next, searched };
+}
+
 /** By place: `fetch` gives rows from `from` on. */
 async function byPlace(
   length: number,
-  cursor: string,
-  count: number,
+  asked: Asked,
   columns: string[],
-  fetch: (from: number, to: number) => Promise<Value[][]>,
+  fetch: (from: number, to: number) => Promise<Raw[][]>,
 ): Promise<Page> {
-  const from = whole(cursor);
-  const rows = await fetch(from, from + count - 1);
-  return { length, next: from + count < length ? String(from + count) : null, columns, rows };
+  const found = await steps(asked, async (cursor, count) => {
+    const from = whole(cursor);
+    const rows = await fetch(from, from + count - 1);
+    return { rows, next: from + count < length ? String(from + count) : null };
+  });
+  return { length, columns, ...found };
 }
 
 /** Hashes and sets, which have no places: by the server's cursor. */
 async function byScan(
   store: Store,
-  words: readonly Word[],
+  command: string,
+  key: Word,
   length: number,
+  asked: Asked,
   columns: string[],
-  rowsOf: (flat: Value[]) => Value[][],
+  rowsOf: (flat: Buffer[]) => Raw[][],
 ): Promise<Page> {
-  const [next, flat] = (await ask(store, ...words)) as [Buffer, Reply[]];
-  const cursor = next.toString();
-  return { length, next: cursor === "0" ? null : cursor, columns, rows: rowsOf(flat.map(jsonOf)) };
+  const found = await steps(asked, async (cursor, count) => {
+    const [next, flat] = (await ask(store, command, key, cursor, "COUNT", count)) as [Buffer, Buffer[]];
+    const text = next.toString();
+    return { rows: rowsOf(flat), next: text === "0" ? null : text };
+  });
+  return { length, columns, ...found };
 }
 
 const CHUNK = 65_536;
 const MOST_GROUPS = 50;
-const MOST_PENDING = 20;
+const MOST_PENDING = 50;
 
 const VIEWERS: Readonly<Record<string, Viewer>> = {
-  string: async (store, key, cursor) => {
+  string: async (store, key, { cursor }) => {
     const length = Number(await store.call("STRLEN", key));
     const from = whole(cursor);
     const text = (await ask(store, "GETRANGE", key, from, from + CHUNK - 1)) as Buffer;
     const next = from + CHUNK < length ? String(from + CHUNK) : null;
-    return { length, next, columns: ["value"], rows: [[textOf(text)]] };
+    return { length, next, columns: ["value"], rows: [[text]], searched: 0 };
   },
-  list: async (store, key, cursor, count) =>
-    byPlace(Number(await store.call("LLEN", key)), cursor, count, ["index", "value"], async (from, to) =>
-      ((await ask(store, "LRANGE", key, from, to)) as Reply[]).map((each, nth) => [from + nth, jsonOf(each)]),
+  list: async (store, key, asked) =>
+    byPlace(Number(await store.call("LLEN", key)), asked, ["index", "value"], async (from, to) =>
+      ((await ask(store, "LRANGE", key, from, to)) as Buffer[]).map((each, nth) => [from + nth, each]),
     ),
-  set: async (store, key, cursor, count) =>
-    byScan(store, ["SSCAN", key, cursor, "COUNT", count], Number(await store.call("SCARD", key)), ["member"], (flat) =>
+  set: async (store, key, asked) =>
+    byScan(store, "SSCAN", key, Number(await store.call("SCARD", key)), asked, ["member"], (flat) =>
       flat.map((member) => [member]),
     ),
-  hash: async (store, key, cursor, count) =>
-    byScan(
-      store,
-      ["HSCAN", key, cursor, "COUNT", count],
-      Number(await store.call("HLEN", key)),
-      ["field", "value"],
-      pairs,
+  hash: async (store, key, asked) =>
+    byScan(store, "HSCAN", key, Number(await store.call("HLEN", key)), asked, ["field", "value"], pairs),
+  zset: async (store, key, asked) =>
+    byPlace(Number(await store.call("ZCARD", key)), asked, ["member", "score"], async (from, to) =>
+      pairs((await ask(store, "ZRANGE", key, from, to, "WITHSCORES")) as Buffer[]),
     ),
-  zset: async (store, key, cursor, count) =>
-    byPlace(Number(await store.call("ZCARD", key)), cursor, count, ["member", "score"], async (from, to) =>
-      pairs(((await ask(store, "ZRANGE", key, from, to, "WITHSCORES")) as Reply[]).map(jsonOf)),
-    ),
-  stream: async (store, key, cursor, count) => {
+  stream: async (store, key, asked) => {
     const length = Number(await store.call("XLEN", key));
-    const from = cursor === "0" ? "-" : cursor;
-    const entries = (await ask(store, "XRANGE", key, from, "+", "COUNT", count + 1)) as [Buffer, Reply[]][];
-    const next = entries[count]?.[0].toString() ?? null;
-    const rows = entries.slice(0, count).map(([id, flat]) => [textOf(id), { map: pairs(flat.map(jsonOf)) }]);
-    return { length, next, columns: ["id", "fields"], rows };
+    const found = await steps(asked, async (cursor, count) => {
+      const from = cursor === "0" ? "-" : cursor;
+      const entries = (await ask(store, "XRANGE", key, from, "+", "COUNT", count + 1)) as [Buffer, Buffer[]][];
+      const rows = entries.slice(0, count).map(([id, flat]): Raw[] => [id, { fields: pairs(flat) }]);
+      return { rows, next: entries[count]?.[0].toString() ?? null };
+    });
+    return { length, columns: ["id", "fields"], ...found };
   },
 };
 
-async function view({ store }: Context, query: { key: string; cursor: string; count: number }): Promise<KeyView> {
+/** What a search looks for in a row: names, values, ids. A word without signs of a pattern is looked for anywhere. */
+function wanted(search: string): Asked["isWanted"] {
+  if (search === "") return undefined;
+  const fits = globOf(/[*?[]/.test(search) ? search : `*${search}*`);
+  const isIn = (raw: Raw): boolean => {
+    if (typeof raw === "number") return false;
+    if (Buffer.isBuffer(raw)) return fits(raw.toString("latin1"));
+    return raw.fields.some((pair) => pair.some(isIn));
+  };
+  return (row) => row.some(isIn);
+}
+
+/** Of a value, so much is in a table; /api/key/value has the rest. */
+const MOST_IN_CELL = 4_096;
+
+/** The beginning of what is longer, without half a character at its end. */
+function beginning(bytes: Buffer, most: number): Buffer {
+  if (bytes.length <= most) return bytes;
+  let end = most;
+  while (end > most - 4 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  return bytes.subarray(0, end);
+}
+
+/** Rows as the page gets them, and which of their values are cut. */
+function fitted(rows: readonly Raw[][], most: number): Pick<KeyView, "rows" | "cut"> {
+  const cut: KeyView["cut"] = [];
+  const shown = rows.map((row, at) =>
+    row.map((raw, column): Value => {
+      if (typeof raw === "number") return raw;
+      if (Buffer.isBuffer(raw)) {
+        if (raw.length > most) cut.push({ row: at, column, bytes: raw.length });
+        return textOf(beginning(raw, most));
+      }
+      const bytes = raw.fields.reduce((sum, [, value]) => sum + value.length, 0);
+      if (raw.fields.some(([, value]) => value.length > most)) cut.push({ row: at, column, bytes });
+      return { map: raw.fields.map(([name, value]) => [textOf(name), textOf(beginning(value, most))]) };
+    }),
+  );
+  return { rows: shown, cut };
+}
+
+interface ViewQuery {
+  readonly key: string;
+  readonly cursor: string;
+  readonly count: number;
+  readonly search: string;
+}
+
+async function view({ store }: Context, query: ViewQuery): Promise<KeyView> {
   const key = wordOf(query.key);
   const bytes = typeof key === "string" ? Buffer.from(key) : (key as Buffer);
   const [facts] = await factsOf(store, [bytes]);
@@ -167,7 +258,8 @@ async function view({ store }: Context, query: { key: string; cursor: string; co
   const viewer = VIEWERS[facts.type];
   if (viewer === undefined) throw new Problem(422, "TYPE", `values of type ${facts.type} cannot be shown`);
   if (!/^[\d-]{1,42}$/.test(query.cursor)) throw new Problem(400, "INPUT", "that is no cursor of this console");
-  return { ...facts, ...(await viewer(store, bytes, query.cursor, query.count)) };
+  const { rows, ...page } = await viewer(store, bytes, { ...query, isWanted: wanted(query.search) });
+  return { ...facts, ...page, ...fitted(rows, facts.type === "string" ? CHUNK : MOST_IN_CELL) };
 }
 
 /** Consumer groups of a stream, with their consumers and the oldest entries that nobody has acknowledged. */
@@ -219,7 +311,7 @@ export const KEY_ROUTES: readonly Route[] = [
       count: integer({ default: 500, minimum: 1, maximum: 5_000 }),
     }),
     answers: "Keys, and the cursor of the next page: `0` after the last. A page may be empty and not be the last.",
-    answer: object({ cursor: string(), scanned: integer(), keys: array(named("KeyFacts", FACTS)) }),
+    answer: object({ cursor: string(), scanned: integer(), keys: array(KEY_FACTS) }),
     run: (context, { query }) => listKeys(context, query),
   }),
   route({
@@ -231,6 +323,11 @@ export const KEY_ROUTES: readonly Route[] = [
       key: KEY,
       cursor: string({ default: "0", maxLength: 42 }),
       count: integer({ default: 100, minimum: 1, maximum: 1_000 }),
+      search: string({
+        default: "",
+        maxLength: 1_000,
+        description: "A word or a pattern, for fields, members and values.",
+      }),
     }),
     answers: "Its facts, and rows: the columns depend on the type.",
     answer: VIEW,

@@ -8,6 +8,7 @@ import {
   IconBriefcase,
   IconChartBar,
   IconChartDots3,
+  IconChartTreemap,
   IconClockBolt,
   IconCode,
   IconDeviceFloppy,
@@ -68,6 +69,7 @@ function view(
 const operate = {
   overview: () => import("../views/operate/overview.tsx").then(({ Overview }) => Overview),
   keys: () => import("../views/operate/keys.tsx").then(({ Keys }) => Keys),
+  analysis: () => import("../views/operate/analysis.tsx").then(({ AnalysisPage }) => AnalysisPage),
   command: () => import("../views/operate/command-line.tsx").then(({ CommandLine }) => CommandLine),
   slow: () => import("../views/operate/slow-log.tsx").then(({ SlowLog }) => SlowLog),
   clients: () => import("../views/operate/clients.tsx").then(({ Clients }) => Clients),
@@ -106,6 +108,7 @@ const STORE: Group = {
   views: [
     view("", "o", "Overview", "Health, throughput, latency and memory", IconActivity, operate.overview),
     view("keys", "k", "Keys", "Browse, search and edit keys", IconKey, operate.keys),
+    view("analysis", "y", "Analysis", "What takes the memory, and advice", IconChartTreemap, operate.analysis),
     view("command", "c", "Command line", "Run commands with completion and help", IconTerminal2, operate.command),
     view("workbench", "y", "Workbench", "Several commands, costs, Lua, saved scripts", IconFlask, operate.workbench),
     view("scripts", "r", "Scripts", "Run Lua, manage function libraries", IconCode, operate.scripts),

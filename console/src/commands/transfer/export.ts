@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import type { Writable } from "node:stream";
 import { UsageError } from "../../options.ts";
-import { shown } from "../cli/words.ts";
 import { CommandFailure, type Streams } from "../command.ts";
 import type { Arguments } from "../flags.ts";
 import { placeOf } from "../link/place.ts";
@@ -15,10 +14,8 @@ import { keysOf, WholeStore } from "../link/stores.ts";
 import { tlsFrom } from "../link/tls.ts";
 import { Progress } from "../progress.ts";
 import { formatOf } from "./format.ts";
+import { lineOf } from "./lines.ts";
 import { commandsOf, type Row, readRows } from "./rows.ts";
-
-const lineOf = (words: readonly Word[]): string =>
-  words.map((word) => shown(typeof word === "string" ? word : word.toString("latin1"))).join(" ");
 
 type TextFormat = "jsonl" | "commands" | "aof";
 

@@ -4,7 +4,7 @@ import { checked, type Link } from "../link/link.ts";
 import { itemsIn, type Reply, textIn, type Word } from "../link/reply.ts";
 
 /** Text, or bytes that are no UTF-8. */
-type Piece = string | { readonly base64: string };
+export type Piece = string | { readonly base64: string };
 
 export interface Row {
   readonly db: number;
@@ -37,8 +37,11 @@ const piecesIn = (reply: Reply): Piece | Piece[] =>
     ? itemsIn(reply).map((item) => pieceOf("bytes" in item ? item.bytes : Buffer.from(textIn(item))))
     : pieceOf("bytes" in reply ? reply.bytes : Buffer.alloc(0));
 
+/** What answers the commands: a connection, or what stands for one. */
+export type Asked = Pick<Link, "callMany" | "sendMany">;
+
 /** Rows of the keys that are still there. */
-export async function readRows(link: Link, db: number, keys: readonly Buffer[]): Promise<Row[]> {
+export async function readRows(link: Asked, db: number, keys: readonly Buffer[]): Promise<Row[]> {
   const about = await link.callMany(keys.flatMap((key) => [["TYPE", key] as Word[], ["PTTL", key] as Word[]]));
   const types = keys.map((_, at) => textIn(about[at * 2]));
   const values = await Promise.all(link.sendMany(keys.map((key, at) => READ[types[at]!]?.(key) ?? ["DUMP", key])));

@@ -1,14 +1,18 @@
-/** One key: its facts, its value page by page, and what can be done to it. */
-import { IconKeyOff } from "@tabler/icons-react";
-import { type SubmitEvent, useEffect, useState } from "react";
+/** One key: its facts, its value in the form that was chosen, its elements page by page, and what can be done to it. */
+import { IconEye, IconKeyOff, IconPencil, IconRowInsertTop, IconSearchOff, IconTrash } from "@tabler/icons-react";
+import { type SubmitEvent, useEffect, useRef, useState } from "react";
 import type { KeyView } from "../../../src/operate/keys.ts";
 import type { Value } from "../../../src/values.ts";
+import { type Address, useAddress } from "../../address.ts";
 import { act, type Failure, get } from "../../api.ts";
-import { bytes, duration, editable, isText, number, pretty, sendable, shown } from "../../format.ts";
+import { bytes, duration, isText, number, sendable, shown } from "../../format.ts";
 import { useRecoveries } from "../../live.ts";
 import { Dialog, Empty, Loading, Scroll, Trouble, toast, useActions, ValueView } from "../../parts.tsx";
 import { go } from "../../router.ts";
+import { timeIn } from "./amounts.ts";
 import { Groups } from "./groups.tsx";
+import { draftOf } from "./value-forms.ts";
+import { type ValueAt, ValueBox } from "./value-view.tsx";
 
 /** What is asked for in a dialog: fields with their first values. */
 interface Form {
@@ -27,10 +31,12 @@ interface Form {
 
 function FormDialog({ form, close, done }: { form: Form; close: () => void; done: () => void }) {
   const [error, setError] = useState<Failure | null>(null);
+  const [isBusy, setBusy] = useState(false);
   const submit = async (event: SubmitEvent<HTMLFormElement>) => {
     event.preventDefault();
+    const typed = new FormData(event.currentTarget);
+    setBusy(true);
     try {
-      const typed = new FormData(event.currentTarget);
       const read = form.fields.map(({ name, read = String }) => [name, read(String(typed.get(name) ?? ""))]);
       await form.send(Object.fromEntries(read) as Record<string, string>);
       close();
@@ -38,6 +44,7 @@ function FormDialog({ form, close, done }: { form: Form; close: () => void; done
       done();
     } catch (failure) {
       setError(failure as Failure);
+      setBusy(false);
     }
   };
   return (
@@ -63,7 +70,7 @@ function FormDialog({ form, close, done }: { form: Form; close: () => void; done
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="main">
+          <button type="submit" className="main" disabled={isBusy}>
             Save
           </button>
         </div>
@@ -73,35 +80,45 @@ function FormDialog({ form, close, done }: { form: Form; close: () => void; done
 }
 
 /** The pages loaded so far. A key that was there and is not any more is gone, which is no failure. */
-function useKey(name: string) {
+function useKey(name: string, search: string) {
   const [view, setView] = useState<(KeyView & { readonly at: number }) | null>(null);
   const [error, setError] = useState<Failure | null>(null);
   const [isGone, setGone] = useState(false);
+  const [isBusy, setBusy] = useState(false);
   const recoveries = useRecoveries();
+  const asked = useRef(0);
   /** From a cursor on; from the beginning, as many rows as there were. */
   const load = async (cursor: string, least = 0) => {
+    const mine = ++asked.current;
+    setBusy(true);
     try {
-      let page = await get<KeyView>("/api/key", { key: name, cursor });
+      let page = await get<KeyView>("/api/key", { key: name, cursor, search });
       while (page.rows.length < least && page.next !== null) {
-        const more = await get<KeyView>("/api/key", { key: name, cursor: page.next });
-        page = { ...more, rows: [...page.rows, ...more.rows] };
+        const more = await get<KeyView>("/api/key", { key: name, cursor: page.next, search });
+        page = appended(page, more);
       }
+      if (asked.current !== mine) return;
       const isFirst = cursor === "0";
-      setView((old) => ({
-        ...page,
-        rows: isFirst || old === null ? page.rows : [...old.rows, ...page.rows],
-        at: Date.now(),
-      }));
+      setView((old) => ({ ...(isFirst || old === null ? page : appended(old, page)), at: Date.now() }));
       setError(null);
       setGone(false);
     } catch (failure) {
+      if (asked.current !== mine) return;
       if ((failure as Failure).status === 404 && view !== null) setGone(true);
       else setError(failure as Failure);
     }
+    setBusy(false);
   };
-  useEffect(() => void load("0"), [name, recoveries]);
-  return { view, error, isGone, load };
+  useEffect(() => void load("0"), [name, recoveries, search]);
+  return { view, error, isGone, isBusy, load };
 }
+
+const appended = (old: KeyView, more: KeyView): KeyView => ({
+  ...more,
+  rows: [...old.rows, ...more.rows],
+  cut: [...old.cut, ...more.cut.map((each) => ({ ...each, row: each.row + old.rows.length }))],
+  searched: old.searched + more.searched,
+});
 
 const SECOND_MS = 1_000;
 
@@ -131,17 +148,17 @@ function addForm(key: string, type: string): Form | null {
     hash: {
       title: "Set a field",
       fields: [field("field", "Field"), field("value", "Value", true)],
-      send: (values) => edit(key, { action: "setField", ...values }),
+      send: (values) => edit(key, { action: "setField", as: "text", ...values }),
     },
     list: {
       title: "Append an item",
       fields: [field("value", "Value", true)],
-      send: (values) => edit(key, { action: "push", ...values }),
+      send: (values) => edit(key, { action: "push", as: "text", ...values }),
     },
     set: {
       title: "Add a member",
       fields: [field("value", "Member", true)],
-      send: (values) => edit(key, { action: "addMember", ...values }),
+      send: (values) => edit(key, { action: "addMember", as: "text", ...values }),
     },
     zset: {
       title: "Add a member",
@@ -157,38 +174,50 @@ function addForm(key: string, type: string): Form | null {
   return forms[type] ?? null;
 }
 
-/** Changing the element of a row; null where it has only a name. */
-function changeForm(key: string, type: string, row: Value[]): Form | null {
-  const value = (label: string, stored: Value | undefined, long = true) => [
-    { name: "value", label, long, ...(long ? editable(word(stored)) : { value: word(stored) }) },
-  ];
-  if (type === "hash") {
-    return {
-      title: `Field ${word(row[0])}`,
-      fields: value("Value", row[1]),
-      send: (values) => edit(key, { action: "setField", field: word(row[0]), ...values }),
-    };
-  }
-  if (type === "list") {
-    return {
-      title: `Item ${String(row[0])}`,
-      fields: value("Value", row[1]),
-      send: (values) => edit(key, { action: "setIndex", index: row[0], ...values }),
-    };
-  }
+/** Where the value of a row is; of a stream, which entry. Members of sets are what they are called. */
+function placeOf(key: string, type: string, row: Value[]): ValueAt {
+  if (type === "list") return { key, index: Number(row[0]) };
+  return type === "stream" ? { key, id: word(row[0]) } : { key, field: word(row[0]) };
+}
+
+/** Changing the element of a row. */
+async function changeForm(key: string, type: string, row: Value[]): Promise<Form> {
   if (type === "zset") {
     return {
       title: `Score of ${word(row[0])}`,
-      fields: value("Score", row[1], false),
+      fields: [{ name: "value", label: "Score", value: word(row[1]) }],
       send: (values) => edit(key, { action: "setScore", field: word(row[0]), ...values }),
     };
   }
-  return null;
+  const { as, ...draft } = await draftOf(placeOf(key, type, row));
+  const action = type === "hash" ? { action: "setField", field: word(row[0]) } : { action: "setIndex", index: row[0] };
+  return {
+    title: type === "hash" ? `Field ${word(row[0])}` : `Item ${String(row[0])}`,
+    fields: [{ name: "value", label: "Value", long: true, ...draft }],
+    send: ({ value = "" }) => edit(key, { ...action, value, as }),
+  };
 }
 
-function removal(key: string, type: string, row: Value[]): Promise<unknown> {
+const isChangeable = (type: string): boolean => type === "hash" || type === "list" || type === "zset";
+
+/** The whole value of a list's item, where the table has only its beginning: the server compares it before it changes anything. */
+async function wholeItem(key: string, row: Value[], isCut: boolean): Promise<string> {
+  if (!isCut) return word(row[1]);
+  const { text } = await get<{ text: string }>("/api/key/value", { key, index: Number(row[0]), as: "base64" });
+  return `base64:${text}`;
+}
+
+const insertForm = (key: string, row: Value[], isCut: boolean): Form => ({
+  title: `Insert before item ${String(row[0])}`,
+  fields: [{ name: "value", label: "Value", value: "", long: true }],
+  send: async ({ value = "" }) =>
+    edit(key, { action: "insertIndex", index: row[0], value, as: "text", shown: await wholeItem(key, row, isCut) }),
+});
+
+async function removal(key: string, type: string, row: Value[], isCut: boolean): Promise<unknown> {
   if (type === "hash") return edit(key, { action: "removeField", field: word(row[0]) });
-  if (type === "list") return edit(key, { action: "removeIndex", index: row[0], value: word(row[1]) });
+  if (type === "list")
+    return edit(key, { action: "removeIndex", index: row[0], value: await wholeItem(key, row, isCut) });
   if (type === "stream") return edit(key, { action: "removeEntry", field: word(row[0]) });
   return edit(key, { action: "removeMember", value: word(row[0]) });
 }
@@ -200,17 +229,46 @@ const cell = (value: Value) =>
     <ValueView value={value} />
   );
 
-function Rows({
-  view,
-  name,
-  open,
-  remove,
-}: {
+const ICON = { size: 15, stroke: 1.6 } as const;
+
+function RowActions(props: {
+  view: KeyView;
+  row: Value[];
+  isCut: boolean;
+  isBusy: boolean;
+  name: string;
+  open: (form: Form | Promise<Form>) => void;
+  look: (place: ValueAt) => void;
+  remove: (row: Value[], isCut: boolean) => void;
+}) {
+  const { view, row, isCut, isBusy, name } = props;
+  const button = (label: string, icon: React.ReactNode, run: () => void) => (
+    <button type="button" className="icon" aria-label={label} title={label} disabled={isBusy} onClick={run}>
+      {icon}
+    </button>
+  );
+  return (
+    <span className="row-actions">
+      {button("View", <IconEye {...ICON} />, () => props.look(placeOf(name, view.type, row)))}
+      {isChangeable(view.type) &&
+        button("Edit", <IconPencil {...ICON} />, () => props.open(changeForm(name, view.type, row)))}
+      {view.type === "list" &&
+        button("Insert before", <IconRowInsertTop {...ICON} />, () => props.open(insertForm(name, row, isCut)))}
+      {button("Remove", <IconTrash {...ICON} />, () => props.remove(row, isCut))}
+    </span>
+  );
+}
+
+function Rows(props: {
   view: KeyView;
   name: string;
-  open: (form: Form) => void;
-  remove: (row: Value[]) => void;
+  isBusy: boolean;
+  open: (form: Form | Promise<Form>) => void;
+  look: (place: ValueAt) => void;
+  remove: (row: Value[], isCut: boolean) => void;
 }) {
+  const { view } = props;
+  const cuts = new Map(view.cut.map((each) => [`${each.row} ${each.column}`, each.bytes]));
   return (
     <Scroll label="Value">
       <table aria-label="Value">
@@ -225,43 +283,45 @@ function Rows({
           </tr>
         </thead>
         <tbody>
-          {view.rows.map((row, nth) => {
-            const form = changeForm(name, view.type, row);
-            return (
-              <tr key={nth}>
-                {row.map((value, at) => (
+          {view.rows.map((row, nth) => (
+            <tr key={nth}>
+              {row.map((value, at) => {
+                const whole = cuts.get(`${nth} ${at}`);
+                return (
                   <td key={at} className={at === row.length - 1 ? "wide" : ""}>
                     {cell(value)}
+                    {whole !== undefined && <small className="dim">{`The beginning of ${bytes(whole)}.`}</small>}
                   </td>
-                ))}
-                <td className="num">
-                  {form && (
-                    <button type="button" className="small" onClick={() => open(form)}>
-                      Edit
-                    </button>
-                  )}
-                  <button type="button" className="small" onClick={() => remove(row)}>
-                    Remove
-                  </button>
-                </td>
-              </tr>
-            );
-          })}
+                );
+              })}
+              <td className="num">
+                <RowActions {...props} row={row} isCut={view.cut.some((each) => each.row === nth)} />
+              </td>
+            </tr>
+          ))}
         </tbody>
       </table>
     </Scroll>
   );
 }
 
-function keyForms(name: string, view: KeyView): { ttl: Form; rename: Form; text: Form } {
+function keyForms(name: string, view: KeyView): { ttl: Form; rename: Form } {
   const ttl = view.ttlMs === null ? "" : String(Math.ceil(view.ttlMs / 1_000));
   return {
     ttl: {
       title: "Time to live",
-      fields: [{ name: "seconds", label: "Seconds", value: ttl, note: "Empty: the key stays for good." }],
+      fields: [
+        {
+          name: "seconds",
+          label: "Seconds",
+          value: ttl,
+          note: "Or with a unit: 5m, 2h, 1d. Empty: the key stays for good.",
+        },
+      ],
       send: async ({ seconds = "" }) => {
-        const ms = seconds.trim() === "" ? null : Math.round(Number(seconds) * 1_000);
-        if (ms !== null && !(ms >= 1)) throw new Error(`"${seconds}" is no time: give seconds, such as 60`);
+        const ms = seconds.trim() === "" ? null : timeIn(seconds);
+        if (seconds.trim() !== "" && (ms === null || ms < 1))
+          throw new Error(`"${seconds}" is no time: give seconds, such as 60`);
         await act("POST", "/api/key/ttl", { key: name, ttlMs: ms });
       },
     },
@@ -273,25 +333,113 @@ function keyForms(name: string, view: KeyView): { ttl: Form; rename: Form; text:
         go("keys", { key: to });
       },
     },
-    text: {
-      title: "Value",
-      fields: [{ name: "value", label: "Value", long: true, ...editable(word(view.rows[0]?.[0])) }],
-      send: ({ value = "" }) => edit(name, { action: "set", value }),
-    },
   };
 }
 
+/** The whole text of a string, in the form that was chosen. */
+async function textForm(name: string, chosen: string): Promise<Form> {
+  const { as, ...draft } = await draftOf({ key: name }, chosen);
+  return {
+    title: "Value",
+    fields: [{ name: "value", label: "Value", long: true, ...draft }],
+    send: ({ value = "" }) => edit(name, { action: "set", value, as }),
+  };
+}
+
+const WAIT_MS = 250;
+
+function ElementSearch({ address, view }: { address: Address; view: KeyView }) {
+  const there = address.get("search");
+  const [typed, setTyped] = useState(there);
+  useEffect(() => {
+    if (typed === there) return;
+    const timer = setTimeout(() => address.replace({ search: typed }), WAIT_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return (
+    <input
+      type="search"
+      className="element-search"
+      aria-label="Search elements"
+      placeholder={`Search ${view.columns.filter((column) => column !== "index" && column !== "score").join(", ")}`}
+      value={typed}
+      onChange={(event) => setTyped(event.currentTarget.value)}
+    />
+  );
+}
+
+/** An element that is looked at, as the address has it. */
+function placeIn(key: string, text: string): ValueAt | null {
+  const [, kind, rest = ""] = /^(field|index|id):(.*)$/s.exec(text) ?? [];
+  if (kind === "index") return { key, index: Number(rest) };
+  if (kind === "id") return { key, id: rest };
+  return kind === "field" ? { key, field: rest } : null;
+}
+
+function placeText({ field, index, id }: ValueAt): string {
+  if (index !== undefined) return `index:${index}`;
+  return id === undefined ? `field:${field}` : `id:${id}`;
+}
+
+function titleOf({ field, index, id }: ValueAt, type: string): string {
+  if (index !== undefined) return `Item ${index}`;
+  return id === undefined ? `${type === "hash" ? "Field" : "Member"} ${field}` : `Entry ${id}`;
+}
+
+/** Names of the fields of a stream's entry, of those that are loaded. */
+function fieldsOf(view: KeyView, id: string): string[] {
+  const found = view.rows.find((row) => word(row[0]) === id)?.[1];
+  if (typeof found !== "object" || found === null || Array.isArray(found) || !("map" in found)) return [];
+  return found.map.map(([name]) => word(name));
+}
+
+function ElementDialog({
+  place,
+  view,
+  address,
+  turn,
+}: {
+  place: ValueAt;
+  view: KeyView;
+  address: Address;
+  turn: number;
+}) {
+  const as = address.get("as");
+  const choose = (form: string) => address.replace({ as: form });
+  return (
+    <Dialog title={titleOf(place, view.type)} close={() => address.go({ element: null, as: null })} size="lg">
+      {place.id === undefined ? (
+        <ValueBox at={place} as={as} choose={choose} turn={turn} />
+      ) : (
+        fieldsOf(view, place.id).map((field) => (
+          <section key={field}>
+            <h3>{field}</h3>
+            <ValueBox at={{ ...place, field }} as={as} choose={choose} turn={turn} />
+          </section>
+        ))
+      )}
+    </Dialog>
+  );
+}
+
 export function KeyPane({ name, changed }: { name: string; changed: () => void }) {
-  const { view, error, isGone, load } = useKey(name);
+  const address = useAddress();
+  const search = address.get("search");
+  const as = address.get("as");
+  const { view, error, isGone, isBusy, load } = useKey(name, search);
   const [form, setForm] = useState<Form | null>(null);
-  const again = () => void load("0", view?.rows.length);
+  const [turn, setTurn] = useState(0);
+  const again = () => {
+    void load("0", view?.rows.length);
+    setTurn((old) => old + 1);
+  };
   const actions = useActions(again);
   const edited = () => {
     again();
     changed();
   };
   const back = (
-    <a className="back" href="#/keys">
+    <a className="back" href={address.href({ key: null, as: null, search: null, element: null })}>
       ← Keys
     </a>
   );
@@ -317,6 +465,10 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
   const forms = keyForms(name, view);
   const add = addForm(name, view.type);
   const isString = view.type === "string";
+  const element = placeIn(name, address.get("element"));
+  /** What a form needs may have to be read first. */
+  const open = (made: Form | Promise<Form>) =>
+    void Promise.resolve(made).then(setForm, (failure: Failure) => actions.failed(failure));
   const remove = () =>
     actions.ask({
       title: "Delete this key?",
@@ -327,7 +479,7 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
           await act("POST", "/api/keys/delete", { keys: [name] });
           toast(`Deleted ${shown(view.key)}.`);
           changed();
-          go("keys");
+          address.go({ key: null, as: null, search: null, element: null });
         } catch (failure) {
           actions.failed(failure as Failure);
         }
@@ -349,8 +501,8 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
         )}
       </p>
       <div className="row">
-        {isString && view.next === null && (
-          <button type="button" className="main" onClick={() => setForm(forms.text)}>
+        {isString && (
+          <button type="button" className="main" onClick={() => open(textForm(name, as))}>
             Edit
           </button>
         )}
@@ -365,41 +517,47 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
         <button type="button" onClick={() => setForm(forms.rename)}>
           Rename
         </button>
-        <button type="button" onClick={again}>
+        <button type="button" disabled={isBusy} onClick={again}>
           Reload
         </button>
-        <button type="button" className="danger" onClick={remove}>
+        <button type="button" className="danger" disabled={actions.isBusy} onClick={remove}>
           Delete
         </button>
       </div>
       {actions.view}
       {error !== null && <Trouble error={error} again={again} />}
       {isString ? (
-        <pre className="string">
-          {view.rows
-            .map((row) =>
-              isText(row[0]!)
-                ? typeof row[0] === "string" && view.next === null
-                  ? pretty(row[0])
-                  : shown(row[0])
-                : "",
-            )
-            .join("")}
-        </pre>
+        <ValueBox at={{ key: name }} as={as} choose={(form) => address.replace({ as: form })} turn={turn} />
       ) : (
-        <Rows
-          view={view}
-          name={name}
-          open={setForm}
-          remove={(row) => void actions.run(() => removal(name, view.type, row), "Element removed.")}
-        />
+        <>
+          <ElementSearch address={address} view={view} />
+          {view.rows.length === 0 && search !== "" && !isBusy ? (
+            <Empty title={view.next === null ? "No element fits." : "Nothing until now."} icon={IconSearchOff}>
+              {view.next === null
+                ? `All ${number(view.length)} were searched.`
+                : `${number(view.searched)} of ${number(view.length)} were searched.`}
+            </Empty>
+          ) : (
+            <Rows
+              view={view}
+              name={name}
+              isBusy={actions.isBusy}
+              open={open}
+              look={(place) => address.go({ element: placeText(place), as: null })}
+              remove={(row, isCut) => void actions.run(() => removal(name, view.type, row, isCut), "Element removed.")}
+            />
+          )}
+          {view.next !== null && (
+            <button type="button" className="more" disabled={isBusy} onClick={() => load(view.next!)}>
+              {search === ""
+                ? `More (${view.rows.length} of ${view.length})`
+                : `Search on (${number(view.searched)} of ${number(view.length)} searched)`}
+            </button>
+          )}
+        </>
       )}
       {view.type === "stream" && <Groups name={name} />}
-      {view.next !== null && (
-        <button type="button" className="more" onClick={() => load(view.next!)}>
-          More ({isString ? bytes(view.length) : `${view.rows.length} of ${view.length}`})
-        </button>
-      )}
+      {element !== null && <ElementDialog place={element} view={view} address={address} turn={turn} />}
       {form && <FormDialog form={form} close={() => setForm(null)} done={edited} />}
     </div>
   );

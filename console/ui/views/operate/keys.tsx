@@ -1,85 +1,34 @@
 /**
- * The key browser. Keys come by SCAN, a page at a time, and stand in a tree by `:`; only the rows in sight are in the document, so
- * a hundred thousand loaded keys scroll as ten do.
+ * The key browser. Keys come by SCAN, a page at a time, and stand in a tree by any separator. Where not all of them are loaded, a
+ * scan on the server gives the folders their true counts and memory, and finds keys by time to live and size.
  */
-import { useEffect, useMemo, useRef, useState } from "react";
+import "../../keys.css";
+import { IconChecks, IconDownload, IconKey, IconPlus, IconRefresh, IconUpload } from "@tabler/icons-react";
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from "react";
 import type { KeyFacts } from "../../../src/operate/keys.ts";
+import { useAddress } from "../../address.ts";
 import { act, type Failure, get } from "../../api.ts";
-import { bytes, duration, sendable, shown } from "../../format.ts";
+import { number, sendable } from "../../format.ts";
 import { useRecoveries } from "../../live.ts";
-import { Empty, Head, Trouble } from "../../parts.tsx";
-import { go, usePlace } from "../../router.ts";
+import { Empty, Head, Loading, Trouble } from "../../parts.tsx";
+import { filterIn, KeyFilters } from "./key-filters.tsx";
+import { KeyList } from "./key-list.tsx";
 import { KeyPane } from "./key-pane.tsx";
+import { type FolderView, idOf, type LoadedKey, listRows, treeRows } from "./key-tree.ts";
 import { NewKey } from "./new-key.tsx";
+import { type FilterBody, ScanBar, useFolders, useIsSmall, useSurvey } from "./survey.tsx";
 
-const ROW_PX = 26;
+const BulkDialog = lazy(async () => ({ default: (await import("./bulk-dialog.tsx")).BulkDialog }));
+const ExportDialog = lazy(async () => ({ default: (await import("./transfer-dialogs.tsx")).ExportDialog }));
+const ImportDialog = lazy(async () => ({ default: (await import("./transfer-dialogs.tsx")).ImportDialog }));
+
 const PAGE = 1_000;
-/** What parts a name; not inside the braces of a hash tag. */
-const BETWEEN = /:(?![^{]*\})/;
-const TYPES = ["string", "hash", "list", "set", "zset", "stream"];
+/** What a scan keeps of what it finds. */
+const MOST_FOUND = 10_000;
 
-interface Row {
-  readonly id: string;
-  readonly label: string;
-  readonly depth: number;
-  /** Of a folder: how many keys are below. */
-  readonly count?: number;
-  readonly facts?: KeyFacts;
-}
-
-interface Folder {
-  readonly folders: Map<string, Folder>;
-  readonly keys: [string, KeyFacts][];
-  count: number;
-}
-
-const folder = (): Folder => ({ folders: new Map(), keys: [], count: 0 });
-
-function treeOf(keys: readonly KeyFacts[]): Folder {
-  const root = folder();
-  for (const facts of keys) {
-    const parts = shown(facts.key).split(BETWEEN);
-    let at = root;
-    at.count++;
-    for (const part of parts.slice(0, -1)) {
-      let next = at.folders.get(part);
-      if (next === undefined) {
-        next = folder();
-        at.folders.set(part, next);
-      }
-      next.count++;
-      at = next;
-    }
-    at.keys.push([parts.at(-1)!, facts]);
-  }
-  return root;
-}
-
-function onlyFolder({ folders, keys }: Folder): [string, Folder] | undefined {
-  return folders.size === 1 && keys.length === 0 ? [...folders][0] : undefined;
-}
-
-/** The rows that show, folders first. Folders that hold nothing but one folder are one row: `user:1:`. */
-function rowsOf(at: Folder, open: ReadonlySet<string>, path: string, depth: number, rows: Row[]): Row[] {
-  const byName = ([a]: [string, unknown], [b]: [string, unknown]) => (a < b ? -1 : 1);
-  for (const [first, child] of [...at.folders].sort(byName)) {
-    let [name, inner] = [first, child];
-    for (let only = onlyFolder(inner); only !== undefined; only = onlyFolder(inner)) {
-      name += `:${only[0]}`;
-      inner = only[1];
-    }
-    const id = `${path}${name}:`;
-    rows.push({ id, label: name, depth, count: inner.count });
-    if (open.has(id)) rowsOf(inner, open, id, depth + 1, rows);
-  }
-  for (const [name, facts] of at.keys.sort(byName))
-    rows.push({ id: sendable(facts.key), label: name === "" ? "(empty)" : name, depth, facts });
-  return rows;
-}
-
-/** What SCAN has given so far. */
-function useKeys(match: string, type: string) {
-  const [keys, setKeys] = useState<readonly KeyFacts[]>([]);
+/** What SCAN has given so far; nothing while another source is used. */
+function useKeys({ match = "", type = "" }: FilterBody, isUsed: boolean) {
+  const [keys, setKeys] = useState<readonly LoadedKey[]>([]);
   const [cursor, setCursor] = useState("0");
   const [state, setState] = useState<"loading" | "idle">("loading");
   const [error, setError] = useState<Failure | null>(null);
@@ -89,21 +38,26 @@ function useKeys(match: string, type: string) {
   /** How many pages are shown. */
   const loaded = useRef(1);
 
+  const pageOf = async (from: string, pattern = match) => {
+    const page = await get<{ cursor: string; keys: KeyFacts[] }>("/api/keys", {
+      cursor: from,
+      match: pattern,
+      type,
+      count: PAGE,
+    });
+    const at = Date.now();
+    return { cursor: page.cursor, keys: page.keys.map((each) => ({ ...each, at })) };
+  };
   const load = async (from: string, pages: number) => {
     const mine = ++asked.current;
     setState("loading");
     setError(null);
     let next = from;
     // What is loaded anew replaces the list when all of it is there, so that nothing jumps.
-    let fresh: readonly KeyFacts[] = [];
+    let fresh: readonly LoadedKey[] = [];
     try {
       for (let nth = 0; nth < pages; nth++) {
-        const page = await get<{ cursor: string; keys: KeyFacts[] }>("/api/keys", {
-          cursor: next,
-          match,
-          type,
-          count: PAGE,
-        });
+        const page = await pageOf(next);
         if (asked.current !== mine) return;
         next = page.cursor;
         const isLast = next === "0" || nth === pages - 1;
@@ -120,204 +74,307 @@ function useKeys(match: string, type: string) {
     }
     if (asked.current === mine) setState("idle");
   };
+  /** A page of keys of another pattern, for a folder that is not loaded. */
+  const add = async (pattern: string) => {
+    const mine = asked.current;
+    setState("loading");
+    try {
+      let [from, count] = ["0", 0];
+      do {
+        const page = await pageOf(from, pattern);
+        if (asked.current !== mine) return;
+        setKeys((old) => merged(old, page.keys));
+        count += page.keys.length;
+        from = page.cursor;
+      } while (from !== "0" && count < PAGE);
+    } catch (failure) {
+      if (asked.current === mine) setError(failure as Failure);
+    }
+    if (asked.current === mine) setState("idle");
+  };
   useEffect(() => {
+    if (!isUsed) return;
     loaded.current = 1;
-    const timer = setTimeout(() => void load("0", 1), match === "" ? 0 : 150);
-    return () => clearTimeout(timer);
-  }, [match, type]);
+    void load("0", 1);
+  }, [match, type, isUsed]);
   // As much as there was: an edited key does not throw away what somebody has loaded.
   useEffect(() => {
-    if (turn > 0 || recoveries > 0) void load("0", loaded.current);
+    if (isUsed && (turn > 0 || recoveries > 0)) void load("0", loaded.current);
   }, [turn, recoveries]);
   return {
     keys,
     cursor,
     state,
     error,
+    add,
     more: (pages: number) => load(cursor, pages),
     reload: () => setTurn((old) => old + 1),
   };
 }
 
 /** SCAN may tell a key twice. */
-function merged(old: readonly KeyFacts[], more: readonly KeyFacts[]): readonly KeyFacts[] {
+function merged(old: readonly LoadedKey[], more: readonly LoadedKey[]): readonly LoadedKey[] {
   const seen = new Set(old.map(({ key }) => sendable(key)));
   return [...old, ...more.filter(({ key }) => !seen.has(sendable(key)))];
 }
 
-function RowView({ row, open, selected, toggle }: { row: Row; open: boolean; selected: boolean; toggle: () => void }) {
-  const style = { paddingLeft: `${8 + row.depth * 14}px` };
-  if (row.facts === undefined) {
-    return (
-      <button type="button" className="key folder" style={style} aria-expanded={open} onClick={toggle}>
-        <span className="label">{row.label}:</span>
-        <span className="dim">{row.count}</span>
-      </button>
-    );
-  }
-  const { type, ttlMs, bytes: size } = row.facts;
-  return (
-    <a
-      className="key"
-      style={style}
-      href={`#/keys?key=${encodeURIComponent(row.id)}`}
-      aria-current={selected ? "true" : undefined}
-      title={shown(row.facts.key)}
-    >
-      <span className="label">{row.label}</span>
-      {ttlMs !== null && <span className="dim">{duration(ttlMs)}</span>}
-      <span className="dim size">{size === null ? "" : bytes(size)}</span>
-      <span className={`tag ${type}`}>{type}</span>
-    </a>
-  );
-}
-
-/** Only what is in sight. */
-function VirtualList({
-  rows,
-  open,
-  selected,
-  toggle,
-}: {
-  rows: readonly Row[];
-  open: ReadonlySet<string>;
-  selected: string | null;
-  toggle: (id: string) => void;
-}) {
-  const box = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  const [height, setHeight] = useState(600);
+/** What a scan with ranges has found, when it is over. */
+function useFound(id: string | null): readonly LoadedKey[] {
+  const [keys, setKeys] = useState<readonly LoadedKey[]>([]);
   useEffect(() => {
-    const observer = new ResizeObserver(() => setHeight(box.current?.clientHeight ?? 600));
-    observer.observe(box.current!);
-    return () => observer.disconnect();
-  }, []);
-  const fit = Math.ceil(height / ROW_PX) + 16;
-  // When the list gets shorter, the place to which it was scrolled may be past its end.
-  const first = Math.max(0, Math.min(Math.floor(top / ROW_PX) - 8, rows.length - fit));
-  const visible = rows.slice(first, first + fit);
-  return (
-    <section
-      className="key-list"
-      ref={box}
-      onScroll={(event) => setTop(event.currentTarget.scrollTop)}
-      aria-label="Keys"
-    >
-      <div className="all" style={{ height: `${rows.length * ROW_PX}px` }}>
-        <div style={{ transform: `translateY(${first * ROW_PX}px)` }}>
-          {visible.map((row) => (
-            <RowView
-              key={row.id}
-              row={row}
-              open={open.has(row.id)}
-              selected={row.id === selected}
-              toggle={() => toggle(row.id)}
-            />
-          ))}
-        </div>
-      </div>
-    </section>
-  );
+    if (id === null) return setKeys([]);
+    let isOver = false;
+    get<{ keys: KeyFacts[] }>(`/api/surveys/${id}/keys`, { count: MOST_FOUND }).then(
+      (found) => {
+        const at = Date.now();
+        if (!isOver) setKeys(found.keys.map((each) => ({ ...each, at })));
+      },
+      () => {},
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [id]);
+  return keys;
 }
 
-const patternOf = (filter: string) => (filter === "" || /[*?[]/.test(filter) ? filter : `*${filter}*`);
+const BULK = ["delete", "expire", "persist", "rename"] as const;
+const BULK_TITLES = { delete: "Delete", expire: "Expire", persist: "Persist", rename: "Rename" } as const;
+const ICON = { size: 16, stroke: 1.6 } as const;
 
 export function Keys() {
-  const selected = usePlace().query.get("key");
-  const [filter, setFilter] = useState("");
-  const [type, setType] = useState("");
-  const [flat, setFlat] = useState(false);
-  const [making, setMaking] = useState(false);
+  const address = useAddress();
+  const current = address.get("key");
+  const separator = address.get("sep") || ":";
+  const filter = filterIn(address);
+  const isTree = address.get("view") !== "list";
+  const isAllChosen = address.get("select") === "all";
+  const isSelecting = isAllChosen || address.get("select") === "on";
+  const dialog = address.get("dialog");
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
-  const { keys, cursor, state, error, more, reload } = useKeys(patternOf(filter), type);
-  const rows = useMemo(() => {
-    if (!flat) return rowsOf(treeOf(keys), open, "", 0, []);
-    return keys
-      .map((facts) => ({ id: sendable(facts.key), label: shown(facts.key), depth: 0, facts }))
-      .sort((a, b) => (a.label < b.label ? -1 : 1));
-  }, [keys, open, flat]);
-  const toggle = (id: string) =>
-    setOpen((old) => {
-      const next = new Set(old);
-      if (!next.delete(id)) next.add(id);
-      return next;
-    });
-  const note =
-    state === "loading"
-      ? "looking …"
-      : `${keys.length}${cursor === "0" ? "" : "+"} ${keys.length === 1 ? "key" : "keys"}`;
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const isFine = filter.problem === "";
+  const listed = useKeys(filter.body, !filter.needsScan);
+  const { keys: total, isSmall } = useIsSmall();
+  const isListed = !filter.needsScan && listed.cursor === "0" && listed.state === "idle";
+  // What is loaded to the end needs no scan; a large store is scanned when somebody asks for it.
+  const wantsScan =
+    filter.needsScan || (!isListed && listed.state === "idle" && (isSmall || address.get("scan") === "on"));
+  const survey = useSurvey(isFine && wantsScan ? filter.body : null, { separator });
+  const found = useFound(filter.needsScan && !survey.isRunning ? (survey.progress?.id ?? null) : null);
+  const paths = useMemo(() => [idOf([]), ...open], [open]);
+  const scanned = useFolders(isTree && !filter.needsScan ? survey.progress : null, paths);
+  const keys = filter.needsScan ? found : listed.keys;
+  const matched = survey.progress?.state === "done" ? survey.progress.matched : undefined;
+  const isAll = isListed || (filter.needsScan && keys.length === matched);
+  const rows = useMemo(
+    () => (isTree ? treeRows({ keys, separator, open, scanned, isAll }) : listRows(keys)),
+    [keys, open, isTree, separator, scanned, isAll],
+  );
+  // Another filter is another selection.
+  const filterText = JSON.stringify(filter.body);
+  useEffect(() => setChosen(new Set()), [filterText]);
+  const toggle = ({ id }: FolderView) => setOpen(toggled(open, id));
+  const reload = () => {
+    if (filter.needsScan || survey.progress !== null) survey.again();
+    if (!filter.needsScan) listed.reload();
+  };
+  const isLoading = filter.needsScan ? survey.isRunning : listed.state === "loading";
+  const isEmpty = rows.length === 0 && !isLoading && (filter.needsScan || listed.cursor === "0");
+  const note = isLoading
+    ? "looking …"
+    : isAll || matched === undefined || matched <= keys.length
+      ? `${keys.length}${isAll ? "" : "+"} ${keys.length === 1 ? "key" : "keys"}`
+      : `${keys.length} of ${matched} keys`;
+  /** Whether the open dialog has changed keys: what was selected is another set of keys then. */
+  const [isDone, setDone] = useState(false);
+  const close = () => {
+    address.go({ dialog: null, ...(isDone && isAllChosen && { select: "on" }) });
+    if (isDone) setChosen(new Set());
+    setDone(false);
+  };
+  const isChosen = !isAllChosen && chosen.size > 0;
+  const selection = isChosen ? { keys: [...chosen] } : { filter: filter.body };
+  const done = () => {
+    setDone(true);
+    reload();
+  };
+  const canAct = isChosen || (isAllChosen && isFine);
+  const bulk = canAct ? BULK.find((action) => action === dialog) : undefined;
   return (
-    <div className={selected === null ? "browser" : "browser with-key"}>
+    <div className={current === "" ? "browser" : "browser with-key"}>
       <div className="left">
         <Head title="Keys" note={note}>
-          <button type="button" onClick={reload}>
-            Reload
+          <button type="button" className="icon" aria-label="Reload" title="Reload" onClick={reload}>
+            <IconRefresh {...ICON} />
           </button>
-          <button type="button" className="main" onClick={() => setMaking(true)}>
-            New key
+          <button
+            type="button"
+            className="icon"
+            aria-label="Import keys"
+            title="Import keys"
+            onClick={() => address.go({ dialog: "import" })}
+          >
+            <IconUpload {...ICON} />
+          </button>
+          <button
+            type="button"
+            className="icon"
+            aria-label="Export keys"
+            title="Export keys"
+            onClick={() => address.go({ dialog: "export" })}
+          >
+            <IconDownload {...ICON} />
+          </button>
+          <button
+            type="button"
+            className="with-icon"
+            aria-pressed={isSelecting}
+            onClick={() => address.replace({ select: isSelecting ? null : "on" })}
+          >
+            <IconChecks {...ICON} /> Select
+          </button>
+          <button type="button" className="main with-icon" onClick={() => address.go({ dialog: "new" })}>
+            <IconPlus {...ICON} /> New key
           </button>
         </Head>
-        <div className="row filters">
-          <input
-            data-search
-            type="search"
-            placeholder="Name or pattern  /"
-            aria-label="Name or pattern"
-            value={filter}
-            onChange={(event) => setFilter(event.currentTarget.value)}
-          />
-          <select aria-label="Type" value={type} onChange={(event) => setType(event.currentTarget.value)}>
-            <option value="">all types</option>
-            {TYPES.map((each) => (
-              <option key={each} value={each}>
-                {each}
-              </option>
+        <KeyFilters address={address} problem={filter.problem} />
+        {isSelecting && (
+          <div className="select-bar" role="toolbar" aria-label="Selected keys">
+            <span>
+              {isAllChosen ? (filter.isEmpty ? "All keys" : "All that match") : `${number(chosen.size)} selected`}
+            </span>
+            {!isAllChosen && chosen.size === 0 && (
+              <button
+                type="button"
+                className="small"
+                disabled={keys.length === 0}
+                onClick={() => setChosen(new Set(keys.slice(0, MOST_FOUND).map(({ key }) => sendable(key))))}
+              >
+                {`Select ${number(keys.length)} loaded`}
+              </button>
+            )}
+            {isAllChosen || chosen.size > 0 ? (
+              <button
+                type="button"
+                className="small"
+                onClick={() => {
+                  setChosen(new Set());
+                  address.replace({ select: "on" });
+                }}
+              >
+                Clear
+              </button>
+            ) : (
+              <button
+                type="button"
+                className="small"
+                disabled={keys.length === 0}
+                onClick={() => address.replace({ select: "all" })}
+              >
+                {filter.isEmpty ? "Select all keys" : "Select all that match"}
+              </button>
+            )}
+            <span className="gap" />
+            {BULK.map((action) => (
+              <button
+                key={action}
+                type="button"
+                className={action === "delete" ? "small danger" : "small"}
+                disabled={!canAct || rows.length === 0}
+                onClick={() => address.go({ dialog: action })}
+              >
+                {BULK_TITLES[action]} …
+              </button>
             ))}
-          </select>
-          <button type="button" aria-pressed={!flat} onClick={() => setFlat(!flat)}>
-            Tree
-          </button>
-        </div>
-        {error !== null && <Trouble error={error} again={reload} />}
-        {error === null && rows.length === 0 && state === "idle" && cursor === "0" ? (
-          <Empty title={filter === "" && type === "" ? "The store is empty." : "No key fits."}>
-            {filter === "" && type === ""
+          </div>
+        )}
+        {listed.error !== null && !filter.needsScan && <Trouble error={listed.error} again={reload} />}
+        {isLoading && rows.length === 0 ? (
+          <Loading />
+        ) : listed.error === null && isEmpty ? (
+          <Empty
+            title={filter.isEmpty ? "The store is empty." : "No key fits."}
+            icon={IconKey}
+            action={
+              filter.isEmpty ? (
+                <button type="button" onClick={() => address.go({ dialog: "new" })}>
+                  Create key
+                </button>
+              ) : (
+                <a href="#/keys">Show all keys</a>
+              )
+            }
+          >
+            {filter.isEmpty
               ? "Keys appear here as soon as somebody writes one."
               : "Patterns are as for SCAN: * ? [a-z]."}
           </Empty>
         ) : (
-          <VirtualList rows={rows} open={open} selected={selected} toggle={toggle} />
+          <KeyList
+            rows={rows}
+            open={open}
+            current={current}
+            chosen={isSelecting && !isAllChosen ? chosen : null}
+            hrefOf={(id) => address.href({ key: id, as: null, search: null, element: null, dialog: null })}
+            toggle={toggle}
+            choose={(id) => setChosen(toggled(chosen, id))}
+            narrow={(match) => address.go({ match })}
+            load={(match) => void listed.add(match)}
+          />
         )}
         <div className="row foot">
-          {cursor !== "0" && (
+          {wantsScan && isFine && <ScanBar survey={survey} what={filter.isEmpty ? "keys" : "keys fit"} />}
+          {!wantsScan && !isListed && !isLoading && total !== undefined && (
+            <button type="button" onClick={() => address.replace({ scan: "on" })}>
+              {`Scan all ${number(total)} keys for true counts`}
+            </button>
+          )}
+          {!filter.needsScan && listed.cursor !== "0" && (
             <>
-              <button type="button" disabled={state === "loading"} onClick={() => more(1)}>
+              <button type="button" disabled={isLoading} onClick={() => listed.more(1)}>
                 Load more
               </button>
-              <button type="button" disabled={state === "loading"} onClick={() => more(50)}>
+              <button type="button" disabled={isLoading} onClick={() => listed.more(50)}>
                 Load 50 pages
               </button>
             </>
           )}
+          {filter.needsScan && (survey.progress?.matched ?? 0) > keys.length && !survey.isRunning && (
+            <span className="note">{`The first ${number(keys.length)} are listed.`}</span>
+          )}
         </div>
       </div>
       <div className="right">
-        {selected === null ? (
-          <Empty title="No key is chosen.">Choose one on the left, or press / to search.</Empty>
+        {current === "" ? (
+          <Empty title="No key is chosen." icon={IconKey}>
+            Choose one on the left, or press / to search.
+          </Empty>
         ) : (
-          <KeyPane key={selected} name={selected} changed={reload} />
+          <KeyPane key={current} name={current} changed={reload} />
         )}
       </div>
-      {making && (
+      {dialog === "new" && (
         <NewKey
-          close={() => setMaking(false)}
+          close={close}
           make={async (body) => {
             await act("POST", "/api/key", body);
             reload();
-            go("keys", { key: body.key });
+            address.go({ key: body.key, dialog: null });
           }}
         />
       )}
+      <Suspense>
+        {bulk && <BulkDialog action={bulk} selection={selection} text={filter.text} close={close} done={done} />}
+        {dialog === "export" && <ExportDialog selection={selection} text={filter.text} close={close} />}
+        {dialog === "import" && <ImportDialog close={close} done={done} />}
+      </Suspense>
     </div>
   );
+}
+
+function toggled(set: ReadonlySet<string>, id: string): ReadonlySet<string> {
+  const next = new Set(set);
+  if (!next.delete(id)) next.add(id);
+  return next;
 }

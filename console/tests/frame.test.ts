@@ -12,7 +12,19 @@ const MOST_BYTES = 250_000;
 
 const VIEWS = [
   ...["", "keys", "keys?key=hash", "command", "scripts", "slow", "clients", "config", "files", "queues"],
-  ...["queues?name=mails&shards=1", "locks", "sessions", "caches", "limits", "chats", "timelines", "indexes"],
+  ...["queues?name=mails&shards=1", "queues?name=mails&state=dead", "queues?name=mails&tab=schedules"],
+  ...[
+    "queues?name=mails&tab=groups",
+    "queues?name=mails&tab=workers",
+    "queues?name=mails&dialog=add",
+    "locks",
+    "sessions",
+    "caches",
+    "limits",
+    "chats",
+    "timelines",
+    "indexes",
+  ],
   ...["shards", "measures", "examples", "nowhere"],
 ];
 

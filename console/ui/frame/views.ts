@@ -71,7 +71,7 @@ const operate = {
   config: () => import("../views/operate/configuration.tsx").then(({ Configuration }) => Configuration),
   files: () => import("../views/operate/files.tsx").then(({ Files }) => Files),
   scripts: () => import("../views/operate/scripts.tsx").then(({ Scripts }) => Scripts),
-  queues: () => import("../views/operate/queues.tsx").then(({ Queues }) => Queues),
+  queues: () => import("../views/operate/queues/index.tsx").then(({ Queues }) => Queues),
   locks: () => import("../views/operate/locks.tsx").then(({ Locks }) => Locks),
   sessions: () => import("../views/operate/sessions.tsx").then(({ Sessions }) => Sessions),
   caches: () => import("../views/operate/caches.tsx").then(({ Caches }) => Caches),

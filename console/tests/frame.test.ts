@@ -25,7 +25,16 @@ const VIEWS = [
     "timelines",
     "indexes",
   ],
-  ...["shards", "measures", "examples", "nowhere"],
+  ...[
+    "shards",
+    "measures",
+    "components",
+    "components?kind=latches",
+    "topics",
+    "topics?name=orders",
+    "examples",
+    "nowhere",
+  ],
 ];
 
 /** Rules that a view breaks, with where it does; axe-core runs outside of the page's security policy. */

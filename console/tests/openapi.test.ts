@@ -371,6 +371,24 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
     await ask("POST /api/sessions/end", {}, { handle: sessions[0].handle });
   });
 
+  test("of elections, topics and the registry is as described", async () => {
+    await ask("GET /api/elections");
+    await ask("POST /api/elections/:name/release", { name: "indexer" });
+    await ask("POST /api/locks/:name/release", { name: "shelf" });
+    await ask("POST /api/semaphores/:name/release", { name: "db" });
+    await ask("GET /api/topics");
+    const topic = { name: "orders" };
+    await ask("GET /api/topics/:name", topic);
+    await ask("POST /api/topics/:name/messages", topic, { data: { n: 3 } });
+    const billing = { ...topic, group: "billing" };
+    await ask("GET /api/topics/:name/groups/:group/dead", billing);
+    for (const action of ["replayDead", "replay"])
+      await ask("POST /api/topics/:name/groups/:group", billing, { action });
+    await ask("DELETE /api/topics/:name/groups/:group", billing);
+    await ask("GET /api/components");
+    for (const kind of ["locks", "latches"]) await ask("GET /api/components/:kind", { kind });
+  });
+
   test("of caches and rate limits is as described", async () => {
     // Caches tell of themselves every few seconds.
     await expect.poll(async () => (await ask("GET /api/caches")).caches, { timeout: 30_000 }).not.toEqual([]);

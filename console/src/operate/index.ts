@@ -7,13 +7,16 @@ import { COMPONENT_ROUTES } from "./components.ts";
 import { EDIT_ROUTES } from "./edit.ts";
 import { INDEX_ROUTES } from "./indexes.ts";
 import { KEY_ROUTES } from "./keys.ts";
+import { LOCK_ROUTES } from "./locks.ts";
 import { QUEUE_ROUTES } from "./queues.ts";
 import { RATE_LIMIT_ROUTES } from "./rate-limits.ts";
+import { REGISTRY_ROUTES } from "./registry.ts";
 import { SCRIPT_ROUTES } from "./scripts.ts";
 import { SERVER_ROUTES } from "./server.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
 import { SHARD_ROUTES } from "./shards.ts";
 import { TIMELINE_ROUTES } from "./timelines.ts";
+import { TOPIC_ROUTES } from "./topics.ts";
 
 export const OPERATE_ROUTES: readonly Route[] = [
   ...SERVER_ROUTES,
@@ -21,6 +24,9 @@ export const OPERATE_ROUTES: readonly Route[] = [
   ...EDIT_ROUTES,
   ...COMMAND_ROUTES,
   ...QUEUE_ROUTES,
+  ...REGISTRY_ROUTES,
+  ...TOPIC_ROUTES,
+  ...LOCK_ROUTES,
   ...COMPONENT_ROUTES,
   ...SESSION_ROUTES,
   ...CACHE_ROUTES,

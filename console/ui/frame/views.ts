@@ -6,10 +6,12 @@ import {
   IconApps,
   IconBolt,
   IconBriefcase,
+  IconBroadcast,
   IconChartBar,
   IconChartDots3,
   IconClockBolt,
   IconCode,
+  IconComponents,
   IconDeviceFloppy,
   IconFileSearch,
   IconGauge,
@@ -80,6 +82,8 @@ const operate = {
   timelines: () => import("../views/operate/timelines.tsx").then(({ TimelinesView }) => TimelinesView),
   indexes: () => import("../views/operate/indexes.tsx").then(({ Indexes }) => Indexes),
   shards: () => import("../views/operate/shards.tsx").then(({ Shards }) => Shards),
+  components: () => import("../views/operate/components.tsx").then(({ Components }) => Components),
+  topics: () => import("../views/operate/topics.tsx").then(({ Topics }) => Topics),
   measures: () => import("../views/operate/measures.tsx").then(({ Measures }) => Measures),
 };
 
@@ -119,8 +123,10 @@ const SERVER: Group = {
 const COMPONENTS: Group = {
   title: "Components",
   views: [
+    view("components", "p", "All components", "What is in the store, by kind", IconComponents, operate.components),
     view("queues", "q", "Queues", "Jobs by state, retries and dead letters", IconStack2, operate.queues),
     view("locks", "x", "Locks", "Holders, leases and waiters", IconLock, operate.locks),
+    view("topics", "y", "Topics", "Messages, consumer groups and dead letters", IconBroadcast, operate.topics),
     view("sessions", "i", "Sessions", "Who is signed in", IconId, operate.sessions),
     view("caches", "h", "Caches", "Hit rates, entries and tags", IconBolt, operate.caches),
     view("limits", "t", "Rate limits", "Who is refused, and by which rule", IconGauge, operate.limits),

@@ -3,6 +3,8 @@ import type { Store } from "cinnabar";
 import { Cache } from "cinnabar/cache";
 import { Chats, Mailboxes } from "cinnabar/chats";
 import { Counters } from "cinnabar/counters";
+import { Elections } from "cinnabar/elections";
+import { Latches } from "cinnabar/latches";
 import { Locks } from "cinnabar/locks";
 import { Logs } from "cinnabar/logs";
 import { Queue, Worker } from "cinnabar/queues";
@@ -13,6 +15,7 @@ import { Sessions } from "cinnabar/sessions";
 import { ShardedList, ShardedSet } from "cinnabar/sharded";
 import { Social } from "cinnabar/social";
 import { Stats } from "cinnabar/stats";
+import { DurableTopic, Topic } from "cinnabar/topics";
 import { expect, vi } from "vitest";
 
 const EVENT = { group: "mailers", consumer: "one" };
@@ -107,6 +110,34 @@ async function fillComponents(store: Store): Promise<() => Promise<void>> {
   };
 }
 
+/** A topic with a group that has a dead letter, and an election with a leader and a candidate. */
+async function fillMessages(store: Store): Promise<() => Promise<void>> {
+  const orders = new DurableTopic<{ n: number }>(store, "orders");
+  await orders.createGroup("billing", { from: "start" });
+  const subscriber = orders
+    .subscriber("billing", { attempts: 1 }, ({ data }) => {
+      if (data.n === 1) throw new Error("no account");
+    })
+    .start();
+  await orders.publishMany([{ data: { n: 1 } }, { data: { n: 2 } }]);
+  const dead = async () => (await orders.inspect("billing"))?.dead;
+  await vi.waitFor(async () => expect(await dead()).toBe(1), { timeout: 30_000 });
+  await subscriber.stop();
+  await new Topic(store, "news").publish("hello");
+  await new Latches(store).create("ready", { count: 3 });
+  const elections = new Elections(store);
+  const term = await elections.campaign("indexer", { id: "one" });
+  const giveUp = new AbortController();
+  const second = elections.campaign("indexer", { id: "two", signal: giveUp.signal }).catch(() => null);
+  const waiting = async () => (await elections.inspect("indexer")).waiting;
+  await vi.waitFor(async () => expect(await waiting()).toBe(1), { timeout: 30_000 });
+  return async () => {
+    giveUp.abort();
+    await term?.resign();
+    await (await second)?.resign();
+  };
+}
+
 async function fillLarge(store: Store): Promise<void> {
   const chats = new Chats<string>(store);
   await chats.joinMany("team", ["ann", "ben"]);
@@ -146,7 +177,12 @@ export interface Filled {
 export async function fill(store: Store): Promise<Filled> {
   await fillPlain(store);
   const jobs = await fillQueue(store);
-  const release = await fillComponents(store);
+  const releases = [await fillComponents(store), await fillMessages(store)];
   await fillLarge(store);
-  return { jobs, release };
+  return {
+    jobs,
+    release: async () => {
+      for (const release of releases) await release();
+    },
+  };
 }

@@ -11,25 +11,14 @@ import { describePages, eventually } from "./pages.ts";
 const MOST_BYTES = 250_000;
 
 const VIEWS = [
-  ...[
-    "",
-    "keys",
-    "keys?key=hash",
-    "keys?key=stream",
-    "keys?key=text",
-    "keys?sizeFrom=1&select=on",
-    "analysis",
-    "command",
-    "scripts",
-    "slow",
-    "clients",
-    "config",
-    "files",
-    "queues",
-  ],
-  ...["queues?name=mails&shards=1", "locks", "sessions", "caches", "limits", "chats", "timelines", "indexes"],
-  ...["keys?select=all&dialog=rename", "keys?select=all&dialog=delete", "keys?dialog=export", "keys?dialog=import"],
-  ...["keys?key=hash&element=field:field", "shards", "measures", "workbench", "audit", "examples", "nowhere"],
+  ...["", "command", "scripts", "slow", "clients", "config", "files", "workbench", "audit", "analysis"],
+  ...["keys", "keys?key=hash", "keys?key=stream", "keys?key=text", "keys?key=hash&element=field:field"],
+  ...["keys?sizeFrom=1&select=on", "keys?select=all&dialog=rename", "keys?select=all&dialog=delete"],
+  ...["keys?dialog=export", "keys?dialog=import"],
+  ...["queues", "queues?name=mails&shards=1", "queues?name=mails&state=dead", "queues?name=mails&tab=schedules"],
+  ...["queues?name=mails&tab=groups", "queues?name=mails&tab=workers", "queues?name=mails&dialog=add"],
+  ...["locks", "sessions", "caches", "limits", "chats", "timelines", "indexes", "shards", "measures"],
+  ...["components", "components?kind=latches", "topics", "topics?name=orders", "examples", "nowhere"],
 ];
 
 /** Rules that a view breaks, with where it does; axe-core runs outside of the page's security policy. */

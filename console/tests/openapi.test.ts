@@ -5,6 +5,7 @@
 import { Engine } from "@cinnabar/engine";
 import { Ajv, type ValidateFunction } from "ajv";
 import { open, type Store } from "cinnabar";
+import { Queue, Worker } from "cinnabar/queues";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { Audit } from "../src/access/audit.ts";
@@ -387,6 +388,35 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
     for (const action of ["pause", "resume", "cleanDone", "replayDead"]) {
       await ask("POST /api/queues/:name", { name: "mails" }, { action });
     }
+    const queue = { name: "mails" };
+    await ask("GET /api/queues/:name/jobs/:id/flow", { ...queue, id: filled.jobs.whole });
+    const added = await ask("POST /api/queues/:name/jobs", queue, { data: { n: 1 }, group: "g", delayMs: 60_000 });
+    await ask("PUT /api/queues/:name/jobs/:id", { ...queue, id: added.id }, { data: { n: 2 }, priority: 3 });
+    const refused = await ask("POST /api/queues/:name/bulk", queue, { action: "retry", ids: [added.id] });
+    expect(refused.refused).toHaveLength(1);
+    await ask("POST /api/queues/:name/bulk", queue, { action: "promote", state: "delayed" });
+    await ask("GET /api/queues/:name/groups", queue);
+    let finish = (): void => {};
+    const finished = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const worker = new Worker(new Queue(store, "mails"), () => finished, { slowMs: 10 }).start();
+    const troubles = async () => {
+      const { workers, incidents } = await ask("GET /api/queues/:name/workers", queue);
+      return (workers[0]?.oldest.length ?? 0) > 0 && incidents.length > 0;
+    };
+    await expect.poll(troubles, { timeout: 30_000 }).toBe(true);
+    finish();
+    await worker.stop();
+    await ask("GET /api/queues/:name/schedules", queue);
+    const schedule = { ...queue, schedule: "extra" };
+    await ask("PUT /api/queues/:name/schedules/:schedule", schedule, { everyMs: 60_000, data: null });
+    for (const action of ["pause", "resume", "run"])
+      await ask("POST /api/queues/:name/schedules/:schedule", schedule, { action });
+    await ask("DELETE /api/queues/:name/schedules/:schedule", schedule);
+    await ask("POST /api/queues/:name/clean", queue, { state: "done", keepMs: 60_000 });
+    await ask("POST /api/queues/:name/drain", queue, { delayed: true });
+    await ask("DELETE /api/queues/:name", queue);
   });
 
   test("of locks, semaphores, counters, logs, statistics and sessions is as described", async () => {
@@ -405,6 +435,24 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
     await ask("GET /api/sessions/of/:user", { user: "ann" });
     await ask("DELETE /api/sessions/of/:user", { user: "ann" });
     await ask("POST /api/sessions/end", {}, { handle: sessions[0].handle });
+  });
+
+  test("of elections, topics and the registry is as described", async () => {
+    await ask("GET /api/elections");
+    await ask("POST /api/elections/:name/release", { name: "indexer" });
+    await ask("POST /api/locks/:name/release", { name: "shelf" });
+    await ask("POST /api/semaphores/:name/release", { name: "db" });
+    await ask("GET /api/topics");
+    const topic = { name: "orders" };
+    await ask("GET /api/topics/:name", topic);
+    await ask("POST /api/topics/:name/messages", topic, { data: { n: 3 } });
+    const billing = { ...topic, group: "billing" };
+    await ask("GET /api/topics/:name/groups/:group/dead", billing);
+    for (const action of ["replayDead", "replay"])
+      await ask("POST /api/topics/:name/groups/:group", billing, { action });
+    await ask("DELETE /api/topics/:name/groups/:group", billing);
+    await ask("GET /api/components");
+    for (const kind of ["locks", "latches"]) await ask("GET /api/components/:kind", { kind });
   });
 
   test("of caches and rate limits is as described", async () => {
@@ -488,6 +536,8 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
     expect(routes.map(nameOf).filter((key) => !asked.has(key))).toEqual(["POST /api/scripts/kill"]);
     // A store in this process has no circuits; api.test.ts and cluster.test.ts have those of servers.
     const ours = store.topology === "embedded" ? ["GET /api/circuits.circuits"] : [];
-    expect(lists.empty).toEqual([...ours, "GET /api/scripts.running"]);
+    // The leaves of a flow have no children.
+    const leaves = "GET /api/queues/:name/jobs/:id/flow.flow.children[].children";
+    expect(lists.empty.sort()).toEqual([...ours, "GET /api/scripts.running", leaves].sort());
   });
 });

@@ -5,6 +5,7 @@ import { currentPlace, usePlace } from "./router.ts";
 export type Changes = Readonly<Record<string, string | null>>;
 
 export interface Address {
+  readonly query: URLSearchParams;
   /** Empty where the address does not have it. */
   get(name: string): string;
   /** The address with other values; null and the empty text leave one out. */
@@ -30,6 +31,7 @@ export function useAddress(): Address {
   const { query } = usePlace();
   return useMemo(
     () => ({
+      query,
       get: (name) => query.get(name) ?? "",
       href: changed,
       go: (changes) => {

@@ -25,6 +25,8 @@ interface Props {
   readonly max?: number;
   /** Whether the scale goes by powers of two. */
   readonly binary?: boolean;
+  /** Whether values come now and then: each is a dot, and lines go on over the gaps. */
+  readonly sparse?: boolean;
 }
 
 const HEIGHT = 132;
@@ -117,8 +119,8 @@ function optionsFor(props: Props, width: number, style: CSSStyleDeclaration, wir
         label,
         stroke: color(name),
         width: 1.5,
-        points: { show: false },
-        spanGaps: false,
+        points: { show: props.sparse ?? false, size: 4, fill: color(name) },
+        spanGaps: props.sparse ?? false,
         ...(nth === 0 && props.lines.length === 1 && { fill: `${color(name)}22` }),
       })),
     ],

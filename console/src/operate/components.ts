@@ -1,35 +1,15 @@
-/** Locks, semaphores, counters, logs and statistics of the toolkit, to be looked at. */
+/** Counters, logs and statistics of the toolkit, to be looked at. */
 import type { Store } from "cinnabar";
 import { Counters } from "cinnabar/counters";
-import { Locks } from "cinnabar/locks";
 import { Logs } from "cinnabar/logs";
-import { Semaphores } from "cinnabar/semaphores";
 import { Stats } from "cinnabar/stats";
-import { findKeys } from "../nodes.ts";
 import { type Context, type Route, route } from "../route.ts";
-import { anything, array, boolean, date, integer, named, nullable, number, object, record, string } from "../schema.ts";
+import { anything, array, date, integer, named, nullable, number, object, record, string } from "../schema.ts";
 
 const group = "Components";
 const NAME = object({ name: string({ minLength: 1, maxLength: 512 }) });
 /** Of each kind, so many are shown at once. */
 const MOST = 200;
-
-const VALID = number({
-  description: "Milliseconds; negative where it has run out, and nobody has needed the place yet.",
-});
-
-const LOCK = {
-  waiting: integer(),
-  fence: integer({ description: "The last one given; 0 where none is remembered." }),
-  holders: array(object({ fence: integer(), validForMs: VALID, shared: boolean() })),
-};
-
-const SEMAPHORE = {
-  limit: integer(),
-  used: integer(),
-  waiting: integer(),
-  holders: array(object({ permits: integer(), fence: integer(), validForMs: VALID })),
-};
 
 const COMMON = array(object({ message: string(), count: integer() }));
 
@@ -64,8 +44,6 @@ const STATISTICS = object({
 });
 
 interface Components {
-  readonly locks: Locks;
-  readonly semaphores: Semaphores;
   readonly counters: Counters;
   readonly logs: Logs;
   readonly stats: Stats;
@@ -77,9 +55,6 @@ function of({ store }: Context): Components {
   let components = made.get(store);
   if (components === undefined) {
     components = {
-      locks: new Locks(store),
-      // The limit is what processes agree on, not what is stored: the console only reads.
-      semaphores: new Semaphores(store, { limit: 1 }),
       counters: new Counters(store),
       logs: new Logs(store),
       stats: new Stats(store),
@@ -87,29 +62,6 @@ function of({ store }: Context): Components {
     made.set(store, components);
   }
   return components;
-}
-
-/** Names that have a state key, `prefix:{name}`. */
-async function names({ store }: Context, prefix: string): Promise<{ names: string[]; complete: boolean }> {
-  const { keys, complete } = await findKeys(store, `${prefix}:{*}:held`);
-  const found = keys.map((key) => key.slice(prefix.length + 2, key.lastIndexOf("}")));
-  return { names: found.slice(0, MOST), complete: complete && found.length <= MOST };
-}
-
-async function locks(context: Context) {
-  const found = await names(context, "lock");
-  const list = await Promise.all(
-    found.names.map(async (name) => ({ name, ...(await of(context).locks.inspect(name)) })),
-  );
-  return { locks: list, complete: found.complete };
-}
-
-async function semaphores(context: Context) {
-  const found = await names(context, "semaphore");
-  const list = await Promise.all(
-    found.names.map(async (name) => ({ name, ...(await of(context).semaphores.inspect(name)) })),
-  );
-  return { semaphores: list, complete: found.complete };
 }
 
 async function stats(context: Context) {
@@ -130,44 +82,6 @@ async function log(context: Context, name: string, severity: string) {
 }
 
 export const COMPONENT_ROUTES: readonly Route[] = [
-  route({
-    method: "GET",
-    url: "/api/locks",
-    group,
-    summary: "Locks that are held or lately were.",
-    answers: "Holders, waiters, leases left.",
-    answer: object({ locks: array(object({ name: string(), ...LOCK })), complete: boolean() }),
-    run: locks,
-  }),
-  route({
-    method: "GET",
-    url: "/api/locks/:name",
-    group,
-    summary: "A lock.",
-    params: NAME,
-    answers: "Its holders, how many wait, the last fence.",
-    answer: object(LOCK),
-    run: (context, { params }) => of(context).locks.inspect(params.name),
-  }),
-  route({
-    method: "GET",
-    url: "/api/semaphores",
-    group,
-    summary: "Semaphores that are held or lately were.",
-    answers: "Holders, waiters, leases left.",
-    answer: object({ semaphores: array(object({ name: string(), ...SEMAPHORE })), complete: boolean() }),
-    run: semaphores,
-  }),
-  route({
-    method: "GET",
-    url: "/api/semaphores/:name",
-    group,
-    summary: "A semaphore. The limit is 1 unless one was stored with `resize`.",
-    params: NAME,
-    answers: "Its holders, how many wait.",
-    answer: object(SEMAPHORE),
-    run: (context, { params }) => of(context).semaphores.inspect(params.name),
-  }),
   route({
     method: "GET",
     url: "/api/counters",

@@ -8,14 +8,17 @@ import { COMPONENT_ROUTES } from "./components.ts";
 import { EDIT_ROUTES } from "./edit.ts";
 import { INDEX_ROUTES } from "./indexes.ts";
 import { KEY_ROUTES } from "./keys.ts";
+import { LOCK_ROUTES } from "./locks.ts";
 import { QUEUE_ROUTES } from "./queues.ts";
 import { RATE_LIMIT_ROUTES } from "./rate-limits.ts";
+import { REGISTRY_ROUTES } from "./registry.ts";
 import { SCRIPT_ROUTES } from "./scripts.ts";
 import { SERVER_ROUTES } from "./server.ts";
 import { SESSION_ROUTES } from "./sessions.ts";
 import { SHARD_ROUTES } from "./shards.ts";
 import { SURVEY_ROUTES } from "./survey.ts";
 import { TIMELINE_ROUTES } from "./timelines.ts";
+import { TOPIC_ROUTES } from "./topics.ts";
 import { TRANSFER_ROUTES } from "./transfer.ts";
 import { VALUE_ROUTES } from "./value.ts";
 import { WORKBENCH_ROUTES } from "./workbench.ts";
@@ -30,6 +33,9 @@ export const OPERATE_ROUTES: readonly Route[] = [
   ...TRANSFER_ROUTES,
   ...COMMAND_ROUTES,
   ...QUEUE_ROUTES,
+  ...REGISTRY_ROUTES,
+  ...TOPIC_ROUTES,
+  ...LOCK_ROUTES,
   ...COMPONENT_ROUTES,
   ...SESSION_ROUTES,
   ...CACHE_ROUTES,

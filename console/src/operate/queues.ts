@@ -1,41 +1,26 @@
-/** Task queues of the toolkit: what is in them, and the means to help a job along. Payloads are shown as they are stored. */
-import { Registry, type Store } from "cinnabar";
-import { type Job, Queue } from "cinnabar/queues";
-import { type Context, Problem, type Route, route } from "../route.ts";
-import { anything, array, boolean, date, integer, named, nullable, object, oneOf, partial, string } from "../schema.ts";
+/** Task queues of the toolkit: counts, charts, workers, groups, and what is done to a whole queue. Their jobs are in jobs.ts. */
+import type { CleanableState, JobState, Queue } from "cinnabar/queues";
+import { type Context, type Route, route } from "../route.ts";
+import {
+  array,
+  boolean,
+  date,
+  integer,
+  named,
+  nullable,
+  number,
+  object,
+  oneOf,
+  partial,
+  string,
+  type Typed,
+} from "../schema.ts";
 import { COUNTS } from "../shapes.ts";
+import { JOB_ROUTES } from "./jobs.ts";
+import { NAME, OPENING, OPENING_QUERY, places, queueOf, used } from "./queue-places.ts";
+import { SCHEDULE, SCHEDULE_ROUTES, schedulesOf } from "./schedules.ts";
 
 const group = "Queues";
-const MOST = 1_000;
-const STATES = ["waiting", "delayed", "active", "done", "dead", "waiting-for-children"] as const;
-const NAME = string({ minLength: 1, maxLength: 512 });
-const ID = string({ minLength: 1, maxLength: 600 });
-
-const JOB = named(
-  "Job",
-  object({
-    id: string(),
-    name: nullable(string({ description: "Which handler it is for." })),
-    state: oneOf(STATES),
-    data: anything("What it was added with."),
-    createdAt: date(),
-    priority: integer(),
-    group: nullable(string()),
-    attempts: integer(),
-    attemptsMade: integer({ description: "Attempts that have ended." }),
-    stalls: integer({ description: "How often its worker was lost." }),
-    dueAt: nullable(date()),
-    progress: anything("What it has told; null if nothing."),
-    result: anything("Of one that is done; null otherwise."),
-    error: nullable(object({ name: string(), message: string(), code: string(), stack: string() }, ["code", "stack"])),
-    finishedAt: nullable(date()),
-    startedAt: nullable(date()),
-    worker: nullable(string({ description: "Which one ended it." })),
-    resultRef: nullable(string({ description: "Where its result is, if that is kept elsewhere." })),
-    parent: nullable(string()),
-    children: array(string()),
-  }),
-);
 
 const RATE = object({ limit: integer(), windowMs: integer() });
 
@@ -56,106 +41,143 @@ const SETTINGS = partial({
   resultsInEvents: boolean(),
 });
 
-const SCHEDULE = object(
-  {
-    name: string(),
-    data: anything("What its jobs are given."),
-    options: anything("The options of its jobs."),
-    nextAt: date(),
-    lastAt: nullable(date()),
-    count: integer({ description: "How many jobs it has made." }),
-    pausedAt: nullable(date()),
-    cron: string(),
-    timeZone: string(),
-    everyMs: integer(),
-    startAt: date(),
-    endAt: date(),
-    limit: integer(),
-  },
-  ["cron", "timeZone", "everyMs", "startAt", "endAt", "limit"],
-);
-
 const MINUTE = object({ at: date(), done: integer(), retried: integer(), dead: integer(), stalled: integer() });
+
+/** Of the jobs that ended in one minute, as far as they are kept. */
+const WAIT = object({
+  at: date(),
+  jobs: integer(),
+  waitP50Ms: number({ description: "From being added to the start of the last attempt, delays included." }),
+  waitP95Ms: number(),
+  runP50Ms: number({ description: "How long the last attempt took." }),
+  runP95Ms: number(),
+});
 
 const QUEUE = named(
   "Queue",
-  object({ counts: COUNTS, settings: SETTINGS, minutes: array(MINUTE), schedules: array(SCHEDULE) }),
+  object({
+    counts: COUNTS,
+    settings: SETTINGS,
+    minutes: array(MINUTE),
+    waits: array(WAIT),
+    schedules: array(SCHEDULE),
+    workers: integer({ description: "How many live." }),
+  }),
 );
 
-interface Place {
-  readonly name: string;
-  readonly shards: number;
-}
+const WORKER = object({
+  id: string(),
+  name: string(),
+  host: string(),
+  pid: integer(),
+  concurrency: integer(),
+  running: integer(),
+  done: integer(),
+  failed: integer(),
+  lost: integer({ description: "Jobs that ended after their lease was lost." }),
+  busyMs: number({ description: "How long its attempts took in all." }),
+  startedAt: date(),
+  toldAt: date(),
+  oldest: array(object({ id: string(), startedAt: date() })),
+});
 
-/** Those that were used last, with the default prefix: others' jobs are no queues of the toolkit that can be opened by name alone. */
-async function places(store: Store): Promise<{ places: Place[]; complete: boolean }> {
-  const { items, cursor } = await new Registry(store).list("queues", { limit: MOST });
-  const found = items.filter(({ prefix }) => prefix === "queue");
-  return {
-    places: found.map(({ name, details }) => ({ name, shards: Number(details.shards ?? 1) })),
-    complete: cursor === null,
-  };
-}
+const INCIDENT = object(
+  {
+    id: string(),
+    at: date(),
+    worker: string(),
+    kind: oneOf(["stalled", "slow"]),
+    stalls: integer(),
+    runningMs: number(),
+  },
+  ["stalls", "runningMs"],
+);
 
-/** A queue keeps an id prefix and subscriptions: one object for each name is enough. */
-const known = new WeakMap<Store, Map<string, Queue>>();
+const GROUP = object({
+  name: string(),
+  waiting: integer(),
+  active: integer(),
+  blocked: boolean("It waits for a retry, or its rate limit."),
+});
 
-function queueOf(store: Store, { name, shards }: Place): Queue {
-  const queues = known.get(store) ?? new Map<string, Queue>();
-  known.set(store, queues);
-  const id = `${name}\0${shards}`;
-  const queue = queues.get(id) ?? new Queue(store, name, { shards });
-  queues.set(id, queue);
-  return queue;
-}
+/** How much happened in the last hour, for the list. */
+const HOUR_MINUTES = 60;
+/** So many of the jobs that ended last tell how long jobs wait. */
+const SAMPLE = 200;
+/** They are read again at the earliest after so long. */
+const SAMPLE_MS = 5_000;
 
 async function list({ store }: Context) {
   const found = await places(store);
   const queues = await Promise.all(
-    found.places.map(async (place) => ({ ...place, counts: await queueOf(store, place).counts() })),
+    found.places.map(async (place) => {
+      const queue = queueOf(store, place);
+      const [counts, minutes] = await Promise.all([queue.counts(), queue.stats({ minutes: HOUR_MINUTES })]);
+      const sum = (name: "done" | "dead" | "retried") => minutes.reduce((total, each) => total + each[name], 0);
+      return { ...place, counts, hour: { done: sum("done"), dead: sum("dead"), retried: sum("retried") } };
+    }),
   );
   return { queues, complete: found.complete };
 }
 
+const sampled = new WeakMap<Queue, { readonly until: number; readonly waits: Promise<Typed<typeof WAIT>[]> }>();
+
+/** How long jobs waited and ran, by the minute in which they ended. */
+function waitsOf(queue: Queue): Promise<Typed<typeof WAIT>[]> {
+  const now = performance.now();
+  const last = sampled.get(queue);
+  if (last !== undefined && last.until > now) return last.waits;
+  const waits = sample(queue);
+  sampled.set(queue, { until: now + SAMPLE_MS, waits });
+  waits.catch(() => sampled.delete(queue));
+  return waits;
+}
+
+async function sample(queue: Queue): Promise<Typed<typeof WAIT>[]> {
+  const ended = await Promise.all(
+    (["done", "dead"] as const).map((state) => queue.list(state, { limit: SAMPLE / 2, newestFirst: true })),
+  );
+  const minutes = new Map<number, { waits: number[]; runs: number[] }>();
+  for (const { createdAt, startedAt, finishedAt } of ended.flatMap(({ items }) => items)) {
+    if (startedAt === null || finishedAt === null) continue;
+    const at = Math.floor(finishedAt.getTime() / 60_000) * 60_000;
+    const minute = minutes.get(at) ?? { waits: [], runs: [] };
+    minutes.set(at, minute);
+    minute.waits.push(Math.max(0, startedAt.getTime() - createdAt.getTime()));
+    minute.runs.push(Math.max(0, finishedAt.getTime() - startedAt.getTime()));
+  }
+  return [...minutes]
+    .sort(([a], [b]) => a - b)
+    .map(([at, { waits, runs }]) => ({
+      at: new Date(at).toISOString(),
+      jobs: waits.length,
+      waitP50Ms: quantile(waits, 0.5),
+      waitP95Ms: quantile(waits, 0.95),
+      runP50Ms: quantile(runs, 0.5),
+      runP95Ms: quantile(runs, 0.95),
+    }));
+}
+
+function quantile(values: number[], q: number): number {
+  values.sort((a, b) => a - b);
+  return values[Math.max(0, Math.ceil(q * values.length) - 1)] ?? 0;
+}
+
 async function show(queue: Queue) {
-  const [counts, settings, minutes, schedules] = await Promise.all([
+  const [counts, settings, minutes, waits, schedules, workers] = await Promise.all([
     queue.counts(),
     queue.settings(),
     queue.stats(),
-    queue.listSchedules({ limit: 100 }),
+    waitsOf(queue),
+    schedulesOf(queue),
+    queue.workers(),
   ]);
-  return { counts, settings, minutes, schedules: schedules.items };
+  return { counts, settings, minutes, waits, schedules: schedules.items, workers: workers.length };
 }
 
-async function job(queue: Queue, id: string): Promise<{ job: Job<unknown, unknown>; log: string[] }> {
-  const found = await queue.get(id);
-  if (found === null) throw new Problem(404, "NO_JOB", "there is no such job");
-  return { job: found, log: await queue.logs(id) };
-}
+const ACTIONS = ["pause", "resume", "replayDead", "cleanDone"] as const;
 
-const JOB_ACTIONS = ["retry", "promote", "remove", "cancel"] as const;
-
-async function actOnJob(queue: Queue, id: string, action: (typeof JOB_ACTIONS)[number]) {
-  if (action === "retry" && !(await queue.retry(id)))
-    throw new Problem(409, "STATE", "only a job that has ended can be retried");
-  if (action === "promote" && !(await queue.promote(id)))
-    throw new Problem(409, "STATE", "only a delayed job can be promoted");
-  if (action === "remove") {
-    const { status } = await queue.delete(id);
-    if (status === "active") throw new Problem(409, "STATE", "the job is running: cancel it first");
-    if (status === "not-found") throw new Problem(404, "NO_JOB", "there is no such job");
-  }
-  if (action === "cancel") {
-    const { status } = await queue.cancel(id);
-    if (status === "not-found") throw new Problem(404, "NO_JOB", "there is no such job");
-    return { status };
-  }
-  return { status: "done" };
-}
-
-const QUEUE_ACTIONS = ["pause", "resume", "replayDead", "cleanDone"] as const;
-
-async function actOnQueue(queue: Queue, action: (typeof QUEUE_ACTIONS)[number]) {
+async function act(queue: Queue, action: (typeof ACTIONS)[number]) {
   if (action === "pause") await queue.pause();
   if (action === "resume") await queue.resume();
   if (action === "replayDead") return { jobs: await queue.replayDead() };
@@ -163,31 +185,27 @@ async function actOnQueue(queue: Queue, action: (typeof QUEUE_ACTIONS)[number]) 
   return { ok: true };
 }
 
-const SHARDS = integer({
-  default: 1,
-  minimum: 1,
-  maximum: 64,
-  description: "Over how many slots the queue is spread.",
-});
-const of = ({ store }: Context, name: string, shards: number) => queueOf(store, { name, shards });
-
-/** A queue that was used before: looking at another would write the version of its layout into the store. */
-async function used(context: Context, name: string, shards: number): Promise<Queue> {
-  const found = await places(context.store);
-  if (found.complete && !found.places.some((place) => place.name === name))
-    throw new Problem(404, "NO_QUEUE", `no queue named ${name} was used in this store`);
-  return of(context, name, shards);
-}
+const CLEANABLE = ["done", "dead", "waiting", "delayed", "waiting-for-children"] as const satisfies readonly (JobState &
+  CleanableState)[];
+const JOBS = object({ jobs: integer({ description: "How many were removed." }) });
 
 export const QUEUE_ROUTES: readonly Route[] = [
   route({
     method: "GET",
     url: "/api/queues",
     group,
-    summary: "The queues that are in the store.",
-    answers: "Names and counts by state; `complete` is false where the store has too many keys to look at all.",
+    summary: "The queues that are in the store, from the registry of names: however many other keys there are.",
+    answers: "Names, counts by state, what the last hour brought; `complete` is false where there are more than 1 000.",
     answer: object({
-      queues: array(object({ name: string(), shards: integer(), counts: COUNTS })),
+      queues: array(
+        object({
+          name: string(),
+          prefix: string(),
+          shards: integer(),
+          counts: COUNTS,
+          hour: object({ done: integer(), dead: integer(), retried: integer() }),
+        }),
+      ),
       complete: boolean(),
     }),
     run: list,
@@ -196,59 +214,12 @@ export const QUEUE_ROUTES: readonly Route[] = [
     method: "GET",
     url: "/api/queues/:name",
     group,
-    summary: "A queue: counts, settings, what happened in each of the last 60 minutes, schedules.",
+    summary: "A queue: counts, settings, what happened in each of the last 60 minutes, waiting times, schedules.",
     params: object({ name: NAME }),
-    query: object({ shards: SHARDS }),
+    query: OPENING_QUERY,
     answers: "Those.",
     answer: QUEUE,
-    run: async (context, { params, query }) => show(await used(context, params.name, query.shards)),
-  }),
-  route({
-    method: "GET",
-    url: "/api/queues/:name/jobs",
-    group,
-    summary: "Jobs in one state, page by page.",
-    params: object({ name: NAME }),
-    query: object(
-      {
-        shards: SHARDS,
-        state: oneOf(STATES),
-        cursor: string({ maxLength: 200 }),
-        limit: integer({ default: 50, minimum: 1, maximum: 500 }),
-      },
-      ["cursor"],
-    ),
-    answers: "Jobs, and the cursor of the next page or null.",
-    answer: object({ items: array(JOB), cursor: nullable(string()) }),
-    run: async (context, { params, query }) =>
-      (await used(context, params.name, query.shards)).list(query.state, {
-        limit: query.limit,
-        newestFirst: query.state === "done" || query.state === "dead",
-        ...(query.cursor !== undefined && { cursor: query.cursor }),
-      }),
-  }),
-  route({
-    method: "GET",
-    url: "/api/queues/:name/jobs/:id",
-    group,
-    summary: "A job with its data, attempts, error, result and log.",
-    params: object({ name: NAME, id: ID }),
-    query: object({ shards: SHARDS }),
-    answers: "The job and the lines that it logged.",
-    answer: object({ job: JOB, log: array(string()) }),
-    run: async (context, { params, query }) => job(await used(context, params.name, query.shards), params.id),
-  }),
-  route({
-    method: "POST",
-    url: "/api/queues/:name/jobs/:id",
-    group,
-    summary: "Retries, promotes, removes or cancels a job.",
-    params: object({ name: NAME, id: ID }),
-    query: object({ shards: SHARDS }),
-    body: object({ action: oneOf(JOB_ACTIONS) }),
-    answers: "What became of it.",
-    answer: object({ status: oneOf(["done", "cancelled", "asked", "finished"]) }),
-    run: (context, { params, query, body }) => actOnJob(of(context, params.name, query.shards), params.id, body.action),
+    run: async (context, { params, query }) => show(await used(context, params.name, query)),
   }),
   route({
     method: "POST",
@@ -256,10 +227,93 @@ export const QUEUE_ROUTES: readonly Route[] = [
     group,
     summary: "Pauses or resumes a queue, runs its dead letters again, or forgets what is done.",
     params: object({ name: NAME }),
-    query: object({ shards: SHARDS }),
-    body: object({ action: oneOf(QUEUE_ACTIONS) }),
+    query: OPENING_QUERY,
+    body: object({ action: oneOf(ACTIONS) }),
     answers: "How many jobs that concerned, where it tells.",
     answer: partial({ ok: boolean(), jobs: integer() }),
-    run: (context, { params, query, body }) => actOnQueue(of(context, params.name, query.shards), body.action),
+    run: async (context, { params, query, body }) => act(await used(context, params.name, query), body.action),
   }),
+  route({
+    method: "DELETE",
+    url: "/api/queues/:name",
+    group,
+    summary: "Deletes a queue with all its jobs, schedules and settings. Workers on it start over with an empty one.",
+    params: object({ name: NAME }),
+    query: OPENING_QUERY,
+    answers: "Nothing.",
+    answer: object({ ok: boolean() }),
+    run: async (context, { params, query }) => (await used(context, params.name, query)).clear(),
+  }),
+  route({
+    method: "POST",
+    url: "/api/queues/:name/clean",
+    group,
+    summary: "Removes jobs of a state by their age. Jobs that run stay.",
+    params: object({ name: NAME }),
+    query: OPENING_QUERY,
+    body: object(
+      {
+        state: oneOf(CLEANABLE),
+        keepMs: integer({
+          default: 0,
+          minimum: 0,
+          maximum: 315_360_000_000,
+          description: "Those stay that ended, or were added if they have not ended, less than so long ago.",
+        }),
+        limit: integer({ minimum: 1, description: "So many at most." }),
+      },
+      ["limit"],
+    ),
+    answers: "How many were removed.",
+    answer: JOBS,
+    run: async (context, { params, query, body: { state, ...options } }) => ({
+      jobs: await (await used(context, params.name, query)).clean(state, options),
+    }),
+  }),
+  route({
+    method: "POST",
+    url: "/api/queues/:name/drain",
+    group,
+    summary: "Removes all jobs that wait, and delayed ones if asked. What runs goes on.",
+    params: object({ name: NAME }),
+    query: OPENING_QUERY,
+    body: object({ delayed: boolean("Delayed jobs too.") }),
+    answers: "How many were removed.",
+    answer: JOBS,
+    run: async (context, { params, query, body }) => ({
+      jobs: await (await used(context, params.name, query)).drain(body),
+    }),
+  }),
+  route({
+    method: "GET",
+    url: "/api/queues/:name/workers",
+    group,
+    summary: "The workers that live with their figures, and the jobs that stalled or were slow.",
+    params: object({ name: NAME }),
+    query: OPENING_QUERY,
+    answers: "Workers as they told last, up to five seconds ago; incidents, the newest first.",
+    answer: object({ workers: array(WORKER), incidents: array(INCIDENT) }),
+    run: async (context, { params, query }) => {
+      const queue = await used(context, params.name, query);
+      const [workers, incidents] = await Promise.all([queue.workers(), queue.incidents()]);
+      return { workers, incidents };
+    },
+  }),
+  route({
+    method: "GET",
+    url: "/api/queues/:name/groups",
+    group,
+    summary: "Groups with jobs that wait, by name, page by page.",
+    params: object({ name: NAME }),
+    query: object(
+      { ...OPENING, cursor: string({ maxLength: 600 }), limit: integer({ default: 100, minimum: 1, maximum: 500 }) },
+      ["cursor", "shards"],
+    ),
+    answers: "Groups, and the cursor of the next page or null.",
+    answer: object({ items: array(GROUP), cursor: nullable(string()) }),
+    run: async (context, { params, query: { cursor, limit, ...opening } }) =>
+      (await used(context, params.name, opening)).listGroups({ limit, ...(cursor !== undefined && { cursor }) }),
+  }),
+  ...JOB_ROUTES,
+  ...SCHEDULE_ROUTES,
 ];

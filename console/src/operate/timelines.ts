@@ -1,10 +1,10 @@
 /** Social networks of the toolkit: what their workers have left to do, and how somebody's statuses and timeline are kept. */
 import type { Store } from "cinnabar";
 import { Social } from "cinnabar/social";
-import { findKeys } from "../nodes.ts";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import { array, boolean, date, either, integer, named, object, oneOf, string } from "../schema.ts";
 import { COUNTS } from "../shapes.ts";
+import { places } from "./queue-places.ts";
 
 const group = "Components";
 const PREFIX = string({ minLength: 1, maxLength: 100 });
@@ -60,13 +60,15 @@ function networkOf({ store }: Context, prefix: string, queueShards: number): Soc
   return network;
 }
 
-/** Networks have a queue, `prefix:queue:{fan-out}`; of one that is spread over slots each part says of how many. */
+const QUEUE_PREFIX = /^(.+):queue$/;
+
+/** Networks have a queue, `fan-out`, whose prefix is theirs with `:queue` behind it: the registry of names knows it. */
 async function find({ store }: Context): Promise<{ found: Map<string, number>; complete: boolean }> {
-  const { keys, complete } = await findKeys(store, "*:queue:{fan-out*}*:data");
+  const { places: queues, complete } = await places(store);
   const found = new Map<string, number>();
-  for (const key of keys) {
-    const [, prefix, shards] = /^(.+):queue:\{fan-out(?::\d+)?\}(?::of(\d+))?:data$/.exec(key) ?? [];
-    if (prefix !== undefined && found.size < MOST) found.set(prefix, Number(shards ?? 1));
+  for (const { name, prefix, shards } of queues) {
+    const [, network] = QUEUE_PREFIX.exec(prefix) ?? [];
+    if (name === "fan-out" && network !== undefined && found.size < MOST) found.set(network, shards);
   }
   return { found, complete };
 }

@@ -6,11 +6,13 @@ import {
   IconApps,
   IconBolt,
   IconBriefcase,
+  IconBroadcast,
   IconChartBar,
   IconChartDots3,
   IconChartTreemap,
   IconClockBolt,
   IconCode,
+  IconComponents,
   IconDeviceFloppy,
   IconFileSearch,
   IconFlask,
@@ -78,7 +80,7 @@ const operate = {
   files: () => import("../views/operate/files.tsx").then(({ Files }) => Files),
   workbench: () => import("../views/operate/workbench.tsx").then(({ Workbench }) => Workbench),
   scripts: () => import("../views/operate/scripts.tsx").then(({ Scripts }) => Scripts),
-  queues: () => import("../views/operate/queues.tsx").then(({ Queues }) => Queues),
+  queues: () => import("../views/operate/queues/index.tsx").then(({ Queues }) => Queues),
   locks: () => import("../views/operate/locks.tsx").then(({ Locks }) => Locks),
   sessions: () => import("../views/operate/sessions.tsx").then(({ Sessions }) => Sessions),
   caches: () => import("../views/operate/caches.tsx").then(({ Caches }) => Caches),
@@ -87,6 +89,8 @@ const operate = {
   timelines: () => import("../views/operate/timelines.tsx").then(({ TimelinesView }) => TimelinesView),
   indexes: () => import("../views/operate/indexes.tsx").then(({ Indexes }) => Indexes),
   shards: () => import("../views/operate/shards.tsx").then(({ Shards }) => Shards),
+  components: () => import("../views/operate/components.tsx").then(({ Components }) => Components),
+  topics: () => import("../views/operate/topics.tsx").then(({ Topics }) => Topics),
   measures: () => import("../views/operate/measures.tsx").then(({ Measures }) => Measures),
 };
 
@@ -131,8 +135,10 @@ const SERVER: Group = {
 const COMPONENTS: Group = {
   title: "Components",
   views: [
+    view("components", "p", "All components", "What is in the store, by kind", IconComponents, operate.components),
     view("queues", "q", "Queues", "Jobs by state, retries and dead letters", IconStack2, operate.queues),
     view("locks", "x", "Locks", "Holders, leases and waiters", IconLock, operate.locks),
+    view("topics", "y", "Topics", "Messages, consumer groups and dead letters", IconBroadcast, operate.topics),
     view("sessions", "i", "Sessions", "Who is signed in", IconId, operate.sessions),
     view("caches", "h", "Caches", "Hit rates, entries and tags", IconBolt, operate.caches),
     view("limits", "t", "Rate limits", "Who is refused, and by which rule", IconGauge, operate.limits),

@@ -61,6 +61,8 @@ export interface PermitsOptions {
   readonly confirm: Confirmation | null;
 }
 
+/** Holders that are evicted by one call. */
+const MOST_EVICTED = 10_000;
 const HEARTBEAT_MS = 5_000;
 /** A waiter that has sent no sign of life for this long is dead. */
 const ALIVE_MS = 3 * HEARTBEAT_MS;
@@ -293,6 +295,14 @@ export class Permits {
     renewDueFirst(this.store);
     const limitArg = this.options.limit;
     return this.store.run(this.#scripts.handOver, { ...this.keys(name), token, name: nameEnd(to), limitArg });
+  }
+
+  /** Takes a name from all who hold it now, whoever they are; how many. Who waits is served. */
+  async evict(name: string): Promise<number> {
+    const { holders } = await this.inspect(name, MOST_EVICTED);
+    const keys = this.keys(name);
+    const gone = await Promise.all(holders.map(({ token }) => this.leave({ keys, token })));
+    return gone.filter(Boolean).length;
   }
 
   inspect(name: string, most: number): Promise<Inspection> {

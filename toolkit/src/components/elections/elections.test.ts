@@ -19,6 +19,19 @@ describeBackends("elections", (backend) => {
   const elections = (): Elections => new Elections(backend.store);
   const others = async (): Promise<Elections> => new Elections(await backend.open());
 
+  test("a term that is ended by an operator goes to the next in line", async () => {
+    const elections = new Elections(backend.store);
+    const term = await elections.campaign("hung", { id: "one" });
+    const next = elections.campaign("hung", { id: "two" });
+    await until(async () => (await elections.inspect("hung")).waiting === 1);
+    expect(await elections.release("hung")).toBe(1);
+    const second = await next;
+    expect((await elections.get("hung"))?.id).toBe("two");
+    expect(await term?.resign()).toBe(false);
+    await second?.resign();
+    expect(await elections.release("hung")).toBe(0);
+  });
+
   test("have one leader; the others wait in line and are seen", async () => {
     const term = await elections().campaign("indexer", { id: "ann" });
     const theirs = await others();

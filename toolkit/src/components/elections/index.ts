@@ -177,6 +177,14 @@ export class Elections {
     return (await this.inspect(name)).leader;
   }
 
+  /**
+   * Ends the term of a leader, without asking: for operators, when a holder hangs. It notices at its next renewal and may work on until
+   * then, beside the next leader; what checks fences refuses it. How many terms ended.
+   */
+  async release(name: string): Promise<number> {
+    return this.#permits.evict(name);
+  }
+
   /** Who leads and who waits, for people. */
   async inspect(name: string): Promise<ElectionInspection> {
     const { waiting, fence, holders, line } = await this.#permits.inspect(name, SHOWN);

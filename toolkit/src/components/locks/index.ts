@@ -201,6 +201,14 @@ export class Locks {
     return this.#permits.resume(handle, options);
   }
 
+  /**
+   * Takes a name from all who hold it, without asking: for operators, when a holder hangs. It notices at its next renewal and may work on until
+   * then, beside the next holder; what checks fences refuses it. How many held it.
+   */
+  async release(name: string): Promise<number> {
+    return this.#permits.evict(name);
+  }
+
   /** Who holds a name and how many wait, for people. */
   async inspect(name: string): Promise<LockInspection> {
     const { waiting, fence, holders } = await this.#permits.inspect(name, 100);

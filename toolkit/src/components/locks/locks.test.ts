@@ -35,6 +35,20 @@ describeBackends("locks", (backend) => {
     await Promise.all(leases.splice(0).map((lease) => lease.release()));
   });
 
+  test("release takes a name from all who hold it, and who waits is served", async () => {
+    const locks = new Locks(backend.store);
+    const readers = await Promise.all([1, 2].map(() => locks.acquire("hung", { shared: true })));
+    const writer = locks.acquire("hung", { waitMs: 30_000 });
+    while ((await locks.inspect("hung")).waiting !== 1) await new Promise(setImmediate);
+    expect(await locks.release("hung")).toBe(2);
+    const lease = await writer;
+    expect(lease).not.toBeNull();
+    for (const reader of readers) expect(await reader?.release()).toBe(false);
+    expect((await locks.inspect("hung")).holders).toMatchObject([{ fence: lease?.fence, shared: false }]);
+    await lease?.release();
+    expect(await locks.release("hung")).toBe(0);
+  });
+
   test("are held by one at a time", async () => {
     const mine = new Locks(backend.store);
     const theirs = new Locks(await backend.open());

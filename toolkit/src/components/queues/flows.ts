@@ -22,6 +22,8 @@ export interface FlowTarget {
   readonly name: string;
   newId(options: JobOptions | undefined): string;
   prepare(id: string, data: unknown, options: JobOptions | undefined, kin: Kinship): Prepared;
+  /** Tells that its queue is used. */
+  announce(): void;
 }
 
 /** A queue, whatever its jobs are. */
@@ -71,6 +73,8 @@ export interface BuiltFlow {
   /** Jobs for the root's own slot, and messages for the others. */
   readonly jobs: readonly Prepared[];
   readonly messages: readonly string[];
+  /** Where its jobs go, one for each job. */
+  readonly targets: readonly FlowTarget[];
 }
 
 /** All jobs of a tree; `queue` is that of jobs which name none. */
@@ -116,7 +120,8 @@ export function buildFlow(
     ...(carrier === undefined ? {} : { carrier }),
   };
   const jobs = [target.prepare(id, node.data, node.options, kin), ...here];
-  return { id, ref, target, jobs, messages: [...messages, ...nested] };
+  const targets = [target, ...built.flatMap((child) => child.targets)];
+  return { id, ref, target, targets, jobs, messages: [...messages, ...nested] };
 }
 
 function kinship(

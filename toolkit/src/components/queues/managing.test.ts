@@ -4,6 +4,7 @@ import { describeBackends } from "../../../tests/kit/index.ts";
 import { keysIn } from "../../../tests/kit/keys.ts";
 import { bytes } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
+import { Registry } from "../../base/registry.ts";
 import { type JobState, Queue, type RunningJob } from "./index.ts";
 import { gate, type Task, workersOfSuite } from "./testing/suite.ts";
 
@@ -448,5 +449,12 @@ describeBackends("managing queues", (backend) => {
     await expect(tasks.updateSchedule("s", { options: { group: "f" } })).rejects.toThrow("stay in their group");
     expect(await tasks.updateSchedule("s", { options: { attempts: 2 } })).toBe(true);
     expect(await tasks.getSchedule("s")).toMatchObject({ options: { group: "e", attempts: 2 } });
+  });
+
+  test("a queue that has schedules only, or jobs of others' flows only, is in the registry", async () => {
+    const names = async () => (await new Registry(backend.store).list("queues")).items.map(({ name }) => name);
+    await queue("timed").schedule("daily", { everyMs: 86_400_000 }, { n: 1 });
+    await queue("flow").addFlow({ data: { n: 1 }, children: [{ queue: queue("parts"), data: { n: 2 } }] });
+    await expect.poll(names).toEqual(expect.arrayContaining(["timed", "flow", "parts"]));
   });
 });

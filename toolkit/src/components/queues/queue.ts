@@ -280,6 +280,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     await this.#send(shard, words);
     // They are in the store; who adds is only the first to pass them on.
     await Promise.all(flow.messages.map((message) => relay(this.store, shard.keys, message)));
+    for (const target of flow.targets) target.announce();
     return flow.id;
   }
 
@@ -294,6 +295,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
       name: this.name,
       newId: (chosen) => this.#idFor(shard, chosen),
       prepare: (jobId, data, chosen, kin) => this.#prepare(jobId, data as I, chosen, kin),
+      announce: () => this.#names.announce(this.name),
     };
   }
 
@@ -666,7 +668,9 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
   /** Sets a schedule, or changes it; when its next job is due. To be called by every process that starts. */
   async schedule(name: string, times: ScheduleTimes, data: I, options: ScheduledJobOptions = {}): Promise<Date> {
     SCHEDULE_OPTIONS.check(options);
-    return this.#schedules.set(name, { times, data, options });
+    const nextAt = await this.#schedules.set(name, { times, data, options });
+    this.#names.announce(this.name);
+    return nextAt;
   }
 
   async getSchedule(name: string): Promise<Schedule<T> | null> {

@@ -111,6 +111,14 @@ export class Semaphores {
     return this.#permits.resume(handle, options);
   }
 
+  /**
+   * Takes a name from all who hold permits, without asking: for operators, when a holder hangs. It notices at its next renewal and may work on until
+   * then, beside the next holder; what checks fences refuses it. How many held it.
+   */
+  async release(name: string): Promise<number> {
+    return this.#permits.evict(name);
+  }
+
   /** What is going on, for people; the first hundred holders by their end. */
   async inspect(name: string): Promise<SemaphoreInspection> {
     const { limit, used, waiting, holders } = await this.#permits.inspect(name, 100);

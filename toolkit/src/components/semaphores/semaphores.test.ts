@@ -21,6 +21,14 @@ describeBackends("semaphores", (backend) => {
     await Promise.all(leases.splice(0).map((lease) => lease.release()));
   });
 
+  test("release takes the permits of a name from all who hold some", async () => {
+    const semaphores = new Semaphores(backend.store, { limit: 2 });
+    const held = await Promise.all([1, 2].map(() => semaphores.acquire("hung")));
+    expect(await semaphores.release("hung")).toBe(2);
+    expect(await semaphores.inspect("hung")).toMatchObject({ used: 0, holders: [] });
+    for (const lease of held) expect(await lease?.release()).toBe(false);
+  });
+
   test("let in as many as the limit and not one more, from many processes at once", async () => {
     const all = [backend.store, await backend.open(), await backend.open()].map(
       (store) => new Semaphores(store, { limit: 5 }),

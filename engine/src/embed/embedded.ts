@@ -17,13 +17,14 @@
  * nothing else to do. Two things do hold it, as one would expect: `listen`, and a blocking call with a timeout, which will
  * be answered.
  */
-import { mkdirSync } from "node:fs";
-import { resolve } from "node:path";
+
 import type { ClusterPlace } from "../cluster/member.ts";
 import type { Clock } from "../core/clock.ts";
 import { Engine } from "../core/engine.ts";
 import { type LocalStream, openStream, type StreamOptions } from "../net/local-stream.ts";
 import { type Address, type ListenOptions, NetServer } from "../net/server.ts";
+import { mkdirSync } from "../platform/files.ts";
+import { resolve } from "../platform/paths.ts";
 import {
   type FollowOptions,
   follow,

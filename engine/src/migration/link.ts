@@ -4,7 +4,9 @@
  * The timeout is Redis's: not for the whole, but for any single step (connecting, 64 KB taken, a line answered). So a large
  * value on a slow line goes through as long as it gets on.
  */
+
 import type { Wire } from "../core/dial.ts";
+import type { Buffer } from "../platform/bytes.ts";
 import type { Dialed } from "../tls/contexts.ts";
 import type { LinkFailure, LinkState, Stage, StepResult } from "./transfer.ts";
 

@@ -1,6 +1,5 @@
 /** ACL: who may do what. The mechanism is in core/acl/. */
 
-import { randomBytes } from "node:crypto";
 import type { Client } from "../../core/client.ts";
 import {
   BAD_PASSWORD_BITS,
@@ -13,6 +12,7 @@ import {
 } from "../../core/errors.ts";
 import type { RefusedEntry, UserPort } from "../../core/ports.ts";
 import { Double, MapReply, OK, type Reply, SetReply } from "../../core/reply.ts";
+import { randomBytes } from "../../platform/random.ts";
 import type { Args } from "../../table/args.ts";
 import type { Flag, Row } from "../../table/command.ts";
 import { CATEGORIES } from "../../table/command-info.ts";

@@ -7,6 +7,7 @@
 
 import type { Wire } from "../core/dial.ts";
 import type { Buffer } from "../platform/bytes.ts";
+import type { FileError } from "../platform/files.ts";
 import type { Dialed } from "../tls/contexts.ts";
 import type { LinkFailure, LinkState, Stage, StepResult } from "./transfer.ts";
 
@@ -57,7 +58,7 @@ export class Link implements LinkState {
         socket.destroy();
         fail("connecting", true);
       }, timeoutMs);
-      socket.once("error", (error: NodeJS.ErrnoException) => {
+      socket.once("error", (error: FileError) => {
         clearTimeout(timer);
         fail(WHILE_WRITING.has(error.code ?? "") ? "writing" : "connecting", false);
       });

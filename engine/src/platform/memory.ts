@@ -2,14 +2,7 @@
 import { totalmem } from "node:os";
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-
-export interface HeapFigures {
-  readonly used: number;
-  /** The most that the heap may have. */
-  readonly limit: number;
-  /** Outside of the heap, but kept alive by it: Buffers. */
-  readonly external: number;
-}
+import type { HeapFigures } from "./figures.ts";
 
 export function heapFigures(): HeapFigures {
   const { used_heap_size: used, heap_size_limit: limit, external_memory: external } = getHeapStatistics();

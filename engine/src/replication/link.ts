@@ -162,7 +162,7 @@ export class Link implements Transport {
     socket.on(ready, () => this.#connected(socket));
     socket.on("data", (chunk) => this.#received(socket, chunk));
     socket.on("end", () => this.#ended(socket, "the primary closed the connection"));
-    socket.on("error", (error) => this.#ended(socket, error.message));
+    socket.on("error", (error: Error) => this.#ended(socket, error.message));
     socket.on("close", () => this.#ended(socket, "the connection is closed"));
   }
 

@@ -6,6 +6,7 @@
  * Lua counts a native function that calls back as a level; those go through a function named `fromNative`, and are told by
  * that name.
  */
+import { noteStack } from "../../lib/stacks.ts";
 import { FRAMES, type LuaError } from "./value.ts";
 
 /** What one line of generated code stands for. */
@@ -67,6 +68,7 @@ function levelsOfFrames(frames: Frame[]): Level[] {
     if (level !== undefined) {
       levels.push(level.site.tail && aboveIsLua ? "tail" : level);
       aboveIsLua = true;
+      // The name of a property: those of functions do not survive a bundler that makes programs small.
     } else if (frame.getFunctionName() === "fromNative") {
       levels.push("native");
       aboveIsLua = false;
@@ -117,10 +119,7 @@ export function levelAt(error: LuaError, level: number): Level | undefined {
   let levels = levelsOfFrames(frames);
   if (levels.length <= level && frames.length >= FRAMES) {
     const here: { stack?: unknown } = {};
-    const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = FURTHER;
-    Error.captureStackTrace(here, levelAt);
-    Error.stackTraceLimit = limit;
+    noteStack(here, levelAt, FURTHER);
     levels = levelsOf(here);
   }
   const place = levels.find((one) => typeof one === "object");

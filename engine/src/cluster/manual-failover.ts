@@ -8,6 +8,7 @@
 
 import type { Clock } from "../core/clock.ts";
 import type { Log } from "../core/log.ts";
+import { type Timer, unheldInterval } from "../platform/timers.ts";
 import type { ClusterNode, ClusterState, Seat } from "./state.ts";
 
 const TIMEOUT_MS = 5000;
@@ -23,7 +24,7 @@ interface FailoverHost {
 export class ManualFailover {
   readonly #host: FailoverHost;
   readonly #seat: Seat;
-  #timer: NodeJS.Timeout | null = null;
+  #timer: Timer | null = null;
   #paused: Seat | null = null;
 
   constructor(host: FailoverHost, seat: Seat) {
@@ -59,8 +60,7 @@ export class ManualFailover {
         this.end();
       }
     };
-    this.#timer = setInterval(look, LOOK_MS);
-    this.#timer.unref();
+    this.#timer = unheldInterval(look, LOOK_MS);
   }
 
   #hasEverything(): boolean {

@@ -7,7 +7,6 @@
  * several stores one state, and a directory in which CLUSTER MEET finds them.
  */
 
-import { join } from "node:path";
 import type { Config } from "../config/config.ts";
 import type { Client } from "../core/client.ts";
 import type { Clock } from "../core/clock.ts";
@@ -44,6 +43,8 @@ import { Push, type Reply } from "../core/reply.ts";
 import { silentTransport, type Transport } from "../core/transport.ts";
 import { messageOf } from "../lib/caught.ts";
 import { keySlot } from "../lib/key-slot.ts";
+import { join } from "../platform/paths.ts";
+import { soon } from "../platform/timers.ts";
 import { type Describer, endpointOf } from "./describe.ts";
 import { Gate } from "./gate.ts";
 import { type FailoverMode, ManualFailover } from "./manual-failover.ts";
@@ -315,7 +316,7 @@ export class ClusterMember implements ClusterPort, Seat, Router, Describer {
   /** In a turn of its own, as what comes over a network. */
   deliver(channel: string, message: string, sharded: boolean): void {
     const { pubsub } = this.#host;
-    setImmediate(() => {
+    soon(() => {
       if (sharded) pubsub.publishShard(channel, message);
       else pubsub.publish(channel, message);
     });

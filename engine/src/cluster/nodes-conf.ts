@@ -4,8 +4,17 @@
  * whole: a new file beside it, synced, takes its name.
  */
 
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { SLOTS } from "../lib/key-slot.ts";
+import {
+  closeSync,
+  type FileError,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from "../platform/files.ts";
+import { ownPid } from "../platform/process.ts";
 import { type Describer, nodesText } from "./describe.ts";
 import { ClusterNode, ClusterState } from "./state.ts";
 
@@ -91,14 +100,14 @@ export function readNodesConf(file: string): NodesConf | null {
   try {
     text = readFileSync(file, "latin1");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    if ((error as FileError).code === "ENOENT") return null;
     throw error;
   }
   return text.trim() === "" ? null : parseNodesConf(text);
 }
 
 export function writeNodesConf(file: string, view: Describer): void {
-  const temporary = `${file}.tmp-${process.pid}`;
+  const temporary = `${file}.tmp-${ownPid}`;
   const handle = openSync(temporary, "w", 0o644);
   try {
     writeSync(handle, formatNodesConf(view), null, "latin1");

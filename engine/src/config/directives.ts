@@ -5,6 +5,7 @@
  * it, so that configuration files and tools for Redis work unchanged. What a change does at run time stands in effects.ts.
  * Where our default differs, the row says why.
  */
+import { workingFolder } from "../platform/process.ts";
 import { bool, type Directive, integer, long, memory, memoryOrPercent, octal, oneOf, text, words } from "./kinds.ts";
 import {
   bufferLimits,
@@ -194,7 +195,7 @@ export const DIRECTIVES = {
   "metrics-bind": text("127.0.0.1", { change: "never", hidden: true }),
 
   // ---------------------------------------------------------------------------------------------- files
-  dir: directory(process.cwd(), { change: "protected", notWhileLoading: true }),
+  dir: directory(workingFolder(), { change: "protected", notWhileLoading: true }),
   dbfilename: text("dump.rdb", { change: "protected", check: plainName("dbfilename") }),
   save: savePoints([
     { seconds: 3600, changes: 1 },

@@ -6,12 +6,14 @@
  * Flags count as lines behind the file's; `-` adds what standard input says. A directive that is wrong ends everything, with
  * the line it stands in, in Redis's words.
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+
 import { REDIS_VERSION } from "../core/version.ts";
 import { codeOf } from "../lib/caught.ts";
 import { compileGlob } from "../lib/glob.ts";
 import { quoteWord } from "../lib/quote.ts";
+import { readdirSync, readFileSync } from "../platform/files.ts";
+import { basename, dirname, join, resolve } from "../platform/paths.ts";
+import { workingFolder } from "../platform/process.ts";
 import { splitWords } from "../resp/split-words.ts";
 import { type DirectiveName, NAMES, rowOf } from "./directives.ts";
 import { parseInForce } from "./in-force.ts";
@@ -157,11 +159,11 @@ function linesOfFlags(flags: readonly string[]): string {
 }
 
 /** Reads a configuration text that is not in a file. */
-export function parseConfigText(text: string, folder = process.cwd()): Record<string, string> {
+export function parseConfigText(text: string, folder = workingFolder()): Record<string, string> {
   return readLines(text, folder).directives;
 }
 
-function readLines(text: string, folder = process.cwd(), checkUser: UserCheck = () => undefined): Lines {
+function readLines(text: string, folder = workingFolder(), checkUser: UserCheck = () => undefined): Lines {
   const lines = new Lines(checkUser);
   lines.read(text, folder);
   return lines;
@@ -182,6 +184,6 @@ export function parseServerArguments(
   let text = file === undefined ? "" : readConfig(file);
   if (fromStdin) text += readStdin();
   if (words.length > 0) text += `\n${linesOfFlags(words)}`;
-  const { directives, renamedCommands, users } = readLines(text, process.cwd(), checkUser);
+  const { directives, renamedCommands, users } = readLines(text, workingFolder(), checkUser);
   return { file, directives, renamedCommands, users };
 }

@@ -5,6 +5,7 @@
  * a server that starts must do what its configuration says. The others change speed or upkeep of parts that do not exist
  * here, so ignoring them harms nobody; they are accepted, kept and shown, and the server names them in its log.
  */
+import { environment } from "../platform/process.ts";
 import { type DirectiveName, rowOf } from "./directives.ts";
 import { BadValue } from "./kinds.ts";
 
@@ -18,8 +19,7 @@ type Reason = string | ((value: unknown) => string | null);
 
 function supervision(value: unknown): string | null {
   if (value === "auto") {
-    const { NOTIFY_SOCKET, UPSTART_JOB } = process.env;
-    if (NOTIFY_SOCKET === undefined && UPSTART_JOB === undefined) return null;
+    if (environment("NOTIFY_SOCKET") === undefined && environment("UPSTART_JOB") === undefined) return null;
   }
   return "this server cannot notify systemd or upstart. Set it to no, and have the supervisor start a simple service (systemd: Type=exec)";
 }

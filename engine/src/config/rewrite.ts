@@ -4,10 +4,11 @@
  * A directive that the file mentions is written where it stood; one that it does not mention is added at the end, under a
  * line that says so, if it is not at its default. Lines that are no longer needed go, and with them the gap they leave.
  */
-import { readFileSync } from "node:fs";
+
 import { replaceFile } from "../core/replace-file.ts";
 import { codeOf } from "../lib/caught.ts";
 import { quoteWord } from "../lib/quote.ts";
+import { readFileSync } from "../platform/files.ts";
 import { splitWords } from "../resp/split-words.ts";
 import type { Config } from "./config.ts";
 import { DIRECTIVE_NAMES, type DirectiveName, NAMES, rowOf } from "./directives.ts";

@@ -1,10 +1,11 @@
 /**
  * Directives whose value is more than a word or a number.
  */
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
+
 import { formatNotifyFlags, parseNotifyFlags } from "../core/notify.ts";
 import { parseFloat64, parseInt64 } from "../lib/numbers.ts";
+import { statSync } from "../platform/files.ts";
+import { resolve } from "../platform/paths.ts";
 import { BadValue, type Directive, type DirectiveOptions, digits, parseMemory, shortMemory } from "./kinds.ts";
 
 /** A snapshot is due after this many seconds with at least this many changes. */

@@ -8,7 +8,9 @@
  *
  * `serve` decides by itself whether the key suits it: wrong type, empty, gone. So the door need not know what is waited for.
  */
+
 import type { Stats } from "../observe/stats.ts";
+import { heldTimeout, type Timer } from "../platform/timers.ts";
 import type { Client } from "./client.ts";
 import type { Clock } from "./clock.ts";
 import type { Db } from "./db.ts";
@@ -69,7 +71,7 @@ export class Blocking {
   #ready: { db: Db; key: string }[] = [];
   /** How many wait for each type: a key of a type that nobody waits for wakes nobody. */
   readonly #count: Record<AwaitedType, number> = { list: 0, zset: 0, stream: 0, replicas: 0 };
-  #timer: NodeJS.Timeout | null = null;
+  #timer: Timer | null = null;
   #timerAt = Number.POSITIVE_INFINITY;
 
   constructor(host: BlockingHost) {
@@ -236,7 +238,7 @@ export class Blocking {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timerAt = deadline;
     const wait = Math.min(Math.max(1, deadline - this.#host.clock.monotonic()), 0x7fffffff);
-    this.#timer = setTimeout(() => {
+    this.#timer = heldTimeout(() => {
       this.#timer = null;
       this.#timerAt = Number.POSITIVE_INFINITY;
       this.expire();

@@ -15,10 +15,10 @@
  * of the machine's memory.
  */
 
-import { totalmem } from "node:os";
-import { getHeapStatistics } from "node:v8";
 import type { Config } from "../config/config.ts";
 import type { Stats } from "../observe/stats.ts";
+import { heapFigures, memoryLimit } from "../platform/memory.ts";
+import { soon } from "../platform/timers.ts";
 import type { Client } from "./client.ts";
 import type { Log } from "./log.ts";
 import type { ClientBuffers } from "./transport.ts";
@@ -35,12 +35,6 @@ const LOWEST_LIMIT = 128 * 1024;
 /** Housekeeping looks at each client once in so many ticks, and at no fewer than so many clients in one. */
 const TICKS = 10;
 const FEWEST = 5;
-
-/** The memory that this process may use: the machine's, or the container's. */
-function machineBytes(): number {
-  const limit = process.constrainedMemory?.() ?? 0;
-  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
-}
 
 export interface ClientAccount extends ClientBuffers {
   readonly multi: number;
@@ -108,8 +102,8 @@ export class ClientMemory {
   #inputBytes = 0;
   #heapBytes = 0;
   /** What unfinished commands and transactions may take of V8's heap. */
-  heapShare = Math.floor(getHeapStatistics().heap_size_limit / 4);
-  readonly #machineShare = Math.floor(machineBytes() / 2);
+  heapShare = Math.floor(heapFigures().limit / 4);
+  readonly #machineShare = Math.floor(memoryLimit() / 2);
   readonly #host: ClientMemoryHost;
   /** Whether clients have to go; they do before the next command, or between commands. */
   isOver = false;
@@ -139,7 +133,7 @@ export class ClientMemory {
     this.#count(client, total, total - replyBytes, heapBytes);
     if (this.isOver || !this.#exceeds) return;
     this.isOver = true;
-    setImmediate(() => this.evict());
+    soon(() => this.evict());
   }
 
   forget(client: Client): void {

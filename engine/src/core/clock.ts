@@ -21,8 +21,6 @@
  * on in a script, as in Redis, and is never behind `Engine.now`.
  */
 
-import { performance } from "node:perf_hooks";
-
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;

@@ -1,5 +1,5 @@
 /** The way to another server, for replication and MIGRATE: a socket; or a stream, where that server is a store of this process. */
-import type { Duplex } from "node:stream";
+import type { Duplex } from "../platform/streams.ts";
 
 /** What of a socket those who use one need. */
 export interface Wire extends Duplex {

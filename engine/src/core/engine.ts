@@ -17,6 +17,7 @@ import { SlowLog } from "../observe/slow-log.ts";
 import { type CommandStats, Stats } from "../observe/stats.ts";
 import { Persistence } from "../persist/persistence.ts";
 import type { Snapshot } from "../persist/snapshot.ts";
+import { type Timer, unheldInterval } from "../platform/timers.ts";
 import { Replication } from "../replication/index.ts";
 import { Functions } from "../scripting/functions.ts";
 import { Scripts } from "../scripting/scripts.ts";
@@ -193,7 +194,7 @@ export class Engine implements Host {
   #served: Client | null = null;
   #servedMessages: Reply[] = [];
   #depth = 0;
-  #tick: NodeJS.Timeout;
+  #tick: Timer;
 
   constructor(options: EngineOptions = {}) {
     this.clock = options.clock ?? systemClock;
@@ -227,8 +228,7 @@ export class Engine implements Host {
     this.cluster = inCluster ? new ClusterMember(this, options.cluster) : null;
     // Who prepares a place says when it is taken.
     if (options.cluster === undefined) this.cluster?.start();
-    this.#tick = setInterval(() => this.tick(), TICK_MS);
-    this.#tick.unref();
+    this.#tick = unheldInterval(() => this.tick(), TICK_MS);
   }
 
   #takeUsers(lines: readonly (readonly string[])[]): void {

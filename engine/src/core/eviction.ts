@@ -18,6 +18,7 @@
 
 import type { Config } from "../config/config.ts";
 import type { LatencyMonitor } from "../observe/latency.ts";
+import { soon } from "../platform/timers.ts";
 import type { AccessStamps } from "./access-stamps.ts";
 import type { Clock } from "./clock.ts";
 import type { Db } from "./db.ts";
@@ -196,7 +197,7 @@ export class Eviction {
   #goOnLater(): void {
     if (this.#running) return;
     this.#running = true;
-    setImmediate(() => {
+    soon(() => {
       this.#running = false;
       this.makeRoom();
     });

@@ -1,23 +1,9 @@
 /** When V8 collects garbage, where we know better than it does. */
-import { getHeapStatistics, setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
-
-type Collect = (options?: { type: "minor" }) => void;
-
-let collect: Collect | null = null;
-
-function collector(): Collect {
-  if (collect === null) {
-    // Node hides the function unless it was started with this flag; a context made after setting it has one.
-    setFlagsFromString("--expose-gc");
-    collect = runInNewContext("gc") as Collect;
-  }
-  return collect;
-}
+import { collectAll, collectYoung, heapFigures } from "../platform/memory.ts";
 
 /** Collects all garbage now: MEMORY PURGE. It pauses in proportion to the heap. */
 export function collectGarbage(): void {
-  collector()();
+  collectAll();
 }
 
 /** What is allocated between two collections. */
@@ -30,14 +16,14 @@ const ALLOCATED_BYTES = 3 * 1024 * 1024;
  * pause, four times as often.
  */
 export class ShortCollections {
-  #floor = getHeapStatistics().used_heap_size;
+  #floor = heapFigures().used;
 
   /** Collects if enough has been allocated since the last time. */
   check(): void {
-    const used = getHeapStatistics().used_heap_size;
+    const used = heapFigures().used;
     if (used < this.#floor) this.#floor = used;
     if (used - this.#floor < ALLOCATED_BYTES) return;
-    collector()({ type: "minor" });
-    this.#floor = getHeapStatistics().used_heap_size;
+    collectYoung();
+    this.#floor = heapFigures().used;
   }
 }

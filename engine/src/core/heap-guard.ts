@@ -24,9 +24,9 @@
  * Strings of more than a megabyte and buffers are outside the heap. For them there is the same with the machine's memory, or
  * the container's, in the place of the heap.
  */
-import { totalmem } from "node:os";
-import { getHeapStatistics } from "node:v8";
+
 import type { Config } from "../config/config.ts";
+import { heapFigures, memoryLimit } from "../platform/memory.ts";
 import { systemClock } from "./clock.ts";
 import type { Db } from "./db.ts";
 import { OOM } from "./errors.ts";
@@ -64,12 +64,6 @@ const MUCH_ELSE = 0.15;
 /** Of a hundred milliseconds, how many may go into collections that we ask for: when a limit is reached, and beyond it. */
 const COLLECTION_PERCENT = 5;
 const RARE_COLLECTION_PERCENT = 1;
-
-/** The memory of this machine, or of the container if that is less. */
-export function machineBytes(): number {
-  const constrained = process.constrainedMemory();
-  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-}
 
 /** The data does not fit into the heap. */
 export class HeapFullError extends Error {
@@ -143,11 +137,11 @@ export class HeapGuard {
   constructor(host: HeapGuardHost, share: number | boolean = true) {
     this.#host = host;
     this.#enabled = share !== false;
-    this.heapLimit = getHeapStatistics().heap_size_limit;
+    this.heapLimit = heapFigures().limit;
     const old = Math.max(this.heapLimit - YOUNG_BYTES, this.heapLimit * 0.6);
     const write = typeof share === "number" ? share : WRITE_SHARE;
     this.#heap = new Gauge(old, [write, write + (1 - write) * BEGUN_PART, write + (1 - write) * LOADED_PART]);
-    this.#machine = new Gauge(machineBytes(), MACHINE_SHARES);
+    this.#machine = new Gauge(memoryLimit(), MACHINE_SHARES);
     this.#heap.live = this.#machine.live = Number.POSITIVE_INFINITY;
     if (this.#enabled) this.#measure();
     else this.#stepBytes = Number.POSITIVE_INFINITY;
@@ -160,12 +154,12 @@ export class HeapGuard {
 
   /** What is in use of the heap and is not garbage, as far as it is known. */
   get liveBytes(): number {
-    return this.#enabled ? this.#heap.live : getHeapStatistics().used_heap_size;
+    return this.#enabled ? this.#heap.live : heapFigures().used;
   }
 
   /** For people, at the start. */
   describe(): string {
-    const heap = `V8's heap may grow to ${megabytes(this.heapLimit)} MB of ${megabytes(machineBytes())} MB of memory`;
+    const heap = `V8's heap may grow to ${megabytes(this.heapLimit)} MB of ${megabytes(memoryLimit())} MB of memory`;
     return this.#enabled ? `${heap}; data is taken until ${megabytes(this.writeLimit)} MB are in use` : heap;
   }
 
@@ -276,7 +270,7 @@ export class HeapGuard {
     const data = this.#host.dataBytes;
     const grown = data - this.#dataBytes;
     this.#dataBytes = data;
-    const { used_heap_size: used, external_memory: external } = getHeapStatistics();
+    const { used, external } = heapFigures();
     this.#heap.update(grown, used, collected);
     this.#machine.update(grown, used + external, collected);
     this.#usedBytes = used + external;

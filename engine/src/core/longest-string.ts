@@ -4,10 +4,10 @@
  * what GET, DUMP and the files write around a value, and for the eight bytes by which BITFIELD may go beyond the limit. The
  * last 1 048 bytes of the 512 MB answer what Redis answers past its limit.
  */
-import { constants } from "node:buffer";
+import { LONGEST_STRING } from "../platform/bytes.ts";
 
 /** The longest word that there can be at all. */
-export const LONGEST_WORD = constants.MAX_STRING_LENGTH;
+export const LONGEST_WORD = LONGEST_STRING;
 
 /** The longest string value that a command makes, whatever is configured. */
 export const LONGEST_VALUE = LONGEST_WORD - 1024;

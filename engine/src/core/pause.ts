@@ -9,6 +9,7 @@
  * The same way leads commands past keys that MIGRATE has sent and that nobody may touch until the answer is there: `hold`.
  */
 
+import { type Timer, unheldTimeout } from "../platform/timers.ts";
 import { type Command, MAY_REPLICATE, WRITE } from "../table/command-table.ts";
 import type { Client } from "./client.ts";
 import type { Clock } from "./clock.ts";
@@ -26,7 +27,7 @@ export class Pause {
   #mode: PauseMode = "write";
   #until = 0;
   #hold: ((client: Client, command: Command, argv: readonly string[]) => boolean) | null = null;
-  #timer: NodeJS.Timeout | null = null;
+  #timer: Timer | null = null;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -57,8 +58,7 @@ export class Pause {
   #arm(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     const wait = Math.min(Math.max(1, this.#until - this.#clock.monotonic()), 0x7fffffff);
-    this.#timer = setTimeout(() => this.check(), wait);
-    this.#timer.unref();
+    this.#timer = unheldTimeout(() => this.check(), wait);
   }
 
   /** Ends the pause if its time is over. */

@@ -7,7 +7,7 @@
  * 0 begins and ends a scan and stays 0. A cursor from another process (before a restart or a failover) is a place like any
  * other: the scan goes on from there, but what it returned before and what it returns then are unrelated.
  */
-import { randomBytes } from "node:crypto";
+import { randomBytes } from "../platform/random.ts";
 import { hashBytes } from "./word-hash.ts";
 
 const ROUNDS = 6;

@@ -1,4 +1,5 @@
 /** How the engine reaches a client: a socket, a program in the same process, or nobody. */
+import type { Buffer } from "../platform/bytes.ts";
 import type { Reply } from "./reply.ts";
 
 /** What a connection's buffers hold, as CLIENT LIST has it. All in bytes but `replyParts`. */

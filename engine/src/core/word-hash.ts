@@ -8,7 +8,7 @@
  * of 8 to 64 bytes. What can still be learnt is the order of hashes (SMEMBERS and KEYS answer in it); dict.ts says why
  * that is of little use.
  */
-import { randomBytes } from "node:crypto";
+import { randomBytes } from "../platform/random.ts";
 
 let [k0, k1] = new Int32Array(new Uint8Array(randomBytes(8)).buffer) as unknown as [number, number];
 

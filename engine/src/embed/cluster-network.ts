@@ -2,8 +2,10 @@
  * The network between the nodes of an `EngineCluster`: streams inside the process that replication and MIGRATE use in the place
  * of sockets. So a test can cut it into parts, and have replicas lag, and nothing depends on ports.
  */
+
 import type { Dial, Purpose, Wire } from "../core/dial.ts";
 import { type LocalStream, refusedStream } from "../net/local-stream.ts";
+import { soon } from "../platform/timers.ts";
 import type { EmbeddedEngine } from "./embedded.ts";
 
 /** A node as the network sees it. */
@@ -51,7 +53,7 @@ export class ClusterNetwork {
     this.#open.add(open);
     stream.once("close", () => this.#open.delete(open));
     // As a socket says it: after whoever asked for it listens.
-    setImmediate(() => {
+    soon(() => {
       if (!stream.destroyed) stream.emit("connect");
     });
     return stream;

@@ -17,13 +17,15 @@
  * nothing else to do. Two things do hold it, as one would expect: `listen`, and a blocking call with a timeout, which will
  * be answered.
  */
-import { mkdirSync } from "node:fs";
-import { resolve } from "node:path";
+
 import type { ClusterPlace } from "../cluster/member.ts";
 import type { Clock } from "../core/clock.ts";
 import { Engine } from "../core/engine.ts";
 import { type LocalStream, openStream, type StreamOptions } from "../net/local-stream.ts";
+import type { Port } from "../net/port-stream.ts";
 import { type Address, type ListenOptions, NetServer } from "../net/server.ts";
+import { mkdirSync } from "../platform/files.ts";
+import { resolve } from "../platform/paths.ts";
 import {
   type FollowOptions,
   follow,
@@ -150,6 +152,12 @@ export class EmbeddedEngine {
   async listen(options: ListenOptions = {}): Promise<Address> {
     if (this.#closed !== null) throw new Error("the engine is closed");
     return this.#net.listen(options);
+  }
+
+  /** Serves whoever has the other end of a channel: another thread, or in a browser a worker, a page or a frame. It speaks RESP. */
+  serve(port: Port): void {
+    if (this.#closed !== null) throw new Error("the engine is closed");
+    this.#net.serve(port);
   }
 
   /** Stops listening on an address that `listen` has answered. Connections that were made there stay. */

@@ -12,13 +12,14 @@
  *
  * It is no way to spread load: all nodes share a thread. A Cluster for production is made of Redis or Valkey nodes.
  */
-import { join, resolve } from "node:path";
+
 import { type ClusterMember, newNodeId } from "../cluster/member.ts";
 import { readNodesConf } from "../cluster/nodes-conf.ts";
 import { ClusterNode, ClusterState } from "../cluster/state.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { SLOTS } from "../lib/key-slot.ts";
 import type { Address } from "../net/server.ts";
+import { join, resolve } from "../platform/paths.ts";
 import { ClusterNetwork, type NetworkNode } from "./cluster-network.ts";
 import { EmbeddedEngine, type OpenOptions } from "./embedded.ts";
 import type { LocalClient, LocalClientOptions } from "./local-client.ts";

@@ -28,6 +28,7 @@ import {
 } from "../core/reply.ts";
 import type { Transport } from "../core/transport.ts";
 import { errorOf } from "../lib/caught.ts";
+import type { Buffer } from "../platform/bytes.ts";
 import { type Input, toBuffer, toText, toWord } from "./words.ts";
 
 /** An error that the store answered. `code` is its first word: `WRONGTYPE`, `ERR`, `NOSCRIPT` … */

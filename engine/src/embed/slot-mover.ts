@@ -3,6 +3,7 @@
  * few at a time, and at the end the target is the owner. Clients may read and write all the while; in between they meet ASK
  * and TRYAGAIN. What is written to the slot meanwhile either goes over later or is written to the target at once.
  */
+import { Buffer } from "../platform/bytes.ts";
 import type { LocalClient, ReplyValue } from "./local-client.ts";
 
 export interface MoveSlotsOptions {

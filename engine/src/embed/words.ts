@@ -5,6 +5,7 @@
  * the conversion is a look at the chars. A string that will be kept must not share memory with another one: V8 makes
  * slices and unfinished concatenations from 13 chars on, so words for writing are copied from that length.
  */
+import { Buffer } from "../platform/bytes.ts";
 
 /** What may be given as a word. */
 export type Input = string | number | bigint | Uint8Array;

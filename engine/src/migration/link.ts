@@ -4,7 +4,10 @@
  * The timeout is Redis's: not for the whole, but for any single step (connecting, 64 KB taken, a line answered). So a large
  * value on a slow line goes through as long as it gets on.
  */
+
 import type { Wire } from "../core/dial.ts";
+import type { Buffer } from "../platform/bytes.ts";
+import type { FileError } from "../platform/files.ts";
 import type { Dialed } from "../tls/contexts.ts";
 import type { LinkFailure, LinkState, Stage, StepResult } from "./transfer.ts";
 
@@ -55,7 +58,7 @@ export class Link implements LinkState {
         socket.destroy();
         fail("connecting", true);
       }, timeoutMs);
-      socket.once("error", (error: NodeJS.ErrnoException) => {
+      socket.once("error", (error: FileError) => {
         clearTimeout(timer);
         fail(WHILE_WRITING.has(error.code ?? "") ? "writing" : "connecting", false);
       });

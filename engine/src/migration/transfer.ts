@@ -10,7 +10,9 @@
  * As in Redis, a link that fails before the first key was answered is tried once more with a new connection, because one
  * that was kept from before may have been closed by the other side meanwhile; never after a timeout.
  */
+
 import { MIGRATE_CONNECTING, migrateFailed, ReplyError, targetError } from "../core/errors.ts";
+import { Buffer } from "../platform/bytes.ts";
 
 export interface MigrateRequest {
   readonly host: string;

@@ -10,15 +10,16 @@
  * grow by asking on. A client whose command has to wait (it is blocked, or paused) is read from up to READ_AHEAD.
  */
 
-import { writeSync } from "node:fs";
-import { Socket } from "node:net";
-import type { Duplex } from "node:stream";
 import type { Client } from "../core/client.ts";
 import type { Engine } from "../core/engine.ts";
 import { ReplyError, TLS_UNEXPECTED } from "../core/errors.ts";
 import { BLOCKED, POSTPONED, type Reply } from "../core/reply.ts";
 import { ReplyRoom } from "../core/reply-room.ts";
 import type { ClientBuffers, Transport } from "../core/transport.ts";
+import { Buffer } from "../platform/bytes.ts";
+import { writeSync } from "../platform/files.ts";
+import { type Duplex, isSocket } from "../platform/streams.ts";
+import { unheldTimeout } from "../platform/timers.ts";
 import { encode } from "../resp/encode.ts";
 import { Output } from "../resp/output.ts";
 import { RequestParser } from "../resp/parser.ts";
@@ -101,7 +102,7 @@ export class Connection implements Transport {
     const heardAll = () => {
       this.#heardAll = true;
     };
-    if (stream instanceof Socket) takeChunks(stream, (chunk) => this.#received(chunk), heardAll);
+    if (isSocket(stream)) takeChunks(stream, (chunk) => this.#received(chunk), heardAll);
     stream.on("end", () => this.close(true));
     stream.on("drain", () => this.#drained());
     // The stream's `close` comes later, after other sockets have been read: a client that is known to be gone is served no more.
@@ -537,7 +538,7 @@ export class Connection implements Transport {
   destroySoon(): void {
     const stream = this.#stream;
     if (stream.writableLength === 0 && this.#outbox.bytes === 0) stream.destroy();
-    else setTimeout(() => stream.destroy(), 100).unref();
+    else unheldTimeout(() => stream.destroy(), 100);
   }
 
   #gone(): void {

@@ -3,8 +3,7 @@
  * reply may leave is brought there first, once for all of them; while that takes time, replies are held, each connection's in
  * order, and commands go on.
  */
-// The system's own, which tests that replace timers do not move.
-import { setImmediate } from "node:timers";
+import { certainlySoon } from "../platform/timers.ts";
 
 export interface Flushable {
   /** Writes everything that it has to say, what was held included. */
@@ -36,7 +35,7 @@ export class Flusher {
     this.#waiting.add(connection);
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(this.#run);
+    certainlySoon(this.#run);
   }
 
   forget(connection: Flushable): void {

@@ -5,7 +5,8 @@
  * value of 400 MB fifty times costs that value once and a window, not 20 GB of bytes; and the same goes for a large message
  * to many subscribers. Between two windows of one connection all the others have their turn.
  */
-import type { Duplex } from "node:stream";
+import type { Buffer } from "../platform/bytes.ts";
+import type { Duplex } from "../platform/streams.ts";
 
 export type Part = string | Buffer;
 

@@ -11,9 +11,11 @@ import { chmodSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Engine } from "../core/engine.ts";
 import { MAX_CLIENTS_REACHED, PROTECTED_MODE, type ReplyError } from "../core/errors.ts";
+import type { Duplex } from "../platform/streams.ts";
 import { fromOptions, type ListenTlsOptions, type ServerTls } from "../tls/settings.ts";
 import { Connection } from "./connection.ts";
 import { Flusher } from "./flusher.ts";
+import { type Port, PortStream } from "./port-stream.ts";
 import { TlsAcceptor } from "./tls-acceptor.ts";
 
 export interface ListenOptions {
@@ -51,6 +53,7 @@ export class NetServer {
   readonly #connections = new Set<Connection>();
   readonly #acceptors = new Map<Server, TlsAcceptor>();
   #housekeeping: NodeJS.Timeout | null = null;
+  #ports = 0;
   /** Connections of processes that share the data. */
   #peers = 0;
 
@@ -66,6 +69,15 @@ export class NetServer {
 
   get flusher(): Flusher {
     return this.#flusher;
+  }
+
+  /** Serves whoever has the other end of a channel between threads. */
+  serve(port: Port): void {
+    const stream = new PortStream(port);
+    const peer = { address: `port:${++this.#ports}`, localAddress: "local:0", fd: -1 };
+    const connection = new Connection(this.#engine, stream as unknown as Duplex, this.#flusher, peer);
+    this.#connections.add(connection);
+    stream.once("close", () => this.#connections.delete(connection));
   }
 
   listen(options: ListenOptions): Promise<Address> {

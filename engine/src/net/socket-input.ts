@@ -1,7 +1,9 @@
 /** How bytes come out of a socket: straight from its stream, or straight from its descriptor; and bytes that are no Redis. */
-import { readSync } from "node:fs";
-import type { Duplex } from "node:stream";
 import { codeOf } from "../lib/caught.ts";
+import { withoutStacks } from "../lib/stacks.ts";
+import { Buffer } from "../platform/bytes.ts";
+import { readSync } from "../platform/files.ts";
+import type { Duplex } from "../platform/streams.ts";
 
 /**
  * Lets a flowing stream hand its chunks straight to us. On its own it would emit each as an event and then plan the next
@@ -11,7 +13,7 @@ import { codeOf } from "../lib/caught.ts";
  */
 export function takeChunks(stream: Duplex, take: (chunk: Buffer) => void, ended: () => void): void {
   const push = stream.push;
-  stream.push = (chunk: unknown, encoding?: BufferEncoding) => {
+  stream.push = (chunk: unknown, encoding?: Parameters<typeof push>[1]) => {
     if (chunk === null) ended();
     if (chunk === null || !stream.readableFlowing || stream.readableLength > 0)
       return push.call(stream, chunk, encoding);
@@ -25,16 +27,12 @@ const NOTHING_YET = Buffer.alloc(0);
 
 /** What a socket has now: a copy of the bytes, none of them where there is nothing yet; null where the peer is gone. */
 export function readNow(fd: number): Buffer | null {
-  // An error's stack costs more than the call, and "nothing yet" is an error here.
-  const { stackTraceLimit } = Error;
-  Error.stackTraceLimit = 0;
   try {
-    const length = readSync(fd, buffer, 0, buffer.length, null);
+    // An error's stack costs more than the call, and "nothing yet" is an error here.
+    const length = withoutStacks(() => readSync(fd, buffer, 0, buffer.length, null));
     return length === 0 ? null : Buffer.from(buffer.subarray(0, length));
   } catch (error) {
     return codeOf(error) === "EAGAIN" ? NOTHING_YET : null;
-  } finally {
-    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

@@ -5,9 +5,11 @@
  * Two steps make it: `xor` adds a word's SHA1 to a digest, in any order; `mix` does that and hashes the result, so that the
  * order counts.
  */
-import { createHash } from "node:crypto";
+
 import type { Db } from "../core/db.ts";
 import { formatG } from "../lib/numbers.ts";
+import { Buffer } from "../platform/bytes.ts";
+import { sha1 } from "../platform/digest.ts";
 import { textOf } from "../types/bytes.ts";
 import type { TypeName } from "../types/collection.ts";
 import { isCollection } from "../types/kind.ts";
@@ -19,16 +21,13 @@ const LENGTH = 20;
 /** Redis's number for a type. */
 const TYPE_NUMBER: Readonly<Record<TypeName, number>> = { string: 0, list: 1, set: 2, zset: 3, hash: 4, stream: 6 };
 
-const sha1 = (bytes: string | Buffer) =>
-  typeof bytes === "string"
-    ? createHash("sha1").update(bytes, "latin1").digest()
-    : createHash("sha1").update(bytes).digest();
+const hashOf = (word: string | Buffer): Buffer => sha1(typeof word === "string" ? Buffer.from(word, "latin1") : word);
 
 class Digest {
   bytes: Buffer = Buffer.alloc(LENGTH);
 
   xor(word: string | Buffer): this {
-    const hash = sha1(word);
+    const hash = hashOf(word);
     for (let i = 0; i < LENGTH; i++) this.bytes[i]! ^= hash[i]!;
     return this;
   }

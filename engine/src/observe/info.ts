@@ -3,11 +3,13 @@
  * something that does not exist here (an allocator's figures, a fork, modules) have the value of a server that does not use
  * it. Our own version stands beside Redis's.
  */
-import { endianness, release, totalmem, type } from "node:os";
+
 import { shortPercent } from "../config/special.ts";
 import type { Engine } from "../core/engine.ts";
 import { BASE_BYTES } from "../core/eviction.ts";
 import { REDIS_VERSION, VERSION } from "../core/version.ts";
+import { machineMemory } from "../platform/memory.ts";
+import { cpuMicros, ownPid, SYSTEM } from "../platform/process.ts";
 import { replicationFields } from "../replication/info.ts";
 import type { Command } from "../table/command-table.ts";
 import { memoryFigures } from "./memory-figures.ts";
@@ -44,13 +46,13 @@ const server: Section = (engine) => {
     ["redis_git_dirty", 0],
     ["redis_build_id", `cinnabar-${VERSION}`],
     ["redis_mode", engine.cluster === null ? "standalone" : "cluster"],
-    ["os", `${type()} ${release()} ${process.arch === "x64" ? "x86_64" : process.arch}`],
+    ["os", SYSTEM.os],
     ["arch_bits", 64],
-    ["monotonic_clock", "node performance.now"],
-    ["multiplexing_api", "libuv"],
+    ["monotonic_clock", SYSTEM.clock],
+    ["multiplexing_api", SYSTEM.multiplexing],
     ["atomicvar_api", "none"],
     ["gcc_version", "0.0.0"],
-    ["process_id", process.pid],
+    ["process_id", ownPid],
     ["process_supervised", values.supervised],
     ["run_id", engine.runId],
     ["tcp_port", values.port || values["tls-port"]],
@@ -60,13 +62,13 @@ const server: Section = (engine) => {
     ["hz", values.hz],
     ["configured_hz", values.hz],
     ["lru_clock", engine.stamps.clock],
-    ["executable", process.argv[1] ?? process.execPath],
+    ["executable", SYSTEM.executable],
     ["config_file", engine.config.file],
     ["io_threads_active", 0],
     ...shutdownFields(engine),
     ["cinnabar_version", VERSION],
-    ["node_version", process.versions.node],
-    ["byte_order", endianness() === "LE" ? "little" : "big"],
+    ["node_version", SYSTEM.runtime],
+    ["byte_order", SYSTEM.byteOrder],
   ];
 };
 
@@ -95,7 +97,7 @@ const memory: Section = (engine) => {
   const { values } = engine.config;
   const m = memoryFigures(engine);
   const replicas = engine.replication.bytes();
-  const total = totalmem();
+  const total = machineMemory();
   return [
     ["used_memory", m.used],
     ["used_memory_human", humanBytes(m.used)],
@@ -149,7 +151,7 @@ const memory: Section = (engine) => {
     ["heap_write_limit", engine.heapGuard.writeLimit],
     ["heap_live", Math.round(engine.heapGuard.liveBytes)],
     ["heap_full", engine.heapGuard.full ? 1 : 0],
-    ["mem_allocator", `v8-${process.versions.v8}`],
+    ["mem_allocator", SYSTEM.allocator],
     ["active_defrag_running", 0],
     ["lazyfree_pending_objects", 0],
     ["lazyfreed_objects", engine.stats.lazyFreed],
@@ -285,7 +287,7 @@ const stats: Section = (engine) => {
 };
 
 const cpu: Section = () => {
-  const { system, user } = process.cpuUsage();
+  const { system, user } = cpuMicros();
   const seconds = (micros: number) => (micros / 1e6).toFixed(6);
   return [
     ["used_cpu_sys", seconds(system)],

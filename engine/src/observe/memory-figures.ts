@@ -1,6 +1,8 @@
 /** Where memory goes, by the store's own accounts: what INFO memory and MEMORY STATS tell. */
+
 import type { Db } from "../core/db.ts";
 import { BASE_BYTES } from "../core/eviction.ts";
+import { processMemory } from "../platform/memory.ts";
 
 /** What the figures are taken from. */
 interface Accounts {
@@ -14,7 +16,7 @@ interface Accounts {
 }
 
 export function memoryFigures(accounts: Accounts) {
-  const { heapUsed, heapTotal, external, rss } = process.memoryUsage();
+  const { heapUsed, heapTotal, external, rss } = processMemory();
   const used = accounts.eviction.totalBytes;
   const peak = Math.max(accounts.stats.peakBytes, used);
   const { backlog } = accounts.replication.bytes();

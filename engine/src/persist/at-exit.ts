@@ -1,6 +1,8 @@
 /** What is still to be done when the process ends by itself: one listener, however many engines there are. */
+import { onExit } from "../platform/process.ts";
 
 const tasks = new Set<() => void>();
+let forget = () => {};
 
 /** The last first, so that a folder is still locked while its files are closed. */
 function run(): void {
@@ -14,10 +16,10 @@ function run(): void {
 }
 
 export function atExit(task: () => void): void {
-  if (tasks.size === 0) process.on("exit", run);
+  if (tasks.size === 0) forget = onExit(run);
   tasks.add(task);
 }
 
 export function notAtExit(task: () => void): void {
-  if (tasks.delete(task) && tasks.size === 0) process.off("exit", run);
+  if (tasks.delete(task) && tasks.size === 0) forget();
 }

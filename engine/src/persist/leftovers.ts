@@ -2,26 +2,17 @@
  * Files that were being written when their process was killed. They have temporary names with its number in them, no other
  * file refers to them, and a store that crashes again and again would fill its disk with them.
  */
-import { readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
-import { codeOf } from "../lib/caught.ts";
+
+import { readdirSync, rmSync } from "../platform/files.ts";
+import { join } from "../platform/paths.ts";
+import { isRunning, ownPid } from "../platform/process.ts";
 
 /** As PendingFile, a background save and a rewrite name them; Redis's own, too. */
 const NAMES = /^temp-(?:rewriteaof-(?:bg-)?)?(\d+)(?:-bg)?\.(?:rdb|aof)$/;
 
-function isAlive(pid: number): boolean {
-  if (pid === process.pid) return true;
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return codeOf(error) !== "ESRCH";
-  }
-}
-
 /** Removes what this process is writing itself, before it ends at once. */
 export function removeUnfinished(folder: string): void {
-  remove(folder, (pid) => pid === process.pid);
+  remove(folder, (pid) => pid === ownPid);
 }
 
 /**
@@ -29,7 +20,7 @@ export function removeUnfinished(folder: string): void {
  * in the way of it is not this one's business: a start does not fail for what it would rather be rid of.
  */
 export function removeLeftovers(folder: string): string[] {
-  return remove(folder, (pid) => !isAlive(pid));
+  return remove(folder, (pid) => !isRunning(pid));
 }
 
 function remove(folder: string, isDoomed: (pid: number) => boolean): string[] {

@@ -12,9 +12,11 @@
  * processes that find it at the same moment, the slower one would otherwise remove the lock that the faster one has just made.
  * That second lock is an ordinary one, so a process that dies while it holds it is outlived in the same way.
  */
-import { linkSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+
 import { codeOf } from "../lib/caught.ts";
+import { linkSync, readFileSync, readlinkSync, rmSync, writeFileSync } from "../platform/files.ts";
+import { basename, dirname, join, resolve } from "../platform/paths.ts";
+import { isRunning, ownPid } from "../platform/process.ts";
 import { atExit, notAtExit } from "./at-exit.ts";
 
 const NAME = "cinnabar.lock";
@@ -63,9 +65,9 @@ function stateOf(pid: number, thread: number): ThreadState | null {
 function ownThread(): number {
   try {
     const thread = Number(basename(readlinkSync("/proc/thread-self")));
-    return Number.isSafeInteger(thread) && thread > 0 ? thread : process.pid;
+    return Number.isSafeInteger(thread) && thread > 0 ? thread : ownPid;
   } catch {
-    return process.pid;
+    return ownPid;
   }
 }
 
@@ -74,12 +76,8 @@ function isAlive({ pid, begin, thread }: Holder): boolean {
   const state = stateOf(pid, thread);
   if (state !== null && begin !== "") return !state.isOver && state.begin === begin;
   // Its own locks a thread knows (`held`): one with our number is left over from before.
-  if (pid === process.pid) return false;
-  try {
-    process.kill(pid, 0);
-  } catch (error) {
-    return codeOf(error) !== "ESRCH";
-  }
+  if (pid === ownPid) return false;
+  if (!isRunning(pid)) return false;
   // The process is there. Where its threads can be seen, this one is not among them.
   return thread === pid || stateOf(pid, pid) === null;
 }
@@ -92,7 +90,7 @@ export class DirectoryLocked extends Error {
   readonly isShared: boolean;
 
   constructor(folder: string, name: string, { pid, isShared }: Pick<Holder, "pid" | "isShared">) {
-    const who = pid === process.pid ? "this process" : `process ${pid}`;
+    const who = pid === ownPid ? "this process" : `process ${pid}`;
     super(`${folder} is in use by ${who}: two engines cannot share a data folder (${join(folder, name)})`);
     this.pid = pid;
     this.isShared = isShared;
@@ -109,8 +107,8 @@ export interface LockOptions {
 export function lockDirectory(folder: string, { name = NAME, shared = false }: LockOptions = {}): () => void {
   const path = join(resolve(folder), name);
   const thread = ownThread();
-  const begin = stateOf(process.pid, thread)?.begin ?? "";
-  const holder = take(path, `${process.pid} ${begin} ${thread}${shared ? " shared" : ""}\n`, 0);
+  const begin = stateOf(ownPid, thread)?.begin ?? "";
+  const holder = take(path, `${ownPid} ${begin} ${thread}${shared ? " shared" : ""}\n`, 0);
   if (holder !== null) throw new DirectoryLocked(folder, name, holder);
   held.add(path);
   const unlock = () => {
@@ -145,7 +143,7 @@ function take(path: string, content: string, guards: number): Holder | null {
 
 /** Makes a file with its content in one step; false if there is one. */
 function link(path: string, content: string): boolean {
-  const draft = join(dirname(path), `.${basename(path)}.${process.pid}.${ownThread()}`);
+  const draft = join(dirname(path), `.${basename(path)}.${ownPid}.${ownThread()}`);
   writeFileSync(draft, content, { mode: 0o644 });
   try {
     linkSync(draft, path);

@@ -5,13 +5,15 @@
  * `active` says that the files are this engine's to keep: an engine in memory neither loads nor saves by itself, though SAVE
  * and BGSAVE write a file when somebody calls them.
  */
-import { existsSync } from "node:fs";
-import { join } from "node:path";
+
 import { BadValue } from "../config/kinds.ts";
 import type { Effect } from "../core/effects.ts";
 import { aofMisconfigured, RDB_MISCONFIGURED, ReplyError } from "../core/errors.ts";
 import { FOR_REPLICAS } from "../core/propagation.ts";
 import { errorOf, messageOf } from "../lib/caught.ts";
+import { existsSync } from "../platform/files.ts";
+import { join } from "../platform/paths.ts";
+import { ownPid } from "../platform/process.ts";
 import { Aof } from "./aof/index.ts";
 import type { PersistHost } from "./host.ts";
 import { removeLeftovers, removeUnfinished } from "./leftovers.ts";
@@ -300,7 +302,7 @@ export class Persistence {
     const { dirty } = host.effects;
     let saved = false;
     try {
-      const file = new SnapshotFile(join(host.config.values.dir, `temp-${process.pid}.rdb`), false);
+      const file = new SnapshotFile(join(host.config.values.dir, `temp-${ownPid}.rdb`), false);
       const snapshot = walk(host, file, { ...this.#saveOptions(), sliceMs: END_SLICE_MS });
       this.begin("rdb", snapshot, async () => {
         try {
@@ -377,7 +379,7 @@ export class Persistence {
     this.#lastTry = started;
     let file: SnapshotFile;
     try {
-      const temporary = join(host.config.values.dir, `temp-${process.pid}-bg.rdb`);
+      const temporary = join(host.config.values.dir, `temp-${ownPid}-bg.rdb`);
       file = new SnapshotFile(temporary, host.config.values["rdb-save-incremental-fsync"]);
     } catch (error) {
       host.log("warning", `Failed opening the temp RDB file for saving: ${messageOf(error)}`);

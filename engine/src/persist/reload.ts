@@ -5,9 +5,10 @@
  * Two things that end a Redis are errors here: a key that is both in the file and in memory (RELOAD NOFLUSH without
  * MERGE), and LOADAOF where there are no files. And where there is nothing to load, nothing is dropped for it.
  */
-import { existsSync } from "node:fs";
+
 import { ReplyError } from "../core/errors.ts";
 import { messageOf } from "../lib/caught.ts";
+import { existsSync } from "../platform/files.ts";
 import type { PersistHost } from "./host.ts";
 import type { Persistence } from "./persistence.ts";
 import { loadRdbSync, type RdbLoadHost } from "./rdb/file.ts";

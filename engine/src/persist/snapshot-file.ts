@@ -2,19 +2,25 @@
  * A file that a snapshot is written to: under a temporary name, in the background, and given its name when all of it is on
  * disk. At any moment the name stands for a whole file, the old one or the new one.
  */
-import { close, closeSync, fdatasync, fsync, open, openSync, renameSync, rmSync, write } from "node:fs";
-import { dirname } from "node:path";
-import { promisify } from "node:util";
+import type { Buffer } from "../platform/bytes.ts";
+import {
+  closed,
+  closeSync,
+  fdatasync,
+  opened,
+  openSync,
+  renameSync,
+  rmSync,
+  synced,
+  write,
+} from "../platform/files.ts";
+import { dirname } from "../platform/paths.ts";
 import type { SnapshotSink } from "./snapshot.ts";
 
 /** What is brought to disk at a time, so that the last sync does not have to bring it all. */
 const SYNC_EVERY = 32 * 1024 * 1024;
 /** `drained` settles when no more than this is left. */
 const FEW_PENDING = 1024 * 1024;
-
-const openAsync = promisify(open);
-const fsyncAsync = promisify(fsync);
-const closeAsync = promisify(close);
 
 export class SnapshotFile implements SnapshotSink {
   readonly temporary: string;
@@ -94,15 +100,15 @@ export class SnapshotFile implements SnapshotSink {
   /** Brings everything to disk and gives the file its name, unless `verify`, which is asked right before, throws. */
   async commit(path: string, verify: () => void = () => {}): Promise<void> {
     await this.#until(0);
-    await fsyncAsync(this.#descriptor);
+    await synced(this.#descriptor);
     const descriptor = this.#descriptor;
     this.#descriptor = -1;
-    await closeAsync(descriptor);
+    await closed(descriptor);
     verify();
     renameSync(this.temporary, path);
     // A name is on disk when its folder is.
-    const folder = await openAsync(dirname(path), "r");
-    await fsyncAsync(folder).finally(() => closeAsync(folder));
+    const folder = await opened(dirname(path), "r");
+    await synced(folder).finally(() => closed(folder));
   }
 
   /** Leaves nothing behind. */

@@ -26,9 +26,12 @@
  * What is left: freezing a list takes some dozen nanoseconds for each 4 KB of it, and freezing a string that APPEND or SETBIT
  * made copies its bytes. Both are noticed from some hundred megabytes on.
  */
+
 import type { Dict } from "../core/dict.ts";
 import { ShortCollections } from "../core/garbage.ts";
 import { errorOf } from "../lib/caught.ts";
+import type { Buffer } from "../platform/bytes.ts";
+import { soon, unheldTimeout } from "../platform/timers.ts";
 import type { Value } from "../types/value.ts";
 import type { PersistHost } from "./host.ts";
 import { KeyDelay } from "./key-delay.ts";
@@ -175,7 +178,7 @@ export class Snapshot {
     this.#writer.begin(auxFields(host, options));
     this.#writer.functions(options.functions ?? []);
     host.snapshot = this;
-    setImmediate(this.#slice);
+    soon(this.#slice);
   }
 
   /** A key is about to change, go or come. The door's. */
@@ -301,8 +304,8 @@ export class Snapshot {
 
   #goOn(): void {
     const wait = this.#delay.take();
-    if (wait > 0) setTimeout(this.#slice, wait).unref();
-    else if (this.#sink.pendingBytes <= MOST_PENDING) setImmediate(this.#slice);
+    if (wait > 0) unheldTimeout(this.#slice, wait);
+    else if (this.#sink.pendingBytes <= MOST_PENDING) soon(this.#slice);
     else this.#sink.drained().then(this.#slice, (error: Error) => this.#fail(error));
   }
 

@@ -8,6 +8,7 @@
  * Offsets count bytes of the stream from 1, as Redis does: `end` is the offset of the last byte, and a replica that has
  * everything up to n asks for n + 1.
  */
+import { Buffer } from "../platform/bytes.ts";
 
 const FIRST_BYTES = 64 * 1024;
 

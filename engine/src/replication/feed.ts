@@ -8,9 +8,12 @@
  * A replica has no stream of its own: what its primary sent goes to its own replicas unchanged (`pass`), so that ids and
  * offsets mean the same all along a chain, and any member can take the place of any other.
  */
+
 import { EffectEncoder } from "../core/effect-encoder.ts";
 import type { EffectListener } from "../core/effects.ts";
 import { FOR_REPLICAS } from "../core/propagation.ts";
+import type { Buffer } from "../platform/bytes.ts";
+import { soon } from "../platform/timers.ts";
 import { CommandWriter } from "../resp/command-writer.ts";
 import { Backlog } from "./backlog.ts";
 import { DiskMarks } from "./disk-marks.ts";
@@ -122,7 +125,7 @@ export class Feed {
   #schedule(): void {
     if (this.#scheduled) return;
     this.#scheduled = true;
-    setImmediate(this.#flushLater);
+    soon(this.#flushLater);
   }
 
   /** Hands on what has gathered. What must be on our own disk first is brought there. */

@@ -15,13 +15,14 @@
  * There is one walk at a time in an engine: a save or a rewrite is waited for.
  */
 
-import { rmSync } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
-import { join } from "node:path";
 import { errorOf, messageOf } from "../lib/caught.ts";
 import { auxFields, type SaveOptions, writerFor } from "../persist/rdb/file.ts";
 import { type Snapshot, type SnapshotSink, walk } from "../persist/snapshot.ts";
 import { SnapshotFile } from "../persist/snapshot-file.ts";
+import { Buffer } from "../platform/bytes.ts";
+import { openForReading, type ReadHandle, rmSync } from "../platform/files.ts";
+import { join } from "../platform/paths.ts";
+import { ownPid } from "../platform/process.ts";
 import type { ReplicationHost } from "./host.ts";
 import { randomHex } from "./ids.ts";
 import type { Replication } from "./index.ts";
@@ -134,7 +135,7 @@ export class FullSync {
     const marked = [...replicas].every(({ capaEof }) => capaEof);
     const kind = marked ? "replicas sockets" : "disk";
     this.#store.log("notice", `Starting BGSAVE for SYNC with target: ${kind}`);
-    this.#store.log("notice", `Background ${marked ? "RDB transfer" : "saving"} started by pid ${process.pid}`);
+    this.#store.log("notice", `Background ${marked ? "RDB transfer" : "saving"} started by pid ${ownPid}`);
     if (!wantsData) this.#sendWithoutKeys(replicas, withFunctions);
     else if (marked) this.#toSockets(replicas, withFunctions);
     else this.#toFile(replicas, withFunctions);
@@ -184,7 +185,7 @@ export class FullSync {
 
   #toFile(replicas: Set<Replica>, options: SaveOptions): void {
     const store = this.#store;
-    const path = join(store.config.values.dir, `temp-repl-${process.pid}-${files++}.rdb`);
+    const path = join(store.config.values.dir, `temp-repl-${ownPid}-${files++}.rdb`);
     let file: SnapshotFile;
     try {
       file = new SnapshotFile(`${path}.part`, store.config.values["rdb-save-incremental-fsync"]);
@@ -198,7 +199,9 @@ export class FullSync {
       try {
         const length = await snapshot.done;
         await file.commit(path);
-        const sending = await Promise.all([...replicas].map(async (r) => ({ replica: r, handle: await open(path) })));
+        const sending = await Promise.all(
+          [...replicas].map(async (r) => ({ replica: r, handle: await openForReading(path) })),
+        );
         for (const { replica, handle } of sending) void this.#sendFile(replica, handle, length);
       } catch (error) {
         file.abandon();
@@ -209,7 +212,7 @@ export class FullSync {
     });
   }
 
-  async #sendFile(replica: Replica, handle: FileHandle, length: number): Promise<void> {
+  async #sendFile(replica: Replica, handle: ReadHandle, length: number): Promise<void> {
     const { client } = replica;
     try {
       if (client.closed) return;

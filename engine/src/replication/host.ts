@@ -1,6 +1,5 @@
 /** What replication needs of the store around it. Each part takes what it uses of this. */
 
-import type { TcpNetConnectOpts } from "node:net";
 import type { Client } from "../core/client.ts";
 import type { Db } from "../core/db.ts";
 import type { Dial } from "../core/dial.ts";
@@ -11,6 +10,7 @@ import type { Reply } from "../core/reply.ts";
 import type { Transport } from "../core/transport.ts";
 import type { PersistHost } from "../persist/host.ts";
 import type { Persistence } from "../persist/persistence.ts";
+import type { TcpNetConnectOpts } from "../platform/streams.ts";
 import type { Dialed } from "../tls/contexts.ts";
 
 /** What of it keeping files needs as well. */

@@ -20,6 +20,7 @@
  * replica-read-only is off. A replica expires nothing: the primary sends DEL. Until then a key whose time has come is hidden
  * from readers (db.ts). Nor does it evict, unless replica-ignore-maxmemory is off.
  */
+
 import type { Client, QueuedCommand } from "../core/client.ts";
 import type { Effect } from "../core/effects.ts";
 import {
@@ -36,6 +37,8 @@ import {
 import type { ReplicationPort } from "../core/ports.ts";
 import type { Reply } from "../core/reply.ts";
 import type { LoadReport } from "../persist/rdb/file.ts";
+import type { Buffer } from "../platform/bytes.ts";
+import { soon } from "../platform/timers.ts";
 import { type Command, NO_ASYNC_LOADING, STALE, WRITE } from "../table/command-table.ts";
 import { Failover } from "./failover.ts";
 import { Feed } from "./feed.ts";
@@ -317,7 +320,7 @@ export class Replication implements ReplicationPort {
       this.#update();
       log("notice", `Replication backlog created, my new replication IDs are '${this.id}' and '${this.secondId}'`);
     }
-    setImmediate(() => this.fullSync.consider());
+    soon(() => this.fullSync.consider());
   }
 
   /** Why a replica does not get the part of the stream that it asked for. */

@@ -20,6 +20,8 @@ import { HeapFullError } from "../core/heap-guard.ts";
 import { POSTPONED } from "../core/reply.ts";
 import type { Transport } from "../core/transport.ts";
 import { messageOf } from "../lib/caught.ts";
+import { Buffer } from "../platform/bytes.ts";
+import { soon } from "../platform/timers.ts";
 import { RequestParser } from "../resp/parser.ts";
 import type { Dialed } from "../tls/contexts.ts";
 import { Handshake, type SyncAnswer } from "./handshake.ts";
@@ -160,7 +162,7 @@ export class Link implements Transport {
     socket.on(ready, () => this.#connected(socket));
     socket.on("data", (chunk) => this.#received(socket, chunk));
     socket.on("end", () => this.#ended(socket, "the primary closed the connection"));
-    socket.on("error", (error) => this.#ended(socket, error.message));
+    socket.on("error", (error: Error) => this.#ended(socket, error.message));
     socket.on("close", () => this.#ended(socket, "the connection is closed"));
   }
 
@@ -216,7 +218,7 @@ export class Link implements Transport {
     this.downSince = this.#store.clock.now();
     this.#replication.linkChanged();
     // At once, not after a second: the primary's backlog moves on.
-    if (!this.#stopped) setImmediate(() => this.start());
+    if (!this.#stopped) soon(() => this.start());
   }
 
   /** Says in the log why a link is over, in the words that are waited for. */
@@ -402,7 +404,7 @@ export class Link implements Transport {
     const socket = this.#socket!;
     if (clock.monotonic() - this.#sliceStart < SLICE_MS) return;
     socket.pause();
-    setImmediate(() => {
+    soon(() => {
       this.#sliceStart = clock.monotonic();
       socket.resume();
     });

@@ -14,9 +14,11 @@
  * - `hidden`: repl-diskless-load swapdb with another history, or on-empty-db with nothing to show. LOADING, as in Redis.
  * - `in place`: there is no room for both. The old data is removed first, and LOADING until the new is there.
  */
+
 import type { Db } from "../core/db.ts";
 import type { Progress } from "../persist/persistence.ts";
 import { RdbLoader } from "../persist/rdb/file.ts";
+import { Buffer } from "../platform/bytes.ts";
 import type { ReplicationHost } from "./host.ts";
 import { ID_LENGTH } from "./ids.ts";
 

@@ -9,11 +9,13 @@
  * it would not find it otherwise. What it has not been given waits in one buffer for all replicas (stream-buffer.ts), so ten
  * of them cost no more memory than one.
  */
+
 import type { Client } from "../core/client.ts";
 import { clientLine } from "../core/client-info.ts";
 import { RDB_FILTER_QUOTES, ReplyError, unknownRdbFilter } from "../core/errors.ts";
 import type { ReplicaState } from "../core/ports.ts";
 import { NO_REPLY, type Reply } from "../core/reply.ts";
+import { Buffer } from "../platform/bytes.ts";
 import { splitWords } from "../resp/split-words.ts";
 import type { Feed } from "./feed.ts";
 import type { ReplicationHost } from "./host.ts";

@@ -6,6 +6,7 @@
  * Handing every replica every small chunk instead would cost an object or two for each, many times its bytes, and the limit
  * on what a slow replica may hold up would mean little.
  */
+import { Buffer } from "../platform/bytes.ts";
 
 /** Redis's size: what is left when all have caught up is one of them. */
 const BLOCK_BYTES = 16 * 1024;

@@ -2,6 +2,7 @@
  * Commands to bytes: arrays of bulk strings, as a client would send them. Gathers them in one buffer that grows, and hands
  * it over when asked; nothing is made for a command but its bytes.
  */
+import { Buffer } from "../platform/bytes.ts";
 
 const FIRST_BUFFER = 64 * 1024;
 /** A buffer that has grown past this is not kept. */

@@ -7,6 +7,7 @@
  * joins strings. Large words stand alone, as references to the very strings: joining would copy them, and two of half a
  * gigabyte do not fit into one string. They become bytes when the socket takes them (net/outbox.ts).
  */
+import { Buffer } from "../platform/bytes.ts";
 
 const LARGE = 64 * 1024;
 /** Past this a joined string is set aside: trees of any size are slow to write. */

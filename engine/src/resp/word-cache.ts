@@ -12,7 +12,9 @@
  *
  * Asking the keyspace for the string of a key that is not here, by its bytes, takes longer than making a new one.
  */
+
 import { hashBytes, rememberHash } from "../core/word-hash.ts";
+import type { Buffer } from "../platform/bytes.ts";
 
 const SLOTS = 4096;
 const SLOT_SHIFT = 20;

@@ -2,8 +2,9 @@
  * How much memory a script may still take: what is left to a share of V8's heap, garbage collected if need be. The share is
  * above the one that data may take (heap-guard.ts), so scripts run in a store that is full of data, too.
  */
-import { getHeapStatistics } from "node:v8";
+
 import { collectGarbage } from "../core/garbage.ts";
+import { heapFigures } from "../platform/memory.ts";
 
 /** The young generation's share of the limit that V8 names: what stays cannot use it. */
 const YOUNG_BYTES = 48 * 1024 * 1024;
@@ -26,7 +27,7 @@ export class ScriptMemory {
   }
 
   #now(): number {
-    const { used_heap_size: used, heap_size_limit: limit, external_memory: external } = getHeapStatistics();
+    const { used, limit, external } = heapFigures();
     if (this.#externalBefore < 0) this.#externalBefore = external;
     const most = (limit - YOUNG_BYTES) * FULLEST;
     this.#most = most;

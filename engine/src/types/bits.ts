@@ -4,6 +4,7 @@
  * by four bytes at once where the memory allows.
  */
 
+import { Buffer } from "../platform/bytes.ts";
 import { Bytes, type StringValue, textOf } from "./bytes.ts";
 
 const PIECE = 64 * 1024;

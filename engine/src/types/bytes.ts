@@ -4,9 +4,12 @@
  * APPEND, SETRANGE, SETBIT and BITFIELD in a loop would copy an immutable string every time; a Bytes has room to spare and
  * changes in place. Reading a value never converts it: the helpers below answer for all the forms a string value takes.
  */
+
 import { STRING_TOO_LONG } from "../core/errors.ts";
 import { LONGEST_WORD } from "../core/longest-string.ts";
 import { parseInt64 } from "../lib/numbers.ts";
+import { Buffer } from "../platform/bytes.ts";
+import { soon } from "../platform/timers.ts";
 import { stringBytes } from "./collection.ts";
 
 /** A string, by the leanest JavaScript value that says its encoding: see value.ts. */
@@ -127,7 +130,7 @@ export class Bytes {
     let text = texts.get(this);
     if (text === undefined) {
       text = this.slice(0, this.#length);
-      if (texts.size === 0) setImmediate(forgetAll);
+      if (texts.size === 0) soon(forgetAll);
       texts.set(this, text);
     }
     return text;

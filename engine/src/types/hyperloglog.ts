@@ -14,6 +14,7 @@
  * A sparse string comes from outside as often as not, so every walk over it checks that it covers the registers exactly,
  * and nothing is read beyond its end. Functions here that may meet a corrupt one answer undefined or -1.
  */
+import { Buffer } from "../platform/bytes.ts";
 import { byteAt } from "./bits.ts";
 import { Bytes, type StringValue, textOf } from "./bytes.ts";
 import { hashHigh, hashLow, murmur64 } from "./murmur.ts";

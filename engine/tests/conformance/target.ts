@@ -39,11 +39,20 @@ export function openWire(port: number): Promise<Wire> {
 }
 
 /** A target that is reached over TCP; `stop` ends it. */
-export async function tcpTarget(name: string, port: number, stop: () => Promise<void>): Promise<Target> {
-  const control = await openWire(port);
+export function tcpTarget(name: string, port: number, stop: () => Promise<void>): Promise<Target> {
+  return targetOf(name, () => openWire(port), stop);
+}
+
+/** A target that is reached in some way. */
+export async function targetOf(
+  name: string,
+  connectTo: () => Promise<Wire>,
+  stop: () => Promise<void>,
+): Promise<Target> {
+  const control = await connectTo();
   return {
     name,
-    connect: () => openWire(port),
+    connect: connectTo,
     async reset() {
       // What one of the two does not have (SCRIPT, while it is being written) is not this function's business.
       await control.pipeline(RESET);

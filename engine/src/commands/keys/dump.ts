@@ -17,6 +17,7 @@ import { parseInt64 } from "../../lib/numbers.ts";
 import { RdbError } from "../../persist/rdb/errors.ts";
 import { dumpValue, isIntact, restoreValue } from "../../persist/rdb/payload.ts";
 import { reportedAs } from "../../persist/rdb/types.ts";
+import { Buffer } from "../../platform/bytes.ts";
 import type { Args } from "../../table/args.ts";
 import { key, READ_KEY, type Row } from "../../table/command.ts";
 import { whole } from "../../table/shares.ts";

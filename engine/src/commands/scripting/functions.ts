@@ -21,6 +21,7 @@ import { compileGlob } from "../../lib/glob.ts";
 import { RdbError } from "../../persist/rdb/errors.ts";
 import { dumpFunctions, readFunctions } from "../../persist/rdb/functions-payload.ts";
 import { isIntact } from "../../persist/rdb/payload.ts";
+import { Buffer } from "../../platform/bytes.ts";
 import type { Library } from "../../scripting/functions.ts";
 import { namesOf } from "../../scripting/shebang.ts";
 import type { Args } from "../../table/args.ts";

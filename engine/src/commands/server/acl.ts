@@ -1,6 +1,5 @@
 /** ACL: who may do what. The mechanism is in core/acl/. */
 
-import { randomBytes } from "node:crypto";
 import type { Client } from "../../core/client.ts";
 import {
   BAD_PASSWORD_BITS,
@@ -13,6 +12,8 @@ import {
 } from "../../core/errors.ts";
 import type { RefusedEntry, UserPort } from "../../core/ports.ts";
 import { Double, MapReply, OK, type Reply, SetReply } from "../../core/reply.ts";
+import { Buffer } from "../../platform/bytes.ts";
+import { randomBytes } from "../../platform/random.ts";
 import type { Args } from "../../table/args.ts";
 import type { Flag, Row } from "../../table/command.ts";
 import { CATEGORIES } from "../../table/command-info.ts";
@@ -119,7 +120,7 @@ function generate(_client: Client, args: Args): Reply {
   const bits = args.more ? args.int() : DEFAULT_BITS;
   if (bits < 1 || bits > MOST_BITS) throw BAD_PASSWORD_BITS;
   const digits = Math.ceil(bits / 4);
-  return randomBytes(Math.ceil(digits / 2))
+  return Buffer.from(randomBytes(Math.ceil(digits / 2)))
     .toString("hex")
     .slice(0, digits);
 }

@@ -6,6 +6,7 @@ import { BASE_BYTES } from "../../core/eviction.ts";
 import { collectGarbage } from "../../core/garbage.ts";
 import { Double, MapReply, OK, type Reply, Verbatim } from "../../core/reply.ts";
 import { memoryFigures } from "../../observe/memory-figures.ts";
+import { processMemory } from "../../platform/memory.ts";
 import { key, type Row } from "../../table/command.ts";
 import { sizeOfKey } from "../../types/kind.ts";
 import { helpRow } from "../shared/help.ts";
@@ -146,7 +147,7 @@ export const memory: Row = {
       reply: "string",
       complexity: "O(1)",
       run() {
-        const figures = Object.entries(process.memoryUsage());
+        const figures = Object.entries(processMemory());
         return new Verbatim(figures.map(([name, bytes]) => `${name}: ${bytes}`).join("\n"));
       },
     },

@@ -1,15 +1,16 @@
 /** How HRANDFIELD, SRANDMEMBER and ZRANDMEMBER read their count and the word behind it. */
-import { getHeapStatistics } from "node:v8";
+
 import type { Client } from "../../core/client.ts";
 import { COUNT_OUT_OF_BOUNDS, SYNTAX, VALUE_OUT_OF_RANGE } from "../../core/errors.ts";
 import { INT64_MAX, INT64_MIN } from "../../lib/numbers.ts";
+import { heapFigures } from "../../platform/memory.ts";
 import type { Args } from "../../table/args.ts";
 
 /**
  * The most draws that one call may ask for. A reply is one array here, and V8 ends the process rather than the command when
  * an array grows past some 100 million elements, or past its heap; Redis would go on until its memory is full.
  */
-const MAX_DRAWS = Math.min(2 ** 25, Math.floor(getHeapStatistics().heap_size_limit / 64));
+const MAX_DRAWS = Math.min(2 ** 25, Math.floor(heapFigures().limit / 64));
 
 export interface RandomCount {
   /** Positive: so many different ones. Negative: so many draws, each from all. */

@@ -6,6 +6,7 @@
 import type { Client } from "../../core/client.ts";
 import { LCS_LEN_AND_IDX, LCS_TOO_LONG, LCS_WRONG_TYPE, SYNTAX } from "../../core/errors.ts";
 import { MapReply, type Reply } from "../../core/reply.ts";
+import { Buffer } from "../../platform/bytes.ts";
 import type { Args } from "../../table/args.ts";
 import { keysFrom, type Row } from "../../table/command.ts";
 import { type StringValue, textOf } from "../../types/bytes.ts";

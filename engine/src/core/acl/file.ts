@@ -2,7 +2,7 @@
  * The file that aclfile names: a line `user NAME RULE …` for each user, words separated by single spaces, nothing else. It is
  * read as a whole or not at all.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync } from "../../platform/files.ts";
 import {
   ACL_FILE_UNCHANGED,
   ACL_UNKNOWN_COMMAND,

@@ -9,9 +9,10 @@
  * Who loses a permission: a deleted user's clients are disconnected, and so are subscribers who may no longer listen to one
  * of their channels. Commands that wait (BLPOP) were checked when they came, and are served, as in Redis 7.0.
  */
-import { resolve } from "node:path";
+
 import type { ConfigValues } from "../../config/directives.ts";
 import { codeOf, messageOf } from "../../lib/caught.ts";
+import { resolve } from "../../platform/paths.ts";
 import type { Command, CommandTable } from "../../table/command-table.ts";
 import type { Client } from "../client.ts";
 import {

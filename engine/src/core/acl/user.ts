@@ -4,14 +4,16 @@
  * Passwords are kept as SHA-256 digests in hexadecimal, as the files have them. `limited` is all that a command's dispatch
  * looks at where a user may do everything.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
+
+import { Buffer } from "../../platform/bytes.ts";
+import { isSame, sha256Hex } from "../../platform/digest.ts";
 import { splitWords } from "../../resp/split-words.ts";
 import type { Command } from "../../table/command-table.ts";
 import { ACL_BAD_HASH, ACL_NO_SUCH_PASSWORD } from "../errors.ts";
 import type { Catalog } from "./catalog.ts";
 import { type Denial, lazyKeys, RuleError, Selector } from "./selector.ts";
 
-export const digestOf = (password: string) => createHash("sha256").update(password, "latin1").digest("hex");
+export const digestOf = (password: string) => sha256Hex(password);
 
 const HASH = /^[\da-f]{64}$/;
 
@@ -150,7 +152,7 @@ export class User {
     const given = Buffer.from(digest, "hex");
     let found = false;
     for (const password of this.#passwords) {
-      if (timingSafeEqual(Buffer.from(password, "hex"), given)) found = true;
+      if (isSame(Buffer.from(password, "hex"), given)) found = true;
     }
     return found;
   }

@@ -16,12 +16,23 @@
  * of the rest a success. So the file is not trusted any more. Writers are refused until a rewrite has put everything that is
  * in memory into new files (`onSyncFailed`, `rewritten`). Redis goes on after the next sync that succeeds.
  */
-import { closeSync, fdatasync, fdatasyncSync, fstatSync, ftruncateSync, openSync, writeSync } from "node:fs";
+
 import { EffectEncoder } from "../../core/effect-encoder.ts";
 import type { EffectListener } from "../../core/effects.ts";
 import { FOR_FILE } from "../../core/propagation.ts";
 import { stall } from "../../core/stall.ts";
 import { errorOf } from "../../lib/caught.ts";
+import {
+  closeSync,
+  type FileError,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  writeSync,
+} from "../../platform/files.ts";
+import { soon } from "../../platform/timers.ts";
 import { CommandWriter } from "../../resp/command-writer.ts";
 import type { PersistHost } from "../host.ts";
 
@@ -63,8 +74,8 @@ export class Appender {
   /** Counts the files; and the one in which a sync has failed. */
   #generation = 0;
   #failedGeneration = 0;
-  #writeError: NodeJS.ErrnoException | null = null;
-  #syncError: NodeJS.ErrnoException | null = null;
+  #writeError: FileError | null = null;
+  #syncError: FileError | null = null;
   /** Bytes in the file that is being written. */
   #size = 0;
   /** Files that are not written any more and whose last sync is under way. */
@@ -100,7 +111,7 @@ export class Appender {
   }
 
   /** Why the last write failed, or a sync of what still counts. */
-  get error(): NodeJS.ErrnoException | null {
+  get error(): FileError | null {
     return this.#writeError ?? this.#syncError;
   }
 
@@ -161,7 +172,7 @@ export class Appender {
     this.#confirm();
   }
 
-  #syncFailed(error: NodeJS.ErrnoException, generation: number): void {
+  #syncFailed(error: FileError, generation: number): void {
     this.#syncError = error;
     this.#failedGeneration = generation;
     this.#host.log("warning", `Fail to fsync the AOF file: ${error.message}`);
@@ -229,7 +240,7 @@ export class Appender {
     if (this.#writer.length > MOST_GATHERED) this.flush();
     else if (!this.#scheduled) {
       this.#scheduled = true;
-      setImmediate(this.#flush);
+      soon(this.#flush);
     }
   };
 
@@ -359,7 +370,7 @@ export class Appender {
     try {
       while (written < bytes.length) written += writeSync(this.#descriptor, bytes, written, bytes.length - written);
     } catch (error) {
-      this.#failed(error as NodeJS.ErrnoException, written);
+      this.#failed(error as FileError, written);
       return false;
     }
     this.#size += written;
@@ -373,7 +384,7 @@ export class Appender {
     return true;
   }
 
-  #failed(error: NodeJS.ErrnoException, written: number): void {
+  #failed(error: FileError, written: number): void {
     if (this.#writeError === null) this.#host.log("warning", `Error writing to the AOF file: ${error.message}`);
     this.#writeError = error;
     if (written > 0) {
@@ -411,7 +422,7 @@ export class Appender {
       this.#synced(this.writtenBytes);
       return true;
     } catch (error) {
-      this.#syncFailed(error as NodeJS.ErrnoException, this.#generation);
+      this.#syncFailed(error as FileError, this.#generation);
       this.#fatal(errorOf(error));
       return false;
     }

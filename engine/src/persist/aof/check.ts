@@ -2,9 +2,11 @@
  * Whether an append-only file is sound, for people, in the manner of redis-check-aof: where the first bad byte is, and what
  * a repair would drop, before it does. Takes a manifest, or one file.
  */
-import { closeSync, ftruncateSync, openSync, readFileSync, readSync, statSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+
 import { quoteWord } from "../../lib/quote.ts";
+import { Buffer } from "../../platform/bytes.ts";
+import { closeSync, ftruncateSync, openSync, readFileSync, readSync, statSync } from "../../platform/files.ts";
+import { basename, dirname, join } from "../../platform/paths.ts";
 import { DEFAULT_LIMITS } from "../../types/collection.ts";
 import { RdbError } from "../rdb/errors.ts";
 import { RdbReader } from "../rdb/reader.ts";

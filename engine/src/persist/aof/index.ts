@@ -11,9 +11,21 @@
  *
  * The base is always an RDB: aof-use-rdb-preamble is accepted, and files without one are loaded, but none is written.
  */
-import { closeSync, constants, existsSync, mkdirSync, openSync, renameSync, rmSync, statSync, unlink } from "node:fs";
-import { dirname, join } from "node:path";
+
 import { messageOf } from "../../lib/caught.ts";
+import {
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  unlink,
+} from "../../platform/files.ts";
+import { dirname, join } from "../../platform/paths.ts";
+import { ownPid } from "../../platform/process.ts";
 import { atExit, notAtExit } from "../at-exit.ts";
 import type { PersistHost } from "../host.ts";
 import { saveRdb, syncFolder } from "../rdb/file.ts";
@@ -257,7 +269,7 @@ export class Aof {
     try {
       mkdirSync(this.folder, { recursive: true });
       if (this.state === "off") this.#manifest = readManifest(this.folder, this.#filename) ?? EMPTY_MANIFEST;
-      const temporary = join(dirname(this.folder), `temp-rewriteaof-bg-${process.pid}.aof`);
+      const temporary = join(dirname(this.folder), `temp-rewriteaof-bg-${ownPid}.aof`);
       file = new SnapshotFile(temporary, host.config.values["aof-rewrite-incremental-fsync"]);
       if (this.state === "on") this.#nextIncrement();
       else if (this.state === "waiting") this.#emptyIncrement();

@@ -1,5 +1,6 @@
 /** Brings one part of an append-only file back: what it holds as an RDB, and the commands behind that. */
-import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from "node:fs";
+import { Buffer } from "../../platform/bytes.ts";
+import { closeSync, fstatSync, ftruncateSync, openSync, readSync } from "../../platform/files.ts";
 import type { PersistHost } from "../host.ts";
 import { KeyDelay } from "../key-delay.ts";
 import { RdbError } from "../rdb/errors.ts";

@@ -7,10 +7,12 @@
  * A base (b), then increments (i) in the order of their numbers; history (h) is what a rewrite has replaced and nobody has
  * removed yet. It is written beside its place and renamed, so it is always whole.
  */
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
-import { join } from "node:path";
+
 import { codeOf } from "../../lib/caught.ts";
 import { quoteWord } from "../../lib/quote.ts";
+import { Buffer } from "../../platform/bytes.ts";
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "../../platform/files.ts";
+import { join } from "../../platform/paths.ts";
 import { splitWords } from "../../resp/split-words.ts";
 import { syncFolder } from "../rdb/file.ts";
 import { AofError } from "./error.ts";

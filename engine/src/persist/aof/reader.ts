@@ -3,8 +3,9 @@
  * file that ends too early is told from one that is wrong, since the first is what a crash leaves behind.
  */
 
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { LONGEST_WORD } from "../../core/longest-string.ts";
+import { Buffer } from "../../platform/bytes.ts";
+import { closeSync, fstatSync, openSync, readSync } from "../../platform/files.ts";
 import { AofError } from "./error.ts";
 
 const READ_BYTES = 1 << 20;

@@ -2,8 +2,10 @@
  * What is in an RDB file, and whether it is sound: for people, in the manner of redis-check-rdb. Every value is read as if it
  * were loaded, so what passes here loads.
  */
-import { closeSync, openSync, readSync } from "node:fs";
+
 import { quoteWord } from "../../lib/quote.ts";
+import { Buffer } from "../../platform/bytes.ts";
+import { closeSync, openSync, readSync } from "../../platform/files.ts";
 import { DEFAULT_LIMITS } from "../../types/collection.ts";
 import type { Value } from "../../types/value.ts";
 import { RdbError } from "./errors.ts";

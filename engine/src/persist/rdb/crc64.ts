@@ -4,6 +4,7 @@
  * JavaScript has no fast 64-bit integers, so the register is two 32-bit halves, and eight bytes are taken a step: with
  * eight tables the lookups of a step do not wait for each other.
  */
+import { Buffer } from "../../platform/bytes.ts";
 
 const POLYNOMIAL_LOW = 0xac4bc9b5 | 0;
 const POLYNOMIAL_HIGH = 0x95ac9329 | 0;

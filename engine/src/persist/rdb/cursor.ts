@@ -5,7 +5,9 @@
  * reader just reads; where bytes are missing it throws UNDERFLOW, the cursor goes back to its mark, and the same step is
  * tried again when `needed` bytes are there. Marks are set after every element, so that no step is long.
  */
+
 import { LONGEST_WORD } from "../../core/longest-string.ts";
+import { Buffer } from "../../platform/bytes.ts";
 import { Bytes, encodeString, type StringValue } from "../../types/bytes.ts";
 import type { Entries } from "./entries.ts";
 import { RdbError } from "./errors.ts";

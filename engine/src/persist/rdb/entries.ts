@@ -5,9 +5,10 @@
  *
  * Beside the bytes it knows where each word is, and its number where it came as one.
  */
-import { constants } from "node:buffer";
+
 import { hashBytes } from "../../core/word-hash.ts";
 import { parseInt64 } from "../../lib/numbers.ts";
+import { Buffer, MOST_BYTES } from "../../platform/bytes.ts";
 
 const SHORT = 252;
 const FIRST_BYTES = 16 * 1024;
@@ -55,7 +56,7 @@ export class Entries {
   #place(length: number, number: number): number {
     const room = this.#at + length + 5;
     if (room > this.#bytes.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.max(room, Math.min(this.#bytes.length * 2, constants.MAX_LENGTH)));
+      const larger = Buffer.allocUnsafeSlow(Math.max(room, Math.min(this.#bytes.length * 2, MOST_BYTES)));
       this.#bytes.copy(larger, 0, 0, this.#at);
       this.#bytes = larger;
     }

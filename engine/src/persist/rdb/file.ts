@@ -4,12 +4,25 @@
  * A file is written beside its place under a temporary name, brought to disk, and only then given its name, so that at any
  * moment the name stands for a whole file, the old one or the new one.
  */
-import { closeSync, fstatSync, fsyncSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
-import { dirname, join } from "node:path";
+
 import type { Db } from "../../core/db.ts";
 import { stall } from "../../core/stall.ts";
 import { REDIS_VERSION } from "../../core/version.ts";
 import { quoteWord } from "../../lib/quote.ts";
+import { Buffer } from "../../platform/bytes.ts";
+import {
+  closeSync,
+  fstatSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from "../../platform/files.ts";
+import { dirname, join } from "../../platform/paths.ts";
+import { ownPid } from "../../platform/process.ts";
+import { soon } from "../../platform/timers.ts";
 import { sizeOfKey } from "../../types/kind.ts";
 import type { Value } from "../../types/value.ts";
 import type { PersistHost } from "../host.ts";
@@ -27,7 +40,7 @@ export class PendingFile {
   readonly #temporary: string;
   #descriptor: number;
 
-  constructor(path: string, temporaryName = `temp-${process.pid}.rdb`) {
+  constructor(path: string, temporaryName = `temp-${ownPid}.rdb`) {
     this.#path = path;
     this.#temporary = join(dirname(path), temporaryName);
     this.#descriptor = openSync(this.#temporary, "w", 0o644);
@@ -375,7 +388,7 @@ export function loadRdbSync(host: RdbLoadHost, path: string, options: LoadOption
 /** Lets others have a turn, for this long at least. */
 export const breath = (ms: number): Promise<void> =>
   new Promise((resolve) => {
-    if (ms === 0) setImmediate(resolve);
+    if (ms === 0) soon(resolve);
     else setTimeout(resolve, ms);
   });
 

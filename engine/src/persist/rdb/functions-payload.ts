@@ -1,4 +1,5 @@
 /** What FUNCTION DUMP returns and FUNCTION RESTORE takes: libraries as in an RDB, the version, and a checksum over it. */
+import { Buffer } from "../../platform/bytes.ts";
 import { Cursor, UNDERFLOW } from "./cursor.ts";
 import { RdbError } from "./errors.ts";
 import { Output } from "./output.ts";

@@ -3,6 +3,7 @@
  * (types/set/intset.ts) the big one; otherwise they are the same.
  */
 
+import { Buffer } from "../../platform/bytes.ts";
 import type { Limits } from "../../types/collection.ts";
 import { SetValue } from "../../types/set/index.ts";
 import type { Blob } from "./cursor.ts";

@@ -1,5 +1,7 @@
 /** Listpacks, written: one at a time, in a buffer that is used again. See listpack.ts for what is in them. */
+
 import { parseInt64 } from "../../lib/numbers.ts";
+import { Buffer } from "../../platform/bytes.ts";
 
 const HEADER = 6;
 const MOST_COUNTED = 0xffff;

@@ -4,7 +4,9 @@
  * Nothing that was written is gone back to, so a chunk can be handed on at any place: a value of any size takes no more
  * memory than a chunk. The receiver of a chunk owns it.
  */
+
 import { parseInt64 } from "../../lib/numbers.ts";
+import { Buffer } from "../../platform/bytes.ts";
 import { Crc64 } from "./crc64.ts";
 import { compress, PAUSED, Progress } from "./lzf.ts";
 

@@ -1,4 +1,5 @@
 /** What DUMP returns and RESTORE takes: a type, a value, the version, and a checksum over all of it. */
+import { Buffer } from "../../platform/bytes.ts";
 import type { Limits } from "../../types/collection.ts";
 import type { Value } from "../../types/value.ts";
 import { crc64 } from "./crc64.ts";

@@ -8,6 +8,7 @@
  * A piece is read as far as it goes; what is left of it, less than one element, is kept for the next (cursor.ts). The
  * checksum is taken over what has been read, a piece at a time.
  */
+import { Buffer } from "../../platform/bytes.ts";
 import type { Limits } from "../../types/collection.ts";
 import type { Value } from "../../types/value.ts";
 import { Crc64 } from "./crc64.ts";

@@ -4,6 +4,7 @@
  * nothing to make.
  */
 
+import { Buffer } from "../../platform/bytes.ts";
 import { Bytes, type StringValue } from "../../types/bytes.ts";
 import type { HashValue } from "../../types/hash/index.ts";
 import { isCollection } from "../../types/kind.ts";

@@ -43,11 +43,13 @@ export class Coroutine {
 Object.defineProperty(Coroutine.prototype, "luaType", { value: "thread" });
 
 /** The bottom of a coroutine's stack is a native function's call: see trace.ts. */
-function fromNative(steps: Steps, args: LuaValue[]): IteratorResult<LuaValue[], Results> {
-  enter();
-  try {
-    return steps.next(args);
-  } finally {
-    leave();
-  }
-}
+const { fromNative } = {
+  fromNative(steps: Steps, args: LuaValue[]): IteratorResult<LuaValue[], Results> {
+    enter();
+    try {
+      return steps.next(args);
+    } finally {
+      leave();
+    }
+  },
+};

@@ -12,7 +12,9 @@
  *
  * One count for the whole thread, as there is one heap.
  */
-import { getHeapStatistics } from "node:v8";
+
+import { Buffer } from "../../platform/bytes.ts";
+import { heapFigures } from "../../platform/memory.ts";
 import { LuaError } from "./value.ts";
 
 /** Strings up to this length are paid for by ticks. */
@@ -43,7 +45,7 @@ const LEAST_ROOM = MOST_CREDIT;
 /** Without a host: a share of V8's limit, all garbage counted. */
 const withoutHost: MemorySource = {
   room() {
-    const { used_heap_size: used, heap_size_limit: limit } = getHeapStatistics();
+    const { used, limit } = heapFigures();
     return limit * 0.75 - used;
   },
   exhausted: () => new LuaError("not enough memory"),

@@ -1,9 +1,10 @@
 /** The `redis` table that scripts see. What it does is the host's: see scripts.ts. */
-import { createHash } from "node:crypto";
+
 import { ReplyError } from "../../core/errors.ts";
 import type { Reply } from "../../core/reply.ts";
 import { REDIS_VERSION } from "../../core/version.ts";
 import { formatG } from "../../lib/numbers.ts";
+import { sha1Hex } from "../../platform/digest.ts";
 import { errorTable, field, replyToLua } from "./conversion.ts";
 import { flat } from "./memory.ts";
 import { single, withForms } from "./natives.ts";
@@ -164,7 +165,7 @@ function settings(host: ScriptHost): Record<string, LuaFunction> {
 
 /** The hexadecimal SHA1 of a latin1 string's bytes. */
 export function sha1(text: string): string {
-  return createHash("sha1").update(text, "latin1").digest("hex");
+  return sha1Hex(text);
 }
 
 /** Puts `redis`, and `server` as its other name, into the runtime's globals. */

@@ -145,27 +145,37 @@ export class Runtime {
 }
 
 /** Marks a native function that calls back as a level of the Lua stack: see trace.ts. */
-function fromNative(f: LuaValue, args: LuaValue[]): Results {
-  enter();
-  try {
-    return typeof f === "function" ? f(...args) : callable(f, undefined)(...args);
-  } finally {
-    leave();
-  }
-}
+const { fromNative } = {
+  fromNative(f: LuaValue, args: LuaValue[]): Results {
+    enter();
+    try {
+      return typeof f === "function" ? f(...args) : callable(f, undefined)(...args);
+    } finally {
+      leave();
+    }
+  },
+};
 
 /** Operators as native functions use them: the name marks the native function here, too. */
 const marked = {
-  index: function fromNative(rt: Runtime, object: LuaValue, key: LuaValue): LuaValue {
-    return index(rt, object, key);
-  },
-  setIndex: function fromNative(rt: Runtime, object: LuaValue, key: LuaValue, value: LuaValue): void {
-    setIndex(rt, object, key, value);
-  },
-  lessThan: function fromNative(a: LuaValue, b: LuaValue): boolean {
-    return lessThan(a, b);
-  },
-  equals: function fromNative(a: LuaValue, b: LuaValue): boolean {
-    return equals(a, b);
-  },
+  index: {
+    fromNative(rt: Runtime, object: LuaValue, key: LuaValue): LuaValue {
+      return index(rt, object, key);
+    },
+  }.fromNative,
+  setIndex: {
+    fromNative(rt: Runtime, object: LuaValue, key: LuaValue, value: LuaValue): void {
+      setIndex(rt, object, key, value);
+    },
+  }.fromNative,
+  lessThan: {
+    fromNative(a: LuaValue, b: LuaValue): boolean {
+      return lessThan(a, b);
+    },
+  }.fromNative,
+  equals: {
+    fromNative(a: LuaValue, b: LuaValue): boolean {
+      return equals(a, b);
+    },
+  }.fromNative,
 };

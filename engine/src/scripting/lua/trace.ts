@@ -6,6 +6,7 @@
  * Lua counts a native function that calls back as a level; those go through a function named `fromNative`, and are told by
  * that name.
  */
+import { noteStack } from "../../lib/stacks.ts";
 import { FRAMES, type LuaError } from "./value.ts";
 
 /** What one line of generated code stands for. */
@@ -47,12 +48,19 @@ export function registerChunk(chunk: Chunk): string {
   return name;
 }
 
+/** What V8 tells of a frame on the stack. */
+interface Frame {
+  getScriptNameOrSourceURL(): string | null | undefined;
+  getLineNumber(): number | null;
+  getFunctionName(): string | null;
+}
+
 /** The Lua levels on an error's stack, from where it was raised. A native function that raised it is not among them. */
 export function levelsOf(error: { stack?: unknown }): Level[] {
   return levelsOfFrames(framesOf(error));
 }
 
-function levelsOfFrames(frames: NodeJS.CallSite[]): Level[] {
+function levelsOfFrames(frames: Frame[]): Level[] {
   const levels: Level[] = [];
   let aboveIsLua = false;
   for (const frame of frames) {
@@ -60,6 +68,7 @@ function levelsOfFrames(frames: NodeJS.CallSite[]): Level[] {
     if (level !== undefined) {
       levels.push(level.site.tail && aboveIsLua ? "tail" : level);
       aboveIsLua = true;
+      // The name of a property: those of functions do not survive a bundler that makes programs small.
     } else if (frame.getFunctionName() === "fromNative") {
       levels.push("native");
       aboveIsLua = false;
@@ -69,8 +78,8 @@ function levelsOfFrames(frames: NodeJS.CallSite[]): Level[] {
 }
 
 /** The place in a script that a frame is at; undefined for frames of the host. */
-function placeOfFrame(frame: NodeJS.CallSite): { chunk: Chunk; site: Site } | undefined {
-  const file = frame.getFileName();
+function placeOfFrame(frame: Frame): { chunk: Chunk; site: Site } | undefined {
+  const file = frame.getScriptNameOrSourceURL();
   if (!file?.startsWith(PREFIX)) return undefined;
   const chunk = chunks.get(file)?.deref();
   const site = chunk?.sites[frame.getLineNumber() ?? 0];
@@ -88,14 +97,16 @@ export function overflowPlace(error: RangeError): { chunk: Chunk; site: Site } |
   return places.slice(called).find((place) => place !== undefined);
 }
 
-function framesOf(error: { stack?: unknown }): NodeJS.CallSite[] {
-  const before = Error.prepareStackTrace;
-  Error.prepareStackTrace = (_, frames) => frames;
+/** None where the runtime is not V8: errors of scripts then lack their place. */
+function framesOf(error: { stack?: unknown }): Frame[] {
+  const v8: { prepareStackTrace?: ((error: Error, frames: Frame[]) => unknown) | undefined } = Error as object;
+  const before = v8.prepareStackTrace;
+  v8.prepareStackTrace = (_, frames) => frames;
   try {
     const { stack } = error;
     return Array.isArray(stack) ? stack : [];
   } finally {
-    Error.prepareStackTrace = before;
+    v8.prepareStackTrace = before;
   }
 }
 
@@ -108,10 +119,7 @@ export function levelAt(error: LuaError, level: number): Level | undefined {
   let levels = levelsOfFrames(frames);
   if (levels.length <= level && frames.length >= FRAMES) {
     const here: { stack?: unknown } = {};
-    const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = FURTHER;
-    Error.captureStackTrace(here, levelAt);
-    Error.stackTraceLimit = limit;
+    noteStack(here, levelAt, FURTHER);
     levels = levelsOf(here);
   }
   const place = levels.find((one) => typeof one === "object");

@@ -6,6 +6,7 @@
  * JavaScript array is never a Lua value: it is how a function hands back none or several values (exactly one is handed back
  * as itself), and nobody changes an array that was handed back.
  */
+import { noteStack } from "../../lib/stacks.ts";
 import type { Coroutine } from "./coroutine.ts";
 import { numberToString } from "./number.ts";
 import type { LuaTable } from "./table.ts";
@@ -46,10 +47,7 @@ export class LuaError {
   constructor(value: LuaValue) {
     this.value = value;
     this.place = undefined;
-    const limit = Error.stackTraceLimit;
-    Error.stackTraceLimit = FRAMES;
-    Error.captureStackTrace(this, LuaError);
-    Error.stackTraceLimit = limit;
+    noteStack(this, LuaError, FRAMES);
   }
 
   /** The value as text, for reports outside Lua. */

@@ -5,7 +5,7 @@
  * of the script occurs in it: variables are numbered, strings are escaped to printable ASCII, and what it can reach is the
  * list of helpers below, the constants that the compiler chose, and Math.
  */
-import { compileFunction } from "node:vm";
+import { compile as compileCode } from "../../../platform/compile.ts";
 import { take } from "../memory.ts";
 import { numberToString } from "../number.ts";
 import {
@@ -99,7 +99,7 @@ function compile(rt: Runtime, source: string, chunkName: string, options: ChunkO
   const code = `"use strict";${PREAMBLE}${names.length > 0 ? `const [${names}] = constants;` : ""}${text};`;
   let factory: (...args: unknown[]) => LuaFunction;
   try {
-    factory = compileFunction(code, ["rt", "G", "M", "helpers", "constants", "chunk"], { filename }) as typeof factory;
+    factory = compileCode(code, ["rt", "G", "M", "helpers", "constants", "chunk"], filename) as typeof factory;
   } catch (error) {
     // Nested deeper than V8's own parser goes.
     if (error instanceof RangeError || error instanceof SyntaxError) throw tooComplex(chunkName);

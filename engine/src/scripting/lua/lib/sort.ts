@@ -39,9 +39,11 @@ function asking(f: LuaFunction): Less {
 }
 
 /** By this name a stack tells that a native function called back: see trace.ts. */
-function fromNative(f: LuaFunction, a: LuaValue, b: LuaValue): Results {
-  return f(a, b);
-}
+const { fromNative } = {
+  fromNative(f: LuaFunction, a: LuaValue, b: LuaValue): Results {
+    return f(a, b);
+  },
+};
 
 /** Numbers and strings of which equal ones cannot be told apart; false where there is anything else. */
 function sortPlain(rt: Runtime, table: LuaTable, count: number): boolean {

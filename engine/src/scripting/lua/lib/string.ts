@@ -2,6 +2,7 @@
  * Lua's string library. Strings are bytes: letters are those of ASCII, whatever JavaScript thinks of the others.
  */
 // biome-ignore-all lint/complexity/noArguments: only the number of arguments is asked for, which costs nothing
+import { Buffer } from "../../../platform/bytes.ts";
 import { LONG, take, VALUE_BYTES } from "../memory.ts";
 import { single } from "../natives.ts";
 import { numberToString } from "../number.ts";

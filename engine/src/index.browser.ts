@@ -1,0 +1,15 @@
+/** Everything that a page may import. */
+export { type Clock, ManualClock, systemClock } from "./core/clock.ts";
+export { EmbeddedEngine as Engine, type OpenOptions } from "./embed/embedded.ts";
+export type { EngineImage } from "./embed/image.ts";
+export {
+  CommandError,
+  LocalClient,
+  type LocalClientOptions,
+  type PushListener,
+  type ReplyValue,
+} from "./embed/local-client.ts";
+export type { Input } from "./embed/words.ts";
+export { type Disk, DiskError, type DiskFile, MemoryDisk, PoolDisk } from "./platform/disk.browser.ts";
+export { mount } from "./platform/files.browser.ts";
+export { NoSockets } from "./platform/no-sockets.browser.ts";

@@ -1,0 +1,47 @@
+/** Clients of a store in a browser: there are no sockets to listen on, but a MessagePort can carry the protocol. */
+import type { Engine } from "../core/engine.ts";
+import { NoSockets } from "../platform/no-sockets.browser.ts";
+import { Connection } from "./connection.ts";
+import { Flusher } from "./flusher.ts";
+import { type Port, PortStream } from "./port-stream.ts";
+
+export type ListenOptions = object;
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+  readonly path: string | null;
+}
+
+export class NetServer {
+  readonly #engine: Engine;
+  readonly flusher: Flusher;
+  readonly #streams = new Set<PortStream>();
+  #ports = 0;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    this.flusher = new Flusher((then) => engine.persistence.commit(then));
+    // A script holds the only thread: nobody else can be heard.
+    engine.onBusy = () => 0;
+  }
+
+  /** Serves whoever has the other end. */
+  serve(port: Port): void {
+    const stream = new PortStream(port);
+    this.#streams.add(stream);
+    stream.once("close", () => this.#streams.delete(stream));
+    const address = `port:${++this.#ports}`;
+    new Connection(this.#engine, stream, this.flusher, { address, localAddress: "local:0", fd: -1 });
+  }
+
+  async listen(_options: object): Promise<never> {
+    throw new NoSockets("listen");
+  }
+
+  stopListening(_address: object): void {}
+
+  async close(): Promise<void> {
+    for (const stream of this.#streams) stream.destroy();
+  }
+}

@@ -1,0 +1,37 @@
+/** What memory there is, as far as a browser tells: Chromium says how large its heap is, others say nothing. */
+import type { HeapFigures } from "./figures.ts";
+
+/** Where nothing is known: what a tab on a small machine may have. */
+const ASSUMED_LIMIT = 1024 * 1024 * 1024;
+
+interface ChromiumMemory {
+  readonly usedJSHeapSize: number;
+  readonly totalJSHeapSize: number;
+  readonly jsHeapSizeLimit: number;
+}
+
+const figures = (): ChromiumMemory | undefined => (performance as { memory?: ChromiumMemory }).memory;
+
+export function heapFigures(): HeapFigures {
+  const told = figures();
+  return { used: told?.usedJSHeapSize ?? 0, limit: told?.jsHeapSizeLimit ?? ASSUMED_LIMIT, external: 0 };
+}
+
+export function memoryLimit(): number {
+  const gigabytes = (navigator as { deviceMemory?: number }).deviceMemory;
+  return gigabytes === undefined ? ASSUMED_LIMIT : gigabytes * 1024 ** 3;
+}
+
+export const machineMemory = memoryLimit;
+
+export function processMemory() {
+  const told = figures();
+  const heapUsed = told?.usedJSHeapSize ?? 0;
+  const heapTotal = told?.totalJSHeapSize ?? heapUsed;
+  return { rss: heapTotal, heapTotal, heapUsed, external: 0, arrayBuffers: 0 };
+}
+
+/** A page cannot ask for it. */
+export function collectAll(): void {}
+
+export function collectYoung(): void {}

@@ -1,0 +1,44 @@
+/** What memory there is, what of it is in use, and collecting garbage now. */
+import { totalmem } from "node:os";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import type { HeapFigures } from "./figures.ts";
+
+export function heapFigures(): HeapFigures {
+  const { used_heap_size: used, heap_size_limit: limit, external_memory: external } = getHeapStatistics();
+  return { used, limit, external };
+}
+
+/** What this process may use: of its container, or of the machine. */
+export function memoryLimit(): number {
+  const constrained = process.constrainedMemory?.() ?? 0;
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
+}
+
+export const machineMemory = (): number => totalmem();
+
+/** What the process takes, kind by kind. */
+export const processMemory = (): NodeJS.MemoryUsage => process.memoryUsage();
+
+type Collect = (options?: { type: "minor" }) => void;
+
+let collect: Collect | null = null;
+
+function collector(): Collect {
+  if (collect === null) {
+    // Node hides the function unless it was started with this flag; a context made after setting it has one.
+    setFlagsFromString("--expose-gc");
+    collect = runInNewContext("gc") as Collect;
+  }
+  return collect;
+}
+
+/** It pauses in proportion to the heap. */
+export function collectAll(): void {
+  collector()();
+}
+
+/** Only what was made lately. */
+export function collectYoung(): void {
+  collector()({ type: "minor" });
+}

@@ -1,0 +1,2 @@
+/** Names of files. */
+export { basename, dirname, join, resolve } from "node:path";

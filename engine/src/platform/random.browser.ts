@@ -1,0 +1,4 @@
+/** Chance that nobody can foresee. */
+export function randomBytes(length: number): Uint8Array<ArrayBuffer> {
+  return crypto.getRandomValues(new Uint8Array(length));
+}

@@ -1,0 +1,2 @@
+/** Chance that nobody can foresee. */
+export { randomBytes } from "node:crypto";

@@ -50,6 +50,9 @@ function offences(files: readonly string[], forbidden: (target: string, file: st
   );
 }
 
+/** Parts of the engine that a browser cannot have, besides its programs: nothing that runs there imports them. */
+const NODE_ONLY = new Set(["engine/src/net/tls-acceptor.ts", "engine/src/tls/settings.ts"]);
+
 const isPackage = (target: string, name: string): boolean => target === name || target.startsWith(`${name}/`);
 
 describe("imports", () => {
@@ -61,6 +64,15 @@ describe("imports", () => {
   test("of the engine: only Node's own modules and itself", () => {
     const outside = (target: string): boolean => !isBuiltin(target) && !target.startsWith("engine/src/");
     expect(offences(sources("engine/src"), outside)).toEqual([]);
+  });
+
+  test("of what runs in browsers too: nothing of Node's", () => {
+    const nodesOwn = /^engine\/src\/(?:bin|process)\//;
+    const portable = sources("engine/src").filter((file) => {
+      const hasSibling = sources("engine/src").includes(file.replace(/\.ts$/, ".browser.ts"));
+      return !hasSibling && !nodesOwn.test(file) && !NODE_ONLY.has(file);
+    });
+    expect(offences(portable, isBuiltin)).toEqual([]);
   });
 
   test("of the toolkit: never the console, and the engine only to open it", () => {
@@ -197,12 +209,14 @@ describe("the map in ARCHITECTURE.md", () => {
 
   test("leaves no source of the engine outside of folders but its entry", () => {
     const files = readdirSync(join(ROOT, "engine/src"), { withFileTypes: true });
-    expect(files.filter((entry) => entry.isFile()).map(({ name }) => name)).toEqual(["index.ts"]);
+    expect(files.filter((entry) => entry.isFile()).map(({ name }) => name)).toEqual(["index.browser.ts", "index.ts"]);
   });
 });
 
 describe("no source contains", () => {
-  const timed = [...sources("engine/src"), ...sources("toolkit/src")].filter((file) => !/(^|\/)clock\.ts$/.test(file));
+  const timed = [...sources("engine/src"), ...sources("toolkit/src")].filter(
+    (file) => !/(^|\/)clock\.ts$|\/platform\/\w+\.browser\.ts$/.test(file),
+  );
   const everywhere = ["engine", "toolkit", "console", "bench"].flatMap((folder) => filesBelow(folder, /\.ts$/));
   const containing = (files: readonly string[], what: RegExp): string[] =>
     files.filter((file) => what.test(codeOf(file)));

@@ -22,10 +22,10 @@ import type { ClusterPlace } from "../cluster/member.ts";
 import type { Clock } from "../core/clock.ts";
 import { Engine } from "../core/engine.ts";
 import { type LocalStream, openStream, type StreamOptions } from "../net/local-stream.ts";
-import type { Port } from "../net/port-stream.ts";
 import { type Address, type ListenOptions, NetServer } from "../net/server.ts";
 import { mkdirSync } from "../platform/files.ts";
 import { resolve } from "../platform/paths.ts";
+import type { Port } from "../platform/port-stream.ts";
 import {
   type FollowOptions,
   follow,

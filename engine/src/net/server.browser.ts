@@ -1,9 +1,9 @@
 /** Clients of a store in a browser: there are no sockets to listen on, but a MessagePort can carry the protocol. */
 import type { Engine } from "../core/engine.ts";
 import { NoSockets } from "../platform/no-sockets.browser.ts";
+import { type Port, PortStream } from "../platform/port-stream.ts";
 import { Connection } from "./connection.ts";
 import { Flusher } from "./flusher.ts";
-import { type Port, PortStream } from "./port-stream.ts";
 
 export type ListenOptions = object;
 

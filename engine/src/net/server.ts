@@ -11,11 +11,11 @@ import { chmodSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Engine } from "../core/engine.ts";
 import { MAX_CLIENTS_REACHED, PROTECTED_MODE, type ReplyError } from "../core/errors.ts";
+import { type Port, PortStream } from "../platform/port-stream.ts";
 import type { Duplex } from "../platform/streams.ts";
 import { fromOptions, type ListenTlsOptions, type ServerTls } from "../tls/settings.ts";
 import { Connection } from "./connection.ts";
 import { Flusher } from "./flusher.ts";
-import { type Port, PortStream } from "./port-stream.ts";
 import { TlsAcceptor } from "./tls-acceptor.ts";
 
 export interface ListenOptions {

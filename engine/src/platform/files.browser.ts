@@ -139,7 +139,10 @@ export function fsyncSync(descriptor: number): void {
   descriptors.get(descriptor)?.file?.flush();
 }
 
-export const fdatasyncSync = fsyncSync;
+/** There is no way to sync less. */
+export function fdatasyncSync(descriptor: number): void {
+  fsyncSync(descriptor);
+}
 
 export function fdatasync(descriptor: number, done: (error: FileError | null) => void): void {
   let failed: FileError | null = null;

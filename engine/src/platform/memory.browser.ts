@@ -22,7 +22,7 @@ export function memoryLimit(): number {
   return gigabytes === undefined ? ASSUMED_LIMIT : gigabytes * 1024 ** 3;
 }
 
-export const machineMemory = memoryLimit;
+export const machineMemory = (): number => memoryLimit();
 
 export function processMemory() {
   const told = figures();

@@ -3,7 +3,6 @@ import { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 
 export type { TcpNetConnectOpts } from "node:net";
-export type { SecureContextOptions } from "node:tls";
 export type { Duplex };
 
 /** Whether it is the system's: its chunks may be taken before they become events. */

@@ -1,8 +1,8 @@
 /** The way to other servers, where there is none: replication and MIGRATE fail as with a server that cannot be reached. */
 import { type Config, ConfigError } from "../config/config.ts";
 import type { Wire } from "../core/dial.ts";
-import { PortStream } from "../net/port-stream.ts";
 import { NoSockets } from "../platform/no-sockets.browser.ts";
+import { PortStream } from "../platform/port-stream.ts";
 import type { SecureContextOptions, TcpNetConnectOpts } from "../platform/streams.ts";
 import { soon } from "../platform/timers.ts";
 

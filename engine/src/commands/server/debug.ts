@@ -34,13 +34,13 @@ import {
   WithAttributes,
 } from "../../core/reply.ts";
 import { PEAK_RESET_MS } from "../../core/reply-room.ts";
-import { stall } from "../../core/stall.ts";
 import { formatFixed } from "../../lib/numbers.ts";
 import { quoteWord } from "../../lib/quote.ts";
 import { digestOfAll, digestOfValue } from "../../observe/debug-digest.ts";
 import { bytesOfNodes } from "../../persist/rdb/list-writer.ts";
 import { serializedLength } from "../../persist/rdb/payload.ts";
 import { reloadAof, reloadRdb } from "../../persist/reload.ts";
+import { stall } from "../../platform/stall.ts";
 import type { Args } from "../../table/args.ts";
 import type { Row } from "../../table/command.ts";
 import { encodingOf } from "../../types/bytes.ts";

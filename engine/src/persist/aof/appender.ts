@@ -20,7 +20,6 @@
 import { EffectEncoder } from "../../core/effect-encoder.ts";
 import type { EffectListener } from "../../core/effects.ts";
 import { FOR_FILE } from "../../core/propagation.ts";
-import { stall } from "../../core/stall.ts";
 import { errorOf } from "../../lib/caught.ts";
 import {
   closeSync,
@@ -32,6 +31,7 @@ import {
   openSync,
   writeSync,
 } from "../../platform/files.ts";
+import { stall } from "../../platform/stall.ts";
 import { soon } from "../../platform/timers.ts";
 import { CommandWriter } from "../../resp/command-writer.ts";
 import type { PersistHost } from "../host.ts";

@@ -6,7 +6,6 @@
  */
 
 import type { Db } from "../../core/db.ts";
-import { stall } from "../../core/stall.ts";
 import { REDIS_VERSION } from "../../core/version.ts";
 import { quoteWord } from "../../lib/quote.ts";
 import { Buffer } from "../../platform/bytes.ts";
@@ -22,6 +21,7 @@ import {
 } from "../../platform/files.ts";
 import { dirname, join } from "../../platform/paths.ts";
 import { ownPid } from "../../platform/process.ts";
+import { stall } from "../../platform/stall.ts";
 import { soon } from "../../platform/timers.ts";
 import { sizeOfKey } from "../../types/kind.ts";
 import type { Value } from "../../types/value.ts";

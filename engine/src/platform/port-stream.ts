@@ -2,7 +2,7 @@
  * A MessagePort as a stream of bytes: what one side posts, the other reads, in chunks. A port has no end and no back pressure, so
  * `null` is the end, and everything that is written counts as gone.
  */
-import { Buffer } from "../platform/bytes.ts";
+import { Buffer } from "./bytes.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: each event has its own.
 type Listener = (...values: any[]) => void;

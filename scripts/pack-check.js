@@ -52,6 +52,25 @@ const ROUTE = `${IMPORTS}
   export async function GET() { ${BODY} return new Response(${SAY}); }
 `;
 
+/** Every way into the packages, as their manifests have it. */
+const manifests = ["engine", "toolkit"].map((member) => JSON.parse(readFileSync(`${member}/package.json`, "utf8")));
+const PATHS = manifests.flatMap(({ name, exports }) =>
+  Object.keys(exports)
+    .filter((path) => path !== "./package.json")
+    .map((path) => name + path.slice(1)),
+);
+const PEERS = Object.keys(manifests[1].peerDependencies);
+const IMPORT_ALL = `
+  const empty = [];
+  for (const path of ${JSON.stringify(PATHS)}) {
+    const found = await import(path);
+    if (Object.keys(found).length === 0) empty.push(path);
+  }
+  console.log(empty.length === 0 ? "${EXPECTED}" : "nothing in " + empty);
+  process.exit(0);
+`;
+const TYPE_ALL = PATHS.map((path, at) => `import * as a${at} from "${path}"; export const b${at} = a${at};`).join("\n");
+
 /** A folder with these files and packages, beside our tarballs. */
 function project(name, files, packages = []) {
   const folder = join(room, name);
@@ -181,6 +200,12 @@ const ROWS = {
     },
     node: (node, folder) => prints(node, ["dist/webpack.cjs"], folder),
   },
+  "every export path, with all frameworks": {
+    make: () => project("exports", { "main.mjs": IMPORT_ALL }, PEERS),
+    node: (node, folder) => prints(node, ["main.mjs"], folder),
+    bun: (bun, folder) => prints(bun, ["main.mjs"], folder),
+    deno: (deno, folder) => prints(deno, ["run", "-A", "main.mjs"], folder),
+  },
   "Next.js 16, route handler": {
     make: () => {
       const layout = "export default function Layout({ children }) { return <html><body>{children}</body></html>; }";
@@ -248,6 +273,29 @@ function checkTypes() {
   return rows;
 }
 
+/** Declarations of every way in, beside those of all frameworks: what is wrong in ours counts, what is wrong in theirs does not. */
+function checkAllTypes() {
+  const types = ["node@20", "express@5", "express-session@1", "koa@3"].map((each) => `@types/${each}`);
+  const compilers = COMPILERS.map((version) => `typescript-${version}@npm:typescript@${version}`);
+  const folder = project("all-types", { "main.ts": TYPE_ALL }, [...PEERS, ...types, ...compilers]);
+  const compilerOptions = {
+    strict: true,
+    skipLibCheck: false,
+    noEmit: true,
+    target: "es2022",
+    module: "nodenext",
+    types: ["node", "express-session"],
+    experimentalDecorators: true,
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["main.ts"] }));
+  return COMPILERS.map((version) => {
+    const { output } = call(process.execPath, [bin(folder, `typescript-${version}/bin/tsc`)], folder);
+    const ours = output.split("\n").filter((line) => /^(main\.ts|node_modules\/(@cinnabar|cinnabar)\/)/.test(line));
+    const isBroken = !/^\S*error|: error TS/m.test(output) && output.trim() !== "";
+    return ours.length > 0 || isBroken ? `${version}: ${(ours.join("\n") || output).slice(0, 600)}` : null;
+  });
+}
+
 function lint() {
   const found = [];
   for (const file of tarballs) {
@@ -310,11 +358,12 @@ try {
   else {
     failures.push(...lint(), ...checkDocuments());
     const types = checkTypes();
+    const allTypes = checkAllTypes();
     const typeLines = COMPILERS.map(
       (version) =>
         `| ${version} | ${Object.keys(RESOLUTIONS)
           .map((each) => cell(`TypeScript ${version}, ${each}`, types.get(`${version} ${each}`)))
-          .join(" | ")} |`,
+          .join(" | ")} | ${cell(`TypeScript ${version}, every export path`, allTypes[COMPILERS.indexOf(version)])} |`,
     );
     const versions = runtimes
       .map(({ program, name }) => `${name}: ${call(program, ["--version"]).stdout.split("\n")[0]}`)
@@ -333,10 +382,10 @@ The packages are ES modules. \`require()\` of them needs Node 20.19, 22.12 or la
 
 ## TypeScript
 
-\`strict\`, with \`skipLibCheck: false\`; the columns are \`moduleResolution\`.
+\`strict\`, with \`skipLibCheck: false\`; the first columns are \`moduleResolution\`, the last one imports every way in beside all frameworks, with \`nodenext\`.
 
-| TypeScript | ${Object.keys(RESOLUTIONS).join(" | ")} |
-| --- |${" --- |".repeat(Object.keys(RESOLUTIONS).length)}
+| TypeScript | ${Object.keys(RESOLUTIONS).join(" | ")} | every export path |
+| --- |${" --- |".repeat(Object.keys(RESOLUTIONS).length + 1)}
 ${typeLines.join("\n")}
 `,
     );

@@ -38,7 +38,7 @@ const DOCUMENTS = {
     ),
     ...components(),
   },
-  console: guides("console", "examples"),
+  console: guides("console", "examples", "command-line"),
 };
 
 /** The declarations that are reachable from the ways in. */

@@ -36,21 +36,33 @@ const all = (command: Command): readonly Flag[] => withHelp(command.flags);
 
 function bash(commands: readonly Command[]): string {
   const cases = commands.map((command) => {
-    const words = [...all(command).flatMap(names), ...(command.words ?? [])].join(" ");
-    return `    ${command.name}) words="${words}" ;;`;
+    const flags = all(command).flatMap(names).join(" ");
+    return `    ${command.name}) flags="${flags}" words="${(command.words ?? []).join(" ")}" ;;`;
   });
+  const commandNames = commands.map(({ name }) => name).join(" ");
+  const startFlags = all(commands.find(({ name }) => name === "start")!)
+    .flatMap(names)
+    .join(" ");
   const values = commands.flatMap((command) =>
     command.flags.flatMap((flag) => {
       const reply = flag.choices ? `COMPREPLY=($(compgen -W "${flag.choices.join(" ")}" -- "$cur"))` : valuesIn(flag);
-      return reply === null ? [] : [`    ${command.name}:--${flag.name}) ${reply}; return ;;`];
+      const patterns = names(flag).map((name) => `${command.name}:${name}`);
+      return reply === null ? [] : [`    ${patterns.join("|")}) ${reply}; return ;;`];
     }),
   );
   return `# bash completion of cinnabar
 _cinnabar() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}" words
+  local cur="\${COMP_WORDS[COMP_CWORD]}" prev="\${COMP_WORDS[COMP_CWORD-1]}" command="\${COMP_WORDS[1]}" flags words
   COMPREPLY=()
+  # A shell cuts --flag=value into three words.
+  if [ "$cur" = "=" ]; then cur=""; elif [ "$prev" = "=" ]; then prev="\${COMP_WORDS[COMP_CWORD-2]}"; fi
+  # Without a command it is start.
+  case "$command" in -*) if [ "$COMP_CWORD" -gt 1 ]; then command=start; fi ;; esac
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")} --help --version" -- "$cur"))
+    case "$cur" in
+      -*) COMPREPLY=($(compgen -W "${startFlags} --version" -- "$cur")) ;;
+      *) COMPREPLY=($(compgen -W "${commandNames} help" -- "$cur")) ;;
+    esac
     return
   fi
   case "$command:$prev" in
@@ -58,10 +70,12 @@ ${values.join("\n")}
   esac
   case "$command" in
 ${cases.join("\n")}
-    *) words="" ;;
+    help) words="${commandNames}" ;;
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
-  case "$cur" in -*) ;; *) COMPREPLY+=($(compgen -f -- "$cur")) ;; esac
+  case "$cur" in
+    -*) COMPREPLY=($(compgen -W "$flags" -- "$cur")) ;;
+    *) COMPREPLY=($(compgen -W "$words" -- "$cur")); [ "$command" = help ] || COMPREPLY+=($(compgen -f -- "$cur")) ;;
+  esac
 }
 complete -F _cinnabar cinnabar
 `;

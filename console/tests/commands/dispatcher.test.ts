@@ -1,10 +1,13 @@
 /** Help, mistyped names, completion, and the server as a subcommand. */
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { open } from "cinnabar";
 import { describe, expect, test } from "vitest";
 import { freePort, installed } from "../../../toolkit/tests/kit/servers.ts";
 import { COMMANDS } from "../../src/commands/index.ts";
+import { temporaryFolder } from "../support.ts";
 import { cinnabar, startCinnabar } from "./kit.ts";
 
 describe("help", () => {
@@ -33,6 +36,8 @@ describe("a mistyped", () => {
     [["start", "--memroy"], "unknown option '--memroy'; did you mean '--memory'?"],
     [["completion", "bsh"], "there is no completion for 'bsh'; did you mean 'bash'?"],
     [["completion"], "name one shell: bash, zsh or fish"],
+    [["backup"], "say what to do: cinnabar backup take|list|verify|restore"],
+    [["doctor", "db:main"], "'db:main' is neither a folder nor a URL"],
     [["start", "--port"], "--port needs a value: --port N"],
     [["start", "--memory=yes"], "--memory takes no value"],
   ])("%j names the nearest", async (argv, text) => {
@@ -61,6 +66,17 @@ describe("completion", () => {
     expect(await offered("cinnabar", "start", "--mem")).toEqual(["--memory"]);
     expect(await offered("cinnabar", "completion", "f")).toEqual(["fish"]);
     expect(await offered("cinnabar", "start", "--port", "")).toEqual([]);
+    expect(await offered("cinnabar", "bench", "--workload", "s")).toEqual(["set", "script"]);
+    expect(await offered("cinnabar", "bench", "-w", "s")).toEqual(["set", "script"]);
+    // A shell cuts at the sign.
+    expect(await offered("cinnabar", "bench", "--workload", "=", "s")).toEqual(["set", "script"]);
+    expect(await offered("cinnabar", "bench", "--workload", "=")).toContain("queue");
+    expect(await offered("cinnabar", "help", "ba")).toEqual(["backup"]);
+    expect(await offered("cinnabar", "--mem")).toEqual(["--memory"]);
+    expect(await offered("cinnabar", "--read-only", "--mem")).toEqual(["--memory"]);
+    // Flags are offered to somebody who has begun one.
+    expect((await offered("cinnabar", "backup", "")).slice(0, 4)).toEqual(["take", "list", "verify", "restore"]);
+    expect(await offered("cinnabar", "backup", "")).not.toContain("--every");
   });
 
   test.each(["zsh", "fish"])("of %s is a script that the shell can read", async (shell) => {
@@ -68,6 +84,20 @@ describe("completion", () => {
     for (const { name } of COMMANDS) expect(text).toContain(name);
     if (installed(shell)) expect(spawnSync(shell, ["-n"], { input: text, encoding: "utf8" }).stderr).toBe("");
   });
+});
+
+test.each([
+  ["doctor", "./nowhere"],
+  ["export", "./nowhere", "-", "--format", "jsonl"],
+  ["backup", "take", "./nowhere", "./backups"],
+  ["move", "./nowhere", "./elsewhere"],
+])("%s of a folder that is not there does not make one", async (...argv) => {
+  const folder = temporaryFolder();
+  const named = argv.map((word) => (word.startsWith("./") ? join(folder.path, word) : word));
+  const { code, err } = await cinnabar(named);
+  expect([code, err]).toEqual([1, expect.stringMatching(/there is no folder .*nowhere/)]);
+  expect(existsSync(join(folder.path, "nowhere"))).toBe(false);
+  folder.remove();
 });
 
 test("server is cinnabar-server, with its pid and its signals", async () => {

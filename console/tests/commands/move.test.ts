@@ -80,11 +80,20 @@ async function expectAll(store: Store, acknowledged: number, count: number): Pro
   expect(await store.call("XLEN", "stream:5")).toBe(1);
 }
 
-function heldMs(out: string): number {
-  const [, ms] = /Writes were held for (\d+) ms/.exec(out) ?? [];
-  expect(ms, out).toBeDefined();
-  return Number(ms);
+/** The figures of docs/command-line.md. */
+function tell(route: string, out: string, { acknowledged }: Writer): void {
+  const [, by, seconds] = /by (\w+) in ([\d.]+) s/.exec(out) ?? [];
+  const [, heldMs] = /Writes were held for (\d+) ms/.exec(out) ?? [];
+  expect(heldMs, out).toBeDefined();
+  console.log(`${route} by ${by}: ${KEYS} keys in ${seconds} s, ${acknowledged} writes meanwhile, held ${heldMs} ms`);
 }
+
+const ROUTES: [route: string, by: string][] = [
+  ["embedded → Redis", "replication"],
+  ["embedded → Redis", "copy"],
+  ["Redis → embedded", "replication"],
+  ["Redis → embedded", "copy"],
+];
 
 const LONG = { timeout: full ? 900_000 : 120_000 };
 
@@ -106,9 +115,7 @@ describe.runIf(installed("redis-server"))("move", () => {
       await first.done;
       expect(first.acknowledged).toBeGreaterThan(0);
       await expectAll(middle, first.acknowledged, KEYS);
-      console.log(
-        `by ${by}, embedded → Redis: ${KEYS} keys, ${first.acknowledged} writes meanwhile, held ${heldMs(there.out)} ms`,
-      );
+      tell("embedded → Redis", there.out, first);
       await old.close();
       await engine.close();
 
@@ -118,7 +125,7 @@ describe.runIf(installed("redis-server"))("move", () => {
       const back = await cinnabar(["move", redis.url, dir, "--by", by]);
       expect(back.code, back.err).toBe(0);
       await second.done;
-      console.log(`by ${by}, Redis → embedded: ${second.acknowledged} writes meanwhile, held ${heldMs(back.out)} ms`);
+      tell("Redis → embedded", back.out, second);
       await middle.close();
       await redis.stop();
       const store = await open(dir);
@@ -127,29 +134,61 @@ describe.runIf(installed("redis-server"))("move", () => {
     },
   );
 
-  test.each(full ? ["replication", "copy"] : ["copy"])("killed in the middle by %s and resumed", LONG, async (by) => {
-    const [a, b] = [await startRedis(), await startRedis()];
+  test.each(full ? ROUTES : ROUTES.filter((_, at) => at === 1 || at === 2))(
+    "%s by %s, killed in the middle and resumed",
+    LONG,
+    async (route, by) => {
+      const redis = await startRedis();
+      const dir = join(folder.path, `${route}-${by}`);
+      const engine = route === "embedded → Redis" ? await Engine.open({ dir }) : null;
+      const source = engine === null ? redis.url : `redis://127.0.0.1:${(await engine.listen({ port: 0 })).port}`;
+      const target = engine === null ? dir : redis.url;
+      const from = await open(source, quick);
+      await fill(from, KEYS);
+      const writer = new Writer(from);
+      const child = startCinnabar(["move", source, target, "--by", by]);
+      let said = "";
+      child.stderr!.on("data", (text) => {
+        said += text;
+      });
+      // It transfers, or has just begun to compare.
+      const isUnderWay = async (): Promise<boolean> =>
+        /Copying|follows/.test(said) || /slave0:.*state=online/.test(String(await from.call("INFO", "replication")));
+      await expect.poll(isUnderWay, { timeout: 120_000, interval: 5 }).toBe(true);
+      child.kill("SIGKILL");
+      await once(child, "exit");
+      const before = writer.acknowledged;
+      await expect.poll(() => writer.acknowledged).toBeGreaterThan(before);
+      if (by === "copy") {
+        const refused = await cinnabar(["move", source, target, "--by", by]);
+        expect(refused.code).toBe(1);
+        expect(refused.err).toContain("--resume goes on with a move that was interrupted");
+      }
+      const resumed = await cinnabar(["move", source, target, "--by", by, "--resume"]);
+      expect(resumed.code, resumed.err).toBe(0);
+      await writer.done;
+      await from.close();
+      await engine?.close();
+      const to = await open(target, engine === null ? {} : quick);
+      await expectAll(to, writer.acknowledged, KEYS);
+      tell(`${route}, killed and resumed`, resumed.out, writer);
+      await to.close();
+      await redis.stop();
+    },
+  );
+
+  test("a server that still loads what it got before the kill is waited for", async () => {
+    // So many microseconds for each key, and answers to others in between.
+    const slow = ["--key-load-delay", "400", "--loading-process-events-interval-bytes", "1024"];
+    const [a, b] = [await startRedis(), await startRedis({ args: slow })];
     const [from, to] = [await open(a.url, quick), await open(b.url, quick)];
-    await fill(from, KEYS);
-    const writer = new Writer(from);
-    const child = startCinnabar(["move", a.url, b.url, "--by", by]);
-    await expect
-      .poll(async () => (await to.call("DBSIZE")) as number, { timeout: 60_000, interval: 5 })
-      .toBeGreaterThan(500);
-    child.kill("SIGKILL");
-    await once(child, "exit");
-    const before = writer.acknowledged;
-    await expect.poll(() => writer.acknowledged).toBeGreaterThan(before);
-    if (by === "copy") {
-      const refused = await cinnabar(["move", a.url, b.url, "--by", by]);
-      expect(refused.code).toBe(1);
-      expect(refused.err).toContain("--resume goes on with a move that was interrupted");
-    }
-    const resumed = await cinnabar(["move", a.url, b.url, "--by", by, "--resume"]);
-    expect(resumed.code, resumed.err).toBe(0);
-    await writer.done;
-    await expectAll(to, writer.acknowledged, KEYS);
-    console.log(`killed and resumed by ${by}: ${writer.acknowledged} writes meanwhile, held ${heldMs(resumed.out)} ms`);
+    await fill(from, 5_000);
+    await to.call("REPLICAOF", "127.0.0.1", a.port);
+    await expect.poll(() => to.call("INFO", "persistence"), { timeout: 30_000, interval: 5 }).toContain("\nloading:1");
+    const { code, err } = await cinnabar(["move", a.url, b.url, "--by", "replication", "--resume"]);
+    expect(code, err).toBe(0);
+    expect(err).toContain("is loading");
+    expect(await to.call("DBSIZE")).toBe(5_000);
     await Promise.all([from.close(), to.close()]);
     await Promise.all([a.stop(), b.stop()]);
   });

@@ -24,6 +24,7 @@ export async function runBackup(args: Arguments, streams: Streams): Promise<numb
   const [action = "", ...rest] = args.positionals;
   const run = ACTIONS_BY_NAME[action];
   if (run !== undefined) return run(args, rest, streams);
+  if (action === "") throw new UsageError(`say what to do: cinnabar backup ${ACTIONS.join("|")}`);
   throw new UsageError(`backup does not know '${action}'${didYouMean(action, ACTIONS)} (${ACTIONS.join(", ")})`);
 }
 
@@ -59,7 +60,7 @@ async function take(args: Arguments, rest: readonly string[], streams: Streams):
 }
 
 async function takeOne(place: Place, tls: TlsSettings, folder: string, { stdout }: Streams): Promise<void> {
-  const reached = await reach(place, { tls });
+  const reached = await reach(place, { tls, mustExist: true });
   const takenAt = new Date();
   const backup = newBackup(folder, takenAt);
   try {

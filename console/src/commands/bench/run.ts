@@ -1,8 +1,9 @@
 /** The steps of `cinnabar bench`: connect, fill, warm up, measure in turns, delete the keys, tell. */
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { UsageError } from "../../options.ts";
 import { messageOf } from "../../values.ts";
+import { isPlace } from "../cli/place-word.ts";
 import { CommandFailure, type Streams } from "../command.ts";
 import type { Arguments } from "../flags.ts";
 import { onePlace, type Place, placeOf } from "../link/place.ts";
@@ -12,6 +13,7 @@ import { type TlsSettings, tlsFrom } from "../link/tls.ts";
 import { Progress } from "../progress.ts";
 import { Chance } from "./chance.ts";
 import { COMPONENT_WORKLOADS, openComponent } from "./components.ts";
+import { WORKLOADS } from "./index.ts";
 import { BenchKeys } from "./keys.ts";
 import { type Extent, type Load, runRound } from "./loops.ts";
 import { Recorder } from "./recorder.ts";
@@ -237,7 +239,16 @@ function placeIn(args: Arguments): { readonly placeWord: string | undefined; rea
   const before = positionals.slice(0, positionals.length - behindDashes.length);
   if (before.length > 1)
     throw new UsageError(`name one store; a command stands behind --: -- ${before.slice(1).join(" ")}`);
-  return { placeWord: before[0], words: behindDashes };
+  const [placeWord] = before;
+  // Somebody who types a workload or a command here does not mean a folder of that name.
+  if (placeWord !== undefined && !isPlace(placeWord) && !placeWord.includes(":") && !existsSync(placeWord)) {
+    const isWorkload = WORKLOADS.includes(placeWord.toLowerCase());
+    const meant = isWorkload ? `--workload ${placeWord.toLowerCase()}` : `-- ${placeWord}`;
+    throw new UsageError(
+      `'${placeWord}' is no URL and no folder; did you mean '${meant}'? A new folder is ./${placeWord}`,
+    );
+  }
+  return { placeWord, words: behindDashes };
 }
 
 /** The stores in turns; the one that goes first in a round goes second in the next. */

@@ -19,7 +19,7 @@ export async function runDoctor(args: Arguments, streams: Streams): Promise<numb
   const [target, ...more] = args.positionals;
   if (more.length > 0) throw new UsageError("name one store: cinnabar doctor URL");
   const place = onePlace(target, streams.env);
-  const store = new WholeStore(await reach(place, { tls: tlsFrom(args, [place]) }));
+  const store = new WholeStore(await reach(place, { tls: tlsFrom(args, [place]), mustExist: true }));
   try {
     const found: Finding[] = [];
     for (const primary of await store.primaries()) found.push(...(await examine(primary)));

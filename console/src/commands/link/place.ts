@@ -54,7 +54,7 @@ export type Role = "" | "FROM_" | "TO_";
 
 export function placeOf(text: string, env: Environment, role: Role = ""): Place {
   if (text.includes("://")) return serverPlace(text, credentialsIn(env, role));
-  if (text.trim() === "" || /^[\w.-]+:\d+$/.test(text) || /^[^/]*@/.test(text)) {
+  if (text.trim() === "" || /^[\w.-]+:[^/\\]*$/.test(text) || /^[^/]*@/.test(text)) {
     throw new UsageError(
       `'${withoutCredentials(`//${text}`).slice(2)}' is neither a folder nor a URL such as redis://127.0.0.1:6379`,
     );

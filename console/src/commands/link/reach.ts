@@ -1,4 +1,5 @@
 /** From a place to connections: opens the folder's store, asks the Sentinels who is the primary, finds a Cluster's primaries. */
+import { existsSync } from "node:fs";
 import { Engine } from "@cinnabar/engine";
 import { messageOf } from "../../values.ts";
 import { CommandFailure } from "../command.ts";
@@ -23,6 +24,8 @@ export interface Reached {
 }
 
 export interface ReachOptions {
+  /** A folder that is not there is an error, not a new store: for commands that only read. */
+  readonly mustExist?: boolean;
   readonly tls?: object;
   readonly config?: Readonly<Record<string, string>>;
 }
@@ -31,8 +34,9 @@ export function reach(place: Place, options: ReachOptions = {}): Promise<Reached
   return place.kind === "folder" ? reachFolder(place, options) : reachServer(place, options);
 }
 
-async function reachFolder(place: Place & { kind: "folder" }, { config }: ReachOptions): Promise<Reached> {
+async function reachFolder(place: Place & { kind: "folder" }, { config, mustExist }: ReachOptions): Promise<Reached> {
   const { dir, label } = place;
+  if (mustExist === true && !existsSync(dir)) throw new CommandFailure(`there is no folder ${label}`);
   const engine = await Engine.open({ dir, ...(config === undefined ? {} : { config }) }).catch((error: unknown) => {
     const isLocked = (error as Error).name === "DirectoryLocked";
     const advice = isLocked

@@ -31,6 +31,8 @@ interface Outcome {
   readonly heldMs: number;
 }
 
+const LOADING_POLL_MS = 50;
+
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`;
 
 export async function runMove(args: Arguments, streams: Streams): Promise<number> {
@@ -40,7 +42,7 @@ export async function runMove(args: Arguments, streams: Streams): Promise<number
   }
   const places = [placeOf(fromText, streams.env, "FROM_"), placeOf(toText, streams.env, "TO_")] as const;
   const tls = tlsFrom(args, places);
-  const from = new WholeStore(await reach(places[0], { tls }));
+  const from = new WholeStore(await reach(places[0], { tls, mustExist: true }));
   const to = new WholeStore(await reach(places[1], { tls }));
   try {
     const move: Move = {
@@ -82,7 +84,21 @@ function dbMap(from: Place, to: Place): DbMap {
   return () => to.db;
 }
 
-async function prepare({ from, to, isResumed }: Move, args: Arguments): Promise<void> {
+/** A server that was following when a move was killed may still load what it has received. */
+async function loaded(store: WholeStore, { progress, signal }: Move): Promise<void> {
+  for (;;) {
+    const info = await infoOf(await store.control(), "persistence");
+    if (info.get("loading") !== "1") return;
+    signal?.throwIfAborted();
+    const [done, total] = [Number(info.get("loading_loaded_bytes")), Number(info.get("loading_total_bytes"))];
+    progress.show(`${store.label} is loading`, done, total);
+    await sleep(LOADING_POLL_MS);
+  }
+}
+
+async function prepare(move: Move, args: Arguments): Promise<void> {
+  const { from, to, isResumed } = move;
+  for (const store of [from, to]) await loaded(store, move);
   const [source, target] = [await infoOf(await from.control(), "server"), await infoOf(await to.control(), "server")];
   if (source.get("run_id") === target.get("run_id")) throw new UsageError("FROM and TO are the same store");
   if (isResumed) return;

@@ -36,7 +36,7 @@ export async function runExport(args: Arguments, streams: Streams): Promise<numb
   if (format === "rdb" && (pattern !== undefined || file === "-"))
     throw new UsageError("an RDB file is of the whole store: leave --pattern and - out");
   const place = placeOf(source, streams.env);
-  const store = new WholeStore(await reach(place, { tls: tlsFrom(args, [place]) }));
+  const store = new WholeStore(await reach(place, { tls: tlsFrom(args, [place]), mustExist: true }));
   try {
     if (format === "rdb") {
       await writeRdb(store.reached, file);

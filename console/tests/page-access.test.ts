@@ -60,6 +60,9 @@ describe.runIf(hasBrowser)("the page", () => {
     await page.locator(".who", { hasText: "viewer" }).waitFor();
     await page.locator("h1", { hasText: "Configuration" }).waitFor();
     expect(await page.locator("nav a[href='#/audit']").count()).toBe(0);
+    await page.goto(`${served.url}/#/files`);
+    await page.locator("h1", { hasText: "Snapshots" }).waitFor();
+    expect(await page.getByRole("button", { name: /snapshot/i }).count()).toBe(0);
     await page.goto(`${served.url}/#/audit`);
     await page.getByText("needs an admin").waitFor();
     const refused = await page.evaluate(

@@ -195,20 +195,39 @@ function helpOf(name: string, fields: Fields): CommandHelp[] {
 /** The table changes with the server's version only: asked once for each store. */
 const tables = new WeakMap<Store, Promise<CommandHelp[]>>();
 
+/** Commands whose documentation is asked for at once: a store in this process has a turn for its other clients after each part. */
+const DOCS_AT_ONCE = 12;
+
 /** COMMAND DOCS came with Redis 7; before it there are only names. */
-async function docsOf(store: Store): Promise<Reply[]> {
+async function readTable(store: Store): Promise<CommandHelp[]> {
+  const names = await namesOf(store);
+  const all: CommandHelp[] = [];
+  for (let at = 0; at < names.length; at += DOCS_AT_ONCE) {
+    const some = names.slice(at, at + DOCS_AT_ONCE);
+    const flat = await docsOf(store, some);
+    for (const [name, fields] of pairs(flat)) all.push(...helpOf(String(name), fieldsOf(fields)));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** COMMAND LIST is newer than COMMAND, and much shorter. */
+async function namesOf(store: Store): Promise<string[]> {
   try {
-    return (await store.call("COMMAND", "DOCS")) as Reply[];
+    return (await store.call("COMMAND", "LIST")) as string[];
   } catch (error) {
     if (!(error instanceof ServerError)) throw error;
-    return ((await store.call("COMMAND")) as Reply[][]).flatMap(([name]) => [name!, []]);
+    return ((await store.call("COMMAND")) as Reply[][]).map(([name]) => String(name));
   }
 }
 
-async function readTable(store: Store): Promise<CommandHelp[]> {
-  const flat = await docsOf(store);
-  const all = pairs(flat).flatMap(([name, fields]) => helpOf(String(name), fieldsOf(fields)));
-  return all.sort((a, b) => (a.name < b.name ? -1 : 1));
+async function docsOf(store: Store, names: readonly string[]): Promise<Reply[]> {
+  try {
+    return (await store.call("COMMAND", "DOCS", ...names)) as Reply[];
+  } catch (error) {
+    if (!(error instanceof ServerError)) throw error;
+    return names.flatMap((name) => [name, []]);
+  }
 }
 
 function tableOf(store: Store): Promise<CommandHelp[]> {

@@ -106,6 +106,7 @@ function Entries({
                 type="button"
                 className="small"
                 title={`Invalidate everything tagged ${tag}`}
+                data-acts="operator"
                 onClick={() => invalidate(tag)}
               >
                 {tag}
@@ -115,7 +116,13 @@ function Entries({
         {
           title: "",
           cell: ({ key }) => (
-            <button type="button" className="small" aria-label={`Delete ${key}`} onClick={() => drop(key)}>
+            <button
+              type="button"
+              className="small"
+              aria-label={`Delete ${key}`}
+              data-acts="operator"
+              onClick={() => drop(key)}
+            >
               Delete
             </button>
           ),
@@ -146,7 +153,9 @@ function One({ name }: { name: string }) {
       <Head title={name} note={<a href="#/caches">All caches</a>}>
         <form className="row" onSubmit={submit}>
           <input name="tag" required maxLength={256} placeholder="Tag" aria-label="Tag to invalidate" data-search />
-          <button type="submit">Invalidate tag</button>
+          <button type="submit" data-acts="operator">
+            Invalidate tag
+          </button>
         </form>
       </Head>
       {actions.view}

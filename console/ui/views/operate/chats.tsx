@@ -63,6 +63,7 @@ function Boxes({ rows, actions }: { rows: readonly MailboxInfo[]; actions: Actio
               type="button"
               className="small"
               aria-label={`Delete the mailbox of ${owner}`}
+              data-acts="operator"
               onClick={() => remove(owner)}
             >
               Delete
@@ -153,7 +154,13 @@ function Members({ rows, remove }: { rows: readonly MemberPosition[]; remove: (m
         {
           title: "",
           cell: ({ member }) => (
-            <button type="button" className="small" aria-label={`Remove ${member}`} onClick={() => remove(member)}>
+            <button
+              type="button"
+              className="small"
+              aria-label={`Remove ${member}`}
+              data-acts="operator"
+              onClick={() => remove(member)}
+            >
               Remove
             </button>
           ),
@@ -192,7 +199,7 @@ function One({ name }: { name: string }) {
           </>
         }
       >
-        <button type="button" onClick={remove}>
+        <button type="button" data-acts="operator" onClick={remove}>
           Delete
         </button>
       </Head>

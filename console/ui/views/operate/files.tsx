@@ -71,10 +71,10 @@ export function Files() {
   return (
     <>
       <Head title="Snapshots and files">
-        <button type="button" onClick={() => begin("snapshot")}>
+        <button type="button" data-acts="operator" onClick={() => begin("snapshot")}>
           Take a snapshot
         </button>
-        <button type="button" onClick={() => begin("rewrite")}>
+        <button type="button" data-acts="operator" onClick={() => begin("rewrite")}>
           Rewrite the append-only file
         </button>
       </Head>

@@ -235,7 +235,7 @@ function One({ name }: { name: string }) {
           </>
         }
       >
-        <button type="button" onClick={clear}>
+        <button type="button" data-acts="operator" onClick={clear}>
           Empty index
         </button>
       </Head>

@@ -91,6 +91,7 @@ function One({ name }: { name: string }) {
                         type="button"
                         className="small"
                         aria-label={`Forgive ${subject}`}
+                        data-acts="operator"
                         onClick={() => reset(subject)}
                       >
                         Forgive

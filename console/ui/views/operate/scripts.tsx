@@ -68,7 +68,7 @@ function Trial() {
         </label>
       </div>
       <div className="row">
-        <button type="submit" className="main">
+        <button type="submit" className="main" data-acts="admin">
           Run
         </button>
         <label className="check">
@@ -137,7 +137,7 @@ function Libraries({ libraries, remove }: { libraries: readonly Library[]; remov
             <span className="note">{`${engine}, ${functions.map((each) => each.name).join(", ")}`}</span>
           </summary>
           <pre>{code}</pre>
-          <button type="button" className="danger small" onClick={() => remove(name)}>
+          <button type="button" className="danger small" data-acts="admin" onClick={() => remove(name)}>
             Delete
           </button>
         </details>
@@ -168,10 +168,10 @@ export function Scripts() {
   return (
     <>
       <Head title="Scripts" note={note}>
-        <button type="button" onClick={flush}>
+        <button type="button" data-acts="admin" onClick={flush}>
           Forget cached
         </button>
-        <button type="button" onClick={() => setLoading(true)}>
+        <button type="button" data-acts="admin" onClick={() => setLoading(true)}>
           Load a library
         </button>
       </Head>
@@ -193,6 +193,7 @@ export function Scripts() {
                     <button
                       type="button"
                       className="danger small"
+                      data-acts="admin"
                       onClick={() => actions.run(() => act("POST", "/api/scripts/kill"))}
                     >
                       End script

@@ -66,11 +66,16 @@ export function Sessions() {
                   title: "",
                   cell: (session) => (
                     <span className="row">
-                      <button type="button" className="small" onClick={() => end(session)}>
+                      <button type="button" className="small" data-acts="operator" onClick={() => end(session)}>
                         End
                       </button>
                       {session.user !== null && (
-                        <button type="button" className="small" onClick={() => signOut(session.user!)}>
+                        <button
+                          type="button"
+                          className="small"
+                          data-acts="operator"
+                          onClick={() => signOut(session.user!)}
+                        >
                           Everywhere
                         </button>
                       )}

@@ -145,11 +145,11 @@ function Structures({ list, changed }: { list: readonly Structure[]; changed: ()
                     Look inside
                   </button>
                   {each.moving === null ? (
-                    <button type="button" className="small" onClick={() => setChanging(each)}>
+                    <button type="button" className="small" data-acts="operator" onClick={() => setChanging(each)}>
                       Reshard
                     </button>
                   ) : (
-                    <button type="button" className="small" onClick={() => move(each.name)}>
+                    <button type="button" className="small" data-acts="operator" onClick={() => move(each.name)}>
                       Move
                     </button>
                   )}

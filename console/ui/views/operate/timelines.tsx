@@ -123,6 +123,7 @@ function One({ network, who }: { network: string; who: string }) {
         {jobs !== undefined && jobs.dead > 0 && (
           <button
             type="button"
+            data-acts="operator"
             onClick={() => void actions.run(() => act("POST", "/api/timelines/retry", { network }))}
           >
             Try {number(jobs.dead)} again
@@ -149,7 +150,7 @@ function One({ network, who }: { network: string; who: string }) {
           Show timeline
         </button>
         {loaded.data && loaded.data.timeline.state !== "cold" && (
-          <button type="button" className="danger" onClick={() => drop(loaded.data!.subject)}>
+          <button type="button" className="danger" data-acts="operator" onClick={() => drop(loaded.data!.subject)}>
             Drop timeline
           </button>
         )}

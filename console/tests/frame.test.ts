@@ -11,7 +11,22 @@ import { describePages, eventually } from "./pages.ts";
 const MOST_BYTES = 250_000;
 
 const VIEWS = [
-  ...["", "keys", "keys?key=hash", "command", "scripts", "slow", "clients", "config", "files", "queues"],
+  ...[
+    "",
+    "keys",
+    "keys?key=hash",
+    "command",
+    "scripts",
+    "slow",
+    "clients",
+    "profiler",
+    "pubsub",
+    "events",
+    "commands",
+    "config",
+    "files",
+    "queues",
+  ],
   ...["queues?name=mails&shards=1", "queues?name=mails&state=dead", "queues?name=mails&tab=schedules"],
   ...[
     "queues?name=mails&tab=groups",
@@ -113,7 +128,7 @@ describePages(
     test("groups fold, the menu becomes a rail, and the browser remembers both", async () => {
       const { page } = opened();
       await visit("keys");
-      const links = page.locator("nav .links a[href='#/slow']");
+      const links = page.locator("nav .links a[href='#/config']");
       await page.getByRole("button", { name: "Server", exact: true }).click();
       await eventually(() => links.count()).toBe(0);
       await page.getByRole("button", { name: "Narrow the menu" }).click();

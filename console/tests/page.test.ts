@@ -180,7 +180,7 @@ describe.runIf(hasBrowser)("the page", () => {
       await call("CONFIG", "SET", "slowlog-log-slower-than", 0);
       await call("GET", "very:slow");
       await call("CONFIG", "SET", "slowlog-log-slower-than", 10_000);
-      await visit("slow");
+      await visit("slow?own=1");
       await cell("GET very:slow").waitFor();
       await shoot(page, `${label}-slow`);
       await page.getByRole("button", { name: "Empty" }).click();

@@ -4,6 +4,7 @@ import {
   IconActivity,
   IconAdjustments,
   IconApps,
+  IconBell,
   IconBolt,
   IconBriefcase,
   IconBroadcast,
@@ -15,6 +16,7 @@ import {
   IconDeviceFloppy,
   IconFileSearch,
   IconGauge,
+  IconGridDots,
   IconId,
   IconKey,
   IconListDetails,
@@ -22,6 +24,7 @@ import {
   IconMessages,
   IconNews,
   IconPlugConnected,
+  IconRss,
   IconSearch,
   IconShoppingCart,
   IconSpeakerphone,
@@ -31,6 +34,7 @@ import {
   IconTextScan2,
   IconTimeline,
   IconUsers,
+  IconWaveSine,
 } from "@tabler/icons-react";
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
 
@@ -68,8 +72,8 @@ const operate = {
   overview: () => import("../views/operate/overview.tsx").then(({ Overview }) => Overview),
   keys: () => import("../views/operate/keys.tsx").then(({ Keys }) => Keys),
   command: () => import("../views/operate/command-line.tsx").then(({ CommandLine }) => CommandLine),
-  slow: () => import("../views/operate/slow-log.tsx").then(({ SlowLog }) => SlowLog),
-  clients: () => import("../views/operate/clients.tsx").then(({ Clients }) => Clients),
+  slow: () => import("../views/operate/live/slow-log.tsx").then(({ SlowLog }) => SlowLog),
+  clients: () => import("../views/operate/live/clients.tsx").then(({ Clients }) => Clients),
   config: () => import("../views/operate/configuration.tsx").then(({ Configuration }) => Configuration),
   files: () => import("../views/operate/files.tsx").then(({ Files }) => Files),
   scripts: () => import("../views/operate/scripts.tsx").then(({ Scripts }) => Scripts),
@@ -83,6 +87,10 @@ const operate = {
   indexes: () => import("../views/operate/indexes.tsx").then(({ Indexes }) => Indexes),
   shards: () => import("../views/operate/shards.tsx").then(({ Shards }) => Shards),
   components: () => import("../views/operate/components.tsx").then(({ Components }) => Components),
+  profiler: () => import("../views/operate/live/profiler.tsx").then(({ Profiler }) => Profiler),
+  pubsub: () => import("../views/operate/live/pubsub.tsx").then(({ PubSub }) => PubSub),
+  events: () => import("../views/operate/live/key-events.tsx").then(({ KeyEvents }) => KeyEvents),
+  commands: () => import("../views/operate/live/commands.tsx").then(({ Commands }) => Commands),
   topics: () => import("../views/operate/topics.tsx").then(({ Topics }) => Topics),
   measures: () => import("../views/operate/measures.tsx").then(({ Measures }) => Measures),
 };
@@ -110,11 +118,21 @@ const STORE: Group = {
   ],
 };
 
+const LIVE: Group = {
+  title: "Live",
+  views: [
+    view("profiler", "v", "Profiler", "Commands as they run (MONITOR)", IconWaveSine, operate.profiler),
+    view("pubsub", "u", "Pub/sub", "Listen to channels, publish messages", IconRss, operate.pubsub),
+    view("events", "j", "Key events", "Changes to keys as they happen", IconBell, operate.events),
+    view("commands", "z", "Commands", "Calls, durations and latency by command", IconGridDots, operate.commands),
+    view("slow", "s", "Slow log", "Commands that took long", IconClockBolt, operate.slow),
+    view("clients", "l", "Clients", "Connections to the server", IconPlugConnected, operate.clients),
+  ],
+};
+
 const SERVER: Group = {
   title: "Server",
   views: [
-    view("slow", "s", "Slow log", "Commands that took long", IconClockBolt, operate.slow),
-    view("clients", "l", "Clients", "Connections to the server", IconPlugConnected, operate.clients),
     view("config", "n", "Configuration", "Read and set directives", IconAdjustments, operate.config),
     view("files", "f", "Snapshots and files", "RDB snapshots and the AOF", IconDeviceFloppy, operate.files),
   ],
@@ -154,9 +172,9 @@ const EXAMPLES: Group = {
   ],
 };
 
-export const GROUPS: readonly Group[] = [STORE, SERVER, COMPONENTS, EXAMPLES];
+export const GROUPS: readonly Group[] = [STORE, LIVE, SERVER, COMPONENTS, EXAMPLES];
 export const EXAMPLE_VIEWS: readonly View[] = EXAMPLES.views;
-export const OPERATE_VIEWS: readonly View[] = [...STORE.views, ...SERVER.views, ...COMPONENTS.views];
+export const OPERATE_VIEWS: readonly View[] = [...STORE.views, ...LIVE.views, ...SERVER.views, ...COMPONENTS.views];
 
 /** The view of an address: its own, or for an example that of its beginning; undefined where there is none. */
 export const viewAt = (path: string): View | undefined =>

@@ -107,12 +107,12 @@ describePages("the live pages", (name, label, opened) => {
     await call("CONFIG", "SET", "slowlog-log-slower-than", "1000000");
     await visit("slow");
     await page.getByText("Nothing was slow.").waitFor();
-    await page.getByLabel("This console's commands too").check();
+    await page.getByLabel("This console's commands too").click();
     await page.locator(".bars").getByRole("button", { name: "HGETALL" }).click();
     await row("HGETALL h").waitFor();
     expect(await page.locator("tbody tr").count()).toBe(1);
     await shoot(page, `slow-${label}`);
-    await page.getByLabel("This console's commands too").uncheck();
+    await page.getByLabel("This console's commands too").click();
     await page.getByText("Nothing was slow.").waitFor();
   });
 

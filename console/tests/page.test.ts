@@ -183,8 +183,8 @@ describe.runIf(hasBrowser)("the page", () => {
       await visit("slow?own=1");
       await cell("GET very:slow").waitFor();
       await shoot(page, `${label}-slow`);
-      await page.getByRole("button", { name: "Empty" }).click();
       await page.getByRole("button", { name: "Empty slow log" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Empty slow log" }).click();
       await page.getByText("Nothing was slow.").waitFor();
       await visit("clients");
       await page.locator("table[aria-label=Clients] tbody tr").first().waitFor();

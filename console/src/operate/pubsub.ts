@@ -101,7 +101,7 @@ async function listen(context: Context, input: Input<Typed<typeof QUERY>, unknow
 }
 
 /** What key-space events need: events by name, of all kinds that the page shows. */
-export const WANTED_EVENTS = "KEA";
+const WANTED_EVENTS = "KEA";
 
 async function keySpace({ store }: Context) {
   const [, setting = ""] = (await store.call("CONFIG", "GET", "notify-keyspace-events")) as string[];

@@ -548,7 +548,7 @@ export class Store {
 
   /**
    * A connection of its own on which an embedded store speaks unasked: MONITOR, PSUBSCRIBE. Answers what ends it; null where a server
-   * is reached by its address instead. @internal
+   * is reached by its address instead (`workerAddress`).
    */
   async feed(words: readonly Word[], listener: (message: readonly unknown[]) => void): Promise<(() => void) | null> {
     if (this.#closed !== null) throw new ClosedError();

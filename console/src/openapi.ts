@@ -20,6 +20,7 @@ const TAGS: Readonly<Record<string, string>> = {
   Session: "Signing in and out, where a password is set.",
   Console: "The connections that the console shows, and who has changed what.",
   Server: "The server as a whole: figures, slow log, clients, configuration, files.",
+  Live: "What happens now: commands as they run, messages of channels, statistics of commands.",
   Keys: "Looking at keys and changing them.",
   "Command line": "Any command, and the table of them.",
   Queues: "Task queues of the toolkit and their jobs.",

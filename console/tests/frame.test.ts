@@ -12,6 +12,7 @@ const MOST_BYTES = 250_000;
 
 const VIEWS = [
   ...["", "command", "scripts", "slow", "clients", "config", "files", "workbench", "audit", "analysis"],
+  ...["profiler", "pubsub", "events", "commands"],
   ...["keys", "keys?key=hash", "keys?key=stream", "keys?key=text", "keys?key=hash&element=field:field"],
   ...["keys?sizeFrom=1&select=on", "keys?select=all&dialog=rename", "keys?select=all&dialog=delete"],
   ...["keys?dialog=export", "keys?dialog=import"],
@@ -97,7 +98,7 @@ describePages(
     test("groups fold, the menu becomes a rail, and the browser remembers both", async () => {
       const { page } = opened();
       await visit("keys");
-      const links = page.locator("nav .links a[href='#/slow']");
+      const links = page.locator("nav .links a[href='#/config']");
       await page.getByRole("button", { name: "Server", exact: true }).click();
       await eventually(() => links.count()).toBe(0);
       await page.getByRole("button", { name: "Narrow the menu" }).click();
@@ -116,11 +117,20 @@ describePages(
       await page.locator("h1", { hasText: "Overview" }).waitFor();
     });
 
-    test("the keyboard help opens at its beginning", async () => {
+    test("the keyboard help opens at its beginning, and no two views have one letter", async () => {
       const { page } = opened();
       await visit("keys");
       await page.keyboard.press("?");
-      await page.getByRole("dialog", { name: "Keyboard" }).waitFor();
+      const help = page.getByRole("dialog", { name: "Keyboard" });
+      await help.waitFor();
+      const keys = await help.locator("tr, li, dt, p").evaluateAll((rows) =>
+        rows.flatMap((row) => {
+          const keys = [...row.querySelectorAll("kbd")].map((key) => key.textContent);
+          return keys.length === 2 && /^[ge]$/.test(keys[0] ?? "") ? [keys.join(" ")] : [];
+        }),
+      );
+      expect(keys.length).toBeGreaterThan(30);
+      expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([]);
       expect(await page.evaluate("document.querySelector('[role=dialog]').scrollTop")).toBe(0);
       await page.keyboard.press("Escape");
     });

@@ -276,6 +276,14 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
     await ask("GET /api/persistence");
     await ask("POST /api/persistence", {}, { what: "snapshot" });
     await ask("GET /api/clients");
+    await ask("GET /api/commandstats");
+    await ask("GET /api/latency");
+    const subscription = await other.subscribe("news", () => {});
+    await ask("GET /api/pubsub");
+    await ask("POST /api/pubsub", {}, { channel: "news", message: "hello" });
+    await subscription.close();
+    await ask("GET /api/keyspace-events");
+    await ask("DELETE /api/commandstats");
     const id = Number(await other.call("CLIENT", "ID"));
     await ask("DELETE /api/clients/:id", { id });
   });

@@ -165,7 +165,7 @@ describePages("the pages of queues", (_name, label, opened) => {
     await dialog().getByLabel("Seconds between two jobs").fill("90");
     await dialog().getByRole("button", { name: "Save schedule" }).click();
     await row("every 90 s").waitFor();
-    await button("Run digest now").click();
+    await button("Run now digest").click();
     await page.getByText("A job of digest was added").waitFor();
     await shoot(page, `schedules-${label}`);
     await button("Remove digest").click();

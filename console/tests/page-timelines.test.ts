@@ -18,7 +18,7 @@ async function small(store: Store, options: { readonly queueShards?: number } = 
   const worker = social.worker().start();
   await social.timelines.home("ben");
   await social.statuses.post("ann", "hello");
-  await eventually(async () => (await social.inspectTimeline("ben")).size).toBe(1);
+  await eventually(() => social.inspectTimeline("ben")).toMatchObject({ size: 1, state: "warm" });
   await worker.stop();
   return social;
 }
@@ -27,7 +27,6 @@ describeBackends("timelines", { backends: ["embedded", "redis", "cluster"], audi
   test.each([1, 4])("are found by login and id, with a queue of %i parts, and can be dropped", async (queueShards) => {
     const served = await serve(backend.store);
     try {
-      // What was found a moment ago is found again: keys are not looked through for every request.
       const networks = async () => (await served.get("/api/timelines")).body.networks;
       await eventually(networks).toEqual([]);
       expect((await served.get("/api/timelines/look?network=social&who=ann")).status).toBe(404);

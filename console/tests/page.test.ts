@@ -180,11 +180,11 @@ describe.runIf(hasBrowser)("the page", () => {
       await call("CONFIG", "SET", "slowlog-log-slower-than", 0);
       await call("GET", "very:slow");
       await call("CONFIG", "SET", "slowlog-log-slower-than", 10_000);
-      await visit("slow");
+      await visit("slow?own=1");
       await cell("GET very:slow").waitFor();
       await shoot(page, `${label}-slow`);
-      await page.getByRole("button", { name: "Empty" }).click();
       await page.getByRole("button", { name: "Empty slow log" }).click();
+      await page.getByRole("dialog").getByRole("button", { name: "Empty slow log" }).click();
       await page.getByText("Nothing was slow.").waitFor();
       await visit("clients");
       await page.locator("table[aria-label=Clients] tbody tr").first().waitFor();

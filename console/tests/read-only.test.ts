@@ -91,6 +91,14 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))(
         "config",
         "persistence",
         "queues",
+        "locks",
+        "elections",
+        "topics",
+        "components",
+        "pubsub",
+        "commandstats",
+        "latency",
+        "keyspace-events",
         "caches",
       ]) {
         expect((await served.get(`/api/${path}`)).status, path).toBe(200);

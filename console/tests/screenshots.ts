@@ -16,6 +16,7 @@ import { SearchIndex } from "cinnabar/search";
 import { Sessions } from "cinnabar/sessions";
 import { ShardedSet } from "cinnabar/sharded";
 import { Stats } from "cinnabar/stats";
+import { DurableTopic } from "cinnabar/topics";
 import { build, launch, NARROW, WIDE } from "./chromium.ts";
 import { serve, temporaryFolder } from "./support.ts";
 
@@ -36,6 +37,17 @@ const PAGES: Readonly<Record<string, string>> = {
   scripts: "scripts",
   queues: "queues",
   queue: "queues?name=mails&shards=1",
+  "queue-dead": "queues?name=mails&state=dead",
+  "queue-schedules": "queues?name=mails&tab=schedules",
+  "queue-workers": "queues?name=mails&tab=workers",
+  "queue-add": "queues?name=mails&dialog=add",
+  components: "components",
+  topics: "topics",
+  topic: "topics?name=orders",
+  profiler: "profiler",
+  pubsub: "pubsub",
+  events: "events",
+  commands: "commands",
   locks: "locks",
   sessions: "sessions",
   caches: "caches",
@@ -90,6 +102,9 @@ async function fillComponents(store: Store): Promise<void> {
   for (const user of ["ann", "ben", "cem"]) await sessions.create({ user });
   const pages = new Cache<string>(store, "pages", { shards: 4 });
   for (let nth = 0; nth < 9; nth++) await pages.get(`page ${nth % 3}`, () => "made", { tags: ["news"] });
+  const orders = new DurableTopic(store, "orders");
+  await orders.createGroup("billing", { from: "start" });
+  for (let nth = 1; nth <= 5; nth++) await orders.publish({ order: nth, state: "paid" });
   const limits = new RateLimits(store, { name: "api", rules: [{ limit: 5, windowMs: 3_600_000 }] });
   for (let nth = 0; nth < 7; nth++) await limits.take("10.0.0.2");
   const chats = new Chats<string>(store);

@@ -4,11 +4,14 @@ import { BULK_ROUTES } from "./bulk.ts";
 import { CACHE_ROUTES } from "./caches.ts";
 import { CHAT_ROUTES } from "./chats.ts";
 import { COMMAND_ROUTES } from "./command.ts";
+import { COMMAND_STATS_ROUTES } from "./command-stats.ts";
 import { COMPONENT_ROUTES } from "./components.ts";
 import { EDIT_ROUTES } from "./edit.ts";
 import { INDEX_ROUTES } from "./indexes.ts";
 import { KEY_ROUTES } from "./keys.ts";
 import { LOCK_ROUTES } from "./locks.ts";
+import { PROFILER_ROUTES } from "./profiler.ts";
+import { PUBSUB_ROUTES } from "./pubsub.ts";
 import { QUEUE_ROUTES } from "./queues.ts";
 import { RATE_LIMIT_ROUTES } from "./rate-limits.ts";
 import { REGISTRY_ROUTES } from "./registry.ts";
@@ -25,6 +28,9 @@ import { WORKBENCH_ROUTES } from "./workbench.ts";
 
 export const OPERATE_ROUTES: readonly Route[] = [
   ...SERVER_ROUTES,
+  ...PROFILER_ROUTES,
+  ...PUBSUB_ROUTES,
+  ...COMMAND_STATS_ROUTES,
   ...KEY_ROUTES,
   ...EDIT_ROUTES,
   ...VALUE_ROUTES,

@@ -7,6 +7,7 @@ import { type Context, type Input, Problem, type Route, route } from "../route.t
 import { array, boolean, either, integer, named, nullable, number, object, oneOf, record, string } from "../schema.ts";
 import { DONE, MILLISECONDS } from "../shapes.ts";
 import { pairs } from "../values.ts";
+import { OWN_NAME, ownAddresses } from "./own-clients.ts";
 
 const group = "Server";
 
@@ -58,6 +59,7 @@ const SLOW = named(
     words: array(string()),
     address: string(),
     name: string(),
+    own: boolean("Whether this console ran it."),
   }),
 );
 
@@ -81,6 +83,7 @@ function stream(context: Context, input: Input<{ readonly example?: string }, un
 
 /** Entries of the slow log, of all nodes, the newest first. */
 async function slowLog({ store }: Context, count: number) {
+  const own = await ownAddresses(store);
   const answers = await store.sendToAll(["SLOWLOG", "GET", count]);
   const entries = answers.flatMap((answer) => {
     if (answer instanceof Error) throw answer;
@@ -91,19 +94,26 @@ async function slowLog({ store }: Context, count: number) {
       words: words as string[],
       address: String(address ?? ""),
       name: String(name ?? ""),
+      own: name === OWN_NAME || own.has(String(address ?? "")),
     }));
   });
   return entries.sort((a, b) => b.at - a.at || b.id - a.id).slice(0, count);
 }
 
 async function clients({ store }: Context) {
+  const own = await ownAddresses(store);
   const answers = await store.sendToAll(["CLIENT", "LIST"]);
   return answers.flatMap((answer) => {
     if (answer instanceof Error) throw answer;
-    return String(answer)
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => Object.fromEntries(line.split(" ").map((part) => splitAt(part, "="))));
+    return (
+      String(answer)
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line): Record<string, string> => Object.fromEntries(line.split(" ").map((part) => splitAt(part, "="))))
+        // A connection that is being closed (A, c) is none any more.
+        .filter(({ flags = "" }) => !/[Ac]/.test(flags))
+        .map((client) => ({ ...client, own: own.has(client.addr ?? "") ? "1" : "0" }))
+    );
   });
 }
 
@@ -233,7 +243,7 @@ export const SERVER_ROUTES: readonly Route[] = [
     url: "/api/clients",
     group,
     summary: "Connections of every node.",
-    answers: "The fields of CLIENT LIST.",
+    answers: "The fields of CLIENT LIST, and `own`: 1 for the console itself.",
     answer: object({ clients: array(FIELDS) }),
     run: async (context) => ({ clients: await clients(context) }),
   }),

@@ -4,6 +4,7 @@ import {
   IconActivity,
   IconAdjustments,
   IconApps,
+  IconBell,
   IconBolt,
   IconBriefcase,
   IconBroadcast,
@@ -17,6 +18,7 @@ import {
   IconFileSearch,
   IconFlask,
   IconGauge,
+  IconGridDots,
   IconHistory,
   IconId,
   IconKey,
@@ -25,6 +27,7 @@ import {
   IconMessages,
   IconNews,
   IconPlugConnected,
+  IconRss,
   IconSearch,
   IconShoppingCart,
   IconSpeakerphone,
@@ -34,6 +37,7 @@ import {
   IconTextScan2,
   IconTimeline,
   IconUsers,
+  IconWaveSine,
 } from "@tabler/icons-react";
 import { type ComponentType, type LazyExoticComponent, lazy } from "react";
 import type { Session } from "../session.ts";
@@ -73,8 +77,8 @@ const operate = {
   keys: () => import("../views/operate/keys.tsx").then(({ Keys }) => Keys),
   analysis: () => import("../views/operate/analysis.tsx").then(({ AnalysisPage }) => AnalysisPage),
   command: () => import("../views/operate/command-line.tsx").then(({ CommandLine }) => CommandLine),
-  slow: () => import("../views/operate/slow-log.tsx").then(({ SlowLog }) => SlowLog),
-  clients: () => import("../views/operate/clients.tsx").then(({ Clients }) => Clients),
+  slow: () => import("../views/operate/live/slow-log.tsx").then(({ SlowLog }) => SlowLog),
+  clients: () => import("../views/operate/live/clients.tsx").then(({ Clients }) => Clients),
   config: () => import("../views/operate/configuration.tsx").then(({ Configuration }) => Configuration),
   audit: () => import("../views/operate/audit.tsx").then(({ AuditLog }) => AuditLog),
   files: () => import("../views/operate/files.tsx").then(({ Files }) => Files),
@@ -90,6 +94,10 @@ const operate = {
   indexes: () => import("../views/operate/indexes.tsx").then(({ Indexes }) => Indexes),
   shards: () => import("../views/operate/shards.tsx").then(({ Shards }) => Shards),
   components: () => import("../views/operate/components.tsx").then(({ Components }) => Components),
+  profiler: () => import("../views/operate/live/profiler.tsx").then(({ Profiler }) => Profiler),
+  pubsub: () => import("../views/operate/live/pubsub.tsx").then(({ PubSub }) => PubSub),
+  events: () => import("../views/operate/live/key-events.tsx").then(({ KeyEvents }) => KeyEvents),
+  commands: () => import("../views/operate/live/commands.tsx").then(({ Commands }) => Commands),
   topics: () => import("../views/operate/topics.tsx").then(({ Topics }) => Topics),
   measures: () => import("../views/operate/measures.tsx").then(({ Measures }) => Measures),
 };
@@ -114,18 +122,28 @@ const STORE: Group = {
     view("keys", "k", "Keys", "Browse, search and edit keys", IconKey, operate.keys),
     view("analysis", "y", "Analysis", "What takes the memory, and advice", IconChartTreemap, operate.analysis),
     view("command", "c", "Command line", "Run commands with completion and help", IconTerminal2, operate.command),
-    view("workbench", "y", "Workbench", "Several commands, costs, Lua, saved scripts", IconFlask, operate.workbench),
+    view("workbench", "g", "Workbench", "Several commands, costs, Lua, saved scripts", IconFlask, operate.workbench),
     view("scripts", "r", "Scripts", "Run Lua, manage function libraries", IconCode, operate.scripts),
   ],
 };
 
-const AUDIT = view("audit", "u", "Audit log", "Who has changed what", IconHistory, operate.audit);
+const AUDIT = view("audit", "A", "Audit log", "Who has changed what", IconHistory, operate.audit);
+
+const LIVE: Group = {
+  title: "Live",
+  views: [
+    view("profiler", "v", "Profiler", "Commands as they run (MONITOR)", IconWaveSine, operate.profiler),
+    view("pubsub", "u", "Pub/sub", "Listen to channels, publish messages", IconRss, operate.pubsub),
+    view("events", "j", "Key events", "Changes to keys as they happen", IconBell, operate.events),
+    view("commands", "z", "Commands", "Calls, durations and latency by command", IconGridDots, operate.commands),
+    view("slow", "s", "Slow log", "Commands that took long", IconClockBolt, operate.slow),
+    view("clients", "l", "Clients", "Connections to the server", IconPlugConnected, operate.clients),
+  ],
+};
 
 const SERVER: Group = {
   title: "Server",
   views: [
-    view("slow", "s", "Slow log", "Commands that took long", IconClockBolt, operate.slow),
-    view("clients", "l", "Clients", "Connections to the server", IconPlugConnected, operate.clients),
     view("config", "n", "Configuration", "Read and set directives", IconAdjustments, operate.config),
     view("files", "f", "Snapshots and files", "RDB snapshots and the AOF", IconDeviceFloppy, operate.files),
     AUDIT,
@@ -138,7 +156,7 @@ const COMPONENTS: Group = {
     view("components", "p", "All components", "What is in the store, by kind", IconComponents, operate.components),
     view("queues", "q", "Queues", "Jobs by state, retries and dead letters", IconStack2, operate.queues),
     view("locks", "x", "Locks", "Holders, leases and waiters", IconLock, operate.locks),
-    view("topics", "y", "Topics", "Messages, consumer groups and dead letters", IconBroadcast, operate.topics),
+    view("topics", "e", "Topics", "Messages, consumer groups and dead letters", IconBroadcast, operate.topics),
     view("sessions", "i", "Sessions", "Who is signed in", IconId, operate.sessions),
     view("caches", "h", "Caches", "Hit rates, entries and tags", IconBolt, operate.caches),
     view("limits", "t", "Rate limits", "Who is refused, and by which rule", IconGauge, operate.limits),
@@ -166,7 +184,7 @@ const EXAMPLES: Group = {
   ],
 };
 
-const GROUPS: readonly Group[] = [STORE, SERVER, COMPONENTS, EXAMPLES];
+const GROUPS: readonly Group[] = [STORE, LIVE, SERVER, COMPONENTS, EXAMPLES];
 
 /** The groups of somebody's menu: without examples where there are none, without the audit log for all but admins. */
 export function groupsFor({ examples, user }: Session): readonly Group[] {
@@ -176,7 +194,7 @@ export function groupsFor({ examples, user }: Session): readonly Group[] {
 }
 
 export const EXAMPLE_VIEWS: readonly View[] = EXAMPLES.views;
-export const OPERATE_VIEWS: readonly View[] = [...STORE.views, ...SERVER.views, ...COMPONENTS.views];
+export const OPERATE_VIEWS: readonly View[] = [...STORE.views, ...LIVE.views, ...SERVER.views, ...COMPONENTS.views];
 
 /** The view of an address: its own, or for an example that of its beginning; undefined where there is none. */
 export const viewAt = (path: string): View | undefined =>

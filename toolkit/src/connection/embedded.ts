@@ -9,7 +9,17 @@ import { CommandError, Engine, type LocalClient, type OpenOptions, type ReplyVal
 import { systemClock } from "../base/clock.ts";
 import { ClosedError, ConnectionError, errorOf, ServerError } from "../base/errors.ts";
 import { asReply } from "../base/replies.ts";
-import type { Answer, ConnectionState, Driver, Reply, Request, Session, Subscriber, SubscriberEvents } from "./port.ts";
+import type {
+  Answer,
+  ConnectionState,
+  Driver,
+  Reply,
+  Request,
+  Session,
+  Subscriber,
+  SubscriberEvents,
+  Word,
+} from "./port.ts";
 import { asBuffers, EXEC, executed } from "./sessions.ts";
 
 export class EmbeddedDriver implements Driver {
@@ -106,6 +116,24 @@ export class EmbeddedDriver implements Driver {
         client.close();
       },
     };
+  }
+
+  async feed(words: readonly Word[], listener: (message: readonly unknown[]) => void): Promise<() => void> {
+    if (this.#closed) throw new ClosedError();
+    const client = this.#engine.connect();
+    this.#sessions.add(client);
+    const end = (): void => {
+      this.#sessions.delete(client);
+      client.close();
+    };
+    client.onPush(listener);
+    try {
+      await client.callWords(words);
+    } catch (error) {
+      end();
+      throw toError(error);
+    }
+    return end;
   }
 
   async sendToAll(request: Request): Promise<Answer[]> {

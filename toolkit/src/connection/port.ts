@@ -103,6 +103,11 @@ export interface Driver {
   /** A connection of its own to the node that has the key (or to the primary). */
   session(key: string | undefined, options?: SessionOptions): Promise<Session>;
   subscriber(events: SubscriberEvents): Promise<Subscriber>;
+  /**
+   * A connection of its own on which the store speaks unasked from now on (MONITOR, PSUBSCRIBE), where no `address` leads to it.
+   * Answers what ends it.
+   */
+  feed?(words: readonly Word[], listener: (message: readonly unknown[]) => void): Promise<() => void>;
   /** Sends one request to every primary: for sweeps and for what has no key. */
   sendToAll(request: Request): Promise<Answer[]>;
   onState(listener: (state: ConnectionState) => void): () => void;

@@ -548,6 +548,15 @@ export class Store {
     return this.#subscriptions.add(channel, listener, onResumed);
   }
 
+  /**
+   * A connection of its own on which an embedded store speaks unasked: MONITOR, PSUBSCRIBE. Answers what ends it; null where a server
+   * is reached by its address instead (`workerAddress`).
+   */
+  async feed(words: readonly Word[], listener: (message: readonly unknown[]) => void): Promise<(() => void) | null> {
+    if (this.#closed !== null) throw new ClosedError();
+    return (await this.#driver.feed?.(words, listener)) ?? null;
+  }
+
   /** A connection of its own for commands that wait on the server. */
   blocking(key?: string): BlockingConnection {
     if (this.#closed !== null) throw new ClosedError();

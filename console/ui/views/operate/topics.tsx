@@ -314,7 +314,12 @@ function One({ name, prefix }: { name: string; prefix: string | null }) {
                 [
                   ["Messages kept", number(count), firstAt === null ? "" : "the oldest ", firstAt],
                   ["Ever published", number(published), lastAt === null ? "" : "the last ", lastAt],
-                  ["Worst lag", number(Math.max(0, ...groups.map(({ lag }) => lag))), `${groups.length} groups`, null],
+                  [
+                    "Worst lag",
+                    number(Math.max(0, ...groups.map(({ lag }) => lag))),
+                    `${groups.length} ${groups.length === 1 ? "group" : "groups"}`,
+                    null,
+                  ],
                   ["Dead letters", number(groups.reduce((sum, { dead }) => sum + dead, 0)), "", null],
                 ] as const
               ).map(([title, value, note, at]) => (

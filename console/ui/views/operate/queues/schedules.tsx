@@ -89,7 +89,7 @@ export function Schedules({ opened, schedules, changed, close }: Props) {
                       type="button"
                       className="small"
                       disabled={actions.isBusy}
-                      aria-label={`Run ${name} now`}
+                      aria-label={`Run now ${name}`}
                       onClick={() => send(name, "run", `A job of ${name} was added`)}
                     >
                       Run now

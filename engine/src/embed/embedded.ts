@@ -23,7 +23,7 @@ import type { Clock } from "../core/clock.ts";
 import { Engine } from "../core/engine.ts";
 import { type LocalStream, openStream, type StreamOptions } from "../net/local-stream.ts";
 import { type Address, type ListenOptions, NetServer } from "../net/server.ts";
-import { mkdirSync } from "../platform/files.ts";
+import { openFolder } from "../platform/folders.ts";
 import { resolve } from "../platform/paths.ts";
 import type { Port } from "../platform/port-stream.ts";
 import {
@@ -72,8 +72,12 @@ export class EmbeddedEngine {
   readonly #streams = new Set<LocalStream>();
   #closed: Promise<void> | null = null;
 
-  private constructor(core: Engine) {
+  /** Lets go of the folder. */
+  readonly #leave: () => void;
+
+  private constructor(core: Engine, leave: () => void) {
     this.core = core;
+    this.#leave = leave;
     this.#net = new NetServer(core);
   }
 
@@ -82,10 +86,10 @@ export class EmbeddedEngine {
     const { clock, onProgress, heapGuard, shared = false } = options;
     // Where the program is now: the configuration resolves names where it was when the engine was loaded.
     const dir = options.dir === undefined ? undefined : resolve(options.dir);
-    if (dir !== undefined) mkdirSync(dir, { recursive: true });
+    const leave = dir === undefined ? () => {} : await openFolder(dir);
     // The append-only file has everything: snapshots beside it are made on request.
     const config = dir === undefined ? {} : { dir, appendonly: "yes", save: "" };
-    const core = new Engine({
+    const core = makeCore(leave, {
       config: { ...config, ...options.config },
       renamedCommands: options.renamedCommands ?? [],
       users: options.users ?? [],
@@ -99,10 +103,11 @@ export class EmbeddedEngine {
         core.cluster?.open();
       } catch (error) {
         core.stop();
+        leave();
         throw error;
       }
     }
-    return new EmbeddedEngine(core);
+    return new EmbeddedEngine(core, leave);
   }
 
   /** A client of its own, with its own database, transaction and subscriptions. */
@@ -216,7 +221,18 @@ export class EmbeddedEngine {
     this.core.persistence.shutdown(undefined, true);
     await this.core.persistence.idle();
     this.core.stop();
+    this.#leave();
     const { lost } = this.core.persistence;
     if (lost !== null) throw new Error(`not everything could be brought to disk: ${lost.message}`, { cause: lost });
+  }
+}
+
+/** An engine; settings that it refuses leave the folder to others. */
+function makeCore(leave: () => void, options: ConstructorParameters<typeof Engine>[0]): Engine {
+  try {
+    return new Engine(options);
+  } catch (error) {
+    leave();
+    throw error;
   }
 }

@@ -273,7 +273,8 @@ function serve(app: FastifyInstance, route: Route, serving: Serving): void {
         user: serving.isReadOnly ? { ...user, role: "viewer" as const } : user,
       };
       const answer = await route.run(context, { query, body, params, request, reply });
-      return reply.sent ? reply : reply.send(answer ?? { ok: true });
+      // A file that was broken off has begun, and is not sent to its end.
+      return reply.sent || reply.raw.headersSent ? reply : reply.send(answer ?? { ok: true });
     },
   });
 }

@@ -40,6 +40,18 @@ describeBackends("the console", { backends: ["cluster"], audit: false }, (backen
       );
       await served.console.live.sample();
       await expect.poll(() => served.console.live.history(1).at(-1)?.keys, { timeout: 10_000 }).toBe(57);
+      const { id } = (await served.send("POST", "/api/surveys", { separator: ":" })).body;
+      const survey = async () => (await served.get(`/api/surveys/${id}`)).body;
+      await expect.poll(survey).toMatchObject({ state: "done", done: 57, total: 57, matched: 57 });
+      const selection = { filter: { match: "key:1*" } };
+      const rename = { action: "rename", selection, from: "key:*", to: "other:*" };
+      const bulk = (await served.send("POST", "/api/keys/bulk", rename)).body;
+      const state = async () => (await served.get(`/api/keys/bulk/${bulk.id}`)).body;
+      await expect.poll(async () => (await state()).state).toBe("done");
+      // A new name may belong to another node: then the key keeps its name, and the reason is told.
+      const { changed, failed, failures } = await state();
+      expect(changed + failed).toBe(10);
+      for (const { reason } of failures) expect(reason).toMatch(/slot/i);
     } finally {
       await served.console.close();
     }

@@ -294,6 +294,38 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("key
       expect(await call("EXISTS", "kept", "a b")).toBe(2);
     });
 
+    test("is stopped although no more of it comes, or nobody reads on", async () => {
+      let send: (line: string) => void = () => {};
+      let end: () => void = () => {};
+      const body = new ReadableStream({
+        start: (controller) => {
+          send = (line) => controller.enqueue(new TextEncoder().encode(line));
+          end = () => controller.close();
+        },
+      });
+      const uploading = fetch(`${api.url}/api/imports?id=slow&format=jsonl&existing=replace`, {
+        method: "POST",
+        headers: { "x-cinnabar": "1", "content-type": "application/octet-stream" },
+        body,
+        duplex: "half",
+      } as RequestInit);
+      send(`${JSON.stringify({ db: 0, key: "first", type: "string", value: "1" })}\n`);
+      await expect.poll(async () => (await api.get("/api/imports/slow")).body.done).toBeGreaterThan(0);
+      expect((await api.send("DELETE", "/api/imports/slow")).status).toBe(200);
+      expect((await api.get("/api/imports/slow")).body.state).toBe("stopped");
+      // The client reads no answer before it has sent everything.
+      end();
+      expect(((await (await uploading).json()) as Answer["body"]).state).toBe("stopped");
+      for (let nth = 0; nth < 40; nth++) await call("SET", `large:${nth}`, "x".repeat(500_000));
+      const { id } = (await api.send("POST", "/api/exports", { format: "jsonl", selection: { filter: {} } })).body;
+      const file = await fetch(`${api.url}/api/exports/${id}/file`);
+      const reader = file.body!.getReader();
+      await reader.read();
+      expect((await api.send("DELETE", `/api/exports/${id}`)).status).toBe(200);
+      expect((await api.get(`/api/exports/${id}`)).body.state).toBe("stopped");
+      await reader.cancel().catch(() => {});
+    });
+
     test("is taken as a file only, and only where one is expected", async () => {
       expect((await api.send("POST", "/api/imports?format=jsonl&existing=keep", {})).status).toBe(415);
       const elsewhere = await fetch(`${api.url}/api/keys/delete`, {

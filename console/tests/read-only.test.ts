@@ -80,6 +80,33 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))(
       expect((await served.get("/api/openapi.json")).body.paths).not.toHaveProperty("/api/examples");
     });
 
+    test("keys are scanned, analysed and exported, but neither changed nor imported", async () => {
+      const before = await stateOf();
+      const survey = await served.send("POST", "/api/surveys", { separator: ":" });
+      expect(survey.status).toBe(200);
+      await expect
+        .poll(async () => (await served.get(`/api/surveys/${survey.body.id}`)).body)
+        .toMatchObject({ state: "done", matched: 1 });
+      const file = await served.send("POST", "/api/exports", { format: "jsonl", selection: { keys: ["h"] } });
+      expect((await served.get(`/api/exports/${file.body.id}/file`)).body).toContain('"key":"h"');
+      const selection = { filter: { match: "*" } };
+      const rename = { selection, from: "*", to: "x:*" };
+      expect((await served.send("POST", "/api/keys/rename-preview", rename)).status).toBe(200);
+      for (const action of ["delete", "expire", "persist", "rename"]) {
+        const { status, body } = await served.send("POST", "/api/keys/bulk", { ...rename, action, ttlMs: 1 });
+        expect([status, body.code], action).toEqual([403, "READ_ONLY"]);
+      }
+      const imported = await fetch(`${served.url}/api/imports?format=commands&existing=replace`, {
+        method: "POST",
+        headers: { "x-cinnabar": "1", "content-type": "application/octet-stream" },
+        body: "DEL h",
+      });
+      expect(imported.status).toBe(403);
+      const group = { key: "h", group: "g", action: "create" };
+      expect((await served.send("POST", "/api/key/groups", group)).status).toBe(403);
+      expect(await stateOf()).toBe(before);
+    });
+
     test("every page can be looked at", async () => {
       const before = await stateOf();
       for (const path of [

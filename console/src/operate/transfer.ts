@@ -166,6 +166,8 @@ function prepare({ store }: Context, { selection, format }: { selection: Selecti
       };
     });
     await new Promise<void>((resolve, reject) => {
+      // Somebody who does not read on must not keep it from being stopped.
+      progress.signal.addEventListener("abort", () => stream.destroy());
       stream.once("end", resolve);
       stream.once("error", reject);
       stream.once("close", () => reject(new Error("the download was broken off")));
@@ -262,6 +264,22 @@ async function* recordsOf(format: Format, chunks: AsyncIterable<string>): AsyncG
   if (rest.trim() !== "") yield made(rest);
 }
 
+/** The body piece by piece until somebody stops it, also where no more comes. The connection stays, for the answer. */
+async function* piecesOf(body: Readable, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const stopped = new Promise<never>((_, reject) => {
+    signal.addEventListener("abort", () => reject(new Error("stopped")), { once: true });
+  });
+  // Without somebody who waits for it, it would be an error that nobody handles.
+  stopped.catch(() => {});
+  const pieces = body.iterator({ destroyOnReturn: false }) as AsyncIterator<Buffer>;
+  for (;;) {
+    signal.throwIfAborted();
+    const { done, value } = await Promise.race([pieces.next(), stopped]);
+    if (done) return;
+    yield value;
+  }
+}
+
 async function* textIn(body: AsyncIterable<Buffer>, format: Format, heard: (bytes: number) => void) {
   const decoder = new StringDecoder(format === "commands" ? "latin1" : "utf8");
   let read = 0;
@@ -338,10 +356,8 @@ async function take({ store }: Context, { id, format, existing }: ImportQuery, b
       // Of commands, one says what becomes of the key that others have made.
       const importer = new Importer(store, existing === "keep" && format !== "commands", into);
       let line = 0;
-      for await (const read of recordsOf(
-        format,
-        textIn(body, format, (bytes) => progress(bytes, size)),
-      )) {
+      const text = textIn(piecesOf(body, progress.signal), format, (bytes) => progress(bytes, size));
+      for await (const read of recordsOf(format, text)) {
         progress.signal.throwIfAborted();
         await importer.take(++line, read);
       }
@@ -350,7 +366,7 @@ async function take({ store }: Context, { id, format, existing }: ImportQuery, b
     id === "" ? randomUUID() : id,
   );
   await task.ended;
-  // What was not read must not keep the connection waiting.
+  // What was not read is dropped, so that the answer gets through.
   body.resume();
   return importState(task);
 }

@@ -111,53 +111,56 @@ async function factsOf(store: Store, keys: readonly Buffer[], facts: readonly Fa
 
 const MOST_REMEMBERED = 2_000_000;
 
-/** Names that came already, each as 64 bits: two different names are taken for one in about one of 10⁷ walks over a million keys. */
+const SHARDS = 256;
+
+/**
+ * Names that came already, each as 64 bits: two different names are taken for one in about one of 10⁷ walks over a million keys.
+ * They are in many small tables, so that the growth of one takes a fraction of a millisecond.
+ */
 export class Seen {
-  #slots = new Uint32Array(2 * 4_096);
+  readonly #tables = Array.from({ length: SHARDS }, () => ({ slots: new Uint32Array(2 * 16), count: 0 }));
   #count = 0;
-  #isFull = false;
 
   get isExact(): boolean {
-    return !this.#isFull;
+    return this.#count <= MOST_REMEMBERED;
   }
 
   /** False where the name came before. */
   add(name: Buffer): boolean {
-    if (this.#isFull) return true;
+    if (!this.isExact) return true;
     let [one, two] = [0x811c9dc5, 0x9e3779b9];
     for (const byte of name) {
       one = Math.imul(one ^ byte, 0x01000193);
       two = Math.imul(two ^ byte, 0x85ebca6b) ^ (two >>> 13);
     }
-    if (!this.#put(this.#slots, one >>> 0, two >>> 0 || 1)) return false;
-    if (++this.#count > MOST_REMEMBERED) {
-      this.#isFull = true;
-      this.#slots = new Uint32Array(0);
-    } else if (this.#count * 4 > this.#slots.length) this.#grow();
+    const table = this.#tables[(two >>> 24) % SHARDS]!;
+    if (!put(table.slots, one >>> 0, two >>> 0 || 1)) return false;
+    if (++this.#count > MOST_REMEMBERED) this.#tables.length = 0;
+    else if (++table.count * 4 > table.slots.length) table.slots = grown(table.slots);
     return true;
-  }
-
-  #put(slots: Uint32Array, one: number, two: number): boolean {
-    const mask = slots.length / 2 - 1;
-    for (let at = (one ^ two) & mask; ; at = (at + 1) & mask) {
-      if (slots[2 * at] === one && slots[2 * at + 1] === two) return false;
-      // The second half of a name that is there is never 0.
-      if (slots[2 * at + 1] !== 0) continue;
-      slots[2 * at] = one;
-      slots[2 * at + 1] = two;
-      return true;
-    }
-  }
-
-  #grow(): void {
-    const old = this.#slots;
-    this.#slots = new Uint32Array(old.length * 2);
-    for (let at = 0; at < old.length; at += 2) if (old[at + 1] !== 0) this.#put(this.#slots, old[at]!, old[at + 1]!);
   }
 }
 
+function put(slots: Uint32Array, one: number, two: number): boolean {
+  const mask = slots.length / 2 - 1;
+  for (let at = (one ^ two) & mask; ; at = (at + 1) & mask) {
+    if (slots[2 * at] === one && slots[2 * at + 1] === two) return false;
+    // The second half of a name that is there is never 0.
+    if (slots[2 * at + 1] !== 0) continue;
+    slots[2 * at] = one;
+    slots[2 * at + 1] = two;
+    return true;
+  }
+}
+
+function grown(old: Uint32Array): Uint32Array<ArrayBuffer> {
+  const slots = new Uint32Array(old.length * 2);
+  for (let at = 0; at < old.length; at += 2) if (old[at + 1] !== 0) put(slots, old[at]!, old[at + 1]!);
+  return slots;
+}
+
 /** What a step is to take on a store in this process, and with one elsewhere, where the way there is part of it. */
-const STEP_MS = { embedded: 3, remote: 25 } as const;
+const STEP_MS = { embedded: 2, remote: 25 } as const;
 const [LEAST_STEP, MOST_STEP] = [16, 1_000];
 const REST_MS = 1;
 
@@ -183,10 +186,11 @@ export async function* walk(
     const keys: Walked[] = [];
     for (let at = 0; at < named.length; at += count)
       keys.push(...(await factsOf(store, named.slice(at, at + count), wanted)));
+    yield { keys: keys.filter((each) => fits(filter, each)), scanned, isExact: seen.isExact };
+    // With what was done about the keys: on a store in this process, others wait for that too.
     const tookMs = performance.now() - began;
     if (tookMs > limitMs) count = Math.max(LEAST_STEP, Math.floor(count / 2));
     else if (tookMs < limitMs / 2) count = Math.min(MOST_STEP, Math.ceil(count * 1.5));
-    yield { keys: keys.filter((each) => fits(filter, each)), scanned, isExact: seen.isExact };
     if (isEmbedded) await sleep(REST_MS);
   } while (cursor !== "0");
 }

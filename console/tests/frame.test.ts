@@ -149,7 +149,15 @@ describePages(
         const { page } = opened();
         await visit("");
         await page.getByRole("button", { name: "Dark theme" }).click();
-        for (const path of ["", "queues?name=mails&shards=1", "keys"]) await look(path);
+        for (const path of [
+          "",
+          "queues?name=mails&shards=1",
+          "queues?name=mails&state=dead",
+          "commands",
+          "locks",
+          "keys",
+        ])
+          await look(path);
         await page.getByRole("button", { name: "Light theme" }).click();
       });
 

@@ -71,11 +71,11 @@ describePages("the overview", (_name, _label, opened) => {
     await page.getByRole("link", { name: "1 dead job in queue letters." }).click();
     await page.locator("h1", { hasText: "letters" }).waitFor();
     await page.getByRole("button", { name: /^Dead/ }).click();
-    await page.locator("button.link").first().click();
-    await page.getByRole("dialog", { name: `Job ${id}` }).waitFor();
+    await page.getByRole("table", { name: "Jobs" }).getByRole("link").first().click();
+    await page.locator("h1", { hasText: `Job ${id}` }).waitFor();
     // The address has the open job: a link shows the same.
     await page.reload();
-    await page.getByRole("dialog", { name: `Job ${id}` }).waitFor();
+    await page.locator("h1", { hasText: `Job ${id}` }).waitFor();
   });
 
   test("removing the last element says that the key is gone; CRLF survives editing", async () => {

@@ -1,6 +1,7 @@
 /** Whether a store is well, and if not, why: each finding with its weight, a sentence, and the page that has more. */
 import { type Info, numbersOf, total } from "../src/info.ts";
 import { bytes, number } from "./format.ts";
+import { type QueueName, queuePath } from "./queue-link.ts";
 
 export interface Finding {
   readonly weight: "failed" | "delayed";
@@ -8,9 +9,7 @@ export interface Finding {
   readonly path: string;
 }
 
-export interface QueueState {
-  readonly name: string;
-  readonly shards: number;
+export interface QueueState extends QueueName {
   readonly dead: number;
 }
 
@@ -69,10 +68,10 @@ export function findingsOf(facts: Facts): readonly Finding[] {
   const rejected = growth(facts, "Stats", "rejected_connections");
   if (rejected > 0)
     found.push({ weight: "failed", text: `${number(rejected)} connections were rejected just now.`, path: "clients" });
-  for (const { name, shards, dead } of queues) {
+  for (const { dead, ...queue } of queues) {
     if (dead === 0) continue;
-    const text = `${number(dead)} dead ${dead === 1 ? "job" : "jobs"} in queue ${name}.`;
-    found.push({ weight: "failed", text, path: `queues?${new URLSearchParams({ name, shards: String(shards) })}` });
+    const text = `${number(dead)} dead ${dead === 1 ? "job" : "jobs"} in queue ${queue.name}.`;
+    found.push({ weight: "failed", text, path: queuePath(queue) });
   }
   if (slow > 0)
     found.push({

@@ -18,6 +18,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import type { KeyFacts } from "../../src/operate/keys.ts";
 import { get } from "../api.ts";
 import { sendable, shown } from "../format.ts";
+import { type QueueName, queuePath, queueWords } from "../queue-link.ts";
 import { go } from "../router.ts";
 import { useSession } from "../session.ts";
 import { choose, useTheme } from "../theme.ts";
@@ -28,7 +29,7 @@ const WAIT_MS = 150;
 
 interface Found {
   readonly keys: readonly KeyFacts[];
-  readonly queues: readonly { readonly name: string; readonly shards: number }[];
+  readonly queues: readonly QueueName[];
 }
 
 const NOTHING: Found = { keys: [], queues: [] };
@@ -127,12 +128,12 @@ export function Palette({ close, help, leave }: Props) {
     },
     {
       group: "Queues",
-      actions: queues.map(({ name, shards }) => ({
-        id: `queue ${name}`,
-        label: name,
+      actions: queues.map((queue) => ({
+        id: `queue ${queuePath(queue)}`,
+        label: queue.name,
         description: "Queue",
         leftSection: <IconStack2 {...ICON} />,
-        onClick: () => go("queues", { name, shards: String(shards) }),
+        onClick: () => go("queues", queueWords(queue)),
       })),
     },
   ];

@@ -8,6 +8,7 @@ import { bytes, duration, micros, moment, number } from "../../format.ts";
 import { useHealth } from "../../live.ts";
 import { useLoad } from "../../load.ts";
 import { Empty, States, Table } from "../../parts.tsx";
+import { type QueueName, queuePath } from "../../queue-link.ts";
 
 interface InfoAnswer {
   readonly backend: string;
@@ -20,9 +21,7 @@ interface Slow {
   readonly micros: number;
   readonly words: readonly string[];
 }
-interface Queued {
-  readonly name: string;
-  readonly shards: number;
+interface Queued extends QueueName {
   readonly counts: { readonly dead: number; readonly waiting: number; readonly active: number };
 }
 
@@ -55,7 +54,7 @@ function HealthLine({ nodes }: { nodes: readonly Info[] }) {
   const health = useHealth();
   const before = useBefore(nodes);
   const queues = (useQueues().data?.queues ?? []).map(
-    ({ name, shards, counts }): QueueState => ({ name, shards, dead: counts.dead }),
+    ({ counts, ...queue }): QueueState => ({ ...queue, dead: counts.dead }),
   );
   const slow = (useSlow().data?.entries ?? []).filter(({ at }) => Date.now() - at < RECENT_MS).length;
   const findings = findingsOf({ nodes, before, queues, slow });
@@ -266,14 +265,12 @@ function QueueStates() {
             <Table
               label="Queues with failures first"
               rows={[...queues].sort((a, b) => b.counts.dead - a.counts.dead).slice(0, MOST_SLOW)}
-              id={({ name, shards }) => `${name} ${shards}`}
+              id={queuePath}
               columns={[
                 {
                   title: "Queue",
                   wide: true,
-                  cell: ({ name, shards }) => (
-                    <a href={`#/queues?${new URLSearchParams({ name, shards: String(shards) })}`}>{name}</a>
-                  ),
+                  cell: (queue) => <a href={`#/${queuePath(queue)}`}>{queue.name}</a>,
                 },
                 { title: "Waiting", numeric: true, cell: ({ counts }) => number(counts.waiting) },
                 { title: "Active", numeric: true, cell: ({ counts }) => number(counts.active) },

@@ -5,8 +5,9 @@ import { useAddress } from "../../../address.ts";
 import { number } from "../../../format.ts";
 import { useLoad } from "../../../load.ts";
 import { Empty, Head, States, Table } from "../../../parts.tsx";
+import { queuePath } from "../../../queue-link.ts";
 import { go } from "../../../router.ts";
-import { countOf, type Listed, linkTo, MEANINGS, type Opened, STATES } from "./model.ts";
+import { countOf, type Listed, MEANINGS, type Opened, STATES } from "./model.ts";
 import { OneQueue } from "./queue.tsx";
 import "./queues.css";
 
@@ -99,7 +100,7 @@ function QueueTable({ queues }: { queues: readonly Listed[] }) {
           wide: true,
           cell: (queue) => (
             <span className="queue-name">
-              <a href={linkTo(queue)}>{queue.name}</a>
+              <a href={`#/${queuePath(queue)}`}>{queue.name}</a>
               {queue.prefix !== "queue" && <span className="tag">{queue.prefix}</span>}
               {queue.shards > 1 && <span className="tag">{queue.shards} shards</span>}
               {queue.counts.paused && <span className="badge delayed">paused</span>}

@@ -84,7 +84,3 @@ export function actionUrl(opened: Opened, rest = ""): string {
   const words = new URLSearchParams(queryOf(opened)).toString();
   return `${pathOf(opened)}${rest}${words === "" ? "" : `?${words}`}`;
 }
-
-/** Words of the address of a queue; the usual prefix needs no word. */
-export const linkTo = ({ name, prefix, shards }: Pick<Listed, "name" | "prefix" | "shards">): string =>
-  `#/queues?${new URLSearchParams({ name, shards: String(shards), ...(prefix !== "queue" && { prefix }) })}`;

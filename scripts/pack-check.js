@@ -4,6 +4,7 @@
  *
  *   npm run pack:check                       everything
  *   node scripts/pack-check.js --only jest   some rows, printed and not written
+ *   node scripts/pack-check.js --only types  the declarations of every export path
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -340,7 +341,8 @@ try {
   };
   const lines = [];
   for (const [name, row] of Object.entries(ROWS)) {
-    if (flags.only !== undefined && !name.toLowerCase().includes(flags.only.toLowerCase())) continue;
+    if (flags.only === "types" || (flags.only !== undefined && !name.toLowerCase().includes(flags.only.toLowerCase())))
+      continue;
     process.stderr.write(`${name}\n`);
     const folder = row.make();
     if (name.startsWith("Next")) writeFileSync(join(folder, "serve.mjs"), SERVE);
@@ -354,7 +356,10 @@ try {
     `| --- |${" --- |".repeat(runtimes.length)}`,
     ...lines,
   ].join("\n");
-  if (flags.only !== undefined) console.log(table);
+  if (flags.only === "types") {
+    for (const [at, outcome] of checkAllTypes().entries())
+      cell(`TypeScript ${COMPILERS[at]}, every export path`, outcome);
+  } else if (flags.only !== undefined) console.log(table);
   else {
     failures.push(...lint(), ...checkDocuments());
     const types = checkTypes();

@@ -61,6 +61,10 @@ const importsOf = (text) => [...text.matchAll(SPECIFIER)].map(([, , path]) => `$
 /** Not every TypeScript takes `.ts` for the declarations of a file. */
 const withJs = (text) => text.replace(SPECIFIER, (_all, before, path) => `${before}"${path}.js"`);
 
+/** TypeScript before 5.7 knows these without parameters; without them they mean the same. */
+const PARAMETERS = /\b(Buffer|DataView|(?:Big)?(?:Uint|Int|Float)\d+(?:Clamped)?Array)<ArrayBuffer(?:Like)?>/g;
+const forOlder = (text) => text.replace(PARAMETERS, "$1");
+
 function cleaned(manifest) {
   const exports = Object.fromEntries(
     Object.entries(manifest.exports ?? {}).map(([way, { source: _source, ...conditions }]) => [way, conditions]),
@@ -95,7 +99,7 @@ function stage(member) {
   for (const file of shipped) {
     const place = join(target, relative(source, file));
     mkdirSync(dirname(place), { recursive: true });
-    if (file.endsWith(".d.ts")) writeFileSync(place, withJs(readFileSync(file, "utf8")));
+    if (file.endsWith(".d.ts")) writeFileSync(place, forOlder(withJs(readFileSync(file, "utf8"))));
     else cpSync(file, place);
   }
 

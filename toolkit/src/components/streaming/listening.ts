@@ -5,10 +5,11 @@
 
 import { onAbort } from "../../base/abort.ts";
 import type { Entry } from "./entry.ts";
-import type { Feed, Outlet } from "./feed.ts";
+import type { Feed } from "./feed.ts";
 import type { EndMessage, GapMessage, StreamMessage } from "./messages.ts";
 
-export class Listening implements Outlet, AsyncIterableIterator<StreamMessage> {
+/** It is an `Outlet`, too: that is internal, so its declaration does not say so. */
+export class Listening implements AsyncIterableIterator<StreamMessage> {
   readonly #maxWaiting: number;
   #waiting: StreamMessage[] = [];
   #read = 0;

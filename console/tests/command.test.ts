@@ -1,7 +1,9 @@
 /** The `cinnabar` command, as a user types it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { open } from "cinnabar";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
@@ -99,6 +101,31 @@ describe("options", () => {
     [["--password", ""], "the password is empty"],
   ])("%j is refused in words", (argv, text) => {
     expect(() => read(...argv)).toThrow(new UsageError(text));
+  });
+
+  test("credentials come from files and the environment, too", () => {
+    const folder = temporaryFolder();
+    const secret = (name: string, text: string, mode = 0o600) => {
+      const path = join(folder.path, name);
+      writeFileSync(path, text, { mode });
+      return path;
+    };
+    const url = secret("url", "redis://u:p@h:1\n");
+    const password = secret("password", "from a file\n");
+    const others = secret("others", '{ "staging": "redis://h:2" }');
+    expect(read("--url-file", url)).toMatchObject({ url: "redis://u:p@h:1", examples: false });
+    expect(read("--url-file", url, "--examples")).toMatchObject({ examples: true });
+    expect(read("--no-examples")).toMatchObject({ examples: false });
+    expect(read("--password-file", password)).toMatchObject({ password: "from a file" });
+    expect(read("--connections", others).connections).toEqual(new Map([["staging", "redis://h:2"]]));
+    const env = { CINNABAR_URL: "redis://h:3" };
+    expect(readOptions(readArguments([], START_FLAGS), env)).toMatchObject({ url: "redis://h:3", dir: undefined });
+    expect(readOptions(readArguments(["--memory"], START_FLAGS), env)).toMatchObject({ url: undefined });
+    expect(() => read("--password-file", password, "--password", "p")).toThrow("not both");
+    expect(() => read("--password-file", secret("open", "p", 0o644))).toThrow("chmod 600");
+    expect(() => read("--connections", secret("odd", "[secret"))).toThrow(/is no JSON$/);
+    expect(() => read("--password-file", join(folder.path, "none"))).toThrow("--password-file");
+    folder.remove();
   });
 
   test("credentials of a URL are not shown", () => {

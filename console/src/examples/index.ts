@@ -5,6 +5,7 @@ import { ads } from "./ads.ts";
 import { autocomplete } from "./autocomplete.ts";
 import { chat } from "./chat.ts";
 import { type Example, tracedRoutes } from "./example.ts";
+import { GUIDES, sourceOf } from "./guides.ts";
 import { jobs } from "./jobs.ts";
 import { marketplace } from "./marketplace.ts";
 import { news } from "./news.ts";
@@ -76,6 +77,19 @@ export const EXAMPLE_ROUTES: readonly Route[] = [
     params: NAME,
     answers: "`absent`, `present`, `making` or `removing`.",
     run: (context, { params }) => sampleState(context, exampleOf(params.name)),
+  }),
+  route({
+    method: "GET",
+    url: "/api/examples/:name/guide",
+    group,
+    summary:
+      "What is seen in an example, which component does it, and where it is in the store; and the example's own source.",
+    params: NAME,
+    answers: "Steps, and the source as text.",
+    run: async (_context, { params }) => {
+      const { name, about, components } = exampleOf(params.name);
+      return { about, components, steps: GUIDES[name] ?? [], source: await sourceOf(name) };
+    },
   }),
   route({
     method: "POST",

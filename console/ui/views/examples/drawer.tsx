@@ -89,9 +89,10 @@ function Request({ request, open }: { request: Noted; open: boolean }) {
   );
 }
 
-export function Drawer() {
+/** `name` is the example's: what other pages have sent is not shown. */
+export function Drawer({ name }: { name: string }) {
   const [open, setOpen] = useState(wasOpen);
-  const requests = useTraces();
+  const requests = useTraces().filter(({ path }) => path.startsWith(`/api/examples/${name}/`));
   const turn = () =>
     setOpen((was) => {
       localStorage.setItem(KEY, was ? "closed" : "open");

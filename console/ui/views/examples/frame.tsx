@@ -1,7 +1,8 @@
-/** What every example page has: title, who you are, sample data, and below it the drawer with the commands it sent. */
-import type { ReactNode } from "react";
+/** What every example page has: title, who you are, sample data, a guide, and below it the drawer with the commands it sent. */
+import { type ReactNode, useState } from "react";
 import { Head, Trouble } from "../../parts.tsx";
 import { Drawer } from "./drawer.tsx";
+import { Guide } from "./guide.tsx";
 import { SampleButtons, SampleOf, useSample } from "./sample.tsx";
 import { useVisitor, VisitorButton } from "./visitor.tsx";
 
@@ -20,6 +21,7 @@ interface Props {
 export function ExamplePage({ name, title, note, changed, who, children }: Props) {
   const sample = useSample(name, changed);
   const visitor = useVisitor();
+  const [isGuideOpen, setGuideOpen] = useState(false);
   return (
     <SampleOf.Provider value={sample}>
       <div className="example">
@@ -27,6 +29,9 @@ export function ExamplePage({ name, title, note, changed, who, children }: Props
           <Head title={title} note={note}>
             {who ?? <VisitorButton changed={changed} />}
             <SampleButtons title={title} />
+            <button type="button" onClick={() => setGuideOpen(true)}>
+              How it works
+            </button>
           </Head>
           {sample.error && (
             <div className="notice" role="alert">
@@ -39,7 +44,8 @@ export function ExamplePage({ name, title, note, changed, who, children }: Props
           {visitor.name !== undefined && children}
           {visitor.error && <Trouble error={visitor.error} again={visitor.again} />}
         </div>
-        <Drawer />
+        <Drawer name={name} />
+        {isGuideOpen && <Guide name={name} title={title} close={() => setGuideOpen(false)} />}
       </div>
     </SampleOf.Provider>
   );

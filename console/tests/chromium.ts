@@ -3,6 +3,9 @@ import { existsSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Browser, chromium } from "playwright-core";
+
+export type { Browser, BrowserContext, Page } from "playwright-core";
+
 import { build as viteBuild } from "vite";
 
 /** Where the browser is; undefined where there is none. */

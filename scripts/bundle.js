@@ -7,9 +7,12 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { browserSources } from "./browser-sources.js";
 import { files } from "./files.js";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
+
+const BROWSER = join(ROOT, "engine/dist/browser");
 
 const COMMON = { bundle: true, platform: "node", target: "node20", logLevel: "error", legalComments: "inline" };
 
@@ -37,22 +40,25 @@ const texts = {
   },
 };
 
+/** Made by another build. */
+const isForBrowsers = (source) => String(source).endsWith(".browser.ts");
+
 /** From the ways in of a package to their sources: `dist/components/locks/index.js` is made of `src/components/locks/index.ts`. */
 function entriesOf(member, { exports = {} }) {
-  const ways = Object.values(exports).flatMap((each) => each.source ?? []);
+  const ways = Object.values(exports).flatMap(({ source = [] }) => (isForBrowsers(source) ? [] : source));
   const programs = files(join(ROOT, member, "src/bin"), (name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
   return [...ways.map((way) => join(ROOT, member, way)), ...programs];
 }
 
 /** Programs may be running from these files: what has not changed stays, and what is no longer needed goes last. */
-function replace(outdir, outputs) {
+function replace(outdir, outputs, isMade = () => true) {
   for (const { path, contents } of outputs) {
     if (existsSync(path) && readFileSync(path).equals(contents)) continue;
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, contents);
   }
   const made = new Set(outputs.map(({ path }) => path));
-  for (const old of files(outdir, (name) => /\.js(\.map)?$/.test(name))) if (!made.has(old)) rmSync(old);
+  for (const old of files(outdir, (name) => /\.js(\.map)?$/.test(name))) if (!made.has(old) && isMade(old)) rmSync(old);
 }
 
 for (const member of ["engine", "toolkit"]) {
@@ -75,5 +81,21 @@ for (const member of ["engine", "toolkit"]) {
     minifyWhitespace: true,
     plugins: [texts],
   });
-  replace(outdir, outputFiles);
+  replace(outdir, outputFiles, (file) => !file.startsWith(BROWSER));
 }
+
+const { outputFiles } = await build({
+  ...COMMON,
+  platform: "browser",
+  target: "es2023",
+  entryPoints: [{ in: join(ROOT, "engine/src/index.browser.ts"), out: "index" }],
+  outdir: BROWSER,
+  write: false,
+  format: "esm",
+  splitting: true,
+  chunkNames: "chunks/[name]-[hash]",
+  sourcemap: true,
+  minify: true,
+  plugins: [browserSources],
+});
+replace(BROWSER, outputFiles);

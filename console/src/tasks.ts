@@ -2,13 +2,15 @@
  * Long work that a request begins and others ask about: a scan, a bulk action, an export. Each has a number of things done and in
  * all, can be stopped, and is kept for a while after its end. How many run at once and how many are kept is bounded.
  */
+
 import { randomUUID } from "node:crypto";
+import type { Store } from "cinnabar";
 import { Problem } from "./route.ts";
 import { integer, nullable, oneOf, string } from "./schema.ts";
 import { MILLISECONDS } from "./shapes.ts";
 import { untraced } from "./trace.ts";
 import { messageOf } from "./values.ts";
-import { alsoStop, perStore } from "./work.ts";
+import { alsoStop, ownerOf, perStore } from "./work.ts";
 
 export const TASK_FIELDS = {
   id: string(),
@@ -137,6 +139,7 @@ class Tasks {
 }
 
 /** The tasks of a store. */
-export const tasksOf = perStore(() => new Tasks());
+const kept = perStore(() => new Tasks());
+export const tasksOf = ({ store }: { readonly store: Store }): Tasks => kept({ store: ownerOf(store) });
 
 alsoStop((of) => tasksOf(of).stopAll());

@@ -15,6 +15,18 @@ export function perStore<T>(make: (store: Store) => T): (of: { readonly store: S
   };
 }
 
+const owners = new WeakMap<Store, Store>();
+
+/** The store for looking at another one: what a request has begun there, others ask about here. */
+export function observerOf(store: Store): Store {
+  const observer = store.observing();
+  owners.set(observer, store);
+  return observer;
+}
+
+/** The store that is looked at through this one; itself if it is not for looking. */
+export const ownerOf = (store: Store): Store => owners.get(store) ?? store;
+
 interface Stoppable {
   stop(): Promise<unknown>;
 }

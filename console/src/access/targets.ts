@@ -8,7 +8,7 @@ import { Live } from "../live.ts";
 import { Problem } from "../route.ts";
 import { traceStore } from "../trace.ts";
 import { messageOf } from "../values.ts";
-import { stopWork } from "../work.ts";
+import { observerOf, stopWork } from "../work.ts";
 import type { Credentials } from "./users.ts";
 
 export interface Which {
@@ -75,7 +75,7 @@ export class Target {
   }
 
   #become(store: Store, isOwn: boolean): void {
-    this.#opened = { store, observing: store.observing(), isOwn, stop: traceStore(store) };
+    this.#opened = { store, observing: observerOf(store), isOwn, stop: traceStore(store) };
   }
 
   /** Tries to open it. Resolves when it is open or the attempt has failed; further attempts follow by themselves. */

@@ -153,7 +153,9 @@ const withoutNumbers = (line: string): string =>
 const SHAPES: Readonly<Record<string, (lines: readonly string[]) => readonly string[]>> = {
   numbers: (lines) => lines.map(withoutNumbers),
   chance: (lines) =>
-    lines.map((line) => line.replace(/"(?:[^"\\]|\\.)*"/g, '"s"').replace(/^[^"([ ]+$/, "s")).map(withoutNumbers),
+    lines
+      .map((line) => line.replace(/"(?:[^"\\]|\\.)*"/g, '"s"').replace(/^(?![\s([]|.*").*$/, "s"))
+      .map(withoutNumbers),
   // In the order of the text, without the numbers before elements; JSON and CSV have all elements on one line.
   order: (lines) =>
     lines.map((line) => [...withoutNumbers(line.replace(/^\s*(\d+[)#~] ?)+/, ""))].sort().join("")).sort(),

@@ -64,7 +64,12 @@ function listed({ type, items }: Extract<Reply, { items: unknown }>, prefix: str
   for (let at = 0; at < items.length; at += step) {
     const number = String(at / step + 1).padStart(width);
     text += `${at === 0 ? "" : prefix}${number}${SEPARATOR[type]} ${standard(items[at]!, inner)}`;
-    if (type === "map") text = `${text.slice(0, -1)} => ${standard(items[at + 1]!, inner)}`;
+    if (type !== "map") continue;
+    const value = items[at + 1]!;
+    const shownValue = standard(value, inner);
+    // A collection of several lines begins on one of its own.
+    const gap = "items" in value && shownValue.indexOf("\n") < shownValue.length - 1 ? `\n${inner}` : "";
+    text = `${text.slice(0, -1)} => ${gap}${shownValue}`;
   }
   return text;
 }

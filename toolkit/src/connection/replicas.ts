@@ -445,6 +445,7 @@ export function readingDriver(inner: Driver, policy: ReadPolicy): Driver {
 /** The same connections for another store, which does not end them. */
 export function sharedDriver(inner: Driver): Driver {
   const probe = inner.probe?.bind(inner);
+  const feed = inner.feed?.bind(inner);
   return {
     topology: inner.topology,
     address: inner.address,
@@ -458,6 +459,7 @@ export function sharedDriver(inner: Driver): Driver {
     serverOf: (key) => inner.serverOf?.(key) ?? "",
     servers: () => inner.servers?.() ?? [""],
     ...(probe === undefined ? {} : { probe }),
+    ...(feed === undefined ? {} : { feed }),
     close: async () => {},
   };
 }

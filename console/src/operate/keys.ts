@@ -68,6 +68,8 @@ async function factsOf(store: Store, keys: readonly Buffer[]): Promise<KeyFacts[
   });
 }
 
+const FACTS_AT_ONCE = 100;
+
 /** Steps of SCAN until a page is full; a rare match must not need a thousand requests, nor one that takes minutes. */
 async function listKeys({ store }: Context, query: { cursor: string; match: string; type: string; count: number }) {
   const { match, type, count } = query;
@@ -81,7 +83,14 @@ async function listKeys({ store }: Context, query: { cursor: string; match: stri
     cursor = found.cursor;
     scanned += step;
   } while (cursor !== "0" && keys.length < count && scanned < 100_000);
-  return { cursor, scanned, keys: await factsOf(store, keys) };
+  if (store.topology !== "embedded") return { cursor, scanned, keys: await factsOf(store, keys) };
+  // On the store's own thread, in parts: others have their turn in between.
+  const facts: KeyFacts[] = [];
+  for (let at = 0; at < keys.length; at += FACTS_AT_ONCE) {
+    facts.push(...(await factsOf(store, keys.slice(at, at + FACTS_AT_ONCE))));
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return { cursor, scanned, keys: facts };
 }
 
 /** By type: a string's `text`; rows of a collection. */

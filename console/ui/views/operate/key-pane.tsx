@@ -243,7 +243,15 @@ function RowActions(props: {
 }) {
   const { view, row, isCut, isBusy, name } = props;
   const button = (label: string, icon: React.ReactNode, run: () => void) => (
-    <button type="button" className="icon" aria-label={label} title={label} disabled={isBusy} onClick={run}>
+    <button
+      data-acts={label === "View" ? undefined : "operator"}
+      type="button"
+      className="icon"
+      aria-label={label}
+      title={label}
+      disabled={isBusy}
+      onClick={run}
+    >
       {icon}
     </button>
   );
@@ -502,25 +510,25 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
       </p>
       <div className="row">
         {isString && (
-          <button type="button" className="main" onClick={() => open(textForm(name, as))}>
+          <button data-acts="operator" type="button" className="main" onClick={() => open(textForm(name, as))}>
             Edit
           </button>
         )}
         {add && (
-          <button type="button" className="main" onClick={() => setForm(add)}>
+          <button data-acts="operator" type="button" className="main" onClick={() => setForm(add)}>
             Add
           </button>
         )}
-        <button type="button" onClick={() => setForm(forms.ttl)}>
+        <button data-acts="operator" type="button" onClick={() => setForm(forms.ttl)}>
           Time to live
         </button>
-        <button type="button" onClick={() => setForm(forms.rename)}>
+        <button data-acts="operator" type="button" onClick={() => setForm(forms.rename)}>
           Rename
         </button>
         <button type="button" disabled={isBusy} onClick={again}>
           Reload
         </button>
-        <button type="button" className="danger" disabled={actions.isBusy} onClick={remove}>
+        <button data-acts="operator" type="button" className="danger" disabled={actions.isBusy} onClick={remove}>
           Delete
         </button>
       </div>

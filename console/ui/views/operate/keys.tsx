@@ -209,6 +209,7 @@ export function Keys() {
             <IconRefresh {...ICON} />
           </button>
           <button
+            data-acts="operator"
             type="button"
             className="icon"
             aria-label="Import keys"
@@ -234,7 +235,12 @@ export function Keys() {
           >
             <IconChecks {...ICON} /> Select
           </button>
-          <button type="button" className="main with-icon" onClick={() => address.go({ dialog: "new" })}>
+          <button
+            data-acts="operator"
+            type="button"
+            className="main with-icon"
+            onClick={() => address.go({ dialog: "new" })}
+          >
             <IconPlus {...ICON} /> New key
           </button>
         </Head>
@@ -278,6 +284,7 @@ export function Keys() {
             <span className="gap" />
             {BULK.map((action) => (
               <button
+                data-acts="operator"
                 key={action}
                 type="button"
                 className={action === "delete" ? "small danger" : "small"}
@@ -298,7 +305,7 @@ export function Keys() {
             icon={IconKey}
             action={
               filter.isEmpty ? (
-                <button type="button" onClick={() => address.go({ dialog: "new" })}>
+                <button data-acts="operator" type="button" onClick={() => address.go({ dialog: "new" })}>
                   Create key
                 </button>
               ) : (

@@ -57,6 +57,7 @@ function ReleaseButton({ kind, thing, label }: { kind: Kind; thing: Named<object
   const { go } = useAddress();
   return (
     <button
+      data-acts="operator"
       type="button"
       className="small danger"
       aria-label={`${label} ${thing.name}`}

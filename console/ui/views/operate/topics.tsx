@@ -255,6 +255,7 @@ function DeadLetters({
                     title: "",
                     cell: ({ id }) => (
                       <button
+                        data-acts="operator"
                         type="button"
                         className="small"
                         aria-label={`Deliver ${id} again`}
@@ -268,7 +269,7 @@ function DeadLetters({
                 ]}
               />
               <div className="row end">
-                <button type="button" disabled={actions.isBusy} onClick={() => replay()}>
+                <button data-acts="operator" type="button" disabled={actions.isBusy} onClick={() => replay()}>
                   Deliver all again
                 </button>
               </div>
@@ -301,7 +302,13 @@ function One({ name, prefix }: { name: string; prefix: string | null }) {
   return (
     <>
       <Head title={name} note={<a href="#/topics">All topics</a>}>
-        <button type="button" className="main" disabled={!loaded.data} onClick={() => go({ dialog: "publish" })}>
+        <button
+          data-acts="operator"
+          type="button"
+          className="main"
+          disabled={!loaded.data}
+          onClick={() => go({ dialog: "publish" })}
+        >
           Publish message…
         </button>
       </Head>
@@ -358,6 +365,7 @@ function One({ name, prefix }: { name: string; prefix: string | null }) {
                     cell: (each) => (
                       <>
                         <button
+                          data-acts="operator"
                           type="button"
                           className="small"
                           aria-label={`Replay ${each.name}`}
@@ -375,6 +383,7 @@ function One({ name, prefix }: { name: string; prefix: string | null }) {
                           Dead letters…
                         </button>
                         <button
+                          data-acts="operator"
                           type="button"
                           className="small danger"
                           aria-label={`Delete ${each.name}`}

@@ -93,6 +93,7 @@ export function Clients() {
                   cell: (client) =>
                     !client.addr?.startsWith("local:") && (
                       <button
+                        data-acts="admin"
                         type="button"
                         className="small danger"
                         onClick={() => kill(client)}

@@ -100,7 +100,7 @@ export function Commands() {
   return (
     <>
       <Head title="Commands" note="Since the server's start, or the last reset">
-        <button type="button" disabled={actions.isBusy} onClick={reset}>
+        <button data-acts="admin" type="button" disabled={actions.isBusy} onClick={reset}>
           Reset statistics…
         </button>
       </Head>

@@ -112,7 +112,13 @@ export function KeyEvents() {
               title="The server does not tell of changes to keys."
               icon={IconBell}
               action={
-                <button type="button" className="main" disabled={actions.isBusy} onClick={() => enable(wanted, before)}>
+                <button
+                  data-acts="admin"
+                  type="button"
+                  className="main"
+                  disabled={actions.isBusy}
+                  onClick={() => enable(wanted, before)}
+                >
                   Set notify-keyspace-events to {wanted}
                 </button>
               }

@@ -49,7 +49,7 @@ function Publish({ done }: { done: () => void }) {
           Message
           <input value={message} onChange={({ target }) => setMessage(target.value)} />
         </label>
-        <button type="submit" disabled={actions.isBusy || channel === ""}>
+        <button data-acts="operator" type="submit" disabled={actions.isBusy || channel === ""}>
           Publish message
         </button>
       </form>

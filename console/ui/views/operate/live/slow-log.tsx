@@ -96,7 +96,12 @@ export function SlowLog() {
           />
           This console's commands too
         </label>
-        <button type="button" onClick={clear} disabled={!loaded.data?.entries.length || actions.isBusy}>
+        <button
+          data-acts="operator"
+          type="button"
+          onClick={clear}
+          disabled={!loaded.data?.entries.length || actions.isBusy}
+        >
           Empty slow log
         </button>
       </Head>

@@ -275,6 +275,7 @@ export function JobPage({ opened, id, changed }: { opened: Opened; id: string; c
       >
         {job?.state === "delayed" && (
           <button
+            data-acts="operator"
             type="button"
             className="main with-icon"
             disabled={actions.isBusy}
@@ -286,6 +287,7 @@ export function JobPage({ opened, id, changed }: { opened: Opened; id: string; c
         )}
         {isEnded && (
           <button
+            data-acts="operator"
             type="button"
             className="main with-icon"
             disabled={actions.isBusy}
@@ -295,18 +297,29 @@ export function JobPage({ opened, id, changed }: { opened: Opened; id: string; c
             Retry job
           </button>
         )}
-        <button type="button" disabled={!job} onClick={() => go({ dialog: "add", like: id })}>
+        <button data-acts="operator" type="button" disabled={!job} onClick={() => go({ dialog: "add", like: id })}>
           Duplicate job…
         </button>
-        <button type="button" disabled={!job || job.state === "active"} onClick={() => go({ dialog: "edit" })}>
+        <button
+          data-acts="operator"
+          type="button"
+          disabled={!job || job.state === "active"}
+          onClick={() => go({ dialog: "edit" })}
+        >
           Edit job…
         </button>
         {job?.state === "active" ? (
-          <button type="button" className="danger" disabled={actions.isBusy} onClick={cancel}>
+          <button data-acts="operator" type="button" className="danger" disabled={actions.isBusy} onClick={cancel}>
             Cancel job
           </button>
         ) : (
-          <button type="button" className="danger" disabled={!job || actions.isBusy} onClick={remove}>
+          <button
+            data-acts="operator"
+            type="button"
+            className="danger"
+            disabled={!job || actions.isBusy}
+            onClick={remove}
+          >
             Remove job
           </button>
         )}

@@ -202,6 +202,7 @@ function JobPage({ opened, state, total, changed }: PageProps) {
                 </label>
                 {ACTIONS[state].map(({ action, verb }) => (
                   <button
+                    data-acts="operator"
                     key={action}
                     type="button"
                     disabled={ids.length === 0 || actions.isBusy}
@@ -214,6 +215,7 @@ function JobPage({ opened, state, total, changed }: PageProps) {
                 <span className="gap" />
                 {ACTIONS[state].map(({ action, verb }) => (
                   <button
+                    data-acts="operator"
                     key={action}
                     type="button"
                     disabled={actions.isBusy || (state === "active" && action === "remove")}
@@ -302,7 +304,7 @@ function Nothing({ state }: { state: JobState }) {
       icon={IconInbox}
       action={
         state === "waiting" ? (
-          <button type="button" onClick={() => go({ dialog: "add" })}>
+          <button data-acts="operator" type="button" onClick={() => go({ dialog: "add" })}>
             Add a job
           </button>
         ) : undefined

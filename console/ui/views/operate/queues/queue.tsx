@@ -146,16 +146,17 @@ export function OneQueue({ opened }: { opened: Opened }) {
           </>
         }
       >
-        <button type="button" onClick={() => go({ dialog: "clean" })}>
+        <button data-acts="operator" type="button" onClick={() => go({ dialog: "clean" })}>
           Clean by age…
         </button>
-        <button type="button" onClick={() => go({ dialog: "drain" })} disabled={!counts}>
+        <button data-acts="operator" type="button" onClick={() => go({ dialog: "drain" })} disabled={!counts}>
           Drain…
         </button>
-        <button type="button" className="danger" onClick={() => go({ dialog: "delete" })}>
+        <button data-acts="operator" type="button" className="danger" onClick={() => go({ dialog: "delete" })}>
           Delete queue…
         </button>
         <button
+          data-acts="operator"
           type="button"
           className="with-icon"
           disabled={!counts || actions.isBusy}
@@ -166,7 +167,12 @@ export function OneQueue({ opened }: { opened: Opened }) {
           {counts?.paused ? <IconPlayerPlay size={15} /> : <IconPlayerPause size={15} />}
           {counts?.paused ? "Resume queue" : "Pause queue"}
         </button>
-        <button type="button" className="main with-icon" onClick={() => go({ dialog: "add", like: null })}>
+        <button
+          data-acts="operator"
+          type="button"
+          className="main with-icon"
+          onClick={() => go({ dialog: "add", like: null })}
+        >
           <IconPlus size={15} />
           Add job
         </button>

@@ -50,7 +50,7 @@ export function Schedules({ opened, schedules, changed, close }: Props) {
     });
   const edit = query.get("dialog") === "schedule";
   const add = (
-    <button type="button" onClick={() => go({ dialog: "schedule", schedule: null })}>
+    <button data-acts="operator" type="button" onClick={() => go({ dialog: "schedule", schedule: null })}>
       Add schedule
     </button>
   );
@@ -86,6 +86,7 @@ export function Schedules({ opened, schedules, changed, close }: Props) {
                 cell: ({ name, pausedAt }) => (
                   <span className="row-actions">
                     <button
+                      data-acts="operator"
                       type="button"
                       className="small"
                       disabled={actions.isBusy}
@@ -95,6 +96,7 @@ export function Schedules({ opened, schedules, changed, close }: Props) {
                       Run now
                     </button>
                     <button
+                      data-acts="operator"
                       type="button"
                       className="small"
                       disabled={actions.isBusy}
@@ -108,6 +110,7 @@ export function Schedules({ opened, schedules, changed, close }: Props) {
                       {pausedAt === null ? "Pause" : "Resume"}
                     </button>
                     <button
+                      data-acts="operator"
                       type="button"
                       className="small"
                       aria-label={`Edit ${name}`}
@@ -116,6 +119,7 @@ export function Schedules({ opened, schedules, changed, close }: Props) {
                       Edit
                     </button>
                     <button
+                      data-acts="operator"
                       type="button"
                       className="small danger"
                       aria-label={`Remove ${name}`}

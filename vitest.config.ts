@@ -9,8 +9,8 @@ export default defineConfig({
     // For what hangs, not for what is slow: machines may be busy, and no test is tried twice.
     testTimeout: 60_000,
     hookTimeout: 120_000,
-    // Much of the time suites wait for servers and timers: three keep two cores busy.
-    maxWorkers: 3,
+    // Much of the time suites wait for servers and timers: four keep two cores busy.
+    maxWorkers: 4,
     // A test that fails has failed: docs/tests.md lists those that cannot be deterministic.
     retry: 0,
     // Machines may be busy: what becomes true is waited for.

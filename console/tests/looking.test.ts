@@ -1,5 +1,6 @@
 /** Nothing is written by looking: every route that reads, and every page, leaves the key space as it was. */
 import { beforeAll, describe, expect, test } from "vitest";
+import { full } from "../../scripts/full.ts";
 import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { OPERATE_ROUTES } from "../src/operate/index.ts";
 import { fill } from "./filled.ts";
@@ -41,7 +42,7 @@ async function changesSince({ content, lasting }: Before, backend: Backend): Pro
   return [...changed, ...gone];
 }
 
-describe.each(backends(installed("redis-server") ? startRedis : undefined))("on %s", (_name, start) => {
+describe.each(backends(full && installed("redis-server") ? startRedis : undefined))("on %s", (_name, start) => {
   describe.each([["empty", false] as const, ["filled", true] as const])("that is %s", (_title, isFilled) => {
     let backend: Backend;
     let release = async (): Promise<void> => {};

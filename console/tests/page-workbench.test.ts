@@ -119,7 +119,7 @@ describePages(
       await page.getByRole("button", { name: "Save script" }).click();
       await page.getByLabel("Name").fill("double");
       await page.getByRole("dialog").getByRole("button", { name: "Save script" }).click();
-      await page.getByText("Commands", { exact: true }).click();
+      await page.getByRole("group", { name: "Language" }).getByText("Commands").click();
       await page.getByLabel("Script", { exact: true }).click();
       await page.keyboard.press("Control+a");
       await page.keyboard.press("Delete");

@@ -12,7 +12,8 @@ import { type BrowserStore, browserStore } from "./target.ts";
 const isReady = hasBrowser && redisMissing() === undefined;
 
 /** Files whose lines show what depends on how the engine is built and run; all files are played in the full run. */
-const FEW = /^(string|hash|list\/blocking|script|function|connection\/client-kill|generic\/migrate|server\/latency)/;
+const FEW =
+  /^(string\/|hash\/fields|list\/blocking|script|function\/call|connection\/client-kill|generic\/migrate|server\/latency)/;
 
 describe.skipIf(!isReady).each(["worker", "page"] as const)("transcripts in a browser, on a %s", (where) => {
   let real: Target;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { open, type Store } from "cinnabar";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from "vitest";
+import { full } from "../../scripts/full.ts";
 import { type Backend, describeBackends } from "../../toolkit/tests/kit/index.ts";
 import type { Trace } from "../src/trace.ts";
 import { buildPage, hasBrowser, NARROW, openBrowser, PATIENCE_MS, shiftOf, WIDE, watch } from "./browser.ts";
@@ -98,9 +99,12 @@ export interface Screens {
   readonly ben: Screen;
 }
 
+/** Pages of examples that `npm test` opens; the full run opens all of them. */
+const SHORT = /shop|chat|social|search/;
+
 /** An example's page on our store, with two people; `screens` is there inside of tests and hooks. */
 export function describeScreens(title: string, suite: (screens: () => Screens) => void, path?: string): void {
-  describe.runIf(hasBrowser)(title, () => {
+  describe.runIf(hasBrowser && (full || SHORT.test(title)))(title, () => {
     const folder = temporaryFolder();
     const built = join(folder.path, "ui");
     let store: Store | undefined;

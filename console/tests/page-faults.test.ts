@@ -123,7 +123,7 @@ describe.runIf(hasBrowser)("the page", () => {
     await store.close();
   });
 
-  test("that is read-only says so, has no examples, and tells what the server refuses", async () => {
+  test("that is read-only says so, has no examples and offers no changes, and tells what the server refuses", async () => {
     const store = await open();
     await store.call("SET", "kept", "as it is");
     const served = await serve(store, { page: built, readOnly: true });
@@ -132,8 +132,12 @@ describe.runIf(hasBrowser)("the page", () => {
     await page.locator("pre.string", { hasText: "as it is" }).waitFor();
     await page.locator("nav .badge", { hasText: "read-only" }).waitFor();
     expect(await page.locator("nav a[href='#/examples']").count()).toBe(0);
-    await page.getByRole("button", { name: "Delete" }).click();
-    await page.getByRole("button", { name: "Delete key" }).click();
+    for (const name of ["New key", "Edit", "Rename", "Delete"]) {
+      expect(await page.getByRole("button", { name, exact: true }).count(), name).toBe(0);
+    }
+    await page.goto(`${served.url}/#/command`);
+    await page.getByLabel("Command", { exact: true }).fill("DEL kept");
+    await page.keyboard.press("Enter");
     await page.getByText("this console is read-only").waitFor();
     expect(await store.call("GET", "kept")).toBe("as it is");
     await page.close();

@@ -13,7 +13,7 @@ const isReady = hasBrowser && redisMissing() === undefined;
 
 /** Files whose lines show what depends on how the engine is built and run; all files are played in the full run. */
 const FEW =
-  /^(string\/|hash\/fields|list\/blocking|script|function\/call|connection\/client-kill|generic\/migrate|server\/latency)/;
+  /^(string\/|hash\/fields|list\/moves|script|function\/call|connection\/client-kill|generic\/migrate|server\/latency)/;
 
 describe.skipIf(!isReady).each(["worker", "page"] as const)("transcripts in a browser, on a %s", (where) => {
   let real: Target;

@@ -1,18 +1,29 @@
-/** The stack of the program, where the runtime is V8; others tell of it in ways of their own, and it stays unknown. */
+/**
+ * The stack of the program, where the runtime is V8 or tells of it as V8 does. V8 makes a text of it when it is asked for; Bun does
+ * when it is noted, so there the frames are asked for at once. Elsewhere it stays unknown.
+ */
 
 /** What V8 adds to Error. */
 interface V8Errors {
   stackTraceLimit: number;
   captureStackTrace?: (target: object, above: unknown) => void;
+  prepareStackTrace?: unknown;
 }
 
 const v8 = Error as unknown as V8Errors;
+const isBun = "Bun" in globalThis;
+const framesThemselves = (_: unknown, frames: unknown): unknown => frames;
 
 /** Notes up to so many frames on `target`, those below `above`. */
 export function noteStack(target: object, above: unknown, frames: number): void {
   const limit = v8.stackTraceLimit;
   v8.stackTraceLimit = frames;
-  v8.captureStackTrace?.(target, above);
+  if (isBun) {
+    const before = v8.prepareStackTrace;
+    v8.prepareStackTrace = framesThemselves;
+    v8.captureStackTrace?.(target, above);
+    v8.prepareStackTrace = before;
+  } else v8.captureStackTrace?.(target, above);
   v8.stackTraceLimit = limit;
 }
 

@@ -25,6 +25,10 @@ type Collect = (options?: { type: "minor" }) => void;
 let collect: Collect | null = null;
 
 function collector(): Collect {
+  if (collect === null && "Bun" in globalThis) {
+    const { gc } = (globalThis as unknown as { Bun: { gc(now: boolean): void } }).Bun;
+    collect = () => gc(true);
+  }
   if (collect === null) {
     // Node hides the function unless it was started with this flag; a context made after setting it has one.
     setFlagsFromString("--expose-gc");

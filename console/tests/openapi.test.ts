@@ -401,7 +401,9 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
     const added = await ask("POST /api/queues/:name/jobs", queue, { data: { n: 1 }, group: "g", delayMs: 60_000 });
     await ask("PUT /api/queues/:name/jobs/:id", { ...queue, id: added.id }, { data: { n: 2 }, priority: 3 });
     const refused = await ask("POST /api/queues/:name/bulk", queue, { action: "retry", ids: [added.id] });
-    expect(refused.refused).toHaveLength(1);
+    expect(refused.failures).toHaveLength(1);
+    await ask("GET /api/queues/:name/bulk/:id", { ...queue, id: refused.id });
+    await ask("DELETE /api/queues/:name/bulk/:id", { ...queue, id: refused.id });
     await ask("POST /api/queues/:name/bulk", queue, { action: "promote", state: "delayed" });
     await ask("GET /api/queues/:name/groups", queue);
     let finish = (): void => {};

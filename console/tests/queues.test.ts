@@ -16,6 +16,13 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("que
     await backend?.stop();
   });
   const fresh = (name: string) => new Queue<unknown, unknown>(backend.store, name);
+  /** Work on many jobs, when it is over. */
+  const ended = async (queue: string, what: string, body: unknown) => {
+    const { id } = (await api.send("POST", `/api/queues/${queue}/${what}`, body)).body;
+    const look = async () => (await api.get(`/api/queues/${queue}/bulk/${id}`)).body;
+    await expect.poll(async () => (await look()).state, { timeout: 30_000 }).not.toBe("running");
+    return look();
+  };
   const job = (queue: string, id: string) => `/api/queues/${queue}/jobs/${encodeURIComponent(id)}`;
 
   test("a job is added, changed, told apart from what cannot be changed, and its data are kept exactly", async () => {
@@ -82,23 +89,42 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("que
       Array.from({ length: 30 }, (_, n) => ({ data: n, options: { delayMs: 600_000 } })),
     );
     const ids = jobs.map(({ id }) => id);
-    const bulk = async (body: unknown) => (await api.send("POST", "/api/queues/many/bulk", body)).body;
-    expect(await bulk({ action: "promote", ids: [...ids.slice(0, 10), "absent"] })).toEqual({
-      done: 10,
-      refused: [{ id: "absent", reason: "only a delayed job can be promoted" }],
+    const bulk = (body: unknown) => ended("many", "bulk", body);
+    expect(await bulk({ action: "promote", ids: [...ids.slice(0, 10), "absent"] })).toMatchObject({
+      state: "done",
+      done: 11,
+      total: 11,
+      changed: 10,
+      failed: 1,
+      failures: [{ id: "absent", reason: "only a delayed job can be promoted" }],
     });
-    expect(await bulk({ action: "promote", state: "delayed" })).toEqual({ done: 20, refused: [] });
-    expect((await bulk({ action: "retry", ids: ids.slice(0, 1) })).refused).toHaveLength(1);
-    expect(await bulk({ action: "cancel", state: "waiting" })).toMatchObject({ done: 30 });
+    expect(await bulk({ action: "promote", state: "delayed" })).toMatchObject({ changed: 20, failed: 0 });
+    expect((await bulk({ action: "retry", ids: ids.slice(0, 1) })).failures).toHaveLength(1);
+    expect(await bulk({ action: "cancel", state: "waiting" })).toMatchObject({ changed: 30 });
     expect(await queue.counts()).toMatchObject({ dead: 30, waiting: 0 });
-    expect(await bulk({ action: "retry", state: "dead" })).toMatchObject({ done: 30 });
-    expect(await bulk({ action: "remove", ids: ids.slice(0, 5) })).toMatchObject({ done: 5 });
-    expect(await bulk({ action: "remove", state: "waiting" })).toMatchObject({ done: 25 });
+    expect(await bulk({ action: "retry", state: "dead" })).toMatchObject({ changed: 30 });
+    expect(await bulk({ action: "remove", ids: ids.slice(0, 5) })).toMatchObject({ changed: 5 });
+    expect(await bulk({ action: "remove", state: "waiting" })).toMatchObject({ changed: 25 });
     expect(await queue.counts()).toMatchObject({ waiting: 0, dead: 0 });
     expect((await api.send("POST", "/api/queues/many/bulk", { action: "retry" })).status).toBe(400);
     expect(
       (await api.send("POST", "/api/queues/many/bulk", { action: "retry", ids: ["a"], state: "dead" })).status,
     ).toBe(400);
+  });
+
+  test("work on thousands tells how far it is, leaves jobs that come later, and stays stopped where it was", async () => {
+    const queue = fresh("thousands");
+    const add = (count: number) => queue.addMany(Array.from({ length: count }, (_, n) => ({ data: n })));
+    for (let nth = 0; nth < 4; nth++) await add(1_000);
+    expect(await ended("thousands", "bulk", { action: "cancel", state: "waiting" })).toMatchObject({ changed: 4_000 });
+    const { body } = await api.send("POST", "/api/queues/thousands/bulk", { action: "retry", state: "dead" });
+    const work = `/api/queues/thousands/bulk/${body.id}`;
+    expect((await api.send("DELETE", work)).status).toBe(200);
+    const { state, changed } = (await api.get(work)).body;
+    // On a fast store it has ended before it could be stopped.
+    expect(["stopped", "done"]).toContain(state);
+    expect(await queue.counts()).toMatchObject({ waiting: changed, dead: 4_000 - changed });
+    expect((await api.get("/api/queues/thousands/bulk/unknown")).body.code).toBe("NO_TASK");
   });
 
   test("jobs are paged, and long data are cut in lists only", async () => {
@@ -116,12 +142,11 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("que
   test("a state is cleaned by age, and what waits is drained", async () => {
     const queue = fresh("tidied");
     await queue.addMany([{ data: 1 }, { data: 2 }, { data: 3, options: { delayMs: 600_000 } }]);
-    const send = async (what: string, body: unknown) =>
-      (await api.send("POST", `/api/queues/tidied/${what}`, body)).body;
-    expect(await send("clean", { state: "waiting", keepMs: 600_000 })).toEqual({ jobs: 0 });
-    expect(await send("clean", { state: "waiting", limit: 1 })).toEqual({ jobs: 1 });
-    expect(await send("drain", { delayed: false })).toEqual({ jobs: 1 });
-    expect(await send("drain", { delayed: true })).toEqual({ jobs: 1 });
+    const send = (what: string, body: unknown) => ended("tidied", what, body);
+    expect(await send("clean", { state: "waiting", keepMs: 600_000 })).toMatchObject({ changed: 0 });
+    expect(await send("drain", { delayed: false })).toMatchObject({ changed: 2 });
+    await queue.add(4);
+    expect(await send("drain", { delayed: true })).toMatchObject({ changed: 2, done: 2, total: 2 });
     expect((await api.send("POST", "/api/queues/tidied/clean", { state: "active" })).status).toBe(400);
     expect((await api.send("DELETE", "/api/queues/tidied")).status).toBe(200);
     expect((await api.get("/api/queues/tidied")).status).toBe(404);

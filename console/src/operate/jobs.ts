@@ -1,4 +1,4 @@
-/** Jobs of a queue: lists, one job's story and flow, and everything that helps jobs along, one or many at once. */
+/** Jobs of a queue: lists, one job's story and flow, and what helps one job along. Many at once are in queue-bulk.ts. */
 import type { FlowTree, Job, JobOptions, JobState, JobUpdate, Queue } from "cinnabar/queues";
 import { type Context, Problem, type Route, route } from "../route.ts";
 import {
@@ -15,18 +15,13 @@ import {
   string,
   type Typed,
 } from "../schema.ts";
+import { ACTIONS, type Action, doTo, STATES } from "./job-actions.ts";
 import { ID, NAME, OPENING, OPENING_QUERY, places, queueOf, used } from "./queue-places.ts";
 
 const group = "Queues";
-export const STATES = ["waiting", "delayed", "active", "done", "dead", "waiting-for-children"] as const;
 
 /** Data and results in lists are cut to so many characters of JSON: a page of large ones would be a page of megabytes. */
 const MOST_SHOWN = 2_000;
-const MOST_AT_ONCE = 1_000;
-/** What is asked for by state is done to so many at most, page by page. */
-const MOST_BY_STATE = 10_000;
-const PAGE = 500;
-const MOST_REFUSALS = 100;
 const MOST_PARENTS = 20;
 
 const ERROR = object({ name: string(), message: string(), code: string(), stack: string() }, ["code", "stack"]);
@@ -184,74 +179,11 @@ async function change(queue: Queue, id: string, { backoffMs, ...update }: Typed<
   throw new Problem(409, "STATE", reasons[status]);
 }
 
-const ACTIONS = ["retry", "promote", "remove", "cancel"] as const;
-type Action = (typeof ACTIONS)[number];
-
 async function act(queue: Queue, id: string, action: Action) {
   const [outcome] = await doTo(queue, [id], action);
   if (outcome!.isDone) return { status: outcome!.status };
   if (outcome!.status === "not-found") throw noJob(queue, id);
   throw new Problem(409, "STATE", outcome!.status);
-}
-
-interface Outcome {
-  readonly id: string;
-  readonly isDone: boolean;
-  /** Of one that is done, what became of it; else why not. */
-  readonly status: string;
-}
-
-const REFUSALS = {
-  retry: "only a job that has ended can be retried",
-  promote: "only a delayed job can be promoted",
-  remove: "the job is running: cancel it first",
-};
-
-async function doTo(queue: Queue, ids: readonly string[], action: Action): Promise<Outcome[]> {
-  if (action === "retry" || action === "promote") {
-    const done = action === "retry" ? await queue.retryMany(ids) : await queue.promoteMany(ids);
-    return ids.map((id, at) => ({ id, isDone: done[at]!, status: done[at] ? "done" : REFUSALS[action] }));
-  }
-  if (action === "remove") {
-    const done = await queue.deleteMany(ids);
-    return ids.map((id, at) => {
-      const { status } = done[at]!;
-      if (status === "deleted") return { id, isDone: true, status: "done" };
-      return { id, isDone: false, status: status === "active" ? REFUSALS.remove : "not-found" };
-    });
-  }
-  const done = await queue.cancelMany(ids);
-  return ids.map((id, at) => ({ id, isDone: done[at]!.status !== "not-found", status: done[at]!.status }));
-}
-
-/** Ids of jobs in a state, the first ones; taken before anything is done, since what is done moves jobs. */
-async function idsIn(queue: Queue, state: JobState): Promise<string[]> {
-  const ids: string[] = [];
-  for (let cursor: string | null | undefined; cursor !== null && ids.length < MOST_BY_STATE; ) {
-    const page: Awaited<ReturnType<Queue["list"]>> = await queue.list(state, {
-      limit: PAGE,
-      ...(cursor !== undefined && { cursor }),
-    });
-    for (const { id } of page.items) ids.push(id);
-    ({ cursor } = page);
-  }
-  return ids;
-}
-
-async function many(queue: Queue, body: { action: Action; ids?: readonly string[]; state?: JobState }) {
-  const { action, ids, state } = body;
-  if ((ids === undefined) === (state === undefined))
-    throw new Problem(400, "INPUT", "name either the ids of jobs or a state");
-  if (state === "dead" && action === "retry") return { done: await queue.replayDead(), refused: [] };
-  if (state === "delayed" && action === "promote") return { done: await queue.promoteDelayed(), refused: [] };
-  if (state !== undefined && state !== "active" && action === "remove")
-    return { done: await queue.clean(state), refused: [] };
-  const outcomes = await doTo(queue, ids ?? (await idsIn(queue, state!)), action);
-  const refused = outcomes.filter(({ isDone }) => !isDone);
-  return {
-    done: outcomes.length - refused.length,
-    refused: refused.slice(0, MOST_REFUSALS).map(({ id, status }) => ({ id, reason: status })),
-  };
 }
 
 const ONE = object({ name: NAME, id: ID });
@@ -288,25 +220,6 @@ export const JOB_ROUTES: readonly Route[] = [
     answer: object({ id: string(), status: oneOf(["added", "exists", "duplicate", "replaced"]) }),
     run: async (context, { params, query, body: { data, ...options } }) =>
       (await used(context, params.name, query)).add(data, planned(options)),
-  }),
-  route({
-    method: "POST",
-    url: "/api/queues/:name/bulk",
-    group,
-    summary: "Retries, promotes, removes or cancels many jobs: some by their ids, or all in one state.",
-    params: object({ name: NAME }),
-    query: OPENING_QUERY,
-    body: object(
-      {
-        action: oneOf(ACTIONS),
-        ids: array(ID, { minItems: 1, maxItems: MOST_AT_ONCE }),
-        state: oneOf(STATES),
-      },
-      ["ids", "state"],
-    ),
-    answers: "How many jobs that was done to, and of the others the first hundred with the reason.",
-    answer: object({ done: integer(), refused: array(object({ id: string(), reason: string() })) }),
-    run: async (context, { params, query, body }) => many(await used(context, params.name, query), body),
   }),
   route({
     method: "GET",

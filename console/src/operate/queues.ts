@@ -1,5 +1,5 @@
 /** Task queues of the toolkit: counts, charts, workers, groups, and what is done to a whole queue. Their jobs are in jobs.ts. */
-import type { CleanableState, JobState, Queue } from "cinnabar/queues";
+import type { Queue } from "cinnabar/queues";
 import { type Context, type Route, route } from "../route.ts";
 import {
   array,
@@ -17,6 +17,7 @@ import {
 } from "../schema.ts";
 import { COUNTS } from "../shapes.ts";
 import { JOB_ROUTES } from "./jobs.ts";
+import { QUEUE_BULK_ROUTES } from "./queue-bulk.ts";
 import { NAME, OPENING, OPENING_QUERY, places, queueOf, used } from "./queue-places.ts";
 import { SCHEDULE, SCHEDULE_ROUTES, schedulesOf } from "./schedules.ts";
 
@@ -185,10 +186,6 @@ async function act(queue: Queue, action: (typeof ACTIONS)[number]) {
   return { ok: true };
 }
 
-const CLEANABLE = ["done", "dead", "waiting", "delayed", "waiting-for-children"] as const satisfies readonly (JobState &
-  CleanableState)[];
-const JOBS = object({ jobs: integer({ description: "How many were removed." }) });
-
 export const QUEUE_ROUTES: readonly Route[] = [
   route({
     method: "GET",
@@ -245,46 +242,6 @@ export const QUEUE_ROUTES: readonly Route[] = [
     run: async (context, { params, query }) => (await used(context, params.name, query)).clear(),
   }),
   route({
-    method: "POST",
-    url: "/api/queues/:name/clean",
-    group,
-    summary: "Removes jobs of a state by their age. Jobs that run stay.",
-    params: object({ name: NAME }),
-    query: OPENING_QUERY,
-    body: object(
-      {
-        state: oneOf(CLEANABLE),
-        keepMs: integer({
-          default: 0,
-          minimum: 0,
-          maximum: 315_360_000_000,
-          description: "Those stay that ended, or were added if they have not ended, less than so long ago.",
-        }),
-        limit: integer({ minimum: 1, description: "So many at most." }),
-      },
-      ["limit"],
-    ),
-    answers: "How many were removed.",
-    answer: JOBS,
-    run: async (context, { params, query, body: { state, ...options } }) => ({
-      jobs: await (await used(context, params.name, query)).clean(state, options),
-    }),
-  }),
-  route({
-    method: "POST",
-    url: "/api/queues/:name/drain",
-    group,
-    summary: "Removes all jobs that wait, and delayed ones if asked. What runs goes on.",
-    params: object({ name: NAME }),
-    query: OPENING_QUERY,
-    body: object({ delayed: boolean("Delayed jobs too.") }),
-    answers: "How many were removed.",
-    answer: JOBS,
-    run: async (context, { params, query, body }) => ({
-      jobs: await (await used(context, params.name, query)).drain(body),
-    }),
-  }),
-  route({
     method: "GET",
     url: "/api/queues/:name/workers",
     group,
@@ -315,5 +272,6 @@ export const QUEUE_ROUTES: readonly Route[] = [
       (await used(context, params.name, opening)).listGroups({ limit, ...(cursor !== undefined && { cursor }) }),
   }),
   ...JOB_ROUTES,
+  ...QUEUE_BULK_ROUTES,
   ...SCHEDULE_ROUTES,
 ];

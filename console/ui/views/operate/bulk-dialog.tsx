@@ -1,9 +1,10 @@
 /** Changes many keys: says how many, previews new names, asks, shows how far it is, can be stopped, and says what became of it. */
 import { useEffect, useState } from "react";
 import type { BulkState, RenamePreview } from "../../../src/operate/bulk.ts";
-import { act, type Failure, get } from "../../api.ts";
+import { act, type Failure } from "../../api.ts";
 import { bytes, number, shown } from "../../format.ts";
 import { Dialog, Table, toast } from "../../parts.tsx";
+import { TaskBar, useTask } from "../../task.tsx";
 import { timeIn } from "./amounts.ts";
 import { type FilterBody, useSurvey } from "./survey.tsx";
 
@@ -18,65 +19,6 @@ const VERBS: Readonly<Record<Action, readonly [verb: string, past: string]>> = {
 };
 const POLL_MS = 250;
 const keysOf = (count: number): string => `${number(count)} ${count === 1 ? "key" : "keys"}`;
-
-/** A task on the server, followed to its end. */
-export function useTask<T extends { readonly id: string; readonly state: string }>(url: string) {
-  const [task, setTask] = useState<T | null>(null);
-  const [error, setError] = useState<Failure | null>(null);
-  const isRunning = task?.state === "running";
-  useEffect(() => {
-    if (!isRunning) return;
-    let isOver = false;
-    let timer: ReturnType<typeof setTimeout>;
-    const look = async () => {
-      try {
-        const next = await get<T>(`${url}/${task.id}`);
-        if (!isOver) setTask(next);
-      } catch (failure) {
-        if (!isOver) setError(failure as Failure);
-      }
-      if (!isOver) timer = setTimeout(look, POLL_MS);
-    };
-    timer = setTimeout(look, POLL_MS);
-    return () => {
-      isOver = true;
-      clearTimeout(timer);
-    };
-  }, [isRunning, url]);
-  return {
-    task,
-    setTask,
-    error,
-    setError,
-    isRunning,
-    stop: () => void act("DELETE", `${url}/${task!.id}`).catch(setError),
-  };
-}
-
-export function TaskBar({
-  label,
-  done,
-  total,
-  stop,
-}: {
-  label: string;
-  done: number;
-  total: number;
-  stop: () => void;
-}) {
-  return (
-    <div className="task-bar" role="status">
-      <progress aria-label={label} value={done} max={Math.max(1, total)} />
-      <div className="row">
-        <span className="note">{label}</span>
-        <span className="gap" />
-        <button type="button" onClick={stop}>
-          Stop
-        </button>
-      </div>
-    </div>
-  );
-}
 
 function usePreview(selection: ChosenKeys, from: string, to: string, isNeeded: boolean) {
   const [preview, setPreview] = useState<RenamePreview | null>(null);

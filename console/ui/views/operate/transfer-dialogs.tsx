@@ -4,7 +4,8 @@ import type { ExportState, ImportState } from "../../../src/operate/transfer.ts"
 import { act, Failure } from "../../api.ts";
 import { bytes, number } from "../../format.ts";
 import { Dialog, Table, toast } from "../../parts.tsx";
-import { type ChosenKeys, TaskBar, useTask } from "./bulk-dialog.tsx";
+import { TaskBar, useTask } from "../../task.tsx";
+import type { ChosenKeys } from "./bulk-dialog.tsx";
 
 const FORMATS = {
   jsonl: ["JSON lines", "One object for each key. For programs, and for cinnabar import."],

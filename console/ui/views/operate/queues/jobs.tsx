@@ -1,26 +1,19 @@
 /** Jobs by state: a page of them, some chosen, and what is done to those or to all in the state. */
 import { IconInbox, IconSearch } from "@tabler/icons-react";
 import type { Counts, JobState } from "cinnabar/queues";
-import { useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { useAddress } from "../../../address.ts";
-import { act } from "../../../api.ts";
 import { duration, number } from "../../../format.ts";
 import { useLoad } from "../../../load.ts";
 import { When } from "../../../moments.tsx";
-import { type Column, Empty, States, Table, toast, useActions } from "../../../parts.tsx";
-import { type AnyJob, actionUrl, countOf, MEANINGS, type Opened, pathOf, queryOf, STATES } from "./model.ts";
+import { type Column, Empty, States, Table, useActions } from "../../../parts.tsx";
+import { type AnyJob, countOf, MEANINGS, type Opened, pathOf, queryOf, STATES } from "./model.ts";
+import { type JobAction, jobsOf, type QueueWork } from "./work.tsx";
 
 const PAGE = 50;
 
-interface BulkResult {
-  readonly done: number;
-  readonly refused: readonly { readonly id: string; readonly reason: string }[];
-}
-
-type Action = "retry" | "promote" | "remove" | "cancel";
-
 /** What can be done to jobs of a state, and how a button says it. */
-const ACTIONS: Readonly<Record<JobState, readonly { readonly action: Action; readonly verb: string }[]>> = {
+const ACTIONS: Readonly<Record<JobState, readonly { readonly action: JobAction; readonly verb: string }[]>> = {
   waiting: [
     { action: "cancel", verb: "Cancel" },
     { action: "remove", verb: "Remove" },
@@ -42,20 +35,11 @@ const ACTIONS: Readonly<Record<JobState, readonly { readonly action: Action; rea
   ],
 };
 
-const WARNINGS: Readonly<Record<Action, string>> = {
+const WARNINGS: Readonly<Record<JobAction, string>> = {
   remove: "They are gone then, with their results and logs. Parents that wait for them wait on.",
   cancel: "Jobs that have not begun become dead letters; those that run have their signal aborted.",
   retry: "They run again with fresh attempts; what they did before is done a second time.",
   promote: "They are due at once, whatever their delay was.",
-};
-
-const jobs = (count: number): string => `${number(count)} ${count === 1 ? "job" : "jobs"}`;
-
-const PAST: Readonly<Record<Action, string>> = {
-  retry: "will run again",
-  promote: "are due now",
-  remove: "removed",
-  cancel: "cancelled",
 };
 
 function timeColumn(state: JobState): Column<AnyJob> {
@@ -102,7 +86,7 @@ function FindJob() {
   );
 }
 
-export function Jobs({ opened, counts, changed }: { opened: Opened; counts: Counts; changed: () => void }) {
+export function Jobs({ opened, counts, work }: { opened: Opened; counts: Counts; work: QueueWork }) {
   const { query, go } = useAddress();
   const asked = STATES.find((each) => each.state === query.get("state"))?.state;
   // Where nothing is asked for, what needs somebody comes first.
@@ -125,7 +109,7 @@ export function Jobs({ opened, counts, changed }: { opened: Opened; counts: Coun
         </fieldset>
         <FindJob />
       </div>
-      <JobPage key={state} opened={opened} state={state} total={countOf(counts, state)} changed={changed} />
+      <JobPage key={state} opened={opened} state={state} total={countOf(counts, state)} work={work} />
     </>
   );
 }
@@ -134,10 +118,10 @@ interface PageProps {
   readonly opened: Opened;
   readonly state: JobState;
   readonly total: number;
-  readonly changed: () => void;
+  readonly work: QueueWork;
 }
 
-function JobPage({ opened, state, total, changed }: PageProps) {
+function JobPage({ opened, state, total, work }: PageProps) {
   const { query, go, href: link } = useAddress();
   // The cursors of all pages up to this one, so that there is a way back.
   const cursors = (query.get("after") ?? "").split(",").filter((cursor) => cursor !== "");
@@ -148,29 +132,30 @@ function JobPage({ opened, state, total, changed }: PageProps) {
     2_000,
   );
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const [refused, setRefused] = useState<BulkResult["refused"]>([]);
-  const actions = useActions(() => {
-    loaded.reload();
-    changed();
-  });
-  const send = (action: Action, which: { ids: readonly string[] } | { state: JobState }) =>
+  const actions = useActions(() => {});
+  const wasRunning = useRef(false);
+  useEffect(() => {
+    if (wasRunning.current && !work.isRunning) loaded.reload();
+    wasRunning.current = work.isRunning;
+  }, [work.isRunning]);
+  const send = (action: JobAction, which: { ids: readonly string[] } | { state: JobState }) =>
     actions.run(async () => {
-      const result = await act<BulkResult>("POST", actionUrl(opened, "/bulk"), { action, ...which });
-      setRefused(result.refused);
+      if (!(await work.begin("/bulk", { action, ...which }))) return;
       setChosen(new Set());
-      toast(`${jobs(result.done)} ${PAST[action]}`);
+      loaded.reload();
     });
-  const ask = (action: Action, verb: string, which: { ids: readonly string[] } | { state: JobState }) => {
+  const ask = (action: JobAction, verb: string, which: { ids: readonly string[] } | { state: JobState }) => {
     const many = "ids" in which ? which.ids.length : total;
     // One that is promoted or retried alone is what was asked for; everything else is asked back.
     if ("ids" in which && (action === "promote" || action === "retry")) return void send(action, which);
     actions.ask({
-      title: `${verb} ${jobs(many)}?`,
+      title: `${verb} ${jobsOf(many)}?`,
       text: WARNINGS[action],
-      button: `${verb} ${jobs(many)}`,
+      button: `${verb} ${jobsOf(many)}`,
       run: () => send(action, which),
     });
   };
+  const isBusy = actions.isBusy || work.isRunning;
   const items = loaded.data?.items ?? [];
   const ids = items.map(({ id }) => id).filter((id) => chosen.has(id));
   const toggle = (id: string) =>
@@ -182,7 +167,6 @@ function JobPage({ opened, state, total, changed }: PageProps) {
   return (
     <>
       {actions.view}
-      {refused.length > 0 && <Refused refused={refused} close={() => setRefused([])} />}
       <States of={loaded}>
         {(page) =>
           page.items.length === 0 ? (
@@ -205,7 +189,7 @@ function JobPage({ opened, state, total, changed }: PageProps) {
                     data-acts="operator"
                     key={action}
                     type="button"
-                    disabled={ids.length === 0 || actions.isBusy}
+                    disabled={ids.length === 0 || isBusy}
                     className={action === "remove" ? "danger" : ""}
                     onClick={() => ask(action, verb, { ids })}
                   >
@@ -218,7 +202,7 @@ function JobPage({ opened, state, total, changed }: PageProps) {
                     data-acts="operator"
                     key={action}
                     type="button"
-                    disabled={actions.isBusy || (state === "active" && action === "remove")}
+                    disabled={isBusy || (state === "active" && action === "remove")}
                     className={action === "remove" ? "danger" : ""}
                     onClick={() => ask(action, verb, { state })}
                   >
@@ -310,25 +294,5 @@ function Nothing({ state }: { state: JobState }) {
         ) : undefined
       }
     />
-  );
-}
-
-function Refused({ refused, close }: { refused: BulkResult["refused"]; close: () => void }) {
-  return (
-    <div className="notice refused" role="alert">
-      <div>
-        <strong>{jobs(refused.length)} stayed as they were.</strong>
-        <ul>
-          {refused.slice(0, 5).map(({ id, reason }) => (
-            <li key={id}>
-              <code>{id}</code>: {reason === "not-found" ? "the queue does not know it any more" : reason}
-            </li>
-          ))}
-        </ul>
-      </div>
-      <button type="button" className="plain" aria-label="Close" onClick={close}>
-        ×
-      </button>
-    </div>
   );
 }

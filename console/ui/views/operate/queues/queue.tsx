@@ -13,6 +13,7 @@ import { Jobs } from "./jobs.tsx";
 import { actionUrl, type Opened, pathOf, type QueueFacts, queryOf, type Wait } from "./model.ts";
 import { Schedules } from "./schedules.tsx";
 import { CleanDialog, DeleteDialog, DrainDialog } from "./tidy.tsx";
+import { useQueueWork } from "./work.tsx";
 import { Workers } from "./workers.tsx";
 
 const TABS = [
@@ -111,6 +112,7 @@ export function OneQueue({ opened }: { opened: Opened }) {
   const { query, go } = useAddress();
   const facts = useLoad<QueueFacts>(pathOf(opened), queryOf(opened), 2_000);
   const actions = useActions(facts.reload);
+  const work = useQueueWork(opened, facts.reload);
   const job = query.get("job");
   const dialog = query.get("dialog");
   const close = () => go({ dialog: null, like: null, schedule: null });
@@ -178,6 +180,7 @@ export function OneQueue({ opened }: { opened: Opened }) {
         </button>
       </Head>
       {actions.view}
+      {work.view}
       <States of={facts}>
         {(data) => (
           <>
@@ -197,16 +200,14 @@ export function OneQueue({ opened }: { opened: Opened }) {
                 </button>
               ))}
             </fieldset>
-            {tab === "jobs" && <Jobs opened={opened} counts={data.counts} changed={facts.reload} />}
+            {tab === "jobs" && <Jobs opened={opened} counts={data.counts} work={work} />}
             {tab === "schedules" && (
               <Schedules opened={opened} schedules={data.schedules} changed={facts.reload} close={close} />
             )}
             {tab === "groups" && <Groups opened={opened} />}
             {tab === "workers" && <Workers opened={opened} />}
-            {dialog === "clean" && <CleanDialog opened={opened} close={close} done={facts.reload} />}
-            {dialog === "drain" && (
-              <DrainDialog opened={opened} counts={data.counts} close={close} done={facts.reload} />
-            )}
+            {dialog === "clean" && <CleanDialog close={close} work={work} />}
+            {dialog === "drain" && <DrainDialog opened={opened} counts={data.counts} close={close} work={work} />}
             {dialog === "delete" && <DeleteDialog opened={opened} counts={data.counts} close={close} />}
           </>
         )}

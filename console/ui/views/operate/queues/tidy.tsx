@@ -3,14 +3,15 @@ import type { Counts } from "cinnabar/queues";
 import { useState } from "react";
 import { act } from "../../../api.ts";
 import { number } from "../../../format.ts";
-import { Dialog, toast, useActions } from "../../../parts.tsx";
+import { Dialog, useActions } from "../../../parts.tsx";
 import { go } from "../../../router.ts";
 import { actionUrl, type Opened, STATES } from "./model.ts";
+import type { QueueWork } from "./work.tsx";
 
 interface Props {
   readonly opened: Opened;
   readonly close: () => void;
-  readonly done: () => void;
+  readonly work: QueueWork;
 }
 
 const AGES = [
@@ -21,24 +22,19 @@ const AGES = [
   { title: "30 days", ms: 2_592_000_000 },
 ] as const;
 
-export function CleanDialog({ opened, close, done }: Props) {
+export function CleanDialog({ close, work }: Omit<Props, "opened">) {
   const [state, setState] = useState("done");
   const [keepMs, setKeepMs] = useState(86_400_000);
-  const actions = useActions(done);
-  const clean = async () => {
-    const { jobs } = await act<{ jobs: number }>("POST", actionUrl(opened, "/clean"), { state, keepMs });
-    toast(`${number(jobs)} ${jobs === 1 ? "job" : "jobs"} removed`);
-  };
   return (
     <Dialog title="Clean by age" close={close}>
       <form
         className="stack"
         onSubmit={async (event) => {
           event.preventDefault();
-          if (await actions.run(clean)) close();
+          close();
+          await work.begin("/clean", { state, keepMs });
         }}
       >
-        {actions.view}
         <label>
           Jobs that are
           <select value={state} onChange={({ target }) => setState(target.value)}>
@@ -67,7 +63,7 @@ export function CleanDialog({ opened, close, done }: Props) {
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="danger" disabled={actions.isBusy}>
+          <button type="submit" className="danger" disabled={work.isRunning}>
             Remove jobs
           </button>
         </div>
@@ -76,24 +72,19 @@ export function CleanDialog({ opened, close, done }: Props) {
   );
 }
 
-export function DrainDialog({ opened, counts, close, done }: Props & { counts: Counts }) {
+export function DrainDialog({ opened, counts, close, work }: Props & { counts: Counts }) {
   const [delayed, setDelayed] = useState(false);
-  const actions = useActions(done);
   const many = counts.waiting + (delayed ? counts.delayed : 0);
-  const drain = async () => {
-    const { jobs } = await act<{ jobs: number }>("POST", actionUrl(opened, "/drain"), { delayed });
-    toast(`${number(jobs)} ${jobs === 1 ? "job" : "jobs"} removed`);
-  };
   return (
     <Dialog title={`Drain ${opened.name}?`} close={close}>
       <form
         className="stack"
         onSubmit={async (event) => {
           event.preventDefault();
-          if (await actions.run(drain)) close();
+          close();
+          await work.begin("/drain", { delayed });
         }}
       >
-        {actions.view}
         <p>
           This removes the {number(many)} {many === 1 ? "job" : "jobs"} that no worker has begun. They do not run, and
           cannot be brought back. Jobs under way go on; those that are done or dead stay.
@@ -106,7 +97,7 @@ export function DrainDialog({ opened, counts, close, done }: Props & { counts: C
           <button type="button" onClick={close}>
             Cancel
           </button>
-          <button type="submit" className="danger" disabled={actions.isBusy || many === 0}>
+          <button type="submit" className="danger" disabled={work.isRunning || many === 0}>
             Drain queue
           </button>
         </div>
@@ -115,7 +106,7 @@ export function DrainDialog({ opened, counts, close, done }: Props & { counts: C
   );
 }
 
-export function DeleteDialog({ opened, counts, close }: Omit<Props, "done"> & { counts: Counts }) {
+export function DeleteDialog({ opened, counts, close }: Omit<Props, "work"> & { counts: Counts }) {
   const [typed, setTyped] = useState("");
   const actions = useActions(() => {});
   const { paused, ...states } = counts;

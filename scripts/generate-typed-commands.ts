@@ -12,6 +12,7 @@ import { fileURLToPath } from "node:url";
 import { groups } from "../engine/src/commands/index.ts";
 import type { Row } from "../engine/src/table/command.ts";
 import { type Argument, parseSyntax } from "../engine/src/table/syntax.ts";
+import { COMMAND_EXAMPLES } from "./api/command-examples.ts";
 
 const file = fileURLToPath(new URL("../toolkit/src/connection/commands.ts", import.meta.url));
 
@@ -195,11 +196,13 @@ function signatures(
 function methodText({ method, words, row }: Typed, blocks = false): string {
   const syntax = parseSyntax(row.syntax, row.keys ?? []);
   const list = !blocks && WITHOUT_BLOCK.has(words[0]!) ? syntax.filter(({ token }) => token !== "BLOCK") : syntax;
+  const example = blocks ? undefined : COMMAND_EXAMPLES[method];
   const lines = [
     `   * ${row.summary}`,
     "   *",
     `   * \`${[...words, row.syntax].join(" ").trimEnd()}\` · ${row.complexity} · since ${row.since}`,
     ...(row.deprecated === undefined ? [] : [`   * @deprecated Use ${row.deprecated.use}.`]),
+    ...(example === undefined ? [] : ["   *", "   * @example", ...example.split("\n").map((line) => `   * ${line}`)]),
   ];
   const texts = signatures(list, row.reply ?? "Reply").map(
     ({ list: own, reply }) => `  ${method}(${parameters(own)}): Promise<${friendly(reply)}>;`,
@@ -239,6 +242,7 @@ import type { Reply, Word } from "./port.ts";
 
 /** Text where it does not fit 2^53. */
 export type Integer = number | bigint | string;
+/** Text where a number would lose digits, and for \`+inf\`, \`-inf\` and \`nan\`. */
 export type Double = number | string;
 /** One, or a list of them. */
 export type Many<T> = T | readonly T[];
@@ -249,6 +253,7 @@ export type Scores = Readonly<Record<string, Double>> | ReadonlyMap<Word, Double
 /** An entry of a stream: fields and values in turn. */
 export type StreamEntry = [id: string, fields: string[]];
 
+/** Every command that a shared connection may send, as a method. */
 export interface Commands {
 ${all.map((each) => methodText(each)).join("\n\n")}
 }

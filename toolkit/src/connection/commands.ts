@@ -8,6 +8,7 @@ import type { Reply, Word } from "./port.ts";
 
 /** Text where it does not fit 2^53. */
 export type Integer = number | bigint | string;
+/** Text where a number would lose digits, and for `+inf`, `-inf` and `nan`. */
 export type Double = number | string;
 /** One, or a list of them. */
 export type Many<T> = T | readonly T[];
@@ -18,11 +19,15 @@ export type Scores = Readonly<Record<string, Double>> | ReadonlyMap<Word, Double
 /** An entry of a stream: fields and values in turn. */
 export type StreamEntry = [id: string, fields: string[]];
 
+/** Every command that a shared connection may send, as a method. */
 export interface Commands {
   /**
    * Lists the categories of commands, or the commands of one.
    *
    * `ACL CAT [categoryname]` · O(N) with N commands · since 6.0.0
+   *
+   * @example
+   * await db.aclCat("scripting"); // → ["eval…
    */
   aclCat(...options: [...([] | [Word])]): Promise<string[]>;
 
@@ -30,6 +35,10 @@ export interface Commands {
    * Removes users and ends their connections.
    *
    * `ACL DELUSER username [username ...]` · O(N) with N connections · since 6.0.0
+   *
+   * @example
+   * await db.aclSetuser("ann", "on");
+   * await db.aclDeluser("ann"); // → 1
    */
   aclDeluser(...usernames: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -37,6 +46,9 @@ export interface Commands {
    * Tells whether a user may make a call, without making it.
    *
    * `ACL DRYRUN username command [arg [arg ...]]` · O(1) · since 7.0.0
+   *
+   * @example
+   * await db.aclDryrun("default", "GET", "k"); // → "OK"
    */
   aclDryrun(username: Word, command: Word, ...options: [...Many<Word>[]]): Promise<string>;
 
@@ -44,6 +56,9 @@ export interface Commands {
    * Makes a random password.
    *
    * `ACL GENPASS [bits]` · O(1) · since 6.0.0
+   *
+   * @example
+   * (await db.aclGenpass()).length; // → 64
    */
   aclGenpass(...options: [...([] | [Word])]): Promise<string>;
 
@@ -51,6 +66,9 @@ export interface Commands {
    * Shows a user's flags, password digests and rules.
    *
    * `ACL GETUSER username` · O(N) with N commands · since 6.0.0
+   *
+   * @example
+   * (await db.aclGetuser("default"))?.flags; // → ["on", …]
    */
   aclGetuser(username: Word): Promise<Record<string, Reply> | null>;
 
@@ -58,6 +76,9 @@ export interface Commands {
    * Shows all users with their rules, as a file has them.
    *
    * `ACL LIST` · O(N) with N users · since 6.0.0
+   *
+   * @example
+   * await db.aclList(); // → ["user default on …"]
    */
   aclList(): Promise<string[]>;
 
@@ -72,6 +93,9 @@ export interface Commands {
    * Shows what was refused lately, or forgets it.
    *
    * `ACL LOG [count | RESET]` · O(N) with N entries shown · since 6.0.0
+   *
+   * @example
+   * await db.aclLog(); // → []
    */
   aclLog(...options: [...([] | [Integer] | ["RESET"])]): Promise<Reply[] | "OK">;
 
@@ -86,6 +110,9 @@ export interface Commands {
    * Makes a user, or changes its passwords and what it may do.
    *
    * `ACL SETUSER username [rule [rule ...]]` · O(N) with N rules · since 6.0.0
+   *
+   * @example
+   * await db.aclSetuser("ann", "on", ">secret", "~cart:*", "+@read"); // → "OK"
    */
   aclSetuser(username: Word, ...options: [...Many<Word>[]]): Promise<"OK">;
 
@@ -93,6 +120,9 @@ export interface Commands {
    * Lists the names of all users.
    *
    * `ACL USERS` · O(N) with N users · since 6.0.0
+   *
+   * @example
+   * await db.aclUsers(); // → ["default"]
    */
   aclUsers(): Promise<string[]>;
 
@@ -107,6 +137,10 @@ export interface Commands {
    * Appends to the string at a key, creating it if needed.
    *
    * `APPEND key value` · O(1) amortised · since 2.0.0
+   *
+   * @example
+   * await db.set("k", "ab");
+   * await db.append("k", "c"); // → 3
    */
   append(key: Word, value: Word): Promise<number>;
 
@@ -128,6 +162,10 @@ export interface Commands {
    * Counts the bits that are set in a string or a range of it.
    *
    * `BITCOUNT key [start end [BYTE | BIT]]` · O(N) · since 2.6.0
+   *
+   * @example
+   * await db.set("k", "a");
+   * await db.bitcount("k"); // → 3
    */
   bitcount(key: Word, ...options: [...([] | [Word, Word, ...([] | ["BYTE"] | ["BIT"])])]): Promise<number>;
 
@@ -135,6 +173,9 @@ export interface Commands {
    * Reads, sets and increments integers of any width inside a string.
    *
    * `BITFIELD key [GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] <SET encoding offset value | INCRBY encoding offset increment> [GET encoding offset | [OVERFLOW <WRAP | SAT | FAIL>] <SET encoding offset value | INCRBY encoding offset increment> ...]]` · O(1) for each operation · since 3.2.0
+   *
+   * @example
+   * await db.bitfield("k", [["INCRBY", "u8", 0, 5]]); // → [5]
    */
   bitfield(
     key: Word,
@@ -158,6 +199,10 @@ export interface Commands {
    * Reads integers of any width inside a string.
    *
    * `BITFIELD_RO key [GET encoding offset [GET encoding offset ...]]` · O(1) for each operation · since 6.0.0
+   *
+   * @example
+   * await db.set("k", "a");
+   * await db.bitfieldRo("k", [["GET", "u8", 0]]); // → [97]
    */
   bitfieldRo(key: Word, ...options: [...([] | [readonly ["GET", Word, Integer][]])]): Promise<number[]>;
 
@@ -165,6 +210,10 @@ export interface Commands {
    * Combines strings bit by bit and stores the result.
    *
    * `BITOP operation destkey key [key ...]` · O(N) · since 2.6.0
+   *
+   * @example
+   * await db.mset({ a: "a", b: "b" });
+   * await db.bitop("AND", "both", "a", "b"); // → 1
    */
   bitop(operation: Word, destkey: Word, ...keys: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -172,6 +221,10 @@ export interface Commands {
    * Finds the first bit that is set, or clear, in a string or a range of it.
    *
    * `BITPOS key bit [start [end [BYTE | BIT]]]` · O(N) · since 2.8.7
+   *
+   * @example
+   * await db.set("k", "a");
+   * await db.bitpos("k", 1); // → 1
    */
   bitpos(
     key: Word,
@@ -183,6 +236,9 @@ export interface Commands {
    * Tells the connection's name.
    *
    * `CLIENT GETNAME` · O(1) · since 2.6.9
+   *
+   * @example
+   * await db.clientGetname(); // → …
    */
   clientGetname(): Promise<string | null>;
 
@@ -190,6 +246,9 @@ export interface Commands {
    * Tells which client gets the invalidation messages: 0 for this one, -1 for none.
    *
    * `CLIENT GETREDIR` · O(1) · since 6.0.0
+   *
+   * @example
+   * await db.clientGetredir(); // → -1
    */
   clientGetredir(): Promise<number>;
 
@@ -197,6 +256,9 @@ export interface Commands {
    * Tells the connection's number, which is never given twice.
    *
    * `CLIENT ID` · O(1) · since 5.0.0
+   *
+   * @example
+   * (await db.clientId()) > 0; // → true
    */
   clientId(): Promise<number>;
 
@@ -204,6 +266,9 @@ export interface Commands {
    * Describes this connection in a line.
    *
    * `CLIENT INFO` · O(1) · since 6.2.0
+   *
+   * @example
+   * await db.clientInfo(); // → "id=…"
    */
   clientInfo(): Promise<string>;
 
@@ -235,6 +300,9 @@ export interface Commands {
    * Describes the connections, a line each.
    *
    * `CLIENT LIST [TYPE <NORMAL | MASTER | REPLICA | PUBSUB>] [ID client-id [client-id ...]]` · O(N) for N clients · since 2.4.0
+   *
+   * @example
+   * await db.clientList(); // → "id=…"
    */
   clientList(
     ...options: [
@@ -254,6 +322,9 @@ export interface Commands {
    * Tells how client-side caching is set up for this connection.
    *
    * `CLIENT TRACKINGINFO` · O(1) · since 6.2.0
+   *
+   * @example
+   * (await db.clientTrackinginfo()).flags; // → ["off"]
    */
   clientTrackinginfo(): Promise<Record<string, Reply>>;
 
@@ -261,6 +332,9 @@ export interface Commands {
    * Ends another connection's wait in a blocking command.
    *
    * `CLIENT UNBLOCK client-id [TIMEOUT | ERROR]` · O(1) · since 5.0.0
+   *
+   * @example
+   * await db.clientUnblock(999); // → 0
    */
   clientUnblock(clientId: Integer, ...options: [...([] | ["TIMEOUT"] | ["ERROR"])]): Promise<number>;
 
@@ -268,6 +342,9 @@ export interface Commands {
    * Ends a pause before its time.
    *
    * `CLIENT UNPAUSE` · O(N) for N clients that wait · since 6.2.0
+   *
+   * @example
+   * await db.clientUnpause(); // → "OK"
    */
   clientUnpause(): Promise<"OK">;
 
@@ -462,6 +539,9 @@ export interface Commands {
    * Describes all commands.
    *
    * `COMMAND` · O(N) for N commands · since 2.8.13
+   *
+   * @example
+   * (await db.command()).length > 200; // → true
    */
   command(): Promise<Reply[]>;
 
@@ -469,6 +549,9 @@ export interface Commands {
    * Counts the commands.
    *
    * `COMMAND COUNT` · O(1) · since 2.8.13
+   *
+   * @example
+   * (await db.commandCount()) > 200; // → true
    */
   commandCount(): Promise<number>;
 
@@ -476,6 +559,9 @@ export interface Commands {
    * Documents commands for people.
    *
    * `COMMAND DOCS [command-name [command-name ...]]` · O(N) for N commands · since 7.0.0
+   *
+   * @example
+   * await db.commandDocs("get"); // → { get: … }
    */
   commandDocs(...options: [...Many<Word>[]]): Promise<Record<string, Reply>>;
 
@@ -483,6 +569,9 @@ export interface Commands {
    * Finds the keys in a full command.
    *
    * `COMMAND GETKEYS command [arg [arg ...]]` · O(N) for N arguments · since 2.8.13
+   *
+   * @example
+   * await db.commandGetkeys("MSET", "a", 1, "b", 2); // → ["a", "b"]
    */
   commandGetkeys(command: Word, ...options: [...Many<Word>[]]): Promise<string[]>;
 
@@ -490,6 +579,9 @@ export interface Commands {
    * Finds the keys in a full command, with what it does to them.
    *
    * `COMMAND GETKEYSANDFLAGS command [arg [arg ...]]` · O(N) for N arguments · since 7.0.0
+   *
+   * @example
+   * await db.commandGetkeysandflags("GET", "a"); // → [["a", ["RO", "access"]]]
    */
   commandGetkeysandflags(command: Word, ...options: [...Many<Word>[]]): Promise<[string, string[]][]>;
 
@@ -497,6 +589,9 @@ export interface Commands {
    * Describes commands for programs.
    *
    * `COMMAND INFO [command-name [command-name ...]]` · O(N) for N commands · since 2.8.13
+   *
+   * @example
+   * await db.commandInfo("get"); // → [["get", 2, …]]
    */
   commandInfo(...options: [...Many<Word>[]]): Promise<(Reply[] | null)[]>;
 
@@ -504,6 +599,9 @@ export interface Commands {
    * Lists the names of commands.
    *
    * `COMMAND LIST [FILTERBY <MODULE module-name | ACLCAT category | PATTERN pattern>]` · O(N) for N commands · since 7.0.0
+   *
+   * @example
+   * await db.commandList("FILTERBY", "PATTERN", "zrevrangeby*"); // → ["zrevrangeby…
    */
   commandList(
     ...options: [...([] | ["FILTERBY", "MODULE", Word] | ["FILTERBY", "ACLCAT", Word] | ["FILTERBY", "PATTERN", Word])]
@@ -513,6 +611,9 @@ export interface Commands {
    * Shows the directives that match patterns.
    *
    * `CONFIG GET parameter [parameter ...]` · O(N) with N patterns · since 2.0.0
+   *
+   * @example
+   * await db.configGet("maxmemory-policy"); // → { "maxmemory-policy": "noeviction" }
    */
   configGet(...parameters: [Many<Word>, ...Many<Word>[]]): Promise<Record<string, string>>;
 
@@ -520,6 +621,9 @@ export interface Commands {
    * Starts the statistics of INFO anew.
    *
    * `CONFIG RESETSTAT` · O(1) · since 2.0.0
+   *
+   * @example
+   * await db.configResetstat(); // → "OK"
    */
   configResetstat(): Promise<"OK">;
 
@@ -534,6 +638,9 @@ export interface Commands {
    * Changes directives, all of them or none.
    *
    * `CONFIG SET parameter value [parameter value ...]` · O(N) with N directives · since 2.0.0
+   *
+   * @example
+   * await db.configSet({ "maxmemory-policy": "allkeys-lru" }); // → "OK"
    */
   configSet(pairs: Pairs): Promise<"OK">;
 
@@ -541,6 +648,10 @@ export interface Commands {
    * Copies a key's value and time to live to another key.
    *
    * `COPY source destination [DB destination-db] [REPLACE]` · O(N) in the size of the value · since 6.2.0
+   *
+   * @example
+   * await db.set("a", 1);
+   * await db.copy("a", "b"); // → 1
    */
   copy(
     source: Word,
@@ -552,6 +663,10 @@ export interface Commands {
    * Counts the keys of the database.
    *
    * `DBSIZE` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.set("k", 1);
+   * await db.dbsize(); // → 1
    */
   dbsize(): Promise<number>;
 
@@ -559,6 +674,10 @@ export interface Commands {
    * Takes one from the integer at a key.
    *
    * `DECR key` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.set("k", 10);
+   * await db.decr("k"); // → 9
    */
   decr(key: Word): Promise<number>;
 
@@ -566,6 +685,10 @@ export interface Commands {
    * Takes from the integer at a key.
    *
    * `DECRBY key decrement` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.set("k", 10);
+   * await db.decrby("k", 4); // → 6
    */
   decrby(key: Word, decrement: Integer): Promise<number>;
 
@@ -573,6 +696,10 @@ export interface Commands {
    * Deletes keys.
    *
    * `DEL key [key ...]` · O(N) in the number of keys · since 1.0.0
+   *
+   * @example
+   * await db.mset({ a: 1, b: 2 });
+   * await db.del("a", "b", "c"); // → 2
    */
   del(...keys: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -580,6 +707,9 @@ export interface Commands {
    * Returns a value as bytes from which RESTORE makes it again, on any server.
    *
    * `DUMP key` · O(N) in the size of the value · since 2.6.0
+   *
+   * @example
+   * await db.dump("nothing"); // → null
    */
   dump(key: Word): Promise<string | null>;
 
@@ -587,6 +717,9 @@ export interface Commands {
    * Returns its argument.
    *
    * `ECHO message` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.echo("hello"); // → "hello"
    */
   echo(message: Word): Promise<string>;
 
@@ -594,6 +727,9 @@ export interface Commands {
    * Runs a script.
    *
    * `EVAL script numkeys [key [key ...]] [arg [arg ...]]` · that of the script · since 2.6.0
+   *
+   * @example
+   * await db.eval("return redis.call('SET', KEYS[1], ARGV[1])", 1, "k", "v"); // → "OK"
    */
   eval(script: Word, numkeys: Integer, ...options: [...([] | [Many<Word>]), ...Many<Word>[]]): Promise<Reply>;
 
@@ -601,6 +737,9 @@ export interface Commands {
    * Runs a script that only reads.
    *
    * `EVAL_RO script numkeys [key [key ...]] [arg [arg ...]]` · that of the script · since 7.0.0
+   *
+   * @example
+   * await db.evalRo("return redis.call('GET', KEYS[1])", 1, "k"); // → null
    */
   evalRo(script: Word, numkeys: Integer, ...options: [...([] | [Many<Word>]), ...Many<Word>[]]): Promise<Reply>;
 
@@ -608,6 +747,10 @@ export interface Commands {
    * Runs a script that is kept, by its SHA1.
    *
    * `EVALSHA sha1 numkeys [key [key ...]] [arg [arg ...]]` · that of the script · since 2.6.0
+   *
+   * @example
+   * const sha = await db.scriptLoad("return 1");
+   * await db.evalsha(sha, 0); // → 1
    */
   evalsha(sha1: Word, numkeys: Integer, ...options: [...([] | [Many<Word>]), ...Many<Word>[]]): Promise<Reply>;
 
@@ -615,6 +758,10 @@ export interface Commands {
    * Runs a script that is kept and only reads, by its SHA1.
    *
    * `EVALSHA_RO sha1 numkeys [key [key ...]] [arg [arg ...]]` · that of the script · since 7.0.0
+   *
+   * @example
+   * const sha = await db.scriptLoad("return 1");
+   * await db.evalshaRo(sha, 0); // → 1
    */
   evalshaRo(sha1: Word, numkeys: Integer, ...options: [...([] | [Many<Word>]), ...Many<Word>[]]): Promise<Reply>;
 
@@ -622,6 +769,10 @@ export interface Commands {
    * Counts which of these keys exist; a key named twice counts twice.
    *
    * `EXISTS key [key ...]` · O(N) in the number of keys · since 1.0.0
+   *
+   * @example
+   * await db.set("a", 1);
+   * await db.exists("a", "b"); // → 1
    */
   exists(...keys: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -629,6 +780,10 @@ export interface Commands {
    * Makes a key expire after some seconds.
    *
    * `EXPIRE key seconds [NX | XX | GT | LT]` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.set("k", 1);
+   * await db.expire("k", 60); // → 1
    */
   expire(key: Word, seconds: Integer, ...options: [...([] | ["NX"] | ["XX"] | ["GT"] | ["LT"])]): Promise<number>;
 
@@ -636,6 +791,10 @@ export interface Commands {
    * Makes a key expire at a Unix time in seconds.
    *
    * `EXPIREAT key unix-time-seconds [NX | XX | GT | LT]` · O(1) · since 1.2.0
+   *
+   * @example
+   * await db.set("k", 1);
+   * await db.expireat("k", 4102444800); // → 1
    */
   expireat(
     key: Word,
@@ -647,6 +806,10 @@ export interface Commands {
    * Tells at which Unix time in seconds a key expires.
    *
    * `EXPIRETIME key` · O(1) · since 7.0.0
+   *
+   * @example
+   * await db.set("k", 1, "EXAT", 4102444800);
+   * await db.expiretime("k"); // → 4102444800
    */
   expiretime(key: Word): Promise<number>;
 
@@ -681,6 +844,9 @@ export interface Commands {
    * Removes all keys from all databases.
    *
    * `FLUSHALL [ASYNC | SYNC]` · O(N) with N keys · since 1.0.0
+   *
+   * @example
+   * await db.flushall(); // → "OK"
    */
   flushall(...options: [...([] | ["ASYNC"] | ["SYNC"])]): Promise<"OK">;
 
@@ -688,6 +854,9 @@ export interface Commands {
    * Removes all keys from the database.
    *
    * `FLUSHDB [ASYNC | SYNC]` · O(N) with N keys · since 1.0.0
+   *
+   * @example
+   * await db.flushdb(); // → "OK"
    */
   flushdb(...options: [...([] | ["ASYNC"] | ["SYNC"])]): Promise<"OK">;
 
@@ -709,6 +878,9 @@ export interface Commands {
    * Removes all libraries.
    *
    * `FUNCTION FLUSH [ASYNC | SYNC]` · O(1) · since 7.0.0
+   *
+   * @example
+   * await db.functionFlush(); // → "OK"
    */
   functionFlush(...options: [...([] | ["ASYNC"] | ["SYNC"])]): Promise<"OK">;
 
@@ -723,6 +895,9 @@ export interface Commands {
    * Lists libraries with their functions, and their source on request.
    *
    * `FUNCTION LIST [LIBRARYNAME library-name-pattern] [WITHCODE]` · O(N) in the number of functions · since 7.0.0
+   *
+   * @example
+   * await db.functionList(); // → []
    */
   functionList(...options: [...([] | ["LIBRARYNAME", Word]), ...([] | ["WITHCODE"])]): Promise<Record<string, Reply>[]>;
 
@@ -744,6 +919,9 @@ export interface Commands {
    * Tells which function runs, and how many there are.
    *
    * `FUNCTION STATS` · O(1) · since 7.0.0
+   *
+   * @example
+   * (await db.functionStats()).running_script; // → null
    */
   functionStats(): Promise<Record<string, Reply>>;
 
@@ -751,6 +929,9 @@ export interface Commands {
    * Adds members with positions, or moves them, creating the key if needed.
    *
    * `GEOADD key [NX | XX] [CH] longitude latitude member [longitude latitude member ...]` · O(log N) for each member · since 3.2.0
+   *
+   * @example
+   * await db.geoadd("cities", [[13.36, 38.12, "Palermo"]]); // → 1
    */
   geoadd(
     key: Word,
@@ -761,6 +942,10 @@ export interface Commands {
    * Returns the distance between two members.
    *
    * `GEODIST key member1 member2 [M | KM | FT | MI]` · O(1) · since 3.2.0
+   *
+   * @example
+   * await db.geoadd("cities", [[13.36, 38.12, "Palermo"], [15.09, 37.5, "Catania"]]);
+   * await db.geodist("cities", "Palermo", "Catania", "KM"); // → "16…"
    */
   geodist(
     key: Word,
@@ -773,6 +958,10 @@ export interface Commands {
    * Returns members' positions as standard geohash texts.
    *
    * `GEOHASH key [member [member ...]]` · O(1) for each member · since 3.2.0
+   *
+   * @example
+   * await db.geoadd("cities", [[13.36, 38.12, "Palermo"]]);
+   * await db.geohash("cities", "Palermo"); // → ["sqc8…"]
    */
   geohash(key: Word, ...options: [...Many<Word>[]]): Promise<(string | null)[]>;
 
@@ -780,6 +969,10 @@ export interface Commands {
    * Returns members' longitudes and latitudes.
    *
    * `GEOPOS key [member [member ...]]` · O(1) for each member · since 3.2.0
+   *
+   * @example
+   * await db.geoadd("cities", [[13.36, 38.12, "Palermo"]]);
+   * await db.geopos("cities", "Palermo"); // → [["13.35999…", "38.11999…"]]
    */
   geopos(key: Word, ...options: [...Many<Word>[]]): Promise<([string, string] | null)[]>;
 
@@ -873,6 +1066,10 @@ export interface Commands {
    * Returns the members within a circle or a box.
    *
    * `GEOSEARCH key <FROMMEMBER member | FROMLONLAT longitude latitude> <BYRADIUS radius <M | KM | FT | MI> | BYBOX width height <M | KM | FT | MI>> [ASC | DESC] [COUNT count [ANY]] [WITHCOORD] [WITHDIST] [WITHHASH]` · O(N + log M) for N members in the cells around the shape and M in the key · since 6.2.0
+   *
+   * @example
+   * await db.geoadd("cities", [[13.36, 38.12, "Palermo"]]);
+   * await db.geosearch("cities", "FROMLONLAT", 13, 38, "BYRADIUS", 100, "KM"); // → ["Palermo"]
    */
   geosearch(
     key: Word,
@@ -924,6 +1121,10 @@ export interface Commands {
    * Keeps the members within a circle or a box in another key.
    *
    * `GEOSEARCHSTORE destination source <FROMMEMBER member | FROMLONLAT longitude latitude> <BYRADIUS radius <M | KM | FT | MI> | BYBOX width height <M | KM | FT | MI>> [ASC | DESC] [COUNT count [ANY]] [STOREDIST]` · O(N + log M) for N members in the cells around the shape and M in the key · since 6.2.0
+   *
+   * @example
+   * await db.geoadd("cities", [[13.36, 38.12, "Palermo"]]);
+   * await db.geosearchstore("near", "cities", "FROMLONLAT", 13, 38, "BYRADIUS", 100, "KM"); // → 1
    */
   geosearchstore(
     destination: Word,
@@ -941,6 +1142,10 @@ export interface Commands {
    * Returns the string at a key.
    *
    * `GET key` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.set("k", "v");
+   * await db.get("k"); // → "v"
    */
   get(key: Word): Promise<string | null>;
 
@@ -948,6 +1153,10 @@ export interface Commands {
    * Answers one bit of a string.
    *
    * `GETBIT key offset` · O(1) · since 2.2.0
+   *
+   * @example
+   * await db.setbit("k", 7, 1);
+   * await db.getbit("k", 7); // → 1
    */
   getbit(key: Word, offset: Integer): Promise<number>;
 
@@ -955,6 +1164,10 @@ export interface Commands {
    * Returns the string at a key and deletes the key.
    *
    * `GETDEL key` · O(1) · since 6.2.0
+   *
+   * @example
+   * await db.set("k", "v");
+   * await db.getdel("k"); // → "v"
    */
   getdel(key: Word): Promise<string | null>;
 
@@ -962,6 +1175,10 @@ export interface Commands {
    * Returns the string at a key and sets or removes its time to live.
    *
    * `GETEX key [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | PERSIST]` · O(1) · since 6.2.0
+   *
+   * @example
+   * await db.set("k", "v");
+   * await db.getex("k", "EX", 60); // → "v"
    */
   getex(
     key: Word,
@@ -972,6 +1189,10 @@ export interface Commands {
    * Returns part of the string at a key.
    *
    * `GETRANGE key start end` · O(N) in the length of the part · since 2.4.0
+   *
+   * @example
+   * await db.set("k", "hello");
+   * await db.getrange("k", 0, 1); // → "he"
    */
   getrange(key: Word, start: Word, end: Word): Promise<string>;
 
@@ -980,6 +1201,10 @@ export interface Commands {
    *
    * `GETSET key value` · O(1) · since 1.0.0
    * @deprecated Use SET with GET.
+   *
+   * @example
+   * await db.set("k", "old");
+   * await db.getset("k", "new"); // → "old"
    */
   getset(key: Word, value: Word): Promise<string | null>;
 
@@ -987,6 +1212,10 @@ export interface Commands {
    * Removes fields, and the hash with the last of them; tells how many were there.
    *
    * `HDEL key field [field ...]` · O(N) with N fields to remove · since 2.0.0
+   *
+   * @example
+   * await db.hset("h", { a: 1, b: 2 });
+   * await db.hdel("h", "a"); // → 1
    */
   hdel(key: Word, ...fields: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -994,6 +1223,10 @@ export interface Commands {
    * Tells whether a hash has a field.
    *
    * `HEXISTS key field` · O(1) · since 2.0.0
+   *
+   * @example
+   * await db.hset("h", { a: 1 });
+   * await db.hexists("h", "a"); // → 1
    */
   hexists(key: Word, field: Word): Promise<number>;
 
@@ -1001,6 +1234,10 @@ export interface Commands {
    * Returns the value of a field.
    *
    * `HGET key field` · O(1) · since 2.0.0
+   *
+   * @example
+   * await db.hset("h", { a: 1 });
+   * await db.hget("h", "a"); // → "1"
    */
   hget(key: Word, field: Word): Promise<string | null>;
 
@@ -1008,6 +1245,10 @@ export interface Commands {
    * Returns all fields and values.
    *
    * `HGETALL key` · O(N) with N fields in the hash · since 2.0.0
+   *
+   * @example
+   * await db.hset("h", { a: 1, b: 2 });
+   * await db.hgetall("h"); // → { a: "1", b: "2" }
    */
   hgetall(key: Word): Promise<Record<string, string>>;
 
@@ -1015,6 +1256,9 @@ export interface Commands {
    * Adds to the integer in a field; a missing field counts as 0.
    *
    * `HINCRBY key field increment` · O(1) · since 2.0.0
+   *
+   * @example
+   * await db.hincrby("h", "visits", 2); // → 2
    */
   hincrby(key: Word, field: Word, increment: Integer): Promise<number>;
 
@@ -1022,6 +1266,9 @@ export interface Commands {
    * Adds to the number in a field; a missing field counts as 0.
    *
    * `HINCRBYFLOAT key field increment` · O(1) · since 2.6.0
+   *
+   * @example
+   * await db.hincrbyfloat("h", "total", 1.5); // → "1.5"
    */
   hincrbyfloat(key: Word, field: Word, increment: Integer): Promise<string>;
 
@@ -1029,6 +1276,10 @@ export interface Commands {
    * Returns all fields.
    *
    * `HKEYS key` · O(N) with N fields in the hash · since 2.0.0
+   *
+   * @example
+   * await db.hset("h", { a: 1, b: 2 });
+   * await db.hkeys("h"); // → ["a", "b"]
    */
   hkeys(key: Word): Promise<string[]>;
 
@@ -1036,6 +1287,10 @@ export interface Commands {
    * Returns how many fields a hash has.
    *
    * `HLEN key` · O(1) · since 2.0.0
+   *
+   * @example
+   * await db.hset("h", { a: 1, b: 2 });
+   * await db.hlen("h"); // → 2
    */
   hlen(key: Word): Promise<number>;
 
@@ -1043,6 +1298,10 @@ export interface Commands {
    * Returns the values of several fields.
    *
    * `HMGET key field [field ...]` · O(N) with N fields asked for · since 2.0.0
+   *
+   * @example
+   * await db.hset("h", { a: 1 });
+   * await db.hmget("h", "a", "b"); // → ["1", null]
    */
   hmget(key: Word, ...fields: [Many<Word>, ...Many<Word>[]]): Promise<(string | null)[]>;
 
@@ -1051,6 +1310,9 @@ export interface Commands {
    *
    * `HMSET key field value [field value ...]` · O(N) with N pairs · since 2.0.0
    * @deprecated Use `HSET` with multiple field-value pairs.
+   *
+   * @example
+   * await db.hmset("h", { a: 1 }); // → "OK"
    */
   hmset(key: Word, pairs: Pairs): Promise<"OK">;
 
@@ -1058,6 +1320,10 @@ export interface Commands {
    * Returns fields chosen at random, with their values if wanted; a negative count may repeat them.
    *
    * `HRANDFIELD key [count [WITHVALUES]]` · O(N) with N fields returned · since 6.2.0
+   *
+   * @example
+   * await db.hset("h", { a: 1 });
+   * await db.hrandfield("h"); // → "a"
    */
   hrandfield(key: Word): Promise<string | null>;
   hrandfield(key: Word, ...options: [Integer, ...([] | ["WITHVALUES"])]): Promise<string[]>;
@@ -1066,6 +1332,10 @@ export interface Commands {
    * Walks through a hash page by page.
    *
    * `HSCAN key cursor [MATCH pattern] [COUNT count]` · O(1) a call, O(N) for all N fields · since 2.8.0
+   *
+   * @example
+   * await db.hset("h", { a: 1 });
+   * await db.hscan("h", 0); // → ["0", ["a", "1"]]
    */
   hscan(
     key: Word,
@@ -1077,6 +1347,9 @@ export interface Commands {
    * Sets fields of a hash, creating it if needed, and tells how many are new.
    *
    * `HSET key field value [field value ...]` · O(N) with N pairs · since 2.0.0
+   *
+   * @example
+   * await db.hset("h", { a: 1, b: 2 }); // → 2
    */
   hset(key: Word, pairs: Pairs): Promise<number>;
 
@@ -1084,6 +1357,9 @@ export interface Commands {
    * Sets a field of a hash only if it is not there yet.
    *
    * `HSETNX key field value` · O(1) · since 2.0.0
+   *
+   * @example
+   * await db.hsetnx("h", "a", 1); // → 1
    */
   hsetnx(key: Word, field: Word, value: Word): Promise<number>;
 
@@ -1091,6 +1367,10 @@ export interface Commands {
    * Returns how long a field's value is, in bytes.
    *
    * `HSTRLEN key field` · O(1) · since 3.2.0
+   *
+   * @example
+   * await db.hset("h", { a: "word" });
+   * await db.hstrlen("h", "a"); // → 4
    */
   hstrlen(key: Word, field: Word): Promise<number>;
 
@@ -1098,6 +1378,10 @@ export interface Commands {
    * Returns all values.
    *
    * `HVALS key` · O(N) with N fields in the hash · since 2.0.0
+   *
+   * @example
+   * await db.hset("h", { a: 1, b: 2 });
+   * await db.hvals("h"); // → ["1", "2"]
    */
   hvals(key: Word): Promise<string[]>;
 
@@ -1105,6 +1389,9 @@ export interface Commands {
    * Adds one to the integer at a key.
    *
    * `INCR key` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.incr("k"); // → 1
    */
   incr(key: Word): Promise<number>;
 
@@ -1112,6 +1399,9 @@ export interface Commands {
    * Adds to the integer at a key.
    *
    * `INCRBY key increment` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.incrby("k", 5); // → 5
    */
   incrby(key: Word, increment: Integer): Promise<number>;
 
@@ -1119,6 +1409,9 @@ export interface Commands {
    * Adds to the floating point number at a key.
    *
    * `INCRBYFLOAT key increment` · O(1) · since 2.6.0
+   *
+   * @example
+   * await db.incrbyfloat("k", 0.5); // → "0.5"
    */
   incrbyfloat(key: Word, increment: Integer): Promise<string>;
 
@@ -1126,6 +1419,9 @@ export interface Commands {
    * Shows figures about the server, section by section.
    *
    * `INFO [section [section ...]]` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.info("server"); // → "# Server…"
    */
   info(...options: [...Many<Word>[]]): Promise<string>;
 
@@ -1133,6 +1429,10 @@ export interface Commands {
    * Returns every key that matches a pattern, in one step: use SCAN on large databases.
    *
    * `KEYS pattern` · O(N) in the number of keys of the database · since 1.0.0
+   *
+   * @example
+   * await db.mset({ "user:1": "a", other: "b" });
+   * await db.keys("user:*"); // → ["user:1"]
    */
   keys(pattern: Word): Promise<string[]>;
 
@@ -1140,6 +1440,9 @@ export interface Commands {
    * Tells when data was last saved, in seconds since 1970.
    *
    * `LASTSAVE` · O(1) · since 1.0.0
+   *
+   * @example
+   * (await db.lastsave()) > 0; // → true
    */
   lastsave(): Promise<number>;
 
@@ -1161,6 +1464,9 @@ export interface Commands {
    * Counts how many calls of commands took how long.
    *
    * `LATENCY HISTOGRAM [command [command ...]]` · O(N) with N commands shown · since 7.0.0
+   *
+   * @example
+   * await db.latencyHistogram("nothing"); // → {}
    */
   latencyHistogram(...options: [...Many<Word>[]]): Promise<Record<string, Reply>>;
 
@@ -1168,6 +1474,9 @@ export interface Commands {
    * Lists an event's spikes.
    *
    * `LATENCY HISTORY event` · O(1) · since 2.8.13
+   *
+   * @example
+   * await db.latencyHistory("command"); // → []
    */
   latencyHistory(event: Word): Promise<[number, number][]>;
 
@@ -1175,6 +1484,9 @@ export interface Commands {
    * Lists every event's last spike.
    *
    * `LATENCY LATEST` · O(1) · since 2.8.13
+   *
+   * @example
+   * await db.latencyLatest(); // → []
    */
   latencyLatest(): Promise<[string, number, number, number][]>;
 
@@ -1182,6 +1494,9 @@ export interface Commands {
    * Forgets spikes.
    *
    * `LATENCY RESET [event [event ...]]` · O(1) · since 2.8.13
+   *
+   * @example
+   * await db.latencyReset(); // → 0
    */
   latencyReset(...options: [...Many<Word>[]]): Promise<number>;
 
@@ -1189,6 +1504,10 @@ export interface Commands {
    * Finds the longest sequence of bytes that two strings have in common.
    *
    * `LCS key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]` · O(N*M) · since 7.0.0
+   *
+   * @example
+   * await db.mset({ a: "ohmytext", b: "mynewtext" });
+   * await db.lcs("a", "b"); // → "mytext"
    */
   lcs(
     key1: Word,
@@ -1211,6 +1530,10 @@ export interface Commands {
    * Returns the word at an index; negative indexes count from the tail.
    *
    * `LINDEX key index` · O(N) with N words up to the index from the nearer end · since 1.0.0
+   *
+   * @example
+   * await db.rpush("l", "a", "b");
+   * await db.lindex("l", -1); // → "b"
    */
   lindex(key: Word, index: Integer): Promise<string | null>;
 
@@ -1218,6 +1541,10 @@ export interface Commands {
    * Puts a word before or behind the first that equals another.
    *
    * `LINSERT key BEFORE | AFTER pivot element` · O(N) with N words before the pivot · since 2.2.0
+   *
+   * @example
+   * await db.rpush("l", "a", "c");
+   * await db.linsert("l", "BEFORE", "c", "b"); // → 3
    */
   linsert(key: Word, beforeAfter: "BEFORE" | "AFTER", pivot: Word, element: Word): Promise<number>;
 
@@ -1225,6 +1552,10 @@ export interface Commands {
    * Tells how long a list is.
    *
    * `LLEN key` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.rpush("l", "a", "b");
+   * await db.llen("l"); // → 2
    */
   llen(key: Word): Promise<number>;
 
@@ -1232,6 +1563,10 @@ export interface Commands {
    * Takes a word off an end of one list and puts it at an end of another, or of the same.
    *
    * `LMOVE source destination LEFT | RIGHT LEFT | RIGHT` · O(1) · since 6.2.0
+   *
+   * @example
+   * await db.rpush("l", "a", "b");
+   * await db.lmove("l", "other", "LEFT", "RIGHT"); // → "a"
    */
   lmove(
     source: Word,
@@ -1244,6 +1579,10 @@ export interface Commands {
    * Takes words off an end of the first list that is not empty.
    *
    * `LMPOP numkeys key [key ...] LEFT | RIGHT [COUNT count]` · O(K+M) with K keys and M words taken · since 7.0.0
+   *
+   * @example
+   * await db.rpush("l", "a", "b");
+   * await db.lmpop(1, "l", "LEFT", "COUNT", 2); // → ["l", ["a", "b"]]
    */
   lmpop(
     numkeys: Integer,
@@ -1263,6 +1602,10 @@ export interface Commands {
    * Takes the first word, or the first few, off a list.
    *
    * `LPOP key [count]` · O(N) with N words taken · since 1.0.0
+   *
+   * @example
+   * await db.rpush("l", "a", "b");
+   * await db.lpop("l"); // → "a"
    */
   lpop(key: Word): Promise<string | null>;
   lpop(key: Word, count: Integer): Promise<string[] | null>;
@@ -1271,6 +1614,10 @@ export interface Commands {
    * Tells at which index, or at which ones, a list has a word.
    *
    * `LPOS key element [RANK rank] [COUNT num-matches] [MAXLEN len]` · O(N) with N words looked at · since 6.0.6
+   *
+   * @example
+   * await db.rpush("l", "a", "b");
+   * await db.lpos("l", "b"); // → 1
    */
   lpos(
     key: Word,
@@ -1287,6 +1634,9 @@ export interface Commands {
    * Puts words before the first of a list, one after the other, creating it if needed, and tells its length.
    *
    * `LPUSH key element [element ...]` · O(N) with N words given · since 1.0.0
+   *
+   * @example
+   * await db.lpush("l", "a", "b"); // → 2
    */
   lpush(key: Word, ...elements: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -1294,6 +1644,9 @@ export interface Commands {
    * Like LPUSH, but only on a list that exists.
    *
    * `LPUSHX key element [element ...]` · O(N) with N words given · since 2.2.0
+   *
+   * @example
+   * await db.lpushx("nothing", "a"); // → 0
    */
   lpushx(key: Word, ...elements: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -1301,6 +1654,10 @@ export interface Commands {
    * Returns the words from one index to another, both included.
    *
    * `LRANGE key start stop` · O(S+N) with S words up to the start from the nearer end and N words returned · since 1.0.0
+   *
+   * @example
+   * await db.rpush("l", "a", "b", "c");
+   * await db.lrange("l", 0, -1); // → ["a", "b", "c"]
    */
   lrange(key: Word, start: Word, stop: Word): Promise<string[]>;
 
@@ -1308,6 +1665,10 @@ export interface Commands {
    * Removes words that equal one: the first few, the last few with a negative count, or all with 0.
    *
    * `LREM key count element` · O(N) with the list's length · since 1.0.0
+   *
+   * @example
+   * await db.rpush("l", "a", "b", "a");
+   * await db.lrem("l", 0, "a"); // → 2
    */
   lrem(key: Word, count: Integer, element: Word): Promise<number>;
 
@@ -1315,6 +1676,10 @@ export interface Commands {
    * Replaces the word at an index.
    *
    * `LSET key index element` · O(N) with N words up to the index from the nearer end · since 1.0.0
+   *
+   * @example
+   * await db.rpush("l", "a");
+   * await db.lset("l", 0, "b"); // → "OK"
    */
   lset(key: Word, index: Integer, element: Word): Promise<"OK">;
 
@@ -1322,6 +1687,10 @@ export interface Commands {
    * Keeps the words from one index to another and removes the others.
    *
    * `LTRIM key start stop` · O(N) with N words removed · since 1.0.0
+   *
+   * @example
+   * await db.rpush("l", "a", "b", "c");
+   * await db.ltrim("l", 0, 1); // → "OK"
    */
   ltrim(key: Word, start: Word, stop: Word): Promise<"OK">;
 
@@ -1357,6 +1726,9 @@ export interface Commands {
    * Tells what a key and its value take, in bytes.
    *
    * `MEMORY USAGE key [SAMPLES count]` · O(1) · since 4.0.0
+   *
+   * @example
+   * await db.memoryUsage("nothing"); // → null
    */
   memoryUsage(key: Word, ...options: [...([] | ["SAMPLES", Integer])]): Promise<number | null>;
 
@@ -1364,6 +1736,10 @@ export interface Commands {
    * Returns the strings at several keys; null for keys that hold none.
    *
    * `MGET key [key ...]` · O(N) in the number of keys · since 1.0.0
+   *
+   * @example
+   * await db.set("a", 1);
+   * await db.mget("a", "b"); // → ["1", null]
    */
   mget(...keys: [Many<Word>, ...Many<Word>[]]): Promise<(string | null)[]>;
 
@@ -1390,6 +1766,9 @@ export interface Commands {
    * Lists the modules: none.
    *
    * `MODULE LIST` · O(1) · since 4.0.0
+   *
+   * @example
+   * await db.moduleList(); // → []
    */
   moduleList(): Promise<Reply[]>;
 
@@ -1421,6 +1800,10 @@ export interface Commands {
    * Moves a key to another database.
    *
    * `MOVE key db` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.set("k", 1);
+   * await db.move("k", 1); // → 1
    */
   move(key: Word, db: Integer): Promise<number>;
 
@@ -1428,6 +1811,9 @@ export interface Commands {
    * Sets several keys to strings, all at once.
    *
    * `MSET key value [key value ...]` · O(N) in the number of keys · since 1.0.1
+   *
+   * @example
+   * await db.mset({ a: 1, b: 2 }); // → "OK"
    */
   mset(pairs: Pairs): Promise<"OK">;
 
@@ -1435,6 +1821,9 @@ export interface Commands {
    * Sets several keys to strings if none of them exists.
    *
    * `MSETNX key value [key value ...]` · O(N) in the number of keys · since 1.0.1
+   *
+   * @example
+   * await db.msetnx({ a: 1, b: 2 }); // → 1
    */
   msetnx(pairs: Pairs): Promise<number>;
 
@@ -1442,6 +1831,10 @@ export interface Commands {
    * Tells the form in which a value is kept.
    *
    * `OBJECT ENCODING key` · O(1) · since 2.2.3
+   *
+   * @example
+   * await db.set("k", 12);
+   * await db.objectEncoding("k"); // → "int"
    */
   objectEncoding(key: Word): Promise<string | null>;
 
@@ -1456,6 +1849,10 @@ export interface Commands {
    * Tells how many seconds ago a key was last used.
    *
    * `OBJECT IDLETIME key` · O(1) · since 2.2.3
+   *
+   * @example
+   * await db.set("k", 1);
+   * await db.objectIdletime("k"); // → 0
    */
   objectIdletime(key: Word): Promise<number | null>;
 
@@ -1463,6 +1860,10 @@ export interface Commands {
    * Tells how many references a value has.
    *
    * `OBJECT REFCOUNT key` · O(1) · since 2.2.3
+   *
+   * @example
+   * await db.set("k", "some text");
+   * await db.objectRefcount("k"); // → 1
    */
   objectRefcount(key: Word): Promise<number | null>;
 
@@ -1470,6 +1871,10 @@ export interface Commands {
    * Takes a key's time to live away.
    *
    * `PERSIST key` · O(1) · since 2.2.0
+   *
+   * @example
+   * await db.set("k", 1, "EX", 60);
+   * await db.persist("k"); // → 1
    */
   persist(key: Word): Promise<number>;
 
@@ -1477,6 +1882,10 @@ export interface Commands {
    * Makes a key expire after some milliseconds.
    *
    * `PEXPIRE key milliseconds [NX | XX | GT | LT]` · O(1) · since 2.6.0
+   *
+   * @example
+   * await db.set("k", 1);
+   * await db.pexpire("k", 60_000); // → 1
    */
   pexpire(key: Word, milliseconds: Integer, ...options: [...([] | ["NX"] | ["XX"] | ["GT"] | ["LT"])]): Promise<number>;
 
@@ -1484,6 +1893,10 @@ export interface Commands {
    * Makes a key expire at a Unix time in milliseconds.
    *
    * `PEXPIREAT key unix-time-milliseconds [NX | XX | GT | LT]` · O(1) · since 2.6.0
+   *
+   * @example
+   * await db.set("k", 1);
+   * await db.pexpireat("k", 4102444800000); // → 1
    */
   pexpireat(
     key: Word,
@@ -1495,6 +1908,10 @@ export interface Commands {
    * Tells at which Unix time in milliseconds a key expires.
    *
    * `PEXPIRETIME key` · O(1) · since 7.0.0
+   *
+   * @example
+   * await db.set("k", 1, "PXAT", 4102444800000);
+   * await db.pexpiretime("k"); // → 4102444800000
    */
   pexpiretime(key: Word): Promise<number>;
 
@@ -1502,6 +1919,9 @@ export interface Commands {
    * Adds elements to a HyperLogLog, creating it if needed.
    *
    * `PFADD key [element [element ...]]` · O(1) for each element · since 2.8.9
+   *
+   * @example
+   * await db.pfadd("visitors", "ann", "bob"); // → 1
    */
   pfadd(key: Word, ...options: [...Many<Word>[]]): Promise<number>;
 
@@ -1509,6 +1929,10 @@ export interface Commands {
    * Estimates how many different elements were added to one HyperLogLog, or to several together.
    *
    * `PFCOUNT key [key ...]` · O(1) for one key, O(N) for N keys · since 2.8.9
+   *
+   * @example
+   * await db.pfadd("visitors", "ann", "bob", "ann");
+   * await db.pfcount("visitors"); // → 2
    */
   pfcount(...keys: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -1523,6 +1947,10 @@ export interface Commands {
    * Merges HyperLogLogs into one.
    *
    * `PFMERGE destkey [sourcekey [sourcekey ...]]` · O(N) · since 2.8.9
+   *
+   * @example
+   * await db.pfadd("monday", "ann");
+   * await db.pfmerge("week", "monday"); // → "OK"
    */
   pfmerge(destkey: Word, ...options: [...Many<Word>[]]): Promise<"OK">;
 
@@ -1537,6 +1965,9 @@ export interface Commands {
    * Answers, to show that the server is there.
    *
    * `PING [message]` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.ping(); // → "PONG"
    */
   ping(): Promise<"PONG">;
   ping(message: Word): Promise<string>;
@@ -1546,6 +1977,9 @@ export interface Commands {
    *
    * `PSETEX key milliseconds value` · O(1) · since 2.6.0
    * @deprecated Use SET with PX.
+   *
+   * @example
+   * await db.psetex("k", 60_000, "v"); // → "OK"
    */
   psetex(key: Word, milliseconds: Integer, value: Word): Promise<"OK">;
 
@@ -1553,6 +1987,10 @@ export interface Commands {
    * Tells how many milliseconds a key has left.
    *
    * `PTTL key` · O(1) · since 2.6.0
+   *
+   * @example
+   * await db.set("k", 1);
+   * await db.pttl("k"); // → -1
    */
   pttl(key: Word): Promise<number>;
 
@@ -1560,6 +1998,9 @@ export interface Commands {
    * Sends a message to everybody who listens to a channel and returns how many they are.
    *
    * `PUBLISH channel message` · O(N+M) for N subscribers of the channel and M patterns · since 2.0.0
+   *
+   * @example
+   * await db.publish("news", "hello"); // → 0
    */
   publish(channel: Word, message: Word): Promise<number>;
 
@@ -1567,6 +2008,9 @@ export interface Commands {
    * Lists the channels that somebody listens to.
    *
    * `PUBSUB CHANNELS [pattern]` · O(N) for N channels · since 2.8.0
+   *
+   * @example
+   * await db.pubsubChannels(); // → []
    */
   pubsubChannels(...options: [...([] | [Word])]): Promise<string[]>;
 
@@ -1574,6 +2018,9 @@ export interface Commands {
    * Counts the patterns that somebody listens by.
    *
    * `PUBSUB NUMPAT` · O(1) · since 2.8.0
+   *
+   * @example
+   * await db.pubsubNumpat(); // → 0
    */
   pubsubNumpat(): Promise<number>;
 
@@ -1581,6 +2028,9 @@ export interface Commands {
    * Counts the subscribers of channels.
    *
    * `PUBSUB NUMSUB [channel [channel ...]]` · O(N) for N channels · since 2.8.0
+   *
+   * @example
+   * await db.pubsubNumsub("news"); // → ["news", 0]
    */
   pubsubNumsub(...options: [...Many<Word>[]]): Promise<(string | number)[]>;
 
@@ -1588,6 +2038,9 @@ export interface Commands {
    * Lists the shard channels that somebody listens to.
    *
    * `PUBSUB SHARDCHANNELS [pattern]` · O(N) for N channels · since 7.0.0
+   *
+   * @example
+   * await db.pubsubShardchannels(); // → []
    */
   pubsubShardchannels(...options: [...([] | [Word])]): Promise<string[]>;
 
@@ -1595,6 +2048,9 @@ export interface Commands {
    * Counts the subscribers of shard channels.
    *
    * `PUBSUB SHARDNUMSUB [shardchannel [shardchannel ...]]` · O(N) for N channels · since 7.0.0
+   *
+   * @example
+   * await db.pubsubShardnumsub("news"); // → ["news", 0]
    */
   pubsubShardnumsub(...options: [...Many<Word>[]]): Promise<(string | number)[]>;
 
@@ -1602,6 +2058,10 @@ export interface Commands {
    * Returns a key at random.
    *
    * `RANDOMKEY` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.set("k", 1);
+   * await db.randomkey(); // → "k"
    */
   randomkey(): Promise<string | null>;
 
@@ -1609,6 +2069,10 @@ export interface Commands {
    * Gives a key another name, over a key that has it already.
    *
    * `RENAME key newkey` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.set("a", 1);
+   * await db.rename("a", "b"); // → "OK"
    */
   rename(key: Word, newkey: Word): Promise<"OK">;
 
@@ -1616,6 +2080,10 @@ export interface Commands {
    * Gives a key another name if no key has it.
    *
    * `RENAMENX key newkey` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.mset({ a: 1, b: 2 });
+   * await db.renamenx("a", "b"); // → 0
    */
   renamenx(key: Word, newkey: Word): Promise<number>;
 
@@ -1647,6 +2115,9 @@ export interface Commands {
    * Tells whether this is a primary or a replica, and how far replication is.
    *
    * `ROLE` · O(1) · since 2.8.12
+   *
+   * @example
+   * await db.role(); // → ["master", 0, []]
    */
   role(): Promise<Reply[]>;
 
@@ -1654,6 +2125,10 @@ export interface Commands {
    * Takes the last word, or the last few, off a list.
    *
    * `RPOP key [count]` · O(N) with N words taken · since 1.0.0
+   *
+   * @example
+   * await db.rpush("l", "a", "b");
+   * await db.rpop("l"); // → "b"
    */
   rpop(key: Word): Promise<string | null>;
   rpop(key: Word, count: Integer): Promise<string[] | null>;
@@ -1663,6 +2138,10 @@ export interface Commands {
    *
    * `RPOPLPUSH source destination` · O(1) · since 1.2.0
    * @deprecated Use `LMOVE` with the `RIGHT` and `LEFT` arguments.
+   *
+   * @example
+   * await db.rpush("l", "a", "b");
+   * await db.rpoplpush("l", "other"); // → "b"
    */
   rpoplpush(source: Word, destination: Word): Promise<string | null>;
 
@@ -1670,6 +2149,9 @@ export interface Commands {
    * Puts words behind the last of a list, creating it if needed, and tells its length.
    *
    * `RPUSH key element [element ...]` · O(N) with N words given · since 1.0.0
+   *
+   * @example
+   * await db.rpush("l", "a", "b"); // → 2
    */
   rpush(key: Word, ...elements: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -1677,6 +2159,9 @@ export interface Commands {
    * Like RPUSH, but only on a list that exists.
    *
    * `RPUSHX key element [element ...]` · O(N) with N words given · since 2.2.0
+   *
+   * @example
+   * await db.rpushx("nothing", "a"); // → 0
    */
   rpushx(key: Word, ...elements: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -1684,6 +2169,9 @@ export interface Commands {
    * Adds members to a set, creating it if needed, and tells how many are new.
    *
    * `SADD key member [member ...]` · O(N) with N members given · since 1.0.0
+   *
+   * @example
+   * await db.sadd("s", "a", "b"); // → 2
    */
   sadd(key: Word, ...members: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -1698,6 +2186,10 @@ export interface Commands {
    * Goes through the keys of the database, some at a time.
    *
    * `SCAN cursor [MATCH pattern] [COUNT count] [TYPE type]` · O(1) for each call, O(N) for all · since 2.8.0
+   *
+   * @example
+   * await db.set("user:1", "ann");
+   * await db.scan(0, "MATCH", "user:*"); // → ["0", ["user:1"]]
    */
   scan(
     cursor: Integer,
@@ -1708,6 +2200,10 @@ export interface Commands {
    * Returns how many members a set has.
    *
    * `SCARD key` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.sadd("s", "a", "b");
+   * await db.scard("s"); // → 2
    */
   scard(key: Word): Promise<number>;
 
@@ -1715,6 +2211,10 @@ export interface Commands {
    * Tells which scripts are kept.
    *
    * `SCRIPT EXISTS sha1 [sha1 ...]` · O(N) · since 2.6.0
+   *
+   * @example
+   * const sha = await db.scriptLoad("return 1");
+   * await db.scriptExists(sha); // → [1]
    */
   scriptExists(...sha1s: [Many<Word>, ...Many<Word>[]]): Promise<number[]>;
 
@@ -1722,6 +2222,9 @@ export interface Commands {
    * Forgets all scripts.
    *
    * `SCRIPT FLUSH [ASYNC | SYNC]` · O(N) · since 2.6.0
+   *
+   * @example
+   * await db.scriptFlush(); // → "OK"
    */
   scriptFlush(...options: [...([] | ["ASYNC"] | ["SYNC"])]): Promise<"OK">;
 
@@ -1736,6 +2239,9 @@ export interface Commands {
    * Keeps a script without running it.
    *
    * `SCRIPT LOAD script` · O(N) · since 2.6.0
+   *
+   * @example
+   * await db.scriptLoad("return 1"); // → "e0e1f9fabfc9d4800c877a703b823ac0578ff8db"
    */
   scriptLoad(script: Word): Promise<string>;
 
@@ -1743,6 +2249,11 @@ export interface Commands {
    * Returns the members of the first set that are in none of the others.
    *
    * `SDIFF key [key ...]` · O(N) with N members in all sets together · since 1.0.0
+   *
+   * @example
+   * await db.sadd("a", 1, 2);
+   * await db.sadd("b", 2);
+   * await db.sdiff("a", "b"); // → ["1"]
    */
   sdiff(...keys: [Many<Word>, ...Many<Word>[]]): Promise<string[]>;
 
@@ -1750,6 +2261,10 @@ export interface Commands {
    * Stores the members of the first set that are in none of the others.
    *
    * `SDIFFSTORE destination key [key ...]` · O(N) with N members in all sets together · since 1.0.0
+   *
+   * @example
+   * await db.sadd("a", 1, 2);
+   * await db.sdiffstore("left", "a", "b"); // → 2
    */
   sdiffstore(destination: Word, ...keys: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -1757,6 +2272,10 @@ export interface Commands {
    * Sets a key to a string, whatever it held before.
    *
    * `SET key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds | PXAT unix-time-milliseconds | KEEPTTL]` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.set("k", "v", "EX", 60); // → "OK"
+   * await db.set("k", "other", "NX"); // → null
    */
   set(
     key: Word,
@@ -1780,6 +2299,9 @@ export interface Commands {
    * Sets or clears one bit of a string and answers what it was.
    *
    * `SETBIT key offset value` · O(1) · since 2.2.0
+   *
+   * @example
+   * await db.setbit("k", 7, 1); // → 0
    */
   setbit(key: Word, offset: Integer, value: Word): Promise<number>;
 
@@ -1788,6 +2310,9 @@ export interface Commands {
    *
    * `SETEX key seconds value` · O(1) · since 2.0.0
    * @deprecated Use SET with EX.
+   *
+   * @example
+   * await db.setex("k", 60, "v"); // → "OK"
    */
   setex(key: Word, seconds: Integer, value: Word): Promise<"OK">;
 
@@ -1796,6 +2321,9 @@ export interface Commands {
    *
    * `SETNX key value` · O(1) · since 1.0.0
    * @deprecated Use SET with NX.
+   *
+   * @example
+   * await db.setnx("k", "v"); // → 1
    */
   setnx(key: Word, value: Word): Promise<number>;
 
@@ -1803,6 +2331,10 @@ export interface Commands {
    * Overwrites part of the string at a key, from an offset on.
    *
    * `SETRANGE key offset value` · O(M) in the length of the value · since 2.2.0
+   *
+   * @example
+   * await db.set("k", "hello");
+   * await db.setrange("k", 1, "a"); // → 5
    */
   setrange(key: Word, offset: Integer, value: Word): Promise<number>;
 
@@ -1810,6 +2342,11 @@ export interface Commands {
    * Returns the members that are in all of the sets.
    *
    * `SINTER key [key ...]` · O(N*M) with N members in the smallest of M sets · since 1.0.0
+   *
+   * @example
+   * await db.sadd("a", 1, 2);
+   * await db.sadd("b", 2);
+   * await db.sinter("a", "b"); // → ["2"]
    */
   sinter(...keys: [Many<Word>, ...Many<Word>[]]): Promise<string[]>;
 
@@ -1817,6 +2354,11 @@ export interface Commands {
    * Returns how many members are in all of the sets, counting no further than the limit.
    *
    * `SINTERCARD numkeys key [key ...] [LIMIT limit]` · O(N*M) with N members in the smallest of M sets · since 7.0.0
+   *
+   * @example
+   * await db.sadd("a", 1, 2);
+   * await db.sadd("b", 2);
+   * await db.sintercard(2, ["a", "b"]); // → 1
    */
   sintercard(numkeys: Integer, keys: Many<Word>, ...options: [...([] | ["LIMIT", Integer])]): Promise<number>;
 
@@ -1824,6 +2366,11 @@ export interface Commands {
    * Stores the members that are in all of the sets.
    *
    * `SINTERSTORE destination key [key ...]` · O(N*M) with N members in the smallest of M sets · since 1.0.0
+   *
+   * @example
+   * await db.sadd("a", 1, 2);
+   * await db.sadd("b", 2);
+   * await db.sinterstore("both", "a", "b"); // → 1
    */
   sinterstore(destination: Word, ...keys: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -1831,6 +2378,10 @@ export interface Commands {
    * Tells whether a word is in a set.
    *
    * `SISMEMBER key member` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.sadd("s", "a");
+   * await db.sismember("s", "a"); // → 1
    */
   sismember(key: Word, member: Word): Promise<number>;
 
@@ -1846,6 +2397,9 @@ export interface Commands {
    * Shows the newest entries of the slow log.
    *
    * `SLOWLOG GET [count]` · O(N) with N entries shown · since 2.2.12
+   *
+   * @example
+   * (await db.slowlogGet(10)).length; // → …
    */
   slowlogGet(...options: [...([] | [Integer])]): Promise<Reply[]>;
 
@@ -1853,6 +2407,9 @@ export interface Commands {
    * Counts the entries of the slow log.
    *
    * `SLOWLOG LEN` · O(1) · since 2.2.12
+   *
+   * @example
+   * await db.slowlogLen(); // → …
    */
   slowlogLen(): Promise<number>;
 
@@ -1860,6 +2417,9 @@ export interface Commands {
    * Empties the slow log.
    *
    * `SLOWLOG RESET` · O(N) with N entries · since 2.2.12
+   *
+   * @example
+   * await db.slowlogReset(); // → "OK"
    */
   slowlogReset(): Promise<"OK">;
 
@@ -1867,6 +2427,10 @@ export interface Commands {
    * Returns all members of a set.
    *
    * `SMEMBERS key` · O(N) with N members in the set · since 1.0.0
+   *
+   * @example
+   * await db.sadd("s", "a");
+   * await db.smembers("s"); // → ["a"]
    */
   smembers(key: Word): Promise<string[]>;
 
@@ -1874,6 +2438,10 @@ export interface Commands {
    * Tells for each of several words whether it is in a set.
    *
    * `SMISMEMBER key member [member ...]` · O(N) with N members asked for · since 6.2.0
+   *
+   * @example
+   * await db.sadd("s", "a");
+   * await db.smismember("s", "a", "b"); // → [1, 0]
    */
   smismember(key: Word, ...members: [Many<Word>, ...Many<Word>[]]): Promise<number[]>;
 
@@ -1881,6 +2449,10 @@ export interface Commands {
    * Moves a member from one set to another.
    *
    * `SMOVE source destination member` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.sadd("s", "a");
+   * await db.smove("s", "other", "a"); // → 1
    */
   smove(source: Word, destination: Word, member: Word): Promise<number>;
 
@@ -1888,6 +2460,10 @@ export interface Commands {
    * Returns or stores the elements of a list, a set or a sorted set, sorted by themselves or by other keys.
    *
    * `SORT key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA] [STORE destination]` · O(N log N) with N elements; O(N) without sorting · since 1.0.0
+   *
+   * @example
+   * await db.rpush("l", 3, 1, 2);
+   * await db.sort("l", "DESC"); // → ["3", "2", "1"]
    */
   sort(
     key: Word,
@@ -1916,6 +2492,10 @@ export interface Commands {
    * Returns the elements of a list, a set or a sorted set, sorted by themselves or by other keys.
    *
    * `SORT_RO key [BY pattern] [LIMIT offset count] [GET pattern [GET pattern ...]] [ASC | DESC] [ALPHA]` · O(N log N) with N elements; O(N) without sorting · since 7.0.0
+   *
+   * @example
+   * await db.rpush("l", 3, 1, 2);
+   * await db.sortRo("l"); // → ["1", "2", "3"]
    */
   sortRo(
     key: Word,
@@ -1932,6 +2512,10 @@ export interface Commands {
    * Takes members out of a set at random and returns them.
    *
    * `SPOP key [count]` · O(N) with N members taken out · since 1.0.0
+   *
+   * @example
+   * await db.sadd("s", "a");
+   * await db.spop("s"); // → "a"
    */
   spop(key: Word): Promise<string | null>;
   spop(key: Word, count: Integer): Promise<string[]>;
@@ -1940,6 +2524,9 @@ export interface Commands {
    * Sends a message to everybody who listens to a shard channel and returns how many they are.
    *
    * `SPUBLISH shardchannel message` · O(N) for N subscribers of the channel · since 7.0.0
+   *
+   * @example
+   * await db.spublish("news", "hello"); // → 0
    */
   spublish(shardchannel: Word, message: Word): Promise<number>;
 
@@ -1947,6 +2534,10 @@ export interface Commands {
    * Returns members chosen at random; a negative count may repeat them.
    *
    * `SRANDMEMBER key [count]` · O(N) with N members returned · since 1.0.0
+   *
+   * @example
+   * await db.sadd("s", "a");
+   * await db.srandmember("s"); // → "a"
    */
   srandmember(key: Word): Promise<string | null>;
   srandmember(key: Word, count: Integer): Promise<string[]>;
@@ -1955,6 +2546,10 @@ export interface Commands {
    * Removes members, and the set with the last of them; tells how many were there.
    *
    * `SREM key member [member ...]` · O(N) with N members given · since 1.0.0
+   *
+   * @example
+   * await db.sadd("s", "a", "b");
+   * await db.srem("s", "a"); // → 1
    */
   srem(key: Word, ...members: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -1962,6 +2557,10 @@ export interface Commands {
    * Walks through a set page by page.
    *
    * `SSCAN key cursor [MATCH pattern] [COUNT count]` · O(1) a call, O(N) for all N members · since 2.8.0
+   *
+   * @example
+   * await db.sadd("s", "a");
+   * await db.sscan("s", 0); // → ["0", ["a"]]
    */
   sscan(
     key: Word,
@@ -1973,6 +2572,10 @@ export interface Commands {
    * Returns the length of the string at a key.
    *
    * `STRLEN key` · O(1) · since 2.2.0
+   *
+   * @example
+   * await db.set("k", "hello");
+   * await db.strlen("k"); // → 5
    */
   strlen(key: Word): Promise<number>;
 
@@ -1981,6 +2584,10 @@ export interface Commands {
    *
    * `SUBSTR key start end` · O(N) in the length of the part · since 1.0.0
    * @deprecated Use GETRANGE.
+   *
+   * @example
+   * await db.set("k", "hello");
+   * await db.substr("k", 0, 1); // → "he"
    */
   substr(key: Word, start: Word, end: Word): Promise<string>;
 
@@ -1988,6 +2595,11 @@ export interface Commands {
    * Returns the members that are in any of the sets.
    *
    * `SUNION key [key ...]` · O(N) with N members in all sets together · since 1.0.0
+   *
+   * @example
+   * await db.sadd("a", 1);
+   * await db.sadd("b", 2);
+   * await db.sunion("a", "b"); // → ["1", "2"]
    */
   sunion(...keys: [Many<Word>, ...Many<Word>[]]): Promise<string[]>;
 
@@ -1995,6 +2607,10 @@ export interface Commands {
    * Stores the members that are in any of the sets.
    *
    * `SUNIONSTORE destination key [key ...]` · O(N) with N members in all sets together · since 1.0.0
+   *
+   * @example
+   * await db.sadd("a", 1);
+   * await db.sunionstore("all", "a", "b"); // → 1
    */
   sunionstore(destination: Word, ...keys: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -2002,6 +2618,9 @@ export interface Commands {
    * Exchanges two databases.
    *
    * `SWAPDB index1 index2` · O(N) with N clients that watch or wait for keys in them · since 4.0.0
+   *
+   * @example
+   * await db.swapdb(0, 1); // → "OK"
    */
   swapdb(index1: Integer, index2: Integer): Promise<"OK">;
 
@@ -2009,6 +2628,10 @@ export interface Commands {
    * Tells the server's time: seconds, and microseconds within the second.
    *
    * `TIME` · O(1) · since 2.6.0
+   *
+   * @example
+   * const [seconds, microseconds] = await db.time();
+   * Number(seconds) > 0 && Number(microseconds) >= 0; // → true
    */
   time(): Promise<[string, string]>;
 
@@ -2016,6 +2639,10 @@ export interface Commands {
    * Renews the access time of keys and counts those that exist.
    *
    * `TOUCH key [key ...]` · O(N) in the number of keys · since 3.2.1
+   *
+   * @example
+   * await db.set("a", 1);
+   * await db.touch("a", "b"); // → 1
    */
   touch(...keys: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -2023,6 +2650,10 @@ export interface Commands {
    * Tells how many seconds a key has left.
    *
    * `TTL key` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.set("k", 1);
+   * await db.ttl("k"); // → -1
    */
   ttl(key: Word): Promise<number>;
 
@@ -2030,6 +2661,10 @@ export interface Commands {
    * Tells what a key holds.
    *
    * `TYPE key` · O(1) · since 1.0.0
+   *
+   * @example
+   * await db.sadd("s", "a");
+   * await db.type("s"); // → "set"
    */
   type(key: Word): Promise<string>;
 
@@ -2037,6 +2672,10 @@ export interface Commands {
    * Deletes keys; their memory is reclaimed in the background.
    *
    * `UNLINK key [key ...]` · O(1) for each key · since 4.0.0
+   *
+   * @example
+   * await db.set("k", 1);
+   * await db.unlink("k"); // → 1
    */
   unlink(...keys: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -2051,6 +2690,9 @@ export interface Commands {
    * Appends an entry to a stream, making the stream if needed and trimming it if asked.
    *
    * `XADD key [NOMKSTREAM] [<MAXLEN | MINID> [= | ~] threshold [LIMIT count]] <* | id> field value [field value ...]` · O(1), plus O(N) for N entries that trimming removes · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" }); // → "1-1"
    */
   xadd(
     key: Word,
@@ -2123,6 +2765,10 @@ export interface Commands {
    * Deletes entries by their ids and says how many there were.
    *
    * `XDEL key id [id ...]` · O(log(B)) per id in a stream of B blocks · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xdel("x", "1-1"); // → 1
    */
   xdel(key: Word, ...ids: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -2130,6 +2776,9 @@ export interface Commands {
    * Makes a consumer group.
    *
    * `XGROUP CREATE key group <id | $> [MKSTREAM] [ENTRIESREAD entries-read]` · O(1) · since 5.0.0
+   *
+   * @example
+   * await db.xgroupCreate("x", "workers", "$", "MKSTREAM"); // → "OK"
    */
   xgroupCreate(
     key: Word,
@@ -2182,6 +2831,10 @@ export interface Commands {
    * Lists the consumer groups of a stream.
    *
    * `XINFO GROUPS key` · O(G) for G groups · since 5.0.0
+   *
+   * @example
+   * await db.xgroupCreate("x", "workers", "$", "MKSTREAM");
+   * await db.xinfoGroups("x"); // → [{ name: "workers", … }]
    */
   xinfoGroups(key: Word): Promise<Record<string, Reply>[]>;
 
@@ -2189,6 +2842,10 @@ export interface Commands {
    * Describes a stream, with FULL down to what is pending for each consumer.
    *
    * `XINFO STREAM key [FULL [COUNT count]]` · O(B) for B blocks, plus O(N) for N entries that FULL shows · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * (await db.xinfoStream("x")).length; // → 1
    */
   xinfoStream(
     key: Word,
@@ -2199,6 +2856,9 @@ export interface Commands {
    * Counts the entries of a stream.
    *
    * `XLEN key` · O(1) · since 5.0.0
+   *
+   * @example
+   * await db.xlen("nothing"); // → 0
    */
   xlen(key: Word): Promise<number>;
 
@@ -2218,6 +2878,10 @@ export interface Commands {
    * Returns the entries between two ids, oldest first.
    *
    * `XRANGE key start end [COUNT count]` · O(log(B) + M) for M entries returned from a stream of B blocks · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xrange("x", "-", "+"); // → [["1-1", ["name", "ann"]]]
    */
   xrange(key: Word, start: Word, end: Word, ...options: [...([] | ["COUNT", Integer])]): Promise<StreamEntry[]>;
 
@@ -2252,6 +2916,10 @@ export interface Commands {
    * Returns the entries between two ids, newest first.
    *
    * `XREVRANGE key end start [COUNT count]` · O(log(B) + M) for M entries returned from a stream of B blocks · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xrevrange("x", "+", "-"); // → [["1-1", ["name", "ann"]]]
    */
   xrevrange(key: Word, end: Word, start: Word, ...options: [...([] | ["COUNT", Integer])]): Promise<StreamEntry[]>;
 
@@ -2270,6 +2938,10 @@ export interface Commands {
    * Removes the oldest entries, down to a length or up to an id.
    *
    * `XTRIM key <MAXLEN | MINID> [= | ~] threshold [LIMIT count]` · O(N) for N entries removed; whole blocks count as one · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xtrim("x", "MAXLEN", 0); // → 1
    */
   xtrim(
     key: Word,
@@ -2281,6 +2953,9 @@ export interface Commands {
    * Adds members to a sorted set or changes their scores, creating it if needed.
    *
    * `ZADD key [NX | XX] [GT | LT] [CH] [INCR] score member [score member ...]` · O(log N) for each member · since 1.2.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1, bob: 2 }); // → 2
    */
   zadd(
     key: Word,
@@ -2295,6 +2970,10 @@ export interface Commands {
    * Returns how many members a sorted set has.
    *
    * `ZCARD key` · O(1) · since 1.2.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await db.zcard("z"); // → 2
    */
   zcard(key: Word): Promise<number>;
 
@@ -2302,6 +2981,10 @@ export interface Commands {
    * Returns how many members have a score in a range.
    *
    * `ZCOUNT key min max` · O(log N) · since 2.0.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await db.zcount("z", "(1", "+inf"); // → 1
    */
   zcount(key: Word, min: Word, max: Word): Promise<number>;
 
@@ -2309,6 +2992,11 @@ export interface Commands {
    * Returns the members of the first sorted set that are in none of the others.
    *
    * `ZDIFF numkeys key [key ...] [WITHSCORES]` · O(N K + M log M) for N members in the first of K sets, M in the result · since 6.2.0
+   *
+   * @example
+   * await db.zadd("a", { ann: 1, bob: 2 });
+   * await db.zadd("b", { bob: 2 });
+   * await db.zdiff(2, ["a", "b"]); // → ["ann"]
    */
   zdiff(numkeys: Integer, keys: Many<Word>, ...options: [...([] | ["WITHSCORES"])]): Promise<string[]>;
 
@@ -2323,6 +3011,9 @@ export interface Commands {
    * Adds a number to a member's score and returns the sum.
    *
    * `ZINCRBY key increment member` · O(log N) · since 1.2.0
+   *
+   * @example
+   * await db.zincrby("z", 2, "ann"); // → "2"
    */
   zincrby(key: Word, increment: Integer, member: Word): Promise<string>;
 
@@ -2330,6 +3021,11 @@ export interface Commands {
    * Returns the members that are in all of several sorted sets.
    *
    * `ZINTER numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] [WITHSCORES]` · O(N K + M log M) for the smallest of K sets with N members, M in the result · since 6.2.0
+   *
+   * @example
+   * await db.zadd("a", { ann: 1, bob: 2 });
+   * await db.zadd("b", { bob: 2 });
+   * await db.zinter(2, ["a", "b"]); // → ["bob"]
    */
   zinter(
     numkeys: Integer,
@@ -2345,6 +3041,11 @@ export interface Commands {
    * Returns how many members are in all of several sorted sets.
    *
    * `ZINTERCARD numkeys key [key ...] [LIMIT limit]` · O(N K) for the smallest of K sets with N members · since 7.0.0
+   *
+   * @example
+   * await db.zadd("a", { ann: 1, bob: 2 });
+   * await db.zadd("b", { bob: 2 });
+   * await db.zintercard(2, ["a", "b"]); // → 1
    */
   zintercard(numkeys: Integer, keys: Many<Word>, ...options: [...([] | ["LIMIT", Integer])]): Promise<number>;
 
@@ -2367,6 +3068,10 @@ export interface Commands {
    * Returns how many members lie in a range of words; all scores must be equal.
    *
    * `ZLEXCOUNT key min max` · O(log N) · since 2.8.9
+   *
+   * @example
+   * await db.zadd("z", { a: 0, b: 0 });
+   * await db.zlexcount("z", "-", "[a"); // → 1
    */
   zlexcount(key: Word, min: Word, max: Word): Promise<number>;
 
@@ -2386,6 +3091,10 @@ export interface Commands {
    * Returns the scores of several members.
    *
    * `ZMSCORE key member [member ...]` · O(M) for M members · since 6.2.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1 });
+   * await db.zmscore("z", "ann", "bob"); // → ["1", null]
    */
   zmscore(key: Word, ...members: [Many<Word>, ...Many<Word>[]]): Promise<(string | null)[]>;
 
@@ -2393,6 +3102,10 @@ export interface Commands {
    * Removes and returns the members with the highest scores.
    *
    * `ZPOPMAX key [count]` · O(M log N) for M members · since 5.0.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await db.zpopmax("z"); // → ["bob", "2"]
    */
   zpopmax(key: Word, ...options: [...([] | [Integer])]): Promise<string[]>;
 
@@ -2400,6 +3113,10 @@ export interface Commands {
    * Removes and returns the members with the lowest scores.
    *
    * `ZPOPMIN key [count]` · O(M log N) for M members · since 5.0.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await db.zpopmin("z"); // → ["ann", "1"]
    */
   zpopmin(key: Word, ...options: [...([] | [Integer])]): Promise<string[]>;
 
@@ -2407,6 +3124,10 @@ export interface Commands {
    * Returns members chosen by chance.
    *
    * `ZRANDMEMBER key [count [WITHSCORES]]` · O(M log N) for M members returned · since 6.2.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1 });
+   * await db.zrandmember("z"); // → "ann"
    */
   zrandmember(key: Word): Promise<string | null>;
   zrandmember(key: Word, ...options: [Integer, ...([] | ["WITHSCORES"])]): Promise<string[]>;
@@ -2415,6 +3136,10 @@ export interface Commands {
    * Returns the members of a range of ranks, scores or words.
    *
    * `ZRANGE key start stop [BYSCORE | BYLEX] [REV] [LIMIT offset count] [WITHSCORES]` · O(log N + M) for M members returned · since 1.2.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await db.zrange("z", 0, -1, "REV"); // → ["bob", "ann"]
    */
   zrange(
     key: Word,
@@ -2433,6 +3158,10 @@ export interface Commands {
    *
    * `ZRANGEBYLEX key min max [LIMIT offset count]` · O(log N + M) for M members returned · since 2.8.9
    * @deprecated Use `ZRANGE` with the `BYLEX` argument.
+   *
+   * @example
+   * await db.zadd("z", { a: 0, b: 0 });
+   * await db.zrangebylex("z", "-", "[a"); // → ["a"]
    */
   zrangebylex(key: Word, min: Word, max: Word, ...options: [...([] | ["LIMIT", Integer, Integer])]): Promise<string[]>;
 
@@ -2441,6 +3170,10 @@ export interface Commands {
    *
    * `ZRANGEBYSCORE key min max [WITHSCORES] [LIMIT offset count]` · O(log N + M) for M members returned · since 1.0.5
    * @deprecated Use `ZRANGE` with the `BYSCORE` argument.
+   *
+   * @example
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await db.zrangebyscore("z", 2, "+inf"); // → ["bob"]
    */
   zrangebyscore(
     key: Word,
@@ -2466,6 +3199,10 @@ export interface Commands {
    * Tells how many members come before this one, lowest score first.
    *
    * `ZRANK key member` · O(log N) · since 2.0.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await db.zrank("z", "bob"); // → 1
    */
   zrank(key: Word, member: Word): Promise<number | null>;
 
@@ -2473,6 +3210,10 @@ export interface Commands {
    * Removes members; the key goes with the last one.
    *
    * `ZREM key member [member ...]` · O(M log N) for M members · since 1.2.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1 });
+   * await db.zrem("z", "ann"); // → 1
    */
   zrem(key: Word, ...members: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -2480,6 +3221,10 @@ export interface Commands {
    * Removes the members in a range of words; all scores must be equal.
    *
    * `ZREMRANGEBYLEX key min max` · O(log N + M) for M members removed · since 2.8.9
+   *
+   * @example
+   * await db.zadd("z", { a: 0, b: 0 });
+   * await db.zremrangebylex("z", "-", "[a"); // → 1
    */
   zremrangebylex(key: Word, min: Word, max: Word): Promise<number>;
 
@@ -2487,6 +3232,10 @@ export interface Commands {
    * Removes the members of a range of ranks.
    *
    * `ZREMRANGEBYRANK key start stop` · O(log N + M) for M members removed · since 2.0.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await db.zremrangebyrank("z", 0, 0); // → 1
    */
   zremrangebyrank(key: Word, start: Word, stop: Word): Promise<number>;
 
@@ -2494,6 +3243,10 @@ export interface Commands {
    * Removes the members with a score in a range.
    *
    * `ZREMRANGEBYSCORE key min max` · O(log N + M) for M members removed · since 1.2.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await db.zremrangebyscore("z", "-inf", 1); // → 1
    */
   zremrangebyscore(key: Word, min: Word, max: Word): Promise<number>;
 
@@ -2502,6 +3255,10 @@ export interface Commands {
    *
    * `ZREVRANGE key start stop [WITHSCORES]` · O(log N + M) for M members returned · since 1.2.0
    * @deprecated Use `ZRANGE` with the `REV` argument.
+   *
+   * @example
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await db.zrevrange("z", 0, 0); // → ["bob"]
    */
   zrevrange(key: Word, start: Word, stop: Word, ...options: [...([] | ["WITHSCORES"])]): Promise<string[]>;
 
@@ -2510,6 +3267,10 @@ export interface Commands {
    *
    * `ZREVRANGEBYLEX key max min [LIMIT offset count]` · O(log N + M) for M members returned · since 2.8.9
    * @deprecated Use `ZRANGE` with the `REV` and `BYLEX` arguments.
+   *
+   * @example
+   * await db.zadd("z", { a: 0, b: 0 });
+   * await db.zrevrangebylex("z", "+", "-"); // → ["b", "a"]
    */
   zrevrangebylex(
     key: Word,
@@ -2523,6 +3284,10 @@ export interface Commands {
    *
    * `ZREVRANGEBYSCORE key max min [WITHSCORES] [LIMIT offset count]` · O(log N + M) for M members returned · since 2.2.0
    * @deprecated Use `ZRANGE` with the `REV` and `BYSCORE` arguments.
+   *
+   * @example
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await db.zrevrangebyscore("z", "+inf", 2); // → ["bob"]
    */
   zrevrangebyscore(
     key: Word,
@@ -2535,6 +3300,10 @@ export interface Commands {
    * Tells how many members come before this one, highest score first.
    *
    * `ZREVRANK key member` · O(log N) · since 2.0.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await db.zrevrank("z", "bob"); // → 0
    */
   zrevrank(key: Word, member: Word): Promise<number | null>;
 
@@ -2542,6 +3311,10 @@ export interface Commands {
    * Walks through members and scores, some at a time.
    *
    * `ZSCAN key cursor [MATCH pattern] [COUNT count]` · O(1) for each call, O(N) for the whole walk · since 2.8.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1 });
+   * await db.zscan("z", 0); // → ["0", ["ann", "1"]]
    */
   zscan(
     key: Word,
@@ -2553,6 +3326,10 @@ export interface Commands {
    * Returns a member's score.
    *
    * `ZSCORE key member` · O(1) · since 1.2.0
+   *
+   * @example
+   * await db.zadd("z", { ann: 1 });
+   * await db.zscore("z", "ann"); // → "1"
    */
   zscore(key: Word, member: Word): Promise<string | null>;
 
@@ -2560,6 +3337,11 @@ export interface Commands {
    * Returns the members that are in any of several sorted sets.
    *
    * `ZUNION numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX] [WITHSCORES]` · O(N + M log M) for N members in all, M in the result · since 6.2.0
+   *
+   * @example
+   * await db.zadd("a", { ann: 1 });
+   * await db.zadd("b", { bob: 2 });
+   * await db.zunion(2, ["a", "b"]); // → ["ann", "bob"]
    */
   zunion(
     numkeys: Integer,

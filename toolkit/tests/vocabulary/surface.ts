@@ -1,13 +1,18 @@
 /** What the toolkit exports, read from its built declarations: classes with their members, functions, and plain shapes with their fields. */
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join } from "node:path";
 import ts from "typescript6";
+import {
+  buildDeclarations,
+  type Entry,
+  entriesOf,
+  exportsOf,
+  isHidden,
+  isOurs,
+  programOf,
+  shown,
+} from "../../../scripts/api/exports.ts";
 
 /** Interfaces whose methods are commands. */
 const COMMANDS = new Set(["Commands", "BlockingCommands"]);
-const TOOLKIT = join(import.meta.dirname, "../..");
 
 export interface Parameter {
   readonly name: string;
@@ -57,35 +62,17 @@ export interface Surface {
 
 /** Builds what is out of date, and reads it. */
 export function readSurface(): Surface {
-  const tsc = join(createRequire(import.meta.url).resolve("typescript/package.json"), "../bin/tsc");
-  execFileSync(process.execPath, [tsc, "--build", TOOLKIT], { stdio: "inherit" });
-  const { exports } = JSON.parse(readFileSync(join(TOOLKIT, "package.json"), "utf8")) as {
-    exports: Readonly<Record<string, { readonly types: string } | string>>;
-  };
-  const entries = Object.entries(exports).flatMap(([path, target]) =>
-    // Adapters keep their framework's names.
-    typeof target === "string" || target.types.includes("/integrations/")
-      ? []
-      : [{ entry: path.replace(/^\.\/?/, ""), file: join(TOOLKIT, target.types) }],
-  );
-  const program = ts.createProgram(
-    entries.map(({ file }) => file),
-    {
-      module: ts.ModuleKind.NodeNext,
-      moduleResolution: ts.ModuleResolutionKind.NodeNext,
-      target: ts.ScriptTarget.ES2023,
-      types: ["node"],
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      skipLibCheck: true,
-    },
-  );
-  const reader = new Reader(program.getTypeChecker());
-  for (const { entry, file } of entries) reader.read(entry, program.getSourceFile(file)!);
-  return { entries: entries.map(({ entry }) => entry), ...reader.found };
+  buildDeclarations(["toolkit"]);
+  // Adapters keep their framework's names.
+  const entries = entriesOf("toolkit").filter(({ file }) => !file.includes("/integrations/"));
+  const program = programOf(entries.map(({ file }) => file));
+  const reader = new Reader(program);
+  for (const entry of entries) reader.read(entry);
+  return { entries: entries.map(({ path }) => path), ...reader.found };
 }
 
 class Reader {
+  readonly #program: ts.Program;
   readonly #checker: ts.TypeChecker;
   readonly #seen = new Set<ts.Symbol>();
   readonly found = {
@@ -94,18 +81,19 @@ class Reader {
     statuses: new Map<string, string[]>(),
   };
 
-  constructor(checker: ts.TypeChecker) {
-    this.#checker = checker;
+  constructor(program: ts.Program) {
+    this.#program = program;
+    this.#checker = program.getTypeChecker();
   }
 
-  read(entry: string, file: ts.SourceFile): void {
-    for (const exported of this.#checker.getExportsOfModule(this.#checker.getSymbolAtLocation(file)!)) {
-      const symbol = exported.flags & ts.SymbolFlags.Alias ? this.#checker.getAliasedSymbol(exported) : exported;
+  read(entry: Entry): void {
+    const file = this.#program.getSourceFile(entry.file)!;
+    for (const { symbol, isTypeOnly } of exportsOf(this.#program, entry)) {
       // Commands have the names that Redis gave them.
       if (this.#seen.has(symbol) || COMMANDS.has(symbol.name) || symbol.name === "Replies") continue;
       this.#seen.add(symbol);
       if (symbol.flags & ts.SymbolFlags.Class)
-        this.found.classes.push({ ...this.#class(entry, symbol, file), isTypeOnly: isTypeOnly(exported) });
+        this.found.classes.push({ ...this.#class(entry.path, symbol, file), isTypeOnly });
       else if (symbol.flags & (ts.SymbolFlags.Interface | ts.SymbolFlags.TypeAlias)) this.#shape(symbol, file);
     }
   }
@@ -116,12 +104,8 @@ class Reader {
     const [made] = this.#checker.getTypeOfSymbol(symbol).getConstructSignatures();
     const statics = this.#checker
       .getPropertiesOfType(this.#checker.getTypeOfSymbol(symbol))
-      .filter(
-        (each) => each.name !== "prototype" && each.valueDeclaration?.getSourceFile().fileName.includes("/toolkit/"),
-      );
-    const own = this.#checker
-      .getPropertiesOfType(type)
-      .filter((each) => !each.name.startsWith("__#") && !isCommand(each));
+      .filter((each) => each.name !== "prototype" && isOurs(each));
+    const own = this.#checker.getPropertiesOfType(type).filter((each) => !isHidden(each) && !isCommand(each));
     const methods: Method[] = [];
     const properties: Field[] = [];
     for (const member of [...statics, ...own]) {
@@ -176,7 +160,7 @@ class Reader {
   #fields(owner: string, type: ts.Type, file: ts.SourceFile): Field[] {
     return this.#checker.getPropertiesOfType(type).flatMap((each) => {
       // Those of arrays and the like are not ours.
-      if (!each.valueDeclaration?.getSourceFile().fileName.includes("/toolkit/")) return [];
+      if (!isOurs(each)) return [];
       const fieldType = this.#checker.getTypeOfSymbolAtLocation(each, file);
       return [{ path: `${owner}.${each.name}`, name: each.name, type: this.#text(fieldType) }];
     });
@@ -201,16 +185,8 @@ class Reader {
   }
 }
 
-const isTypeOnly = (exported: ts.Symbol): boolean =>
-  exported.declarations?.some(
-    (each) => ts.isExportSpecifier(each) && (each.isTypeOnly || each.parent.parent.isTypeOnly),
-  ) === true;
-
 const isShape = (type: ts.Type): boolean =>
   (type.flags & ts.TypeFlags.Object) !== 0 && type.getCallSignatures().length === 0;
-
-/** `[asyncDispose]` for what the compiler calls `__@asyncDispose@123`. */
-const shown = (symbol: ts.Symbol): string => symbol.name.replace(/^__@(\w+)@\d+$/, "[$1]");
 
 /** A command as a method has the name and the words that Redis gave it. */
 function isCommand(symbol: ts.Symbol): boolean {

@@ -56,9 +56,11 @@ describeBackends("stores", { backends: ["embedded", "redis", "cluster"] }, (back
       const refused = await askFirst("ann");
       expect(refused.status).toBe(429);
       expect(Number(refused.headers.get("ratelimit-reset"))).toBeGreaterThan(3_000);
-      // One that was skipped does not count: it is taken back when it has been answered.
-      for (let at = 0; at < 3; at++) expect((await askFirst("ben", true)).status).toBe(500);
-      await expect.poll(() => first.get("ben")).toBeUndefined();
+      // One that was skipped does not count: it is taken back after it has been answered, so the next must wait for that.
+      for (let at = 0; at < 3; at++) {
+        expect((await askFirst("ben", true)).status).toBe(500);
+        await expect.poll(() => first.get("ben")).toBeUndefined();
+      }
       expect((await askFirst("ben")).status).toBe(200);
       await first.resetKey("ann");
       expect((await askFirst("ann")).status).toBe(200);

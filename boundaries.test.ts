@@ -75,13 +75,13 @@ describe("imports", () => {
     expect(offences(portable, isBuiltin)).toEqual([]);
   });
 
-  test("of the toolkit: never the console, and the engine only to open it", () => {
+  test("of the toolkit: never the console, and the engine only to open it, or in browsers for its bytes", () => {
     const wrong = (target: string, file: string): boolean => {
       if (isPackage(target, "@cinnabar/console") || target.startsWith("console/") || target.startsWith("engine/"))
         return true;
       return (
         isPackage(target, "@cinnabar/engine") &&
-        !/^toolkit\/src\/(connection\/(embedded|shared-folder)[^/]*\.ts$|testing\/)/.test(file)
+        !/^toolkit\/src\/(connection\/(embedded|shared-folder)[^/]*\.ts$|testing\/|platform\/)/.test(file)
       );
     };
     expect(offences(sources("toolkit/src"), wrong)).toEqual([]);

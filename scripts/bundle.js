@@ -2,17 +2,31 @@
  * The JavaScript of the engine and the toolkit, as it is shipped: one file for each way in, and shared chunks for what several need.
  * Loading two hundred files one by one took three times as long as running what is in them. Each class exists once, whichever
  * ways in a program uses. Declarations come from `tsc --build`, which runs first.
+ *
+ * For browsers there are two more folders. engine/dist/browser/index.js is `@cinnabar/engine/browser`. toolkit/dist/browser has a
+ * file for each way in of `cinnabar` (index.js, locks.js, cache/http.js …) and shared chunks; all of them import
+ * `@cinnabar/engine/browser`, so that a page has one engine. Bundlers find them by the condition `browser`; a page without a
+ * bundler maps the names:
+ *
+ *   <script type="importmap">{ "imports": {
+ *     "@cinnabar/engine/browser": "/engine/index.js", "cinnabar": "/toolkit/index.js", "cinnabar/": "/toolkit/"
+ *   } }</script>
+ *
+ * With "cinnabar/" a page writes `import { Locks } from "cinnabar/locks.js"`; `importMap` of scripts/browser-toolkit.js makes a map
+ * that has every name as programs write it.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { browserSources } from "./browser-sources.js";
+import { bundleToolkit } from "./browser-toolkit.js";
 import { files } from "./files.js";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
 
 const BROWSER = join(ROOT, "engine/dist/browser");
+const TOOLKIT_BROWSER = join(ROOT, "toolkit/dist/browser");
 
 const COMMON = { bundle: true, platform: "node", target: "node20", logLevel: "error", legalComments: "inline" };
 
@@ -81,7 +95,7 @@ for (const member of ["engine", "toolkit"]) {
     minifyWhitespace: true,
     plugins: [texts],
   });
-  replace(outdir, outputFiles, (file) => !file.startsWith(BROWSER));
+  replace(outdir, outputFiles, (file) => !file.startsWith(BROWSER) && !file.startsWith(TOOLKIT_BROWSER));
 }
 
 const { outputFiles } = await build({
@@ -99,3 +113,4 @@ const { outputFiles } = await build({
   plugins: [browserSources],
 });
 replace(BROWSER, outputFiles);
+replace(TOOLKIT_BROWSER, await bundleToolkit(TOOLKIT_BROWSER));

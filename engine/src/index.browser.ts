@@ -10,6 +10,9 @@ export {
   type ReplyValue,
 } from "./embed/local-client.ts";
 export type { Input } from "./embed/words.ts";
+export { Buffer } from "./platform/bytes.browser.ts";
+export { digest, isSame } from "./platform/digest.browser.ts";
 export { type Disk, DiskError, type DiskFile, MemoryDisk, PoolDisk } from "./platform/disk.browser.ts";
 export { mount } from "./platform/files.browser.ts";
 export { NoSockets } from "./platform/no-sockets.browser.ts";
+export { soon } from "./platform/timers.browser.ts";

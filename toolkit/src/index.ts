@@ -11,6 +11,7 @@ export {
   OpenError,
   type OpenErrorCode,
   ServerError,
+  UnsupportedError,
 } from "./base/errors.ts";
 export { LayoutError } from "./base/layout.ts";
 export type { NamedThing } from "./base/names.ts";

@@ -13,10 +13,12 @@ const SHORT = 24;
 export const LONGEST_STRING = 2 ** 29 - 24;
 export const MOST_BYTES = 2 ** 32;
 
-type Encoding = "latin1" | "utf8" | "hex" | "base64";
+type Encoding = "latin1" | "ascii" | "utf8" | "utf16le" | "hex" | "base64" | "base64url";
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+// Node keeps a byte order mark.
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const wide = new TextDecoder("utf-16le", { ignoreBOM: true });
 
 /** Without its `from`, which takes other things. */
 const Base: {
@@ -55,10 +57,19 @@ export class Buffer extends Base {
     return made;
   }
 
-  static concat(parts: readonly Uint8Array[]): Buffer {
+  static of(...bytes: number[]): Buffer {
+    return Buffer.from(bytes);
+  }
+
+  static compare(one: Uint8Array, other: Uint8Array): -1 | 0 | 1 {
+    return compared(one, 0, one.length, other, 0, other.length);
+  }
+
+  static concat(parts: readonly Uint8Array[], total?: number): Buffer {
     let length = 0;
     for (const part of parts) length += part.length;
-    const made = new Buffer(length);
+    if (total !== undefined && total < length) return Buffer.concat(parts).subarray(0, total);
+    const made = new Buffer(total ?? length);
     let at = 0;
     for (const part of parts) {
       made.set(part, at);
@@ -72,7 +83,8 @@ export class Buffer extends Base {
   }
 
   static byteLength(text: string, encoding: Encoding = "utf8"): number {
-    return encoding === "latin1" ? text.length : fromText(text, encoding).length;
+    if (encoding === "latin1") return text.length;
+    return encoding === "utf8" ? utf8Length(text) : fromText(text, encoding).length;
   }
 
   get #data(): DataView {
@@ -87,6 +99,11 @@ export class Buffer extends Base {
     return new Buffer(this.buffer, this.byteOffset + from, Math.max(0, to - from));
   }
 
+  /** A view, as Node's is. */
+  override slice(start?: number, end?: number): Buffer {
+    return this.subarray(start, end);
+  }
+
   copy(target: Uint8Array, at = 0, start = 0, end = this.length): number {
     const count = Math.max(0, Math.min(Math.min(end, this.length) - start, target.length - at));
     if (count > 0) target.set(new Uint8Array(this.buffer, this.byteOffset + start, count), at);
@@ -97,13 +114,9 @@ export class Buffer extends Base {
     return this.compare(other) === 0;
   }
 
-  /** With another, from one of its bytes on. */
-  compare(other: Uint8Array, from = 0): -1 | 0 | 1 {
-    const rest = other.length - from;
-    const length = Math.min(this.length, rest);
-    for (let i = 0; i < length; i++) if (this[i] !== other[from + i]) return this[i]! < other[from + i]! ? -1 : 1;
-    if (this.length === rest) return 0;
-    return this.length < rest ? -1 : 1;
+  /** With another: from one of its bytes on to another, and of this one's likewise. */
+  compare(other: Uint8Array, otherFrom = 0, otherTo = other.length, from = 0, to = this.length): -1 | 0 | 1 {
+    return compared(this, from, to, other, otherFrom, otherTo);
   }
 
   /** Turns the bytes of every number around. */
@@ -163,10 +176,12 @@ export class Buffer extends Base {
   }
 
   override toString(encoding: Encoding = "utf8", start = 0, end = this.length): string {
-    if (encoding === "latin1") return this.latin1Slice(start, end);
+    if (encoding === "latin1" || encoding === "ascii") return this.latin1Slice(start, end);
     const bytes = this.subarray(start, end);
     if (encoding === "utf8") return decoder.decode(bytes);
     if (encoding === "base64") return btoa(bytes.latin1Slice());
+    if (encoding === "base64url") return inUrls(btoa(bytes.latin1Slice()));
+    if (encoding === "utf16le") return wide.decode(bytes);
     let text = "";
     for (const byte of bytes) text += byte.toString(16).padStart(2, "0");
     return text;
@@ -220,6 +235,20 @@ export class Buffer extends Base {
   }
   readBigInt64LE(at = 0): bigint {
     return this.#data.getBigInt64(at, true);
+  }
+  readBigInt64BE(at = 0): bigint {
+    return this.#data.getBigInt64(at);
+  }
+  readDoubleBE(at = 0): number {
+    return this.#data.getFloat64(at);
+  }
+  readFloatBE(at = 0): number {
+    return this.#data.getFloat32(at);
+  }
+  readIntBE(at: number, length: number): number {
+    const value = this.readUIntBE(at, length);
+    const limit = 2 ** (8 * length);
+    return value >= limit / 2 ? value - limit : value;
   }
   readDoubleLE(at = 0): number {
     return this.#data.getFloat64(at, true);
@@ -288,6 +317,25 @@ export class Buffer extends Base {
     this.#data.setFloat64(at, value, true);
     return at + 8;
   }
+  writeDoubleBE(value: number, at = 0): number {
+    this.#data.setFloat64(at, value);
+    return at + 8;
+  }
+  writeFloatBE(value: number, at = 0): number {
+    this.#data.setFloat32(at, value);
+    return at + 4;
+  }
+  writeIntBE(value: number, at: number, length: number): number {
+    let rest = value;
+    for (let i = length - 1; i >= 0; i--) {
+      this[at + i] = rest & 0xff;
+      rest = Math.floor(rest / 256);
+    }
+    return at + length;
+  }
+  writeUIntBE(value: number, at: number, length: number): number {
+    return this.writeIntBE(value, at, length);
+  }
 }
 
 function fromText(text: string, encoding: Encoding = "utf8"): Buffer {
@@ -300,8 +348,50 @@ function fromText(text: string, encoding: Encoding = "utf8"): Buffer {
     for (let i = 0; i < made.length; i++) made[i] = Number.parseInt(text.slice(i * 2, i * 2 + 2), 16);
     return made;
   }
-  const latin1 = encoding === "base64" ? atob(text) : text;
+  if (encoding === "utf16le") {
+    const made = new Buffer(text.length * 2);
+    for (let i = 0; i < text.length; i++) made.writeUInt16LE(text.charCodeAt(i), i * 2);
+    return made;
+  }
+  const latin1 = encoding.startsWith("base64") ? fromBase64(text) : text;
   const made = new Buffer(latin1.length);
   made.latin1Write(latin1);
   return made;
+}
+
+const inUrls = (base64: string): string => base64.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+
+/** Of either alphabet, up to what belongs to neither, as Node reads it. */
+function fromBase64(text: string): string {
+  const digits = text
+    .replaceAll("-", "+")
+    .replaceAll("_", "/")
+    .replace(/=.*$/s, "")
+    .replace(/[^A-Za-z0-9+/]/g, "");
+  return atob(digits.length % 4 === 1 ? digits.slice(0, -1) : digits);
+}
+
+function utf8Length(text: string): number {
+  let length = 0;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) length += 1;
+    else if (unit < 0x800) length += 2;
+    else {
+      // A pair of surrogates takes four bytes; one alone is replaced by a sign of three.
+      const isPair = unit >= 0xd800 && unit < 0xdc00 && (text.charCodeAt(i + 1) & 0xfc00) === 0xdc00;
+      length += isPair ? 4 : 3;
+      if (isPair) i++;
+    }
+  }
+  return length;
+}
+
+function compared(one: Uint8Array, from: number, to: number, other: Uint8Array, otherFrom: number, otherTo: number) {
+  const [length, otherLength] = [to - from, otherTo - otherFrom];
+  for (let i = 0; i < Math.min(length, otherLength); i++) {
+    const difference = one[from + i]! - other[otherFrom + i]!;
+    if (difference !== 0) return difference < 0 ? -1 : 1;
+  }
+  return length === otherLength ? 0 : length < otherLength ? -1 : 1;
 }

@@ -104,6 +104,10 @@ function sha256(message: Uint8Array): Buffer {
   return bytesOf(state);
 }
 
+/** For what runs beside the engine and has no digests that answer at once either. */
+export const digest = (algorithm: "sha1" | "sha256", message: Uint8Array): Buffer =>
+  algorithm === "sha1" ? sha1(message) : sha256(message);
+
 /** A digest as lower-case hexadecimal digits. */
 export const sha1Hex = (word: string): string => sha1(Buffer.from(word, "latin1")).toString("hex");
 

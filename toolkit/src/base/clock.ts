@@ -4,6 +4,7 @@
  * make it jump.
  */
 import { randomBytes } from "node:crypto";
+import { letGo } from "../platform/timers.ts";
 import { onAbort } from "./abort.ts";
 
 export interface Timer {
@@ -35,7 +36,7 @@ export const systemClock: Clock = {
   random: () => Math.random(),
   after(ms, callback, options) {
     const timer = setTimeout(callback, Math.min(Math.max(ms, 0), MAX_DELAY_MS));
-    if (options?.keepAlive !== true) timer.unref();
+    if (options?.keepAlive !== true) letGo(timer);
     return { cancel: () => clearTimeout(timer) };
   },
 };

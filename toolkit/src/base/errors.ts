@@ -97,6 +97,15 @@ export class OpenError extends CinnabarError {
   }
 }
 
+/** The runtime lacks what this needs: sockets, threads or files, in a browser. The text says what to use instead. */
+export class UnsupportedError extends CinnabarError {
+  override readonly name = "UnsupportedError";
+
+  constructor(message: string) {
+    super("UNSUPPORTED", message);
+  }
+}
+
 /** A transaction was attempted as often as allowed and met a change by somebody else each time. */
 export class ConflictError extends CinnabarError {
   override readonly name = "ConflictError";

@@ -225,6 +225,8 @@ const REASONS: Readonly<Record<string, readonly [code: OpenErrorCode, advice: st
   EROFS: ["NO_PERMISSION", "The file system can only be read."],
   ENOTDIR: ["NOT_A_FOLDER", "A part of the path is a file."],
   EEXIST: ["NOT_A_FOLDER", "There is a file of that name."],
+  EBUSY: ["LOCKED", "Close it there first."],
+  ENOTSUP: ["OPEN_FAILED", "open() without a folder works on a page, and keeps data in memory."],
   ENOSPC: ["NO_SPACE", "The disk is full."],
   EDQUOT: ["NO_SPACE", "The quota of this user is used up."],
 };

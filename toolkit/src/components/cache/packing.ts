@@ -1,16 +1,12 @@
 /** Values as they are stored: one byte that says how, then the value, compressed where that is worth it. */
-import { promisify } from "node:util";
-import { gunzip, gzip } from "node:zlib";
 import { isSendable } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
+import { compress, decompress } from "./gzip.ts";
 
 const PLAIN = 0x30;
 const GZIP = 0x31;
 /** What a stored value may grow to when it is unpacked, so that a planted one cannot fill the memory. */
 const MAX_UNPACKED = 256 * 1024 * 1024;
-
-const compress = promisify(gzip);
-const decompress = promisify(gunzip);
 
 /** UTF-8 takes at most so many bytes for a unit of a string. */
 const MOST_BYTES = 3;
@@ -25,7 +21,7 @@ export function pack(value: string | Uint8Array, compressAbove: number): string 
 function packBytes(bytes: Uint8Array, compressAbove: number): Buffer | Promise<Buffer> {
   const plain = (): Buffer => Buffer.concat([Buffer.of(PLAIN), bytes]);
   if (bytes.byteLength <= compressAbove) return plain();
-  return compress(bytes, { level: 5 }).then((packed) =>
+  return compress(bytes).then((packed) =>
     packed.byteLength < bytes.byteLength ? Buffer.concat([Buffer.of(GZIP), packed]) : plain(),
   );
 }
@@ -34,6 +30,6 @@ function packBytes(bytes: Uint8Array, compressAbove: number): Buffer | Promise<B
 export function unpack(stored: Buffer): Buffer | Promise<Buffer> {
   const bytes = stored.subarray(1);
   if (stored[0] === PLAIN) return bytes;
-  if (stored[0] === GZIP) return decompress(bytes, { maxOutputLength: MAX_UNPACKED });
+  if (stored[0] === GZIP) return decompress(bytes, MAX_UNPACKED);
   throw new InputError("the cache holds a value in a form that this version does not know");
 }

@@ -2,30 +2,12 @@
  * Rows out of the files that people have: CSV with two addresses or a network to a line, and GeoLite City's two files. A line that
  * makes no sense is a bad row, never the end of the load.
  */
-import { createReadStream } from "node:fs";
-import type { Readable } from "node:stream";
 import { callback, choice, defineOptions, listOf, text } from "../../base/options.ts";
 import { type Address, type Family, fromNumber, parseAddress, parseNetwork } from "./address.ts";
+import { type Line, lines, type Source } from "./lines.ts";
 import type { Row } from "./loader.ts";
 
-/** A file's path, or a stream of its bytes. */
-export type Source = string | Readable;
-
-type Line = readonly string[];
-
-async function* lines(source: Source): AsyncGenerator<Line> {
-  const { parse } = await import("csv-parse");
-  const input = typeof source === "string" ? createReadStream(source) : source;
-  const parser = parse({
-    relax_column_count: true,
-    relax_quotes: true,
-    skip_empty_lines: true,
-    bom: true,
-    max_record_size: 65_536,
-  });
-  input.once("error", (error: Error) => parser.destroy(error));
-  yield* input.pipe(parser) as AsyncIterable<Line>;
-}
+export type { Source };
 
 const bad = (reason: string, line: Line): Row<never> => ({ bad: reason, line: line.join(",") });
 

@@ -1,0 +1,15 @@
+import type { OutputFile } from "esbuild";
+
+export declare function browserWays(): readonly {
+  readonly name: string;
+  readonly source: string;
+  readonly file: string;
+  readonly runs: boolean;
+}[];
+
+export declare function importMap(
+  toolkit: string,
+  engine: string,
+): { readonly imports: Readonly<Record<string, string>> };
+
+export declare function bundleToolkit(outdir: string, options?: { readonly minify?: boolean }): Promise<OutputFile[]>;

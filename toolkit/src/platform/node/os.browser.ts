@@ -1,0 +1,2 @@
+/** Stands for `node:os` in browsers. */
+export const hostname = (): string => "browser";

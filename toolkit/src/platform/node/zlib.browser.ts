@@ -1,0 +1,2 @@
+/** Stands for `node:zlib` in browsers: nothing of it is there, and what asks for CRC-32 computes it then. */
+export {};

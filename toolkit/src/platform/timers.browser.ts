@@ -1,0 +1,2 @@
+/** Nothing keeps a page alive. */
+export function letGo(_timer: unknown): void {}

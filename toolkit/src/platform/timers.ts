@@ -1,0 +1,4 @@
+/** Timers that do not keep the process alive. */
+export function letGo(timer: NodeJS.Timeout): void {
+  timer.unref();
+}

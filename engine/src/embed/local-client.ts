@@ -33,7 +33,9 @@ import { type Input, toBuffer, toText, toWord } from "./words.ts";
 
 /** An error that the store answered. `code` is its first word: `WRONGTYPE`, `ERR`, `NOSCRIPT` … */
 export class CommandError extends Error {
+  /** The name of the class, as `Error` has it. */
   override readonly name = "CommandError";
+  /** The first word of the answer, for programs: `WRONGTYPE`, `OOM`, `NOSCRIPT` … */
   readonly code: string;
 
   constructor(error: ReplyError) {

@@ -13,6 +13,7 @@ import { messageOf } from "../lib/caught.ts";
 
 /** Why TLS cannot be configured as it was asked for. */
 export class TlsError extends Error {
+  /** The name of the class, as `Error` has it. */
   override readonly name = "TlsError";
 }
 

@@ -4,7 +4,9 @@
  */
 
 export class CinnabarError extends Error {
+  /** The name of the class, as `Error` has it. */
   override readonly name: string = "CinnabarError";
+  /** Which error it is, for programs: `INPUT`, `CLOSED`, `CONNECTION` …, or the first word of what the server answered. */
   readonly code: string;
 
   constructor(code: string, message: string, options?: ErrorOptions) {

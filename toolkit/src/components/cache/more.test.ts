@@ -1,3 +1,4 @@
+import { EventEmitter, once } from "node:events";
 import { expect, test } from "vitest";
 import { ClockedStore } from "../../../tests/kit/clocked-store.ts";
 import { heldAnswer } from "../../../tests/kit/held-answer.ts";
@@ -62,16 +63,24 @@ describeBackends("a cache, many values at once", { audit: "tags" }, (backend) =>
 
   test("nothing is being made any more when getMany rejects", async () => {
     const cache = new Cache<string>(backend.store, "c");
+    const events = new EventEmitter();
     let slow = 0;
     const load = async ([key]: readonly string[]) => {
-      if (key === "bad") throw new Error("down");
+      if (key === "bad") {
+        // The slow load is running, and ends only some time after this one has failed.
+        setTimeout(() => events.emit("failed"), 50);
+        throw new Error("down");
+      }
       slow++;
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      const failed = once(events, "failed");
+      events.emit("slow");
+      await failed;
       slow--;
       return ["made"];
     };
+    const running = once(events, "slow");
     const early = cache.getMany(["slow"], load);
-    await expect.poll(() => slow).toBe(1);
+    await running;
     await expect(cache.getMany(["slow", "bad"], load)).rejects.toThrow("down");
     expect(slow).toBe(0);
     expect(await early).toEqual(["made"]);

@@ -4,6 +4,9 @@
  *
  * The channel stays until the store is closed. Messages are hints: each waiter also polls, and at once when the subscription was
  * interrupted. A waiter is known here from the answer on that it has to wait; a message that overtakes that answer is kept for it.
+ *
+ * Its address names the server too that it is listened to on (scripts.ts, rule 4). Where that is not known, because the server says
+ * it to nobody or has not answered yet, the address is the channel alone.
  */
 import { randomToken } from "../base/clock.ts";
 import { dropOldest } from "../base/lists.ts";
@@ -28,15 +31,23 @@ const MOST_EARLY = 256;
 
 const mailboxes = new WeakMap<Store, Mailbox>();
 
+/** How many letters of a server's run id are enough to tell it from the one that it replaced. */
+const SERVER_LETTERS = 8;
+
 export class Mailbox {
   readonly channel = `cinnabar:wake:${randomToken()}`;
+  readonly #store: Store;
   readonly #hearing: Channel;
   readonly #recipients = new Map<string, Recipient>();
   readonly #early = new Map<string, Grant>();
+  #opening: Promise<void> | null = null;
   /** How often messages may have been lost. */
   interruptions = 0;
+  /** Where the scripts find this mailbox. */
+  address: string = this.channel;
 
   private constructor(store: Store) {
+    this.#store = store;
     this.#hearing = new Channel(store, this.channel, {
       message: (message) => this.#deliver(message.toString("latin1")),
       resumed: () => this.#interrupted(),
@@ -55,7 +66,26 @@ export class Mailbox {
   }
 
   open(): Promise<void> {
-    return this.#hearing.open();
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
+    try {
+      await this.#hearing.open();
+      await this.#learnServer();
+    } catch (error) {
+      this.#opening = null;
+      throw error;
+    }
+  }
+
+  async #learnServer(): Promise<void> {
+    // In a Cluster the scripts do not ask who listens.
+    if (this.#store.topology === "cluster") return;
+    const about = await this.#store.send(["INFO", "server"]).catch(() => "");
+    const server = /^run_id:(\w+)/m.exec(String(about))?.[1];
+    if (server !== undefined) this.address = `${this.channel}@${server.slice(0, SERVER_LETTERS)}`;
   }
 
   expect(token: string, recipient: Recipient): void {
@@ -84,6 +114,7 @@ export class Mailbox {
 
   #interrupted(): void {
     this.interruptions++;
+    void this.#learnServer();
     for (const recipient of [...this.#recipients.values()]) recipient.interrupted();
   }
 }

@@ -199,7 +199,7 @@ export class Permits {
       limitKey,
       token: asking.token,
       leaseMs: asking.leaseMs,
-      channel: wait ? this.#mailbox.channel : "",
+      address: wait ? this.#mailbox.address : "",
       limitArg: this.options.limit,
     });
     if (wait && reply.outcome === "never") this.#refused(reply, asking);

@@ -9,7 +9,8 @@
  *   held    zset   token → end, in milliseconds of the server's clock
  *   queue   zset   token → ticket: who waits, in order
  *   state   hash   fence → the last one given; extra → weights above one, summed; <token> → of a holder its fence (but not of
- *                  an exclusive holder of a lock, whose fence is the last one), of a waiter "<alive until> <lease ms> <channel>";
+ *                  an exclusive holder of a lock, whose fence is the last one), of a waiter "<alive until> <lease ms> <address>",
+ *                  an address being "<channel>" or "<channel>@<server>": where it listens, and on which server it did;
  *                  <token>! → of a caller that asks several servers, how often it has asked
  *   limit   string only semaphores, and only after a resize
  *
@@ -23,7 +24,9 @@
  *  3. Passing on happens in the script that makes room: one waiter gets the permits and one message says so. Nobody else is
  *     woken. A message that is lost costs until that waiter's next poll, since a poll of a holder answers with what it holds.
  *  4. A waiter is alive while it polls. A dead one is dropped when the line comes to it. PUBSUB NUMSUB tells how many listen, so
- *     a process that was killed is passed over at once; in a Cluster the number counts one node only and means nothing.
+ *     a process that was killed is passed over at once; in a Cluster the number counts one node only and means nothing. Nor does
+ *     it mean anything of a waiter that listened to another server: this one has replaced that one, nobody listens yet, and the
+ *     order of the line must hold until they do. Such a waiter is believed, as one in a Cluster is.
  *  5. A fence is max(last + 1, server's microseconds): it grows with every grant, and goes on growing when the keys are lost
  *     or the server comes back empty, as long as its clock does not go backwards meanwhile.
  *  6. A lease that has run out stays in `held` until somebody else needs the place. Until then its holder may renew it: nobody
@@ -115,9 +118,26 @@ local function dequeue(who)
   redis.call("HDEL", state, who, who .. "!")
 end
 
--- Whether anybody hears a message on a channel.
-local function isHeard(channel)
-  return not listenersCount or redis.call("PUBSUB", "NUMSUB", channel)[2] > 0
+-- The first letters of this server's run id; nothing where the user may not ask for it.
+local function thisServer()
+  local about = redis.pcall("INFO", "server")
+  return type(about) == "string" and string.match(about, "run_id:(%x%x%x%x%x%x%x%x)") or ""
+end
+
+-- Whether a waiter hears a message, or will as soon as it has found this server.
+local function isHeard(channel, server)
+  if not listenersCount or redis.call("PUBSUB", "NUMSUB", channel)[2] > 0 then return true end
+  if server == "" then return false end
+  local this = thisServer()
+  return this ~= "" and this ~= server
+end
+
+local function waiter(who)
+  return string.match(redis.call("HGET", state, who) or "", "^(%d+) (%d+) ([^@]*)@?(.*)$")
+end
+
+local function channelOf(address)
+  return string.match(address or "", "^[^@]*")
 end
 
 -- Gives what there is to the waiters. A waiter is told of its permits after they are written, never before. The caller's own
@@ -125,12 +145,13 @@ end
 -- be served, and who. Those of the caller's own channel are alive, heard or not: they ask again as soon as they listen.
 local function serve(caller, own)
   local at = 0
+  local ownChannel = channelOf(own)
   while true do
     local who = redis.call("ZRANGE", queue, at, at)[1]
     if not who then return false, false end
-    local alive, leaseMs, channel = string.match(redis.call("HGET", state, who) or "", "^(%d+) (%d+) (.*)$")
+    local alive, leaseMs, channel, server = waiter(who)
     if alive and tonumber(alive) > now + aliveMs then
-      redis.call("HSET", state, who, string.format("%.0f %s %s", now + aliveMs, leaseMs, channel))
+      redis.call("HSET", state, who, string.format("%.0f %s %s@%s", now + aliveMs, leaseMs, channel, server))
     end
     if not alive or tonumber(alive) < now then
       dequeue(who)
@@ -142,7 +163,7 @@ local function serve(caller, own)
       dequeue(who)
       grant(who, leaseMs, nextFence())
       return true, false
-    elseif channel ~= own and not isHeard(channel) then
+    elseif channel ~= ownChannel and not isHeard(channel, server) then
       at = at + 1
     else
       local number = nextFence()
@@ -213,9 +234,9 @@ end
 local blocked, queued = false, false
 if redis.call("EXISTS", queue) == 1 then
   queued = redis.call("ZSCORE", queue, token)
-  if queued then redis.call("HSET", state, token, string.format("%.0f %s %s", now + aliveMs, leaseMs, channel)) end
+  if queued then redis.call("HSET", state, token, string.format("%.0f %s %s", now + aliveMs, leaseMs, address)) end
   local mine
-  mine, blocked = serve(token, channel)
+  mine, blocked = serve(token, address)
   if mine then return granted() end
 end
 if weightOf(token) > limit then
@@ -226,7 +247,7 @@ if not queued and not blocked and fits(token) then
   grant(token, leaseMs, nextFence())
   return granted()
 end
-if channel == "" then
+if address == "" then
   if queued then dequeue(token) end
   return answer("taken", 0, untilRoom())
 end
@@ -234,7 +255,7 @@ if not queued then
   if redis.call("ZCARD", queue) >= maxWaiting then return answer("full", 0, untilRoom()) end
   local last = redis.call("ZREVRANGE", queue, 0, 0, "WITHSCORES")
   redis.call("ZADD", queue, (last[2] or 0) + 1, token)
-  redis.call("HSET", state, token, string.format("%.0f %s %s", now + aliveMs, leaseMs, channel))
+  redis.call("HSET", state, token, string.format("%.0f %s %s", now + aliveMs, leaseMs, address))
 end
 redis.call("PEXPIRE", queue, keepMs)
 redis.call("PEXPIRE", state, keepMs)
@@ -256,7 +277,7 @@ end
 if tonumber(round) < tonumber(redis.call("HGET", state, token .. "!") or 0) then return reply("queued", 0, 0) end
 takeAwayRunOut()
 if redis.call("ZSCORE", held, token) then
-  local _, blocked, first = serve("", channel)
+  local _, blocked, first = serve("", address)
   local ahead = blocked and tonumber(redis.call("ZSCORE", queue, first))
   if ticket == "" or not ahead or ahead > place or (ahead == place and first >= token) then
     redis.call("ZADD", held, "XX", now + leaseMs, token)
@@ -270,10 +291,10 @@ elseif not redis.call("ZSCORE", queue, token) and redis.call("ZCARD", queue) >= 
   return reply("full", 0, untilRoom())
 end
 redis.call("ZADD", queue, place, token)
-redis.call("HSET", state, token, string.format("%.0f %s %s", now + aliveMs, leaseMs, channel))
+redis.call("HSET", state, token, string.format("%.0f %s %s", now + aliveMs, leaseMs, address))
 redis.call("PEXPIRE", queue, keepMs)
 redis.call("PEXPIRE", state, keepMs)
-local mine = serve(token, channel)
+local mine = serve(token, address)
 redis.call("HSET", state, token .. "!", round)
 if mine then return reply("held", string.format("%.0f", fence), leaseMs) end
 return reply("queued", redis.call("ZRANK", queue, token), untilRoom())
@@ -336,8 +357,8 @@ end
 local successor
 for _, who in ipairs(redis.call("ZRANGE", queue, 0, -1)) do
   if isNamed(who) then
-    local alive, _, channel = string.match(redis.call("HGET", state, who) or "", "^(%d+) (%d+) (.*)$")
-    if alive and tonumber(alive) >= now and isHeard(channel) then
+    local alive, _, channel, server = waiter(who)
+    if alive and tonumber(alive) >= now and isHeard(channel, server) then
       successor = who
       break
     end
@@ -450,7 +471,7 @@ local keepText = "${keepMs}"`;
     acquire: defineScript({
       name: `${component}.acquire`,
       keys,
-      args: ["token", "leaseMs", "channel", ...limitArg],
+      args: ["token", "leaseMs", "address", ...limitArg],
       include: [...usual, TIME, ACQUIRE_FREE, WEIGHTS, ANSWER, PARTS, UNTIL_ROOM],
       lua: ACQUIRE,
       reply: acquireReply,
@@ -459,7 +480,7 @@ local keepText = "${keepMs}"`;
     askInLine: defineScript({
       name: `${component}.askInLine`,
       keys,
-      args: ["token", "leaseMs", "channel", "ticket", "round", ...limitArg],
+      args: ["token", "leaseMs", "address", "ticket", "round", ...limitArg],
       include: [...common, TIME, PARTS, UNTIL_ROOM],
       lua: ASK_IN_LINE,
       reply: lineReply,

@@ -142,7 +142,7 @@ describe("a quorum lock", () => {
         ...permitKeys("lock", "late", "lock"),
         token,
         leaseMs: 30_000,
-        channel: who,
+        address: who,
         limitArg: WHOLE_LOCK,
       };
       return (await store.run(scripts.askInLine, { ...asked, ticket, round })).outcome;

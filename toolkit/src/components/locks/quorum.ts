@@ -250,7 +250,7 @@ export class QuorumLocks {
     const { name, token, leaseMs } = wanted;
     const sentMs = this.#clock.monotonicMs();
     const replies = await this.#askAll((store) =>
-      store.run(this.#scripts(store).acquire, { ...this.#asking(name, token), leaseMs, channel: "" }),
+      store.run(this.#scripts(store).acquire, { ...this.#asking(name, token), leaseMs, address: "" }),
     );
     const votes = replies.flatMap(({ store, value }) =>
       value?.outcome === "held" ? [{ store, fence: value.number }] : [],
@@ -336,7 +336,7 @@ export class QuorumLocks {
       store.run(this.#scripts(store).askInLine, {
         ...this.#asking(name, token),
         leaseMs,
-        channel: Mailbox.of(store).channel,
+        address: Mailbox.of(store).address,
         ticket,
         round,
       }),

@@ -169,6 +169,8 @@ describeBackends("elections", (backend) => {
 
   test("a candidate leads whenever it is its turn, one at a time, until it is stopped", async () => {
     const log: string[] = [];
+    // Either may ask so much later than the other that it has had several turns by then.
+    const isEnough = () => log.length >= 6 && new Set(log).size === 2;
     let leading = 0;
     const stand = (made: Elections, id: string) =>
       made
@@ -177,16 +179,15 @@ describeBackends("elections", (backend) => {
           log.push(`${id} leads`);
           expect(leading).toBe(1);
           // It resigns by returning.
-          if (log.length < 6) await turn();
-          else await aborted(signal);
+          if (isEnough()) await aborted(signal);
+          else await turn();
           expect(term.id).toBe(id);
           leading -= 1;
         })
         .start();
     const candidates = [stand(elections(), "ann"), stand(await others(), "bob")];
-    await until(() => log.length >= 6);
+    await until(isEnough);
     for (const candidate of candidates) await candidate.stop();
-    expect(new Set(log)).toEqual(new Set(["ann leads", "bob leads"]));
     expect(await elections().get("x")).toBeNull();
     expect(candidates.map(({ term, running }) => [term, running])).toEqual([
       [null, false],

@@ -181,7 +181,7 @@ describeBackends("locks", (backend) => {
   test("are renewed without being asked, and kept past their lease", async () => {
     const locks = new Locks(backend.store);
     // Longer than a failover takes: nobody can renew during one.
-    const leaseMs = backend.failsOver ? 12_000 : 1_500;
+    const leaseMs = backend.failsOver ? 30_000 : 1_500;
     const lease = await held(locks, "kept", { leaseMs });
     const { held: zset } = permitKeys("lock", "kept", "lock");
     const firstEnd = Number(await backend.store.call("ZSCORE", zset, lease.token));

@@ -156,7 +156,7 @@ describeBackends("semaphores", (backend) => {
   test("keep permits by renewal, hand them on, and run bodies", async () => {
     const semaphores = new Semaphores(backend.store, { limit: 2 });
     // Longer than a failover takes: nobody can renew during one.
-    const lease = await held(semaphores, "kept", { permits: 2, leaseMs: backend.failsOver ? 12_000 : 1_500 });
+    const lease = await held(semaphores, "kept", { permits: 2, leaseMs: backend.failsOver ? 30_000 : 1_500 });
     const { held: zset } = permitKeys("semaphore", "kept", "semaphore");
     const firstEnd = Number(await backend.store.call("ZSCORE", zset, lease.token));
     while (Number(await backend.store.call("ZSCORE", zset, lease.token)) < firstEnd + 400 && !lease.lost) {

@@ -1,9 +1,11 @@
 /** Waiting and renewal under trouble: busy loops, lost messages, slow answers, clocks that jump. */
 import { describe, expect, test } from "vitest";
 import { describeBackends } from "../../tests/kit/index.ts";
+import { FaultyProxy } from "../../tests/kit/proxy.ts";
 import { type Clock, systemClock } from "../base/clock.ts";
 import { type Lease, Locks } from "../components/locks/index.ts";
 import { Semaphores } from "../components/semaphores/index.ts";
+import { open } from "../connection/open.ts";
 import type { Driver } from "../connection/port.ts";
 import { Store } from "../connection/store.ts";
 import { openUrl } from "../connection/url.ts";
@@ -243,6 +245,28 @@ describe("the thread that renews", () => {
       await store.close();
       expect(leases.every((lease) => lease!.lost)).toBe(true);
       expect(Renewal.of(store).thread).toBe("none");
+    });
+  });
+
+  describeBackends("what was cut off", { backends: ["redis"], fixedServer: true }, (backend) => {
+    test("renews a long lease once the server can be reached again", { timeout: 30_000 }, async () => {
+      const proxy = await FaultyProxy.open(backend.ports[0]!);
+      const store = await open(proxy.url);
+      const lease = await new Locks(store).acquire("cut-off", { leaseMs: 12_000 });
+      const { held } = permitKeys("lock", "cut-off", "lock");
+      const end = async (): Promise<number> => Number(await backend.store.call("ZSCORE", held, lease!.token));
+      const first = await end();
+      await threadRuns(store);
+      proxy.refuse();
+      proxy.cut();
+      // Its first attempt is due when a third has passed, a twentieth earlier where others are due too.
+      while (lease!.validForMs > 12_000 * 0.6) await new Promise((resolve) => setTimeout(resolve, 20));
+      proxy.refuse(false);
+      while ((await end()) === first && !lease!.lost) await turn();
+      expect(lease!.lost).toBe(false);
+      expect(await lease!.release()).toBe(true);
+      await store.close();
+      await proxy.close();
     });
   });
 });

@@ -19,12 +19,16 @@ interface Lease {
   readonly call: ScriptCall;
   readonly leaseMs: number;
   word: bigint;
-  /** Infinity while its renewal is under way. */
+  /** When it is renewed; Infinity while its renewal is under way. */
   dueMs: number;
+  /** From when on it is renewed together with others that are due. After a failure not before `dueMs`: the loop needs to breathe. */
+  joinsMs: number;
 }
 
 /** Of each lease this part is left unused, for clocks that run at different rates. */
 const VALID_PART = 0.99;
+/** Of each lease this part: so much earlier than it is due it is renewed together with others. */
+const JOINS_PART = 1 / 20;
 /** So many looks without a short lease, and it looks less often. */
 const CALM_LOOKS = 20;
 
@@ -83,7 +87,8 @@ function takeOver(board: Board, slot: number, number: number): Lease | undefined
   const words = args.map((word) => (typeof word === "object" ? Buffer.from(word.base64, "base64") : word));
   const call = { script, keys, args: words };
   const dueMs = now() + board.validForMs(slot) - (leaseMs * 2) / 3;
-  const lease: Lease = { id, board, slot, call, leaseMs, word: written.word, dueMs };
+  const joinsMs = dueMs - leaseMs * JOINS_PART;
+  const lease: Lease = { id, board, slot, call, leaseMs, word: written.word, dueMs, joinsMs };
   leases.set(number, lease);
   return lease;
 }
@@ -109,15 +114,20 @@ function tick(): void {
   const due: Lease[] = [];
   let nextMs = at + Atomics.load(interval, 0);
   for (const lease of leases.values()) {
-    if (lease.dueMs <= at + lease.leaseMs / 20) due.push(lease);
+    if (lease.joinsMs <= at) due.push(lease);
     else nextMs = Math.min(nextMs, lease.dueMs);
   }
   if (due.length > 0) void renew(due);
   timer = setTimeout(tick, Math.max(1, nextMs - at));
 }
 
+function plan(lease: Lease, dueMs: number, earlierMs: number): void {
+  lease.dueMs = dueMs;
+  lease.joinsMs = dueMs - earlierMs;
+}
+
 async function renew(due: readonly Lease[]): Promise<void> {
-  for (const lease of due) lease.dueMs = Number.POSITIVE_INFINITY;
+  for (const lease of due) plan(lease, Number.POSITIVE_INFINITY, 0);
   const sentMicros = threadsMicros();
   const sentMs = now();
   const answers = await answersTo(due);
@@ -125,10 +135,10 @@ async function renew(due: readonly Lease[]): Promise<void> {
   due.forEach((lease, at) => {
     const answer = answers[at];
     if (answer === undefined) {
-      lease.dueMs = now() + Math.min(lease.leaseMs / 10, 500);
+      plan(lease, now() + Math.min(lease.leaseMs / 10, 500), 0);
     } else if (Number(answer) > 0) {
       lease.word = lease.board.renewed(lease.slot, lease.word, sentMicros, lease.leaseMs * VALID_PART) ?? lease.word;
-      lease.dueMs = sentMs + lease.leaseMs / 3;
+      plan(lease, sentMs + lease.leaseMs / 3, lease.leaseMs * JOINS_PART);
     } else {
       lost.push(lease.id);
     }

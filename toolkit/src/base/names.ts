@@ -47,6 +47,8 @@ export class NameIndex {
   readonly #keepMs: number;
   readonly #againMs: number;
   readonly #announced = new Map<string, number>();
+  /** Announcements under way. */
+  readonly #sending = new Set<Promise<void>>();
   #waiting: string[] = [];
   #isPausing = false;
 
@@ -81,16 +83,21 @@ export class NameIndex {
       this.#send();
     });
     const wall = clock.wallMs();
-    this.#store
+    const sending: Promise<void> = this.#store
       .pipeline([
         ["ZADD", this.#key, ...names.flatMap((name) => [wall, this.#member(name)])],
         ["ZREMRANGEBYRANK", this.#key, 0, -(MAX_NAMES + 1)],
         ["ZREMRANGEBYSCORE", this.#key, "-inf", wall - YEAR_MS],
         ["PEXPIRE", this.#key, YEAR_MS],
       ])
-      .catch(() => {
-        for (const name of names) this.#announced.delete(name);
-      });
+      .then(
+        () => {},
+        () => {
+          for (const name of names) this.#announced.delete(name);
+        },
+      )
+      .finally(() => this.#sending.delete(sending));
+    this.#sending.add(sending);
   }
 
   #member(name: string): string {
@@ -120,9 +127,11 @@ export class NameIndex {
     }
   }
 
+  /** Announcements under way come first: one that is sent again after a refusal would bring the name back. */
   async remove(name: string): Promise<void> {
     this.#announced.delete(name);
     this.#waiting = this.#waiting.filter((each) => each !== name);
+    if (this.#sending.size > 0) await Promise.all(this.#sending);
     await this.#store.send(["ZREM", this.#key, this.#member(name)], { repeatable: true });
   }
 }

@@ -5,6 +5,7 @@ import { Cache } from "../components/cache/index.ts";
 import { Locks } from "../components/locks/index.ts";
 import { Queue } from "../components/queues/index.ts";
 import { SearchIndex } from "../components/search/index.ts";
+import type { Store } from "../connection/store.ts";
 import { InputError } from "./errors.ts";
 import { NameIndex } from "./names.ts";
 import { Registry } from "./registry.ts";
@@ -68,27 +69,55 @@ describeBackends("the registry", { audit: "tags" }, (backend) => {
     expect([await registry.delete("queues", mails!), await registry.delete("queues", mails!)]).toEqual([true, false]);
   });
 
-  test("announces many names in a few round trips, and lists them page by page", async () => {
-    const store = await backend.open();
-    const index = new NameIndex(store, { kind: "things", prefix: "a" });
-    let trips = 0;
-    store.on("roundTrip", () => void trips++);
-    for (let n = 0; n < 500; n++) index.announce(`n${n}`);
-    for (let n = 0; n < 500; n++) index.announce(`n${n}`);
-    new NameIndex(store, { kind: "things", prefix: "b" }).announce("another");
-    await eventually(
-      async () => (await new Registry(backend.store).list("things", { limit: 1_000 })).items.length,
-    ).toBe(501);
-    expect(trips).toBeLessThanOrEqual(3);
-    const seen: string[] = [];
-    for (let cursor: string | null | undefined; cursor !== null; ) {
-      const page = await index.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
-      seen.push(...page.items);
-      cursor = page.cursor;
-    }
-    expect(new Set(seen).size).toBe(500);
-    expect(seen).toHaveLength(500);
+  test("removes a name although its announcement is still under way", async () => {
+    let goOn = (): void => {};
+    const goes = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const { store } = backend;
+    const pipeline: Store["pipeline"] = async (items) => {
+      await goes;
+      return store.pipeline(items);
+    };
+    const slow = new Proxy(store, {
+      get: (target, property) => {
+        if (property === "pipeline") return pipeline;
+        const value: unknown = Reflect.get(target, property, target);
+        return typeof value === "function" ? value.bind(target) : value;
+      },
+    });
+    const index = new NameIndex(slow, { kind: "things", prefix: "late" });
+    index.announce("n");
+    const removed = index.remove("n");
+    goOn();
+    await removed;
+    expect((await index.list()).items).toEqual([]);
   });
+
+  test.skipIf(backend.isDisturbed)(
+    "announces many names in a few round trips, and lists them page by page",
+    async () => {
+      const store = await backend.open();
+      const index = new NameIndex(store, { kind: "things", prefix: "a" });
+      let trips = 0;
+      store.on("roundTrip", () => void trips++);
+      for (let n = 0; n < 500; n++) index.announce(`n${n}`);
+      for (let n = 0; n < 500; n++) index.announce(`n${n}`);
+      new NameIndex(store, { kind: "things", prefix: "b" }).announce("another");
+      await eventually(
+        async () => (await new Registry(backend.store).list("things", { limit: 1_000 })).items.length,
+      ).toBe(501);
+      expect(trips).toBeLessThanOrEqual(3);
+      const seen: string[] = [];
+      for (let cursor: string | null | undefined; cursor !== null; ) {
+        const page = await index.list({ limit: 100, ...(cursor === undefined ? {} : { cursor }) });
+        seen.push(...page.items);
+        cursor = page.cursor;
+      }
+      expect(new Set(seen).size).toBe(500);
+      expect(seen).toHaveLength(500);
+    },
+  );
 
   test("is bounded: the names that were used last stay", async () => {
     const { store } = backend;

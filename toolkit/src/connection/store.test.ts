@@ -229,33 +229,36 @@ function transactions(backend: Backend): void {
     expect(await store.call("GET", "{w}n")).toBe("11");
   });
 
-  test("what is read along with WATCH takes no round trip of its own, and is watched", async () => {
-    const { store } = backend;
-    await store.call("SET", "{w}n", 1);
-    const events: string[] = [];
-    const stop = store.on("roundTrip", ({ name }) => {
-      events.push(name);
-      return () => events.push(`${name} ended`);
-    });
-    let runs = 0;
-    const other = await backend.open();
-    const options = {
-      watch: ["{w}n"],
-      reads: [
-        ["GET", "{w}n"],
-        ["STRLEN", "{w}n"],
-      ] as const,
-    };
-    const answers = await store.transaction(options, async (_, [seen, length]) => {
-      expect(length).toBe(String(seen).length);
-      if (runs++ === 0) await other.call("SET", "{w}n", 10);
-      return [["SET", "{w}n", Number(seen) + 1]];
-    });
-    stop();
-    expect([answers, runs]).toEqual([["OK"], 2]);
-    expect(await store.call("GET", "{w}n")).toBe("11");
-    expect(events.slice(0, 6)).toEqual(["WATCH", "GET", "STRLEN", "WATCH ended", "GET ended", "STRLEN ended"]);
-  });
+  test.skipIf(backend.isDisturbed)(
+    "what is read along with WATCH takes no round trip of its own, and is watched",
+    async () => {
+      const { store } = backend;
+      await store.call("SET", "{w}n", 1);
+      const events: string[] = [];
+      const stop = store.on("roundTrip", ({ name }) => {
+        events.push(name);
+        return () => events.push(`${name} ended`);
+      });
+      let runs = 0;
+      const other = await backend.open();
+      const options = {
+        watch: ["{w}n"],
+        reads: [
+          ["GET", "{w}n"],
+          ["STRLEN", "{w}n"],
+        ] as const,
+      };
+      const answers = await store.transaction(options, async (_, [seen, length]) => {
+        expect(length).toBe(String(seen).length);
+        if (runs++ === 0) await other.call("SET", "{w}n", 10);
+        return [["SET", "{w}n", Number(seen) + 1]];
+      });
+      stop();
+      expect([answers, runs]).toEqual([["OK"], 2]);
+      expect(await store.call("GET", "{w}n")).toBe("11");
+      expect(events.slice(0, 6)).toEqual(["WATCH", "GET", "STRLEN", "WATCH ended", "GET ended", "STRLEN ended"]);
+    },
+  );
 
   test("under contention no change is lost", async () => {
     const stores = [backend.store, await backend.open(), await backend.open()];
@@ -387,7 +390,7 @@ function hooksAndClosing(backend: Backend): void {
     expect(states).toEqual(["ready", "closed"]);
   });
 
-  test("listeners are told what is sent, watched reads too, until they leave", async () => {
+  test.skipIf(backend.isDisturbed)("listeners are told what is sent, watched reads too, until they leave", async () => {
     const store = await backend.open();
     const sent: string[] = [];
     const ended: string[] = [];

@@ -50,6 +50,8 @@ export interface Backend {
   readonly ports: readonly number[];
   /** Its primary is replaced again and again: for a second or two nobody can be reached. */
   readonly failsOver: boolean;
+  /** It fails over, or its slots move: requests are refused on the way and sent again, so nobody can count them. */
+  readonly isDisturbed: boolean;
   /** Empties it. */
   flush(): Promise<void>;
 }
@@ -145,6 +147,7 @@ function prepared(name: BackendName, options: SuiteOptions): Backend {
   const backend: Backend = {
     name,
     failsOver: FAILOVERS,
+    isDisturbed: FAILOVERS || MOVE_SLOTS,
     get store() {
       return there(store);
     },

@@ -148,21 +148,24 @@ describeBackends("carts", { audit: "tags" }, (backend) => {
     expect(await carts[0]!.get("ann")).toEqual([{ item: "pen", quantity: 108, price: null }]);
   });
 
-  test("a merge is one round trip, but in a Cluster, where the carts are in different slots", async () => {
-    const { store } = backend;
-    const carts = new Carts(store);
-    await carts.add("visitor", "pen");
-    const sent: string[] = [];
-    const stop = store.on("roundTrip", ({ name }) => {
-      if (name.startsWith("carts.")) sent.push(name);
-    });
-    await carts.merge("visitor", "ann");
-    await carts.merge("visitor", "ann");
-    stop();
-    const byTurns = ["carts.leave", "carts.join", "carts.left", "carts.leave"];
-    expect(sent).toEqual(store.topology === "cluster" ? byTurns : ["carts.move", "carts.move"]);
-    expect(await carts.get("ann")).toHaveLength(1);
-  });
+  test.skipIf(backend.isDisturbed)(
+    "a merge is one round trip, but in a Cluster, where the carts are in different slots",
+    async () => {
+      const { store } = backend;
+      const carts = new Carts(store);
+      await carts.add("visitor", "pen");
+      const sent: string[] = [];
+      const stop = store.on("roundTrip", ({ name }) => {
+        if (name.startsWith("carts.")) sent.push(name);
+      });
+      await carts.merge("visitor", "ann");
+      await carts.merge("visitor", "ann");
+      stop();
+      const byTurns = ["carts.leave", "carts.join", "carts.left", "carts.leave"];
+      expect(sent).toEqual(store.topology === "cluster" ? byTurns : ["carts.move", "carts.move"]);
+      expect(await carts.get("ann")).toHaveLength(1);
+    },
+  );
 
   describe("of a session", () => {
     function shop(options: { maxPerUser?: number; maxLive?: number; endsWithSession?: boolean } = {}) {

@@ -182,44 +182,47 @@ describeBackends("log files", (backend) => {
     await expect(logs.process(folder, { effects: added })).rejects.toThrow(/lines 1 to 3 was refused.*WRONGTYPE/);
   });
 
-  test("a batch of sums takes one round trip, one with commands two, and both do the same", async () => {
-    const trips: string[] = [];
-    const stop = backend.store.on("roundTrip", ({ name }) => {
-      trips.push(name);
-      return () => trips.push("·");
-    });
-    const told = () => {
-      const all = trips.splice(0).join(" ");
-      // Requests that go out together are one trip.
-      return all.replaceAll(/ ·( ·)*/g, " ·").replaceAll("log-files.", "");
-    };
-    write("a.log", numbered(1, 4));
-    const logs = new LogFiles(backend.store, "l", { batchLines: 2 });
-    await backend.store.call("PING");
-    told();
-    const sums: Effects = (line, batch) =>
-      void batch
-        .count(logs.key("seen"), line.text)
-        .score(logs.key("all"), "lines", 0.5)
-        .score(logs.key("all"), line.text);
-    expect((await logs.process(folder, { effects: sums })).lines).toBe(4);
-    expect(told()).toContain("add-up · add-up · release");
-    expect(await seen(logs)).toEqual(once(1, 4));
-    expect(await backend.store.call("ZRANGE", logs.key("all"), 0, 1, "WITHSCORES")).toEqual([
-      "line 1",
-      "1",
-      "line 2",
-      "1",
-    ]);
-    expect(await backend.store.call("ZSCORE", logs.key("all"), "lines")).toBe("2");
-    write("b.log", numbered(5, 6));
-    const mixed: Effects = (line, batch) => void sums(line, batch.add(["RPUSH", logs.key("list"), line.text]));
-    expect((await logs.process(folder, { effects: mixed })).lines).toBe(2);
-    stop();
-    expect(told()).toMatch(/WATCH HMGET · \S+ · release/);
-    expect(await seen(logs)).toEqual(once(1, 6));
-    expect(await backend.store.call("LLEN", logs.key("list"))).toBe(2);
-  });
+  test.skipIf(backend.isDisturbed)(
+    "a batch of sums takes one round trip, one with commands two, and both do the same",
+    async () => {
+      const trips: string[] = [];
+      const stop = backend.store.on("roundTrip", ({ name }) => {
+        trips.push(name);
+        return () => trips.push("·");
+      });
+      const told = () => {
+        const all = trips.splice(0).join(" ");
+        // Requests that go out together are one trip.
+        return all.replaceAll(/ ·( ·)*/g, " ·").replaceAll("log-files.", "");
+      };
+      write("a.log", numbered(1, 4));
+      const logs = new LogFiles(backend.store, "l", { batchLines: 2 });
+      await backend.store.call("PING");
+      told();
+      const sums: Effects = (line, batch) =>
+        void batch
+          .count(logs.key("seen"), line.text)
+          .score(logs.key("all"), "lines", 0.5)
+          .score(logs.key("all"), line.text);
+      expect((await logs.process(folder, { effects: sums })).lines).toBe(4);
+      expect(told()).toContain("add-up · add-up · release");
+      expect(await seen(logs)).toEqual(once(1, 4));
+      expect(await backend.store.call("ZRANGE", logs.key("all"), 0, 1, "WITHSCORES")).toEqual([
+        "line 1",
+        "1",
+        "line 2",
+        "1",
+      ]);
+      expect(await backend.store.call("ZSCORE", logs.key("all"), "lines")).toBe("2");
+      write("b.log", numbered(5, 6));
+      const mixed: Effects = (line, batch) => void sums(line, batch.add(["RPUSH", logs.key("list"), line.text]));
+      expect((await logs.process(folder, { effects: mixed })).lines).toBe(2);
+      stop();
+      expect(told()).toMatch(/WATCH HMGET · \S+ · release/);
+      expect(await seen(logs)).toEqual(once(1, 6));
+      expect(await backend.store.call("LLEN", logs.key("list"))).toBe(2);
+    },
+  );
 
   test("what is followed is read as it comes, until it is stopped", async () => {
     write("a.log", numbered(1, 2));

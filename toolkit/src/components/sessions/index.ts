@@ -207,6 +207,8 @@ export class Sessions<S extends SessionSchemas = SessionSchemas> {
   readonly #pieces: Pieces | null;
   /** Session → when this process touched it last. */
   readonly #touched = new Map<string, number>();
+  /** Session → its note in the list of live ones, while that is under way. */
+  readonly #noting = new Map<string, Promise<void>>();
 
   constructor(store: Store, options: SessionsOptions<S> = {}) {
     aStore("Sessions", store);
@@ -513,12 +515,19 @@ export class Sessions<S extends SessionSchemas = SessionSchemas> {
     return taken;
   }
 
-  /** Takes sessions off the list of live ones, which is in another slot. If it fails, they go when they would have been idle. */
+  /**
+   * Takes sessions off the list of live ones, which is in another slot. If it fails, they go when they would have been idle. A note
+   * that is under way comes first: when it is sent again after a refusal, it would list a session that is over.
+   */
   #noteOver(tag: string, ids: readonly string[]): void {
     if (ids.length === 0 || this.#store.closed) return;
     const members = ids.map((id) => memberOf({ tag, id }));
     for (const member of members) this.#touched.delete(member);
-    this.#store.send(["ZREM", liveKey(this.#prefix, { tag }), ...members], { repeatable: true }).catch(() => {});
+    const unlist = async (): Promise<unknown> =>
+      this.#store.send(["ZREM", liveKey(this.#prefix, { tag }), ...members], { repeatable: true });
+    const noting = members.flatMap((member) => this.#noting.get(member) ?? []);
+    const unlisted = noting.length === 0 ? unlist() : Promise.all(noting).then(unlist);
+    unlisted.catch(() => {});
   }
 
   /** What another request has changed in the old session while the new one was made. Null if nothing. */
@@ -567,9 +576,22 @@ export class Sessions<S extends SessionSchemas = SessionSchemas> {
     const member = memberOf(place);
     if (this.#touched.size >= MOST_TOUCHED) this.#touched.clear();
     this.#touched.set(member, this.#store.clock.monotonicMs());
-    this.#run(noteLive, { live: liveKey(this.#prefix, place), member, listMs: this.#listMs }).catch(() =>
-      this.#touched.delete(member),
+    const noting: Promise<void> = this.#run(noteLive, {
+      live: liveKey(this.#prefix, place),
+      member,
+      listMs: this.#listMs,
+    }).then(
+      () => this.#noted(member, noting),
+      () => {
+        this.#noted(member, noting);
+        this.#touched.delete(member);
+      },
     );
+    this.#noting.set(member, noting);
+  }
+
+  #noted(member: string, noting: Promise<void>): void {
+    if (this.#noting.get(member) === noting) this.#noting.delete(member);
   }
 
   #toSession(token: string, place: SessionPlace, shown: Shown): Session<SessionDataOf<S>> {

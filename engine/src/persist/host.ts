@@ -63,7 +63,9 @@ export interface PersistHost {
     position(): { streamDb: number; id: string; offset: number } | undefined;
     /** Goes on with the history that a file was a part of. */
     restore(report: LoadReport, expired: readonly Effect[]): void;
-    /** Nothing is sent any more: the last file is about to be written. */
+    /** What is due to replicas goes out: the last snapshot is about to be taken. */
+    settle(): void;
+    /** Nothing is sent any more: the last snapshot is there. */
     rest(): void;
   };
   replayer(): Replayer;

@@ -241,6 +241,7 @@ export class Persistence {
     if (!this.#mayEnd(force)) return false;
     if (this.savesAtEnd(save)) {
       this.#host.log("notice", FINAL_SAVE);
+      this.#host.replication.settle();
       if (!this.#endsWith(this.save(), force)) return false;
     }
     this.#host.replication.rest();
@@ -257,6 +258,7 @@ export class Persistence {
     await this.idle();
     if (this.savesAtEnd(save)) {
       this.#host.log("notice", FINAL_SAVE);
+      this.#host.replication.settle();
       // A ping after the snapshot's moment would put replicas ahead of what the next start finds.
       this.savesLast = true;
       const saved = await this.#saveAside();

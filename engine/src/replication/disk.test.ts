@@ -116,3 +116,29 @@ describe("before a primary ends", () => {
     await expect(client.call("SHUTDOWN", "ABORT")).rejects.toThrow("No shutdown in progress");
   });
 });
+
+describe("the last snapshot", () => {
+  const config = { appendonly: "no", save: "" };
+
+  it.each([
+    ["at once", (store: Store) => store.core.persistence.shutdown(true)],
+    ["with the event loop alive", (store: Store) => store.core.persistence.shutdownSlowly(true, false)],
+  ])("written %s is not behind what replicas were asked in the same turn", async (_, end) => {
+    const primary = await open("primary", config);
+    const replica = await open(null);
+    await replica.store.replicaOf("127.0.0.1", primary.port);
+    const client = primary.store.connect();
+    await client.call("SET", "k", "v");
+    await client.call("WAIT", 1, 0);
+    const { feed } = primary.store.core.replication;
+    feed.requestAcks();
+    const ended = end(primary.store);
+    // Nor is it by a question that comes while it is written.
+    feed.requestAcks();
+    expect(await ended).toBe(true);
+    const { offset } = feed;
+    await primary.store.close();
+    const again = await open("primary", config);
+    expect(again.store.core.replication.feed.offset).toBe(offset);
+  });
+});

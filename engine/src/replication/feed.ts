@@ -132,7 +132,8 @@ export class Feed {
   flush(): void {
     if (this.#wantsAcks) {
       this.#wantsAcks = false;
-      this.#writer.command(GETACK);
+      // Not behind the last snapshot: replicas tell how far they are once a second, too.
+      if (!this.#store.persistence.savesLast) this.#writer.command(GETACK);
     }
     if (this.#writer.length === 0) return;
     this.#store.persistence.flush();

@@ -509,6 +509,14 @@ export class Replication implements ReplicationPort {
   }
 
   /**
+   * The last snapshot is about to be taken: what is due to replicas goes out before it, the question for acknowledgements too. Behind
+   * it, it would put replicas ahead of what the next start finds.
+   */
+  settle(): void {
+    this.feed.flush();
+  }
+
+  /**
    * The server is about to end, and what is to be found at the next start has been saved with its offset. What happens from
    * here on, a ping or a key that expires, is not part of that: a replica that heard of it would be ahead of its primary
    * then, and would have to be copied anew.

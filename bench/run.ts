@@ -1,7 +1,7 @@
 /**
  * Everything that is measured, side by side in one run: `npm run bench`.
  *
- *   npm run bench -- --only pipelined,process   some parts: plain pipelined loads tls scripts process memory files building locks queues web sharded social search chats distribution packed streaming ads failopen client thin cluster start trips share lists structures
+ *   npm run bench -- --only pipelined,process   some parts: plain pipelined loads tls scripts process memory latency files building locks queues web sharded social search chats distribution packed streaming ads failopen client thin cluster start trips share lists structures
  *   npm run bench -- --only ""                  nothing: writes the tables again
  *   npm run bench -- --quick                    fewer rounds and keys: to see that it runs
  *
@@ -21,8 +21,9 @@ import { type FailOpenRow, failOpenTable, measureFailOpen } from "./fail-open.ts
 import { compareFiles, type FileRow } from "./files.ts";
 import { compareDistribution, type DistributionRow, distributionTable } from "./files-distribution.ts";
 import { compareInProcess, type ProcessRow } from "./in-process.ts";
+import { compareLatency, type LatencyRow, latencyTable } from "./latency.ts";
 import { compareLocks, type LockRow, lockTable } from "./locks.ts";
-import { compareMemory, type MemoryRow } from "./memory.ts";
+import { compareMemory, type MemoryRow, memoryTable } from "./memory.ts";
 import { compareLists, type ListRow, listTable } from "./packed-lists.ts";
 import { comparePacked, type PackedRow, packedTable } from "./packed-table.ts";
 import { compareQueues, type QueueRow, queueTable } from "./queues.ts";
@@ -49,6 +50,7 @@ interface Results {
   scripts?: Row[];
   process?: ProcessRow[];
   memory?: MemoryRow[];
+  latency?: LatencyRow[];
   files?: FileRow[];
   building?: BuildRow[];
   locks?: LockRow[];
@@ -82,6 +84,7 @@ const PARTS = [
   "scripts",
   "process",
   "memory",
+  "latency",
   "files",
   "building",
   "locks",
@@ -144,18 +147,6 @@ function processTable(rows: readonly ProcessRow[]): string {
     ...rows.map(
       ({ what, set, get, eval: evals }) =>
         `| ${what} | ${round(set)} | ${round(get)} | ${round(evals)} | ${(ours.set / set).toFixed(1)} × / ${(ours.get / get).toFixed(1)} × / ${(ours.eval / evals).toFixed(1)} × |`,
-    ),
-  ].join("\n");
-}
-
-function memoryTable(rows: readonly MemoryRow[]): string {
-  return [
-    "**Memory, growth of the resident set per key**",
-    "",
-    "| key | cinnabar, bytes | redis, bytes | ratio |",
-    "| --- | ---: | ---: | ---: |",
-    ...rows.map(
-      ({ what, ours, redis, ratio }) => `| ${what} | ${round(ours)} | ${round(redis)} | ${ratio.toFixed(2)} |`,
     ),
   ].join("\n");
 }
@@ -227,6 +218,7 @@ if (parts.includes("scripts")) {
 }
 if (parts.includes("process")) results.process = await compareInProcess(flags.quick ? 1 : 3);
 if (parts.includes("memory")) results.memory = await compareMemory(flags.quick ? 0.05 : 1);
+if (parts.includes("latency")) results.latency = await compareLatency(flags.quick);
 if (parts.includes("files")) results.files = await compareFiles(flags.quick);
 if (parts.includes("building")) results.building = await compareBuilding(flags.quick);
 if (parts.includes("locks")) results.locks = await compareLocks(flags.quick);
@@ -262,6 +254,7 @@ const tables = [
   results.scripts && serverTable("EVALSHA, pipeline of 16", results.scripts),
   results.process && processTable(results.process),
   results.memory && memoryTable(results.memory),
+  results.latency && latencyTable(results.latency),
   results.files && fileTable(results.files),
   results.building && buildTable(results.building),
   results.locks && lockTable(results.locks),

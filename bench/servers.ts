@@ -19,7 +19,7 @@ export interface BenchServer {
 }
 
 const commandOf = (name: BenchServer["name"], tree: string): readonly [string, ...string[]] =>
-  name === "redis" ? ["redis-server"] : [process.execPath, join(tree, "engine/bin/cinnabar-server.js")];
+  name === "redis" ? ["redis-server"] : [join(tree, "engine/bin/cinnabar-server")];
 
 export function freePort(): Promise<number> {
   return new Promise((resolve) => {

@@ -1,6 +1,7 @@
 /**
  * Sends PING to every server every few milliseconds, from a process that does nothing else, and times the answers. A PING
- * that is not answered yet is waited for, so a pause counts in full.
+ * that is not answered yet is waited for, so a pause counts in full. It says "asking" once the first answer is there, forgets what it
+ * has timed at "begin", and tells all at "end".
  */
 import { connect } from "node:net";
 import { systemClock } from "../../../src/core/clock.ts";
@@ -14,6 +15,7 @@ const probes = process.argv.slice(2).map((port) => {
     times: [] as number[],
   };
   probe.socket.on("data", () => {
+    if (probe.times.length === 0) process.send!("asking");
     probe.times.push(systemClock.monotonic() - probe.sentAt);
     probe.sentAt = 0;
   });
@@ -28,7 +30,11 @@ const timer = setInterval(() => {
   }
 }, PERIOD_MS);
 
-process.once("message", () => {
+process.on("message", (word) => {
+  if (word === "begin") {
+    for (const probe of probes) probe.times = [probe.times.at(-1)!];
+    return;
+  }
   clearInterval(timer);
   for (const { socket } of probes) socket.destroy();
   process.send!(

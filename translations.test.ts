@@ -1,6 +1,6 @@
 /**
  * The Chinese documents follow the English ones: a guide has the sections of its original in their order, with the same samples, the
- * same rows in its tables and the same names in code. A change of an original fails here until its translation has it too.
+ * same rows in its tables, and the same names and numbers. A change of an original fails here until its translation has it too.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -40,13 +40,16 @@ const numbers = (text: string): string[] =>
     .map(([number]) => number)
     .sort();
 
+/** How many links there are: where they lead differs, since some pages are translated. */
+const links = (text: string): string[] => [...text.matchAll(/\]\(/g)].map(() => "link");
+
 interface Section {
   readonly level: number;
   readonly samples: readonly string[];
-  /** Of each row of its tables, what each cell has in code and in numbers. */
+  /** Of each row of its tables, what each cell has in code, in numbers and in links. */
   readonly rows: readonly (readonly string[])[];
-  /** What its prose has in code. */
-  readonly names: readonly string[];
+  /** What its prose has in code and in numbers. */
+  readonly facts: readonly string[];
 }
 
 function sections(document: string): Section[] {
@@ -63,9 +66,9 @@ function sections(document: string): Section[] {
         row
           .split(/(?<!\\)\|/)
           .slice(1, -1)
-          .map((cell) => [...spans(cell), ...numbers(cell)].join(" ")),
+          .map((cell) => [...spans(cell), ...numbers(cell), ...links(cell)].join(" ")),
       ),
-      names: distinct(spans(prose)),
+      facts: distinct([...spans(prose), ...numbers(prose)]),
     };
   });
 }

@@ -1,7 +1,8 @@
 /**
  * The samples in all documents: each is a complete program, passes the compiler and runs. A sample that begins with the path of a
  * file is that file, and a suite beside the file runs it. Every other sample runs here, in an empty folder; where it ends a line with
- * `console.log(…); // text`, it must print that text.
+ * `console.log(…); // text`, it must print that text. Translations repeat the samples of their originals: translations.test.ts compares
+ * them, and they do not run again.
  */
 import { execFile, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -18,6 +19,8 @@ const documents = readdirSync(ROOT, { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".md") && !/(^|\/)(node_modules|dist|data|\.packages)\//.test(file))
   .sort();
 
+const isTranslation = (document: string): boolean => /^docs\/zh\/|\.zh-CN\.md$/.test(document);
+
 interface Sample {
   /** `docs/engine.md:12`. */
   readonly at: string;
@@ -27,7 +30,9 @@ interface Sample {
   readonly file: string | undefined;
 }
 
-const samples: readonly Sample[] = documents.flatMap((document) => {
+const originals = documents.filter((document) => !isTranslation(document));
+
+const samples: readonly Sample[] = originals.flatMap((document) => {
   const text = readFileSync(join(ROOT, document), "utf8");
   return [...text.matchAll(/^```(?:ts|js|tsx|typescript|javascript)\n([\s\S]*?)^```$/gm)].map((match) => {
     const sample = match[1]!;
@@ -150,10 +155,12 @@ test("comparisons name tests that exist", () => {
 test("documents name files and folders that exist", () => {
   const absent = documents.flatMap((document) => {
     if (document === "CHANGELOG.md") return []; // It names what was there.
+    // A translation names what is beside its original.
+    const original = document.replace(/^docs\/zh\/components\/([\w-]+)\.md$/, "toolkit/src/components/$1/README.md");
     const text = readFileSync(join(ROOT, document), "utf8").replace(/^```[\s\S]*?^```$/gm, "");
     const named = text.matchAll(/`((?:engine|toolkit|console|bench|docs|scripts)\/[\w./-]+)`/g);
     return [...named]
-      .filter(([, path]) => ["", dirname(document)].every((from) => !existsSync(join(ROOT, from, path!))))
+      .filter(([, path]) => ["", dirname(original)].every((from) => !existsSync(join(ROOT, from, path!))))
       .map(([, path]) => `${document} names ${path}`);
   });
   expect(absent).toEqual([]);

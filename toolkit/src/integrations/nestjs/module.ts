@@ -27,8 +27,8 @@ export interface CinnabarModuleAsyncOptions {
   readonly imports?: ModuleMetadata["imports"];
   /** What `useFactory` is called with. Nothing by default. */
   readonly inject?: readonly InjectionToken[];
-  // biome-ignore lint/suspicious/noExplicitAny: what is injected has the types that the application says
   /** Answers what `forRoot` takes. */
+  // biome-ignore lint/suspicious/noExplicitAny: what is injected has the types that the application says
   readonly useFactory: (...injected: any[]) => CinnabarModuleOptions | Promise<CinnabarModuleOptions>;
   /** Whether other modules see the store without importing this one; true by default. */
   readonly isGlobal?: boolean;

@@ -200,7 +200,7 @@ export class EmbeddedEngine {
   }
 
   /**
-   * Serves whoever has the other end of a channel: another thread, or in a browser a worker, a page or a frame. It speaks RESP.
+   * Serves the other end of a channel: another thread, or in a browser a worker, a page or a frame. It speaks RESP.
    * @example
    * const engine = await Engine.open();
    * const { port1, port2 } = new MessageChannel();

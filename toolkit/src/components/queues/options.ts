@@ -24,7 +24,7 @@ export type Backoff =
   | {
       /** `fixed`: always the same delay. `exponential`: each is twice as long as the one before. `custom`: the worker says. */
       readonly type: "fixed" | "exponential";
-      /** The first delay. */
+      /** The delay before the second attempt. */
       readonly delayMs: number;
       /** No delay grows past this; an hour by default. */
       readonly maxMs?: number;
@@ -39,16 +39,16 @@ export type Backoff =
       readonly name: string;
     };
 
-/** Which other jobs a job must not stand beside. */
+/** How a job is deduplicated. */
 export interface Dedup {
-  /** What such jobs have in common. */
+  /** Jobs with the same id are duplicates of each other. */
   readonly id: string;
   /**
    * simple: others with this id are ignored until the job has ended. throttle: for `windowMs` from the first, whatever becomes
    * of it. debounce: each takes the place of the one before and starts its delay of `windowMs` anew, so that the last one runs.
    */
   readonly mode?: "simple" | "throttle" | "debounce";
-  /** For throttle and debounce, which need it: how long. */
+  /** The length of the window; for throttle and debounce, which need it. */
   readonly windowMs?: number;
 }
 
@@ -74,7 +74,7 @@ export interface JobOptions {
   readonly timeoutMs?: number;
   /** Jobs of a group run in order (or as many at once as the queue's settings allow), and groups take turns. None by default. */
   readonly group?: string;
-  /** Which other jobs it must not stand beside. None by default. */
+  /** How it is deduplicated. Not at all by default. */
   readonly dedup?: Dedup;
   /** Whether the job is kept once it is done, as the queue's settings say (default true). False: nothing is kept of it. */
   readonly keep?: boolean;
@@ -100,7 +100,7 @@ export interface JobUpdate<T> {
   readonly timeoutMs?: number;
 }
 
-/** How a queue is opened. Everything is the same in every process that uses the queue. */
+/** How a queue is opened. Prefix, shards and codecs are the same in every process that uses it. */
 export interface QueueOptions<T, R, I = T, S = R> {
   /** The beginning of all keys (default `queue`). */
   readonly prefix?: string;
@@ -129,11 +129,11 @@ export interface QueueOptions<T, R, I = T, S = R> {
   readonly maxInlineResultBytes?: number;
 }
 
-/** How many in how long. */
+/** How many jobs may start in how long. */
 export interface RateLimit {
-  /** At most so many, from 1 to 100 000. */
+  /** At most so many starts in a window, from 1 to 100 000. */
   readonly limit: number;
-  /** In any stretch of this length. */
+  /** The length of the window, which slides. */
   readonly windowMs: number;
 }
 

@@ -20,7 +20,7 @@ export type JobState = (typeof JOB_STATES)[number];
 export interface JobError {
   /** The name of its class. */
   readonly name: string;
-  /** What it says, to 4 000 characters. */
+  /** Its message, at most 4 000 characters. */
   readonly message: string;
   /** As `ECONNREFUSED`, where the error has one. */
   readonly code?: string;

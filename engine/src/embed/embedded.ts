@@ -232,7 +232,7 @@ export class EmbeddedEngine {
    * Follows a primary, a Redis or another store: its data takes the place of what is here, and changes follow. Settles when
    * the link is up. Until `promote` the store may only be read.
    * @example
-   * const primary = await Engine.open();
+   * const primary = await Engine.open({ config: { "repl-diskless-sync-delay": "0" } });
    * const { host, port } = await primary.listen({ port: 0 });
    * const replica = await Engine.open();
    * await replica.replicaOf(host, port);

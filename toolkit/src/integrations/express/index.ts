@@ -63,7 +63,7 @@ export function sessionOf(request: Request): RequestSession {
  * import express from "express";
  * const app = express();
  * app.use(sessionMiddleware(new Sessions(db), { cookie: { name: "shop" } }));
- * app.get("/", (request, response) => void response.send(request.session.user ?? "nobody"));
+ * app.get("/", (request, response) => void response.send(sessionOf(request).user ?? "nobody"));
  */
 export function sessionMiddleware(sessions: AnySessions, options: SessionHttpOptions<Request> = {}): RequestHandler {
   SESSION_HTTP_OPTIONS.check(options);

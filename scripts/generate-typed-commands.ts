@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { groups } from "../engine/src/commands/index.ts";
 import type { Row } from "../engine/src/table/command.ts";
 import { type Argument, parseSyntax } from "../engine/src/table/syntax.ts";
-import { COMMAND_EXAMPLES } from "./api/command-examples.ts";
+import { BLOCKING_EXAMPLES, COMMAND_EXAMPLES } from "./api/command-examples.ts";
 
 const file = fileURLToPath(new URL("../toolkit/src/connection/commands.ts", import.meta.url));
 
@@ -196,7 +196,7 @@ function signatures(
 function methodText({ method, words, row }: Typed, blocks = false): string {
   const syntax = parseSyntax(row.syntax, row.keys ?? []);
   const list = !blocks && WITHOUT_BLOCK.has(words[0]!) ? syntax.filter(({ token }) => token !== "BLOCK") : syntax;
-  const example = blocks ? undefined : COMMAND_EXAMPLES[method];
+  const example = (blocks ? BLOCKING_EXAMPLES : COMMAND_EXAMPLES)[method];
   const lines = [
     `   * ${row.summary}`,
     "   *",

@@ -27,29 +27,32 @@ export interface Visitor {
   readonly role: Role;
 }
 
+/** How a console is mounted in an application. */
 export interface MountOptions {
-  /** Where the application mounts it: `/admin/store`. "" for the root. */
+  /** Where the application mounts it: `/admin/store`. "" for the root. The root by default. */
   readonly basePath?: string;
-  /** The server refuses whatever would change the store. */
+  /** The server refuses whatever would change the store. False by default. */
   readonly readOnly?: boolean;
   /**
-   * Decides about every request, the page's included: true (an admin), who it is, or false. It gets the application's own request:
-   * Node's, with what middleware has added to it, or the web's. Without it, only requests of this machine are let in.
+   * Decides about every request, the page's included: true (an admin), who it is, or false. It gets the application's own request: Node's,
+   * with what middleware has added to it, or the web's. By default only requests of this machine are let in.
    */
   readonly authorize?: (
     request: IncomingMessage | Request,
   ) => boolean | Visitor | null | Promise<boolean | Visitor | null>;
   /** Whether the example applications, which write into the store, are there; false by default. */
   readonly examples?: boolean;
-  /** How people are told what they look at. */
+  /** The name of the store in the page (default "this application's store"). */
   readonly label?: string;
   /** Origins whose pages may show it in a frame; `self` for those of this application. None by default. */
   readonly frames?: readonly string[];
+  /** Where the audit log goes. In memory only by default. */
   readonly audit?: AuditOptions;
   /** The folder of the built page; the one that comes with the package by default. */
   readonly page?: string;
 }
 
+/** A console that answers the requests that an application hands on to it. */
 export interface MountedConsole {
   /** For Express, Nest, Connect and node:http. Calls `next`, where there is one, for what is not below its path. */
   handler(request: IncomingMessage, response: ServerResponse, next?: (error?: unknown) => void): void;
@@ -57,7 +60,9 @@ export interface MountedConsole {
   fastify(app: FastifyInstance): Promise<void>;
   /** For Hono, and whatever else speaks Request and Response. */
   fetch(request: Request): Promise<Response>;
+  /** Ends the connections of the page and brings the audit log to its file. The store stays open. */
   close(): Promise<void>;
+  /** The same as `close`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -128,6 +133,14 @@ function checkOptions({ basePath = "", frames = [] }: MountOptions): void {
 const parsedBody = (request: IncomingMessage): unknown =>
   request.readableEnded || request.complete ? (request as IncomingMessage & { body?: unknown }).body : undefined;
 
+/**
+ * Makes a console of a store for an application that mounts it. Rejects with an InputError where `basePath` or `frames` is malformed.
+ * @example
+ * const inspector = await consoleFor(db, { basePath: "/admin/store", authorize: () => true });
+ * const answer = await inspector.fetch(new Request("http://localhost/admin/store"));
+ * answer.headers.get("location"); // → "/admin/store/"
+ * await inspector.close();
+ */
 export async function consoleFor(store: Store, options: MountOptions = {}): Promise<MountedConsole> {
   checkOptions(options);
   const {

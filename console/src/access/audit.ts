@@ -8,10 +8,15 @@
 import { appendFile, rename, stat } from "node:fs/promises";
 import type { Role } from "./users.ts";
 
+/** One line of the audit log: a request through the console that acts, or an attempt to sign in. */
 export interface AuditEntry {
+  /** When it happened, as an ISO 8601 date in UTC. */
   readonly at: string;
+  /** The name of the user, or the one that was given to sign in. */
   readonly user: string;
+  /** The role of the user at that time. */
   readonly role: Role;
+  /** The IP address that the request came from. */
   readonly address: string;
   /** The connection and database, as people know them. */
   readonly store: string;
@@ -19,7 +24,9 @@ export interface AuditEntry {
   readonly action: string;
   /** What it was done to: keys, names, ids. */
   readonly target: string;
+  /** `refused`: the user may not do it (status 401 or 403). `failed`: any other status from 400 on. */
   readonly outcome: "done" | "refused" | "failed";
+  /** The HTTP status of the answer. */
   readonly status: number;
 }
 
@@ -50,8 +57,11 @@ function told(name: string, value: unknown): string {
 export const shortened = (text: string, most = MOST_TARGET): string =>
   text.length <= most ? text : `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}…`;
 
+/** Where the audit log is kept besides memory, which has the last 1 000 entries. */
 export interface AuditOptions {
+  /** The file that entries are appended to, as lines of JSON. None by default. */
   readonly file?: string | undefined;
+  /** The size from which the file is rotated (default 10 MiB); four older files are kept. */
   readonly maxFileBytes?: number;
 }
 

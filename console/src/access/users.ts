@@ -9,6 +9,7 @@ import { UsageError } from "../usage-error.ts";
 
 /** Each may do what the ones before it may. */
 export const ROLES = ["viewer", "operator", "admin"] as const;
+/** What a user may do: a `viewer` reads, an `operator` also changes data, an `admin` also changes the server. */
 export type Role = (typeof ROLES)[number];
 
 export interface Credentials {
@@ -44,7 +45,11 @@ function derive(password: string, salt: Buffer, length: number, cost: { N: numbe
   );
 }
 
-/** What a users file may have in place of a password. */
+/**
+ * What a users file may have in place of a password: `scrypt:16384:8:1:salt:hash`, with a random salt.
+ * @example
+ * await hashPassword("correct horse"); // → "scrypt:16384:8:1:…"
+ */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const key = await derive(password, salt, 32, { N: 16_384, r: 8, p: 1 });

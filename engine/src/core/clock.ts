@@ -57,9 +57,19 @@ export class SystemClock implements Clock {
   }
 }
 
+/** The machine's clocks and `Math.random`: what an engine uses by default. */
 export const systemClock: Clock = new SystemClock();
 
-/** A clock for tests: stands still until moved, and its chance repeats. */
+/**
+ * A clock for tests: stands still until moved, and its chance repeats.
+ * @example
+ * const clock = new ManualClock(1_000, 7);
+ * clock.advance(500);
+ * clock.set(2_000);
+ * clock.step(-100);
+ * [clock.now(), clock.nowMicros(), clock.monotonic()]; // → [1900, 1900000, 2000]
+ * clock.random(); // → 0.0117…
+ */
 export class ManualClock implements Clock {
   #ms: number;
   #stepsMs = 0;
@@ -70,6 +80,7 @@ export class ManualClock implements Clock {
     this.#state = seed >>> 0;
   }
 
+  /** Lets time go by, for the wall clock and for the monotonic one. */
   advance(ms: number): void {
     this.#ms += ms;
   }
@@ -80,6 +91,7 @@ export class ManualClock implements Clock {
     this.#stepsMs += ms;
   }
 
+  /** Sets the wall clock to a moment in milliseconds since 1970; as much time goes by as lies between. */
   set(ms: number): void {
     this.#ms = ms;
   }

@@ -38,21 +38,28 @@ import type { ReplicationEvent } from "../replication/index.ts";
 import { type EngineImage, imageOf, restoreTo } from "./image.ts";
 import { LocalClient, type LocalClientOptions } from "./local-client.ts";
 
+/** How an engine is opened. */
 export interface OpenOptions {
-  /** The folder to keep the data in; made if it does not exist. Without one, data is in memory only. */
+  /** The folder to keep the data in; made if it does not exist. None by default: data is in memory only. */
   readonly dir?: string;
   /**
-   * Says in the folder's lock that other processes may join: a toolkit that finds the folder taken then waits for this process to
-   * `listen` with `peers`. Without it, the folder is refused to others at once.
+   * Says in the folder's lock that other processes may join (false by default): a toolkit that finds the folder taken then waits for this
+   * process to `listen` with `peers`. Otherwise the folder is refused to others at once.
    */
   readonly shared?: boolean;
-  /** Told how a long load gets on. */
+  /** Told how a long load gets on. None by default. */
   readonly onProgress?: (loadedBytes: number, totalBytes: number) => void;
-  /** Directives of redis.conf by name: `{ maxmemory: "100mb", "maxmemory-policy": "allkeys-lru" }`. */
+  /**
+   * Directives of redis.conf by name: `{ maxmemory: "100mb", "maxmemory-policy": "allkeys-lru" }`. By default Redis's own defaults, and
+   * with a folder `appendonly yes` without snapshots.
+   */
   readonly config?: Readonly<Record<string, string>>;
-  /** Commands to call by another name, or not at all where it is empty: `[["FLUSHALL", ""]]`. */
+  /** Commands to call by another name, or not at all where it is empty: `[["FLUSHALL", ""]]`. None by default. */
   readonly renamedCommands?: readonly (readonly [string, string])[];
-  /** Users as redis.conf's `user` lines have them: `[["worker", "on", "nopass", "~jobs:*", "+@all"]]`. */
+  /**
+   * Users as redis.conf's `user` lines have them: `[["worker", "on", "nopass", "~jobs:*", "+@all"]]`. By default there is the user
+   * `default`, who needs no password and may do everything.
+   */
   readonly users?: readonly (readonly string[])[];
   /**
    * What of V8's heap may be in use before commands that need memory evict or are refused, as a share of its old generation
@@ -64,6 +71,16 @@ export interface OpenOptions {
   readonly clock?: Clock;
 }
 
+/**
+ * A store in this process. It does not keep the process alive, unless it listens or a call with a timeout is blocked.
+ * @example
+ * const engine = await Engine.open();
+ * const client = engine.connect();
+ * await client.call("SET", "greeting", "hello"); // → "OK"
+ * const { port } = await engine.listen({ port: 0 });
+ * await open(`redis://127.0.0.1:${port}`).then((store) => store.close());
+ * await engine.close();
+ */
 export class EmbeddedEngine {
   /** The store itself; its parts are not part of the public interface. */
   readonly core: Engine;
@@ -121,6 +138,14 @@ export class EmbeddedEngine {
   /**
    * The data as it is now, for `restore`. It takes a copy of the tables of keys and none of the values: those are copied when they
    * are changed, here or where the image was restored.
+   * @example
+   * const engine = await Engine.open();
+   * const client = engine.connect();
+   * client.callSync("SET", "stock", 5);
+   * const image = engine.image();
+   * client.callSync("DECR", "stock");
+   * engine.restore(image);
+   * client.callSync("GET", "stock"); // → "5"
    */
   image(): EngineImage {
     return imageOf(this.core);
@@ -137,6 +162,13 @@ export class EmbeddedEngine {
   /**
    * Does what is due by the engine's clock: expires keys, answers blocked clients whose time is over, ends pauses. For tests that
    * move the clock; timers of the system do it otherwise.
+   * @example
+   * const clock = new ManualClock();
+   * const engine = await Engine.open({ clock });
+   * const popped = engine.connect().call("BLPOP", "jobs", 5);
+   * clock.advance(5_000);
+   * engine.elapse();
+   * await popped; // → null
    */
   elapse(): void {
     this.core.tick();
@@ -144,7 +176,15 @@ export class EmbeddedEngine {
     this.core.pause.check();
   }
 
-  /** A stream that speaks RESP with the store, for clients that expect a socket (see ioredis.ts). */
+  /**
+   * A stream that speaks RESP with the store, for clients that expect a socket (see ioredis.ts).
+   * @example
+   * import { once } from "node:events";
+   * const engine = await Engine.open();
+   * const stream = engine.stream();
+   * stream.write("PING\r\n");
+   * String((await once(stream, "data"))[0]); // → "+PONG\r\n"
+   */
   stream(options?: StreamOptions): LocalStream {
     if (this.#closed !== null) throw new Error("the engine is closed");
     const stream = openStream(this.core, this.#net.flusher, options);
@@ -159,13 +199,26 @@ export class EmbeddedEngine {
     return this.#net.listen(options);
   }
 
-  /** Serves whoever has the other end of a channel: another thread, or in a browser a worker, a page or a frame. It speaks RESP. */
+  /**
+   * Serves the other end of a channel: another thread, or in a browser a worker, a page or a frame. It speaks RESP.
+   * @example
+   * const engine = await Engine.open();
+   * const { port1, port2 } = new MessageChannel();
+   * engine.serve(port1);
+   * port2.close(); // a program hands it to a worker: worker.postMessage({ port2 }, [port2])
+   */
   serve(port: Port): void {
     if (this.#closed !== null) throw new Error("the engine is closed");
     this.#net.serve(port);
   }
 
-  /** Stops listening on an address that `listen` has answered. Connections that were made there stay. */
+  /**
+   * Stops listening on an address that `listen` has answered. Connections that were made there stay.
+   * @example
+   * const engine = await Engine.open();
+   * const address = await engine.listen({ port: 0 });
+   * engine.stopListening(address);
+   */
   stopListening(address: Address): void {
     this.#net.stopListening(address);
   }
@@ -178,6 +231,13 @@ export class EmbeddedEngine {
   /**
    * Follows a primary, a Redis or another store: its data takes the place of what is here, and changes follow. Settles when
    * the link is up. Until `promote` the store may only be read.
+   * @example
+   * const primary = await Engine.open({ config: { "repl-diskless-sync-delay": "0" } });
+   * const { host, port } = await primary.listen({ port: 0 });
+   * const replica = await Engine.open();
+   * await replica.replicaOf(host, port);
+   * await primary.waitForReplicas(1); // → 1
+   * replica.promote();
    */
   async replicaOf(host: string, port: number, options?: FollowOptions): Promise<void> {
     if (this.#closed !== null) throw new Error("the engine is closed");
@@ -194,7 +254,14 @@ export class EmbeddedEngine {
     return waitForReplicas(this.core.replication, count, options);
   }
 
-  /** Calls back when the role changes, the link to the primary or a replica comes or goes. Returns what ends it. */
+  /**
+   * Calls back when the role changes, the link to the primary or a replica comes or goes. Returns what ends it.
+   * @example
+   * const engine = await Engine.open();
+   * const roles: string[] = [];
+   * const end = engine.onReplication((event) => event.type === "role" && roles.push(event.role));
+   * end();
+   */
   onReplication(listener: (event: ReplicationEvent) => void): () => void {
     this.core.replication.listeners.add(listener);
     return () => this.core.replication.listeners.delete(listener);
@@ -206,7 +273,12 @@ export class EmbeddedEngine {
     return this.#closed;
   }
 
-  /** The same without a word to replicas: they have what they have. For tests that let a node of a Cluster die. */
+  /**
+   * The same without a word to replicas: they have what they have. For tests that let a node of a Cluster die.
+   * @example
+   * const engine = await Engine.open();
+   * await engine.kill();
+   */
   kill(): Promise<void> {
     for (const stream of this.#streams) stream.destroy();
     return this.close();

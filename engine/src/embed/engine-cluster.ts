@@ -25,37 +25,60 @@ import { EmbeddedEngine, type OpenOptions } from "./embedded.ts";
 import type { LocalClient, LocalClientOptions } from "./local-client.ts";
 import { type MoveSlotsOptions, migrateAuth, moveSlot } from "./slot-mover.ts";
 
+/** How a Cluster in one process is opened. */
 export interface EngineClusterOptions extends Omit<OpenOptions, "dir" | "onProgress"> {
-  /** How many primaries (3). The slots are spread over them evenly. Fewer than three cannot vote for a replica of a dead one. */
+  /** How many primaries (default 3). The slots are spread over them evenly. Fewer than three cannot vote for a replica of a dead one. */
   readonly primaries?: number;
-  /** How many replicas each primary has (1). */
+  /** How many replicas each primary has (default 1). */
   readonly replicas?: number;
   /** Where the nodes listen: on consecutive ports from `port` on, or on free ones (0, the default). False: in this process only. */
   readonly listen?: { readonly host?: string; readonly port?: number } | false;
-  /** The folder to keep the data in, with one for each node in it. Without one, data is in memory only. */
+  /** The folder to keep the data in, with one for each node in it. None by default: data is in memory only. */
   readonly dir?: string;
-  /** How long a node is silent before it has failed (1000). */
+  /** How long a node is silent before it has failed (default 1 000). */
   readonly nodeTimeoutMs?: number;
-  /** How long what a primary writes is on its way to its replicas (0). `cluster.replicaLagMs` changes it. */
+  /** How long what a primary writes is on its way to its replicas (default 0). `cluster.replicaLagMs` changes it. */
   readonly replicaLagMs?: number;
 }
 
+/** How a replica takes its primary's place. */
 export interface FailoverOptions {
-  /** Without asking the primary, so what the replica has not yet got is lost; or without a majority too. */
+  /**
+   * `force`: without asking the primary, so what the replica has not yet got is lost. `takeover`: without a majority too. By default the
+   * replica waits until it has everything.
+   */
   readonly mode?: "force" | "takeover";
 }
 
 /** Slots by their numbers, or from one to another. */
-export type SlotSelection = readonly number[] | { readonly from: number; readonly to: number };
+export type SlotSelection =
+  | readonly number[]
+  | {
+      /** The first slot. */
+      readonly from: number;
+      /** The last slot, which is one of them. */
+      readonly to: number;
+    };
 
 const FIRST_INNER_PORT = 7000;
 const LOOK_MS = 2;
 
-/** A node of an EngineCluster. It stays the same when it is killed and restarted. */
+/**
+ * A node of an EngineCluster. It stays the same when it is killed and restarted.
+ * @example
+ * const cluster = await EngineCluster.open({ listen: false });
+ * const client = cluster.nodes[0]!.connect();
+ * await client.call("CLUSTER", "KEYSLOT", "greeting"); // → 12714
+ * await cluster.close();
+ */
 export class EngineClusterNode implements NetworkNode {
+  /** Its number: primaries come first, from 0 on, then their replicas. */
   readonly index: number;
+  /** Its name in the Cluster, as CLUSTER MYID has it. */
   readonly id: string;
+  /** The address where it listens. */
   host = "127.0.0.1";
+  /** The port where it listens; with `listen: false` one that only nodes of this process know. */
   port = 0;
   /** The store while it runs. */
   running: EmbeddedEngine | null = null;
@@ -65,6 +88,7 @@ export class EngineClusterNode implements NetworkNode {
     this.id = id;
   }
 
+  /** False while it is killed. */
   get isRunning(): boolean {
     return this.running !== null;
   }
@@ -75,10 +99,12 @@ export class EngineClusterNode implements NetworkNode {
     return this.running;
   }
 
+  /** Its place in the Cluster; its parts are not part of the public interface. Throws while the node does not run. */
   get member(): ClusterMember {
     return this.engine.core.cluster!;
   }
 
+  /** What it is now. Throws while the node does not run. */
   get role(): "primary" | "replica" {
     return this.member.self.isPrimary ? "primary" : "replica";
   }
@@ -89,7 +115,17 @@ export class EngineClusterNode implements NetworkNode {
   }
 }
 
+/**
+ * A whole Cluster in one process, for development and tests. Every node is a store of its own with its own slots, clients and replication.
+ * @example
+ * const cluster = await EngineCluster.open({ primaries: 3, replicas: 1, nodeTimeoutMs: 500 });
+ * const store = await open(cluster.url);
+ * await store.set("greeting", "hello"); // → "OK"
+ * await store.close();
+ * await cluster.close();
+ */
 export class EngineCluster {
+  /** All nodes, those included that do not run: primaries first, then replicas. */
   readonly nodes: readonly EngineClusterNode[];
   readonly #options: EngineClusterOptions;
   readonly #clock: Clock;
@@ -202,7 +238,15 @@ export class EngineCluster {
     return this.nodes.find((node) => node.id === id && node.isRunning);
   }
 
-  /** The replicas of a primary that run and are on its side. */
+  /**
+   * The replicas of a primary that run and are on its side.
+   * @example
+   * const cluster = await EngineCluster.open({ listen: false });
+   * cluster.ownerOf(0)?.index; // → 0
+   * cluster.replicasOf(0).map(({ index }) => index); // → [3]
+   * const [node] = cluster.nodes;
+   * cluster.find(node!.host, node!.port) === node!.member; // → true
+   */
   replicasOf(index: number): EngineClusterNode[] {
     const { state, self } = this.#at(index).member;
     return this.nodes.filter(({ id }) => state.seats.has(id) && state.nodes.get(id)?.primary === self);
@@ -214,6 +258,7 @@ export class EngineCluster {
     return node?.isRunning ? node.member : undefined;
   }
 
+  /** How long what a primary writes is on its way to its replicas. */
   get replicaLagMs(): number {
     return this.#network.replicaLagMs;
   }
@@ -249,6 +294,9 @@ export class EngineCluster {
   /**
    * A replica takes its primary's place; with a primary's number, its replica with the most data does. Nothing is lost, unless
    * `mode` asks for it. Settles with the new primary's number.
+   * @example
+   * const cluster = await EngineCluster.open({ listen: false });
+   * await cluster.failover(0); // → 3
    */
   async failover(index: number, { mode }: FailoverOptions = {}): Promise<number> {
     const named = this.#at(index);
@@ -262,7 +310,13 @@ export class EngineCluster {
     return node.index;
   }
 
-  /** Moves slots to a node, key by key, while clients go on. Settles with the number of keys that went over. */
+  /**
+   * Moves slots to a node, key by key, while clients go on. Settles with the number of keys that went over.
+   * @example
+   * const cluster = await EngineCluster.open({ listen: false });
+   * await cluster.nodes[0]!.connect().call("SET", "{06S}k", "v"); // → "OK"
+   * await cluster.moveSlots({ from: 0, to: 9 }, 2); // → 1
+   */
   async moveSlots(slots: SlotSelection, target: number, options: MoveSlotsOptions = {}): Promise<number> {
     const to = this.#at(target);
     if (to.role !== "primary") throw new Error(`node ${target} is a replica: slots go to primaries`);
@@ -277,7 +331,14 @@ export class EngineCluster {
     return moved;
   }
 
-  /** Ends a node as a crash does. What it has not sent to its replicas is lost to them; what its files have is not. */
+  /**
+   * Ends a node as a crash does. What it has not sent to its replicas is lost to them; what its files have is not.
+   * @example
+   * const cluster = await EngineCluster.open({ listen: false });
+   * await cluster.kill(0);
+   * await cluster.restart(0);
+   * await cluster.synced();
+   */
   async kill(index: number): Promise<void> {
     const node = this.#at(index);
     const { engine } = node;
@@ -297,6 +358,10 @@ export class EngineCluster {
   /**
    * Cuts the network into parts: nodes reach those of their own part only. Nodes that are not named are a part too. Clients
    * still reach all of them.
+   * @example
+   * const cluster = await EngineCluster.open({ listen: false });
+   * cluster.partition([0], [1, 2]);
+   * cluster.heal();
    */
   partition(...parts: readonly (readonly number[])[]): void {
     if (this.#cutOff.size > 0) throw new Error("the network is cut already: heal it first");

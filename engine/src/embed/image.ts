@@ -9,6 +9,10 @@
 import type { DbImage } from "../core/db.ts";
 import type { Engine } from "../core/engine.ts";
 
+/**
+ * The data of an engine at a moment: what `Engine.image` gives and `Engine.restore` takes. Its values are shared with the engine until they
+ * change.
+ */
 export interface EngineImage {
   /** By the number of the database; null for one that is empty. */
   readonly databases: readonly (DbImage | null)[];

@@ -15,8 +15,11 @@ import type { EngineCluster } from "./engine-cluster.ts";
 
 /** The shape that ioredis expects of a connector, versions 5 and 6. */
 export interface Connector {
+  /** Opens the stream that ioredis takes for a socket. */
   connect(): Promise<LocalStream>;
+  /** Whether ioredis may reconnect after an error: always true. */
   check(): boolean;
+  /** Ends the stream. */
   disconnect(): void;
 }
 
@@ -27,11 +30,28 @@ export interface Connector {
 // biome-ignore lint/suspicious/noExplicitAny: see above
 export type ConnectorConstructor = new (options?: unknown) => any;
 
+/**
+ * For ioredis's option `Connector`: every connection that it opens leads to this engine.
+ * @example
+ * import { Redis } from "ioredis";
+ * const engine = await Engine.open();
+ * const redis = new Redis({ Connector: connectorFor(engine) });
+ * await redis.set("greeting", "hello"); // → "OK"
+ * redis.disconnect();
+ */
 export function connectorFor(engine: Pick<EmbeddedEngine, "stream">): ConnectorConstructor {
   return connectorTo(() => engine.stream());
 }
 
-/** For the nodes of a Cluster in this process: each connection goes to the node at its address. */
+/**
+ * For the nodes of a Cluster in this process: each connection goes to the node at its address.
+ * @example
+ * import { Cluster } from "ioredis";
+ * const cluster = await EngineCluster.open({ listen: false });
+ * const redis = new Cluster(cluster.addresses, { redisOptions: { Connector: clusterConnectorFor(cluster) } });
+ * await redis.set("greeting", "hello"); // → "OK"
+ * redis.disconnect();
+ */
 export function clusterConnectorFor({ nodes }: Pick<EngineCluster, "nodes">): ConnectorConstructor {
   return connectorTo((options) => {
     const { host = "", port = 0 } = options as { host?: string; port?: number };

@@ -44,17 +44,18 @@ export class CommandError extends Error {
   }
 }
 
+/** How a client in this process connects. */
 export interface LocalClientOptions {
-  /** Strings in replies as Buffers rather than as UTF-8 text. */
+  /** Strings in replies as Buffers rather than as UTF-8 text. False by default. */
   readonly buffers?: boolean;
   /**
    * 2 (the default): replies as RESP2 has them, maps flat and doubles as text, like most Redis libraries. 3: maps as Map,
    * sets as Set, doubles as numbers, booleans as booleans.
    */
   readonly protocol?: 2 | 3;
-  /** The database to start in. */
+  /** The number of the database to start in (default 0). */
   readonly db?: number;
-  /** The user (ACL SETUSER) whose permissions its commands are checked by. Without one, it may do everything. */
+  /** The user (ACL SETUSER) whose permissions its commands are checked by. None by default: it may do everything. */
   readonly user?: string;
 }
 
@@ -84,8 +85,20 @@ interface Queued extends Waiting {
   readonly argv: string[];
 }
 
+/**
+ * A client in the engine's process, which `Engine.connect` makes. It calls the engine directly, with no encoding and no socket; its calls
+ * are answered in order.
+ * @example
+ * const client = (await Engine.open()).connect();
+ * await client.call("SET", "k", "v"); // → "OK"
+ * await client.callBuffer("GET", "k"); // → Buffer "v"
+ * await client.callWords(["MGET", "k", "nothing"]); // → ["v", null]
+ * client.callSync("STRLEN", "k"); // → 1
+ * client.close();
+ */
 export class LocalClient implements Transport {
   readonly address = "local:0";
+  /** Where the engine's end is, as CLIENT LIST has it: `local:0`. */
   readonly localAddress = "local:0";
   readonly fd = -1;
   readonly outputBytes = 0;
@@ -140,6 +153,11 @@ export class LocalClient implements Transport {
   /**
    * The same without a promise, for layers that make their own: one of the two is called, before this returns if the reply is
    * there by then.
+   * @example
+   * const client = (await Engine.open()).connect();
+   * const replies: ReplyValue[] = [];
+   * client.post(["ECHO", "hello"], {}, (reply) => replies.push(reply), console.error);
+   * replies; // → ["hello"]
    */
   post(
     words: readonly Input[],
@@ -188,7 +206,13 @@ export class LocalClient implements Transport {
     }
   }
 
-  /** Runs commands one behind the other; errors stand among the replies. */
+  /**
+   * Runs commands one behind the other; errors stand among the replies.
+   * @example
+   * const client = (await Engine.open()).connect();
+   * await client.pipeline([["SET", "k", "v"], ["INCR", "k"]]); // → ["OK", CommandError: ERR…]
+   * await client.transaction([["SET", "n", 1], ["INCR", "n"]]); // → ["OK", 2]
+   */
   pipeline(commands: readonly (readonly Input[])[]): Promise<ReplyValue[]> {
     return this.#callAll(commands);
   }
@@ -203,13 +227,29 @@ export class LocalClient implements Transport {
     return replies.at(-1) as ReplyValue[] | null;
   }
 
-  /** Calls back for every message of this client's subscriptions, and for invalidations. Returns what ends it. */
+  /**
+   * Calls back for every message of this client's subscriptions, and for invalidations. Returns what ends it.
+   * @example
+   * const client = (await Engine.open()).connect();
+   * const end = client.onPush((message) => console.log(message));
+   * await client.call("SUBSCRIBE", "news");
+   * end();
+   */
   onPush(listener: PushListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Subscribes to a channel; returns what ends the subscription. Use a client of its own for it. */
+  /**
+   * Subscribes to a channel; returns what ends the subscription. Use a client of its own for it.
+   * @example
+   * const engine = await Engine.open();
+   * const heard: string[] = [];
+   * const end = await engine.connect().subscribe("news", (message) => heard.push(String(message)));
+   * await engine.connect().call("PUBLISH", "news", "hello"); // → 1
+   * await end();
+   * heard; // → ["hello"]
+   */
   async subscribe(
     channel: Input,
     listener: (message: string | Buffer, channel: string) => void,
@@ -242,6 +282,7 @@ export class LocalClient implements Transport {
     return end;
   }
 
+  /** Ends it. Calls that wait are rejected, and its subscriptions end. Safe to call twice. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -333,7 +374,14 @@ export class LocalClient implements Transport {
     else if (reply !== BLOCKED) this.send(reply);
   }
 
-  /** The reply of a blocked command: answers its call, then runs those behind it. */
+  /**
+   * The reply of a blocked command: answers its call, then runs those behind it. The engine calls it.
+   * @example
+   * const client = (await Engine.open()).connect();
+   * const popped = client.call("BLPOP", "jobs", 0);
+   * client.send("cancelled");
+   * await popped; // → "cancelled"
+   */
   send(reply: Reply): void {
     const waiting = this.#waiting;
     this.#waiting = null;
@@ -356,6 +404,13 @@ export class LocalClient implements Transport {
     queue.splice(0, done);
   }
 
+  /**
+   * Gives a message to the listeners of `onPush`. The engine calls it.
+   * @example
+   * const client = (await Engine.open()).connect();
+   * client.onPush((message) => console.log(message));
+   * client.push("hello");
+   */
   push(message: Reply): void {
     if (this.#listeners.size === 0) return;
     const items = message instanceof Push ? message.items : [message];

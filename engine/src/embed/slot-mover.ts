@@ -6,12 +6,13 @@
 import { Buffer } from "../platform/bytes.ts";
 import type { LocalClient, ReplyValue } from "./local-client.ts";
 
+/** How slots are moved from node to node. */
 export interface MoveSlotsOptions {
-  /** How many keys go over in one step (10). */
+  /** How many keys go over in one step (default 10). */
   readonly keysAtOnce?: number;
-  /** How long to rest between two steps (0), so that clients meet the slot in every state. */
+  /** How long to rest between two steps (default 0), so that clients meet the slot in every state. */
   readonly pauseMs?: number;
-  /** Called before each step, with the slot and how many of its keys have gone over. */
+  /** Called before each step, with the slot and how many of its keys have gone over. None by default. */
   readonly onStep?: (slot: number, movedKeys: number) => void | Promise<void>;
 }
 

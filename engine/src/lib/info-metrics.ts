@@ -6,6 +6,7 @@
 import { type Exposition, exposition, type Family, type Sample } from "./exposition.ts";
 import { type InfoFields, infoFields, pairsOf } from "./info-fields.ts";
 
+/** One server to make metrics of. */
 export interface ScrapedNode {
   /** What tells nodes apart; none where there is only one. */
   readonly labels: Readonly<Record<string, string>>;
@@ -122,7 +123,12 @@ const PARTS: readonly Part[] = [
 
 const INSTANCE = ["role", "redis_version", "redis_mode", "maxmemory_policy", "os", "tcp_port", "cinnabar_version"];
 
-/** All metrics of all nodes, in the format that a scraper asks for. */
+/**
+ * All metrics of all nodes, in the format that a scraper asks for.
+ * @example
+ * const { text } = infoMetrics([{ labels: { node: "a" }, info: await db.info() }]);
+ * text; // → "…redis_up{node=\"a\"} 1…"
+ */
 export function infoMetrics(nodes: readonly ScrapedNode[], accept?: string): Exposition {
   const known = nodes.flatMap(({ labels, info }) => (info === null ? [] : [{ labels, fields: infoFields(info) }]));
   return exposition([upOf(nodes), ...plain(known), ...parts(known), ...replicas(known), ...latencies(known)], accept);

@@ -18,29 +18,35 @@ import { Connection } from "./connection.ts";
 import { Flusher } from "./flusher.ts";
 import { TlsAcceptor } from "./tls-acceptor.ts";
 
+/** Where and how an engine listens. */
 export interface ListenOptions {
-  /** 0 takes any free port. */
+  /** The port to listen on (default 6379); 0 takes any free one. */
   readonly port?: number;
   /** Default 127.0.0.1. */
   readonly host?: string;
-  /** A unix socket instead of a port. */
+  /** A unix socket instead of a port. None by default. */
   readonly path?: string;
-  /** Permissions of the unix socket. */
+  /** Permissions of the unix socket: `0o700`. By default those that the process's umask leaves. */
   readonly mode?: number;
+  /** How many connections may wait to be accepted (default 511). */
   readonly backlog?: number;
-  /** Takes TLS only, with this certificate; true: as the tls-* directives of the configuration say. */
+  /** Takes TLS only, with this certificate; true: as the tls-* directives of the configuration say. None by default. */
   readonly tls?: ListenTlsOptions | true;
   /**
-   * For processes that share the data of this one and go on with its files when it ends. Neither the socket nor its connections
-   * keep the process alive; and while one of them is connected, no reply of the store leaves, not even in process, before the
-   * system has the write that it acknowledges.
+   * For processes that share the data of this one and go on with its files when it ends. Neither the socket nor its connections keep the
+   * process alive; and while one of them is connected, no reply of the store leaves, not even in process, before the system has the write
+   * that it acknowledges. False by default.
    */
   readonly peers?: boolean;
 }
 
+/** Where an engine listens. */
 export interface Address {
+  /** The address; "" for a unix socket. */
   readonly host: string;
+  /** The port; 0 for a unix socket. */
   readonly port: number;
+  /** The path of the unix socket; null for a port. */
   readonly path: string | null;
 }
 

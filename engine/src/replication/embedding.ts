@@ -1,23 +1,31 @@
 /** Replication for a program that has the store in its own process: what it may ask, and what it is told. */
 import type { Replication } from "./index.ts";
 
+/** A replica as its primary sees it. */
 export interface ReplicaStatus {
+  /** The address that it is known by. */
   readonly host: string;
+  /** The port where it listens; 0 where it has not told. */
   readonly port: number;
   /** Whether it has everything but the last moments, and gets the rest as it comes. */
   readonly online: boolean;
   /** The offset up to which it has said that it has everything. */
   readonly offset: number;
+  /** Whole seconds since it was last heard of. */
   readonly lagSeconds: number;
 }
 
+/** Where replication stands, as `Engine.replication` has it. */
 export interface ReplicationStatus {
+  /** Whether it follows another store. */
   readonly role: "primary" | "replica";
   /** Names the history of the data; what has the same id and offset has the same data. */
   readonly id: string;
+  /** How far it is in the stream of changes, in bytes. */
   readonly offset: number;
   /** Whom a replica follows, and whether the link is up. */
   readonly primary: { readonly host: string; readonly port: number; readonly up: boolean } | null;
+  /** Those that follow it. */
   readonly replicas: readonly ReplicaStatus[];
 }
 
@@ -38,6 +46,7 @@ export function statusOf(replication: Replication): ReplicationStatus {
   };
 }
 
+/** How long `Engine.replicaOf` waits. */
 export interface FollowOptions {
   /** Gives up waiting, though not following, after so long; 0, the default, never. */
   readonly timeoutMs?: number;
@@ -72,10 +81,13 @@ export function follow(
   });
 }
 
+/** What `Engine.waitForReplicas` waits for, and how long. */
 export interface WaitForReplicasOptions {
   /** After so long it settles with the number that there are; 0, the default: never. */
   readonly timeoutMs?: number;
-  /** Wait until they have it on disk: replicas with an append-only file, and a version that tells (7.2, or this store). */
+  /**
+   * Wait until they have it on disk: replicas with an append-only file, and a version that tells (7.2, or this store). False by default.
+   */
   readonly onDisk?: boolean;
 }
 

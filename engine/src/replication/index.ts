@@ -61,10 +61,30 @@ export interface Primary {
 
 /** What happened, for those in the same process who want to know. */
 export type ReplicationEvent =
-  | { readonly type: "role"; readonly role: "primary" | "replica" }
-  | { readonly type: "link"; readonly up: boolean }
-  | { readonly type: "closed" }
-  | { readonly type: "replica"; readonly address: string; readonly online: boolean };
+  | {
+      /** The role changed. */
+      readonly type: "role";
+      /** What the store is now. */
+      readonly role: "primary" | "replica";
+    }
+  | {
+      /** The link to the primary came or went. */
+      readonly type: "link";
+      /** Whether the link to the primary is up now. */
+      readonly up: boolean;
+    }
+  | {
+      /** The engine closes. */
+      readonly type: "closed";
+    }
+  | {
+      /** A replica came or went. */
+      readonly type: "replica";
+      /** The replica's host and port. */
+      readonly address: string;
+      /** Whether it has everything but the last moments. False: it is being sent a snapshot, or is gone. */
+      readonly online: boolean;
+    };
 
 function disturbsLoading(command: Command, queued: readonly QueuedCommand[]): boolean {
   const disturbs = ({ flags }: Command) => (flags & NO_ASYNC_LOADING) !== 0;

@@ -29,19 +29,21 @@ export interface ServerTls {
 /** A PEM text, its bytes, or the path of a file with it. */
 export type Pem = string | Uint8Array;
 
+/** A server's certificate, and which clients it lets in. */
 export interface ListenTlsOptions {
   /** The server's certificate, and behind it those that lead to its authority. */
   readonly cert: Pem;
+  /** The private key of the certificate. */
   readonly key: Pem;
-  /** For a key that is encrypted. */
+  /** For a key that is encrypted. None by default. */
   readonly passphrase?: string;
-  /** The authorities that sign the certificates of clients. */
+  /** The authorities that sign the certificates of clients. None by default. */
   readonly ca?: Pem | readonly Pem[];
-  /** Whether clients must show a certificate. Yes if `ca` is given, else no. */
+  /** Whether clients must show a certificate: by default yes if `ca` is given, else no. */
   readonly authClients?: boolean | "optional";
   /** Default TLSv1.2. */
   readonly minVersion?: SecureVersion;
-  /** In OpenSSL's words. */
+  /** The ciphers that are allowed, in OpenSSL's words. Node's list by default. */
   readonly ciphers?: string;
 }
 

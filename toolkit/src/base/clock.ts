@@ -7,10 +7,13 @@ import { randomBytes } from "node:crypto";
 import { letGo } from "../platform/timers.ts";
 import { onAbort } from "./abort.ts";
 
+/** A callback that is waiting for its time. */
 export interface Timer {
+  /** Takes it back; it does nothing when the callback has been called. */
   cancel(): void;
 }
 
+/** Where a store takes time and chance from. Only local timers and back-off depend on it: the server's clock decides everything else. */
 export interface Clock {
   /** Milliseconds that only go forward; for durations. */
   monotonicMs(): number;
@@ -30,6 +33,7 @@ export function threadsMicros(): bigint {
 /** Longest delay that Node's timers can hold. */
 const MAX_DELAY_MS = 2 ** 31 - 1;
 
+/** The clocks and timers of this machine, and `Math.random`. */
 export const systemClock: Clock = {
   monotonicMs: () => performance.now(),
   wallMs: () => Date.now(),

@@ -8,11 +8,19 @@ import { InputError } from "./errors.ts";
 export interface Codec<T, I = T> {
   /** Whether stored values are bytes rather than text; decides how replies are read. */
   readonly binary: boolean;
+  /** What is stored for a value. Throws an InputError for a value that it cannot store. */
   encode(value: I): string | Uint8Array;
+  /** The value that was stored, text or bytes as `binary` says. */
   decode(stored: string | Buffer): T;
 }
 
-/** JSON of anything that has one. `undefined`, functions and the like are refused rather than dropped in silence. */
+/**
+ * JSON of anything that has one. `undefined`, functions and the like are refused rather than dropped in silence.
+ * @example
+ * const codec = json<{ readonly id: number }>();
+ * codec.encode({ id: 1 }); // → "{\"id\":1}"
+ * codec.decode("{\"id\":1}"); // → { id: 1 }
+ */
 export function json<T = unknown>(): Codec<T> {
   return JSON_CODEC as Codec<T>;
 }

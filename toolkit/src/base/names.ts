@@ -23,7 +23,9 @@ export const namesKey = (kind: string): string => `${HOUSE_KEYS}names:${kind}`;
 
 /** One thing that somebody has used. */
 export interface NamedThing {
+  /** The first word of its keys. */
   readonly prefix: string;
+  /** Its name, as its component was given it. */
   readonly name: string;
   /** What else it takes to open it: the number of its shards, for example. */
   readonly details: Readonly<Record<string, unknown>>;

@@ -5,7 +5,9 @@ import { InputError } from "./errors.ts";
 import { text, whole } from "./options.ts";
 import { asPairs } from "./replies.ts";
 
+/** A part of a listing. */
 export interface Page<T> {
+  /** At most `limit` of them, in the order of the listing. */
   readonly items: readonly T[];
   /** Give it back as `cursor` for the next page. Null: this was the last one. */
   readonly cursor: string | null;
@@ -13,9 +15,9 @@ export interface Page<T> {
 
 /** What every listing takes. */
 export interface PageOptions {
-  /** At most so many items. */
+  /** At most so many items. By default as many as the listing says, often 100. */
   readonly limit?: number;
-  /** `cursor` of the page before. */
+  /** The `cursor` of the page before; the first page by default. */
   readonly cursor?: string;
 }
 

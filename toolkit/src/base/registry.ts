@@ -14,7 +14,9 @@ import { defineOptions } from "./options.ts";
 import { type Page, type PageOptions, pageByScore, pageChecks } from "./page.ts";
 import { asPairs } from "./replies.ts";
 
+/** A component that was used in a store. */
 export interface UsedComponent {
+  /** Its name: `locks`, `queues` … */
   readonly component: string;
   /** Of the layout of its keys. */
   readonly version: number;
@@ -22,6 +24,15 @@ export interface UsedComponent {
 
 const LIST_OPTIONS = defineOptions<PageOptions>("Registry.list", pageChecks(10_000));
 
+/**
+ * What is in a store, for operators: the components that were used, and the names that each was used with.
+ * @example
+ * await new Locks(db).acquire("report");
+ * const registry = new Registry(db);
+ * await registry.components(); // → […{ component: "locks", version: 1 }…]
+ * const { items } = await registry.list("locks");
+ * for (const thing of items) await registry.delete("locks", thing);
+ */
 export class Registry {
   readonly #store: Store;
 

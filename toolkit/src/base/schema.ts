@@ -11,6 +11,7 @@ import { CinnabarError, InputError, messageOf } from "./errors.ts";
 
 /** A schema of any library that implements Standard Schema, version 1. */
 export interface StandardSchema<Input = unknown, Output = Input> {
+  /** What the interface prescribes: the version, the name of the library, and `validate`, which must answer at once. */
   readonly "~standard": {
     readonly version: 1;
     readonly vendor: string;
@@ -19,24 +20,36 @@ export interface StandardSchema<Input = unknown, Output = Input> {
   };
 }
 
+/** What a schema answers: the value that it has made, or what it has against the one given. */
 export type SchemaResult<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly SchemaIssue[] };
+  | {
+      /** What the schema has made of the value: with defaults, coerced, transformed. */
+      readonly value: Output;
+      /** What is wrong; undefined where the value is accepted. */
+      readonly issues?: undefined;
+    }
+  | {
+      /** What is wrong; undefined where the value is accepted. */
+      readonly issues: readonly SchemaIssue[];
+    };
 
 /** What a schema has against a value. */
 export interface SchemaIssue {
+  /** What is wrong, in the words of the schema's library. */
   readonly message: string;
   /** Where in the value: property names and indexes, from the outside in. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
 }
 
-/** What may be given to a schema, and what it makes of it. */
+/** What may be given to a schema. */
 export type InferInput<S extends StandardSchema> = NonNullable<S["~standard"]["types"]>["input"];
+/** What a schema makes of a value that it accepts. */
 export type InferOutput<S extends StandardSchema> = NonNullable<S["~standard"]["types"]>["output"];
 
 /** A schema has refused a value: one that was to be stored, or one that is stored. `issues` says why. */
 export class SchemaError extends CinnabarError {
   override readonly name = "SchemaError";
+  /** What is wrong, in the order of the schema. */
   readonly issues: readonly SchemaIssue[];
 
   constructor(what: string, issues: readonly SchemaIssue[]) {

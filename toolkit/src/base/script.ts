@@ -57,8 +57,11 @@ export type Params<K extends string, A extends string, R extends string, RK exte
 
 /** A script with its parameters, for pipelines and transactions. */
 export interface ScriptCall<T = unknown> {
+  /** What is run. */
   readonly script: Script<never, T>;
+  /** Its keys, those of `restKeys` last. */
   readonly keys: readonly string[];
+  /** Its arguments, those of `rest` last. */
   readonly args: readonly Word[];
 }
 
@@ -68,13 +71,29 @@ export interface ScriptText {
   readonly sha: string;
 }
 
+/**
+ * A Lua script with named keys and arguments, which `defineScript` makes.
+ * @example
+ * const add = defineScript({ name: "add", keys: ["total"], args: ["by"], lua: 'return redis.call("INCRBY", total, by)', reply: Number });
+ * await db.pipeline([add.with({ total: "t", by: 2 }), add.with({ total: "t", by: 3 })]); // → [2, 5]
+ * add.words("EVALSHA", add.sha, { total: "t", by: 1 }); // → ["EVALSHA", "…", 1, "t", 1]
+ * add.nameOf("arg", 0); // → "by"
+ * add.reply("5"); // → 5
+ */
 export class Script<P, T> implements ScriptText {
+  /** For metrics and messages: `component.action`. */
   readonly name: string;
+  /** The whole Lua text, with the locals for its keys and arguments. */
   readonly source: string;
+  /** The SHA1 of `source`, by which a server knows the script. */
   readonly sha: string;
+  /** Whether it may be sent again when an answer was lost. */
   readonly repeatable: boolean;
+  /** Whether it only reads, so that a replica may run it. */
   readonly readOnly: boolean;
+  /** Whether strings of its reply are Buffers. */
   readonly buffers: boolean;
+  /** Turns the server's reply into what callers get. */
   readonly reply: (reply: Reply) => T;
   readonly #keys: readonly string[];
   readonly #args: readonly string[];
@@ -199,6 +218,16 @@ function remaining(name: string, from: string, skip: number): string {
   return `local ${name} = {} for i = ${skip + 1}, #${from} do ${name}[i - ${skip}] = ${from}[i] end`;
 }
 
+/**
+ * Makes a script whose keys and arguments have names, which are locals in its Lua text. It runs with `store.run`, or bound by `with` in
+ * pipelines and transactions.
+ * @example
+ * const take = defineScript({
+ *   name: "stock.take", keys: ["stock"], args: ["amount"], reply: Number,
+ *   lua: 'return redis.call("DECRBY", stock, amount)',
+ * });
+ * await db.run(take, { stock: "{shop}:stock", amount: 2 }); // → -2
+ */
 export function defineScript<
   const K extends string,
   const A extends string = never,

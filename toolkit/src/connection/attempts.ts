@@ -30,15 +30,19 @@ const DEFAULT_RETRY_MS = 10_000;
 const DEFAULT_TIMEOUT_MS = 15_000;
 const LAST_ATTEMPT_MS = 5_000;
 
+/** How often and how long a store tries a call. */
 export interface AttemptOptions {
-  /** How long a request that is safe to repeat is repeated before its error is passed on. */
+  /** How long a request that is safe to repeat is repeated before its error is passed on (default 10 000). */
   readonly retryMs?: number;
   /**
    * How long a call may take in all, with all attempts. Calls can have a shorter one of their own. By default 15 000, or
    * 5 000 more than `retryMs`.
    */
   readonly timeoutMs?: number;
-  /** When nothing more is written to a server that does not answer, and what calls do then; false: there is no breaker. */
+  /**
+   * When nothing more is written to a server that does not answer, and what calls do then; false: there is no breaker. By default there is
+   * one, with its own defaults.
+   */
   readonly breaker?: BreakerOptions | false;
 }
 

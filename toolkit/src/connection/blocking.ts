@@ -14,10 +14,13 @@ import type { BlockingCommands } from "./commands.ts";
 import type { Driver, Reply, Session, Word } from "./port.ts";
 import { addBlockingCommands } from "./typed.ts";
 
+/** How long a command on a BlockingConnection waits. */
 export interface WaitOptions {
   /** How long the command itself may wait on the server: the timeout among its words. */
   readonly timeoutMs: number;
+  /** Ends the wait and the connection: the call rejects with the signal's reason. None by default. */
   readonly signal?: AbortSignal;
+  /** Strings of the reply as Buffers (false by default). */
   readonly buffers?: boolean;
 }
 
@@ -48,10 +51,10 @@ interface Host {
   onClose(): void;
 }
 
-/** Commands as methods: `addBlockingCommands` below gives the class what the interface says. */
+/** A connection of its own for commands that wait on the server, each as a method. Calls run one at a time. */
 export interface BlockingConnection extends BlockingCommands {}
 
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: `addBlockingCommands` below gives the class what the interface says
 export class BlockingConnection {
   readonly #driver: Driver;
   readonly #clock: Clock;
@@ -71,7 +74,13 @@ export class BlockingConnection {
     this.#onClose = onClose;
   }
 
-  /** One at a time. Rejects with the signal's reason, or with a ConnectionError; the next call connects anew. */
+  /**
+   * One at a time. Rejects with the signal's reason, or with a ConnectionError; the next call connects anew.
+   * @example
+   * const connection = db.blocking();
+   * await connection.call(["BLPOP", "jobs", 0.05], { timeoutMs: 50 }); // → null
+   * connection.close();
+   */
   async call(words: readonly Word[], options: WaitOptions): Promise<Reply> {
     if (this.#closed) throw new ClosedError("the blocking connection is closed");
     sendable(words);
@@ -96,7 +105,13 @@ export class BlockingConnection {
     }
   }
 
-  /** Runs a script on this connection, under the rules of `call`. */
+  /**
+   * Runs a script on this connection, under the rules of `call`.
+   * @example
+   * const connection = db.blocking();
+   * const size = defineScript({ name: "size", keys: ["list"], lua: 'return redis.call("LLEN", list)', reply: Number });
+   * await connection.run(size.with({ list: "jobs" }), { timeoutMs: 0 }); // → 0
+   */
   async run<T>(call: ScriptCall<T>, options: WaitOptions): Promise<T> {
     const { script, keys, args } = call;
     const entering = this.#enter(script);
@@ -146,6 +161,7 @@ export class BlockingConnection {
     );
   }
 
+  /** Ends the connection; a call that waits is rejected with a ConnectionError. Safe to call twice. */
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -153,6 +169,7 @@ export class BlockingConnection {
     this.#onClose();
   }
 
+  /** The same as `close`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
   }

@@ -29,6 +29,7 @@
 import type { Clock, Timer } from "../base/clock.ts";
 import { ConnectionError } from "../base/errors.ts";
 
+/** When the circuit of a server opens, and when the server is tried again. */
 export interface BreakerOptions {
   /** So many attempts in a row without an answer open the circuit; 3 by default. */
   readonly failures?: number;
@@ -40,14 +41,19 @@ export interface BreakerOptions {
   readonly whenOpen?: WhenOpen;
 }
 
+/** What a call does while the circuit of its server is open. */
 export type WhenOpen = "wait" | "fail";
 
+/**
+ * `closed`: calls go to the server. `open`: nothing is sent to it. `half-open`: nothing but a sign of life, which it is being asked for.
+ */
 export type CircuitState = "closed" | "open" | "half-open";
 
 /** What is known of one server. */
 export interface Circuit {
   /** The driver's name for it; "" where there is only one. */
   readonly server: string;
+  /** Whether calls go to the server. */
   readonly state: CircuitState;
   /** In a row, up to now. */
   readonly failures: number;

@@ -17,6 +17,7 @@ import { InputError } from "../base/errors.ts";
 import type { Tracking } from "./invalidations.ts";
 import type { Reply, Word } from "./port.ts";
 
+/** Which replies are kept in this process, and how much memory they take. */
 export interface ClientCacheOptions {
   /** Reads of keys that begin with one of these are kept. One must not begin with another. */
   readonly prefixes: readonly string[];
@@ -24,11 +25,15 @@ export interface ClientCacheOptions {
   readonly maxBytes?: number;
 }
 
+/** How the client cache does, since the store was opened. */
 export interface ClientCacheStats {
   /** Replies that are kept. */
   readonly entries: number;
+  /** The memory that they take, about. */
   readonly bytes: number;
+  /** Reads that were answered from memory. */
   readonly hits: number;
+  /** Reads that were sent to the server, though their replies may be kept. */
   readonly misses: number;
   /** Replies that were forgotten because a key had changed. */
   readonly invalidated: number;

@@ -86,6 +86,9 @@ export interface Commands {
    * Takes the users of the file in place of those that are there.
    *
    * `ACL LOAD` · O(N) with N users · since 6.0.0
+   *
+   * @example
+   * await db.aclLoad().catch(String); // → "ServerError: ERR …"
    */
   aclLoad(): Promise<"OK">;
 
@@ -103,6 +106,9 @@ export interface Commands {
    * Writes the users to the file.
    *
    * `ACL SAVE` · O(N) with N users · since 6.0.0
+   *
+   * @example
+   * await db.aclSave().catch(String); // → "ServerError: ERR …"
    */
   aclSave(): Promise<"OK">;
 
@@ -130,6 +136,9 @@ export interface Commands {
    * Tells which user the connection is.
    *
    * `ACL WHOAMI` · O(1) · since 6.0.0
+   *
+   * @example
+   * await db.aclWhoami(); // → null
    */
   aclWhoami(): Promise<string | null>;
 
@@ -148,6 +157,9 @@ export interface Commands {
    * Makes the append-only file as short as the data allows, in the background.
    *
    * `BGREWRITEAOF` · O(1) at once, O(N) with N keys in the background · since 1.0.0
+   *
+   * @example
+   * await db.bgrewriteaof(); // → "Background append only file rewriting started"
    */
   bgrewriteaof(): Promise<string>;
 
@@ -155,6 +167,9 @@ export interface Commands {
    * Saves a snapshot to disk in the background.
    *
    * `BGSAVE [SCHEDULE]` · O(1) at once, O(N) with N keys in the background · since 1.0.0
+   *
+   * @example
+   * await db.bgsave(); // → "Background saving started"
    */
   bgsave(...options: [...([] | ["SCHEDULE"])]): Promise<string>;
 
@@ -276,6 +291,9 @@ export interface Commands {
    * Ends connections, by address or by filters.
    *
    * `CLIENT KILL <ip:port | <[ID client-id] | [TYPE <NORMAL | MASTER | SLAVE | REPLICA | PUBSUB>] | [USER username] | [ADDR ip:port] | [LADDR ip:port] | [SKIPME <YES | NO>]> [...]>` · O(N) for N clients · since 2.4.0
+   *
+   * @example
+   * await db.clientKill("ID", 999); // → 0
    */
   clientKill(
     ...options: [
@@ -315,6 +333,9 @@ export interface Commands {
    * Puts off all commands, or those that write, for some milliseconds.
    *
    * `CLIENT PAUSE timeout [WRITE | ALL]` · O(1) · since 2.9.50
+   *
+   * @example
+   * await db.clientPause(1, "WRITE"); // → "OK"
    */
   clientPause(timeout: Integer, ...options: [...([] | ["WRITE"] | ["ALL"])]): Promise<"OK">;
 
@@ -352,6 +373,12 @@ export interface Commands {
    * Assigns slots to a node.
    *
    * `CLUSTER ADDSLOTS slot [slot ...]` · O(N) with N slots · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterDelslots(1, 2);
+   * await node.clusterAddslots(1, 2); // → "OK"
    */
   clusterAddslots(...slots: [Many<Integer>, ...Many<Integer>[]]): Promise<"OK">;
 
@@ -359,6 +386,12 @@ export interface Commands {
    * Assigns ranges of slots to a node.
    *
    * `CLUSTER ADDSLOTSRANGE start-slot end-slot [start-slot end-slot ...]` · O(N) with N slots · since 7.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterDelslotsrange([[1, 9]]);
+   * await node.clusterAddslotsrange([[1, 9]]); // → "OK"
    */
   clusterAddslotsrange(startSlotEndSlot: readonly [Integer, Integer][]): Promise<"OK">;
 
@@ -366,6 +399,11 @@ export interface Commands {
    * Advances a node's configuration epoch.
    *
    * `CLUSTER BUMPEPOCH` · O(1) · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterBumpepoch(); // → "STILL 1"
    */
   clusterBumpepoch(): Promise<string>;
 
@@ -373,6 +411,11 @@ export interface Commands {
    * Counts the reports that a node has failed.
    *
    * `CLUSTER COUNT-FAILURE-REPORTS node-id` · O(N) with N reports · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterCountFailureReports(nodes[1]!.id); // → 0
    */
   clusterCountFailureReports(nodeId: Word): Promise<number>;
 
@@ -380,6 +423,12 @@ export interface Commands {
    * Counts the keys of a slot.
    *
    * `CLUSTER COUNTKEYSINSLOT slot` · O(1) · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.set("greeting", "hello");
+   * await node.clusterCountkeysinslot(slotOf("greeting")); // → 1
    */
   clusterCountkeysinslot(slot: Integer): Promise<number>;
 
@@ -387,6 +436,11 @@ export interface Commands {
    * Takes slots from a node.
    *
    * `CLUSTER DELSLOTS slot [slot ...]` · O(N) with N slots · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterDelslots(1, 2); // → "OK"
    */
   clusterDelslots(...slots: [Many<Integer>, ...Many<Integer>[]]): Promise<"OK">;
 
@@ -394,6 +448,11 @@ export interface Commands {
    * Takes ranges of slots from a node.
    *
    * `CLUSTER DELSLOTSRANGE start-slot end-slot [start-slot end-slot ...]` · O(N) with N slots · since 7.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterDelslotsrange([[1, 9]]); // → "OK"
    */
   clusterDelslotsrange(startSlotEndSlot: readonly [Integer, Integer][]): Promise<"OK">;
 
@@ -401,6 +460,11 @@ export interface Commands {
    * Makes a replica take its primary's place.
    *
    * `CLUSTER FAILOVER [FORCE | TAKEOVER]` · O(1) · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const replica = await open(nodes[1]!.engine);
+   * await replica.clusterFailover("TAKEOVER"); // → "OK"
    */
   clusterFailover(...options: [...([] | ["FORCE"] | ["TAKEOVER"])]): Promise<"OK">;
 
@@ -408,6 +472,11 @@ export interface Commands {
    * Takes all slots from a node.
    *
    * `CLUSTER FLUSHSLOTS` · O(1) · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterFlushslots(); // → "OK"
    */
   clusterFlushslots(): Promise<"OK">;
 
@@ -415,6 +484,11 @@ export interface Commands {
    * Removes a node from the node table.
    *
    * `CLUSTER FORGET node-id` · O(1) · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterForget(nodes[1]!.id); // → "OK"
    */
   clusterForget(nodeId: Word): Promise<"OK">;
 
@@ -422,6 +496,12 @@ export interface Commands {
    * Lists keys of a slot.
    *
    * `CLUSTER GETKEYSINSLOT slot count` · O(log(N)) with N keys · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.set("greeting", "hello");
+   * await node.clusterGetkeysinslot(slotOf("greeting"), 10); // → ["greeting"]
    */
   clusterGetkeysinslot(slot: Integer, count: Integer): Promise<string[]>;
 
@@ -429,6 +509,11 @@ export interface Commands {
    * Shows the state of the cluster.
    *
    * `CLUSTER INFO` · O(1) · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterInfo(); // → "cluster_state:ok…"
    */
   clusterInfo(): Promise<string>;
 
@@ -436,6 +521,11 @@ export interface Commands {
    * Tells the slot of a key.
    *
    * `CLUSTER KEYSLOT key` · O(N) with N bytes · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterKeyslot("greeting"); // → 12714
    */
   clusterKeyslot(key: Word): Promise<number>;
 
@@ -443,6 +533,11 @@ export interface Commands {
    * Lists a node's links to its peers.
    *
    * `CLUSTER LINKS` · O(N) with N nodes · since 7.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterLinks(); // → [["direction", …]]
    */
   clusterLinks(): Promise<Reply[]>;
 
@@ -450,6 +545,11 @@ export interface Commands {
    * Introduces a node.
    *
    * `CLUSTER MEET ip port [cluster-bus-port]` · O(1) · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterMeet(nodes[1]!.host, nodes[1]!.port); // → "OK"
    */
   clusterMeet(ip: Word, port: Integer, ...options: [...([] | [Word])]): Promise<"OK">;
 
@@ -457,6 +557,11 @@ export interface Commands {
    * Tells a node's id.
    *
    * `CLUSTER MYID` · O(1) · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * (await node.clusterMyid()) === nodes[0]!.id; // → true
    */
   clusterMyid(): Promise<string>;
 
@@ -464,6 +569,11 @@ export interface Commands {
    * Describes the cluster as a node sees it.
    *
    * `CLUSTER NODES` · O(N) with N nodes · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterNodes(); // → "…myself,master…"
    */
   clusterNodes(): Promise<string>;
 
@@ -471,6 +581,11 @@ export interface Commands {
    * Lists the replicas of a node.
    *
    * `CLUSTER REPLICAS node-id` · O(1) · since 5.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterReplicas(nodes[0]!.id); // → ["…slave…"]
    */
   clusterReplicas(nodeId: Word): Promise<string[]>;
 
@@ -478,6 +593,11 @@ export interface Commands {
    * Makes a node a replica of another.
    *
    * `CLUSTER REPLICATE node-id` · O(1) · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const replica = await open(nodes[1]!.engine);
+   * await replica.clusterReplicate(nodes[0]!.id); // → "OK"
    */
   clusterReplicate(nodeId: Word): Promise<"OK">;
 
@@ -485,6 +605,11 @@ export interface Commands {
    * Resets a node.
    *
    * `CLUSTER RESET [HARD | SOFT]` · O(N) with N nodes · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const replica = await open(nodes[1]!.engine);
+   * await replica.clusterReset("SOFT"); // → "OK"
    */
   clusterReset(...options: [...([] | ["HARD"] | ["SOFT"])]): Promise<"OK">;
 
@@ -492,6 +617,11 @@ export interface Commands {
    * Writes a node's configuration to disk.
    *
    * `CLUSTER SAVECONFIG` · O(1) · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterSaveconfig(); // → "OK"
    */
   clusterSaveconfig(): Promise<"OK">;
 
@@ -499,6 +629,11 @@ export interface Commands {
    * Sets the epoch of a new node.
    *
    * `CLUSTER SET-CONFIG-EPOCH config-epoch` · O(1) · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterSetConfigEpoch(5).catch(String); // → "ServerError: ERR …"
    */
   clusterSetConfigEpoch(configEpoch: Word): Promise<"OK">;
 
@@ -506,6 +641,11 @@ export interface Commands {
    * Binds a slot to a node.
    *
    * `CLUSTER SETSLOT slot <IMPORTING node-id | MIGRATING node-id | NODE node-id | STABLE>` · O(1) · since 3.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterSetslot(5, "STABLE"); // → "OK"
    */
   clusterSetslot(
     slot: Integer,
@@ -516,6 +656,11 @@ export interface Commands {
    * Lists the shards and their nodes.
    *
    * `CLUSTER SHARDS` · O(N) with N nodes · since 7.0.0
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterShards(); // → [{ slots: [0, 16383], …}]
    */
   clusterShards(): Promise<Record<string, Reply>[]>;
 
@@ -524,6 +669,11 @@ export interface Commands {
    *
    * `CLUSTER SLAVES node-id` · O(1) · since 3.0.0
    * @deprecated Use CLUSTER REPLICAS.
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterSlaves(nodes[0]!.id); // → ["…slave…"]
    */
   clusterSlaves(nodeId: Word): Promise<string[]>;
 
@@ -532,6 +682,11 @@ export interface Commands {
    *
    * `CLUSTER SLOTS` · O(N) with N nodes · since 3.0.0
    * @deprecated Use CLUSTER SHARDS.
+   *
+   * @example
+   * const { nodes } = await EngineCluster.open({ primaries: 1, replicas: 1, listen: false });
+   * const node = await open(nodes[0]!.engine);
+   * await node.clusterSlots(); // → [[0, 16383, …]]
    */
   clusterSlots(): Promise<Reply[]>;
 
@@ -631,6 +786,9 @@ export interface Commands {
    * Writes the current values into the configuration file, keeping its comments.
    *
    * `CONFIG REWRITE` · O(N) with N directives · since 2.8.0
+   *
+   * @example
+   * await db.configRewrite().catch(String); // → "ServerError: ERR …"
    */
   configRewrite(): Promise<"OK">;
 
@@ -817,6 +975,9 @@ export interface Commands {
    * Has a replica that has everything take this server's place, and follows it.
    *
    * `FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]` · O(1) · since 6.2.0
+   *
+   * @example
+   * await db.failover("ABORT").catch(String); // → "ServerError: ERR No failover…"
    */
   failover(
     ...options: [
@@ -830,6 +991,10 @@ export interface Commands {
    * Calls a function.
    *
    * `FCALL function numkeys [key [key ...]] [arg [arg ...]]` · that of the function · since 7.0.0
+   *
+   * @example
+   * await db.functionLoad("#!lua name=shop\nredis.register_function{function_name='hi', callback=function() return 'hello' end, flags={'no-writes'}}");
+   * await db.fcall("hi", 0); // → "hello"
    */
   fcall(functionName: Word, numkeys: Integer, ...options: [...([] | [Many<Word>]), ...Many<Word>[]]): Promise<Reply>;
 
@@ -837,6 +1002,10 @@ export interface Commands {
    * Calls a function that only reads.
    *
    * `FCALL_RO function numkeys [key [key ...]] [arg [arg ...]]` · that of the function · since 7.0.0
+   *
+   * @example
+   * await db.functionLoad("#!lua name=shop\nredis.register_function{function_name='hi', callback=function() return 'hello' end, flags={'no-writes'}}");
+   * await db.fcallRo("hi", 0); // → "hello"
    */
   fcallRo(functionName: Word, numkeys: Integer, ...options: [...([] | [Many<Word>]), ...Many<Word>[]]): Promise<Reply>;
 
@@ -864,6 +1033,10 @@ export interface Commands {
    * Removes a library and its functions.
    *
    * `FUNCTION DELETE library-name` · O(N) in the number of its functions · since 7.0.0
+   *
+   * @example
+   * await db.functionLoad("#!lua name=shop\nredis.register_function{function_name='hi', callback=function() return 'hello' end, flags={'no-writes'}}");
+   * await db.functionDelete("shop"); // → "OK"
    */
   functionDelete(libraryName: Word): Promise<"OK">;
 
@@ -871,6 +1044,10 @@ export interface Commands {
    * Returns all libraries as bytes from which FUNCTION RESTORE makes them again, on any server.
    *
    * `FUNCTION DUMP` · O(N) in the size of the sources · since 7.0.0
+   *
+   * @example
+   * await db.functionLoad("#!lua name=shop\nredis.register_function{function_name='hi', callback=function() return 'hello' end, flags={'no-writes'}}");
+   * (await db.functionDump()).length > 0; // → true
    */
   functionDump(): Promise<string>;
 
@@ -888,6 +1065,9 @@ export interface Commands {
    * Ends the running function if it has written nothing.
    *
    * `FUNCTION KILL` · O(1) · since 7.0.0
+   *
+   * @example
+   * await db.functionKill().catch(String); // → "ServerError: NOTBUSY …"
    */
   functionKill(): Promise<"OK">;
 
@@ -905,6 +1085,10 @@ export interface Commands {
    * Makes a library of functions from its source.
    *
    * `FUNCTION LOAD [REPLACE] function-code` · O(1), plus what the library itself does · since 7.0.0
+   *
+   * @example
+   * const library = await db.functionLoad("#!lua name=shop\nredis.register_function{function_name='hi', callback=function() return 'hello' end, flags={'no-writes'}}");
+   * library; // → "shop"
    */
   functionLoad(...options: [...([] | ["REPLACE"]), Word]): Promise<string>;
 
@@ -912,6 +1096,11 @@ export interface Commands {
    * Makes libraries from what FUNCTION DUMP returned.
    *
    * `FUNCTION RESTORE serialized-value [FLUSH | APPEND | REPLACE]` · O(N) in the number of functions · since 7.0.0
+   *
+   * @example
+   * await db.functionLoad("#!lua name=shop\nredis.register_function{function_name='hi', callback=function() return 'hello' end, flags={'no-writes'}}");
+   * const dumped = await db.callBuffer("FUNCTION", "DUMP");
+   * await db.functionRestore(dumped as Buffer, "FLUSH"); // → "OK"
    */
   functionRestore(serializedValue: Word, ...options: [...([] | ["FLUSH"] | ["APPEND"] | ["REPLACE"])]): Promise<"OK">;
 
@@ -981,6 +1170,10 @@ export interface Commands {
    *
    * `GEORADIUS key longitude latitude radius M | KM | FT | MI [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC] [STORE key] [STOREDIST key]` · O(N + log M) for N members in the cells around the shape and M in the key · since 3.2.0
    * @deprecated Use `GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` argument.
+   *
+   * @example
+   * await db.geoadd("cities", [[13.36, 38.12, "Palermo"]]);
+   * await db.georadius("cities", 13, 38, 100, "KM"); // → ["Palermo"]
    */
   georadius(
     key: Word,
@@ -1004,6 +1197,10 @@ export interface Commands {
    *
    * `GEORADIUS_RO key longitude latitude radius M | KM | FT | MI [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC]` · O(N + log M) for N members in the cells around the shape and M in the key · since 3.2.10
    * @deprecated Use `GEOSEARCH` with the `BYRADIUS` argument.
+   *
+   * @example
+   * await db.geoadd("cities", [[13.36, 38.12, "Palermo"]]);
+   * await db.georadiusRo("cities", 13, 38, 100, "KM"); // → ["Palermo"]
    */
   georadiusRo(
     key: Word,
@@ -1025,6 +1222,10 @@ export interface Commands {
    *
    * `GEORADIUSBYMEMBER key member radius M | KM | FT | MI [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC] [STORE key] [STOREDIST key]` · O(N + log M) for N members in the cells around the shape and M in the key · since 3.2.0
    * @deprecated Use `GEOSEARCH` and `GEOSEARCHSTORE` with the `BYRADIUS` and `FROMMEMBER` arguments.
+   *
+   * @example
+   * await db.geoadd("cities", [[13.36, 38.12, "Palermo"]]);
+   * await db.georadiusbymember("cities", "Palermo", 100, "KM"); // → ["Palermo"]
    */
   georadiusbymember(
     key: Word,
@@ -1047,6 +1248,10 @@ export interface Commands {
    *
    * `GEORADIUSBYMEMBER_RO key member radius M | KM | FT | MI [WITHCOORD] [WITHDIST] [WITHHASH] [COUNT count [ANY]] [ASC | DESC]` · O(N + log M) for N members in the cells around the shape and M in the key · since 3.2.10
    * @deprecated Use `GEOSEARCH` with the `BYRADIUS` and `FROMMEMBER` arguments.
+   *
+   * @example
+   * await db.geoadd("cities", [[13.36, 38.12, "Palermo"]]);
+   * await db.georadiusbymemberRo("cities", "Palermo", 100, "KM"); // → ["Palermo"]
    */
   georadiusbymemberRo(
     key: Word,
@@ -1450,6 +1655,9 @@ export interface Commands {
    * Says in words what was slow.
    *
    * `LATENCY DOCTOR` · O(1) · since 2.8.13
+   *
+   * @example
+   * await db.latencyDoctor(); // → "…"
    */
   latencyDoctor(): Promise<string>;
 
@@ -1457,6 +1665,9 @@ export interface Commands {
    * Draws an event's spikes.
    *
    * `LATENCY GRAPH event` · O(1) · since 2.8.13
+   *
+   * @example
+   * await db.latencyGraph("command").catch(String); // → "ServerError: ERR No samples…"
    */
   latencyGraph(event: Word): Promise<string>;
 
@@ -1595,6 +1806,9 @@ export interface Commands {
    * Draws something and tells the version.
    *
    * `LOLWUT [VERSION version]` · O(1) · since 5.0.0
+   *
+   * @example
+   * await db.lolwut(); // → "…"
    */
   lolwut(...options: [...([] | ["VERSION", Integer])]): Promise<string>;
 
@@ -1698,6 +1912,9 @@ export interface Commands {
    * Looks for problems with memory.
    *
    * `MEMORY DOCTOR` · O(1) · since 4.0.0
+   *
+   * @example
+   * await db.memoryDoctor(); // → "…"
    */
   memoryDoctor(): Promise<string>;
 
@@ -1705,6 +1922,9 @@ export interface Commands {
    * Shows the heap's figures.
    *
    * `MEMORY MALLOC-STATS` · O(1) · since 4.0.0
+   *
+   * @example
+   * await db.memoryMallocStats(); // → "…"
    */
   memoryMallocStats(): Promise<string>;
 
@@ -1712,6 +1932,9 @@ export interface Commands {
    * Asks for memory to be given back, where that is possible.
    *
    * `MEMORY PURGE` · O(N) with the size of the heap · since 4.0.0
+   *
+   * @example
+   * await db.memoryPurge(); // → "OK"
    */
   memoryPurge(): Promise<"OK">;
 
@@ -1719,6 +1942,9 @@ export interface Commands {
    * Tells where memory goes.
    *
    * `MEMORY STATS` · O(1) · since 4.0.0
+   *
+   * @example
+   * await db.memoryStats(); // → { "peak.allocated": …}
    */
   memoryStats(): Promise<Record<string, Reply>>;
 
@@ -1747,6 +1973,12 @@ export interface Commands {
    * Moves keys to another server in one step.
    *
    * `MIGRATE host port <key | ""> destination-db timeout [COPY] [REPLACE] [AUTH password | AUTH2 username password] [KEYS key [key ...]]` · that of DUMP and DEL here and of RESTORE there, and O(N) to send the values · since 2.6.0
+   *
+   * @example
+   * const target = await Engine.open();
+   * const { port } = await target.listen({ port: 0 });
+   * await db.set("k", "v");
+   * await db.migrate("127.0.0.1", port, "k", 0, 5_000); // → "OK"
    */
   migrate(
     host: Word,
@@ -1776,6 +2008,9 @@ export interface Commands {
    * Fails: modules cannot be loaded.
    *
    * `MODULE LOAD path [arg [arg ...]]` · O(1) · since 4.0.0
+   *
+   * @example
+   * await db.moduleLoad("/lib/module.so").catch(String); // → "ServerError: ERR …"
    */
   moduleLoad(path: Word, ...options: [...Many<Word>[]]): Promise<"OK">;
 
@@ -1783,6 +2018,9 @@ export interface Commands {
    * Fails: modules cannot be loaded.
    *
    * `MODULE LOADEX path [CONFIG name value [CONFIG name value ...]] [ARGS arg [arg ...]]` · O(1) · since 7.0.0
+   *
+   * @example
+   * await db.moduleLoadex("/lib/module.so").catch(String); // → "ServerError: ERR …"
    */
   moduleLoadex(
     path: Word,
@@ -1793,6 +2031,9 @@ export interface Commands {
    * Fails: there is no module.
    *
    * `MODULE UNLOAD name` · O(1) · since 4.0.0
+   *
+   * @example
+   * await db.moduleUnload("module").catch(String); // → "ServerError: ERR …"
    */
   moduleUnload(name: Word): Promise<"OK">;
 
@@ -1842,6 +2083,11 @@ export interface Commands {
    * Tells how often a key is used, on a logarithmic scale.
    *
    * `OBJECT FREQ key` · O(1) · since 4.0.0
+   *
+   * @example
+   * await db.configSet({ "maxmemory-policy": "allkeys-lfu" });
+   * await db.set("k", "v");
+   * await db.objectFreq("k"); // → …
    */
   objectFreq(key: Word): Promise<number | null>;
 
@@ -1940,6 +2186,10 @@ export interface Commands {
    * Shows the registers or the encoding of a HyperLogLog, or makes it dense.
    *
    * `PFDEBUG subcommand key` · O(N) · since 2.8.9
+   *
+   * @example
+   * await db.pfadd("visitors", "ann");
+   * await db.pfdebug("ENCODING", "visitors"); // → "sparse"
    */
   pfdebug(subcommand: Word, key: Word): Promise<Reply>;
 
@@ -1958,6 +2208,9 @@ export interface Commands {
    * Answers OK: the encoding is tested where the engine is built.
    *
    * `PFSELFTEST` · O(1) · since 2.8.9
+   *
+   * @example
+   * await db.pfselftest(); // → "OK"
    */
   pfselftest(): Promise<"OK">;
 
@@ -2091,6 +2344,9 @@ export interface Commands {
    * Makes this server a replica of another, or a primary.
    *
    * `REPLICAOF <host port | NO ONE>` · O(1) · since 5.0.0
+   *
+   * @example
+   * await db.replicaof("NO", "ONE"); // → "OK"
    */
   replicaof(...options: [...([Word, Integer] | ["NO", "ONE"])]): Promise<"OK">;
 
@@ -2098,6 +2354,11 @@ export interface Commands {
    * Makes a key from what DUMP returned.
    *
    * `RESTORE key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]` · O(N) in the size of the value · since 2.6.0
+   *
+   * @example
+   * await db.set("a", "v");
+   * const dumped = await db.callBuffer("DUMP", "a");
+   * await db.restore("b", 0, dumped as Buffer); // → "OK"
    */
   restore(
     key: Word,
@@ -2179,6 +2440,9 @@ export interface Commands {
    * Saves a snapshot to disk while everybody waits.
    *
    * `SAVE` · O(N) with N keys · since 1.0.0
+   *
+   * @example
+   * await db.save(); // → "OK"
    */
   save(): Promise<"OK">;
 
@@ -2232,6 +2496,9 @@ export interface Commands {
    * Ends the running script if it has written nothing.
    *
    * `SCRIPT KILL` · O(N) · since 2.6.0
+   *
+   * @example
+   * await db.scriptKill().catch(String); // → "ServerError: NOTBUSY …"
    */
   scriptKill(): Promise<"OK">;
 
@@ -2390,6 +2657,9 @@ export interface Commands {
    *
    * `SLAVEOF <host port | NO ONE>` · O(1) · since 1.0.0
    * @deprecated Use `REPLICAOF`.
+   *
+   * @example
+   * await db.slaveof("NO", "ONE"); // → "OK"
    */
   slaveof(...options: [...([Word, Integer] | ["NO", "ONE"])]): Promise<"OK">;
 
@@ -2683,6 +2953,12 @@ export interface Commands {
    * Acknowledges entries, so that their group holds them as pending no longer.
    *
    * `XACK key group id [id ...]` · O(log(P)) per id with P entries pending · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xgroupCreate("x", "workers", 0);
+   * await db.xreadgroup("GROUP", "workers", "w1", "STREAMS", "x", ">");
+   * await db.xack("x", "workers", "1-1"); // → 1
    */
   xack(key: Word, group: Word, ...ids: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -2708,6 +2984,12 @@ export interface Commands {
    * Claims the next entries that have been pending for some time, from any consumer.
    *
    * `XAUTOCLAIM key group consumer min-idle-time start [COUNT count] [JUSTID]` · O(M log(P)) for M entries looked at with P pending · since 6.2.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xgroupCreate("x", "workers", 0);
+   * await db.xreadgroup("GROUP", "workers", "w1", "STREAMS", "x", ">");
+   * await db.xautoclaim("x", "workers", "w2", 0, "0"); // → ["0-0", [["1-1", ["name", "ann"]]], []]
    */
   xautoclaim(
     key: Word,
@@ -2730,6 +3012,12 @@ export interface Commands {
    * Gives pending entries to another consumer as if they had been delivered to it.
    *
    * `XCLAIM key group consumer min-idle-time id [id ...] [IDLE ms] [TIME unix-time-milliseconds] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID last-id]` · O(log(P)) per id with P entries pending · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xgroupCreate("x", "workers", 0);
+   * await db.xreadgroup("GROUP", "workers", "w1", "STREAMS", "x", ">");
+   * await db.xclaim("x", "workers", "w2", 0, "1-1"); // → [["1-1", ["name", "ann"]]]
    */
   xclaim(
     key: Word,
@@ -2791,6 +3079,10 @@ export interface Commands {
    * Adds a consumer to a group.
    *
    * `XGROUP CREATECONSUMER key group consumer` · O(1) · since 6.2.0
+   *
+   * @example
+   * await db.xgroupCreate("x", "workers", "$", "MKSTREAM");
+   * await db.xgroupCreateconsumer("x", "workers", "w1"); // → 1
    */
   xgroupCreateconsumer(key: Word, group: Word, consumer: Word): Promise<number>;
 
@@ -2798,6 +3090,12 @@ export interface Commands {
    * Removes a consumer from a group and says how many entries were pending for it.
    *
    * `XGROUP DELCONSUMER key group consumer` · O(P) for P entries pending for the consumer · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xgroupCreate("x", "workers", 0);
+   * await db.xreadgroup("GROUP", "workers", "w1", "STREAMS", "x", ">");
+   * await db.xgroupDelconsumer("x", "workers", "w1"); // → 1
    */
   xgroupDelconsumer(key: Word, group: Word, consumer: Word): Promise<number>;
 
@@ -2805,6 +3103,10 @@ export interface Commands {
    * Removes a consumer group with what is pending in it.
    *
    * `XGROUP DESTROY key group` · O(C) for C consumers · since 5.0.0
+   *
+   * @example
+   * await db.xgroupCreate("x", "workers", "$", "MKSTREAM");
+   * await db.xgroupDestroy("x", "workers"); // → 1
    */
   xgroupDestroy(key: Word, group: Word): Promise<number>;
 
@@ -2812,6 +3114,10 @@ export interface Commands {
    * Sets the id that a consumer group goes on behind.
    *
    * `XGROUP SETID key group <id | $> [ENTRIESREAD entries-read]` · O(1) · since 5.0.0
+   *
+   * @example
+   * await db.xgroupCreate("x", "workers", "$", "MKSTREAM");
+   * await db.xgroupSetid("x", "workers", 0); // → "OK"
    */
   xgroupSetid(
     key: Word,
@@ -2824,6 +3130,12 @@ export interface Commands {
    * Lists the consumers of a group.
    *
    * `XINFO CONSUMERS key group` · O(C) for C consumers · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xgroupCreate("x", "workers", 0);
+   * await db.xreadgroup("GROUP", "workers", "w1", "STREAMS", "x", ">");
+   * await db.xinfoConsumers("x", "workers"); // → [{ name: "w1", pending: 1, …}]
    */
   xinfoConsumers(key: Word, group: Word): Promise<Record<string, Reply>[]>;
 
@@ -2866,6 +3178,12 @@ export interface Commands {
    * Shows what a group has delivered and nobody has acknowledged, as a summary or entry by entry.
    *
    * `XPENDING key group [[IDLE min-idle-time] start end count [consumer]]` · O(C) for the summary of C consumers; O(log(P) + M) for M of P pending entries · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xgroupCreate("x", "workers", 0);
+   * await db.xreadgroup("GROUP", "workers", "w1", "STREAMS", "x", ">");
+   * await db.xpending("x", "workers"); // → [1, "1-1", "1-1", [["w1", "1"]]]
    */
   xpending(key: Word, group: Word): Promise<[number, string | null, string | null, [string, string][] | null]>;
   xpending(
@@ -2889,6 +3207,10 @@ export interface Commands {
    * Returns the entries of streams behind given ids, waiting for one if asked.
    *
    * `XREAD [COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]` · O(log(B) + M) per stream of B blocks for M entries returned · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xread("STREAMS", "x", 0); // → [["x", [["1-1", ["name", "ann"]]]]]
    */
   xread(
     ...options: [...([] | ["COUNT", Integer]), "STREAMS", Many<Word>, Many<Word>]
@@ -2898,6 +3220,11 @@ export interface Commands {
    * Reads streams as a consumer of a group: new entries, or its own that it has not acknowledged.
    *
    * `XREADGROUP GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]` · O(log(B) + M) per stream of B blocks for M entries returned · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xgroupCreate("x", "workers", 0);
+   * await db.xreadgroup("GROUP", "workers", "w1", "STREAMS", "x", ">"); // → [["x", [["1-1", ["name", "ann"]]]]]
    */
   xreadgroup(
     ...options: [
@@ -2927,6 +3254,10 @@ export interface Commands {
    * Sets a stream's last id and its counters; meant for files and replicas.
    *
    * `XSETID key last-id [ENTRIESADDED entries-added] [MAXDELETEDID max-deleted-id]` · O(1) · since 5.0.0
+   *
+   * @example
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xsetid("x", "2-0"); // → "OK"
    */
   xsetid(
     key: Word,
@@ -3004,6 +3335,11 @@ export interface Commands {
    * Keeps the members of the first sorted set that are in none of the others in a key.
    *
    * `ZDIFFSTORE destination numkeys key [key ...]` · O(N K + M log M) for N members in the first of K sets, M in the result · since 6.2.0
+   *
+   * @example
+   * await db.zadd("a", { ann: 1, bob: 2 });
+   * await db.zadd("b", { bob: 2 });
+   * await db.zdiffstore("left", 2, ["a", "b"]); // → 1
    */
   zdiffstore(destination: Word, numkeys: Integer, ...keys: [Many<Word>, ...Many<Word>[]]): Promise<number>;
 
@@ -3053,6 +3389,11 @@ export interface Commands {
    * Keeps the members that are in all of several sorted sets in a key.
    *
    * `ZINTERSTORE destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]` · O(N K + M log M) for the smallest of K sets with N members, M in the result · since 2.0.0
+   *
+   * @example
+   * await db.zadd("a", { ann: 1, bob: 2 });
+   * await db.zadd("b", { bob: 2 });
+   * await db.zinterstore("both", 2, ["a", "b"], "WEIGHTS", [1, 2]); // → 1
    */
   zinterstore(
     destination: Word,
@@ -3079,6 +3420,11 @@ export interface Commands {
    * Removes and returns members from an end of the first sorted set that is not empty.
    *
    * `ZMPOP numkeys key [key ...] MIN | MAX [COUNT count]` · O(K + M log N) for K keys and M members · since 7.0.0
+   *
+   * @example
+   * await db.zadd("a", { ann: 1, bob: 2 });
+   * await db.zadd("b", { bob: 2 });
+   * await db.zmpop(2, ["a", "b"], "MAX"); // → ["a", [["bob", "2"]]]
    */
   zmpop(
     numkeys: Integer,
@@ -3186,6 +3532,11 @@ export interface Commands {
    * Keeps the members of a range in another key and returns how many they are.
    *
    * `ZRANGESTORE dst src min max [BYSCORE | BYLEX] [REV] [LIMIT offset count]` · O(log N + M) for M members stored · since 6.2.0
+   *
+   * @example
+   * await db.zadd("a", { ann: 1, bob: 2 });
+   * await db.zadd("b", { bob: 2 });
+   * await db.zrangestore("top", "a", 0, 0, "REV"); // → 1
    */
   zrangestore(
     dst: Word,
@@ -3357,6 +3708,11 @@ export interface Commands {
    * Keeps the members that are in any of several sorted sets in a key.
    *
    * `ZUNIONSTORE destination numkeys key [key ...] [WEIGHTS weight [weight ...]] [AGGREGATE SUM | MIN | MAX]` · O(N + M log M) for N members in all, M in the result · since 2.0.0
+   *
+   * @example
+   * await db.zadd("a", { ann: 1, bob: 2 });
+   * await db.zadd("b", { bob: 2 });
+   * await db.zunionstore("all", 2, ["a", "b"], "AGGREGATE", "MAX"); // → 2
    */
   zunionstore(
     destination: Word,
@@ -3375,6 +3731,11 @@ export interface BlockingCommands {
    * Like LMOVE, but waits until the source has a word.
    *
    * `BLMOVE source destination LEFT | RIGHT LEFT | RIGHT timeout` · O(1) · since 6.2.0
+   *
+   * @example
+   * const waiting = db.blocking();
+   * await db.rpush("todo", "job");
+   * await waiting.blmove("todo", "doing", "LEFT", "RIGHT", 5); // → "job"
    */
   blmove(
     source: Word,
@@ -3388,6 +3749,11 @@ export interface BlockingCommands {
    * Like LMPOP, but waits until one of the lists has words.
    *
    * `BLMPOP timeout numkeys key [key ...] LEFT | RIGHT [COUNT count]` · O(K+M) with K keys and M words taken · since 7.0.0
+   *
+   * @example
+   * const waiting = db.blocking();
+   * await db.rpush("todo", "a", "b");
+   * await waiting.blmpop(5, 1, "todo", "LEFT", "COUNT", 10); // → ["todo", ["a", "b"]]
    */
   blmpop(
     timeout: Integer,
@@ -3401,6 +3767,11 @@ export interface BlockingCommands {
    * Takes the first word off the first list that is not empty, waiting for one if all are.
    *
    * `BLPOP key [key ...] timeout` · O(N) with N keys given · since 2.0.0
+   *
+   * @example
+   * const waiting = db.blocking();
+   * await db.rpush("todo", "job");
+   * await waiting.blpop("todo", 5); // → ["todo", "job"]
    */
   blpop(keys: Many<Word>, timeout: Integer): Promise<[string, string] | null>;
 
@@ -3408,6 +3779,11 @@ export interface BlockingCommands {
    * Takes the last word off the first list that is not empty, waiting for one if all are.
    *
    * `BRPOP key [key ...] timeout` · O(N) with N keys given · since 2.0.0
+   *
+   * @example
+   * const waiting = db.blocking();
+   * await db.rpush("todo", "a", "b");
+   * await waiting.brpop("todo", 5); // → ["todo", "b"]
    */
   brpop(keys: Many<Word>, timeout: Integer): Promise<[string, string] | null>;
 
@@ -3416,6 +3792,11 @@ export interface BlockingCommands {
    *
    * `BRPOPLPUSH source destination timeout` · O(1) · since 2.2.0
    * @deprecated Use `BLMOVE` with the `RIGHT` and `LEFT` arguments.
+   *
+   * @example
+   * const waiting = db.blocking();
+   * await db.rpush("todo", "job");
+   * await waiting.brpoplpush("todo", "doing", 5); // → "job"
    */
   brpoplpush(source: Word, destination: Word, timeout: Integer): Promise<string | null>;
 
@@ -3423,6 +3804,11 @@ export interface BlockingCommands {
    * Like ZMPOP, but waits until one of the sorted sets has members.
    *
    * `BZMPOP timeout numkeys key [key ...] MIN | MAX [COUNT count]` · O(K + M log N) for K keys and M members · since 7.0.0
+   *
+   * @example
+   * const waiting = db.blocking();
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await waiting.bzmpop(5, 1, "z", "MIN"); // → ["z", [["ann", "1"]]]
    */
   bzmpop(
     timeout: Integer,
@@ -3436,6 +3822,11 @@ export interface BlockingCommands {
    * Removes and returns the member with the highest score, waiting for one if there is none.
    *
    * `BZPOPMAX key [key ...] timeout` · O(log N) · since 5.0.0
+   *
+   * @example
+   * const waiting = db.blocking();
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await waiting.bzpopmax("z", 5); // → ["z", "bob", "2"]
    */
   bzpopmax(keys: Many<Word>, timeout: Integer): Promise<[string, string, string] | null>;
 
@@ -3443,6 +3834,11 @@ export interface BlockingCommands {
    * Removes and returns the member with the lowest score, waiting for one if there is none.
    *
    * `BZPOPMIN key [key ...] timeout` · O(log N) · since 5.0.0
+   *
+   * @example
+   * const waiting = db.blocking();
+   * await db.zadd("z", { ann: 1, bob: 2 });
+   * await waiting.bzpopmin("z", 5); // → ["z", "ann", "1"]
    */
   bzpopmin(keys: Many<Word>, timeout: Integer): Promise<[string, string, string] | null>;
 
@@ -3450,6 +3846,11 @@ export interface BlockingCommands {
    * Returns the entries of streams behind given ids, waiting for one if asked.
    *
    * `XREAD [COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]` · O(log(B) + M) per stream of B blocks for M entries returned · since 5.0.0
+   *
+   * @example
+   * const waiting = db.blocking();
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await waiting.xread("BLOCK", 5_000, "STREAMS", "x", 0); // → [["x", [["1-1", ["name", "ann"]]]]]
    */
   xread(
     ...options: [...([] | ["COUNT", Integer]), ...([] | ["BLOCK", Integer]), "STREAMS", Many<Word>, Many<Word>]
@@ -3459,6 +3860,12 @@ export interface BlockingCommands {
    * Reads streams as a consumer of a group: new entries, or its own that it has not acknowledged.
    *
    * `XREADGROUP GROUP group consumer [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS key [key ...] id [id ...]` · O(log(B) + M) per stream of B blocks for M entries returned · since 5.0.0
+   *
+   * @example
+   * const waiting = db.blocking();
+   * await db.xadd("x", "1-1", { name: "ann" });
+   * await db.xgroupCreate("x", "workers", 0);
+   * await waiting.xreadgroup("GROUP", "workers", "w1", "BLOCK", 5_000, "STREAMS", "x", ">"); // → [["x", [["1-1", ["name", "ann"]]]]]
    */
   xreadgroup(
     ...options: [

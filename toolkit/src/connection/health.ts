@@ -6,6 +6,10 @@ import type { Clock } from "../base/clock.ts";
 import { errorOf, ServerError } from "../base/errors.ts";
 import type { Answer, Driver, Request, Topology } from "./port.ts";
 
+/**
+ * What is wrong, for programs. `CLOSED`: the store is closed; `NO_ANSWER`: a server is silent; the others are what a server says about
+ * itself.
+ */
 export type HealthCode =
   | "CLOSED"
   | "NO_ANSWER"
@@ -18,7 +22,9 @@ export type HealthCode =
   | "HEAP_FULL"
   | "CLUSTER_DOWN";
 
+/** One thing that is wrong. */
 export interface HealthReason {
+  /** What is wrong, for programs. */
   readonly code: HealthCode;
   /** What is wrong and what it means, for people. */
   readonly message: string;
@@ -26,17 +32,20 @@ export interface HealthReason {
   readonly server: string | null;
 }
 
+/** What `store.health()` found. */
 export interface Health {
   /**
    * `healthy`: every server answers, and nothing is wrong. `degraded`: some work is refused, may be lost, or waits, as the reasons
    * say. `unreachable`: no server answers.
    */
   readonly status: "healthy" | "degraded" | "unreachable";
+  /** What is wrong; empty where nothing is. */
   readonly reasons: readonly HealthReason[];
   /** How long the slowest server took for its sign of life; null where none gave one. */
   readonly latencyMs: number | null;
 }
 
+/** How long `store.health()` may take. */
 export interface HealthOptions {
   /** How long servers may take to answer; 2 000 by default. */
   readonly timeoutMs?: number;

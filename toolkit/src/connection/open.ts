@@ -32,28 +32,29 @@ import type { ClientCacheOptions } from "./client-cache.ts";
 import type { Driver, ReadPolicy, TlsOptions } from "./port.ts";
 import { Store, type StoreOptions, storing } from "./store.ts";
 
+/** How a store is opened. */
 export interface OpenOptions extends StoreOptions {
-  /** For the store in this process: directives of redis.conf, `{ maxmemory: "100mb" }`. */
+  /** For the store in this process: directives of redis.conf, `{ maxmemory: "100mb" }`. Redis's own defaults by default. */
   readonly config?: Readonly<Record<string, string>>;
   /**
    * For a folder: whether other processes may open it at the same time, and join the one that has it. True by default; false
    * keeps them out, and refuses a folder that another process has open. Not on Windows.
    */
   readonly shared?: boolean;
-  /** How long one command may go unanswered (not blocking ones, which have their own guard). */
+  /** How long one command may go unanswered (default 10 000); not blocking ones, which have their own guard. */
   readonly commandTimeoutMs?: number;
-  /** How long `open` tries to reach the server before it gives up, and each later attempt to reconnect. */
+  /** How long `open` tries to reach the server before it gives up, and each later attempt to reconnect (default 5 000). */
   readonly connectTimeoutMs?: number;
   /** Who answers reads: the primary by default, or replicas that are fresh enough. The store in this process has none. */
   readonly reads?: ReadPolicy;
   /**
-   * Keeps replies to reads of these keys in memory, until the server says that they have changed. It has no effect on the store in
-   * this process, whose reads are in memory anyway.
+   * Keeps replies to reads of these keys in memory, until the server says that they have changed. It has no effect on the store in this
+   * process, whose reads are in memory anyway. None by default.
    */
   readonly clientCache?: ClientCacheOptions;
-  /** For rediss:// and its kin. */
+  /** How servers are trusted, for rediss:// and its kin. By default the authorities that Node knows sign for them. */
   readonly tls?: TlsOptions;
-  /** How the server's CLIENT LIST names the connections. */
+  /** How the server's CLIENT LIST names the connections. None by default. */
   readonly clientName?: string;
 }
 
@@ -100,6 +101,15 @@ const OPTIONS = defineOptions<OpenOptions>("open", {
 const MEMORY = "memory:";
 let hasWarned = false;
 
+/**
+ * Opens a store: in this process (nothing, or `memory:`), in a folder (`./data`), on a server (`redis://`, `rediss://`, `unix://`,
+ * `redis+sentinel://`, `redis+cluster://`), or over a client that the program has. Rejects with an OpenError where it cannot.
+ * @example
+ * const store = await open("memory:", { config: { maxmemory: "100mb" } });
+ * await store.set("greeting", "hello"); // → "OK"
+ * await store.get("greeting"); // → "hello"
+ * await store.close();
+ */
 export function open(target?: string | ExistingClient, options?: OpenOptions): Promise<Store>;
 export async function open(...given: [target?: string | ExistingClient, options?: OpenOptions]): Promise<Store> {
   const [target, options = {}] = given;

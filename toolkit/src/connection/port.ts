@@ -13,6 +13,7 @@ import type { ClientCacheStats } from "./client-cache.ts";
 /** A word of a command. Text is sent as UTF-8. */
 export type Word = string | number | bigint | Uint8Array;
 
+/** What a server answers: strings are text or Buffers, integers are numbers, maps are flat arrays. */
 export type Reply = string | number | null | Buffer | Reply[];
 
 /** A reply or the error in its place. */
@@ -46,8 +47,12 @@ export interface Attempt {
 
 /** Who may answer reads, and how old an answer may be. */
 export type ReadPolicy =
-  | { readonly from: "primary" }
   | {
+      /** Who answers: the primary, or replicas that are fresh enough. */
+      readonly from: "primary";
+    }
+  | {
+      /** Who answers: the primary, or replicas that are fresh enough. */
       readonly from: "replicas";
       /** At most so old; a second by default. Where no replica is known to be that fresh, the primary answers. */
       readonly maxLagMs?: number;
@@ -57,8 +62,10 @@ export type ReadPolicy =
       readonly readYourWrites?: boolean;
     };
 
+/** What a store leads to: the engine in this process, one server, a primary that Sentinel names, or a Cluster. */
 export type Topology = "embedded" | "single" | "sentinel" | "cluster";
 
+/** How a connection is: `lost` is followed by `ready` when it is back, or by `closed`. */
 export type ConnectionState = "connecting" | "ready" | "lost" | "closed";
 
 /** A connection that belongs to one user: for WATCH, and for commands that block. */
@@ -124,6 +131,7 @@ export interface Driver {
 
 /** Plain data that may cross to another thread. */
 export interface WorkerAddress {
+  /** The URL for `open`, with the password in it. */
   readonly url: string;
   /** What `open` needs besides the URL. */
   readonly options: {
@@ -140,16 +148,18 @@ export type PemText = string | Uint8Array;
 export interface TlsOptions {
   /** The authorities that sign the servers' certificates; those that Node knows by default. */
   readonly ca?: PemText | readonly PemText[];
-  /** A certificate of our own, for servers that ask for one. */
+  /** A certificate of our own, for servers that ask for one. None by default. */
   readonly cert?: PemText;
+  /** The private key of that certificate. None by default. */
   readonly key?: PemText;
-  /** For a key that is encrypted. */
+  /** For a key that is encrypted. None by default. */
   readonly passphrase?: string;
-  /** The name that servers must have in their certificates, where it is not the one in the URL: for nodes that are known by address. */
+  /** The name that servers must have in their certificates, for nodes that are known by address. By default the one in the URL. */
   readonly servername?: string;
+  /** The oldest version of TLS that is spoken. Node's own by default, which is TLSv1.2. */
   readonly minVersion?: "TLSv1.2" | "TLSv1.3";
-  /** In OpenSSL's words. */
+  /** The ciphers that are allowed, in OpenSSL's words. Node's list by default. */
   readonly ciphers?: string;
-  /** False takes any certificate, which keeps nobody out. */
+  /** Whether servers without a valid certificate are refused (default true). False takes any certificate, which keeps nobody out. */
   readonly rejectUnauthorized?: boolean;
 }

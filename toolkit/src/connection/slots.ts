@@ -7,6 +7,12 @@ const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
+/**
+ * Which of the 16 384 slots of a Cluster a key belongs to: CRC16 of what stands in its first braces, or of all of it.
+ * @example
+ * slotOf("{user:1}:cart") === slotOf("{user:1}:name"); // → true
+ * slotOf("greeting"); // → 12714
+ */
 export function slotOf(key: string): number {
   const open = key.indexOf("{");
   if (open !== -1) {

@@ -26,10 +26,13 @@ import type { Replies } from "./commands.ts";
 import type { HealthOptions } from "./health.ts";
 import type { Answer, ConnectionState, Reply, Word } from "./port.ts";
 
+/** What is sent to a server and answered at once, for listeners. */
 export interface RoundTrip {
+  /** Which call of the store sends it. */
   readonly kind: "call" | "script" | "pipeline" | "transaction";
   /** The command's or the script's name. */
   readonly name: string;
+  /** How many commands and scripts it has. */
   readonly commands: number;
   /** What is sent: words as they are, which may be secrets; scripts with their keys and arguments. */
   readonly items: readonly Item[];
@@ -38,49 +41,65 @@ export interface RoundTrip {
 /** Called before each round trip; what it returns is called when that is over. Must not throw. */
 export type RoundTripListener = (trip: RoundTrip) => ((error?: unknown) => void) | undefined;
 
+/** Listeners that are there before the first call; `store.on` adds others later. */
 export interface Hooks {
+  /** Called before each round trip. None by default. */
   readonly roundTrip?: RoundTripListener;
+  /** Called with how the connection is, and whenever that changes. None by default. */
   readonly connection?: (state: ConnectionState) => void;
   /** Called when the circuit of a server opens, is tried (half-open) and closes: see breaker.ts. */
   readonly circuit?: (circuit: Circuit) => void;
 }
 
+/** How a store calls its servers, whatever they are. */
 export interface StoreOptions extends AttemptOptions {
+  /** Listeners that are there before the first call. None by default. */
   readonly hooks?: Hooks;
+  /** Where timers, back-off and chance come from; the system's by default. */
   readonly clock?: Clock;
-  /** How long past its own timeout a blocking command may stay silent. */
+  /** How long past its own timeout a blocking command may stay silent before its connection is given up (default 5 000). */
   readonly guardMs?: number;
 }
 
+/** How `store.send` sends a command. */
 export interface SendOptions {
+  /** The key that decides the node in a Cluster. By default the first key among the words. */
   readonly key?: string;
+  /** Strings of the reply as Buffers (false by default). */
   readonly buffers?: boolean;
+  /** Whether it may be sent again when an answer was lost: by default only what reads. */
   readonly repeatable?: boolean;
-  /** How long the call may take in all; as the store was opened, if it is not said. */
+  /** How long the call may take in all; by default as the store was opened. */
   readonly timeoutMs?: number | undefined;
   /** What it does while the server's circuit is open: waits, or fails at once. As the store was opened by default. */
   readonly whenOpen?: WhenOpen | undefined;
 }
 
+/** How long a script or a pipeline may take. */
 export interface RunOptions {
-  /** How long the call may take in all; as the store was opened, if it is not said. */
+  /** How long the call may take in all; by default as the store was opened. */
   readonly timeoutMs?: number | undefined;
   /** What it does while the server's circuit is open: waits, or fails at once. As the store was opened by default. */
   readonly whenOpen?: WhenOpen | undefined;
 }
 
+/** What a transaction watches, and how often it is tried. */
 export interface TransactionOptions {
+  /** The keys to watch, at least one; in a Cluster all in one slot. */
   readonly watch: readonly string[];
-  /** Commands that are sent along with WATCH, in one round trip. The body gets their answers. */
+  /** Commands that are sent along with WATCH, in one round trip. The body gets their answers. None by default. */
   readonly reads?: readonly (readonly Word[])[];
-  /** How often the body is run before a ConflictError. */
+  /** How often the body is run before a ConflictError (default 100). */
   readonly attempts?: number;
+  /** Ends it before its next attempt; it rejects with the signal's reason. None by default. */
   readonly signal?: AbortSignal;
 }
 
 /** What the body of a transaction reads with, while its keys are watched. */
 export interface Watched {
+  /** Runs a command on the connection that watches; it is not part of the transaction. */
   call(...words: Word[]): Promise<Reply>;
+  /** The same with strings of the reply as Buffers. */
   callBuffer(...words: Word[]): Promise<Reply>;
 }
 
@@ -90,6 +109,7 @@ export type TransactionBody = (
   answers: readonly Reply[],
 ) => Promise<readonly Item[] | null> | readonly Item[] | null;
 
+/** One step of a pipeline or a transaction: the words of a command, or a script with its parameters. */
 export type Item = readonly Word[] | ScriptCall;
 
 /** One answer for each item, in its place. */

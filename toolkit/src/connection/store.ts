@@ -99,12 +99,23 @@ type StoreEvent =
   | [event: "circuit", listener: (circuit: Circuit) => void]
   | [event: "roundTrip", listener: RoundTripListener];
 
-/** Commands as methods: `addCommands` below gives the class what the interface says. */
+/**
+ * What `open` gives, and what every component stands on: every command as a method, and scripts, pipelines, transactions, subscriptions,
+ * which are the same over any backend.
+ * @example
+ * await db.call("SET", "k", "v"); // → "OK"
+ * await db.callBuffer("GET", "k"); // → Buffer "v"
+ * await db.send(["GET", "k"], { timeoutMs: 500 }); // → "v"
+ * await db.sendToAll(["DBSIZE"]); // → [1]
+ * await db.close();
+ */
 export interface Store extends Commands {}
 
-// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: see above
+// biome-ignore lint/suspicious/noUnsafeDeclarationMerging: `addCommands` below gives the class what the interface says
 export class Store {
+  /** Where timers, back-off and chance come from; never the time that decides, which is the server's. */
   readonly clock: Clock;
+  /** What the store leads to. */
   readonly topology: Topology;
   readonly #driver: Driver;
   /** Listeners for round trips; null while there are none, which costs a request nothing. */
@@ -164,6 +175,7 @@ export class Store {
     return this.#driver.address;
   }
 
+  /** Whether `close` was called. */
   get closed(): boolean {
     return this.#closed !== null;
   }
@@ -188,7 +200,14 @@ export class Store {
     return this.#attempts.circuits();
   }
 
-  /** Every server that the store leads to, with its circuit; none where there is no breaker, as in this process. Asks nobody. */
+  /**
+   * Every server that the store leads to, with its circuit; none where there is no breaker, as in this process. Asks nobody.
+   * @example
+   * db.servers(); // → []
+   * db.circuits(); // → []
+   * (await db.health()).status; // → "healthy"
+   * db.clientCache(); // → null
+   */
   servers(): Circuit[] {
     return this.#attempts.servers();
   }
@@ -218,6 +237,7 @@ export class Store {
     return this.send(words, BUFFERS);
   }
 
+  /** Runs a command whose words are in a list, with options. Rejects with a ServerError, or with a ConnectionError where no answer came. */
   send(words: readonly Word[], options: SendOptions = NO_OPTIONS): Promise<Reply> {
     try {
       checkWords(words);
@@ -275,7 +295,13 @@ export class Store {
     return this.#trip("call", words, { repeatable: isRead(words), keys: [] }, send);
   }
 
-  /** Runs a script. */
+  /**
+   * Runs a script.
+   * @example
+   * const double = defineScript({ name: "double", keys: ["n"], lua: 'return redis.call("INCRBY", n, redis.call("GET", n))' });
+   * await db.set("n", 21); // → "OK"
+   * await db.run(double, { n: "n" }); // → 42
+   */
   run<P, T>(script: Script<P, T>, params: P, options: RunOptions = NO_OPTIONS): Promise<T> {
     try {
       if (options !== NO_OPTIONS && !checked.has(options)) RUN_OPTIONS.check(options);
@@ -356,6 +382,8 @@ export class Store {
   /**
    * Sends many at once; errors stand among the answers. The items are independent: others' commands may come between, and a
    * script that the server has forgotten runs after the rest.
+   * @example
+   * await db.pipeline([["SET", "k", "v"], ["INCR", "k"], ["GET", "k"]]); // → ["OK", ServerError: ERR …, "v"]
    */
   async pipeline<const I extends readonly Item[]>(items: I, options: RunOptions = NO_OPTIONS): Promise<Answers<I>> {
     if (options !== NO_OPTIONS && !checked.has(options)) RUN_OPTIONS.check(options);
@@ -435,7 +463,11 @@ export class Store {
 
   // ---------------------------------------------------------------------------------------------- transactions
 
-  /** Runs commands as one step, MULTI … EXEC. All keys in one slot. Rejects when one could not be queued: none has run. */
+  /**
+   * Runs commands as one step, MULTI … EXEC. All keys in one slot. Rejects when one could not be queued: none has run.
+   * @example
+   * await db.multi([["INCR", "n"], ["INCRBY", "n", 2]]); // → [1, 3]
+   */
   async multi<const I extends readonly Item[]>(items: I): Promise<Answers<I>> {
     if (items.length === 0) return [] as unknown as Answers<I>;
     await this.#enter(items, NO_OPTIONS);
@@ -466,6 +498,11 @@ export class Store {
   /**
    * WATCH, read, decide, MULTI … EXEC; again when a watched key has changed meanwhile. The body reads through what it is
    * given and returns the commands, or null to give up, which is then the result. With `reads`, it has their answers already.
+   * @example
+   * await db.set("stock", 1); // → "OK"
+   * const sell = async (watched: Watched) => (Number(await watched.call("GET", "stock")) > 0 ? ([["DECR", "stock"]] as const) : null);
+   * await db.transaction({ watch: ["stock"] }, sell); // → [0]
+   * await db.transaction({ watch: ["stock"] }, sell); // → null
    */
   async transaction(options: TransactionOptions, body: TransactionBody): Promise<Answer[] | null> {
     TRANSACTION_OPTIONS.check(options);
@@ -541,6 +578,11 @@ export class Store {
   /**
    * Listens to a channel, through a connection that all subscriptions share. `onResumed` is called when that connection was
    * lost and is back: messages may be missing then.
+   * @example
+   * const heard: string[] = [];
+   * const subscription = await db.subscribe("news", (message) => heard.push(message.toString()));
+   * await db.publish("news", "hello"); // → 1
+   * await subscription.close();
    */
   subscribe(channel: string, listener: (message: Buffer) => void, onResumed?: () => void): Promise<Subscription> {
     if (this.#closed !== null) return Promise.reject(new ClosedError());
@@ -551,13 +593,23 @@ export class Store {
   /**
    * A connection of its own on which an embedded store speaks unasked: MONITOR, PSUBSCRIBE. Answers what ends it; null where a server
    * is reached by its address instead (`workerAddress`).
+   * @example
+   * const heard: unknown[] = [];
+   * const end = await db.feed(["PSUBSCRIBE", "news.*"], (message) => heard.push(message));
+   * end?.();
    */
   async feed(words: readonly Word[], listener: (message: readonly unknown[]) => void): Promise<(() => void) | null> {
     if (this.#closed !== null) throw new ClosedError();
     return (await this.#driver.feed?.(words, listener)) ?? null;
   }
 
-  /** A connection of its own for commands that wait on the server. */
+  /**
+   * A connection of its own for commands that wait on the server.
+   * @example
+   * const connection = db.blocking();
+   * await connection.blpop("jobs", 0.05); // → null
+   * connection.close();
+   */
   blocking(key?: string): BlockingConnection {
     if (this.#closed !== null) throw new ClosedError();
     const connection = new BlockingConnection(this.#driver, key, {
@@ -575,6 +627,10 @@ export class Store {
   /**
    * The same store with another answer to who may answer reads: `store.reading({ from: "primary" })`. It has an effect where
    * `open` was given `reads`; elsewhere the primary answers everything, which no policy forbids. It ends with this one.
+   * @example
+   * await db.set("k", "v"); // → "OK"
+   * const after = await db.position();
+   * await db.reading({ from: "replicas", after }).get("k"); // → "v"
    */
   reading(policy: ReadPolicy): Store {
     return this.#sibling(readingDriver(this.#driver, policy));
@@ -583,6 +639,8 @@ export class Store {
   /**
    * The same store for looking at it: what components do through it leaves no trace of its own, neither the version of their layout
    * nor the names they are asked about. For operators' tools, which look at names that nobody has used. It ends with this one.
+   * @example
+   * const seen = await new Locks(db.observing()).inspect("report"); // leaves no trace
    */
   observing(): Store {
     const store = this.#sibling(sharedDriver(this.#driver));
@@ -626,6 +684,12 @@ export class Store {
    * - `connection`: how the connection is, now and whenever that changes.
    * - `circuit`: the circuit of a server opens, is tried (half-open) or closes.
    * - `roundTrip`: every round trip from now on, with what is sent. A function that the listener returns is called at its end.
+   * @example
+   * const names: string[] = [];
+   * const end = db.on("roundTrip", ({ name }) => void names.push(name));
+   * await db.get("k"); // → null
+   * end();
+   * names; // → ["GET"]
    */
   on(event: "close", listener: () => void | Promise<void>): () => void;
   on(event: "connection", listener: (state: ConnectionState) => void): () => void;
@@ -659,6 +723,7 @@ export class Store {
     return this.#closed;
   }
 
+  /** The same as `close`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

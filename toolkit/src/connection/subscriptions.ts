@@ -2,6 +2,7 @@
 import { ClosedError } from "../base/errors.ts";
 import type { Driver, Subscriber } from "./port.ts";
 
+/** A listener to a channel, which `store.subscribe` has added. */
 export interface Subscription {
   /** Ends it; no message is delivered after the call. */
   close(): Promise<void>;

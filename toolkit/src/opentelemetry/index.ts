@@ -23,9 +23,11 @@ import { MESSAGING, METRICS, OWN } from "./names.ts";
 import { operationProbe } from "./operations.ts";
 import { addressOf, roundTripListener } from "./round-trips.ts";
 
+/** What is told to OpenTelemetry. */
 export interface InstrumentOptions {
-  /** That of the global provider by default. */
+  /** Makes the spans. That of the global provider by default. */
   readonly tracer?: Tracer;
+  /** Makes the metrics. That of the global provider by default. */
   readonly meter?: Meter;
   /** Round trips have a span only inside of another one, so that heartbeats and waiting workers make none. True by default. */
   readonly requireParentSpan?: boolean;
@@ -33,7 +35,7 @@ export interface InstrumentOptions {
   readonly queryText?: boolean;
   /** The span of a job's attempt is a child of the span that added it, and linked to it; or only linked. `"child"` by default. */
   readonly processAs?: "child" | "link";
-  /** Queues whose jobs are counted by state whenever metrics are collected. */
+  /** Queues whose jobs are counted by state whenever metrics are collected. None by default. */
   readonly queues?: readonly Pick<Queue<never, never>, "name" | "counts">[];
 }
 
@@ -48,7 +50,13 @@ const OPTIONS = defineOptions<InstrumentOptions>("instrument", {
 
 const SCOPE = "cinnabar";
 
-/** Begins to tell OpenTelemetry what the store and everything on it does. Returns what ends that; it ends with the store, too. */
+/**
+ * Begins to tell OpenTelemetry what the store and everything on it does. Returns what ends that; it ends with the store, too.
+ * @example
+ * const stop = instrument(db, { queues: [new Queue(db, "mails")] });
+ * await db.set("k", "v"); // → "OK"
+ * stop();
+ */
 export function instrument(store: Store, options: InstrumentOptions = {}): () => void {
   aStore("instrument", store);
   OPTIONS.check(options);

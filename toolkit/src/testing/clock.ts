@@ -12,12 +12,13 @@ import type { Clock, Timer } from "../base/clock.ts";
 import { InputError } from "../base/errors.ts";
 import { choice, defineOptions, time, whole } from "../base/options.ts";
 
+/** What time it is at first, and what moves it. */
 export interface TestClockOptions {
-  /** Where it stands at first: now, if it is not said. */
+  /** Where it stands at first; now by default. */
   readonly startAt?: Date | number;
   /** What moves it: `advance` (the default), or the timers of the program, which may be fake. */
   readonly follows?: "advance" | "timers";
-  /** Chance repeats itself with the same one. */
+  /** Chance repeats itself with the same one (default 1). */
   readonly seed?: number;
 }
 
@@ -35,6 +36,16 @@ interface Waiting {
   readonly callback: () => void;
 }
 
+/**
+ * The time of a test: one clock for the store and for what uses it. By default it stands still, and `advance` moves it.
+ * @example
+ * const clock = new TestClock({ startAt: 1_000 });
+ * clock.after(500, () => console.log("due"));
+ * const end = clock.on("advance", () => console.log(clock.wallMs()));
+ * await clock.advance(500);
+ * [clock.now(), clock.nowMicros(), clock.monotonic(), clock.monotonicMs()]; // → [1500, 1500000, 500, 500]
+ * end();
+ */
 export class TestClock implements Clock, EngineClock {
   /** Whether `advance` moves it. */
   readonly isManual: boolean;
@@ -75,7 +86,15 @@ export class TestClock implements Clock, EngineClock {
     for (const follower of this.#followers) follower();
   }
 
-  /** Sets the wall clock, forwards or backwards, without time going by: as NTP or an administrator does. */
+  /**
+   * Sets the wall clock, forwards or backwards, without time going by: as NTP or an administrator does.
+   * @example
+   * const clock = new TestClock({ seed: 7 });
+   * clock.set(new Date("2030-01-01"));
+   * new Date(clock.now()); // → 2030-01-01T00:00:00.000Z
+   * clock.clear();
+   * clock.random(); // → 0.0117…
+   */
   set(to: Date | number): void {
     if (!this.isManual) throw new InputError("this clock follows the timers of the program: set these");
     this.#wallMs = Math.floor(Number(to));

@@ -8,6 +8,7 @@ import type { Engine, EngineImage } from "@cinnabar/engine";
 import { InputError } from "../base/errors.ts";
 import { defineOptions, object } from "../base/options.ts";
 
+/** What the new primary has. */
 export interface FailoverOptions {
   /** What the new primary has: the data of this image (`engine.image()`), and so not what was written since. All, by default. */
   readonly image?: EngineImage;
@@ -15,6 +16,16 @@ export interface FailoverOptions {
 
 const FAILOVER_OPTIONS = defineOptions<FailoverOptions>("Faults.failover", { image: object });
 
+/**
+ * What goes wrong, on request, for what is connected to a test store.
+ * @example
+ * const { db: store, faults, clock } = await TestStore.open();
+ * faults.outOfMemory();
+ * await store.set("k", "v").catch(({ code }) => code); // → "OOM"
+ * faults.outOfMemory(false);
+ * faults.failover();
+ * await clock.advance(0);
+ */
 export class Faults {
   readonly #engine: Engine;
   readonly #streams = new Set<Duplex>();
@@ -30,17 +41,34 @@ export class Faults {
     for (const stream of [...this.#streams]) stream.destroy();
   }
 
-  /** Every connection is cut and new ones are refused, until `start`. The data stays. */
+  /**
+   * Every connection is cut and new ones are refused, until `start`. The data stays.
+   * @example
+   * const { faults } = await TestStore.open();
+   * faults.cut();
+   * faults.stop();
+   * faults.start();
+   * faults.dial().end("PING\r\n");
+   */
   stop(): void {
     this.#isStopped = true;
     this.cut();
   }
 
+  /** New connections are accepted again after `stop`. */
   start(): void {
     this.#isStopped = false;
   }
 
-  /** From now on every reply is so long on its way; 0 ends it. */
+  /**
+   * From now on every reply is so long on its way; 0 ends it.
+   * @example
+   * const store = await TestStore.open({ clock: new TestClock({ follows: "timers" }) });
+   * const client = await store.connect();
+   * store.faults.delay(5);
+   * await client.set("k", "v"); // → "OK"
+   * store.faults.clear();
+   */
   delay(ms: number): void {
     if (!(ms >= 0 && ms < 2 ** 31)) throw new InputError("delay() takes milliseconds, 0 or more");
     this.#delayMs = ms;

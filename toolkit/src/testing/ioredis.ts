@@ -22,7 +22,15 @@ function engineFor(name: string): Promise<Engine> {
   return engine;
 }
 
-/** The module of ioredis with clients that need no server. */
+/**
+ * The module of ioredis with clients that need no server.
+ * @example
+ * import * as ioredis from "ioredis";
+ * const { Redis } = inProcess(ioredis);
+ * const redis = new Redis();
+ * await redis.set("k", "v"); // → "OK"
+ * redis.disconnect();
+ */
 export function inProcess<M extends object>(ioredis: M): M {
   const { default: main, Redis = main } = ioredis as { default?: RedisClass; Redis?: RedisClass };
   if (Redis === undefined) throw new TypeError("inProcess() takes the module of ioredis");
@@ -70,7 +78,11 @@ function localConnector() {
   };
 }
 
-/** Empties every store that clients of `inProcess` have made: for between tests. */
+/**
+ * Empties every store that clients of `inProcess` have made: for between tests.
+ * @example
+ * await flushInProcess();
+ */
 export async function flushInProcess(): Promise<void> {
   for (const engine of engines.values()) (await engine).restore(null);
 }

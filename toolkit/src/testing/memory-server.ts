@@ -14,11 +14,13 @@ interface InstanceOptions {
   readonly args?: readonly string[];
 }
 
+/** How the server is started. */
 export interface RedisMemoryServerOptions {
+  /** Where it listens, and its settings. By default any free port of 127.0.0.1. */
   readonly instance?: InstanceOptions;
   /** Whether it starts when it is made. True by default. */
   readonly autoStart?: boolean;
-  /** Taken and not used: there is no program to find. */
+  /** Taken and not used: there is no program to find. None by default. */
   readonly binary?: object;
 }
 
@@ -40,6 +42,15 @@ interface Running {
   readonly port: number;
 }
 
+/**
+ * A server in this process, with the methods of the package redis-memory-server. Nothing is downloaded, and no process is started.
+ * @example
+ * const server = await RedisMemoryServer.create();
+ * const store = await open(`redis://${await server.getHost()}:${await server.getPort()}`);
+ * await store.set("k", "v"); // → "OK"
+ * await store.close();
+ * await server.stop(); // → true
+ */
 export class RedisMemoryServer {
   readonly #options: RedisMemoryServerOptions;
   #running: Promise<Running> | null = null;
@@ -49,12 +60,14 @@ export class RedisMemoryServer {
     if (options.autoStart !== false) void this.start();
   }
 
+  /** Makes a server and starts it. */
   static async create(options: RedisMemoryServerOptions = {}): Promise<RedisMemoryServer> {
     const server = new RedisMemoryServer({ ...options, autoStart: false });
     await server.start();
     return server;
   }
 
+  /** Starts it, if it does not run; true when it runs. */
   async start(): Promise<boolean> {
     this.#running ??= this.#start();
     await this.#running;
@@ -68,6 +81,7 @@ export class RedisMemoryServer {
     return { engine, ip, port: address.port };
   }
 
+  /** Ends it, with its data. False if it did not run. */
   async stop(): Promise<boolean> {
     const running = this.#running;
     this.#running = null;
@@ -76,11 +90,21 @@ export class RedisMemoryServer {
     return true;
   }
 
+  /** The same as `stop`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
   }
 
-  /** Starts it if it does not run. */
+  /**
+   * Starts it if it does not run.
+   * @example
+   * const server = new RedisMemoryServer({ autoStart: false });
+   * server.getInstanceInfo(); // → false
+   * await server.start(); // → true
+   * await server.ensureInstance(); // → { ip: "127.0.0.1", port: … }
+   * await server.getIp(); // → "127.0.0.1"
+   * await server.stop(); // → true
+   */
   async ensureInstance(): Promise<{ readonly ip: string; readonly port: number }> {
     await this.start();
     const info = await this.#running!;
@@ -92,14 +116,17 @@ export class RedisMemoryServer {
     return this.#running !== null;
   }
 
+  /** The same as `getIp`. */
   getHost(): Promise<string> {
     return this.getIp();
   }
 
+  /** The address where it listens. Throws a ConnectionError while it does not run. */
   async getIp(): Promise<string> {
     return (await this.#info()).ip;
   }
 
+  /** The port where it listens. Throws a ConnectionError while it does not run. */
   async getPort(): Promise<number> {
     return (await this.#info()).port;
   }

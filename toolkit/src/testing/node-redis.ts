@@ -11,6 +11,7 @@ const IN_PROCESS = Symbol.for("cinnabar.in-process");
 
 /** What `createClient` takes. */
 export interface NodeRedisOptions {
+  /** Leads to the test store; reconnects at once. */
   readonly socket: { readonly path: string; readonly tls?: false; readonly reconnectStrategy: () => number };
 }
 

@@ -22,18 +22,21 @@ import { TestClock } from "./clock.ts";
 import { Faults } from "./faults.ts";
 import { type NodeRedisOptions, nodeRedisOptions } from "./node-redis.ts";
 
+/** What a test store begins with. */
 export interface TestStoreOptions {
-  /** Fills the store; forks and `reset` begin with what it leaves. */
+  /** Fills the store; forks and `reset` begin with what it leaves. Empty by default. */
   readonly fill?: (db: Store) => unknown;
   /** The time of the store and of what uses it; one that stands still until it is advanced, by default. */
   readonly clock?: TestClock;
-  /** Directives of redis.conf. */
+  /** Directives of redis.conf. None by default. */
   readonly config?: Readonly<Record<string, string>>;
 }
 
 /** What `new Redis(…)` of ioredis takes. */
 export interface IoredisOptions {
+  /** Leads to the test store. */
   readonly Connector: ConnectorConstructor;
+  /** Reconnects at once. */
   readonly retryStrategy: () => number;
 }
 
@@ -73,11 +76,22 @@ interface Parts {
   readonly isFork: boolean;
 }
 
+/**
+ * A store for tests, in this process. A fork of it begins with what it was filled with, and takes microseconds.
+ * @example
+ * const seeded = await TestStore.open({ fill: (store) => store.set("greeting", "hello") });
+ * const store = await seeded.fork();
+ * await store.db.set("greeting", "bye"); // → "OK"
+ * await store.reset();
+ * await store.db.get("greeting"); // → "hello"
+ * await store.close();
+ */
 export class TestStore {
   /** The store that components take. Calls go straight to the engine. */
   readonly db: Store;
   /** Moves expiry, leases, delays and schedules. */
   readonly clock: TestClock;
+  /** The engine beneath: what is done through it goes around `db`. */
   readonly engine: Engine;
   /** What goes wrong, for `connect()` and clients of other libraries. */
   readonly faults: Faults;
@@ -102,6 +116,7 @@ export class TestStore {
     this.#stopFollowing = clock.on("advance", () => engine.elapse());
   }
 
+  /** Opens a store and fills it. Rejects with what `fill` throws. */
   static async open(options: TestStoreOptions = {}): Promise<TestStore> {
     OPTIONS.check(options);
     const clock = options.clock ?? new TestClock();
@@ -146,7 +161,15 @@ export class TestStore {
     this.engine.restore(this.#image);
   }
 
-  /** A store over a connection in process, as to a server: the faults concern it. Closed with the test store. */
+  /**
+   * A store over a connection in process, as to a server: the faults concern it. Closed with the test store.
+   * @example
+   * const store = await TestStore.open({ clock: new TestClock({ follows: "timers" }) });
+   * const client = await store.connect();
+   * store.faults.cut();
+   * await client.get("k"); // → null
+   * await store.close();
+   */
   async connect(options: OpenOptions = {}): Promise<Store> {
     const target = { kind: "single", tls: false, endpoints: [], db: 0 } as const;
     const clock = options.clock ?? this.clock;
@@ -156,13 +179,29 @@ export class TestStore {
     return store;
   }
 
-  /** For an unchanged ioredis, and what is built on it: `new Redis(store.ioredis())`. */
+  /**
+   * For an unchanged ioredis, and what is built on it: `new Redis(store.ioredis())`.
+   * @example
+   * import { Redis } from "ioredis";
+   * const store = await TestStore.open();
+   * const redis = new Redis(store.ioredis());
+   * await redis.set("k", "v"); // → "OK"
+   * redis.disconnect();
+   */
   ioredis(): IoredisOptions {
     const Connector = connectorFor({ stream: () => this.faults.dial() as ReturnType<Engine["stream"]> });
     return { Connector, retryStrategy: () => 0 };
   }
 
-  /** For an unchanged node-redis: `createClient(store.nodeRedis())`. */
+  /**
+   * For an unchanged node-redis: `createClient(store.nodeRedis())`.
+   * @example
+   * import { createClient } from "redis";
+   * const store = await TestStore.open();
+   * const client = await createClient(store.nodeRedis()).connect();
+   * await client.set("k", "v"); // → "OK"
+   * client.destroy();
+   */
   nodeRedis(): NodeRedisOptions {
     return nodeRedisOptions(() => this.faults.dial());
   }
@@ -189,6 +228,7 @@ export class TestStore {
     return true;
   }
 
+  /** The same as `close`. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }

@@ -12,7 +12,9 @@ import type { Subscription } from "../connection/subscriptions.ts";
 
 export type ChannelStore = Pick<Store, "subscribe" | "clock" | "closed">;
 
+/** What a channel tells. */
 export interface ChannelEvents {
+  /** A message, after the channel was opened. */
   message(message: Buffer): void;
   /** Messages arrive from now on. */
   begun?(): void;
@@ -20,6 +22,16 @@ export interface ChannelEvents {
   resumed(): void;
 }
 
+/**
+ * Listens to one channel of a store, and says when messages may be missing.
+ * @example
+ * const heard: string[] = [];
+ * const channel = new Channel(db, "news", { message: (message) => heard.push(message.toString()), resumed: () => {} });
+ * await channel.open();
+ * await db.publish("news", "hello"); // → 1
+ * await channel.close();
+ * channel.openEventually(1_000);
+ */
 export class Channel {
   readonly #store: ChannelStore;
   readonly #name: string;
@@ -86,6 +98,7 @@ export class Channel {
     if (subscription !== null) await end(subscription);
   }
 
+  /** The same as `close`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -6,6 +6,7 @@ import { MAX_MS } from "./options.ts";
 import type { Queue } from "./queue.ts";
 import { cleanJobs, cleanPlaces } from "./scripts/manage.ts";
 
+/** Which jobs of a state are dropped. */
 export interface CleanOptions {
   /** Those stay that have ended, or were added if they have not ended, less than so long ago. 0 by default: none stays. */
   readonly keepMs?: number;
@@ -19,6 +20,7 @@ const CLEAN_OPTIONS = defineOptions<CleanOptions>("Queue.clean", {
 });
 
 export const CLEANABLE = ["done", "dead", "waiting", "delayed", "waiting-for-children"] as const;
+/** The states whose jobs `Queue.clean` drops. */
 export type CleanableState = (typeof CLEANABLE)[number];
 
 /** Where the jobs of a state that has no end stand. */

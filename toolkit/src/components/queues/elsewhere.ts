@@ -22,8 +22,11 @@ export interface ResultStore {
 
 /** Which result it is. */
 export interface ResultOrigin {
+  /** The name of the queue. */
   readonly queue: string;
+  /** The id of the job. */
   readonly id: string;
+  /** Which attempt gave it: 1 for the first. */
   readonly attempt: number;
 }
 

@@ -14,6 +14,7 @@ export class UnrecoverableError extends CinnabarError {
 /** Thrown by a handler: not now. The job runs again after the delay, and this does not count as an attempt. */
 export class RetryLaterError extends CinnabarError {
   override readonly name = "RetryLaterError";
+  /** How long from now the job runs again. */
   readonly delayMs: number;
 
   constructor(delayMs: number) {

@@ -14,6 +14,7 @@ import { BlockingLoop } from "../../waiting/blocking-loop.ts";
 import type { JobError } from "./record.ts";
 import { textFrom } from "./record.ts";
 
+/** Something that happened in a queue, and the cursor from which events after it are read. */
 export type QueueEvent<R = unknown> = { readonly cursor: string } & (
   | { readonly kind: "added" | "waiting" | "active" | "updated" | "stalled" | "removed"; readonly id: string }
   /** With the result, where the settings say so (`resultsInEvents`). */
@@ -44,6 +45,7 @@ export const EVENT_KINDS = [
   "drained",
 ] as const;
 
+/** What happened: a job was added, began, ended …, or the queue was paused, resumed or drained. */
 export type QueueEventKind = QueueEvent["kind"];
 
 /** Events of these kinds only. */
@@ -151,11 +153,13 @@ function positionOf(cursor: string): Position {
   return { after: before, entry: `${ms}-${seq}`, seen: Number(seen) };
 }
 
+/** Which events are read, and from where. */
 export interface EventsOptions {
   /** A cursor, "start" for all that is kept, or "now", which is the default. */
   readonly from?: string;
   /** Only events of these kinds; all by default. */
   readonly kinds?: readonly QueueEventKind[];
+  /** Ends the feed, as `close` does. None by default. */
   readonly signal?: AbortSignal;
 }
 
@@ -170,7 +174,14 @@ export interface FeedSource {
 
 const MAX_BUFFERED = 1_000;
 
-/** Events of a queue: `for await (const event of feed)`. The cursor of a queue of several shards has one part for each. */
+/**
+ * Events of a queue: `for await (const event of feed)`. The cursor of a queue of several shards has one part for each.
+ * @example
+ * const queue = new Queue(db, "mails");
+ * await queue.add("hello");
+ * const feed = await queue.events({ from: "start", kinds: ["added"] });
+ * for await (const { id } of feed) feed.close();
+ */
 export class EventFeed<E extends QueueEvent = QueueEvent> implements AsyncIterable<E> {
   readonly #buffer: QueueEvent[] = [];
   readonly #cursors: string[];
@@ -184,6 +195,7 @@ export class EventFeed<E extends QueueEvent = QueueEvent> implements AsyncIterab
     this.#cursors = cursors;
   }
 
+  /** What `Queue.events` calls. @internal */
   static async open<E extends QueueEvent>(source: FeedSource, options: EventsOptions): Promise<EventFeed<E>> {
     const { store, keys } = source;
     const { from = "now", signal, kinds } = options;
@@ -253,10 +265,12 @@ export class EventFeed<E extends QueueEvent = QueueEvent> implements AsyncIterab
     this.#finish();
   }
 
+  /** The same as `close`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
   }
 
+  /** The events in order. Leaving the loop ends the feed. */
   async *[Symbol.asyncIterator](): AsyncGenerator<E, void, undefined> {
     try {
       for (;;) {

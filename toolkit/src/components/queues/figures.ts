@@ -11,12 +11,15 @@ import { listWorkers, reportFigures } from "./scripts/sessions.ts";
 
 /** Of one worker since it started. */
 export interface WorkerStats {
+  /** What it is called: host and process, unless it was given a name. */
   readonly name: string;
+  /** How many jobs it runs at once, at most. */
   readonly concurrency: number;
   /** Jobs that it runs now. */
   readonly running: number;
-  /** Attempts that ended well, and those that did not. */
+  /** Attempts that ended well. */
   readonly done: number;
+  /** Attempts that did not end well. */
   readonly failed: number;
   /** Jobs that ended here after their lease was lost. */
   readonly lost: number;
@@ -28,8 +31,11 @@ export interface WorkerStats {
 export interface WorkerReport extends WorkerStats {
   /** Of this one among all, also of those with the same name. */
   readonly id: string;
+  /** The name of its machine. */
   readonly host: string;
+  /** The id of its process. */
   readonly pid: number;
+  /** When it started, by the server's clock. */
   readonly startedAt: Date;
   /** When it told this. A worker that has nothing new to tell says nothing. */
   readonly toldAt: Date;

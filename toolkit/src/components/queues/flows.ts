@@ -18,9 +18,13 @@ import { forgetMessage, readChildren, readChildrenBytes, settleChild } from "./s
 
 /** One shard of a queue, as flows see it: enough to make a record for it. */
 export interface FlowTarget {
+  /** Names the queue and the shard, across all queues. */
   readonly address: string;
+  /** The name of the queue. */
   readonly name: string;
+  /** The id that a job with these options gets. */
   newId(options: JobOptions | undefined): string;
+  /** The job as it is stored. */
   prepare(id: string, data: unknown, options: JobOptions | undefined, kin: Kinship): Prepared;
   /** Tells that its queue is used. */
   announce(): void;
@@ -28,14 +32,19 @@ export interface FlowTarget {
 
 /** A queue, whatever its jobs are. */
 export interface FlowQueue {
+  /** The shard for a job: its parent's where it may be. `Queue.addFlow` calls it. */
   flowTarget(options: JobOptions | undefined, parent: FlowTarget | null): FlowTarget;
 }
 
+/** A job of a flow, with the jobs that it waits for. */
 export interface FlowNode {
   /** Where the job is to run; the parent's queue by default. */
   readonly queue?: FlowQueue;
+  /** What its handler gets. */
   readonly data: unknown;
+  /** How it is run. A job with children has no delay and no time. */
   readonly options?: JobOptions;
+  /** The jobs that end before it runs: 1 000 at most, none by default. */
   readonly children?: readonly FlowNode[];
   /** When this job is a dead letter: the parent waits (the default: replaying it lets the flow go on), fails, or runs without it. */
   readonly onDead?: "wait" | "fail" | "ignore";

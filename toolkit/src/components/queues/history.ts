@@ -15,6 +15,7 @@ export interface Attempt {
   readonly status: "done" | "failed" | "stalled" | "active";
   /** Null where nobody knows: of a stalled attempt, and of one under way that its worker has not reported yet. */
   readonly startedAt: Date | null;
+  /** When it ended; null while it is under way. */
   readonly endedAt: Date | null;
   /** The name of the worker. */
   readonly worker: string;
@@ -82,8 +83,9 @@ export type Incident = { readonly id: string; readonly at: Date; readonly worker
   | { readonly kind: "slow" /** How long it had been running. */; readonly runningMs: number }
 );
 
+/** Which incidents are read. */
 export interface IncidentsOptions {
-  /** Only of this kind. */
+  /** Only of this kind. Both kinds by default. */
   readonly kind?: "stalled" | "slow";
   /** 100 by default. */
   readonly limit?: number;

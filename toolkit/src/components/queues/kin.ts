@@ -14,7 +14,9 @@ import { getJobs } from "./scripts/read.ts";
 
 /** A job somewhere in a flow. */
 export interface FlowMember {
+  /** The name of its queue. */
   readonly queue: string;
+  /** Its id there. */
   readonly id: string;
 }
 
@@ -31,11 +33,13 @@ export interface FlowTree extends FlowMember {
   readonly state: JobState | "not-found";
   /** Data and results of other queues that are not JSON are text. */
   readonly job: Job<unknown, unknown> | null;
+  /** The jobs that it waits for, in the order of the flow. */
   readonly children: readonly FlowTree[];
   /** Children that are not shown, because of `limit` or `depth`. */
   readonly hiddenChildren: number;
 }
 
+/** How much of a flow is read. */
 export interface FlowOptions {
   /** How many levels of children. 10 by default. */
   readonly depth?: number;

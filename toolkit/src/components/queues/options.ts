@@ -22,7 +22,9 @@ import { checkWord } from "./keys.ts";
 export type Backoff =
   | number
   | {
+      /** `fixed`: always the same delay. `exponential`: each is twice as long as the one before. `custom`: the worker says. */
       readonly type: "fixed" | "exponential";
+      /** The delay before the second attempt. */
       readonly delayMs: number;
       /** No delay grows past this; an hour by default. */
       readonly maxMs?: number;
@@ -30,92 +32,120 @@ export type Backoff =
       readonly jitter?: number;
     }
   /** Worked out by the worker, in its `backoffs` of this name. */
-  | { readonly type: "custom"; readonly name: string };
+  | {
+      /** `fixed`: always the same delay. `exponential`: each is twice as long as the one before. `custom`: the worker says. */
+      readonly type: "custom";
+      /** Which of the worker's `backoffs`. */
+      readonly name: string;
+    };
 
+/** How a job is deduplicated. */
 export interface Dedup {
+  /** Jobs with the same id are duplicates of each other. */
   readonly id: string;
   /**
    * simple: others with this id are ignored until the job has ended. throttle: for `windowMs` from the first, whatever becomes
    * of it. debounce: each takes the place of the one before and starts its delay of `windowMs` anew, so that the last one runs.
    */
   readonly mode?: "simple" | "throttle" | "debounce";
+  /** The length of the window; for throttle and debounce, which need it. */
   readonly windowMs?: number;
 }
 
+/** How a job is run. */
 export interface JobOptions {
-  /** Which of a worker's handlers it is for. */
+  /** Which of a worker's handlers it is for. None by default: the handler `*`, or the only one. */
   readonly name?: string;
   /** Adding an id that the queue still knows adds nothing. By default one is made up. */
   readonly id?: string;
+  /** How long from now it waits before it may run (default 0). */
   readonly delayMs?: number;
-  /** Not before this time, by the server's clock. */
+  /** Not before this time, by the server's clock. None by default. */
   readonly at?: Date | number;
-  /** −1000 … 1000: larger is sooner; equal ones in the order in which they were added. */
+  /** −1000 … 1000 (default 0): larger is sooner; equal ones in the order in which they were added. */
   readonly priority?: number;
-  /** Before all that wait with the same priority rather than behind them. Not for groups. */
+  /** Before all that wait with the same priority rather than behind them. Not for groups. False by default. */
   readonly lifo?: boolean;
   /** How often it is tried before it goes to the dead letters. 1 by default. */
   readonly attempts?: number;
+  /** How long to wait before another attempt. At once by default. */
   readonly backoff?: Backoff;
-  /** How long one attempt may take; past it the signal is aborted and the attempt has failed. */
+  /** How long one attempt may take; past it the signal is aborted and the attempt has failed. No limit by default. */
   readonly timeoutMs?: number;
-  /** Jobs of a group run in order (or as many at once as the queue's settings allow), and groups take turns. */
+  /** Jobs of a group run in order (or as many at once as the queue's settings allow), and groups take turns. None by default. */
   readonly group?: string;
+  /** How it is deduplicated. Not at all by default. */
   readonly dedup?: Dedup;
-  /** False: nothing is kept of it once it is done. */
+  /** Whether the job is kept once it is done, as the queue's settings say (default true). False: nothing is kept of it. */
   readonly keep?: boolean;
 }
 
 /** What can be changed of a job that does not run. */
 export interface JobUpdate<T> {
+  /** What its handler gets from now on. */
   readonly data?: T;
+  /** Which of a worker's handlers it is for. */
   readonly name?: string;
-  /** Due so long from now, or at this time. Not for jobs that have ended or wait for children. */
+  /** Due so long from now. Not for jobs that have ended or wait for children. */
   readonly delayMs?: number;
+  /** Due at this time, in place of `delayMs`. */
   readonly at?: Date | number;
+  /** −1000 … 1000: larger is sooner. */
   readonly priority?: number;
+  /** How often it is tried, at most; the attempts that it has made count. */
   readonly attempts?: number;
+  /** How long to wait before another attempt. */
   readonly backoff?: Backoff;
+  /** How long one attempt may take. */
   readonly timeoutMs?: number;
 }
 
+/** How a queue is opened. Prefix, shards and codecs are the same in every process that uses it. */
 export interface QueueOptions<T, R, I = T, S = R> {
-  /** Beginning of all keys: "queue". */
+  /** The beginning of all keys (default `queue`). */
   readonly prefix?: string;
   /** Spread over so many slots; the same number in every process. 1 by default. */
   readonly shards?: number;
+  /** How the data of jobs is stored. JSON by default. */
   readonly codec?: Codec<T>;
+  /** How results are stored. JSON by default. */
   readonly resultCodec?: Codec<R>;
   /**
-   * Checks the data of jobs, when they are added and when they are read (Standard Schema: zod, valibot, arktype …). Handlers get
-   * what the schema makes of it.
+   * Checks the data of jobs, when they are added and when they are read (Standard Schema: zod, valibot, arktype …). Handlers get what the
+   * schema makes of it. None by default.
    */
   readonly schema?: StandardSchema<I, T>;
-  /** Checks results, when a handler gives one and when one is read. */
+  /** Checks results, when a handler gives one and when one is read. None by default. */
   readonly resultSchema?: StandardSchema<S, R>;
   /** A payload larger than this is refused. 1 MiB by default. */
   readonly maxPayloadBytes?: number;
-  /** Options of jobs that say nothing else. */
+  /** Options of jobs that say nothing else. None by default. */
   readonly defaults?: Pick<JobOptions, "attempts" | "backoff" | "timeoutMs" | "priority" | "keep">;
   /** Lines of log kept for each job. 100 by default. */
   readonly maxLogLines?: number;
-  /** Keeps results elsewhere that take more than `maxInlineResultBytes`: 64 KiB by default. */
+  /** Keeps results elsewhere that take more than `maxInlineResultBytes`. None by default: they stay in the store. */
   readonly results?: ResultStore;
+  /** With `results`, the size up to which results stay in the store. 64 KiB by default. */
   readonly maxInlineResultBytes?: number;
 }
 
+/** How many jobs may start in how long. */
 export interface RateLimit {
+  /** At most so many starts in a window, from 1 to 100 000. */
   readonly limit: number;
+  /** The length of the window, which slides. */
   readonly windowMs: number;
 }
 
 /** What holds for a queue and all its workers; kept in the store. In a queue of N shards, for each shard. */
 export interface Settings {
-  /** Jobs kept after they are done: 1 000 by default, and for how long. */
+  /** How many jobs are kept after they are done: 1 000 by default. */
   readonly keepDone?: number;
+  /** How long they are kept, at most. No such limit by default. */
   readonly keepDoneMs?: number;
-  /** Dead letters kept: 10 000 by default, and for how long. */
+  /** How many dead letters are kept: 10 000 by default. */
   readonly keepDead?: number;
+  /** How long they are kept, at most. No such limit by default. */
   readonly keepDeadMs?: number;
   /** Entries kept in the stream of events: about 1 000 by default; 0 for no events, and then no waiting for results either. */
   readonly maxEvents?: number;
@@ -131,6 +161,7 @@ export interface Settings {
   readonly rate?: RateLimit;
   /** Jobs of one group at once: 1 by default, which keeps their order. */
   readonly groupConcurrency?: number;
+  /** At most `limit` starts of jobs of one group in any `windowMs`. None by default. */
   readonly groupRate?: RateLimit;
   /** With so many waiting and delayed, `add` rejects with QueueFullError. */
   readonly maxWaiting?: number;

@@ -128,18 +128,33 @@ interface Part {
 }
 
 /**
- * `T` is the data that handlers get and `R` the result that callers get; `I` and `S` are what callers and handlers give, where schemas make
- * something else of it.
+ * Jobs that are added here and run by workers, in any process. `T` is the data that handlers get and `R` the result that callers get; `I`
+ * and `S` are what callers and handlers give, where schemas make something else of it.
+ * @example
+ * const queue = new Queue<{ readonly to: string }>(db, "mails");
+ * const { id } = await queue.add({ to: "ann@example.com" }, { priority: 5 });
+ * await queue.addMany([{ data: { to: "bob@example.com" } }]); // → [{ id: "…", status: "added" }]
+ * (await queue.get(id))?.state; // → "waiting"
+ * (await queue.counts()).waiting; // → 2
  */
 export class Queue<T = unknown, R = unknown, I = T, S = R> {
+  /** The store that the queue is in. */
   readonly store: Store;
+  /** Its name. */
   readonly name: string;
+  /** How the data of jobs is stored, with its schema. */
   readonly codec: Codec<T, I>;
+  /** How results are stored, with their schema. */
   readonly resultCodec: Codec<R, S>;
+  /** Lines of log that are kept for each job. */
   readonly maxLogLines: number;
+  /** A larger payload is refused. */
   readonly maxPayloadBytes: number;
+  /** Where large results are kept; null: in the store. */
   readonly results: ResultStore | null;
+  /** The size up to which results stay in the store, where `results` says where else to keep them. */
   readonly maxInlineResultBytes: number;
+  /** The slots that it is spread over, with the keys of each. */
   readonly shards: Filled<Shard>;
   readonly #prefix: string;
   readonly #prepare: Prepare<I>;
@@ -203,6 +218,13 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
   /**
    * Adds a job and waits for its end; the result is never missed, however short jobs are kept. Where another job stands in its
    * place (`id`, `dedup`), that one is waited for.
+   * @example
+   * const queue = new Queue<number, number>(db, "double");
+   * const worker = new Worker(queue, ({ data }) => data * 2).start();
+   * await queue.addAndWait(21); // → { status: "done", result: 42 }
+   * const { id } = await queue.add(4);
+   * await queue.waitFor(id, { timeoutMs: 5_000 }); // → { status: "done", result: 8 }
+   * await worker.stop();
    */
   async addAndWait(data: I, options: JobOptions = {}, wait: WaitForOptions = {}): Promise<Outcome<R>> {
     WAIT_FOR_OPTIONS.check(wait);
@@ -261,7 +283,16 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     return added;
   }
 
-  /** A job that runs when its children have; the tree may span queues. Resolves with the id of the root. */
+  /**
+   * A job that runs when its children have; the tree may span queues. Resolves with the id of the root.
+   * @example
+   * const queue = new Queue(db, "orders");
+   * const root = await queue.addFlow({ data: "ship", children: [{ data: "pack" }] });
+   * const { items } = await queue.children(root);
+   * items; // → [{ queue: "orders", id: "…", name: "…", status: "pending" }]
+   * await queue.parent(items[0]!.id); // → { queue: "orders", id: "…" }
+   * (await queue.getFlow(root))?.state; // → "waiting-for-children"
+   */
   addFlow(root: FlowNode): Promise<string> {
     const adding = this.#adding(1);
     if (adding === null) return this.#addFlow(root);
@@ -356,6 +387,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
 
   // ---------------------------------------------------------------------------------------------- looking
 
+  /** Reads a job. Null if the queue does not know it, or not any more. */
   async get(id: string): Promise<Job<T, R> | null> {
     return alone(id, (each) => this.#shardOfId(each), this.#read);
   }
@@ -384,6 +416,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     return this.codec.binary || this.resultCodec.binary;
   }
 
+  /** How many jobs there are, by their states. */
   async counts(): Promise<Counts> {
     const all = await Promise.all(this.shards.map(({ keys }) => this.store.run(countJobs, keys)));
     const sum = (pick: (counts: (typeof all)[number]) => number) => all.reduce((total, each) => total + pick(each), 0);
@@ -398,7 +431,15 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     };
   }
 
-  /** Jobs in one state, page by page: in the order in which they will run, are due, or have ended. Shard after shard. */
+  /**
+   * Jobs in one state, page by page: in the order in which they will run, are due, or have ended. Shard after shard.
+   * @example
+   * const queue = new Queue(db, "mails");
+   * const { id } = await queue.add("hello", { group: "ann" });
+   * (await queue.getMany([id, "other"])).map((job) => job?.data); // → ["hello", undefined]
+   * (await queue.list("waiting", { limit: 10 })).items.length; // → 1
+   * await queue.listGroups(); // → { items: [{ name: "ann", waiting: 1, active: 0, blocked: false }], cursor: null }
+   */
   async list(state: JobState, options: ListOptions = {}): Promise<JobPage<T, R>> {
     oneOf("state", state, JOB_STATES);
     LIST_OPTIONS.check(options);
@@ -430,7 +471,15 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
           .map((line) => JSON.parse(line) as string);
   }
 
-  /** What happened in the last minutes, the oldest first; a day is kept. */
+  /**
+   * What happened in the last minutes, the oldest first; a day is kept.
+   * @example
+   * const queue = new Queue(db, "mails");
+   * const { id } = await queue.add("hello");
+   * [await queue.logs(id), await queue.history(id)]; // → [[], []]
+   * [await queue.incidents(), await queue.workers()]; // → [[], []]
+   * (await queue.stats({ minutes: 5 })).map(({ done }) => done); // → [0, 0, 0, 0, 0]
+   */
   async stats(options: { readonly minutes?: number } = {}): Promise<MinuteCounts[]> {
     STATS_OPTIONS.check(options);
     const { minutes = 60 } = options;
@@ -456,7 +505,16 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     return fetchedOutcome(this, await this.#waiters[shard.index]!.wait(id, options));
   }
 
-  /** Follows what happens: everything, or events of some kinds. A result that is kept elsewhere is not fetched for it. */
+  /**
+   * Follows what happens: everything, or events of some kinds. A result that is kept elsewhere is not fetched for it.
+   * @example
+   * const queue = new Queue(db, "mails");
+   * await queue.add("hello");
+   * const feed = await queue.events({ from: "start" });
+   * for await (const event of feed) {
+   *   if (event.kind === "added") break;
+   * }
+   */
   async events<K extends QueueEventKind = QueueEventKind>(
     options: EventsOptions & { readonly kinds?: readonly K[] } = {},
   ): Promise<EventFeed<QueueEventOf<K, R>>> {
@@ -525,6 +583,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     return alone(id, (each) => this.#shardOfId(each), this.#delete);
   }
 
+  /** The same for many, in chunks; what became of each, in order. */
   async deleteMany(ids: readonly string[]): Promise<DeleteOutcome[]> {
     return inBulk(ids, (id) => this.#shardOfId(id), this.#delete);
   }
@@ -532,11 +591,32 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
   readonly #delete = async ({ keys }: Shard, ids: readonly string[]): Promise<DeleteOutcome[]> =>
     (await this.store.run(removeJobs, { ...keys, ids })).map((status) => ({ status }));
 
-  /** Changes a job that does not run: its data, when it is due, its priority, how it is tried. What is not named stays. */
+  /**
+   * Changes a job that does not run: its data, when it is due, its priority, how it is tried. What is not named stays.
+   * @example
+   * const queue = new Queue(db, "mails");
+   * const { id } = await queue.add("hello", { delayMs: 60_000 });
+   * await queue.update(id, { priority: 10 }); // → { status: "updated" }
+   * await queue.promote(id); // → true
+   * await queue.cancel(id); // → { status: "cancelled" }
+   * await queue.retry(id); // → true
+   * await queue.delete(id); // → { status: "deleted" }
+   */
   async update(id: string, update: JobUpdate<I>): Promise<UpdateOutcome> {
     return alone(this.#change(id, update), ({ shard }) => shard, this.#update);
   }
 
+  /**
+   * The same for many, each with its id; what became of each, in order.
+   * @example
+   * const queue = new Queue(db, "mails");
+   * const { id } = await queue.add("hello");
+   * await queue.updateMany([{ id, delayMs: 60_000 }]); // → [{ status: "updated" }]
+   * await queue.promoteMany([id]); // → [true]
+   * await queue.cancelMany([id]); // → [{ status: "cancelled" }]
+   * await queue.retryMany([id]); // → [true]
+   * await queue.deleteMany([id]); // → [{ status: "deleted" }]
+   */
   async updateMany(updates: readonly (JobUpdate<I> & { readonly id: string })[]): Promise<UpdateOutcome[]> {
     const changes = updates.map(({ id, ...update }) => this.#change(id, update as JobUpdate<I>));
     return inBulk(changes, ({ shard }) => shard, this.#update);
@@ -560,6 +640,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     return alone(id, (each) => this.#shardOfId(each), this.#cancel);
   }
 
+  /** The same for many; what became of each, in order. */
   async cancelMany(ids: readonly string[]): Promise<CancelOutcome[]> {
     return inBulk(ids, (id) => this.#shardOfId(id), this.#cancel);
   }
@@ -572,6 +653,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     return alone(id, (each) => this.#shardOfId(each), this.#retry);
   }
 
+  /** The same for many; whether each runs again, in order. */
   async retryMany(ids: readonly string[]): Promise<boolean[]> {
     return inBulk(ids, (id) => this.#shardOfId(id), this.#retry);
   }
@@ -593,6 +675,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     return alone(id, (each) => this.#shardOfId(each), this.#promote);
   }
 
+  /** The same for many; whether each was delayed, in order. */
   async promoteMany(ids: readonly string[]): Promise<boolean[]> {
     return inBulk(ids, (id) => this.#shardOfId(id), this.#promote);
   }
@@ -609,21 +692,38 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     });
   }
 
-  /** No job begins until `resume`; those under way go on. */
+  /**
+   * No job begins until `resume`; those under way go on.
+   * @example
+   * const queue = new Queue(db, "mails");
+   * await queue.pause();
+   * await queue.add("hello", { delayMs: 60_000 });
+   * await queue.promoteDelayed({ limit: 100 }); // → 1
+   * await queue.drain({ delayed: true }); // → 1
+   * await queue.resume();
+   */
   async pause(): Promise<void> {
     await Promise.all(this.shards.map(({ keys }) => this.store.run(setPaused, { ...keys, paused: 1 })));
   }
 
+  /** Jobs begin again, on all workers. */
   async resume(): Promise<void> {
     await Promise.all(this.shards.map(({ keys }) => this.store.run(setPaused, { ...keys, paused: 0 })));
   }
 
-  /** Sets the settings of the queue, all of them: what is not named has its default again. */
+  /**
+   * Sets the settings of the queue, all of them: what is not named has its default again.
+   * @example
+   * const queue = new Queue(db, "mails");
+   * await queue.configure({ rate: { limit: 10, windowMs: 1_000 } });
+   * await queue.settings(); // → { rate: { limit: 10, windowMs: 1000 } }
+   */
   async configure(settings: Settings): Promise<void> {
     const encoded = encodeSettings(settings);
     await Promise.all(this.shards.map(({ keys }) => this.store.run(setSettings, { ...keys, settings: encoded })));
   }
 
+  /** The settings that `configure` has set; what has its default is left out. */
   async settings(): Promise<Settings> {
     return decodeSettings(asTextOrNull(await this.store.call("HGET", this.shards[0].keys.data, "#settings")));
   }
@@ -637,7 +737,14 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     );
   }
 
-  /** Drops jobs of a state by their age; how many. Those that run stay. */
+  /**
+   * Drops jobs of a state by their age; how many. Those that run stay.
+   * @example
+   * const queue = new Queue(db, "mails");
+   * await queue.replayDead({ limit: 100 }); // → 0
+   * await queue.clean("done", { keepMs: 3_600_000 }); // → 0
+   * await queue.clear();
+   */
   async clean(state: CleanableState, options: CleanOptions = {}): Promise<number> {
     return clean(this, state, options);
   }
@@ -665,7 +772,16 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
 
   // ---------------------------------------------------------------------------------------------- schedules
 
-  /** Sets a schedule, or changes it; when its next job is due. To be called by every process that starts. */
+  /**
+   * Sets a schedule, or changes it; when its next job is due. To be called by every process that starts.
+   * @example
+   * const queue = new Queue<string>(db, "reports");
+   * await queue.schedule("daily", { cron: "0 6 * * *", timeZone: "Europe/Rome" }, "sales");
+   * (await queue.upcoming("daily", { limit: 3 }))?.length; // → 3
+   * await queue.updateSchedule("daily", { times: { everyMs: 3_600_000 } }); // → true
+   * (await queue.getSchedule("daily"))?.everyMs; // → 3600000
+   * await queue.unschedule("daily"); // → true
+   */
   async schedule(name: string, times: ScheduleTimes, data: I, options: ScheduledJobOptions = {}): Promise<Date> {
     SCHEDULE_OPTIONS.check(options);
     const nextAt = await this.#schedules.set(name, { times, data, options });
@@ -673,6 +789,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     return nextAt;
   }
 
+  /** Reads a schedule. Null if there is none of this name. */
   async getSchedule(name: string): Promise<Schedule<T> | null> {
     return this.#schedules.get(name);
   }
@@ -684,7 +801,15 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     return this.#schedules.update(name, update);
   }
 
-  /** It makes no jobs until it is resumed, also when it is set again meanwhile. False if there is none, or it is paused. */
+  /**
+   * It makes no jobs until it is resumed, also when it is set again meanwhile. False if there is none, or it is paused.
+   * @example
+   * const queue = new Queue<string>(db, "reports");
+   * await queue.schedule("hourly", { everyMs: 3_600_000 }, "sales");
+   * await queue.pauseSchedule("hourly"); // → true
+   * await queue.resumeSchedule("hourly"); // → true
+   * (await queue.listSchedules()).items.map(({ name }) => name); // → ["hourly"]
+   */
   async pauseSchedule(name: string): Promise<boolean> {
     return this.#schedules.pause(name);
   }
@@ -700,6 +825,7 @@ export class Queue<T = unknown, R = unknown, I = T, S = R> {
     return this.#schedules.upcoming(name, options.limit ?? 10);
   }
 
+  /** Deletes a schedule; jobs that it has made stay. False if there is none. */
   async unschedule(name: string): Promise<boolean> {
     return this.#schedules.delete(name);
   }

@@ -13,10 +13,14 @@ import { checkWord } from "./keys.ts";
 import { type Backoff, checkBackoff, checkDedup, checkInteger, checkMs, type JobOptions } from "./options.ts";
 
 export const JOB_STATES = ["waiting", "delayed", "active", "done", "dead", "waiting-for-children"] as const;
+/** Where a job stands. `dead`: it failed for good. `waiting-for-children`: a parent in a flow that cannot run yet. */
 export type JobState = (typeof JOB_STATES)[number];
 
+/** An error as it is stored with a job. */
 export interface JobError {
+  /** The name of its class. */
   readonly name: string;
+  /** Its message, at most 4 000 characters. */
   readonly message: string;
   /** As `ECONNREFUSED`, where the error has one. */
   readonly code?: string;
@@ -26,15 +30,21 @@ export interface JobError {
 
 /** A job at one moment. */
 export interface Job<T, R> {
+  /** Its id in the queue. */
   readonly id: string;
   /** Which handler it is for, where the worker has several. */
   readonly name: string | null;
+  /** Where it stands. */
   readonly state: JobState;
+  /** What its handler gets. */
   readonly data: T;
   /** When it was added, by the server's clock. */
   readonly createdAt: Date;
+  /** Larger is sooner; 0 where none was given. */
   readonly priority: number;
+  /** Its group; null if it has none. */
   readonly group: string | null;
+  /** How often it is tried, at most. */
   readonly attempts: number;
   /** Attempts that have ended. */
   readonly attemptsMade: number;
@@ -42,18 +52,23 @@ export interface Job<T, R> {
   readonly stalls: number;
   /** When it may run, if it is delayed. */
   readonly dueAt: Date | null;
+  /** What its handler has reported last; null if nothing. */
   readonly progress: unknown;
   /** Of a job that is done. */
   readonly result: R | null;
   /** Of a dead one, or the last one of a job that is tried again. */
   readonly error: JobError | null;
+  /** When it ended; null before. */
   readonly finishedAt: Date | null;
-  /** When the attempt began that ended it, and the name of the worker that ran it. */
+  /** When the attempt began that ended it; null before, and where nobody ran it. */
   readonly startedAt: Date | null;
+  /** The name of the worker that ran this attempt. */
   readonly worker: string | null;
   /** Where its result is, if the queue keeps large results elsewhere. */
   readonly resultRef: string | null;
+  /** The id of the job that waits for this one; null if there is none. */
   readonly parent: string | null;
+  /** The jobs of a flow that it waits for: their ids, or `queue/id` for those of other queues. */
   readonly children: readonly string[];
 }
 

@@ -13,8 +13,18 @@ import type { Taken } from "./scripts/outcomes.ts";
 
 /** What became of a child, by the time its parent runs. */
 export type ChildOutcome =
-  | { readonly status: "done"; readonly result: unknown }
-  | { readonly status: "dead"; readonly error: JobError };
+  | {
+      /** How it ended. */
+      readonly status: "done";
+      /** What its handler gave. */
+      readonly result: unknown;
+    }
+  | {
+      /** How it ended. */
+      readonly status: "dead";
+      /** Why it failed. */
+      readonly error: JobError;
+    };
 
 /** What a running job needs of its worker. */
 export interface Runner {
@@ -25,26 +35,35 @@ export interface Runner {
 
 /** The job, its data and its place in the attempts. */
 export interface RunningJob<T> {
+  /** Its id in the queue. */
   readonly id: string;
   /** What it was named when it was added. */
   readonly name: string | null;
+  /** What it was added with. */
   readonly data: T;
   /** 1 for the first. Attempts whose worker was lost do not count; those are `stalls`. */
   readonly attempt: number;
+  /** How often it is tried, at most. */
   readonly attempts: number;
+  /** How often its worker was lost. */
   readonly stalls: number;
-  /** When it was added and when this attempt began, by the server's clock. */
+  /** When it was added, by the server's clock. */
   readonly createdAt: Date;
+  /** When this attempt began, by the server's clock. */
   readonly startedAt: Date;
+  /** Larger is sooner; 0 where none was given. */
   readonly priority: number;
+  /** Its group; null if it has none. */
   readonly group: string | null;
   /** Why the attempt before this one failed. */
   readonly lastError: JobError | null;
 }
 
+/** What a handler may do besides returning a result. */
 export interface JobContext {
   /** Aborted when the job is cancelled, takes longer than it may, is handed back, or its lease is lost. */
   readonly signal: AbortSignal;
+  /** The worker's claim on the job. */
   readonly lease: {
     /** Grows with every lease in the queue. A store outside that remembers the largest it has seen can refuse a late write. */
     readonly fence: number;

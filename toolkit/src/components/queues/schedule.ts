@@ -24,11 +24,13 @@ import {
   upsertSchedule,
 } from "./scripts/schedules.ts";
 
+/** When a schedule makes its jobs: by `cron` or by `everyMs`, one of the two. */
 export interface ScheduleTimes {
   /** `minute hour day month weekday`, or with seconds in front. */
   readonly cron?: string;
   /** IANA name, "Europe/Rome"; UTC by default. */
   readonly timeZone?: string;
+  /** So long after one another. */
   readonly everyMs?: number;
   /** Nothing before this time. */
   readonly startAt?: Date | number;
@@ -44,9 +46,13 @@ export type ScheduledJobOptions = Pick<
   "name" | "priority" | "attempts" | "backoff" | "timeoutMs" | "group" | "keep"
 >;
 
+/** A schedule as it stands in the store. */
 export interface Schedule<T> extends ScheduleTimes {
+  /** Its name in the queue. */
   readonly name: string;
+  /** What its jobs get. */
   readonly data: T;
+  /** How its jobs are run. */
   readonly options: ScheduledJobOptions;
   /** When its next job is due, unless it is paused until then. */
   readonly nextAt: Date;
@@ -60,8 +66,11 @@ export interface Schedule<T> extends ScheduleTimes {
 
 /** What is to be another; the rest stays. `times` and `options` are taken whole. */
 export interface ScheduleUpdate<T> {
+  /** When it makes its jobs. */
   readonly times?: ScheduleTimes;
+  /** What its jobs get. */
   readonly data?: T;
+  /** How its jobs are run. */
   readonly options?: ScheduledJobOptions;
 }
 

@@ -14,16 +14,36 @@ import type { QueueKeys } from "./keys.ts";
 import { decodeResult, type JobError, parseEnding, textFrom } from "./record.ts";
 import { awaitJob, awaitJobBytes } from "./scripts/read.ts";
 
-/** How a job ended. `missing`: there is no such job, or it ended and was dropped before anybody asked. */
+/**
+ * How a job ended. `not-found`: there is no such job, or it ended and was dropped before anybody asked. `timeout`: it has not ended yet.
+ */
 export type Outcome<R> =
-  | { readonly status: "done"; readonly result: R | null }
-  | { readonly status: "dead"; readonly error: JobError }
-  | { readonly status: "not-found" }
-  | { readonly status: "timeout" };
+  | {
+      /** What became of the wait. */
+      readonly status: "done";
+      /** What the handler gave; null if it returned nothing, or the result is gone. */
+      readonly result: R | null;
+    }
+  | {
+      /** What became of the wait. */
+      readonly status: "dead";
+      /** Why the job failed. */
+      readonly error: JobError;
+    }
+  | {
+      /** What became of the wait. */
+      readonly status: "not-found";
+    }
+  | {
+      /** What became of the wait. */
+      readonly status: "timeout";
+    };
 
+/** How long to wait for the end of a job. */
 export interface WaitForOptions {
-  /** How long to wait; without it, until the job has ended. */
+  /** How long to wait. By default until the job has ended. */
   readonly timeoutMs?: number;
+  /** Ends the wait: it rejects with the signal's reason. None by default. */
   readonly signal?: AbortSignal;
 }
 

@@ -18,6 +18,7 @@ import type { JobContext, RunningJob } from "./running.ts";
 import type { Sandboxed } from "./sandbox/index.ts";
 import type { SandboxPool } from "./sandbox/pool.ts";
 
+/** Runs a job. What it returns is the result; what it throws fails the attempt. */
 export type Handler<T, R> = (job: RunningJob<T>, context: JobContext) => R | Promise<R>;
 
 /** Written as a method, so that a handler may say which of the queue's data the jobs of its name have. */
@@ -37,7 +38,9 @@ type WorkQueue<T, R> = Pick<Queue, "store" | "name" | "shards"> & {
 
 /** What a worker tells: `worker.on("failed", (job, error) => …)`. */
 export interface WorkerEvents<T, R> {
+  /** A job ended well. */
   done(job: RunningJob<T>, result: R): void;
+  /** An attempt failed; `willRetry` says whether another one follows. */
   failed(job: RunningJob<T>, error: unknown, outcome: { readonly willRetry: boolean }): void;
   /** A job ended here after its lease was lost: what it gave was not taken. */
   lost(id: string): void;
@@ -47,18 +50,21 @@ export interface WorkerEvents<T, R> {
   error(error: Error): void;
 }
 
+/** How a worker runs jobs. */
 export interface WorkerOptions<T> {
   /** Jobs at once. 1 by default. */
   readonly concurrency?: number;
   /** How long after this process died its jobs run again, at the latest. 30 s by default. Renewed by itself. */
   readonly leaseMs?: number;
+  /** The delays that jobs with a `custom` backoff ask for, by its name. None by default. */
   readonly backoffs?: Readonly<Record<string, CustomBackoff<T>>>;
   /** What it is called in histories and figures: host and process by default. */
   readonly name?: string;
-  /** Jobs that run longer are reported: by the event `slow`, here and of the queue, and among its incidents. */
+  /** Jobs that run longer are reported: by the event `slow`, here and of the queue, and among its incidents. None by default. */
   readonly slowMs?: number;
 }
 
+/** How a worker stops. */
 export interface StopOptions {
   /** How long jobs under way may take to end; then they are handed back and run elsewhere. 30 s by default. */
   readonly timeoutMs?: number;
@@ -106,7 +112,19 @@ const STOP_OPTIONS = defineOptions<StopOptions>("Worker.stop", {
   timeoutMs: whole(0, MAX_MS),
 });
 
+/**
+ * Runs the jobs of a queue, any number at once in one process, in any number of processes.
+ * @example
+ * const queue = new Queue<string>(db, "mails");
+ * const worker = new Worker(queue, async ({ data }) => console.log(data), { concurrency: 10 }).start();
+ * const end = worker.on("failed", (job, error) => console.log(job.id, error));
+ * worker.pause();
+ * worker.resume();
+ * await worker.stop({ timeoutMs: 5_000 });
+ * worker.stats().done; // → 0
+ */
 export class Worker<T = unknown, R = unknown> {
+  /** How many jobs it runs at once, at most. */
   readonly concurrency: number;
   readonly #queue: Queue<T, R>;
   readonly #cycles: readonly Cycle<T, R>[];
@@ -245,6 +263,7 @@ export class Worker<T = unknown, R = unknown> {
     return this.#running;
   }
 
+  /** Begins to take jobs. Throws a ClosedError where the store is closed; a worker that was stopped stays so. */
   start(): this {
     if (this.#state !== "new") return this;
     if (this.#queue.store.closed) {
@@ -261,6 +280,7 @@ export class Worker<T = unknown, R = unknown> {
     if (this.#state === "running") this.#state = "paused";
   }
 
+  /** Takes jobs again after `pause`. */
   resume(): void {
     if (this.#state !== "paused") return;
     this.#state = "running";
@@ -305,6 +325,7 @@ export class Worker<T = unknown, R = unknown> {
     }
   }
 
+  /** The same as `stop`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -14,6 +14,7 @@ import type { RateLimits, Verdict } from "./index.ts";
 export interface LimitedOptions<Request> {
   /** Whom a request counts for; the address it came from by default. Null or undefined: not limited. */
   readonly subject?: (request: Request) => string | null | undefined | Promise<string | null | undefined>;
+  /** How much a request counts; 1 by default. */
   readonly cost?: (request: Request) => number;
 }
 

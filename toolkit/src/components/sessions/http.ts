@@ -21,6 +21,7 @@ import type { RequestData, Session, Sessions } from "./index.ts";
 export type { CookieOptions } from "./cookies.ts";
 
 export interface SessionHttpOptions<Request = IncomingMessage> {
+  /** The name and the attributes of the session's cookie. `sid` by default, for the whole site. */
   readonly cookie?: CookieOptions;
   /** What of a request is noted as viewed; nothing by default. */
   readonly viewed?: (request: Request) => string | undefined;

@@ -12,12 +12,15 @@ import { anything, defineOptions, prefix, text, whole } from "../../base/options
 import type { Store } from "../../connection/store.ts";
 import { createKeyv } from "../keyv/index.ts";
 
+/** How a cache of cache-manager is kept in a store. */
 export interface CacheManagerOptions {
   /** The first word of the keys; "cache-manager" by default. */
   readonly prefix?: string;
+  /** Caches with different namespaces do not see each other's values. None by default. */
   readonly namespace?: string;
-  /** As those of `createCache`: how long values live, and how long before their end they are loaded anew. */
+  /** How long values live that say nothing else, in milliseconds; for ever by default. */
   readonly ttl?: number;
+  /** As that of `createCache`: how many milliseconds before its end a value is loaded anew. Never by default. */
   readonly refreshThreshold?: CreateCacheOptions["refreshThreshold"];
 }
 
@@ -28,6 +31,13 @@ const OPTIONS = defineOptions<CacheManagerOptions>("cinnabarCache", {
   refreshThreshold: anything,
 });
 
+/**
+ * A cache of cache-manager on a store.
+ * @example
+ * const cache = cinnabarCache(db, { ttl: 60_000 });
+ * await cache.wrap("17", async () => ({ name: "Ann" })); // → { name: "Ann" }
+ * await cache.get("17"); // → { name: "Ann" }
+ */
 export function cinnabarCache(store: Store, options: CacheManagerOptions = {}): Cache {
   OPTIONS.check(options);
   aStore("cinnabarCache", store);

@@ -12,6 +12,7 @@ import type { Store } from "../../connection/store.ts";
 import { type Hits, hit, peek, unhit } from "../shared/hits.ts";
 import { Values } from "../shared/values.ts";
 
+/** Which counters a store for express-rate-limit has. */
 export interface RateLimitStoreOptions {
   /** Limiters with different prefixes count apart; "express-rate-limit" by default. */
   readonly prefix?: string;
@@ -19,7 +20,13 @@ export interface RateLimitStoreOptions {
 
 const OPTIONS = defineOptions<RateLimitStoreOptions>("RateLimitStore", { prefix });
 
-/** Methods are those that express-rate-limit calls. */
+/**
+ * A store for express-rate-limit, whose counters are those of all processes. Its methods are those that express-rate-limit calls.
+ * @example
+ * import { rateLimit } from "express-rate-limit";
+ * const middleware = rateLimit({ windowMs: 60_000, limit: 100, store: new RateLimitStore(db) });
+ * typeof middleware; // → "function"
+ */
 export class RateLimitStore implements LimitStore {
   readonly prefix: string;
   /** Counters are those of all processes. */

@@ -25,9 +25,11 @@ interface SessionDocument {
 
 type Callback<T = void> = (error?: unknown, value?: T) => void;
 
+/** How sessions of express-session are kept. */
 export interface ExpressStoreOptions {
+  /** The first word of the keys; "express-session" by default. */
   readonly prefix?: string;
-  /** For sessions whose cookie has no age of its own. */
+  /** How long sessions live whose cookie has no age of its own; a day by default. */
   readonly ttlMs?: number;
 }
 
@@ -35,7 +37,16 @@ const OPTIONS = defineOptions<ExpressStoreOptions>("expressSessionStore", { pref
 
 const codec = json<SessionDocument>();
 
-/** The base class comes from express-session itself, so that it need not be installed with us. */
+/**
+ * Makes the class of a store for express-session. The base class comes from express-session itself, so that it need not be installed with
+ * us.
+ * @example
+ * import session from "express-session";
+ * const StoreOfSessions = expressSessionStore(session.Store);
+ * const store = new StoreOfSessions(db, { ttlMs: 3_600_000 });
+ * const middleware = session({ store, secret: "a long secret", resave: false, saveUninitialized: false });
+ * typeof middleware; // → "function"
+ */
 export function expressSessionStore<B extends object>(
   StoreBase: abstract new () => B,
 ): new (
@@ -88,14 +99,21 @@ export function expressSessionStore<B extends object>(
   ) => B & ExpressSessionStore;
 }
 
+/** The methods that express-session calls. Callbacks get an error where the store failed. */
 export interface ExpressSessionStore {
+  /** Reads a session; null if there is none, or its time is over. */
   get(sid: string, callback: Callback<SessionDocument | null>): void;
+  /** Writes a session whole; it lives as long as its cookie. */
   set(sid: string, session: SessionDocument, callback?: Callback): void;
+  /** Lets a session live on, as long as its cookie, and writes none of its data. */
   touch(sid: string, session: SessionDocument, callback?: Callback): void;
+  /** Deletes a session. */
   destroy(sid: string, callback?: Callback): void;
   /** All sessions, each with its `id`. It walks over all keys of the store. */
   all(callback: Callback<SessionDocument[]>): void;
+  /** How many sessions there are. It walks over all keys of the store. */
   length(callback: Callback<number>): void;
+  /** Deletes all sessions. It walks over all keys of the store. */
   clear(callback?: Callback): void;
 }
 

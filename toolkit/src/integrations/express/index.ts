@@ -45,19 +45,40 @@ declare global {
   }
 }
 
-/** The session of a request, whatever else declares a `session`. */
+/**
+ * The session of a request, whatever else declares a `session`.
+ * @example
+ * import express from "express";
+ * const app = express();
+ * app.use(sessionMiddleware(new Sessions(db)));
+ * app.get("/", (request, response) => void response.send(sessionOf(request).user ?? "nobody"));
+ */
 export function sessionOf(request: Request): RequestSession {
   return requestSession(request, "sessionMiddleware");
 }
 
-/** Gives every request a `session`. */
+/**
+ * Gives every request a `session`.
+ * @example
+ * import express from "express";
+ * const app = express();
+ * app.use(sessionMiddleware(new Sessions(db), { cookie: { name: "shop" } }));
+ * app.get("/", (request, response) => void response.send(sessionOf(request).user ?? "nobody"));
+ */
 export function sessionMiddleware(sessions: AnySessions, options: SessionHttpOptions<Request> = {}): RequestHandler {
   SESSION_HTTP_OPTIONS.check(options);
   const handle = sessionsOfRequests(sessions, options as SessionHttpOptions);
   return (request: Request, response: Response, next: NextFunction) => handle(request, response, next);
 }
 
-/** Refuses requests over the limit with 429. Counts by `request.ip` unless `subject` says otherwise. */
+/**
+ * Refuses requests over the limit with 429. Counts by `request.ip` unless `subject` says otherwise.
+ * @example
+ * import express from "express";
+ * const limits = new RateLimits(db, { name: "api", rules: [{ limit: 100, windowMs: 60_000 }] });
+ * const app = express();
+ * app.use(limited(limits, { subject: (request) => request.get("x-api-key") }));
+ */
 export function limited(limits: RateLimits, options: LimitedOptions<Request> = {}): RequestHandler {
   LIMITED_OPTIONS.check(options);
   return limitedRequests(limits, options) as unknown as RequestHandler;

@@ -14,6 +14,7 @@ import type { Store } from "../../connection/store.ts";
 import { type Hits, hit, peek } from "../shared/hits.ts";
 import { Values } from "../shared/values.ts";
 
+/** Which counters a store for @fastify/rate-limit has. */
 export interface FastifyRateLimitStoreOptions {
   /** Applications with different prefixes count apart; "fastify-rate-limit" by default. */
   readonly prefix?: string;
@@ -30,7 +31,16 @@ interface PluginOptions {
   readonly routeInfo?: { readonly method?: string | string[]; readonly url?: string };
 }
 
-/** For the option `store` of the plugin. */
+/**
+ * For the option `store` of the plugin.
+ * @example
+ * import rateLimit from "@fastify/rate-limit";
+ * import fastify from "fastify";
+ * const app = fastify();
+ * await app.register(rateLimit, { max: 100, timeWindow: "1 minute", store: rateLimitStore(db) });
+ * app.get("/", async () => "hello");
+ * (await app.inject("/")).headers["x-ratelimit-remaining"]; // → "99"
+ */
 export function rateLimitStore(store: Store, options: FastifyRateLimitStoreOptions = {}): FastifyRateLimitStoreCtor {
   OPTIONS.check(options);
   aStore("rateLimitStore", store);

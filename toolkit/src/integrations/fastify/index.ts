@@ -45,12 +45,22 @@ declare module "fastify" {
   interface FastifyRequest extends SessionRequest {}
 }
 
-/** The session of a request, whatever else declares a `session`. */
+/**
+ * The session of a request, whatever else declares a `session`.
+ * @example
+ * import fastify from "fastify";
+ * const app = fastify();
+ * await app.register(sessionsPlugin, { sessions: new Sessions(db) });
+ * app.get("/", async (request) => sessionOf(request).user ?? "nobody");
+ * (await app.inject("/")).body; // → "nobody"
+ */
 export function sessionOf(request: FastifyRequest): RequestSession {
   return requestSession(request, "sessionsPlugin");
 }
 
+/** What `sessionsPlugin` takes. */
 export interface SessionsPluginOptions extends SessionHttpOptions<FastifyRequest> {
+  /** Where sessions are kept. */
   readonly sessions: AnySessions;
 }
 
@@ -60,7 +70,9 @@ const SESSIONS_OPTIONS = defineOptions<SessionsPluginOptions>("sessionsPlugin", 
   viewed: callback,
 });
 
+/** What `rateLimitsPlugin` takes. */
 export interface RateLimitsPluginOptions extends LimitedOptions<FastifyRequest> {
+  /** The rules, and the counters. */
   readonly limits: RateLimits;
 }
 
@@ -70,9 +82,11 @@ const LIMITS_OPTIONS = defineOptions<RateLimitsPluginOptions>("rateLimitsPlugin"
   cost: callback,
 });
 
+/** What `cachedPagesPlugin` takes. */
 export interface CachedPagesPluginOptions {
+  /** Where pages are kept. */
   readonly pages: Cache<CachedPage>;
-  /** As for `cachedPages` of cinnabar/cache/http. */
+  /** As for `cachedPages` of cinnabar/cache/http. None by default. */
   readonly options?: PagesOptions;
 }
 

@@ -22,10 +22,19 @@ export { type CookieOptions, RequestSession, type SessionHttpOptions } from "../
 
 /** What `new Hono<SessionEnv>()` knows of its context: `c.var.session`. */
 export interface SessionEnv {
+  /** The session of the request, by `sessionMiddleware`. */
   Variables: { session: RequestSession };
 }
 
-/** Gives every context a `session`. */
+/**
+ * Gives every context a `session`.
+ * @example
+ * import { Hono } from "hono";
+ * const app = new Hono<SessionEnv>();
+ * app.use(sessionMiddleware(new Sessions(db)));
+ * app.get("/", (c) => c.text(c.var.session.user ?? "nobody"));
+ * await (await app.request("/")).text(); // → "nobody"
+ */
 export function sessionMiddleware(
   sessions: AnySessions,
   options: SessionHttpOptions<Context> = {},
@@ -53,6 +62,13 @@ function addressOf(c: Context): string {
 /**
  * Refuses requests over the limit with 429. Counts by the address that Node's server sees unless `subject` says otherwise: behind a proxy
  * or on other runtimes, it should.
+ * @example
+ * import { Hono } from "hono";
+ * const limits = new RateLimits(db, { name: "api", rules: [{ limit: 1, windowMs: 60_000 }] });
+ * const app = new Hono();
+ * app.use(limited(limits, { subject: (c) => c.req.header("x-api-key") ?? "nobody" }));
+ * app.get("/", (c) => c.text("hello"));
+ * [(await app.request("/")).status, (await app.request("/")).status]; // → [200, 429]
  */
 export function limited(limits: RateLimits, options: LimitedOptions<Context> = {}): MiddlewareHandler {
   LIMITED_OPTIONS.check(options);

@@ -29,7 +29,14 @@ declare module "koa" {
 
 type Context = ParameterizedContext<object, DefaultContext>;
 
-/** Gives every context a `session`. */
+/**
+ * Gives every context a `session`.
+ * @example
+ * import Koa from "koa";
+ * const app = new Koa();
+ * app.use(sessionMiddleware(new Sessions(db)));
+ * app.use((ctx) => void (ctx.body = ctx.session.user ?? "nobody"));
+ */
 export function sessionMiddleware(sessions: AnySessions, options: SessionHttpOptions<Context> = {}): Middleware {
   SESSION_HTTP_OPTIONS.check(options);
   return async (ctx, next) => {
@@ -44,7 +51,14 @@ export function sessionMiddleware(sessions: AnySessions, options: SessionHttpOpt
   };
 }
 
-/** Refuses requests over the limit with 429. Counts by `ctx.ip` unless `subject` says otherwise. */
+/**
+ * Refuses requests over the limit with 429. Counts by `ctx.ip` unless `subject` says otherwise.
+ * @example
+ * import Koa from "koa";
+ * const limits = new RateLimits(db, { name: "api", rules: [{ limit: 100, windowMs: 60_000 }] });
+ * const app = new Koa();
+ * app.use(limited(limits, { subject: (ctx) => ctx.get("x-api-key") }));
+ */
 export function limited(limits: RateLimits, options: LimitedOptions<Context> = {}): Middleware {
   LIMITED_OPTIONS.check(options);
   return async (ctx, next) => {

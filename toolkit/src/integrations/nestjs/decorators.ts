@@ -23,17 +23,35 @@ const methods = new WeakMap<object, MethodFacts>();
 
 const EVENTS = ["done", "failed", "lost", "slow", "error"] as const;
 
-/** The provider of a queue that `forFeature` has. */
+/**
+ * The provider of a queue that `forFeature` has.
+ * @example
+ * queueToken("mails"); // → "cinnabar:queue:mails"
+ */
 export function queueToken(name: string): string {
   return `cinnabar:queue:${word("the name of a queue", name)}`;
 }
 
-/** `constructor(@InjectQueue("mails") mails: Queue<Mail>)`. */
+/**
+ * `constructor(@InjectQueue("mails") mails: Queue<Mail>)`.
+ * @example
+ * class Mailer {
+ *   constructor(@InjectQueue("mails") readonly mails: Queue<string>) {}
+ * }
+ */
 export function InjectQueue(name: string): ParameterDecorator & PropertyDecorator {
   return Inject(queueToken(name));
 }
 
-/** The class handles jobs of this queue, which `forFeature` names; its methods say which with `@Process`. */
+/**
+ * The class handles jobs of this queue, which `forFeature` names; its methods say which with `@Process`.
+ * @example
+ * @Processor("mails", { concurrency: 5 })
+ * class Mails {
+ *   @Process()
+ *   send({ data }: RunningJob<string>) {}
+ * }
+ */
 export function Processor(queue: string, options: WorkerOptions<unknown> = {}): ClassDecorator {
   word("the name of a queue", queue);
   return (target) => {
@@ -42,7 +60,15 @@ export function Processor(queue: string, options: WorkerOptions<unknown> = {}): 
   };
 }
 
-/** The method handles jobs of this name; without one, all that no other method handles. */
+/**
+ * The method handles jobs of this name; without one, all that no other method handles.
+ * @example
+ * @Processor("mails")
+ * class Mails {
+ *   @Process("welcome")
+ *   welcome({ data }: RunningJob<string>) {}
+ * }
+ */
 export function Process(name = "*"): MethodDecorator {
   return (target, method) => {
     const { handlers } = methodsOf(target);
@@ -52,7 +78,15 @@ export function Process(name = "*"): MethodDecorator {
   };
 }
 
-/** The method hears of an event of the worker: `done`, `failed`, `lost`, `slow`, `error`. */
+/**
+ * The method hears of an event of the worker: `done`, `failed`, `lost`, `slow`, `error`.
+ * @example
+ * @Processor("mails")
+ * class Mails {
+ *   @OnWorkerEvent("failed")
+ *   failed(job: RunningJob<string>, error: unknown) {}
+ * }
+ */
 export function OnWorkerEvent(event: EventName): MethodDecorator {
   oneOf("event", event, EVENTS);
   return (target, method) => {

@@ -9,22 +9,28 @@ import { Store } from "../../connection/store.ts";
 import { queueToken } from "./decorators.ts";
 import { QueueWorkers } from "./workers.ts";
 
+/** Which store the application has. */
 export interface CinnabarModuleOptions {
   /** What `open` takes: a URL, a folder, an ioredis or node-redis client; in memory by default. */
   readonly target?: Parameters<typeof open>[0];
-  /** As for `open`. */
+  /** As for `open`. None by default. */
   readonly options?: OpenOptions;
-  /** In place of `target`: a store that is open already, and that the application closes itself. */
+  /** In place of `target`: a store that is open already, and that the application closes itself. None by default. */
   readonly store?: Store;
   /** Whether other modules see the store without importing this one; true by default. */
   readonly isGlobal?: boolean;
 }
 
+/** Which store the application has, said by a function that other providers are given to. */
 export interface CinnabarModuleAsyncOptions {
+  /** Modules whose providers are injected. None by default. */
   readonly imports?: ModuleMetadata["imports"];
+  /** What `useFactory` is called with. Nothing by default. */
   readonly inject?: readonly InjectionToken[];
+  /** Answers what `forRoot` takes. */
   // biome-ignore lint/suspicious/noExplicitAny: what is injected has the types that the application says
   readonly useFactory: (...injected: any[]) => CinnabarModuleOptions | Promise<CinnabarModuleOptions>;
+  /** Whether other modules see the store without importing this one; true by default. */
   readonly isGlobal?: boolean;
 }
 
@@ -34,14 +40,17 @@ export type Component<T = unknown> = new (store: Store, ...args: any[]) => T;
 
 /** A component with what its constructor takes after the store. */
 export interface ComponentProvider {
+  /** The class. */
   readonly type: Component;
+  /** What its constructor takes after the store. */
   readonly args: readonly unknown[];
 }
 
+/** What a module is given of the toolkit. */
 export interface FeatureOptions {
-  /** Each is injected by its class. */
+  /** Each is injected by its class. None by default. */
   readonly components?: readonly (Component | ComponentProvider)[];
-  /** Each is injected by `@InjectQueue(name)`, and its processors are found by the name. */
+  /** Each is injected by `@InjectQueue(name)`, and its processors are found by the name. None by default. */
   readonly queues?: readonly (string | { readonly name: string; readonly options?: QueueOptions<never, never> })[];
 }
 
@@ -64,7 +73,13 @@ const FEATURE_OPTIONS = defineOptions<FeatureOptions>("CinnabarModule.forFeature
   queues: listOf(anything),
 });
 
-/** A component with options: `component(RateLimits, { name: "api", rules })`. */
+/**
+ * A component with options: `component(RateLimits, { name: "api", rules })`.
+ * @example
+ * const limits = component(RateLimits, { name: "api", rules: [{ limit: 100, windowMs: 60_000 }] });
+ * const feature = CinnabarModule.forFeature({ components: [limits] });
+ * feature.providers?.length; // → 1
+ */
 export function component<A extends readonly unknown[]>(
   type: new (store: Store, ...args: A) => unknown,
   ...args: A
@@ -89,7 +104,16 @@ class StoreLifetime {
   }
 }
 
-/** Modules that name the same queue share its workers: a processor is one provider, and starts one worker. */
+/**
+ * The store for an application, and components and queues on it for its modules. Modules that name the same queue share its workers: a
+ * processor is one provider, and starts one worker.
+ * @example
+ * import { Module } from "@nestjs/common";
+ * @Module({
+ *   imports: [CinnabarModule.forRoot({ target: "redis://localhost:6379" }), CinnabarModule.forFeature({ queues: ["mails"] })],
+ * })
+ * class AppModule {}
+ */
 export class CinnabarModule {
   /** The store for the whole application, injected by its class: `Store` of `cinnabar`. */
   static forRoot(options: CinnabarModuleOptions = {}): DynamicModule {

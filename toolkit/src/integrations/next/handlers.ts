@@ -4,10 +4,11 @@ import type { Store } from "../../connection/store.ts";
 import { decode, encode } from "../shared/bytes-json.ts";
 import { NextEntries } from "./entries.ts";
 
+/** Where a cache handler keeps its entries. */
 export interface NextCacheOptions {
   /** The first word of the keys; "next" by default. Say which build it is where builds must not see each other's entries. */
   readonly prefix?: string;
-  /** A store that cannot be reached, for example; pages are rendered without the cache meanwhile. */
+  /** Called with what went wrong; pages are rendered without the cache meanwhile. None by default. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -40,7 +41,12 @@ function entriesOf(connect: Connect, options: NextCacheOptions, kind: string): N
   return new NextEntries(connect, `${options.prefix ?? "next"}-${kind}`, options.onError ?? (() => {}));
 }
 
-/** For `use cache`: the default export of a module that `cacheHandlers` in next.config names. Connects with the first use. */
+/**
+ * For `use cache`: the default export of a module that `cacheHandlers` in next.config names. Connects with the first use.
+ * @example
+ * const handler = useCacheHandler(() => db, { prefix: "shop" });
+ * await handler.get("page", []); // → undefined
+ */
 export function useCacheHandler(connect: Connect, options: NextCacheOptions = {}): UseCacheHandler {
   OPTIONS.check(options);
   const entries = entriesOf(connect, options, "use-cache");
@@ -100,7 +106,12 @@ interface IncrementalEntry {
 /** How long pages live that never have to be rendered anew. */
 const FOR_EVER_MS = 30 * 86_400_000;
 
-/** For ISR and `fetch`: the default export of the module that `cacheHandler` in next.config names. It is a class, as Next.js asks. */
+/**
+ * For ISR and `fetch`: the default export of the module that `cacheHandler` in next.config names. It is a class, as Next.js asks.
+ * @example
+ * const CacheHandler = incrementalCacheHandler(() => db, { prefix: "shop" });
+ * await new CacheHandler().get("/products"); // → null
+ */
 export function incrementalCacheHandler(connect: Connect, options: NextCacheOptions = {}) {
   OPTIONS.check(options);
   const entries = entriesOf(connect, options, "isr");

@@ -11,7 +11,13 @@ import {
 /** `context` is what Next.js gives beside the request: the parameters of the route. */
 export type RouteHandler<Context> = (request: Request, context: Context) => Promise<Response>;
 
-/** A route handler that has the session of its request. What it sets of the session's cookie goes with the answer. */
+/**
+ * A route handler that has the session of its request. What it sets of the session's cookie goes with the answer.
+ * @example
+ * const GET = withSession(new Sessions(db), (_request, session) => new Response(session.user ?? "nobody"));
+ * const answer = await GET(new Request("http://localhost/"), {});
+ * await answer.text(); // → "nobody"
+ */
 export function withSession<Context = unknown>(
   sessions: AnySessions,
   handle: (request: Request, session: RequestSession, context: Context) => Response | Promise<Response>,

@@ -8,7 +8,9 @@ import type { Subscription } from "../../connection/subscriptions.ts";
 import { decode, encode } from "../shared/bytes-json.ts";
 import { DEFAULT_PREFIX, everybody, oneServer } from "./packets.ts";
 
+/** How the servers of a Socket.IO cluster find each other. */
 export interface AdapterOptions {
+  /** The first word of the channels; the same on all servers and emitters. "socket.io" by default. */
   readonly prefix?: string;
   /** How often each server says that it is there; 5 000 by default. */
   readonly heartbeatInterval?: number;
@@ -25,7 +27,14 @@ const OPTIONS = defineOptions<AdapterOptions>("createAdapter", {
   onError: callback,
 });
 
-/** For `new Server({ adapter: createAdapter(db) })`. Each namespace has a channel, and one for the answers to each server. */
+/**
+ * For `new Server({ adapter: createAdapter(db) })`. Each namespace has a channel, and one for the answers to each server.
+ * @example
+ * import { Server } from "socket.io";
+ * const io = new Server({ adapter: createAdapter(db) });
+ * io.listen(0);
+ * await io.close();
+ */
 export function createAdapter(store: Store, options: AdapterOptions = {}): (nsp: Namespace) => StoreAdapter {
   aStore("createAdapter", store);
   OPTIONS.check(options);

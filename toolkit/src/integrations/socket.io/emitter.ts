@@ -5,8 +5,9 @@ import type { Store } from "../../connection/store.ts";
 import { encode } from "../shared/bytes-json.ts";
 import { DEFAULT_PREFIX, everybody } from "./packets.ts";
 
+/** Which cluster an emitter speaks to. */
 export interface EmitterOptions {
-  /** As that of the adapter. */
+  /** The first word of the channels, as that of the adapter; "socket.io" by default. */
   readonly prefix?: string;
 }
 
@@ -34,7 +35,14 @@ interface Target {
 
 const EVERYBODY: Target = { namespace: "/", rooms: [], except: [], flags: {} };
 
-/** Methods are those of Socket.IO's server. Each resolves when the store has passed the message on. */
+/**
+ * Sends packets to the clients of a Socket.IO cluster, from a process that has no Socket.IO server. Its methods are those of Socket.IO's
+ * server. Each that sends resolves when the store has passed the message on.
+ * @example
+ * const emitter = new Emitter(db);
+ * await emitter.to("room:1").except("room:2").emit("news", { id: 17 });
+ * await emitter.in("room:1").socketsJoin("room:3");
+ */
 export class Emitter {
   readonly #store: Store;
   readonly #prefix: string;
@@ -54,14 +62,17 @@ export class Emitter {
     return this.#with({ ...EVERYBODY, namespace: namespace.startsWith("/") ? namespace : `/${namespace}` });
   }
 
+  /** To the clients in these rooms, besides those that are named already. */
   to(rooms: Rooms): Emitter {
     return this.#with({ ...this.#target, rooms: [...this.#target.rooms, ...[rooms].flat()] });
   }
 
+  /** The same as `to`. */
   in(rooms: Rooms): Emitter {
     return this.to(rooms);
   }
 
+  /** Not to the clients in these rooms. */
   except(rooms: Rooms): Emitter {
     return this.#with({ ...this.#target, except: [...this.#target.except, ...[rooms].flat()] });
   }
@@ -71,20 +82,24 @@ export class Emitter {
     return this.#flag("volatile", true);
   }
 
+  /** Whether what is sent may be compressed. */
   compress(compress: boolean): Emitter {
     return this.#flag("compress", compress);
   }
 
+  /** Sends an event to all clients that were chosen; to all of the namespace, if none were. */
   emit(event: string, ...args: unknown[]): Promise<void> {
     const { namespace } = this.#target;
     const packet = { type: EVENT, data: [word("event", event), ...args], nsp: namespace };
     return this.#publish(BROADCAST, { packet, opts: this.#opts });
   }
 
+  /** Puts the clients that were chosen into rooms. */
   socketsJoin(rooms: Rooms): Promise<void> {
     return this.#publish(SOCKETS_JOIN, { opts: this.#opts, rooms: [rooms].flat() });
   }
 
+  /** Takes the clients that were chosen out of rooms. */
   socketsLeave(rooms: Rooms): Promise<void> {
     return this.#publish(SOCKETS_LEAVE, { opts: this.#opts, rooms: [rooms].flat() });
   }

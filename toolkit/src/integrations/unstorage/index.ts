@@ -12,12 +12,13 @@ import { open } from "../../connection/open.ts";
 import type { Store } from "../../connection/store.ts";
 import { Values } from "../shared/values.ts";
 
+/** Where the driver keeps items. */
 export interface CinnabarDriverOptions {
   /** A store, or what `open` takes as text: a URL, a folder, `memory:`. The driver closes what it has opened. */
   readonly store: Store | string;
   /** The first word of the keys; "unstorage" by default. */
   readonly prefix?: string;
-  /** Before every key: `users` keeps `17` as `users:17`. */
+  /** Before every key: `users` keeps `17` as `users:17`. None by default. */
   readonly base?: string;
   /** How long items live that say nothing else, in milliseconds; for ever by default. */
   readonly ttlMs?: number;
@@ -40,6 +41,14 @@ interface ItemOptions {
   readonly ttl?: number;
 }
 
+/**
+ * A driver for unstorage. Lifetimes of items (`ttl`) are in seconds, as unstorage has them.
+ * @example
+ * import { createStorage } from "unstorage";
+ * const storage = createStorage({ driver: cinnabarDriver({ store: db }) });
+ * await storage.setItem("users:17", { name: "Ann" }, { ttl: 60 });
+ * await storage.getItem("users:17"); // → { name: "Ann" }
+ */
 export function cinnabarDriver(options: CinnabarDriverOptions): Driver<CinnabarDriverOptions, Promise<Store>> {
   OPTIONS.check(options);
   const { store: given, base = "" } = options;

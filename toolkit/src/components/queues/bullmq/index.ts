@@ -38,6 +38,7 @@ import { addJobs, isFull } from "../scripts/add.ts";
 import { type BullJob, type BullKeys, bullKeys, claimJobs, claimSchedulers, forgetJobs } from "./source.ts";
 import { dataOf, jobOptions, scheduleOf } from "./translate.ts";
 
+/** What is moved, from where and into what. */
 export interface BullMqImportOptions {
   /** Where BullMQ's keys are: a URL, or a store. */
   readonly from: string | Store;
@@ -47,27 +48,37 @@ export interface BullMqImportOptions {
   readonly prefix?: string;
   /** The queue that jobs are moved into, as `Queue` is made: of the same name by default, with `Queue`'s own prefix, in one shard. */
   readonly into?: ImportTarget;
-  /** Called after each part, with what was moved until then. */
+  /** Called after each part, with what was moved until then. None by default. */
   readonly onProgress?: (moved: BullMqImport) => void;
-  /** Ends the move between two parts; begun again, it goes on. */
+  /** Ends the move between two parts; begun again, it goes on. None by default. */
   readonly signal?: AbortSignal;
 }
 
+/** The queue that jobs are moved into. */
 export interface ImportTarget {
+  /** Its name; that of BullMQ's queue by default. */
   readonly name?: string;
+  /** The beginning of its keys; `queue` by default. */
   readonly prefix?: string;
+  /** Over how many slots it is spread; 1 by default. */
   readonly shards?: number;
 }
 
+/** A job or a job scheduler that was not moved. */
 export interface SkippedJob {
   /** Of a job, or of a job scheduler. */
   readonly id: string;
+  /** Why not, for people. */
   readonly reason: string;
 }
 
+/** What was moved. */
 export interface BullMqImport {
+  /** Jobs that may run now, prioritized ones included. */
   readonly waiting: number;
+  /** Jobs that wait for their time. */
   readonly delayed: number;
+  /** Job schedulers, which are schedules now. */
   readonly schedules: number;
   /** Left where they were. */
   readonly skipped: readonly SkippedJob[];
@@ -95,7 +106,13 @@ const PART = 500;
 /** How long it is remembered which jobs were moved, after the last of them. */
 const NOTED_MS = 30 * 86_400_000;
 
-/** Moves all that BullMQ has still to do; what was moved. Safe to repeat. */
+/**
+ * Moves all that BullMQ has still to do; what was moved. Safe to repeat. Rejects with an InputError while another process moves jobs into
+ * the same queue.
+ * @example
+ * const moved = await importFromBullMq(db, { from: db, queue: "mails" });
+ * moved; // → { waiting: 0, delayed: 0, schedules: 0, skipped: [] }
+ */
 export async function importFromBullMq(store: Store, options: BullMqImportOptions): Promise<BullMqImport> {
   aStore("importFromBullMq", store);
   OPTIONS.check(options);

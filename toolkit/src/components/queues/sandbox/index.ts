@@ -10,21 +10,25 @@ import { InputError } from "../../../base/errors.ts";
 import { choice, defineOptions, listOf, text, whole } from "../../../base/options.ts";
 import { MAX_MS } from "../options.ts";
 
+/** How a handler in a file is run, and what it may use. */
 export interface SandboxOptions {
   /**
    * thread (the default): starts in tens of milliseconds, and shares the process; native code that crashes ends the worker.
    * process: starts slower, takes some 50 MB, and may crash as it likes.
    */
   readonly kind?: "thread" | "process";
-  /** How large its heap may grow: of the thread, or of the process. */
+  /** How large its heap may grow: of the thread, or of the process. Node's own limit by default. */
   readonly maxHeapBytes?: number;
-  /** How much memory its process may have in all, with buffers and native code. Looked at every 100 ms. For processes only. */
+  /**
+   * How much memory its process may have in all, with buffers and native code. Looked at every 100 ms. For processes only. No limit by
+   * default.
+   */
   readonly maxResidentBytes?: number;
   /** How long a job whose signal was aborted may take to end by itself, before the sandbox is killed. A second by default. */
   readonly killDelayMs?: number;
   /** A sandbox that had nothing to do for so long is stopped. 30 s by default. */
   readonly idleMs?: number;
-  /** After so many jobs it is stopped, and another one takes its place. Without it, never. */
+  /** After so many jobs it is stopped, and another one takes its place. Never by default. */
   readonly maxJobs?: number;
   /** Options of Node for it; by default those of this process. */
   readonly execArgv?: readonly string[];
@@ -59,6 +63,12 @@ export class Sandboxed {
 /**
  * The handler in a file: `new Worker(queue, sandboxed(new URL("./resize.js", import.meta.url)))`. A bundler does not follow the
  * address: make the file an entry of its own, or give its text as a `data:` address.
+ * @example
+ * const queue = new Queue<number, number>(db, "double");
+ * const file = new URL("data:text/javascript,export const handler = ({ data }) => data * 2;");
+ * const worker = new Worker(queue, sandboxed(file)).start();
+ * await queue.addAndWait(21); // → { status: "done", result: 42 }
+ * await worker.stop();
  */
 export function sandboxed(file: URL | string, options: SandboxOptions = {}): Sandboxed {
   OPTIONS.check(options);

@@ -42,7 +42,7 @@ export interface ChatHandlerOptions<Request> extends ServingOptions {
 
 /** How to serve mailboxes over HTTP. */
 export interface MailboxHandlerOptions<Request> extends ServingOptions {
-  /** Whose mailbox to read: the user who asks; null: nobody that we know, which is answered with 401. */
+  /** Whose mailbox to read: the user who asks. Null for an unknown user, which is answered with 401. */
   readonly owner: From<Request, string | null>;
 }
 

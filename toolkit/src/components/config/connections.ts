@@ -30,7 +30,7 @@ export interface ConnectionsOptions {
   readonly drainTimeoutMs?: number;
   /** How long after a failure the new address is tried again. 5 s by default. */
   readonly retryMs?: number;
-  /** Hears of a new address that cannot be reached, with the connection's name. None by default. */
+  /** Called when a new address cannot be reached, with the connection's name and the error. None by default. */
   readonly onError?: (name: string, error: unknown) => void;
 }
 

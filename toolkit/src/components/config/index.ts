@@ -49,7 +49,7 @@ export interface ConfigOptions<T> {
   /** How all keys begin (default `"config"`). */
   readonly prefix?: string;
   /**
-   * Hears of a change listener that throws, a file that cannot be written, and a stored value that is refused. None by default.
+   * Called when a change listener throws, the file cannot be written, or a stored value is refused. None by default.
    */
   readonly onError?: (error: unknown) => void;
 }

@@ -11,9 +11,7 @@ import type { Schema } from "./schema.ts";
 export interface FacetOptions {
   /** How many values of a tags or string field (default 10); the most frequent. */
   readonly limit?: number;
-  /**
-   * The limits between the ranges of a number field: 1 to 1 000 ascending numbers. Only for number fields, which have no default.
-   */
+  /** The limits between the ranges of a number field, which needs them: 1 to 1 000 ascending numbers. None by default. */
   readonly buckets?: readonly number[];
 }
 

@@ -10,15 +10,15 @@ export interface Inspection {
   readonly documents: number;
   /** Different words in it. */
   readonly terms: number;
-  /** Of the logs of words that were looked at; all of them if `sampled` is the number of terms. */
+  /** Bytes of the logs of words that were looked at; all of them if `sampled` is the number of terms. */
   readonly postingsBytes: number;
   /** How many words were looked at. */
   readonly sampled: number;
-  /** Of the log of ids and lengths. */
+  /** Bytes of the log of ids and lengths. */
   readonly documentsBytes: number;
-  /** Of the log of words. */
+  /** Bytes of the log of words. */
   readonly wordsBytes: number;
-  /** Of the log of each number, string and tags field. */
+  /** Bytes of the log of each number, string and tags field, by its name. */
   readonly columnsBytes: Readonly<Record<string, number>>;
   /** Goes up with every write. */
   readonly version: number;

@@ -15,7 +15,7 @@ import { PICTURES } from "../../text/scripts.ts";
 import type { Query } from "./query.ts";
 import type { Schema } from "./schema.ts";
 
-/** A query that was typed, understood. */
+/** What a query that was typed means. */
 export interface Parsed {
   /** Null if there is nothing to look for. */
   readonly query: Query | null;

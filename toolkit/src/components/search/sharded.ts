@@ -50,7 +50,7 @@ export interface MoveOptions<F extends Fields> {
   readonly document?: (id: string) => Promise<DocumentOf<F> | null> | DocumentOf<F> | null;
   /** Ends moving: `move` rejects with the signal's reason. None by default. */
   readonly signal?: AbortSignal;
-  /** Hears after each document how many were moved, were looked at, and there are. None by default. */
+  /** Called after each document, with how many were moved, how many were looked at, and how many there are. None by default. */
   readonly onProgress?: (moved: number, seen: number, total: number) => void;
 }
 

@@ -33,7 +33,7 @@ export interface MoverOptions {
   readonly leaseMs?: number;
   /** Whether the number of shards is changed by itself when they are too full or nearly empty. True by default. */
   readonly tune?: boolean;
-  /** Hears of a round that failed; the loop goes on. None by default. */
+  /** Called when a round fails; the loop goes on. None by default. */
   readonly onError?: (error: unknown) => void;
 }
 

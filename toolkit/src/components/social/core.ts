@@ -32,8 +32,8 @@ export interface SocialOptions {
   /** How all keys begin (default `"social"`). */
   readonly prefix?: string;
   /**
-   * What an author posts is delivered to timelines below so many followers and lists, and merged in at reading from there on. 10
-   * 000 by default.
+   * What an author posts is delivered to timelines below so many followers and lists, and merged in at reading from there on.
+   * 10 000 by default.
    */
   readonly pushBelow?: number;
   /** Statuses in a timeline; what is older is read from the profiles. 1 000 by default. */

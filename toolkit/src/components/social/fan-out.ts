@@ -41,7 +41,7 @@ export interface SocialWorkerOptions {
   readonly concurrency?: number;
   /** How long after this process died its jobs run again. 30 s by default. */
   readonly leaseMs?: number;
-  /** Hears of what went wrong and is tried again. None by default. */
+  /** Called with the error when something went wrong that is tried again. None by default. */
   readonly onError?: (error: unknown) => void;
 }
 

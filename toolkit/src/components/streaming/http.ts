@@ -67,9 +67,9 @@ export interface StreamEndpointOptions {
   readonly lingerTimeoutMs?: number;
   /** Whom a request counts for; by default the address it came from, of IPv6 the first 64 bits. */
   readonly address?: (request: IncomingMessage) => string;
-  /** Hears of each connection when its stream begins. None by default. */
+  /** Called with each connection when its stream begins. None by default. */
   readonly onOpen?: (connection: ConnectionInfo) => void;
-  /** Hears of each connection when it is over, and why. None by default. */
+  /** Called with each connection when it is over, and with how it ended. None by default. */
   readonly onClose?: (connection: ConnectionInfo, ended: ConnectionEnd) => void;
 }
 

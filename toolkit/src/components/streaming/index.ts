@@ -62,7 +62,7 @@ export interface StatusStreamOptions {
   readonly readTimeoutMs?: number;
   /** How much a filter may ask for; see `FilterLimits` for the defaults. */
   readonly filterLimits?: Partial<FilterLimits>;
-  /** Hears that the log could not be read. It is tried again; listeners keep their place. None by default. */
+  /** Called when the log cannot be read. It is tried again; listeners keep their place. None by default. */
   readonly onError?: (error: unknown) => void;
 }
 

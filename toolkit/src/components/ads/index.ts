@@ -113,7 +113,40 @@ const SWEEPER_OPTIONS = defineOptions<{ readonly everyMs?: number; readonly onEr
   },
 );
 
+/**
+ * A network of ads: which one to show, what it costs, and what is learned from it. Budgets are never overspent.
+ *
+ * @example
+ * const ads = new Ads(db, "site", { minClickDelayMs: 0 });
+ * await ads.set("shoes", { model: "cpc", bidMicros: 250_000, words: ["running"] }); // → { status: "added" }
+ * const shown = await ads.target({ content: "People who like running.", user: "ann" });
+ * await ads.view(shown!.id); // → { status: "counted", chargedMicros: 0 }
+ * await ads.click(shown!.id, { id: "click 1" }); // → { status: "counted", chargedMicros: 250000 }
+ * await ads.action(shown!.id); // → { status: "counted", chargedMicros: 0 }
+ * @example
+ * const ads = new Ads(db, "site");
+ * await ads.set("soap", { model: "cpm", bidMicros: 100_000, budget: { totalMicros: 5_000_000 } });
+ * await ads.pause("soap"); // → true
+ * (await ads.explain({})).impression; // → null
+ * await ads.resume("soap"); // → true
+ * (await ads.get("soap"))?.state; // → "on"
+ * @example
+ * const ads = new Ads(db, "site");
+ * await ads.set("soap", { model: "cpm", bidMicros: 100_000 });
+ * await ads.target({ viewed: true });
+ * await ads.list({ limit: 10 }); // → { items: ["soap"], cursor: null }
+ * (await ads.getMany(["soap", "none"])).map((ad) => ad?.spentMicros); // → [100, undefined]
+ * (await ads.stats("soap"))?.[0]; // → { day: …, chosen: 1, views: 1, clicks: 0, actions: 0, spentMicros: 100, unpaid: 0, refused: 0 }
+ * @example
+ * const ads = new Ads(db, "site");
+ * await ads.sweep(); // → 0
+ * await ads.delete("none"); // → false
+ * await ads.statsMany(["none"]); // → [null]
+ * const sweeper = ads.sweeper({ everyMs: 10_000 }).start();
+ * await sweeper.stop();
+ */
 export class Ads<T = unknown> {
+  /** The network's name, as given. */
   readonly name: string;
   readonly #store: Store;
   readonly #codec: Codec<T> = json<T>();
@@ -158,6 +191,7 @@ export class Ads<T = unknown> {
     return this.#setState(id, "paused");
   }
 
+  /** Puts a paused ad back into the running. False if there is none. */
   resume(id: string): Promise<boolean> {
     return this.#setState(id, "on");
   }

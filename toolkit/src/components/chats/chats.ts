@@ -83,6 +83,42 @@ const MEMBERS_OPTIONS = defineOptions<{ readonly offset?: number; readonly limit
   limit: whole(1, 10_000),
 });
 
+/**
+ * Group chats with members who come and go: every member gets every message, in one order, whenever they come to read.
+ *
+ * @example
+ * const chats = new Chats<string>(db);
+ * await chats.joinMany("team", ["ann", "ben"]); // → [{ status: "joined" }, { status: "joined" }]
+ * await chats.send("team", "ann", "lunch?", { id: "ann-1" }); // → { id: …, repeated: false }
+ * const page = await chats.read("team", "ben", { limit: 10 });
+ * page?.items.map(({ sender, body }) => `${sender}: ${body}`); // → ["ann: lunch?"]
+ * (await chats.acknowledge("team", "ben", page!.cursor))?.unread; // → 0
+ * @example
+ * const chats = new Chats<string>(db);
+ * await chats.join("team", "ann"); // → { status: "joined" }
+ * await chats.send("team", "ann", "hello");
+ * for await (const { body } of chats.messages("team", "ann")) if (body === "hello") break;
+ * await chats.leave("team", "ann"); // → { status: "deleted" }
+ * await chats.delete("team"); // → false
+ * @example
+ * const chats = new Chats<string>(db);
+ * await chats.join("team", "ann");
+ * await chats.send("team", "ann", "hello");
+ * await chats.position("team", "ann"); // → { seen: …, unread: 1, missed: 0 }
+ * await chats.unread("ann"); // → [{ chat: "team", seen: …, unread: 1, missed: 0 }]
+ * @example
+ * const chats = new Chats<string>(db);
+ * await chats.join("team", "ann");
+ * await chats.arrive("team", "ann"); // → true
+ * await chats.present("team"); // → ["ann"]
+ * await chats.members("team", { limit: 10 }); // → [{ member: "ann", present: true, seen: …, unread: 0, missed: 0 }]
+ * await chats.depart("team", "ann"); // → true
+ * @example
+ * const chats = new Chats<string>(db);
+ * await chats.join("team", "ann");
+ * await chats.inspect("team"); // → { chat: "team", members: 1, present: 0, messages: 0, bytes: 0, oldestId: null, …
+ * await chats.list({ limit: 10 }); // → { items: […], cursor: null }
+ */
 export class Chats<T = unknown> {
   readonly #store: Store;
   readonly #prefix: string;
@@ -186,7 +222,7 @@ export class Chats<T = unknown> {
 
   // ---------------------------------------------------------------------------------------------- messages
 
-  /** Null: there is no such chat, or the sender is not in it. */
+  /** Sends a message to all members. Null: there is no such chat, or the sender is not in it. */
   async send(chat: string, sender: string, body: T, options: SendOptions = {}): Promise<Sent | null> {
     SEND_OPTIONS.check(options);
     const { id, markSeen = false } = options;
@@ -212,7 +248,7 @@ export class Chats<T = unknown> {
     return positionOf(await this.#room.acknowledge(chat, memberName(member), id));
   }
 
-  /** Null: not a member. */
+  /** Where a member is in a chat. Null: not a member. */
   async position(chat: string, member: string): Promise<Position | null> {
     const { meta, seen } = this.#room.keys(chat);
     return positionOf(await this.#store.run(place, { meta, seen, member: memberName(member) }));
@@ -263,6 +299,7 @@ export class Chats<T = unknown> {
     });
   }
 
+  /** The members who are present: `limit` of them at most, 1 000 by default. */
   async present(chat: string, options: { readonly limit?: number } = {}): Promise<string[]> {
     PRESENT_OPTIONS.check(options);
     const limit = options.limit ?? MAX_LIMIT;
@@ -295,7 +332,7 @@ export class Chats<T = unknown> {
     }));
   }
 
-  /** Null: there is no such chat. */
+  /** How a chat is doing. Null: there is no such chat. */
   async inspect(chat: string): Promise<ChatInfo | null> {
     const { meta, seen, presence: presenceKey } = this.#room.keys(chat);
     const { presenceMs } = this.#room.rules;

@@ -22,26 +22,31 @@ import type { MessagesOptions, Position, ReadOptions } from "./options.ts";
 import type { MessagePage } from "./room.ts";
 
 interface ServingOptions {
-  /** A longer `?wait=` counts as this. */
+  /** A longer `?wait=` counts as this. 25 s by default. */
   readonly maxWaitMs?: number;
-  /** How often a quiet stream shows that it is alive. */
+  /** How often a quiet stream shows that it is alive. 15 s by default. */
   readonly heartbeatEveryMs?: number;
-  /** Ends all streams and waits, when the server is to stop. */
+  /** Ends all streams and waits, when the server is to stop. None by default. */
   readonly signal?: AbortSignal;
 }
 
 type From<Request, T> = (request: Request) => T | Promise<T>;
 
+/** How to serve chats over HTTP. */
 export interface ChatHandlerOptions<Request> extends ServingOptions {
+  /** Which chat a request is about. */
   readonly chat: From<Request, string>;
   /** Who asks; null: nobody that we know, which is answered with 401. */
   readonly member: From<Request, string | null>;
 }
 
+/** How to serve mailboxes over HTTP. */
 export interface MailboxHandlerOptions<Request> extends ServingOptions {
+  /** Whose mailbox to read: the user who asks. Null for an unknown user, which is answered with 401. */
   readonly owner: From<Request, string | null>;
 }
 
+/** Answers a request; for Node's own servers, Express and Connect. */
 export type Handler<Request> = (request: Request, response: ServerResponse, next?: (error?: unknown) => void) => void;
 
 /** A place to read at, as seen by one reader. */
@@ -65,6 +70,17 @@ const MAILBOX_HANDLER_OPTIONS = defineOptions<MailboxHandlerOptions<never>>("mai
   owner: required(callback),
 });
 
+/**
+ * Serves chats over HTTP: pages as JSON, long polls (`?wait=`), server-sent events, and acknowledgements by POST. Sending is left
+ * to the application.
+ *
+ * @example
+ * import { createServer, type IncomingMessage } from "node:http";
+ * const chats = new Chats<string>(db);
+ * const member = ({ headers }: IncomingMessage) => headers.authorization ?? null;
+ * const server = createServer(chatHandler(chats, { chat: ({ url }) => url!.split("/")[1]!, member }));
+ * server.listening; // → false
+ */
 export function chatHandler<T, Request extends IncomingMessage = IncomingMessage>(
   chats: Chats<T>,
   options: ChatHandlerOptions<Request>,
@@ -83,6 +99,15 @@ export function chatHandler<T, Request extends IncomingMessage = IncomingMessage
   });
 }
 
+/**
+ * Serves the mailbox of the user who asks over HTTP, as `chatHandler` serves chats.
+ *
+ * @example
+ * import { createServer } from "node:http";
+ * const mailboxes = new Mailboxes<string>(db);
+ * const server = createServer(mailboxHandler(mailboxes, { owner: ({ headers }) => headers.authorization ?? null }));
+ * server.listening; // → false
+ */
 export function mailboxHandler<T, Request extends IncomingMessage = IncomingMessage>(
   mailboxes: Mailboxes<T>,
   options: MailboxHandlerOptions<Request>,

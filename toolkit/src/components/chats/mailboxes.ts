@@ -32,17 +32,24 @@ import { readOrWait, streamed } from "./reading.ts";
 import { type MessagePage, memberName, Room, type Sent } from "./room.ts";
 import { inspect, place } from "./scripts.ts";
 
+/** Settings of `Mailboxes`. All processes give the same ones. */
 export interface MailboxesOptions<T>
   extends Omit<ChatsOptions<T>, "keepSeen" | "maxMembers" | "maxChats" | "presenceLeaseMs"> {
-  /** How long a mailbox is kept after it was read to its end. */
+  /** How long a mailbox is kept after it was read to its end. 30 days by default. */
   readonly idleMs?: number;
 }
 
+/** How a mailbox is doing. */
 export interface MailboxInfo {
+  /** Whose it is. */
   readonly owner: string;
+  /** How many messages are kept. */
   readonly messages: number;
+  /** What they take. */
   readonly bytes: number;
+  /** Id of the oldest message that is kept; null when none is. */
   readonly oldestId: number | null;
+  /** Id of the last message that was sent. */
   readonly lastId: number;
 }
 
@@ -64,6 +71,24 @@ const STREAM_OPTIONS = defineOptions<Omit<MessagesOptions, "present">>("Mailboxe
 
 const LIST_OPTIONS = defineOptions<PageOptions>("Mailboxes.list", pageChecks(100_000));
 
+/**
+ * Mailboxes: each has one owner, who reads, and anybody sends. What the owner has acknowledged is dropped.
+ *
+ * @example
+ * const mailboxes = new Mailboxes<string>(db);
+ * await mailboxes.send("ann", "ben", "lunch?"); // → { id: …, repeated: false }
+ * (await mailboxes.position("ann")).unread; // → 1
+ * const page = await mailboxes.read("ann");
+ * page.items.map(({ sender, body }) => `${sender}: ${body}`); // → ["ben: lunch?"]
+ * (await mailboxes.acknowledge("ann", page.cursor)).unread; // → 0
+ * @example
+ * const mailboxes = new Mailboxes<string>(db);
+ * await mailboxes.send("ann", "ben", "lunch?");
+ * for await (const { body } of mailboxes.messages("ann")) if (body === "lunch?") break;
+ * await mailboxes.inspect("ann"); // → { owner: "ann", messages: …, bytes: …, oldestId: …, lastId: … }
+ * await mailboxes.list(); // → { items: […], cursor: null }
+ * await mailboxes.delete("ann"); // → true
+ */
 export class Mailboxes<T = unknown> {
   readonly #store: Store;
   readonly #room: Room<T>;
@@ -78,6 +103,7 @@ export class Mailboxes<T = unknown> {
     this.#names = new NameIndex(store, { kind: "mailboxes", prefix, keepMs: NAMES_KEPT_MS });
   }
 
+  /** Puts a message into a mailbox, which the first one begins. */
   async send(owner: string, sender: string, body: T, options: Pick<SendOptions, "id"> = {}): Promise<Sent> {
     SEND_OPTIONS.check(options);
     const recipient = memberName(owner, "owner");
@@ -105,6 +131,7 @@ export class Mailboxes<T = unknown> {
     return positionOf(await this.#room.acknowledge(owner, memberName(owner, "owner"), id)) ?? NOTHING;
   }
 
+  /** Where the owner is in the mailbox; all 0 if there is none. */
   async position(owner: string): Promise<Position> {
     const { meta, seen } = this.#room.keys(owner);
     return positionOf(await this.#store.run(place, { meta, seen, member: memberName(owner, "owner") })) ?? NOTHING;
@@ -117,7 +144,7 @@ export class Mailboxes<T = unknown> {
     return wasThere;
   }
 
-  /** Null: there is no such mailbox. */
+  /** How a mailbox is doing. Null: there is none of this owner. */
   async inspect(owner: string): Promise<MailboxInfo | null> {
     const { meta, seen, presence } = this.#room.keys(owner);
     return mailboxInfo(owner, await this.#store.run(inspect, { meta, seen, presence, presenceMs: 0 }));

@@ -7,7 +7,9 @@ import type { Reply } from "../../connection/port.ts";
 export interface Message<T> {
   /** Grows by one from message to message in a chat. Also the cursor: a reader that has this message goes on after it. */
   readonly id: number;
+  /** The name of the member who sent it. */
   readonly sender: string;
+  /** What was sent, decoded. */
   readonly body: T;
   /** When it was stored, by the server's clock. */
   readonly sentAt: Date;

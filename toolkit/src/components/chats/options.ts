@@ -5,57 +5,75 @@ import { type Checks, codec, flag, prefix, signal, whole } from "../../base/opti
 import type { Rules } from "./room.ts";
 import type { inspect, Place } from "./scripts.ts";
 
+/** Settings of `Chats`. All processes give the same ones. */
 export interface ChatsOptions<T> {
+  /** How all keys begin (default `"chat"`; `"mailbox"` for mailboxes). */
   readonly prefix?: string;
+  /** How bodies become text or bytes (default `json()`). */
   readonly codec?: Codec<T>;
+  /** A body larger than this is refused (default 64 KiB). */
   readonly maxMessageBytes?: number;
-  /** The oldest messages beyond this many are dropped, even if a member has not seen them. */
+  /** The oldest messages beyond this many are dropped, even if a member has not seen them. 10 000 by default. */
   readonly maxMessages?: number;
-  /** The oldest messages beyond this many bytes are dropped, even if a member has not seen them. */
+  /** The oldest messages beyond this many bytes are dropped, even if a member has not seen them. 16 MiB by default. */
   readonly maxBytes?: number;
-  /** How many messages stay when all have seen them: history for members who join later. */
+  /** How many messages stay when all have seen them: history for members who join later. 0 by default. */
   readonly keepSeen?: number;
+  /** How many members a chat can have (default 10 000). */
   readonly maxMembers?: number;
-  /** In how many chats a member can be. */
+  /** In how many chats a member can be. 10 000 by default. */
   readonly maxChats?: number;
-  /** How long at least a message's own id is known, so that sending it again does not send it twice. */
+  /** How long at least a message's own id is known, so that sending it again does not send it twice. 10 minutes by default. */
   readonly keepIdsMs?: number;
-  /** How long a member counts as present after the last sign of life. */
+  /** How long a member counts as present after the last sign of life. 30 s by default. */
   readonly presenceLeaseMs?: number;
-  /** How long a message can be late when the wake-up for it was lost. */
+  /** How long a message can be late when the wake-up for it was lost. 5 s by default. */
   readonly pollMs?: number;
 }
 
+/** How to send a message. */
 export interface SendOptions {
-  /** The sender's own id of this message. The same sender's next message with it is this one again. */
+  /**
+   * The sender's own id of this message. The same sender's next message with it is this one again. By default each call is a new
+   * message.
+   */
   readonly id?: string;
-  /** If the sender had seen everything before, they have seen this one too: it does not count as unread for them. */
+  /**
+   * If the sender had seen everything before, they have seen this one too: it does not count as unread for them. False by
+   * default.
+   */
   readonly markSeen?: boolean;
 }
 
+/** Which messages to read, and how long to wait. */
 export interface ReadOptions {
   /** Goes on after the message with this id; by default after the last one that the member has acknowledged. */
   readonly cursor?: number;
+  /** At most so many messages in a page (default 100, at most 1 000). */
   readonly limit?: number;
   /** How long to wait for a message when there is none; then the page is empty. 0, the default: not at all. */
   readonly waitMs?: number;
+  /** Ends waiting: the call rejects with the signal's reason. None by default. */
   readonly signal?: AbortSignal;
   /** Makes the member present; by default while it waits. */
   readonly present?: boolean;
 }
 
+/** How to follow a chat. */
 export interface MessagesOptions extends Pick<ReadOptions, "limit" | "signal" | "present"> {
   /** Begins after the message with this id; by default after the last one that the member has acknowledged. */
   readonly from?: number;
-  /** Acknowledges each message when the loop comes back for the next one. */
+  /** Whether each message is acknowledged when the loop comes back for the next one (default true). */
   readonly acknowledge?: boolean;
 }
 
+/** What became of a wish to join. */
 export interface JoinOutcome {
   /** `exists`: the member was in it. `full`: the chat has `maxMembers`. `too-many-chats`: the member is in `maxChats`. */
   readonly status: "joined" | "exists" | "full" | "too-many-chats";
 }
 
+/** What became of a wish to leave. */
 export interface LeaveOutcome {
   /** `deleted`: it was the last member, and the chat is gone. `not-found`: the member was not in it. */
   readonly status: "left" | "deleted" | "not-found";
@@ -71,20 +89,31 @@ export interface Position {
   readonly missed: number;
 }
 
+/** Where a member is in one of their chats. */
 export interface ChatPosition extends Position {
+  /** The chat's name. */
   readonly chat: string;
 }
 
+/** Where one of the members is in a chat. */
 export interface MemberPosition extends Position {
+  /** The member's name. */
   readonly member: string;
+  /** Whether the member is present. */
   readonly present: boolean;
 }
 
+/** How a chat is doing. */
 export interface ChatInfo {
+  /** The chat's name. */
   readonly chat: string;
+  /** How many members it has. */
   readonly members: number;
+  /** How many of them are present. */
   readonly present: number;
+  /** How many messages are kept. */
   readonly messages: number;
+  /** What they take. */
   readonly bytes: number;
   /** Id of the oldest message that is kept; null when none is. */
   readonly oldestId: number | null;

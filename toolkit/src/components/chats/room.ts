@@ -14,6 +14,7 @@ import { Tail, type TailSource } from "./tail.ts";
 
 /** A part of a chat, as a reader sees it. */
 export interface MessagePage<T> {
+  /** The messages, in the order of their ids. */
   readonly items: readonly Message<T>[];
   /** Where to go on: the next page is `after` this. */
   readonly cursor: number;
@@ -23,7 +24,9 @@ export interface MessagePage<T> {
   readonly remaining: number;
 }
 
+/** What became of a message that was sent. */
 export interface Sent {
+  /** The message's id. */
   readonly id: number;
   /** It had been sent before, by the same sender with the same id. */
   readonly repeated: boolean;

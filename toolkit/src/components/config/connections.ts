@@ -15,13 +15,22 @@ import type { Store } from "../../connection/store.ts";
 import type { Config } from "./index.ts";
 
 /** What `open` takes: a URL or a folder, and options of plain data. */
-export type ConnectionSpec = string | { readonly url: string; readonly options?: OpenOptions };
+export type ConnectionSpec =
+  | string
+  | {
+      /** What `open` takes: a URL or a folder. */
+      readonly url: string;
+      /** Options of `open` that are plain data. */
+      readonly options?: OpenOptions;
+    };
 
+/** Settings of `Connections`. */
 export interface ConnectionsOptions {
-  /** How long an old connection waits for its users. */
+  /** How long an old connection waits for its users. 10 s by default. */
   readonly drainTimeoutMs?: number;
-  /** How long after a failure the new address is tried again. */
+  /** How long after a failure the new address is tried again. 5 s by default. */
   readonly retryMs?: number;
+  /** Called when a new address cannot be reached, with the connection's name and the error. None by default. */
   readonly onError?: (name: string, error: unknown) => void;
 }
 
@@ -72,6 +81,22 @@ const OPTIONS = defineOptions<ConnectionsOptions>("Connections", {
   onError: callback,
 });
 
+/**
+ * Named connections that follow a configuration: opened when first used, and opened anew when their address changes.
+ *
+ * @example
+ * const validate = (value: unknown) => value as { cache: string };
+ * const settings = new Config(db, "shop", { defaults: { cache: "memory:" }, validate });
+ * const connections = new Connections(db, settings, ({ cache }) => ({ cache }));
+ * await connections.use("cache", (cache) => cache.set("k", "v")); // → "OK"
+ * await (await connections.get("cache")).get("k"); // → "v"
+ * await connections.close();
+ * @example
+ * const validate = (value: unknown) => value as { cache: string };
+ * const settings = new Config(db, "shop", { defaults: { cache: "memory:" }, validate });
+ * await using connections = new Connections(db, settings, ({ cache }) => ({ cache }));
+ * connections.on("remade", (name) => console.log(name, "has another address"));
+ */
 export class Connections<T> {
   readonly #config: Config<T>;
   readonly #select: (value: T) => Readonly<Record<string, ConnectionSpec>>;
@@ -224,6 +249,7 @@ export class Connections<T> {
     await Promise.allSettled([...this.#opening.values(), ...this.#draining]);
   }
 
+  /** The same as `close()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -24,55 +24,76 @@ export { type ConnectionSpec, Connections, type ConnectionsOptions } from "./con
 export { type BeginOptions, Maintenance, type MaintenanceInfo, type MaintenanceOptions } from "./maintenance.ts";
 export type { ChangeOutcome } from "./scripts.ts";
 
+/** Settings of a `Config`: its defaults, and either `validate` or `schema`. */
 export interface ConfigOptions<T> {
   /** What holds while nothing is stored. */
   readonly defaults: T;
-  /** Gives the value with its type, or throws. Whatever is stored, and whatever is to be, passes through it. */
+  /**
+   * Gives the value with its type, or throws. Whatever is stored, and whatever is to be, passes through it. None by default: then
+   * `schema` is needed.
+   */
   readonly validate?: (value: unknown) => T;
   /**
-   * In place of `validate`: a schema (Standard Schema: zod, valibot, arktype …). What it makes of a value is stored, so it must accept
-   * that again.
+   * In place of `validate`: a schema (Standard Schema: zod, valibot, arktype …). What it makes of a value is stored, so it must
+   * accept that again. None by default: then `validate` is needed.
    */
   readonly schema?: StandardSchema<unknown, T>;
-  /** Where to keep the last good value for a start without the store. */
+  /** Where to keep the last good value for a start without the store. None by default. */
   readonly file?: string;
-  /** How often the version is looked at, in case a message was lost; a second at least. */
+  /** How often the version is looked at, in case a message was lost (default 5 000, at least 1 000). */
   readonly pollMs?: number;
-  /** How many changes the audit trail keeps. */
+  /** How many changes the audit trail keeps. 100 by default. */
   readonly keepCount?: number;
+  /** The most that a value may take as JSON (default 1 MiB); `set` refuses a larger one. */
   readonly maxBytes?: number;
+  /** How all keys begin (default `"config"`). */
   readonly prefix?: string;
-  /** A change listener that throws, a file that cannot be written, a stored value that is refused. */
+  /**
+   * Called when a change listener throws, the file cannot be written, or a stored value is refused. None by default.
+   */
   readonly onError?: (error: unknown) => void;
 }
 
+/** A value with its version. */
 export interface Current<T> {
+  /** The value, as `validate` or `schema` gave it. */
   readonly value: T;
   /** Grows by one with each change; 0 while nothing is stored. */
   readonly version: number;
 }
 
+/** How far the current value can be trusted. */
 export interface ConfigInfo {
   /**
    * `live`: as stored. `invalid`: what is stored was refused, the last good value is used. `stale`: the store cannot be
    * reached, or this has not been started.
    */
   readonly state: "live" | "invalid" | "stale";
+  /** Why the state is not `live`, where that is known. */
   readonly error?: unknown;
 }
 
+/** How to change a configuration. */
 export interface ChangeOptions {
-  /** Only if this is still the version; a mismatch is an answer, not an error. */
+  /**
+   * Only if this is still the version; a mismatch is an answer, not an error. By default it is stored whatever the version is.
+   */
   readonly ifVersion?: number;
-  /** For the audit trail: who, and why. */
+  /** Who changes it, for the audit trail; empty by default. */
   readonly by?: string;
+  /** Why it is changed, for the audit trail; empty by default. */
   readonly note?: string;
 }
 
+/** An entry of the audit trail. */
 export interface Change<T> {
+  /** The version that it made. */
   readonly version: number;
+  /** When it was made, by the server's clock. */
   readonly at: Date;
+  /** Who made it; empty if that was not said. */
   readonly by: string;
+  /** Why it was made; empty if that was not said. */
   readonly note: string;
   /** Null when the value of that time does not pass today's `validate`. */
   readonly value: T | null;
@@ -114,7 +135,26 @@ const HISTORY_OPTIONS = defineOptions<{ readonly limit?: number }>("Config.histo
 /** An entry of the audit log. */
 const asChange = asRecord("version", "at", "by", "note", "value");
 
+/**
+ * Settings that many processes share: typed, versioned, and pushed to every process that has started it.
+ *
+ * @example
+ * const settings = new Config<{ n: number }>(db, "shop", { defaults: { n: 1 }, validate: (value) => value as { n: number } });
+ * await settings.start();
+ * settings.on("change", ({ value }) => console.log("changed to", value.n));
+ * await settings.set({ n: 50 }, { by: "ann" }); // → { status: "changed", version: 1 }
+ * settings.inspect(); // → { state: "live" }
+ * await settings.stop();
+ * @example
+ * const settings = new Config<{ n: number }>(db, "shop", { defaults: { n: 1 }, validate: (value) => value as { n: number } });
+ * await settings.update(({ n }) => ({ n: n + 1 }), { by: "bob" }); // → { value: { n: 2 }, version: 1 }
+ * await settings.set({ n: 9 }, { ifVersion: 0 }); // → { status: "conflict", version: 1 }
+ * await settings.history({ limit: 1 }); // → [{ version: 1, at: …, by: "bob", note: "", value: { n: 2 } }]
+ * await settings.refresh();
+ * settings.current; // → { value: { n: 2 }, version: 1 }
+ */
 export class Config<T> {
+  /** The configuration's name, as given. */
   readonly name: string;
   readonly #store: Store;
   readonly #options: ConfigOptions<T>;
@@ -153,10 +193,12 @@ export class Config<T> {
     this.#current = { value: this.#valid(options.defaults, "the defaults are"), version: 0 };
   }
 
+  /** The value that holds in this process, with its version. */
   get current(): Current<T> {
     return this.#current;
   }
 
+  /** The value that holds in this process: valid at any time, the defaults until something is stored and read. */
   get value(): T {
     return this.#current.value;
   }
@@ -292,6 +334,7 @@ export class Config<T> {
     await Promise.allSettled([this.#hint.looking, this.#hint.stop()]);
   }
 
+  /** The same as `stop()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -7,22 +7,31 @@ import { defineOptions, prefix, text, whole } from "../../base/options.ts";
 import type { Store } from "../../connection/store.ts";
 import { maintenanceKey } from "./keys.ts";
 
+/** Settings of `Maintenance`. */
 export interface MaintenanceOptions {
-  /** How long an answer is good for. */
+  /** How long an answer is good for. A second by default; 0 asks the store every time. */
   readonly freshMs?: number;
+  /** How the key begins (default `"config"`). */
   readonly prefix?: string;
 }
 
+/** Why a service goes into maintenance, and for how long. */
 export interface BeginOptions {
+  /** Why, for people to read; empty by default. */
   readonly reason?: string;
+  /** Who said so; empty by default. */
   readonly by?: string;
-  /** It ends by itself after that, should nobody end it. */
+  /** It ends by itself after that, should nobody end it. By default it lasts until `end()`. */
   readonly ttlMs?: number;
 }
 
+/** Whether a service is under maintenance, and why. */
 export interface MaintenanceInfo {
+  /** True: it is. */
   readonly on: boolean;
+  /** Why; empty if it is not, or that was not said. */
   readonly reason: string;
+  /** Who said so; empty if it is not, or that was not said. */
   readonly by: string;
 }
 
@@ -39,6 +48,16 @@ const BEGIN_OPTIONS = defineOptions<BeginOptions>("Maintenance.begin", {
   ttlMs: whole(1),
 });
 
+/**
+ * A flag that says whether a service is under maintenance. It is asked at every request and looked up at most once in `freshMs`.
+ *
+ * @example
+ * const maintenance = new Maintenance(db, "shop");
+ * await maintenance.begin({ reason: "moving house", ttlMs: 3_600_000 });
+ * await maintenance.isOn(); // → true
+ * await maintenance.inspect(); // → { on: true, reason: "moving house", by: "" }
+ * await maintenance.end();
+ */
 export class Maintenance {
   readonly #store: Store;
   readonly #key: string;
@@ -55,10 +74,15 @@ export class Maintenance {
     this.#freshMs = options.freshMs ?? 1_000;
   }
 
+  /**
+   * Whether the service is under maintenance. Never rejects: the last answer holds while the store cannot be reached, "no" before
+   * the first.
+   */
   async isOn(): Promise<boolean> {
     return (await this.inspect()).on;
   }
 
+  /** The same as `isOn`, with the reason and who gave it. */
   async inspect(): Promise<MaintenanceInfo> {
     if (this.#store.clock.monotonicMs() - this.#checkedAt < this.#freshMs) return this.#status;
     this.#checking ??= this.#check().finally(() => {
@@ -79,7 +103,7 @@ export class Maintenance {
     return this.#status;
   }
 
-  /** With `ttlMs`, it ends by itself, should nobody end it. */
+  /** Sets the flag, for `ttlMs` if that is given. Other processes notice within their `freshMs`. */
   async begin(options: BeginOptions = {}): Promise<void> {
     BEGIN_OPTIONS.check(options);
     const { reason = "", by = "", ttlMs } = options;
@@ -90,6 +114,7 @@ export class Maintenance {
     this.#checkedAt = this.#store.clock.monotonicMs();
   }
 
+  /** Takes the flag away. Other processes notice within their `freshMs`. */
   async end(): Promise<void> {
     await this.#store.send(["DEL", this.#key], { repeatable: true });
     this.#status = OFF;

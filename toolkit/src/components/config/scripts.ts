@@ -7,6 +7,7 @@ import type { Reply } from "../../connection/port.ts";
 export interface ChangeOutcome {
   /** `conflict`: another version than the expected one was there, and still is. */
   readonly status: "changed" | "conflict";
+  /** The version that is stored now. */
   readonly version: number;
 }
 

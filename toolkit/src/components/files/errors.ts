@@ -12,6 +12,7 @@ import { CinnabarError } from "../../base/errors.ts";
  */
 export type FilesErrorCode = "CORRUPT" | "DROPPED" | "TAKEN" | "GONE" | "IDLE" | "UNCOMMITTED" | "FULL";
 
+/** Something went wrong with a file that is not the caller's mistake; `code` says what. */
 export class FilesError extends CinnabarError {
   override readonly name = "FilesError";
   declare readonly code: FilesErrorCode;

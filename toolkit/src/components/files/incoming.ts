@@ -20,6 +20,7 @@ import { BLOCK_OVERHEAD } from "./scripts.ts";
 import type { FileChannel, WakeUps } from "./wake-ups.ts";
 import { CHECKSUM_BYTES } from "./writer.ts";
 
+/** How a file is packed. Readers get what is unpacked. */
 export type FileEncoding = "plain" | "gzip";
 
 export const asEncoding = wordOf<FileEncoding>("plain", "gzip");
@@ -39,18 +40,21 @@ export interface ReadSettings {
   readonly lost: AbortSignal;
 }
 
+/** How to read a file. */
 export interface ReadOptions {
+  /** Ends reading: the loop rejects with the signal's reason. None by default. */
   readonly signal?: AbortSignal;
-  /** False: only `checkpoint` and the end of the file commit. */
+  /** False: only `checkpoint` and the end of the file commit. True by default. */
   readonly autoCommit?: boolean;
-  /** A commit after so long at the latest, while lines come. */
+  /** A commit after so long at the latest, while lines come. 1 000 by default. */
   readonly commitEveryMs?: number;
   /** How long to wait for more of a file that is not closed; for ever by default. */
   readonly idleMs?: number;
 }
 
+/** How to read a file by lines. */
 export interface LineOptions extends ReadOptions {
-  /** What is longer is cut. */
+  /** What is longer is cut. 1 MiB by default. */
   readonly maxLineBytes?: number;
 }
 
@@ -85,9 +89,37 @@ const LINE_OPTIONS = defineOptions<LineOptions>("IncomingFile.lines", {
   maxLineBytes: whole(1, 2 ** 30),
 });
 
+/**
+ * A file as a reader gets it. How far it is read is committed together with what was counted, so nothing counts twice.
+ *
+ * @example
+ * const logs = new Files(db, "logs");
+ * const reader = await logs.join("counter");
+ * await logs.send("monday.log", Buffer.from("GET /\nPOST /\n"));
+ * const file = await reader.open("monday.log");
+ * for await (const line of file!.lines()) file!.count("methods", line.text.split(" ")[0]!);
+ * await logs.totals("methods"); // → Map { "GET" → 1, "POST" → 1 }
+ * @example
+ * const logs = new Files(db, "logs");
+ * const reader = await logs.join("counter");
+ * await logs.send("monday.log", Buffer.from("GET /\nPOST /\n"));
+ * const file = await reader.open("monday.log");
+ * for await (const lines of file!.lineBatches({ autoCommit: false })) lines.length; // → 2
+ * await file!.checkpoint();
+ * @example
+ * const logs = new Files(db, "logs");
+ * const reader = await logs.join("archive");
+ * await logs.send("monday.log", Buffer.from("GET /\n"));
+ * await logs.send("tuesday.log", Buffer.from("POST /\n"));
+ * for await (const block of (await reader.open("monday.log"))!.blocks()) block.length; // → 6
+ * await (await reader.open("tuesday.log"))?.skip();
+ */
 export class IncomingFile {
+  /** The file's name. */
   readonly name: string;
+  /** Files have numbers in the order of their announcement. */
   readonly number: number;
+  /** How it is packed in the store. */
   readonly encoding: FileEncoding;
   /** What the sender said about it. */
   readonly info: unknown;

@@ -35,31 +35,38 @@ export type { Line } from "./lines.ts";
 export type { FilesOptions as ReaderFilesOptions, MissedFile, Reader } from "./reader.ts";
 export type { FileWriter, WaitOptions } from "./writer.ts";
 
+/** Settings of a channel of `Files`. All processes give the same ones. */
 export interface FilesOptions {
+  /** How all keys begin (default `"files"`). */
   readonly prefix?: string;
-  /** Bytes of blocks in the store, of all files of the channel together. The same for all senders. */
+  /** Bytes of blocks in the store, of all files of the channel together. The same for all senders. 64 MiB by default. */
   readonly budgetBytes?: number;
+  /** Bytes of a file in a block (default 65 536, at most 1 MiB). */
   readonly blockBytes?: number;
-  /** A reader commits after so many stored bytes; a quarter of the budget at most. */
+  /** A reader commits after so many stored bytes: 1 MiB by default, a quarter of the budget at most. */
   readonly commitBytes?: number;
-  /** Files at a time; further announcements wait. */
+  /** Files at a time; further announcements wait. 1 000 by default. */
   readonly maxFiles?: number;
+  /** Readers at a time (default 100); a further one is refused with `FULL`. */
   readonly maxReaders?: number;
-  /** How often waiting processes look by themselves: messages can be lost. */
+  /** How often waiting processes look by themselves: messages can be lost. 1 000 by default. */
   readonly pollMs?: number;
 }
 
+/** How to announce a file. */
 export interface WriteOptions {
   /** What readers unpack. By default "gzip" for names that end with .gz. */
   readonly encoding?: FileEncoding;
-  /** For readers, as JSON; up to 4 KiB. */
+  /** For readers, as JSON; up to 4 KiB. Null by default. */
   readonly info?: unknown;
-  /** Ends the waiting for room. */
+  /** Ends the waiting for room. None by default. */
   readonly signal?: AbortSignal;
 }
 
+/** What to send: a path, bytes, or a stream of them. */
 export type Source = string | Uint8Array | AsyncIterable<Uint8Array | string> | Iterable<Uint8Array>;
 
+/** What became of a file that was to be sent. */
 export interface Sent {
   /** `exists`: it was sent before, and perhaps read by everybody. */
   readonly status: "sent" | "exists";
@@ -67,31 +74,43 @@ export interface Sent {
   readonly bytes: number;
 }
 
+/** How long a reader counts. */
 export interface JoinOptions {
-  /** How long the reader is waited for when it is not heard of. */
+  /** How long the reader is waited for when it is not heard of. 30 000 by default. */
   readonly leaseMs?: number;
-  /** How long it is remembered after it was dropped. */
+  /** How long it is remembered after it was dropped. A week by default. */
   readonly keepMs?: number;
 }
 
+/** A file of a channel. */
 export interface FileInfo {
+  /** The file's name. */
   readonly name: string;
+  /** Files have numbers in the order of their announcement. */
   readonly number: number;
+  /** `open`: more may come. */
   readonly state: "open" | "closed";
+  /** How it is packed. */
   readonly encoding: FileEncoding;
+  /** What the sender said about it. */
   readonly info: unknown;
   /** Bytes sent so far. */
   readonly size: number;
-  /** Blocks sent, and how many of them are still stored. */
+  /** Blocks sent so far. */
   readonly blocks: number;
+  /** How many of the blocks are still stored. */
   readonly kept: number;
-  /** Who is not done with it, and how many blocks each has done. */
+  /** The readers that are not done with it, and how many blocks each has done. */
   readonly readers: Readonly<Record<string, number>>;
 }
 
+/** How a channel is doing. */
 export interface FilesInfo {
+  /** Bytes of blocks in the store. */
   readonly bytes: number;
+  /** How many there may be. */
   readonly budgetBytes: number;
+  /** Files that a reader may still read. */
   readonly files: number;
   /** Reader by when its lease ends, in the server's milliseconds. */
   readonly readers: Readonly<Record<string, number>>;
@@ -137,7 +156,33 @@ const asDescribed = asTuple(
   asTextOrNull,
 );
 
+/**
+ * Files for many readers, through the store, within a budget of memory. A sender waits while the budget is used up.
+ *
+ * @example
+ * const logs = new Files(db, "logs");
+ * const reader = await logs.join("counter");
+ * await logs.send("monday.log", Buffer.from("GET /\nPOST /\n")); // → { status: "sent", bytes: 13 }
+ * for await (const file of reader.files()) for await (const line of file.lines()) file.count("lines", line.text);
+ * await logs.totals("lines"); // → Map { "GET /" → 1, "POST /" → 1 }
+ * await logs.clearTotals("lines");
+ * @example
+ * const logs = new Files(db, "logs");
+ * await logs.invite("archive", { leaseMs: 60_000 });
+ * const writer = await logs.write("today.log");
+ * await writer?.append("GET /\n");
+ * await writer?.close();
+ * (await logs.list()).items; // → [{ number: 1, name: "today.log", state: "closed", encoding: "plain", info: null, size: 6, …
+ * @example
+ * const logs = new Files(db, "logs");
+ * await logs.invite("archive");
+ * await logs.inspect(); // → { bytes: 0, budgetBytes: 67108864, files: 0, readers: { archive: … } }
+ * await logs.sweep(); // → 0
+ * await logs.deleteReader("archive");
+ * await logs.delete("none.log"); // → false
+ */
 export class Files {
+  /** The channel's name, as given. */
   readonly name: string;
   readonly #store: Store;
   readonly #keys: ChannelKeys;
@@ -307,6 +352,7 @@ export class Files {
     });
   }
 
+  /** How much of the budget is used, and who reads. */
   async inspect(): Promise<FilesInfo> {
     const [bytes, files, readers] = await this.#store.pipeline([
       ["HGET", this.#keys.channel, "bytes"],
@@ -328,6 +374,7 @@ export class Files {
     return new Map(asPairs(await this.#store.call("HGETALL", key)).map(([field, total]) => [field, Number(total)]));
   }
 
+  /** Forgets what readers have counted under a name. */
   async clearTotals(name: string): Promise<void> {
     await this.#store.send(["UNLINK", this.#keys.total(word("the name of a total", name, 256))], { repeatable: true });
   }

@@ -6,7 +6,9 @@
 import { isAscii } from "node:buffer";
 import type { Held } from "./cursor.ts";
 
+/** A line of a file. */
 export interface Line {
+  /** The line without its end, decoded as UTF-8. */
   readonly text: string;
   /** From 1 on. */
   readonly number: number;

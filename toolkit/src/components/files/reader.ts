@@ -15,7 +15,9 @@ import { refusal } from "./progress.ts";
 import { leave, pending, renew } from "./scripts.ts";
 import type { FileChannel, WakeUps } from "./wake-ups.ts";
 
+/** A file that a reader cannot read, or not go on reading. */
 export interface MissedFile {
+  /** The file's name. */
   readonly name: string;
   /** Up to where this reader had it; 0 if it never began. */
   readonly position: number;
@@ -38,9 +40,11 @@ export interface ReaderSettings {
   readonly pollMs: number;
 }
 
+/** Which files to hand out. */
 export interface FilesOptions {
-  /** True: waits for files to come, until the signal. */
+  /** Whether to wait for files to come, until the signal (default false). */
   readonly follow?: boolean;
+  /** Ends the loop, which rejects with the signal's reason. None by default. */
   readonly signal?: AbortSignal;
 }
 
@@ -54,7 +58,23 @@ const FILES_OPTIONS = defineOptions<FilesOptions>("Reader.files", {
 /** Its number, name, encoding, info, and where this reader is in it. */
 const FILE = asTuple(asBytes, asBytes, asBytes, asBytes, asBytes);
 
+/**
+ * A reader of a channel, from `Files.join`: every file that is announced is for every reader.
+ *
+ * @example
+ * const logs = new Files(db, "logs");
+ * const reader = await logs.join("counter");
+ * await logs.send("monday.log", Buffer.from("GET /\n"));
+ * for await (const file of reader.files()) for await (const line of file.lines()) line.text; // → "GET /"
+ * reader.close();
+ * @example
+ * const logs = new Files(db, "logs");
+ * const reader = await logs.join("counter");
+ * await reader.open("none.log"); // → null
+ * await reader.leave();
+ */
 export class Reader {
+  /** The name that it has joined under. */
   readonly name: string;
   /** It had been dropped: its lease was over and room was wanted. */
   readonly dropped: boolean;
@@ -152,15 +172,17 @@ export class Reader {
     await this.#store.run(leave, { record, base, reader: this.name, token: this.#token });
   }
 
-  /** Ends here, and is still waited for until its lease is over: for who will come back. */
+  /** Ends here. The reader is still waited for until its lease is over, so that it can come back. */
   close(): void {
     this.#end();
   }
 
+  /** The same as `close()`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
   }
 
+  /** The same as `close()`. */
   [Symbol.dispose](): void {
     this.close();
   }

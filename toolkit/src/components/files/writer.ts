@@ -33,8 +33,9 @@ export interface WriterSettings {
   readonly pollMs: number;
 }
 
+/** How long to wait for room. */
 export interface WaitOptions {
-  /** Ends the waiting for room. What was given to the writer stays with it, and goes with the next call. */
+  /** Ends the waiting for room. What was given to the writer stays with it, and goes with the next call. None by default. */
   readonly signal?: AbortSignal;
 }
 
@@ -46,7 +47,19 @@ interface Block {
 
 const WAIT_OPTIONS = defineOptions<WaitOptions>("FileWriter.append", { signal });
 
+/**
+ * Writes a file, from `Files.write`: from the beginning, or at `offset` of one that was begun.
+ *
+ * @example
+ * const logs = new Files(db, "logs");
+ * const writer = await logs.write("today.log");
+ * await writer!.append("GET /\n");
+ * await writer!.flush();
+ * writer!.offset; // → 6
+ * await writer!.close();
+ */
 export class FileWriter {
+  /** The file's name. */
   readonly name: string;
   /** Files have numbers in the order of their announcement. */
   readonly number: number;
@@ -87,6 +100,7 @@ export class FileWriter {
     return this.#crc;
   }
 
+  /** Whether all of the file is stored. */
   get closed(): boolean {
     return this.#isClosed;
   }
@@ -121,7 +135,7 @@ export class FileWriter {
     });
   }
 
-  /** Without signal. For `await using`. */
+  /** The same as `close()`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -114,7 +114,38 @@ const SEARCH_OPTIONS = defineOptions<SearchOptions>("JobSearch.search", {
   cursor: text,
 });
 
+/**
+ * The jobs that somebody is qualified for by skills, levels and years, those that they nearly are, and the people for a job.
+ *
+ * @example
+ * const board = new JobSearch(db, "board");
+ * await board.set("backend", { requires: [{ skill: "Redis", years: 3 }], optional: [{ skill: "Lua" }] }); // → { status: "added" }
+ * const found = await board.search([{ skill: "redis", years: 4 }, { skill: "lua" }]);
+ * found.items.map(({ job, score }) => `${job.id} ${score}`); // → ["backend 1"]
+ * (await board.explain("backend", []))?.missing; // → [{ skill: "redis", level: 0, years: 3, has: null }]
+ * @example
+ * const board = new JobSearch(db, "board");
+ * await board.set("backend", { requires: [{ skill: "Redis" }] });
+ * await board.setCandidate("ann", { skills: [{ skill: "Redis" }] }); // → { status: "added" }
+ * (await board.searchFor("ann"))?.qualified; // → 1
+ * (await board.candidatesFor("backend"))?.items[0]?.candidate.id; // → "ann"
+ * (await board.candidates({ requires: [{ skill: "Go" }] })).items; // → []
+ * @example
+ * const board = new JobSearch(db, "board");
+ * await board.set("backend", { requires: [{ skill: "Redis" }], closesAt: new Date("2099-01-01") });
+ * (await board.get("backend"))?.requires; // → [{ skill: "redis", level: 0, years: 0 }]
+ * await board.count(); // → 1
+ * await board.sweep(); // → 0
+ * await board.delete("backend"); // → true
+ * @example
+ * const board = new JobSearch(db, "board");
+ * await board.setCandidate("ann", { skills: [{ skill: "Redis" }] });
+ * await board.countCandidates(); // → 1
+ * (await board.getCandidate("ann"))?.skills; // → [{ skill: "redis", level: 0, years: 0 }]
+ * await board.deleteCandidate("ann"); // → true
+ */
 export class JobSearch<J = unknown, C = unknown> {
+  /** The board's name, as given. */
   readonly name: string;
   readonly #store: Store;
   readonly #sides: Readonly<Record<Side, readonly SideKeys[]>>;
@@ -157,7 +188,7 @@ export class JobSearch<J = unknown, C = unknown> {
     });
   }
 
-  /** False if there was none. */
+  /** Deletes a job. False if there was none. */
   delete(id: string): Promise<boolean> {
     return this.#remove("job", id);
   }
@@ -173,7 +204,7 @@ export class JobSearch<J = unknown, C = unknown> {
     return this.#size("job");
   }
 
-  /** Drops what has closed; every `put` drops some as well. Answers how many. */
+  /** Drops jobs that have closed; every `set` drops some as well. Answers how many. */
   async sweep(): Promise<number> {
     let dropped = 0;
     for (const keys of this.#sides.job) {
@@ -215,6 +246,7 @@ export class JobSearch<J = unknown, C = unknown> {
 
   // ---------------------------------------------------------------------------------------------- candidates
 
+  /** Adds a candidate, or changes them. "full": there are `maxEntries`. */
   async setCandidate(id: string, candidate: CandidateSpec<C>): Promise<SetOutcome> {
     const { skills, places = [], at = null, data } = candidate;
     return this.#put("candidate", id, {
@@ -229,15 +261,18 @@ export class JobSearch<J = unknown, C = unknown> {
     });
   }
 
+  /** Deletes a candidate. False if there was none. */
   deleteCandidate(id: string): Promise<boolean> {
     return this.#remove("candidate", id);
   }
 
+  /** A candidate, or null. */
   async getCandidate(id: string): Promise<Candidate<C> | null> {
     const found = await this.#read("candidate", id);
     return found === null ? null : this.#toCandidate(id, ...found);
   }
 
+  /** How many candidates there are. */
   countCandidates(): Promise<number> {
     return this.#size("candidate");
   }

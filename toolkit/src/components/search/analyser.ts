@@ -21,6 +21,7 @@ import { STOP_WORDS } from "./stop-words.ts";
 /** A word of a text: `word` as it is indexed, `start` and `end` where it stands. */
 export type OnWord = (word: string, position: number, start: number, end: number) => void;
 
+/** How text becomes words. `analyser()` makes one for a language; a program may bring its own. */
 export interface Analyser {
   /** The same for two that make the same words of the same text. */
   readonly name: string;
@@ -32,28 +33,33 @@ export interface Analyser {
   sought?(text: string): readonly Sought[];
 }
 
+/** A word of a text, with its place among the words. */
 export interface Located {
+  /** The word, as it is indexed. */
   readonly word: string;
+  /** Which word of the text it is, from 0; stop words count. */
   readonly position: number;
 }
 
 /** A word that a query asks for, or several that have to stand together. */
 export interface Sought {
+  /** The words, all of which must be there; several stand one behind the other. */
   readonly words: readonly Located[];
   /** Where there is more than one: parts of it that are worth something without each other's company. */
   readonly segments: readonly (readonly Located[])[];
 }
 
+/** How to find and compare words. */
 export interface AnalyserOptions {
   /** BCP 47: chooses stop words, stemmer and segmentation. "en" by default, "und" for none of them. */
   readonly language?: string;
-  /** Instead of the language's. */
+  /** Words that are left out, in place of the language's (the default). */
   readonly stopWords?: readonly string[];
-  /** "é" is "e", "ø" is "o". */
+  /** Whether "é" is "e" and "ø" is "o" (default false). */
   readonly foldDiacritics?: boolean;
   /**
-   * Instead of the language's: one of Snowball's by its name, or one of your own, whose name says which it is to all programs
-   * that share the index; false for none.
+   * One of Snowball's stemmers by its name, or one of your own, whose name says which it is to all programs that share the index;
+   * false for none. The language's by default.
    */
   readonly stem?: false | StemmerName | Stemmer;
 }
@@ -89,7 +95,14 @@ const ANALYSER_OPTIONS = defineOptions<AnalyserOptions>("analyser", {
   stem: either(choice(false, ...STEMMER_NAMES), having("a stemmer", "stem")),
 });
 
-/** The usual analyser of a language. */
+/**
+ * The usual analyser of a language.
+ *
+ * @example
+ * const words: string[] = [];
+ * analyser({ language: "en" }).words("The walking dunes", (word) => words.push(word)); // → 3
+ * words; // → ["walk", "dune"]
+ */
 export function analyser(options: AnalyserOptions = {}): Analyser {
   ANALYSER_OPTIONS.check(options);
   return new LanguageAnalyser(options);

@@ -13,21 +13,25 @@ import type { DocumentOf, Fields, Schema } from "./schema.ts";
 import type { Explanation, Found, QueryOptions, ScorePart, Searcher } from "./searcher.ts";
 import { type HighlightOptions, snippet } from "./snippets.ts";
 
+/** What to give back of what a query finds. */
 export interface SearchOptions extends QueryOptions {
-  /** Give back what is stored of each hit. */
+  /** Give back what is stored of each hit. False by default. */
   readonly documents?: boolean;
-  /** Snippets of the stored texts with the words marked. */
+  /** Snippets of the stored texts with the words marked. False by default. */
   readonly highlight?: boolean | HighlightOptions;
-  /** Keep the answer for so long, for paging by its id; and take one that was kept for the same question. */
+  /** Keep the answer for so long, for paging by its id; and take one that was kept for the same question. Not kept by default. */
   readonly cacheTtlMs?: number;
-  /** How many hits are kept. */
+  /** How many hits are kept with `cacheTtlMs` (default 1 000, at most 10 000). */
   readonly cacheHits?: number;
-  /** Do not take a kept answer, but put a new one in its place. */
+  /** Do not take a kept answer, but put a new one in its place. False by default. */
   readonly fresh?: boolean;
 }
 
+/** A document that a query found. */
 export interface Hit<F extends Fields> {
+  /** The document's id. */
   readonly id: string;
+  /** How well it matches, or what `rank` makes of it: higher is better. */
   readonly score: number;
   /** With `documents`: null if it was removed since. */
   readonly document?: DocumentOf<F> | null;
@@ -37,13 +41,17 @@ export interface Hit<F extends Fields> {
   readonly parts?: readonly ScorePart[];
 }
 
+/** The answer to a query. */
 export interface SearchResult<F extends Fields> {
   /** All documents found, not only those given back. */
   readonly count: number;
+  /** The best, or the first by `sort`: `limit` of them from `offset` on. */
   readonly hits: readonly Hit<F>[];
+  /** What `facets` asked for, by field. */
   readonly facets: Facets;
   /** False if the query was cut down to stay within its limits; the explanation says how. */
   readonly complete: boolean;
+  /** How the query was understood. */
   readonly explanation: Explanation;
   /** Of the kept answer, for `page`; null without `cacheTtlMs`, and where the store takes no writes now. */
   readonly id: string | null;
@@ -51,6 +59,7 @@ export interface SearchResult<F extends Fields> {
   readonly cached: boolean;
 }
 
+/** Which hits of a kept answer to give back, and what of them. */
 export type PageOptions = Pick<SearchOptions, "offset" | "limit" | "documents" | "highlight">;
 
 /** Where the documents of a shard are. */

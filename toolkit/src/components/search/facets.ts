@@ -9,25 +9,34 @@ import type { Schema } from "./schema.ts";
 
 /** Of a tags or string field: the most frequent values. Of a number field: the limits between ranges. */
 export interface FacetOptions {
+  /** How many values of a tags or string field (default 10); the most frequent. */
   readonly limit?: number;
+  /** The limits between the ranges of a number field, which needs them: 1 to 1 000 ascending numbers. None by default. */
   readonly buckets?: readonly number[];
 }
 
+/** What to count, by field: `true` for the ten most frequent values, or options. */
 export type FacetRequests = Readonly<Record<string, true | FacetOptions>>;
 
+/** How many of the documents found have a value. */
 export interface FacetValue {
+  /** The tag or string. */
   readonly value: string;
+  /** Documents with it, of all that were found. */
   readonly count: number;
 }
 
+/** How many of the documents found have a number in a range. */
 export interface FacetRange {
   /** Included; null: no limit. */
   readonly from: number | null;
   /** Not included. */
   readonly to: number | null;
+  /** Documents with a number in the range, of all that were found. */
   readonly count: number;
 }
 
+/** What was counted, by field: values of tags and strings, ranges of numbers. */
 export type Facets = Readonly<Record<string, readonly FacetValue[] | readonly FacetRange[]>>;
 
 const DEFAULT_VALUES = 10;

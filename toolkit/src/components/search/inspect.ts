@@ -4,39 +4,53 @@ import { wordKey } from "./keys.ts";
 import type { Shard } from "./search-index.ts";
 import type { Searcher } from "./searcher.ts";
 
+/** How large an index is. */
 export interface Inspection {
+  /** Documents in it. */
   readonly documents: number;
+  /** Different words in it. */
   readonly terms: number;
-  /** Of the logs of words that were looked at; all of them if `sampled` is the number of terms. */
+  /** Bytes of the logs of words that were looked at; all of them if `sampled` is the number of terms. */
   readonly postingsBytes: number;
+  /** How many words were looked at. */
   readonly sampled: number;
-  /** Of the logs of ids and lengths, of words, and of each column. */
+  /** Bytes of the log of ids and lengths. */
   readonly documentsBytes: number;
+  /** Bytes of the log of words. */
   readonly wordsBytes: number;
+  /** Bytes of the log of each number, string and tags field, by its name. */
   readonly columnsBytes: Readonly<Record<string, number>>;
   /** Goes up with every write. */
   readonly version: number;
   /** What this process keeps of it. */
   readonly memoryBytes: number;
+  /** The words with the longest logs, of those that were looked at. */
   readonly longest: readonly { readonly term: string; readonly bytes: number }[];
 }
 
+/** How closely to look. */
 export interface InspectOptions {
-  /** How many terms are looked at. */
+  /** How many words are looked at (default 200 000). */
   readonly maxTerms?: number;
-  /** How many of the longest are named. */
+  /** How many of the longest are named (default 20, at most 1 000). */
   readonly longest?: number;
 }
 
+/** Which words of an index to list. */
 export interface TermsOptions {
+  /** Only words that begin so; all by default. */
   readonly prefix?: string;
-  /** `next` of the page before. */
+  /** `cursor` of the page before; the first page by default. */
   readonly cursor?: string;
+  /** At most so many words (default 100, at most 10 000). */
   readonly limit?: number;
 }
 
+/** A page of the words of an index. */
 export interface TermsPage {
+  /** Words in order, with the bytes of each one's log. */
   readonly items: readonly { readonly term: string; readonly bytes: number }[];
+  /** For the next page; null at the end. */
   readonly cursor: string | null;
 }
 

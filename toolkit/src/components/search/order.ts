@@ -22,7 +22,12 @@ interface Key {
   readonly descending: boolean;
 }
 
-/** As UTF-8 orders them, which is not what `<` does with characters beyond the first 65 536. */
+/**
+ * As UTF-8 orders them, which is not what `<` does with characters beyond the first 65 536. Below 0 if `a` comes first.
+ *
+ * @example
+ * ["b", "é", "a"].sort(compareBytes); // → ["a", "b", "é"]
+ */
 export function compareBytes(a: string, b: string): number {
   const most = Math.min(a.length, b.length);
   for (let at = 0; at < most; at++) {
@@ -35,7 +40,12 @@ export function compareBytes(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** A number that orders as the first six bytes of a string do: for scores of sorted sets, and for weighted sums. */
+/**
+ * A number that orders as the first six bytes of a string do: for scores of sorted sets, and for weighted sums.
+ *
+ * @example
+ * stringScore("ann") < stringScore("ben"); // → true
+ */
 export function stringScore(text: string): number {
   const bytes = Buffer.from(text, "utf8");
   let score = 0;

@@ -15,9 +15,11 @@ import { PICTURES } from "../../text/scripts.ts";
 import type { Query } from "./query.ts";
 import type { Schema } from "./schema.ts";
 
+/** What a query that was typed means. */
 export interface Parsed {
   /** Null if there is nothing to look for. */
   readonly query: Query | null;
+  /** What was not understood as written, for people. */
   readonly notes: readonly string[];
 }
 
@@ -37,6 +39,14 @@ const SLOP = /~\d*/y;
 const HAS_WORD = new RegExp(`[\\p{L}\\p{N}${PICTURES}]`, "u");
 const BOOST = /\^(\d+(?:\.\d+)?)/y;
 
+/**
+ * Reads a query as people type it, for the fields of a schema. Never throws: what makes no sense is read as text, and `notes`
+ * says so.
+ *
+ * @example
+ * const schema = new Schema({ fields: { title: { type: "text" } } });
+ * parseQuery("tea -green", schema).query; // → { all: [{ word: "tea" }, { not: { word: "green" } }] }
+ */
 export function parseQuery(text: string, schema: Schema, operator: "and" | "or" = "and"): Parsed {
   const parser = new Parser(text.slice(0, MAX_UNITS), schema, operator);
   if (text.length > MAX_UNITS) parser.notes.push(`only the first ${MAX_UNITS} characters of the query were read`);

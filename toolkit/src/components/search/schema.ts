@@ -8,31 +8,42 @@ import { InputError } from "../../base/errors.ts";
 import { choice, defineOptions, flag, having, number, required } from "../../base/options.ts";
 import { type Analyser, analyser, namedAnalyser } from "./analyser.ts";
 
+/** A field of words. */
 export interface TextField {
+  /** Text, which is searched by its words. */
   readonly type: "text";
-  /** How much a word in this field counts against one in another. */
+  /** How much a word in this field counts against one in another. 1 by default. */
   readonly weight?: number;
-  /** How much a long field is held against its words: 0 not at all, 1 fully. */
+  /** How much a long field is held against its words: 0 not at all, 1 fully. 0.75 by default. */
   readonly b?: number;
-  /** Keep the text, for `get`, `fields` and snippets. */
+  /** Keep the text, for `get`, `fields` and snippets. False by default. */
   readonly store?: boolean;
+  /** How its text becomes words; the index's by default. */
   readonly analyser?: Analyser;
 }
 
+/** A field with a number. */
 export interface NumberField {
+  /** A number, for ranges, order, weights and facets. */
   readonly type: "number";
 }
 
+/** A field with a string that is compared as a whole. */
 export interface StringField {
+  /** A string, compared as bytes, for filters, order and facets. */
   readonly type: "string";
 }
 
+/** A field with a list of tags. */
 export interface TagsField {
+  /** Up to 256 tags, for filters and facets. */
   readonly type: "tags";
 }
 
+/** A field of the documents of an index. */
 export type Field = TextField | NumberField | StringField | TagsField;
 
+/** The fields of an index by name: 1 to 32. */
 export type Fields = Readonly<Record<string, Field>>;
 
 type ValueOf<F extends Field> = F extends TextField | StringField
@@ -51,13 +62,15 @@ type ColumnNames<F extends Fields> = {
 /** A change of fields that are no text; null takes a value away. */
 export type PatchOf<F extends Fields> = { readonly [name in ColumnNames<F>]?: ValueOf<F[name]> | null };
 
+/** What an index knows of its documents. */
 export interface SchemaOptions<F extends Fields> {
+  /** The fields by name. */
   readonly fields: F;
-  /** How text becomes words, where a field does not say it for itself. */
+  /** How text becomes words, where a field does not say it for itself. English by default. */
   readonly analyser?: Analyser;
-  /** Where words stand is kept, for phrases. Without, a phrase asks only for all of its words. */
+  /** Whether it is kept where words stand, for phrases (default true). Without, a phrase asks only for all of its words. */
   readonly positions?: boolean;
-  /** How fast the worth of a repeated word levels off. */
+  /** How fast the worth of a repeated word levels off (default 1.2). */
   readonly k1?: number;
 }
 
@@ -94,10 +107,24 @@ function checkField(name: string, field: Field): void {
     throw new InputError(`field "${name}" is of type "${field.type}": only text fields have ${given.join(", ")}`);
 }
 
+/**
+ * The fields of an index, checked, and how text becomes words in it.
+ *
+ * @example
+ * const schema = new Schema({ fields: { title: { type: "text" }, year: { type: "number" } } });
+ * schema.textAt("title"); // → 0
+ * schema.column("year"); // → { name: "year", type: "number" }
+ * schema.sortable("year").type; // → "number"
+ * schema.check({ title: "Tides", year: 2011 });
+ */
 export class Schema {
+  /** The text fields, in order. */
   readonly text: readonly TextColumn[];
+  /** The number, string and tags fields, in order. */
   readonly columns: readonly ValueColumn[];
+  /** Whether it is kept where words stand. */
   readonly positions: boolean;
+  /** How fast the worth of a repeated word levels off. */
   readonly k1: number;
   /** The same for two that understand each other. */
   readonly signature: string;
@@ -137,6 +164,7 @@ export class Schema {
     return this.#textByName.get(name) ?? -1;
   }
 
+  /** The number, string or tags field of a name; undefined if there is none. */
   column(name: string): ValueColumn | undefined {
     return this.#columnByName.get(name);
   }

@@ -26,20 +26,25 @@ import { type DocumentOf, describedOptions, type Fields, type PatchOf, Schema, t
 import { type Limits, Searcher } from "./searcher.ts";
 import { type SetManyOutcome, type SetOutcome, type UpdateOutcome, Writer } from "./writer.ts";
 
+/** Settings of an index. All processes that use it agree on the fields and analysers. */
 export interface IndexOptions<F extends Fields> extends SchemaOptions<F> {
+  /** How all keys begin (default `"search"`). */
   readonly prefix?: string;
-  /** How many words a beginning or a misspelt word may stand for. */
+  /** How many words a beginning or a misspelt word may stand for (default 1 000). */
   readonly maxExpansions?: number;
-  /** How many entries of word lists a query may go through. */
+  /** How many entries of word lists a query may go through (default 2 000 000). */
   readonly maxPostings?: number;
-  /** Memory of this process for word lists. */
+  /** Memory of this process for word lists (default 128 MiB). */
   readonly cacheBytes?: number;
   /** How many words one script writes, which bounds how long it keeps the server from others; 1 000 by default. */
   readonly wordsAtOnce?: number;
 }
 
+/** What is stored of a document. */
 export interface StoredDocument<F extends Fields> {
+  /** The document's id. */
   readonly id: string;
+  /** Grows with each change; for `ifVersion`. */
   readonly version: number;
   /** Number, string and tags fields, and the texts that are stored. */
   readonly document: DocumentOf<F>;
@@ -104,8 +109,42 @@ const LIST_OPTIONS = defineOptions<ListOptions>("SearchIndex.list", { prefix, ..
 
 type ListOptions = Paging & { readonly prefix?: string };
 
+/**
+ * A full-text index on plain data types: words, phrases, misspelt words, ranges, tags, facets and snippets, best first.
+ *
+ * @example
+ * const books = new SearchIndex(db, "books", { fields: { title: { type: "text", store: true }, year: { type: "number" } } });
+ * await books.set("dunes", { title: "The walking dunes", year: 1998 }); // → { status: "added", version: 1 }
+ * await books.setMany([["tides", { title: "Tides" }], ["salt", { title: "Salt" }]]); // → { added: 2, changed: 0, same: 0 }
+ * (await books.search("walk")).hits; // → [{ id: "dunes", score: … }]
+ * await books.update("dunes", { year: 1999 }); // → { status: "changed", version: … }
+ * await books.get("dunes"); // → { id: "dunes", version: …, document: { year: 1999, title: "The walking dunes" } }
+ * @example
+ * const books = new SearchIndex(db, "books", { fields: { title: { type: "text" } } });
+ * await books.setMany(["a", "b", "c"].map((id) => [id, { title: `Book ${id}` }]));
+ * const { id } = await books.search("*", { limit: 2, cacheTtlMs: 60_000 });
+ * await books.delete("c"); // → true
+ * await books.deleteMany(["b", "none"]); // → 1
+ * (await books.page(id!, { offset: 2 }))?.hits.length; // → 1
+ * @example
+ * const books = new SearchIndex(db, "books", { fields: { title: { type: "text" } } });
+ * await books.set("dunes", { title: "The walking dunes" });
+ * await books.count(); // → 1
+ * await books.ids(); // → ["dunes"]
+ * (await books.inspect()).terms; // → 2
+ * (await books.terms({ prefix: "w" })).items; // → [{ term: "walk", bytes: … }]
+ * @example
+ * const books = new SearchIndex(db, "books", { fields: { title: { type: "text" } } });
+ * await books.set("dunes", { title: "The walking dunes" });
+ * await SearchIndex.list(db); // → { items: […], cursor: null }
+ * (await SearchIndex.open(db, "books"))?.isSearchable; // → true
+ * books.keyOf("dunes"); // → "search:{books}:d:dunes"
+ * await books.clear();
+ */
 export class SearchIndex<F extends Fields> {
+  /** The index's name, as given. */
   readonly name: string;
+  /** Its fields and analysers. */
   readonly schema: Schema;
   readonly #shard: Shard;
   readonly #searcher: Searcher;
@@ -199,6 +238,7 @@ export class SearchIndex<F extends Fields> {
     return this.#answers.page(id, options);
   }
 
+  /** How many documents there are. */
   async count(): Promise<number> {
     return Number((await this.#shard.store.call("HGET", this.#shard.keys.meta, "count")) ?? 0);
   }

@@ -21,24 +21,33 @@ import type { Query } from "./query.ts";
 import type { Needs, Replica } from "./replica.ts";
 import type { Schema } from "./schema.ts";
 
+/** Which of the documents found, in which order. */
 export interface QueryOptions {
+  /** So many of the first are left out (default 0). */
   readonly offset?: number;
+  /** At most so many hits (default 10, at most 10 000). */
   readonly limit?: number;
-  /** Fields to order by, "-" before one for descending; "relevance" is one too. Otherwise by score. */
+  /** Fields to order by, "-" before one for descending; "relevance" is one too. By score by default. */
   readonly sort?: string | readonly string[];
-  /** A score made of several: weight of "relevance" and of number and string fields. */
+  /** A score made of several: weight of "relevance" and of number and string fields. Relevance alone by default. */
   readonly rank?: Readonly<Record<string, number>>;
+  /** What to count among all documents found; nothing by default. */
   readonly facets?: FacetRequests;
-  /** How words of a text are joined where nothing stands between them. */
+  /** How words of a text are joined where nothing stands between them (default `"and"`). */
   readonly operator?: "and" | "or";
-  /** For each hit, what its score is made of. */
+  /** For each hit, what its score is made of. False by default. */
   readonly explain?: boolean;
 }
 
+/** What a part of the query adds to the score of a hit. */
 export interface ScorePart {
+  /** The word, phrase or group. */
   readonly text: string;
+  /** What it adds. */
   readonly score: number;
+  /** How often it is there, weighted by fields and their lengths. */
   readonly tf: number;
+  /** How rare it is among all documents. */
   readonly idf: number;
 }
 
@@ -50,11 +59,13 @@ export interface Ranked {
   readonly parts?: readonly ScorePart[];
 }
 
+/** How a query was understood. */
 export interface Explanation {
   /** Each word, phrase or group: how many words it stands for, and how many documents have it. */
   readonly words: readonly { readonly text: string; readonly words: number; readonly documents: number }[];
   /** What was left out of the query, and why. */
   readonly ignored: readonly { readonly text: string; readonly why: string }[];
+  /** What was not taken as written, for people. */
   readonly notes: readonly string[];
   /** Entries of word lists that the query went through. */
   readonly postings: number;

@@ -27,21 +27,30 @@ import { type IndexOptions, limitsOf, type Shard, type StoredDocument, shardOf }
 import { Searcher } from "./searcher.ts";
 import type { SetManyOutcome, SetOutcome, UpdateOutcome } from "./writer.ts";
 
+/** Where a shard is. */
 export interface ShardPlace {
+  /** The store that it is on; several shards may share one. */
   readonly store: Store;
   /** Of the shard's index; different ones, since ids lead to shards by it. */
   readonly name: string;
 }
 
+/** Settings of an index over shards. */
 export interface ShardedOptions<F extends Fields> extends IndexOptions<F> {
-  /** While documents move: the names of the shards that they were on before. */
+  /** While documents move: the names of the shards that they were on before. None by default. */
   readonly previous?: readonly string[];
 }
 
+/** How to move documents to the shards that they belong to. */
 export interface MoveOptions<F extends Fields> {
-  /** The document of an id, where the index does not store all texts; null to leave it where it is. */
+  /**
+   * The document of an id, where the index does not store all texts; null to leave it where it is. By default the stored texts
+   * are used.
+   */
   readonly document?: (id: string) => Promise<DocumentOf<F> | null> | DocumentOf<F> | null;
+  /** Ends moving: `move` rejects with the signal's reason. None by default. */
   readonly signal?: AbortSignal;
+  /** Called after each document, with how many were moved, how many were looked at, and how many there are. None by default. */
   readonly onProgress?: (moved: number, seen: number, total: number) => void;
 }
 
@@ -74,7 +83,33 @@ const MOVE_OPTIONS = defineOptions<MoveOptions<Fields>>("ShardedSearch.move", {
   onProgress: callback,
 });
 
+/**
+ * One index over several shards, on one store or many: scores, order, counts and facets are those of one index.
+ *
+ * @example
+ * const places = ["notes 0", "notes 1"].map((name) => ({ store: db, name }));
+ * const notes = new ShardedSearch(places, { fields: { text: { type: "text", store: true }, year: { type: "number" } } });
+ * await notes.set("a", { text: "First note" }); // → { status: "added", version: 1 }
+ * await notes.setMany([["b", { text: "Another note" }]]); // → { added: 1, changed: 0, same: 0 }
+ * (await notes.search("note")).count; // → 2
+ * await notes.get("b"); // → { id: "b", version: 1, document: { text: "Another note" } }
+ * @example
+ * const places = ["notes 0", "notes 1"].map((name) => ({ store: db, name }));
+ * const notes = new ShardedSearch(places, { fields: { text: { type: "text", store: true }, year: { type: "number" } } });
+ * await notes.set("a", { text: "First note" });
+ * await notes.update("a", { year: 2020 }); // → { status: "changed", version: … }
+ * await notes.delete("a"); // → true
+ * await notes.count(); // → 0
+ * @example
+ * const places = ["notes 0", "notes 1"].map((name) => ({ store: db, name }));
+ * const notes = new ShardedSearch(places, { fields: { text: { type: "text", store: true } } });
+ * const { id } = await notes.search("*", { cacheTtlMs: 60_000 });
+ * await notes.page(id!, { offset: 10 }); // → { count: 0, hits: [], …
+ * (await notes.inspect())[notes.shardOf("a")]?.documents; // → 0
+ * await notes.move(); // → 0
+ */
 export class ShardedSearch<F extends Fields> {
+  /** Its fields and analysers. */
   readonly schema: Schema;
   readonly #shards: ReadonlyMap<string, Shard>;
   readonly #names: readonly string[];
@@ -120,6 +155,7 @@ export class ShardedSearch<F extends Fields> {
     return former === this.shardOf(id) ? null : this.#shards.get(former)!;
   }
 
+  /** Adds a document, or puts it in the place of the one with its id. With `ifVersion`, only if that is its version (0: new). */
   async set(id: string, document: DocumentOf<F>, options: { readonly ifVersion?: number } = {}): Promise<SetOutcome> {
     VERSION_OPTIONS.check(options);
     const former = this.#formerHome(id);
@@ -132,6 +168,7 @@ export class ShardedSearch<F extends Fields> {
     return outcome;
   }
 
+  /** Puts many, fast: in batches of 500 for each shard. */
   async setMany(
     documents: Iterable<readonly [string, DocumentOf<F>]> | AsyncIterable<readonly [string, DocumentOf<F>]>,
   ): Promise<SetManyOutcome> {
@@ -158,6 +195,7 @@ export class ShardedSearch<F extends Fields> {
     return total;
   }
 
+  /** Changes number, string and tags fields, and leaves the words alone. Null takes a value away. */
   async update(id: string, changes: PatchOf<F>, options: { readonly ifVersion?: number } = {}): Promise<UpdateOutcome> {
     VERSION_OPTIONS.check(options);
     const former = this.#formerHome(id);
@@ -165,6 +203,7 @@ export class ShardedSearch<F extends Fields> {
     return this.#home(id).writer.patch(id, changes, options.ifVersion);
   }
 
+  /** Deletes a document. False if there was none. */
   async delete(id: string): Promise<boolean> {
     const former = this.#formerHome(id);
     const home = this.#home(id);
@@ -174,11 +213,13 @@ export class ShardedSearch<F extends Fields> {
     return (await home.writer.remove([id], undefined)) + removed > 0;
   }
 
+  /** What is stored of a document, or null. */
   async get(id: string): Promise<StoredDocument<F> | null> {
     const kept = (await this.#home(id).writer.kept(id)) ?? (await this.#formerHome(id)?.writer.kept(id)) ?? null;
     return kept === null ? null : { id, version: kept.version, document: JSON.parse(kept.stored) };
   }
 
+  /** Documents that match, best first, of all shards. Text is never refused; what was not understood is in the explanation. */
   async search(query: string | Query, options: SearchOptions = {}): Promise<SearchResult<F>> {
     SEARCH_OPTIONS.check(options);
     return this.#answers.search(query, options);
@@ -190,6 +231,7 @@ export class ShardedSearch<F extends Fields> {
     return this.#answers.page(id, options);
   }
 
+  /** How many documents there are on all shards. */
   async count(): Promise<number> {
     const counts = await Promise.all(
       [...this.#shards.values()].map(({ store, keys }) => store.call("HGET", keys.meta, "count")),

@@ -1,13 +1,15 @@
 /** The piece of a text that has most of what was looked for, with the words marked. */
 import type { Analyser } from "./analyser.ts";
 
+/** How snippets look. */
 export interface HighlightOptions {
   /** The stored text fields to show; all of them by default. */
   readonly fields?: readonly string[];
-  /** Around each word that was found: `<mark>` and `</mark>`. */
+  /** Before each word that was found (default `"<mark>"`). */
   readonly before?: string;
+  /** Behind each word that was found (default `"</mark>"`). */
   readonly after?: string;
-  /** About how long a snippet is. */
+  /** About how long a snippet is, in UTF-16 units (default 160). */
   readonly units?: number;
   /** Whether what stands between is made safe for HTML, which it is by default. */
   readonly escape?: boolean;

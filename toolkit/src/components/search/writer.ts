@@ -27,16 +27,37 @@ import { Bytes, compacted, compactedWords, HEADER_BYTES, SKIP_VALUE, skipDocumen
 import { checkValue, type Schema } from "./schema.ts";
 import { forRewrite, load, patch, put, type Removed, remove, rewrite, type Written } from "./scripts.ts";
 
+/** What became of a document that was put. */
 export type SetOutcome =
-  | { readonly status: "added" | "changed" | "same"; readonly version: number }
+  | {
+      /** `same`: it was there with the same content, and nothing has changed. */
+      readonly status: "added" | "changed" | "same";
+      /** The document's version now. */
+      readonly version: number;
+    }
   /** `ifVersion` was given, and the document is of another version; 0 if there is none. */
-  | { readonly status: "conflict"; readonly version: number };
+  | {
+      /** `conflict`: nothing has changed. */
+      readonly status: "conflict";
+      /** The document's version; 0 if there is none. */
+      readonly version: number;
+    };
 
-export type UpdateOutcome = SetOutcome | { readonly status: "not-found" };
+/** What became of a change: as of `set`, or there is no such document. */
+export type UpdateOutcome =
+  | SetOutcome
+  | {
+      /** `not-found`: there is no document with this id. */
+      readonly status: "not-found";
+    };
 
+/** What became of documents that were put together. */
 export interface SetManyOutcome {
+  /** How many are new. */
   added: number;
+  /** How many took the place of another version. */
   changed: number;
+  /** How many were there with the same content. */
   same: number;
 }
 

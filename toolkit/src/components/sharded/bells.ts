@@ -13,6 +13,7 @@ import type { OnceOptions } from "./once.ts";
 /** How long a wait at a bell takes before the store is asked all the same. */
 const ROUND_MS = 5_000;
 
+/** An end of a list. */
 export type Side = "left" | "right";
 
 interface Waiter<T> extends Waiting<T | null> {
@@ -23,8 +24,9 @@ interface Waiter<T> extends Waiting<T | null> {
 }
 
 export interface WaitOptions extends OnceOptions {
-  /** How long to wait; without it, for ever. */
+  /** How long to wait for an element. By default `pop` does not wait, unless it has a `signal`: then for ever. */
   readonly waitMs?: number;
+  /** Ends waiting: `pop` rejects with the signal's reason. None by default. */
   readonly signal?: AbortSignal;
 }
 

@@ -37,10 +37,11 @@ export interface Ends {
 }
 
 export interface ListOptions {
+  /** How all keys begin (default `"sharded"`). */
   readonly prefix?: string;
-  /** Lanes, each with a tag of its own: with one, the order is that of a list. */
+  /** Lanes, each with a tag of its own (default 1): with one, the order is that of a list. */
   readonly lanes?: number;
-  /** Elements for each piece: no key holds more. */
+  /** Elements for each piece (default 512): no key holds more. */
   readonly pieceSize?: number;
 }
 

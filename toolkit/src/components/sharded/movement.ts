@@ -20,14 +20,17 @@ const SHARDS_PER_STEP = 8;
 const SCAN_COUNT = 512;
 const TAGS_AT_ONCE = 8;
 
+/** How much to move, and until when. */
 export interface MoveOptions {
-  /** How long a mover that died in the middle keeps others from the same tag. */
+  /** How long a mover that died in the middle keeps others from the same tag. 10 s by default. */
   readonly leaseMs?: number;
   /** Steps at most, each of up to 8 shards; without an end by default. */
   readonly maxSteps?: number;
+  /** Ends moving after the step under way; `move` resolves. None by default. */
   readonly signal?: AbortSignal;
 }
 
+/** What a call of `move` has done. */
 export interface MoveResult {
   /** Elements that this call has moved. */
   readonly moved: number;

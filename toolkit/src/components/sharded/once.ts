@@ -4,8 +4,9 @@ import { word } from "../../base/checks.ts";
 /** How long a call with the same id gives the same answer. */
 export const RECEIPT_MS = 3_600_000;
 
+/** How to make a call that may be repeated. */
 export interface OnceOptions {
-  /** With the id of a call that was made within the last hour, nothing happens and the answer is the same. */
+  /** With the id of a call that was made within the last hour, nothing happens and the answer is the same. None by default. */
   readonly id?: string;
 }
 

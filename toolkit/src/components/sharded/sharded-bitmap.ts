@@ -26,19 +26,23 @@ const STRIDE = 2 ** 20;
 const DEFAULT_SIZE = 2 ** 17;
 const STRIDES_AT_ONCE = 16;
 
+/** Settings of a `ShardedBitmap`. The first use stores them; later ones get what is stored. */
 export interface ShardedBitmapOptions extends Pick<ShardedOptions, "prefix" | "tags"> {
-  /** Bits for each shard: a power of two from 1 024 to 1 048 576. */
+  /** Bits for each shard: a power of two from 1 024 to 1 048 576. 131 072 by default. */
   readonly shardSize?: number;
-  /** Offsets are below this. */
+  /** Offsets are below this (default 2^32, at most 2^40). */
   readonly maxBits?: number;
 }
 
 /** `to` does not belong to it. */
 export interface BitRange {
+  /** The first offset (default 0). */
   readonly from?: number;
+  /** The offset behind the last (default `maxBits`). */
   readonly to?: number;
 }
 
+/** How two bitmaps are put together; "andnot": set in the first and not in the second. */
 export type BitOperation = "and" | "or" | "xor" | "andnot";
 
 /** A piece of a bitmap that has bits set. */
@@ -56,9 +60,35 @@ const OPTIONS = defineOptions<ShardedBitmapOptions>("ShardedBitmap", {
   maxBits: whole(1, 2 ** 40),
 });
 
+/**
+ * A bitmap of any size, in strings of a bounded length over the nodes of a Cluster. What has no bit set takes no memory.
+ *
+ * @example
+ * const monday = new ShardedBitmap(db, "active:monday");
+ * await monday.set(5); // → false
+ * await monday.setMany([3, 1_000_000]); // → [false, false]
+ * await monday.get(5); // → true
+ * await monday.getMany([3, 4]); // → [true, false]
+ * await monday.count({ to: 1_000 }); // → 2
+ * @example
+ * const monday = new ShardedBitmap(db, "active:monday");
+ * await monday.setMany([3, 5]);
+ * for await (const offset of monday.positions({ from: 4 })) offset; // → 5
+ * for await (const block of monday.blocks()) block.from; // → 0
+ * @example
+ * const [monday, tuesday, both] = ["mon", "tue", "both"].map((day) => new ShardedBitmap(db, day));
+ * await monday!.setMany([3, 5]);
+ * await tuesday!.setMany([5, 7]);
+ * await monday!.countWith("or", tuesday!); // → 3
+ * await monday!.storeWith("and", tuesday!, both!); // → 1
+ * for await (const block of monday!.combined("xor", tuesday!)) block.bytes[0]; // → 17
+ */
 export class ShardedBitmap {
+  /** The bitmap's name, as given. */
   readonly name: string;
+  /** Its shards, for operators. */
   readonly shards: Shards;
+  /** Offsets are below this. */
   readonly maxBits: number;
   readonly #structure: Structure;
 
@@ -84,10 +114,12 @@ export class ShardedBitmap {
     return this.#bits(set, offsets, [isSet ? 1 : 0]);
   }
 
+  /** Whether a bit is set. */
   async get(offset: number): Promise<boolean> {
     return only(await this.getMany([offset]));
   }
 
+  /** Whether each bit is set, in order. One round trip for all. */
   async getMany(offsets: readonly number[]): Promise<boolean[]> {
     return this.#bits(get, offsets, []);
   }
@@ -205,6 +237,7 @@ export class ShardedBitmap {
     }
   }
 
+  /** How many bits are set in what the two give together. */
   async countWith(operation: BitOperation, other: ShardedBitmap): Promise<number> {
     let sum = 0;
     for await (const { bytes } of this.combined(operation, other)) for (const byte of bytes) sum += BITS[byte]!;

@@ -22,8 +22,11 @@ import { type Item, type ShardedOptions, Structure, sharding } from "./structure
 /** Fields and members: the limit of what is packed is far below. */
 export const MAX_ELEMENT_BYTES = 65_536;
 
+/** Settings of a `ShardedHash`. What decides where fields are is stored at the first use; later ones get what is stored. */
 export interface ShardedHashOptions<T> extends ShardedOptions {
+  /** How values become text or bytes (default `json()`). */
   readonly codec?: Codec<T>;
+  /** A value larger than this is refused (default 1 MiB). */
   readonly maxValueBytes?: number;
 }
 
@@ -39,8 +42,33 @@ const INCREMENT_OPTIONS = defineOptions<OnceOptions>("ShardedHash.increment", {
 
 const LIST_OPTIONS = defineOptions<PageOptions>("ShardedHash.list", pageChecks(100_000));
 
+/**
+ * A hash of any size, in shards that the server packs, over the nodes of a Cluster.
+ *
+ * @example
+ * const cities = new ShardedHash<string>(db, "cities", { expected: 320_000 });
+ * await cities.set("17", "Berlin"); // → true
+ * await cities.setMany([["18", "Bern"], ["home", "Bonn"]]); // → 2
+ * await cities.setIfAbsent("17", "Bremen"); // → false
+ * await cities.getMany(["17", "19"]); // → ["Berlin", null]
+ * await cities.deleteMany(["17", "18"]); // → 2
+ * @example
+ * const hits = new ShardedHash<number>(db, "hits");
+ * await hits.increment("/", 2); // → 2
+ * await hits.get("/"); // → 2
+ * await hits.has("/about"); // → false
+ * await hits.count(); // → 1
+ * await hits.delete("/"); // → true
+ * @example
+ * const hits = new ShardedHash<number>(db, "hits");
+ * await hits.set("/", 2);
+ * await hits.list({ limit: 100 }); // → { cursor: null, items: [["/", 2]] }
+ * for await (const entry of hits.entries()) entry; // → ["/", 2]
+ */
 export class ShardedHash<T = unknown> {
+  /** The hash's name, as given. */
   readonly name: string;
+  /** Its shards, for operators. */
   readonly shards: Shards;
   readonly #structure: Structure;
   readonly #codec: Codec<T>;
@@ -82,6 +110,7 @@ export class ShardedHash<T = unknown> {
     return answers.filter((created) => created === 1).length;
   }
 
+  /** The value of a field; null if there is none. */
   async get(field: string): Promise<T | null> {
     return only(await this.getMany([field]));
   }
@@ -92,10 +121,12 @@ export class ShardedHash<T = unknown> {
     return answers.map((stored) => (stored === null ? null : this.#decode(asBytes(stored))));
   }
 
+  /** Whether there is a field. */
   async has(field: string): Promise<boolean> {
     return (await this.#structure.apply(has, await this.#items([field])))[0] === 1;
   }
 
+  /** Deletes a field. False if there was none. */
   async delete(field: string): Promise<boolean> {
     return (await this.deleteMany([field])) === 1;
   }

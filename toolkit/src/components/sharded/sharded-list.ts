@@ -31,29 +31,42 @@ const ATTEMPTS = 100;
 const VALUES_PER_PUSH = 1_000;
 const PIECES_PER_CLEAR = 64;
 
+/** Settings of a `ShardedList`. The lanes and the size of pieces are stored at the first use; later ones get what is stored. */
 export interface ShardedListOptions<T> extends ListOptions {
+  /** How values become text or bytes (default `json()`). */
   readonly codec?: Codec<T>;
-  /** Elements at most; each lane takes its part of them. */
+  /** Elements at most; each lane takes its part of them. 10 000 000 by default. */
   readonly maxElements?: number;
+  /** A value larger than this is refused (default 1 MiB). */
   readonly maxValueBytes?: number;
 }
 
+/** How to push. */
 export interface PushOptions extends OnceOptions {
-  /** Elements with the same key go into the same lane, so they keep their order. */
+  /** Elements with the same key go into the same lane, so they keep their order. By default lanes are taken in turn. */
   readonly key?: string;
 }
 
+/** How to pop, and how long to wait. */
 export type PopOptions = WaitOptions;
 
+/** How a `ShardedList` is doing. */
 export interface ListInfo {
+  /** The list's name. */
   readonly name: string;
+  /** What it is. */
   readonly kind: "list";
   /** Goes up by two for each change of the lanes: odd while some are given up. */
   readonly generation: number;
+  /** Lanes that elements are put into. */
   readonly lanes: number;
+  /** The most elements of a new piece. */
   readonly pieceSize: number;
+  /** Elements in all lanes. */
   readonly elements: number;
+  /** Of each lane: its elements, its pieces, and about how much memory they take. */
   readonly byLane: readonly { readonly elements: number; readonly pieces: number; readonly bytes: number }[];
+  /** A change of the lanes that is under way, with what is left in those that are given up; null if there is none. */
   readonly moving: { readonly elementsLeft: number; readonly lanesLeft: number } | null;
 }
 
@@ -98,7 +111,32 @@ interface Popping {
   readonly isHeard: boolean;
 }
 
+/**
+ * A list of any length in pieces of a bounded size, pushed and popped at both ends, also waiting.
+ *
+ * @example
+ * const jobs = new ShardedList<number>(db, "jobs");
+ * const waiting = jobs.pop("left", { waitMs: 10_000 });
+ * await jobs.push("right", 1);
+ * await waiting; // → 1
+ * await jobs.pushMany("right", [2, 3, 4]);
+ * await jobs.popMany("left", 2); // → [2, 3]
+ * @example
+ * const jobs = new ShardedList<number>(db, "jobs");
+ * await jobs.pushMany("right", [1, 2]);
+ * await jobs.count(); // → 2
+ * for await (const job of jobs.items()) job >= 1; // → true
+ * await jobs.clear(); // → 2
+ * await jobs.delete();
+ * @example
+ * const jobs = new ShardedList<number>(db, "jobs");
+ * await jobs.push("right", 1);
+ * await jobs.reshard({ lanes: 4 }); // → true
+ * await jobs.settle(); // → true
+ * await jobs.inspect(); // → { name: "jobs", kind: "list", generation: …, lanes: 4, …
+ */
 export class ShardedList<T = unknown> {
+  /** The list's name, as given. */
   readonly name: string;
   readonly #store: Store;
   readonly #lanes: Lanes;
@@ -312,6 +350,7 @@ export class ShardedList<T = unknown> {
     return this.#lanes.settle();
   }
 
+  /** How many lanes, pieces and elements there are, and what they take. */
   async inspect(): Promise<ListInfo> {
     const { gen, lanes, size, isMoving } = await this.#lanes.freshView();
     const lengths = await this.#lengths();

@@ -21,8 +21,28 @@ const OPTIONS = defineOptions<ShardedOptions>("ShardedSet", sharding);
 
 const LIST_OPTIONS = defineOptions<PageOptions>("ShardedSet.list", pageChecks(100_000));
 
+/**
+ * A set of any size, in shards that the server packs, over the nodes of a Cluster.
+ *
+ * @example
+ * const seen = new ShardedSet(db, "seen", { expected: 1_000_000 });
+ * await seen.add("4711"); // → true
+ * await seen.addMany(["4711", "4712"]); // → 1
+ * await seen.has("4712"); // → true
+ * await seen.hasMany(["4711", "4713"]); // → [true, false]
+ * await seen.count(); // → 2
+ * @example
+ * const seen = new ShardedSet(db, "seen");
+ * await seen.addMany(["a", "b"]);
+ * await seen.delete("a"); // → true
+ * await seen.list(); // → { cursor: null, items: ["b"] }
+ * for await (const member of seen.members()) member; // → "b"
+ * await seen.deleteMany(["a", "b"]); // → 1
+ */
 export class ShardedSet {
+  /** The set's name, as given. */
   readonly name: string;
+  /** Its shards, for operators. */
   readonly shards: Shards;
   readonly #structure: Structure;
 
@@ -46,14 +66,17 @@ export class ShardedSet {
     return answers.filter((added) => added === 1).length;
   }
 
+  /** Whether a member is there. */
   async has(member: string): Promise<boolean> {
     return only(await this.hasMany([member]));
   }
 
+  /** Whether each member is there, in order. One round trip for all. */
   async hasMany(members: readonly string[]): Promise<boolean[]> {
     return (await this.#structure.apply(has, await this.#items(members))).map((found) => found === 1);
   }
 
+  /** Deletes a member. False if it was not there. */
   async delete(member: string): Promise<boolean> {
     return (await this.deleteMany([member])) === 1;
   }

@@ -22,26 +22,35 @@ import { MAX_ELEMENT_BYTES } from "./sharded-hash.ts";
 import { Shards } from "./shards.ts";
 import { type Gate, type Item, type ShardedOptions, Structure, withoutIds } from "./structure.ts";
 
+/** A member with its score. */
 export interface Scored {
+  /** The member. */
   readonly member: string;
+  /** Its score. */
   readonly score: number;
 }
 
 /** Both ends belong to it; infinite where left out. */
 export interface ScoreRange {
+  /** The lowest score (default −∞). */
   readonly min?: number;
+  /** The highest score (default +∞). */
   readonly max?: number;
 }
 
+/** Which members to read. */
 export interface RangeOptions extends ScoreRange {
+  /** At most so many members (default 100, at most 100 000). */
   readonly limit?: number;
+  /** Which end of the scores comes first (default `"ascending"`). */
   readonly order?: "ascending" | "descending";
-  /** `next` of the page before. */
+  /** `cursor` of the page before; the first page by default. */
   readonly cursor?: string;
 }
 
+/** When to write a score. */
 export interface AddOptions {
-  /** Only if it is not there, only if it is, only to a greater or a less score (or if it is not there). */
+  /** Only if it is not there, only if it is, only to a greater or a less score (or if it is not there). `"always"` by default. */
   readonly when?: "always" | "new" | "existing" | "greater" | "less";
 }
 
@@ -82,8 +91,39 @@ const LIST_OPTIONS = defineOptions<PageOptions>("ShardedSortedSet.list", pageChe
 /** Members and scores in turn. */
 const asScored = asRows(asBytes, asBytes);
 
+/**
+ * A sorted set of any size, in shards that the server packs, over the nodes of a Cluster. Ranges are exact and in Redis's order.
+ *
+ * @example
+ * const scores = new ShardedSortedSet(db, "scores");
+ * await scores.add("ann", 1_200); // → true
+ * await scores.addMany([["ben", 900], ["ann", 1_000]], { when: "greater" }); // → 1
+ * await scores.increment("ben", 50); // → 950
+ * await scores.top({ limit: 1 }); // → [{ member: "ann", score: 1200 }]
+ * await scores.bottom({ limit: 1 }); // → [{ member: "ben", score: 950 }]
+ * @example
+ * const scores = new ShardedSortedSet(db, "scores");
+ * await scores.addMany([["ann", 3], ["ben", 1], ["cat", 2]]);
+ * await scores.range({ min: 2, limit: 10 }); // → { items: [{ member: "cat", score: 2 }, { member: "ann", score: 3 }], cursor: null }
+ * await scores.score("ann"); // → 3
+ * await scores.scores(["ben", "dan"]); // → [1, null]
+ * await scores.count({ min: 2 }); // → 2
+ * @example
+ * const scores = new ShardedSortedSet(db, "scores");
+ * await scores.addMany([["ann", 3], ["ben", 1], ["cat", 2], ["dan", 9]]);
+ * await scores.deleteRange({ max: 1 }); // → 1
+ * await scores.delete("ann"); // → true
+ * await scores.deleteMany(["cat", "eve"]); // → 1
+ * for await (const scored of scores.members()) scored; // → { member: "dan", score: 9 }
+ * @example
+ * const scores = new ShardedSortedSet(db, "scores");
+ * await scores.add("ann", 3);
+ * await scores.list({ limit: 100 }); // → { cursor: null, items: [{ member: "ann", score: 3 }] }
+ */
 export class ShardedSortedSet {
+  /** The sorted set's name, as given. */
   readonly name: string;
+  /** Its shards, for operators. */
   readonly shards: Shards;
   readonly #structure: Structure;
 
@@ -130,10 +170,12 @@ export class ShardedSortedSet {
     return parsedScore(asReply(sum));
   }
 
+  /** The score of a member; null if it is not there. */
   async score(member: string): Promise<number | null> {
     return only(await this.scores([member]));
   }
 
+  /** The score of each member, in order; null if it is not there. One round trip for all. */
   async scores(members: readonly string[]): Promise<(number | null)[]> {
     const root = await this.#structure.root();
     const answers = await this.#structure.apply(
@@ -143,6 +185,7 @@ export class ShardedSortedSet {
     return answers.map((found) => (found === null ? null : parsedScore(found)));
   }
 
+  /** Deletes a member. False if it was not there. */
   async delete(member: string): Promise<boolean> {
     return (await this.deleteMany([member])) === 1;
   }

@@ -17,6 +17,7 @@ import { type Gate, gateOf, MOST_SHARDS_PER_TAG, type Root, type Structure } fro
 
 const CLEAR_AT_ONCE = 64;
 
+/** What the layout is to become; what is left out stays. */
 export interface ReshardTarget {
   /** Shards by hash, in all; rounded up to a multiple of the tags. */
   readonly shards?: number;
@@ -24,35 +25,51 @@ export interface ReshardTarget {
   readonly shardSize?: number;
 }
 
+/** How a loop moves elements. */
 export interface MoverOptions {
+  /** How often to look whether there is something to move (default 5 000). */
   readonly everyMs?: number;
+  /** How long a mover that died in the middle keeps others from the same tag (default 10 000). */
   readonly leaseMs?: number;
-  /** Whether the number of shards is changed by itself when they are too full or nearly empty. */
+  /** Whether the number of shards is changed by itself when they are too full or nearly empty. True by default. */
   readonly tune?: boolean;
+  /** Called when a round fails; the loop goes on. None by default. */
   readonly onError?: (error: unknown) => void;
 }
 
+/** How a sharded structure is doing. */
 export interface ShardsInfo {
+  /** The structure's name. */
   readonly name: string;
+  /** What it is: `hash`, `set`, `zset` or `bitmap`. */
   readonly kind: string;
   /** Goes up by two for each change of the layout: odd while elements are moved. */
   readonly generation: number;
+  /** Tags that the elements are divided among. */
   readonly tags: number;
   /** Shards by hash, in all. */
   readonly shards: number;
   /** Numbers for each shard by range. */
   readonly shardSize: number;
+  /** Elements in all; bits that are set, of a bitmap. */
   readonly elements: number;
+  /** Elements behind each tag. */
   readonly elementsByTag: readonly number[];
   /** A change of the layout that is under way. */
   readonly moving: { readonly elementsLeft: number; readonly tagsLeft: number } | null;
 }
 
+/** One shard. */
 export interface ShardInfo {
+  /** Its key. */
   readonly key: string;
+  /** Which tag it is behind. */
   readonly tag: number;
+  /** Elements in it. */
   readonly elements: number;
+  /** What it takes in the server's memory. */
   readonly bytes: number;
+  /** How the server keeps it, as OBJECT ENCODING says. */
   readonly encoding: string;
   /** Of the layout that elements are moved from. */
   readonly isOld: boolean;
@@ -80,6 +97,24 @@ const MOVER_OPTIONS = defineOptions<MoverOptions>("Shards.mover", {
   onError: callback,
 });
 
+/**
+ * The shards of a structure, for operators: `shards` of a `ShardedHash`, `ShardedSet`, `ShardedSortedSet` or `ShardedBitmap`.
+ *
+ * @example
+ * const { shards } = new ShardedHash<string>(db, "cities");
+ * await shards.reshard({ shards: 256 }); // → true
+ * await shards.move(); // → { moved: 0, finished: true }
+ * await shards.inspect(); // → { name: "cities", kind: "hash", generation: 4, tags: 64, shards: 256, …
+ * await shards.inspectTag(0); // → []
+ * await shards.tune(); // → false
+ * @example
+ * const seen = new ShardedSet(db, "seen");
+ * await seen.addMany(["a", "b"]);
+ * await seen.shards.count(); // → 2
+ * await using mover = seen.shards.mover({ everyMs: 10_000 }).start();
+ * await seen.shards.clear(); // → 2
+ * await seen.shards.delete();
+ */
 export class Shards {
   readonly #structure: Structure;
 
@@ -89,6 +124,7 @@ export class Shards {
 
   // ---------------------------------------------------------------------------------------------- looking
 
+  /** How many shards and elements there are, and whether the layout is being changed. */
   async inspect(): Promise<ShardsInfo> {
     const structure = this.#structure;
     const root = await structure.freshRoot();

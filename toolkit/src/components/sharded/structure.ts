@@ -32,17 +32,22 @@ const CALLS_PER_PIPELINE = 128;
 /** A layout changes twice while it is changed; who meets more changes than that in one call meets something else. */
 const ATTEMPTS = 20;
 
+/** Settings of a sharded structure. The first use stores what decides where elements are; later ones get what is stored. */
 export interface ShardedOptions {
+  /** How all keys begin (default `"sharded"`). */
   readonly prefix?: string;
-  /** Tags that the elements are divided among, for good: the most nodes that it can spread over. */
+  /** Tags that the elements are divided among, for good: the most nodes that it can spread over. 64 by default. */
   readonly tags?: number;
-  /** How many elements are expected: decides the number of shards at the beginning. */
+  /** How many elements are expected: decides the number of shards at the beginning. 100 000 by default. */
   readonly expected?: number;
-  /** Whether numbers are placed by range (ids given one after the other) or as everything else, by hash (ids at random). */
+  /**
+   * Whether numbers are placed by range (ids given one after the other) or as everything else, by hash (ids at random). `"range"`
+   * by default.
+   */
   readonly ids?: "range" | "hash";
   /** Most entries of a shard. The server's own limit for packed ones by default. */
   readonly shardSize?: number;
-  /** The most elements; each tag takes its part of them. */
+  /** The most elements; each tag takes its part of them. 1 000 000 000 by default. */
   readonly maxElements?: number;
 }
 

@@ -10,8 +10,11 @@ import { type ListInfo, ShardedList } from "./sharded-list.ts";
 import { Shards, type ShardsInfo } from "./shards.ts";
 import { Structure } from "./structure.ts";
 
+/** A sharded structure of a store. */
 export interface NamedStructure {
+  /** Its name. */
   readonly name: string;
+  /** What it is. */
   readonly kind: ShardedKind | "list";
 }
 
@@ -21,6 +24,20 @@ const OPTIONS = defineOptions<{ readonly prefix?: string }>("ShardedStructures",
 
 const LIST_OPTIONS = defineOptions<PageOptions>("ShardedStructures.list", pageChecks(100_000));
 
+/**
+ * All sharded structures of a store, for operators.
+ *
+ * @example
+ * const structures = new ShardedStructures(db);
+ * await new ShardedSet(db, "seen").add("a");
+ * await structures.list(); // → { items: […], cursor: null }
+ * await (await structures.shards("seen"))?.count(); // → 1
+ * @example
+ * const structures = new ShardedStructures(db);
+ * await new ShardedList(db, "jobs").push("right", 1);
+ * await structures.inspect("none"); // → null
+ * await (await structures.shardedList("jobs"))?.count(); // → 1
+ */
 export class ShardedStructures {
   readonly #store: Store;
   readonly #prefix: string;
@@ -46,7 +63,7 @@ export class ShardedStructures {
     return { items, cursor };
   }
 
-  /** Null if there is none of that name. */
+  /** How a structure is doing. Null if there is none of that name. */
   async inspect(name: string): Promise<ShardsInfo | ListInfo | null> {
     const kind = await this.#kindOf(name);
     if (kind === null) return null;
@@ -59,7 +76,7 @@ export class ShardedStructures {
     return kind === null || kind === "list" ? null : this.#shards(kind, name);
   }
 
-  /** Null if it is something else, or there is none. */
+  /** A list, to look into it. Null if it is something else, or there is none. */
   async shardedList(name: string): Promise<ShardedList | null> {
     return (await this.#kindOf(name)) === "list" ? this.#list(name) : null;
   }

@@ -32,22 +32,27 @@ const MOST_SHARDS_PER_TAG = 8_192;
 const ITEMS_PER_CALL = 500;
 const ATTEMPTS = 10;
 
+/** Settings of `UniqueVisitors`. */
 export interface UniqueVisitorsOptions {
+  /** How all keys begin (default `"visitors"`). */
   readonly prefix?: string;
-  /** Tags that visitors are divided among, for good. */
+  /** Tags that visitors are divided among, for good. 16 by default. */
   readonly tags?: number;
-  /** Visitors a day that are counted exactly. */
+  /** Visitors a day that are counted exactly. 1 000 000 by default. */
   readonly maxExact?: number;
-  /** Visitors that are expected on a day before which there is none. */
+  /** Visitors that are expected on a day before which there is none. 1 000 000 by default. */
   readonly expected?: number;
-  /** How long a day is kept. */
+  /** How long a day is kept. 62 days by default. */
   readonly keepMs?: number;
-  /** When days begin: milliseconds east of UTC. */
+  /** When days begin: milliseconds east of UTC. 0 by default. */
   readonly utcOffsetMs?: number;
 }
 
+/** How many different visitors there were. */
 export interface VisitorCount {
+  /** How many. */
   readonly visitors: number;
+  /** Whether that is exact; otherwise it is an estimate. */
   readonly isExact: boolean;
   /** How far off it is likely to be, as a part of it: two out of three counts are within this. */
   readonly standardError: number;
@@ -75,7 +80,24 @@ const VISIT_OPTIONS = defineOptions<{ readonly at?: Date }>("UniqueVisitors.visi
   at: time,
 });
 
+/**
+ * How many different visitors there were on a day or over several: exact up to `maxExact` a day, an estimate beyond.
+ *
+ * @example
+ * const visitors = new UniqueVisitors(db, "site");
+ * await visitors.visit("session-1"); // → true
+ * await visitors.visitMany(["session-1", "session-2"]); // → [false, true]
+ * await visitors.count(); // → { visitors: 2, isExact: true, standardError: 0 }
+ * const today = await visitors.today();
+ * (await visitors.countDays(today, today)).visitors; // → 2
+ * @example
+ * const visitors = new UniqueVisitors(db, "site");
+ * await visitors.visit("session-1", { at: new Date("2026-11-15") });
+ * await visitors.delete("2026-11-15");
+ * await visitors.list(); // → { items: […], cursor: null }
+ */
 export class UniqueVisitors {
+  /** What is counted, as given. */
   readonly name: string;
   readonly #store: Store;
   readonly #prefix: string;
@@ -238,7 +260,7 @@ export class UniqueVisitors {
     this.#shards.delete(day);
   }
 
-  /** Of all that are counted with this prefix. */
+  /** The names that are counted with this prefix, the latest used first. */
   list(options: PageOptions = {}): Promise<Page<string>> {
     LIST_OPTIONS.check(options);
     return this.#names.list(options);

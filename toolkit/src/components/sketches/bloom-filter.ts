@@ -14,6 +14,7 @@ import { type SketchKeys, sketchKeys } from "./keys.ts";
 import { bloomAdd, bloomHas, figures } from "./scripts.ts";
 import { hashed, MOST_BYTES, Sketch, type SketchOptions } from "./sketch.ts";
 
+/** Settings of a `BloomFilter`. All processes give the same ones; other options than the stored ones are refused. */
 export interface BloomFilterOptions extends SketchOptions {
   /** For how many items it is made. */
   readonly capacity: number;
@@ -25,19 +26,25 @@ export interface BloomFilterOptions extends SketchOptions {
 
 /** `full`: it was not added, since the error would grow past what was asked for. */
 export interface FilterAddOutcome {
+  /** `exists`: it was there, or is taken for another item. `full`: nothing was added. */
   readonly status: "added" | "exists" | "full";
 }
 
+/** Figures of a `BloomFilter`. */
 export interface BloomFilterInspection {
   /** Items that were added: such that were taken for others are not among them. */
   readonly count: number;
+  /** For how many items it was made. */
   readonly capacity: number;
+  /** To how many items it may grow. */
   readonly maxCapacity: number;
+  /** Which part of the items that were never added may be taken for added. */
   readonly errorRate: number;
   /** How often it has grown. */
   readonly grown: number;
-  /** What it takes in the store, and what it would take full grown. */
+  /** What it takes in the store now; 0 before the first `add`. */
   readonly bytes: number;
+  /** What it takes when it has grown to `maxCapacity`. */
   readonly maxBytes: number;
 }
 
@@ -53,7 +60,21 @@ const OPTIONS = defineOptions<BloomFilterOptions>("BloomFilter", {
 
 const STATUSES = ["exists", "added", "full"] as const;
 
+/**
+ * Whether an item was added before, in a few bits an item: "no" is certain, "yes" may be wrong for `errorRate` of the others.
+ *
+ * @example
+ * const mails = new BloomFilter(db, "mails", { capacity: 100_000, errorRate: 0.001 });
+ * await mails.add("a@example.org"); // → { status: "added" }
+ * await mails.addMany(["a@example.org", "b@example.org"]); // → [{ status: "exists" }, { status: "added" }]
+ * await mails.has("c@example.org"); // → false
+ * await mails.hasMany(["a@example.org", "c@example.org"]); // → [true, false]
+ * await mails.count(); // → 2
+ * await mails.inspect(); // → { capacity: 100000, maxCapacity: 100000, errorRate: 0.001, count: 2, …
+ * await mails.clear();
+ */
 export class BloomFilter {
+  /** The filter's name, as given. */
   readonly name: string;
   readonly #keys: SketchKeys;
   readonly #sketch: Sketch;
@@ -106,6 +127,7 @@ export class BloomFilter {
     return only(await this.hasMany([item]));
   }
 
+  /** Whether each item was added, in order: false is certain. Reads in steps of a thousand. */
   async hasMany(items: readonly string[]): Promise<boolean[]> {
     const hashes = items.map(twoNumbers);
     const answers = await this.#sketch.inSteps(hashes, (some) =>
@@ -119,6 +141,7 @@ export class BloomFilter {
     return (await this.inspect()).count;
   }
 
+  /** How it was made, how many items were added, and what it takes. */
   async inspect(): Promise<BloomFilterInspection> {
     const [total, layer, bytes] = await this.#sketch.run(figures, { ...this.#keys, plan: this.#plan.text });
     return {

@@ -12,6 +12,7 @@ import { type SketchKeys, sketchKeys } from "./keys.ts";
 import { CELL_BITS, countMinAdd, countMinCounts, figures } from "./scripts.ts";
 import { hashed, MOST_BYTES, Sketch, type SketchOptions } from "./sketch.ts";
 
+/** Settings of a `CountMinSketch`. All processes give the same ones; other options than the stored ones are refused. */
 export interface CountMinSketchOptions extends SketchOptions {
   /** By which part of everything counted a count may be too large; 0.001 by default. */
   readonly errorRate?: number;
@@ -19,13 +20,17 @@ export interface CountMinSketchOptions extends SketchOptions {
   readonly missRate?: number;
 }
 
+/** Figures of a `CountMinSketch`. */
 export interface CountMinInspection {
   /** All that was counted. */
   readonly total: number;
+  /** By which part of everything counted a count may be too large. */
   readonly errorRate: number;
+  /** For which part of the items it may be more. */
   readonly missRate: number;
   /** What a count may be too large by now. */
   readonly error: number;
+  /** What it takes in the store now; 0 before the first `add`. */
   readonly bytes: number;
 }
 
@@ -41,7 +46,23 @@ const OPTIONS = defineOptions<CountMinSketchOptions>("CountMinSketch", {
 
 const MOST = 2 ** CELL_BITS - 1;
 
+/**
+ * How often each of any number of items was seen, in a fixed number of bytes: never too small, and rarely much too large.
+ *
+ * @example
+ * const hits = new CountMinSketch(db, "hits");
+ * await hits.add("/"); // → 1
+ * await hits.addMany(["/", ["/about", 40]]); // → [2, 40]
+ * await hits.count("/about"); // → 40
+ * await hits.counts(["/", "/nowhere"]); // → [2, 0]
+ * @example
+ * const hits = new CountMinSketch(db, "hits");
+ * await hits.add("/", 42);
+ * await hits.inspect(); // → { errorRate: 0.001, missRate: 0.01, total: 42, error: 0.042, bytes: … }
+ * await hits.clear();
+ */
 export class CountMinSketch {
+  /** The sketch's name, as given. */
   readonly name: string;
   readonly #keys: SketchKeys;
   readonly #sketch: Sketch;
@@ -102,6 +123,7 @@ export class CountMinSketch {
     return only(await this.counts([item]));
   }
 
+  /** How often each item was seen, in order, about: not less than it was. Reads in steps of a thousand. */
   async counts(items: readonly string[]): Promise<number[]> {
     const words = items.map((item) => this.#columns(item));
     const answers = await this.#sketch.inSteps(words, (some) =>
@@ -110,6 +132,7 @@ export class CountMinSketch {
     return answers.map(Number);
   }
 
+  /** How much was counted, how large the error may be, and what it takes. */
   async inspect(): Promise<CountMinInspection> {
     const [text, , bytes] = await this.#sketch.run(figures, { ...this.#keys, plan: this.#plan });
     const total = Number(text ?? 0);

@@ -11,6 +11,7 @@ import { type SketchKeys, sketchKeys } from "./keys.ts";
 import { cuckooAdd, cuckooDelete, cuckooHas, figures } from "./scripts.ts";
 import { hashed, MOST_BYTES, Sketch, type SketchOptions } from "./sketch.ts";
 
+/** Settings of a `CuckooFilter`. All processes give the same ones; other options than the stored ones are refused. */
 export interface CuckooFilterOptions extends SketchOptions {
   /** For how many items it is made. */
   readonly capacity: number;
@@ -18,11 +19,15 @@ export interface CuckooFilterOptions extends SketchOptions {
   readonly errorRate?: number;
 }
 
+/** Figures of a `CuckooFilter`. */
 export interface CuckooFilterInspection {
   /** How often something was added and not deleted. */
   readonly count: number;
+  /** For how many items it was made. */
   readonly capacity: number;
+  /** Which part of the items that are not there may be taken for others. */
   readonly errorRate: number;
+  /** What it takes in the store now; 0 before the first `add`. */
   readonly bytes: number;
 }
 
@@ -41,7 +46,26 @@ const OPTIONS = defineOptions<CuckooFilterOptions>("CuckooFilter", {
   errorRate: number(LEAST_ERROR, 0.5),
 });
 
+/**
+ * Whether an item is there, in about ten bits an item. Items can be deleted, unlike from a `BloomFilter`.
+ *
+ * @example
+ * const online = new CuckooFilter(db, "online", { capacity: 10_000 });
+ * await online.add("ann"); // → true
+ * await online.addMany(["ben", "cid"]); // → [true, true]
+ * await online.has("ben"); // → true
+ * await online.delete("ann"); // → true
+ * await online.hasMany(["ann", "cid"]); // → [false, true]
+ * @example
+ * const online = new CuckooFilter(db, "online", { capacity: 10_000 });
+ * await online.addMany(["ann", "ben"]);
+ * await online.deleteMany(["ann", "ben"]); // → [true, true]
+ * await online.count(); // → 0
+ * await online.inspect(); // → { capacity: 10000, errorRate: 0.01, count: 0, bytes: … }
+ * await online.clear();
+ */
 export class CuckooFilter {
+  /** The filter's name, as given. */
   readonly name: string;
   readonly #keys: SketchKeys;
   readonly #sketch: Sketch;
@@ -96,6 +120,7 @@ export class CuckooFilter {
     return only(await this.hasMany([item]));
   }
 
+  /** Whether each item is there, in order: false is certain. Reads in steps of a thousand. */
   async hasMany(items: readonly string[]): Promise<boolean[]> {
     const prints = items.map((item) => this.#printOf(item));
     const answers = await this.#sketch.inSteps(prints, (some) =>
@@ -104,11 +129,15 @@ export class CuckooFilter {
     return answers.map((answer) => answer === 1);
   }
 
-  /** Deletes an item that was added. One that never was may take the place of another: then that one is gone. */
+  /**
+   * Deletes an item that was added. One that never was may take the place of another: then that one is gone. False: it was not
+   * there.
+   */
   async delete(item: string): Promise<boolean> {
     return only(await this.deleteMany([item]));
   }
 
+  /** Deletes items in steps of a thousand; each step is atomic. For each, in order: whether it was there. */
   async deleteMany(items: readonly string[]): Promise<boolean[]> {
     const prints = items.map((item) => this.#printOf(item));
     const answers = await this.#sketch.inSteps(prints, (some) =>
@@ -122,6 +151,7 @@ export class CuckooFilter {
     return (await this.inspect()).count;
   }
 
+  /** How it was made, how many items are in it, and what it takes. */
   async inspect(): Promise<CuckooFilterInspection> {
     const [total, , bytes] = await this.#sketch.run(figures, { ...this.#keys, plan: this.#plan });
     return { ...this.#options, count: Number(total ?? 0), bytes };

@@ -13,6 +13,7 @@ const AT_ONCE = 1_000;
 export const MOST_BYTES = 512 * 1024 * 1024;
 
 export interface SketchOptions {
+  /** How all keys begin (default `"bloom"`, `"cuckoo"`, `"count-min"` or `"top-k"`, by the kind). */
   readonly prefix?: string;
   /** How long it lives, from the first item on; for ever by default. */
   readonly ttlMs?: number;

@@ -11,12 +11,15 @@ import { type TopKeys, topKeys } from "./keys.ts";
 import { topAdd, topFigures, topGet, topRange } from "./scripts.ts";
 import { Sketch, type SketchOptions } from "./sketch.ts";
 
+/** Settings of a `TopK`. All processes give the same ones; other options than the stored ones are refused. */
 export interface TopKOptions extends SketchOptions {
   /** How many counters there are; ten times as many as you want to list is a good number. 1 000 by default. */
   readonly maxItems?: number;
 }
 
+/** A frequent item, with the bounds of its count. */
 export interface Frequent {
+  /** The item, as it was added. */
   readonly item: string;
   /** Not less than it was seen. */
   readonly count: number;
@@ -24,16 +27,21 @@ export interface Frequent {
   readonly atLeast: number;
 }
 
+/** Which part of the ranking to read. */
 export interface FrequentOptions {
+  /** At most so many items (default 10, 10 000 at most). */
   readonly limit?: number;
+  /** So many of the most frequent are left out (default 0). */
   readonly offset?: number;
 }
 
+/** Figures of a `TopK`. */
 export interface TopKInspection {
   /** All that was counted. */
   readonly total: number;
   /** Items that have a counter. */
   readonly count: number;
+  /** How many counters there are. */
   readonly maxItems: number;
   /** What a count may be too large by, at most; and what an item must be seen more often than to have a counter for certain. */
   readonly error: number;
@@ -45,7 +53,23 @@ const OPTIONS = defineOptions<TopKOptions>("TopK", { prefix, ttlMs: whole(1), ma
 
 const TOP_OPTIONS = defineOptions<FrequentOptions>("TopK.top", { limit: whole(1, 10_000), offset: whole(0) });
 
+/**
+ * The most frequent of any number of items, with a fixed number of counters, each with the bounds of its count.
+ *
+ * @example
+ * const words = new TopK(db, "words", { maxItems: 100 });
+ * await words.add("to"); // → 1
+ * await words.addMany(["be", "to", ["or", 5]]); // → [1, 2, 5]
+ * await words.top({ limit: 2 }); // → [{ item: "or", count: 5, atLeast: 5 }, { item: "to", count: 2, atLeast: 2 }]
+ * await words.get("not"); // → null
+ * @example
+ * const words = new TopK(db, "words");
+ * await words.add("to", 8);
+ * await words.inspect(); // → { total: 8, count: 1, maxItems: 1000, error: 0 }
+ * await words.clear();
+ */
 export class TopK {
+  /** Its name, as given. */
   readonly name: string;
   readonly #keys: TopKeys;
   readonly #sketch: Sketch;
@@ -101,6 +125,7 @@ export class TopK {
     return found === null ? null : frequent(item, found[0], found[1]);
   }
 
+  /** How much was counted, how many items have a counter, and how large the error may be. */
   async inspect(): Promise<TopKInspection> {
     const [text, count] = await this.#sketch.run(topFigures, { ...this.#keys, plan: this.#maxItems });
     const total = Number(text ?? 0);

@@ -27,10 +27,14 @@ export interface SocialParts {
   readonly queue: Store;
 }
 
+/** Settings of a `Social`. All processes give the same ones. */
 export interface SocialOptions {
-  /** Beginning of all keys: "social". */
+  /** How all keys begin (default `"social"`). */
   readonly prefix?: string;
-  /** What an author posts is delivered to timelines below so many followers and lists, and merged in at reading from there on. */
+  /**
+   * What an author posts is delivered to timelines below so many followers and lists, and merged in at reading from there on.
+   * 10 000 by default.
+   */
   readonly pushBelow?: number;
   /** Statuses in a timeline; what is older is read from the profiles. 1 000 by default. */
   readonly timelineSize?: number;
@@ -50,7 +54,7 @@ export interface SocialOptions {
   readonly leaseMs?: number;
   /** Slots over which the queue is spread; the same number in every process. 1 by default. */
   readonly queueShards?: number;
-  /** Gets every status and every deletion, at least once, in the order of each author. */
+  /** Gets every status and every deletion, at least once, in the order of each author. None by default. */
   readonly stream?: StatusSink;
 }
 

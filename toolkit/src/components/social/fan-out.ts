@@ -35,12 +35,13 @@ const CLOCKS_MS = 3_600_000;
 const RETIRE_AT_ONCE = 100;
 const GONE_MS = 86_400_000;
 
+/** How a worker works. */
 export interface SocialWorkerOptions {
   /** Jobs at once. 4 by default. */
   readonly concurrency?: number;
   /** How long after this process died its jobs run again. 30 s by default. */
   readonly leaseMs?: number;
-  /** Something went wrong that is tried again. */
+  /** Called with the error when something went wrong that is tried again. None by default. */
   readonly onError?: (error: unknown) => void;
 }
 
@@ -54,7 +55,14 @@ const STOP_OPTIONS = defineOptions<{ readonly timeoutMs?: number }>("SocialWorke
   timeoutMs: whole(0),
 });
 
-/** Does what is in the queue, and looks for calls that died. Any number of them in any number of processes. */
+/**
+ * Does what is in the queue, and looks for calls that died. Any number of them in any number of processes.
+ *
+ * @example
+ * const social = new Social(db);
+ * const worker = social.worker({ concurrency: 8 }).start();
+ * await worker.stop({ timeoutMs: 5_000 });
+ */
 export class SocialWorker {
   readonly #core: Core;
   readonly #worker: Worker<Job, void>;
@@ -76,6 +84,7 @@ export class SocialWorker {
     });
   }
 
+  /** Begins to work. */
   start(): this {
     this.#worker.start();
     this.#sweeper.start();
@@ -98,6 +107,7 @@ export class SocialWorker {
     return found;
   }
 
+  /** The same as `stop()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -11,16 +11,19 @@ import { addOwn, attach, conclude, detach, intend, pageOf, setMode } from "./scr
 import type { Timelines } from "./timelines.ts";
 import type { Users } from "./users.ts";
 
+/** What became of a wish to follow. */
 export interface FollowOutcome {
   /** `exists`: they followed before. `blocked`: one of the two blocks the other. `full`: they follow as many as they may. */
   readonly status: Linked;
 }
 
+/** What became of a wish to block. */
 export interface BlockOutcome {
   /** `full`: they block as many as they may. */
   readonly status: "blocked" | "not-found" | "full";
 }
 
+/** What became of a wish to mute. */
 export interface MuteOutcome {
   /** `full`: they mute as many as they may. */
   readonly status: "muted" | "not-found" | "full";
@@ -30,20 +33,29 @@ type Linked = "followed" | "exists" | "blocked" | "not-found" | "full";
 
 const asIntent = wordOf<Linked | "ok" | "late">("followed", "exists", "blocked", "not-found", "full", "ok", "late");
 
+/** How many people and statuses a user has. */
 export interface SocialCounts {
+  /** Users who follow the user. */
   readonly followers: number;
+  /** Users whom the user follows. */
   readonly following: number;
+  /** Statuses that the user has posted, reposts included. */
   readonly statuses: number;
 }
 
+/** Which page of people. */
 export interface PeopleOptions {
+  /** At most so many (default 50, at most 1 000). */
   readonly limit?: number;
+  /** `cursor` of the page before; the first page by default. */
   readonly cursor?: string;
 }
 
+/** A page of users. */
 export interface People {
   /** Users' ids, in the order in which they came. */
   readonly items: readonly string[];
+  /** For the next page; null at the end. */
   readonly cursor: string | null;
 }
 
@@ -64,6 +76,37 @@ export interface AudiencePart {
   readonly until?: string | undefined;
 }
 
+/**
+ * Who follows, blocks and mutes whom: `follows` of a `Social`.
+ *
+ * @example
+ * const { users, follows } = new Social(db);
+ * for (const login of ["ada", "bob"]) await users.join(login, { id: login });
+ * await follows.follow("bob", "ada"); // → { status: "followed" }
+ * await follows.isFollowing("bob", "ada"); // → true
+ * await follows.counts("ada"); // → { followers: 1, following: 0, statuses: 0 }
+ * await follows.unfollow("bob", "ada"); // → true
+ * @example
+ * const { users, follows } = new Social(db);
+ * for (const login of ["ada", "bob"]) await users.join(login, { id: login });
+ * await follows.follow("bob", "ada");
+ * await follows.followers("ada"); // → { items: ["bob"], cursor: null }
+ * await follows.following("bob", { limit: 10 }); // → { items: ["ada"], cursor: null }
+ * @example
+ * const { users, follows } = new Social(db);
+ * for (const login of ["ada", "bob"]) await users.join(login, { id: login });
+ * await follows.block("ada", "bob"); // → { status: "blocked" }
+ * await follows.follow("bob", "ada"); // → { status: "blocked" }
+ * (await follows.blocked("ada")).items; // → ["bob"]
+ * await follows.unblock("ada", "bob"); // → true
+ * @example
+ * const { users, follows } = new Social(db);
+ * for (const login of ["ada", "bob"]) await users.join(login, { id: login });
+ * await follows.mute("ada", "bob"); // → { status: "muted" }
+ * (await follows.muted("ada")).items; // → ["bob"]
+ * await follows.unmute("ada", "bob"); // → true
+ * await follows.membersOf("+none", {}); // → { items: [], cursor: null }
+ */
 export class Follows {
   readonly #core: Core;
   readonly #store: Store;
@@ -237,6 +280,7 @@ export class Follows {
 
   // ---------------------------------------------------------------------------------------------- looking
 
+  /** How many users follow a user and are followed, and how much the user has posted. */
   async counts(user: string): Promise<SocialCounts> {
     const { keys, statuses } = this.#core;
     checkUser("user", user);
@@ -251,6 +295,7 @@ export class Follows {
     return { followers, following, statuses: Number(posted) };
   }
 
+  /** Whether a user follows another. */
   async isFollowing(user: string, other: string): Promise<boolean> {
     const key = this.#core.keys.following(checkUser("user", user));
     return (await this.#store.call("ZSCORE", key, checkUser("other", other))) !== null;
@@ -261,18 +306,22 @@ export class Follows {
     return this.#people(this.#core.keys.followers(checkUser("user", user)), user, options);
   }
 
+  /** Whom a user follows, in the order of following, page by page. */
   async following(user: string, options: PeopleOptions = {}): Promise<People> {
     return this.#people(this.#core.keys.following(checkUser("user", user)), user, options);
   }
 
+  /** Whom a user blocks, page by page. */
   async blocked(user: string, options: PeopleOptions = {}): Promise<People> {
     return this.#people(this.#core.keys.blocks(checkUser("user", user)), user, options);
   }
 
+  /** Whom a user has muted, page by page. */
   async muted(user: string, options: PeopleOptions = {}): Promise<People> {
     return this.#people(this.#core.keys.muted(checkUser("user", user)), user, options);
   }
 
+  /** The members of a list, page by page, as `Lists.members` gives them. */
   async membersOf(list: string, options: PeopleOptions): Promise<People> {
     return this.#people(this.#core.keys.following(list), list, options);
   }
@@ -317,6 +366,7 @@ export class Follows {
     await each(pairs, 8, ([subject, target]) => this.unlink(subject, target));
   }
 
+  /** Ends a block; follows that it ended stay ended. False if there was none. */
   async unblock(user: string, other: string): Promise<boolean> {
     distinct(user, other);
     const key = this.#core.keys.blocks(user);
@@ -335,6 +385,7 @@ export class Follows {
     return { status: added === "not-found" || added === "full" ? added : "muted" };
   }
 
+  /** Ends muting: what the other posted is in the user's timelines again. False if the other was not muted. */
   async unmute(user: string, other: string): Promise<boolean> {
     distinct(user, other);
     const { journal, keys } = this.#core;

@@ -49,36 +49,69 @@ export type { Place, Status } from "./views.ts";
 export interface TimelineState {
   /** cold: not there, and built when it is read. building: being filled. warm: there. */
   readonly state: "cold" | "building" | "warm";
+  /** Statuses that it has stored. */
   readonly size: number;
   /** Whether it has all there is; otherwise older ones are read from the profiles. */
   readonly isComplete: boolean;
   /** Authors who are merged in at reading. */
   readonly merged: readonly string[];
+  /** Authors who are left out at reading. */
   readonly muted: readonly string[];
   /** Until it is dropped, if nobody reads it. */
   readonly expiresInMs: number;
 }
 
+/** How an author's statuses reach timelines. */
 export interface AuthorState {
   /** push: delivered. pull: merged in at reading. toPull, toPush: on the way. */
   readonly mode: "push" | "toPull" | "pull" | "toPush";
+  /** Users who follow the author. */
   readonly followers: number;
+  /** Lists that have the author. */
   readonly lists: number;
 }
 
 const asMode = wordOf<AuthorState["mode"]>("push", "toPull", "pull", "toPush");
 
+/** What workers have still to do. */
 export interface Backlog {
+  /** Jobs of the fan-out's queue, by state. */
   readonly jobs: Counts;
   /** Calls under way, and those that died and are not finished yet. */
   readonly open: number;
 }
 
+/**
+ * A social network: users, statuses, follows, lists and timelines, on one store or on one for each part.
+ *
+ * @example
+ * const social = new Social(db);
+ * await using worker = social.worker().start();
+ * for (const login of ["ada", "bob"]) await social.users.join(login, { id: login });
+ * await social.follows.follow("bob", "ada");
+ * await social.statuses.post("ada", "hello");
+ * (await social.timelines.home("bob")).items.map(({ text }) => text); // → […]
+ * @example
+ * const social = new Social(db);
+ * await social.users.join("ada", { id: "ada" });
+ * await social.inspectAuthor("ada"); // → { mode: "push", followers: 0, lists: 0 }
+ * (await social.inspectTimeline("ada")).state; // → "cold"
+ * await social.deleteTimeline("ada"); // → false
+ * @example
+ * const social = new Social(db);
+ * (await social.stats()).open; // → 0
+ * await social.retryDead(); // → 0
+ */
 export class Social {
+  /** Joining, logins and names. */
   readonly users: Users;
+  /** Posting, reposting and deleting. */
   readonly statuses: Statuses;
+  /** Following, blocking and muting. */
   readonly follows: Follows;
+  /** Lists of users. */
   readonly lists: Lists;
+  /** Home timelines, profiles and timelines of lists. */
   readonly timelines: Timelines;
   readonly #core: Core;
   readonly #fanOut: FanOut;

@@ -9,10 +9,15 @@ import { checkList, checkUser, newId } from "./ids.ts";
 import { addOwn, createList, renameList } from "./scripts/follows.ts";
 import type { Users } from "./users.ts";
 
+/** A list of users. */
 export interface UserList {
+  /** The list's id, which begins with "+". */
   readonly id: string;
+  /** The id of the user who made it. */
   readonly owner: string;
+  /** Its name. */
   readonly name: string;
+  /** How many members it has. */
   readonly members: number;
 }
 
@@ -34,6 +39,27 @@ const GONE_MS = 86_400_000;
 
 const CREATE_OPTIONS = defineOptions<{ readonly id?: string }>("Lists.create", { id: text });
 
+/**
+ * Lists of users, each with a timeline of its own: `lists` of a `Social`.
+ *
+ * @example
+ * const { users, lists } = new Social(db);
+ * for (const login of ["ada", "eve"]) await users.join(login, { id: login });
+ * await lists.create("eve", "scientists", { id: "+s" }); // → { status: "created", list: … }
+ * await lists.addMember("+s", "ada"); // → { status: "added" }
+ * await lists.members("+s"); // → { items: ["ada"], cursor: null }
+ * await lists.deleteMember("+s", "ada"); // → true
+ * @example
+ * const { users, lists } = new Social(db);
+ * await users.join("eve", { id: "eve" });
+ * await lists.create("eve", "scientists", { id: "+s" });
+ * await lists.rename("+s", "physicists"); // → true
+ * (await lists.list("eve")).items; // → [{ id: "+s", owner: "eve", name: "physicists", members: 0 }]
+ * await lists.delete("+s"); // → true
+ * @example
+ * const { lists } = new Social(db);
+ * await lists.get("+none"); // → null
+ */
 export class Lists {
   readonly #core: Core;
   readonly #users: Users;
@@ -66,6 +92,7 @@ export class Lists {
     return { status: "taken" };
   }
 
+  /** A list; null if there is none with this id. */
   async get(id: string): Promise<UserList | null> {
     const { follows, keys } = this.#core;
     const [fields, members] = await follows.pipeline([
@@ -115,6 +142,7 @@ export class Lists {
     return this.#follows.unlink(checkList(id), checkUser("user", user));
   }
 
+  /** The members of a list, in the order in which they came, page by page. */
   members(id: string, options: PeopleOptions = {}): Promise<People> {
     return this.#follows.membersOf(checkList(id), options);
   }

@@ -12,9 +12,11 @@ import { postStatus, removeStatus } from "./scripts/statuses.ts";
 import type { Users } from "./users.ts";
 import type { Body, Place, Status, Views } from "./views.ts";
 
+/** How to post. */
 export interface PostOptions {
-  /** The caller's own id: with the same one again (for a day), the same status. */
+  /** The caller's own id: with the same one again (for a day), the same status. None by default. */
   readonly id?: string;
+  /** Where it was posted from. None by default. */
   readonly place?: Place;
 }
 
@@ -34,6 +36,23 @@ const GET_OPTIONS = defineOptions<{ readonly viewer?: string }>("Statuses.get", 
   viewer: text,
 });
 
+/**
+ * Posting, reposting and deleting: `statuses` of a `Social`.
+ *
+ * @example
+ * const { users, statuses } = new Social(db);
+ * for (const login of ["ada", "bob"]) await users.join(login, { id: login });
+ * const id = await statuses.post("ada", "hello", { id: "request-1" });
+ * (await statuses.get(id!, { viewer: "bob" }))?.text; // → "hello"
+ * await statuses.repost("bob", id!); // → "…"
+ * await statuses.reposts(id!); // → …
+ * @example
+ * const { users, statuses } = new Social(db);
+ * await users.join("ada", { id: "ada" });
+ * const id = await statuses.post("ada", "hello");
+ * await statuses.delete("ada", id!); // → true
+ * await statuses.get(id!); // → null
+ */
 export class Statuses {
   readonly #core: Core;
   readonly #users: Users;

@@ -17,12 +17,15 @@ import { authorOf, checkList, checkStatus, checkUser, isList, LAST, statusId, ti
 import { applyAuthor, finishBuild, readHome, startBuild } from "./scripts/timelines.ts";
 import type { Looking, Status, Views } from "./views.ts";
 
+/** Which page of a timeline. */
 export interface PageOptions {
+  /** At most so many statuses (default 30, at most 1 000). */
   readonly limit?: number;
-  /** `cursor` of the page before. */
+  /** `cursor` of the page before; the first page by default. */
   readonly cursor?: string;
 }
 
+/** A page of statuses. */
 export interface StatusPage {
   /** The newest first. May be fewer than asked for although there are more: those that may not be seen are left out. */
   readonly items: readonly Status[];
@@ -61,6 +64,23 @@ const PROFILE_OPTIONS = defineOptions<PageOptions & { readonly viewer?: string }
   viewer: text,
 });
 
+/**
+ * What people read: `timelines` of a `Social`.
+ *
+ * @example
+ * const { users, statuses, timelines } = new Social(db);
+ * await users.join("ada", { id: "ada" });
+ * await statuses.post("ada", "hello");
+ * (await timelines.profile("ada")).items.map(({ text }) => text); // → ["hello"]
+ * (await timelines.home("ada", { own: true, limit: 10 })).items.length; // → 1
+ * @example
+ * const { users, statuses, lists, timelines } = new Social(db);
+ * await users.join("ada", { id: "ada" });
+ * await statuses.post("ada", "hello");
+ * await lists.create("ada", "me", { id: "+me" });
+ * await lists.addMember("+me", "ada");
+ * (await timelines.list("+me")).items.map(({ author }) => author.login); // → ["ada"]
+ */
 export class Timelines {
   readonly #core: Core;
   readonly #views: Views;

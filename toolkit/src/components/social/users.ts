@@ -19,18 +19,31 @@ import {
   wantLogin,
 } from "./scripts/users.ts";
 
+/** A user of the network. */
 export interface User {
+  /** The user's id, which never changes. */
   readonly id: string;
   /** As its owner writes it. */
   readonly login: string;
+  /** The name to show. */
   readonly name: string;
+  /** When the user joined, by the server's clock. */
   readonly joinedAt: Date;
 }
 
+/** What became of a wish to join. */
 export type JoinOutcome =
-  | { readonly status: "joined"; readonly user: User }
+  | {
+      /** `joined`: the user is there now. */
+      readonly status: "joined";
+      /** The user. */
+      readonly user: User;
+    }
   /** taken: somebody has this login. exists: there is a user with this id, and another login, or there was one lately. */
-  | { readonly status: "taken" | "exists" };
+  | {
+      /** Why the user could not join. */
+      readonly status: "taken" | "exists";
+    };
 
 export interface RenameOutcome {
   /** `taken`: somebody has this login. */
@@ -53,6 +66,23 @@ const JOIN_OPTIONS = defineOptions<{ readonly name?: string; readonly id?: strin
   id: text,
 });
 
+/**
+ * The users of a network, with their logins and names: `users` of a `Social`.
+ *
+ * @example
+ * const { users } = new Social(db);
+ * await users.join("Ada", { id: "ada" }); // → { status: "joined", user: { id: "ada", login: "Ada", name: "Ada", joinedAt: … } }
+ * await users.join("ADA"); // → { status: "taken" }
+ * await users.rename("ada", "Lovelace"); // → { status: "renamed" }
+ * (await users.getByLogin("lovelace"))?.id; // → "ada"
+ * await users.delete("ada"); // → true
+ * @example
+ * const { users } = new Social(db);
+ * await users.join("ada", { id: "ada" });
+ * await users.setName("ada", "Ada Lovelace"); // → true
+ * (await users.get("ada"))?.name; // → "Ada Lovelace"
+ * (await users.getMany(["ada", "none"])).size; // → 1
+ */
 export class Users {
   readonly #core: Core;
 
@@ -87,7 +117,7 @@ export class Users {
     return closed.some((each) => each !== null);
   }
 
-  /** Another login. */
+  /** Changes the login. */
   async rename(id: string, login: string): Promise<RenameOutcome> {
     const folded = foldLogin(login);
     const { users, keys } = this.#core;
@@ -143,7 +173,7 @@ export class Users {
     return true;
   }
 
-  /** False if there is no such user. */
+  /** Changes the name to show. False if there is no such user. */
   async setName(id: string, name: string): Promise<boolean> {
     const { users, keys } = this.#core;
     return (await users.run(setName, { user: keys.user(checkUser("user", id)), name: word("name", name, 400) })) === 1;

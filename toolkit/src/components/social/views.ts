@@ -10,16 +10,25 @@ import { type Core, chunked, sound } from "./core.ts";
 import { authorOf, msOf } from "./ids.ts";
 import type { User, Users } from "./users.ts";
 
+/** A place on the earth. */
 export interface Place {
+  /** Degrees east, from −180 to 180. */
   readonly longitude: number;
+  /** Degrees north, from −90 to 90. */
   readonly latitude: number;
 }
 
+/** What a user has posted. */
 export interface Status {
+  /** The status's id; as text it orders by time. */
   readonly id: string;
+  /** Who posted it. */
   readonly author: User;
+  /** What was posted. */
   readonly text: string;
+  /** When it was posted, by the server's clock. */
   readonly at: Date;
+  /** Where it was posted from, if the author said so. */
   readonly place?: Place;
   /** In timelines: who brought it there by reposting it, the latest first. */
   readonly repostedBy?: readonly User[];

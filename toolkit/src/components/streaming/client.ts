@@ -15,25 +15,32 @@ import { callback, defineOptions, flag, having, object, required, signal, text, 
 import type { StreamFilter } from "./filters.ts";
 import type { StreamMessage } from "./messages.ts";
 
+/** How to read a stream over HTTP. */
 export interface ReadStreamOptions {
+  /** What to listen for. */
   readonly filter: StreamFilter;
+  /** An access token; none by default. */
   readonly token?: string;
-  /** The cursor of the last message, or "oldest". From now on, if not given. */
+  /** The cursor of the last message, or "oldest". From now on by default. */
   readonly from?: string;
+  /** Ends reading: the loop ends. None by default. */
   readonly signal?: AbortSignal;
-  /** A connection on which nothing comes for so long is made anew; more than twice the server's heartbeat. */
+  /** A connection on which nothing comes for so long is made anew; more than twice the server's heartbeat. 45 s by default. */
   readonly silenceTimeoutMs?: number;
-  /** The longest pause between attempts. */
+  /** The longest pause between attempts. 30 s by default. */
   readonly maxBackoffMs?: number;
-  /** Heartbeats are used here and not handed on, unless this is true. */
+  /** Whether heartbeats are handed on (default false). */
   readonly heartbeats?: boolean;
+  /** What makes the requests (default: the global `fetch`). */
   readonly fetch?: typeof fetch;
+  /** What measures time (default: the system's clock). */
   readonly clock?: Clock;
 }
 
 /** The server said no, and would again. */
 export class StreamRefusedError extends CinnabarError {
   override readonly name = "StreamRefusedError";
+  /** The status of the HTTP answer. */
   readonly status: number;
 
   constructor(status: number, detail: string) {
@@ -56,6 +63,20 @@ const READ_STREAM_OPTIONS = defineOptions<ReadStreamOptions>("readStream", {
   clock: having("a Clock", "monotonicMs", "after"),
 });
 
+/**
+ * Reads a stream over HTTP, and connects again by itself behind the last cursor. Throws a `StreamRefusedError` when the server
+ * would refuse again.
+ *
+ * @example
+ * import { createServer } from "node:http";
+ * import type { AddressInfo } from "node:net";
+ * await using endpoint = new StreamEndpoint(new StatusStream(db, "public"));
+ * const server = createServer(endpoint.handler).listen(0);
+ * const url = `http://localhost:${(server.address() as AddressInfo).port}/stream`;
+ * const messages = readStream(url, { filter: { track: ["redis"] }, heartbeats: true });
+ * for await (const { kind } of messages) if (kind === "heartbeat") break;
+ * server.close();
+ */
 export async function* readStream(url: string, options: ReadStreamOptions): AsyncGenerator<StreamMessage, void, void> {
   READ_STREAM_OPTIONS.check(options);
   const { signal, clock = systemClock, maxBackoffMs = 30_000 } = options;

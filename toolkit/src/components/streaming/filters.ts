@@ -15,12 +15,17 @@ import { foldWord, wordsOf, wordsOfPhrase } from "./words.ts";
 
 /** In degrees. A box whose west is east of its east crosses the line where days change. */
 export interface Box {
+  /** Longitude of its western edge, from −180 to 180. */
   readonly west: number;
+  /** Latitude of its southern edge, from −90 to 90. */
   readonly south: number;
+  /** Longitude of its eastern edge, from −180 to 180. */
   readonly east: number;
+  /** Latitude of its northern edge, from −90 to 90. */
   readonly north: number;
 }
 
+/** What a listener wants: statuses that any of the parts wants. At least one part must be given. */
 export interface StreamFilter {
   /** Phrases: all words of one, in any order. `#tag`, `@name` and `$sign` are found only with their sign. */
   readonly track?: readonly string[];
@@ -34,10 +39,15 @@ export interface StreamFilter {
   readonly all?: boolean;
 }
 
+/** How much a filter may ask for. */
 export interface FilterLimits {
+  /** Phrases in `track` (default 400). */
   readonly maxPhrases: number;
+  /** Bytes of a phrase (default 128). */
   readonly maxPhraseBytes: number;
+  /** Users in `follow` (default 5 000). */
   readonly maxFollowed: number;
+  /** Boxes in `locations` (default 25). */
   readonly maxBoxes: number;
 }
 

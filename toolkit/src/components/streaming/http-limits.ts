@@ -12,9 +12,13 @@ import { tooMany } from "./http-request.ts";
 
 /** Null: no limit. */
 export interface StreamLimits {
+  /** How often a user may connect in a minute (default 30). */
   readonly connectsPerMinutePerUser?: number | null;
+  /** How often an address may connect in a minute (default 60). */
   readonly connectsPerMinutePerAddress?: number | null;
+  /** Connections of a user at once (default 5). */
   readonly connectionsPerUser?: number | null;
+  /** Connections of an address at once (default 20). */
   readonly connectionsPerAddress?: number | null;
 }
 

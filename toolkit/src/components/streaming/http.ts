@@ -36,46 +36,62 @@ import type { AccessTokens, TokenInfo } from "./tokens.ts";
 export { type ReadStreamOptions, readStream, StreamRefusedError } from "./client.ts";
 export type { StreamLimits } from "./http-limits.ts";
 
+/** How to serve a stream over HTTP. */
 export interface StreamEndpointOptions {
+  /** How the keys of its limits begin (default `"stream-http:"` and the stream's name). */
   readonly prefix?: string;
-  /** Who may listen. Without it, everybody may. */
+  /** Who may listen. Everybody by default. */
   readonly tokens?: AccessTokens;
-  /** A scope that every token must have. */
+  /** A scope that every token must have. None by default. */
   readonly scope?: string;
-  /** Tokens may also come as `access_token` in the address, for EventSource, which cannot send headers. They end up in logs there. */
+  /**
+   * Tokens may also come as `access_token` in the address, for EventSource, which cannot send headers. They end up in logs there.
+   * False by default.
+   */
   readonly tokenInQuery?: boolean;
-  /** Who may ask for everything: tokens with the scope `firehose` always; others, only if this is true. */
+  /** Who may ask for everything: tokens with the scope `firehose` always; others, only if this is true. False by default. */
   readonly firehose?: boolean;
-  /** The largest sample, in percent, for users who may not have everything. */
+  /** The largest sample, in percent, for users who may not have everything. 10 by default. */
   readonly maxSample?: number;
+  /** How often, and how many times at once, somebody may connect; see `StreamLimits` for the defaults. */
   readonly limits?: StreamLimits;
-  /** In this process. */
+  /** Connections in this process (default 10 000); further ones are answered with 503. */
   readonly maxConnections?: number;
-  /** What may wait for a reader before the feed waits for them. */
+  /** Bytes that may wait for a reader before the feed waits for them (default 262 144). */
   readonly maxBufferBytes?: number;
+  /** How often a quiet connection shows that it is alive (default 15 000). */
   readonly heartbeatEveryMs?: number;
-  /** How often a token is looked at again, in case the message of its revocation was lost. */
+  /** How often a token is looked at again, in case the message of its revocation was lost. A minute by default. */
   readonly recheckEveryMs?: number;
-  /** How long the last message may take to be read. */
+  /** How long the last message may take to be read. 10 s by default. */
   readonly lingerTimeoutMs?: number;
   /** Whom a request counts for; by default the address it came from, of IPv6 the first 64 bits. */
   readonly address?: (request: IncomingMessage) => string;
+  /** Called with each connection when its stream begins. None by default. */
   readonly onOpen?: (connection: ConnectionInfo) => void;
+  /** Called with each connection when it is over, and with how it ended. None by default. */
   readonly onClose?: (connection: ConnectionInfo, ended: ConnectionEnd) => void;
 }
 
 /** For logs and metrics. Nothing in it lets anybody in. */
 export interface ConnectionInfo {
+  /** Whom the connection counts for. */
   readonly address: string;
+  /** Whose token it came with; null without one. */
   readonly user: string | null;
+  /** The id of that token; null without one. */
   readonly tokenId: string | null;
+  /** How messages are sent: lines of JSON, or server-sent events. */
   readonly format: Format;
+  /** Whether it came with a cursor. */
   readonly resumed: boolean;
 }
 
+/** How a connection ended. */
 export interface ConnectionEnd {
   /** "gone": the other side left. */
   readonly reason: EndReason | "gone";
+  /** How many events were sent. */
   readonly events: number;
 }
 
@@ -116,6 +132,17 @@ const CLOSE_OPTIONS = defineOptions<{ readonly timeoutMs?: number; readonly spre
   },
 );
 
+/**
+ * Serves a stream over HTTP: NDJSON by chunked transfer, or server-sent events.
+ *
+ * @example
+ * import { createServer } from "node:http";
+ * const stream = new StatusStream(db, "public");
+ * const endpoint = new StreamEndpoint(stream, { limits: { connectionsPerUser: 2 } });
+ * const server = createServer(endpoint.handler);
+ * endpoint.connections; // → 0
+ * await endpoint.close({ timeoutMs: 1_000 });
+ */
 export class StreamEndpoint {
   /** For Express, Connect and plain Node servers; with Fastify, `reply.hijack()` and then `handler(request.raw, reply.raw)`. */
   readonly handler: (request: IncomingMessage, response: ServerResponse) => void;
@@ -348,6 +375,7 @@ export class StreamEndpoint {
     await (await this.#revocations)?.close();
   }
 
+  /** The same as `close()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -37,41 +37,54 @@ export { Listening } from "./listening.ts";
 export type { EndMessage, EndReason, GapMessage, HeartbeatMessage, StreamMessage } from "./messages.ts";
 export { type AccessToken, AccessTokens, type AccessTokensOptions, type TokenInfo } from "./tokens.ts";
 
+/** Settings of a `StatusStream`. All processes give the same ones. */
 export interface StatusStreamOptions {
+  /** How all keys begin (default `"stream"`). */
   readonly prefix?: string;
-  /** The log holds at most so many events. */
+  /** The log holds at most so many events. 100 000 by default. */
   readonly maxEvents?: number;
-  /** And at most so many bytes of them. */
+  /** And at most so many bytes of them. 64 MiB by default. */
   readonly maxBytes?: number;
-  /** And none that is older. */
+  /** And none that is older. A day by default. */
   readonly keepMs?: number;
-  /** The longest text of a status. */
+  /** The longest text of a status, in bytes (default 16 384). */
   readonly maxTextBytes?: number;
-  /** The last events that a process with listeners keeps in memory: who resumes among them costs the store nothing. */
+  /**
+   * The last events that a process with listeners keeps in memory: who resumes among them costs the store nothing. 10 000 by
+   * default.
+   */
   readonly recentEvents?: number;
+  /** The most bytes of these events in memory (default 32 MiB). */
   readonly recentBytes?: number;
-  /** How often the log is looked at though no message has come. */
+  /** How often the log is looked at though no message has come. 2 s by default. */
   readonly pollMs?: number;
-  /** A listener that reads nothing for so long, though something waits for it, is cut off. */
+  /** A listener that reads nothing for so long, though something waits for it, is cut off. 10 s by default. */
   readonly readTimeoutMs?: number;
+  /** How much a filter may ask for; see `FilterLimits` for the defaults. */
   readonly filterLimits?: Partial<FilterLimits>;
-  /** The log could not be read. It is tried again; listeners keep their place. */
+  /** Called when the log cannot be read. It is tried again; listeners keep their place. None by default. */
   readonly onError?: (error: unknown) => void;
 }
 
+/** Where to begin to listen, and until when. */
 export interface EventsOptions {
-  /** The cursor of the last message; or "oldest" for all that the log has. From now on, if not given. */
+  /** The cursor of the last message; or "oldest" for all that the log has. From now on by default. */
   readonly from?: string;
+  /** Ends listening, as `close()` does. None by default. */
   readonly signal?: AbortSignal;
-  /** How many messages may wait to be read. */
+  /** How many messages may wait to be read. 1 000 by default. */
   readonly maxWaiting?: number;
 }
 
+/** How a stream is doing. */
 export interface StreamInspection {
+  /** Events in the log. */
   readonly events: number;
+  /** What they take. */
   readonly bytes: number;
   /** Everything behind this cursor is in the log. */
   readonly oldest: string;
+  /** The cursor of the last event. */
   readonly newest: string;
   /** Listeners of this process. */
   readonly listeners: number;
@@ -100,8 +113,21 @@ const LISTEN_OPTIONS = defineOptions<EventsOptions>("StatusStream.listen", {
   maxWaiting: whole(1),
 });
 
+/**
+ * The public statuses as they are posted, for any number of listeners, each with a filter.
+ *
+ * @example
+ * const stream = new StatusStream(db, "public");
+ * const listening = await stream.events({ track: ["redis"] });
+ * await stream.publish({ kind: "status", id: "1", userId: "4", login: "ann", text: "Redis is fast", atMs: 1_000 });
+ * for await (const message of listening) if (message.kind === "status") break;
+ * (await stream.inspect()).events; // → 1
+ * await stream.close();
+ */
 export class StatusStream implements StatusSink {
+  /** The stream's name, as given. */
   readonly name: string;
+  /** The store that it is on. */
   readonly store: Store;
   readonly #keys: StreamKeys;
   readonly #maxEvents: number;
@@ -215,6 +241,7 @@ export class StatusStream implements StatusSink {
     return (await this.store.run(read, { log, meta_key: meta, after: BEGINNING, count: 1 })).lost;
   }
 
+  /** How much is in the log, and how many listen in this process. */
   async inspect(): Promise<StreamInspection> {
     const { log, meta } = this.#keys;
     const [events, bytes, lost, top] = await this.store.run(inspect, { log, meta_key: meta });
@@ -228,6 +255,7 @@ export class StatusStream implements StatusSink {
     for (const feed of [...this.#feeds]) feed.end("closing", "this end of the stream is closed");
   }
 
+  /** The same as `close()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -8,7 +8,17 @@ import type { Entry } from "./entry.ts";
 import type { Feed } from "./feed.ts";
 import type { EndMessage, GapMessage, StreamMessage } from "./messages.ts";
 
-/** It is an `Outlet`, too: that is internal, so its declaration does not say so. */
+/**
+ * It is an `Outlet`, too: that is internal, so its declaration does not say so.
+ *
+ * @example
+ * const stream = new StatusStream(db, "public");
+ * await stream.publish({ kind: "status", id: "1", userId: "4", login: "ann", text: "hello", atMs: 1_000 });
+ * const listening = await stream.events({ all: true }, { from: "oldest" });
+ * (await listening.next()).value; // → { cursor: "…", kind: "status", id: "1", userId: "4", login: "ann", text: "hello", atMs: 1000 }
+ * listening.close();
+ * await listening.return(); // → { done: true }
+ */
 export class Listening implements AsyncIterableIterator<StreamMessage> {
   readonly #maxWaiting: number;
   #waiting: StreamMessage[] = [];
@@ -43,10 +53,12 @@ export class Listening implements AsyncIterableIterator<StreamMessage> {
     this.#feed?.close();
   }
 
+  /** The same as `close()`. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
   }
 
+  /** The next message, waiting for it if there is none. Done after `close()`, when everything was read. */
   async next(): Promise<IteratorResult<StreamMessage>> {
     for (;;) {
       const message = this.#waiting[this.#read];
@@ -65,6 +77,7 @@ export class Listening implements AsyncIterableIterator<StreamMessage> {
     }
   }
 
+  /** Ends it, without what was not read yet: what a loop calls when it is left. */
   async return(): Promise<IteratorResult<StreamMessage>> {
     this.#waiting = [];
     this.#read = 0;
@@ -72,6 +85,7 @@ export class Listening implements AsyncIterableIterator<StreamMessage> {
     return { value: undefined, done: true };
   }
 
+  /** It is its own iterator. */
   [Symbol.asyncIterator](): this {
     return this;
   }

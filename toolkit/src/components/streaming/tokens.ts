@@ -21,22 +21,31 @@ import type { Subscription } from "../../connection/subscriptions.ts";
 import { revokedChannel, tokensKey, tokenTag } from "./keys.ts";
 import { issue, lookUp, revoke } from "./scripts.ts";
 
+/** Settings of `AccessTokens`. */
 export interface AccessTokensOptions {
+  /** How all keys begin (default `"stream-token"`). */
   readonly prefix?: string;
+  /** How many tokens a user may have (default 100, at most 1 000). */
   readonly maxPerUser?: number;
 }
 
 /** What is known of a token; without its secret. */
 export interface TokenInfo {
+  /** Whose token it is. */
   readonly user: string;
+  /** The token's id: not secret, for `revoke`. */
   readonly id: string;
+  /** What it is good for. */
   readonly scopes: readonly string[];
+  /** What its owner calls it; empty if that was not said. */
   readonly label: string;
+  /** When it was issued, by the server's clock. */
   readonly createdAt: Date;
   /** Null: it does not end by itself. */
   readonly endsAt: Date | null;
 }
 
+/** A token that was just issued. */
 export interface AccessToken extends TokenInfo {
   /** The token itself. This is the only moment at which anybody but its owner has it. */
   readonly token: string;
@@ -63,6 +72,24 @@ const ISSUE_OPTIONS = defineOptions<{
   label: text,
 });
 
+/**
+ * Access tokens: who may listen, and to what. Only a hash of each secret is stored.
+ *
+ * @example
+ * const tokens = new AccessTokens(db);
+ * const { token, id } = await tokens.issue("ann", { scopes: ["filter"], label: "laptop" });
+ * const info = await tokens.verify(token);
+ * info?.scopes; // → ["filter"]
+ * await tokens.revoke("ann", id); // → true
+ * await tokens.isGood(info!); // → false
+ * @example
+ * const tokens = new AccessTokens(db);
+ * await tokens.issue("ann", { label: "laptop", ttlMs: 86_400_000 });
+ * (await tokens.list("ann")).items.map(({ label }) => label); // → ["laptop"]
+ * const subscription = await tokens.subscribe((affects) => console.log(typeof affects));
+ * await tokens.revokeEverywhere("ann"); // → 1
+ * await subscription.close();
+ */
 export class AccessTokens {
   readonly #store: Store;
   readonly #prefix: string;

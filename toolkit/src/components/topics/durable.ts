@@ -51,8 +51,11 @@ import {
 import { type Delivered, Subscriber } from "./subscriber.ts";
 import { MAX_PAYLOAD_BYTES } from "./topic.ts";
 
+/** Settings of a `DurableTopic`. All processes give the same ones. */
 export interface DurableTopicOptions<T> {
+  /** How all keys begin (default `"topic"`). */
   readonly prefix?: string;
+  /** How payloads become text or bytes (default `json()`). */
   readonly codec?: Codec<T>;
   /** A payload larger than this is refused. 1 MiB by default. */
   readonly maxPayloadBytes?: number;
@@ -70,31 +73,42 @@ export interface DurableTopicOptions<T> {
   readonly pollMs?: number;
 }
 
+/** How to publish one message. */
 export interface PublishOptions {
-  /** A second message of this id is not published while it is remembered; with one, a lost answer is asked for again. */
+  /**
+   * A second message of this id is not published while it is remembered; with one, a lost answer is asked for again. None by
+   * default.
+   */
   readonly id?: string;
 }
 
+/** A message to publish, for `publishMany`. */
 export interface NewMessage<T> extends PublishOptions {
+  /** The payload. */
   readonly data: T;
 }
 
+/** How to follow a `DurableTopic` without a group. */
 export interface FollowOptions {
   /** Where to begin: "now" by default. */
   readonly from?: From;
+  /** Ends following: the loop rejects with the signal's reason. None by default. */
   readonly signal?: AbortSignal;
 }
 
+/** A message, as a follower gets it. */
 export interface Followed<T> extends Message<T> {
   /** How many messages before this one are gone: they were trimmed before they were read, or could not be decoded. */
   readonly missed: number;
 }
 
+/** Where a consumer group begins. */
 export interface GroupOptions {
   /** Where a group that is new begins: "now" by default. */
   readonly from?: From;
 }
 
+/** How a process works for a consumer group. */
 export interface SubscriberOptions extends GroupOptions {
   /** Messages at once in this process. 1 by default. */
   readonly concurrency?: number;
@@ -108,6 +122,7 @@ export interface SubscriberOptions extends GroupOptions {
   readonly maxPending?: number;
 }
 
+/** How far a consumer group is, and what it has counted. */
 export interface GroupInspection {
   /** Messages that the group has not been given yet. */
   readonly lag: number;
@@ -117,7 +132,9 @@ export interface GroupInspection {
   readonly dead: number;
   /** Up to where it was given messages. */
   readonly position: string;
+  /** Messages that the group was given so far. */
   readonly delivered: number;
+  /** Deliveries that ended well. */
   readonly acknowledged: number;
   /** Attempts that failed. */
   readonly failed: number;
@@ -125,22 +142,31 @@ export interface GroupInspection {
   readonly missed: number;
 }
 
+/** Figures of a `DurableTopic`. */
 export interface TopicStats {
   /** Messages that are kept. */
   readonly count: number;
   /** Messages that there ever were. */
   readonly published: number;
+  /** When the oldest message that is kept was published; null if none is kept. */
   readonly firstAt: Date | null;
+  /** When the latest message that is kept was published; null if none is kept. */
   readonly lastAt: Date | null;
 }
 
+/** A message that a group gave up. */
 export interface DeadLetter<T> {
+  /** The message's id. */
   readonly id: string;
   /** Null if it cannot be decoded. */
   readonly data: T | null;
+  /** How often it was tried. */
   readonly attempts: number;
+  /** The text of the last attempt's error, in one line of at most 1 000 characters. */
   readonly error: string;
+  /** When it was published, by the server's clock. */
   readonly publishedAt: Date;
+  /** When the group gave it up, by the server's clock. */
   readonly diedAt: Date;
 }
 
@@ -210,7 +236,48 @@ const TRIM_OPTIONS = defineOptions<{ readonly keepCount?: number; readonly keepM
   keepMs: whole(0, MAX_MS),
 });
 
+/**
+ * A topic that keeps its messages: at least once for each consumer group, and again from any place that is kept.
+ *
+ * @example
+ * const orders = new DurableTopic<{ n: number }>(db, "orders");
+ * await orders.createGroup("billing"); // → true
+ * await orders.publish({ n: 1 }, { id: "order 1" }); // → { id: "…", status: "published" }
+ * await orders.publishMany([{ data: { n: 2 } }, { data: { n: 3 } }]);
+ * (await orders.inspect("billing"))?.lag; // → 3
+ * @example
+ * const orders = new DurableTopic<{ n: number }>(db, "orders");
+ * const following = await orders.messages({ from: "start" });
+ * await orders.publish({ n: 1 });
+ * for await (const { data } of following) if (data.n === 1) break;
+ * @example
+ * const orders = new DurableTopic<{ n: number }>(db, "orders");
+ * await orders.publish({ n: 1 });
+ * const billing = orders.subscriber("billing", { from: "start", attempts: 1 }, () => Promise.reject(new Error("no price")));
+ * await new Promise((resolve) => billing.start().on("failed", resolve));
+ * (await orders.listDead("billing")).items[0]?.error; // → "no price"
+ * await billing.stop();
+ * @example
+ * const orders = new DurableTopic<{ n: number }>(db, "orders");
+ * await orders.createGroup("billing");
+ * await orders.replayDead("billing", { limit: 10 }); // → 0
+ * await orders.deleteDead("billing", "1-1"); // → false
+ * @example
+ * const orders = new DurableTopic<{ n: number }>(db, "orders");
+ * await orders.publishMany([{ data: { n: 1 } }, { data: { n: 2 } }]);
+ * (await orders.list({ limit: 1 })).items; // → [{ id: "…-1", data: { n: 1 }, publishedAt: … }]
+ * await orders.trim({ keepCount: 1 });
+ * await orders.stats(); // → { count: 1, published: 2, firstAt: …, lastAt: … }
+ * await orders.clear();
+ * @example
+ * const orders = new DurableTopic<{ n: number }>(db, "orders");
+ * await orders.publish({ n: 1 });
+ * await orders.replay("audit", { from: "start" });
+ * (await orders.listGroups()).items; // → ["audit"]
+ * await orders.deleteGroup("audit"); // → true
+ */
 export class DurableTopic<T = unknown> {
+  /** The topic's name, as given. */
   readonly name: string;
   readonly #store: Store;
   readonly #keys: TopicKeys;
@@ -237,6 +304,7 @@ export class DurableTopic<T = unknown> {
 
   // ---------------------------------------------------------------------------------------------- publishing
 
+  /** Publishes a message. Rejects with an `InputError` when the payload is larger than `maxPayloadBytes`. */
   async publish(data: T, options: PublishOptions = {}): Promise<Published> {
     PUBLISH_OPTIONS.check(options);
     return only(await this.publishMany([{ ...options, data }]));
@@ -361,6 +429,7 @@ export class DurableTopic<T = unknown> {
     return this.#store.run(createGroup, { ...keys, name: group, from: fromWord(from), ...this.#lives });
   }
 
+  /** Deletes a group with its dead letters. False if there is none of this name. */
   async deleteGroup(group: string): Promise<boolean> {
     return this.#store.run(deleteGroup, { ...this.#groupKeys(group), name: group });
   }
@@ -471,12 +540,14 @@ export class DurableTopic<T = unknown> {
     return this.#store.run(replayDead, { ...this.#groupKeys(group), ...which, idleMs, channel: this.#channel });
   }
 
+  /** Deletes a dead letter of a group. False if the group has none with this id. */
   async deleteDead(group: string, id: string): Promise<boolean> {
     return this.#store.run(deleteDead, { ...this.#groupKeys(group), id: checkId(id) });
   }
 
   // ---------------------------------------------------------------------------------------------- the whole
 
+  /** How many messages are kept, how many there ever were, and from when to when. */
   async stats(): Promise<TopicStats> {
     const { log, meta } = this.#keys;
     const [count, first, last, seq] = asList(await this.#store.run(inspectTopic, { log, meta }));

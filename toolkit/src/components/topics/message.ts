@@ -7,9 +7,11 @@ import type { Entry } from "./scripts.ts";
 /** The first that is kept; what comes from now on; since a time; after the message of this id. */
 export type From = "start" | "now" | Date | number | string;
 
+/** A message of a `DurableTopic`. */
 export interface Message<T> {
   /** Larger than those of all earlier messages of the topic. */
   readonly id: string;
+  /** The payload, decoded. */
   readonly data: T;
   /** By the server's clock. */
   readonly publishedAt: Date;

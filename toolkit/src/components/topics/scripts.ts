@@ -55,7 +55,9 @@ local function number(value)
 end
 `;
 
+/** What became of a message that was to be published. */
 export interface Published {
+  /** `duplicate`: a message with this `id` was published within `dedupWindowMs`, and this one was not. */
   readonly status: "published" | "duplicate";
   /** Of the message; for a duplicate, of the one that was published before. */
   readonly id: string;

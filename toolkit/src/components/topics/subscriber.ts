@@ -17,15 +17,21 @@ import { type StopOptions, UnrecoverableError } from "../queues/index.ts";
 import type { Message } from "./message.ts";
 import type { Delivery, Taken } from "./scripts.ts";
 
+/** A message, as a subscriber's body gets it. */
 export interface Delivered<T> extends Message<T> {
+  /** The consumer group that it is delivered to. */
   readonly group: string;
   /** 1 for the first. */
   readonly attempt: number;
+  /** How often it is tried at most. */
   readonly attempts: number;
 }
 
+/** What a `Subscriber` tells, by `on`. */
 export interface SubscriberEvents<T> {
+  /** The body ended well, and the message is acknowledged. */
   done(message: Delivered<T>): void;
+  /** The body threw. The message comes again if `willRetry`; otherwise it is a dead letter. */
   failed(message: Delivered<T>, error: unknown, outcome: { readonly willRetry: boolean }): void;
   /** The body ended after its lease was lost: the message is, or was, delivered to another. */
   lost(message: Delivered<T>): void;
@@ -72,7 +78,19 @@ const LONGEST_BACKOFF_MS = 60_000;
 const LONGEST_ERROR = 1_000;
 const HANDED_BACK: Failure = { delayMs: 0, isAttempt: false, error: "" };
 
+/**
+ * A process of a consumer group, from `DurableTopic.subscriber`. It begins with `start()`.
+ *
+ * @example
+ * const orders = new DurableTopic<{ n: number }>(db, "orders");
+ * await orders.publish({ n: 1 });
+ * const billing = orders.subscriber("billing", { from: "start" }, ({ data }) => console.log(data.n));
+ * const message = await new Promise((resolve) => billing.start().on("done", resolve));
+ * message; // → { id: "…", data: { n: 1 }, publishedAt: …, group: "billing", attempt: 1, attempts: 5 }
+ * await billing.stop();
+ */
 export class Subscriber<T> {
+  /** The consumer group that it works for. */
   readonly group: string;
   readonly #store: Store;
   readonly #task: SubscriberTask<T>;
@@ -108,6 +126,9 @@ export class Subscriber<T> {
     return this.#inHand.size;
   }
 
+  /**
+   * Begins to take messages. Throws a `ClosedError` when the store is closed. A second call, or one after `stop()`, does nothing.
+   */
   start(): this {
     if (this.#state !== "new") return this;
     if (this.#store.closed) throw new ClosedError("the store is closed; a subscriber on it cannot start");
@@ -118,6 +139,7 @@ export class Subscriber<T> {
     return this;
   }
 
+  /** Calls the listener at each event of a kind. Returns what takes the listener off. */
   on<E extends keyof SubscriberEvents<T>>(event: E, listener: SubscriberEvents<T>[E]): () => void {
     return this.#listeners.add(event, listener);
   }
@@ -129,6 +151,7 @@ export class Subscriber<T> {
     return this.#stopping;
   }
 
+  /** The same as `stop()`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -11,20 +11,27 @@ import { Channel } from "../../waiting/channel.ts";
 import { settleWhen } from "../../waiting/settle-when.ts";
 import { topicChannel } from "./keys.ts";
 
+/** Settings of a `Topic`. Publishers and listeners need the same `prefix` and `codec`. */
 export interface TopicOptions<T> {
+  /** How the channel's name begins (default `"topic"`). */
   readonly prefix?: string;
+  /** How payloads become text or bytes (default `json()`). */
   readonly codec?: Codec<T>;
   /** A payload larger than this is refused. 1 MiB by default. */
   readonly maxPayloadBytes?: number;
 }
 
+/** How to listen to a `Topic`. */
 export interface ListenOptions {
   /** Messages that wait for a slow reader; beyond that the oldest are dropped. 1 000 by default. */
   readonly maxWaiting?: number;
+  /** Ends listening: the loop rejects with the signal's reason. None by default. */
   readonly signal?: AbortSignal;
 }
 
+/** A message of a `Topic`, as a listener gets it. */
 export interface Heard<T> {
+  /** The payload, decoded. */
   readonly data: T;
   /** How many messages before this one were dropped, since the reader was slow or they could not be decoded. */
   readonly dropped: number;
@@ -43,7 +50,17 @@ const OPTIONS = defineOptions<TopicOptions<unknown>>("Topic", {
 
 const MESSAGES_OPTIONS = defineOptions<ListenOptions>("Topic.messages", { maxWaiting: whole(1, 1_000_000), signal });
 
+/**
+ * Publish/subscribe with typed payloads: every current listener gets a message, at most once; nothing is kept.
+ *
+ * @example
+ * const prices = new Topic<{ cents: number }>(db, "prices");
+ * const heard = await prices.messages();
+ * await prices.publish({ cents: 1_250 });
+ * for await (const { data } of heard) if (data.cents === 1_250) break;
+ */
 export class Topic<T = unknown> {
+  /** The topic's name, as given. */
   readonly name: string;
   readonly #store: Store;
   readonly #channel: string;
@@ -62,7 +79,7 @@ export class Topic<T = unknown> {
     this.#names = new NameIndex(store, { kind: "topics", prefix });
   }
 
-  /** To all who listen now. */
+  /** Sends a message to all who listen now. Rejects with an `InputError` when the payload is larger than `maxPayloadBytes`. */
   async publish(data: T): Promise<void> {
     const payload = encodeWithin(this.#codec, data, this.#maxBytes, "the payload of a message");
     // In a Cluster always by the same node, so that messages of one publisher stay in order.

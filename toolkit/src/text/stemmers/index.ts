@@ -29,6 +29,7 @@ import { stemTamil } from "./tamil.ts";
 import { stemTurkish } from "./turkish.ts";
 import { stemYiddish } from "./yiddish.ts";
 
+/** Makes one form of the forms of a word. */
 export interface Stemmer {
   /** The same for two that make the same stems. */
   readonly name: string;
@@ -67,8 +68,10 @@ const STEMS = {
   yiddish: stemYiddish,
 };
 
+/** The name of one of Snowball's stemmers. */
 export type StemmerName = keyof typeof STEMS;
 
+/** The names of all stemmers. */
 export const STEMMER_NAMES = Object.keys(STEMS) as readonly StemmerName[];
 
 /** By the first part of a language tag. */
@@ -105,11 +108,22 @@ const LANGUAGES: Readonly<Record<string, StemmerName>> = {
   yi: "yiddish",
 };
 
+/**
+ * One of Snowball's stemmers.
+ *
+ * @example
+ * stemmer("english").stem("walking"); // → "walk"
+ */
 export function stemmer(name: StemmerName): Stemmer {
   return { name: `snowball-2.2-${name}`, stem: STEMS[name] };
 }
 
-/** The stemmer of a language by its tag ("en-GB" is "en"); undefined where there is none. */
+/**
+ * The stemmer of a language by its tag ("en-GB" is "en"); undefined where there is none.
+ *
+ * @example
+ * stemmerOf("de-AT")?.name; // → "snowball-2.2-german"
+ */
 export function stemmerOf(language: string): Stemmer | undefined {
   const name = LANGUAGES[language.replace(/-.*/s, "").toLowerCase()];
   return name === undefined ? undefined : stemmer(name);

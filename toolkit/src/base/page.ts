@@ -13,9 +13,9 @@ export interface Page<T> {
 
 /** What every listing takes. */
 export interface PageOptions {
-  /** At most so many items. */
+  /** At most so many items; 100 by default, unless the method says otherwise. */
   readonly limit?: number;
-  /** `cursor` of the page before. */
+  /** `cursor` of the page before; by default the first page. */
   readonly cursor?: string;
 }
 

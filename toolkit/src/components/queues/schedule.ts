@@ -29,6 +29,7 @@ export interface ScheduleTimes {
   readonly cron?: string;
   /** IANA name, "Europe/Rome"; UTC by default. */
   readonly timeZone?: string;
+  /** A fixed rate in milliseconds, in place of `cron`. */
   readonly everyMs?: number;
   /** Nothing before this time. */
   readonly startAt?: Date | number;

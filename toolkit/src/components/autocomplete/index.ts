@@ -6,7 +6,7 @@
  *   await contacts.complete("ann", "zo");                 // ["Zoë"], most recent first
  *
  *   const members = new PrefixIndex(store, "guild");
- *   await members.add(["Jürgen", "jup"]);
+ *   await members.addMany(["Jürgen", "jup"]);
  *   await members.complete("JÜ");                          // ["Jürgen"]
  *
  * Names are compared without regard to case and Unicode form, and given back as they were written.

@@ -46,27 +46,24 @@ export interface ArriveOptions {
 
 /** How an arrival ended. */
 export type ArriveOutcome =
-  /** All have come. `isLast` is true for exactly one of them: the place for what is to be done once in a generation. */
   | {
       /** "released": all parties have come. */
       readonly status: "released";
       /** The number of this meeting, from 1. */
       readonly generation: number;
-      /** True for exactly one party of a generation. */
+      /** True for exactly one party of a generation: the place for what is to be done once. */
       readonly isLast: boolean;
     }
   | {
       /** "timeout": too few came in time, and this party has left. */
       readonly status: "timeout";
     }
-  /** Another arrival under the same id has taken the place of this one. */
   | {
-      /** "replaced": another party came under this id. */
+      /** "replaced": another arrival under the same id has taken the place of this one. */
       readonly status: "replaced";
     }
-  /** Somebody has reset the barrier. */
   | {
-      /** "reset": the waiters were sent away. */
+      /** "reset": somebody has reset the barrier. */
       readonly status: "reset";
     };
 

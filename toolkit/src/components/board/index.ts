@@ -60,11 +60,11 @@ export interface Article {
   readonly postedAt: Date;
   /** Until when it can be voted on: `votingMs` after it was posted. */
   readonly closesAt: Date;
-  /** The weights of all votes for it, summed up. The poster's own counts. */
+  /** The weights of all votes for it, summed up. The poster's own vote counts 1. */
   readonly up: number;
   /** The weights of all votes against it, summed up. */
   readonly down: number;
-  /** What the order "score" goes by: the second of posting, and `voteScore` for each vote. */
+  /** What the order "score" goes by: the second of posting, plus `voteScore` for each vote for it, minus as much for each against it. */
   readonly score: number;
   /** The groups that it is in. */
   readonly groups: readonly string[];

@@ -65,11 +65,11 @@ export interface AheadOptions extends EntryOptions {
 
 /** Counts of a cache. */
 export interface CacheStats {
-  /** Questions that were answered with a fresh value. */
+  /** Questions that were answered with a fresh value; without a loader, with any value. */
   readonly hits: number;
   /** Questions that were answered with a stale one. */
   readonly staleHits: number;
-  /** Questions for which there was no value. */
+  /** Loads, and questions without a loader that found nothing. */
   readonly misses: number;
   /** Values that were made. */
   readonly loads: number;

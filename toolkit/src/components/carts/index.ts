@@ -3,7 +3,7 @@
  *
  *   const carts = new Carts(store);
  *   await carts.add(owner, "book:17", 2, { price: 1999 });
- *   await carts.list(owner);                       // [{ item: "book:17", quantity: 2, price: 1999 }]
+ *   await carts.get(owner);                        // [{ item: "book:17", quantity: 2, price: 1999 }]
  *   await carts.merge(visitor, user);              // at sign-in: what was in the visitor's cart is in the user's
  *
  * The owner is a name, such as a user's, or a session (or just `{ token }` of one): then the cart lives as long as the session and

@@ -190,7 +190,7 @@ export interface RunsOptions {
   readonly limit?: number;
   /** `cursor` of the page before; by default the first page. */
   readonly cursor?: string;
-  /** The other way round than they run, are due, or have ended (default false). */
+  /** The last to run, to be due, or to have ended first (default false). */
   readonly newestFirst?: boolean;
 }
 

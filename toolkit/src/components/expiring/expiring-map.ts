@@ -44,9 +44,9 @@ export interface ExpiringEntry<V> {
   readonly expiresAt: Date | null;
 }
 
-/** `exists`: nothing has changed. `full`: it was not stored. */
+/** What became of an entry to create. */
 export interface EntryCreateOutcome {
-  /** What became of it. */
+  /** "exists": there was one, and nothing has changed. "full": it was not stored. */
   readonly status: "created" | "exists" | "full";
 }
 

@@ -37,9 +37,9 @@ export interface ExpiringMember {
   readonly expiresAt: Date | null;
 }
 
-/** `exists`: it was there, and lives from now on as long as was said. `full`: it was not added. */
+/** What became of a member to add. */
 export interface MemberAddOutcome {
-  /** What became of it. */
+  /** "exists": it was there, and lives from now on as long as was said. "full": it was not added. */
   readonly status: "added" | "exists" | "full";
 }
 

@@ -109,7 +109,7 @@ export interface AddShardOptions extends MoveOptions {
 
 /** How slots are moved. */
 export interface MoveOptions {
-  /** Ends the moving between two steps; the call rejects with its reason, and the rest is moved later. None by default. */
+  /** Ends the moving; the call rejects with its reason, and any process of the fleet finishes a step that was begun. None by default. */
   readonly signal?: AbortSignal;
   /** Called whenever a step has moved some keys. By default nobody is told. */
   readonly onProgress?: (progress: MoveProgress) => void;

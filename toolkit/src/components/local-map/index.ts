@@ -32,9 +32,9 @@ export interface LocalMapOptions<V> {
   readonly maxBytes?: number;
 }
 
-/** `exists`: nothing has changed. `full`: it was not stored. */
+/** What became of an entry to create. */
 export interface LocalCreateOutcome {
-  /** What became of it. */
+  /** "exists": there was one, and nothing has changed. "full": it was not stored. */
   readonly status: "created" | "exists" | "full";
 }
 

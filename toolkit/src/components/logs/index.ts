@@ -57,7 +57,7 @@ export interface LogEntry {
   readonly fields: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** A message that came more than once, perhaps. */
+/** A message, and how often it came. */
 export interface CommonMessage {
   /** Its fingerprint: numbers are `#`, unless `fingerprint` makes something else of it. */
   readonly message: string;

@@ -22,9 +22,9 @@ export interface RetractOutcome {
   /** "not-found": it is not for sale. "not-yours": somebody else offers it. */
   readonly status: "retracted" | "not-found" | "not-yours";
 }
-/** The id is that of another call: of another kind, user, item, price or amount. Nothing was done. */
+/** What a call under an id comes to when the id is that of another call: of another kind, user, item, price or amount. */
 export interface IdConflict {
-  /** It is refused. */
+  /** Nothing was done. */
   readonly status: "conflict";
 }
 /** What became of a deposit. */
@@ -61,12 +61,10 @@ export type BuyOutcome =
       /** Who got the money. */
       readonly seller: string;
     }
-  /** It is not for sale, or not any more. */
   | {
       /** It is not for sale, or not any more. */
       readonly status: "not-found";
     }
-  /** The price is another one than the buyer saw. */
   | {
       /** The price is another one than the buyer saw. */
       readonly status: "price-changed";

@@ -32,9 +32,9 @@ export interface MultiMapOptions<V> {
   readonly maxBytes?: number;
 }
 
-/** `exists`: the set had it. `full`: the key has as many values as it may, or the map as many keys. */
+/** What became of a value to add. */
 export interface ValueAddOutcome {
-  /** What became of it. */
+  /** "exists": the set had it. "full": the key has as many values as it may, or the map as many keys. */
   readonly status: "added" | "exists" | "full";
 }
 

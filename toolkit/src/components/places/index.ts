@@ -3,7 +3,7 @@
  *
  *   const places = new Places<{ country: string }>(store);
  *   await places.load(ranges("geo-whois-asn-country-ipv4.csv", { columns: ["country"] }));
- *   await places.find("1.0.1.7");                        // { place: { country: "CN" }, from: "1.0.1.0", to: "1.0.3.255" }
+ *   await places.get("1.0.1.7");                         // { place: { country: "CN" }, from: "1.0.1.0", to: "1.0.3.255" }
  *
  * IPv4 and IPv6. A look-up is one round trip, for one address or many. A load goes beside what is in use and takes its place in
  * one step; one that fails or dies changes nothing.
@@ -48,7 +48,7 @@ export interface FoundPlace<P> {
 
 /** What a load came to. */
 export interface LoadReport {
-  /** Names what was loaded. */
+  /** A random name of what was loaded. */
   readonly version: string;
   /** As stored: a range that others lie in counts as its pieces. */
   readonly ranges: number;

@@ -2,11 +2,11 @@
  * Rate limits: fixed window, exact sliding window, and GCRA behind one result; several rules judged together in one round
  * trip; the server's clock.
  *
- *   const api = new RateLimits(store, "api", { limit: 100, windowMs: 60_000 });
+ *   const api = new RateLimits(store, { name: "api", rules: { limit: 100, windowMs: 60_000 } });
  *   const verdict = await api.take(request.ip);
  *   if (!verdict.allowed) respondWith(429, { "retry-after": Math.ceil(verdict.retryAfterMs / 1000) });
  *
- *   new RateLimits(store, "login", [{ limit: 5, windowMs: 60_000 }, { limit: 20, windowMs: 86_400_000 }]);
+ *   new RateLimits(store, { name: "login", rules: [{ limit: 5, windowMs: 60_000 }, { limit: 20, windowMs: 86_400_000 }] });
  */
 import { aStore } from "../../base/checks.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";

@@ -5,7 +5,7 @@
  *   const stats = new Stats(store);
  *   await stats.record("checkout", "items", 3);
  *   const page = await stats.time("/products", () => render());      // notes how long it took
- *   const { p95 } = (await stats.read("/products", "ms"))!.thisHour!;
+ *   const { p95 } = (await stats.get("/products", "ms"))!.thisHour!;
  *   const worst = await stats.slowest({ limit: 10 });
  */
 import { aStore, integer, seen, word } from "../../base/checks.ts";

@@ -30,7 +30,7 @@ export interface LeaseFacts {
  * What was got: a lock or permits, held until it is given back or its time runs out without renewal.
  *
  * @example
- * const lease = (await new Locks(db).acquire("order:17", { leaseMs: 5_000, renew: false }))!;
+ * const lease = (await new Locks(db).acquire("order:17", { leaseMs: 60_000, renew: false }))!;
  * [lease.name, lease.lost]; // → ["order:17", false]
  * await lease.renew(); // → true
  * await lease.release(); // → true

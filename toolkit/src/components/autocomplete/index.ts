@@ -130,8 +130,11 @@ const COMPLETE_OPTIONS = defineOptions<{ readonly limit?: number }>("PrefixIndex
  * await members.complete("JÜ"); // → ["Jürgen"]
  * await members.bump("Jürgen", 2); // Somebody chose it.
  * await members.suggest("j"); // → { names: ["Jürgen", "Jupp"], exact: true }
+ * @example
+ * const members = new PrefixIndex(db, "guild");
+ * await members.addMany(["Jürgen", "Jupp"]);
  * await members.delete("jupp"); // → true
- * await members.count(); // → 2
+ * await members.count(); // → 1
  */
 export class PrefixIndex {
   /** The name of the group, as it was given. */

@@ -86,8 +86,12 @@ interface Place extends CartPlace {
  * await carts.add("visitor:7", "book:17", 2, { price: 1_999 }); // → 2
  * await carts.set("ann", "pen:3", 1); // → 1
  * await carts.merge("visitor:7", "ann"); // She has signed in.
+ * (await carts.get("ann")).map(({ item, quantity }) => [item, quantity]); // → [["book:17", 2], ["pen:3", 1]]
+ * @example
+ * const carts = new Carts(db);
+ * await carts.set("ann", "pen:3", 2);
  * await carts.delete("ann", "pen:3");
- * await carts.get("ann"); // → [{ item: "book:17", quantity: 2, price: 1999 }]
+ * await carts.get("ann"); // → []
  * await carts.clear("ann");
  */
 export class Carts {

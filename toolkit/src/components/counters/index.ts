@@ -86,7 +86,10 @@ const LIST_OPTIONS = defineOptions<PageOptions>("Counters.list", pageChecks(10_0
  * await counters.add("hits", 3);
  * await counters.flush();
  * (await counters.series("hits", 60_000)).reduce((sum, { count }) => sum + count, 0); // → 3
- * await counters.rate("hits", 60_000); // → …
+ * await counters.rate("hits", 60_000, 10); // Hits a second over the last ten minutes.
+ * @example
+ * const counters = new Counters(db);
+ * await counters.add("hits");
  * (await counters.list()).items; // → ["hits"]
  * await counters.delete("hits");
  */

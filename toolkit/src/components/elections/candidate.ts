@@ -33,9 +33,8 @@ export interface CandidateTask {
  * Stands for a name and leads whenever it is its turn. `Elections.candidate` makes it.
  *
  * @example
- * const elections = new Elections(db);
- * const jobs: string[] = [];
- * const candidate = elections.candidate("indexer", { id: "web-1" }, () => void jobs.push("indexed"));
+ * const work = async (term: Term, signal: AbortSignal) => console.log("I lead", term.fence, signal.aborted);
+ * const candidate = new Elections(db).candidate("indexer", { id: "web-1" }, work);
  * const ended = new Promise((resolve) => candidate.on("ended", (_term, how) => resolve(how)));
  * candidate.start();
  * await ended; // → "ended"

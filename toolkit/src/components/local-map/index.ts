@@ -74,7 +74,7 @@ type Held = string | Buffer | null;
  * await flags.get("dark-mode"); // → true
  * await flags.create("dark-mode", false); // → { status: "exists" }
  * await flags.delete("dark-mode"); // → true
- * flags.stats(); // → { entries: …, hits: 0, misses: 1, invalidated: … }
+ * flags.stats(); // → { entries: …, hits: …, misses: …, invalidated: … }
  * @example
  * await using rates = new LocalMap<number>(db, "rates");
  * await rates.setMany([["EUR", 1.1], ["GBP", 1.3]]); // → [true, true]

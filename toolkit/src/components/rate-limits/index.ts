@@ -151,7 +151,7 @@ interface Call {
  * Rate limits by fixed window, exact sliding window or GCRA, by the server's clock. Several rules are judged together in one round trip.
  *
  * @example
- * const api = new RateLimits(db, { name: "api", rules: { limit: 3, windowMs: 60_000, algorithm: "fixed" } });
+ * const api = new RateLimits(db, { name: "api", rules: { limit: 3, windowMs: 3_600_000, algorithm: "fixed" } });
  * (await api.take("203.0.113.7")).remaining; // → 2
  * (await api.take("203.0.113.7", { cost: 2 })).allowed; // → true
  * (await api.take("203.0.113.7")).allowed; // → false

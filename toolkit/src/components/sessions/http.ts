@@ -70,6 +70,10 @@ type Changes<D> = { readonly [name in keyof D]?: D[name] | undefined };
  * await session.set({ theme: "dark" });
  * await session.signIn("ann");
  * [session.user, session.data]; // → ["ann", { theme: "dark" }]
+ * @example
+ * const context = { cookie: {}, overTls: true, setCookie: (header: string) => console.log("Set-Cookie:", header) };
+ * const session = new RequestSession(new Sessions(db), null, context);
+ * await session.signIn("ann");
  * await session.signOutEverywhere({ keepThis: true }); // → 0
  * await session.signOut();
  */

@@ -97,6 +97,8 @@ const LIST_OPTIONS = defineOptions<PageOptions>("Stats.list", pageChecks(10_000)
  * await stats.record("checkout", "items", [1, 2, 3, 4]); // → 2.5
  * (await stats.get("checkout", "items"))?.thisHour?.max; // → 4
  * await stats.time("/products", () => "rendered"); // → "rendered"
+ * @example
+ * const stats = new Stats(db);
  * await stats.duration("/report", 60_000);
  * await stats.slowest({ limit: 1 }); // → [{ context: "/report", meanMs: 60000 }]
  * const { items } = await stats.list({ limit: 10 });

@@ -17,7 +17,7 @@ const ROOT = import.meta.dirname;
 const GAPS = join(ROOT, "scripts/api/gaps.txt");
 
 /** How many are missing at most. Lower it with the list; it never goes up. */
-const MISSING = 1021;
+const MISSING = 0;
 
 // Below the root, so that packages are found.
 const folder = mkdtempSync(join(ROOT, ".samples-"));

@@ -10,6 +10,7 @@ import type { ScriptCall } from "../base/script.ts";
 import { onOwnConnection } from "../connection/acknowledged.ts";
 import type { Store } from "../connection/store.ts";
 
+/** How replicas confirm a lease. */
 export interface Confirmation {
   /** How many replicas must have it. */
   readonly replicas: number;

@@ -26,13 +26,30 @@ export interface LeaseFacts {
   readonly holding?: Observation | null;
 }
 
+/**
+ * What was got: a lock or permits, held until it is given back or its time runs out without renewal.
+ *
+ * @example
+ * const lease = (await new Locks(db).acquire("order:17", { leaseMs: 60_000, renew: false }))!;
+ * [lease.name, lease.lost]; // → ["order:17", false]
+ * await lease.renew(); // → true
+ * await lease.release(); // → true
+ * @example
+ * const locks = new Locks(db);
+ * const handle = (await locks.acquire("upload"))!.detach();
+ * const lease = await locks.resume(handle); // Another process goes on with it.
+ * await lease?.release(); // → true
+ */
 export class Lease {
+  /** What is held. */
   readonly name: string;
   /** Unguessable; a process that knows it can renew and release. */
   readonly token: string;
   /** Larger than that of every earlier holder of this name. */
   readonly fence: number;
+  /** How long it lives without renewal, from its beginning or its last renewal. */
   readonly leaseMs: number;
+  /** How many replicas had confirmed it when it was given; null where nothing was waited for. */
   readonly replicas: number | null;
   readonly #keeper: LeaseKeeper;
   #controller: AbortController | null = null;
@@ -73,6 +90,7 @@ export class Lease {
     return this.#controller.signal;
   }
 
+  /** Whether it was lost before it was given back. */
   get lost(): boolean {
     return this.#lost !== null;
   }
@@ -112,6 +130,7 @@ export class Lease {
     return last();
   }
 
+  /** As `release`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.release().then(() => {});
   }

@@ -36,13 +36,13 @@ import {
 } from "./scripts.ts";
 
 export interface AcquireOptions {
-  /** How long it is kept without a sign of life from the holder. */
+  /** How long it is kept without a sign of life from the holder; by default as the component was made. */
   readonly leaseMs?: number;
-  /** How long to wait for it; 0 tries once, Infinity waits on. */
+  /** How long to wait for it; 0 tries once, Infinity waits on. By default as the component was made. */
   readonly waitMs?: number;
-  /** Ends the waiting; `acquire` rejects with its reason. */
+  /** Ends the waiting; `acquire` rejects with its reason. None by default. */
   readonly signal?: AbortSignal;
-  /** False: nobody renews but `lease.renew()`. */
+  /** Whether it is renewed by itself until it is given back. True by default; false: nobody renews but `lease.renew()`. */
   readonly renew?: boolean;
 }
 

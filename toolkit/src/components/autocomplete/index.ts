@@ -6,7 +6,7 @@
  *   await contacts.complete("ann", "zo");                 // ["Zoë"], most recent first
  *
  *   const members = new PrefixIndex(store, "guild");
- *   await members.add(["Jürgen", "jup"]);
+ *   await members.addMany(["Jürgen", "jup"]);
  *   await members.complete("JÜ");                          // ["Jürgen"]
  *
  * Names are compared without regard to case and Unicode form, and given back as they were written.
@@ -24,9 +24,11 @@ import { add, forget, heaviest, recentMatches, removeName, touch } from "./scrip
 const MAX_NAME_BYTES = 1_024;
 const ADD_AT_ONCE = 500;
 
+/** What a `RecentContacts` may be given. */
 export interface RecentContactsOptions {
+  /** How all keys begin (default "contacts"). */
   readonly prefix?: string;
-  /** How many contacts a user keeps. */
+  /** How many contacts a user keeps; the ones touched longest ago go (default 100). */
   readonly maxContacts?: number;
 }
 
@@ -39,6 +41,17 @@ const CONTACTS_COMPLETE_OPTIONS = defineOptions<{ readonly limit?: number }>("Re
   limit: whole(1, 10_000),
 });
 
+/**
+ * The people that a user was in touch with lately, completed by how their names begin, without regard to case and Unicode form.
+ *
+ * @example
+ * const contacts = new RecentContacts(db, { maxContacts: 50 });
+ * for (const name of ["Zachary", "Zoë", "ann"]) await contacts.touch("me", name);
+ * await contacts.complete("me", "zo"); // → ["Zoë"]
+ * await contacts.complete("me", ""); // → ["ann", "Zoë", "Zachary"]
+ * await contacts.delete("me", "ann"); // → true
+ * await contacts.clear("me");
+ */
 export class RecentContacts {
   readonly #store: Store;
   readonly #prefix: string;
@@ -63,29 +76,38 @@ export class RecentContacts {
     return this.#store.run(forget, { ...recentKeys(this.#prefix, user), folded: checkedName(contact).folded });
   }
 
-  /** Contacts with a beginning, the most recent first; all of them for an empty one. */
+  /** Contacts with a beginning, the most recent first; all of them for an empty one. At most `limit` (default 10). */
   async complete(user: string, beginning: string, options: { readonly limit?: number } = {}): Promise<string[]> {
     CONTACTS_COMPLETE_OPTIONS.check(options);
     const limit = options.limit ?? 10;
     return this.#store.run(recentMatches, { ...recentKeys(this.#prefix, user), beginning: fold(beginning), limit });
   }
 
+  /** Deletes a user's whole list. */
   async clear(user: string): Promise<void> {
     const { recent, names } = recentKeys(this.#prefix, user);
     await this.#store.send(["DEL", recent, names], { repeatable: true });
   }
 }
 
+/** What a `PrefixIndex` may be given. */
 export interface PrefixIndexOptions {
+  /** How all keys begin (default "complete"). */
   readonly prefix?: string;
-  /** Beginnings of up to this many characters keep their names by weight, so that the heaviest are found at once. 0: none. */
+  /**
+   * Beginnings of up to this many characters keep their names by weight, so that the heaviest are found at once. 0: none. From 0 to 8
+   * (default 0).
+   */
   readonly rankedBeginnings?: number;
-  /** How many names with a longer beginning are looked at to find the heaviest. */
+  /** How many names with a longer beginning are looked at to find the heaviest. By default 1 000. */
   readonly maxScan?: number;
 }
 
+/** A name to add, with its weight. */
 export interface NameWithWeight {
+  /** As it is shown; names that differ only in case or Unicode form are one. */
   readonly name: string;
+  /** Heavier names are suggested first. A name that is added without a weight has 0. */
   readonly weight: number;
 }
 
@@ -99,7 +121,23 @@ const COMPLETE_OPTIONS = defineOptions<{ readonly limit?: number }>("PrefixIndex
   limit: whole(1, 10_000),
 });
 
+/**
+ * The names of a large group, found by how they begin, in order or the heaviest first.
+ *
+ * @example
+ * const members = new PrefixIndex(db, "guild", { rankedBeginnings: 3 });
+ * await members.addMany(["Jürgen", "Jupp", { name: "Юлия", weight: 5 }]); // → 3
+ * await members.complete("JÜ"); // → ["Jürgen"]
+ * await members.bump("Jürgen", 2); // Somebody chose it.
+ * await members.suggest("j"); // → { names: ["Jürgen", "Jupp"], exact: true }
+ * @example
+ * const members = new PrefixIndex(db, "guild");
+ * await members.addMany(["Jürgen", "Jupp"]);
+ * await members.delete("jupp"); // → true
+ * await members.count(); // → 1
+ */
 export class PrefixIndex {
+  /** The name of the group, as it was given. */
   readonly group: string;
   readonly #store: Store;
   readonly #keys: { readonly lex: string; readonly weights: string; readonly top: string };
@@ -159,7 +197,7 @@ export class PrefixIndex {
     });
   }
 
-  /** Names with a beginning, in the order of their folded form. */
+  /** Names with a beginning, in the order of their folded form. At most `limit` (default 10). */
   async complete(beginning: string, options: { readonly limit?: number } = {}): Promise<string[]> {
     COMPLETE_OPTIONS.check(options);
     const limit = options.limit ?? 10;
@@ -169,8 +207,8 @@ export class PrefixIndex {
   }
 
   /**
-   * Names with a beginning, the heaviest first. `exact` is false when there were more than `maxScan` of them and the
-   * beginning is too long for an index of its own: then some heavier ones may be missing.
+   * Names with a beginning, the heaviest first. `exact` is false when there were more than `maxScan` of them and the beginning is too long
+   * for an index of its own: then some heavier ones may be missing. At most `limit` names (default 10).
    */
   async suggest(
     beginning: string,
@@ -189,6 +227,7 @@ export class PrefixIndex {
     return { names, exact: all === 1 };
   }
 
+  /** How many names the group has. */
   async count(): Promise<number> {
     return Number(await this.#store.call("ZCARD", this.#keys.lex));
   }

@@ -17,9 +17,11 @@ import { settleWhen } from "../../waiting/settle-when.ts";
 import { type BarrierKeys, barrierKeys, newsChannel } from "./keys.ts";
 import { type Arrival, arrive, readBarrier, renewArrival, resetBarrier, withdraw } from "./scripts.ts";
 
+/** What `Barriers` are given. */
 export interface BarriersOptions {
   /** How many must come. The same in all processes that meet. */
   readonly parties: number;
+  /** How all keys begin (default "barrier"). */
   readonly prefix?: string;
   /** How long the arrival of a process that died still counts. 10 s by default. */
   readonly leaseMs?: number;
@@ -29,26 +31,47 @@ export interface BarriersOptions {
   readonly keepMs?: number;
 }
 
+/** How a party arrives. */
 export interface ArriveOptions {
-  /** Names the party. A new arrival under the same id takes the place of the old one: for processes that may be started again. */
+  /**
+   * Names the party. A new arrival under the same id takes the place of the old one: for processes that may be started again. By default
+   * every call is a party of its own.
+   */
   readonly id?: string;
-  /** How long to wait for the others; without it, waits on. A party that leaves does not count any more. */
+  /** How long to wait for the others; waits on by default. A party that leaves does not count any more. */
   readonly timeoutMs?: number;
+  /** Ends the waiting; `arrive` rejects with its reason. None by default. */
   readonly signal?: AbortSignal;
 }
 
+/** How an arrival ended. */
 export type ArriveOutcome =
-  /** All have come. `isLast` is true for exactly one of them: the place for what is to be done once in a generation. */
-  | { readonly status: "released"; readonly generation: number; readonly isLast: boolean }
-  | { readonly status: "timeout" }
-  /** Another arrival under the same id has taken the place of this one. */
-  | { readonly status: "replaced" }
-  /** Somebody has reset the barrier. */
-  | { readonly status: "reset" };
+  | {
+      /** "released": all parties have come. */
+      readonly status: "released";
+      /** The number of this meeting, from 1. */
+      readonly generation: number;
+      /** True for exactly one party of a generation: the place for what is to be done once. */
+      readonly isLast: boolean;
+    }
+  | {
+      /** "timeout": too few came in time, and this party has left. */
+      readonly status: "timeout";
+    }
+  | {
+      /** "replaced": another arrival under the same id has taken the place of this one. */
+      readonly status: "replaced";
+    }
+  | {
+      /** "reset": somebody has reset the barrier. */
+      readonly status: "reset";
+    };
 
+/** A barrier at one moment. */
 export interface BarrierInspection {
   /** The last one that was released; 0 before the first. */
   readonly generation: number;
+  /** How many must come, as this object was made with. */
   readonly parties: number;
   /** How many wait for the next. */
   readonly arrived: number;
@@ -74,6 +97,16 @@ interface Arriving {
   readonly signal: AbortSignal | undefined;
 }
 
+/**
+ * Cyclic barriers: processes wait for each other at a name, go on together, and may meet there again.
+ *
+ * @example
+ * const barriers = new Barriers(db, { parties: 2 });
+ * const met = await Promise.all([barriers.arrive("step"), barriers.arrive("step")]);
+ * met.filter(({ status }) => status === "released").length; // → 2
+ * await barriers.inspect("step"); // → { generation: 1, parties: 2, arrived: 0 }
+ * await barriers.reset("step"); // → 0
+ */
 export class Barriers {
   readonly #store: Store;
   readonly #options: Required<BarriersOptions>;
@@ -104,6 +137,7 @@ export class Barriers {
     return this.#wait({ keys, token: `${randomToken()}:${id ?? ""}`, deadlineMs, signal });
   }
 
+  /** The generation that was released last, and how many wait for the next one. */
   async inspect(name: string): Promise<BarrierInspection> {
     const keys = barrierKeys(this.#options.prefix, name);
     const { generation, arrived } = await this.#store.run(readBarrier, { ...keys });

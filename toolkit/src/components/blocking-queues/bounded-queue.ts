@@ -18,8 +18,27 @@ import { ValueLine } from "./value-line.ts";
 const OPTIONS = defineOptions<BlockingQueueOptions<unknown>>("BoundedQueue", making);
 const PUSH_OPTIONS = defineOptions<WaitOptions>("BoundedQueue.push", waitChecks);
 
+/**
+ * A queue with a bound that processes share, first in, first out. Callers wait for a value, or for room.
+ *
+ * @example
+ * const pages = new BoundedQueue<string>(db, "pages", { capacity: 2 });
+ * await pages.pushMany(["/1", "/2", "/3"]); // → [true, true, false]
+ * await pages.push("/4", { waitMs: 10 }); // → false
+ * await pages.peek(); // → "/1"
+ * await pages.take({ waitMs: 1_000 }); // → "/1"
+ * await pages.takeMany({ limit: 10 }); // → ["/2"]
+ * @example
+ * const lines = new BoundedQueue<string>(db, "lines");
+ * await lines.push("hello");
+ * for await (const line of lines.values()) if (line === "hello") break;
+ * await lines.count(); // → 0
+ * await lines.clear(); // → 0
+ */
 export class BoundedQueue<T = unknown> {
+  /** The name of the queue, as it was given. */
   readonly name: string;
+  /** How many values it holds at most, for callers of this object. */
   readonly capacity: number;
   readonly #line: ValueLine<T, string | Uint8Array>;
 
@@ -71,6 +90,7 @@ export class BoundedQueue<T = unknown> {
     return this.#line.peek();
   }
 
+  /** How many values are in the queue now. */
   async count(): Promise<number> {
     return this.#line.count();
   }

@@ -15,9 +15,11 @@ const POLL_MS = 5_000;
 /** So many are served by one script. */
 const AT_ONCE = 100;
 
+/** How long a call waits for a value or for room. */
 export interface WaitOptions {
   /** How long to wait; 0, which is the default, does not. Infinity waits for as long as it takes. */
   readonly waitMs?: number;
+  /** Ends the waiting; the call rejects with its reason. None by default. */
   readonly signal?: AbortSignal;
 }
 

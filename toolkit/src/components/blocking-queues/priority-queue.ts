@@ -15,13 +15,17 @@ import {
 import { peekByPriority, pushByPriority, takeByPriority } from "./scripts.ts";
 import { ValueLine } from "./value-line.ts";
 
+/** How a value is put into a `PriorityQueue`. */
 export interface PriorityPushOptions extends WaitOptions {
   /** Larger is sooner; 0 by default. */
   readonly priority?: number;
 }
 
+/** A value with its priority. */
 export interface Prioritised<T> {
+  /** What is put in. */
   readonly value: T;
+  /** Larger is sooner; 0 by default. */
   readonly priority?: number;
 }
 
@@ -38,8 +42,28 @@ interface Ranked {
   readonly value: string | Uint8Array;
 }
 
+/**
+ * A queue with a bound that processes share and that gives the highest priority first; values of one priority in the order in which they
+ * came.
+ *
+ * @example
+ * const tasks = new PriorityQueue<string>(db, "tasks", { capacity: 100 });
+ * await tasks.pushMany([{ value: "tidy" }, { value: "rescue", priority: 9 }]); // → [true, true]
+ * await tasks.push("feed", { priority: 5 }); // → true
+ * await tasks.peek(); // → "rescue"
+ * await tasks.take(); // → "rescue"
+ * await tasks.takeMany({ limit: 10 }); // → ["feed", "tidy"]
+ * @example
+ * const alarms = new PriorityQueue<string>(db, "alarms");
+ * await alarms.push("fire", { priority: 1 });
+ * for await (const alarm of alarms.values()) if (alarm === "fire") break;
+ * await alarms.count(); // → 0
+ * await alarms.clear(); // → 0
+ */
 export class PriorityQueue<T = unknown> {
+  /** The name of the queue, as it was given. */
   readonly name: string;
+  /** How many values it holds at most, for callers of this object. */
   readonly capacity: number;
   readonly #line: ValueLine<T, Ranked>;
 
@@ -93,6 +117,7 @@ export class PriorityQueue<T = unknown> {
     return this.#line.peek();
   }
 
+  /** How many values are in the queue now. */
   async count(): Promise<number> {
     return this.#line.count();
   }

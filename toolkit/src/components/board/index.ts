@@ -36,55 +36,80 @@ const MAX_LIMIT = 1_000;
 /** Of orders of several groups that are kept at once. */
 const MAX_ORDERS = 64;
 
+/** What a `Board` may be given. */
 export interface BoardOptions {
+  /** How all keys begin (default "voting"). */
   readonly prefix?: string;
-  /** What a vote is worth, in seconds of age: 200 votes keep an article up for a day. */
+  /** What a vote is worth, in seconds of age: 200 votes keep an article up for a day. By default 432. */
   readonly voteScore?: number;
-  /** How long an article can be voted on. */
+  /** How long an article can be voted on. By default seven days. */
   readonly votingMs?: number;
-  /** The oldest articles beyond it are dropped. */
+  /** The oldest articles beyond it are dropped. By default 100 000. */
   readonly maxArticles?: number;
-  /** How long the order of a group is kept before it is made anew. */
+  /** How long the order of a group is kept before it is made anew. By default a minute. */
   readonly groupCacheTtlMs?: number;
 }
 
+/** An article, with its votes. */
 export interface Article {
+  /** Unique on its board: the one that was given to `post`, or a made-up one. */
   readonly id: string;
+  /** Who posted it. */
   readonly poster: string;
+  /** When it was posted, by the server's clock. */
   readonly postedAt: Date;
+  /** Until when it can be voted on: `votingMs` after it was posted. */
   readonly closesAt: Date;
+  /** The weights of all votes for it, summed up. The poster's own vote counts 1. */
   readonly up: number;
+  /** The weights of all votes against it, summed up. */
   readonly down: number;
+  /** What the order "score" goes by: the second of posting, plus `voteScore` for each vote for it, minus as much for each against it. */
   readonly score: number;
+  /** The groups that it is in. */
   readonly groups: readonly string[];
+  /** What was posted: title, address and the like. */
   readonly fields: Readonly<Record<string, string>>;
 }
 
+/** An article as one viewer sees it. */
 export interface ArticleSeen extends Article {
   /** The viewer's own vote: its signed weight. 0 when there is none or voting is over. */
   readonly myVote: number;
 }
 
+/** What became of a vote. */
 export type VoteOutcome =
   | {
+      /** "changed": the vote counts. "same": the user had voted so already. "closed": voting is over. */
       readonly status: "changed" | "same" | "closed";
+      /** The votes for it now. */
       readonly up: number;
+      /** The votes against it now. */
       readonly down: number;
+      /** Its score now. */
       readonly score: number;
     }
-  | { readonly status: "not-found" };
+  | {
+      /** "not-found": there is no such article. */
+      readonly status: "not-found";
+    };
 
+/** Which articles to list, and in which order. */
 export interface ListOptions {
+  /** Best or newest first (default "score"). */
   readonly by?: "score" | "time";
+  /** Only articles of this group. By default all articles. */
   readonly group?: string;
-  /** Several groups in place of one. */
+  /** Several groups in place of one. None by default. */
   readonly groups?: readonly string[];
   /** With `groups`: articles in "any" of them, or in "all"; "any" by default. */
   readonly match?: "any" | "all";
+  /** At most so many articles, up to 1 000 (default 25). */
   readonly limit?: number;
-  /** `cursor` of the page before. */
+  /** `cursor` of the page before; by default the first page. */
   readonly cursor?: string;
-  /** Whose votes `myVote` tells. */
+  /** Whose votes `myVote` tells. By default nobody's, and `myVote` is 0. */
   readonly viewer?: string;
 }
 
@@ -117,7 +142,25 @@ const LIST_OPTIONS = defineOptions<ListOptions>("Board.list", {
   viewer: text,
 });
 
+/**
+ * Articles that users post and vote on, listed by score or by time, as a whole or in groups.
+ *
+ * @example
+ * const news = new Board(db, "news");
+ * const { id } = await news.post("ann", { title: "A link" }, { groups: ["code"] });
+ * const vote = await news.vote(id, "ben", "up");
+ * vote.status; // → "changed"
+ * (await news.list({ group: "code", viewer: "ben" })).items.map(({ up, myVote }) => [up, myVote]); // → [[2, 1]]
+ * @example
+ * const links = new Board(db, "links");
+ * await links.post("ann", { title: "A link" }, { id: "17" });
+ * await links.regroup("17", { add: ["code"] }); // → true
+ * (await links.get("17"))?.groups; // → ["code"]
+ * await links.delete("17"); // → true
+ * await links.count(); // → 0
+ */
 export class Board {
+  /** The name of the board, as it was given. */
   readonly name: string;
   readonly #store: Store;
   readonly #keys: BoardKeys;
@@ -175,7 +218,10 @@ export class Board {
     return toArticle(stored, Number(score));
   }
 
-  /** Sets a user's vote: up, down, or none to take it back. One vote a user; the last one counts, until voting closes. */
+  /**
+   * Sets a user's vote: up, down, or none to take it back. One vote a user; the last one counts, until voting closes. `weight` is what the
+   * vote counts (default 1).
+   */
   async vote(
     id: string,
     user: string,

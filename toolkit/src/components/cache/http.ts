@@ -15,30 +15,35 @@ import { callback, choice, defineOptions, either, having, listOf, text, whole } 
 import type { Views } from "../views/index.ts";
 import type { Cache, Loading } from "./index.ts";
 
+/** A page as it is kept. */
 export interface CachedPage {
+  /** The status of the answer: 200. */
   readonly status: number;
+  /** Names and values of its headers, without those that belong to one answer, such as Date. */
   readonly headers: readonly (readonly [string, string])[];
+  /** Its body, not compressed. */
   readonly body: Buffer;
 }
 
 /** Null stands for a page that was not to be kept. */
 type MaybePage = CachedPage | null;
 
+/** What `cachedPages` may be given. */
 export interface PagesOptions {
   /** The key of a request, or null for one that is not to be cached; by default its host and URL, unless it is dynamic. */
   readonly key?: (request: IncomingMessage) => string | null;
-  /** Tags of a page, for invalidation. */
+  /** Tags of a page, for invalidation. None by default. */
   readonly tags?: (request: IncomingMessage) => readonly string[];
-  /** Notes each request, and lets only pages into the cache that are among the most viewed. */
+  /** Notes each request, and lets only pages into the cache that are among the most viewed. By default every page is let in. */
   readonly views?: Views;
-  /** How many of the most viewed. */
+  /** How many of the most viewed. By default 10 000. */
   readonly maxRank?: number;
   /**
-   * Cookies that no page depends on (of statistics, say), or true for all of them. A request with any other is passed by: its page
-   * may be for that visitor only.
+   * Cookies that no page depends on (of statistics, say), or true for all of them. A request with any other is passed by: its page may be
+   * for that visitor only. By default none is ignored.
    */
   readonly ignoreCookies?: readonly string[] | true;
-  /** Larger answers are passed through and not kept. */
+  /** Larger answers are passed through and not kept. By default 4 MiB. */
   readonly maxBytes?: number;
 }
 
@@ -56,6 +61,16 @@ type Next = (error?: unknown) => void;
 /** Headers that belong to one answer or one connection. */
 const NOT_KEPT = new Set(["connection", "date", "keep-alive", "set-cookie", "transfer-encoding", "x-cache", "age"]);
 
+/**
+ * Middleware that answers from the cache what anybody may see: GET without credentials or cookies, answered with 200, that sets no cookie
+ * and does not forbid it. `X-Cache` says HIT, STALE or MISS.
+ *
+ * @example
+ * const pages = new Cache<CachedPage>(db, "pages", { freshMs: 60_000, codec: pageCodec });
+ * const cached = cachedPages(pages, { tags: () => ["products"], ignoreCookies: ["theme"] });
+ * const { default: express } = await import("express");
+ * express().use("/products", cached).get("/products/17", (_request, response) => void response.send("chair"));
+ */
 export function cachedPages(
   pages: Cache<CachedPage>,
   options: PagesOptions = {},

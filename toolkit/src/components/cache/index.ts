@@ -69,7 +69,38 @@ const BREAK_MS = 1_000;
 /** As telemetry has them. */
 const OUTCOMES: Readonly<Record<Found<unknown>["state"], string>> = { fresh: "hit", stale: "stale", loaded: "miss" };
 
+/**
+ * A cache of what is expensive to make. Of all processes that ask for a value which is not there, one makes it and the others wait for
+ * that one; a stale value is given at once while one process makes it anew.
+ *
+ * @example
+ * const products = new Cache<string>(db, "products", { freshMs: 60_000, staleMs: 600_000 });
+ * await products.get("17", () => "chair", { tags: ["catalogue"] }); // → "chair"
+ * await products.invalidate("catalogue");
+ * await products.get("17"); // → null
+ * @example
+ * const prices = new Cache<number>(db, "prices");
+ * await prices.setMany([["17", 5], ["18", 7]], { tags: ["shop:1"] });
+ * await prices.getMany(["17", "18", "19"]); // → [5, 7, null]
+ * const found = await prices.getEntry("17", () => 6);
+ * [found.state, found.value]; // → ["fresh", 5]
+ * await prices.invalidateMatching("shop:*"); // → 1
+ * @example
+ * const rates = new Cache<number>(db, "rates", { errorStaleMs: 3_600_000 });
+ * await rates.set("EUR", 1.1);
+ * await rates.has("EUR"); // → true
+ * await rates.refresh("EUR", () => 1.2); // → 1.2
+ * await rates.getAhead("EUR", () => 1.3, { eagerness: 0.001 }); // → 1.2
+ * await rates.delete("EUR"); // → true
+ * @example
+ * const pages = new Cache<string>(db, "pages", { errorStaleMs: 3_600_000 });
+ * await pages.get("/", pages.staleIfError("/", () => "<h1>Hello</h1>")); // → "<h1>Hello</h1>"
+ * await pages.get("/"); // → "<h1>Hello</h1>"
+ * pages.stats(); // → { hits: 1, staleHits: 0, misses: 2, loads: 2, failures: 0 }
+ * await pages.clear(); // → …
+ */
 export class Cache<T = unknown> {
+  /** The name of the cache, as it was given. */
   readonly name: string;
   readonly #store: Store;
   readonly #prefix: string;

@@ -71,15 +71,21 @@ export class CacheReport {
   }
 }
 
+/** A cache as operators see it. */
 export interface CacheInfo {
+  /** The name that it was made with. */
   readonly name: string;
+  /** How many slots it is spread over. */
   readonly shards: number;
   /** Of all processes, as far as they have told; within some seconds. */
   readonly stats: CacheStats;
 }
 
+/** A tag that was invalidated. */
 export interface InvalidatedTag {
+  /** The tag. */
   readonly tag: string;
+  /** When that was, by the server's clock. */
   readonly at: Date;
 }
 
@@ -89,7 +95,15 @@ const INVALIDATED_OPTIONS = defineOptions<{ readonly limit?: number }>("Caches.i
 });
 const CACHES_OPTIONS = defineOptions<{ readonly prefix?: string }>("Caches", { prefix });
 
-/** Caches as operators see them. */
+/**
+ * Caches as operators see them.
+ *
+ * @example
+ * await new Cache<number>(db, "prices").get("17", () => 5);
+ * const caches = new Caches(db);
+ * const { items } = await caches.list();
+ * for (const cache of items) console.log(cache.name, cache.stats.hits, await caches.invalidated(cache, { limit: 10 }));
+ */
 export class Caches {
   readonly #store: Store;
   readonly #prefix: string;
@@ -118,7 +132,7 @@ export class Caches {
     return { items: caches, cursor };
   }
 
-  /** The tags of a cache that were invalidated last, the latest first. */
+  /** The tags of a cache that were invalidated last, the latest first. At most `limit` (default 50). */
   async invalidated(
     { name, shards }: Pick<CacheInfo, "name" | "shards">,
     options: { readonly limit?: number } = {},

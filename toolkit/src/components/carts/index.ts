@@ -3,7 +3,7 @@
  *
  *   const carts = new Carts(store);
  *   await carts.add(owner, "book:17", 2, { price: 1999 });
- *   await carts.list(owner);                       // [{ item: "book:17", quantity: 2, price: 1999 }]
+ *   await carts.get(owner);                        // [{ item: "book:17", quantity: 2, price: 1999 }]
  *   await carts.merge(visitor, user);              // at sign-in: what was in the visitor's cart is in the user's
  *
  * The owner is a name, such as a user's, or a session (or just `{ token }` of one): then the cart lives as long as the session and
@@ -23,25 +23,35 @@ import { change, changeInSession, join, joinInSession, leave, left, move, moveIn
 
 const DAY_MS = 86_400_000;
 
+/** What `Carts` may be given. */
 export interface CartsOptions {
+  /** How all keys begin (default "cart"). */
   readonly prefix?: string;
-  /** A cart that nobody changes for this long is gone. */
+  /** A cart that nobody changes for this long is gone. 30 days by default. */
   readonly idleMs?: number;
-  /** Different items in a cart. */
+  /** Different items in a cart (default 500). */
   readonly maxItems?: number;
-  /** Of one item. More is cut to it. */
+  /** Of one item. More is cut to it (default 9 999). */
   readonly maxQuantity?: number;
-  /** Whose sessions may own carts. */
+  /** Whose sessions may own carts. None by default: then an owner is a name. */
   readonly sessions?: Pick<Sessions, "bindingOf">;
-  /** Whether the cart of a session ends with it; true. Otherwise it lives for `idleMs` after its last change, as others do. */
+  /** Whether the cart of a session ends with it (default true). Otherwise it lives for `idleMs` after its last change, as others do. */
   readonly endsWithSession?: boolean;
 }
 
 /** A name, such as a user's; or a session. */
-export type CartOwner = string | { readonly token: string };
+export type CartOwner =
+  | string
+  | {
+      /** The token of a session. */
+      readonly token: string;
+    };
 
+/** One line of a cart. */
 export interface CartItem {
+  /** What is bought, as it was given to `add` or `set`. */
   readonly item: string;
+  /** How many of it. */
   readonly quantity: number;
   /** In the smallest unit, when the item was put in; null if it was not said. */
   readonly price: number | null;
@@ -68,6 +78,22 @@ interface Place extends CartPlace {
   readonly binding: Pick<SessionBinding, "session" | "bound"> | null;
 }
 
+/**
+ * Shopping carts of visitors and users. A cart belongs to a name, or to a session and ends with it.
+ *
+ * @example
+ * const carts = new Carts(db);
+ * await carts.add("visitor:7", "book:17", 2, { price: 1_999 }); // → 2
+ * await carts.set("ann", "pen:3", 1); // → 1
+ * await carts.merge("visitor:7", "ann"); // She has signed in.
+ * (await carts.get("ann")).map(({ item, quantity }) => [item, quantity]); // → [["book:17", 2], ["pen:3", 1]]
+ * @example
+ * const carts = new Carts(db);
+ * await carts.set("ann", "pen:3", 2);
+ * await carts.delete("ann", "pen:3");
+ * await carts.get("ann"); // → []
+ * await carts.clear("ann");
+ */
 export class Carts {
   readonly #store: Store;
   readonly #prefix: string;
@@ -110,6 +136,7 @@ export class Carts {
     });
   }
 
+  /** Takes an item out of a cart. */
   async delete(owner: CartOwner, item: string): Promise<void> {
     await this.#change(owner, item, { mode: "set", quantity: 0 });
   }
@@ -124,6 +151,7 @@ export class Carts {
       .sort((a, b) => (a.item < b.item ? -1 : 1));
   }
 
+  /** Deletes a cart. */
   async clear(owner: CartOwner): Promise<void> {
     await this.#store.send(["DEL", this.#cart(owner)], { repeatable: true });
   }

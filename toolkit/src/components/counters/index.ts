@@ -22,6 +22,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
+/** The precisions that counters have by default, in milliseconds: 1 s, 5 s, a minute, 5 minutes, an hour, 5 hours and a day. */
 export const DEFAULT_PRECISIONS_MS: readonly number[] = [
   SECOND,
   5 * SECOND,
@@ -37,18 +38,23 @@ const FLUSH_ATTEMPTS = 5;
 const CIRCUIT_PATIENCE_MS = 50_000;
 const CIRCUIT_PAUSE_MS = 500;
 
+/** What `Counters` may be given. */
 export interface CountersOptions {
+  /** How all keys begin (default "counter"). */
   readonly prefix?: string;
+  /** The lengths of slices that are counted in, all at once (default `DEFAULT_PRECISIONS_MS`). */
   readonly precisionsMs?: readonly number[];
-  /** How many slices are kept for each precision. */
+  /** How many slices are kept for each precision. By default 120. */
   readonly keepCount?: number;
-  /** Collects hits in memory for this long; what a crash then loses. 0: every hit is sent at once. */
+  /** Collects hits in memory for this long; what a crash then loses. 0, the default: every hit is sent at once. */
   readonly bufferMs?: number;
 }
 
+/** The hits of one slice of time. */
 export interface Sample {
   /** When the slice begins, by the server's clock. */
   readonly at: Date;
+  /** How many hits there were. */
   readonly count: number;
 }
 
@@ -72,7 +78,23 @@ const SERIES_OPTIONS = defineOptions<{ readonly samples?: number }>("Counters.se
 
 const LIST_OPTIONS = defineOptions<PageOptions>("Counters.list", pageChecks(10_000));
 
+/**
+ * Counters over time, at several precisions at once.
+ *
+ * @example
+ * const counters = new Counters(db, { precisionsMs: [1_000, 60_000], bufferMs: 100 });
+ * await counters.add("hits", 3);
+ * await counters.flush();
+ * (await counters.series("hits", 60_000)).reduce((sum, { count }) => sum + count, 0); // → 3
+ * await counters.rate("hits", 60_000, 10); // Hits a second over the last ten minutes.
+ * @example
+ * const counters = new Counters(db);
+ * await counters.add("hits");
+ * (await counters.list()).items; // → ["hits"]
+ * await counters.delete("hits");
+ */
 export class Counters {
+  /** The lengths of slices that this object counts in. */
   readonly precisionsMs: readonly number[];
   readonly #store: Store;
   readonly #prefix: string;
@@ -132,7 +154,10 @@ export class Counters {
     );
   }
 
-  /** The last samples of a precision, oldest first, slices without a hit as 0; the last one is still growing. */
+  /**
+   * The last samples of a precision, oldest first, slices without a hit as 0; the last one is still growing. `samples` is how many
+   * (default `keepCount`).
+   */
   async series(name: string, precisionMs: number, options: { readonly samples?: number } = {}): Promise<Sample[]> {
     SERIES_OPTIONS.check(options);
     const at = this.precisionsMs.indexOf(precisionMs);

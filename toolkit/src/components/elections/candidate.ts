@@ -8,8 +8,10 @@ import { Listeners } from "../../base/listeners.ts";
 import type { Store } from "../../connection/store.ts";
 import type { Term } from "./term.ts";
 
+/** How a term ended: "ended" by the leader, or "lost" because its lease ran out or was taken. */
 export type TermEnd = "lost" | "ended";
 
+/** What happens to a candidate. */
 export interface CandidateEvents {
   /** Before the body runs. */
   elected(term: Term): void;
@@ -27,8 +29,21 @@ export interface CandidateTask {
   body(term: Term, signal: AbortSignal): Promise<unknown> | unknown;
 }
 
+/**
+ * Stands for a name and leads whenever it is its turn. `Elections.candidate` makes it.
+ *
+ * @example
+ * const work = async (term: Term, signal: AbortSignal) => console.log("I lead", term.fence, signal.aborted);
+ * const candidate = new Elections(db).candidate("indexer", { id: "web-1" }, work);
+ * const ended = new Promise((resolve) => candidate.on("ended", (_term, how) => resolve(how)));
+ * candidate.start();
+ * await ended; // → "ended"
+ * await candidate.stop();
+ */
 export class Candidate {
+  /** The name that it stands for. */
   readonly name: string;
+  /** Names this candidate among those of the election. */
   readonly id: string;
   readonly #task: CandidateTask;
   readonly #loop: BackgroundLoop;
@@ -51,10 +66,12 @@ export class Candidate {
     return this.#term !== null && this.#term.validForMs > 0 ? this.#term : null;
   }
 
+  /** Whether it was started and not stopped. */
   get running(): boolean {
     return this.#loop.running;
   }
 
+  /** Stands for the name from now on, again after each term. */
   start(): this {
     this.#loop.start();
     return this;
@@ -65,10 +82,12 @@ export class Candidate {
     return this.#loop.stop();
   }
 
+  /** Calls a listener at each event. Returns the function that takes it off. */
   on<E extends keyof CandidateEvents>(event: E, listener: CandidateEvents[E]): () => void {
     return this.#listeners.add(event, listener);
   }
 
+  /** As `stop`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

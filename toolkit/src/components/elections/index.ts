@@ -36,43 +36,61 @@ export type { Candidate, CandidateEvents, TermEnd } from "./candidate.ts";
 export type { HandOverOutcome, Term } from "./term.ts";
 export type { Confirmation };
 
+/** What `Elections` may be given. */
 export interface ElectionsOptions {
+  /** How all keys begin (default "election"). */
   readonly prefix?: string;
   /** How long after a leader died the next one leads. 10 s by default. */
   readonly leaseMs?: number;
   /** How many may wait for one name. 1 000 by default. */
   readonly maxWaiting?: number;
-  /** How long a name's last fence is remembered after its last use; at least twice the longest lease. The same everywhere. */
+  /**
+   * How long a name's last fence is remembered after its last use; at least twice the longest lease. The same everywhere. An hour by
+   * default.
+   */
   readonly keepFenceMs?: number;
   /** How long an observer may not notice a change whose message was lost. 5 s by default. */
   readonly pollMs?: number;
-  /** Wait for replicas to have each term, so that a failover does not forget it. */
+  /**
+   * Wait for replicas to have each term, so that a failover does not forget it. By default nothing is waited for; what is left out is `{
+   * replicas: 1, timeoutMs: 1000, otherwise: "fail" }`.
+   */
   readonly confirm?: Partial<Confirmation>;
 }
 
+/** How a process stands for a name. */
 export interface CandidateOptions {
   /** Names this candidate to observers and for `handOver`; random by default. */
   readonly id?: string;
+  /** How long after its death the next one leads; by default as the `Elections` were made. */
   readonly leaseMs?: number;
 }
 
+/** How a process campaigns for one term. */
 export interface CampaignOptions extends CandidateOptions {
   /** How long to wait; 0 tries once, Infinity (the default) waits on. */
   readonly waitMs?: number;
+  /** Ends the waiting; `campaign` rejects with its reason. None by default. */
   readonly signal?: AbortSignal;
 }
 
+/** Who leads. */
 export interface Leader {
+  /** The id of the candidate. */
   readonly id: string;
+  /** The number of its term, larger than that of every earlier leader. */
   readonly fence: number;
   /** What is left of its lease, unless it is renewed. */
   readonly validForMs: number;
 }
 
+/** An election at one moment. */
 export interface ElectionInspection {
+  /** Who leads; null when nobody does. */
   readonly leader: Leader | null;
   /** Ids of the candidates that wait, the next one first; a hundred at most. */
   readonly candidates: readonly string[];
+  /** How many candidates wait, those beyond the listed ones as well. */
   readonly waiting: number;
   /** The last one given, 0 where none is remembered. */
   readonly fence: number;
@@ -108,6 +126,24 @@ const CAMPAIGN_OPTIONS = defineOptions<CampaignOptions>("Elections.campaign", {
 
 const LEADERS_OPTIONS = defineOptions<{ readonly signal?: AbortSignal }>("Elections.leaders", { signal });
 
+/**
+ * Leader election: of all processes that stand for a name, one leads at a time, for as long as it keeps its lease. The others wait in
+ * line.
+ *
+ * @example
+ * const elections = new Elections(db);
+ * const term = await elections.campaign("scheduler", { id: "web-1" });
+ * await elections.campaign("scheduler", { id: "web-2", waitMs: 0 }); // → null
+ * (await elections.get("scheduler"))?.id; // → "web-1"
+ * await term?.resign(); // → true
+ * @example
+ * const elections = new Elections(db);
+ * await elections.campaign("poller", { id: "web-1" });
+ * for await (const leader of elections.leaders("poller")) if (leader?.id === "web-1") break;
+ * (await elections.inspect("poller")).waiting; // → 0
+ * await elections.release("poller"); // → 1
+ * await using poller = elections.candidate("poller", {}, (term) => console.log(`I lead: term ${term.fence}`)).start();
+ */
 export class Elections {
   readonly #store: Store;
   readonly #permits: Permits;

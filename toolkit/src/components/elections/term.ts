@@ -5,6 +5,7 @@ import { CinnabarError } from "../../base/errors.ts";
 import type { Lease } from "../../leases/lease.ts";
 import type { HandedOver } from "../../leases/scripts.ts";
 
+/** What became of a handing over. */
 export interface HandOverOutcome {
   /** not-found: no candidate of this id waits, and the term goes on. lost: somebody else leads already. */
   readonly status: HandedOver;
@@ -17,6 +18,17 @@ export interface TermKeeper {
   ended(): void;
 }
 
+/**
+ * One time of leading. `campaign` gives it, and candidates get it.
+ *
+ * @example
+ * const elections = new Elections(db);
+ * const term = (await elections.campaign("writer", { id: "a" }))!;
+ * const next = elections.campaign("writer", { id: "b" });
+ * while ((await elections.inspect("writer")).waiting === 0) await new Promise(setImmediate);
+ * await term.handOver("b"); // → { status: "handed-over" }
+ * await (await next)?.resign(); // → true
+ */
 export class Term {
   /** Of the election. */
   readonly name: string;
@@ -60,6 +72,7 @@ export class Term {
     return this.#over.signal;
   }
 
+  /** Whether leadership was taken away before the term was ended here. */
   get lost(): boolean {
     return this.#lease.lost;
   }
@@ -104,6 +117,7 @@ export class Term {
     this.#over?.abort(resigned(how));
   }
 
+  /** As `resign`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.resign().then(() => {});
   }

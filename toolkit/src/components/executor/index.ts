@@ -64,17 +64,21 @@ export interface TaskContext {
   log(line: string): Promise<boolean>;
 }
 
+/** A function that runs under a name, with data from JSON. What it returns is the result; what it throws is a failed attempt. */
 // biome-ignore lint/suspicious/noExplicitAny: the data of a task is what its function takes.
 export type Task = (data: any, context: TaskContext) => unknown;
 
+/** Tasks by their names. */
 export type Tasks = Readonly<Record<string, Task>>;
 
 /** What a task takes. */
 export type TaskData<F extends Task> = Parameters<F> extends [infer D, ...unknown[]] ? D : undefined;
 
+/** What an `Executor` may be given. */
 export interface ExecutorOptions<T extends Tasks> {
-  /** What this process can run. Without any, it only asks for runs. */
+  /** What this process can run. Without any, which is the default, it only asks for runs. */
   readonly tasks?: T;
+  /** How all keys begin (default "executor"). */
   readonly prefix?: string;
   /** Runs at once in this process. 10 by default. */
   readonly concurrency?: number;
@@ -82,59 +86,89 @@ export interface ExecutorOptions<T extends Tasks> {
   readonly leaseMs?: number;
   /** How often a run that fails is tried. 1 by default. */
   readonly attempts?: number;
+  /** How long to wait before another attempt; a number is milliseconds. 0 by default. */
   readonly backoff?: Backoff;
-  /** How long one attempt may take. */
+  /** How long one attempt may take: then its signal is aborted and it has failed. By default as long as it likes. */
   readonly timeoutMs?: number;
 }
 
+/** How one run is asked for. */
 export interface RunOptions {
-  /** A run of an id that is known already is not added again: to ask for it from several processes. */
+  /** A run of an id that is known already is not added again: to ask for it from several processes. Made up by default. */
   readonly id?: string;
+  /** How long from now it may run at the earliest (default 0). */
   readonly delayMs?: number;
-  /** Not before this time, by the server's clock. */
+  /** Not before this time, by the server's clock. Now by default. */
   readonly at?: Date | number;
+  /** −1000 … 1000: larger is sooner (default 0). */
   readonly priority?: number;
+  /** How often it is tried if it fails; by default as the executor was made. */
   readonly attempts?: number;
+  /** How long to wait before another attempt; by default as the executor was made. */
   readonly backoff?: Backoff;
+  /** How long one attempt may take; by default as the executor was made. */
   readonly timeoutMs?: number;
 }
 
 /** When a schedule runs, and what. */
 export interface TaskSchedule<N extends string = string, D = unknown> extends ScheduleTimes {
+  /** The name of the task. */
   readonly task: N;
+  /** What the task is given at each run. */
   readonly data?: D;
   /** A run that could not begin before the next one came: skip it (the default), or run both. */
   readonly whenLate?: "skip" | "run";
+  /** How often a run is tried if it fails; by default as the executor was made. */
   readonly attempts?: number;
+  /** How long to wait before another attempt; by default as the executor was made. */
   readonly backoff?: Backoff;
+  /** How long one attempt may take; by default as the executor was made. */
   readonly timeoutMs?: number;
 }
 
+/** What became of a request to run a task. */
 export interface Submitted {
+  /** The id of the run, for `get`, `cancel` and `waitFor`. */
   readonly id: string;
   /** exists: a run of this id is known, and nothing was added. */
   readonly status: "added" | "exists";
 }
 
+/** A run at one moment. */
 export interface TaskRun {
+  /** The id of the run. */
   readonly id: string;
+  /** The name of its task. */
   readonly task: string;
+  /** What the task is given; null for nothing. */
   readonly data: unknown;
+  /** The schedule that it belongs to; null for a run that was asked for. */
   readonly schedule: string | null;
+  /** Whether it waits, is delayed, runs ("active"), is done, or has failed for good ("dead"). */
   readonly state: JobState;
+  /** When it was added, by the server's clock. */
   readonly createdAt: Date;
   /** When it may run, if it is delayed. */
   readonly dueAt: Date | null;
+  /** When it ended; null before that. */
   readonly finishedAt: Date | null;
+  /** How many attempts have ended. */
   readonly attemptsMade: number;
+  /** What the task returned; null unless it is done. */
   readonly result: unknown;
+  /** Why it is dead, or why the last attempt failed; null if none has. */
   readonly error: JobError | null;
 }
 
+/** A schedule at one moment. */
 export interface ScheduledTask extends ScheduleTimes {
+  /** The name of the schedule. */
   readonly name: string;
+  /** The name of its task. */
   readonly task: string;
+  /** What the task is given at each run; null for nothing. */
   readonly data: unknown;
+  /** When it runs next. */
   readonly nextAt: Date;
   /** For which time it made its last run; null if it has made none. */
   readonly lastAt: Date | null;
@@ -144,14 +178,19 @@ export interface ScheduledTask extends ScheduleTimes {
   readonly pausedAt: Date | null;
 }
 
+/** What became of a request to end a run. */
 export interface CancelRunOutcome {
   /** asked: it runs, and its signal is aborted. */
   readonly status: "cancelled" | "asked" | "finished" | "not-found";
 }
 
+/** Which page of runs. */
 export interface RunsOptions {
+  /** At most so many, up to 1 000 (default 50). */
   readonly limit?: number;
+  /** `cursor` of the page before; by default the first page. */
   readonly cursor?: string;
+  /** The last to run, to be due, or to have ended first (default false). */
   readonly newestFirst?: boolean;
 }
 
@@ -166,7 +205,9 @@ export class UnknownTaskError extends CinnabarError {
 
 /** What happens in this process. */
 export interface ExecutorEvents {
+  /** A run has ended well. */
   done(run: { readonly id: string; readonly task: string }, result: unknown): void;
+  /** An attempt has failed; the run may be tried again. */
   failed(run: { readonly id: string; readonly task: string }, error: unknown): void;
   /** A run of a schedule was left out, since the next one is there. */
   skipped(run: { readonly id: string; readonly task: string }): void;
@@ -234,7 +275,30 @@ const LIST_OPTIONS = defineOptions<RunsOptions>("Executor.list", {
 
 const SCHEDULES_OPTIONS = defineOptions<PageOptions>("Executor.listSchedules", pageChecks(1_000));
 
+/**
+ * Runs named tasks over all processes that share its name: once, after a delay, at a fixed rate or by a calendar.
+ *
+ * @example
+ * const tasks = { greet: ({ name }: { name: string }) => `hello ${name}` };
+ * await using executor = new Executor(db, "main", { tasks, attempts: 3, backoff: 1_000 }).start();
+ * executor.on("failed", ({ task }, error) => console.error(task, error));
+ * const { id } = await executor.run("greet", { name: "ann" });
+ * await executor.waitFor(id); // → { status: "done", result: "hello ann" }
+ * (await executor.get(id))?.state; // → "done"
+ * @example
+ * const executor = new Executor<{ report: () => void }>(db, "main");
+ * await executor.schedule("daily", { task: "report", cron: "0 7 * * 1-5", timeZone: "Europe/Rome" });
+ * (await executor.listSchedules()).items.map(({ name, task }) => [name, task]); // → [["daily", "report"]]
+ * await executor.unschedule("daily"); // → true
+ * await executor.stop();
+ * @example
+ * const executor = new Executor(db, "main");
+ * const { id } = await executor.run("report", { month: 11 }, { delayMs: 60_000 });
+ * (await executor.list("delayed")).items.map(({ data }) => data); // → [{ month: 11 }]
+ * await executor.cancel(id); // → { status: "cancelled" }
+ */
 export class Executor<T extends Tasks = Tasks> {
+  /** The name that its processes share. */
   readonly name: string;
   readonly #queue: Queue<Call, unknown>;
   readonly #tasks: ReadonlyMap<string, Task>;
@@ -304,6 +368,7 @@ export class Executor<T extends Tasks = Tasks> {
 
   // ---------------------------------------------------------------------------------------------- looking
 
+  /** A run; null where none of this id is known. */
   async get(id: string): Promise<TaskRun | null> {
     const job = await this.#queue.get(id);
     return job === null ? null : runOf(job);
@@ -350,10 +415,12 @@ export class Executor<T extends Tasks = Tasks> {
     await worker?.stop(options);
   }
 
+  /** Calls a listener at each event of this process. Returns the function that takes it off. */
   on<E extends keyof ExecutorEvents>(event: E, listener: ExecutorEvents[E]): () => void {
     return this.#listeners.add(event, listener);
   }
 
+  /** As `stop`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.stop();
   }

@@ -20,26 +20,33 @@ import {
 } from "./options.ts";
 import { countLive, deleteElements, endsOf, pageOfEntries, putEntries, takeEntry, touch, valuesOf } from "./scripts.ts";
 
+/** What an `ExpiringMap` may be given. */
 export interface ExpiringMapOptions<V> {
+  /** How all keys begin (default "expiring-map"). */
   readonly prefix?: string;
   /** How long an entry lives, unless `set` says otherwise; for ever by default. */
   readonly ttlMs?: number;
+  /** How many entries it has at most (default 100 000). */
   readonly maxItems?: number;
   /** JSON by default. */
   readonly codec?: Codec<V>;
-  /** Of one value. */
+  /** Of one value, encoded; a larger one is an InputError (default 1 MiB). */
   readonly maxBytes?: number;
 }
 
+/** An entry with its end. */
 export interface ExpiringEntry<V> {
+  /** The entry's key. */
   readonly key: string;
+  /** Its value. */
   readonly value: V;
   /** Null: it does not end. */
   readonly expiresAt: Date | null;
 }
 
-/** `exists`: nothing has changed. `full`: it was not stored. */
+/** What became of an entry to create. */
 export interface EntryCreateOutcome {
+  /** "exists": there was one, and nothing has changed. "full": it was not stored. */
   readonly status: "created" | "exists" | "full";
 }
 
@@ -56,7 +63,33 @@ const LIST_OPTIONS = defineOptions<PageOptions>("ExpiringMap.list", pageChecks(M
 
 const STATUSES = ["exists", "created", "full"] as const;
 
+/**
+ * A map whose entries end, each at its own time.
+ *
+ * @example
+ * const codes = new ExpiringMap<string>(db, "codes", { ttlMs: 300_000 });
+ * await codes.set("ann", "482 113"); // → true
+ * await codes.create("ann", "917 554"); // → { status: "exists" }
+ * await codes.touch("ann", { ttlMs: 600_000 }); // → true
+ * await codes.take("ann"); // → "482 113"
+ * await codes.get("ann"); // → null
+ * @example
+ * const rates = new ExpiringMap<number>(db, "rates");
+ * await rates.setMany([["EUR", 1.1], ["GBP", 1.3], ["CHF", 1.2]]); // → [true, true, true]
+ * await rates.getMany(["EUR", "USD"]); // → [1.1, null]
+ * await rates.deleteMany(["EUR", "USD"]); // → [true, false]
+ * await rates.delete("GBP"); // → true
+ * (await rates.list()).items; // → [{ key: "CHF", value: 1.2, expiresAt: null }]
+ * @example
+ * const sums = new ExpiringMap<number>(db, "sums");
+ * await sums.set("17", 5);
+ * await sums.has("17"); // → true
+ * await sums.expiry("17"); // → { expiresAt: null }
+ * await sums.count(); // → 1
+ * await sums.clear();
+ */
 export class ExpiringMap<V = unknown> {
+  /** The name of the map, as it was given. */
   readonly name: string;
   readonly #store: Store;
   readonly #keys: MapKeys;
@@ -98,15 +131,18 @@ export class ExpiringMap<V = unknown> {
     return { status: STATUSES[answer] ?? "full" };
   }
 
+  /** A value; null if it is not there. */
   async get(key: string): Promise<V | null> {
     return only(await this.getMany([key]));
   }
 
+  /** Values in the order of their keys; null for those that are not there. */
   async getMany(keys: readonly string[]): Promise<(V | null)[]> {
     const found = await this.#each(keys, (wanted) => this.#store.run(valuesOf, { ...this.#keys, wanted }));
     return found.map((stored) => (stored === null ? null : this.#codec.decode(stored)));
   }
 
+  /** Whether there is an entry with this key. */
   async has(key: string): Promise<boolean> {
     return (await this.expiry(key)) !== null;
   }
@@ -137,6 +173,7 @@ export class ExpiringMap<V = unknown> {
     return only(await this.deleteMany([key]));
   }
 
+  /** Deletes entries, and answers for each whether it was there. */
   async deleteMany(keys: readonly string[]): Promise<boolean[]> {
     const { ends, values } = this.#keys;
     const answers = await this.#each(keys, (members) =>
@@ -164,6 +201,7 @@ export class ExpiringMap<V = unknown> {
     return { items: entries.slice(0, asking.limit), cursor: cursorOf(found, asking.limit) };
   }
 
+  /** Deletes all entries. */
   async clear(): Promise<void> {
     await this.#store.send(["UNLINK", this.#keys.ends, this.#keys.values], { repeatable: true });
     await this.#names.remove(this.name);

@@ -19,21 +19,27 @@ import {
 } from "./options.ts";
 import { addMembers, countLive, deleteElements, endsOf, pageOfMembers, touch } from "./scripts.ts";
 
+/** What an `ExpiringSet` may be given. */
 export interface ExpiringSetOptions {
+  /** How all keys begin (default "expiring-set"). */
   readonly prefix?: string;
   /** How long a member lives, unless `add` says otherwise; for ever by default. */
   readonly ttlMs?: number;
+  /** How many members it has at most (default 100 000). */
   readonly maxItems?: number;
 }
 
+/** A member with its end. */
 export interface ExpiringMember {
+  /** The member. */
   readonly member: string;
   /** Null: it does not end. */
   readonly expiresAt: Date | null;
 }
 
-/** `exists`: it was there, and lives from now on as long as was said. `full`: it was not added. */
+/** What became of a member to add. */
 export interface MemberAddOutcome {
+  /** "exists": it was there, and lives from now on as long as was said. "full": it was not added. */
   readonly status: "added" | "exists" | "full";
 }
 
@@ -48,7 +54,30 @@ const LIST_OPTIONS = defineOptions<PageOptions>("ExpiringSet.list", pageChecks(M
 
 const STATUSES = ["exists", "added", "full"] as const;
 
+/**
+ * A set whose members end, each at its own time.
+ *
+ * @example
+ * const online = new ExpiringSet(db, "online", { ttlMs: 60_000 });
+ * await online.add("ann"); // → { status: "added" }
+ * await online.addMany(["ann", "ben"]); // → [{ status: "exists" }, { status: "added" }]
+ * await online.hasMany(["ann", "zoe"]); // → [true, false]
+ * await online.touch("ben", { ttlMs: 120_000 }); // → true
+ * (await online.list()).items.map(({ member }) => member); // → ["ann", "ben"]
+ * @example
+ * const seen = new ExpiringSet(db, "seen");
+ * await seen.addMany(["17", "18", "19"]);
+ * await seen.get("17"); // → { member: "17", expiresAt: null }
+ * await seen.delete("17"); // → true
+ * await seen.deleteMany(["17", "18"]); // → [false, true]
+ * [await seen.has("19"), await seen.count()]; // → [true, 1]
+ * @example
+ * const recent = new ExpiringSet(db, "recent", { ttlMs: 1_000 });
+ * await recent.add("17");
+ * await recent.clear();
+ */
 export class ExpiringSet {
+  /** The name of the set, as it was given. */
   readonly name: string;
   readonly #store: Store;
   readonly #keys: SetKeys;
@@ -84,10 +113,12 @@ export class ExpiringSet {
     return answers.map((answer) => ({ status: STATUSES[answer] ?? "full" }));
   }
 
+  /** Whether it has this member. */
   async has(member: string): Promise<boolean> {
     return only(await this.hasMany([member]));
   }
 
+  /** Answers for each whether the set has it. */
   async hasMany(members: readonly string[]): Promise<boolean[]> {
     return (await this.#ends(members)).map((ending) => ending !== null);
   }
@@ -110,6 +141,7 @@ export class ExpiringSet {
     return only(await this.deleteMany([member]));
   }
 
+  /** Deletes members, and answers for each whether it was there. */
   async deleteMany(members: readonly string[]): Promise<boolean[]> {
     const answers = await this.#each(members, (some) =>
       this.#store.run(deleteElements, { ...this.#keys, others: [], members: some }),
@@ -133,6 +165,7 @@ export class ExpiringSet {
     };
   }
 
+  /** Deletes all members. */
   async clear(): Promise<void> {
     await this.#store.send(["UNLINK", this.#keys.ends], { repeatable: true });
     await this.#names.remove(this.name);

@@ -8,13 +8,15 @@ import { NEVER } from "./scripts.ts";
 export const AT_ONCE = 1_000;
 export const MOST_LISTED = 1_000;
 
+/** How long what is added or set lives. */
 export interface TtlOptions {
-  /** How long the element lives; as the structure was made, if it is not said. */
+  /** How long the element lives; by default as the structure was made. */
   readonly ttlMs?: number;
 }
 
 export const ttlChecks = { ttlMs: whole(1) };
 
+/** How long an element lives from now on. */
 export interface RequiredTtl {
   /** How long the element lives from now on. */
   readonly ttlMs: number;

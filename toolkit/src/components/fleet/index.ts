@@ -57,59 +57,75 @@ import { behind, leave, renew } from "./scripts.ts";
 
 export { type ComponentLayout, type Layout, type Move, type Owned, type Shard, type Slots, shares } from "./layout.ts";
 
+/** What a `Fleet` may be given. */
 export interface FleetOptions {
-  /** Fleets of different names have nothing to do with each other. */
+  /** Fleets of different names have nothing to do with each other (default "main"). */
   readonly name?: string;
+  /** How its keys in the home store begin (default "fleet"). */
   readonly prefix?: string;
   /**
-   * For how long a process may go on when the home store does not answer. A mover waits this long for a process that has
-   * died or is cut off.
+   * For how long a process may go on when the home store does not answer. A mover waits this long for a process that has died or is cut
+   * off. 10 s by default.
    */
   readonly leaseMs?: number;
-  /** How long a request waits for slots that are being moved. */
+  /** How long a request waits for slots that are being moved. 30 s by default. */
   readonly waitMs?: number;
-  /** Slots of one step of a move: while a step lasts, requests for its slots wait. */
+  /** Slots of one step of a move: while a step lasts, requests for its slots wait. By default 1 024. */
   readonly slotsPerStep?: number;
-  /** Whether this process finishes what another has begun and left. */
+  /** Whether this process finishes what another has begun and left (default true). */
   readonly takesOver?: boolean;
-  /** For the shards' connections. */
+  /** For the shards' connections: as `open` takes them, with its defaults. */
   readonly open?: OpenOptions;
+  /** Told of what fails in the background, such as following the layout. By default nobody is told. */
   readonly onError?: (error: unknown) => void;
 }
 
+/** How far a step of a move is. */
 export interface MoveProgress {
+  /** Whose keys are moved. */
   readonly component: string;
+  /** Which slots are moved, from where to where. */
   readonly move: Move;
   /** Keys that this step has moved so far. */
   readonly keys: number;
 }
 
+/** Which keys a component owns. */
 export interface DefineOptions {
   /**
-   * The component owns the keys that begin with one of these, and its store takes no others. Without prefixes it owns every
-   * key of its servers, and shares them with nobody.
+   * The component owns the keys that begin with one of these, and its store takes no others. Without prefixes it owns every key of its
+   * servers, and shares them with nobody. None by default.
    */
   readonly prefixes?: readonly string[];
-  /** The servers may hold keys that belong to no component of the fleet. They are left alone. Needs `prefixes`. */
+  /** The servers may hold keys that belong to no component of the fleet. They are left alone. Needs `prefixes`. False by default. */
   readonly shared?: boolean;
 }
 
+/** How a shard is added. */
 export interface AddShardOptions extends MoveOptions {
-  /** The server may hold keys that belong to no component of the fleet. They are left alone. Needs `prefixes`. */
+  /** The server may hold keys that belong to no component of the fleet. They are left alone. Needs `prefixes`. False by default. */
   readonly shared?: boolean;
 }
 
+/** How slots are moved. */
 export interface MoveOptions {
+  /** Ends the moving; the call rejects with its reason, and any process of the fleet finishes a step that was begun. None by default. */
   readonly signal?: AbortSignal;
+  /** Called whenever a step has moved some keys. By default nobody is told. */
   readonly onProgress?: (progress: MoveProgress) => void;
 }
 
+/** A shard with what it holds. */
 export interface ShardInfo {
+  /** Its name. */
   readonly shard: string;
+  /** How many of the 16 384 slots it owns. */
   readonly slots: number;
+  /** Whether it gives its slots away, to be forgotten. */
   readonly leaving: boolean;
   /** Null when it does not answer. */
   readonly keys: number | null;
+  /** Memory that its server uses in all; null when it does not answer. */
   readonly bytes: number | null;
 }
 
@@ -155,6 +171,31 @@ const MOVE_OPTIONS = defineOptions<MoveOptions>("Fleet.balance", {
   onProgress: callback,
 });
 
+/**
+ * Many servers, by component and by key, from one configuration in a home store that can be changed while everything runs.
+ *
+ * @example
+ * await using one = await RedisMemoryServer.create();
+ * await using two = await RedisMemoryServer.create();
+ * await using fleet = await Fleet.open(db);
+ * await fleet.define("shop", { a: `redis://127.0.0.1:${await one.getPort()}` });
+ * await fleet.addShard("shop", "b", `redis://127.0.0.1:${await two.getPort()}`);
+ * (await fleet.inspect("shop")).map(({ shard, slots }) => [shard, slots]); // → [["a", 8192], ["b", 8192]]
+ * @example
+ * await using server = await RedisMemoryServer.create();
+ * const fleet = await Fleet.open(db);
+ * await fleet.define("work", { only: `redis://127.0.0.1:${await server.getPort()}` }, { prefixes: ["queue:"] });
+ * await fleet.store("work").set("queue:mail", "17"); // → "OK"
+ * await fleet.delete("work"); // Its keys stay where they are.
+ * await fleet.close();
+ * @example
+ * const servers = await Promise.all([RedisMemoryServer.create(), RedisMemoryServer.create()]);
+ * const [a, b] = await Promise.all(servers.map(async (each) => `redis://127.0.0.1:${await each.getPort()}`));
+ * await using fleet = await Fleet.open(db, { slotsPerStep: 16_384 });
+ * await fleet.define("shop", { a: a!, b: b! });
+ * await fleet.removeShard("shop", "a", { onProgress: ({ keys }) => console.log(keys, "keys moved") });
+ * await fleet.balance("shop"); // Finishes what another process has begun; here there is nothing.
+ */
 export class Fleet {
   readonly #home: Store;
   readonly #options: FleetOptions;
@@ -648,6 +689,7 @@ export class Fleet {
     await this.#home.run(leave, { members, seen, member: this.#member }).catch(() => {});
   }
 
+  /** As `close`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -10,7 +10,9 @@ import { word } from "../../base/checks.ts";
 import { InputError } from "../../base/errors.ts";
 import { SLOTS } from "../../connection/slots.ts";
 
+/** A server of a component. */
 export interface Shard {
+  /** Its URL, as `open` takes it. */
   readonly url: string;
   /** Gives its slots away, and is forgotten when it has none. */
   readonly leaving?: boolean;
@@ -18,29 +20,43 @@ export interface Shard {
 
 /** Slots from `from` to `to`, both included. */
 export interface Slots {
+  /** The first slot. */
   readonly from: number;
+  /** The last slot. */
   readonly to: number;
 }
 
+/** Slots and the shard that owns them. */
 export interface Owned extends Slots {
+  /** The name of the shard. */
   readonly shard: string;
 }
 
+/** Slots on their way from one shard to another. */
 export interface Move extends Slots {
+  /** The shard that gives them. */
   readonly source: string;
+  /** The shard that gets them. */
   readonly target: string;
 }
 
+/** Which server has what of a component. */
 export interface ComponentLayout {
+  /** Its shards by their names. */
   readonly shards: Readonly<Record<string, Shard>>;
   /** The keys that begin with one of these are the component's; without any, every key of its servers is (ownership.ts). */
   readonly prefixes?: readonly string[];
+  /** Who owns the 16 384 slots, in their order, without gaps. */
   readonly slots: readonly Owned[];
+  /** The slots that are being moved, which nobody may touch; absent while none are. */
   readonly moving?: Move;
+  /** Slots that a shard has given away, and whose keys it still has to delete. */
   readonly left?: readonly Owned[];
 }
 
+/** The configuration of a fleet. */
 export interface Layout {
+  /** The components by their names. */
   readonly components: Readonly<Record<string, ComponentLayout>>;
 }
 
@@ -109,7 +125,15 @@ export function urlOf(component: ComponentLayout, shard: string): string {
   return known.url;
 }
 
-/** How many slots each shard has. */
+/**
+ * How many slots each shard has.
+ *
+ * @example
+ * await using server = await RedisMemoryServer.create();
+ * await using fleet = await Fleet.open(db);
+ * await fleet.define("shop", { a: `redis://127.0.0.1:${await server.getPort()}` });
+ * shares(fleet.layout.components.shop!); // → Map { "a" → 16384 }
+ */
 export function shares(component: ComponentLayout): Map<string, number> {
   const counts = new Map(Object.keys(component.shards).map((name) => [name, 0]));
   for (const { from, to, shard } of component.slots) counts.set(shard, (counts.get(shard) ?? 0) + to - from + 1);

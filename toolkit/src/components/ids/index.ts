@@ -15,12 +15,15 @@ import { LARGEST, raise, reserve } from "./scripts.ts";
 
 export { madeAt, ulid, uuid7 } from "./sortable.ts";
 
+/** What `Ids` may be given. */
 export interface IdsOptions {
+  /** How all keys begin (default "id"). */
   readonly prefix?: string;
   /** How many numbers a process reserves at a time: what it has not used is a gap when it ends. 1 000 by default. */
   readonly blockCount?: number;
 }
 
+/** A sequence at one moment. */
 export interface SequenceInspection {
   /** Numbers up to this one are reserved. */
   readonly last: number;
@@ -70,6 +73,17 @@ class Sequence {
   }
 }
 
+/**
+ * Whole numbers that are unique over all processes, from blocks that each process reserves in the store.
+ *
+ * @example
+ * const ids = new Ids(db, { blockCount: 1_000 });
+ * await ids.raise("orders", 20_000); // → 20000
+ * await ids.next("orders"); // → 20001
+ * await ids.nextMany("orders", 2); // → [20002, 20003]
+ * await ids.inspect("orders"); // → { last: 21000 }
+ * await ids.delete("orders"); // → true
+ */
 export class Ids {
   readonly #store: Store;
   readonly #prefix: string;
@@ -86,7 +100,7 @@ export class Ids {
     this.#names = new NameIndex(store, { kind: "ids", prefix });
   }
 
-  /** A number that nobody else gets for this name. One of a process is larger than those before it, unless `clear` was called. */
+  /** A number that nobody else gets for this name. One of a process is larger than those before it, unless the sequence was deleted. */
   async next(name: string): Promise<number> {
     const [id] = await this.nextMany(name, 1);
     if (id === undefined) throw new SequenceExhaustedError(name);
@@ -111,6 +125,7 @@ export class Ids {
     }
   }
 
+  /** Up to which number a sequence is reserved; 0 where nobody has asked for one. */
   async inspect(name: string): Promise<SequenceInspection> {
     return { last: await this.#store.run(raise, { last: idKey(this.#prefix, name), to: 0 }) };
   }
@@ -126,7 +141,7 @@ export class Ids {
     return this.#store.run(raise, { last: idKey(this.#prefix, name), to });
   }
 
-  /** The sequence begins at 1 again; processes that have a block of it use it up first. */
+  /** The sequence begins at 1 again; processes that have a block of it use it up first. False: there was none. */
   async delete(name: string): Promise<boolean> {
     this.#sequences.delete(name);
     const deleted = await this.#store.send(["DEL", idKey(this.#prefix, name)], { repeatable: true });

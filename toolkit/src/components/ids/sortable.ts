@@ -86,7 +86,14 @@ function letters40(bits: number): string {
   return letters20(upper) + letters20(bits - upper * 2 ** 20);
 }
 
-/** A new ULID: 26 characters whose order is that of their making. */
+/**
+ * A new ULID: 26 characters whose order is that of their making.
+ *
+ * @example
+ * const [first, second] = [ulid(), ulid()];
+ * first.length; // → 26
+ * first < second; // → true
+ */
 export function ulid(clock: Clock = systemClock): string {
   const { ms, high, low } = sourceOf(clock).ulid.next(clock);
   // Ten letters for 48 bits: the first two for the upper eight.
@@ -96,7 +103,13 @@ export function ulid(clock: Clock = systemClock): string {
 
 const hex = (value: number, length: number): string => value.toString(16).padStart(length, "0");
 
-/** A new UUID of version 7, for columns of that type. */
+/**
+ * A new UUID of version 7, for columns of that type.
+ *
+ * @example
+ * const id = uuid7(); // → "…-…-7…-…-…"
+ * id.length; // → 36
+ */
 export function uuid7(clock: Clock = systemClock): string {
   const { ms, high, low } = sourceOf(clock).uuid.next(clock);
   const time = hex(ms, 12);
@@ -106,7 +119,13 @@ export function uuid7(clock: Clock = systemClock): string {
   return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(first, 3)}-${rest.slice(0, 4)}-${rest.slice(4)}`;
 }
 
-/** When a ULID or a UUID of version 7 was made, by the clock of its maker. */
+/**
+ * When a ULID or a UUID of version 7 was made, by the clock of its maker.
+ *
+ * @example
+ * madeAt("01ARYZ6S41TSV4RRFFQ69G5FAV"); // → 2016-07-30T22:36:16.385Z
+ * madeAt(uuid7()) <= new Date(); // → true
+ */
 export function madeAt(id: string): Date {
   if (/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i.test(id)) {
     return new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16));

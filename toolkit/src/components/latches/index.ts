@@ -14,7 +14,9 @@ import { settleWhen, type Waiting } from "../../waiting/settle-when.ts";
 import { type LatchKeys, latchKeys, newsChannel } from "./keys.ts";
 import { countDownLatch, createLatch, deleteLatch, type LatchState, readLatch } from "./scripts.ts";
 
+/** What `Latches` may be given. */
 export interface LatchesOptions {
+  /** How all keys begin (default "latch"). */
   readonly prefix?: string;
   /** How long a latch is kept from its creation, open or not. A day by default. */
   readonly ttlMs?: number;
@@ -22,12 +24,15 @@ export interface LatchesOptions {
   readonly pollMs?: number;
 }
 
+/** What a latch is made with. */
 export interface CreateLatchOptions {
   /** How many counts open it. */
   readonly count: number;
+  /** How long it is kept, open or not; by default as the `Latches` were made. */
   readonly ttlMs?: number;
 }
 
+/** How a call counts. */
 export interface CountDownOptions {
   /** Counts once under this id, however often it is called; a new one for each call by default. */
   readonly id?: string;
@@ -35,19 +40,32 @@ export interface CountDownOptions {
   readonly by?: number;
 }
 
+/** How long to wait. */
 export interface LatchWaitOptions {
-  /** Without it, waits on. */
+  /** How long to wait for it to open; waits on by default. */
   readonly timeoutMs?: number;
+  /** Ends the waiting; `waitFor` rejects with its reason. None by default. */
   readonly signal?: AbortSignal;
 }
 
-/** not-found: there is no such latch, or it was deleted or ran out while it was waited for. */
+/** What waiting for a latch came to. */
 export type LatchOutcome =
-  | { readonly status: "open" }
-  | { readonly status: "timeout" }
-  | { readonly status: "not-found" };
+  | {
+      /** All counts have come. */
+      readonly status: "open";
+    }
+  | {
+      /** Some were missing when the time was over. */
+      readonly status: "timeout";
+    }
+  | {
+      /** There is no such latch, or it was deleted or ran out while it was waited for. */
+      readonly status: "not-found";
+    };
 
+/** A latch at one moment. */
 export interface LatchInspection {
+  /** How many counts open it. */
   readonly count: number;
   /** How many counts are missing; 0: it is open. */
   readonly left: number;
@@ -76,6 +94,21 @@ interface Followed {
   readonly waiters: Set<Waiting<LatchOutcome>>;
 }
 
+/**
+ * Count-down latches: wait until so many things have happened, in whatever processes. A latch opens once, and stays open.
+ *
+ * @example
+ * const latches = new Latches(db);
+ * await latches.create("import", { count: 2 }); // → true
+ * await latches.countDown("import", { id: "part 1" }); // → 1
+ * await latches.countDown("import", { id: "part 2" }); // → 0
+ * await latches.waitFor("import", { timeoutMs: 5_000 }); // → { status: "open" }
+ * await latches.inspect("import"); // → { count: 2, left: 0, ttlMs: … }
+ * @example
+ * const latches = new Latches(db);
+ * await latches.create("deployment", { count: 3, ttlMs: 60_000 });
+ * await latches.delete("deployment"); // → true
+ */
 export class Latches {
   readonly #store: Store;
   readonly #prefix: string;
@@ -134,11 +167,12 @@ export class Latches {
     }
   }
 
+  /** How many counts are missing, and how long it is kept; null where there is no such latch. */
   async inspect(name: string): Promise<LatchInspection | null> {
     return this.#store.run(readLatch, { latch: this.#keys(name).latch });
   }
 
-  /** Waiters are told that there is none. */
+  /** Deletes a latch; waiters are told that there is none. False: there was none. */
   async delete(name: string): Promise<boolean> {
     const keys = this.#keys(name);
     const deleted = await this.#store.run(deleteLatch, { ...keys, channel: newsChannel(keys) });

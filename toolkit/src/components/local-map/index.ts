@@ -16,22 +16,25 @@ import { type LocalMapKeys, localMapKeys } from "./keys.ts";
 import { Memory } from "./memory.ts";
 import { clear, current, deleteEntries, put, read, step } from "./scripts.ts";
 
+/** What a `LocalMap` may be given. */
 export interface LocalMapOptions<V> {
+  /** How all keys begin (default "local-map"). */
   readonly prefix?: string;
   /** How old an answer from memory may be when messages are lost; 3 000 by default. Usually it is some milliseconds. */
   readonly maxLagMs?: number;
-  /** How many entries this process holds; those not used for longest go first. */
+  /** How many entries this process holds; those not used for longest go first. By default 10 000. */
   readonly memoryItems?: number;
-  /** How many entries the map has at most. */
+  /** How many entries the map has at most. By default 100 000. */
   readonly maxItems?: number;
   /** JSON by default. */
   readonly codec?: Codec<V>;
-  /** Of one value. */
+  /** Of one value, encoded; a larger one is an InputError (default 1 MiB). */
   readonly maxBytes?: number;
 }
 
-/** `exists`: nothing has changed. `full`: it was not stored. */
+/** What became of an entry to create. */
 export interface LocalCreateOutcome {
+  /** "exists": there was one, and nothing has changed. "full": it was not stored. */
   readonly status: "created" | "exists" | "full";
 }
 
@@ -39,7 +42,9 @@ export interface LocalCreateOutcome {
 export interface LocalMapStats {
   /** Entries in memory, also such that are known not to be there. */
   readonly entries: number;
+  /** Reads that were answered from memory. */
   readonly hits: number;
+  /** Reads that asked the store. */
   readonly misses: number;
   /** Entries that were forgotten because they, or possibly they, had changed. */
   readonly invalidated: number;
@@ -60,7 +65,30 @@ const STATUSES = ["exists", "created", "full"] as const;
 /** A value as it is stored, or that there is none. Decoded for each caller, who may change what it gets. */
 type Held = string | Buffer | null;
 
+/**
+ * A map in the store that is read from memory: what a process has read it keeps, until somebody changes it.
+ *
+ * @example
+ * await using flags = new LocalMap<boolean>(db, "flags");
+ * await flags.set("dark-mode", true); // → true
+ * await flags.get("dark-mode"); // → true
+ * await flags.create("dark-mode", false); // → { status: "exists" }
+ * await flags.delete("dark-mode"); // → true
+ * flags.stats(); // → { entries: …, hits: …, misses: …, invalidated: … }
+ * @example
+ * await using rates = new LocalMap<number>(db, "rates");
+ * await rates.setMany([["EUR", 1.1], ["GBP", 1.3]]); // → [true, true]
+ * await rates.getMany(["EUR", "USD"]); // → [1.1, null]
+ * await rates.deleteMany(["EUR", "USD"]); // → [true, false]
+ * for await (const [currency, rate] of rates.entries()) console.log(currency, rate);
+ * [await rates.has("GBP"), await rates.count()]; // → [true, 1]
+ * @example
+ * const tenants = new LocalMap<string>(db, "tenants");
+ * await tenants.clear();
+ * await tenants.close();
+ */
 export class LocalMap<V = unknown> {
+  /** The name of the map, as it was given. */
   readonly name: string;
   readonly #store: Store;
   readonly #keys: LocalMapKeys;
@@ -98,6 +126,7 @@ export class LocalMap<V = unknown> {
     return this.#decoded(held);
   }
 
+  /** Values in the order of their keys; null for those that are not there. */
   async getMany(keys: readonly string[]): Promise<(V | null)[]> {
     for (const key of keys) word("key", key);
     const found = new Map<string, Held>();
@@ -111,6 +140,7 @@ export class LocalMap<V = unknown> {
     return keys.map((key) => this.#decoded(found.get(key) ?? null));
   }
 
+  /** Whether there is an entry with this key. */
   async has(key: string): Promise<boolean> {
     return (await this.get(key)) !== null;
   }
@@ -135,6 +165,7 @@ export class LocalMap<V = unknown> {
     return only(await this.deleteMany([key]));
   }
 
+  /** Deletes entries, and answers for each whether it was there. */
   async deleteMany(keys: readonly string[]): Promise<boolean[]> {
     for (const key of keys) word("key", key);
     const answers = await this.#changing(keys, () =>
@@ -143,6 +174,7 @@ export class LocalMap<V = unknown> {
     return answers.map((answer) => answer === 1);
   }
 
+  /** Deletes all entries, for every process. */
   async clear(): Promise<void> {
     this.#memory.forgetAll();
     try {
@@ -174,6 +206,7 @@ export class LocalMap<V = unknown> {
     } while (cursor !== "0");
   }
 
+  /** Counts of this process. */
   stats(): LocalMapStats {
     const { count, invalidated } = this.#memory;
     return { entries: count, hits: this.#hits, misses: this.#misses, invalidated };
@@ -184,6 +217,7 @@ export class LocalMap<V = unknown> {
     return this.#memory.stop();
   }
 
+  /** As `close`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }

@@ -1,6 +1,14 @@
 /** Several leases that are used as one. */
 import type { Lease } from "../../leases/lease.ts";
 
+/**
+ * Several leases that were taken together. `Locks.acquireMany` gives it.
+ *
+ * @example
+ * const group = await new Locks(db).acquireMany(["account:1", "account:2"]);
+ * await group?.renew(); // → true
+ * await group?.release(); // → true
+ */
 export class LeaseGroup {
   /** In the order in which the names were given. */
   readonly leases: readonly Lease[];
@@ -21,10 +29,12 @@ export class LeaseGroup {
     return this.#signal;
   }
 
+  /** Whether any of them is lost. */
   get lost(): boolean {
     return this.leases.some((lease) => lease.lost);
   }
 
+  /** Renews all of them; true when none is lost. */
   async renew(): Promise<boolean> {
     const renewed = await Promise.all(this.leases.map((lease) => lease.renew()));
     return renewed.every((each) => each);
@@ -36,6 +46,7 @@ export class LeaseGroup {
     return released.every((each) => each);
   }
 
+  /** As `release`. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.release().then(() => {});
   }

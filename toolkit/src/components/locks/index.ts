@@ -30,28 +30,41 @@ export { LeaseGroup } from "./group.ts";
 export { type QuorumLockOptions, QuorumLocks, type QuorumOptions } from "./quorum.ts";
 export type { Confirmation };
 
+/** What `Locks` may be given. */
 export interface LocksOptions {
-  /** How all keys begin. */
+  /** How all keys begin (default "lock"). */
   readonly prefix?: string;
+  /** How long a lease lives without renewal (default 30 000). */
   readonly leaseMs?: number;
+  /** How long a call waits for a name; 0 tries once (default 10 000). */
   readonly waitMs?: number;
-  /** How many may wait for one name; further callers get null at once. */
+  /** How many may wait for one name; further callers get null at once (default 10 000). */
   readonly maxWaiting?: number;
-  /** How long a name's last fence is remembered after its last use; at least twice the longest lease. The same everywhere. */
+  /**
+   * How long a name's last fence is remembered after its last use; at least twice the longest lease. The same everywhere. An hour by
+   * default.
+   */
   readonly keepFenceMs?: number;
-  /** Wait for replicas to have each lease. */
+  /**
+   * Wait for replicas to have each lease. By default it waits for none; what is left out is `{ replicas: 1, timeoutMs: 1000, otherwise:
+   * "fail" }`.
+   */
   readonly confirm?: Partial<Confirmation>;
 }
 
+/** How a name is asked for. */
 export interface LockOptions extends AcquireOptions {
-  /** Together with others who share, and with nobody who does not: a reader. */
+  /** Together with others who share, and with nobody who does not: a reader. False by default. */
   readonly shared?: boolean;
 }
 
+/** A name at one moment. */
 export interface LockInspection {
+  /** How many callers wait for it. */
   readonly waiting: number;
   /** The last one given, 0 where none is remembered. */
   readonly fence: number;
+  /** Who holds it: the number and the rest of each lease. */
   readonly holders: readonly { readonly fence: number; readonly validForMs: number; readonly shared: boolean }[];
 }
 
@@ -76,6 +89,24 @@ const ACQUIRE_MANY_OPTIONS = defineOptions<AcquireOptions>("Locks.acquireMany", 
 
 const RESUME_OPTIONS = defineOptions<{ readonly renew?: boolean }>("Locks.resume", resuming);
 
+/**
+ * Locks: one holder of a name at a time (or many who share), for as long as it keeps its lease, in the order of asking.
+ *
+ * @example
+ * const locks = new Locks(db, { leaseMs: 10_000 });
+ * await locks.using("report", { waitMs: 1_000 }, async (_lease, signal) => (signal.aborted ? "late" : "made")); // → "made"
+ * const lease = await locks.acquire("order:17", { waitMs: 0 });
+ * await locks.acquire("order:17", { waitMs: 0 }); // → null
+ * (await locks.inspect("order:17")).waiting; // → 0
+ * await lease?.release(); // → true
+ * @example
+ * const locks = new Locks(db);
+ * const both = await locks.acquireMany(["account:1", "account:2"]);
+ * await both?.release(); // → true
+ * const lease = await locks.acquire("upload");
+ * const again = await locks.resume(lease!.handle); // In another process.
+ * await locks.release("upload"); // → 1
+ */
 export class Locks {
   readonly #permits: Permits;
 

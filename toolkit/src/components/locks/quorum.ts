@@ -46,21 +46,30 @@ import { whileHeld } from "../../leases/while-held.ts";
 import { LeaseGroup } from "./group.ts";
 import { QuorumHints } from "./quorum-wait.ts";
 
+/** What `QuorumLocks` may be given. */
 export interface QuorumOptions {
+  /** How all keys begin (default "lock"). */
   readonly prefix?: string;
+  /** How long a lease lives without renewal (default 30 000). */
   readonly leaseMs?: number;
+  /** How long a call waits for a name; 0 tries once (default 10 000). */
   readonly waitMs?: number;
-  /** How long one server may take to answer before it counts as silent. */
+  /** How long one server may take to answer before it counts as silent (default 1 000). */
   readonly timeoutMs?: number;
-  /** How soon a caller that got a part asks again for the rest; twice as late each time, up to a third of the lease. */
+  /** How soon a caller that got a part asks again for the rest; twice as late each time, up to a third of the lease. By default 200. */
   readonly retryMs?: number;
-  /** How many may wait for one name; further callers get null at once. */
+  /** How many may wait for one name; further callers get null at once (default 10 000). */
   readonly maxWaiting?: number;
+  /**
+   * How long a name's last fence is remembered after its last use; at least twice the longest lease. The same everywhere. An hour by
+   * default.
+   */
   readonly keepFenceMs?: number;
 }
 
+/** How a name is asked for. */
 export interface QuorumLockOptions extends AcquireOptions {
-  /** Together with others who share, and with nobody who does not: a reader. */
+  /** Together with others who share, and with nobody who does not: a reader. False by default. */
   readonly shared?: boolean;
 }
 
@@ -112,6 +121,21 @@ const ACQUIRE_MANY_OPTIONS = defineOptions<AcquireOptions>("QuorumLocks.acquireM
 
 const RESUME_OPTIONS = defineOptions<{ readonly renew?: boolean }>("QuorumLocks.resume", resuming);
 
+/**
+ * Locks over several independent servers: held while a majority of them says so, so that the loss of one server neither frees nor blocks
+ * anything.
+ *
+ * @example
+ * const locks = new QuorumLocks(await Promise.all([open(), open(), open()]));
+ * const lease = await locks.acquire("order:17", { waitMs: 2_000 });
+ * const same = await locks.resume(lease!.handle); // In another process.
+ * await same?.release(); // → true
+ * @example
+ * const locks = new QuorumLocks(await Promise.all([open(), open(), open()]));
+ * await locks.using("report", {}, () => "made"); // → "made"
+ * const both = await locks.acquireMany(["account:1", "account:2"]);
+ * await both?.release(); // → true
+ */
 export class QuorumLocks {
   readonly #stores: readonly Store[];
   readonly #options: Required<QuorumOptions>;

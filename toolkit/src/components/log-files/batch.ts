@@ -10,6 +10,17 @@ import type { Item } from "../../connection/store.ts";
 
 const MOST_KNOWN = 10_000;
 
+/**
+ * What lines do to the store, committed in one step with how far the file is read. `Effects` are given it.
+ *
+ * @example
+ * import { writeFileSync } from "node:fs";
+ * writeFileSync("access.log", "GET /no 404\n");
+ * const logs = new LogFiles(db, "access");
+ * const fill = (batch: Batch) => batch.count(logs.key("by status"), "404").score(logs.key("by path"), "/no");
+ * const effects: Effects = (_line, batch) => console.log(fill(batch).sums(), batch.add(["DEL", logs.key("old")]).items());
+ * await logs.process("access.log", { effects });
+ */
 export class Batch {
   readonly #slot: number;
   readonly #tag: string;
@@ -87,6 +98,7 @@ export class Batch {
     return { targets, sums: words };
   }
 
+  /** All commands: those that were added, then one for each sum. */
   items(): Item[] {
     const items = [...this.#items];
     for (const [key, of] of this.#counts) for (const [field, by] of of) items.push(["HINCRBY", key, field, by]);

@@ -42,58 +42,70 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const MOST_SETTLED = 100_000;
 
+/** What `LogFiles` may be given. */
 export interface LogFilesOptions {
+  /** How all keys begin (default "log-files"). */
   readonly prefix?: string;
-  /** What makes two files the same one. */
+  /** What makes two files the same one: their first line ("content", the default), their name, or their inode. */
   readonly identify?: "content" | "name" | "inode";
-  /** How long a file that nobody looks at is remembered. */
+  /** How long a file that nobody looks at is remembered. 90 days by default. */
   readonly keepMs?: number;
-  /** How long a process that has died keeps a file from the others. */
+  /** How long a process that has died keeps a file from the others. 30 s by default. */
   readonly leaseMs?: number;
-  /** A batch is committed after so many lines … */
+  /** A batch is committed after so many lines (default 1 000) … */
   readonly batchLines?: number;
-  /** … or so many bytes of them. */
+  /** … or so many bytes of them (default 4 MiB). */
   readonly batchBytes?: number;
-  /** Lines longer than that are cut. */
+  /** Lines longer than that are cut (default 1 MiB). */
   readonly maxLineBytes?: number;
-  /** Any that TextDecoder knows: "utf-8", "latin1", "utf-16le", "shift_jis" … */
+  /** Any that TextDecoder knows: "utf-8" (the default), "latin1", "utf-16le", "shift_jis" … */
   readonly encoding?: string;
   /**
-   * A last line without a line feed: "wait" until that comes, or "take" it as it is. In a gzip file, to which nothing is
-   * added, it is always taken.
+   * A last line without a line feed: "wait" until that comes, which is the default, or "take" it as it is. In a gzip file, to which
+   * nothing is added, it is always taken.
    */
   readonly lastLine?: "wait" | "take";
 }
 
+/** What is done with which files. */
 export interface ProcessOptions {
   /** What a line does: everything through `batch`, since it may be called again for a line whose batch was not committed. */
   readonly effects: Effects;
   /** Which files of a folder; by default all whose name does not begin with a dot. */
   readonly match?: (name: string) => boolean;
-  /** Folders in folders too. */
+  /** Folders in folders too (default false). */
   readonly recursive?: boolean;
-  /** Files that are read at the same time. */
+  /** Files that are read at the same time (default 1). */
   readonly concurrency?: number;
+  /** Ends the reading after the batch in hand; the call rejects with its reason. None by default. */
   readonly signal?: AbortSignal;
 }
 
+/** What is done with which files, again and again. */
 export interface FollowOptions extends Omit<ProcessOptions, "signal"> {
-  /** How often it is looked for more when there was nothing. */
+  /** How often it is looked for more when there was nothing (default 1 000). */
   readonly everyMs?: number;
+  /** Told of a round that failed; it is tried again after a pause. By default nobody is told. */
   readonly onError?: (error: unknown) => void;
 }
 
+/** What one call has read. */
 export interface Report {
   /** Lines that this call has committed. */
   readonly lines: number;
+  /** What became of each file. */
   readonly files: readonly FileOutcome[];
 }
 
+/** How far a file is read. */
 export interface Progress {
+  /** What its progress is kept under, for `delete`. */
   readonly id: string;
   /** Under which name it was last read. */
   readonly path: string;
+  /** How far it is read, in bytes. */
   readonly offset: number;
+  /** How many lines that is. */
   readonly lines: number;
   /** When the last batch was committed; null if none has been. */
   readonly at: Date | null;
@@ -142,7 +154,27 @@ const LIST_OPTIONS = defineOptions<PageOptions>("LogFiles.list", pageChecks(10_0
 /** Path, offset, lines and time of a file; all null for one that is not known. */
 const asProgress = asTuple(asTextOrNull, asTextOrNull, asTextOrNull, asTextOrNull);
 
+/**
+ * Reads log files line by line, each line exactly once, in any number of processes: how far a file is read is saved in one step with what
+ * its lines do.
+ *
+ * @example
+ * import { writeFileSync } from "node:fs";
+ * writeFileSync("access.log", "GET / 200\nGET /no 404\n");
+ * const logs = new LogFiles(db, "access");
+ * const effects: Effects = ({ text }, batch) => void batch.count(logs.key("by status"), text.split(" ")[2]!);
+ * (await logs.process("access.log", { effects })).lines; // → 2
+ * await db.hgetall(logs.key("by status")); // → { 200: "1", 404: "1" }
+ * @example
+ * import { mkdirSync, writeFileSync } from "node:fs";
+ * mkdirSync("nginx");
+ * writeFileSync("nginx/access.log", "GET / 200\n");
+ * const logs = new LogFiles(db, "nginx");
+ * await using loop = logs.follow("nginx", { effects: (_line, batch) => void batch.count(logs.key("all"), "lines") }).start();
+ * for (const { id } of (await logs.list()).items) await logs.delete(id);
+ */
 export class LogFiles {
+  /** The name under which progress is kept, as it was given. */
   readonly name: string;
   readonly #store: Store;
   readonly #keys: LogFilesKeys;
@@ -244,7 +276,7 @@ export class LogFiles {
     return { items, cursor: next };
   }
 
-  /** Forgets how far a file is read: it would be read again from its beginning. */
+  /** Forgets how far a file is read: it would be read again from its beginning. False: it was not known. */
   async delete(id: string): Promise<boolean> {
     for (const [path, { outcome }] of this.#settled) if (outcome.id === id) this.#settled.delete(path);
     const [removed] = await this.#store.multi([

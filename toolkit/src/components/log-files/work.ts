@@ -16,7 +16,9 @@ import { type LogSource, tailLength, tailOf, Window } from "./source.ts";
 const MOST_ATTEMPTS = 10;
 const MOST_EFFECTS = 10_000;
 
+/** A line of a file. */
 export interface Line {
+  /** Decoded, without its line feed. */
   readonly text: string;
   /** As it is in the file, without its line feed; no more than `maxLineBytes`. */
   readonly bytes: Buffer;
@@ -26,12 +28,16 @@ export interface Line {
   readonly offset: number;
   /** Whether it was longer than `maxLineBytes`. */
   readonly cut: boolean;
+  /** The path of the file. */
   readonly file: string;
 }
 
+/** What a line does. It is called again for lines whose batch was not committed, so it changes nothing but through the batch. */
 export type Effects = (line: Line, batch: Batch) => void | Promise<void>;
 
+/** What became of one file. */
 export interface FileOutcome {
+  /** Its path. */
   readonly file: string;
   /** What the file's progress is kept under; null while its first line is not there as a whole. */
   readonly id: string | null;
@@ -50,7 +56,9 @@ export interface FileOutcome {
 /** A file that could not be read, an effect that threw, or one that the server refused. */
 export class LogFileError extends CinnabarError {
   override readonly name = "LogFileError";
+  /** The path of the file. */
   readonly file: string;
+  /** The number of the line, from 1; null where it is about the whole file. */
   readonly line: number | null;
 
   constructor(message: string, at: { readonly file: string; readonly line: number | null }, options?: ErrorOptions) {

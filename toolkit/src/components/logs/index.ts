@@ -27,32 +27,41 @@ const MAX_MESSAGE = 8_192;
 const MAX_FIELDS = 65_536;
 const BATCH = 200;
 
+/** What `Logs` may be given. */
 export interface LogsOptions {
+  /** How all keys begin (default "log"). */
   readonly prefix?: string;
-  /** How many recent entries are kept for each name and severity. */
+  /** How many recent entries are kept for each name and severity. By default 100. */
   readonly keepRecent?: number;
-  /** How many different messages are counted for each name and severity in an hour. */
+  /** How many different messages are counted for each name and severity in an hour. By default 1 000. */
   readonly keepCommon?: number;
-  /** Recent entries of a name that falls silent go after this long. */
+  /** Recent entries of a name that falls silent go after this long. Seven days by default. */
   readonly keepMs?: number;
-  /** How long entries are collected before they are sent. */
+  /** How long entries are collected before they are sent. By default 200. */
   readonly bufferMs?: number;
-  /** Entries that wait to be sent; beyond it the oldest are dropped. */
+  /** Entries that wait to be sent; beyond it the oldest are dropped. By default 10 000. */
   readonly maxBuffered?: number;
   /** What a message is counted as; by default numbers and long hexadecimal words become `#`, so that alike messages meet. */
   readonly fingerprint?: (message: string) => string;
-  /** Told of batches that could not be sent and of entries that were dropped. */
+  /** Told of batches that could not be sent and of entries that were dropped. By default nobody is told. */
   readonly onError?: (error: unknown, dropped: number) => void;
 }
 
+/** What was written once. */
 export interface LogEntry {
+  /** When, by the clock of the process that wrote it. */
   readonly at: Date;
+  /** The message; past 8 192 characters it is cut. */
   readonly message: string;
+  /** What was written with it; undefined if nothing was. */
   readonly fields: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** A message, and how often it came. */
 export interface CommonMessage {
+  /** Its fingerprint: numbers are `#`, unless `fingerprint` makes something else of it. */
   readonly message: string;
+  /** How often it came in that hour. */
   readonly count: number;
 }
 
@@ -86,6 +95,22 @@ const COMMON_OPTIONS = defineOptions<{ readonly limit?: number }>("Logs.common",
 
 const LIST_OPTIONS = defineOptions<PageOptions>("Logs.list", pageChecks(10_000));
 
+/**
+ * Logs in the store: the last entries of each name and severity, and the messages that came most often this hour and the last.
+ *
+ * @example
+ * const logs = new Logs(db);
+ * logs.write("web", "error", "order 17 failed", { user: "ann" });
+ * await logs.flush();
+ * (await logs.recent("web", "error")).map(({ message }) => message); // → ["order 17 failed"]
+ * (await logs.common("web", "error", { limit: 10 })).thisHour; // → [{ message: "order # failed", count: 1 }]
+ * (await logs.list()).items; // → [{ name: "web", severity: "error" }]
+ * @example
+ * const logs = new Logs(db);
+ * const stream = logs.stream({ name: "web" });
+ * await new Promise((resolve) => stream.end('{"level":50,"msg":"no disk"}\n', () => resolve(null)));
+ * (await logs.recent("web", "error")).length; // → 1
+ */
 export class Logs {
   readonly #store: Store;
   readonly #prefix: string;
@@ -181,7 +206,7 @@ export class Logs {
     this.#onError(error, count);
   }
 
-  /** The last entries, newest first. */
+  /** The last entries, newest first. At most `limit` (default `keepRecent`). */
   async recent(name: string, severity: string, options: { readonly limit?: number } = {}): Promise<LogEntry[]> {
     RECENT_OPTIONS.check(options);
     const limit = integer("limit", options.limit ?? this.#keep.keepRecent, 1, this.#keep.keepRecent);
@@ -196,7 +221,7 @@ export class Logs {
     });
   }
 
-  /** The messages that came most often this hour and the last. */
+  /** The messages that came most often this hour and the last. At most `limit` of each hour (default 100). */
   async common(
     name: string,
     severity: string,

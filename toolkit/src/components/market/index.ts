@@ -47,15 +47,20 @@ export type {
 /** What a sorted set's score and a Lua number hold exactly. */
 const MOST = Number.MAX_SAFE_INTEGER;
 
+/** What a `Market` may be given. */
 export interface MarketOptions {
+  /** How all keys begin (default "market"). */
   readonly prefix?: string;
-  /** How a request is kept from others'; all three give the same outcomes. With "lock", everybody must use it. */
+  /**
+   * How a request is kept from others': by a script (the default), by WATCH, or by locks; all three give the same outcomes. With "lock",
+   * everybody must use it.
+   */
   readonly way?: "script" | "watch" | "lock";
-  /** With "lock": how long a process that died in the middle keeps others from the same user or item. */
+  /** With "lock": how long a process that died in the middle keeps others from the same user or item. 5 s by default. */
   readonly leaseMs?: number;
-  /** At most so many items are listed at once; 100 000. */
+  /** At most so many items are listed at once (default 100 000). */
   readonly maxListings?: number;
-  /** At most so many items are there, listed and not; 1 000 000. */
+  /** At most so many items are there, listed and not (default 1 000 000). */
   readonly maxItems?: number;
 }
 
@@ -76,7 +81,32 @@ const LIST_OPTIONS = defineOptions<PageOptions>("Market.list", {
   cursor: text,
 });
 
+/**
+ * A marketplace: users with money and items, who list items at a price and buy from each other. No money and no item is made or lost,
+ * whatever others do at the same time.
+ *
+ * @example
+ * const fair = new Market(db, "fair");
+ * await fair.deposit("ben", 1_000, { id: "payment-17" }); // → { status: "deposited", funds: 1000 }
+ * await fair.mint("ann", "sword"); // → { status: "minted" }
+ * await fair.offer("ann", "sword", 900); // → { status: "offered" }
+ * await fair.buy("ben", "sword", 900); // → { status: "bought", price: 900, seller: "ann" }
+ * [await fair.funds("ann"), await fair.ownerOf("sword")]; // → [900, "ben"]
+ * @example
+ * const fair = new Market(db, "fair");
+ * await fair.mint("ann", "sword");
+ * await fair.offer("ann", "sword", 900);
+ * (await fair.list({ limit: 10 })).items; // → [{ item: "sword", price: 900, seller: "ann" }]
+ * await fair.retract("ann", "sword"); // → { status: "retracted" }
+ * await fair.inventory("ann"); // → ["sword"]
+ * @example
+ * const fair = new Market(db, "fair");
+ * await fair.mint("ann", "sword");
+ * await fair.delete("ann", "sword"); // → true
+ * await fair.withdraw("ann", 5); // → { status: "insufficient-funds", funds: 0 }
+ */
 export class Market {
+  /** The name of the market, as it was given. */
   readonly name: string;
   readonly #store: Store;
   readonly #keys: MarketKeys;
@@ -120,6 +150,7 @@ export class Market {
     return { status: status === "short" ? "insufficient-funds" : "withdrawn", funds };
   }
 
+  /** What a user has, in the smallest unit of the money; 0 for one who is not known. */
   async funds(user: string): Promise<number> {
     return Number((await this.#store.call("GET", this.#keys.funds(word("user", user, 256)))) ?? 0);
   }
@@ -174,7 +205,7 @@ export class Market {
     return this.#way.buy({ buyer, item, price, id });
   }
 
-  /** What is offered, the cheapest first. */
+  /** What is offered, the cheapest first. At most `limit` (default 25). */
   async list(options: PageOptions = {}): Promise<Page<Listing>> {
     LIST_OPTIONS.check(options);
     const limit = options.limit ?? 25;

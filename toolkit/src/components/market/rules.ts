@@ -7,35 +7,82 @@ import { asText, asTexts } from "../../base/replies.ts";
 import type { Word } from "../../connection/port.ts";
 import type { MarketKeys } from "./keys.ts";
 
+/** What became of a new item. */
 export interface MintOutcome {
   /** "exists": there is an item of that name. "full": the market has as many items as it takes. */
   readonly status: "minted" | "exists" | "full";
 }
+/** What became of an offer. */
 export interface OfferOutcome {
   /** "not-found": the seller does not have it in the inventory. "full": as many are listed as the market takes. */
   readonly status: "offered" | "not-found" | "full";
 }
+/** What became of taking an offer back. */
 export interface RetractOutcome {
   /** "not-found": it is not for sale. "not-yours": somebody else offers it. */
   readonly status: "retracted" | "not-found" | "not-yours";
 }
-/** The id is that of another call: of another kind, user, item, price or amount. Nothing was done. */
+/** What a call under an id comes to when the id is that of another call: of another kind, user, item, price or amount. */
 export interface IdConflict {
+  /** Nothing was done. */
   readonly status: "conflict";
 }
-export type DepositOutcome = { readonly status: "deposited"; readonly funds: number } | IdConflict;
-export type WithdrawOutcome =
-  | { readonly status: "withdrawn"; readonly funds: number }
-  | { readonly status: "insufficient-funds"; readonly funds: number }
+/** What became of a deposit. */
+export type DepositOutcome =
+  | {
+      /** The user has the money. */
+      readonly status: "deposited";
+      /** What the user has now. */
+      readonly funds: number;
+    }
   | IdConflict;
+/** What became of taking money out. */
+export type WithdrawOutcome =
+  | {
+      /** The money is out. */
+      readonly status: "withdrawn";
+      /** What is left. */
+      readonly funds: number;
+    }
+  | {
+      /** The user has less than that; nothing was done. */
+      readonly status: "insufficient-funds";
+      /** What the user has. */
+      readonly funds: number;
+    }
+  | IdConflict;
+/** What became of a purchase. */
 export type BuyOutcome =
-  | { readonly status: "bought"; readonly price: number; readonly seller: string }
-  /** It is not for sale, or not any more. */
-  | { readonly status: "not-found" }
-  /** The price is another one than the buyer saw. */
-  | { readonly status: "price-changed"; readonly price: number }
-  | { readonly status: "insufficient-funds"; readonly price: number; readonly funds: number }
-  | { readonly status: "own-item" }
+  | {
+      /** The item is the buyer's, and the money the seller's. */
+      readonly status: "bought";
+      /** What was paid. */
+      readonly price: number;
+      /** Who got the money. */
+      readonly seller: string;
+    }
+  | {
+      /** It is not for sale, or not any more. */
+      readonly status: "not-found";
+    }
+  | {
+      /** The price is another one than the buyer saw. */
+      readonly status: "price-changed";
+      /** What it costs now. */
+      readonly price: number;
+    }
+  | {
+      /** The buyer has less than the price. */
+      readonly status: "insufficient-funds";
+      /** What it costs. */
+      readonly price: number;
+      /** What the buyer has. */
+      readonly funds: number;
+    }
+  | {
+      /** The buyer offers it. */
+      readonly status: "own-item";
+    }
   | IdConflict;
 
 export interface Plan<T> {
@@ -43,9 +90,13 @@ export interface Plan<T> {
   readonly writes: readonly (readonly Word[])[];
 }
 
+/** An item that is for sale. */
 export interface Listing {
+  /** Who offers it. */
   readonly seller: string;
+  /** The name of the item. */
   readonly item: string;
+  /** What it costs, in the smallest unit of the money. */
   readonly price: number;
 }
 

@@ -16,21 +16,25 @@ import type { Store } from "../../connection/store.ts";
 import { type MultiMapKeys, multiMapKeys } from "./keys.ts";
 import { add, deleteKeys, deleteValues, get, occurrences, page, replace, totals, type ValuesKind } from "./scripts.ts";
 
+/** What a `MultiMap` may be given. */
 export interface MultiMapOptions<V> {
+  /** How all keys begin (default "multi-map"). */
   readonly prefix?: string;
-  /** `set`: each value once, in no order. `list`: any number of times, in the order in which they were added. */
+  /** `set`, the default: each value once, in no order. `list`: any number of times, in the order in which they were added. */
   readonly values?: ValuesKind;
+  /** How many keys it has at most (default 100 000). */
   readonly maxKeys?: number;
-  /** Of one key. */
+  /** How many values a key has at most (default 10 000). */
   readonly maxValues?: number;
   /** JSON by default. Values are equal if their encoding is. */
   readonly codec?: Codec<V>;
-  /** Of one value. */
+  /** Of one value, encoded; a larger one is an InputError (default 64 KiB). */
   readonly maxBytes?: number;
 }
 
-/** `exists`: the set had it. `full`: the key has as many values as it may, or the map as many keys. */
+/** What became of a value to add. */
 export interface ValueAddOutcome {
+  /** "exists": the set had it. "full": the key has as many values as it may, or the map as many keys. */
   readonly status: "added" | "exists" | "full";
 }
 
@@ -48,7 +52,33 @@ const LIST_OPTIONS = defineOptions<PageOptions>("MultiMap.list", pageChecks(10_0
 const AT_ONCE = 1_000;
 const STATUSES = ["exists", "added", "full"] as const;
 
+/**
+ * A map with several values for a key: a set of them, or a list.
+ *
+ * @example
+ * const tags = new MultiMap<string>(db, "tags");
+ * await tags.addMany("article:17", ["redis", "node", "redis"]); // → [{ status: "added" }, { status: "added" }, { status: "exists" }]
+ * await tags.has("article:17", "node"); // → true
+ * await tags.deleteValue("article:17", "node"); // → true
+ * await tags.get("article:17"); // → ["redis"]
+ * (await tags.list()).items; // → ["article:17"]
+ * @example
+ * const events = new MultiMap<string>(db, "events", { values: "list" });
+ * await events.add("order:1", "paid"); // → { status: "added" }
+ * await events.set("order:2", ["paid", "sent", "sent"]); // → true
+ * await events.getMany(["order:1", "order:2"]); // → [["paid"], ["paid", "sent", "sent"]]
+ * await events.deleteValues("order:2", ["sent", "lost"]); // → [true, false]
+ * await events.counts(); // → { keys: 2, values: 2 }
+ * @example
+ * const members = new MultiMap<string>(db, "members");
+ * await members.set("team", ["ann", "ben"]);
+ * await members.count("team"); // → 2
+ * await members.delete("team"); // → true
+ * await members.deleteMany(["team"]); // → [false]
+ * await members.clear();
+ */
 export class MultiMap<V = unknown> {
+  /** The name of the map, as it was given. */
   readonly name: string;
   readonly #store: Store;
   readonly #keys: MultiMapKeys;
@@ -110,6 +140,7 @@ export class MultiMap<V = unknown> {
     return only(await this.getMany([key]));
   }
 
+  /** All values of several keys, in the order of the keys. */
   async getMany(keys: readonly string[]): Promise<V[][]> {
     const helds = keys.map((key) => this.#held(key));
     const found = await inSteps(helds, AT_ONCE, (some) => this.#store.run(get, { helds: some, kind: this.#kind }));
@@ -129,6 +160,7 @@ export class MultiMap<V = unknown> {
     return only(await this.deleteMany([key]));
   }
 
+  /** Deletes keys with all their values, and answers for each whether it was there. */
   async deleteMany(keys: readonly string[]): Promise<boolean[]> {
     return (await this.#delete(keys)).map((count) => count > 0);
   }
@@ -138,6 +170,7 @@ export class MultiMap<V = unknown> {
     return only(await this.deleteValues(key, [value]));
   }
 
+  /** Deletes values of a key, and answers for each whether it was there. */
   async deleteValues(key: string, values: readonly V[]): Promise<boolean[]> {
     const { keys, total } = this.#keys;
     const held = this.#held(key);

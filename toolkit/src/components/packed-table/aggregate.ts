@@ -19,45 +19,73 @@ const BLOCK_BYTES = 65_536;
 const WINDOW_ROWS = 64;
 const LOWEST = -Number.MAX_VALUE;
 
+/** Which values of a column count: one value, null for none, any of a list, a range, or flags. */
 export type Condition =
   | string
   | number
   | Date
   | null
   | readonly (string | number | Date | null)[]
-  | { readonly min?: string | number | Date; readonly max?: string | number | Date }
-  | { readonly has: string | readonly string[] };
+  | {
+      /** The least value that counts. None by default. */
+      readonly min?: string | number | Date;
+      /** The largest value that counts, itself included. None by default. */
+      readonly max?: string | number | Date;
+    }
+  | {
+      /** Flags that must all be set. */
+      readonly has: string | readonly string[];
+    };
 
 /** A column, or a column in steps: 10 puts 20 to 29 together. */
-export type GroupBy<K extends string> = K | { readonly column: K; readonly step: number };
+export type GroupBy<K extends string> =
+  | K
+  | {
+      /** The column's name. */
+      readonly column: K;
+      /** The width of a group: 10 puts 20 to 29 together. */
+      readonly step: number;
+    };
 
+/** Which rows to count, and how. */
 export interface Query<K extends string = string> {
   /** Only these rows, each once; all by default. */
   readonly ids?: Iterable<number>;
+  /** Conditions by column, all of which a row must meet. None by default. */
   readonly where?: { readonly [column in K]?: Condition };
   /** Up to two. */
   readonly groupBy?: readonly GroupBy<K>[];
   /** Columns of numbers whose sum, least, largest and mean are wanted. */
   readonly measure?: readonly K[];
-  /** More groups than this are an error. */
+  /** More groups than this are an error (default 100 000). */
   readonly maxGroups?: number;
 }
 
+/** Figures of one column. */
 export interface Measure {
+  /** The sum of its values. */
   readonly sum: number;
+  /** The least value. */
   readonly min: number;
+  /** The largest value. */
   readonly max: number;
+  /** The mean of its values. */
   readonly avg: number;
 }
 
+/** The rows that have the same values in the columns of `groupBy`. */
 export interface Group {
   /** As in `groupBy`; empty without. */
   readonly key: readonly unknown[];
+  /** How many rows. */
   readonly count: number;
+  /** Figures of the columns of `measure`, by their names. */
   readonly measures: Readonly<Record<string, Measure>>;
 }
 
+/** What an aggregate came to. */
 export interface Aggregate {
+  /** How many rows counted in all. */
   readonly count: number;
   /** The largest first. */
   readonly groups: readonly Group[];

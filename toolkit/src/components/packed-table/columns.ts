@@ -26,7 +26,9 @@ export type Kind =
 
 /** What is stored about a column, as JSON. */
 export interface ColumnFacts {
+  /** The type of its values. */
   readonly kind: Kind;
+  /** How many bytes a value takes. */
   readonly width: number;
   /** Of flags: their names, from the lowest bit on. */
   readonly names?: readonly string[];
@@ -34,6 +36,7 @@ export interface ColumnFacts {
   readonly grows?: boolean;
 }
 
+/** A column of a schema: the functions of this entry make it. */
 export interface Column<T> extends ColumnFacts {
   /** Of words: what the dictionary begins with. */
   readonly words?: readonly string[];
@@ -43,21 +46,32 @@ export interface Column<T> extends ColumnFacts {
 
 const numeric = (kind: Kind, width: number) => (): Column<number> => ({ kind, width });
 
+/** A column of integers from 0 to 255, in one byte. */
 export const uint8 = numeric("uint8", 1);
+/** A column of integers from 0 to 65 535, in two bytes. */
 export const uint16 = numeric("uint16", 2);
+/** A column of integers from 0 to 16 777 215, in three bytes. */
 export const uint24 = numeric("uint24", 3);
+/** A column of integers from 0 to 4 294 967 295, in four bytes. */
 export const uint32 = numeric("uint32", 4);
+/** A column of integers from −128 to 127, in one byte. */
 export const int8 = numeric("int8", 1);
+/** A column of integers from −32 768 to 32 767, in two bytes. */
 export const int16 = numeric("int16", 2);
+/** A column of integers from −8 388 608 to 8 388 607, in three bytes. */
 export const int24 = numeric("int24", 3);
+/** A column of integers from −2 147 483 648 to 2 147 483 647, in four bytes. */
 export const int32 = numeric("int32", 4);
+/** A column of numbers of single precision, in four bytes. */
 export const float32 = numeric("float32", 4);
+/** A column of any finite numbers, in eight bytes. */
 export const float64 = numeric("float64", 8);
 
+/** Which words a column of words may hold. */
 export interface WordsOptions {
-  /** 8: up to 255 different words, 16: up to 65 535. */
+  /** 8, the default: up to 255 different words, in one byte. 16: up to 65 535, in two. */
   readonly bits?: 8 | 16;
-  /** False: only the words that are given; others are refused. */
+  /** Whether new words get a number (default true). False: only the words that are given; others are refused. */
   readonly grows?: boolean;
 }
 
@@ -66,7 +80,14 @@ const WORDS_OPTIONS = defineOptions<WordsOptions>("words", {
   grows: flag,
 });
 
-/** One of a set of words, stored as its number in a dictionary. A word that is new gets the next number. Null: none. */
+/**
+ * One of a set of words, stored as its number in a dictionary. A word that is new gets the next number. Null: none.
+ *
+ * @example
+ * const users = await PackedTable.open(db, "users", { country: words(["ITA", "USA"]), state: words([], { bits: 16 }) });
+ * await users.set(17, { country: "USA", state: "CA" });
+ * await users.get(17); // → { country: "USA", state: "CA" }
+ */
 export function words(known: readonly string[] = [], options: WordsOptions = {}): Column<string | null> {
   WORDS_OPTIONS.check(options);
   const { bits = 8, grows = true } = options;
@@ -76,7 +97,15 @@ export function words(known: readonly string[] = [], options: WordsOptions = {})
   return { kind: bits === 8 ? "word8" : "word16", width: bits / 8, grows, words: known };
 }
 
-/** Each of up to 32 names set or not. */
+/**
+ * Each of up to 32 names set or not.
+ *
+ * @example
+ * const users = await PackedTable.open(db, "users", { may: flags(["read", "write", "delete"]) });
+ * await users.set(17, { may: ["read", "delete"] });
+ * await users.get(17); // → { may: ["read", "delete"] }
+ * (await users.aggregate({ where: { may: { has: "delete" } } })).count; // → 1
+ */
 export function flags(names: readonly string[]): Column<readonly string[]> {
   integer("the number of flags", names.length, 1, 32);
   if (new Set(names).size !== names.length) throw new InputError("a flag is there twice");
@@ -84,7 +113,14 @@ export function flags(names: readonly string[]): Column<readonly string[]> {
   return { kind: "flags", width: Math.ceil(names.length / 8), names };
 }
 
-/** So many bytes, no more and no less. */
+/**
+ * So many bytes, no more and no less.
+ *
+ * @example
+ * const files = await PackedTable.open(db, "files", { digest: fixedBytes(4) });
+ * await files.set(17, { digest: new Uint8Array([1, 2, 3, 4]) });
+ * (await files.get(17))?.digest[3]; // → 4
+ */
 export function fixedBytes(size: number): Column<Uint8Array> {
   return { kind: "bytes", width: integer("size", size, 1, 1_024) };
 }

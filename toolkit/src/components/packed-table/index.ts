@@ -57,18 +57,24 @@ export {
 } from "./columns.ts";
 export type { Schema } from "./layout.ts";
 
+/** A row: the value of each column of the schema. */
 export type Row<S extends Schema> = { -readonly [name in keyof S]: S[name] extends Column<infer T> ? T : never };
 
+/** What a table is opened with. */
 export interface PackedTableOptions {
+  /** How all keys begin (default "packed"). */
   readonly prefix?: string;
-  /** A multiple of 8. Fixed when the table is made. */
+  /** How many rows one string holds: a multiple of 8 (default 65 536). Fixed when the table is made. */
   readonly rowsPerShard?: number;
-  /** Columns that the stored table does not have are added at its end. */
+  /** Whether columns that the stored table does not have are added at its end (default false). */
   readonly addColumns?: boolean;
 }
 
+/** A row with its number. */
 export interface Entry<S extends Schema> {
+  /** The number of the row, from 0. */
   readonly id: number;
+  /** Its values. */
   readonly row: Row<S>;
 }
 
@@ -99,7 +105,32 @@ const QUERY_OPTIONS = defineOptions<Query>("PackedTable.aggregate", {
   maxGroups: whole(1),
 });
 
+/**
+ * Rows of typed columns by whole number, packed: a few bytes a row where a hash takes a hundred, and sums over all of them without reading
+ * them here.
+ *
+ * @example
+ * const users = await PackedTable.open(db, "users", { country: words(), age: uint8() });
+ * await users.setMany([[1, { country: "USA", age: 31 }], [2, { country: "ITA", age: 45 }], [3, { country: "USA", age: 19 }]]);
+ * const { groups } = await users.aggregate({ groupBy: ["country"], measure: ["age"] });
+ * groups.map(({ key, count, measures }) => [key[0], count, measures.age?.avg]); // → [["USA", 2, 25], ["ITA", 1, 45]]
+ * (await users.aggregate({ where: { age: { min: 30 } } })).count; // → 2
+ * @example
+ * const users = await PackedTable.open(db, "users", { country: words(), age: uint8() });
+ * await users.set(17, { country: "USA" });
+ * await users.get(17); // → { country: "USA", age: 0 }
+ * await users.getMany([17, 18]); // → [{ country: "USA", age: 0 }, null]
+ * for await (const block of users.entries()) console.log(block.map(({ id }) => id));
+ * await users.words("country"); // → Map { "USA" → 1 }
+ * @example
+ * const users = await PackedTable.open(db, "users", { age: uint8() });
+ * await users.setMany([[1, { age: 31 }], [2, { age: 45 }]]);
+ * await users.deleteMany([1, 7]); // → 1
+ * await users.count(); // → 1
+ * await users.clear();
+ */
 export class PackedTable<S extends Schema> {
+  /** The name of the table, as it was given. */
   readonly name: string;
   readonly #store: Store;
   readonly #keys: TableKeys;

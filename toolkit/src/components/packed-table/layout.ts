@@ -7,6 +7,7 @@ import { InputError } from "../../base/errors.ts";
 import { zipped } from "../../base/lists.ts";
 import type { Column, ColumnFacts } from "./columns.ts";
 
+/** Columns by their names, in the order in which they are stored. */
 export type Schema = Readonly<Record<string, Column<unknown>>>;
 
 /** As it is stored, in JSON. */

@@ -3,7 +3,7 @@
  *
  *   const places = new Places<{ country: string }>(store);
  *   await places.load(ranges("geo-whois-asn-country-ipv4.csv", { columns: ["country"] }));
- *   await places.find("1.0.1.7");                        // { place: { country: "CN" }, from: "1.0.1.0", to: "1.0.3.255" }
+ *   await places.get("1.0.1.7");                         // { place: { country: "CN" }, from: "1.0.1.0", to: "1.0.3.255" }
  *
  * IPv4 and IPv6. A look-up is one round trip, for one address or many. A load goes beside what is in use and takes its place in
  * one step; one that fails or dies changes nothing.
@@ -26,36 +26,47 @@ export { type City, geoLite, type RangesOptions, ranges, type Source } from "./s
 
 const AT_ONCE = 500;
 
+/** What `Places` may be given. */
 export interface PlacesOptions {
+  /** How all keys begin (default "places"). */
   readonly prefix?: string;
-  /** Several tables may stand beside each other. */
+  /** Several tables may stand beside each other (default "default"). */
   readonly name?: string;
-  /** How many answers are kept in this process, each for a minute at most. 0: none. */
+  /** How many answers are kept in this process, each for a minute at most. 0, the default: none. */
   readonly remember?: number;
 }
 
+/** A place, and the range of addresses that it was found for. */
 export interface FoundPlace<P> {
+  /** What the table says of the address. */
   readonly place: P;
   /** The range that the address is in, or the piece of it that others leave. */
   readonly from: string;
+  /** The last address of the range. */
   readonly to: string;
 }
 
+/** What a load came to. */
 export interface LoadReport {
+  /** A random name of what was loaded. */
   readonly version: string;
   /** As stored: a range that others lie in counts as its pieces. */
   readonly ranges: number;
+  /** How many different places there are. */
   readonly places: number;
   /** What ranges and places take, without the server's own. */
   readonly bytes: number;
+  /** The rows that were left out. */
   readonly bad: BadRows;
 }
 
+/** How a table is loaded. */
 export interface LoadOptions {
-  /** Called every ten thousand rows. */
+  /** Called every ten thousand rows. By default nobody is told. */
   readonly onProgress?: (progress: Progress) => void;
+  /** Ends the load, which rejects with its reason; what was there stays. None by default. */
   readonly signal?: AbortSignal;
-  /** With a smaller part of good rows than this the load is refused, and what was there stays. */
+  /** With a smaller part of good rows than this the load is refused, and what was there stays. From 0 to 1 (default 0.5). */
   readonly minGood?: number;
 }
 
@@ -73,6 +84,23 @@ const LOAD_OPTIONS = defineOptions<LoadOptions>("Places.load", {
   minGood: number(0, 1),
 });
 
+/**
+ * From an internet address to its place, v4 and v6, out of tables that people publish as CSV.
+ *
+ * @example
+ * import { Readable } from "node:stream";
+ * const places = new Places<Readonly<Record<string, string>>>(db);
+ * await places.load(ranges(Readable.from(["1.0.1.0,1.0.3.255,CN\n", "2001:db8::/32,DE\n"])));
+ * await places.get("1.0.1.7"); // → { place: { country: "CN" }, from: "1.0.1.0", to: "1.0.3.255" }
+ * (await places.getMany(["2001:db8::17", "9.9.9.9"])).map((found) => found?.place.country); // → ["DE", undefined]
+ * @example
+ * import { Readable } from "node:stream";
+ * const places = new Places(db, { name: "countries" });
+ * await places.load(ranges(Readable.from(["2.16.0.0/16,IT\n"])), { minGood: 0.9 });
+ * (await places.inspect())?.ranges; // → 1
+ * await places.clear();
+ * await places.inspect(); // → null
+ */
 export class Places<P = unknown> {
   readonly #store: Store;
   readonly #keys: TableKeys;

@@ -15,18 +15,36 @@ import { begin } from "./scripts.ts";
 
 /** A range and its place, or why there is none. */
 export type Row<P> =
-  | { readonly from: Address; readonly to: Address; readonly place: P }
-  | { readonly bad: string; readonly line: string };
+  | {
+      /** The first address. */
+      readonly from: Address;
+      /** The last address. */
+      readonly to: Address;
+      /** The place of the range. */
+      readonly place: P;
+    }
+  | {
+      /** Why there is none. */
+      readonly bad: string;
+      /** What stood there. */
+      readonly line: string;
+    };
 
+/** The rows that a load left out. */
 export interface BadRows {
+  /** How many. */
   readonly count: number;
   /** Reason and row of the first few. */
   readonly examples: readonly { readonly reason: string; readonly line: string }[];
 }
 
+/** How far a load is. */
 export interface Progress {
+  /** Rows that were read. */
   readonly rows: number;
+  /** Ranges that were made of them. */
   readonly ranges: number;
+  /** Rows that were left out. */
   readonly bad: number;
 }
 

@@ -11,11 +11,16 @@ export type { Source };
 
 const bad = (reason: string, line: Line): Row<never> => ({ bad: reason, line: line.join(",") });
 
+/** How `ranges` reads its file. */
 export interface RangesOptions<P> {
-  /** Names of the columns behind the addresses. */
+  /** Names of the columns behind the addresses (default `["country"]`). */
   readonly columns?: readonly string[];
-  /** The family of addresses that are written as decimal numbers. */
+  /** The family of addresses that are written as decimal numbers: 4 or 6. By default addresses are text. */
   readonly numbers?: Family;
+  /**
+   * Makes the place out of the columns behind the addresses; null for none, which makes a bad row. By default an object with `columns` as
+   * names.
+   */
   readonly place?: (columns: readonly string[]) => P | null;
 }
 
@@ -26,9 +31,15 @@ const RANGES_OPTIONS = defineOptions<RangesOptions<unknown>>("ranges", {
 });
 
 /**
- * CSV whose lines begin with the first and the last address, as text or as decimal numbers (`numbers` says of which family), or
- * with a network like 10.0.0.0/8. What follows is the place: `place` makes it out of the other columns; by default an object with
- * `columns` as names.
+ * CSV whose lines begin with the first and the last address, as text or as decimal numbers (`numbers` says of which family), or with a
+ * network like 10.0.0.0/8. What follows is the place: `place` makes it out of the other columns; by default an object with `columns` as
+ * names.
+ *
+ * @example
+ * import { Readable } from "node:stream";
+ * const csv = Readable.from(["16777216,16777471,AU,Queensland\n"]);
+ * const report = await new Places(db).load(ranges(csv, { columns: ["country", "region"], numbers: 4 }));
+ * report.ranges; // → 1
  */
 export async function* ranges<P = Readonly<Record<string, string>>>(
   source: Source,
@@ -66,18 +77,33 @@ function named(columns: readonly string[], values: readonly string[]): Readonly<
   return entries.length === 0 ? null : Object.fromEntries(entries);
 }
 
+/** A place as GeoLite City has it. */
 export interface City {
+  /** Code of the country, such as "IT"; empty where it is not known. */
   readonly country: string;
+  /** Code or name of the region. */
   readonly region?: string;
+  /** Name of the city. */
   readonly city?: string;
+  /** Postal code, as text. */
   readonly postalCode?: string;
+  /** In degrees, north is positive. */
   readonly latitude?: number;
+  /** In degrees, east is positive. */
   readonly longitude?: number;
 }
 
 /**
  * GeoLite City: a file of blocks and a file of locations, in the layout with numbers (startIpNum, endIpNum, locId) or the newer one
  * (network, geoname_id …). The columns are found by their names.
+ *
+ * @example
+ * import { Readable } from "node:stream";
+ * const blocks = Readable.from(["network,geoname_id\n", "2.16.0.0/16,3169070\n"]);
+ * const locations = Readable.from(["geoname_id,country_iso_code,city_name\n", "3169070,IT,Rome\n"]);
+ * const places = new Places<City>(db);
+ * await places.load(geoLite({ blocks, locations }));
+ * (await places.get("2.16.4.4"))?.place; // → { country: "IT", city: "Rome" }
  */
 export async function* geoLite(files: {
   readonly blocks: Source;

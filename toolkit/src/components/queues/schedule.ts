@@ -30,7 +30,7 @@ export interface ScheduleTimes {
   readonly cron?: string;
   /** IANA name, "Europe/Rome"; UTC by default. */
   readonly timeZone?: string;
-  /** So long after one another. */
+  /** A fixed rate in milliseconds, in place of `cron`. */
   readonly everyMs?: number;
   /** Nothing before this time. */
   readonly startAt?: Date | number;

@@ -11,6 +11,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { callback, defineOptions } from "../../base/options.ts";
 import type { RateLimits, Verdict } from "./index.ts";
 
+/** How requests are limited. */
 export interface LimitedOptions<Request> {
   /** Whom a request counts for; the address it came from by default. Null or undefined: not limited. */
   readonly subject?: (request: Request) => string | null | undefined | Promise<string | null | undefined>;
@@ -23,7 +24,16 @@ export const LIMITED_OPTIONS = defineOptions<LimitedOptions<never>>("limited", {
 
 type Next = (error?: unknown) => void;
 
-/** Middleware for Express, Connect and plain Node servers. */
+/**
+ * Middleware for Express, Connect and plain Node servers. Every answer carries `RateLimit-Limit`, `RateLimit-Remaining` and
+ * `RateLimit-Reset` in seconds; a refusal is 429 with `Retry-After`.
+ *
+ * @example
+ * const limiter = new RateLimits(db, { name: "api", rules: { limit: 100, windowMs: 60_000 }, whenUnreachable: "allow" });
+ * const { default: express } = await import("express");
+ * const app = express().use(limited(limiter, { subject: ({ headers }) => String(headers["x-api-key"] ?? "nobody") }));
+ * app.get("/", (_request, response) => void response.send("hello"));
+ */
 export function limited<Request extends IncomingMessage>(
   limiter: RateLimits,
   options: LimitedOptions<Request> = {},

@@ -2,11 +2,11 @@
  * Rate limits: fixed window, exact sliding window, and GCRA behind one result; several rules judged together in one round
  * trip; the server's clock.
  *
- *   const api = new RateLimits(store, "api", { limit: 100, windowMs: 60_000 });
+ *   const api = new RateLimits(store, { name: "api", rules: { limit: 100, windowMs: 60_000 } });
  *   const verdict = await api.take(request.ip);
  *   if (!verdict.allowed) respondWith(429, { "retry-after": Math.ceil(verdict.retryAfterMs / 1000) });
  *
- *   new RateLimits(store, "login", [{ limit: 5, windowMs: 60_000 }, { limit: 20, windowMs: 86_400_000 }]);
+ *   new RateLimits(store, { name: "login", rules: [{ limit: 5, windowMs: 60_000 }, { limit: 20, windowMs: 86_400_000 }] });
  */
 import { aStore } from "../../base/checks.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";
@@ -21,9 +21,11 @@ import { Insurance } from "./insurance.ts";
 import { ruleKey, subjectKey } from "./keys.ts";
 import { FIXED, GCRA, type Judged, SLIDING, take, takeMany, takeOne } from "./scripts.ts";
 
+/** So much in a window of time. */
 export interface Rule {
   /** Hits (or cost) allowed in a window. */
   readonly limit: number;
+  /** The length of the window. */
   readonly windowMs: number;
   /** GCRA by default: smooth, and one small key a subject. */
   readonly algorithm?: "fixed" | "sliding" | "gcra";
@@ -31,25 +33,31 @@ export interface Rule {
   readonly burst?: number;
 }
 
+/** What `RateLimits` are given. */
 export interface RateLimitsOptions {
   /** What is limited: "sign-in", "api". Subjects of different names are counted apart. */
   readonly name: string;
   /** All of them must allow a call. */
   readonly rules: Rule | readonly Rule[];
+  /** How all keys begin (default "limit"). */
   readonly prefix?: string;
-  /** What to do while the store cannot be reached: throw, let through, refuse, or judge by the same rules in memory. */
+  /** What to do while the store cannot be reached: throw (the default), let through, refuse, or judge by the same rules in memory. */
   readonly whenUnreachable?: "throw" | "allow" | "deny" | "memory";
-  /** With `whenUnreachable: "memory"`: how each process judges for itself meanwhile. */
+  /** With `whenUnreachable: "memory"`: how each process judges for itself meanwhile. The whole limit for 10 000 subjects by default. */
   readonly insurance?: InsuranceOptions;
   /**
    * How long one question to the store may take in all. Where `whenUnreachable` allows or denies, 1 000 by default; where it
    * throws, as the store was opened.
    */
   readonly timeoutMs?: number;
-  /** Subjects that were refused are refused without asking the store until their time has come; this many are remembered. */
+  /**
+   * Subjects that were refused are refused without asking the store until their time has come; this many are remembered. 0, the default:
+   * none.
+   */
   readonly remember?: number;
 }
 
+/** How a process judges in memory. */
 export interface InsuranceOptions {
   /** The part of each limit that this process may use: 1 divided by the number of processes keeps the limit. 1 by default. */
   readonly share?: number;
@@ -57,20 +65,25 @@ export interface InsuranceOptions {
   readonly maxSubjects?: number;
 }
 
+/** How much a subject is charged or given back. */
 export interface AdjustOptions {
   /** How much is charged or given back; 1 by default. */
   readonly cost?: number;
 }
 
+/** How a subject is blocked. */
 export interface BlockOptions {
   /** For how long. */
   readonly ttlMs: number;
 }
 
+/** How a subject stands. */
 export interface Verdict {
+  /** Whether the call may go on. */
   readonly allowed: boolean;
   /** Of the rule that is nearest to its limit. */
   readonly limit: number;
+  /** How much more that rule allows now. */
   readonly remaining: number;
   /** 0 when allowed; otherwise when it is worth another try. */
   readonly retryAfterMs: number;
@@ -134,8 +147,28 @@ interface Call {
   readonly unique: string;
 }
 
+/**
+ * Rate limits by fixed window, exact sliding window or GCRA, by the server's clock. Several rules are judged together in one round trip.
+ *
+ * @example
+ * const api = new RateLimits(db, { name: "api", rules: { limit: 3, windowMs: 3_600_000, algorithm: "fixed" } });
+ * (await api.take("203.0.113.7")).remaining; // → 2
+ * (await api.take("203.0.113.7", { cost: 2 })).allowed; // → true
+ * (await api.take("203.0.113.7")).allowed; // → false
+ * (await api.peek("198.51.100.1")).remaining; // → 3
+ * (await RateLimits.list(db)).items.map(({ name }) => name); // → ["api"]
+ * @example
+ * const login = new RateLimits(db, { name: "login", rules: { limit: 10, windowMs: 3_600_000, algorithm: "fixed" } });
+ * (await login.penalty("ann", { cost: 4 })).remaining; // → 6
+ * (await login.reward("ann", { cost: 3 })).remaining; // → 9
+ * await login.block("ben", { ttlMs: 86_400_000 });
+ * await login.unblock("ben"); // → true
+ * await login.reset("ann");
+ */
 export class RateLimits {
+  /** What is limited, as it was given. */
   readonly name: string;
+  /** The rules, as a list. */
   readonly rules: readonly [Rule, ...Rule[]];
   readonly #store: Store;
   readonly #prefix: string;

@@ -19,8 +19,11 @@ import { formatUrl, parseUrl } from "../../connection/url.ts";
 const SYNC_BEGINS_MS = 2_000;
 const POLL_MS = 25;
 
+/** Where a replica says that it is reached. */
 export interface Replica {
+  /** Its name or address. */
   readonly host: string;
+  /** Its port. */
   readonly port: number;
 }
 

@@ -25,28 +25,32 @@ import { markKey } from "./keys.ts";
 
 const MARK_MS = 60_000;
 
+/** What must have a write, and how long to wait for it. */
 export interface ReplicationOptions {
-  /** How many replicas must have it. */
+  /** How many replicas must have it (default 1). */
   readonly replicas?: number;
   /** For how long to wait; a second by default, five with `onDisk`. */
   readonly timeoutMs?: number;
-  /** Whether they must have it on disk. */
+  /** Whether they must have it on disk (default false). */
   readonly onDisk?: boolean;
   /**
    * How it is found out what is on disk. "acknowledged": by WAITAOF. "inspected": by asking each replica. By default the
    * first where the primary has that command; it needs replicas that have it too.
    */
   readonly proof?: "acknowledged" | "inspected";
-  /** Where a replica is reached, if not where it says, with the primary's credentials. */
+  /** Where a replica is reached, if not where it says, with the primary's credentials, which is the default. */
   readonly replicaUrl?: (replica: Replica) => string;
 }
 
+/** What `waitForReplicas` may be given. */
 export interface WaitForReplicasOptions extends ReplicationOptions {
+  /** How the key of its mark begins (default "replication"). */
   readonly prefix?: string;
-  /** In a Cluster: a key of the node whose writes are meant. */
+  /** In a Cluster, where it is needed: a key of the node whose writes are meant. None by default. */
   readonly key?: string;
 }
 
+/** How many replicas have it. */
 export interface Replicated {
   /** Replicas that have it in memory. */
   readonly replicas: number;
@@ -72,7 +76,13 @@ const WAIT_FOR_REPLICAS_OPTIONS = defineOptions<WaitForReplicasOptions>("waitFor
   key: text,
 });
 
-/** Waits until replicas have everything that the primary did before. Too few in time is an outcome, not an error. */
+/**
+ * Waits until replicas have everything that the primary did before. Too few in time is an outcome, not an error.
+ *
+ * @example
+ * await db.set("order:17", "paid");
+ * await waitForReplicas(db, { replicas: 1, timeoutMs: 50 }); // → { replicas: 0, onDisk: null, enough: false }
+ */
 export async function waitForReplicas(store: Store, options: WaitForReplicasOptions = {}): Promise<Replicated> {
   aStore("waitForReplicas", store);
   WAIT_FOR_REPLICAS_OPTIONS.check(options);
@@ -87,7 +97,13 @@ export async function waitForReplicas(store: Store, options: WaitForReplicasOpti
 
 const WRITE_TO_REPLICAS_OPTIONS = defineOptions<ReplicationOptions>("writeToReplicas", waiting);
 
-/** Runs a command or a script, and waits until replicas have what it wrote. It is written whether or not they do. */
+/**
+ * Runs a command or a script, and waits until replicas have what it wrote. It is written whether or not they do.
+ *
+ * @example
+ * const { answer, enough } = await writeToReplicas(db, ["SET", "order:17", "paid"], { replicas: 1, timeoutMs: 50 });
+ * [answer, enough]; // → ["OK", false]
+ */
 export async function writeToReplicas<T = Reply>(
   store: Store,
   item: ScriptCall<T> | readonly Word[],

@@ -18,26 +18,31 @@ import type { Store } from "../../connection/store.ts";
 import { type RowKeys, rowKeys } from "./keys.ts";
 import { claim, done, schedule } from "./scripts.ts";
 
+/** What a `RowCache` is given. */
 export interface RowCacheOptions<T> {
   /** Loads a row; null or undefined: there is no such row any more. */
   readonly load: (id: string) => Promise<T | null | undefined> | T | null | undefined;
+  /** How all keys begin (default "rows"). */
   readonly prefix?: string;
+  /** How rows become text or bytes and come back. JSON by default. */
   readonly codec?: Codec<T>;
-  /** Of one row, encoded. */
+  /** Of one row, encoded; a larger one is a failure of its load (default 1 MiB). */
   readonly maxBytes?: number;
-  /** At most so many rows are scheduled; 100 000. */
+  /** At most so many rows are scheduled (default 100 000). */
   readonly maxRows?: number;
-  /** How long a row may take to load before another worker tries too. */
+  /** How long a row may take to load before another worker tries too. 30 s by default. */
   readonly leaseMs?: number;
-  /** How long after a failure the row is tried again; doubled from failure to failure. */
+  /** How long after a failure the row is tried again; doubled from failure to failure (default 1 000). */
   readonly backoffMs?: number;
 }
 
+/** How one process refreshes rows. */
 export interface RefresherOptions {
-  /** Rows that this process loads at the same time. */
+  /** Rows that this process loads at the same time (default 10). */
   readonly concurrency?: number;
-  /** How often at least the schedule is looked at. */
+  /** How often at least the schedule is looked at (default 200). */
   readonly everyMs?: number;
+  /** Told of a row that could not be loaded, with its id, and of a round that failed. By default nobody is told. */
   readonly onError?: (error: unknown, id?: string) => void;
 }
 
@@ -57,7 +62,19 @@ const REFRESHER_OPTIONS = defineOptions<RefresherOptions>("RowCache.refresher", 
   onError: callback,
 });
 
+/**
+ * Rows of a database, kept in the store and each refreshed on a schedule of its own, by any number of processes without double work.
+ *
+ * @example
+ * const rows = new RowCache(db, "inventory", { load: async (id) => ({ id, stock: 5 }) });
+ * await rows.schedule("17", 5_000); // → true
+ * await using refresher = rows.refresher().start();
+ * while ((await rows.get("17")) === null) await new Promise(setImmediate);
+ * await rows.get("17"); // → { id: "17", stock: 5 }
+ * await rows.count(); // → 1
+ */
 export class RowCache<T = unknown> {
+  /** The name of the cache, as it was given. */
   readonly name: string;
   readonly #store: Store;
   readonly #keys: RowKeys;

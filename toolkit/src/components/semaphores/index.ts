@@ -15,28 +15,40 @@ import { whileHeld } from "../../leases/while-held.ts";
 export { LeaseLostError } from "../../base/errors.ts";
 export { Lease } from "../../leases/lease.ts";
 
+/** What `Semaphores` are given. */
 export interface SemaphoresOptions {
   /** How many permits a name has, unless `resize` has stored another number. All processes should agree on it. */
   readonly limit: number;
+  /** How all keys begin (default "semaphore"). */
   readonly prefix?: string;
+  /** How long a lease lives without renewal (default 30 000). */
   readonly leaseMs?: number;
+  /** How long a call waits for permits; 0 tries once (default 10 000). */
   readonly waitMs?: number;
-  /** How many may wait for one name; further callers get null at once. */
+  /** How many may wait for one name; further callers get null at once (default 10 000). */
   readonly maxWaiting?: number;
-  /** How long a name's last fence is remembered after its last use; at least twice the longest lease. The same everywhere. */
+  /**
+   * How long a name's last fence is remembered after its last use; at least twice the longest lease. The same everywhere. An hour by
+   * default.
+   */
   readonly keepFenceMs?: number;
 }
 
+/** How permits are asked for. */
 export interface PermitOptions extends AcquireOptions {
-  /** How many at once; all or none. */
+  /** How many at once; all or none (default 1). */
   readonly permits?: number;
 }
 
+/** A name at one moment. */
 export interface SemaphoreInspection {
+  /** How many permits it has. */
   readonly limit: number;
   /** Permits held, those included whose lease has run out and whose place nobody has needed yet. */
   readonly used: number;
+  /** How many callers wait. */
   readonly waiting: number;
+  /** Who holds permits: how many each, with the number and the rest of its lease. */
   readonly holders: readonly { readonly permits: number; readonly fence: number; readonly validForMs: number }[];
 }
 
@@ -56,6 +68,23 @@ const ACQUIRE_OPTIONS = defineOptions<PermitOptions>("Semaphores.acquire", {
 
 const RESUME_OPTIONS = defineOptions<{ readonly renew?: boolean }>("Semaphores.resume", resuming);
 
+/**
+ * Counting semaphores: at most so many permits of a name are held at a time, each for as long as its lease is kept, given in the order of
+ * asking.
+ *
+ * @example
+ * const semaphores = new Semaphores(db, { limit: 3 });
+ * await semaphores.using("payments-api", { waitMs: 5_000 }, async () => "paid"); // → "paid"
+ * const lease = await semaphores.acquire("payments-api", { permits: 2 });
+ * await semaphores.acquire("payments-api", { permits: 2, waitMs: 0 }); // → null
+ * await semaphores.resize("payments-api", 5); // For all processes.
+ * (await semaphores.inspect("payments-api")).used; // → 2
+ * @example
+ * const semaphores = new Semaphores(db, { limit: 1 });
+ * const lease = await semaphores.acquire("printer");
+ * const same = await semaphores.resume(lease!.handle); // In another process.
+ * await semaphores.release("printer"); // → 1
+ */
 export class Semaphores {
   readonly #permits: Permits;
 

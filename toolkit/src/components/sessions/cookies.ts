@@ -1,10 +1,15 @@
 /** The one cookie that sessions need: read from a request, written with every attribute that keeps it from others. */
 import { type Check, choice, defineOptions } from "../../base/options.ts";
 
+/** The cookie that holds the token. It is always `HttpOnly`, and its age is `idleMs` of the sessions. */
 export interface CookieOptions {
+  /** Its name (default "sid"). */
   readonly name?: string;
+  /** The path that it is sent for (default "/"). */
   readonly path?: string;
+  /** The domain that it is sent to. By default only the host that has set it. */
   readonly domain?: string;
+  /** Whether other sites' requests carry it (default "lax"). With "none" it is sent over TLS only. */
   readonly sameSite?: "lax" | "strict" | "none";
   /** Only over TLS. "auto", the default: whenever the request came that way. */
   readonly secure?: boolean | "auto";

@@ -20,6 +20,7 @@ import type { RequestData, Session, Sessions } from "./index.ts";
 
 export type { CookieOptions } from "./cookies.ts";
 
+/** How sessions and requests meet. */
 export interface SessionHttpOptions<Request = IncomingMessage> {
   /** The name and the attributes of the session's cookie. `sid` by default, for the whole site. */
   readonly cookie?: CookieOptions;
@@ -33,7 +34,9 @@ export const SESSION_HTTP_OPTIONS = defineOptions<SessionHttpOptions<never>>("se
   viewed: callback,
 });
 
+/** A request that has passed the middleware. */
 export interface WithSession {
+  /** The session of this request. */
   readonly session: RequestSession<RequestData>;
 }
 
@@ -58,7 +61,22 @@ type SessionsOf<D> = AnySessions & {
 
 type Changes<D> = { readonly [name in keyof D]?: D[name] | undefined };
 
-/** The session of one request. */
+/**
+ * The session of one request.
+ *
+ * @example
+ * const context = { cookie: {}, overTls: true, setCookie: (header: string) => console.log("Set-Cookie:", header) };
+ * const session = new RequestSession(new Sessions(db), null, context); // As the middleware makes it.
+ * await session.set({ theme: "dark" });
+ * await session.signIn("ann");
+ * [session.user, session.data]; // → ["ann", { theme: "dark" }]
+ * @example
+ * const context = { cookie: {}, overTls: true, setCookie: (header: string) => console.log("Set-Cookie:", header) };
+ * const session = new RequestSession(new Sessions(db), null, context);
+ * await session.signIn("ann");
+ * await session.signOutEverywhere({ keepThis: true }); // → 0
+ * await session.signOut();
+ */
 export class RequestSession<D extends object = RequestData> {
   readonly #sessions: SessionsOf<D>;
   readonly #cookie: CookieOptions;
@@ -83,10 +101,12 @@ export class RequestSession<D extends object = RequestData> {
     return this.#session;
   }
 
+  /** Who has signed in; null for nobody. */
   get user(): string | null {
     return this.#session?.user ?? null;
   }
 
+  /** The session's data; empty while there is none. */
   get data(): Readonly<Partial<D>> {
     return this.#session?.data ?? ({} as Partial<D>);
   }
@@ -110,6 +130,7 @@ export class RequestSession<D extends object = RequestData> {
     return session;
   }
 
+  /** Ends the session and removes the cookie. */
   async signOut(): Promise<void> {
     if (this.#session !== null) await this.#sessions.signOut(this.#session.token);
     this.#session = null;
@@ -132,7 +153,17 @@ export class RequestSession<D extends object = RequestData> {
   }
 }
 
-/** Middleware for Connect and plain Node servers: puts a `RequestSession` at `request.session`. */
+/**
+ * Middleware for Connect and plain Node servers: puts a `RequestSession` at `request.session`. A visitor without a session costs nothing:
+ * one begins with the first `set` or `signIn`, before the answer is sent.
+ *
+ * @example
+ * const { default: express } = await import("express");
+ * const app = express().use(sessionMiddleware(new Sessions(db), { cookie: { name: "shop" } }));
+ * app.get("/", (request, response) => {
+ *   response.send((request as unknown as WithSession).session.user ?? "somebody");
+ * });
+ */
 export function sessionMiddleware(
   sessions: AnySessions,
   options: SessionHttpOptions = {},

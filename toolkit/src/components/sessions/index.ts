@@ -81,40 +81,46 @@ export interface SessionFields {}
 /** The data of `request.session`: that of `SessionFields` where the application has said it. */
 export type RequestData = keyof SessionFields extends never ? SessionData : Partial<Readonly<SessionFields>>;
 
+/** What `Sessions` may be given. */
 export interface SessionsOptions<S extends SessionSchemas = SessionSchemas> {
+  /** How all keys begin (default "session"). */
   readonly prefix?: string;
   /**
-   * A session that is not used for this long is over. A process notes once a minute (or twentieth of this, if that is less) that a
-   * session is in use, so it may live so much longer.
+   * A session that is not used for this long is over. A process notes once a minute (or twentieth of this, if that is less) that a session
+   * is in use, so it may live so much longer. 14 days by default.
    */
   readonly idleMs?: number;
-  /** A session is over this long after it began, however much it is used. */
+  /** A session is over this long after it began, however much it is used. 90 days by default. */
   readonly ttlMs?: number;
-  /** The least recently used sessions of a user beyond this many end when a new one begins. */
+  /** The least recently used sessions of a user beyond this many end when a new one begins. By default 100. */
   readonly maxPerUser?: number;
-  /** The cleaner ends the least recently used sessions beyond this many, of all users together. */
+  /** The cleaner ends the least recently used sessions beyond this many, of all users together. By default 10 000 000. */
   readonly maxLive?: number;
-  /** How many viewed items are kept. */
+  /** How many viewed items are kept (default 25). */
   readonly viewed?: number;
-  /** The largest piece of data. */
+  /** The largest piece of data, encoded; a larger one is an InputError (default 64 KiB). */
   readonly maxValueBytes?: number;
   /** How long one call to the store may take in all; 5 000 by default, since a page waits for it. */
   readonly timeoutMs?: number;
   /**
-   * Checks pieces of data, when they are set and when they are read. There are no pieces but these. A stored piece that its schema
-   * refuses is left out.
+   * Checks pieces of data, when they are set and when they are read. There are no pieces but these. A stored piece that its schema refuses
+   * is left out. By default pieces of any name and any JSON.
    */
   readonly schema?: S;
 }
 
+/** Pieces of data by their names, as a session without a schema has them. */
 export type SessionData = Readonly<Record<string, unknown>>;
 
+/** A session, as the program that holds its token sees it. */
 export interface Session<D = SessionData> {
   /** What the client holds. The store does not know it. */
   readonly token: string;
+  /** Names it among the sessions of its user, for `revoke`. No secret. */
   readonly id: string;
   /** Null for somebody who has not signed in. */
   readonly user: string | null;
+  /** When it began, by the server's clock. */
   readonly createdAt: Date;
   /** When it was last noted to be in use: within a minute. */
   readonly seenAt: Date;
@@ -122,13 +128,19 @@ export interface Session<D = SessionData> {
   readonly endsAt: Date;
   /** Grows with every change of the data. */
   readonly version: number;
+  /** What is kept for the user, piece by piece. */
   readonly data: D;
 }
 
+/** A session as its user sees it in a list. */
 export interface SessionInfo {
+  /** For `revoke`. */
   readonly id: string;
+  /** When it began. */
   readonly createdAt: Date;
+  /** When it was last noted to be in use: within a minute. */
   readonly seenAt: Date;
+  /** When it ends even if it is used. */
   readonly endsAt: Date;
   /** It is the one whose token was given. */
   readonly current: boolean;
@@ -140,8 +152,11 @@ export interface LiveSession {
   readonly handle: string;
   /** Null for somebody who has not signed in. */
   readonly user: string | null;
+  /** When it began. */
   readonly createdAt: Date;
+  /** When it was last noted to be in use: within a minute. */
   readonly seenAt: Date;
+  /** When it ends even if it is used. */
   readonly endsAt: Date;
 }
 
@@ -187,6 +202,35 @@ const VIEWED_OPTIONS = defineOptions<{ readonly limit?: number }>("Sessions.view
 
 const LIST_OPTIONS = defineOptions<{ readonly current?: string }>("Sessions.list", { current: text });
 
+/**
+ * Login sessions: who somebody is, what they viewed last, and what is kept for them until they leave.
+ *
+ * @example
+ * const sessions = new Sessions(db);
+ * const visitor = await sessions.create({ data: { theme: "dark" } });
+ * await sessions.load(visitor.token, { viewed: "item:17" }); // On every request.
+ * const { user, data, token } = await sessions.signIn(visitor.token, "ann");
+ * [user, data.theme, await sessions.viewed(token)]; // → ["ann", "dark", ["item:17"]]
+ * await sessions.load(visitor.token); // → null
+ * @example
+ * const sessions = new Sessions(db);
+ * const { token } = await sessions.signIn(null, "ann");
+ * await sessions.update(token, { theme: "light" });
+ * (await sessions.list("ann", { current: token })).items.map(({ current }) => current); // → [true]
+ * await sessions.signOut(token); // → true
+ * await sessions.signOutEverywhere("ann"); // → 0
+ * @example
+ * const sessions = new Sessions(db);
+ * const { id, token } = await sessions.create({ user: "ann" });
+ * sessions.bindingOf(token)?.tag === sessions.tagOf(token); // → true
+ * await sessions.revoke("ann", id); // → true
+ * @example
+ * const sessions = new Sessions(db, { maxLive: 1_000_000 });
+ * await sessions.create({ user: "ann" });
+ * await using cleaner = sessions.cleaner().start();
+ * for (const { handle } of await sessions.recent({ limit: 10 })) await sessions.end(handle);
+ * await sessions.count();
+ */
 export class Sessions<S extends SessionSchemas = SessionSchemas> {
   readonly #store: Store;
   readonly #prefix: string;
@@ -397,7 +441,7 @@ export class Sessions<S extends SessionSchemas = SessionSchemas> {
     return { items, cursor: null };
   }
 
-  /** The sessions of everybody, the latest used first. The order may lag by a minute. */
+  /** The sessions of everybody, the latest used first. The order may lag by a minute. At most `limit` (default 50). */
   async recent(options: { readonly limit?: number } = {}): Promise<LiveSession[]> {
     RECENT_OPTIONS.check(options);
     const { limit = 50 } = options;
@@ -434,7 +478,7 @@ export class Sessions<S extends SessionSchemas = SessionSchemas> {
     return (await this.#take({ tag, id })) !== null;
   }
 
-  /** What was viewed last, the latest first. */
+  /** What was viewed last, the latest first. At most `limit`; by default all that are kept. */
   async viewed(token: string, options: { readonly limit?: number } = {}): Promise<string[]> {
     VIEWED_OPTIONS.check(options);
     const { limit = this.#maxViewed } = options;
@@ -460,7 +504,10 @@ export class Sessions<S extends SessionSchemas = SessionSchemas> {
     return { ...place, session, bound: boundKey(session) };
   }
 
-  /** Ends the least recently used sessions beyond `maxLive`, again and again. Any number of processes may run one. */
+  /**
+   * Ends the least recently used sessions beyond `maxLive`, again and again. Any number of processes may run one. It looks every `everyMs`
+   * (default 1 000); `onError` is told of a round that failed.
+   */
   cleaner(options: { readonly everyMs?: number; readonly onError?: (error: unknown) => void } = {}): BackgroundLoop {
     CLEANER_OPTIONS.check(options);
     return sessionCleaner(this.#store, {
@@ -616,7 +663,9 @@ export class Sessions<S extends SessionSchemas = SessionSchemas> {
 
 /** Where a session is, for keys that are bound to it. */
 export interface SessionBinding {
+  /** What is in braces in the session's keys, and in those of the other sessions of its user: all are in one slot. */
   readonly tag: string;
+  /** The id of the session. */
   readonly id: string;
   /** There while the session lives; its time to live is the session's. */
   readonly session: string;

@@ -5,7 +5,7 @@
  *   const stats = new Stats(store);
  *   await stats.record("checkout", "items", 3);
  *   const page = await stats.time("/products", () => render());      // notes how long it took
- *   const { p95 } = (await stats.read("/products", "ms"))!.thisHour!;
+ *   const { p95 } = (await stats.get("/products", "ms"))!.thisHour!;
  *   const worst = await stats.slowest({ limit: 10 });
  */
 import { aStore, integer, seen, word } from "../../base/checks.ts";
@@ -25,38 +25,57 @@ const MAX_VALUES = 1_000;
 /** What `time` records under. */
 const DURATION = "ms";
 
+/** What `Stats` may be given. */
 export interface StatsOptions {
+  /** How all keys begin (default "stats"). */
   readonly prefix?: string;
-  /** How many of the slowest contexts are kept. */
+  /** How many of the slowest contexts are kept (default 100). */
   readonly keepSlowest?: number;
-  /** Told of what `time` could not record; the block's own outcome is never touched by it. */
+  /** Told of what `time` could not record; the block's own outcome is never touched by it. By default nobody is told. */
   readonly onError?: (error: unknown) => void;
 }
 
+/** Figures of the values of one hour. */
 export interface Summary {
+  /** When the hour begins, by the server's clock. */
   readonly from: Date;
+  /** How many values there were. */
   readonly count: number;
+  /** The least value. */
   readonly min: number;
+  /** The largest value. */
   readonly max: number;
+  /** The sum of the values. */
   readonly sum: number;
+  /** The sum of their squares. */
   readonly sumOfSquares: number;
+  /** Their mean. */
   readonly mean: number;
   /** Of the sample; 0 for a single value. */
   readonly standardDeviation: number;
+  /** The median, within one per cent. */
   readonly p50: number;
+  /** Nineteen in twenty are at most this, within one per cent. */
   readonly p95: number;
+  /** Ninety-nine in a hundred are at most this, within one per cent. */
   readonly p99: number;
   /** Any other, between 0 and 1; within one per cent. */
   quantile(q: number): number;
 }
 
+/** Figures of the running hour and the one before. */
 export interface Hours {
+  /** Of the running hour; null if nothing was recorded in it. */
   readonly thisHour: Summary | null;
+  /** Of the hour before; null if nothing was recorded in it. */
   readonly lastHour: Summary | null;
 }
 
+/** A context with how long it takes. */
 export interface SlowContext {
+  /** Its name, as it was given to `time` or `duration`. */
   readonly context: string;
+  /** Its mean duration in that hour. */
   readonly meanMs: number;
 }
 
@@ -69,6 +88,21 @@ const OPTIONS = defineOptions<StatsOptions>("Stats", {
 const SLOWEST_OPTIONS = defineOptions<{ readonly limit?: number }>("Stats.slowest", { limit: whole(1, 10_000) });
 const LIST_OPTIONS = defineOptions<PageOptions>("Stats.list", pageChecks(10_000));
 
+/**
+ * Statistics of anything that can be measured: count, least, most, mean, deviation and quantiles for the running hour and the one before;
+ * a timer for a block of code; the slowest contexts.
+ *
+ * @example
+ * const stats = new Stats(db);
+ * await stats.record("checkout", "items", [1, 2, 3, 4]); // → 2.5
+ * (await stats.get("checkout", "items"))?.thisHour?.max; // → 4
+ * await stats.time("/products", () => "rendered"); // → "rendered"
+ * @example
+ * const stats = new Stats(db);
+ * await stats.duration("/report", 60_000);
+ * await stats.slowest({ limit: 1 }); // → [{ context: "/report", meanMs: 60000 }]
+ * const { items } = await stats.list({ limit: 10 });
+ */
 export class Stats {
   readonly #store: Store;
   readonly #prefix: string;
@@ -128,7 +162,7 @@ export class Stats {
     await this.#store.run(noteSlow, { ...keys, context, meanMs, keep: this.#keepSlowest });
   }
 
-  /** Contexts with the highest mean time of this hour, or of the last where this one is younger. */
+  /** Contexts with the highest mean time of this hour, or of the last where this one is younger. At most `limit` (default 10). */
   async slowest(options: { readonly limit?: number } = {}): Promise<SlowContext[]> {
     SLOWEST_OPTIONS.check(options);
     const limit = integer("limit", options.limit ?? Math.min(10, this.#keepSlowest), 1, this.#keepSlowest);

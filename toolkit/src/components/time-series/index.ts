@@ -25,6 +25,7 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
+/** Buckets of one width. */
 export interface RollUp {
   /** The width of a bucket. */
   readonly everyMs: number;
@@ -32,31 +33,38 @@ export interface RollUp {
   readonly keepMs: number;
 }
 
+/** The roll-ups that series have by default: ten seconds for an hour, minutes for a day, hours for 90 days. */
 export const DEFAULT_ROLL_UPS: readonly RollUp[] = [
   { everyMs: 10 * SECOND, keepMs: HOUR },
   { everyMs: MINUTE, keepMs: DAY },
   { everyMs: HOUR, keepMs: 90 * DAY },
 ];
 
+/** What a `TimeSeries` may be given. */
 export interface TimeSeriesOptions {
+  /** How all keys begin (default "series"). */
   readonly prefix?: string;
-  /** Widths of buckets and how long each is kept, the finest first. The same in all processes. */
+  /** Widths of buckets and how long each is kept, the finest first (default `DEFAULT_ROLL_UPS`). The same in all processes. */
   readonly rollUps?: readonly RollUp[];
-  /** How many series may have labels. */
+  /** How many series may have labels (default 100 000). */
   readonly maxSeries?: number;
 }
 
+/** A measured value. */
 export interface SeriesSample {
+  /** A finite number. */
   readonly value: number;
   /** When it was measured; now by default. */
   readonly at?: Date | number;
 }
 
+/** When a sample was measured. */
 export interface SeriesAddOptions {
   /** When it was measured; now by default. */
   readonly at?: Date | number;
 }
 
+/** Which points of a series. */
 export interface SeriesRangeOptions {
   /** The first moment; as long ago as there is something by default. */
   readonly from?: Date | number;
@@ -68,13 +76,17 @@ export interface SeriesRangeOptions {
   readonly limit?: number;
 }
 
+/** Which range of a series. */
 export interface SeriesStatsOptions {
+  /** The first moment; as long ago as there is something by default. */
   readonly from?: Date | number;
+  /** The last moment; now by default. */
   readonly to?: Date | number;
 }
 
+/** Which series to list. */
 export interface SeriesListOptions extends PageOptions {
-  /** Only series that have all of these. */
+  /** Only series that have all of these. By default all series. */
   readonly labels?: Readonly<Record<string, string>>;
 }
 
@@ -112,7 +124,27 @@ const LIST_OPTIONS = defineOptions<SeriesListOptions>("TimeSeries.list", {
   labels: recordOf(text),
 });
 
+/**
+ * Measured values over time: count, sum, least, largest, average and last of each ten seconds, minute and hour, kept for as long as each
+ * is worth it.
+ *
+ * @example
+ * const series = new TimeSeries(db);
+ * await series.add("cpu:web-1", 0.4); // → true
+ * await series.addMany("cpu:web-1", [{ value: 0.8 }, { value: 0.6 }]); // → [true, true]
+ * (await series.range("cpu:web-1", { everyMs: 3_600_000 })).at(-1)?.last; // → 0.6
+ * (await series.stats("cpu:web-1"))?.max; // → 0.8
+ * (await series.get("cpu:web-1"))?.value; // → 0.6
+ * @example
+ * const series = new TimeSeries(db);
+ * await series.add("cpu:web-1", 0.4);
+ * await series.label("cpu:web-1", { region: "eu" }); // → true
+ * (await series.list({ labels: { region: "eu" } })).items; // → ["cpu:web-1"]
+ * await series.labels("cpu:web-1"); // → { region: "eu" }
+ * await series.delete("cpu:web-1"); // → true
+ */
 export class TimeSeries {
+  /** The widths of buckets that this object counts in, and how long each is kept. */
   readonly rollUps: readonly RollUp[];
   readonly #store: Store;
   readonly #prefix: string;

@@ -6,10 +6,15 @@ import { IN_A_CHUNK, type RangeReply } from "./scripts.ts";
 export interface SeriesPoint {
   /** When the bucket begins. */
   readonly at: Date;
+  /** How many samples there were. */
   readonly count: number;
+  /** The sum of their values. */
   readonly sum: number;
+  /** The least value. */
   readonly min: number;
+  /** The largest value. */
   readonly max: number;
+  /** The mean of their values. */
   readonly avg: number;
   /** The newest of them. */
   readonly last: number;

@@ -21,24 +21,35 @@ import { standing, top, view } from "./scripts.ts";
 
 const AT_ONCE = 500;
 
+/** What `Views` may be given. */
 export interface ViewsOptions {
+  /** How all keys begin (default "views"). */
   readonly prefix?: string;
+  /** After so long a view is worth half (default 300 000). The same in all processes. */
   readonly halfLifeMs?: number;
+  /** How many items are kept: the most viewed (default 20 000). */
   readonly maxItems?: number;
+  /** Counts in memory for this long, which a crash loses, and sends sums. 0, the default: every view is sent at once. */
   readonly bufferMs?: number;
-  /** Told of sums that could not be sent and are given up. */
+  /** Told of sums that could not be sent and are given up. By default nobody is told. */
   readonly onError?: (error: unknown) => void;
 }
 
+/** An item, and how it stands. */
 export interface Viewed {
+  /** The item. */
   readonly item: string;
   /** Faded: a view half a half-life ago is worth 0.7. */
   readonly views: number;
+  /** 0 is the most viewed. */
   readonly rank: number;
 }
 
+/** Which page of the ranking. */
 export interface TopOptions {
+  /** At most so many items (default 10). */
   readonly limit?: number;
+  /** The rank of the first one (default 0). */
   readonly offset?: number;
 }
 
@@ -52,6 +63,17 @@ const OPTIONS = defineOptions<ViewsOptions>("Views", {
   onError: callback,
 });
 
+/**
+ * What is viewed most lately: counts fade with a half-life, so that new items can rise, and only the top items are kept.
+ *
+ * @example
+ * const views = new Views(db, "pages", { bufferMs: 100 });
+ * await views.add("/about");
+ * await views.add("/products/17", 2); // Two views, counted elsewhere.
+ * await views.flush();
+ * (await views.top({ limit: 10 })).map(({ item }) => item); // → ["/products/17", "/about"]
+ * [await views.rank("/about"), (await views.get("/products/17"))?.rank]; // → [1, 0]
+ */
 export class Views {
   readonly #store: Store;
   readonly #keys: { readonly counts: string; readonly epoch: string };
@@ -134,6 +156,7 @@ export class Views {
     return found === null ? null : { item, views: faded(found[1], found[0]), rank: found[2] };
   }
 
+  /** The rank of an item, 0 is the most viewed; null if it is not among those kept. */
   async rank(item: string): Promise<number | null> {
     return orNull(asNumber)(await this.#store.call("ZREVRANK", this.#keys.counts, word("item", item)));
   }

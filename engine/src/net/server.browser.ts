@@ -1,8 +1,8 @@
 /** Clients of a store in a browser: there are no sockets to listen on, but a MessagePort can carry the protocol. */
 import type { Engine } from "../core/engine.ts";
+import { errorOf } from "../lib/caught.ts";
 import { NoSockets } from "../platform/no-sockets.browser.ts";
 import { type Port, PortStream } from "../platform/port-stream.ts";
-import { Connection } from "./connection.ts";
 import { Flusher } from "./flusher.ts";
 
 export type ListenOptions = object;
@@ -32,7 +32,19 @@ export class NetServer {
     this.#streams.add(stream);
     stream.once("close", () => this.#streams.delete(stream));
     const address = `port:${++this.#ports}`;
-    new Connection(this.#engine, stream, this.flusher, { address, localAddress: "local:0", fd: -1 });
+    // What is sent before the protocol has been loaded waits in the stream.
+    stream.pause();
+    import("./connection.ts").then(
+      ({ Connection }) => {
+        if (stream.destroyed) return;
+        new Connection(this.#engine, stream, this.flusher, { address, localAddress: "local:0", fd: -1 });
+        stream.resume();
+      },
+      (error: unknown) => {
+        this.#engine.log("warning", `Cannot serve ${address}: ${errorOf(error).message}`);
+        stream.destroy();
+      },
+    );
   }
 
   async listen(_options: object): Promise<never> {

@@ -10,7 +10,8 @@
 import { chmodSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Engine } from "../core/engine.ts";
-import { MAX_CLIENTS_REACHED, PROTECTED_MODE, type ReplyError } from "../core/errors.ts";
+import type { ReplyError } from "../core/errors.ts";
+import { MAX_CLIENTS_REACHED, PROTECTED_MODE } from "../core/rare-errors.ts";
 import { type Port, PortStream } from "../platform/port-stream.ts";
 import type { Duplex } from "../platform/streams.ts";
 import { fromOptions, type ListenTlsOptions, type ServerTls } from "../tls/settings.ts";

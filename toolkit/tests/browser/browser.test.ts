@@ -17,6 +17,7 @@ import { full } from "../../../scripts/full.ts";
 const ROOT = join(import.meta.dirname, "../../..");
 const EXAMPLES = join(ROOT, "toolkit/tests/examples");
 const BUILT = join(ROOT, "toolkit/dist/browser");
+const ENGINE = join(ROOT, "engine/dist/browser");
 
 /** Examples that use Node themselves: its modules and globals, servers, folders, files, streams, sandboxes. */
 const NODES =
@@ -64,9 +65,9 @@ describe.skipIf(!hasBrowser)("the toolkit in a browser", () => {
     server = createServer(({ url: path = "" }, response) => {
       const program = programs.get(path);
       const file = path.startsWith("/toolkit/") ? join(BUILT, path.slice("/toolkit/".length)) : null;
-      const text = path === "/engine.js" ? readFileSync(join(ROOT, "engine/dist/browser/index.js"), "utf8") : program;
-      const script = text ?? (file === null ? null : readFileSync(file, "utf8"));
-      const map = JSON.stringify(importMap("/toolkit", "/engine.js"));
+      const part = path.startsWith("/engine/") ? join(ENGINE, path.slice("/engine/".length)) : file;
+      const script = program ?? (part === null ? null : readFileSync(part, "utf8"));
+      const map = JSON.stringify(importMap("/toolkit", "/engine/index.js"));
       const page = `<!doctype html><meta charset="utf-8"><title>Cinnabar</title><script type="importmap">${map}</script>`;
       response.setHeader("content-type", script === null ? "text/html" : "text/javascript").end(script ?? page);
     });

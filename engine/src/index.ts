@@ -20,7 +20,7 @@ export {
 export type { MoveSlotsOptions } from "./embed/slot-mover.ts";
 export type { Input } from "./embed/words.ts";
 export { infoMetrics, type ScrapedNode } from "./lib/info-metrics.ts";
-export type { Address, ListenOptions } from "./net/server.ts";
+export type { Address, ListenOptions, ServeOptions } from "./net/server.ts";
 export type {
   FollowOptions,
   ReplicaStatus,

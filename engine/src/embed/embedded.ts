@@ -23,7 +23,7 @@ import type { Clock } from "../core/clock.ts";
 import { Engine } from "../core/engine.ts";
 import { isWhole, loadAll, loadFor, type Part } from "../core/parts.ts";
 import { type LocalStream, openStream, type StreamOptions } from "../net/local-stream.ts";
-import { type Address, type ListenOptions, NetServer } from "../net/server.ts";
+import { type Address, type ListenOptions, NetServer, type ServeOptions } from "../net/server.ts";
 import { openFolder } from "../platform/folders.ts";
 import { resolve } from "../platform/paths.ts";
 import type { Port } from "../platform/port-stream.ts";
@@ -167,9 +167,9 @@ export class EmbeddedEngine {
   }
 
   /** Serves whoever has the other end of a channel: another thread, or in a browser a worker, a page or a frame. It speaks RESP. */
-  serve(port: Port): void {
+  serve(port: Port, options?: ServeOptions): void {
     if (this.#closed !== null) throw new Error("the engine is closed");
-    this.#net.serve(port);
+    this.#net.serve(port, options);
   }
 
   /** Stops listening on an address that `listen` has answered. Connections that were made there stay. */

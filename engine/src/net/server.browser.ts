@@ -7,6 +7,14 @@ import { Flusher } from "./flusher.ts";
 
 export type ListenOptions = object;
 
+export interface ServeOptions {
+  /**
+   * For one that shares the data and goes on with its files when this ends: while it is there, every change is in the file before
+   * its reply leaves.
+   */
+  readonly peers?: boolean;
+}
+
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -18,6 +26,7 @@ export class NetServer {
   readonly flusher: Flusher;
   readonly #streams = new Set<PortStream>();
   #ports = 0;
+  #peers = 0;
 
   constructor(engine: Engine) {
     this.#engine = engine;
@@ -27,10 +36,15 @@ export class NetServer {
   }
 
   /** Serves whoever has the other end. */
-  serve(port: Port): void {
+  serve(port: Port, { peers = false }: ServeOptions = {}): void {
     const stream = new PortStream(port);
     this.#streams.add(stream);
-    stream.once("close", () => this.#streams.delete(stream));
+    const { appender } = this.#engine.persistence.aof;
+    if (peers && this.#peers++ === 0) appender.handsOver = true;
+    stream.once("close", () => {
+      this.#streams.delete(stream);
+      if (peers && --this.#peers === 0) appender.handsOver = false;
+    });
     const address = `port:${++this.#ports}`;
     // What is sent before the protocol has been loaded waits in the stream.
     stream.pause();

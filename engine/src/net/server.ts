@@ -39,6 +39,11 @@ export interface ListenOptions {
   readonly peers?: boolean;
 }
 
+export interface ServeOptions {
+  /** For one that shares the data and goes on with its files when this ends; see `listen`. */
+  readonly peers?: boolean;
+}
+
 export interface Address {
   readonly host: string;
   readonly port: number;
@@ -73,8 +78,9 @@ export class NetServer {
   }
 
   /** Serves whoever has the other end of a channel between threads. */
-  serve(port: Port): void {
+  serve(port: Port, { peers = false }: ServeOptions = {}): void {
     const stream = new PortStream(port);
+    if (peers) this.#handOver((over) => stream.once("close", over));
     const peer = { address: `port:${++this.#ports}`, localAddress: "local:0", fd: -1 };
     const connection = new Connection(this.#engine, stream as unknown as Duplex, this.#flusher, peer);
     this.#connections.add(connection);
@@ -116,10 +122,15 @@ export class NetServer {
   }
 
   #welcome(socket: Socket): void {
-    const { appender } = this.#engine.persistence.aof;
     socket.unref();
+    this.#handOver((over) => socket.once("close", over));
+  }
+
+  /** Until the last peer is gone, the system has every write before its reply leaves. */
+  #handOver(whenGone: (over: () => void) => void): void {
+    const { appender } = this.#engine.persistence.aof;
     if (this.#peers++ === 0) appender.handsOver = true;
-    socket.once("close", () => {
+    whenGone(() => {
       if (--this.#peers === 0) appender.handsOver = false;
     });
   }

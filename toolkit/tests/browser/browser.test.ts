@@ -116,21 +116,28 @@ describe.skipIf(!hasBrowser)("the toolkit in a browser", () => {
     await page.context().close();
   });
 
-  test("a worker keeps its store, and a second one is told that it is taken", async () => {
+  test("a worker keeps its store; a second one joins it, or is told that it is taken", async () => {
     const page = await tab();
     const first = `
       import { open } from "cinnabar";
       import { Counters } from "cinnabar/counters";
       const db = await open("./data", { config: { appendfsync: "always" } });
       await db.set("greeting", "hello");
-      console.log(await open("./data").then(() => "open", ({ name, code }) => [name, code]));
+      console.log(await open("./data", { shared: false }).then(() => "open", ({ name, code }) => [name, code]));
+      const guest = await open("./data");
+      console.log(await guest.get("greeting"), guest.topology);
+      await guest.close();
       await db.close();
       const again = await open("./data");
       console.log(await again.get("greeting"), again.topology);
       await again.close();
       postMessage("over");
     `;
-    expect(await run(page, "kept", first, "worker")).toEqual(['[["OpenError","LOCKED"]]', '["hello","embedded"]']);
+    expect(await run(page, "kept", first, "worker")).toEqual([
+      '[["OpenError","LOCKED"]]',
+      '["hello","single"]',
+      '["hello","embedded"]',
+    ]);
     await page.context().close();
   });
 

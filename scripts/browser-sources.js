@@ -2,6 +2,9 @@
  * For esbuild: where a source has a sibling for browsers (`files.ts`, `files.browser.ts`), that one is taken. TypeScript does the same
  * by `moduleSuffixes` in engine/tsconfig.browser.json.
  *
+ * esbuild makes a file for each set of entries that need the same modules: some twenty, which a page would fetch one by one. So what is
+ * loaded later is told to need all that is loaded first, and that is one file.
+ *
  * What the rows of common commands say for documents moves into a module that is loaded with COMMAND
  * (engine/src/core/parts/texts.browser.ts): it is a tenth of what a page would load first.
  */
@@ -10,7 +13,11 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const COMMANDS = join(dirname(fileURLToPath(import.meta.url)), "../engine/src/commands");
+const ENGINE = join(dirname(fileURLToPath(import.meta.url)), "../engine/src");
+const COMMANDS = join(ENGINE, "commands");
+
+/** What is loaded later begins with these. */
+const LATER = /(?:core[\\/]parts[\\/](?:bits|geo|scripts|server|sort|streams)\.browser|net[\\/]connection)\.ts$/;
 
 /** The rows that are there at the start. Those of pub/sub are not among them, because PUBSUB HELP is made of them. */
 const ROWS =
@@ -52,6 +59,10 @@ export const browserSources = {
     siblings.setup(builder);
     builder.onLoad({ filter: ROWS }, ({ path }) => ({
       contents: readFileSync(path, "utf8").replace(TEXT, ""),
+      loader: "ts",
+    }));
+    builder.onLoad({ filter: LATER }, ({ path }) => ({
+      contents: `${readFileSync(path, "utf8")}\nexport * as first from ${JSON.stringify(join(ENGINE, "index.browser.ts"))};`,
       loader: "ts",
     }));
     builder.onLoad({ filter: /parts[\\/]texts\.browser\.ts$/ }, async () => ({

@@ -7,10 +7,11 @@ import { Flusher } from "./flusher.ts";
 
 export type ListenOptions = object;
 
+/** How a channel is served. */
 export interface ServeOptions {
   /**
    * For one that shares the data and goes on with its files when this ends: while it is there, every change is in the file before
-   * its reply leaves.
+   * its reply leaves (default false).
    */
   readonly peers?: boolean;
 }

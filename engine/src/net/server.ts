@@ -39,8 +39,9 @@ export interface ListenOptions {
   readonly peers?: boolean;
 }
 
+/** How a channel is served. */
 export interface ServeOptions {
-  /** For one that shares the data and goes on with its files when this ends; see `listen`. */
+  /** For one that shares the data and goes on with its files when this ends, as with `listen` (default false). */
   readonly peers?: boolean;
 }
 

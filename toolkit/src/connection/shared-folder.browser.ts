@@ -56,6 +56,7 @@ export class SharedFolder {
   readonly #guest: string;
   /** The end of this store: gives up the place in the line, and the guest's lock. */
   readonly #ending = new AbortController();
+  #inLine = false;
   /** Why this guest could not become the owner when it was its turn. */
   #failure: Error | null = null;
   #engine: Engine | null = null;
@@ -194,9 +195,11 @@ export class SharedFolder {
       ...(password === undefined || password === "" ? {} : { password }),
     };
     this.#lobby.onmessage = ({ data }: MessageEvent<Word>) => {
-      if (data.is === "owner") this.#drop();
+      if (data.is !== "owner") return;
+      this.#drop();
+      this.#standInLine();
     };
-    this.#live();
+    await this.#live();
     this.#standInLine();
     try {
       return await RemoteDriver.open({
@@ -212,21 +215,28 @@ export class SharedFolder {
     }
   }
 
-  /** Has a lock as long as this store is open here. */
-  #live(): void {
+  /** Has a lock as long as this store is open here. An owner who asked for it too soon would take this guest for gone. */
+  #live(): Promise<void> {
     const { signal } = this.#ending;
-    navigator.locks
-      .request(this.#guest, () => new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve())))
-      .catch(() => {});
+    return new Promise((resolve, reject) => {
+      navigator.locks
+        .request(this.#guest, () => {
+          resolve();
+          return new Promise<void>((end) => signal.addEventListener("abort", () => end()));
+        })
+        .catch(reject);
+    });
   }
 
   /** Waits for the owner's end, and takes its place. */
   #standInLine(): void {
+    if (this.#inLine) return;
+    this.#inLine = true;
     navigator.locks
       .request(this.#lock, { signal: this.#ending.signal }, async () => {
         if (this.#closed) return;
         this.#drop();
-        // A page leaves it to workers, of whom it hears in the lobby.
+        // A page leaves it to workers. When it hears of one in the lobby, it stands in line again, to learn when that has gone.
         if (!canOwn()) return;
         const held = this.#held();
         try {
@@ -239,7 +249,10 @@ export class SharedFolder {
         if (this.#closed) this.leave();
         await held;
       })
-      .catch(() => {});
+      .catch(() => {})
+      .finally(() => {
+        this.#inLine = false;
+      });
   }
 
   /** The tab at the other end has gone, or another is the owner now. */

@@ -1,5 +1,6 @@
 /** Everything that a page may import. */
 export { type Clock, ManualClock, systemClock } from "./core/clock.ts";
+export type { Part as EnginePart } from "./core/parts.ts";
 export { EmbeddedEngine as Engine, type OpenOptions } from "./embed/embedded.ts";
 export type { EngineImage } from "./embed/image.ts";
 export {

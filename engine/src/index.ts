@@ -1,5 +1,6 @@
 /** Everything that an embedder may import. */
 export { type Clock, ManualClock, systemClock } from "./core/clock.ts";
+export type { Part as EnginePart } from "./core/parts.ts";
 export { EmbeddedEngine as Engine, type OpenOptions } from "./embed/embedded.ts";
 export {
   EngineCluster,
@@ -20,7 +21,7 @@ export {
 export type { MoveSlotsOptions } from "./embed/slot-mover.ts";
 export type { Input } from "./embed/words.ts";
 export { infoMetrics, type ScrapedNode } from "./lib/info-metrics.ts";
-export type { Address, ListenOptions } from "./net/server.ts";
+export type { Address, ListenOptions, ServeOptions } from "./net/server.ts";
 export type {
   FollowOptions,
   ReplicaStatus,

@@ -4,19 +4,18 @@
  */
 
 import type { Client, QueuedCommand } from "../core/client.ts";
+import type { RedirectError, ReplyError } from "../core/errors.ts";
+import type { ClusterGate, RunningScript } from "../core/ports.ts";
 import {
   CLUSTER_DOWN,
   CLUSTER_DOWN_READS_ONLY,
   moved,
-  type RedirectError,
-  type ReplyError,
   SCRIPT_CLUSTER_DOWN,
   SCRIPT_CLUSTER_READS_ONLY,
   SCRIPT_NOT_LOCAL,
   SCRIPT_OTHER_SLOT,
   SLOT_NOT_SERVED,
-} from "../core/errors.ts";
-import type { ClusterGate, RunningScript } from "../core/ports.ts";
+} from "../core/rare-errors.ts";
 import type { Reply } from "../core/reply.ts";
 import { keySlot } from "../lib/key-slot.ts";
 import { ASKING, type Command, READONLY, WRITE } from "../table/command-table.ts";

@@ -11,6 +11,11 @@ import type { Config } from "../config/config.ts";
 import type { Client } from "../core/client.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Db } from "../core/db.ts";
+import type { ReplyError } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+import type { Pause } from "../core/pause.ts";
+import type { ClusterPort } from "../core/ports.ts";
+import type { PubSub, Subscriber } from "../core/pubsub.ts";
 import {
   alreadySlotOwner,
   CLUSTER_FAILOVER_DOWN,
@@ -25,7 +30,6 @@ import {
   REPLICATE_REPLICA,
   REPLICATE_WITH_DATA,
   RESET_WITH_KEYS,
-  type ReplyError,
   SETSLOT_ON_REPLICA,
   slotBusy,
   slotHasKeys,
@@ -34,11 +38,7 @@ import {
   strangeNode,
   TARGET_NOT_PRIMARY,
   unknownNode,
-} from "../core/errors.ts";
-import type { Log } from "../core/log.ts";
-import type { Pause } from "../core/pause.ts";
-import type { ClusterPort } from "../core/ports.ts";
-import type { PubSub, Subscriber } from "../core/pubsub.ts";
+} from "../core/rare-errors.ts";
 import { Push, type Reply } from "../core/reply.ts";
 import { silentTransport, type Transport } from "../core/transport.ts";
 import { messageOf } from "../lib/caught.ts";

@@ -9,16 +9,16 @@
 
 import type { QueuedCommand } from "../core/client.ts";
 import type { Db } from "../core/db.ts";
+import type { RedirectError } from "../core/errors.ts";
 import {
   ask,
   CLUSTER_DOWN,
   CLUSTER_DOWN_READS_ONLY,
   CROSSSLOT,
   moved,
-  type RedirectError,
   SLOT_NOT_SERVED,
   TRYAGAIN,
-} from "../core/errors.ts";
+} from "../core/rare-errors.ts";
 import { keySlot } from "../lib/key-slot.ts";
 import { slotWordsOf } from "../table/key-extraction.ts";
 import type { ClusterNode, ClusterState } from "./state.ts";

@@ -5,29 +5,26 @@
  * before anything else happens; only then are clients that wait for a key served and effects handed on.
  */
 
-import { ClusterMember, type ClusterPlace } from "../cluster/member.ts";
-import { groups } from "../commands/index.ts";
+import type { ClusterMember, ClusterPlace } from "../cluster/member.ts";
 import { Config, ConfigError } from "../config/config.ts";
 import { messageOf } from "../lib/caught.ts";
-import { Migrations } from "../migration/index.ts";
-import { infoText } from "../observe/info.ts";
+import type { Migrations } from "../migration/index.ts";
 import { LatencyMonitor } from "../observe/latency.ts";
 import { Monitor } from "../observe/monitor.ts";
 import { SlowLog } from "../observe/slow-log.ts";
 import { type CommandStats, Stats } from "../observe/stats.ts";
-import { Persistence } from "../persist/persistence.ts";
+import type { Persistence } from "../persist/persistence.ts";
 import type { Snapshot } from "../persist/snapshot.ts";
 import { type Timer, unheldInterval } from "../platform/timers.ts";
-import { Replication } from "../replication/index.ts";
-import { Functions } from "../scripting/functions.ts";
-import { Scripts } from "../scripting/scripts.ts";
+import type { Replication } from "../replication/index.ts";
+import type { Functions } from "../scripting/functions.ts";
+import type { Scripts } from "../scripting/scripts.ts";
 import { Args } from "../table/args.ts";
-import { ADMIN, type Command, CommandTable, FAST, SKIP_MONITOR, SKIP_SLOWLOG } from "../table/command-table.ts";
+import { ADMIN, type Command, type CommandTable, FAST, SKIP_MONITOR, SKIP_SLOWLOG } from "../table/command-table.ts";
 import { TlsContexts } from "../tls/contexts.ts";
 import type { Limits } from "../types/collection.ts";
 import { AccessStamps } from "./access-stamps.ts";
-import { Catalog } from "./acl/catalog.ts";
-import { AccessControl, lineFault, UsersError } from "./acl/index.ts";
+import type { AccessControl } from "./acl/index.ts";
 import { Blocking } from "./blocking.ts";
 import { Client } from "./client.ts";
 import { ClientMemory } from "./client-memory.ts";
@@ -51,13 +48,15 @@ import { HeapGuard } from "./heap-guard.ts";
 import type { Log } from "./log.ts";
 import { LONGEST_VALUE } from "./longest-string.ts";
 import { Notifications } from "./notify.ts";
+import { Parts, table, tableOf } from "./parts.ts";
 import { Pause } from "./pause.ts";
 import type { Host, ListenAddresses, Move, ShutdownRequest } from "./ports.ts";
 import { PubSub } from "./pubsub.ts";
 import { refusalOf } from "./refusal.ts";
-import { FileReplayer } from "./replayer.ts";
+import type { FileReplayer } from "./replayer.ts";
 import { BLOCKED, POSTPONED, QUEUED, type Reply, WithMessages } from "./reply.ts";
 import { PEAK_RESET_MS, type ReplyRoomSettings } from "./reply-room.ts";
+import * as subsystems from "./subsystems.ts";
 import { Tracking } from "./tracking.ts";
 import type { Transport } from "./transport.ts";
 
@@ -75,8 +74,6 @@ export interface EngineOptions {
   readonly cluster?: ClusterPlace;
 }
 
-const table = new CommandTable(groups);
-
 /**
  * Reading the clock twice costs as much as a GET. So of commands that take a microsecond or so whatever the data is, one
  * call in sixteen is timed and stands for the others; the rest are timed always. Where the slow log or the latency monitor
@@ -88,17 +85,11 @@ const TIMED_MASK = 15;
 /** How often housekeeping runs. */
 const TICK_MS = 100;
 
-/** Tells what is wrong with the words of one `user` line after the other; undefined if nothing is. */
-export function userCheck(): (words: readonly string[]) => string | undefined {
-  const seen = new Set<string>();
-  return (words) => lineFault({ catalog: Catalog.of(table), allChannels: false }, words, seen);
-}
-
 /** The command table with what rename-command says. */
 function tableWith(renames: readonly (readonly [string, string])[]): CommandTable {
   if (renames.length === 0) return table;
   try {
-    return new CommandTable(groups, renames);
+    return tableOf(renames);
   } catch (error) {
     throw new ConfigError(`rename-command: ${messageOf(error)}`);
   }
@@ -111,7 +102,7 @@ export class Engine implements Host {
   /** The same under their own names, which primaries and files use whatever commands are called here. */
   readonly originalCommands = table;
   readonly databases: Db[];
-  readonly acl: AccessControl;
+  acl: AccessControl;
   readonly clients = new Map<number, Client>();
   readonly stats = new Stats(table.count);
   readonly blocking: Blocking;
@@ -127,12 +118,15 @@ export class Engine implements Host {
   readonly clientMemory: ClientMemory;
   readonly eviction: Eviction;
   readonly expiry: ActiveExpiry;
-  readonly scripts: Scripts;
-  readonly persistence: Persistence;
-  readonly functions: Functions;
-  readonly migrations: Migrations;
+  // What is not loaded yet in a browser has a stand-in until then (subsystems.browser.ts).
+  scripts: Scripts;
+  persistence: Persistence;
+  functions: Functions;
+  migrations: Migrations;
   readonly tls: TlsContexts;
-  readonly replication: Replication;
+  replication: Replication;
+  /** What of the engine is loaded when it is first used. */
+  readonly parts: Parts;
   /** What makes this store a node of a Cluster; null where cluster-enabled is off. */
   readonly cluster: ClusterMember | null;
   readonly startedAt: number;
@@ -204,7 +198,7 @@ export class Engine implements Host {
     this.commands = tableWith(options.renamedCommands ?? []);
     this.config = new Config(options.config ?? {});
     this.tls = new TlsContexts(this);
-    this.acl = new AccessControl(this);
+    this.acl = subsystems.makeAcl(this);
     this.databases = Array.from({ length: this.config.values.databases }, (_, i) => new Db(this, i));
     this.blocking = new Blocking(this);
     this.tracking = new Tracking(this);
@@ -216,18 +210,19 @@ export class Engine implements Host {
     this.clientMemory = new ClientMemory(this);
     this.eviction = new Eviction(this);
     this.expiry = new ActiveExpiry(this);
-    this.scripts = new Scripts(this);
-    this.persistence = new Persistence(this);
-    this.functions = new Functions(this.clock, this.scripts);
-    this.migrations = new Migrations(this);
-    this.replication = new Replication(this);
+    this.scripts = subsystems.makeScripts(this);
+    this.persistence = subsystems.makePersistence(this);
+    this.functions = subsystems.makeFunctions(this);
+    this.migrations = subsystems.makeMigrations(this);
+    this.replication = subsystems.makeReplication(this);
     this.config.attach(this);
     this.#takeUsers(options.users ?? []);
     const { "cluster-enabled": inCluster, replicaof } = this.config.values;
     if (inCluster && replicaof.length > 0) throw new ConfigError("replicaof directive not allowed in cluster mode");
-    this.cluster = inCluster ? new ClusterMember(this, options.cluster) : null;
+    this.cluster = inCluster ? subsystems.makeMember(this, options.cluster) : null;
     // Who prepares a place says when it is taken.
     if (options.cluster === undefined) this.cluster?.start();
+    this.parts = new Parts(this);
     this.#tick = unheldInterval(() => this.tick(), TICK_MS);
   }
 
@@ -235,7 +230,7 @@ export class Engine implements Host {
     try {
       this.acl.start(lines);
     } catch (error) {
-      throw error instanceof UsersError ? new ConfigError(error.message) : error;
+      throw subsystems.isUsersError(error) ? new ConfigError(error.message) : error;
     }
   }
 
@@ -264,7 +259,7 @@ export class Engine implements Host {
 
   /** Runs the commands of a file. */
   replayer(): FileReplayer {
-    return new FileReplayer(this);
+    return subsystems.makeReplayer(this);
   }
 
   /** Lets go of everything that a client held. The caller closes its transport. */
@@ -279,6 +274,7 @@ export class Engine implements Host {
     this.tracking.disable(client);
     this.monitor.remove(client);
     this.pause.forget(client);
+    this.parts.forget(client);
     this.replication.detach(client);
   }
 
@@ -321,7 +317,10 @@ export class Engine implements Host {
       if (sub !== undefined) command = sub;
       else return this.#refuse(client, command, unknownSubcommand(argv[1]!, command.name));
     }
-    if (command.varies && command.accepts(argv.length)) command = command.asCalled(this, argv);
+    if (command.varies && command.accepts(argv.length)) {
+      if (command.row.part !== undefined) return this.#load(client, command);
+      command = command.asCalled(this, argv);
+    }
     client.lastCommand = command;
     if (!command.accepts(argv.length)) return this.#refuse(client, command, wrongArity(command.name));
     const refusal = refusalOf(this, client, command, argv);
@@ -340,6 +339,12 @@ export class Engine implements Host {
     this.#settle(command.touchesAnyKey ? "batch" : "unit");
     if (this.replication.feeding) client.streamOffset = this.replication.feed.offset;
     return this.#executing === null ? reply : this.#withMessages(client, reply);
+  }
+
+  /** Has a part of the engine loaded. The command is put off meanwhile, as in a pause, or refused if that has failed. */
+  #load(client: Client, command: Command): Reply {
+    const failure = this.parts.load(client, command);
+    return failure === null ? POSTPONED : this.#refuse(client, null, failure);
   }
 
   /** A reply with the messages behind it that the command itself has caused for its client. */
@@ -540,7 +545,7 @@ export class Engine implements Host {
 
   /** INFO, or the named sections of it. */
   info(names: readonly string[]): string {
-    return infoText(this, names);
+    return subsystems.infoText(this, names);
   }
 
   // ---------------------------------------------------------------------------------------------- housekeeping
@@ -569,6 +574,7 @@ export class Engine implements Host {
   /** Stops the timers. Sockets and files are closed by their owners before. */
   stop(): void {
     clearInterval(this.#tick);
+    this.parts.stop();
     this.cluster?.stop();
     this.replication.stop();
     this.blocking.close();

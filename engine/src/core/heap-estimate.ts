@@ -5,9 +5,8 @@
 
 import type { Command } from "../table/command-table.ts";
 import { hasKeys, keysOf } from "../table/key-extraction.ts";
-import { isCollection, sizeOf } from "../types/kind.ts";
+import { isCollection, isStream, sizeOf } from "../types/kind.ts";
 import { ListValue } from "../types/list/index.ts";
-import { StreamValue } from "../types/stream/index.ts";
 import type { Value } from "../types/value.ts";
 import type { Db } from "./db.ts";
 
@@ -20,7 +19,7 @@ const elements = (value: Value) => (isCollection(value) ? value.size : 1);
 function builtBytes(value: Value, share: number): number {
   const bytes = sizeOf(value) + elements(value) * WORD_BYTES;
   // Words of lists and streams are made when they are read; those of the others are there.
-  return bytes * share * (value instanceof ListValue || value instanceof StreamValue ? 2 : 1);
+  return bytes * share * (value instanceof ListValue || isStream(value) ? 2 : 1);
 }
 
 export function bytesToBuild(db: Db, command: Command, argv: readonly string[]): number {

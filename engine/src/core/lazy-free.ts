@@ -4,8 +4,7 @@
  */
 
 import type { Stats } from "../observe/stats.ts";
-import { isCollection } from "../types/kind.ts";
-import { StreamValue } from "../types/stream/index.ts";
+import { isCollection, isStream } from "../types/kind.ts";
 import type { Value } from "../types/value.ts";
 
 /** Redis frees what has no more parts than this on the spot. */
@@ -16,7 +15,7 @@ const NODE_BYTES = 8192;
 /** How many parts a value would be freed in. */
 function partsOf(value: Value): number {
   if (!isCollection(value)) return 1;
-  if (value instanceof StreamValue) return value.blockCount;
+  if (isStream(value)) return value.blockCount;
   switch (value.encoding) {
     case "hashtable":
     case "skiplist":

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { TestClient } from "../../tests/kit/test-client.ts";
 import { Engine } from "./engine.ts";
-import { BAD_BIT_OFFSET, STRING_TOO_LONG } from "./errors.ts";
+import { STRING_TOO_LONG } from "./errors.ts";
 import { LONGEST_VALUE } from "./longest-string.ts";
+import { BAD_BIT_OFFSET } from "./rare-errors.ts";
 
 let engine: Engine;
 afterEach(() => engine.stop());

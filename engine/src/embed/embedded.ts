@@ -21,8 +21,9 @@
 import type { ClusterPlace } from "../cluster/member.ts";
 import type { Clock } from "../core/clock.ts";
 import { Engine } from "../core/engine.ts";
+import { isWhole, loadAll, loadFor, type Part } from "../core/parts.ts";
 import { type LocalStream, openStream, type StreamOptions } from "../net/local-stream.ts";
-import { type Address, type ListenOptions, NetServer } from "../net/server.ts";
+import { type Address, type ListenOptions, NetServer, type ServeOptions } from "../net/server.ts";
 import { openFolder } from "../platform/folders.ts";
 import { resolve } from "../platform/paths.ts";
 import type { Port } from "../platform/port-stream.ts";
@@ -67,6 +68,11 @@ export interface OpenOptions {
    * V8 then ends the process when the heap is full.
    */
   readonly heapGuard?: number | false;
+  /**
+   * Parts to load before this settles, in a browser: other commands than the common ones are loaded when they are first called, which
+   * `callSync` cannot wait for. "scripts" has everything. None by default; a store with a folder, users or settings has everything.
+   */
+  readonly parts?: readonly Part[];
   /** Where time and chance come from; the system's by default. */
   readonly clock?: Clock;
 }
@@ -101,6 +107,7 @@ export class EmbeddedEngine {
   /** `place`: among the nodes of a Cluster in this process; `EngineCluster` prepares it. */
   static async open(options: OpenOptions = {}, place?: ClusterPlace): Promise<EmbeddedEngine> {
     const { clock, onProgress, heapGuard, shared = false } = options;
+    if (!isWhole()) await loadFor(options);
     // Where the program is now: the configuration resolves names where it was when the engine was loaded.
     const dir = options.dir === undefined ? undefined : resolve(options.dir);
     const leave = dir === undefined ? () => {} : await openFolder(dir);
@@ -207,9 +214,9 @@ export class EmbeddedEngine {
    * engine.serve(port1);
    * port2.close(); // a program hands it to a worker: worker.postMessage({ port2 }, [port2])
    */
-  serve(port: Port): void {
+  serve(port: Port, options?: ServeOptions): void {
     if (this.#closed !== null) throw new Error("the engine is closed");
-    this.#net.serve(port);
+    this.#net.serve(port, options);
   }
 
   /**
@@ -241,6 +248,7 @@ export class EmbeddedEngine {
    */
   async replicaOf(host: string, port: number, options?: FollowOptions): Promise<void> {
     if (this.#closed !== null) throw new Error("the engine is closed");
+    if (!isWhole()) await loadAll();
     await follow(this.core.replication, host, port, options);
   }
 
@@ -250,7 +258,8 @@ export class EmbeddedEngine {
   }
 
   /** Settles when so many replicas have everything that was written so far, with their number. */
-  waitForReplicas(count: number, options?: WaitForReplicasOptions): Promise<number> {
+  async waitForReplicas(count: number, options?: WaitForReplicasOptions): Promise<number> {
+    if (!isWhole()) await loadAll();
     return waitForReplicas(this.core.replication, count, options);
   }
 

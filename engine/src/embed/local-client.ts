@@ -8,6 +8,7 @@
 import type { Client } from "../core/client.ts";
 import type { Engine } from "../core/engine.ts";
 import { ReplyError } from "../core/errors.ts";
+import { partOf } from "../core/parts.ts";
 import {
   BigNumber,
   BLOCKED,
@@ -197,6 +198,7 @@ export class LocalClient implements Transport {
       const reply = this.#execute(argv);
       const { appender } = this.#engine.persistence.aof;
       if (appender.holdsReplies && !appender.flush()) throw new CommandError(this.#engine.persistence.refusal()!);
+      if (reply === POSTPONED) this.#refuseUnloaded(argv[0]!);
       if (reply === POSTPONED) throw new Error("the engine is paused (CLIENT PAUSE), or a key is on its way (MIGRATE)");
       const value = decode(reply, this.#client.protocol, this.#buffers);
       if (value instanceof CommandError) throw value;
@@ -204,6 +206,14 @@ export class LocalClient implements Transport {
     } finally {
       this.#client.inTransaction = false;
     }
+  }
+
+  /** In a browser, the code of a command may not have been loaded. */
+  #refuseUnloaded(name: string): void {
+    const part = partOf(this.#engine.commands.get(name));
+    if (part === undefined) return;
+    const how = `open the engine with { parts: ["${part}"] }, or use \`call\``;
+    throw new Error(`${name} is in the part "${part}" of the engine, which has not been loaded: ${how}`);
   }
 
   /**

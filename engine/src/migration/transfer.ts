@@ -11,7 +11,8 @@
  * that was kept from before may have been closed by the other side meanwhile; never after a timeout.
  */
 
-import { MIGRATE_CONNECTING, migrateFailed, ReplyError, targetError } from "../core/errors.ts";
+import { ReplyError } from "../core/errors.ts";
+import { MIGRATE_CONNECTING, migrateFailed, targetError } from "../core/rare-errors.ts";
 import { Buffer } from "../platform/bytes.ts";
 
 export interface MigrateRequest {

@@ -12,7 +12,8 @@
 
 import type { Client } from "../core/client.ts";
 import type { Engine } from "../core/engine.ts";
-import { ReplyError, TLS_UNEXPECTED } from "../core/errors.ts";
+import { ReplyError } from "../core/errors.ts";
+import { TLS_UNEXPECTED } from "../core/rare-errors.ts";
 import { BLOCKED, POSTPONED, type Reply } from "../core/reply.ts";
 import { ReplyRoom } from "../core/reply-room.ts";
 import type { ClientBuffers, Transport } from "../core/transport.ts";

@@ -10,7 +10,8 @@
 import { chmodSync, rmSync } from "node:fs";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import type { Engine } from "../core/engine.ts";
-import { MAX_CLIENTS_REACHED, PROTECTED_MODE, type ReplyError } from "../core/errors.ts";
+import type { ReplyError } from "../core/errors.ts";
+import { MAX_CLIENTS_REACHED, PROTECTED_MODE } from "../core/rare-errors.ts";
 import { type Port, PortStream } from "../platform/port-stream.ts";
 import type { Duplex } from "../platform/streams.ts";
 import { fromOptions, type ListenTlsOptions, type ServerTls } from "../tls/settings.ts";
@@ -37,6 +38,12 @@ export interface ListenOptions {
    * process alive; and while one of them is connected, no reply of the store leaves, not even in process, before the system has the write
    * that it acknowledges. False by default.
    */
+  readonly peers?: boolean;
+}
+
+/** How a channel is served. */
+export interface ServeOptions {
+  /** For one that shares the data and goes on with its files when this ends, as with `listen` (default false). */
   readonly peers?: boolean;
 }
 
@@ -78,8 +85,9 @@ export class NetServer {
   }
 
   /** Serves whoever has the other end of a channel between threads. */
-  serve(port: Port): void {
+  serve(port: Port, { peers = false }: ServeOptions = {}): void {
     const stream = new PortStream(port);
+    if (peers) this.#handOver((over) => stream.once("close", over));
     const peer = { address: `port:${++this.#ports}`, localAddress: "local:0", fd: -1 };
     const connection = new Connection(this.#engine, stream as unknown as Duplex, this.#flusher, peer);
     this.#connections.add(connection);
@@ -121,10 +129,15 @@ export class NetServer {
   }
 
   #welcome(socket: Socket): void {
-    const { appender } = this.#engine.persistence.aof;
     socket.unref();
+    this.#handOver((over) => socket.once("close", over));
+  }
+
+  /** Until the last peer is gone, the system has every write before its reply leaves. */
+  #handOver(whenGone: (over: () => void) => void): void {
+    const { appender } = this.#engine.persistence.aof;
     if (this.#peers++ === 0) appender.handsOver = true;
-    socket.once("close", () => {
+    whenGone(() => {
       if (--this.#peers === 0) appender.handsOver = false;
     });
   }

@@ -12,8 +12,9 @@
  */
 import type { Socket } from "node:net";
 import { createServer, type Server, type TLSSocket } from "node:tls";
-import { CLIENT_CERTIFICATE_MISSING, clientCertificateRefused, type ReplyError, TLS_REQUIRED } from "../core/errors.ts";
+import type { ReplyError } from "../core/errors.ts";
 import type { Log } from "../core/log.ts";
+import { CLIENT_CERTIFICATE_MISSING, clientCertificateRefused, TLS_REQUIRED } from "../core/rare-errors.ts";
 import { messageOf } from "../lib/caught.ts";
 import type { ServerTls } from "../tls/settings.ts";
 

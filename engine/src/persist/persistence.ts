@@ -8,8 +8,9 @@
 
 import { BadValue } from "../config/kinds.ts";
 import type { Effect } from "../core/effects.ts";
-import { aofMisconfigured, RDB_MISCONFIGURED, ReplyError } from "../core/errors.ts";
+import { ReplyError } from "../core/errors.ts";
 import { FOR_REPLICAS } from "../core/propagation.ts";
+import { aofMisconfigured, RDB_MISCONFIGURED } from "../core/rare-errors.ts";
 import { errorOf, messageOf } from "../lib/caught.ts";
 import { existsSync } from "../platform/files.ts";
 import { join } from "../platform/paths.ts";

@@ -23,18 +23,17 @@
 
 import type { Client, QueuedCommand } from "../core/client.ts";
 import type { Effect } from "../core/effects.ts";
+import { LOADING, type ReplyError } from "../core/errors.ts";
+import type { ReplicationPort } from "../core/ports.ts";
 import {
-  LOADING,
   MASTERDOWN,
   NO_BYTES,
   NOMASTERLINK,
   NOREPLICAS,
   PENDING_OUTPUT,
   READONLY,
-  type ReplyError,
   ROLE_CHANGED,
-} from "../core/errors.ts";
-import type { ReplicationPort } from "../core/ports.ts";
+} from "../core/rare-errors.ts";
 import type { Reply } from "../core/reply.ts";
 import type { LoadReport } from "../persist/rdb/file.ts";
 import type { Buffer } from "../platform/bytes.ts";
@@ -301,6 +300,11 @@ export class Replication implements ReplicationPort {
     this.#id = randomHex(this.#store.clock);
     this.secondId = NO_ID;
     this.secondOffset = -1;
+  }
+
+  /** The id that was told before there was anything to replicate. */
+  takeId(id: string): void {
+    this.#id = id;
   }
 
   /** DEBUG CHANGE-REPL-ID. */

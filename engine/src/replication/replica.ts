@@ -12,8 +12,9 @@
 
 import type { Client } from "../core/client.ts";
 import { clientLine } from "../core/client-info.ts";
-import { RDB_FILTER_QUOTES, ReplyError, unknownRdbFilter } from "../core/errors.ts";
+import { ReplyError } from "../core/errors.ts";
 import type { ReplicaState } from "../core/ports.ts";
+import { RDB_FILTER_QUOTES, unknownRdbFilter } from "../core/rare-errors.ts";
 import { NO_REPLY, type Reply } from "../core/reply.ts";
 import { Buffer } from "../platform/bytes.ts";
 import { splitWords } from "../resp/split-words.ts";

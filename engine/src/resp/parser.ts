@@ -8,8 +8,9 @@
  * Limits and what breaks them are Redis's: see `limits` and the error texts, which were asked of a real server.
  */
 
-import { protocolError, type ReplyError } from "../core/errors.ts";
+import type { ReplyError } from "../core/errors.ts";
 import { LONGEST_WORD } from "../core/longest-string.ts";
+import { protocolError } from "../core/rare-errors.ts";
 import { Buffer } from "../platform/bytes.ts";
 import { splitWords } from "./split-words.ts";
 import { cachedKey, cachedWord } from "./word-cache.ts";

@@ -10,6 +10,7 @@
  */
 import type { Client } from "../core/client.ts";
 import type { Clock } from "../core/clock.ts";
+import { ReplyError } from "../core/errors.ts";
 import {
   BAD_FUNCTION_NAME,
   engineNotFound,
@@ -24,9 +25,8 @@ import {
   libraryToRestoreExists,
   MISSING_LIBRARY_METADATA,
   NO_FUNCTIONS_REGISTERED,
-  ReplyError,
   unknownLibraryMetadata,
-} from "../core/errors.ts";
+} from "../core/rare-errors.ts";
 import type { Reply } from "../core/reply.ts";
 import { splitWords } from "../resp/split-words.ts";
 import { own } from "../types/packed.ts";

@@ -17,15 +17,17 @@ import type { Client } from "../core/client.ts";
 import type { Clock } from "../core/clock.ts";
 import type { Db } from "../core/db.ts";
 import type { Effects } from "../core/effects.ts";
+import { OOM, ReplyError } from "../core/errors.ts";
+import type { Log } from "../core/log.ts";
+import type { ClusterGate } from "../core/ports.ts";
+import { FOR_ALL } from "../core/propagation.ts";
 import {
   BUSY_FUNCTION,
   BUSY_SCRIPT,
   compileError,
   MASTERDOWN,
   NOT_BUSY,
-  OOM,
   READONLY_SCRIPT_WRITES,
-  ReplyError,
   SCRIPT_ARITY,
   SCRIPT_KILLED,
   SCRIPT_NO_CLUSTER,
@@ -37,10 +39,7 @@ import {
   scriptError,
   UNKILLABLE,
   WRITING_SCRIPT_IN_RO,
-} from "../core/errors.ts";
-import type { Log } from "../core/log.ts";
-import type { ClusterGate } from "../core/ports.ts";
-import { FOR_ALL } from "../core/propagation.ts";
+} from "../core/rare-errors.ts";
 import { NO_REPLY, type Reply } from "../core/reply.ts";
 import { silentTransport, type Transport } from "../core/transport.ts";
 import {

@@ -1,11 +1,6 @@
 /** A script's first line, where it begins with `#!`: the engine and what the script may do. */
-import {
-  INVALID_SHEBANG,
-  type ReplyError,
-  unexpectedEngine,
-  unexpectedScriptFlag,
-  unknownShebangOption,
-} from "../core/errors.ts";
+import type { ReplyError } from "../core/errors.ts";
+import { INVALID_SHEBANG, unexpectedEngine, unexpectedScriptFlag, unknownShebangOption } from "../core/rare-errors.ts";
 import type { LuaError } from "./lua/value.ts";
 
 export interface ScriptFlags {

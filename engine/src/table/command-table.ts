@@ -101,7 +101,7 @@ export class Command {
     let flags = row.whileSubscribed ? WHILE_SUBSCRIBED : 0;
     for (const flag of row.flags) flags |= BITS[flag] ?? 0;
     this.flags = otherFlags ?? flags;
-    this.varies = row.flagsOf !== undefined && otherFlags === undefined;
+    this.varies = (row.flagsOf !== undefined || row.part !== undefined) && otherFlags === undefined;
     this.keepsWords = !row.flags.includes("readonly") || row.flags.includes("blocking");
     this.#brief = (flags & FAST) !== 0 || (row.brief ?? false);
     const least = Math.abs(row.arity);
@@ -147,29 +147,43 @@ function rename(commands: Map<string, Command>, from: string, to: string): void 
 export class CommandTable {
   /** Top-level commands by lower-case name. */
   readonly commands: ReadonlyMap<string, Command>;
-  /** How many commands and subcommands there are: the size for statistics kept in arrays. */
-  readonly count: number;
+  readonly #commands: Map<string, Command>;
+  /** How many numbers commands and subcommands have: the size for statistics kept in arrays. */
+  count = 0;
   readonly #lookup = new Map<string, Command>();
   #lastName = "";
   #lastFound: Command | undefined = undefined;
 
   /** Some of them under another name, or under none if it is empty (rename-command). Throws a text for people. */
   constructor(groups: readonly Group[], renames: readonly (readonly [string, string])[] = []) {
-    let count = 0;
     const commands = new Map<string, Command>();
     for (const { name, rows } of groups) {
       for (const row of rows) {
         if (commands.has(row.name)) throw new Error(`command ${row.name} is listed twice`);
-        commands.set(row.name, new Command(row, name, null, () => count++));
+        commands.set(row.name, new Command(row, name, null, () => this.count++));
       }
     }
     for (const [from, to] of renames) rename(commands, from.toLowerCase(), to.toLowerCase());
     this.commands = commands;
-    this.count = count;
-    for (const [name, command] of commands) {
-      this.#lookup.set(name, command);
-      this.#lookup.set(name.toUpperCase(), command);
+    this.#commands = commands;
+    for (const [name, command] of commands) this.#enter(name, command);
+  }
+
+  #enter(name: string, command: Command): void {
+    this.#lookup.set(name, command);
+    this.#lookup.set(name.toUpperCase(), command);
+  }
+
+  /** Puts commands in the place of the rows that stood for them. */
+  complete({ name: group, rows }: Group): void {
+    for (const row of rows) {
+      if (this.#commands.get(row.name)?.row.part === undefined) throw new Error(`command ${row.name} is listed twice`);
+      const command = new Command(row, group, null, () => this.count++);
+      this.#commands.set(row.name, command);
+      this.#enter(row.name, command);
     }
+    this.#lastName = "";
+    this.#lastFound = undefined;
   }
 
   /** The top-level command of this name, in any case. */

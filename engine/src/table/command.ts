@@ -130,6 +130,8 @@ export interface Row {
   readonly keysOf?: (argv: readonly string[]) => number[];
   /** For commands whose flags depend on the call, such as a script that says what it does; see `Command.asCalled`. */
   readonly flagsOf?: (engine: Host, argv: readonly string[], flags: number) => number;
+  /** The part of the engine that has the command, where that is not loaded yet: everything but the name is unknown then. */
+  readonly part?: string;
   /** Absent only on containers that cannot be called without a subcommand. */
   readonly run?: Handler;
 }

@@ -2,6 +2,7 @@
 
 import { Bytes, type StringValue, sizeOfString } from "./bytes.ts";
 import { stringBytes, type TypeName } from "./collection.ts";
+import type { StreamValue } from "./stream/index.ts";
 import type { Value } from "./value.ts";
 
 /** What a key costs beside its value: its string, its place in the table. */
@@ -9,6 +10,11 @@ export const keyBytes = (key: string) => stringBytes(key.length) + 32;
 
 export function isCollection(value: Value): value is Exclude<Value, StringValue> {
   return typeof value === "object" && !(value instanceof Bytes);
+}
+
+/** Does not load what streams are made of, as `instanceof` would. */
+export function isStream(value: Value): value is StreamValue {
+  return typeOf(value) === "stream";
 }
 
 export function typeOf(value: Value): TypeName {

@@ -1,10 +1,12 @@
 /**
- * What the builds for browsers weigh (gzip), and how long a page takes from the start of its script to its first answer, loads
- * included: the median of 20 loads in Chromium from a local server, each with a cache of its own. Run it after a build.
+ * What the builds for browsers weigh (gzip), at first and by part, and how long a page takes from the start of its script to its
+ * first answer, loads included: the median of 20 loads in Chromium from a local server, each with a cache of its own. Beside it, how
+ * busy the machine was, which says how much the times mean. Run it after a build.
  */
 import { readdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { launch } from "../../../console/tests/chromium.ts";
@@ -71,7 +73,22 @@ async function medianOf(name: string): Promise<{ readonly median: number; readon
 
 const engine = FOLDERS["/engine/"];
 const toolkit = FOLDERS["/toolkit/"];
-console.log(`@cinnabar/engine/browser   ${shown(weight(engine, "index.js"))}`);
+const first = withImports(engine, "index.js");
+console.log(`@cinnabar/engine/browser   ${shown(weight(engine, "index.js"))} in ${first.size} files`);
+/** Files that are loaded when they are first used, by what they are called. */
+const later = readdirSync(join(engine, "chunks")).filter((name) => /^(?:\w+\.browser|connection)-\w+\.js$/.test(name));
+const whole = new Set(first);
+for (const name of later) {
+  let more = 0;
+  for (const each of withImports(engine, join("chunks", name))) {
+    whole.add(each);
+    if (!first.has(each)) more += sizeOf(join(engine, each));
+  }
+  console.log(`  ${name.replace(/(?:\.browser)?-\w+\.js$/, "").padEnd(24)} + ${shown(more)}`);
+}
+let all = 0;
+for (const each of whole) all += sizeOf(join(engine, each));
+console.log(`  all of it                  ${shown(all)}`);
 console.log(`cinnabar, open             ${shown(weight(toolkit, "index.js"))}`);
 const ways = readdirSync(toolkit).filter((name) => name.endsWith(".js") && name !== "index.js");
 const core = withImports(toolkit, "index.js");
@@ -84,3 +101,4 @@ for (const name of Object.keys(PAGES)) {
   const { median, worst } = await medianOf(name);
   console.log(`first command, ${name}: median ${median.toFixed(0)} ms, worst ${worst.toFixed(0)} ms of ${LOADS} loads`);
 }
+console.log(`load of the machine: ${loadavg()[0]!.toFixed(1)} on ${cpus().length} cores`);

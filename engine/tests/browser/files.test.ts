@@ -86,8 +86,8 @@ describe.skipIf(!hasBrowser)("a store that a browser keeps", () => {
   beforeAll(async () => {
     const engine = await bundle();
     server = createServer(({ url: path }, response) => {
-      const script = path === "/engine.js" ? engine : path === "/worker.js" ? WORKER : null;
-      response.setHeader("content-type", script === null ? "text/html" : "text/javascript").end(script ?? PAGE);
+      const script = path === "/worker.js" ? WORKER : engine.get(path ?? "");
+      response.setHeader("content-type", script === undefined ? "text/html" : "text/javascript").end(script ?? PAGE);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;

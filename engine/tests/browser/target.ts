@@ -14,10 +14,13 @@ import { Wire } from "../conformance/wire.ts";
 
 const ENTRY = fileURLToPath(new URL("../../src/index.browser.ts", import.meta.url));
 
-/** The engine as a page loads it. */
-export async function bundle(): Promise<string> {
+/** The engine as a page loads it: by path, what is at /engine.js and the parts that are loaded later. */
+export async function bundle(): Promise<ReadonlyMap<string, string>> {
   const { outputFiles } = await build({
-    entryPoints: [ENTRY],
+    entryPoints: [{ in: ENTRY, out: "engine" }],
+    outdir: "/",
+    splitting: true,
+    chunkNames: "parts/[name]-[hash]",
     bundle: true,
     format: "esm",
     platform: "browser",
@@ -27,7 +30,7 @@ export async function bundle(): Promise<string> {
     logLevel: "error",
     plugins: [browserSources],
   });
-  return outputFiles[0]!.text;
+  return new Map(outputFiles.map(({ path, text }) => [path, text]));
 }
 
 /** Serves whoever has the other end of the WebSocket that it is told to open; `open` makes a new store first. */
@@ -70,8 +73,10 @@ export interface BrowserStore {
 export async function browserStore(where: Where): Promise<BrowserStore> {
   const engine = await bundle();
   const server = createServer(({ url }, response) => {
-    const script = url === "/engine.js" ? engine : url === "/worker.js" ? WORKER : null;
-    response.setHeader("content-type", script === null ? "text/html" : "text/javascript").end(script ?? page(where));
+    const script = url === "/worker.js" ? WORKER : engine.get(url ?? "");
+    response
+      .setHeader("content-type", script === undefined ? "text/html" : "text/javascript")
+      .end(script ?? page(where));
   });
   const sockets = new WebSocketServer({ server, maxPayload: 2 ** 30 });
   const waiting = new Map<string, (socket: WebSocket) => void>();

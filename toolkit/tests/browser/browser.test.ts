@@ -17,6 +17,7 @@ import { full } from "../../../scripts/full.ts";
 const ROOT = join(import.meta.dirname, "../../..");
 const EXAMPLES = join(ROOT, "toolkit/tests/examples");
 const BUILT = join(ROOT, "toolkit/dist/browser");
+const ENGINE = join(ROOT, "engine/dist/browser");
 
 /** Examples that use Node themselves: its modules and globals, servers, folders, files, streams, sandboxes. */
 const NODES =
@@ -64,9 +65,9 @@ describe.skipIf(!hasBrowser)("the toolkit in a browser", () => {
     server = createServer(({ url: path = "" }, response) => {
       const program = programs.get(path);
       const file = path.startsWith("/toolkit/") ? join(BUILT, path.slice("/toolkit/".length)) : null;
-      const text = path === "/engine.js" ? readFileSync(join(ROOT, "engine/dist/browser/index.js"), "utf8") : program;
-      const script = text ?? (file === null ? null : readFileSync(file, "utf8"));
-      const map = JSON.stringify(importMap("/toolkit", "/engine.js"));
+      const part = path.startsWith("/engine/") ? join(ENGINE, path.slice("/engine/".length)) : file;
+      const script = program ?? (part === null ? null : readFileSync(part, "utf8"));
+      const map = JSON.stringify(importMap("/toolkit", "/engine/index.js"));
       const page = `<!doctype html><meta charset="utf-8"><title>Cinnabar</title><script type="importmap">${map}</script>`;
       response.setHeader("content-type", script === null ? "text/html" : "text/javascript").end(script ?? page);
     });
@@ -115,21 +116,28 @@ describe.skipIf(!hasBrowser)("the toolkit in a browser", () => {
     await page.context().close();
   });
 
-  test("a worker keeps its store, and a second one is told that it is taken", async () => {
+  test("a worker keeps its store; a second one joins it, or is told that it is taken", async () => {
     const page = await tab();
     const first = `
       import { open } from "cinnabar";
       import { Counters } from "cinnabar/counters";
       const db = await open("./data", { config: { appendfsync: "always" } });
       await db.set("greeting", "hello");
-      console.log(await open("./data").then(() => "open", ({ name, code }) => [name, code]));
+      console.log(await open("./data", { shared: false }).then(() => "open", ({ name, code }) => [name, code]));
+      const guest = await open("./data");
+      console.log(await guest.get("greeting"), guest.topology);
+      await guest.close();
       await db.close();
       const again = await open("./data");
       console.log(await again.get("greeting"), again.topology);
       await again.close();
       postMessage("over");
     `;
-    expect(await run(page, "kept", first, "worker")).toEqual(['[["OpenError","LOCKED"]]', '["hello","embedded"]']);
+    expect(await run(page, "kept", first, "worker")).toEqual([
+      '[["OpenError","LOCKED"]]',
+      '["hello","single"]',
+      '["hello","embedded"]',
+    ]);
     await page.context().close();
   });
 

@@ -4,6 +4,7 @@
  */
 
 import type { Client } from "../../core/client.ts";
+import { NOT_AN_INTEGER, SYNTAX } from "../../core/errors.ts";
 import {
   BAD_BIT,
   BAD_BIT_OFFSET,
@@ -12,9 +13,7 @@ import {
   BAD_OVERFLOW_TYPE,
   BITFIELD_RO_WRITES,
   BITOP_NOT_KEYS,
-  NOT_AN_INTEGER,
-  SYNTAX,
-} from "../../core/errors.ts";
+} from "../../core/rare-errors.ts";
 import type { Reply } from "../../core/reply.ts";
 import { parseInt64 } from "../../lib/numbers.ts";
 import { Args, sameToken } from "../../table/args.ts";

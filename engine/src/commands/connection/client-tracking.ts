@@ -1,6 +1,7 @@
 /** CLIENT TRACKING and what belongs to it: the switches of client-side caching (tracking.ts). */
 
 import type { Client } from "../../core/client.ts";
+import { SYNTAX } from "../../core/errors.ts";
 import {
   BCAST_SWITCH,
   BCAST_WITH_OPT,
@@ -14,8 +15,7 @@ import {
   PREFIX_WITHOUT_BCAST,
   REDIRECT_TO_NOBODY,
   REDIRECT_TWICE,
-  SYNTAX,
-} from "../../core/errors.ts";
+} from "../../core/rare-errors.ts";
 import { MapReply, OK, type Reply, SetReply } from "../../core/reply.ts";
 import type { TrackingOptions } from "../../core/tracking.ts";
 import type { Args } from "../../table/args.ts";

@@ -3,6 +3,8 @@
 import type { Client } from "../../core/client.ts";
 import { CLIENT_TYPES, type ClientType, clientLine, clientTypeOf } from "../../core/client-info.ts";
 import { isPlainWord, setClientName } from "../../core/client-name.ts";
+import { SYNTAX, subcommandSyntax, TIMEOUT_NEGATIVE } from "../../core/errors.ts";
+import type { UserPort } from "../../core/ports.ts";
 import {
   BAD_CLIENT_ID,
   BAD_PAUSE_MODE,
@@ -11,18 +13,14 @@ import {
   CLIENT_ID_NOT_POSITIVE,
   NO_SUCH_CLIENT,
   noSuchUser,
-  SYNTAX,
-  subcommandSyntax,
-  TIMEOUT_NEGATIVE,
   TIMEOUT_NOT_INTEGER,
   UNBLOCKED,
   unknownClientOption,
   unknownClientType,
-} from "../../core/errors.ts";
-import type { UserPort } from "../../core/ports.ts";
+} from "../../core/rare-errors.ts";
 import { NO_REPLY, OK, type Reply, Verbatim } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
-import type { Flag, Row } from "../../table/command.ts";
+import { type Flag, group, type Row } from "../../table/command.ts";
 import { withHelp } from "../shared/help.ts";
 import { clientTracking } from "./client-tracking.ts";
 
@@ -335,14 +333,16 @@ const others: readonly Row[] = [
 
 const byName = (a: Row, b: Row) => (a.name < b.name ? -1 : 1);
 
-export const client: Row = {
-  name: "client",
-  arity: -2,
-  flags: [],
-  keepsCaching: true,
-  since: "2.4.0",
-  summary: "Looks after connections.",
-  syntax: "",
-  complexity: "depends on the subcommand",
-  subcommands: withHelp("client", "5.0.0", [...own, ...others, ...clientTracking].sort(byName)),
-};
+export const clients = group("connection", [
+  {
+    name: "client",
+    arity: -2,
+    flags: [],
+    keepsCaching: true,
+    since: "2.4.0",
+    summary: "Looks after connections.",
+    syntax: "",
+    complexity: "depends on the subcommand",
+    subcommands: withHelp("client", "5.0.0", [...own, ...others, ...clientTracking].sort(byName)),
+  },
+]);

@@ -18,7 +18,6 @@ import { REDIS_VERSION } from "../../core/version.ts";
 import type { Args } from "../../table/args.ts";
 import { type Flag, group } from "../../table/command.ts";
 import { redact } from "../shared/redact.ts";
-import { client } from "./client.ts";
 
 const RESET = new Status("RESET");
 /** May be called before AUTH. */
@@ -121,7 +120,6 @@ export const connection = group("connection", [
     complexity: "O(1)",
     run: auth,
   },
-  client,
   {
     name: "echo",
     arity: 2,

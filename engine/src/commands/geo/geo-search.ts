@@ -4,6 +4,7 @@
  */
 
 import type { Client } from "../../core/client.ts";
+import { SYNTAX } from "../../core/errors.ts";
 import {
   BOX_NEGATIVE,
   GEO_ANY_WITHOUT_COUNT,
@@ -16,10 +17,9 @@ import {
   invalidPosition,
   RADIUS_NEGATIVE,
   RADIUS_NOT_NUMERIC,
-  SYNTAX,
   UNKNOWN_UNIT,
   WIDTH_NOT_NUMERIC,
-} from "../../core/errors.ts";
+} from "../../core/rare-errors.ts";
 import { Coordinate, EMPTY, type Reply } from "../../core/reply.ts";
 import { exactMath } from "../../lib/exact-math.ts";
 import {

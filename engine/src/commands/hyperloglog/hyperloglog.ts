@@ -5,7 +5,7 @@
 
 import type { Client } from "../../core/client.ts";
 import type { Db } from "../../core/db.ts";
-import { CORRUPT_HLL, HLL_NOT_SPARSE, NOT_A_HLL, PFDEBUG_NO_KEY, unknownPfdebug } from "../../core/errors.ts";
+import { CORRUPT_HLL, HLL_NOT_SPARSE, NOT_A_HLL, PFDEBUG_NO_KEY, unknownPfdebug } from "../../core/rare-errors.ts";
 import { OK, type Reply, Status } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import { group, key, keysFrom } from "../../table/command.ts";

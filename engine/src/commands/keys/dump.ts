@@ -1,6 +1,8 @@
 /** DUMP and RESTORE: a value as bytes that any Redis understands, and back. */
 
 import type { Client } from "../../core/client.ts";
+import { NOT_AN_INTEGER, SYNTAX } from "../../core/errors.ts";
+import { GENERIC_EVENT } from "../../core/notify.ts";
 import {
   BAD_DUMP_FORMAT,
   BAD_DUMP_PAYLOAD,
@@ -8,10 +10,7 @@ import {
   BAD_RESTORE_IDLE_TIME,
   BAD_RESTORE_TTL,
   BUSYKEY,
-  NOT_AN_INTEGER,
-  SYNTAX,
-} from "../../core/errors.ts";
-import { GENERIC_EVENT } from "../../core/notify.ts";
+} from "../../core/rare-errors.ts";
 import { OK, type Reply } from "../../core/reply.ts";
 import { parseInt64 } from "../../lib/numbers.ts";
 import { RdbError } from "../../persist/rdb/errors.ts";
@@ -19,7 +18,7 @@ import { dumpValue, isIntact, restoreValue } from "../../persist/rdb/payload.ts"
 import { reportedAs } from "../../persist/rdb/types.ts";
 import { Buffer } from "../../platform/bytes.ts";
 import type { Args } from "../../table/args.ts";
-import { key, READ_KEY, type Row } from "../../table/command.ts";
+import { group, key, READ_KEY, type Row } from "../../table/command.ts";
 import { whole } from "../../table/shares.ts";
 import type { Value } from "../../types/value.ts";
 
@@ -102,7 +101,7 @@ const restoreRow = (name: string, since: string, summary: string, flags: Row["fl
   run: restore,
 });
 
-export const dumpCommands: readonly Row[] = [
+export const dumping = group("generic", [
   {
     name: "dump",
     arity: 2,
@@ -123,4 +122,4 @@ export const dumpCommands: readonly Row[] = [
   },
   restoreRow("restore", "2.6.0", "Makes a key from what DUMP returned.", ["write", "denyoom"]),
   restoreRow("restore-asking", "3.0.0", "RESTORE between the nodes of a cluster.", ["write", "denyoom", "asking"]),
-];
+]);

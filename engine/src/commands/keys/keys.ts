@@ -23,10 +23,7 @@ import { Bytes } from "../../types/bytes.ts";
 import { isCollection, typeOf } from "../../types/kind.ts";
 import type { Value } from "../../types/value.ts";
 import { scanCursor, scanOptions } from "../shared/scan-options.ts";
-import { dumpCommands } from "./dump.ts";
 import { expireCommands } from "./expire.ts";
-import { migrateCommand } from "./migrate.ts";
-import { object } from "./object.ts";
 
 /** Another database by its number. */
 function databaseAt(client: Client, index: number): Db {
@@ -302,8 +299,5 @@ export const keys = group("generic", [
     complexity: "O(N) in the size of the value",
     run: copy,
   },
-  ...dumpCommands,
-  migrateCommand,
   ...expireCommands,
-  object,
 ]);

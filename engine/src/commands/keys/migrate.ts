@@ -1,11 +1,12 @@
 /** MIGRATE. How keys travel, and what happens meanwhile, is in migration/. */
 
 import type { Client } from "../../core/client.ts";
-import { MIGRATE_KEYS_AND_KEY, NOT_AN_INTEGER, SYNTAX } from "../../core/errors.ts";
+import { NOT_AN_INTEGER, SYNTAX } from "../../core/errors.ts";
+import { MIGRATE_KEYS_AND_KEY } from "../../core/rare-errors.ts";
 import { type Reply, Status } from "../../core/reply.ts";
 import { parseInt64 } from "../../lib/numbers.ts";
 import type { Args } from "../../table/args.ts";
-import { key, keysFrom, type Row } from "../../table/command.ts";
+import { group, key, keysFrom } from "../../table/command.ts";
 import { redact } from "../shared/redact.ts";
 
 const NOKEY = new Status("NOKEY");
@@ -88,26 +89,28 @@ function keysOf(argv: readonly string[]): number[] {
   return argv.length > 3 ? [3] : [];
 }
 
-export const migrateCommand: Row = {
-  name: "migrate",
-  arity: -6,
-  flags: ["write", "movablekeys"],
-  keys: [
-    key(["RW", "access", "delete"], 3),
-    {
-      ...keysFrom(["RW", "access", "delete", "incomplete"]),
-      begin: { keyword: "KEYS", startFrom: -2 },
-    },
-  ],
-  categories: ["dangerous"],
-  tips: ["nondeterministic_output"],
-  since: "2.6.0",
-  summary: "Moves keys to another server in one step.",
-  syntax:
-    'host port <key | ""> destination-db timeout [COPY] [REPLACE] [AUTH password | AUTH2 username password] [KEYS key [key ...]]',
-  reply: '"OK" | "NOKEY"',
-  complexity: "that of DUMP and DEL here and of RESTORE there, and O(N) to send the values",
-  keysOf,
-  movesKeys: true,
-  run: migrate,
-};
+export const migration = group("generic", [
+  {
+    name: "migrate",
+    arity: -6,
+    flags: ["write", "movablekeys"],
+    keys: [
+      key(["RW", "access", "delete"], 3),
+      {
+        ...keysFrom(["RW", "access", "delete", "incomplete"]),
+        begin: { keyword: "KEYS", startFrom: -2 },
+      },
+    ],
+    categories: ["dangerous"],
+    tips: ["nondeterministic_output"],
+    since: "2.6.0",
+    summary: "Moves keys to another server in one step.",
+    syntax:
+      'host port <key | ""> destination-db timeout [COPY] [REPLACE] [AUTH password | AUTH2 username password] [KEYS key [key ...]]',
+    reply: '"OK" | "NOKEY"',
+    complexity: "that of DUMP and DEL here and of RESTORE there, and O(N) to send the values",
+    keysOf,
+    movesKeys: true,
+    run: migrate,
+  },
+]);

@@ -1,10 +1,10 @@
 /** OBJECT: how a key is kept. */
 
 import type { Client } from "../../core/client.ts";
-import { FREQUENCY_NOT_TRACKED, IDLE_TIME_NOT_TRACKED } from "../../core/errors.ts";
+import { FREQUENCY_NOT_TRACKED, IDLE_TIME_NOT_TRACKED } from "../../core/rare-errors.ts";
 import { type Reply, Status } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
-import { type KeySpec, key, type Row } from "../../table/command.ts";
+import { group, type KeySpec, key, type Row } from "../../table/command.ts";
 import { encodingOf } from "../../types/bytes.ts";
 import { isCollection } from "../../types/kind.ts";
 import type { Value } from "../../types/value.ts";
@@ -56,46 +56,53 @@ function about(
   };
 }
 
-export const object: Row = {
-  name: "object",
-  arity: -2,
-  flags: [],
-  noGroupCategory: true,
-  since: "2.2.3",
-  summary: "Tells how a key is kept.",
-  syntax: "subcommand",
-  complexity: "depends on the subcommand",
-  subcommands: [
-    about("encoding", "Tells the form in which a value is kept.", "2.2.3", (_client, value) =>
-      isCollection(value) ? value.encoding : encodingOf(value),
-    ),
-    about("freq", "Tells how often a key is used, on a logarithmic scale.", "4.0.0", ({ db, engine }, _value, name) => {
-      if (!engine.stamps.lfu) throw FREQUENCY_NOT_TRACKED;
-      const stamp = db.stampOf(name);
-      return stamp === undefined ? null : engine.stamps.frequency(stamp);
-    }),
-    about("idletime", "Tells how many seconds ago a key was last used.", "2.2.3", ({ db, engine }, _value, name) => {
-      if (engine.stamps.lfu) throw IDLE_TIME_NOT_TRACKED;
-      const stamp = db.stampOf(name);
-      return stamp === undefined ? null : engine.stamps.idleSeconds(stamp);
-    }),
-    about("refcount", "Tells how many references a value has.", "2.2.3", ({ engine }, value) => {
-      const shared =
-        typeof value === "number" && value >= 0 && value < SHARED_INTEGERS && engine.eviction.sharesIntegers;
-      return shared ? SHARED_REFCOUNT : 1;
-    }),
-    {
-      name: "help",
-      arity: 2,
-      flags: ["loading", "stale"],
-      categories: ["keyspace"],
-      undocumented: true,
-      since: "6.2.0",
-      summary: "Lists the subcommands.",
-      syntax: "",
-      reply: "string[]",
-      complexity: "O(1)",
-      run: () => HELP.map((text) => new Status(text)),
-    },
-  ],
-};
+export const inspection = group("generic", [
+  {
+    name: "object",
+    arity: -2,
+    flags: [],
+    noGroupCategory: true,
+    since: "2.2.3",
+    summary: "Tells how a key is kept.",
+    syntax: "subcommand",
+    complexity: "depends on the subcommand",
+    subcommands: [
+      about("encoding", "Tells the form in which a value is kept.", "2.2.3", (_client, value) =>
+        isCollection(value) ? value.encoding : encodingOf(value),
+      ),
+      about(
+        "freq",
+        "Tells how often a key is used, on a logarithmic scale.",
+        "4.0.0",
+        ({ db, engine }, _value, name) => {
+          if (!engine.stamps.lfu) throw FREQUENCY_NOT_TRACKED;
+          const stamp = db.stampOf(name);
+          return stamp === undefined ? null : engine.stamps.frequency(stamp);
+        },
+      ),
+      about("idletime", "Tells how many seconds ago a key was last used.", "2.2.3", ({ db, engine }, _value, name) => {
+        if (engine.stamps.lfu) throw IDLE_TIME_NOT_TRACKED;
+        const stamp = db.stampOf(name);
+        return stamp === undefined ? null : engine.stamps.idleSeconds(stamp);
+      }),
+      about("refcount", "Tells how many references a value has.", "2.2.3", ({ engine }, value) => {
+        const shared =
+          typeof value === "number" && value >= 0 && value < SHARED_INTEGERS && engine.eviction.sharesIntegers;
+        return shared ? SHARED_REFCOUNT : 1;
+      }),
+      {
+        name: "help",
+        arity: 2,
+        flags: ["loading", "stale"],
+        categories: ["keyspace"],
+        undocumented: true,
+        since: "6.2.0",
+        summary: "Lists the subcommands.",
+        syntax: "",
+        reply: "string[]",
+        complexity: "O(1)",
+        run: () => HELP.map((text) => new Status(text)),
+      },
+    ],
+  },
+]);

@@ -9,7 +9,8 @@
 
 import type { Client } from "../../core/client.ts";
 import type { Db } from "../../core/db.ts";
-import { SORT_BY_DENIED, SORT_GET_DENIED, SORT_NOT_NUMERIC, SYNTAX, sortDenied, WRONGTYPE } from "../../core/errors.ts";
+import { SYNTAX, WRONGTYPE } from "../../core/errors.ts";
+import { SORT_BY_DENIED, SORT_GET_DENIED, SORT_NOT_NUMERIC, sortDenied } from "../../core/rare-errors.ts";
 import type { Reply } from "../../core/reply.ts";
 import { parseFloat64, parseFloatLoosely } from "../../lib/numbers.ts";
 import type { Args } from "../../table/args.ts";

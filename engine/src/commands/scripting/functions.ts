@@ -1,6 +1,7 @@
 /** FUNCTION, FCALL and FCALL_RO. */
 
 import type { Client } from "../../core/client.ts";
+import { subcommandSyntax } from "../../core/errors.ts";
 import {
   BAD_DUMP_PAYLOAD,
   BAD_FUNCTION_DUMP,
@@ -12,10 +13,9 @@ import {
   LIBRARY_NOT_FOUND,
   LIBRARY_PATTERN_MISSING,
   NOT_A_FUNCTION_DUMP,
-  subcommandSyntax,
   unknownListArgument,
   unknownLoadOption,
-} from "../../core/errors.ts";
+} from "../../core/rare-errors.ts";
 import { MapReply, OK, type Reply, SetReply, Status } from "../../core/reply.ts";
 import { compileGlob } from "../../lib/glob.ts";
 import { RdbError } from "../../persist/rdb/errors.ts";

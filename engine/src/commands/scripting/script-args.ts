@@ -1,6 +1,7 @@
 /** What EVAL and FCALL have in common: keys and arguments behind a script or a function's name. */
 
-import { NEGATIVE_SCRIPT_KEYS, NOT_AN_INTEGER, TOO_FEW_SCRIPT_ARGS } from "../../core/errors.ts";
+import { NOT_AN_INTEGER } from "../../core/errors.ts";
+import { NEGATIVE_SCRIPT_KEYS, TOO_FEW_SCRIPT_ARGS } from "../../core/rare-errors.ts";
 import { LuaTable } from "../../scripting/lua/table.ts";
 import type { ScriptFlags } from "../../scripting/shebang.ts";
 import type { Args } from "../../table/args.ts";

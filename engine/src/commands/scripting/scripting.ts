@@ -1,7 +1,7 @@
 /** EVAL and its kin, and SCRIPT. Functions are in functions.ts. */
 
 import type { Client } from "../../core/client.ts";
-import { NO_DEBUGGER, NOSCRIPT_ERROR, SCRIPT_DEBUG_OPTIONS, SCRIPT_FLUSH_OPTIONS } from "../../core/errors.ts";
+import { NO_DEBUGGER, NOSCRIPT_ERROR, SCRIPT_DEBUG_OPTIONS, SCRIPT_FLUSH_OPTIONS } from "../../core/rare-errors.ts";
 import { OK, type Reply } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import { group, type Handler, type Row } from "../../table/command.ts";

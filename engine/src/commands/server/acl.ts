@@ -1,21 +1,20 @@
 /** ACL: who may do what. The mechanism is in core/acl/. */
 
 import type { Client } from "../../core/client.ts";
+import { subcommandSyntax, wrongArity } from "../../core/errors.ts";
+import type { RefusedEntry, UserPort } from "../../core/ports.ts";
 import {
   BAD_PASSWORD_BITS,
   dryRunDenied,
   dryRunNoCommand,
   dryRunNoUser,
-  subcommandSyntax,
   unknownCategory,
-  wrongArity,
-} from "../../core/errors.ts";
-import type { RefusedEntry, UserPort } from "../../core/ports.ts";
+} from "../../core/rare-errors.ts";
 import { Double, MapReply, OK, type Reply, SetReply } from "../../core/reply.ts";
 import { Buffer } from "../../platform/bytes.ts";
 import { randomBytes } from "../../platform/random.ts";
 import type { Args } from "../../table/args.ts";
-import type { Flag, Row } from "../../table/command.ts";
+import { type Flag, group, type Row } from "../../table/command.ts";
 import { CATEGORIES } from "../../table/command-info.ts";
 import { withHelp } from "../shared/help.ts";
 import { redactFrom } from "../shared/redact.ts";
@@ -268,13 +267,15 @@ const rows: readonly Row[] = [
   },
 ];
 
-export const acl: Row = {
-  name: "acl",
-  arity: -2,
-  flags: [],
-  since: "6.0.0",
-  summary: "Looks after users and what they may do.",
-  syntax: "",
-  complexity: "depends on the subcommand",
-  subcommands: withHelp("acl", "6.0.0", rows),
-};
+export const users = group("server", [
+  {
+    name: "acl",
+    arity: -2,
+    flags: [],
+    since: "6.0.0",
+    summary: "Looks after users and what they may do.",
+    syntax: "",
+    complexity: "depends on the subcommand",
+    subcommands: withHelp("acl", "6.0.0", rows),
+  },
+]);

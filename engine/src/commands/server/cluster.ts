@@ -5,6 +5,8 @@
 
 import { infoText, linksReply, nodeLine, nodesText, shardsReply, slotsReply } from "../../cluster/describe.ts";
 import type { Client } from "../../core/client.ts";
+import { SYNTAX, subcommandSyntax, wrongArity } from "../../core/errors.ts";
+import type { ClusterPort } from "../../core/ports.ts";
 import {
   BAD_COUNTED_SLOT,
   BAD_LISTED_SLOT,
@@ -18,12 +20,8 @@ import {
   FLUSHSLOTS_WITH_KEYS,
   NODE_NOT_PRIMARY,
   SETSLOT_SYNTAX,
-  SYNTAX,
   slotRange,
-  subcommandSyntax,
-  wrongArity,
-} from "../../core/errors.ts";
-import type { ClusterPort } from "../../core/ports.ts";
+} from "../../core/rare-errors.ts";
 import { OK, type Reply, Status, Verbatim } from "../../core/reply.ts";
 import { messageOf } from "../../lib/caught.ts";
 import { keySlot, SLOTS } from "../../lib/key-slot.ts";

@@ -1,7 +1,8 @@
 /** COMMAND: the command table, as clients ask for it. Everything is derived from the rows (command-info.ts). */
 
 import type { Client } from "../../core/client.ts";
-import { BAD_ARGUMENT_COUNT, BAD_ARGUMENTS, BAD_COMMAND, NO_KEY_ARGUMENTS, SYNTAX } from "../../core/errors.ts";
+import { SYNTAX } from "../../core/errors.ts";
+import { BAD_ARGUMENT_COUNT, BAD_ARGUMENTS, BAD_COMMAND, NO_KEY_ARGUMENTS } from "../../core/rare-errors.ts";
 import { MapReply, type Reply } from "../../core/reply.ts";
 import { compileGlob } from "../../lib/glob.ts";
 import type { Args } from "../../table/args.ts";

@@ -3,21 +3,19 @@
 import type { Change, Refusal } from "../../config/config.ts";
 import { DIRECTIVES, NAMES } from "../../config/directives.ts";
 import type { Client } from "../../core/client.ts";
+import { LOADING, type ReplyError, SYNTAX } from "../../core/errors.ts";
+import type { Host } from "../../core/ports.ts";
 import {
   BIND_FAILED,
   configRefused,
   LISTEN_FAILED,
   LISTENS_ELSEWHERE,
   LISTENS_NOT_IN_MULTI,
-  LOADING,
-  type ReplyError,
-  SYNTAX,
   unknownDirective,
-} from "../../core/errors.ts";
-import type { Host } from "../../core/ports.ts";
+} from "../../core/rare-errors.ts";
 import { MapReply, OK, type Reply } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
-import type { Row } from "../../table/command.ts";
+import { group } from "../../table/command.ts";
 import { helpRow } from "../shared/help.ts";
 import { isAllowed } from "../shared/permission.ts";
 import { rewriteConfig } from "./rewrite-config.ts";
@@ -87,68 +85,70 @@ function listenFirst(client: Client, change: Change, name: string): Reply {
   return engine.blocking.park(client);
 }
 
-export const config: Row = {
-  name: "config",
-  arity: -2,
-  flags: [],
-  since: "2.0.0",
-  summary: "Reads and changes the configuration.",
-  syntax: "",
-  complexity: "depends on the subcommand",
-  subcommands: [
-    {
-      name: "get",
-      arity: -3,
-      flags: ADMIN,
-      since: "2.0.0",
-      summary: "Shows the directives that match patterns.",
-      syntax: "parameter [parameter ...]",
-      reply: "Map<string, string>",
-      complexity: "O(N) with N patterns",
-      run: ({ engine }, args) => new MapReply(engine.config.get(args.rest())),
-    },
-    helpRow("config", "5.0.0", [
-      ["GET <pattern> [<pattern> ...]", "The directives that match, with their values."],
-      ["SET <directive> <value> [<directive> <value> ...]", "Changes directives, all of them or none."],
-      ["RESETSTAT", "Starts the statistics of INFO anew."],
-      ["REWRITE", "Writes the current values into the configuration file."],
-    ]),
-    {
-      name: "resetstat",
-      arity: 2,
-      flags: ADMIN,
-      since: "2.0.0",
-      summary: "Starts the statistics of INFO anew.",
-      syntax: "",
-      reply: '"OK"',
-      complexity: "O(1)",
-      run({ engine }) {
-        engine.stats.reset();
-        return OK;
+export const settings = group("server", [
+  {
+    name: "config",
+    arity: -2,
+    flags: [],
+    since: "2.0.0",
+    summary: "Reads and changes the configuration.",
+    syntax: "",
+    complexity: "depends on the subcommand",
+    subcommands: [
+      {
+        name: "get",
+        arity: -3,
+        flags: ADMIN,
+        since: "2.0.0",
+        summary: "Shows the directives that match patterns.",
+        syntax: "parameter [parameter ...]",
+        reply: "Map<string, string>",
+        complexity: "O(N) with N patterns",
+        run: ({ engine }, args) => new MapReply(engine.config.get(args.rest())),
       },
-    },
-    {
-      name: "rewrite",
-      arity: 2,
-      flags: ADMIN,
-      since: "2.8.0",
-      summary: "Writes the current values into the configuration file, keeping its comments.",
-      syntax: "",
-      reply: '"OK"',
-      complexity: "O(N) with N directives",
-      run: ({ engine }) => rewriteConfig(engine),
-    },
-    {
-      name: "set",
-      arity: -4,
-      flags: ADMIN,
-      tips: ["request_policy:all_nodes", "response_policy:all_succeeded"],
-      since: "2.0.0",
-      summary: "Changes directives, all of them or none.",
-      syntax: "parameter value [parameter value ...]",
-      reply: '"OK"',
-      complexity: "O(N) with N directives",
-      run: set,
-    },
-  ],
-};
+      helpRow("config", "5.0.0", [
+        ["GET <pattern> [<pattern> ...]", "The directives that match, with their values."],
+        ["SET <directive> <value> [<directive> <value> ...]", "Changes directives, all of them or none."],
+        ["RESETSTAT", "Starts the statistics of INFO anew."],
+        ["REWRITE", "Writes the current values into the configuration file."],
+      ]),
+      {
+        name: "resetstat",
+        arity: 2,
+        flags: ADMIN,
+        since: "2.0.0",
+        summary: "Starts the statistics of INFO anew.",
+        syntax: "",
+        reply: '"OK"',
+        complexity: "O(1)",
+        run({ engine }) {
+          engine.stats.reset();
+          return OK;
+        },
+      },
+      {
+        name: "rewrite",
+        arity: 2,
+        flags: ADMIN,
+        since: "2.8.0",
+        summary: "Writes the current values into the configuration file, keeping its comments.",
+        syntax: "",
+        reply: '"OK"',
+        complexity: "O(N) with N directives",
+        run: ({ engine }) => rewriteConfig(engine),
+      },
+      {
+        name: "set",
+        arity: -4,
+        flags: ADMIN,
+        tips: ["request_policy:all_nodes", "response_policy:all_succeeded"],
+        since: "2.0.0",
+        summary: "Changes directives, all of them or none.",
+        syntax: "parameter value [parameter value ...]",
+        reply: '"OK"',
+        complexity: "O(N) with N directives",
+        run: set,
+      },
+    ],
+  },
+]);

@@ -2,6 +2,8 @@
 
 import { parseMemory } from "../../config/kinds.ts";
 import type { Client } from "../../core/client.ts";
+import { NO_SUCH_KEY, subcommandSyntax } from "../../core/errors.ts";
+import { FOR_REPLICAS } from "../../core/propagation.ts";
 import {
   BAD_PACKED_THRESHOLD,
   BAD_PROTOCOL_TYPE,
@@ -10,16 +12,13 @@ import {
   DEBUG_NOT_ALLOWED,
   HTSTATS_RANGE,
   LOADAOF_FAILED,
-  NO_SUCH_KEY,
   NOT_A_HASH_TABLE,
   NOT_A_LISTPACK,
   NOT_A_QUICKLIST,
   PLAIN_ERROR,
   RELOAD_FAILED,
   RESP2_UNSUPPORTED,
-  subcommandSyntax,
-} from "../../core/errors.ts";
-import { FOR_REPLICAS } from "../../core/propagation.ts";
+} from "../../core/rare-errors.ts";
 import {
   BigNumber,
   Double,
@@ -42,7 +41,7 @@ import { serializedLength } from "../../persist/rdb/payload.ts";
 import { reloadAof, reloadRdb } from "../../persist/reload.ts";
 import { stall } from "../../platform/stall.ts";
 import type { Args } from "../../table/args.ts";
-import type { Row } from "../../table/command.ts";
+import { group } from "../../table/command.ts";
 import { encodingOf } from "../../types/bytes.ts";
 import { isCollection } from "../../types/kind.ts";
 import { ListValue } from "../../types/list/index.ts";
@@ -398,30 +397,32 @@ const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   },
 };
 
-export const debug: Row = {
-  name: "debug",
-  arity: -2,
-  flags: ["admin", "noscript", "loading", "stale"],
-  wholeDatabases: true,
-  since: "1.0.0",
-  summary: "Helps to find faults.",
-  syntax: "subcommand [argument ...]",
-  reply: "Reply",
-  complexity: "depends on the subcommand",
-  run(client, args) {
-    if (!isAllowed(client, client.engine.config.values["enable-debug-command"])) throw DEBUG_NOT_ALLOWED;
-    const name = args.next();
-    const lower = name.toLowerCase();
-    if (lower === "help" && !args.more) {
-      return helpReply(
-        "debug",
-        Object.values(SUBCOMMANDS).map(({ call, does }): [string, string] => [call, does]),
-      );
-    }
-    const found = Object.hasOwn(SUBCOMMANDS, lower) ? SUBCOMMANDS[lower] : undefined;
-    if (found === undefined || args.left < found.words[0] || args.left > found.words[1]) {
-      throw subcommandSyntax(name, "DEBUG");
-    }
-    return found.run(client, args);
+export const debugging = group("server", [
+  {
+    name: "debug",
+    arity: -2,
+    flags: ["admin", "noscript", "loading", "stale"],
+    wholeDatabases: true,
+    since: "1.0.0",
+    summary: "Helps to find faults.",
+    syntax: "subcommand [argument ...]",
+    reply: "Reply",
+    complexity: "depends on the subcommand",
+    run(client, args) {
+      if (!isAllowed(client, client.engine.config.values["enable-debug-command"])) throw DEBUG_NOT_ALLOWED;
+      const name = args.next();
+      const lower = name.toLowerCase();
+      if (lower === "help" && !args.more) {
+        return helpReply(
+          "debug",
+          Object.values(SUBCOMMANDS).map(({ call, does }): [string, string] => [call, does]),
+        );
+      }
+      const found = Object.hasOwn(SUBCOMMANDS, lower) ? SUBCOMMANDS[lower] : undefined;
+      if (found === undefined || args.left < found.words[0] || args.left > found.words[1]) {
+        throw subcommandSyntax(name, "DEBUG");
+      }
+      return found.run(client, args);
+    },
   },
-};
+]);

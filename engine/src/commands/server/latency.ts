@@ -1,6 +1,6 @@
 /** LATENCY: spikes of named events, and histograms per command. */
 import type { Client } from "../../core/client.ts";
-import { noLatencySamples } from "../../core/errors.ts";
+import { noLatencySamples } from "../../core/rare-errors.ts";
 import { MapReply, type Reply, Verbatim } from "../../core/reply.ts";
 import type { LatencyEvent, Spike } from "../../observe/latency.ts";
 import type { Row } from "../../table/command.ts";

@@ -1,6 +1,7 @@
 /** MODULE: native modules cannot be loaded, so none is ever listed. Who may call it is checked as in Redis. */
 import type { Client } from "../../core/client.ts";
-import { MODULE_NOT_ALLOWED, MODULE_NOT_LOADED, NO_SUCH_MODULE, type ReplyError } from "../../core/errors.ts";
+import type { ReplyError } from "../../core/errors.ts";
+import { MODULE_NOT_ALLOWED, MODULE_NOT_LOADED, NO_SUCH_MODULE } from "../../core/rare-errors.ts";
 import { type Flag, group, type Row } from "../../table/command.ts";
 import { withHelp } from "../shared/help.ts";
 import { isAllowed } from "../shared/permission.ts";

@@ -1,6 +1,6 @@
 /** MONITOR: shows a client all commands that the server runs (monitor.ts). */
 
-import { MONITOR_MAY_NOT_BLOCK } from "../../core/errors.ts";
+import { MONITOR_MAY_NOT_BLOCK } from "../../core/rare-errors.ts";
 import { NO_REPLY, OK } from "../../core/reply.ts";
 import { group } from "../../table/command.ts";
 

@@ -1,14 +1,14 @@
 /** Snapshots and rewrites on demand. What they do is in persist/. */
 
 import type { Client } from "../../core/client.ts";
+import { SYNTAX } from "../../core/errors.ts";
 import {
   ANOTHER_JOB,
   PLAIN_ERROR,
   REWRITE_FAILED,
   REWRITE_IN_PROGRESS,
   SAVE_IN_PROGRESS,
-  SYNTAX,
-} from "../../core/errors.ts";
+} from "../../core/rare-errors.ts";
 import { OK, type Reply, Status } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import type { Row } from "../../table/command.ts";

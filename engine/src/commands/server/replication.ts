@@ -2,6 +2,8 @@
 
 import type { Client } from "../../core/client.ts";
 import { clientLine } from "../../core/client-info.ts";
+import { SYNTAX, TIMEOUT_NEGATIVE } from "../../core/errors.ts";
+import type { ReplicaState } from "../../core/ports.ts";
 import {
   BAD_PRIMARY_PORT,
   FAILOVER_FORCE,
@@ -20,16 +22,13 @@ import {
   REPLICAOF_IN_CLUSTER,
   REPLICAOF_IN_FAILOVER,
   replicaAddressTooLong,
-  SYNTAX,
-  TIMEOUT_NEGATIVE,
   TIMEOUT_NOT_INTEGER,
   unknownReplconfOption,
   WAIT_ON_REPLICA,
   WAITAOF_LOCAL_RANGE,
   WAITAOF_ON_REPLICA,
   WAITAOF_WITHOUT_FILE,
-} from "../../core/errors.ts";
-import type { ReplicaState } from "../../core/ports.ts";
+} from "../../core/rare-errors.ts";
 import { NO_REPLY, OK, type Reply, Status } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import { type Flag, group } from "../../table/command.ts";

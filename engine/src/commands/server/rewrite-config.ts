@@ -1,8 +1,8 @@
 /** CONFIG REWRITE, and DEBUG's form of it. */
 
 import { rewriteConfigFile } from "../../config/rewrite.ts";
-import { configNotWritten, NO_CONFIG_FILE } from "../../core/errors.ts";
 import type { Host } from "../../core/ports.ts";
+import { configNotWritten, NO_CONFIG_FILE } from "../../core/rare-errors.ts";
 import { OK, type Reply } from "../../core/reply.ts";
 import { messageOf } from "../../lib/caught.ts";
 

@@ -1,6 +1,7 @@
 /** SLOWLOG: the commands that took long. */
 
-import { SLOWLOG_COUNT, subcommandSyntax } from "../../core/errors.ts";
+import { subcommandSyntax } from "../../core/errors.ts";
+import { SLOWLOG_COUNT } from "../../core/rare-errors.ts";
 import { OK, type Reply } from "../../core/reply.ts";
 import type { SlowCommand } from "../../observe/slow-log.ts";
 import type { Row } from "../../table/command.ts";

@@ -1,17 +1,16 @@
 /** Arguments that the stream commands share: ids, ends of an interval, and how to trim. */
+import { NOT_AN_INTEGER, SYNTAX } from "../../core/errors.ts";
 import {
   BAD_INTERVAL_END,
   BAD_INTERVAL_START,
   BAD_STREAM_ID,
-  NOT_AN_INTEGER,
-  SYNTAX,
   TRIM_LIMIT_ALONE,
   TRIM_LIMIT_EXACT,
   TRIM_LIMIT_NEGATIVE,
   TRIM_MAXLEN_NEGATIVE,
   TRIM_TWICE,
   XTRIM_NO_STRATEGY,
-} from "../../core/errors.ts";
+} from "../../core/rare-errors.ts";
 import { parseInt64 } from "../../lib/numbers.ts";
 import type { Args } from "../../table/args.ts";
 import type { Limits } from "../../types/collection.ts";

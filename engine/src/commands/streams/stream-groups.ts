@@ -1,14 +1,8 @@
 /** XGROUP: consumer groups and their consumers. */
 
 import type { Client } from "../../core/client.ts";
-import {
-  BAD_ENTRIESREAD,
-  BUSYGROUP,
-  NOT_AN_INTEGER,
-  noGroupOf,
-  subcommandSyntax,
-  XGROUP_NO_KEY,
-} from "../../core/errors.ts";
+import { NOT_AN_INTEGER, subcommandSyntax } from "../../core/errors.ts";
+import { BAD_ENTRIESREAD, BUSYGROUP, noGroupOf, XGROUP_NO_KEY } from "../../core/rare-errors.ts";
 import { OK, type Reply, Status } from "../../core/reply.ts";
 import { parseInt64 } from "../../lib/numbers.ts";
 import type { Args } from "../../table/args.ts";

@@ -1,7 +1,8 @@
 /** XINFO: what a stream, its groups and their consumers look like from outside. */
 
 import type { Client } from "../../core/client.ts";
-import { NO_SUCH_KEY, noGroupOf, subcommandSyntax } from "../../core/errors.ts";
+import { NO_SUCH_KEY, subcommandSyntax } from "../../core/errors.ts";
+import { noGroupOf } from "../../core/rare-errors.ts";
 import { MapReply, type Reply } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import { key, type Row } from "../../table/command.ts";

@@ -1,15 +1,15 @@
 /** What consumer groups have delivered and nobody has acknowledged: XACK, XPENDING, XCLAIM, XAUTOCLAIM. */
 
 import type { Client } from "../../core/client.ts";
+import { SYNTAX } from "../../core/errors.ts";
 import {
   badClaimOption,
   badMinIdle,
   CLAIM_COUNT_NOT_POSITIVE,
   CLAIM_COUNT_TOO_HIGH,
   noKeyOrGroup,
-  SYNTAX,
   unknownClaimOption,
-} from "../../core/errors.ts";
+} from "../../core/rare-errors.ts";
 import { EMPTY, NIL_ARRAY, type Reply } from "../../core/reply.ts";
 import { parseInt64 } from "../../lib/numbers.ts";
 import type { Args } from "../../table/args.ts";

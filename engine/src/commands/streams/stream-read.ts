@@ -6,15 +6,13 @@
  */
 
 import type { Client } from "../../core/client.ts";
+import { NOT_AN_INTEGER, SYNTAX, TIMEOUT_NEGATIVE } from "../../core/errors.ts";
 import {
   BAD_STREAM_ID,
   blockInScript,
   GROUP_GONE,
-  NOT_AN_INTEGER,
   noKeyOrGroup,
   STREAM_GONE,
-  SYNTAX,
-  TIMEOUT_NEGATIVE,
   TIMEOUT_NOT_INTEGER,
   XREAD_GROUP,
   XREAD_NEW_ID,
@@ -22,7 +20,7 @@ import {
   XREAD_UNBALANCED,
   XREADGROUP_LAST_ID,
   XREADGROUP_NO_GROUP,
-} from "../../core/errors.ts";
+} from "../../core/rare-errors.ts";
 import { MapReply, NIL_ARRAY, type Reply } from "../../core/reply.ts";
 import type { Args } from "../../table/args.ts";
 import type { KeySpec, Row } from "../../table/command.ts";

@@ -4,13 +4,10 @@
  */
 
 import type { Client } from "../../core/client.ts";
+import { NO_SUCH_KEY, NOT_AN_INTEGER, SYNTAX, wrongArity } from "../../core/errors.ts";
 import {
   BAD_STREAM_ID,
-  NO_SUCH_KEY,
-  NOT_AN_INTEGER,
   STREAM_EXHAUSTED,
-  SYNTAX,
-  wrongArity,
   XADD_SMALL_ID,
   XADD_TOO_LARGE,
   XADD_ZERO_ID,
@@ -19,7 +16,7 @@ import {
   XSETID_FEW_ADDED,
   XSETID_NEGATIVE_ADDED,
   XTRIM_NO_STRATEGY,
-} from "../../core/errors.ts";
+} from "../../core/rare-errors.ts";
 import { EMPTY, NIL_ARRAY, OK, type Reply } from "../../core/reply.ts";
 import { parseInt64 } from "../../lib/numbers.ts";
 import type { Args } from "../../table/args.ts";

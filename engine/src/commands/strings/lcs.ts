@@ -4,11 +4,12 @@
  */
 
 import type { Client } from "../../core/client.ts";
-import { LCS_LEN_AND_IDX, LCS_TOO_LONG, LCS_WRONG_TYPE, SYNTAX } from "../../core/errors.ts";
+import { SYNTAX } from "../../core/errors.ts";
+import { LCS_LEN_AND_IDX, LCS_TOO_LONG, LCS_WRONG_TYPE } from "../../core/rare-errors.ts";
 import { MapReply, type Reply } from "../../core/reply.ts";
 import { Buffer } from "../../platform/bytes.ts";
 import type { Args } from "../../table/args.ts";
-import { keysFrom, type Row } from "../../table/command.ts";
+import { group, keysFrom } from "../../table/command.ts";
 import { type StringValue, textOf } from "../../types/bytes.ts";
 import { isCollection } from "../../types/kind.ts";
 import type { Value } from "../../types/value.ts";
@@ -130,15 +131,17 @@ function matches(a: Buffer, b: Buffer, table: Lengths, options: Options): Reply 
   return new MapReply(["matches", found, "len", table[a.length * width + b.length]!]);
 }
 
-export const lcs: Row = {
-  name: "lcs",
-  arity: -3,
-  flags: ["readonly"],
-  keys: [keysFrom(["RO", "access"], 1, 1, 1)],
-  since: "7.0.0",
-  summary: "Finds the longest sequence of bytes that two strings have in common.",
-  syntax: "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]",
-  reply: { otherwise: "string", LEN: "number", IDX: "Map<string, Reply>" },
-  complexity: "O(N*M)",
-  run,
-};
+export const lcs = group("string", [
+  {
+    name: "lcs",
+    arity: -3,
+    flags: ["readonly"],
+    keys: [keysFrom(["RO", "access"], 1, 1, 1)],
+    since: "7.0.0",
+    summary: "Finds the longest sequence of bytes that two strings have in common.",
+    syntax: "key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN]",
+    reply: { otherwise: "string", LEN: "number", IDX: "Map<string, Reply>" },
+    complexity: "O(N*M)",
+    run,
+  },
+]);

@@ -21,7 +21,6 @@ import { group, type KeySpec, key, keysFrom, READ_KEY } from "../../table/comman
 import { encodeString, lengthOf, textOf } from "../../types/bytes.ts";
 import { isCollection } from "../../types/kind.ts";
 import { positiveDeadlineOf, TIME_OPTIONS, type TimeForm } from "../keys/expire-time.ts";
-import { lcs } from "./lcs.ts";
 
 const UPDATE_KEY: KeySpec[] = [key(["RW", "access", "update"])];
 const OVERWRITE_KEY: KeySpec[] = [key(["OW", "update"])];
@@ -522,5 +521,4 @@ export const strings = group("string", [
     deprecated: { since: "2.0.0", use: "GETRANGE" },
     run: getrange,
   },
-  lcs,
 ]);

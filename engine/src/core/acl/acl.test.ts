@@ -7,9 +7,10 @@ import { TestClient } from "../../../tests/kit/test-client.ts";
 import { ConfigError } from "../../config/config.ts";
 import { parseServerArguments } from "../../config/file.ts";
 import { ManualClock } from "../clock.ts";
-import { Engine, type EngineOptions, userCheck } from "../engine.ts";
+import { Engine, type EngineOptions } from "../engine.ts";
 import { OK } from "../reply.ts";
 import { joinSelectors } from "./rule-words.ts";
+import { userCheck } from "./user-check.ts";
 
 const engines: Engine[] = [];
 

@@ -12,7 +12,7 @@ import {
   aclFileRule,
   aclFileUserKeyword,
   aclFileUserName,
-} from "../errors.ts";
+} from "../rare-errors.ts";
 import { replaceFile } from "../replace-file.ts";
 import { joinSelectors } from "./rule-words.ts";
 import { hasSpaces, RuleError } from "./selector.ts";

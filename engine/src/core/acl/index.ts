@@ -15,13 +15,15 @@ import { codeOf, messageOf } from "../../lib/caught.ts";
 import { resolve } from "../../platform/paths.ts";
 import type { Command, CommandTable } from "../../table/command-table.ts";
 import type { Client } from "../client.ts";
+import { AUTH_WITHOUT_PASSWORD, type ReplyError, WRONGPASS } from "../errors.ts";
+import type { Log } from "../log.ts";
+import type { AccessPort, Denied } from "../ports.ts";
 import {
   ACL_AND_FILE,
   ACL_DUPLICATE_USER,
   ACL_NO_FILE,
   ACL_NOT_SAVED,
   ACL_SYNTAX,
-  AUTH_WITHOUT_PASSWORD,
   aclDeclaration,
   aclFileUnreadable,
   aclModifier,
@@ -32,11 +34,7 @@ import {
   noPermission,
   noPermissionInExec,
   noPermissionInScript,
-  type ReplyError,
-  WRONGPASS,
-} from "../errors.ts";
-import type { Log } from "../log.ts";
-import type { AccessPort, Denied } from "../ports.ts";
+} from "../rare-errors.ts";
 import { Catalog } from "./catalog.ts";
 import { AclFileError, readUsers, userLines, writeUsers } from "./file.ts";
 import { AclLog, type Refused } from "./log.ts";

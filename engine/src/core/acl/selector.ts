@@ -16,7 +16,7 @@ import {
   ACL_FIRST_ARGUMENT_OF_SUBCOMMAND,
   ACL_SYNTAX,
   ACL_UNKNOWN_COMMAND,
-} from "../errors.ts";
+} from "../rare-errors.ts";
 import type { Catalog } from "./catalog.ts";
 import { describeCommands } from "./command-rules.ts";
 import { accessOf, READ, WRITE } from "./key-access.ts";

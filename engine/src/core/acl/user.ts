@@ -9,7 +9,7 @@ import { Buffer } from "../../platform/bytes.ts";
 import { isSame, sha256Hex } from "../../platform/digest.ts";
 import { splitWords } from "../../resp/split-words.ts";
 import type { Command } from "../../table/command-table.ts";
-import { ACL_BAD_HASH, ACL_NO_SUCH_PASSWORD } from "../errors.ts";
+import { ACL_BAD_HASH, ACL_NO_SUCH_PASSWORD } from "../rare-errors.ts";
 import type { Catalog } from "./catalog.ts";
 import { type Denial, lazyKeys, RuleError, Selector } from "./selector.ts";
 

@@ -1,5 +1,5 @@
 /** What `redis.register_function` is given: a name and a function, or one table that says everything by name. */
-import { BAD_FUNCTION_NAME } from "../../core/errors.ts";
+import { BAD_FUNCTION_NAME } from "../../core/rare-errors.ts";
 import { flagsOf, type ScriptFlags } from "../shebang.ts";
 import { errorTable } from "./conversion.ts";
 import { LuaTable } from "./table.ts";

@@ -1,0 +1,4 @@
+/** Streams. */
+import { streams } from "../../commands/streams/streams.ts";
+
+export const groups = [streams];

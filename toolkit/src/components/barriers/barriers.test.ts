@@ -29,7 +29,7 @@ describeBackends("barriers", (backend) => {
       { ...RELEASED, isLast: false },
       { ...RELEASED, isLast: false },
     ]);
-    expect(await mine.inspect("start")).toEqual({ generation: 1, parties: 3, arrived: 0 });
+    expect(await mine.inspect("start")).toEqual({ generation: 1, parties: 3, arrived: 0, waiting: [] });
   });
 
   test("are used again and again: generations count, each released once", async () => {

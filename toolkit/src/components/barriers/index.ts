@@ -46,12 +46,22 @@ export type ArriveOutcome =
   /** Somebody has reset the barrier. */
   | { readonly status: "reset" };
 
+/** A party that has come and waits for the others. */
+export interface WaitingParty {
+  /** What it arrived under; null for an arrival without one. */
+  readonly id: string | null;
+  /** How long its arrival counts unless its process renews it. */
+  readonly validForMs: number;
+}
+
 export interface BarrierInspection {
   /** The last one that was released; 0 before the first. */
   readonly generation: number;
   readonly parties: number;
   /** How many wait for the next. */
   readonly arrived: number;
+  /** Who waits, at most a hundred of them; those whose lease ends first come first. */
+  readonly waiting: readonly WaitingParty[];
 }
 
 const DEFAULTS = { prefix: "barrier", leaseMs: 10_000, pollMs: 5_000, keepMs: 86_400_000 };
@@ -106,8 +116,8 @@ export class Barriers {
 
   async inspect(name: string): Promise<BarrierInspection> {
     const keys = barrierKeys(this.#options.prefix, name);
-    const { generation, arrived } = await this.#store.run(readBarrier, { ...keys });
-    return { generation, parties: this.#options.parties, arrived };
+    const { generation, arrived, waiting } = await this.#store.run(readBarrier, { ...keys });
+    return { generation, parties: this.#options.parties, arrived, waiting };
   }
 
   /** Sends all waiters away, with the status `reset`; how many. */

@@ -76,6 +76,7 @@ export class CountMinSketch {
       prefix: first,
       name,
       plan,
+      details: this.#rates,
     });
   }
 

@@ -60,12 +60,24 @@ export function Empty({ title, icon: Picture, action, children }: EmptyProps) {
   );
 }
 
-export function Head({ title, note, children }: { title: string; note?: ReactNode; children?: ReactNode }) {
+interface HeadProps {
+  readonly title: string;
+  readonly note?: ReactNode;
+  /** Before the title. */
+  readonly mark?: ReactNode;
+  /** A line below it. */
+  readonly line?: string;
+  readonly children?: ReactNode;
+}
+
+export function Head({ title, note, mark, line, children }: HeadProps) {
   return (
     <header className="head">
+      {mark}
       <h1>{title}</h1>
       {note !== undefined && <span className="note">{note}</span>}
       <div className="actions">{children}</div>
+      {line !== undefined && <p className="look-line">{line}</p>}
     </header>
   );
 }

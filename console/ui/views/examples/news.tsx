@@ -7,6 +7,7 @@ import { useLoad } from "../../load.ts";
 import { Dialog, States, useActions } from "../../parts.tsx";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
+import { ExampleEmpty } from "./look.tsx";
 import { newId, useKept, useRowKeys } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { useVisitor } from "./visitor.tsx";
@@ -296,9 +297,7 @@ export function News() {
               size === 0 ? (
                 <NothingYet title="No news yet.">Post the first article, or take some to vote on.</NothingYet>
               ) : (
-                <div className="state">
-                  <strong>Nothing is in this group.</strong>
-                </div>
+                <ExampleEmpty title="Nothing is in this group." />
               )
             ) : (
               <>

@@ -1,7 +1,7 @@
 /** Pieces that views are made of: loading with its states, tables, dialogs, values. */
 import { Modal, Skeleton } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { type Icon, IconAlertTriangle, IconX } from "@tabler/icons-react";
+import { type Icon, IconAlertTriangle, IconInbox, IconX } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Value } from "../src/values.ts";
 import type { Failure } from "./api.ts";
@@ -49,10 +49,10 @@ interface EmptyProps {
   readonly children?: ReactNode;
 }
 
-export function Empty({ title, icon: Picture, action, children }: EmptyProps) {
+export function Empty({ title, icon: Picture = IconInbox, action, children }: EmptyProps) {
   return (
     <div className="state">
-      {Picture && <Picture size={32} stroke={1.2} aria-hidden="true" />}
+      <Picture size={32} stroke={1.2} aria-hidden="true" />
       <strong>{title}</strong>
       {children && <p>{children}</p>}
       {action}

@@ -28,8 +28,21 @@ const queue = ({ store, thing: { name, prefix } }: Pick<Looking, "store" | "thin
 
 const callOf = (data: unknown): Call => (typeof data === "object" && data !== null ? (data as Call) : {});
 
+const LENGTHS = [
+  [86_400_000, "d"],
+  [3_600_000, "h"],
+  [60_000, "min"],
+  [1_000, "s"],
+] as const;
+
+/** In the largest unit in which it is a whole number. */
+function lengthOf(ms: number): string {
+  const [unitMs, unit] = LENGTHS.find(([length]) => ms % length === 0) ?? [1, "ms"];
+  return `${ms / unitMs} ${unit}`;
+}
+
 function rhythmOf({ cron, timeZone, everyMs }: ScheduleTimes): string {
-  return cron === undefined ? `every ${everyMs ?? 0} ms` : `${cron} (${timeZone ?? "UTC"})`;
+  return cron === undefined ? `every ${lengthOf(everyMs ?? 0)}` : `${cron} (${timeZone ?? "UTC"})`;
 }
 
 async function schedules(looking: Looking): Promise<List> {

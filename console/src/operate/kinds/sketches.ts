@@ -94,7 +94,7 @@ export const BLOOM_FILTERS: Kind = {
         note: maxCapacity > capacity ? `may grow to ${maxCapacity}` : "does not grow",
       },
       { title: "Grown", value: grown, unit: "number", note: "layers that were added" },
-      { title: "Size", value: bytes, unit: "bytes", of: maxBytes },
+      { title: "Size", value: bytes, unit: "bytes", note: `${maxBytes} bytes when it is full grown` },
     ];
   },
   question: { label: "Item", button: "Look up item" },

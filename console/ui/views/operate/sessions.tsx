@@ -67,7 +67,7 @@ export function Sessions() {
                   cell: (session) => (
                     <span className="row">
                       <button type="button" className="small" data-acts="operator" onClick={() => end(session)}>
-                        End
+                        End session
                       </button>
                       {session.user !== null && (
                         <button
@@ -76,7 +76,7 @@ export function Sessions() {
                           data-acts="operator"
                           onClick={() => signOut(session.user!)}
                         >
-                          Everywhere
+                          Sign out everywhere
                         </button>
                       )}
                     </span>

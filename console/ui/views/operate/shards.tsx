@@ -142,15 +142,15 @@ function Structures({ list, changed }: { list: readonly Structure[]; changed: ()
               !isList(each) && (
                 <span className="row">
                   <button type="button" className="small" onClick={() => setInside(each)}>
-                    Look inside
+                    Show elements
                   </button>
                   {each.moving === null ? (
                     <button type="button" className="small" data-acts="operator" onClick={() => setChanging(each)}>
-                      Reshard
+                      Reshard structure
                     </button>
                   ) : (
                     <button type="button" className="small" data-acts="operator" onClick={() => move(each.name)}>
-                      Move
+                      Move elements
                     </button>
                   )}
                 </span>

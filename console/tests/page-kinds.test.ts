@@ -7,7 +7,7 @@ import { LocalMap } from "cinnabar/local-map";
 import { MultiMap } from "cinnabar/multi-map";
 import { BloomFilter, CuckooFilter } from "cinnabar/sketches";
 import type { Page } from "playwright-core";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test, vi } from "vitest";
 import { KINDS } from "../src/operate/registry.ts";
 import { NARROW, shoot, WIDE } from "./browser.ts";
 import { fillKinds, NAMED } from "./kinds.ts";
@@ -46,7 +46,10 @@ describePages(
 
     beforeAll(async () => {
       ({ backend, served, page } = opened());
-      await eventually(async () => (await served.get("/api/components/executors")).body.items.length).toBe(1);
+      // Names are announced within a second.
+      await vi.waitFor(async () => expect((await served.get("/api/components/executors")).body.items).toHaveLength(1), {
+        timeout: 30_000,
+      });
     });
 
     test("leads from kinds to names to each, and none breaks a rule of axe-core", async () => {

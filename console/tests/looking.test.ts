@@ -7,7 +7,11 @@ import { fill } from "./filled.ts";
 import { NAMED } from "./kinds.ts";
 import { type Backend, backends, serve } from "./support.ts";
 
-const READING = OPERATE_ROUTES.filter(({ method, media }) => method === "GET" && media === undefined);
+/** Asked for things that are there, below. */
+const ONE = "/api/components/:kind/one";
+const READING = OPERATE_ROUTES.filter(
+  ({ method, url, media }) => method === "GET" && media === undefined && url !== ONE,
+);
 
 /** What stands for a parameter: things that exist, and things that do not. */
 const NAMES = ["unused", "mails", "team", "books", "pages", "api", "people", "order:17", "hits", "web", "social"];

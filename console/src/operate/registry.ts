@@ -224,7 +224,7 @@ interface Asked {
 const NAME = string({ minLength: 1, maxLength: 1_024 });
 const KIND = object({ kind: string({ minLength: 1, maxLength: 100 }) });
 const UNIT = oneOf(UNITS);
-const CELL = nullable(either(number(), boolean(), TEXT));
+const CELL = either(nullable(number()), boolean(), TEXT);
 
 const FIGURE = object(
   {

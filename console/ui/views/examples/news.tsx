@@ -152,7 +152,7 @@ function PostDialog({ groups, close, done }: { groups: readonly string[]; close:
             Cancel
           </button>
           <button type="submit" className="main">
-            Post
+            Post article
           </button>
         </div>
       </form>
@@ -280,7 +280,7 @@ export function News() {
       <div className="row news-tools">
         <Choices by={by} group={group} groups={loaded.data?.groups ?? []} choose={choose} combine={combine} />
         <button type="button" className="main" onClick={() => setPosting(true)}>
-          Post
+          Post article
         </button>
         {fresh > 0 && (
           <button type="button" onClick={() => (behind.length === 0 ? reload() : choose("time", group))}>

@@ -31,13 +31,13 @@ function columnsOf(items: readonly Item[]) {
       cell: (item: Item) => {
         const figure = of(item);
         if (figure === undefined) return <span className="dim">–</span>;
+        const value = <CellView value={figure.value} unit={figure.unit} />;
+        if (figure.of === undefined || typeof figure.value !== "number") return value;
         return (
-          <>
-            <CellView value={figure.value} unit={figure.unit} />
-            {figure.of !== undefined && typeof figure.value === "number" && (
-              <Fill value={figure.value} of={figure.of} unit={figure.unit} />
-            )}
-          </>
+          <span className="cell-fill">
+            {value}
+            <Fill value={figure.value} of={figure.of} unit={figure.unit} />
+          </span>
         );
       },
     };

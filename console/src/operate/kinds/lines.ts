@@ -47,7 +47,7 @@ async function figuresOf({ store, thing }: Opening, count: number): Promise<Figu
       value: count,
       unit: "number",
       ...(known(thing, "capacity").capacity !== undefined && { of: numberIn(thing, "capacity") }),
-      note: "a full queue makes those who push wait",
+      note: "callers that push onto a full queue wait",
     },
     {
       title: "Processes waiting",

@@ -60,7 +60,7 @@ export interface BarrierInspection {
   readonly parties: number;
   /** How many wait for the next. */
   readonly arrived: number;
-  /** Who waits, at most a hundred of them; those whose lease ends first come first. */
+  /** The parties that wait, at most a hundred, by the ends of their leases. */
   readonly waiting: readonly WaitingParty[];
 }
 

@@ -166,7 +166,7 @@ export interface BarrierState {
 }
 
 const STATE = asTuple(asNumber, asNumber, asNumber, asTexts);
-/** So many of those who wait are told. */
+/** How many of the waiting parties are told at most. */
 const MOST_TOLD = 100;
 /** Of an arrival, before the name of its party. */
 const TOKEN = 23;

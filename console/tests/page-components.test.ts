@@ -30,7 +30,7 @@ describePages("the pages of components", (name, label, opened) => {
 
   test("each says what to do while there is nothing", async () => {
     for (const [path, text] of [
-      ["sessions", "Nobody is there."],
+      ["sessions", "Nobody has a session."],
       ["caches", "No cache was used"],
       ["limits", "No limit was used"],
       ["scripts", "No library is loaded."],

@@ -30,7 +30,7 @@ export function Trouble({ error, again }: { error: Error; again?: () => void }) 
   return (
     <div className="state trouble" role="alert">
       <IconAlertTriangle size={28} stroke={1.4} aria-hidden="true" />
-      <strong>That did not work.</strong>
+      <strong>This could not be loaded.</strong>
       <p>{error.message}</p>
       {again && (
         <button type="button" onClick={again}>

@@ -49,7 +49,7 @@ export function Sessions() {
         {({ sessions }) => {
           const rows = sessions.filter(({ user }) => (user ?? "").toLowerCase().includes(filter.toLowerCase()));
           if (sessions.length === 0) {
-            return <Empty title="Nobody is there.">new Sessions(db).create() begins a session.</Empty>;
+            return <Empty title="Nobody has a session.">new Sessions(db).create() begins a session.</Empty>;
           }
           if (rows.length === 0) return <Empty title="None of the latest sessions is of such a user." />;
           return (

@@ -224,7 +224,9 @@ export function Shards() {
             <Structures list={structures} changed={loaded.reload} />
             <h2 className="section">Fleets whose home is here</h2>
             {fleets.length === 0 ? (
-              <Empty title="There is none.">Fleet.open(db) makes this store the home of one.</Empty>
+              <Empty title="This store is the home of no fleet.">
+                Fleet.open(db) makes this store the home of one.
+              </Empty>
             ) : (
               fleets.map((fleet) => <FleetPart key={fleet.name} fleet={fleet} />)
             )}

@@ -53,7 +53,9 @@ export const LATCHES: Kind = {
           by: integerOf(doing.values, "by", "By how much"),
         });
         if (left === null) throw gone(`the latch ${doing.thing.name}`);
-        return left === 0 ? `The latch ${doing.thing.name} is open.` : `${left} are missing.`;
+        return left === 0
+          ? `The latch ${doing.thing.name} is open.`
+          : `${plural(left, "count is missing", "counts are missing")}.`;
       },
     },
     {

@@ -107,7 +107,7 @@ describeScreens(
       await addSkill(ann, "Cake", "any level", "", "[role=dialog]");
       await ann.page.getByLabel("Title").fill("<i>Baker</i>");
       await ann.page.getByLabel("Company").fill("Crumb");
-      await ann.page.getByRole("button", { name: "Post", exact: true }).click();
+      await ann.page.getByRole("button", { name: "Post job", exact: true }).click();
       await addSkill(ben, "Cake", "good", "1");
       const card = ben.page.locator(".jobs-card", { hasText: "<i>Baker</i>" });
       await card.getByText("1 missing").waitFor();

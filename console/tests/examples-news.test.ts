@@ -144,7 +144,7 @@ describeScreens("the page of the news", (screens) => {
     await eventually(() => votes(ann)).toBe("13");
     await eventually(() => up(ann).getAttribute("aria-pressed")).toBe("true");
 
-    await ben.page.getByRole("button", { name: "Post", exact: true }).click();
+    await ben.page.getByRole("button", { name: "Post article", exact: true }).click();
     await ben.page.getByLabel("Title").fill("<b>From a telephone</b>");
     await ben.page.getByLabel("Address").fill("ftp://example.org");
     await ben.page.locator("[role=dialog]").getByRole("button", { name: "Post" }).click();

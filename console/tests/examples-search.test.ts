@@ -110,7 +110,7 @@ describeScreens(
       await ann.page.getByLabel("Search for packages").fill("zither");
       await ann.page.getByText("▲ 1").waitFor();
       await ann.page.getByRole("button", { name: "Remove zither" }).click();
-      await ann.page.getByRole("button", { name: "Remove it" }).click();
+      await ann.page.locator("[role=dialog]").getByRole("button", { name: "Remove package" }).click();
       for (const { page } of [ann, ben]) {
         await page.getByText("Nothing is found.").waitFor();
         expect(await page.evaluate("window.ran")).toBeUndefined();

@@ -180,7 +180,7 @@ describeScreens("the page of the social network", (screens) => {
     await page.getByRole("button", { name: "Take grace out of the list" }).click();
     await page.getByText("Its members have posted nothing.").waitFor();
     await page.getByRole("button", { name: "Remove list" }).click();
-    await page.getByRole("button", { name: "Remove it" }).click();
+    await page.locator("[role=dialog]").getByRole("button", { name: "Remove list" }).click();
     await eventually(() => page.getByRole("link", { name: "Navy" }).count()).toBe(0);
   });
 
@@ -203,7 +203,7 @@ describeScreens("the page of the social network", (screens) => {
     await page.locator("[role=dialog]").getByRole("button", { name: "Change" }).click();
     await page.locator(".social-you").getByText("@anna").waitFor();
     await page.getByRole("button", { name: "Remove account" }).click();
-    await page.getByRole("button", { name: "Remove it" }).click();
+    await page.locator("[role=dialog]").getByRole("button", { name: "Remove account" }).click();
     await page.getByRole("heading", { name: "Sign up" }).waitFor();
   });
 

@@ -17,6 +17,7 @@ import { Social } from "cinnabar/social";
 import { Stats } from "cinnabar/stats";
 import { DurableTopic, Topic } from "cinnabar/topics";
 import { expect, vi } from "vitest";
+import { fillKinds } from "./kinds.ts";
 
 const EVENT = { group: "mailers", consumer: "one" };
 
@@ -179,6 +180,7 @@ export async function fill(store: Store): Promise<Filled> {
   const jobs = await fillQueue(store);
   const releases = [await fillComponents(store), await fillMessages(store)];
   await fillLarge(store);
+  await fillKinds(store);
   return {
     jobs,
     release: async () => {

@@ -1,11 +1,11 @@
 /** The frame around all views: what it weighs, how it is kept, the menu, the palette, addresses, and what axe-core says of each view. */
 import { gzipSync } from "node:zlib";
-import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { NARROW, WIDE } from "./browser.ts";
 import { fill } from "./filled.ts";
 import { describePages, eventually } from "./pages.ts";
+import { violations } from "./violations.ts";
 
 /** Scripts and styles of the first view together, as gzip sends them. */
 const MOST_BYTES = 250_000;
@@ -21,13 +21,6 @@ const VIEWS = [
   ...["locks", "sessions", "caches", "limits", "chats", "timelines", "indexes", "shards", "measures"],
   ...["components", "components?kind=latches", "topics", "topics?name=orders", "examples", "nowhere"],
 ];
-
-/** Rules that a view breaks, with where it does; axe-core runs outside of the page's security policy. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
-  return page.evaluate(`axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
-    violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => id + " at " + target.join(" ") + ": " + failureSummary)))`);
-}
 
 let release = async (): Promise<void> => {};
 

@@ -4,9 +4,14 @@ import { full } from "../../scripts/full.ts";
 import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { OPERATE_ROUTES } from "../src/operate/index.ts";
 import { fill } from "./filled.ts";
+import { NAMED } from "./kinds.ts";
 import { type Backend, backends, serve } from "./support.ts";
 
-const READING = OPERATE_ROUTES.filter(({ method, media }) => method === "GET" && media === undefined);
+/** Asked for things that are there, below. */
+const ONE = "/api/components/:kind/one";
+const READING = OPERATE_ROUTES.filter(
+  ({ method, url, media }) => method === "GET" && media === undefined && url !== ONE,
+);
 
 /** What stands for a parameter: things that exist, and things that do not. */
 const NAMES = ["unused", "mails", "team", "books", "pages", "api", "people", "order:17", "hits", "web", "social"];
@@ -67,6 +72,12 @@ describe.each(backends(full && installed("redis-server") ? startRedis : undefine
         const paths = url.includes(":") ? NAMES.map((name) => url.replace(/:\w+/g, encodeURIComponent(name))) : [url];
         for (const path of paths) for (const query of QUERIES) await served.get(path + query);
         expect(await changesSince(before, backend), url).toEqual([]);
+      }
+      for (const [kind, [name, prefix]] of Object.entries(NAMED)) {
+        await served.get(`/api/components/${kind}`);
+        for (const item of ["", "&item=ann"])
+          await served.get(`/api/components/${kind}/one?${new URLSearchParams({ name, prefix })}${item}`);
+        expect(await changesSince(before, backend), kind).toEqual([]);
       }
       // What is put off for a second is found, too.
       await new Promise((resolve) => setTimeout(resolve, 1_500));

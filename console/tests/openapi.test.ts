@@ -18,6 +18,7 @@ import { ROUTES } from "../src/routes.ts";
 import { integer, named, object, string } from "../src/schema.ts";
 import { Door } from "../src/security.ts";
 import { type Filled, fill } from "./filled.ts";
+import { NAMED } from "./kinds.ts";
 import { type Served, serve, temporaryFolder } from "./support.ts";
 
 interface Operation {
@@ -462,7 +463,16 @@ describe.each(BACKENDS)("what is answered on %s", (_name, start) => {
       await ask("POST /api/topics/:name/groups/:group", billing, { action });
     await ask("DELETE /api/topics/:name/groups/:group", billing);
     await ask("GET /api/components");
-    for (const kind of ["locks", "latches"]) await ask("GET /api/components/:kind", { kind });
+    for (const kind of ["locks", ...Object.keys(NAMED)]) await ask("GET /api/components/:kind", { kind });
+    for (const [kind, [name, prefix]] of Object.entries(NAMED)) {
+      const words = { kind, ...{ name, prefix } };
+      await expect
+        .poll(async () => (await ask("GET /api/components/:kind", { kind })).items.length, { timeout: 30_000 })
+        .toBeGreaterThan(0);
+      await ask("GET /api/components/:kind/one", { ...words, item: "item 7" });
+    }
+    const latch = { kind: "latches", name: "migrated", prefix: "latch" };
+    await ask("POST /api/components/:kind/one", latch, { action: "countDown", values: { by: "1" } });
   });
 
   test("of caches and rate limits is as described", async () => {

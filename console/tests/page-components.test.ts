@@ -30,7 +30,7 @@ describePages("the pages of components", (name, label, opened) => {
 
   test("each says what to do while there is nothing", async () => {
     for (const [path, text] of [
-      ["sessions", "Nobody is there."],
+      ["sessions", "Nobody has a session."],
       ["caches", "No cache was used"],
       ["limits", "No limit was used"],
       ["scripts", "No library is loaded."],
@@ -56,13 +56,13 @@ describePages("the pages of components", (name, label, opened) => {
     await shoot(page, `sessions-${label}`);
     await page.getByRole("searchbox").fill("ANN");
     await expect.poll(() => page.locator("tbody tr").count()).toBe(1);
-    await row("ann").getByRole("button", { name: "Everywhere" }).click();
+    await row("ann").getByRole("button", { name: "Sign out everywhere" }).click();
     await page.getByRole("button", { name: "Sign out", exact: true }).click();
     await row("ann").waitFor({ state: "detached" });
     expect(await sessions.load(ann.token)).toBeNull();
     await page.getByRole("searchbox").fill("");
-    await row("not signed in").getByRole("button", { name: "End", exact: true }).click();
-    await page.getByRole("button", { name: "End session" }).click();
+    await row("not signed in").getByRole("button", { name: "End session", exact: true }).click();
+    await page.locator("[role=dialog]").getByRole("button", { name: "End session" }).click();
     await row("not signed in").waitFor({ state: "detached" });
     expect(await sessions.load(visitor.token)).toBeNull();
   });
@@ -115,33 +115,33 @@ describePages("the pages of components", (name, label, opened) => {
     await script.fill("return {redis.call('GET', KEYS[1]), ARGV[1], #KEYS}");
     await page.getByLabel("Keys").fill("greeting");
     await page.getByLabel("Arguments").fill("you");
-    await page.getByRole("button", { name: "Run" }).click();
+    await page.getByRole("button", { name: "Run script" }).click();
     await expect.poll(() => page.locator(".trial-result").textContent()).toContain("hello");
     await script.fill("return redis.call('SET', KEYS[1], 'bye')");
-    await page.getByRole("button", { name: "Run" }).click();
+    await page.getByRole("button", { name: "Run script" }).click();
     await expect.poll(() => page.locator(".trial-result").textContent()).toMatch(/write/i);
     expect(await backend.store.call("GET", "greeting")).toBe("hello");
     await page.getByLabel("may write").check();
-    await page.getByRole("button", { name: "Run" }).click();
+    await page.getByRole("button", { name: "Run script" }).click();
     await expect.poll(() => page.locator(".trial-result").textContent()).toContain("OK");
     expect(await backend.store.call("GET", "greeting")).toBe("bye");
     await script.fill("this is no Lua");
-    await page.getByRole("button", { name: "Run" }).click();
+    await page.getByRole("button", { name: "Run script" }).click();
     await expect.poll(() => page.locator(".trial-result").textContent()).toMatch(/compiling script/);
     await shoot(page, `scripts-${label}`);
   });
 
   test("a library is loaded, shown and deleted; a wrong one says why", async () => {
     await visit("scripts");
-    await page.getByRole("button", { name: "Load a library" }).click();
+    await page.getByRole("button", { name: "Load library…" }).click();
     const code = page.getByLabel("Code");
     await code.fill("#!lua name=shop\nthis is no Lua");
-    await page.locator("[role=dialog]").getByRole("button", { name: "Load", exact: true }).click();
+    await page.locator("[role=dialog]").getByRole("button", { name: "Load library", exact: true }).click();
     await page.locator("[role=dialog] [role=alert]").waitFor();
     await code.fill(
       "#!lua name=shop\nredis.register_function('stock', function(keys) return redis.call('GET', keys[1]) end)",
     );
-    await page.locator("[role=dialog]").getByRole("button", { name: "Load", exact: true }).click();
+    await page.locator("[role=dialog]").getByRole("button", { name: "Load library", exact: true }).click();
     const library = page.locator("details", { hasText: "shop" });
     await library.locator("summary").click();
     expect(await library.locator("pre").textContent()).toContain("register_function");
@@ -191,13 +191,13 @@ describePages("the pages of components", (name, label, opened) => {
     expect(await fleet.textContent()).toContain("16000–16383 away");
     expect(JSON.stringify((await served.get("/api/shards")).body)).not.toContain("secret");
     await shoot(page, `shards-${label}`);
-    await row("people").getByRole("button", { name: "Look inside" }).click();
+    await row("people").getByRole("button", { name: "Show elements" }).click();
     await page.getByRole("table", { name: "Shards" }).locator("tbody tr").first().waitFor();
     await page.keyboard.press("Escape");
-    await row("people").getByRole("button", { name: "Reshard" }).click();
+    await row("people").getByRole("button", { name: "Reshard structure" }).click();
     await page.getByLabel("Shards by hash").fill("64");
     await page.getByRole("button", { name: "Change shards" }).click();
-    await row("people").getByRole("button", { name: "Move" }).click();
+    await row("people").getByRole("button", { name: "Move elements" }).click();
     await row("people").getByText("at rest").waitFor();
     expect((await set.shards.inspect()).shards).toBe(64);
     expect(await set.has("person 17")).toBe(true);

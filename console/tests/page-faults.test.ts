@@ -58,7 +58,7 @@ describe.runIf(hasBrowser)("the page", () => {
       await redis.kill();
       await page.getByText("cannot reach its store").waitFor();
       await page.goto(`${served.url}/#/clients`);
-      await page.getByText("That did not work.").waitFor();
+      await page.getByText("This could not be loaded.").waitFor();
       await shoot(page, "store-lost");
       await redis.restart();
       await page.locator(".banner").waitFor({ state: "detached" });

@@ -186,12 +186,12 @@ describePages("the pages of queues", (_name, label, opened) => {
     expect((await doomed.counts()).paused).toBe(true);
     await button("Groups").click();
     await row("in line").waitFor();
-    await button("Clean by age…").click();
+    await button("Clean queue by age…").click();
     await dialog().getByLabel("Jobs that are").selectOption("delayed");
     await dialog().getByLabel("Older than").selectOption("0");
     await dialog().getByRole("button", { name: "Remove jobs" }).click();
     await eventually(() => doomed.counts()).toMatchObject({ delayed: 0, waiting: 2 });
-    await button("Drain…").click();
+    await button("Drain queue…").click();
     await dialog().getByRole("button", { name: "Drain queue" }).click();
     await eventually(() => doomed.counts()).toMatchObject({ waiting: 0 });
     await button("Delete queue…").click();

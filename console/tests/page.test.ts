@@ -123,7 +123,7 @@ describe.runIf(hasBrowser)("the page", () => {
       await page.getByRole("button", { name: "Save" }).click();
       await page.locator(".name", { hasText: "renamed" }).waitFor();
       await page.getByRole("button", { name: "Delete" }).click();
-      await page.getByRole("button", { name: "Delete key" }).click();
+      await page.locator("[role=dialog]").getByRole("button", { name: "Delete key" }).click();
       await page.getByText("No key is chosen.").waitFor();
       expect(await call("EXISTS", "renamed", "made")).toBe(0);
     });

@@ -137,18 +137,23 @@ describe.each(backends(installed("redis-server") ? startRedis : undefined))("amo
     const found = async () =>
       (await api.get("/api/components")).body.kinds.map(({ kind }: { kind: string }) => kind) as string[];
     await expect.poll(found).toEqual(expect.arrayContaining([...Object.keys(kinds), "queues", "locks", "cache"]));
-    const facts: Record<string, unknown> = {};
+    const figures: Record<string, unknown> = {};
     for (const [kind, name] of Object.entries(kinds)) {
       const { items } = (await api.get(`/api/components/${kind}`)).body;
       expect(names(items), kind).toEqual([name]);
-      facts[kind] = items[0].facts;
+      const told = items[0].figures.map(({ title, value }: { title: string; value: unknown }) => [title, value]);
+      figures[kind] = Object.fromEntries(told);
     }
-    expect(facts).toMatchObject({
-      latches: { count: 3, left: 3 },
-      barriers: { parties: 2, generation: 1 },
-      "multi-maps": { keys: 1, values: 1 },
-      "bounded-queues": { count: 1 },
-      "time-series": { value: 1.5 },
+    expect(figures).toMatchObject({
+      latches: { State: "closed", "Counted down": 0 },
+      barriers: { Arrived: 0, Generation: 1 },
+      "bloom-filters": { Items: 1, Capacity: 100 },
+      "cuckoo-filters": { Items: 1 },
+      "count-min-sketches": { Counted: 1 },
+      "multi-maps": { Keys: 1, Values: 1 },
+      "expiring-sets": { Items: 1 },
+      "bounded-queues": { Values: 1 },
+      "time-series": { Newest: 1.5 },
     });
     expect((await api.get("/api/components/nothing")).status).toBe(404);
   });

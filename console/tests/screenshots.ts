@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: every page of the operators' half, 1280 and 390 pixels wide, light and dark, empty and filled, into
- * `screenshots/` or the folder that is given.
+ * `npm run screenshots`: every page, 1280 and 390 pixels wide, light and dark, empty and filled, into `screenshots/` or the folder
+ * that is given. Words after the folder choose the pages whose names begin with one of them: `-- shots kind- example-`.
  */
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -17,8 +17,10 @@ import { Sessions } from "cinnabar/sessions";
 import { ShardedSet } from "cinnabar/sharded";
 import { Stats } from "cinnabar/stats";
 import { DurableTopic } from "cinnabar/topics";
+import { EXAMPLES } from "../src/examples/index.ts";
 import { build, launch, NARROW, WIDE } from "./chromium.ts";
-import { serve, temporaryFolder } from "./support.ts";
+import { fillKinds, NAMED } from "./kinds.ts";
+import { type Served, serve, temporaryFolder } from "./support.ts";
 
 const PAGES: Readonly<Record<string, string>> = {
   overview: "",
@@ -42,6 +44,13 @@ const PAGES: Readonly<Record<string, string>> = {
   "queue-workers": "queues?name=mails&tab=workers",
   "queue-add": "queues?name=mails&dialog=add",
   components: "components",
+  kind: "components?kind=bloom-filters",
+  ...Object.fromEntries(
+    Object.entries(NAMED).map(([kind, [name, prefix]]) => [
+      `kind-${kind}`,
+      `components?${new URLSearchParams({ kind, name, prefix })}`,
+    ]),
+  ),
   topics: "topics",
   topic: "topics?name=orders",
   profiler: "profiler",
@@ -58,8 +67,24 @@ const PAGES: Readonly<Record<string, string>> = {
   shards: "shards",
   measures: "measures",
   examples: "examples",
+  ...Object.fromEntries(EXAMPLES.map(({ name }) => [`example-${name}`, `examples/${name}`])),
   "not-found": "nowhere",
 };
+
+const [, , folderName = "screenshots", ...chosen] = process.argv;
+const SHOT = Object.entries(PAGES).filter(
+  ([name]) => chosen.length === 0 || chosen.some((word) => name.startsWith(word)),
+);
+
+/** Sample data of the examples that are shot. */
+async function fillExamples({ send, get }: Served): Promise<void> {
+  for (const { name } of EXAMPLES.filter((each) => SHOT.some(([page]) => page === `example-${each.name}`))) {
+    await send("POST", `/api/examples/${name}/sample`);
+    const state = async () =>
+      (await get("/api/examples")).body.examples.find((each: { name: string }) => each.name === name).sample.state;
+    while ((await state()) !== "present") await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
 
 async function fillKeys(store: Store): Promise<void> {
   for (let nth = 1; nth <= 24; nth++) {
@@ -121,6 +146,7 @@ async function shootAll(label: string, fill: (store: Store) => Promise<void>, pa
   const served = await serve(store, { page });
   const browser = await launch();
   try {
+    if (label === "filled") await fillExamples(served);
     for (const [size, viewport] of [
       [1_280, WIDE],
       [390, NARROW],
@@ -128,7 +154,7 @@ async function shootAll(label: string, fill: (store: Store) => Promise<void>, pa
       for (const colorScheme of ["light", "dark"] as const) {
         const context = await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" });
         const tab = await context.newPage();
-        for (const [name, path] of Object.entries(PAGES)) {
+        for (const [name, path] of SHOT) {
           await tab.goto(`${served.url}/?${name}#/${path}`);
           await tab.locator("main h1, main .name, main .state").first().waitFor({ state: "attached" });
           await tab.locator(".loading").first().waitFor({ state: "detached" });
@@ -146,7 +172,7 @@ async function shootAll(label: string, fill: (store: Store) => Promise<void>, pa
   }
 }
 
-const into = resolve(process.argv[2] ?? "screenshots");
+const into = resolve(folderName);
 mkdirSync(into, { recursive: true });
 const folder = temporaryFolder();
 const page = join(folder.path, "ui");
@@ -159,6 +185,7 @@ try {
       await fillKeys(store);
       await fillQueue(store);
       await fillComponents(store);
+      await fillKinds(store);
     },
     page,
     into,

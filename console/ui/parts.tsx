@@ -1,7 +1,7 @@
 /** Pieces that views are made of: loading with its states, tables, dialogs, values. */
 import { Modal, Skeleton } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { type Icon, IconAlertTriangle, IconX } from "@tabler/icons-react";
+import { type Icon, IconAlertTriangle, IconInbox, IconX } from "@tabler/icons-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import type { Value } from "../src/values.ts";
 import type { Failure } from "./api.ts";
@@ -30,7 +30,7 @@ export function Trouble({ error, again }: { error: Error; again?: () => void }) 
   return (
     <div className="state trouble" role="alert">
       <IconAlertTriangle size={28} stroke={1.4} aria-hidden="true" />
-      <strong>That did not work.</strong>
+      <strong>This could not be loaded.</strong>
       <p>{error.message}</p>
       {again && (
         <button type="button" onClick={again}>
@@ -49,10 +49,10 @@ interface EmptyProps {
   readonly children?: ReactNode;
 }
 
-export function Empty({ title, icon: Picture, action, children }: EmptyProps) {
+export function Empty({ title, icon: Picture = IconInbox, action, children }: EmptyProps) {
   return (
     <div className="state">
-      {Picture && <Picture size={32} stroke={1.2} aria-hidden="true" />}
+      <Picture size={32} stroke={1.2} aria-hidden="true" />
       <strong>{title}</strong>
       {children && <p>{children}</p>}
       {action}
@@ -60,12 +60,24 @@ export function Empty({ title, icon: Picture, action, children }: EmptyProps) {
   );
 }
 
-export function Head({ title, note, children }: { title: string; note?: ReactNode; children?: ReactNode }) {
+interface HeadProps {
+  readonly title: string;
+  readonly note?: ReactNode;
+  /** Before the title. */
+  readonly mark?: ReactNode;
+  /** A line below it. */
+  readonly line?: string;
+  readonly children?: ReactNode;
+}
+
+export function Head({ title, note, mark, line, children }: HeadProps) {
   return (
     <header className="head">
+      {mark}
       <h1>{title}</h1>
       {note !== undefined && <span className="note">{note}</span>}
       <div className="actions">{children}</div>
+      {line !== undefined && <p className="look-line">{line}</p>}
     </header>
   );
 }

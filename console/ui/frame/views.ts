@@ -93,7 +93,7 @@ const operate = {
   timelines: () => import("../views/operate/timelines.tsx").then(({ TimelinesView }) => TimelinesView),
   indexes: () => import("../views/operate/indexes.tsx").then(({ Indexes }) => Indexes),
   shards: () => import("../views/operate/shards.tsx").then(({ Shards }) => Shards),
-  components: () => import("../views/operate/components.tsx").then(({ Components }) => Components),
+  components: () => import("../views/operate/components/index.tsx").then(({ Components }) => Components),
   profiler: () => import("../views/operate/live/profiler.tsx").then(({ Profiler }) => Profiler),
   pubsub: () => import("../views/operate/live/pubsub.tsx").then(({ PubSub }) => PubSub),
   events: () => import("../views/operate/live/key-events.tsx").then(({ KeyEvents }) => KeyEvents),

@@ -3,6 +3,7 @@ import type { SampleState } from "../../../src/examples/sample.ts";
 import { act } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { Head, States, useActions } from "../../parts.tsx";
+import { Mark } from "./look.tsx";
 
 interface Listed {
   readonly name: string;
@@ -39,7 +40,7 @@ export function AllExamples() {
             actions.ask({
               title: "Remove the data of all examples?",
               text: "Every key that begins with “example:” and belongs to an example goes. Nothing else is touched.",
-              button: "Remove it",
+              button: "Remove data",
               run: () => each("DELETE"),
             })
           }
@@ -52,8 +53,9 @@ export function AllExamples() {
         {({ examples }) => (
           <div className="cards">
             {examples.map(({ name, title, about, components, sample }) => (
-              <section key={name} className="card example-card">
+              <section key={name} className="card example-card" data-look={name}>
                 <h2>
+                  <Mark of={name} />
                   <a href={`#/examples/${name}`}>{title}</a>
                 </h2>
                 <p>{about}</p>

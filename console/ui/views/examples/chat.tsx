@@ -8,6 +8,7 @@ import { go, usePlace } from "../../router.ts";
 import { type Said, useRoom } from "./chat-stream.ts";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
+import { ExampleEmpty } from "./look.tsx";
 import { useKept, useSending } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { useVisitor, visitorName } from "./visitor.tsx";
@@ -263,10 +264,9 @@ function Welcome({ view }: { view: View }) {
     );
   }
   return (
-    <div className="state">
-      <strong>Choose a room.</strong>
-      <p>Join one, or open your own. Another browser, or a private window, is another person.</p>
-    </div>
+    <ExampleEmpty title="Choose a room.">
+      Join one, or open your own. Another browser, or a private window, is another person.
+    </ExampleEmpty>
   );
 }
 

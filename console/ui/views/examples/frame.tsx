@@ -3,6 +3,7 @@ import { type ReactNode, useState } from "react";
 import { Head, Trouble } from "../../parts.tsx";
 import { Drawer } from "./drawer.tsx";
 import { Guide } from "./guide.tsx";
+import { LookOf, lineOf, Mark } from "./look.tsx";
 import { SampleButtons, SampleOf, useSample } from "./sample.tsx";
 import { useVisitor, VisitorButton } from "./visitor.tsx";
 
@@ -24,29 +25,31 @@ export function ExamplePage({ name, title, note, changed, who, children }: Props
   const [isGuideOpen, setGuideOpen] = useState(false);
   return (
     <SampleOf.Provider value={sample}>
-      <div className="example">
-        <div className="example-body">
-          <Head title={title} note={note}>
-            {who ?? <VisitorButton changed={changed} />}
-            <SampleButtons title={title} />
-            <button type="button" onClick={() => setGuideOpen(true)}>
-              How it works
-            </button>
-          </Head>
-          {sample.error && (
-            <div className="notice" role="alert">
-              {sample.error.message}
-              <button type="button" className="plain" aria-label="Close" onClick={sample.forget}>
-                ×
+      <LookOf.Provider value={name}>
+        <div className="example" data-look={name}>
+          <div className="example-body">
+            <Head title={title} note={note} mark={<Mark of={name} />} line={lineOf(name)}>
+              {who ?? <VisitorButton changed={changed} />}
+              <SampleButtons title={title} />
+              <button type="button" onClick={() => setGuideOpen(true)}>
+                How it works
               </button>
-            </div>
-          )}
-          {visitor.name !== undefined && children}
-          {visitor.error && <Trouble error={visitor.error} again={visitor.again} />}
+            </Head>
+            {sample.error && (
+              <div className="notice" role="alert">
+                {sample.error.message}
+                <button type="button" className="plain" aria-label="Close" onClick={sample.forget}>
+                  ×
+                </button>
+              </div>
+            )}
+            {visitor.name !== undefined && children}
+            {visitor.error && <Trouble error={visitor.error} again={visitor.again} />}
+          </div>
+          <Drawer name={name} />
+          {isGuideOpen && <Guide name={name} title={title} close={() => setGuideOpen(false)} />}
         </div>
-        <Drawer name={name} />
-        {isGuideOpen && <Guide name={name} title={title} close={() => setGuideOpen(false)} />}
-      </div>
+      </LookOf.Provider>
     </SampleOf.Provider>
   );
 }

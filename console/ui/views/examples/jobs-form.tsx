@@ -58,7 +58,7 @@ export function JobDialog({
               Cancel
             </button>
             <button type="submit" className="main">
-              Post
+              Post job
             </button>
           </div>
         </form>

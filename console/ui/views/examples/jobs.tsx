@@ -4,12 +4,13 @@ import { useState } from "react";
 import type { JobData } from "../../../src/examples/jobs-sample.ts";
 import { act } from "../../api.ts";
 import { useLoad } from "../../load.ts";
-import { Dialog, Empty, States, useActions } from "../../parts.tsx";
+import { Dialog, States, useActions } from "../../parts.tsx";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
 import { JobDialog } from "./jobs-form.tsx";
 import { type Found, useFound } from "./jobs-search.ts";
 import { type Skill, SkillEditor, SkillTags } from "./jobs-skills.tsx";
+import { ExampleEmpty } from "./look.tsx";
 import { useRowKeys } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { useVisitor } from "./visitor.tsx";
@@ -41,7 +42,7 @@ function CandidatesDialog({ of, close }: { of: Match; close: () => void }) {
               <p className="dim" role="status">
                 {qualified} qualified, {nearMisses} nearly
               </p>
-              {matches.length === 0 && <Empty title="Nobody yet." />}
+              {matches.length === 0 && <ExampleEmpty title="Nobody yet." />}
               <ul className="jobs-list">
                 {matches.map((match) => (
                   <li key={match.candidate.id}>
@@ -158,7 +159,7 @@ function Results({
               {qualified} qualified, {nearMisses} nearly; {examined} of {jobs} jobs were looked at
             </p>
             {matches.length === 0 && (
-              <Empty title="Nothing fits.">Say more of what you can, or let something be missing.</Empty>
+              <ExampleEmpty title="Nothing fits.">Say more of what you can, or let something be missing.</ExampleEmpty>
             )}
             <ul className="jobs-list">
               {matches.map((match) => (

@@ -7,6 +7,7 @@ import { useLoad } from "../../load.ts";
 import { Dialog, States, useActions } from "../../parts.tsx";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
+import { ExampleEmpty } from "./look.tsx";
 import { newId, useKept, useRowKeys } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { useVisitor } from "./visitor.tsx";
@@ -151,7 +152,7 @@ function PostDialog({ groups, close, done }: { groups: readonly string[]; close:
             Cancel
           </button>
           <button type="submit" className="main">
-            Post
+            Post article
           </button>
         </div>
       </form>
@@ -279,7 +280,7 @@ export function News() {
       <div className="row news-tools">
         <Choices by={by} group={group} groups={loaded.data?.groups ?? []} choose={choose} combine={combine} />
         <button type="button" className="main" onClick={() => setPosting(true)}>
-          Post
+          Post article
         </button>
         {fresh > 0 && (
           <button type="button" onClick={() => (behind.length === 0 ? reload() : choose("time", group))}>
@@ -296,9 +297,7 @@ export function News() {
               size === 0 ? (
                 <NothingYet title="No news yet.">Post the first article, or take some to vote on.</NothingYet>
               ) : (
-                <div className="state">
-                  <strong>Nothing is in this group.</strong>
-                </div>
+                <ExampleEmpty title="Nothing is in this group." />
               )
             ) : (
               <>

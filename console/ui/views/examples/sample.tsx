@@ -4,6 +4,7 @@ import type { SampleState } from "../../../src/examples/sample.ts";
 import { act, type Failure, get } from "../../api.ts";
 import { useRecoveries } from "../../live.ts";
 import { Confirm } from "../../parts.tsx";
+import { ExampleEmpty } from "./look.tsx";
 
 const LOOK_MS = 300;
 const UNKNOWN: SampleState = { state: "absent", done: 0, total: 0 };
@@ -85,7 +86,7 @@ export function SampleButtons({ title }: { title: string }) {
           question={{
             title: `Remove the data of ${title}?`,
             text: "Everything that this example has written goes, also what you and others have added. Nothing else is touched.",
-            button: "Remove it",
+            button: "Remove data",
             run: sample.remove,
           }}
         />
@@ -98,16 +99,19 @@ export function SampleButtons({ title }: { title: string }) {
 export function NothingYet({ title, children }: { title: string; children?: string }) {
   const sample = useContext(SampleOf)!;
   return (
-    <div className="state">
-      <strong>{title}</strong>
-      <p>{children}</p>
-      {sample.busy ? (
-        <Progress {...sample} />
-      ) : (
-        <button type="button" className="main" onClick={sample.make}>
-          Make sample data
-        </button>
-      )}
-    </div>
+    <ExampleEmpty
+      title={title}
+      action={
+        sample.busy ? (
+          <Progress {...sample} />
+        ) : (
+          <button type="button" className="main" onClick={sample.make}>
+            Make sample data
+          </button>
+        )
+      }
+    >
+      {children}
+    </ExampleEmpty>
   );
 }

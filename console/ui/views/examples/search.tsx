@@ -3,9 +3,10 @@ import { type SubmitEvent, useEffect, useState } from "react";
 import { act, type Failure, get } from "../../api.ts";
 import { bytes, number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
-import { Dialog, Empty, States, useActions } from "../../parts.tsx";
+import { Dialog, States, useActions } from "../../parts.tsx";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
+import { ExampleEmpty } from "./look.tsx";
 import { useKept, useRowKeys } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import "./search.css";
@@ -77,7 +78,7 @@ function Package({ hit, actions, edit }: { hit: Hit; actions: Actions; edit: (hi
     actions.ask({
       title: `Remove ${id}?`,
       text: "It is found no more by anybody, at once.",
-      button: "Remove it",
+      button: "Remove package",
       run: () => actions.run(() => act("DELETE", path)),
     });
   return (
@@ -213,9 +214,9 @@ function Results(props: { answer: Answer; actions: Actions; edit: (hit: Hit) => 
     <section aria-label="Packages found">
       <Notes answer={answer} />
       {hits.length === 0 && (
-        <Empty title="Nothing is found.">
+        <ExampleEmpty title="Nothing is found.">
           Try fewer words, word* for beginnings, or word~ if unsure how it is spelt.
-        </Empty>
+        </ExampleEmpty>
       )}
       <ol className="search-hits">
         {hits.map((hit, nth) => (

@@ -9,6 +9,7 @@ import { States, Table, Trouble, useActions } from "../../parts.tsx";
 import { usePlace } from "../../router.ts";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
+import { ExampleEmpty } from "./look.tsx";
 import { centsOf, money, useKept, useRowKeys } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { Account } from "./shop-account.tsx";
@@ -64,9 +65,7 @@ function Products({ data, put }: { data: Catalogue; put: (id: string) => void })
         <FromCache cache={data.cache} />
       </div>
       {shown.length === 0 ? (
-        <div className="state">
-          <strong>Nothing is called that.</strong>
-        </div>
+        <ExampleEmpty title="Nothing is called that.">Look for fewer letters of its name.</ExampleEmpty>
       ) : (
         <Table
           label="Products"

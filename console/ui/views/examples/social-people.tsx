@@ -4,7 +4,8 @@ import { type SubmitEvent, useState } from "react";
 import { act, type Failure } from "../../api.ts";
 import { number } from "../../format.ts";
 import { useLoad } from "../../load.ts";
-import { Dialog, Empty, States, useActions } from "../../parts.tsx";
+import { Dialog, States, useActions } from "../../parts.tsx";
+import { ExampleEmpty } from "./look.tsx";
 import { useKept } from "./pieces.ts";
 
 /** As it comes: times are texts. */
@@ -115,7 +116,7 @@ export function You({ api, me, link, changed }: Props & { me: Me }) {
             actions.ask({
               title: "Remove your account?",
               text: "Everything you have posted goes with it, and so do your lists. Your login is free again at once.",
-              button: "Remove it",
+              button: "Remove account",
               run: () => actions.run(() => act("DELETE", `${api}/me`)),
             })
           }
@@ -175,7 +176,7 @@ export function People({ api, link, changed }: Props) {
       <States of={loaded}>
         {({ people }) =>
           people.length === 0 ? (
-            <Empty title="Nobody else is here.">Make the sample, or sign up in another browser.</Empty>
+            <ExampleEmpty title="Nobody else is here.">Make the sample, or sign up in another browser.</ExampleEmpty>
           ) : (
             <ul className="social-people">
               {people.map((each) => (
@@ -312,7 +313,7 @@ export function ListHead({ api, list, link, changed, left }: Props & { list: str
                   removing.ask({
                     title: "Remove the list?",
                     text: `“${name}” goes with its timeline; nobody in it learns of it.`,
-                    button: "Remove it",
+                    button: "Remove list",
                     run: () => removing.run(() => act("DELETE", path)),
                   })
                 }

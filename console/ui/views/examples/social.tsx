@@ -8,6 +8,7 @@ import { Dialog, States, useActions } from "../../parts.tsx";
 import { go, usePlace } from "../../router.ts";
 import { useEvents } from "./events.ts";
 import { ExamplePage } from "./frame.tsx";
+import { ExampleEmpty } from "./look.tsx";
 import { newId, useKept, useRowKeys, useSending } from "./pieces.ts";
 import { NothingYet } from "./sample.tsx";
 import { Live } from "./social-live.tsx";
@@ -136,10 +137,7 @@ function Timeline(props: { path: string; me: Account; turn: number; empty: strin
       <States of={loaded}>
         {({ items: statuses, cursor: next }) =>
           statuses.length === 0 && behind.length === 0 ? (
-            <div className="state">
-              <strong>Nothing yet.</strong>
-              <p>{empty}</p>
-            </div>
+            <ExampleEmpty title="Nothing yet.">{empty}</ExampleEmpty>
           ) : (
             <>
               <ol className="social-statuses">

@@ -317,7 +317,7 @@ function keyForms(name: string, view: KeyView): { ttl: Form; rename: Form } {
   const ttl = view.ttlMs === null ? "" : String(Math.ceil(view.ttlMs / 1_000));
   return {
     ttl: {
-      title: "Time to live",
+      title: "Set time to live",
       fields: [
         {
           name: "seconds",
@@ -334,7 +334,7 @@ function keyForms(name: string, view: KeyView): { ttl: Form; rename: Form } {
       },
     },
     rename: {
-      title: "Rename",
+      title: "Rename key",
       fields: [{ name: "to", label: "New name", value: name }],
       send: async ({ to = "" }) => {
         await act("POST", "/api/key/rename", { key: name, to });
@@ -511,25 +511,25 @@ export function KeyPane({ name, changed }: { name: string; changed: () => void }
       <div className="row">
         {isString && (
           <button data-acts="operator" type="button" className="main" onClick={() => open(textForm(name, as))}>
-            Edit
+            Edit value
           </button>
         )}
         {add && (
           <button data-acts="operator" type="button" className="main" onClick={() => setForm(add)}>
-            Add
+            {add.title}
           </button>
         )}
         <button data-acts="operator" type="button" onClick={() => setForm(forms.ttl)}>
-          Time to live
+          Set time to live
         </button>
         <button data-acts="operator" type="button" onClick={() => setForm(forms.rename)}>
-          Rename
+          Rename key
         </button>
         <button type="button" disabled={isBusy} onClick={again}>
-          Reload
+          Reload key
         </button>
         <button data-acts="operator" type="button" className="danger" disabled={actions.isBusy} onClick={remove}>
-          Delete
+          Delete key
         </button>
       </div>
       {actions.view}

@@ -269,7 +269,7 @@ export function Keys() {
                   address.replace({ select: "on" });
                 }}
               >
-                Clear
+                Clear selection
               </button>
             ) : (
               <button

@@ -69,7 +69,7 @@ function Trial() {
       </div>
       <div className="row">
         <button type="submit" className="main" data-acts="admin">
-          Run
+          Run script
         </button>
         <label className="check">
           <input type="checkbox" name="writes" /> may write
@@ -118,7 +118,7 @@ function Load({ close, done }: { close: () => void; done: () => void }) {
             Cancel
           </button>
           <button type="submit" className="main">
-            Load
+            Load library
           </button>
         </div>
       </form>
@@ -138,7 +138,7 @@ function Libraries({ libraries, remove }: { libraries: readonly Library[]; remov
           </summary>
           <pre>{code}</pre>
           <button type="button" className="danger small" data-acts="admin" onClick={() => remove(name)}>
-            Delete
+            Delete library
           </button>
         </details>
       ))}
@@ -154,14 +154,14 @@ export function Scripts() {
     actions.ask({
       title: "Forget all cached scripts?",
       text: "Clients that know how load them again when they next need them; others get NOSCRIPT.",
-      button: "Forget them",
+      button: "Forget scripts",
       run: () => actions.run(() => act("POST", "/api/scripts/flush")),
     });
   const remove = (name: string) =>
     actions.ask({
       title: `Delete the library ${name}?`,
       text: "Its functions cannot be called any more.",
-      button: "Delete",
+      button: "Delete library",
       run: () => actions.run(() => act("DELETE", `/api/functions/${encodeURIComponent(name)}`)),
     });
   const note = loaded.data && `${number(loaded.data.cached)} cached, ${bytes(loaded.data.bytes)}`;
@@ -169,10 +169,10 @@ export function Scripts() {
     <>
       <Head title="Scripts" note={note}>
         <button type="button" data-acts="admin" onClick={flush}>
-          Forget cached
+          Forget cached scripts
         </button>
         <button type="button" data-acts="admin" onClick={() => setLoading(true)}>
-          Load a library
+          Load library…
         </button>
       </Head>
       {actions.view}

@@ -49,7 +49,7 @@ export function Sessions() {
         {({ sessions }) => {
           const rows = sessions.filter(({ user }) => (user ?? "").toLowerCase().includes(filter.toLowerCase()));
           if (sessions.length === 0) {
-            return <Empty title="Nobody is there.">new Sessions(db).create() begins a session.</Empty>;
+            return <Empty title="Nobody has a session.">new Sessions(db).create() begins a session.</Empty>;
           }
           if (rows.length === 0) return <Empty title="None of the latest sessions is of such a user." />;
           return (
@@ -67,7 +67,7 @@ export function Sessions() {
                   cell: (session) => (
                     <span className="row">
                       <button type="button" className="small" data-acts="operator" onClick={() => end(session)}>
-                        End
+                        End session
                       </button>
                       {session.user !== null && (
                         <button
@@ -76,7 +76,7 @@ export function Sessions() {
                           data-acts="operator"
                           onClick={() => signOut(session.user!)}
                         >
-                          Everywhere
+                          Sign out everywhere
                         </button>
                       )}
                     </span>

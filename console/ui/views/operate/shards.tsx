@@ -28,6 +28,9 @@ interface Fleet {
 
 const isList = (each: Structure): each is ListInfo => each.kind === "list";
 
+/** How often a page asks for the rest of a move. */
+const MOST_ROUNDS = 200;
+
 function partsOf(each: Structure): string {
   if (isList(each)) return `${number(each.lanes)} lanes of pieces of ${number(each.pieceSize)}`;
   return `${number(each.shards)} by hash, or ${number(each.shardSize)} numbers each, behind ${each.tags} tags`;
@@ -119,7 +122,15 @@ function Structures({ list, changed }: { list: readonly Structure[]; changed: ()
   const actions = useActions(changed);
   const [inside, setInside] = useState<ShardsInfo | null>(null);
   const [changing, setChanging] = useState<ShardsInfo | null>(null);
-  const move = (name: string) => actions.run(() => act("POST", `/api/shards/${encodeURIComponent(name)}/move`));
+  const move = (name: string) =>
+    actions.run(async () => {
+      // A request moves for some seconds at most; what is left then is asked for again.
+      for (let round = 0; round < MOST_ROUNDS; round++) {
+        const path = `/api/shards/${encodeURIComponent(name)}/move`;
+        if ((await act<{ finished: boolean }>("POST", path)).finished) return;
+        changed();
+      }
+    }, `Elements of ${name} were moved`);
   if (list.length === 0) {
     return <Empty title="There is no sharded structure.">new ShardedSet(db, "visitors") makes one.</Empty>;
   }
@@ -142,15 +153,21 @@ function Structures({ list, changed }: { list: readonly Structure[]; changed: ()
               !isList(each) && (
                 <span className="row">
                   <button type="button" className="small" onClick={() => setInside(each)}>
-                    Look inside
+                    Show elements
                   </button>
                   {each.moving === null ? (
                     <button type="button" className="small" data-acts="operator" onClick={() => setChanging(each)}>
-                      Reshard
+                      Reshard structure
                     </button>
                   ) : (
-                    <button type="button" className="small" data-acts="operator" onClick={() => move(each.name)}>
-                      Move
+                    <button
+                      type="button"
+                      className="small"
+                      data-acts="operator"
+                      disabled={actions.isBusy}
+                      onClick={() => move(each.name)}
+                    >
+                      Move elements
                     </button>
                   )}
                 </span>
@@ -207,7 +224,9 @@ export function Shards() {
             <Structures list={structures} changed={loaded.reload} />
             <h2 className="section">Fleets whose home is here</h2>
             {fleets.length === 0 ? (
-              <Empty title="There is none.">Fleet.open(db) makes this store the home of one.</Empty>
+              <Empty title="This store is the home of no fleet.">
+                Fleet.open(db) makes this store the home of one.
+              </Empty>
             ) : (
               fleets.map((fleet) => <FleetPart key={fleet.name} fleet={fleet} />)
             )}

@@ -29,7 +29,7 @@ describeBackends("barriers", (backend) => {
       { ...RELEASED, isLast: false },
       { ...RELEASED, isLast: false },
     ]);
-    expect(await mine.inspect("start")).toEqual({ generation: 1, parties: 3, arrived: 0 });
+    expect(await mine.inspect("start")).toEqual({ generation: 1, parties: 3, arrived: 0, waiting: [] });
   });
 
   test("are used again and again: generations count, each released once", async () => {
@@ -77,7 +77,8 @@ describeBackends("barriers", (backend) => {
     await arrived(1);
     const second = mine.arrive("start", { id: "shard 1" });
     expect(await first).toEqual({ status: "replaced" });
-    expect((await mine.inspect("start")).arrived).toBe(1);
+    const { arrived: count, waiting } = await mine.inspect("start");
+    expect([count, waiting]).toEqual([1, [{ id: "shard 1", validForMs: expect.any(Number) }]]);
     expect(await mine.arrive("start", { id: "shard 2" })).toEqual({ ...RELEASED, isLast: true });
     expect(await second).toEqual({ ...RELEASED, isLast: false });
   });

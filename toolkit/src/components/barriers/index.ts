@@ -67,6 +67,14 @@ export type ArriveOutcome =
       readonly status: "reset";
     };
 
+/** A party that has come and waits for the others. */
+export interface WaitingParty {
+  /** What it arrived under; null for an arrival without one. */
+  readonly id: string | null;
+  /** How long its arrival counts unless its process renews it. */
+  readonly validForMs: number;
+}
+
 /** A barrier at one moment. */
 export interface BarrierInspection {
   /** The last one that was released; 0 before the first. */
@@ -75,6 +83,8 @@ export interface BarrierInspection {
   readonly parties: number;
   /** How many wait for the next. */
   readonly arrived: number;
+  /** The parties that wait, at most a hundred, by the ends of their leases. */
+  readonly waiting: readonly WaitingParty[];
 }
 
 const DEFAULTS = { prefix: "barrier", leaseMs: 10_000, pollMs: 5_000, keepMs: 86_400_000 };
@@ -140,8 +150,8 @@ export class Barriers {
   /** The generation that was released last, and how many wait for the next one. */
   async inspect(name: string): Promise<BarrierInspection> {
     const keys = barrierKeys(this.#options.prefix, name);
-    const { generation, arrived } = await this.#store.run(readBarrier, { ...keys });
-    return { generation, parties: this.#options.parties, arrived };
+    const { generation, arrived, waiting } = await this.#store.run(readBarrier, { ...keys });
+    return { generation, parties: this.#options.parties, arrived, waiting };
   }
 
   /** Sends all waiters away, with the status `reset`; how many. */

@@ -16,7 +16,8 @@
  *  5. No lease ends later than its length from now: where one would, the server's clock was put back, and its end is brought forward.
  *  6. Outcomes are kept for some generations, and with the other keys for `keepMs` after the last use.
  */
-import { asNumber, asText, asTuple } from "../../base/replies.ts";
+import { inPairs } from "../../base/lists.ts";
+import { asNumber, asText, asTexts, asTuple } from "../../base/replies.ts";
 import { defineScript, NOW_MS } from "../../base/script.ts";
 import type { Reply } from "../../connection/port.ts";
 
@@ -161,9 +162,14 @@ export interface BarrierState {
   readonly generation: number;
   readonly arrived: number;
   readonly resets: number;
+  readonly waiting: readonly { readonly id: string | null; readonly validForMs: number }[];
 }
 
-const STATE = asTuple(asNumber, asNumber, asNumber);
+const STATE = asTuple(asNumber, asNumber, asNumber, asTexts);
+/** How many of the waiting parties are told at most. */
+const MOST_TOLD = 100;
+/** Of an arrival, before the name of its party. */
+const TOKEN = 23;
 
 export const readBarrier = defineScript({
   name: "barriers.read",
@@ -172,11 +178,20 @@ export const readBarrier = defineScript({
   lua: `
     local noted = redis.call("HMGET", state, "generation", "resets")
     local count = redis.call("ZCOUNT", arrived, "(" .. string.format("%.0f", now), "+inf")
-    return {tonumber(noted[1] or 0), count, tonumber(noted[2] or 0)}
+    local told = {}
+    local live = redis.call("ZRANGEBYSCORE", arrived, "(" .. string.format("%.0f", now), "+inf", "WITHSCORES", "LIMIT", 0, ${MOST_TOLD})
+    for at = 1, #live, 2 do
+      told[at], told[at + 1] = live[at], string.format("%.0f", live[at + 1] - now)
+    end
+    return {tonumber(noted[1] or 0), count, tonumber(noted[2] or 0), told}
   `,
   reply: (reply): BarrierState => {
-    const [generation, arrived, resets] = STATE(reply);
-    return { generation, arrived, resets };
+    const [generation, arrived, resets, told] = STATE(reply);
+    const waiting = inPairs(told).map(([who, left]) => ({
+      id: who.slice(TOKEN) === "" ? null : who.slice(TOKEN),
+      validForMs: Number(left),
+    }));
+    return { generation, arrived, resets, waiting };
   },
   readOnly: true,
 });

@@ -52,7 +52,7 @@ export class BoundedQueue<T = unknown> {
     const keys = lineKeys(prefix, name, "bounded queue");
     const { items, channel } = keys;
     this.#line = new ValueLine(store, options, {
-      ...{ name, keys, kind: "bounded-queues", prefix, counting: "LLEN" },
+      ...{ name, keys, kind: "bounded-queues", prefix, capacity, counting: "LLEN" },
       push: (values) => store.run(pushLast, { items, channel, capacity, values }),
       take: (count) => store.run(takeFirst, { items, channel, capacity, count }),
       peek: () => store.run(peekFirst, { items }),

@@ -76,7 +76,7 @@ export class PriorityQueue<T = unknown> {
     const { capacity } = this;
     const keys = lineKeys(prefix, name, "priority queue");
     this.#line = new ValueLine(store, options, {
-      ...{ name, keys, kind: "priority-queues", prefix, counting: "ZCARD" },
+      ...{ name, keys, kind: "priority-queues", prefix, capacity, counting: "ZCARD" },
       push: (ranked) => {
         const values = ranked.flatMap(({ score, value }) => [score, value]);
         return store.run(pushByPriority, { ...keys, capacity, values });

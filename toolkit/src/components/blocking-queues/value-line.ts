@@ -25,6 +25,7 @@ export interface Storing<P> {
   /** Of the index of names. */
   readonly kind: string;
   readonly prefix: string;
+  readonly capacity: number;
   /** The command that counts the values. */
   readonly counting: "LLEN" | "ZCARD";
   /** How many of them there was room for. */
@@ -46,7 +47,11 @@ export class ValueLine<T, P> {
     this.#storing = storing;
     this.#codec = options.codec ?? json<T>();
     this.#maxBytes = options.maxBytes ?? DEFAULTS.maxBytes;
-    this.#names = new NameIndex(store, { kind: storing.kind, prefix: storing.prefix });
+    this.#names = new NameIndex(store, {
+      kind: storing.kind,
+      prefix: storing.prefix,
+      details: { capacity: storing.capacity },
+    });
     this.#line = new WaitingLine(store, storing.keys.channel, {
       push: (items) => this.#push(items),
       take: (count) => storing.take(count),

@@ -9,6 +9,7 @@
 import { aStore, seen, word } from "../../base/checks.ts";
 import { CinnabarError, InputError } from "../../base/errors.ts";
 import { Listeners } from "../../base/listeners.ts";
+import { NameIndex } from "../../base/names.ts";
 import {
   anything,
   type Check,
@@ -301,6 +302,7 @@ export class Executor<T extends Tasks = Tasks> {
   /** The name that its processes share. */
   readonly name: string;
   readonly #queue: Queue<Call, unknown>;
+  readonly #names: NameIndex;
   readonly #tasks: ReadonlyMap<string, Task>;
   readonly #options: { readonly concurrency: number; readonly leaseMs: number };
   readonly #listeners = new Listeners<ExecutorEvents>("done", "failed", "skipped", "error");
@@ -314,6 +316,7 @@ export class Executor<T extends Tasks = Tasks> {
     this.name = name;
     this.#options = { concurrency, leaseMs };
     this.#tasks = new Map(Object.entries(tasks ?? {}));
+    this.#names = new NameIndex(store, { kind: "executors", prefix });
     this.#queue = new Queue<Call, unknown>(store, name, {
       prefix,
       defaults: {
@@ -329,6 +332,7 @@ export class Executor<T extends Tasks = Tasks> {
   /** Runs a task once, in one of the processes: now, after a delay, or at a time. Safe to repeat under an id. */
   async run<N extends keyof T & string>(task: N, data: TaskData<T[N]>, options: RunOptions = {}): Promise<Submitted> {
     RUN_OPTIONS.check(options);
+    this.#names.announce(this.name);
     const { id, status } = await this.#queue.add(callOf({ task: taskName(task), data }), options);
     return { id, status: status === "added" ? "added" : "exists" };
   }
@@ -341,6 +345,7 @@ export class Executor<T extends Tasks = Tasks> {
     SCHEDULE_OPTIONS.check(schedule as TaskSchedule);
     const { task, data, whenLate, attempts, backoff, timeoutMs, ...times } = schedule;
     word("the name of a schedule", name, 512);
+    this.#names.announce(this.name);
     const { startAt: _start, endAt: _end, limit: _limit, ...rhythm } = times;
     const call = callOf({ task: taskName(task), data, of: name, ...(whenLate === "run" ? {} : { times: rhythm }) });
     return this.#queue.schedule(name, times, call, {
@@ -397,6 +402,7 @@ export class Executor<T extends Tasks = Tasks> {
   start(): this {
     if (this.#tasks.size === 0) throw new InputError(`Executor: "${this.name}" has no tasks to run; give it some`);
     if (this.#worker !== null) return this;
+    this.#names.announce(this.name);
     const worker = new Worker<Call, unknown>(this.#queue, (job, context) => this.#run(job, context), this.#options);
     worker.on("done", ({ id, data }, result) => {
       if (result === SKIPPED) this.#listeners.tell("skipped", { id, task: data.task });

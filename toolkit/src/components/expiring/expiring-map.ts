@@ -109,7 +109,7 @@ export class ExpiringMap<V = unknown> {
     this.#maxItems = options.maxItems ?? 100_000;
     this.#codec = options.codec ?? json<V>();
     this.#maxBytes = options.maxBytes ?? 1_048_576;
-    this.#names = new NameIndex(store, { kind: "expiring-maps", prefix: first });
+    this.#names = new NameIndex(store, { kind: "expiring-maps", prefix: first, details: { maxItems: this.#maxItems } });
   }
 
   /** Stores a value, in the place of what is there. False: the map is full, and has no entry with this key. */

@@ -93,7 +93,7 @@ export class ExpiringSet {
     this.#keys = setKeys(first, name);
     this.#ttlMs = options.ttlMs ?? 0;
     this.#maxItems = options.maxItems ?? 100_000;
-    this.#names = new NameIndex(store, { kind: "expiring-sets", prefix: first });
+    this.#names = new NameIndex(store, { kind: "expiring-sets", prefix: first, details: { maxItems: this.#maxItems } });
   }
 
   /** Adds a member, or sets how long one that is there lives from now on. */

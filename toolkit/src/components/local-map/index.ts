@@ -109,7 +109,7 @@ export class LocalMap<V = unknown> {
     this.#maxItems = options.maxItems ?? 100_000;
     this.#codec = options.codec ?? json<V>();
     this.#maxBytes = options.maxBytes ?? 1_048_576;
-    this.#names = new NameIndex(store, { kind: "local-maps", prefix: first });
+    this.#names = new NameIndex(store, { kind: "local-maps", prefix: first, details: { maxItems: this.#maxItems } });
     this.#memory = new Memory(store, {
       channel: this.#keys.channel,
       memoryItems: options.memoryItems ?? 10_000,

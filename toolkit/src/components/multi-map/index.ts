@@ -100,7 +100,11 @@ export class MultiMap<V = unknown> {
     this.#maxValues = options.maxValues ?? 10_000;
     this.#codec = options.codec ?? json<V>();
     this.#maxBytes = options.maxBytes ?? 65_536;
-    this.#names = new NameIndex(store, { kind: "multi-maps", prefix: first, details: { values: this.#kind } });
+    this.#names = new NameIndex(store, {
+      kind: "multi-maps",
+      prefix: first,
+      details: { values: this.#kind, maxKeys: this.#maxKeys },
+    });
   }
 
   /** Adds a value to those of a key. */

@@ -99,6 +99,7 @@ export class BloomFilter {
       prefix: first,
       name,
       plan: this.#plan.text,
+      details: this.#options,
     });
   }
 

@@ -97,6 +97,7 @@ export class CountMinSketch {
       prefix: first,
       name,
       plan,
+      details: this.#rates,
     });
   }
 

@@ -94,7 +94,14 @@ export class CuckooFilter {
     const first = options.prefix ?? "cuckoo";
     this.#keys = sketchKeys(first, name, "cuckoo filter");
     const plan = this.#plan;
-    this.#sketch = new Sketch(store, { kind: "cuckoo-filters", what: "cuckoo filter", prefix: first, name, plan });
+    this.#sketch = new Sketch(store, {
+      kind: "cuckoo-filters",
+      what: "cuckoo filter",
+      prefix: first,
+      name,
+      plan,
+      details: this.#options,
+    });
   }
 
   /**

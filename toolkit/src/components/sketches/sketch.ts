@@ -25,6 +25,8 @@ interface Making {
   readonly prefix: string;
   readonly name: string;
   readonly plan: string;
+  /** What it takes to open it. */
+  readonly details: Readonly<Record<string, number>>;
 }
 
 export class Sketch {
@@ -35,7 +37,7 @@ export class Sketch {
   constructor(store: Store, making: Making) {
     this.#store = store;
     this.#making = making;
-    this.#names = new NameIndex(store, { kind: making.kind, prefix: making.prefix });
+    this.#names = new NameIndex(store, { kind: making.kind, prefix: making.prefix, details: making.details });
   }
 
   announce(): void {

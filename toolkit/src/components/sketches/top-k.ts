@@ -85,7 +85,8 @@ export class TopK {
     const first = options.prefix ?? "top-k";
     this.#keys = topKeys(first, name);
     const plan = String(this.#maxItems);
-    this.#sketch = new Sketch(store, { kind: "top-k", what: "top-k", prefix: first, name, plan });
+    const details = { maxItems: this.#maxItems };
+    this.#sketch = new Sketch(store, { kind: "top-k", what: "top-k", prefix: first, name, plan, details });
   }
 
   /** Counts an item; its count by now, not less than it was seen. */

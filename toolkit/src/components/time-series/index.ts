@@ -163,7 +163,12 @@ export class TimeSeries {
     this.#labels = labelKeys(this.#prefix);
     this.#maxSeries = options.maxSeries ?? 100_000;
     const keepMs = Math.max(...this.rollUps.map((each) => each.keepMs));
-    this.#names = new NameIndex(store, { kind: "time-series", prefix: this.#prefix, keepMs });
+    this.#names = new NameIndex(store, {
+      kind: "time-series",
+      prefix: this.#prefix,
+      keepMs,
+      ...(options.rollUps !== undefined && { details: { rollUps: options.rollUps } }),
+    });
   }
 
   /** Counts a sample. False: it is older than anything that is kept, or more than a minute ahead of the server's clock. */

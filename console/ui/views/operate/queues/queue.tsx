@@ -1,5 +1,6 @@
 /** One queue: figures, charts, and its jobs, schedules, groups and workers as tabs. One job takes the place of all that. */
 import { IconPlayerPause, IconPlayerPlay, IconPlus } from "@tabler/icons-react";
+import { useCallback, useRef } from "react";
 import { useAddress } from "../../../address.ts";
 import { act } from "../../../api.ts";
 import { Chart } from "../../../chart.tsx";
@@ -108,11 +109,22 @@ function Figures({ facts }: { facts: QueueFacts }) {
   );
 }
 
+/** On a phone the charts fill the screen: an address that names a part of the queue shows that part. */
+function useArrival(isNamed: boolean) {
+  const isDue = useRef(isNamed);
+  return useCallback((element: HTMLElement | null) => {
+    if (element === null || !isDue.current) return;
+    isDue.current = false;
+    if (matchMedia("(max-width: 760px)").matches) element.scrollIntoView();
+  }, []);
+}
+
 export function OneQueue({ opened }: { opened: Opened }) {
   const { query, go } = useAddress();
   const facts = useLoad<QueueFacts>(pathOf(opened), queryOf(opened), 2_000);
   const actions = useActions(facts.reload);
   const work = useQueueWork(opened, facts.reload);
+  const arrive = useArrival(query.has("state") || query.has("tab"));
   const job = query.get("job");
   const dialog = query.get("dialog");
   const close = () => go({ dialog: null, like: null, schedule: null });
@@ -149,10 +161,10 @@ export function OneQueue({ opened }: { opened: Opened }) {
         }
       >
         <button data-acts="operator" type="button" onClick={() => go({ dialog: "clean" })}>
-          Clean by age…
+          Clean queue by age…
         </button>
         <button data-acts="operator" type="button" onClick={() => go({ dialog: "drain" })} disabled={!counts}>
-          Drain…
+          Drain queue…
         </button>
         <button data-acts="operator" type="button" className="danger" onClick={() => go({ dialog: "delete" })}>
           Delete queue…
@@ -186,7 +198,7 @@ export function OneQueue({ opened }: { opened: Opened }) {
           <>
             <Figures facts={data} />
             <Charts minutes={data.minutes} waits={data.waits} />
-            <fieldset className="tabs" aria-label="Part of the queue">
+            <fieldset ref={arrive} className="tabs" aria-label="Part of the queue">
               {TABS.map((each) => (
                 <button
                   key={each.tab}

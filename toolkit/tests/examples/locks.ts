@@ -7,7 +7,7 @@ const locks = new Locks(db);
 // Take it, use it, give it back. Null: it could not be had within two seconds.
 const lease = await locks.acquire("order:17", { leaseMs: 10_000, waitMs: 2_000 });
 if (lease !== null) {
-  console.log("mine", lease.fence > 0, lease.validForMs > 9_000);
+  console.log("mine", lease.fence > 0, lease.validForMs > 0);
   await lease.release();
 }
 

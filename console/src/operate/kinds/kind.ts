@@ -50,7 +50,7 @@ export interface Line {
   readonly points: readonly { readonly at: number; readonly values: readonly (number | null)[] }[];
 }
 
-export interface Look {
+interface Look {
   readonly figures: readonly Figure[];
   readonly lists: readonly List[];
   readonly lines: readonly Line[];

@@ -114,7 +114,7 @@ interface Arriving {
  * const barriers = new Barriers(db, { parties: 2 });
  * const met = await Promise.all([barriers.arrive("step"), barriers.arrive("step")]);
  * met.filter(({ status }) => status === "released").length; // → 2
- * await barriers.inspect("step"); // → { generation: 1, parties: 2, arrived: 0 }
+ * await barriers.inspect("step"); // → { generation: 1, parties: 2, arrived: 0, waiting: [] }
  * await barriers.reset("step"); // → 0
  */
 export class Barriers {

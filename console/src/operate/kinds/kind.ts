@@ -50,12 +50,6 @@ export interface Line {
   readonly points: readonly { readonly at: number; readonly values: readonly (number | null)[] }[];
 }
 
-interface Look {
-  readonly figures: readonly Figure[];
-  readonly lists: readonly List[];
-  readonly lines: readonly Line[];
-}
-
 export interface Looking {
   readonly store: Store;
   readonly thing: NamedThing;

@@ -27,7 +27,7 @@ export default defineConfig({
   markdown: {
     anchor: { slugify: anchorOf },
     lineNumbers: false,
-    languageAlias: { console: "shellsession", redis: "text" },
+    languageAlias: { console: "shellsession", redis: "text", mjs: "js", conf: "ini" },
     theme: { light: "github-light-high-contrast", dark: "github-dark" },
   },
   transformHtml: (html) =>

@@ -19,7 +19,7 @@ export function encode(words: readonly Uint8Array[]): Uint8Array {
   return joined(parts);
 }
 
-export function joined(parts: readonly Uint8Array[]): Uint8Array {
+export function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const part of parts) {
@@ -36,7 +36,7 @@ export class Replies {
 
   /** The replies that are complete with these bytes. */
   feed(bytes: Uint8Array): Reply[] {
-    this.#rest = joined([this.#rest, bytes]) as Uint8Array<ArrayBuffer>;
+    this.#rest = joined([this.#rest, bytes]);
     const replies: Reply[] = [];
     for (;;) {
       this.#at = 0;

@@ -14,7 +14,13 @@ export interface Part {
 const HITS = 12;
 const AT_ONCE = 200;
 
-let built: Promise<{ readonly index: Index; readonly parts: readonly Part[] }> | undefined;
+const FIELDS = {
+  page: { type: "text", weight: 6 },
+  heading: { type: "text", weight: 4 },
+  text: { type: "text", store: true },
+} as const;
+
+let built: Promise<{ readonly index: Index<typeof FIELDS>; readonly parts: readonly Part[] }> | undefined;
 
 async function build(language: string) {
   const [{ open }, { SearchIndex }, answer] = await Promise.all([
@@ -23,13 +29,7 @@ async function build(language: string) {
     fetch(at(`./search-${language}.json`)),
   ]);
   const parts = (await answer.json()) as Part[];
-  const index = new SearchIndex(await open(), "site", {
-    fields: {
-      page: { type: "text", weight: 6 },
-      heading: { type: "text", weight: 4 },
-      text: { type: "text", store: true },
-    },
-  });
+  const index = new SearchIndex(await open(), "site", { fields: FIELDS });
   for (let nth = 0; nth < parts.length; nth += AT_ONCE) {
     const some = parts.slice(nth, nth + AT_ONCE);
     await index.setMany(some.map(({ page, heading, text }, i) => [String(nth + i), { page, heading, text }]));

@@ -18,6 +18,7 @@ const REPLACED: Readonly<Record<string, Route>> = {
 };
 
 const PATTERNS: readonly (readonly [RegExp, (name: string) => Route])[] = [
+  [/^site\/content\/(.+)\.md$/, (name) => `/${name.replace(/(^|\/)index$/, "$1")}`],
   [/^docs\/zh\/components\/([\w-]+)\.md$/, (name) => `/zh/components/${name}`],
   [/^docs\/zh\/([\w-]+)\.md$/, (name) => `/zh/guide/${name}`],
   [/^docs\/migrating\/README\.md$/, () => "/migrating/"],
@@ -50,7 +51,7 @@ export const fileOf = (route: Route): string => `${route.replace(/\/$/, "/index"
 
 /** Every document of the repository that is a page. */
 export function documents(): string[] {
-  const folders = ["docs", "engine", "toolkit", "console", "examples"];
+  const folders = ["docs", "engine", "toolkit", "console", "examples", "site/content"];
   const below = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" }).map((name) => `${folder}/${name}`),
   );

@@ -10,7 +10,6 @@ export const SITE = join(ROOT, "site");
 const STAGE = join(SITE, ".stage");
 export const PAGES = join(STAGE, "pages");
 export const PUBLIC = join(PAGES, "public");
-const CONTENT = join(SITE, "content");
 
 export interface Staged {
   /** The text of each page, by its route. */
@@ -18,15 +17,6 @@ export interface Staged {
   /** Files of the repository that pages lead to. */
   readonly files: ReadonlySet<string>;
   readonly navigation: Navigation;
-}
-
-function ownPages(): [Route, string][] {
-  return readdirSync(CONTENT, { recursive: true, encoding: "utf8" })
-    .filter((name) => name.endsWith(".md"))
-    .map((name) => [
-      `/${name.replace(/\.md$/, "").replace(/(^|\/)index$/, "$1")}`,
-      readFileSync(join(CONTENT, name), "utf8"),
-    ]);
 }
 
 /** All pages, as they are to be written. */
@@ -42,8 +32,6 @@ export function gather(): Staged {
   const prompts = promptsOf(groups);
   for (const group of groups) pages.set(group.route, groupPage(group, prompts));
   pages.set("/commands/", overviewPage(groups));
-  // The site's own pages have samples too.
-  for (const [route, text] of ownPages()) pages.set(route, pageFrom(`site/content${route}`, text).text);
   const commands: Item[] = groups.map(({ title, route }) => ({ text: title, link: route }));
   return { pages, files, navigation: navigation(new Set(pages.keys()), commands) };
 }

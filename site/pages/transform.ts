@@ -92,7 +92,7 @@ function live(block: string): string {
     program.file === undefined ? "" : ` file="${program.file}"`,
     program.needs === undefined ? "" : ` needs="${program.needs}"`,
   ];
-  return `<LiveProgram${attributes.join("")}>\n\n\`\`\`ts\n${program.code}\`\`\`\n\n</LiveProgram>`;
+  return `<LiveProgram${attributes.join("")}>\n\n\`\`\`ts\n${program.code}\`\`\`\n\n</LiveProgram>\n`;
 }
 
 /** Two braces would be Vue's. */

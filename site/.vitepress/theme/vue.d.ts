@@ -5,3 +5,5 @@ declare module "*.vue" {
   const component: DefineComponent;
   export default component;
 }
+
+declare module "*.css";

@@ -22,9 +22,10 @@ export function builtDocs(): string {
   return existsSync(join(beside, "index.html")) ? beside : fileURLToPath(new URL("../dist/docs", import.meta.url));
 }
 
-/** `host`: as the request names this console, which has been checked. A path can be said of a named host only. */
+/** `host`: as the request names this console, which has been checked. */
 export function docsPolicy(path: string, host: string): string {
-  const files = `${host}${PREFIX}`;
+  // A policy cannot name an address of IPv6, so there it says no more than this host.
+  const files = host.startsWith("[") ? "'self'" : `${host}${PREFIX}`;
   return path.startsWith(`${PREFIX}run/`)
     ? `default-src 'none'; script-src ${files} blob: 'unsafe-eval'; connect-src ${files}; frame-ancestors 'none'`
     : `default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self'; connect-src ${files}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`;

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { open, type Store } from "cinnabar";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { docsPolicy } from "../src/docs.ts";
 import { consoleFor } from "../src/mount.ts";
 import { type Served, serve } from "./support.ts";
 
@@ -46,6 +47,12 @@ test("workers may compile and import what they have made, and reach the site's f
   const { headers } = await served.get("/docs/run/worker.js");
   expect(directive(headers, "script-src")).toBe(`127.0.0.1:${served.port}/docs/ blob: 'unsafe-eval'`);
   expect(directive(headers, "connect-src")).toBe(`127.0.0.1:${served.port}/docs/`);
+});
+
+test("an address of IPv6, which a policy cannot name, is this host", () => {
+  expect(docsPolicy("/docs/run/worker.js", "[::1]:8080")).toContain(
+    "script-src 'self' blob: 'unsafe-eval'; connect-src 'self'",
+  );
 });
 
 test("files with a hash in their names are kept, and the address without a slash leads on", async () => {

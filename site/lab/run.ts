@@ -22,6 +22,7 @@ let beganAt = 0;
 let sent: Sent[] = [];
 let count = 0;
 let isDue = false;
+let isLooking = false;
 /** To look at each store that the program has opened. */
 const lookers: Client[] = [];
 
@@ -37,7 +38,7 @@ function report(): void {
   isDue = false;
   tell({ kind: "sent", sent, more: Math.max(0, count - MOST_SENT) });
   sent = [];
-  void keys().then((found) => tell({ kind: "keys", ...found }));
+  tell({ kind: "keys", ...keys() });
 }
 
 export async function run(code: string): Promise<void> {
@@ -52,8 +53,9 @@ export async function run(code: string): Promise<void> {
     error = messageOf(thrown);
   }
   const ms = performance.now() - beganAt;
+  // What the program has caused is told first.
+  await new Promise((resolve) => setTimeout(resolve));
   report();
-  tell({ kind: "keys", ...(await keys()) });
   tell({ kind: "over", error, ms });
 }
 
@@ -96,9 +98,9 @@ async function watch(engine: Engine, isDirect: boolean): Promise<void> {
   const monitor = engine.connect();
   monitor.onPush(([line]) => {
     const [, from, words] = /^\S+ \[\d+ (\S+)\] (.*)$/s.exec(String(line)) ?? [];
-    if (words === undefined || (from !== "lua" && !isDirect)) return;
+    if (words === undefined || isLooking || (from !== "lua" && !isDirect)) return;
     const [name = "", ...rest] = [...words.matchAll(/"((?:[^"\\]|\\.)*)"/g)].map(([, word]) => word!);
-    if (/^(?:monitor|scan|type|pttl)$/i.test(name)) return;
+    if (/^monitor$/i.test(name) || isHousekeeping(rest[0])) return;
     note({ name: name.toUpperCase(), from: from === "lua" ? "inside" : "program", words: limited(rest.map(plain)) });
   });
   await monitor.call("MONITOR");
@@ -108,8 +110,9 @@ const plain = (text: string): ShownWord => ({ text: shortened(text) });
 const limited = (words: ShownWord[]): ShownWord[] =>
   words.length <= MOST_WORDS ? words : [...words.slice(0, MOST_WORDS), { text: `… ${words.length - MOST_WORDS} more` }];
 
-/** That a component notes its name in the store's lists happens beside the work. */
-const isAnnouncement = (item: Item): boolean => !("script" in item) && String(item[1]).startsWith("cinnabar:names:");
+/** That components note their names and the versions of their layouts happens beside the work. */
+const isHousekeeping = (key: unknown): boolean => /^cinnabar:(?:names:|layouts$)/.test(String(key));
+const isAnnouncement = (item: Item): boolean => !("script" in item) && isHousekeeping(item[1]);
 
 function noteTrip({ items }: RoundTrip): void {
   for (const item of items) {
@@ -153,23 +156,38 @@ const GLANCES: Readonly<Record<string, readonly string[]>> = {
   stream: ["XREVRANGE", "", "+", "-", "COUNT", "3"],
 };
 
-async function keys(): Promise<{ readonly keys: ShownKey[]; readonly more: number }> {
+/** Synchronous, so that what it asks is told apart from what the program does: nothing else runs meanwhile. */
+function keys(): { readonly keys: ShownKey[]; readonly more: number } {
   const found: ShownKey[] = [];
   let all = 0;
+  isLooking = true;
   for (const client of lookers) {
-    const [, names] = (await client.call("SCAN", "0", "COUNT", "100000").catch(() => ["0", []])) as [string, string[]];
-    const shown = names.filter((name) => !name.startsWith("cinnabar:names:")).sort();
+    const shown = namesIn(client).sort();
     all += shown.length;
-    for (const name of shown.slice(0, MOST_KEYS - found.length)) found.push(await glance(client, name));
+    for (const name of shown.slice(0, MOST_KEYS - found.length)) found.push(glance(client, name));
   }
+  // Lines of MONITOR come in microtasks, and those of the loop are before this one.
+  queueMicrotask(() => {
+    isLooking = false;
+  });
   return { keys: found, more: all - found.length };
 }
 
-async function glance(client: Client, name: string): Promise<ShownKey> {
-  const type = String(await client.call("TYPE", name));
-  const ttl = Number(await client.call("PTTL", name));
+function namesIn(client: Client): string[] {
+  try {
+    const [, names] = client.callSync("SCAN", "0", "COUNT", "100000") as [string, string[]];
+    return names.filter((name) => !isHousekeeping(name));
+  } catch {
+    // The program has closed this one.
+    return [];
+  }
+}
+
+function glance(client: Client, name: string): ShownKey {
+  const type = String(client.callSync("TYPE", name));
+  const ttl = Number(client.callSync("PTTL", name));
   const [command = "TYPE", , ...rest] = GLANCES[type] ?? [];
-  const value = (await client.call(command, name, ...rest)) as unknown;
+  const value = client.callSync(command, name, ...rest) as unknown;
   const text = Array.isArray(value) ? value.flat(2).map(String).join(" ") : String(value);
   return { name, type, ttlMs: ttl < 0 ? null : ttl, value: shortened(text) };
 }

@@ -52,7 +52,8 @@ export function whyNode(program) {
     if (way?.runs) continue;
     return name.startsWith("node:") || way !== undefined ? `Node (${name})` : `the package ${name}`;
   }
-  return NEEDS.find(([pattern]) => pattern.test(program))?.[1];
+  const code = program.replace(/(^|\s)\/\/.*$/gm, "$1");
+  return NEEDS.find(([pattern]) => pattern.test(code))?.[1];
 }
 
 const nodeModules = {

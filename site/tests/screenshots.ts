@@ -32,7 +32,7 @@ const PAGES: Readonly<Record<string, readonly [path: string, act?: Act]>> = {
     "guide/toolkit.html",
     async (page) => {
       await page.locator(".search-button").click();
-      await page.locator("dialog.search input").fill("fence");
+      await page.locator("dialog.site-search input").fill("fence");
       await page.locator("#search-hits a").first().waitFor();
     },
   ],

@@ -151,7 +151,7 @@ describe.runIf((full || ready) && hasBrowser)("the built site", () => {
   test("search finds a component by what it is for, with the keyboard alone", async () => {
     await visit("");
     await page.keyboard.press("/");
-    await page.locator("dialog.search input").fill("rate limit");
+    await page.locator("dialog.site-search input").fill("rate limit");
     await page.locator("#search-hits a").first().waitFor();
     const titles = await page.locator("#search-hits strong").allTextContents();
     expect(titles.some((title) => title.startsWith("Rate limits"))).toBe(true);

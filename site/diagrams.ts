@@ -105,7 +105,7 @@ const lock = drawing(
       ],
       true,
     ),
-    label(500, 80, "release", "end"),
+    label(462, 76, "release", "end"),
     arrow([
       [440, 150],
       [510, 228],
@@ -185,20 +185,20 @@ const queue = drawing(760, 330, "A job's states: delayed, waiting, active, done 
     [600, 276],
     [630, 276],
   ]),
-  label(594, 296, "last attempt failed", "end"),
+  label(592, 290, "last attempt", "end"),
   arrow([
     [505, 190],
     [505, 58],
     [350, 58],
   ]),
-  label(428, 48, "failed: again after backoffMs"),
+  label(358, 48, "failed: again after backoffMs", "start"),
   arrow([
     [480, 246],
     [480, 312],
     [285, 312],
     [285, 246],
   ]),
-  label(382, 304, "the worker has died: back in its place"),
+  label(382, 304, "worker died: back in its place"),
 ]);
 
 const fanOut = drawing(
@@ -237,24 +237,24 @@ const fanOut = drawing(
     `<path class="d-line" stroke-dasharray="4 5" d="M20 168H740"/>`,
     words(20, 206, "Above: merged in"),
     box(20, 228, 120, 52, "a post"),
-    box(210, 228, 130, 52, "profile", { note: "the author's own posts" }),
+    box(200, 228, 160, 52, "profile", { note: "the author's own posts" }),
     arrow(
       [
         [140, 254],
-        [210, 254],
+        [200, 254],
       ],
       true,
     ),
-    box(420, 228, 150, 52, "timeline of ann", { note: "with a mark: also look there" }),
+    box(405, 228, 180, 52, "timeline of ann", { note: "marked: look there, too" }),
     box(640, 228, 100, 52, "a page", { main: true }),
     arrow([
-      [570, 254],
+      [585, 254],
       [640, 254],
     ]),
     arrow(
       [
-        [275, 280],
-        [275, 308],
+        [280, 280],
+        [280, 308],
         [690, 308],
         [690, 280],
       ],
@@ -340,8 +340,9 @@ const snapshot = drawing(
       [537, 250],
       [345, 250],
     ]),
-    label(560, 238, "nothing is copied that does not change,", "start"),
-    label(560, 256, "and no process is forked", "start"),
+    label(556, 216, "nothing is copied that", "start"),
+    label(556, 233, "does not change, and", "start"),
+    label(556, 250, "no process is forked", "start"),
   ],
 );
 

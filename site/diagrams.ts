@@ -105,7 +105,7 @@ const lock = drawing(
       ],
       true,
     ),
-    label(462, 76, "release", "end"),
+    label(544, 38, "release"),
     arrow([
       [440, 150],
       [510, 228],

@@ -28,7 +28,7 @@ export default defineConfig({
     anchor: { slugify: anchorOf },
     lineNumbers: false,
     languageAlias: { console: "shellsession", redis: "text", mjs: "js", conf: "ini" },
-    theme: { light: "github-light-high-contrast", dark: "github-dark" },
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
   transformHtml: (html) =>
     html.replace(INLINE_SCRIPT, (_all, id: string, code: string) => {

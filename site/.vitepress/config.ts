@@ -26,7 +26,15 @@ export default defineConfig({
   head: [["link", { rel: "icon", href: `${base}icon.svg`, type: "image/svg+xml" }]],
   markdown: {
     anchor: { slugify: anchorOf },
-    lineNumbers: false,
+    // A heading without words is none.
+    config: (md) => {
+      md.core.ruler.push("empty-heads", ({ tokens }) => {
+        tokens.forEach((token, nth) => {
+          if (token.type !== "th_open" || tokens[nth + 1]?.content !== "") return;
+          for (const each of [token, tokens[nth + 2]]) if (each !== undefined) each.tag = "td";
+        });
+      });
+    },
     languageAlias: { console: "shellsession", redis: "text", mjs: "js", conf: "ini" },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
@@ -49,7 +57,6 @@ export default defineConfig({
   themeConfig: {
     outline: [2, 3],
     externalLinkIcon: true,
-    socialLinks: [],
   },
   locales: {
     root: {

@@ -7,13 +7,11 @@ export interface Item {
   readonly text: string;
   readonly link?: string;
   readonly items?: readonly Item[];
-  readonly collapsed?: boolean;
 }
 
 interface Section {
   readonly text: string;
   readonly pages: readonly (readonly [text: string, route: Route])[];
-  readonly collapsed?: boolean;
 }
 
 /** The rows of a document's table of components: what they are for, and the pages of the components. */
@@ -107,7 +105,6 @@ const SECTIONS: readonly Section[] = [
   },
   {
     text: "How it is built",
-    collapsed: true,
     pages: [
       ["Architecture", "/project/architecture"],
       ["Decisions", "/guide/decisions"],
@@ -125,7 +122,6 @@ const SECTIONS: readonly Section[] = [
   },
   {
     text: "How it is tested",
-    collapsed: true,
     pages: [
       ["Tests", "/guide/tests"],
       ["Their summary", "/guide/test-summary"],
@@ -141,11 +137,11 @@ const SECTIONS: readonly Section[] = [
 ];
 
 const itemsOf = (sections: readonly Section[], exists: (route: Route) => boolean): Item[] =>
-  sections.flatMap(({ text, pages, collapsed }) => {
+  sections.flatMap(({ text, pages }) => {
     const items = pages
       .filter(([, route]) => exists(route.split("#")[0]!))
       .map(([name, link]) => ({ text: name, link }));
-    return items.length === 0 ? [] : [{ text, items, collapsed: collapsed ?? false }];
+    return items.length === 0 ? [] : [{ text, items }];
   });
 
 /** Who names the components in Chinese: the first that there is. */

@@ -68,7 +68,7 @@ function relinked(prose: string, document: string, files: Set<string>): string {
 /** In the page a drawing has the page's colours; `.diagram` of the site's style stands for its own style. */
 const inlined = (file: string): string => {
   const drawing = readFileSync(join(ROOT, file), "utf8").replace(/<style>[\s\S]*?<\/style>|\n/g, "");
-  return `<div class="drawing">${drawing}</div>`;
+  return `<div class="drawing" tabindex="0">${drawing}</div>`;
 };
 
 const isDiagram = (file: string): boolean => /^docs\/diagrams\/[\w-]+\.svg$/.test(file);

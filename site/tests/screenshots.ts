@@ -15,10 +15,18 @@ const ran: Act = async (page) => {
 
 const PAGES: Readonly<Record<string, readonly [path: string, act?: Act]>> = {
   home: [""],
+  "locks-run": ["components/locks.html", ran],
+  playground: [
+    "playground.html",
+    async (page) => {
+      await page.locator("select").selectOption("shop");
+      await page.locator(".key-list button").first().click();
+      await page.locator(".key-detail .cli-reply").first().waitFor();
+    },
+  ],
   "home-run": ["", ran],
   start: ["start.html"],
   locks: ["components/locks.html"],
-  "locks-run": ["components/locks.html", ran],
   "locks-edit": ["components/locks.html", (page) => page.locator("[data-live=program] .lab-quiet").first().click()],
   "locks-drawing": ["components/locks.html", (page) => page.locator(".drawing").first().scrollIntoViewIfNeeded()],
   queue: ["components/queues.html", (page) => page.locator(".drawing").first().scrollIntoViewIfNeeded()],
@@ -27,7 +35,6 @@ const PAGES: Readonly<Record<string, readonly [path: string, act?: Act]>> = {
   operating: ["guide/operating.html", (page) => page.locator(".drawing").first().scrollIntoViewIfNeeded()],
   commands: ["commands/strings.html", (page) => page.locator("[data-live=prompt] .lab-run").first().click()],
   "commands-all": ["commands/index.html"],
-  playground: ["playground.html", (page) => page.locator("select").selectOption("shop")],
   search: [
     "guide/toolkit.html",
     async (page) => {
@@ -46,17 +53,18 @@ const folder = resolve(given);
 mkdirSync(folder, { recursive: true });
 const site = await serveSite();
 const browser = await launch();
-for (const viewport of [WIDE, NARROW]) {
-  for (const colorScheme of ["light", "dark"] as const) {
-    const page = await (await browser.newContext({ viewport, colorScheme })).newPage();
-    for (const [name, [path, act]] of Object.entries(PAGES)) {
-      if (only !== undefined && !name.startsWith(only)) continue;
-      await page.goto(`${site.url}/${path}`, { waitUntil: "networkidle" });
-      await act?.(page);
-      await page.waitForLoadState("networkidle");
-      await page.screenshot({ path: join(folder, `${name}-${viewport.width}-${colorScheme}.png`) });
-    }
-    await page.context().close();
+const looks = [WIDE, NARROW].flatMap((viewport) =>
+  (["light", "dark"] as const).map((colorScheme) => ({ viewport, colorScheme })),
+);
+const pages = await Promise.all(looks.map(async (look) => (await browser.newContext(look)).newPage()));
+for (const [name, [path, act]] of Object.entries(PAGES)) {
+  if (only !== undefined && !name.startsWith(only)) continue;
+  for (const [nth, { viewport, colorScheme }] of looks.entries()) {
+    const page = pages[nth]!;
+    await page.goto(`${site.url}/${path}`, { waitUntil: "networkidle" });
+    await act?.(page);
+    await page.waitForLoadState("networkidle");
+    await page.screenshot({ path: join(folder, `${name}-${viewport.width}-${colorScheme}.png`) });
   }
 }
 await browser.close();

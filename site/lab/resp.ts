@@ -14,7 +14,7 @@ const decoder = new TextDecoder();
 
 /** A word has bytes in `\xHH` form as characters below 256 only where it was written so; see words.ts. */
 export function encode(words: readonly Uint8Array[]): Uint8Array {
-  const parts = [encoder.encode(`*${words.length}\r\n`)];
+  const parts: Uint8Array[] = [encoder.encode(`*${words.length}\r\n`)];
   for (const word of words) parts.push(encoder.encode(`$${word.length}\r\n`), word, encoder.encode("\r\n"));
   return joined(parts);
 }

@@ -11,7 +11,8 @@ export function plainText(markdown: string): string {
     .replace(/<[^>\n]*>/g, " ")
     .replace(/!?\[((?:[^[\]]|\[[^\]]*\])*)\]\([^)\s]*\)/g, "$1")
     .replace(/^```\w*$|^\|[\s:|-]+\|$/gm, " ")
-    .replace(/[`*|#>]+/g, " ")
+    .replace(/[`*]+/g, "")
+    .replace(/[|#>]+/g, " ")
     .replace(/\s+/g, " ")
     .trim();
 }

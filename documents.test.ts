@@ -16,7 +16,7 @@ import { freePort, type ServerProcess, startRedis } from "./toolkit/tests/kit/se
 const ROOT = dirname(fileURLToPath(import.meta.url));
 
 const documents = readdirSync(ROOT, { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".md") && !/(^|\/)(node_modules|dist|data|\.packages)\//.test(file))
+  .filter((file) => file.endsWith(".md") && !/(^|\/)(node_modules|dist|data|\.packages|\.stage)\//.test(file))
   .sort();
 
 const isTranslation = (document: string): boolean => /^docs\/zh\/|\.zh-CN\.md$/.test(document);

@@ -4,7 +4,7 @@ export default defineConfig({
   resolve: { conditions: ["source"] },
   ssr: { resolve: { conditions: ["source"] } },
   test: {
-    include: ["*.test.ts", "{engine,toolkit,console,examples}/**/*.test.ts"],
+    include: ["*.test.ts", "{engine,toolkit,console,examples,site}/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**"],
     // For what hangs, not for what is slow: machines may be busy, and no test is tried twice.
     testTimeout: 60_000,

@@ -13,3 +13,5 @@ export declare function importMap(
 ): { readonly imports: Readonly<Record<string, string>> };
 
 export declare function bundleToolkit(outdir: string, options?: { readonly minify?: boolean }): Promise<OutputFile[]>;
+
+export declare function whyNode(program: string): string | undefined;

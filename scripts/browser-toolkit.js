@@ -36,6 +36,26 @@ export const importMap = (toolkit, engine) => ({
   },
 });
 
+const NEEDS = [
+  [/\bsandbox/, "worker threads"],
+  [/\bredis(s|\+\w+)?:\/\/|URL_|\bnew Redis\(|\bFleet\b/, "servers"],
+  [/\.(listen|stream|attach)\(/, "sockets"],
+  [/"\.\/[\w/]+"|\bprocess\.(argv|exit|on)\b/, "a folder or a terminal"],
+];
+
+/** What a program has to have that a page has not, as a noun; undefined for one that runs there. Programs are known by their text. */
+export function whyNode(program) {
+  const ways = browserWays();
+  for (const [, name] of program.matchAll(/\bfrom\s+"([^"]+)"|\bimport\s*\(?"([^"]+)"/g)) {
+    if (name === undefined || name === "@cinnabar/engine" || name === ENGINE) continue;
+    const way = ways.find((each) => each.name === name);
+    if (way?.runs) continue;
+    return name.startsWith("node:") || way !== undefined ? `Node (${name})` : `the package ${name}`;
+  }
+  const code = program.replace(/(^|\s)\/\/.*$/gm, "$1");
+  return NEEDS.find(([pattern]) => pattern.test(code))?.[1];
+}
+
 const nodeModules = {
   name: "node-modules",
   setup({ onResolve }) {

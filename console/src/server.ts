@@ -14,6 +14,7 @@ import { leastRole, refuseBelow, roleOfCommand } from "./access/roles.ts";
 import { consoleRoutes } from "./access/routes.ts";
 import { type Connection, type Target, Targets } from "./access/targets.ts";
 import { ADMIN, type KnownUser, type User } from "./access/users.ts";
+import { builtDocs, docsPolicy, isDocs, serveDocs } from "./docs.ts";
 import { doorRoutes } from "./door.ts";
 import { EXAMPLE_ROUTES } from "./examples/index.ts";
 import type { Live } from "./live.ts";
@@ -49,6 +50,8 @@ export interface ConsoleOptions {
   readonly audit?: AuditOptions;
   /** The built page. */
   readonly page?: string;
+  /** The folder of the documentation's built site, which is served under /docs. */
+  readonly docs?: string;
   /** The path below which it is mounted: `/admin/console`. */
   readonly basePath?: string;
   /** Origins whose pages may show it in a frame; `self` for its own. */
@@ -180,6 +183,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
       if (user === null) throw new Problem(403, "NOT_AUTHORIZED", "this application does not let you see its console");
       serving.users.set(request, user);
     } else checkHost(request, options.hosts ?? []);
+    if (isDocs(path)) reply.header("content-security-policy", docsPolicy(path, request.host));
     if (!path.startsWith("/api/")) return;
     reply.header("cache-control", "no-store");
     checkSite(request);
@@ -198,6 +202,7 @@ export async function openConsole(options: ConsoleOptions): Promise<Console> {
   );
   const page = options.page ?? builtPage();
   if (existsSync(page)) await servePage(app, page);
+  await serveDocs(app, options.docs ?? builtDocs(), basePath !== "" || options.authorize !== undefined);
   await app.ready();
   const { live } = targets.first;
   return {

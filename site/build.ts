@@ -1,0 +1,22 @@
+/** `npm run site`: the documentation's site, from the documents as they are, into site/dist. `npm run build` must have been. */
+import { cpSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { build } from "vitepress";
+import { commandHints } from "./pages/commands.ts";
+import { ROOT } from "./pages/routes.ts";
+import { searchParts } from "./pages/search.ts";
+import { PUBLIC, SITE, stage } from "./pages/stage.ts";
+import { bundleRuntime } from "./runtime.ts";
+
+const { pages } = stage();
+cpSync(join(SITE, "../console/ui/icon.svg"), join(PUBLIC, "icon.svg"));
+await bundleRuntime(join(PUBLIC, "run"));
+const write = (name: string, value: unknown): void => writeFileSync(join(PUBLIC, "run", name), JSON.stringify(value));
+for (const [language, parts] of Object.entries(searchParts(pages))) write(`search-${language}.json`, parts);
+write("commands.json", commandHints());
+await build(SITE);
+// The console serves it from there, and its package has it there.
+const served = join(ROOT, "console/dist/docs");
+rmSync(served, { recursive: true, force: true });
+cpSync(join(SITE, "dist"), served, { recursive: true });
+console.log(`${pages.size} pages in ${join(SITE, "dist")}`);

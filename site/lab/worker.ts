@@ -1,0 +1,21 @@
+/**
+ * The worker behind every live part of a page: it has the engine, so that a program that never ends is ended with it, and so that
+ * only this file needs a policy that compiles Lua and runs what the reader has written (docs/site.md). It stands in `run/`, beside
+ * `run/engine` and `run/toolkit`, the builds for browsers.
+ */
+import type { ToWorker } from "./messages.ts";
+
+const scope = globalThis as unknown as DedicatedWorkerGlobalScope;
+
+scope.addEventListener("message", ({ data }: MessageEvent<ToWorker>) => {
+  if (data.kind === "open") void serve(data.port);
+  else if (data.kind === "run") void import("./run.ts").then(({ run }) => run(data.code));
+  else void import("./search.ts").then(({ search }) => search(data));
+});
+
+/** A store of its own for each prompt, which speaks RESP over the port. */
+async function serve(port: MessagePort): Promise<void> {
+  const { engineModule } = await import("./engine.ts");
+  const { Engine } = await engineModule();
+  (await Engine.open()).serve(port);
+}

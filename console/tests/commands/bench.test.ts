@@ -8,7 +8,7 @@ import { open, type Store } from "cinnabar";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installed, type ServerProcess, startCluster, startRedis } from "../../../toolkit/tests/kit/servers.ts";
 import { COMPONENT_WORKLOADS } from "../../src/commands/bench/components.ts";
-import { WORKLOADS } from "../../src/commands/bench/index.ts";
+import { WORKLOADS } from "../../src/commands/bench/names.ts";
 import { COMMAND_WORKLOADS } from "../../src/commands/bench/workloads.ts";
 import { temporaryFolder } from "../support.ts";
 import { cinnabar, PROGRAM, type RunOptions } from "./kit.ts";

@@ -1,21 +1,7 @@
 /** `cinnabar bench`: how fast a store answers, or two beside each other. */
 import type { Command } from "../command.ts";
 import { TLS_FLAGS } from "../link/tls.ts";
-
-export const WORKLOADS = [
-  "ping",
-  "set",
-  "get",
-  "incr",
-  "list",
-  "hset",
-  "zadd",
-  "mixed",
-  "script",
-  "lock",
-  "queue",
-  "cache",
-];
+import { WORKLOADS } from "./names.ts";
 
 export const benchCommand: Command = {
   name: "bench",

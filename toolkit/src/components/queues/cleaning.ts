@@ -1,9 +1,10 @@
 /** Dropping jobs by their state and age. */
 import { oneOf } from "../../base/checks.ts";
 import { defineOptions, whole } from "../../base/options.ts";
+import type { Store } from "../../connection/store.ts";
+import type { Shard } from "./answers.ts";
 import { BULK_CHUNK } from "./bulk.ts";
 import { MAX_MS } from "./options.ts";
-import type { Queue } from "./queue.ts";
 import { cleanJobs, cleanPlaces } from "./scripts/manage.ts";
 
 /** Which jobs of a state are dropped. */
@@ -32,7 +33,7 @@ const PLACES = {
 
 /** In steps of bounded size; how many were dropped. */
 export async function clean(
-  queue: Pick<Queue, "store" | "shards">,
+  queue: { readonly store: Store; readonly shards: readonly Shard[] },
   state: CleanableState,
   options: CleanOptions,
 ): Promise<number> {

@@ -8,7 +8,6 @@ import { type Codec, encodeWithin } from "../../base/codec.ts";
 import { InputError } from "../../base/errors.ts";
 import { having } from "../../base/options.ts";
 import { ValidatingCodec } from "../../base/schema.ts";
-import type { Queue } from "./queue.ts";
 import type { Job } from "./record.ts";
 import type { Outcome } from "./waiters.ts";
 
@@ -62,20 +61,24 @@ export function keptElsewhere(payload: string | Uint8Array): KeptElsewhere | nul
     : null;
 }
 
-type Settings<R> = Pick<
-  Queue<never, R, never>,
-  "name" | "results" | "resultCodec" | "maxPayloadBytes" | "maxInlineResultBytes"
->;
-
 /** What reading results takes. */
 interface Fetching<R> {
   readonly results: ResultStore | null;
   readonly resultCodec: Codec<R, never>;
 }
 
+/** What keeping them takes. */
+interface Keeping<R> {
+  readonly name: string;
+  readonly results: ResultStore | null;
+  readonly resultCodec: Codec<unknown, R>;
+  readonly maxPayloadBytes: number;
+  readonly maxInlineResultBytes: number;
+}
+
 /** A result as it goes into the store; a promise if it goes elsewhere first. */
 export function encodeResult<R>(
-  queue: Settings<R>,
+  queue: Keeping<R>,
   result: R,
   job: { readonly id: string; readonly attempt: number },
 ): string | Uint8Array | Promise<string> {

@@ -5,7 +5,7 @@
 import { hostname } from "node:os";
 import { randomToken, type Timer } from "../../base/clock.ts";
 import type { Store } from "../../connection/store.ts";
-import type { Queue } from "./queue.ts";
+import type { Shard } from "./answers.ts";
 import type { Running } from "./running.ts";
 import { listWorkers, reportFigures } from "./scripts/sessions.ts";
 
@@ -168,7 +168,10 @@ function parse(stored: string): { startedMs: number; toldMs: number; told: Told 
 }
 
 /** All workers of a queue that live, the one that started first before the others. */
-export async function workersOf(queue: Pick<Queue, "store" | "shards">): Promise<WorkerReport[]> {
+export async function workersOf(queue: {
+  readonly store: Store;
+  readonly shards: readonly Shard[];
+}): Promise<WorkerReport[]> {
   const found = new Map<string, WorkerReport>();
   for (const { keys } of queue.shards) {
     for (let after: string | undefined = ""; after !== undefined; ) {

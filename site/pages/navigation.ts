@@ -175,6 +175,7 @@ export function navigation(routes: ReadonlySet<Route>, commands: readonly Item[]
             pages: [
               ["五分钟上手", "/zh/start"],
               ["全部组件", "/zh/guide/"],
+              ["组件指南", "/zh/guide/toolkit"],
               ["术语表", "/zh/guide/terms"],
               ["试用台", "/zh/playground"],
             ],

@@ -48,9 +48,11 @@ async function cutOnce({ primary, replica, link }: Hop, load: Load): Promise<voi
   await linkUp(replica);
   const before = await primary.info();
   link.cut();
-  await until("a partial resynchronisation", async () => {
-    return (await primary.number("sync_partial_ok")) > Number(before.sync_partial_ok);
-  });
+  await until(
+    "a partial resynchronisation",
+    async () => (await primary.number("sync_partial_ok")) > Number(before.sync_partial_ok),
+    { state: async () => `${primary.log.slice(-1500)}\n—\n${replica.log.slice(-1500)}` },
+  );
   expect(await primary.number("sync_full")).toBe(Number(before.sync_full));
   await load.goesOn(20);
 }

@@ -10,7 +10,7 @@ const SAID: Record<string, string[]> = {
     "all have come, generation 1",
     "all have come, generation 2",
     "timeout",
-    "{ generation: 2, parties: 3, arrived: 0 }",
+    "{ generation: 2, parties: 3, arrived: 0, waiting: [] }",
   ],
   "ids.ts": ["1 2 [ 3, 4, 5 ]", "20001", "true 26 36", "true"],
   "executor.ts": [

@@ -306,7 +306,7 @@ export const LOCAL_MAPS: Kind = {
       run: async (doing) => {
         const { key = "" } = doing.values;
         const done = await localMap(doing).set(key, JSON.stringify(jsonOf(doing.values, "value")));
-        return done ? `${key} was set; processes read it anew.` : `The map is full: ${key} was not set.`;
+        return done ? `${key} was set; processes read the new value.` : `The map is full: ${key} was not set.`;
       },
     },
     deleting("entry", (doing) => localMap(doing).delete(doing.row)),

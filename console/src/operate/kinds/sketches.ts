@@ -39,7 +39,7 @@ function clearing(what: string, open: (opening: Opening) => { clear(): Promise<v
     ends: true,
     fields: [],
     warning:
-      "Everything that was added is forgotten, and so are its options. The next process that adds something makes it anew.",
+      "Everything that was added is forgotten, and so are its options. The next process that adds something creates it again.",
     run: async (doing) => {
       await open(doing).clear();
       return `The ${what} ${doing.thing.name} is empty.`;

@@ -10,13 +10,13 @@
  * The walk holds on to the tables, not to the databases: SWAPDB moves tables without changing them, and FLUSHDB during a
  * walk puts new ones in the place of the old (Db.clear), which the walk then has for itself.
  *
- * **The longest pause.** A slice ends after a millisecond while commands come in, after two when none do. Many values of
- * ordinary size do not add up, since the walk looks at the clock after every few keys, and after every one once keys turn
- * out to be large. A large value, of any type, is put off until everything else is written, and then written in pieces with
- * commands in between. When it changes before that, or on the way, it is frozen first (types/value.ts): a copy that shares
- * all its parts (tables, nodes, blocks, strings) and is made in microseconds. What the command then changes, it copies
- * first, a part at a time. So no command waits for a large value to be written, and memory grows by the parts that changed,
- * as it does under fork.
+ * **The longest pause.** A slice ends after a millisecond while commands come in, after two when none do, or when it has
+ * written 64 KB, whichever is later. Many values of ordinary size do not add up, since the walk looks at the clock after
+ * every few keys, and after every one once keys turn out to be large. A large value, of any type, is put off until
+ * everything else is written, and then written in pieces with commands in between. When it changes before that, or on the
+ * way, it is frozen first (types/value.ts): a copy that shares all its parts (tables, nodes, blocks, strings) and is made in
+ * microseconds. What the command then changes, it copies first, a part at a time. So no command waits for a large value to
+ * be written, and memory grows by the parts that changed, as it does under fork.
  *
  * Why large values come last: a value's bytes must be in one piece in the file, and small values that are about to change
  * are written at once. When all of those are written, nothing need come between the pieces.
@@ -54,6 +54,11 @@ const IDLE_SLICE_MS = 2;
 /** Keys between two looks at the clock, and keys in a slice however fast the machine is. */
 const BATCH = 16;
 const MOST_IN_SLICE = 50_000;
+/**
+ * Written in a slice even when its time is over: beside busy processes time passes while this one waits for its turn, and a copy of
+ * 5 MB to a replica took 19 s. To write this much takes some tenths of a millisecond.
+ */
+const LEAST_BYTES = 64 * 1024;
 /** A batch that took this long makes the next one a single key. */
 const SLOW_BATCH_MS = 0.5;
 /** The walk waits while this much has not been taken. */
@@ -99,6 +104,8 @@ export interface WalkOptions extends SaveOptions {
   readonly large?: number;
   /** How long a slice goes on, where nobody waits for commands. */
   readonly sliceMs?: number;
+  /** What a slice writes even when its time is over. */
+  readonly leastBytes?: number;
 }
 
 /** Why a walk that was called off has no result. */
@@ -131,6 +138,7 @@ export class Snapshot {
   #current: LargeKey | null = null;
   readonly #large: number;
   readonly #fixedSliceMs: number | undefined;
+  readonly #leastBytes: number;
   readonly #delay: KeyDelay;
   readonly #garbage = new ShortCollections();
   /** Commands that had been run when the last slice began. */
@@ -146,6 +154,7 @@ export class Snapshot {
     this.#sink = sink;
     this.#large = options.large ?? LARGE;
     this.#fixedSliceMs = options.sliceMs;
+    this.#leastBytes = options.leastBytes ?? LEAST_BYTES;
     this.#delay = new KeyDelay(host.config.values["rdb-key-save-delay"]);
     if (this.#delay.isOn) this.#batch = 1;
     this.#writer = writerFor(host, (chunk) => sink.write(chunk));
@@ -275,7 +284,8 @@ export class Snapshot {
     try {
       let now = started;
       const end = started + this.#sliceMs();
-      for (let keys = 0; keys < MOST_IN_SLICE && now < end; keys += this.#batch) {
+      const least = this.#writer.length + this.#leastBytes;
+      for (let keys = 0; keys < MOST_IN_SLICE && (now < end || this.#writer.length < least); keys += this.#batch) {
         const section = this.#sections[this.#at];
         if (section !== undefined) this.#step(section);
         else if (!this.#piece()) {

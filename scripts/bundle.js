@@ -15,13 +15,14 @@
  * With "cinnabar/" a page writes `import { Locks } from "cinnabar/locks.js"`; `importMap` of scripts/browser-toolkit.js makes a map
  * that has every name as programs write it.
  */
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { browserSources } from "./browser-sources.js";
 import { bundleToolkit } from "./browser-toolkit.js";
-import { files } from "./files.js";
+import { files, replaceFiles } from "./files.js";
+import { inlineTexts } from "./inline-texts.js";
 
 const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..");
 
@@ -29,30 +30,6 @@ const BROWSER = join(ROOT, "engine/dist/browser");
 const TOOLKIT_BROWSER = join(ROOT, "toolkit/dist/browser");
 
 const COMMON = { bundle: true, platform: "node", target: "node20", logLevel: "error", legalComments: "inline" };
-
-/**
- * What runs in threads and processes of its own, with all that it imports, as the text of one script: a program that a bundler has
- * made into one file has nothing beside it to start. Each has a file that holds the text here, and null while developing.
- */
-const TEXTS = [
-  // toolkit/src/leases/thread.ts
-  { text: /leases[\\/]worker-source\.ts$/, entry: "worker.ts", name: "WORKER_SOURCE" },
-  // toolkit/src/components/queues/sandbox/runner.ts
-  { text: /sandbox[\\/]far-side-source\.ts$/, entry: "far-side.ts", name: "FAR_SIDE_SOURCE" },
-];
-
-const texts = {
-  name: "texts",
-  setup({ onLoad }) {
-    for (const { text, entry, name } of TEXTS) {
-      onLoad({ filter: text }, async ({ path }) => {
-        const entryPoints = [join(dirname(path), entry)];
-        const { outputFiles } = await build({ ...COMMON, entryPoints, format: "cjs", minify: true, write: false });
-        return { contents: `export const ${name} = ${JSON.stringify(outputFiles[0].text)};` };
-      });
-    }
-  },
-};
 
 /** Made by another build. */
 const isForBrowsers = (source) => String(source).endsWith(".browser.ts");
@@ -62,17 +39,6 @@ function entriesOf(member, { exports = {} }) {
   const ways = Object.values(exports).flatMap(({ source = [] }) => (isForBrowsers(source) ? [] : source));
   const programs = files(join(ROOT, member, "src/bin"), (name) => name.endsWith(".ts") && !name.endsWith(".test.ts"));
   return [...ways.map((way) => join(ROOT, member, way)), ...programs];
-}
-
-/** Programs may be running from these files: what has not changed stays, and what is no longer needed goes last. */
-function replace(outdir, outputs, isMade = () => true) {
-  for (const { path, contents } of outputs) {
-    if (existsSync(path) && readFileSync(path).equals(contents)) continue;
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, contents);
-  }
-  const made = new Set(outputs.map(({ path }) => path));
-  for (const old of files(outdir, (name) => /\.js(\.map)?$/.test(name))) if (!made.has(old) && isMade(old)) rmSync(old);
 }
 
 for (const member of ["engine", "toolkit"]) {
@@ -93,9 +59,9 @@ for (const member of ["engine", "toolkit"]) {
     sourcemap: true,
     minifySyntax: true,
     minifyWhitespace: true,
-    plugins: [texts],
+    plugins: [inlineTexts],
   });
-  replace(outdir, outputFiles, (file) => !file.startsWith(BROWSER) && !file.startsWith(TOOLKIT_BROWSER));
+  replaceFiles(outdir, outputFiles, (file) => !file.startsWith(BROWSER) && !file.startsWith(TOOLKIT_BROWSER));
 }
 
 const { outputFiles } = await build({
@@ -112,5 +78,5 @@ const { outputFiles } = await build({
   minify: true,
   plugins: [browserSources],
 });
-replace(BROWSER, outputFiles);
-replace(TOOLKIT_BROWSER, await bundleToolkit(TOOLKIT_BROWSER));
+replaceFiles(BROWSER, outputFiles, () => true);
+replaceFiles(TOOLKIT_BROWSER, await bundleToolkit(TOOLKIT_BROWSER), () => true);

@@ -2,19 +2,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
 import { open } from "cinnabar";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { nodeWords } from "../../scripts/program.ts";
 import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { readArguments } from "../src/commands/flags.ts";
 import { readOptions, START_FLAGS, UsageError, withoutCredentials } from "../src/options.ts";
 import { temporaryFolder } from "./support.ts";
 
 const BIN = fileURLToPath(new URL("../src/bin.ts", import.meta.url));
-/** By its address: the command runs in a folder of its own, where no package is found. */
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 const folder = temporaryFolder();
 const running = new Set<ChildProcess>();
 
@@ -25,7 +23,7 @@ class Command {
 
   constructor(...args: string[]) {
     const env = { ...process.env, CINNABAR_PASSWORD: undefined };
-    this.child = spawn(process.execPath, ["--conditions=source", "--import", TSX, BIN, ...args], {
+    this.child = spawn(process.execPath, [...nodeWords(BIN), ...args], {
       cwd: folder.path,
       env,
     });

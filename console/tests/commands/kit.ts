@@ -1,8 +1,8 @@
 /** Subcommands as a user types them: in this process with captured streams, or in a process of their own. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { createRequire } from "node:module";
 import { PassThrough, Readable } from "node:stream";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { fileURLToPath } from "node:url";
+import { nodeWords } from "../../../scripts/program.ts";
 import { main } from "../../src/commands/index.ts";
 
 export interface Outcome {
@@ -30,11 +30,9 @@ export async function cinnabar(argv: readonly string[], options: RunOptions = {}
 }
 
 const BIN = fileURLToPath(new URL("../../src/bin.ts", import.meta.url));
-/** By its address: the command runs in a folder of its own, where no package is found. */
-const TSX = pathToFileURL(createRequire(import.meta.url).resolve("tsx")).href;
 
 /** What starts the command in a process of its own. */
-export const PROGRAM: readonly string[] = [process.execPath, "--conditions=source", "--import", TSX, BIN];
+export const PROGRAM: readonly string[] = [process.execPath, ...nodeWords(BIN)];
 
 export function startCinnabar(argv: readonly string[], options: RunOptions = {}): ChildProcess {
   const [program, ...first] = PROGRAM;

@@ -9,11 +9,10 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll } from "vitest";
+import { nodeWords } from "../../../scripts/program.ts";
 import { systemClock } from "../../src/core/clock.ts";
 import type { Answer } from "../conformance/answer.ts";
 import { freePort, realProgram } from "../conformance/redis-server.ts";
@@ -29,42 +28,10 @@ export const ROUNDS = Math.max(1, Number(process.env.REPLICATION_ROUNDS ?? 1));
 export const PATIENCE_MS = 150_000;
 export const YARDSTICK_ONLY = process.env.REPLICATION_YARDSTICK === "redis";
 
-interface Bundler {
-  buildSync(options: Readonly<Record<string, unknown>>): unknown;
-}
-
-let bundle: string | undefined;
-
-// At the end of each test file, whatever it does itself.
-afterAll(async () => {
-  await stopAll();
-  if (bundle !== undefined) rmSync(dirname(bundle), { recursive: true, force: true });
-});
-
-/**
- * The server in one file, made from the sources by the compiler that tsx brings. These suites start some fifty servers;
- * from sources each start takes a second of processor time, from one file a tenth.
- */
-function ours(): string[] {
-  if (bundle === undefined) {
-    const folder = mkdtempSync(join(tmpdir(), "cinnabar-bundle-"));
-    bundle = join(folder, "cinnabar-server.mjs");
-    const entry = fileURLToPath(new URL("../../src/bin/cinnabar-server.ts", import.meta.url));
-    const { buildSync } = createRequire(import.meta.resolve("tsx"))("esbuild") as Bundler;
-    buildSync({
-      entryPoints: [entry],
-      outfile: bundle,
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      logLevel: "error",
-    });
-  }
-  return [process.execPath, bundle];
-}
+const PROGRAM = fileURLToPath(new URL("../../src/bin/cinnabar-server.ts", import.meta.url));
 
 const COMMANDS = {
-  ours: (): string[] => (YARDSTICK_ONLY ? [realProgram()] : ours()),
+  ours: (): string[] => (YARDSTICK_ONLY ? [realProgram()] : [process.execPath, ...nodeWords(PROGRAM)]),
   redis: (): string[] => [realProgram()],
   sentinel: (): string[] => [realProgram("sentinel")],
 };

@@ -1,5 +1,5 @@
 /** Several processes on one folder; most of them are stores of this process, which meet in the same way. */
-import { fork } from "node:child_process";
+import { fork, spawn } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -16,6 +16,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { nodeWords } from "../../../scripts/program.ts";
 import { ConnectionError, OpenError } from "../base/errors.ts";
 import { open } from "./open.ts";
 import type { Store } from "./store.ts";
@@ -172,7 +173,8 @@ test("a guest with another config is warned, and one with the password gets in",
 });
 
 test("an owner that is stopped keeps the folder, and goes on when it is continued", async () => {
-  const child = fork(MEMBER, [folder, "m", join(folder, "acks")], { execArgv: SOURCES });
+  const words = [...nodeWords(MEMBER), folder, "m", join(folder, "acks")];
+  const child = spawn(process.execPath, words, { stdio: ["inherit", "inherit", "inherit", "ipc"] });
   try {
     await new Promise((resolve) => child.once("message", resolve));
     const guest = await opened(folder, { commandTimeoutMs: 300, retryMs: 0 });

@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { nodeWordsOnPackages } from "../../../scripts/program.ts";
 
 const SAID: Record<string, string[]> = {
   "elections.ts": ["host-1 leads true", "host-1 leads, host-2 waits", "host-2 leads true", "nobody leads: null"],
@@ -36,7 +37,7 @@ const SAID: Record<string, string[]> = {
 };
 
 test.each(Object.entries(SAID))("%s runs and says what it should", (file, lines) => {
-  const args = ["--import", "tsx", join(import.meta.dirname, file)];
+  const args = nodeWordsOnPackages(join(import.meta.dirname, file));
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 50_000 });
   expect(stderr).toBe("");
   expect(stdout.trim().split("\n")).toEqual(lines);

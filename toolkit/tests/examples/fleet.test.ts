@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { nodeWordsOnPackages } from "../../../scripts/program.ts";
 import { installed, startRedis } from "../kit/servers.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -19,7 +20,7 @@ test.skipIf(!installed("redis-server"))("the example runs", async () => {
     const [home, ...shards] = servers.map(({ url }) => url);
     const { stdout } = await promisify(execFile)(
       process.execPath,
-      ["--import", "tsx", join(import.meta.dirname, "fleet.ts")],
+      nodeWordsOnPackages(join(import.meta.dirname, "fleet.ts")),
       { cwd: root, env: { ...process.env, STORE: home, SERVERS: shards.join(",") } },
     );
     expect(stdout.trim().split("\n")).toEqual(["a 8192, b 8192", "a 5462, b 5461, c 5461", "17", "b, c"]);

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { nodeWordsOnPackages } from "../../../scripts/program.ts";
 
 const SAID: Record<string, string[]> = {
   "locks.ts": ["mine true true", "total 42", "writer null", "handed on true true"],
@@ -12,7 +13,7 @@ const SAID: Record<string, string[]> = {
 };
 
 test.each(Object.entries(SAID))("%s runs and says what it should", (file, lines) => {
-  const args = ["--import", "tsx", join(import.meta.dirname, file)];
+  const args = nodeWordsOnPackages(join(import.meta.dirname, file));
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 25_000 });
   expect(stderr).toBe("");
   expect(stdout.trim().split("\n")).toEqual(lines);

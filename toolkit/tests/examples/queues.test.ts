@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { nodeWordsOnPackages } from "../../../scripts/program.ts";
 
 const SAID: Record<string, string[]> = {
   "queues.ts": [
@@ -41,8 +42,10 @@ const SAID: Record<string, string[]> = {
 };
 
 test.each(Object.entries(SAID))("%s runs and says what it should", (file, lines) => {
+  const program = join(import.meta.dirname, file);
   // From the sources: on Node 20, tsx does not reach the threads that sandboxes run in.
-  const args = ["--conditions=source", "--import", "tsx", join(import.meta.dirname, file)];
+  const fromSources = ["--conditions=source", "--import", "tsx", program];
+  const args = file.includes("sandbox") ? fromSources : nodeWordsOnPackages(program);
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8", timeout: 25_000 });
   expect(stderr).toBe("");
   expect(stdout.trim().split("\n")).toEqual(lines);

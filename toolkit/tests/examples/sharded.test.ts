@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { nodeWordsOnPackages } from "../../../scripts/program.ts";
 
 const LINES = [
   "[ 'Bern', null, 'Bonn' ] 3",
@@ -15,7 +16,7 @@ const LINES = [
 ];
 
 test("sharded.ts runs and says what it should", async () => {
-  const args = ["--import", "tsx", join(import.meta.dirname, "sharded.ts")];
+  const args = nodeWordsOnPackages(join(import.meta.dirname, "sharded.ts"));
   const said = await new Promise((resolve) => {
     execFile(process.execPath, args, { timeout: 25_000 }, (_, stdout, stderr) => resolve([stdout, stderr]));
   });

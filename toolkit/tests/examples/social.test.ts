@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { nodeWordsOnPackages } from "../../../scripts/program.ts";
 
 const SAID = [
   "{ status: 'taken' }",
@@ -16,7 +17,7 @@ const SAID = [
 ];
 
 test("social.ts runs and says what it should", async () => {
-  const args = ["--import", "tsx", join(import.meta.dirname, "social.ts")];
+  const args = nodeWordsOnPackages(join(import.meta.dirname, "social.ts"));
   const said = await new Promise((resolve) => {
     execFile(process.execPath, args, { timeout: 25_000 }, (_, stdout, stderr) => resolve([stdout, stderr]));
   });

@@ -3,6 +3,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { nodeWordsOnPackages } from "../../../scripts/program.ts";
 
 const SAID: Record<string, string[]> = {
   "autocomplete.ts": [
@@ -87,7 +88,7 @@ const SAID: Record<string, string[]> = {
 };
 
 test.each(Object.entries(SAID))("%s runs and says what it should", async (file, lines) => {
-  const args = ["--import", "tsx", join(import.meta.dirname, file)];
+  const args = nodeWordsOnPackages(join(import.meta.dirname, file));
   const said = await new Promise((resolve) => {
     execFile(process.execPath, args, { timeout: 25_000 }, (_, stdout, stderr) => resolve([stdout, stderr]));
   });

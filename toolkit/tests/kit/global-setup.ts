@@ -1,6 +1,6 @@
 /**
  * Gives a test run a folder and an owner, and ends the servers that its files have shared (shared.ts) when it is over. Programs that tests
- * start run what is shipped: it is made here, from the sources as they are, and starts in half the time that the sources take.
+ * start run what is shipped, or are made into JavaScript: both here, from the sources as they are.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -9,7 +9,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export function setup(): () => void {
-  execFileSync(process.execPath, [fileURLToPath(new URL("../../../scripts/bundle.js", import.meta.url))]);
+  // Each project of vitest.config.ts sets up: the first does it for all.
+  if (process.env.CINNABAR_TEST_OWNER === String(process.pid)) return () => {};
+  for (const script of ["bundle", "test-programs"])
+    execFileSync(process.execPath, [fileURLToPath(new URL(`../../../scripts/${script}.js`, import.meta.url))]);
   const run = mkdtempSync(join(tmpdir(), "cinnabar-run-"));
   process.env.CINNABAR_TEST_RUN = run;
   // A run that is killed cannot clean up.

@@ -9,6 +9,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { nodeWords } from "../../../scripts/program.ts";
 import { cli, endWith, owner, startCluster, startRedis } from "./servers.ts";
 
 interface Noted {
@@ -102,7 +103,7 @@ export async function ownCluster(): Promise<OwnServer> {
 
 async function startFarm(): Promise<Noted> {
   const program = join(dirname(fileURLToPath(import.meta.url)), "farm.ts");
-  const args = ["--conditions=source", "--import", "tsx", program, String(owner())];
+  const args = [...nodeWords(program), String(owner())];
   // The environment of a test is not that of a server.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("VITEST")));
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], detached: true, env });

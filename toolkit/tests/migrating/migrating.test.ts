@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { full } from "../../../scripts/full.ts";
+import { nodeWordsOnPackages } from "../../../scripts/program.ts";
 import { installed, type ServerProcess, startRedis } from "../kit/servers.ts";
 
 const GUIDES = join(import.meta.dirname, "../../../docs/migrating");
@@ -63,7 +64,7 @@ const SAID: Record<
 
 async function said(program: string, url: string | undefined): Promise<string[]> {
   const { REDIS_URL: _, ...env } = process.env;
-  const args = ["--import", "tsx", join(import.meta.dirname, program)];
+  const args = nodeWordsOnPackages(join(import.meta.dirname, program));
   const { stdout } = await promisify(execFile)(process.execPath, args, {
     env: { ...env, ...(url === undefined ? {} : { REDIS_URL: url }) },
     timeout: 50_000,

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { nodeWordsOnPackages } from "../../../scripts/program.ts";
 import { describeBackends } from "../kit/index.ts";
 import { type Collector, type ReceivedSpan, startCollector } from "./collector.ts";
 
@@ -27,7 +28,7 @@ describeBackends("a trace over processes", { backends: ["tcp", "redis"] }, (back
 
   const run = (role: string): ChildProcess => {
     const argument = JSON.stringify({ role, url: backend.url, collector: collector.url });
-    const child = spawn(process.execPath, ["--import", "tsx", PROGRAM, argument], {
+    const child = spawn(process.execPath, [...nodeWordsOnPackages(PROGRAM), argument], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     children.push(child);

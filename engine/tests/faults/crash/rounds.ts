@@ -11,6 +11,7 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { nodeWords } from "../../../../scripts/program.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { EmbeddedEngine } from "../../../src/embed/embedded.ts";
 
@@ -39,11 +40,9 @@ const VICTIM = join(import.meta.dirname, "victim.ts");
 const WRITERS = 4;
 
 function start(mode: string, dir: string, appendfsync: string, from: number): ChildProcess {
-  return spawn(
-    process.execPath,
-    ["--conditions=source", "--import", import.meta.resolve("tsx"), VICTIM, mode, dir, appendfsync, String(from)],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+  return spawn(process.execPath, [...nodeWords(VICTIM), mode, dir, appendfsync, String(from)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
 }
 
 /** Lines of a child's output, as they come. */

@@ -9,6 +9,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { nodeWords } from "../../../../scripts/program.ts";
 import { systemClock } from "../../../src/core/clock.ts";
 import { freePort } from "../../conformance/redis-server.ts";
 import type { Kind } from "./kinds.ts";
@@ -81,9 +82,9 @@ export class HeapServer {
     this.port = port;
     this.heapMb = heapMb;
     this.dir = dir;
-    const node = ["--conditions=source", "--import", import.meta.resolve("tsx"), `--max-old-space-size=${heapMb}`];
-    const server = [BIN, "--port", String(port), "--dir", dir, "--save", "", ...flags];
-    this.child = spawn(process.execPath, [...node, ...server], { stdio: ["ignore", "pipe", "pipe"] });
+    const program = [`--max-old-space-size=${heapMb}`, ...nodeWords(BIN)];
+    const words = [...program, "--port", String(port), "--dir", dir, "--save", "", ...flags];
+    this.child = spawn(process.execPath, words, { stdio: ["ignore", "pipe", "pipe"] });
     const take = (chunk: Buffer) => {
       this.output += chunk;
     };

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { full } from "../../../../scripts/full.ts";
+import { nodeWords } from "../../../../scripts/program.ts";
 import { freePort } from "../../conformance/redis-server.ts";
 import { command, fillToTheLimit, HeapServer, LineClient } from "./fill.ts";
 import { kinds } from "./kinds.ts";
@@ -132,8 +133,8 @@ describe("a heap that is too small", () => {
   });
 
   it("is shared with a program that has the store in its process", { timeout: TIMEOUT_MS }, async () => {
-    const node = ["--conditions=source", "--import", import.meta.resolve("tsx"), "--max-old-space-size=200"];
-    const { stdout } = await run(process.execPath, [...node, join(import.meta.dirname, "inside.ts")]);
+    const program = nodeWords(join(import.meta.dirname, "inside.ts"));
+    const { stdout } = await run(process.execPath, ["--max-old-space-size=200", ...program]);
     const [, first] = /^(\d+) beside 60000\n(\d+) more\n$/.exec(stdout)!;
     expect(Number(first)).toBeGreaterThan(20_000);
   });

@@ -1,7 +1,8 @@
-import { fork } from "node:child_process";
+import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { Engine, ManualClock } from "@cinnabar/engine";
 import { describe, expect, test } from "vitest";
+import { nodeWords } from "../../../../scripts/program.ts";
 import { describeBackends } from "../../../tests/kit/index.ts";
 import { startRedis } from "../../../tests/kit/servers.ts";
 import { bytes } from "../../base/codec.ts";
@@ -349,10 +350,13 @@ describe("a cold key", () => {
     try {
       const worker = fileURLToPath(new URL("./testing/asker.ts", import.meta.url));
       const exits = Array.from({ length: children }, () => {
-        const child = fork(worker, [`redis://127.0.0.1:${server.port}`, String(children)], {
-          execArgv: ["--conditions=source", "--import", "tsx"],
-          stdio: "inherit",
-        });
+        const child = spawn(
+          process.execPath,
+          [...nodeWords(worker), `redis://127.0.0.1:${server.port}`, String(children)],
+          {
+            stdio: "inherit",
+          },
+        );
         return new Promise<number | null>((resolve) => child.once("exit", resolve));
       });
       expect(await Promise.all(exits)).toEqual(Array.from({ length: children }, () => 0));

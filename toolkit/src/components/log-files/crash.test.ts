@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { nodeWords } from "../../../../scripts/program.ts";
 import { installed, startRedis } from "../../../tests/kit/servers.ts";
 import { open } from "../../connection/open.ts";
 import { LogFiles } from "./index.ts";
@@ -22,7 +23,7 @@ const texts = (file: number, from: number, count: number): string =>
 /** Works on the folder until it is killed or finds nothing more; a byte on stdout for each step that it takes. */
 function worker(url: string, folder: string): ChildProcess {
   const program = join(import.meta.dirname, "testing/worker.ts");
-  const args = ["--conditions=source", "--import", "tsx", program, url, folder];
+  const args = [...nodeWords(program), url, folder];
   return spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
 }
 

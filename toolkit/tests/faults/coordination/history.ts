@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { nodeWords } from "../../../../scripts/program.ts";
 import { ConnectionError } from "../../../src/base/errors.ts";
 import { DurableTopic } from "../../../src/components/topics/index.ts";
 import { open } from "../../../src/connection/open.ts";
@@ -134,7 +135,7 @@ class History {
     };
     const env = Object.fromEntries(Object.entries(process.env).filter(([word]) => !word.startsWith("VITEST")));
     const program = join(import.meta.dirname, "actor.ts");
-    const args = ["--conditions=source", "--import", "tsx", program, JSON.stringify(plan)];
+    const args = [...nodeWords(program), JSON.stringify(plan)];
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env });
     let isReady = (): void => {};
     const ready = new Promise<void>((resolve) => {

@@ -6,6 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { afterAll, expect, test } from "vitest";
+import { nodeWords } from "../../../../scripts/program.ts";
 import { Files } from "../../../src/components/files/index.ts";
 import { Places, ranges } from "../../../src/components/places/index.ts";
 import { open } from "../../../src/connection/open.ts";
@@ -21,7 +22,7 @@ afterAll(() => {
 /** Kills a process when it has taken so many steps; resolves when it is gone, to whether it was killed. */
 function run(order: Order, steps: number): Promise<boolean> {
   const program = join(import.meta.dirname, "actor.ts");
-  const args = ["--conditions=source", "--import", "tsx", program, JSON.stringify(order)];
+  const args = [...nodeWords(program), JSON.stringify(order)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   children.add(child);
   let seen = 0;

@@ -6,6 +6,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { nodeWords } from "../../../../scripts/program.ts";
 import { ConnectionError } from "../../../src/base/errors.ts";
 import { Queue } from "../../../src/components/queues/index.ts";
 import { open } from "../../../src/connection/open.ts";
@@ -156,7 +157,7 @@ class Histories {
     };
     const env = Object.fromEntries(Object.entries(process.env).filter(([word]) => !word.startsWith("VITEST")));
     const program = join(import.meta.dirname, "actor.ts");
-    const child = spawn(process.execPath, ["--conditions=source", "--import", "tsx", program, JSON.stringify(plan)], {
+    const child = spawn(process.execPath, [...nodeWords(program), JSON.stringify(plan)], {
       stdio: ["ignore", "pipe", "inherit"],
       env,
     });

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { nodeWords } from "../../../../scripts/program.ts";
 
 const children = new Set<ChildProcess>();
 process.once("exit", () => {
@@ -11,7 +12,7 @@ process.once("exit", () => {
 /** Resolves when the child says "ready"; its other lines are handed on. */
 export function start(program: string, argument: unknown, onLine: (line: string) => void): Promise<ChildProcess> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("VITEST")));
-  const args = ["--conditions=source", "--import", "tsx", join(import.meta.dirname, program), JSON.stringify(argument)];
+  const args = [...nodeWords(join(import.meta.dirname, program)), JSON.stringify(argument)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env });
   children.add(child);
   child.once("exit", () => children.delete(child));

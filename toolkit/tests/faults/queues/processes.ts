@@ -1,6 +1,7 @@
 /** Starts worker processes and reads what they say. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { nodeWords } from "../../../../scripts/program.ts";
 
 export interface Line {
   readonly t: "ready" | "threaded" | "start" | "end" | "fail" | "lost";
@@ -33,7 +34,7 @@ const living = new Set<ChildProcess>();
 
 export function startWorker({ url, queue, mode, concurrency, leaseMs, seed }: StartWorker): WorkerProcess {
   const words = [url, queue, mode, concurrency, leaseMs, seed].map(String);
-  const child = spawn(process.execPath, ["--conditions=source", "--import", "tsx", PROGRAM, ...words], {
+  const child = spawn(process.execPath, [...nodeWords(PROGRAM), ...words], {
     stdio: ["ignore", "pipe", "inherit"],
   });
   living.add(child);

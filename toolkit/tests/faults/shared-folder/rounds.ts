@@ -1,10 +1,11 @@
 /** Processes on one folder under load, whose owner is killed again and again. */
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
+import { nodeWords } from "../../../../scripts/program.ts";
 import { open } from "../../../src/connection/open.ts";
 
 const PROGRAM = fileURLToPath(new URL("./member.ts", import.meta.url));
@@ -35,8 +36,7 @@ class Member {
   constructor(folder: string, name: string) {
     this.name = name;
     this.acks = join(folder, `acks-${name}`);
-    this.#child = fork(PROGRAM, [join(folder, "data"), name, this.acks], {
-      execArgv: ["--conditions=source", "--import", "tsx"],
+    this.#child = spawn(process.execPath, [...nodeWords(PROGRAM), join(folder, "data"), name, this.acks], {
       stdio: ["ignore", "inherit", "inherit", "ipc"],
     });
     this.#child.on("message", (message: { ready?: string; heard?: number; popped?: number; done?: Member["done"] }) => {

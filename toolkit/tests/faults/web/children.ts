@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { nodeWords } from "../../../../scripts/program.ts";
 
 const living = new Set<ChildProcess>();
 process.once("exit", () => {
@@ -19,7 +20,7 @@ export interface Child {
 /** Everything that it says but "ready" is handed on. */
 export function start(program: string, argument: unknown, onLine: (line: string) => void): Child {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("VITEST")));
-  const args = ["--conditions=source", "--import", "tsx", join(import.meta.dirname, program), JSON.stringify(argument)];
+  const args = [...nodeWords(join(import.meta.dirname, program)), JSON.stringify(argument)];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"], env });
   living.add(child);
   const lines = createInterface(child.stdout!);

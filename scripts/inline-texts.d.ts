@@ -1,0 +1,5 @@
+import type { Plugin as BundlerPlugin } from "esbuild";
+import type { Plugin } from "vitest/config";
+
+export const inlineTexts: BundlerPlugin;
+export const inlineTextsInVite: Plugin;

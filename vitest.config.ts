@@ -16,8 +16,8 @@ export default defineConfig({
   resolve: { conditions: ["source"] },
   ssr: { resolve: { conditions: ["source"] } },
   test: {
-    // For what hangs, not for what is slow: machines may be busy, and no test is tried twice.
-    testTimeout: 60_000,
+    // For what hangs, not for what is slow: machines may be busy, no test is tried twice, and a browser takes many steps.
+    testTimeout: 120_000,
     hookTimeout: 120_000,
     // Much of the time suites wait for servers and timers: four keep two cores busy.
     maxWorkers: 4,

@@ -3,13 +3,10 @@ import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { vi } from "vitest";
 import { build, hasBrowser, launch, NARROW, WIDE } from "./chromium.ts";
 
-/** How long a browser on a busy machine may take for one step, and a test of many steps altogether. */
+/** How long a browser on a busy machine may take for one step. */
 export const PATIENCE_MS = 30_000;
-export const LONG_MS = 120_000;
-vi.setConfig({ testTimeout: LONG_MS, hookTimeout: LONG_MS });
 
 export { hasBrowser, NARROW, WIDE };
 

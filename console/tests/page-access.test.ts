@@ -6,6 +6,7 @@ import { Engine } from "@cinnabar/engine";
 import { open, type Store } from "cinnabar";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { full } from "../../scripts/full.ts";
 import { installed, startRedis } from "../../toolkit/tests/kit/servers.ts";
 import { connectionTo } from "../src/access/routes.ts";
 import { consoleFor } from "../src/index.ts";
@@ -30,7 +31,7 @@ async function startEngine() {
 }
 
 const SERVERS: [string, () => Promise<{ url: string; stop(): Promise<void> }>][] = [["our store", startEngine]];
-if (installed("redis-server")) SERVERS.push(["redis-server", startRedis]);
+if (full && installed("redis-server")) SERVERS.push(["redis-server", startRedis]);
 
 describe.runIf(hasBrowser)("the page", () => {
   beforeAll(async () => {

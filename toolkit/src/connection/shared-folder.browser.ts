@@ -154,7 +154,11 @@ export class SharedFolder {
         addEventListener(_type, listener) {
           hear = listener;
         },
-        postMessage: (message) => channel.postMessage(message),
+        postMessage(message) {
+          // The engine says its last a turn after it has heard the guest's. A channel that is closed throws, which would keep what the
+          // engine has for other guests from leaving.
+          if (!over.signal.aborted) channel.postMessage(message);
+        },
         start: () => {},
         close: end,
       },

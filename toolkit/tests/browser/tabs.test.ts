@@ -24,6 +24,9 @@ const WORKER = `
   const witness = new BroadcastChannel("acknowledged");
   let db;
   let heard;
+  const errors = [];
+  addEventListener("error", ({ message }) => errors.push(message));
+  addEventListener("unhandledrejection", ({ reason }) => errors.push(String(reason)));
   witness.onmessage = ({ data }) => heard?.(data);
   const told = {
     async open({ options }) {
@@ -47,6 +50,7 @@ const WORKER = `
       }
     },
     close: () => db.close(),
+    errors: () => errors,
   };
   onmessage = async ({ data: { id, what, ...rest } }) => {
     try {
@@ -89,7 +93,7 @@ describe.skipIf(!hasBrowser)("tabs that share a store", () => {
   let url: string;
 
   beforeAll(async () => {
-    const files = new Map([["/", PAGE], ["/witness", WITNESS], ...(await bundled())]);
+    const files = new Map([["/tab", PAGE], ["/witness", WITNESS], ...(await bundled())]);
     server = createServer(({ url: path = "" }, response) => {
       response.setHeader("content-type", path.endsWith(".js") ? "text/javascript" : "text/html").end(files.get(path));
     });
@@ -131,7 +135,7 @@ describe.skipIf(!hasBrowser)("tabs that share a store", () => {
     }
   }
 
-  async function tab(context: BrowserContext, path = ""): Promise<Page> {
+  async function tab(context: BrowserContext, path = "tab"): Promise<Page> {
     const page = await within("opening a tab", context.newPage());
     await within("loading the page", page.goto(url + path));
     return page;
@@ -212,6 +216,20 @@ describe.skipIf(!hasBrowser)("tabs that share a store", () => {
     expect(await guests()).toBeGreaterThan(0);
     await close(second);
     await expect.poll(guests).toBe(0);
+    await context.close();
+  });
+
+  test("guests that go disturb neither the owner nor its end", async () => {
+    const context = await browser.newContext();
+    const [first, second, third] = [await tab(context), await tab(context), await tab(context)];
+    await tell(first, "open");
+    for (const guest of [second, third]) await tell(guest, "open");
+    await tell(second, "close");
+    await close(third);
+    await expect.poll(() => call<string>(first, "CLIENT", "LIST")).not.toContain("addr=port:");
+    await tell(first, "close");
+    expect(await tell(first, "errors")).toEqual([]);
+    await expect.poll(() => tell(second, "open", { options: { shared: false } }).catch(String)).toBe("embedded");
     await context.close();
   });
 

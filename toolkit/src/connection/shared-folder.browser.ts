@@ -129,7 +129,8 @@ export class SharedFolder {
   }
 
   #say(word: Word): void {
-    this.#lobby.postMessage(word);
+    // A store that was closed while it took over has left the lobby, and is about to let go of the files.
+    if (!this.#closed) this.#lobby.postMessage(word);
   }
 
   /** Serves a guest until one of the two ends. A guest that has heard nothing knocks again by the same name. */

@@ -51,6 +51,16 @@ const WORKER = `
     },
     close: () => db.close(),
     errors: () => errors,
+    // The files are opened by the tab that takes over.
+    closeWhenTakingOver() {
+      const files = FileSystemFileHandle.prototype;
+      const { createSyncAccessHandle } = files;
+      files.createSyncAccessHandle = async function () {
+        files.createSyncAccessHandle = createSyncAccessHandle;
+        await db.close();
+        return createSyncAccessHandle.call(this);
+      };
+    },
   };
   onmessage = async ({ data: { id, what, ...rest } }) => {
     try {
@@ -230,6 +240,18 @@ describe.skipIf(!hasBrowser)("tabs that share a store", () => {
     await tell(first, "close");
     expect(await tell(first, "errors")).toEqual([]);
     await expect.poll(() => tell(second, "open", { options: { shared: false } }).catch(String)).toBe("embedded");
+    await context.close();
+  });
+
+  test("a guest that is closed while it takes over lets go of the files", async () => {
+    const context = await browser.newContext();
+    const [first, second] = [await tab(context), await tab(context)];
+    await tell(first, "open");
+    await tell(second, "open");
+    await tell(second, "closeWhenTakingOver");
+    await tell(first, "close");
+    await expect.poll(() => call(second, "PING").catch(String)).toMatch("closed");
+    await expect.poll(() => tell(first, "open", { options: { shared: false } }).catch(String)).toBe("embedded");
     await context.close();
   });
 

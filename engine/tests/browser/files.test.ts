@@ -13,6 +13,9 @@ import { bundle } from "./target.ts";
 /** Rounds of tabs that are closed while they write. */
 const ROUNDS = process.env.FULL === undefined ? 8 : 100;
 
+/** As many acknowledged writes may be unheard: Playwright would fall behind a tab that never waits, and hear nothing else. */
+const UNHEARD = 50;
+
 /** Does what it is told, and answers; `hammer` goes on until the tab is gone, and tells what was acknowledged. */
 const WORKER = `
   import { Engine } from "/engine.js";
@@ -34,6 +37,7 @@ const WORKER = `
       for (let n = from; ; n++) {
         await Promise.all([client.call("SET", "last", n), client.call("RPUSH", "all", n)]);
         postMessage({ acknowledged: n });
+        if (n % ${UNHEARD} === 0) await new Promise((resolve) => (told.heard = resolve));
       }
     },
     limit(given) {
@@ -67,7 +71,10 @@ const PAGE = `<!doctype html><meta charset="utf-8"><title>Cinnabar</title><scrip
   const waiting = new Map();
   let ids = 0;
   worker.onmessage = ({ data }) => {
-    if ("acknowledged" in data) return void acknowledged(data.acknowledged);
+    if ("acknowledged" in data) {
+      const n = data.acknowledged;
+      return void acknowledged(n).then(() => n % ${UNHEARD} === 0 && tell("heard"));
+    }
     const { resolve, reject } = waiting.get(data.id);
     if ("error" in data) reject(new Error(data.error));
     else resolve(data.answer);

@@ -129,7 +129,8 @@ export class SharedFolder {
   }
 
   #say(word: Word): void {
-    this.#lobby.postMessage(word);
+    // A store that was closed while it took over has left the lobby, and is about to let go of the files.
+    if (!this.#closed) this.#lobby.postMessage(word);
   }
 
   /** Serves a guest until one of the two ends. A guest that has heard nothing knocks again by the same name. */
@@ -154,7 +155,11 @@ export class SharedFolder {
         addEventListener(_type, listener) {
           hear = listener;
         },
-        postMessage: (message) => channel.postMessage(message),
+        postMessage(message) {
+          // The engine says its last a turn after it has heard the guest's. A channel that is closed throws, which would keep what the
+          // engine has for other guests from leaving.
+          if (!over.signal.aborted) channel.postMessage(message);
+        },
         start: () => {},
         close: end,
       },

@@ -136,11 +136,8 @@ export class Attempts {
     const breaker = this.#breaker;
     if (breaker === null || breaker.isCalm) return send(attempt);
     const servers = this.#servers(sending);
-    for (const server of servers) {
-      const refusal = breaker.refusal(server);
-      // In a turn of its own: a caller that tries again at once would keep the probe's timer and answer from ever coming.
-      if (refusal !== null) return new Promise((_, reject) => void setImmediate(reject, refusal));
-    }
+    const refused = this.#refused<T>(servers);
+    if (refused !== null) return refused;
     const answered = () => {
       for (const server of servers) breaker.answered(server);
     };
@@ -156,8 +153,23 @@ export class Attempts {
     );
   }
 
+  /**
+   * Rejects where the circuit of one of the servers is open; null otherwise. In a turn of its own: a caller that tries again at once
+   * would keep the probe's timer and answer from ever coming.
+   */
+  #refused<T>(servers: readonly string[]): Promise<T> | null {
+    for (const server of servers) {
+      const refusal = this.#breaker!.refusal(server);
+      if (refusal !== null) return new Promise((_, reject) => void setImmediate(reject, refusal));
+    }
+    return null;
+  }
+
   /** One attempt that is given up at a moment. What has not been written by then never will be. */
   #within<T>(sending: Sending, until: number, send: (attempt?: Attempt) => Promise<T>): Promise<T> {
+    // Known already: on a busy machine the deadline may be over before the turn in which the caller hears of it.
+    const refused = this.isCalm ? null : this.#refused<T>(this.#servers(sending));
+    if (refused !== null) return refused;
     const attempt: Attempt = { isAbandoned: false, isWritten: false };
     const answer = this.#once(sending, send, attempt);
     return new Promise((resolve, reject) => {

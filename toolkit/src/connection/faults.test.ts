@@ -316,6 +316,25 @@ describe.skipIf(!installed("redis-server"))("a connection that fails", () => {
       expect(store.circuits()).toMatchObject([{ state: "open" }]);
     });
 
+    test("with the circuit open calls say so, although their deadline is over before they can", async () => {
+      let isOpen = false;
+      const store = await through({
+        breaker: { failures: 1, openAfterMs: 0, probeEveryMs: 3_600_000, whenOpen: "fail" },
+        hooks: {
+          circuit: ({ state }) => {
+            isOpen = state === "open";
+          },
+        },
+      });
+      proxy.swallow();
+      while (!isOpen) await store.send(["GET", "k"], { timeoutMs: 20 }).catch(() => {});
+      // In a phase of the event loop after which timers come first.
+      await new Promise((resolve) => setImmediate(resolve));
+      const call = store.send(["GET", "k"], { timeoutMs: 5 });
+      for (const until = performance.now() + 20; performance.now() < until; );
+      await expect(call).rejects.toMatchObject({ code: "CIRCUIT_OPEN", maybeExecuted: false });
+    });
+
     test("the circuit closes by itself when the server answers again", async () => {
       const states: string[] = [];
       let closed: () => void = () => {};

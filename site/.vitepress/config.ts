@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type DefaultTheme, defineConfig } from "vitepress";
 import { anchorOf } from "../pages/commands.ts";
 import type { Navigation } from "../pages/navigation.ts";
+import { fileOf, inOtherLanguage, routeOfFile } from "../pages/routes.ts";
 
 const SITE = join(import.meta.dirname, "..");
 const nav: Navigation = JSON.parse(readFileSync(join(SITE, ".stage/navigation.json"), "utf8"));
@@ -38,6 +39,11 @@ export default defineConfig({
     languageAlias: { console: "shellsession", redis: "text", mjs: "js", conf: "ini" },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
+  transformPageData: ({ relativePath, frontmatter }, { siteConfig }) => {
+    const files = new Set(siteConfig.pages);
+    const route = inOtherLanguage(routeOfFile(relativePath), (each) => files.has(fileOf(each)));
+    return { frontmatter: { ...frontmatter, otherLanguage: route } };
+  },
   transformHtml: (html) =>
     html.replace(INLINE_SCRIPT, (_all, id: string, code: string) => {
       scriptFiles.set(id, code);
@@ -51,7 +57,11 @@ export default defineConfig({
   vite: {
     configFile: false,
     // Folders outside of site/ have their own; nothing of them is needed here.
-    resolve: { preserveSymlinks: false },
+    resolve: {
+      preserveSymlinks: false,
+      // The theme's own leads to the same path in the other language, whether there is such a page or not.
+      alias: [{ find: /^.*\/composables\/langs(?:\.js)?$/, replacement: join(import.meta.dirname, "theme/langs.ts") }],
+    },
     build: { chunkSizeWarningLimit: 1_500, assetsInlineLimit: 0 },
   },
   themeConfig: {

@@ -4,6 +4,9 @@ import { join } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "../..");
 
+/** Where the site stands on its host. */
+export const BASE = process.env.SITE_BASE ?? "/docs/";
+
 /** Without `.html`; a route that ends with `/` is the `index` of its folder. */
 export type Route = string;
 

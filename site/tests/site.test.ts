@@ -78,7 +78,7 @@ describe.runIf((full || ready) && hasBrowser)("the built site", () => {
   });
 
   test("has no script in its pages, as the policy of the console wants it", () => {
-    for (const name of ["index.html", "components/locks.html", "zh/index.html"]) {
+    for (const name of ["index.html", "components/locks.html", "zh/index.html", "api/modules/cinnabar_locks.html"]) {
       const text = readFileSync(join(DIST, name), "utf8");
       expect([...text.matchAll(/<script(?![^>]*\ssrc=)[^>]*>/g)].map(([tag]) => tag)).toEqual([]);
     }
@@ -202,6 +202,24 @@ describe.runIf((full || ready) && hasBrowser)("the built site", () => {
       .poll(() => other.locator(".key-list button").allTextContents())
       .toEqual(["zsetboard", "stringplayers"]);
     await other.close();
+  });
+
+  test("leads to the API reference, which runs under the policy of the console and leads back", async () => {
+    for (const start of ["", "zh/"]) {
+      await visit(start);
+      await page.locator(".VPNavBarMenu").getByRole("link", { name: "API" }).click();
+      await page.waitForURL(/\/docs\/api\/index\.html/);
+    }
+    // Its navigation and its search are made by its scripts.
+    await page.locator("#tsd-nav-container").getByText("@cinnabar").waitFor();
+    expect(await page.locator("html").getAttribute("data-theme")).toBe("os");
+    await page.locator("#tsd-search-trigger").click();
+    await page.locator("#tsd-search-input").fill("RateLimits");
+    await page.locator("#tsd-search-results a").first().click();
+    await page.getByRole("heading", { name: "Class RateLimits" }).waitFor();
+    await page.locator("#tsd-toolbar-links a", { hasText: "Documentation" }).click();
+    await page.locator("#app .Layout").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/docs/");
   });
 
   test("Chinese pages are Chinese, and what is not translated leads to English", async () => {

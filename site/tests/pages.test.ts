@@ -174,6 +174,15 @@ describe("what is searched", () => {
     ]);
   });
 
+  test("has no marks of Markdown and no tags, and keeps code as it is", () => {
+    const said = (text: string): string => partsOf("/x", `# X\n\n${text}\n`)[0]!.text;
+    expect(said("- **one**\n- two\n\n> three<br>four")).toBe("one two three four");
+    expect(said("`fleet:<component>`, string")).toBe("fleet:<component>, string");
+    expect(said("<LiveProgram>\n\n```ts\nconst a: Promise<string>;\n```\n\n</LiveProgram>")).toBe(
+      "const a: Promise<string>;",
+    );
+  });
+
   test("leads to anchors that exist", () => {
     const lost = [...pages].flatMap(([route, text]) => {
       const anchors = anchorsIn(text);

@@ -147,6 +147,19 @@ describe.runIf((full || ready) && hasBrowser)("the built site", () => {
     }
   });
 
+  test("the bar fits into the window at every width that it has links or a menu for", async () => {
+    for (const start of ["components/locks.html", "zh/components/locks.html", "playground.html"]) {
+      await visit(start);
+      for (const width of [360, 768, 960, 1100, 1280]) {
+        await page.setViewportSize({ width, height: 720 });
+        const ends = await page
+          .locator(".VPNavBar .content-body > *:visible")
+          .evaluateAll((parts) => parts.map((part) => part.getBoundingClientRect().right));
+        expect([start, width, ends.filter((end) => end > width)]).toEqual([start, width, []]);
+      }
+    }
+  });
+
   test("search finds a component by what it is for, with the keyboard alone", async () => {
     await visit("");
     await page.keyboard.press("/");

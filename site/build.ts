@@ -1,11 +1,16 @@
-/** `npm run site`: the documentation's site, from the documents as they are, into site/dist. `npm run build` must have been. */
-import { cpSync, rmSync, writeFileSync } from "node:fs";
+/**
+ * `npm run site`: the documentation's site, from the documents as they are, and the API reference below it, into site/dist.
+ * `npm run build` must have been.
+ */
+import { execFile } from "node:child_process";
+import { cpSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { build } from "vitepress";
 import { commandHints } from "./pages/commands.ts";
-import { ROOT } from "./pages/routes.ts";
+import { BASE, ROOT } from "./pages/routes.ts";
 import { searchParts } from "./pages/search.ts";
-import { PUBLIC, SITE, stage } from "./pages/stage.ts";
+import { PUBLIC, SITE, STAGE, stage } from "./pages/stage.ts";
 import { bundleRuntime } from "./runtime.ts";
 
 const { pages } = stage();
@@ -14,7 +19,11 @@ await bundleRuntime(join(PUBLIC, "run"));
 const write = (name: string, value: unknown): void => writeFileSync(join(PUBLIC, "run", name), JSON.stringify(value));
 for (const [language, parts] of Object.entries(searchParts(pages))) write(`search-${language}.json`, parts);
 write("commands.json", commandHints());
-await build(SITE);
+// A process of its own, so that it takes no longer where there are two cores. The build of the pages empties the folder of both.
+const reference = join(STAGE, "api");
+const referenceArgs = [join(ROOT, "scripts/api/build.js"), reference, BASE];
+await Promise.all([build(SITE), promisify(execFile)(process.execPath, referenceArgs)]);
+renameSync(reference, join(SITE, "dist/api"));
 // The console serves it from there, and its package has it there.
 const served = join(ROOT, "console/dist/docs");
 rmSync(served, { recursive: true, force: true });

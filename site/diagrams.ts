@@ -81,7 +81,7 @@ const lock = drawing(
     box(300, 110, 140, 56, "held", { main: true, note: "token, fence, lease" }),
     box(580, 20, 120, 56, "given back"),
     box(580, 200, 120, 56, "run out"),
-    box(300, 234, 140, 52, "waiting", { note: "in the order of asking" }),
+    box(290, 234, 160, 52, "waiting", { note: "in the order of asking" }),
     arrow(
       [
         [140, 138],
@@ -116,9 +116,9 @@ const lock = drawing(
     arrow([
       [80, 166],
       [80, 260],
-      [300, 260],
+      [290, 260],
     ]),
-    label(186, 250, "held by somebody"),
+    label(184, 250, "held by somebody"),
     arrow(
       [
         [370, 234],
@@ -208,11 +208,11 @@ const fanOut = drawing(
   [
     words(20, 28, "Below 10 000 followers: delivered"),
     box(20, 50, 120, 52, "a post"),
-    box(210, 50, 130, 52, "jobs", { note: "1 000 followers each" }),
+    box(190, 50, 160, 52, "jobs", { note: "1 000 followers each" }),
     arrow(
       [
         [140, 76],
-        [210, 76],
+        [190, 76],
       ],
       true,
     ),
@@ -220,7 +220,7 @@ const fanOut = drawing(
       box(420, 22 + nth * 42, 150, 32, `timeline of ${["ann", "bob", "cho"][nth]}`),
       arrow(
         [
-          [340, 76],
+          [350, 76],
           [380, 76],
           [380, 38 + nth * 42],
           [420, 38 + nth * 42],
@@ -265,19 +265,19 @@ const fanOut = drawing(
 );
 
 const slots = drawing(760, 300, "A Cluster's slots: the tag of a key decides its slot, and the slot its node", [
-  box(20, 40, 190, 48, "lock:{order:17}"),
-  box(20, 100, 190, 48, "lock:{order:17}:queue"),
+  box(20, 40, 210, 48, "lock:{order:17}"),
+  box(20, 100, 210, 48, "lock:{order:17}:queue"),
   box(300, 70, 150, 48, "order:17", { note: "what stands in braces" }),
   arrow([
-    [210, 64],
-    [256, 64],
-    [256, 88],
+    [230, 64],
+    [266, 64],
+    [266, 88],
     [300, 88],
   ]),
   arrow([
-    [210, 124],
-    [256, 124],
-    [256, 100],
+    [230, 124],
+    [266, 124],
+    [266, 100],
     [300, 100],
   ]),
   box(540, 70, 200, 48, "slot 3 747", { main: true, note: "CRC16 of it, modulo 16 384" }),

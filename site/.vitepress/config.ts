@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type DefaultTheme, defineConfig } from "vitepress";
 import { anchorOf } from "../pages/commands.ts";
 import type { Navigation } from "../pages/navigation.ts";
+import { BASE, fileOf, inOtherLanguage, routeOfFile } from "../pages/routes.ts";
 
 const SITE = join(import.meta.dirname, "..");
 const nav: Navigation = JSON.parse(readFileSync(join(SITE, ".stage/navigation.json"), "utf8"));
@@ -13,17 +14,18 @@ const sidebar = (items: Navigation["guide"]) => items as DefaultTheme.SidebarIte
 const INLINE_SCRIPT = /<script id="([\w-]+)">([\s\S]*?)<\/script>/g;
 export const scriptFiles = new Map<string, string>();
 
-const base = process.env.SITE_BASE ?? "/docs/";
+/** typedoc's pages, which VitePress's router does not know: the browser goes there. */
+const REFERENCE = { link: "/api/index.html", target: "_self" };
 
 export default defineConfig({
   title: "Cinnabar",
   description: "Everything that people build on Redis, in one TypeScript install.",
-  base,
+  base: BASE,
   srcDir: join(SITE, ".stage/pages"),
   outDir: join(SITE, "dist"),
   cacheDir: join(SITE, ".stage/cache"),
   metaChunk: true,
-  head: [["link", { rel: "icon", href: `${base}icon.svg`, type: "image/svg+xml" }]],
+  head: [["link", { rel: "icon", href: `${BASE}icon.svg`, type: "image/svg+xml" }]],
   markdown: {
     anchor: { slugify: anchorOf },
     // A heading without words is none.
@@ -38,10 +40,15 @@ export default defineConfig({
     languageAlias: { console: "shellsession", redis: "text", mjs: "js", conf: "ini" },
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
+  transformPageData: ({ relativePath, frontmatter }, { siteConfig }) => {
+    const files = new Set(siteConfig.pages);
+    const route = inOtherLanguage(routeOfFile(relativePath), (each) => files.has(fileOf(each)));
+    return { frontmatter: { ...frontmatter, otherLanguage: route } };
+  },
   transformHtml: (html) =>
     html.replace(INLINE_SCRIPT, (_all, id: string, code: string) => {
       scriptFiles.set(id, code);
-      return `<script id="${id}" src="${base}assets/${id}.js"></script>`;
+      return `<script id="${id}" src="${BASE}assets/${id}.js"></script>`;
     }),
   buildEnd: async ({ outDir }) => {
     const { mkdir, writeFile } = await import("node:fs/promises");
@@ -51,7 +58,11 @@ export default defineConfig({
   vite: {
     configFile: false,
     // Folders outside of site/ have their own; nothing of them is needed here.
-    resolve: { preserveSymlinks: false },
+    resolve: {
+      preserveSymlinks: false,
+      // The theme's own leads to the same path in the other language, whether there is such a page or not.
+      alias: [{ find: /^.*\/composables\/langs(?:\.js)?$/, replacement: join(import.meta.dirname, "theme/langs.ts") }],
+    },
     build: { chunkSizeWarningLimit: 1_500, assetsInlineLimit: 0 },
   },
   themeConfig: {
@@ -68,6 +79,7 @@ export default defineConfig({
           { text: "Guides", link: "/guide/toolkit", activeMatch: "/(guide|migrating|comparisons|project|packages)/" },
           { text: "Components", link: "/components/locks", activeMatch: "^/components/" },
           { text: "Commands", link: "/commands/", activeMatch: "^/commands/" },
+          { text: "API", ...REFERENCE },
           { text: "Playground", link: "/playground" },
         ],
         sidebar: {
@@ -87,6 +99,7 @@ export default defineConfig({
           { text: "上手", link: "/zh/start" },
           { text: "组件", link: "/zh/components/locks", activeMatch: "^/zh/components/" },
           { text: "命令", link: "/commands/" },
+          { text: "API", ...REFERENCE },
           { text: "试用台", link: "/zh/playground" },
         ],
         sidebar: { "/zh/": sidebar(nav.zh) },

@@ -20,6 +20,9 @@ const FIELDS = {
   text: { type: "text", store: true },
 } as const;
 
+/** Snippets are HTML: where the words are in the heading alone, the text has none. */
+const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;");
+
 let built: Promise<{ readonly index: Index<typeof FIELDS>; readonly parts: readonly Part[] }> | undefined;
 
 async function build(language: string) {
@@ -46,7 +49,7 @@ export async function search({ id, query, language }: Extract<ToWorker, { kind: 
   const { hits, count } = await index.search(asked, { limit: HITS, highlight: { fields: ["text"], units: 120 } });
   const found: Hit[] = hits.map(({ id: at, snippets }) => {
     const { route, page, heading, text } = parts[Number(at)]!;
-    return { route, page, heading, snippet: snippets?.text ?? text.slice(0, 140) };
+    return { route, page, heading, snippet: snippets?.text ?? escaped(text.slice(0, 140)) };
   });
   postMessage({ kind: "found", id, hits: found, count } satisfies FromWorker);
 }

@@ -4,6 +4,9 @@ import { join } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "../..");
 
+/** Where the site stands on its host. */
+export const BASE = process.env.SITE_BASE ?? "/docs/";
+
 /** Without `.html`; a route that ends with `/` is the `index` of its folder. */
 export type Route = string;
 
@@ -48,6 +51,20 @@ export const isTaken = (document: string): boolean =>
 
 /** The file of a page among those that VitePress reads. */
 export const fileOf = (route: Route): string => `${route.replace(/\/$/, "/index").slice(1)}.md`;
+
+/** The page of such a file. */
+export const routeOfFile = (file: string): Route => `/${file.replace(/(^|\/)index\.md$|\.md$/, "$1")}`;
+
+/**
+ * Where the switch of languages leads from a page: to the same page in the other language where there is one, otherwise to the start
+ * page of that language. Pages in Chinese stand below `/zh/`, at the places of the English ones.
+ */
+export function inOtherLanguage(route: Route, exists: (route: Route) => boolean): Route {
+  const isChinese = route.startsWith("/zh/");
+  const counterpart = isChinese ? route.slice("/zh".length) : `/zh${route}`;
+  if (exists(counterpart)) return counterpart;
+  return isChinese ? "/" : "/zh/";
+}
 
 /** Every document of the repository that is a page. */
 export function documents(): string[] {

@@ -8,11 +8,12 @@ const MOST_CHARACTERS = 6_000;
 /** The words of Markdown, without its marks; code stays, since people look for names. */
 export function plainText(markdown: string): string {
   return markdown
-    .replace(/<[^>\n]*>/g, " ")
+    .replace(/(^```[\s\S]*?^```$|`[^`\n]*`)|<[^>\n]*>/gm, (_all, code: string | undefined) => code ?? " ")
     .replace(/!?\[((?:[^[\]]|\[[^\]]*\])*)\]\([^)\s]*\)/g, "$1")
     .replace(/^```\w*$|^\|[\s:|-]+\|$/gm, " ")
+    .replace(/^\s*(?:[-*+] |>+)/gm, " ")
     .replace(/[`*]+/g, "")
-    .replace(/[|#>]+/g, " ")
+    .replace(/[|#]+/g, " ")
     .replace(/\s+/g, " ")
     .trim();
 }

@@ -7,7 +7,7 @@ import { documents, fileOf, ROOT, type Route, routeOf } from "./routes.ts";
 import { pageFrom, publishedAs } from "./transform.ts";
 
 export const SITE = join(ROOT, "site");
-const STAGE = join(SITE, ".stage");
+export const STAGE = join(SITE, ".stage");
 export const PAGES = join(STAGE, "pages");
 export const PUBLIC = join(PAGES, "public");
 

@@ -8,7 +8,7 @@ import { wordsOf } from "../lab/words.ts";
 import { anchorOf, commandGroups, promptsOf } from "../pages/commands.ts";
 import { programOf } from "../pages/live.ts";
 import { linksIn } from "../pages/navigation.ts";
-import { documents, fileOf, ROOT, routeOf } from "../pages/routes.ts";
+import { documents, fileOf, inOtherLanguage, ROOT, routeOf, routeOfFile } from "../pages/routes.ts";
 import { partsOf } from "../pages/search.ts";
 import { gather } from "../pages/stage.ts";
 import { pageFrom, publishedAs } from "../pages/transform.ts";
@@ -98,6 +98,34 @@ test("every page is in a sidebar, and every item of a sidebar is a page", () => 
   expect([...linked].filter((route) => !pages.has(route))).toEqual([]);
 });
 
+describe("the switch of languages", () => {
+  const routes = [...pages.keys()];
+  const other = (route: string): string => inOtherLanguage(route, (each) => pages.has(each));
+
+  test("leads from every page to a page of the other language, and from there back where that is its counterpart", () => {
+    expect(routes.filter((route) => !pages.has(other(route)))).toEqual([]);
+    expect(routes.filter((route) => other(route).startsWith("/zh/") === route.startsWith("/zh/"))).toEqual([]);
+    const starts = new Set(["/", "/zh/"]);
+    expect(routes.filter((route) => !starts.has(other(route)) && other(other(route)) !== route)).toEqual([]);
+    expect([other("/"), other("/zh/"), other("/components/locks"), other("/zh/components/locks")]).toEqual([
+      "/zh/",
+      "/",
+      "/zh/components/locks",
+      "/components/locks",
+    ]);
+  });
+
+  test("leads to the start where nothing is translated; of the Chinese pages, these two have no original", () => {
+    expect([other("/guide/operating"), other("/commands/strings")]).toEqual(["/zh/", "/zh/"]);
+    const own = routes.filter((route) => route !== "/zh/" && route.startsWith("/zh/") && other(route) === "/");
+    expect(own).toEqual(["/zh/guide/", "/zh/guide/terms"]);
+  });
+
+  test("finds the page of the file that the site is built from", () => {
+    expect(routes.filter((route) => routeOfFile(fileOf(route)) !== route)).toEqual([]);
+  });
+});
+
 describe("the prompt of a command", () => {
   const groups = commandGroups();
   const prompts = promptsOf(groups);
@@ -144,6 +172,15 @@ describe("what is searched", () => {
       { route: "/components/locks.html#keys", page: "Locks", heading: "Keys", text: "a b lock hash" },
       { route: "/components/locks.html#keys-1", page: "Locks", heading: "Keys", text: "more" },
     ]);
+  });
+
+  test("has no marks of Markdown and no tags, and keeps code as it is", () => {
+    const said = (text: string): string => partsOf("/x", `# X\n\n${text}\n`)[0]!.text;
+    expect(said("- **one**\n- two\n\n> three<br>four")).toBe("one two three four");
+    expect(said("`fleet:<component>`, string")).toBe("fleet:<component>, string");
+    expect(said("<LiveProgram>\n\n```ts\nconst a: Promise<string>;\n```\n\n</LiveProgram>")).toBe(
+      "const a: Promise<string>;",
+    );
   });
 
   test("leads to anchors that exist", () => {

@@ -33,7 +33,14 @@ const PAGES: Readonly<Record<string, readonly [path: string, act?: Act]>> = {
   social: ["components/social.html", (page) => page.locator(".drawing").first().scrollIntoViewIfNeeded()],
   cluster: ["guide/cluster.html", (page) => page.locator(".drawing").first().scrollIntoViewIfNeeded()],
   operating: ["guide/operating.html", (page) => page.locator(".drawing").first().scrollIntoViewIfNeeded()],
-  commands: ["commands/strings.html", (page) => page.locator("[data-live=prompt] .lab-run").first().click()],
+  commands: [
+    "commands/strings.html",
+    async (page) => {
+      const prompt = page.locator("[data-live=prompt]").first();
+      await prompt.locator(".lab-run").click();
+      await prompt.locator(".cli-own input").waitFor();
+    },
+  ],
   "commands-all": ["commands/index.html"],
   search: [
     "guide/toolkit.html",
@@ -45,6 +52,8 @@ const PAGES: Readonly<Record<string, readonly [path: string, act?: Act]>> = {
   ],
   benchmarks: ["guide/benchmarks.html"],
   zh: ["zh/index.html"],
+  api: ["api/index.html"],
+  "api-class": ["api/classes/cinnabar_locks.Locks.html"],
   absent: ["zh/guide/operating.html"],
 };
 

@@ -8,13 +8,29 @@ export async function openFolder(path: string): Promise<() => void> {
     throw new DiskError("ENOTSUP", "a store with a folder must be opened in a worker", path);
   }
   const disk = await PoolDisk.open(`cinnabar${path.replaceAll("/", "-")}`).catch((error: unknown) => {
-    const { name } = error as DOMException;
-    if (name !== "NoModificationAllowedError") throw error;
-    throw new DiskError("EBUSY", "another tab or worker has this store open", path);
+    throw refusal(error as DOMException, path);
   });
   const unmount = mount(path, disk);
   return () => {
     unmount();
     disk.close();
   };
+}
+
+/** What a browser says, in the words of files. In private windows some refuse any: Firefox with a SecurityError, Safari with an UnknownError. */
+function refusal(error: DOMException, path: string): Error {
+  switch (error.name) {
+    case "NoModificationAllowedError":
+      return new DiskError("EBUSY", "another tab or worker has this store open", path);
+    case "QuotaExceededError":
+      return new DiskError("ENOSPC", "this browser has no room left for files of this page", path);
+    case "NotAllowedError":
+    case "SecurityError":
+    case "UnknownError": {
+      const kept = `this browser keeps no files for this page, as in some private windows (${error.message})`;
+      return new DiskError("ENOTSUP", `${kept}: a store without a folder is in memory`, path);
+    }
+    default:
+      return error;
+  }
 }
